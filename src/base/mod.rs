@@ -1,0 +1,9 @@
+//! Ids, sources, spans and diagnostics: what every layer may use and what knows no other layer.
+
+mod diagnostic;
+mod id;
+mod source;
+
+pub use diagnostic::{Code, Diagnostic, Label, Severity};
+pub(crate) use id::define_id;
+pub use source::{Position, SourceFile, SourceId, Sources, Span};

@@ -1,0 +1,113 @@
+//! The scalar functions inside each operation family, and the types they work on.
+//!
+//! Instructions are factored: a family (`program::Op`) says how operands flow, a function of this file says what is computed
+//! from them, and a type says on what. `num` computes them; the rows of `table` name them.
+
+/// Type of an integer operation; `.bN` counts as `.uN`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum IntType { U16, S16, U32, S32, U64, S64, U16x2, S16x2 }
+
+/// Type of a floating-point operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum FloatType { F32, F64, F16, F16x2, BF16, BF16x2 }
+
+/// Width of an operation on bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum Width { B16, B32, B64 }
+
+/// One integer in, one of the same type out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum IntUnary { Neg, Abs, Not, CNot, Brev }
+
+/// One integer in, a 32-bit count out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum BitCount { Popc, Clz, Bfind, BfindShift }
+
+/// Two integers in, one of the same type out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum IntBinary { Add, AddSat, Sub, SubSat, MulLo, MulHi, Mul24Lo, Mul24Hi, Div, Rem, Min, Max, MinRelu, MaxRelu, And, Or, Xor }
+
+/// Three integers in, one of the same type out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum IntTernary { MadLo, MadHi, MadHiSat, Mad24Lo, Mad24Hi, Mad24HiSat, Sad }
+
+/// Shift of a value by a 32-bit count; `Right` copies the sign bit of a signed type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum Shift { Left, Right }
+
+/// Arithmetic with the condition-code carry (PTX ISA, "Extended-Precision Integer Arithmetic").
+/// After a subtraction the carry means "no borrow".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum CarryFn { Add, Sub, MadLo, MadHi }
+
+/// Dot products of bytes or halves, accumulated in 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum DotFn { Dp4a, Dp2aLo, Dp2aHi }
+
+/// Operations on bit fields of a 32-bit word whose operands are all 32-bit registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum BitField32 {
+    BmskClamp, BmskWrap, SzextClampU, SzextWrapU, SzextClampS, SzextWrapS, Fns,
+    Prmt, PrmtF4e, PrmtB4e, PrmtRc8, PrmtEcl, PrmtEcr, PrmtRc16,
+    ShfLeftClamp, ShfLeftWrap, ShfRightClamp, ShfRightWrap,
+}
+
+/// One float in, one of the same type out. `Approx` functions are the special-function unit's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum FloatUnary { Neg, Abs, Sqrt, Rcp, SqrtApprox, RcpApprox, RsqrtApprox, SinApprox, CosApprox, Lg2Approx, Ex2Approx, TanhApprox }
+
+/// Two floats in, one of the same type out. `MinNan` and `MaxNan` let NaN through; `XorSign` takes the magnitudes and the
+/// product's sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum FloatBinary {
+    Add, Sub, Mul, Div, DivApprox, DivFull, Copysign,
+    Min, Max, MinNan, MaxNan, MinXorSign, MaxXorSign, MinNanXorSign, MaxNanXorSign,
+}
+
+/// Three floats in, one of the same type out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum FloatTernary { Fma, FmaRelu }
+
+/// Property asked by `testp`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum TestProperty { Finite, Infinite, Number, NotANumber, Normal, Subnormal }
+
+/// Read-modify-write function of `atom` and `red`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum AtomicFn { And, Or, Xor, Cas, Exch, Add, Inc, Dec, Min, Max }
+
+/// Lane choice of `shfl`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum ShuffleMode { Up, Down, Bfly, Idx }
+
+/// Reduction of predicates by `vote`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum VoteMode { All, Any, Uni, Ballot }
+
+/// Reduction of integers by `redux.sync`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum ReduxFn { Add, Min, Max, And, Or, Xor }
+
+/// What a barrier does beside waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum BarrierFn { Sync, Arrive, RedPopc, RedAnd, RedOr }

@@ -1,0 +1,85 @@
+//! Where things lie: the address map that `sema` places variables in and `machine` serves.
+//!
+//! Addresses are made up but fixed, so a run is the same everywhere and a printed address can be typed back. Regions are far
+//! apart, allocations inside a region are separated by unmapped space, and null is mapped nowhere.
+
+/// Regions of the address space of a module, which differ by `.address_size`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Map {
+    /// Start of module variables in global memory.
+    pub variables: u64,
+    /// Start of buffers made by the launch.
+    pub buffers: u64,
+    /// Generic window of constant memory: generic address = window + const address.
+    pub const_window: u64,
+    /// Generic window of kernel parameters.
+    pub param_window: u64,
+    /// Generic window of shared memory; block `r` of a cluster is at `r << 24` in it.
+    pub shared_window: u64,
+    /// Generic window of local memory.
+    pub local_window: u64,
+    /// Addresses of functions, for indirect calls.
+    pub functions: u64,
+}
+
+/// The map of 64-bit modules.
+pub const MAP64: Map = Map {
+    variables: 0x7f10_0000_0000,
+    buffers: 0x7f20_0000_0000,
+    const_window: 0x7e10_0000_0000,
+    param_window: 0x7e20_0000_0000,
+    shared_window: 0x7e30_0000_0000,
+    local_window: 0x7e40_0000_0000,
+    functions: 0x7e50_0000_0000,
+};
+
+/// The map of 32-bit modules.
+pub const MAP32: Map = Map {
+    variables: 0x1000_0000,
+    buffers: 0x2000_0000,
+    const_window: 0xe000_0000,
+    param_window: 0xe800_0000,
+    shared_window: 0xf000_0000,
+    local_window: 0xf800_0000,
+    functions: 0x0800_0000,
+};
+
+/// The map for `.address_size` 32 or 64.
+pub fn map(address_bits: u32) -> &'static Map {
+    if address_bits == 32 { &MAP32 } else { &MAP64 }
+}
+
+/// Bytes of every window (const, param, local, and shared of 32-bit modules: `1 << 27`).
+pub const WINDOW_BYTES: u64 = 1 << 27;
+
+/// Unmapped bytes kept between two allocations, and their common alignment.
+pub const GUARD_BYTES: u64 = 4096;
+
+/// Alignment of allocations in global memory, as the CUDA driver gives it at least.
+pub const ALLOCATION_ALIGN: u64 = 512;
+
+/// Shared memory that the system keeps at the start of every block's window (sm_80 and later: 1 KiB).
+pub const SHARED_RESERVED: u64 = 1024;
+
+/// First address of constant variables in the const space; null is not one.
+pub const CONST_BASE: u64 = 256;
+
+/// First address of a thread's local memory in the local space.
+pub const LOCAL_BASE: u64 = 256;
+
+/// Bytes of local memory of one thread at most, all frames together.
+pub const LOCAL_BYTES: u64 = 512 << 10;
+
+/// Distance between addresses of functions.
+pub const FUNCTION_STRIDE: u64 = 128;
+
+/// The address that `mov` gives for function number `index`.
+pub fn function_address(map: &Map, index: u32) -> u64 {
+    map.functions + u64::from(index) * FUNCTION_STRIDE
+}
+
+/// The function number whose address this is, if it is one.
+pub fn function_of_address(map: &Map, address: u64) -> Option<u32> {
+    let offset = address.checked_sub(map.functions)?;
+    (offset % FUNCTION_STRIDE == 0).then_some(offset / FUNCTION_STRIDE).and_then(|index| u32::try_from(index).ok())
+}

@@ -1,0 +1,298 @@
+//! The immutable executable form of a module: what `sema` makes of a file and everything after it reads.
+//!
+//! All code of a module lies in one vector; a [`Pc`] is an index into it, so a program counter is one word and code addresses
+//! order like the text. Operands are slots ([`operand`](self)), addresses are numbers ([`map`]), and names, spans and lines lie in
+//! tables beside the code, where only a person's question looks.
+
+pub mod map;
+mod op;
+mod operand;
+
+use std::sync::Arc;
+
+use crate::base::{Sources, Span, define_id};
+use crate::isa::{ScalarType, Space};
+
+pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
+pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
+
+define_id!(
+    /// A program counter: an index into [`Program::code`].
+    Pc, "pc"
+);
+define_id!(
+    /// A function or kernel: an index into [`Program::functions`].
+    FuncId, "fn"
+);
+define_id!(
+    /// A variable: an index into [`Program::variables`].
+    VarId, "var"
+);
+define_id!(
+    /// A call site: an index into [`Program::calls`].
+    CallId, "call"
+);
+define_id!(
+    /// A list of operands: an index into [`Program::sources`] or [`Program::dests`], whichever the operation names.
+    ListId, "list"
+);
+define_id!(
+    /// A branch table: an index into [`Program::tables`].
+    TableId, "table"
+);
+
+/// A module ready to run.
+#[derive(Debug, Default)]
+pub struct Program {
+    /// PTX version of the module, major and minor.
+    pub version: (u8, u8),
+    /// Target: the number after `sm_`, and its suffix letter if any.
+    pub target: (u32, Option<char>),
+    /// 32 or 64.
+    pub address_bits: u32,
+    /// All code, function after function. Every function's code ends with a `Return` or `Exit` of ours, so a `Pc` never runs off it.
+    pub code: Vec<Inst>,
+    /// The statement each instruction was made from, in the same order; the closing `Return` has the closing brace.
+    pub spans: Vec<Span>,
+    /// `.loc` in force at each instruction; `None` where there is none.
+    pub source_lines: Vec<Option<SourceLine>>,
+    /// Names of `.file` directives by number.
+    pub source_files: Vec<(u32, String)>,
+    /// Functions and kernels, in order of first appearance. Declarations without a body have an empty code range.
+    pub functions: Vec<Function>,
+    /// Variables of the module and of all functions.
+    pub variables: Vec<Variable>,
+    /// 32-bit constants, each the same for all lanes.
+    pub consts32: Vec<u32>,
+    /// 64-bit constants.
+    pub consts64: Vec<u64>,
+    /// The unchanging special registers that code reads through `SrcKind::Special`.
+    pub specials: Vec<SpecialRef>,
+    /// Read operands of vectors.
+    pub sources: Vec<Box<[Src]>>,
+    /// Written operands of vectors.
+    pub dests: Vec<Box<[Dst]>>,
+    /// Targets of `brx.idx`.
+    pub tables: Vec<Box<[Pc]>>,
+    /// Call sites.
+    pub calls: Vec<CallSite>,
+    /// Why the instructions that are not modelled are not, as shown to the user.
+    pub unsupported: Vec<String>,
+    /// The texts all spans point into.
+    pub sources_text: Sources,
+}
+
+/// A special register by its index in [`crate::isa::SPECIAL_REGISTERS`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct SpecialRef(pub u16);
+
+/// A place in the source language, from `.loc`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SourceLine {
+    /// Number of the `.file` directive.
+    pub file: u32,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 if unknown.
+    pub column: u32,
+}
+
+/// A kernel or device function.
+#[derive(Clone, Debug)]
+pub struct Function {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where the name is declared.
+    pub span: Span,
+    /// Whether it is a kernel.
+    pub is_kernel: bool,
+    /// Its code, `start..end`; empty for a function that is only declared.
+    pub code: std::ops::Range<u32>,
+    /// Input parameters in order.
+    pub params: Vec<Param>,
+    /// Return parameters in order.
+    pub results: Vec<Param>,
+    /// Slots of each bank a frame needs.
+    pub slots: Slots,
+    /// Bytes of local memory a frame needs: `.local` variables and call parameters; a multiple of 16.
+    pub frame_bytes: u32,
+    /// Bytes of static shared memory, from [`map::SHARED_RESERVED`] on; kernels only, called functions' variables included.
+    pub shared_bytes: u32,
+    /// Bytes of kernel parameters.
+    pub param_bytes: u32,
+    /// Registers by slot, for the debugger.
+    pub registers: Vec<Register>,
+    /// Labels, in order of address.
+    pub labels: Vec<(Arc<str>, Pc)>,
+    /// Launch limits from directives.
+    pub limits: Limits,
+}
+
+/// Number of slots a frame needs in each bank.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Slots {
+    /// 32-bit slots.
+    pub b32: u32,
+    /// 64-bit slots.
+    pub b64: u32,
+    /// Predicate slots.
+    pub pred: u32,
+}
+
+/// A declared register.
+#[derive(Clone, Debug)]
+pub struct Register {
+    /// Its name with `%` if it has one; of a parameterized declaration, one entry for each register.
+    pub name: Arc<str>,
+    /// Its declared type.
+    pub ty: ScalarType,
+    /// Its bank.
+    pub bank: Bank,
+    /// Its slot.
+    pub slot: u32,
+    /// The instructions its scope covers.
+    pub scope: std::ops::Range<u32>,
+}
+
+/// A parameter of a function.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Element type; arrays of bytes are `.b8`.
+    pub ty: ScalarType,
+    /// Size in bytes.
+    pub bytes: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Whether it was declared as an array.
+    pub is_array: bool,
+    /// `.ptr` space of a kernel parameter, if declared.
+    pub pointer: Option<Space>,
+    /// Where the function finds it.
+    pub place: ParamPlace,
+}
+
+/// Where a parameter lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamPlace {
+    /// `.reg`: a slot of the callee's frame.
+    Register(Bank, u32),
+    /// `.param` of a function: offset in the callee's frame of local memory.
+    Frame(u32),
+    /// `.param` of a kernel: offset in the parameter bank.
+    Kernel(u32),
+}
+
+/// Launch limits from performance directives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    /// `.reqntid`.
+    pub required_block: Option<[u32; 3]>,
+    /// `.maxntid`.
+    pub max_block: Option<[u32; 3]>,
+    /// `.reqnctapercluster`.
+    pub required_cluster: Option<[u32; 3]>,
+    /// `.explicitcluster`.
+    pub explicit_cluster: bool,
+    /// `.maxnreg`.
+    pub max_registers: Option<u32>,
+}
+
+/// A variable of the module or of a function.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: Arc<str>,
+    /// Where it is declared.
+    pub span: Span,
+    /// Element type.
+    pub ty: ScalarType,
+    /// Extent of every dimension, outermost first; empty for a scalar.
+    pub shape: Vec<u64>,
+    /// Where it lies. For `Local`, the offset in the frame of `function`.
+    pub location: Location,
+    /// Size in bytes; 0 for `extern .shared x[]`, which stands for the dynamic shared memory.
+    pub bytes: u64,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// The initial bytes, shorter than `bytes` where the rest is zero; global and const only.
+    pub init: Vec<u8>,
+    /// The function it is declared in.
+    pub function: Option<FuncId>,
+}
+
+/// A call: what it calls and how arguments travel.
+#[derive(Clone, Debug)]
+pub struct CallSite {
+    /// What is called.
+    pub target: CallTarget,
+    /// Arguments, in the callee's order of parameters.
+    pub args: Vec<CallArg>,
+    /// Where results go, in the callee's order of results.
+    pub results: Vec<CallArg>,
+}
+
+/// What a call calls.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallTarget {
+    /// A function of the module.
+    Direct(FuncId),
+    /// The function whose address ([`map::function_address`]) the register holds: 64-bit if `wide`. `candidates` is empty where only a prototype is known.
+    Indirect {
+        /// The address.
+        address: Src,
+        /// Whether it is a 64-bit value.
+        wide: bool,
+        /// `.calltargets`, or empty.
+        candidates: Vec<FuncId>,
+    },
+}
+
+/// One side of an argument or result, as the caller sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CallArg {
+    /// A register or constant passed by value into a `.reg` parameter; for results, the register (`Dst.0` as slot).
+    Value(Bank, Src),
+    /// A predicate passed by value.
+    Pred(PredSrc),
+    /// A `.param` variable of the caller: offset in the caller's frame and size.
+    Frame {
+        /// Offset in the caller's frame of local memory.
+        offset: u32,
+        /// Size in bytes.
+        bytes: u32,
+    },
+    /// `_` where a result is dropped.
+    Ignored,
+}
+
+impl Program {
+    /// The function or kernel called `name`.
+    pub fn function(&self, name: &str) -> Option<FuncId> {
+        self.functions.iter().position(|function| &*function.name == name).map(FuncId::new)
+    }
+
+    /// The kernels of the module, in order.
+    pub fn kernels(&self) -> impl Iterator<Item = FuncId> + '_ {
+        (0..self.functions.len()).map(FuncId::new).filter(|id| self.functions[id.index()].is_kernel)
+    }
+
+    /// The function whose code holds `pc`.
+    pub fn function_at(&self, pc: Pc) -> Option<FuncId> {
+        self.functions.iter().position(|function| function.code.contains(&pc.0)).map(FuncId::new)
+    }
+
+    /// `file.ptx:12` for the statement at `pc`.
+    pub fn place(&self, pc: Pc) -> String {
+        let Some(span) = self.spans.get(pc.index()) else { return "?".to_string() };
+        let file = self.sources_text.file(span.source);
+        format!("{}:{}", file.short_name(), file.line_of(span.start))
+    }
+
+    /// The text of the statement at `pc`, white space folded.
+    pub fn text(&self, pc: Pc) -> String {
+        let text = self.spans.get(pc.index()).map_or("", |span| self.sources_text.text(*span));
+        text.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}

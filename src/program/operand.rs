@@ -1,0 +1,143 @@
+//! Where operands live: register slots, constants, special registers and addresses, all resolved before the run.
+
+use crate::isa::Space;
+
+/// A bank of registers of one lane: one slot holds one register.
+///
+/// 8- and 16-bit registers live zero-extended in 32-bit slots; a `.b128` takes two neighbouring 64-bit slots, low half first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Bank {
+    /// Registers of up to 32 bits.
+    B32,
+    /// Registers of 64 bits, and halves of 128.
+    B64,
+    /// Predicates.
+    Pred,
+}
+
+/// A register slot of the current function's frame that is written; the bank follows from the operation.
+/// [`Dst::SINK`] is the bit bucket `_`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Dst(pub u32);
+
+impl Dst {
+    /// The destination `_`: the result is dropped.
+    pub const SINK: Dst = Dst(u32::MAX);
+
+    /// Whether the result is dropped.
+    #[inline(always)]
+    pub fn is_sink(self) -> bool {
+        self == Self::SINK
+    }
+}
+
+impl std::fmt::Debug for Dst {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_sink() { write!(f, "_") } else { write!(f, "d{}", self.0) }
+    }
+}
+
+/// A value that is read, packed into one word; the bank follows from the operation.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Src(u32);
+
+/// What a [`Src`] stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SrcKind {
+    /// A slot of the current function's frame.
+    Reg(u32),
+    /// An entry of `Program::consts32`, `consts64`, the same for all lanes.
+    Const(u32),
+    /// An entry of `Program::specials`: a 32-bit special register that never changes during a block's life.
+    Special(u32),
+}
+
+impl Src {
+    const INDEX_BITS: u32 = 30;
+    /// One past the largest index a [`Src`] can hold.
+    pub const INDEX_END: u32 = 1 << Self::INDEX_BITS;
+
+    /// Packs `kind`, whose index must be below [`Src::INDEX_END`].
+    #[inline]
+    pub fn new(kind: SrcKind) -> Self {
+        let (tag, index) = match kind {
+            SrcKind::Reg(index) => (0, index),
+            SrcKind::Const(index) => (1, index),
+            SrcKind::Special(index) => (2, index),
+        };
+        debug_assert!(index < Self::INDEX_END);
+        Self(tag << Self::INDEX_BITS | index)
+    }
+
+    /// A register slot.
+    #[inline]
+    pub fn reg(slot: u32) -> Self {
+        Self::new(SrcKind::Reg(slot))
+    }
+
+    /// Unpacks it.
+    #[inline(always)]
+    pub fn kind(self) -> SrcKind {
+        let index = self.0 & (Self::INDEX_END - 1);
+        match self.0 >> Self::INDEX_BITS {
+            0 => SrcKind::Reg(index),
+            1 => SrcKind::Const(index),
+            _ => SrcKind::Special(index),
+        }
+    }
+}
+
+impl std::fmt::Debug for Src {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.kind() {
+            SrcKind::Reg(index) => write!(f, "r{index}"),
+            SrcKind::Const(index) => write!(f, "c{index}"),
+            SrcKind::Special(index) => write!(f, "s{index}"),
+        }
+    }
+}
+
+/// A predicate that is read: a slot, perhaps negated, or a constant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PredSrc {
+    /// Always this value.
+    Const(bool),
+    /// The predicate slot, negated if `negate`.
+    Reg {
+        /// Slot in the predicate bank.
+        slot: u32,
+        /// `!p`.
+        negate: bool,
+    },
+}
+
+/// Where an address starts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// A 32-bit value, zero-extended.
+    Narrow(Src),
+    /// A 64-bit value.
+    Wide(Src),
+    /// The current frame's block of local memory: `.local` variables and call parameters of a function.
+    Frame,
+}
+
+/// The address operand of a memory instruction: base plus signed byte offset, in the space the instruction names.
+///
+/// An absolute address (a variable, a kernel parameter, a number) is a constant base.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Address {
+    /// Where it starts.
+    pub base: Base,
+    /// Bytes added to it.
+    pub offset: i32,
+}
+
+/// A place in memory a variable or parameter was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Location {
+    /// The space.
+    pub space: Space,
+    /// Address in that space; for `Local` and `ParamFunc`, offset from the frame's base.
+    pub address: u64,
+}

@@ -1,0 +1,2 @@
+//! From text to tree.
+pub mod tree;

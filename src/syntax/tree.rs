@@ -1,0 +1,301 @@
+//! The syntax tree: the file as written, borrowed from its text. It knows statements, not instructions: an opcode is a word with
+//! dotted words behind it, and whether they make sense is `sema`'s question.
+
+use crate::base::Span;
+
+/// A word of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name<'a> {
+    /// Its text, with `%`, `$` or `_` as written; without a leading dot for directives and modifiers.
+    pub text: &'a str,
+    /// Where it is.
+    pub span: Span,
+}
+
+/// A whole file.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Module<'a> {
+    /// Its directives, declarations and functions in order. What could not be read is missing here and reported beside.
+    pub items: Vec<Item<'a>>,
+}
+
+/// A directive, declaration or function at module scope.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Item<'a> {
+    /// `.version 9.0`
+    Version { major: u32, minor: u32, span: Span },
+    /// `.target sm_90a, debug`
+    Target { names: Vec<Name<'a>>, span: Span },
+    /// `.address_size 64`
+    AddressSize { bits: u32, span: Span },
+    /// A variable.
+    Variable(Variable<'a>),
+    /// A kernel or function, declared or defined.
+    Function(Box<Function<'a>>),
+    /// `.alias fAlias, fAliasee;`
+    Alias { name: Name<'a>, target: Name<'a>, span: Span },
+    /// `.file 1 "name"`
+    File { index: u32, name: &'a str, span: Span },
+    /// `.loc` at module scope (accepted, of no effect).
+    Loc(Loc<'a>),
+    /// `.pragma "text", ..;`
+    Pragma { texts: Vec<Name<'a>>, span: Span },
+    /// `.section NAME { .. }` or `@@DWARF ..`: debug data, kept as text only.
+    Section { name: &'a str, span: Span },
+}
+
+/// Linking directives before a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Linkage {
+    /// `.extern`
+    Extern,
+    /// `.visible`
+    Visible,
+    /// `.weak`
+    Weak,
+    /// `.common`
+    Common,
+}
+
+/// A kernel or function.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function<'a> {
+    /// `.extern` and kin.
+    pub linkage: Option<Linkage>,
+    /// `.entry` rather than `.func`.
+    pub is_kernel: bool,
+    /// Its name.
+    pub name: Name<'a>,
+    /// `.attribute(..)` words.
+    pub attributes: Vec<Attribute<'a>>,
+    /// Return parameters.
+    pub results: Vec<Variable<'a>>,
+    /// Input parameters.
+    pub params: Vec<Variable<'a>>,
+    /// `.maxntid 256, 1, 1`, `.noreturn` and other directives before the body.
+    pub directives: Vec<FunctionDirective<'a>>,
+    /// The statements between the braces; `None` for a declaration.
+    pub body: Option<Block<'a>>,
+    /// From the first directive to the end.
+    pub span: Span,
+}
+
+/// A directive between a function's parameters and its body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FunctionDirective<'a> {
+    /// `maxntid`, `reqntid`, `minnctapersm`, `noreturn`, `pragma`, …
+    pub name: Name<'a>,
+    /// Its numbers.
+    pub values: Vec<Expr<'a>>,
+    /// `.pragma` strings.
+    pub texts: Vec<Name<'a>>,
+}
+
+/// A word of `.attribute(..)`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attribute<'a> {
+    /// `managed`, `unified`.
+    pub name: Name<'a>,
+    /// Its numbers.
+    pub values: Vec<Expr<'a>>,
+}
+
+/// A declaration of one variable: `.global .align 4 .b8 x[16] = {..}`; a declaration with a list gives one for each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable<'a> {
+    /// `.extern` and kin.
+    pub linkage: Option<Linkage>,
+    /// `reg`, `sreg`, `const`, `global`, `local`, `param`, `shared`, `tex`, without the dot; `const` may carry `[bank]`.
+    pub space: Name<'a>,
+    /// `.const[3]` of PTX 1.x.
+    pub bank: Option<Expr<'a>>,
+    /// `.align`.
+    pub align: Option<Expr<'a>>,
+    /// `.attribute(..)` words.
+    pub attributes: Vec<Attribute<'a>>,
+    /// `.v2` or `.v4`.
+    pub vector: Option<Name<'a>>,
+    /// The type's word: `b32`, `f16x2`, `texref`, `pred`, ...
+    pub ty: Name<'a>,
+    /// `.ptr .space .align N` of a kernel parameter.
+    pub pointer: Option<Pointer<'a>>,
+    /// Its name; `_` or empty in a prototype.
+    pub name: Name<'a>,
+    /// `%r<100>`: how many registers.
+    pub count: Option<Expr<'a>>,
+    /// Dimensions, outermost first; `None` for `[]`.
+    pub shape: Vec<Option<Expr<'a>>>,
+    /// What follows `=`.
+    pub init: Option<Init<'a>>,
+    /// The whole declaration.
+    pub span: Span,
+}
+
+/// `.ptr .global .align 16` of a kernel parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pointer<'a> {
+    /// The space it points into.
+    pub space: Option<Name<'a>>,
+    /// Alignment of what it points to.
+    pub align: Option<Expr<'a>>,
+}
+
+/// An initializer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Init<'a> {
+    /// One value.
+    Value(Expr<'a>),
+    /// `{..}`, perhaps nested.
+    List(Vec<Init<'a>>, Span),
+}
+
+/// Statements between braces.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Block<'a> {
+    /// In order.
+    pub statements: Vec<Statement<'a>>,
+    /// The closing brace.
+    pub end: Option<Span>,
+}
+
+/// A statement in a function's body.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Statement<'a> {
+    /// `name:`
+    Label(Name<'a>),
+    /// An instruction.
+    Instruction(Instruction<'a>),
+    /// A register or variable.
+    Variable(Box<Variable<'a>>),
+    /// `{ .. }`, a scope of its own.
+    Block(Block<'a>),
+    /// `.loc`
+    Loc(Loc<'a>),
+    /// `.pragma "text";`
+    Pragma { texts: Vec<Name<'a>>, span: Span },
+    /// `label: .branchtargets A, B;` (the label is a statement of its own before it)
+    BranchTargets { targets: Vec<Name<'a>>, span: Span },
+    /// `label: .calltargets f, g;`
+    CallTargets { targets: Vec<Name<'a>>, span: Span },
+    /// `label: .callprototype (..) _ (..) ..;`
+    CallPrototype { results: Vec<Variable<'a>>, params: Vec<Variable<'a>>, directives: Vec<FunctionDirective<'a>>, span: Span },
+    /// `.section`, `.file`, `@@DWARF` inside a body: kept as text only.
+    Section { span: Span },
+}
+
+/// `.loc file line column`, perhaps with `function_name` and `inlined_at`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loc<'a> {
+    /// Number of the `.file` directive.
+    pub file: u32,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column.
+    pub column: u32,
+    /// `function_name` label and offset.
+    pub function: Option<(Name<'a>, u32)>,
+    /// `inlined_at file line column`.
+    pub inlined_at: Option<(u32, u32, u32)>,
+    /// The whole directive.
+    pub span: Span,
+}
+
+/// `@!p opcode.word.word a, b, c;`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instruction<'a> {
+    /// `@p` or `@!p`.
+    pub guard: Option<Guard<'a>>,
+    /// The whole dotted opcode as written, `ld.global.v2.f32`; spaces between the words are allowed in PTX, so it may contain some.
+    pub opcode: Name<'a>,
+    /// Operands in order.
+    pub operands: Vec<Operand<'a>>,
+    /// From guard to semicolon.
+    pub span: Span,
+}
+
+/// `@p` or `@!p`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Guard<'a> {
+    /// The predicate.
+    pub name: Name<'a>,
+    /// Whether it is negated.
+    pub negate: bool,
+}
+
+/// An operand and its place.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Operand<'a> {
+    /// What it is.
+    pub kind: OperandKind<'a>,
+    /// Where it is.
+    pub span: Span,
+}
+
+/// The shapes an operand can have.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OperandKind<'a> {
+    /// A register, variable, label, function, number, constant expression, `var+4`, `%tid.x`, `_`.
+    Expr(Expr<'a>),
+    /// `!p`
+    Not(Name<'a>),
+    /// `p|q`
+    Pair(Box<Operand<'a>>, Box<Operand<'a>>),
+    /// `{a, b, _, 3}`
+    Vector(Vec<Operand<'a>>),
+    /// `[a+4]`, `[a]`
+    Address(Expr<'a>),
+    /// `var[i]`: the address of an array element in old code
+    Index(Name<'a>, Expr<'a>),
+    /// `[tensorMap, {x, y}]`, `[tex, {x}]` and `[tex, sampler, {x}]`: bracketed lists of tensor and texture instructions
+    AddressList(Vec<Operand<'a>>),
+    /// `(a, b)` around arguments and results of a call
+    List(Vec<Operand<'a>>),
+}
+
+/// A constant expression, or a name, or a name with an offset.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr<'a> {
+    /// What it is.
+    pub kind: ExprKind<'a>,
+    /// Where it is.
+    pub span: Span,
+}
+
+/// The shapes an expression can have (PTX ISA, "Constants" and "Constant Expressions").
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprKind<'a> {
+    /// A name: register with component (`%tid.x`, `%v.y`), variable, label, `_`, `WARP_SZ`.
+    Name(&'a str),
+    /// An integer; `unsigned` if it carries `U` or does not fit `.s64`.
+    Int { value: u64, unsigned: bool },
+    /// `1.5`: a 64-bit float.
+    Float(f64),
+    /// `0f3F800000`
+    Float32Bits(u32),
+    /// `0d3FF0000000000000`
+    Float64Bits(u64),
+    /// `-a`, `~a`, `!a`, `+a`
+    Unary(UnaryOp, Box<Expr<'a>>),
+    /// `a + b` and kin
+    Binary(BinaryOp, Box<Expr<'a>>, Box<Expr<'a>>),
+    /// `c ? a : b`
+    Conditional(Box<Expr<'a>>, Box<Expr<'a>>, Box<Expr<'a>>),
+    /// `(.s64) a` or `(.u64) a`
+    Cast { unsigned: bool, inner: Box<Expr<'a>> },
+    /// `generic(a)`
+    Generic(Box<Expr<'a>>),
+    /// `0xFF00(a)`: the masked and shifted bytes of an address
+    Mask { mask: u64, inner: Box<Expr<'a>> },
+}
+
+/// Operators with one operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[rustfmt::skip]
+pub enum UnaryOp { Plus, Minus, LogicalNot, BitNot }
+
+/// Operators with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[rustfmt::skip]
+pub enum BinaryOp {
+    Mul, Div, Rem, Add, Sub, Shl, Shr, Lt, Gt, Le, Ge, Eq, Ne, BitAnd, BitXor, BitOr, And, Or,
+}
