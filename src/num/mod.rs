@@ -19,6 +19,7 @@ pub mod exact;
 pub mod float;
 pub mod half;
 pub mod int;
+pub mod special;
 
 pub use half::{Bf16, F16};
 
