@@ -41,16 +41,6 @@ pub fn blend<T: Copy>(old: &mut PerLane<T>, new: &PerLane<T>, mask: LaneMask) {
     }
 }
 
-/// The mask of the lanes where `values` are true.
-#[inline(always)]
-pub fn mask_of(values: &PerLane<bool>) -> LaneMask {
-    let mut mask = 0;
-    for (lane, value) in values.iter().enumerate() {
-        mask |= u32::from(*value) << lane;
-    }
-    mask
-}
-
 /// The mask of the lowest `count` lanes; all lanes from 32 on.
 pub fn lowest(count: u32) -> LaneMask {
     if count >= LANES as u32 { ALL_LANES } else { (1 << count) - 1 }
