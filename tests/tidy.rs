@@ -93,7 +93,6 @@ const BANS: &[Ban] = &[
         place: Where::CodeIn(DETERMINISTIC),
         instead: "compute it in `num` from exact operations: the platform's library rounds differently from machine to machine",
     },
-    Ban { words: &["super::super"], place: Where::Code, instead: "write the path from `crate::`" },
     Ban {
         words: &["/home/", "/root/", "/tmp/", "/work/", "/Users/"],
         place: Where::Text,
@@ -108,6 +107,8 @@ const BANS: &[Ban] = &[
 
 /// Longest line, in characters.
 const LINE_CHARS_MAX: usize = 140;
+/// Files that may have longer lines: prose that an editor wraps, a generated page, and the instruction table, which is read as a table.
+const WIDE: &[&str] = &[".md", ".toml", "man/ptxdbg.1", "src/isa/table/"];
 /// Longest function, in lines from `fn` to its closing brace.
 const FUNCTION_LINES_MAX: usize = 70;
 /// Longest file, in lines.
@@ -157,18 +158,22 @@ fn layer_problems(file: &File) -> Vec<String> {
     foreign.map(problem).collect()
 }
 
-/// The first names of all paths that start with `crate::`, or with the `super::` of a layer's own module file.
+/// The first names of all paths that start at the root of the crate: after `crate::`, or after as many `super::` as the file lies deep.
 fn uses(file: &File) -> Vec<(usize, String)> {
-    let is_layer_root = file.path.matches('/').count() == 2 && file.path.ends_with("/mod.rs");
-    let starts: &[&str] = if is_layer_root { &["crate::", "super::"] } else { &["crate::"] };
-    let mut found = Vec::new();
-    for start in starts {
-        for at in occurrences(&file.code, start) {
-            let rest = &file.code[at + start.len()..];
-            found.extend(first_names(rest).into_iter().map(|name| (at, name)));
-        }
-    }
-    found
+    let from_root = occurrences(&file.code, "crate::").map(|at| (at, at + "crate::".len()));
+    let supers = occurrences(&file.code, "super::").filter(|at| !file.code[..*at].ends_with("super::")).filter_map(|at| {
+        let path = file.code[at..].trim_start_matches("super::");
+        let end = file.code.len() - path.len();
+        ((end - at) / "super::".len() >= depth(file)).then_some((at, end))
+    });
+    let paths = from_root.chain(supers);
+    paths.flat_map(|(at, end)| first_names(&file.code[end..]).into_iter().map(move |name| (at, name))).collect()
+}
+
+/// How many modules lie between the file's module and the root of the crate, itself included: 2 for `src/isa/types.rs`.
+fn depth(file: &File) -> usize {
+    let folders = file.path.matches('/').count();
+    if file.path.ends_with("/mod.rs") { folders - 1 } else { folders }
 }
 
 /// `a` of `a::b`, and `a` and `c` of `{a::b, c::{d, e}}`.
@@ -262,8 +267,10 @@ fn nothing_grows_too_long() {
 }
 
 fn line_problems(file: &File) -> Vec<String> {
-    let is_prose = [".md", ".toml", ".1"].iter().any(|ending| file.path.ends_with(ending));
-    let lines = file.text.lines().enumerate().filter(|(_, line)| !is_prose && line.chars().count() > LINE_CHARS_MAX);
+    if WIDE.iter().any(|part| file.path.contains(part)) {
+        return Vec::new();
+    }
+    let lines = file.text.lines().enumerate().filter(|(_, line)| line.chars().count() > LINE_CHARS_MAX);
     lines.map(|(index, _)| format!("{}:{}: more than {LINE_CHARS_MAX} characters: break the line", file.path, index + 1)).collect()
 }
 
@@ -330,6 +337,7 @@ fn planted_problems_are_found() {
     let cases: &[(&str, &str, usize)] = &[
         ("src/num/mod.rs", "use crate::base::Span;\nuse crate::{\n    base::Span,\n    machine::{Tick, cfg},\n};", 1),
         ("src/num/mod.rs", "fn f() { super::machine::tick(); self::g(); crate::num::g(); }", 1),
+        ("src/num/wide.rs", "use super::{machine, int};\nuse super::super::{machine::Tick, base};", 1),
         ("src/num/wide.rs", "// crate::machine\nconst A: &str = \"crate::machine\";", 0),
         ("src/main.rs", "use ptxdbg::machine;", 0),
         ("src/attic/mod.rs", "", 1),
