@@ -1,4 +1,5 @@
 //! ptxdbg: a debugger for NVIDIA PTX kernels that needs no GPU.
+pub mod args;
 pub mod base;
 pub mod cfg;
 pub mod isa;
