@@ -34,8 +34,8 @@ impl<'a> Assembler<'a> {
         self.end_head(problems);
         match piece {
             Piece::Head(parts) => self.add_head(*parts, problems),
-            Piece::Item(item) if self.scopes.is_empty() => self.add_item(item),
-            Piece::Item(item) => match item_as_statement(item) {
+            Piece::Item(item) if self.scopes.is_empty() => self.add_item(*item),
+            Piece::Item(item) => match item_as_statement(*item) {
                 Ok(statement) => self.add_statement(statement),
                 Err((word, span)) => problems.add(
                     Diagnostic::error("syntax", span, format!("'{word}' inside a function"))
