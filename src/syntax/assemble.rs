@@ -109,6 +109,11 @@ impl<'a> Assembler<'a> {
             let error = Diagnostic::error("syntax", end, "the file ends inside a function: '}' is missing");
             problems.add(error.with_label(*brace, "this '{' is not closed").with_help("close it with '}'"));
         }
+        self.give_up()
+    }
+
+    /// The tree of what has been read, where the rest of the file is of no interest.
+    pub fn give_up(mut self) -> Module<'a> {
         self.close_all();
         self.module
     }
