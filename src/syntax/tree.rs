@@ -252,7 +252,7 @@ pub enum OperandKind<'a> {
     /// `[a+4]`, `[a]`
     Address(Expr<'a>),
     /// `var[i]`: the address of an array element in old code
-    Index(Name<'a>, Expr<'a>),
+    Index(Name<'a>, Box<Expr<'a>>),
     /// `[tensorMap, {x, y}]`, `[tex, {x}]` and `[tex, sampler, {x}]`: bracketed lists of tensor and texture instructions
     AddressList(Vec<Operand<'a>>),
     /// `(a, b)` around arguments and results of a call
