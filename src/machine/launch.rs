@@ -150,7 +150,7 @@ fn check_dimensions(config: &LaunchConfig) -> Result<(), LaunchError> {
     if config.grid.contains(&0) || x > i32::MAX as u32 || y > 65_535 || z > 65_535 {
         return refuse("grid", config.grid, "each extent is at least 1, x at most 2147483647, y and z at most 65535");
     }
-    if config.cluster.contains(&0) || (0..3).any(|axis| config.grid[axis] % config.cluster[axis].max(1) != 0) {
+    if config.cluster.contains(&0) || (0..3).any(|axis| !config.grid[axis].is_multiple_of(config.cluster[axis].max(1))) {
         return refuse("cluster", config.cluster, "each extent is at least 1 and divides the grid's");
     }
     Ok(())

@@ -34,7 +34,7 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// What is wrong with `bytes` bytes at `address`, if anything.
     fn classify(&self, address: u64, bytes: u64, space: Space, write: bool, top: u32) -> Option<TrapKind> {
-        if address % bytes != 0 {
+        if !address.is_multiple_of(bytes) {
             return Some(TrapKind::Misaligned);
         }
         let (space, address) = match space {
