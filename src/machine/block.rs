@@ -132,15 +132,7 @@ fn index_of(number: u64, grid: [u32; 3]) -> [u32; 3] {
     [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
 }
 
-fn new_warp(
-    program: &Program,
-    linked: &Linked,
-    config: &LaunchConfig,
-    index: [u32; 3],
-    number: u64,
-    warp: u32,
-    threads: u32,
-) -> Warp {
+fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u32; 3], number: u64, warp: u32, threads: u32) -> Warp {
     let kernel = &program.functions[config.kernel.index()];
     let live = lowest(threads - warp * LANES as u32);
     let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
@@ -169,7 +161,13 @@ fn new_warp(
 /// The lanes in which `source` is true, in the frame at `frame`.
 pub fn predicate(registers: &Registers, frame: FrameBase, source: PredSrc) -> LaneMask {
     match source {
-        PredSrc::Const(value) => if value { LaneMask::MAX } else { 0 },
+        PredSrc::Const(value) => {
+            if value {
+                LaneMask::MAX
+            } else {
+                0
+            }
+        }
         PredSrc::Reg { slot, negate } => {
             let bits = registers.pred[(frame.pred + slot) as usize];
             if negate { !bits } else { bits }

@@ -1,7 +1,7 @@
 //! How a grid is launched, and what is worked out once for the whole launch.
 
-use super::lanes::{LANES, PerLane};
 use super::Device;
+use super::lanes::{LANES, PerLane};
 use crate::cfg;
 use crate::program::{FuncId, Program, map};
 

@@ -12,7 +12,14 @@ pub const MULTIPROCESSORS: u32 = 132;
 const WARP_SLOTS: u32 = 64;
 
 /// The values of `program.specials` for one warp, in that order.
-pub fn fixed_values(program: &Program, linked: &Linked, config: &LaunchConfig, block: [u32; 3], number: u64, warp: u32) -> Vec<PerLane<u32>> {
+pub fn fixed_values(
+    program: &Program,
+    linked: &Linked,
+    config: &LaunchConfig,
+    block: [u32; 3],
+    number: u64,
+    warp: u32,
+) -> Vec<PerLane<u32>> {
     let place = WarpPlace { linked, config, block, number, warp };
     let value = |special: &crate::program::SpecialRef| {
         let name = SPECIAL_REGISTERS.get(special.0 as usize).map_or("", |register| register.name);

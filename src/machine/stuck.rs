@@ -1,11 +1,11 @@
 //! Why nobody can go on: every waiting group and what it waits for.
 
+use super::Machine;
 use super::barrier::Barrier;
 use super::block::Block;
 use super::lanes::LaneMask;
 use super::trap::{Place, Stuck, Waiter};
 use super::warp::{GroupState, LaneGroup};
-use super::Machine;
 use crate::program::Pc;
 
 /// Waiters listed at most.

@@ -96,11 +96,41 @@ impl AtomicFunction {
             AtomicFn::Or => old | b,
             AtomicFn::Xor => old ^ b,
             AtomicFn::Exch => b,
-            AtomicFn::Cas => if old == b { c } else { old },
-            AtomicFn::Inc => if old >= b { 0 } else { old + 1 },
-            AtomicFn::Dec => if old == 0 || old > b { b } else { old - 1 },
-            AtomicFn::Min => if self.less(old, b) { old } else { b },
-            AtomicFn::Max => if self.less(old, b) { b } else { old },
+            AtomicFn::Cas => {
+                if old == b {
+                    c
+                } else {
+                    old
+                }
+            }
+            AtomicFn::Inc => {
+                if old >= b {
+                    0
+                } else {
+                    old + 1
+                }
+            }
+            AtomicFn::Dec => {
+                if old == 0 || old > b {
+                    b
+                } else {
+                    old - 1
+                }
+            }
+            AtomicFn::Min => {
+                if self.less(old, b) {
+                    old
+                } else {
+                    b
+                }
+            }
+            AtomicFn::Max => {
+                if self.less(old, b) {
+                    b
+                } else {
+                    old
+                }
+            }
             AtomicFn::Add => self.add(old, b),
         }
     }

@@ -204,7 +204,13 @@ fn by_type_carry(lanes: &mut Lanes<'_>, ty: IntType, f: CarryFn, flags: (bool, b
 #[inline(always)]
 fn carry<T: Lane + Int>(lanes: &mut Lanes<'_>, f: CarryFn, (carry_in, carry_out): (bool, bool), d: Dst, [a, b, c]: [Src; 3]) {
     let subtract = matches!(f, CarryFn::Sub);
-    let flags = if carry_in { lanes.registers.carry } else if subtract { LaneMask::MAX } else { 0 };
+    let flags = if carry_in {
+        lanes.registers.carry
+    } else if subtract {
+        LaneMask::MAX
+    } else {
+        0
+    };
     let (a, b, c) = (T::get(lanes, a), T::get(lanes, b), T::get(lanes, c));
     let mut out = [T::Word::default(); 32];
     let mut carries = 0;

@@ -256,8 +256,14 @@ impl<O: Observer> WarpRun<'_, O> {
     pub(super) fn report(&mut self, piece: &Piece, kind: AccessKind) {
         if O::ACTIVE {
             let Piece { space, access } = piece;
-            let event =
-                AccessEvent { place: self.place, lanes: access.mask, kind, space: *space, addresses: &access.addresses, bytes: access.bytes };
+            let event = AccessEvent {
+                place: self.place,
+                lanes: access.mask,
+                kind,
+                space: *space,
+                addresses: &access.addresses,
+                bytes: access.bytes,
+            };
             self.observer.access(&event);
         }
     }

@@ -115,8 +115,8 @@ impl<'a> Lanes<'a> {
     pub fn test1<A: Lane>(&self, a: Src, f: impl Fn(A) -> bool) -> LaneMask {
         let a = A::get(self, a);
         let mut mask = 0;
-        for lane in 0..32 {
-            mask |= if f(A::from_word(a[lane])) { 1 << lane } else { 0 };
+        for (lane, word) in a.iter().enumerate() {
+            mask |= if f(A::from_word(*word)) { 1 << lane } else { 0 };
         }
         mask
     }
