@@ -1,0 +1,3 @@
+//! From tree to program.
+mod decode;
+mod operands;
