@@ -1,7 +1,9 @@
 //! What decoding asks of the function that is being built: names become registers, constants and addresses here, and the tables
 //! beside the code (constants, lists, call sites) grow.
 //!
-//! `decode` knows instructions and no scopes; whoever implements [`Operands`] knows scopes and no instructions.
+//! `decode` knows instructions and no scopes; whoever implements [`Operands`] knows scopes and no instructions. One
+//! `decode::Decoder` serves a module: `decoder.decode(&instruction, &mut builder, &mut diagnostics)` gives the instruction with its
+//! guard, or reports what is wrong with it.
 
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
