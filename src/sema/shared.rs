@@ -16,7 +16,7 @@ use crate::program::{FuncId, map};
 use crate::syntax::tree::{Block, Expr, ExprKind, Init, Item, Module, Operand, OperandKind, Statement, Variable};
 
 /// Static shared memory a kernel can declare.
-const STATIC_BYTES: u64 = 48 << 10;
+const STATIC_BYTES: u64 = 227 << 10;
 
 /// Alignment of dynamic shared memory at least.
 const DYNAMIC_ALIGN: u32 = 16;
