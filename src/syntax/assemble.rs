@@ -190,7 +190,9 @@ impl<'a> Assembler<'a> {
             Statement::CallTargets { span, .. } => ("'.calltargets'", *span),
             Statement::CallPrototype { span, .. } => ("'.callprototype'", *span),
             // The parser makes none of these outside of a body.
-            Statement::Variable(_) | Statement::Block(_) | Statement::Loc(_) | Statement::Pragma { .. } | Statement::Section { .. } => return,
+            Statement::Variable(_) | Statement::Block(_) | Statement::Loc(_) | Statement::Pragma { .. } | Statement::Section { .. } => {
+                return;
+            }
         };
         self.report_outside(what, span, problems);
     }
