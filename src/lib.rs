@@ -3,3 +3,4 @@ pub mod base;
 pub mod isa;
 pub mod program;
 pub mod syntax;
+mod sema;

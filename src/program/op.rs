@@ -75,6 +75,10 @@ pub struct ConvertMode {
     pub relu: bool,
     /// `.satfinite`.
     pub satfinite: bool,
+    /// Width of the destination register, 16 (also for 8-bit registers), 32 or 64: a narrower integer result is extended to it.
+    pub d_bits: u8,
+    /// Width of the source register, 16, 32 or 64: of a wider one the low bits are read.
+    pub a_bits: u8,
 }
 
 /// What an instruction does. Register operands named `d` are written, all others read.
@@ -140,8 +144,8 @@ pub enum Op {
     Pack { part: u8, parts: ListId, d: Dst },
     /// `mov.bN {..}, a`: the reverse, into [`Program::dests`](super::Program).
     Unpack { part: u8, parts: ListId, a: Src },
-    /// d = address of the current frame's local block + `offset`; 64-bit if `wide`. In the local space, not generic.
-    FrameAddress { wide: bool, d: Dst, offset: i32 },
+    /// d = address of the current frame's local block + `offset`; 64-bit if `wide`. In the local space, or in the generic one.
+    FrameAddress { wide: bool, generic: bool, d: Dst, offset: i32 },
     /// A special register whose value changes while a block runs (`%clock`, `%clock64`, `%globaltimer`, …), or a 64-bit one.
     ReadSpecial { register: u16, width: Width, d: Dst },
     Convert { mode: ConvertMode, d: Dst, a: Src },
@@ -153,12 +157,13 @@ pub enum Op {
     ConvertAddress { space: Space, to_space: bool, wide: bool, d: Dst, a: Src },
     IsSpace { space: Space, wide: bool, p: Dst, a: Src },
 
-    // Memory. `bits` is the width of one element in memory; `signed` extends it into a wider register.
+    // Memory. `bits` is the width of one element in memory; `signed` extends it into a wider register of `reg_bits` (16, 32, 64, 128).
     Load { access: Access, bits: u8, signed: bool, reg_bits: u8, d: Dst, address: Address },
     /// Vector load of `ListId` destinations.
     LoadVector { access: Access, bits: u8, signed: bool, reg_bits: u8, parts: ListId, address: Address },
-    Store { access: Access, bits: u8, a: Src, address: Address },
-    StoreVector { access: Access, bits: u8, parts: ListId, address: Address },
+    /// `reg_bits` is the width of the source register, which may be wider than the element: 16, 32, 64 or 128.
+    Store { access: Access, bits: u8, reg_bits: u8, a: Src, address: Address },
+    StoreVector { access: Access, bits: u8, reg_bits: u8, parts: ListId, address: Address },
     /// `atom`: d = old value. `c` is the new value of `Cas`, which compares with `b`. A sink destination makes it `red`.
     Atomic { f: AtomicFn, ty: ScalarType, access: Access, noftz: bool, d: Dst, b: Src, c: Src, address: Address },
     Fence { ordering: Ordering, scope: Scope },
