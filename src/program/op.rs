@@ -50,12 +50,6 @@ pub struct Access {
 /// The space of an access; generic addresses are resolved lane by lane.
 pub type AccessSpace = Space;
 
-impl Default for Space {
-    fn default() -> Self {
-        Space::Generic
-    }
-}
-
 /// Source and destination formats and modifiers of `cvt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConvertMode {
@@ -83,6 +77,7 @@ pub struct ConvertMode {
 
 /// What an instruction does. Register operands named `d` are written, all others read.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
 #[rustfmt::skip]
 pub enum Op {
     /// Nothing that can be observed: `prefetch`, `pragma`-like hints, `nanosleep` of a deterministic machine.
@@ -140,7 +135,8 @@ pub enum Op {
     Move { width: Width, d: Dst, a: Src },
     /// A 128-bit `mov`: both halves.
     Move128 { d: Dst, a: Src },
-    /// `mov.bN d, {..}`: `parts` are [`Program::sources`](super::Program) of `part` bits each, lowest first, into a register of `parts * part` bits.
+    /// `mov.bN d, {..}`: `parts` are [`Program::sources`](super::Program) of `part` bits each, lowest first, into a register of
+    /// `parts * part` bits.
     Pack { part: u8, parts: ListId, d: Dst },
     /// `mov.bN {..}, a`: the reverse, into [`Program::dests`](super::Program).
     Unpack { part: u8, parts: ListId, a: Src },
@@ -183,7 +179,8 @@ pub enum Op {
     Breakpoint,
 
     // Between threads.
-    /// `bar`, `barrier`. `count` is absent where the whole block takes part; reductions read `p` and write `d` (a predicate for And and Or, 32 bits for Popc).
+    /// `bar`, `barrier`. `count` is absent where the whole block takes part; reductions read `p` and write `d` (a predicate for
+    /// And and Or, 32 bits for Popc).
     Barrier { f: BarrierFn, aligned: bool, id: Src, count: Option<Src>, d: Dst, p: PredSrc },
     /// `bar.warp.sync`.
     WarpSync { mask: Src },
