@@ -8,3 +8,4 @@ pub mod num;
 pub mod program;
 pub mod sema;
 pub mod syntax;
+mod sema;
