@@ -8,4 +8,3 @@ pub mod num;
 pub mod program;
 pub mod sema;
 pub mod syntax;
-mod sema;
