@@ -6,4 +6,5 @@ pub mod isa;
 pub mod machine;
 pub mod num;
 pub mod program;
+pub mod sema;
 pub mod syntax;
