@@ -1,6 +1,10 @@
 //! ptxdbg: a debugger for NVIDIA PTX kernels that needs no GPU.
+pub mod args;
 pub mod base;
+pub mod cfg;
 pub mod isa;
 pub mod launch;
+pub mod machine;
+pub mod num;
 pub mod program;
 pub mod syntax;

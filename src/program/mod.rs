@@ -238,7 +238,8 @@ pub struct CallSite {
 pub enum CallTarget {
     /// A function of the module.
     Direct(FuncId),
-    /// The function whose address ([`map::function_address`]) the register holds: 64-bit if `wide`. `candidates` is empty where only a prototype is known.
+    /// The function whose address ([`map::function_address`]) the register holds: 64-bit if `wide`. `candidates` is empty where only
+    /// a prototype is known.
     Indirect {
         /// The address.
         address: Src,

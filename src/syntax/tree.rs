@@ -41,7 +41,7 @@ pub enum Item<'a> {
     /// `.pragma "text", ..;`
     Pragma { texts: Vec<Name<'a>>, span: Span },
     /// `.section NAME { .. }` or `@@DWARF ..`: debug data, kept as text only.
-    Section { name: &'a str, span: Span },
+    Section { name: &'a str, text: &'a str, span: Span },
 }
 
 /// Linking directives before a declaration.
@@ -147,6 +147,13 @@ pub enum Init<'a> {
     Value(Expr<'a>),
     /// `{..}`, perhaps nested.
     List(Vec<Init<'a>>, Span),
+    /// `addr_mode_0 = wrap` in the list of a `.samplerref`.
+    Field {
+        /// What is set.
+        name: Name<'a>,
+        /// To what.
+        value: Expr<'a>,
+    },
 }
 
 /// Statements between braces.
@@ -180,7 +187,7 @@ pub enum Statement<'a> {
     /// `label: .callprototype (..) _ (..) ..;`
     CallPrototype { results: Vec<Variable<'a>>, params: Vec<Variable<'a>>, directives: Vec<FunctionDirective<'a>>, span: Span },
     /// `.section`, `.file`, `@@DWARF` inside a body: kept as text only.
-    Section { span: Span },
+    Section { text: &'a str, span: Span },
 }
 
 /// `.loc file line column`, perhaps with `function_name` and `inlined_at`.

@@ -1,0 +1,162 @@
+//! Bits (PTX ISA, "Logic and Shift Instructions", and `bfi bmsk szext fns prmt` of the integer chapter).
+//!
+//! Shifts and `bfe` depend on the type and are methods of [`Int`](super::int::Int). Positions and lengths out of range do what an H200
+//! was recorded to do.
+
+use super::int::Int;
+
+/// How a count past the width is understood: `.clamp` or `.wrap`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Excess {
+    /// Counts from 32 on act as 32.
+    Clamp,
+    /// Only the low 5 bits count.
+    Wrap,
+}
+
+impl Excess {
+    /// The count as a number from 0 to 32.
+    #[inline(always)]
+    fn limit(self, count: u32) -> u32 {
+        match self {
+            Excess::Clamp => count.min(32),
+            Excess::Wrap => count & 31,
+        }
+    }
+}
+
+/// `lop3`: bit `i` of the result is bit `4 * a_i + 2 * b_i + c_i` of `lut`.
+#[inline(always)]
+pub fn lop3(a: u32, b: u32, c: u32, lut: u8) -> u32 {
+    let row = |index: u32| 0u32.wrapping_sub(u32::from(lut) >> index & 1);
+    let pick = |mask: u32, one: u32, zero: u32| (one & mask) | (zero & !mask);
+    let quarter = |index: u32| pick(c, row(index + 1), row(index));
+    pick(a, pick(b, quarter(6), quarter(4)), pick(b, quarter(2), quarter(0)))
+}
+
+/// `shf.l`: the upper word of `{high, low}` shifted left.
+#[inline(always)]
+pub fn shf_left(low: u32, high: u32, count: u32, excess: Excess) -> u32 {
+    ((pair(low, high) << excess.limit(count)) >> 32) as u32
+}
+
+/// `shf.r`: the lower word of `{high, low}` shifted right.
+#[inline(always)]
+pub fn shf_right(low: u32, high: u32, count: u32, excess: Excess) -> u32 {
+    (pair(low, high) >> excess.limit(count)) as u32
+}
+
+#[inline(always)]
+fn pair(low: u32, high: u32) -> u64 {
+    u64::from(high) << 32 | u64::from(low)
+}
+
+/// `bfi.b32`: the low `length` bits of `field` put into `into` at `position`. Only the low 8 bits of both numbers count; what
+/// reaches past the top is dropped.
+#[inline(always)]
+pub fn bfi_32(field: u32, into: u32, position: u32, length: u32) -> u32 {
+    let mask = low_ones(length & 0xff) as u32;
+    let (field, mask) = ((field & mask).shl(position & 0xff), mask.shl(position & 0xff));
+    field | (into & !mask)
+}
+
+/// `bfi.b64`, as [`bfi_32`], but all 32 bits of both numbers count.
+#[inline(always)]
+pub fn bfi_64(field: u64, into: u64, position: u32, length: u32) -> u64 {
+    let mask = low_ones(length);
+    let (field, mask) = ((field & mask).shl(position), mask.shl(position));
+    field | (into & !mask)
+}
+
+/// As many ones as asked for, at most 64, at the bottom.
+#[inline(always)]
+fn low_ones(count: u32) -> u64 {
+    !(!0u64).shl(count)
+}
+
+/// `bmsk`: `length` ones from `position` on.
+#[inline(always)]
+pub fn bmsk(position: u32, length: u32, excess: Excess) -> u32 {
+    (low_ones(excess.limit(length)) << excess.limit(position)) as u32
+}
+
+/// `szext.u32`: the low `length` bits.
+#[inline(always)]
+pub fn zero_extend(a: u32, length: u32, excess: Excess) -> u32 {
+    a & low_ones(excess.limit(length)) as u32
+}
+
+/// `szext.s32`: the low `length` bits with the sign of their top bit; of no bits zero.
+#[inline(always)]
+pub fn sign_extend(a: u32, length: u32, excess: Excess) -> u32 {
+    let unused = 32 - excess.limit(length);
+    ((i64::from(a as i32) << unused) as i32 as i64 >> unused) as u32
+}
+
+/// `fns`: position of the `offset`-th one of `mask` at or above `base` (below for a negative `offset`); of offset 0 `base` itself if
+/// that bit is set. All ones if there is none. Only the low 5 bits of `base` count.
+pub fn fns(mask: u32, base: u32, offset: i32) -> u32 {
+    const NONE: u32 = !0;
+    let base = base & 31;
+    let (step, mut wanted): (i32, u32) = if offset < 0 { (-1, offset.unsigned_abs()) } else { (1, offset.unsigned_abs().max(1)) };
+    let mut position = base as i32;
+    while (0..32).contains(&position) {
+        if mask >> position & 1 != 0 {
+            wanted -= 1;
+            if wanted == 0 {
+                return position as u32;
+            }
+        }
+        if offset == 0 {
+            return NONE;
+        }
+        position += step;
+    }
+    NONE
+}
+
+/// `prmt`: each nibble of `selector` picks a byte of `{b, a}`; its top bit asks for that byte's sign instead.
+#[inline(always)]
+pub fn prmt(a: u32, b: u32, selector: u32) -> u32 {
+    let bytes = pair(a, b);
+    let pick = |index: u32| {
+        let nibble = selector >> (4 * index);
+        let byte = (bytes >> (8 * (nibble & 7))) as u8;
+        let byte = if nibble & 8 != 0 { ((byte as i8) >> 7) as u8 } else { byte };
+        u32::from(byte) << (8 * index)
+    };
+    pick(0) | pick(1) | pick(2) | pick(3)
+}
+
+/// The modes of `prmt` whose third operand is a number from 0 to 3: each is four selectors of the plain form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PrmtMode {
+    /// `.f4e`: four bytes upwards from the chosen one.
+    Forward4,
+    /// `.b4e`: four bytes downwards from the chosen one, wrapping.
+    Backward4,
+    /// `.rc8`: the chosen byte four times.
+    Replicate8,
+    /// `.ecl`: the bytes of `a`, none below the chosen one.
+    ClampLeft,
+    /// `.ecr`: the bytes of `a`, none above the chosen one.
+    ClampRight,
+    /// `.rc16`: the chosen half twice; bit 0 of the choice counts.
+    Replicate16,
+}
+
+impl PrmtMode {
+    /// The selector that the choice `control` stands for; its low 2 bits count.
+    #[inline(always)]
+    pub fn selector(self, control: u32) -> u32 {
+        let row: [u16; 4] = match self {
+            PrmtMode::Forward4 => [0x3210, 0x4321, 0x5432, 0x6543],
+            PrmtMode::Backward4 => [0x5670, 0x6701, 0x7012, 0x0123],
+            PrmtMode::Replicate8 => [0x0000, 0x1111, 0x2222, 0x3333],
+            PrmtMode::ClampLeft => [0x3210, 0x3211, 0x3222, 0x3333],
+            PrmtMode::ClampRight => [0x0000, 0x1110, 0x2210, 0x3210],
+            PrmtMode::Replicate16 => [0x1010, 0x3232, 0x1010, 0x3232],
+        };
+        u32::from(row[(control & 3) as usize])
+    }
+}

@@ -1,0 +1,236 @@
+//! `cvt` and `cvt.pack` (PTX ISA, "Data Movement and Conversion Instructions").
+//!
+//! Every conversion takes the source apart into an exact value and puts that together again as the destination, so all pairs of types
+//! are here at once: [`Conversion::apply`]. The functions after it are conversions that programs do in their inner loops, for loops
+//! over lanes; they give the same results.
+//!
+//! What becomes of a NaN, as recorded:
+//!
+//! | from | to | result |
+//! | --- | --- | --- |
+//! | `f64` | integer | the top bit of the integer alone |
+//! | other floats | 64-bit integer | the top bit alone |
+//! | other floats | smaller integers | zero |
+//! | `f64` | any float | sign and upper payload stay; quiet |
+//! | any float | `f64` | sign and payload stay; quiet. Of `f32` with `.ftz` that of the `f32` type's own NaN |
+//! | `f32`, `bf16` | `f32` | as it is; with `.ftz` or `.rni` and kin the type's own |
+//! | `f32` | `tf32` by `.rna` | cut off |
+//! | otherwise | | the own NaN of the type |
+
+use super::Rounding;
+use super::exact::{Exact, Format};
+
+/// What kind of number a word holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An unsigned integer of so many bits.
+    Unsigned(u32),
+    /// A two's complement integer of so many bits.
+    Signed(u32),
+    /// A float.
+    Float(Format),
+}
+
+/// A `cvt` of one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conversion {
+    /// Kind of the result.
+    pub to: Kind,
+    /// Kind of the source.
+    pub from: Kind,
+    /// Rounding of the result, or to an integral value.
+    pub rounding: Rounding,
+    /// `.rni .rzi .rmi .rpi` between floats: round to an integral value.
+    pub integral: bool,
+    /// `.ftz`: an `f32` source or result that is subnormal becomes zero.
+    pub ftz: bool,
+    /// `.sat`: clamp to the range of an integer, to [0, 1] of a float.
+    pub sat: bool,
+    /// `.relu`: negative results become +0.
+    pub relu: bool,
+    /// `.satfinite`: too large results become the largest finite number.
+    pub satfinite: bool,
+}
+
+/// A number taken apart.
+#[derive(Clone, Copy, Debug)]
+enum Value {
+    /// Sign, and the payload with its top bit at bit 51 as in `f64`.
+    Nan {
+        negative: bool,
+        payload: u64,
+    },
+    Infinite {
+        negative: bool,
+    },
+    Finite(Exact),
+}
+
+impl Conversion {
+    /// Converts the number in the low bits of `word`; the result stands in the low bits, zeros above it.
+    pub fn apply(&self, word: u64) -> u64 {
+        match (self.from, self.to) {
+            (Kind::Float(from), Kind::Float(to)) => self.float_to_float(word, from, to),
+            (Kind::Float(from), _) => self.float_to_integer(word, from),
+            (_, Kind::Float(to)) => self.finish_float(integer(self.from, word).round(&to, self.rounding), &to),
+            _ => self.integer_to_integer(word),
+        }
+    }
+
+    fn float_to_float(&self, word: u64, from: Format, to: Format) -> u64 {
+        if self.copies(&from, &to) {
+            return word << (to.fraction - from.fraction);
+        }
+        let result = match take_apart(self.flush_source(word, &from, &to), &from) {
+            Value::Nan { .. } if self.sat => 0,
+            Value::Nan { negative, payload } => return self.nan(negative, payload, &from, &to),
+            Value::Infinite { negative } => (to.largest + 1) | sign_if(negative, &to),
+            Value::Finite(number) if self.integral => self.round_to_integral(number).round(&to, Rounding::Zero),
+            Value::Finite(number) => number.round(&to, self.rounding),
+        };
+        self.finish_float(result, &to)
+    }
+
+    /// Whether the conversion is a mere move, which leaves a signalling NaN as it is.
+    fn copies(&self, from: &Format, to: &Format) -> bool {
+        let same = from == to && matches!(*from, Format::F32 | Format::F64);
+        (same || (*from == Format::BF16 && *to == Format::F32)) && !(self.integral || self.ftz || self.sat || self.relu)
+    }
+
+    fn nan(&self, negative: bool, payload: u64, from: &Format, to: &Format) -> u64 {
+        const QUIET: u64 = 1 << 51;
+        let infinity = to.largest + 1;
+        let upper = |payload: u64| infinity | payload >> (52 - to.fraction);
+        if self.rounding == Rounding::NearestAway {
+            let cut = upper(payload) - u64::from(self.satfinite);
+            return cut | sign_if(negative, to);
+        }
+        if self.ftz && *from == Format::F32 && *to == Format::F64 {
+            return upper((from.nan & ones(from.fraction)) << (52 - from.fraction));
+        }
+        if *from == Format::F64 || *to == Format::F64 {
+            return upper(payload | QUIET) | sign_if(negative, to);
+        }
+        to.nan
+    }
+
+    /// Rounds to an integer; of the sign of a zero that comes out nothing is lost.
+    fn round_to_integral(&self, number: Exact) -> Exact {
+        if number.power >= 0 {
+            return number;
+        }
+        Exact { magnitude: number.integer_at(0, self.rounding), power: 0, ..number }
+    }
+
+    /// `.relu`, `.sat`, `.satfinite` and `.ftz` of a result that is not NaN.
+    fn finish_float(&self, result: u64, to: &Format) -> u64 {
+        let negative = result & to.sign() != 0;
+        if negative && (self.relu || self.sat) {
+            return 0;
+        }
+        let one = ((to.largest + 1) >> 1) & !ones(to.fraction);
+        let result = if self.sat { result.min(one) } else { result };
+        let too_large = result & !to.sign() > to.largest;
+        let result = if self.satfinite && too_large { result - 1 } else { result };
+        self.flush(result, to)
+    }
+
+    /// `.ftz` concerns `f32` alone, and not on the way to `f16`.
+    fn flush_source(&self, word: u64, from: &Format, to: &Format) -> u64 {
+        if *to == Format::F16 { word } else { self.flush(word, from) }
+    }
+
+    fn flush(&self, word: u64, format: &Format) -> u64 {
+        let subnormal = word & !format.sign() < 1 << format.fraction;
+        if self.ftz && *format == Format::F32 && subnormal { word & format.sign() } else { word }
+    }
+
+    fn float_to_integer(&self, word: u64, from: Format) -> u64 {
+        let (bits, signed) = match self.to {
+            Kind::Signed(bits) => (bits, true),
+            Kind::Unsigned(bits) => (bits, false),
+            Kind::Float(_) => return word,
+        };
+        let top = 1u64 << (bits - 1);
+        match take_apart(self.flush(word, &from), &from) {
+            Value::Nan { .. } => {
+                if from == Format::F64 || bits == 64 {
+                    top
+                } else {
+                    0
+                }
+            }
+            Value::Infinite { negative } => clamp(negative, u128::MAX, bits, signed),
+            Value::Finite(number) if number.power > 64 => clamp(number.negative, u128::MAX, bits, signed),
+            Value::Finite(number) => clamp(number.negative, number.integer_at(0, self.rounding), bits, signed),
+        }
+    }
+
+    fn integer_to_integer(&self, word: u64) -> u64 {
+        let (bits, signed) = match self.to {
+            Kind::Signed(bits) => (bits, true),
+            Kind::Unsigned(bits) => (bits, false),
+            Kind::Float(_) => return word,
+        };
+        let number = integer(self.from, word);
+        if self.sat {
+            return clamp(number.negative, number.magnitude, bits, signed);
+        }
+        let value = if number.negative { (number.magnitude as u64).wrapping_neg() } else { number.magnitude as u64 };
+        value & ones(bits)
+    }
+}
+
+/// The integer (or its encoding, for a float kind that the callers rule out) in the low bits of `word`.
+fn integer(kind: Kind, word: u64) -> Exact {
+    let (negative, magnitude) = match kind {
+        Kind::Signed(bits) => {
+            let value = (word << (64 - bits)) as i64 >> (64 - bits);
+            (value < 0, value.unsigned_abs())
+        }
+        Kind::Unsigned(bits) => (false, word & ones(bits)),
+        Kind::Float(_) => (false, word),
+    };
+    Exact { negative, magnitude: u128::from(magnitude), power: 0 }
+}
+
+fn take_apart(word: u64, format: &Format) -> Value {
+    let negative = word & format.sign() != 0;
+    let magnitude = word & !format.sign() & ones(format.fraction + format.exponent);
+    if magnitude <= format.largest {
+        return Value::Finite(format.unpack(word));
+    }
+    let has_infinity = *format != Format::E4M3;
+    if has_infinity && magnitude == format.largest + 1 {
+        return Value::Infinite { negative };
+    }
+    let fraction = magnitude & ones(format.fraction);
+    Value::Nan { negative, payload: fraction << (52 - format.fraction) }
+}
+
+/// The integer nearest to (-1)^negative * magnitude that the type holds.
+fn clamp(negative: bool, magnitude: u128, bits: u32, signed: bool) -> u64 {
+    let largest = if signed { ones(bits) >> 1 } else { ones(bits) };
+    let lowest_magnitude = if signed { largest + 1 } else { 0 };
+    if negative {
+        let magnitude = magnitude.min(u128::from(lowest_magnitude)) as u64;
+        magnitude.wrapping_neg() & ones(bits)
+    } else {
+        magnitude.min(u128::from(largest)) as u64
+    }
+}
+
+fn sign_if(negative: bool, format: &Format) -> u64 {
+    if negative { format.sign() } else { 0 }
+}
+
+/// That many ones, from 1 to 64.
+fn ones(bits: u32) -> u64 {
+    !0 >> (64 - bits)
+}
+
+/// `cvt.pack.sat`: `a` and `b` clamped to fields of `bits` bits, `a` above `b`, and above them the low bits of `c`.
+pub fn pack(a: i32, b: i32, c: u32, bits: u32, signed: bool) -> u32 {
+    let field = |x: i32| clamp(x < 0, u128::from(x.unsigned_abs()), bits, signed);
+    ((u64::from(c) << (2 * bits)) | field(a) << bits | field(b)) as u32
+}

@@ -1,0 +1,397 @@
+//! Floating-point arithmetic (PTX ISA, "Floating Point Instructions" and "Half Precision Floating Point Instructions").
+//!
+//! One trait, [`Float`], says what is particular to a type: its format, its nearest-even operations, its NaN results. The instructions are
+//! functions over it. Rounding to nearest is done by the processor; the directed roundings go through [`Exact`](super::exact::Exact).
+//! Infinities and NaNs come out the same in every rounding, so the nearest result serves for them.
+
+use super::exact::{Exact, Format};
+use super::{Mode, Rounding};
+
+/// A floating-point type: `f32`, `f64`, [`F16`](super::F16), [`Bf16`](super::Bf16).
+pub trait Float: Copy + PartialOrd {
+    /// How the type is encoded.
+    const FORMAT: Format;
+    /// +0.
+    const ZERO: Self;
+    /// 1.
+    const ONE: Self;
+
+    /// From the low bits of a word.
+    fn from_word(word: u64) -> Self;
+    /// The encoding.
+    fn word(self) -> u64;
+    /// a + b to nearest. A NaN result may be any NaN; so below.
+    fn nearest_add(self, b: Self) -> Self;
+    /// a * b to nearest.
+    fn nearest_mul(self, b: Self) -> Self;
+    /// a * b + c, rounded once, to nearest.
+    fn nearest_fma(self, b: Self, c: Self) -> Self;
+    /// The NaN that an operation gives: of `f64` the first of the NaN operands, made quiet; otherwise the type's own.
+    fn nan_from(a: Self, b: Self, c: Self) -> Self;
+
+    /// The sign bit is flipped, of a NaN as well.
+    fn flip_sign(self) -> Self;
+    /// The sign bit is taken from `sign`.
+    fn with_sign(self, sign: Self) -> Self;
+    /// Whether the sign bit is set.
+    fn sign_bit(self) -> bool;
+    /// Whether this is a NaN.
+    fn is_nan(self) -> bool;
+    /// A subnormal number becomes a zero of the same sign.
+    fn flush(self) -> Self;
+
+    /// Whether this is neither infinite nor NaN.
+    #[inline(always)]
+    fn is_finite(self) -> bool {
+        self.word() & !Self::FORMAT.sign() <= Self::FORMAT.largest
+    }
+    /// The sign bit is cleared.
+    #[inline(always)]
+    fn magnitude(self) -> Self {
+        self.with_sign(Self::ZERO)
+    }
+}
+
+/// A type that has `div`, `rcp` and `sqrt`: `f32` and `f64`.
+pub trait Divide: Float {
+    /// a / b to nearest.
+    fn nearest_div(self, b: Self) -> Self;
+    /// The square root to nearest.
+    fn nearest_sqrt(self) -> Self;
+}
+
+/// `add`.
+#[inline(always)]
+pub fn add<F: Float>(a: F, b: F, mode: Mode) -> F {
+    let (a, b) = (input(a, mode), input(b, mode));
+    output(sum(a, b, mode.rounding), [a, b, a], mode)
+}
+
+/// `sub`.
+#[inline(always)]
+pub fn sub<F: Float>(a: F, b: F, mode: Mode) -> F {
+    let (a, b) = (input(a, mode), input(b, mode));
+    output(sum(a, b.flip_sign(), mode.rounding), [a, b, a], mode)
+}
+
+#[inline(always)]
+fn sum<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+    let nearest = a.nearest_add(b);
+    match rounding {
+        Rounding::Nearest => nearest,
+        rounding => directed(nearest, rounding, [a, b], || exact(a).sum(exact(b), rounding)),
+    }
+}
+
+/// `mul`.
+#[inline(always)]
+pub fn mul<F: Float>(a: F, b: F, mode: Mode) -> F {
+    let (a, b) = (input(a, mode), input(b, mode));
+    let nearest = a.nearest_mul(b);
+    let rounded = match mode.rounding {
+        Rounding::Nearest => nearest,
+        rounding => directed(nearest, rounding, [a, b], || exact(a).product(exact(b))),
+    };
+    output(rounded, [a, b, a], mode)
+}
+
+/// `fma` and `mad`: a * b + c, rounded once.
+#[inline(always)]
+pub fn fma<F: Float>(a: F, b: F, c: F, mode: Mode) -> F {
+    let (a, b, c) = (input(a, mode), input(b, mode), input(c, mode));
+    let nearest = a.nearest_fma(b, c);
+    let rounded = match mode.rounding {
+        Rounding::Nearest => nearest,
+        rounding => directed(nearest, rounding, [a, b, c], || exact(a).product(exact(b)).sum(exact(c), rounding)),
+    };
+    output(rounded, [a, b, c], mode)
+}
+
+/// `div`.
+#[inline(always)]
+pub fn div<F: Divide>(a: F, b: F, mode: Mode) -> F {
+    let (a, b) = (input(a, mode), input(b, mode));
+    let nearest = a.nearest_div(b);
+    let rounded = match mode.rounding {
+        Rounding::Nearest => nearest,
+        _ if b == F::ZERO => nearest,
+        rounding => directed(nearest, rounding, [a, b], || exact(a).quotient(exact(b))),
+    };
+    output(rounded, [a, b, a], mode)
+}
+
+/// `rcp`: 1 / a.
+#[inline(always)]
+pub fn rcp<F: Divide>(a: F, mode: Mode) -> F {
+    div(F::ONE, a, mode)
+}
+
+/// `sqrt`.
+#[inline(always)]
+pub fn sqrt<F: Divide>(a: F, mode: Mode) -> F {
+    let a = input(a, mode);
+    let nearest = a.nearest_sqrt();
+    let rounded = match mode.rounding {
+        Rounding::Nearest => nearest,
+        _ if a < F::ZERO => nearest,
+        rounding => directed(nearest, rounding, [a], || exact(a).square_root()),
+    };
+    output(rounded, [a, a, a], mode)
+}
+
+/// `neg`.
+#[inline(always)]
+pub fn neg<F: Float>(a: F, mode: Mode) -> F {
+    let a = input(a, mode);
+    canonical(a.flip_sign(), [a, a, a])
+}
+
+/// `abs`.
+#[inline(always)]
+pub fn abs<F: Float>(a: F, mode: Mode) -> F {
+    let a = input(a, mode);
+    canonical(a.magnitude(), [a, a, a])
+}
+
+/// `copysign`: `b` with the sign of `a`; no NaN is touched beyond that.
+#[inline(always)]
+pub fn copysign<F: Float>(a: F, b: F) -> F {
+    b.with_sign(a)
+}
+
+/// The modifiers of `min` and `max`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Extremum {
+    /// `.ftz`.
+    pub ftz: bool,
+    /// `.NaN`: the result is NaN if one operand is; otherwise the other operand is the result.
+    pub nan: bool,
+    /// `.xorsign.abs`: compares magnitudes; the sign of the result is the product's.
+    pub xorsign_abs: bool,
+}
+
+/// `min`; -0 is below +0.
+#[inline(always)]
+pub fn min<F: Float>(a: F, b: F, words: Extremum) -> F {
+    extremum(a, b, words, |a, b| a < b || (a == b && a.sign_bit()))
+}
+
+/// `max`; +0 is above -0.
+#[inline(always)]
+pub fn max<F: Float>(a: F, b: F, words: Extremum) -> F {
+    extremum(a, b, words, |a, b| a > b || (a == b && b.sign_bit()))
+}
+
+#[inline(always)]
+fn extremum<F: Float>(a: F, b: F, words: Extremum, first_wins: impl Fn(F, F) -> bool) -> F {
+    let mode = Mode { ftz: words.ftz, ..Mode::default() };
+    let (a, b) = (input(a, mode), input(b, mode));
+    let (x, y) = if words.xorsign_abs { (a.magnitude(), b.magnitude()) } else { (a, b) };
+    let chosen = if first_wins(x, y) || y.is_nan() { x } else { y };
+    let chosen = if words.xorsign_abs && (a.sign_bit() != b.sign_bit()) { chosen.flip_sign() } else { chosen };
+    let is_nan = chosen.is_nan() || (words.nan && (a.is_nan() || b.is_nan()));
+    if is_nan { F::nan_from(a, b, a) } else { chosen }
+}
+
+/// `.relu`: a negative number becomes +0; a NaN stays.
+#[inline(always)]
+pub fn relu<F: Float>(a: F) -> F {
+    if a > F::ZERO || a.is_nan() { a } else { F::ZERO }
+}
+
+/// `.sat`: clamps to [0, 1]; NaN and -0 become +0.
+#[inline(always)]
+pub fn saturate<F: Float>(a: F) -> F {
+    let above = if a > F::ZERO { a } else { F::ZERO };
+    if above < F::ONE { above } else { F::ONE }
+}
+
+/// The properties `testp` asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Class {
+    /// Neither infinite nor NaN.
+    Finite,
+    /// Plus or minus infinity.
+    Infinite,
+    /// Not NaN.
+    Number,
+    /// NaN.
+    NotANumber,
+    /// Finite and not subnormal. Zero counts as normal, as recorded.
+    Normal,
+    /// Smaller than every normal number, but not zero.
+    Subnormal,
+}
+
+/// `testp`.
+#[inline(always)]
+pub fn test<F: Float>(a: F, class: Class) -> bool {
+    let subnormal = a != F::ZERO && a.flush() == F::ZERO;
+    match class {
+        Class::Finite => a.is_finite(),
+        Class::Infinite => !a.is_finite() && !a.is_nan(),
+        Class::Number => !a.is_nan(),
+        Class::NotANumber => a.is_nan(),
+        Class::Normal => a.is_finite() && !subnormal,
+        Class::Subnormal => subnormal,
+    }
+}
+
+#[inline(always)]
+fn input<F: Float>(a: F, mode: Mode) -> F {
+    if mode.ftz { a.flush() } else { a }
+}
+
+#[inline(always)]
+fn output<F: Float>(a: F, operands: [F; 3], mode: Mode) -> F {
+    let a = if mode.ftz { a.flush() } else { a };
+    if mode.sat { saturate(a) } else { canonical(a, operands) }
+}
+
+/// The result with the right NaN, if it is one.
+#[inline(always)]
+fn canonical<F: Float>(a: F, [x, y, z]: [F; 3]) -> F {
+    if a.is_nan() { F::nan_from(x, y, z) } else { a }
+}
+
+fn exact<F: Float>(a: F) -> Exact {
+    F::FORMAT.unpack(a.word())
+}
+
+/// The exact result rounded, unless an operand is infinite or NaN: then the result to nearest is exact as well.
+#[inline(never)]
+fn directed<F: Float, const N: usize>(nearest: F, rounding: Rounding, operands: [F; N], result: impl Fn() -> Exact) -> F {
+    if operands.iter().any(|operand| !operand.is_finite()) {
+        return nearest;
+    }
+    F::from_word(result().round(&F::FORMAT, rounding))
+}
+
+impl Float for f32 {
+    const FORMAT: Format = Format::F32;
+    const ZERO: f32 = 0.0;
+    const ONE: f32 = 1.0;
+
+    #[inline(always)]
+    fn from_word(word: u64) -> f32 {
+        f32::from_bits(word as u32)
+    }
+    #[inline(always)]
+    fn word(self) -> u64 {
+        u64::from(self.to_bits())
+    }
+    #[inline(always)]
+    fn nearest_add(self, b: f32) -> f32 {
+        self + b
+    }
+    #[inline(always)]
+    fn nearest_mul(self, b: f32) -> f32 {
+        self * b
+    }
+    #[inline(always)]
+    fn nearest_fma(self, b: f32, c: f32) -> f32 {
+        self.mul_add(b, c)
+    }
+    #[inline(always)]
+    fn nan_from(_: f32, _: f32, _: f32) -> f32 {
+        f32::from_bits(Self::FORMAT.nan as u32)
+    }
+    #[inline(always)]
+    fn flip_sign(self) -> f32 {
+        f32::from_bits(self.to_bits() ^ 0x8000_0000)
+    }
+    #[inline(always)]
+    fn with_sign(self, sign: f32) -> f32 {
+        f32::from_bits(self.to_bits() & 0x7fff_ffff | sign.to_bits() & 0x8000_0000)
+    }
+    #[inline(always)]
+    fn sign_bit(self) -> bool {
+        self.to_bits() >> 31 != 0
+    }
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        f32::is_nan(self)
+    }
+    #[inline(always)]
+    fn flush(self) -> f32 {
+        let bits = self.to_bits();
+        f32::from_bits(if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits })
+    }
+}
+
+impl Float for f64 {
+    const FORMAT: Format = Format::F64;
+    const ZERO: f64 = 0.0;
+    const ONE: f64 = 1.0;
+
+    #[inline(always)]
+    fn from_word(word: u64) -> f64 {
+        f64::from_bits(word)
+    }
+    #[inline(always)]
+    fn word(self) -> u64 {
+        self.to_bits()
+    }
+    #[inline(always)]
+    fn nearest_add(self, b: f64) -> f64 {
+        self + b
+    }
+    #[inline(always)]
+    fn nearest_mul(self, b: f64) -> f64 {
+        self * b
+    }
+    #[inline(always)]
+    fn nearest_fma(self, b: f64, c: f64) -> f64 {
+        self.mul_add(b, c)
+    }
+    #[inline(always)]
+    fn nan_from(a: f64, b: f64, c: f64) -> f64 {
+        const QUIET: u64 = 1 << 51;
+        let own = f64::from_bits(Self::FORMAT.nan);
+        let quiet = |x: f64, other: f64| if x.is_nan() { f64::from_bits(x.to_bits() | QUIET) } else { other };
+        quiet(a, quiet(b, quiet(c, own)))
+    }
+    #[inline(always)]
+    fn flip_sign(self) -> f64 {
+        f64::from_bits(self.to_bits() ^ 1 << 63)
+    }
+    #[inline(always)]
+    fn with_sign(self, sign: f64) -> f64 {
+        f64::from_bits(self.to_bits() & !(1 << 63) | sign.to_bits() & 1 << 63)
+    }
+    #[inline(always)]
+    fn sign_bit(self) -> bool {
+        self.to_bits() >> 63 != 0
+    }
+    #[inline(always)]
+    fn is_nan(self) -> bool {
+        f64::is_nan(self)
+    }
+    #[inline(always)]
+    fn flush(self) -> f64 {
+        let bits = self.to_bits();
+        f64::from_bits(if bits & 0x7ff0_0000_0000_0000 == 0 { bits & 1 << 63 } else { bits })
+    }
+}
+
+impl Divide for f32 {
+    #[inline(always)]
+    fn nearest_div(self, b: f32) -> f32 {
+        self / b
+    }
+    #[inline(always)]
+    fn nearest_sqrt(self) -> f32 {
+        self.sqrt()
+    }
+}
+
+impl Divide for f64 {
+    #[inline(always)]
+    fn nearest_div(self, b: f64) -> f64 {
+        self / b
+    }
+    #[inline(always)]
+    fn nearest_sqrt(self) -> f64 {
+        self.sqrt()
+    }
+}

@@ -1,0 +1,153 @@
+//! The 16-bit floating-point types.
+//!
+//! Their arithmetic goes through `f64`, which holds every sum and product of them well enough to be rounded once more: only where a
+//! `bf16` product meets a much smaller addend does the rounding to `f64` have to leave a trace (round to odd).
+
+use super::exact::Format;
+use super::float::Float;
+use std::cmp::Ordering;
+
+/// IEEE binary16 (`.f16`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct F16(pub u16);
+
+/// The upper half of an `f32` (`.bf16`).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bf16(pub u16);
+
+impl F16 {
+    /// The same number; a NaN stays some NaN.
+    #[inline(always)]
+    pub fn to_f32(self) -> f32 {
+        const SCALE: f32 = f32::from_bits((127 + 112) << 23);
+        let magnitude = u32::from(self.0 & 0x7fff) << 13;
+        // The exponent is too small by the difference of the biases, for subnormals as well.
+        let scaled = (f32::from_bits(magnitude) * SCALE).to_bits();
+        let special = if magnitude >= 0x7c00 << 13 { 0x7f80_0000 } else { 0 };
+        f32::from_bits(scaled | special | u32::from(self.0 & 0x8000) << 16)
+    }
+
+    /// The nearest number, ties to even; a NaN becomes the type's own.
+    #[inline(always)]
+    pub fn from_f64(x: f64) -> F16 {
+        F16(narrow(x, &Format::F16))
+    }
+}
+
+impl Bf16 {
+    /// The same number; a NaN stays the same NaN.
+    #[inline(always)]
+    pub fn to_f32(self) -> f32 {
+        f32::from_bits(u32::from(self.0) << 16)
+    }
+
+    /// The nearest number, ties to even; a NaN becomes the type's own.
+    #[inline(always)]
+    pub fn from_f64(x: f64) -> Bf16 {
+        Bf16(narrow(x, &Format::BF16))
+    }
+}
+
+/// Rounds to nearest even: adding and taking away 1.5 * 2^52 last places leaves a multiple of the last place.
+#[inline(always)]
+fn narrow(x: f64, format: &Format) -> u16 {
+    const BIAS: i32 = 1023;
+    const OVERFLOW: f64 = f64::from_bits(((BIAS + 130) as u64) << 52);
+    let power_of_two = |power: i32| f64::from_bits(((power + BIAS) as u64) << 52);
+    // NaN and whatever is far too large take the number that overflows.
+    let magnitude = if x.abs() < OVERFLOW { x.abs() } else { OVERFLOW };
+    let leading = (magnitude.to_bits() >> 52) as i32 - BIAS;
+    let lowest = format.lowest_power();
+    let last = (leading - format.fraction as i32).max(lowest);
+    let magic = 1.5 * power_of_two(last + 52);
+    let kept = ((magnitude + magic - magic) * power_of_two(-last)) as i32;
+    let bits = (((last - lowest) << format.fraction) + kept).min(format.largest as i32 + 1) as u16;
+    let sign = ((x.to_bits() >> 48) & 0x8000) as u16;
+    if x.is_nan() { format.nan as u16 } else { bits | sign }
+}
+
+/// a + b rounded to odd: the last bit of an inexact sum is one, so that rounding it again goes the right way.
+#[inline(always)]
+fn add_to_odd(a: f64, b: f64) -> f64 {
+    let sum = a + b;
+    let b_part = sum - a;
+    let error = (a - (sum - b_part)) + (b - b_part);
+    let too_far = (error < 0.0) != (sum < 0.0);
+    let odd = f64::from_bits((sum.to_bits() - u64::from(too_far)) | 1);
+    if error.abs() > 0.0 { odd } else { sum }
+}
+
+/// Implements the traits of a 16-bit type.
+macro_rules! half {
+    ($t:ident, $format:expr, $one:expr) => {
+        impl PartialEq for $t {
+            #[inline(always)]
+            fn eq(&self, other: &Self) -> bool {
+                self.to_f32() == other.to_f32()
+            }
+        }
+
+        impl PartialOrd for $t {
+            #[inline(always)]
+            fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+                self.to_f32().partial_cmp(&other.to_f32())
+            }
+        }
+
+        impl Float for $t {
+            const FORMAT: Format = $format;
+            const ZERO: $t = $t(0);
+            const ONE: $t = $t($one);
+
+            #[inline(always)]
+            fn from_word(word: u64) -> $t {
+                $t(word as u16)
+            }
+            #[inline(always)]
+            fn word(self) -> u64 {
+                u64::from(self.0)
+            }
+            #[inline(always)]
+            fn nearest_add(self, b: $t) -> $t {
+                $t::from_f64(f64::from(self.to_f32()) + f64::from(b.to_f32()))
+            }
+            #[inline(always)]
+            fn nearest_mul(self, b: $t) -> $t {
+                $t::from_f64(f64::from(self.to_f32()) * f64::from(b.to_f32()))
+            }
+            #[inline(always)]
+            fn nearest_fma(self, b: $t, c: $t) -> $t {
+                let product = f64::from(self.to_f32()) * f64::from(b.to_f32());
+                $t::from_f64(add_to_odd(product, f64::from(c.to_f32())))
+            }
+            #[inline(always)]
+            fn nan_from(_: $t, _: $t, _: $t) -> $t {
+                $t(Self::FORMAT.nan as u16)
+            }
+            #[inline(always)]
+            fn flip_sign(self) -> $t {
+                $t(self.0 ^ 0x8000)
+            }
+            #[inline(always)]
+            fn with_sign(self, sign: $t) -> $t {
+                $t(self.0 & 0x7fff | sign.0 & 0x8000)
+            }
+            #[inline(always)]
+            fn sign_bit(self) -> bool {
+                self.0 >> 15 != 0
+            }
+            #[inline(always)]
+            fn is_nan(self) -> bool {
+                self.0 & 0x7fff > $format.largest as u16 + 1
+            }
+            #[inline(always)]
+            fn flush(self) -> $t {
+                const EXPONENT: u16 = $format.largest as u16 + 1;
+                $t(if self.0 & EXPONENT == 0 { self.0 & 0x8000 } else { self.0 })
+            }
+        }
+    };
+}
+
+half!(F16, Format::F16, 0x3c00);
+half!(Bf16, Format::BF16, 0x3f80);

@@ -1,0 +1,207 @@
+//! The approximate functions (PTX ISA, `.approx` and `div.full` forms), bit for bit as an H200 gives them.
+//!
+//! [`unit`] is the special-function unit. The instructions are short sequences around it, as the vendor's assembler 13.0 makes them for
+//! sm_90: without `.ftz` a subnormal argument is scaled into the normal range and the result scaled back. Every form was compared
+//! with the hardware over all 2^32 arguments (quotients: over 2^32 pairs).
+
+mod tables;
+mod unit;
+
+use super::exact::Format;
+use super::float::{self, Float};
+use super::{Bf16, F16, Mode, Rounding};
+use unit::Layout;
+
+/// The smallest normal `f32`.
+const SMALLEST: f32 = f32::MIN_POSITIVE;
+const TWO_POW_24: f32 = 16_777_216.0;
+/// Beyond it a reciprocal is subnormal.
+const LARGE: f32 = f32::from_bits((127 + 126) << 23);
+
+/// `rcp.approx.f32`.
+#[inline(always)]
+pub fn rcp(x: f32, ftz: bool) -> f32 {
+    if ftz {
+        return unit_rcp(x);
+    }
+    let scale = if x.abs() < SMALLEST {
+        TWO_POW_24
+    } else if x.abs() > LARGE {
+        0.25
+    } else {
+        1.0
+    };
+    mul(scale, unit_rcp(mul(x, scale, false)), false)
+}
+
+/// `sqrt.approx.f32`.
+#[inline(always)]
+pub fn sqrt(x: f32, ftz: bool) -> f32 {
+    let tiny = !ftz && x.abs() < SMALLEST;
+    if tiny { unit::sqrt(x * TWO_POW_24) * (1.0 / 4096.0) } else { unit::sqrt(x) }
+}
+
+/// `rsqrt.approx.f32`.
+#[inline(always)]
+pub fn rsqrt(x: f32, ftz: bool) -> f32 {
+    let rsq = |x: f32| f32::from_bits(unit::rsq(x.to_bits(), Layout::F32));
+    let tiny = !ftz && x.abs() < SMALLEST;
+    if tiny { mul(rsq(x * TWO_POW_24), 4096.0, false) } else { rsq(x) }
+}
+
+/// `ex2.approx.f32`.
+#[inline(always)]
+pub fn ex2(x: f32, ftz: bool) -> f32 {
+    if !ftz && x < -126.0 {
+        let root = unit::ex2(x * 0.5);
+        return root * root;
+    }
+    unit::ex2(x)
+}
+
+/// `lg2.approx.f32`.
+#[inline(always)]
+pub fn lg2(x: f32, ftz: bool) -> f32 {
+    let tiny = !ftz && x.abs() < SMALLEST;
+    if tiny { float::add(unit::lg2(x * TWO_POW_24), -24.0, Mode::default()) } else { unit::lg2(x) }
+}
+
+/// `sin.approx.f32`, with `.ftz` or without.
+#[inline(always)]
+pub fn sin(x: f32) -> f32 {
+    unit::sin_turns(turns(x), 0)
+}
+
+/// `cos.approx.f32`, with `.ftz` or without.
+#[inline(always)]
+pub fn cos(x: f32) -> f32 {
+    unit::sin_turns(turns(x), 1)
+}
+
+/// x / 2pi towards zero, with the reciprocal as an `f32`.
+#[inline(always)]
+fn turns(x: f32) -> f32 {
+    const INVERSE: f32 = f32::from_bits(0x3e22_f983);
+    let product = f64::from(x) * f64::from(INVERSE);
+    let nearest = product as f32;
+    let too_far = f64::from(nearest).abs() > product.abs();
+    f32::from_bits(nearest.to_bits() - u32::from(too_far))
+}
+
+/// `tanh.approx.f32`.
+#[inline(always)]
+pub fn tanh(x: f32) -> f32 {
+    unit::tanh(x)
+}
+
+/// `div.approx.f32`: zero, or NaN for an infinite dividend, if |b| > 2^126.
+#[inline(always)]
+pub fn div_approx(a: f32, b: f32, ftz: bool) -> f32 {
+    let tiny = !ftz && b.abs() < SMALLEST;
+    let scale = if tiny { TWO_POW_24 } else { 1.0 };
+    mul(a * scale, unit_rcp(b * scale), ftz)
+}
+
+/// `div.full.f32`.
+#[inline(always)]
+pub fn div_full(a: f32, b: f32, ftz: bool) -> f32 {
+    let scale = if b.abs() > LARGE {
+        0.25
+    } else if !ftz && b.abs() < SMALLEST {
+        TWO_POW_24
+    } else {
+        1.0
+    };
+    mul(mul(a, scale, ftz), unit_rcp(mul(b, scale, ftz)), ftz)
+}
+
+/// `rcp.approx.ftz.f64`: of the upper word of `x` alone; the lower word of the result is zero.
+#[inline(always)]
+pub fn rcp_f64(x: f64) -> f64 {
+    from_high_word(unit::rcp(high_word(x), Layout::F64_HIGH))
+}
+
+/// `rsqrt.approx.f64`. With `.ftz` of the upper word of `x` alone, the lower word of the result being zero; without, that refined.
+#[inline(always)]
+pub fn rsqrt_f64(x: f64, ftz: bool) -> f64 {
+    let estimate = |x: f64| from_high_word(unit::rsq(high_word(x), Layout::F64_HIGH));
+    if ftz || x == 0.0 || x == f64::INFINITY {
+        return estimate(x);
+    }
+    if x.is_nan() || x < 0.0 {
+        return f64::nan_from(x, x, x);
+    }
+    const TWO_POW_54: f64 = 18_014_398_509_481_984.0;
+    if x < f64::MIN_POSITIVE {
+        return refine(x * TWO_POW_54, estimate(x * TWO_POW_54)) * 134_217_728.0;
+    }
+    refine(x, estimate(x))
+}
+
+/// One step towards 1 / sqrt(x) from the estimate `y`.
+#[inline(always)]
+fn refine(x: f64, y: f64) -> f64 {
+    let error = x.mul_add(-(y * y), 1.0);
+    error.mul_add(0.375, 0.5).mul_add(y * error, y)
+}
+
+/// `ex2.approx.f16`; subnormals are neither flushed nor avoided.
+#[inline(always)]
+pub fn ex2_f16(x: F16) -> F16 {
+    cut_to_f16(unit::ex2(x.to_f32()))
+}
+
+/// `tanh.approx.f16`.
+#[inline(always)]
+pub fn tanh_f16(x: F16) -> F16 {
+    cut_to_f16(unit::tanh(x.to_f32()))
+}
+
+/// `ex2.approx.ftz.bf16`.
+#[inline(always)]
+pub fn ex2_bf16(x: Bf16) -> Bf16 {
+    cut_to_bf16(unit::ex2(x.to_f32()))
+}
+
+/// `tanh.approx.bf16`.
+#[inline(always)]
+pub fn tanh_bf16(x: Bf16) -> Bf16 {
+    cut_to_bf16(unit::tanh(x.to_f32()))
+}
+
+/// Towards zero, but what is too large becomes infinite.
+fn cut_to_f16(x: f32) -> F16 {
+    const TOO_LARGE: f32 = 65536.0;
+    if x.is_nan() {
+        return F16(Format::F16.nan as u16);
+    }
+    if x.abs() >= TOO_LARGE {
+        return F16(0x7c00).with_sign(if x < 0.0 { F16(0x8000) } else { F16(0) });
+    }
+    F16::from_word(Format::F32.unpack(x.word()).round(&Format::F16, Rounding::Zero))
+}
+
+#[inline(always)]
+fn cut_to_bf16(x: f32) -> Bf16 {
+    if x.is_nan() { Bf16(Format::BF16.nan as u16) } else { Bf16((x.to_bits() >> 16) as u16) }
+}
+
+#[inline(always)]
+fn unit_rcp(x: f32) -> f32 {
+    f32::from_bits(unit::rcp(x.to_bits(), Layout::F32))
+}
+
+#[inline(always)]
+fn mul(a: f32, b: f32, ftz: bool) -> f32 {
+    float::mul(a, b, Mode { ftz, ..Mode::default() })
+}
+
+#[inline(always)]
+fn high_word(x: f64) -> u32 {
+    (x.to_bits() >> 32) as u32
+}
+
+#[inline(always)]
+fn from_high_word(word: u32) -> f64 {
+    f64::from_bits(u64::from(word) << 32)
+}
