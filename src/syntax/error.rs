@@ -46,7 +46,11 @@ const NAMED_SETS: [NamedSet; 9] = [
         members: &[r#""*""#, r#""/""#, r#""%""#, r#""+""#, r#""-""#, r#""<<""#, r#"">>""#, r#""<""#, r#"">""#, r#""<=""#, r#"">=""#,
             r#""==""#, r#""!=""#, r#""&""#, r#""^""#, r#""|""#, r#""&&""#, r#""||""#, r#""?""#, r#""[""#, r#""(""#],
     },
-    NamedSet { signs: &["Dot", r#"".align""#], name: "a type such as '.b32'", members: &["Dot", r#"".align""#, r#"".attribute""#, r#""[""#] },
+    NamedSet {
+        signs: &["Dot", r#"".align""#],
+        name: "a type such as '.b32'",
+        members: &["Dot", r#"".align""#, r#"".attribute""#, r#""[""#],
+    },
     NamedSet { signs: &["Dot", r#"".pragma""#], name: "a directive such as '.maxntid'", members: &["Dot", r#"".pragma""#] },
     NamedSet {
         signs: &[r#"".reg""#],

@@ -1,6 +1,8 @@
 //! The syntax tree: the file as written, borrowed from its text. It knows statements, not instructions: an opcode is a word with
 //! dotted words behind it, and whether they make sense is `sema`'s question.
 
+#![allow(missing_docs, reason = "the form that a variant shows explains its fields")]
+
 use crate::base::Span;
 
 /// A word of the file.
@@ -21,6 +23,7 @@ pub struct Module<'a> {
 
 /// A directive, declaration or function at module scope.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "variables, the largest, are the most frequent")]
 pub enum Item<'a> {
     /// `.version 9.0`
     Version { major: u32, minor: u32, span: Span },
