@@ -151,6 +151,7 @@ impl<'a> BodyBuilder<'_, 'a> {
             None => return Err(self.module.unknown_name(vector, span, noun_for(vector))),
         };
         let index = match component {
+            "b0" | "b1" | "b2" | "b3" | "h0" | "h1" if components == 1 && first.ty.bits() == 32 => return Ok(Value::Part),
             "x" | "r" => 0,
             "y" | "g" => 1,
             "z" | "b" => 2,
