@@ -6,5 +6,5 @@ pub mod isa;
 pub mod machine;
 pub mod num;
 pub mod program;
+pub mod sema;
 pub mod syntax;
-mod sema;
