@@ -3,7 +3,7 @@
 use super::super::operands::{RegisterRef, Value};
 use super::constant;
 use super::family::{Decoded, Decoding};
-use super::operand::{self, Arg, dests, elements, is_plain, not_a_register, same_width, sources, special_type, width};
+use super::operand::{self, Arg, dests, elements, is_plain, not_a_register, same_width, sources, special_type, unbraced, width};
 use super::place::{frame_offset, is_in_frame};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{BoolOp, Compare, Decode, IntType, Rounding, ScalarType, Space, TypeKind, Width, agrees};
@@ -41,6 +41,7 @@ impl<'a> Decoding<'_, 'a> {
     /// `mov` of anything but predicates: its operands decide what it is.
     fn move_any(&mut self) -> Decoded {
         let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
+        let (d, a) = (unbraced(d), unbraced(a));
         if let Some(parts) = elements(d, self.cx)? {
             return self.unpack(d.span, parts, a);
         }

@@ -123,6 +123,7 @@ struct Reader<'r, 'a> {
 
 impl<'a> Reader<'_, 'a> {
     fn read(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
+        let operand = unbraced(operand);
         match self.form.role {
             Role::Any => {
                 resolve_names(operand, self.cx)?;
@@ -330,6 +331,17 @@ impl<'a> Reader<'_, 'a> {
     fn not_a_constant(&self, register: RegisterRef, span: Span) -> Diagnostic {
         let message = format!("'{}' needs a constant here, not a register of type .{}", self.opcode(), register.ty.word());
         Diagnostic::error("operand", span, message)
+    }
+}
+
+/// The operand itself, or the only element of `{a}`, which is no vector.
+pub(super) fn unbraced<'o, 'a>(operand: &'o Operand<'a>) -> &'o Operand<'a> {
+    match &operand.kind {
+        OperandKind::Vector(parts) => match parts.as_slice() {
+            [only] => only,
+            _ => operand,
+        },
+        _ => operand,
     }
 }
 
