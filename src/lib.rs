@@ -7,4 +7,5 @@ pub mod launch;
 pub mod machine;
 pub mod num;
 pub mod program;
+pub mod sema;
 pub mod syntax;
