@@ -46,7 +46,8 @@ pub(super) fn read(row: &'static Row) -> Form {
     let slots = slots(rest.trim_end_matches(".*"));
     let operands = operands.trim();
     let any_operands = operands == "...";
-    let operands = if any_operands { Vec::new() } else { split_operands(operands).map(|(text, optional)| operand(text, optional)).collect() };
+    let operands =
+        if any_operands { Vec::new() } else { split_operands(operands).map(|(text, optional)| operand(text, optional)).collect() };
     Form { row, opcode, slots, any_words, operands, any_operands }
 }
 
@@ -133,7 +134,13 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
     let address = head.starts_with('[');
     let pair = head.contains('|').then(|| !head.ends_with(']'));
     let name = head.trim_start_matches('[').split(['[', ']', '|']).next().unwrap_or(head);
-    let role = if address { Role::Address } else if matches!(name, "d" | "p" | "q") { Role::Dest } else { Role::Source };
+    let role = if address {
+        Role::Address
+    } else if matches!(name, "d" | "p" | "q") {
+        Role::Dest
+    } else {
+        Role::Source
+    };
     let predicate = pair.is_some() || matches!(name, "p" | "q");
     let ty = if predicate && name != "d" { OperandType::Fixed(ScalarType::Pred) } else { OperandType::Last };
     let mut operand = OperandForm {

@@ -134,9 +134,7 @@ impl Decoding<'_, '_> {
                     .with_help("move at most 128 bits at once"))
             }
             256 if self.ty() != ScalarType::B128 && self.space() == Some(Space::Global) => Ok(()),
-            256 if self.ty() != ScalarType::B128 => {
-                Err(Diagnostic::error("modifier", span, "loads and stores of 256 bits need '.global'"))
-            }
+            256 if self.ty() != ScalarType::B128 => Err(Diagnostic::error("modifier", span, "loads and stores of 256 bits need '.global'")),
             _ => Err(Diagnostic::error("modifier", span, format!("{bits} bits are too many for one access"))
                 .with_help("move at most 128 bits at once")),
         }
