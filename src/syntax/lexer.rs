@@ -46,6 +46,7 @@ pub(super) enum Mistake {
 /// A token of PTX (PTX ISA, "Syntax").
 #[derive(Logos, Clone, Copy, Debug, PartialEq)]
 #[logos(error = Mistake)]
+#[allow(clippy::duplicated_attributes, reason = "each skipped pattern has options of its own")]
 #[logos(skip r"[ \t\r\n\x0c]+")]
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]
 #[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]

@@ -1,6 +1,8 @@
 //! The syntax tree: the file as written, borrowed from its text. It knows statements, not instructions: an opcode is a word with
 //! dotted words behind it, and whether they make sense is `sema`'s question.
 
+#![allow(missing_docs, reason = "the form that a variant shows explains its fields")]
+
 use crate::base::Span;
 
 /// A word of the file.
@@ -21,6 +23,7 @@ pub struct Module<'a> {
 
 /// A directive, declaration or function at module scope.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "variables, the largest, are the most frequent")]
 pub enum Item<'a> {
     /// `.version 9.0`
     Version { major: u32, minor: u32, span: Span },
@@ -252,7 +255,7 @@ pub enum OperandKind<'a> {
     /// `[a+4]`, `[a]`
     Address(Expr<'a>),
     /// `var[i]`: the address of an array element in old code
-    Index(Name<'a>, Expr<'a>),
+    Index(Name<'a>, Box<Expr<'a>>),
     /// `[tensorMap, {x, y}]`, `[tex, {x}]` and `[tex, sampler, {x}]`: bracketed lists of tensor and texture instructions
     AddressList(Vec<Operand<'a>>),
     /// `(a, b)` around arguments and results of a call
