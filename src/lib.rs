@@ -2,6 +2,7 @@
 pub mod args;
 pub mod base;
 pub mod cfg;
+pub mod debug;
 pub mod isa;
 pub mod launch;
 pub mod machine;

@@ -26,7 +26,7 @@ mod words;
 pub use data::DataError;
 pub use element::{Element, Kind, Number};
 pub use expect::{Comparison, Expect, Mismatch};
-pub use file::LaunchFile;
+pub use file::{Content, Findings, LaunchFile, LaunchFileError, Tolerance};
 pub use init::{Contents, Recipe, pieces};
 pub use made_up::{from_words, made_up};
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedLaunch, PlannedParam};
