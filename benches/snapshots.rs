@@ -4,7 +4,12 @@
 //!
 //! `cargo bench --bench snapshots`
 
-#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stdout, reason = "a bench that cannot run says so and ends; its table is its result")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a bench that cannot run says so and ends; its table is its result"
+)]
 
 mod job;
 

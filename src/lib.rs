@@ -10,3 +10,4 @@ pub mod num;
 pub mod program;
 pub mod sema;
 pub mod syntax;
+pub mod ui;

@@ -139,7 +139,13 @@ fn with_overrides(mut content: Content, overrides: &Overrides) -> Content {
     content
 }
 
-fn finish(file: &LaunchFile, program: Arc<Program>, module: &Path, overrides: &Overrides, made_up: Option<String>) -> Result<Opened, OpenError> {
+fn finish(
+    file: &LaunchFile,
+    program: Arc<Program>,
+    module: &Path,
+    overrides: &Overrides,
+    made_up: Option<String>,
+) -> Result<Opened, OpenError> {
     let plan = launch::plan(file, &program, &module.to_string_lossy(), overrides);
     let plan = plan.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     Ok(Opened { program, plan, made_up })
