@@ -169,7 +169,8 @@ fn scopes_and_statements_in_the_wrong_place() {
 
 #[test]
 fn a_truncated_file_keeps_its_functions() {
-    let text = ".version 8.0\n.target sm_80\n.entry a() { ret; }\n.entry b(.param .u64 p) {\n    ld.param.u64 %rd1, [p];\n    add.u64 %rd2, %r";
+    let text =
+        ".version 8.0\n.target sm_80\n.entry a() { ret; }\n.entry b(.param .u64 p) {\n    ld.param.u64 %rd1, [p];\n    add.u64 %rd2, %r";
     let expected = "\
 6:21-21: error[syntax]: expected ',' or ';', but the statement ends here (end the statement with ';')
 6:21-21: error[syntax]: the file ends inside a function: '}' is missing (close it with '}')
@@ -246,7 +247,8 @@ fn the_deepest_nesting_that_is_accepted() {
 
 #[test]
 fn large_nonsense_is_no_runaway() {
-    for word in ["a ", ";", "}", "{}", ".", "\0", "é", "\"", "/ ", "/*", "@", ".entry k ", "a:", "1", "1 ", ",", ".section .x {", "ret;\n"] {
+    for word in ["a ", ";", "}", "{}", ".", "\0", "é", "\"", "/ ", "/*", "@", ".entry k ", "a:", "1", "1 ", ",", ".section .x {", "ret;\n"]
+    {
         first_error_in_time(&word.repeat(MANY));
         first_error_in_time(&format!(".entry k() {{ {}", word.repeat(MANY)));
     }
