@@ -7,7 +7,7 @@ use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, special_register};
 use crate::program::{Dst, FuncId, ListId, Location, Op, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId};
-use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand};
+use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 
 impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
     fn version(&self) -> (u8, u8) {
@@ -30,11 +30,18 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
         if let ExprKind::Name(name) = &expr.kind {
             return self.name(name, expr.span);
         }
+        if let ExprKind::Unary(UnaryOp::Minus, inner) = &expr.kind
+            && let ExprKind::Name(name) = &inner.kind
+            && let Value::Register(_) | Value::Modified = self.name(name, inner.span)?
+        {
+            return Ok(Value::Modified);
+        }
         let (base, offset) = split_offset(expr);
         match &base.kind {
             ExprKind::Name(name) if *name != "WARP_SZ" => {
                 let value = self.name(name, base.span)?;
-                let offset = offset.ok_or_else(|| Diagnostic::error("value", expr.span, format!("only a constant can be added to '{name}'")))?;
+                let offset =
+                    offset.ok_or_else(|| Diagnostic::error("value", expr.span, format!("only a constant can be added to '{name}'")))?;
                 add_offset(value, offset, expr.span)
             }
             _ => const_expr::evaluate(expr).map(value_of),
@@ -151,6 +158,7 @@ impl<'a> BodyBuilder<'_, 'a> {
             None => return Err(self.module.unknown_name(vector, span, noun_for(vector))),
         };
         let index = match component {
+            _ if components == 1 && first.ty.bits() == 32 && is_selector(component) => return Ok(Value::Modified),
             "x" | "r" => 0,
             "y" | "g" => 1,
             "z" | "b" => 2,
@@ -161,7 +169,11 @@ impl<'a> BodyBuilder<'_, 'a> {
             }
         };
         if index >= components || components == 1 {
-            return Err(Diagnostic::error("type", span, format!("'{vector}' has {components} component{}", if components == 1 { "" } else { "s" })));
+            return Err(Diagnostic::error(
+                "type",
+                span,
+                format!("'{vector}' has {components} component{}", if components == 1 { "" } else { "s" }),
+            ));
         }
         Ok(Value::Register(component_of(first, index)))
     }
@@ -184,6 +196,12 @@ impl<'a> BodyBuilder<'_, 'a> {
             None => Err(self.module.unknown_name(name.text, name.span, "function")),
         }
     }
+}
+
+/// `b0`, `h1`, `b7654`: the bytes or halves a video instruction selects.
+fn is_selector(component: &str) -> bool {
+    let digits = component.trim_start_matches(['b', 'h']);
+    component.len() == digits.len() + 1 && matches!(digits.len(), 1..=4) && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// What an unknown name probably was to be.

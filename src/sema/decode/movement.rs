@@ -3,7 +3,7 @@
 use super::super::operands::{RegisterRef, Value};
 use super::constant;
 use super::family::{Decoded, Decoding};
-use super::operand::{self, Arg, dests, elements, is_plain, not_a_register, same_width, sources, special_type, width};
+use super::operand::{self, Arg, dests, elements, is_plain, not_a_register, same_width, sources, special_type, unbraced, width};
 use super::place::{frame_offset, is_in_frame};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{BoolOp, Compare, Decode, IntType, Rounding, ScalarType, Space, TypeKind, Width, agrees};
@@ -18,9 +18,7 @@ impl<'a> Decoding<'_, 'a> {
             Decode::Move if self.ty() == ScalarType::Pred => self.move_predicate(),
             Decode::Move => self.move_any(),
             Decode::Convert => self.convert(),
-            Decode::ConvertPair => {
-                Ok(Op::ConvertPair { mode: self.convert_mode(), d: self.dst(0)?, a: self.src(1)?, b: self.src(2)? })
-            }
+            Decode::ConvertPair => Ok(Op::ConvertPair { mode: self.convert_mode(), d: self.dst(0)?, a: self.src(1)?, b: self.src(2)? }),
             Decode::ConvertPack => {
                 let to = self.matched.types.first().copied().unwrap_or(ScalarType::U16);
                 let c = if self.args.len() > 3 { self.src(3)? } else { self.cx.const32(0) };
@@ -43,6 +41,7 @@ impl<'a> Decoding<'_, 'a> {
     /// `mov` of anything but predicates: its operands decide what it is.
     fn move_any(&mut self) -> Decoded {
         let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
+        let (d, a) = (unbraced(d), unbraced(a));
         if let Some(parts) = elements(d, self.cx)? {
             return self.unpack(d.span, parts, a);
         }
@@ -102,8 +101,9 @@ impl<'a> Decoding<'_, 'a> {
                 let address = function_address(map(self.cx.address_bits()), function.0);
                 Ok(Op::Move { width, d, a: self.constant(address) })
             }
-            Value::SpecialVector(_) => Err(Diagnostic::error("operand", span, "this special register is a vector")
-                .with_help("read one component: .x, .y or .z")),
+            Value::SpecialVector(_) => {
+                Err(Diagnostic::error("operand", span, "this special register is a vector").with_help("read one component: .x, .y or .z"))
+            }
             Value::Label => Err(Diagnostic::error("operand", span, "a label has no address").with_help("use brx.idx to branch by a table")),
             _ => Err(not_a_register(span)),
         }
@@ -217,7 +217,8 @@ impl<'a> Decoding<'_, 'a> {
         match self.args.get(1).copied() {
             Some(Arg::Source { a, .. }) => Ok(Op::Convert { mode: self.convert_mode(), d: self.dst(0)?, a }),
             Some(Arg::Special(_)) => {
-                let why = format!("'{}' of a special register that changes or is wide: read it with mov first", self.instruction.opcode.text);
+                let why =
+                    format!("'{}' of a special register that changes or is wide: read it with mov first", self.instruction.opcode.text);
                 Ok(Op::Unsupported { why: self.cx.unsupported(why) })
             }
             _ => Err(self.disagreement(1)),

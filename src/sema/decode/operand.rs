@@ -123,6 +123,7 @@ struct Reader<'r, 'a> {
 
 impl<'a> Reader<'_, 'a> {
     fn read(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
+        let operand = unbraced(operand);
         match self.form.role {
             Role::Any => {
                 resolve_names(operand, self.cx)?;
@@ -333,6 +334,17 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
+/// The operand itself, or the only element of `{a}`, which is no vector.
+pub(super) fn unbraced<'o, 'a>(operand: &'o Operand<'a>) -> &'o Operand<'a> {
+    match &operand.kind {
+        OperandKind::Vector(parts) => match parts.as_slice() {
+            [only] => only,
+            _ => operand,
+        },
+        _ => operand,
+    }
+}
+
 /// The elements of a vector and where they stand.
 pub(super) type Elements = SmallVec<[(Value, Span); 8]>;
 
@@ -379,7 +391,8 @@ pub(super) fn sources<'a>(
 
 /// The width that all registers of a vector have; that of `ty` where there are none.
 pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Result<u8, Diagnostic> {
-    let mut widths = values.iter().filter_map(|(value, _)| if let Value::Register(register) = value { Some(width(register.ty)) } else { None });
+    let mut widths =
+        values.iter().filter_map(|(value, _)| if let Value::Register(register) = value { Some(width(register.ty)) } else { None });
     let first = widths.next().unwrap_or_else(|| width(ty));
     if widths.any(|other| other != first) {
         return Err(Diagnostic::error("type", span, "the elements of a vector must be registers of the same size"));
