@@ -137,7 +137,8 @@ mod tests {
         let report = |name: &str, writer| case(&CaseReport { name: name.to_string(), failures: vec![mismatch(writer)] });
         assert_eq!(
             report("integer_add_u32", Some(writer.clone())),
-            "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; last written by block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234\n"
+            "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; \
+             last written by block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234\n"
         );
         assert_eq!(report("other", None), "FAIL other: out0[17] = 0x00000003, expected 0x00000004; never written\n");
         assert!(report("other", Some(writer)).contains("last written by launch 0 (integer_add_u32) block"));
