@@ -344,7 +344,11 @@ fn dimensions(directive: &FunctionDirective<'_>) -> Result<[u32; 3], Diagnostic>
         *dimension = match u32::try_from(number) {
             Ok(number @ 1..) => number,
             _ => {
-                return Err(Diagnostic::error("value", value.span, format!("'.{}' takes positive 32-bit numbers, not {number}", name.text)));
+                return Err(Diagnostic::error(
+                    "value",
+                    value.span,
+                    format!("'.{}' takes positive 32-bit numbers, not {number}", name.text),
+                ));
             }
         };
     }
