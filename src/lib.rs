@@ -2,6 +2,7 @@
 pub mod args;
 pub mod base;
 pub mod cfg;
+pub mod debug;
 pub mod isa;
 pub mod launch;
 pub mod machine;
@@ -9,3 +10,4 @@ pub mod num;
 pub mod program;
 pub mod sema;
 pub mod syntax;
+pub mod ui;

@@ -1,5 +1,7 @@
 //! What a row of the table decodes to.
 
+#![allow(missing_docs, reason = "the variants are families of operations and functions documented there")]
+
 use super::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, DotFn, FloatBinary, FloatTernary, FloatUnary, IntBinary, IntTernary,
     IntUnary, ReduxFn, Shift, ShuffleMode, TestProperty, VoteMode,

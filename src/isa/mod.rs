@@ -2,6 +2,7 @@
 //! PTX manual. The one place that knows which instructions exist.
 
 mod decode;
+mod explain;
 mod form;
 mod function;
 mod matcher;

@@ -15,6 +15,7 @@ const SETS: &[(&str, &str)] = &[
     ("bool", ".and|.or|.xor"),
     ("int", ".u16|.u32|.u64|.s16|.s32|.s64"),
     ("int8", ".u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64"),
+    ("set_to", ".u32|.s32|.f32|.f16{4.2,53}|.bf16{7.8,90}"),
     ("signed8", ".s8|.s16|.s32|.s64"),
     ("unsigned8", ".u8|.u16|.u32|.u64"),
     ("bits", ".b16|.b32|.b64"),
@@ -29,6 +30,7 @@ const SETS: &[(&str, &str)] = &[
     ("shared", ".shared|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
     ("param", ".param|.param::entry{8.3,0}|.param::func{8.3,0}"),
     ("evict", ".L1::evict_normal{7.4,70}|.L1::evict_unchanged{7.4,70}|.L1::evict_first{7.4,70}|.L1::evict_last{7.4,70}|.L1::no_allocate{7.4,70}"),
+    ("cop", ".ca{2.0,20}|.cg{2.0,20}|.cs{2.0,20}|.lu{2.0,20}|.cv{2.0,20}"),
     ("vector", ".v2|.v4|.v8"),
     ("evict_l2", ".L2::evict_last{8.8,100}|.L2::evict_normal{8.8,100}|.L2::evict_first{8.8,100}"),
     ("prefetch", ".L2::64B{7.4,75}|.L2::128B{7.4,75}|.L2::256B{7.4,80}"),
@@ -46,7 +48,8 @@ pub(super) fn read(row: &'static Row) -> Form {
     let slots = slots(rest.trim_end_matches(".*"));
     let operands = operands.trim();
     let any_operands = operands == "...";
-    let operands = if any_operands { Vec::new() } else { split_operands(operands).map(|(text, optional)| operand(text, optional)).collect() };
+    let operands =
+        if any_operands { Vec::new() } else { split_operands(operands).map(|(text, optional)| operand(text, optional)).collect() };
     Form { row, opcode, slots, any_words, operands, any_operands }
 }
 
@@ -133,7 +136,13 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
     let address = head.starts_with('[');
     let pair = head.contains('|').then(|| !head.ends_with(']'));
     let name = head.trim_start_matches('[').split(['[', ']', '|']).next().unwrap_or(head);
-    let role = if address { Role::Address } else if matches!(name, "d" | "p" | "q") { Role::Dest } else { Role::Source };
+    let role = if address {
+        Role::Address
+    } else if matches!(name, "d" | "p" | "q") {
+        Role::Dest
+    } else {
+        Role::Source
+    };
     let predicate = pair.is_some() || matches!(name, "p" | "q");
     let ty = if predicate && name != "d" { OperandType::Fixed(ScalarType::Pred) } else { OperandType::Last };
     let mut operand = OperandForm {

@@ -1,10 +1,13 @@
 //! The launch file as it is written: the RON data types and their reading. Nothing here looks at a kernel or a data file.
 
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use ron::extensions::Extensions;
 use serde::{Deserialize, Serialize};
 
+use super::data::plain;
 use super::element::{Element, Number};
 use super::locate::{self, Place};
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
@@ -20,6 +23,15 @@ pub struct LaunchFile {
     pub sources: Sources,
     /// Where to point when something in it is wrong.
     pub origin: Origin,
+}
+
+/// Why a launch file cannot be used.
+#[derive(Debug)]
+pub enum LaunchFileError {
+    /// It cannot be read as text, in one line.
+    Unreadable(String),
+    /// A place that is not what a launch file holds, with the collection that holds the text.
+    Wrong(Box<(Sources, Diagnostic)>),
 }
 
 /// What the places of a launch stand for, for pointing at a mistake.
@@ -324,11 +336,35 @@ pub enum Findings {
     },
 }
 
+/// Longest launch file that is read; a suite of 350 launches has 700 KB.
+const TEXT_BYTES_MAX: u64 = 256 << 20;
+
+fn read_text(path: &Path) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| plain(&error))?;
+    let mut bytes = Vec::new();
+    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        return Err(format!("it has more than {TEXT_BYTES_MAX} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|error| format!("it is not text: byte {} is not UTF-8", error.utf8_error().valid_up_to()))
+}
+
 fn options() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
 }
 
 impl LaunchFile {
+    /// Reads the launch file at `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read as text, or the text is not that of a launch file.
+    pub fn read(path: &Path) -> Result<Self, LaunchFileError> {
+        let name = path.display().to_string();
+        let text = read_text(path).map_err(|reason| LaunchFileError::Unreadable(format!("cannot read {name}: {reason}")))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&name, folder, text).map_err(LaunchFileError::Wrong)
+    }
+
     /// Reads the text of the launch file called `name`, whose data files are relative to `folder`.
     ///
     /// # Errors

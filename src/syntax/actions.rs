@@ -173,6 +173,7 @@ const LOC_HELP: &str = "an inlined place is written '.loc 1 2 3, function_name L
 /// Variables.
 impl<'a> File<'a> {
     /// One variable for each declarator.
+    #[expect(clippy::vec_box, reason = "the grammar keeps large values off its stack")]
     pub fn variables(
         self,
         start: u32,
@@ -187,31 +188,35 @@ impl<'a> File<'a> {
         declarators.into_iter().map(|declarator| ty.clone().declare(linkage, *declarator, span)).collect()
     }
 
-    pub fn parameter(self, start: u32, ty: VariableType<'a>, name: Name<'a>, shape: Vec<Option<Expr<'a>>>, end: u32) -> Variable<'a> {
-        ty.declare(None, Declarator { name, count: None, shape, init: None }, self.span(start, end))
-    }
-}
-
-impl<'a> VariableType<'a> {
     /// `layout` holds `.align` and `.attribute` in the order they were written.
-    pub fn new(
+    pub fn variable_type(
+        self,
         space: Name<'a>,
         bank: Option<Expr<'a>>,
         layout: Vec<Layout<'a>>,
         vector: Option<Name<'a>>,
         ty: Name<'a>,
         pointer: Option<Pointer<'a>>,
-    ) -> Self {
-        let mut this = Self { space, bank, align: None, attributes: Vec::new(), vector, ty, pointer };
+    ) -> Result<Box<VariableType<'a>>, Refusal<'a>> {
+        let mut result = VariableType { space, bank, align: None, attributes: Vec::new(), vector, ty, pointer };
         for part in layout {
             match part {
-                Layout::Align(align) => this.align = Some(align),
-                Layout::Attributes(attributes) => this.attributes.extend(attributes),
+                Layout::Align(align) if result.align.is_some() => {
+                    return Err(self.refuse(align.span, "a second '.align'", "a variable has one alignment: remove the other"));
+                }
+                Layout::Align(align) => result.align = Some(align),
+                Layout::Attributes(attributes) => result.attributes.extend(attributes),
             }
         }
-        this
+        Ok(Box::new(result))
     }
 
+    pub fn parameter(self, start: u32, ty: VariableType<'a>, name: Name<'a>, shape: Vec<Option<Expr<'a>>>, end: u32) -> Variable<'a> {
+        ty.declare(None, Declarator { name, count: None, shape, init: None }, self.span(start, end))
+    }
+}
+
+impl<'a> VariableType<'a> {
     fn declare(self, linkage: Option<Linkage>, declarator: Declarator<'a>, span: Span) -> Variable<'a> {
         let Self { space, bank, align, attributes, vector, ty, pointer } = self;
         let Declarator { name, count, shape, init } = declarator;

@@ -19,7 +19,7 @@ struct NamedSet {
 
 /// Tried in this order.
 #[rustfmt::skip]
-const NAMED_SETS: [NamedSet; 9] = [
+const NAMED_SETS: [NamedSet; 10] = [
     NamedSet {
         signs: &[r#"".version""#],
         name: "an instruction, a declaration or a directive",
@@ -58,6 +58,7 @@ const NAMED_SETS: [NamedSet; 9] = [
         members: &[r#"".reg""#, r#"".sreg""#, r#"".const""#, r#"".global""#, r#"".local""#, r#"".param""#, r#"".shared""#, r#"".tex""#,
             r#"".surf""#],
     },
+    NamedSet { signs: &[r#"",""#, r#""[""#], name: "", members: &[r#""[""#, r#""<""#, r#""=""#] },
     NamedSet { signs: &["Ident"], name: "a name", members: &["Ident", "Dotted"] },
     NamedSet { signs: &["Dot", r#"".ptr""#], name: "", members: &["Dot", r#"".ptr""#] },
 ];

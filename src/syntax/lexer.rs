@@ -45,6 +45,7 @@ pub(super) enum Mistake {
 
 /// A token of PTX (PTX ISA, "Syntax").
 #[derive(Logos, Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::duplicated_attributes, reason = "each `skip` has options of its own")]
 #[logos(error = Mistake)]
 #[allow(clippy::duplicated_attributes, reason = "each skipped pattern has options of its own")]
 #[logos(skip r"[ \t\r\n\x0c]+")]

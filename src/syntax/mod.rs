@@ -82,7 +82,7 @@ fn recover<'a>(
     assembler: &mut Assembler<'a>,
     problems: &mut Problems,
 ) {
-    let previous_end = statements.ends()[0];
+    let [previous_end, _] = statements.ends();
     problems.add(error::describe(file, previous_end, &error));
     match error::token_of_next_statement(file, previous_end, &error) {
         Some(token) => statements.unread(token),
@@ -93,6 +93,7 @@ fn recover<'a>(
         }
     }
     if statements.is_head() {
-        assembler.lose_head(file.span(first, previous_end), problems);
+        let [_, end] = statements.ends();
+        assembler.lose_head(file.span(first, end), problems);
     }
 }

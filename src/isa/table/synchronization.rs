@@ -21,9 +21,9 @@ pub(super) const ROWS: &[Row] = &[
     row("bar.warp.sync                                       a:u32", (6, 0), 30, WarpSync, "waits for lanes of the warp"),
 
     row("membar(.cta|.gl|.sys{2.0,20})                           ", (1, 4), 0, MemBar, "orders memory accesses"),
-    row("membar.proxy(.alias|.async{8.0,90}|.async.global{8.0,90}|.async.shared::cta{8.0,90}|.async.shared::cluster{8.0,90}) ", (7, 5), 70, Unsupported, "orders accesses through different paths"),
+    row("membar.proxy.alias ", (7, 5), 70, Unsupported, "orders accesses through different paths"),
     row("fence[.sc|.acq_rel](<scope>)                            ", (6, 0), 70, Fence, "orders memory accesses"),
-    row("fence(.acquire|.release)(<scope>)                       ", (8, 6), 90, Fence, "orders memory accesses in one direction"),
+    row("fence(.acquire|.release)(<scope>)                       ", (8, 6), 70, Fence, "orders memory accesses in one direction"),
     row("fence.acquire.sync_restrict::shared::cluster.cluster    ", (8, 6), 90, Unsupported, "orders accesses to the shared memory of the cluster"),
     row("fence.release.sync_restrict::shared::cta.cluster        ", (8, 6), 90, Unsupported, "orders accesses to shared memory"),
     row("fence.mbarrier_init.release.cluster                     ", (8, 0), 90, Unsupported, "orders the initialization of mbarriers"),

@@ -36,9 +36,7 @@ impl Decoding<'_, '_> {
         Ok(match self.matched.form.row.decode {
             Decode::Shift(f) => Op::Shift { f, ty: self.int_type()?, d, a, b },
             Decode::Lop3 => Op::Lop3 { lut: self.lut(), d, a, b, c: self.src(3)? },
-            Decode::Lop3Pred(f) => {
-                Op::Lop3Pred { lut: self.lut(), f, d, p: self.second_dst(0), a, b, c: self.src(3)?, q: self.pred(5)? }
-            }
+            Decode::Lop3Pred(f) => Op::Lop3Pred { lut: self.lut(), f, d, p: self.second_dst(0), a, b, c: self.src(3)?, q: self.pred(5)? },
             Decode::BitField32(f) => {
                 let c = if self.args.len() > 3 { self.src(3)? } else { self.zero() };
                 Op::BitField32 { f, d, a, b, c }

@@ -123,23 +123,27 @@ impl Decoding<'_, '_> {
         Ok((Access { space, ordering, scope, non_coherent: self.matched.has("nc") }, place.address))
     }
 
-    /// At most 128 bits are moved at once, or 256 in global memory from sm_100 on.
+    /// At most 128 bits are moved at once, or 256 in global memory from sm_100 on, which alone have an eviction priority in L2.
     fn check_vector(&self) -> Result<(), Diagnostic> {
         let bits = self.ty().bits() as usize * self.matched.vector();
         let span = self.instruction.opcode.span;
-        match bits {
-            0..=128 => Ok(()),
-            256 if self.ty() != ScalarType::B128 && self.cx.target().0 < 100 => {
-                Err(Diagnostic::error("target", span, "loads and stores of 256 bits require sm_100 or higher")
-                    .with_help("move at most 128 bits at once"))
-            }
-            256 if self.ty() != ScalarType::B128 && self.space() == Some(Space::Global) => Ok(()),
-            256 if self.ty() != ScalarType::B128 => {
-                Err(Diagnostic::error("modifier", span, "loads and stores of 256 bits need '.global'"))
-            }
-            _ => Err(Diagnostic::error("modifier", span, format!("{bits} bits are too many for one access"))
-                .with_help("move at most 128 bits at once")),
+        let error = |code, message: String| Diagnostic::error(code, span, message).with_help("move at most 128 bits at once");
+        let is_long = bits == 256 && self.ty() != ScalarType::B128;
+        let evicts = self.matched.has("L2::evict_first") || self.matched.has("L2::evict_last") || self.matched.has("L2::evict_normal");
+        if bits > 128 && !is_long {
+            return Err(error("modifier", format!("{bits} bits are too many for one access")));
         }
+        if is_long && self.cx.target().0 < 100 {
+            return Err(error("target", "loads and stores of 256 bits require sm_100 or higher".to_string()));
+        }
+        if is_long && !matches!(self.space(), None | Some(Space::Global)) {
+            return Err(error("modifier", "loads and stores of 256 bits are for global memory".to_string()));
+        }
+        if evicts && !is_long {
+            return Err(Diagnostic::error("modifier", span, "an eviction priority in L2 is for loads and stores of 256 bits")
+                .with_help("write .v8.b32 or .v4.b64, or a priority in L1"));
+        }
+        Ok(())
     }
 
     /// The space the instruction names.

@@ -18,9 +18,7 @@ impl<'a> Decoding<'_, 'a> {
             Decode::Move if self.ty() == ScalarType::Pred => self.move_predicate(),
             Decode::Move => self.move_any(),
             Decode::Convert => self.convert(),
-            Decode::ConvertPair => {
-                Ok(Op::ConvertPair { mode: self.convert_mode(), d: self.dst(0)?, a: self.src(1)?, b: self.src(2)? })
-            }
+            Decode::ConvertPair => Ok(Op::ConvertPair { mode: self.convert_mode(), d: self.dst(0)?, a: self.src(1)?, b: self.src(2)? }),
             Decode::ConvertPack => {
                 let to = self.matched.types.first().copied().unwrap_or(ScalarType::U16);
                 let c = if self.args.len() > 3 { self.src(3)? } else { self.cx.const32(0) };
@@ -103,8 +101,9 @@ impl<'a> Decoding<'_, 'a> {
                 let address = function_address(map(self.cx.address_bits()), function.0);
                 Ok(Op::Move { width, d, a: self.constant(address) })
             }
-            Value::SpecialVector(_) => Err(Diagnostic::error("operand", span, "this special register is a vector")
-                .with_help("read one component: .x, .y or .z")),
+            Value::SpecialVector(_) => {
+                Err(Diagnostic::error("operand", span, "this special register is a vector").with_help("read one component: .x, .y or .z"))
+            }
             Value::Label => Err(Diagnostic::error("operand", span, "a label has no address").with_help("use brx.idx to branch by a table")),
             _ => Err(not_a_register(span)),
         }
@@ -218,7 +217,8 @@ impl<'a> Decoding<'_, 'a> {
         match self.args.get(1).copied() {
             Some(Arg::Source { a, .. }) => Ok(Op::Convert { mode: self.convert_mode(), d: self.dst(0)?, a }),
             Some(Arg::Special(_)) => {
-                let why = format!("'{}' of a special register that changes or is wide: read it with mov first", self.instruction.opcode.text);
+                let why =
+                    format!("'{}' of a special register that changes or is wide: read it with mov first", self.instruction.opcode.text);
                 Ok(Op::Unsupported { why: self.cx.unsupported(why) })
             }
             _ => Err(self.disagreement(1)),

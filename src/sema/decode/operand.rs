@@ -391,7 +391,8 @@ pub(super) fn sources<'a>(
 
 /// The width that all registers of a vector have; that of `ty` where there are none.
 pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Result<u8, Diagnostic> {
-    let mut widths = values.iter().filter_map(|(value, _)| if let Value::Register(register) = value { Some(width(register.ty)) } else { None });
+    let mut widths =
+        values.iter().filter_map(|(value, _)| if let Value::Register(register) = value { Some(width(register.ty)) } else { None });
     let first = widths.next().unwrap_or_else(|| width(ty));
     if widths.any(|other| other != first) {
         return Err(Diagnostic::error("type", span, "the elements of a vector must be registers of the same size"));
