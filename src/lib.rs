@@ -3,6 +3,7 @@ pub mod args;
 pub mod base;
 pub mod cfg;
 pub mod isa;
+pub mod launch;
 pub mod machine;
 pub mod num;
 pub mod program;

@@ -363,5 +363,4 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         let error = Diagnostic::error("name", label.span, format!("unknown label '{}'", label.text));
         super::suggest::with_nearest(error, label.text, self.labels.all.iter().map(|(name, _)| name.text))
     }
-
 }

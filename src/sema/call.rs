@@ -51,7 +51,11 @@ fn split<'o, 'a>(operands: &'o [Operand<'a>], span: Span) -> Result<Parts<'o, 'a
     let table = match rest.next() {
         Some(Operand { kind: OperandKind::Expr(table), .. }) => Some(table),
         Some(other) => {
-            return Err(Diagnostic::error("operand", other.span, "the last operand of 'call' is a label of '.calltargets' or '.callprototype'"));
+            return Err(Diagnostic::error(
+                "operand",
+                other.span,
+                "the last operand of 'call' is a label of '.calltargets' or '.callprototype'",
+            ));
         }
         None => None,
     };
@@ -101,7 +105,9 @@ fn indirect<'a>(
     };
     let help = "declare what it can call: 'label: .callprototype _ (..);' or 'label: .calltargets f, g;'";
     let Some(table) = table else {
-        return Err(Diagnostic::error("operand", name.span, "a call through a register needs a prototype or a list of targets").with_help(help));
+        return Err(
+            Diagnostic::error("operand", name.span, "a call through a register needs a prototype or a list of targets").with_help(help)
+        );
     };
     let ExprKind::Name(label) = table.kind else {
         return Err(Diagnostic::error("operand", table.span, "a label of '.calltargets' or '.callprototype' stands here").with_help(help));
@@ -228,7 +234,8 @@ fn param_text(param: &Param) -> String {
 fn compatible(passed: ScalarType, wanted: ScalarType) -> bool {
     let is_untyped = |ty: ScalarType| ty.kind() == TypeKind::Untyped;
     let is_int = |ty: ScalarType| matches!(ty.kind(), TypeKind::Signed | TypeKind::Unsigned);
-    passed.bits() == wanted.bits() && (passed.kind() == wanted.kind() || is_untyped(passed) || is_untyped(wanted) || is_int(passed) && is_int(wanted))
+    passed.bits() == wanted.bits()
+        && (passed.kind() == wanted.kind() || is_untyped(passed) || is_untyped(wanted) || is_int(passed) && is_int(wanted))
 }
 
 fn register_argument(register: RegisterRef, param: &Param, span: Span) -> Result<CallArg, Diagnostic> {
@@ -257,10 +264,5 @@ fn constant_argument(builder: &mut BodyBuilder<'_, '_>, value: &Value, param: &P
     };
     let width = param.ty.bits().min(64);
     let bits = bits & (u64::MAX >> (64 - width));
-    Ok(if width == 64 {
-        CallArg::Value(Bank::B64, builder.const64(bits))
-    } else {
-        CallArg::Value(Bank::B32, builder.const32(bits as u32))
-    })
+    Ok(if width == 64 { CallArg::Value(Bank::B64, builder.const64(bits)) } else { CallArg::Value(Bank::B32, builder.const32(bits as u32)) })
 }
-

@@ -161,7 +161,8 @@ fn check_order(module: &mut ModuleBuilder<'_>, function: &tree::Function<'_>, id
             Some(error.with_label(defined, "the definition is here"))
         }
         (None, Some(_)) if progress.is_extern => {
-            let error = Diagnostic::error("linkage", name.span, format!("'{}' is declared '.extern' but defined in this module", name.text));
+            let error =
+                Diagnostic::error("linkage", name.span, format!("'{}' is declared '.extern' but defined in this module", name.text));
             Some(error.with_label(first, "declared '.extern' here").with_help("declare it without '.extern'"))
         }
         _ => None,
@@ -190,11 +191,7 @@ fn parameters<'a>(
     let mut bank = Region { noun: "the kernel's parameter space", next: 0, end };
     let mut params = Vec::new();
     for variable in variables {
-        let declared = if function.is_kernel {
-            kernel_parameter(&mut bank, variable)
-        } else {
-            builder.function_parameter(variable)
-        };
+        let declared = if function.is_kernel { kernel_parameter(&mut bank, variable) } else { builder.function_parameter(variable) };
         let param = declared.and_then(|param| {
             if !is_anonymous(variable.name) && !matches!(param.place, ParamPlace::Register(..)) {
                 let index = params.len();
@@ -224,7 +221,11 @@ fn kernel_parameter(bank: &mut Region, variable: &tree::Variable<'_>) -> Result<
         return Err(Diagnostic::error("space", variable.space.span, message));
     }
     if extent.is_open {
-        return Err(Diagnostic::error("size", variable.name.span, format!("the size of kernel parameter '{}' is not known", variable.name.text)));
+        return Err(Diagnostic::error(
+            "size",
+            variable.name.span,
+            format!("the size of kernel parameter '{}' is not known", variable.name.text),
+        ));
     }
     let offset = bank.allocate(extent.bytes, extent.align, variable.name.span)?;
     let mut param = param(variable, &extent, ParamPlace::Kernel(offset as u32))?;
@@ -248,7 +249,15 @@ pub(super) fn param(variable: &tree::Variable<'_>, extent: &Extent, place: Param
     let bytes = u32::try_from(extent.bytes).map_err(|_| {
         Diagnostic::error("size", variable.name.span, format!("parameter '{}' of {} bytes is too large", variable.name.text, extent.bytes))
     })?;
-    Ok(Param { name: variable.name.text.into(), ty: extent.ty, bytes, align: extent.align, is_array: extent.is_array(), pointer: None, place })
+    Ok(Param {
+        name: variable.name.text.into(),
+        ty: extent.ty,
+        bytes,
+        align: extent.align,
+        is_array: extent.is_array(),
+        pointer: None,
+        place,
+    })
 }
 
 fn pointer_space(pointer: &tree::Pointer<'_>) -> Result<Option<Space>, Diagnostic> {
@@ -313,7 +322,8 @@ fn limit(directive: &FunctionDirective<'_>, limits: &mut Limits) -> Result<(), D
         "maxnreg" => limits.max_registers = Some(dimensions(directive)?[0]),
         name if HINTS.contains(&name) => {}
         name => {
-            let known = HINTS.iter().copied().chain(["reqntid", "maxntid", "reqnctapercluster", "explicitcluster", "blocksareclusters", "maxnreg"]);
+            let known =
+                HINTS.iter().copied().chain(["reqntid", "maxntid", "reqnctapercluster", "explicitcluster", "blocksareclusters", "maxnreg"]);
             let error = Diagnostic::error("directive", directive.name.span, format!("unknown directive '.{name}'"));
             return Err(super::suggest::with_nearest(error, name, known));
         }
@@ -333,7 +343,9 @@ fn dimensions(directive: &FunctionDirective<'_>) -> Result<[u32; 3], Diagnostic>
         let number = const_expr::evaluate_count(value)?;
         *dimension = match u32::try_from(number) {
             Ok(number @ 1..) => number,
-            _ => return Err(Diagnostic::error("value", value.span, format!("'.{}' takes positive 32-bit numbers, not {number}", name.text))),
+            _ => {
+                return Err(Diagnostic::error("value", value.span, format!("'.{}' takes positive 32-bit numbers, not {number}", name.text)));
+            }
         };
     }
     Ok(dimensions)

@@ -17,8 +17,7 @@ pub(super) struct Header {
 }
 
 /// First and last minor version of every major one.
-const VERSIONS: &[(u32, u32, u32)] =
-    &[(1, 0, 5), (2, 0, 3), (3, 0, 2), (4, 0, 3), (5, 0, 0), (6, 0, 5), (7, 0, 8), (8, 0, 8), (9, 0, 9)];
+const VERSIONS: &[(u32, u32, u32)] = &[(1, 0, 5), (2, 0, 3), (3, 0, 2), (4, 0, 3), (5, 0, 0), (6, 0, 5), (7, 0, 8), (8, 0, 8), (9, 0, 9)];
 
 /// Every target with the first PTX version that has it.
 #[rustfmt::skip]

@@ -18,7 +18,12 @@ const BYTES_MAX: u64 = 1 << 30;
 /// # Errors
 /// Lists that do not have the variable's shape, values that do not fit its type, addresses of what is not in global or constant
 /// memory.
-pub(super) fn bytes(module: &ModuleBuilder<'_>, variable: &Variable<'_>, init: &Init<'_>, extent: &mut Extent) -> Result<Vec<u8>, Diagnostic> {
+pub(super) fn bytes(
+    module: &ModuleBuilder<'_>,
+    variable: &Variable<'_>,
+    init: &Init<'_>,
+    extent: &mut Extent,
+) -> Result<Vec<u8>, Diagnostic> {
     if matches!(extent.ty, ScalarType::F16 | ScalarType::F16x2 | ScalarType::Pred) {
         let error = Diagnostic::error("type", span_of(init), format!("a variable of type '.{}' cannot be initialized", extent.ty.word()));
         return Err(error.with_help(format!("declare it '.b{}' and give its bits", extent.ty.bits())));
@@ -73,7 +78,8 @@ impl Writer<'_, '_> {
             let message = format!("{} values for {length} elements", values.len());
             return Err(Diagnostic::error("count", *span, message).with_label(span_of(&values[*length as usize]), "the first one too many"));
         }
-        let stride = inner.iter().fold(u64::from(self.ty.bytes()) * u64::from(self.components), |bytes, length| bytes.saturating_mul(*length));
+        let stride =
+            inner.iter().fold(u64::from(self.ty.bytes()) * u64::from(self.components), |bytes, length| bytes.saturating_mul(*length));
         values.iter().zip(0..).try_for_each(|(value, index)| self.array(value, inner, at.saturating_add(stride.saturating_mul(index))))
     }
 
@@ -86,9 +92,8 @@ impl Writer<'_, '_> {
                 let message = format!("a vector is initialized by a list of {} values", self.components);
                 Err(Diagnostic::error("type", expr.span, message))
             }
-            Init::List(_, span) if self.components == 1 => {
-                Err(Diagnostic::error("type", *span, "a list where one value is needed").with_help("the list is nested deeper than the variable"))
-            }
+            Init::List(_, span) if self.components == 1 => Err(Diagnostic::error("type", *span, "a list where one value is needed")
+                .with_help("the list is nested deeper than the variable")),
             Init::List(values, span) if values.len() != self.components as usize => {
                 let message = format!("{} values for a vector of {}", values.len(), self.components);
                 Err(Diagnostic::error("count", *span, message))
@@ -124,7 +129,8 @@ impl Writer<'_, '_> {
                 return Ok(address);
             }
             let message = format!("an address cannot initialize a variable of type '.{}'", self.ty.word());
-            return Err(Diagnostic::error("type", expr.span, message).with_help("declare it '.u64', or take single bytes: '0xFF00(name)' in a '.u8'"));
+            return Err(Diagnostic::error("type", expr.span, message)
+                .with_help("declare it '.u64', or take single bytes: '0xFF00(name)' in a '.u8'"));
         }
         let constant = const_expr::evaluate(expr)?;
         let bits = match self.ty.kind() {

@@ -46,7 +46,12 @@ pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>) -> (Option<P
             Item::Function(function) => function::analyze(&mut builder, function),
             Item::Alias { name, target, .. } => function::check_alias(&mut builder, *name, *target),
             Item::File { index, name, .. } => builder.program.source_files.push((*index, (*name).to_string())),
-            Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } | Item::Loc(_) | Item::Pragma { .. } | Item::Section { .. } => {}
+            Item::Version { .. }
+            | Item::Target { .. }
+            | Item::AddressSize { .. }
+            | Item::Loc(_)
+            | Item::Pragma { .. }
+            | Item::Section { .. } => {}
         }
     }
     builder.finish(sources)

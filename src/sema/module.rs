@@ -119,7 +119,8 @@ impl<'a> ModuleBuilder<'a> {
         let Some(earlier) = self.externs.remove(name.text) else { return Ok(false) };
         let first = |error: Diagnostic| error.with_label(earlier.span, format!("'{}' is declared '.extern' here", name.text));
         if variable.linkage.is_none() {
-            let error = Diagnostic::error("linkage", name.span, format!("'{}' is '.extern' above, but this definition is not visible", name.text));
+            let error =
+                Diagnostic::error("linkage", name.span, format!("'{}' is '.extern' above, but this definition is not visible", name.text));
             return Err(first(error).with_help("write '.visible' before the definition"));
         }
         let same_shape = earlier.extent.is_open || earlier.extent.shape == extent.shape;
@@ -135,7 +136,12 @@ impl<'a> ModuleBuilder<'a> {
     ///
     /// # Errors
     /// A name taken, no space left, an initializer that is wrong.
-    pub(super) fn variable(&mut self, variable: &tree::Variable<'a>, extent: Extent, function: Option<FuncId>) -> Result<VarId, Diagnostic> {
+    pub(super) fn variable(
+        &mut self,
+        variable: &tree::Variable<'a>,
+        extent: Extent,
+        function: Option<FuncId>,
+    ) -> Result<VarId, Diagnostic> {
         let id = VarId::new(self.program.variables.len());
         self.scopes.declare(variable.name, Symbol::Variable(id), None)?;
         let space = match variable.space.text {
@@ -205,7 +211,9 @@ impl<'a> ModuleBuilder<'a> {
                 Ok(address)
             }
             Space::Const => self.place_const(variable, extent),
-            Space::Shared => Ok(self.shared.address(self.program.variables[id.index()].function, variable.name.span).unwrap_or(map::SHARED_RESERVED)),
+            Space::Shared => {
+                Ok(self.shared.address(self.program.variables[id.index()].function, variable.name.span).unwrap_or(map::SHARED_RESERVED))
+            }
             _ => Ok(0),
         }
     }
@@ -215,7 +223,9 @@ impl<'a> ModuleBuilder<'a> {
             None => 0,
             Some(bank) => match super::const_expr::evaluate_count(bank)? {
                 number @ 0..=10 => number as usize,
-                number => return Err(Diagnostic::error("value", bank.span, format!("there is no constant bank {number}; banks are 0 to 10"))),
+                number => {
+                    return Err(Diagnostic::error("value", bank.span, format!("there is no constant bank {number}; banks are 0 to 10")));
+                }
             },
         };
         while self.banks.len() <= bank {
@@ -246,7 +256,8 @@ impl<'a> ModuleBuilder<'a> {
         open.sort_by_key(|(_, declared)| declared.span);
         for (name, declared) in open {
             if self.program.variables[declared.id.index()].location.space != Space::Shared {
-                let error = Diagnostic::error("name", declared.span, format!("'{name}' is declared '.extern' but defined nowhere in this module"));
+                let error =
+                    Diagnostic::error("name", declared.span, format!("'{name}' is declared '.extern' but defined nowhere in this module"));
                 self.diags.push(error.with_help("define it here; other modules are not linked in"));
             }
         }
@@ -256,7 +267,9 @@ impl<'a> ModuleBuilder<'a> {
     pub(super) fn unknown_name(&self, name: &str, span: Span, noun: &str) -> Diagnostic {
         let error = Diagnostic::error("name", span, format!("unknown {noun} '{name}'"));
         if let Some(later) = self.index.declared.get(name) {
-            return error.with_label(*later, format!("'{name}' is declared here, too late")).with_help("PTX wants declarations before their use");
+            return error
+                .with_label(*later, format!("'{name}' is declared here, too late"))
+                .with_help("PTX wants declarations before their use");
         }
         if let Some((prefix, count)) = self.scopes.outgrown_family(name) {
             let last = count.saturating_sub(1);

@@ -40,7 +40,8 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
         match &base.kind {
             ExprKind::Name(name) if *name != "WARP_SZ" => {
                 let value = self.name(name, base.span)?;
-                let offset = offset.ok_or_else(|| Diagnostic::error("value", expr.span, format!("only a constant can be added to '{name}'")))?;
+                let offset =
+                    offset.ok_or_else(|| Diagnostic::error("value", expr.span, format!("only a constant can be added to '{name}'")))?;
                 add_offset(value, offset, expr.span)
             }
             _ => const_expr::evaluate(expr).map(value_of),
@@ -168,7 +169,11 @@ impl<'a> BodyBuilder<'_, 'a> {
             }
         };
         if index >= components || components == 1 {
-            return Err(Diagnostic::error("type", span, format!("'{vector}' has {components} component{}", if components == 1 { "" } else { "s" })));
+            return Err(Diagnostic::error(
+                "type",
+                span,
+                format!("'{vector}' has {components} component{}", if components == 1 { "" } else { "s" }),
+            ));
         }
         Ok(Value::Register(component_of(first, index)))
     }

@@ -55,8 +55,7 @@ impl SharedLayout {
             return Self::default();
         }
         let mentions = Mentions::new(module, index, &variables);
-        let kernels: Vec<FuncId> =
-            (0..index.functions.len()).map(FuncId::new).filter(|id| index.functions[id.index()].is_kernel).collect();
+        let kernels: Vec<FuncId> = (0..index.functions.len()).map(FuncId::new).filter(|id| index.functions[id.index()].is_kernel).collect();
         let reach: Vec<Vec<bool>> = kernels.iter().map(|kernel| mentions.reached_from(*kernel)).collect();
         let mut layout = Self::default();
         let ends = layout.place(&variables, &mentions.users(&reach, variables.len()), kernels.len());
@@ -77,10 +76,18 @@ impl SharedLayout {
         ends
     }
 
-    fn place_dynamic(&mut self, variables: &[SharedVariable<'_>], mentions: &Mentions, kernels: &[FuncId], reach: &[Vec<bool>], mut ends: Vec<u64>) {
+    fn place_dynamic(
+        &mut self,
+        variables: &[SharedVariable<'_>],
+        mentions: &Mentions,
+        kernels: &[FuncId],
+        reach: &[Vec<bool>],
+        mut ends: Vec<u64>,
+    ) {
         let open: Vec<usize> = (0..variables.len()).filter(|number| variables[*number].extent.is_open).collect();
         let align = open.iter().map(|number| variables[*number].extent.align).max().unwrap_or(1).max(DYNAMIC_ALIGN);
-        let users: Vec<usize> = (0..mentions.shared.len()).filter(|f| open.iter().any(|number| mentions.shared[*f].contains(number))).collect();
+        let users: Vec<usize> =
+            (0..mentions.shared.len()).filter(|f| open.iter().any(|number| mentions.shared[*f].contains(number))).collect();
         for (kernel, end) in ends.iter_mut().enumerate() {
             if users.iter().any(|user| reach[kernel][*user]) {
                 *end = align_up(*end, align).unwrap_or(u64::MAX);
@@ -183,8 +190,12 @@ struct Mentions {
 impl Mentions {
     fn new(module: &Module<'_>, index: &Index<'_>, variables: &[SharedVariable<'_>]) -> Self {
         let count = index.functions.len();
-        let mut mentions =
-            Self { functions: vec![BTreeSet::new(); count], shared: vec![BTreeSet::new(); count], indirect: vec![false; count], address_taken: BTreeSet::new() };
+        let mut mentions = Self {
+            functions: vec![BTreeSet::new(); count],
+            shared: vec![BTreeSet::new(); count],
+            indirect: vec![false; count],
+            address_taken: BTreeSet::new(),
+        };
         let mut module_shared: HashMap<&str, Vec<usize>> = HashMap::new();
         for (number, variable) in variables.iter().enumerate() {
             match variable.function {

@@ -183,7 +183,8 @@ impl Region {
         let start = align_up(self.next, align);
         let place = start.and_then(|start| Some((start, start.checked_add(bytes)?))).filter(|(_, end)| *end <= self.end);
         let Some((start, end)) = place else {
-            let message = format!("{bytes} bytes do not fit into {}, which has {} bytes left", self.noun, self.end.saturating_sub(self.next));
+            let message =
+                format!("{bytes} bytes do not fit into {}, which has {} bytes left", self.noun, self.end.saturating_sub(self.next));
             return Err(Diagnostic::error("size", span, message));
         };
         self.next = end;

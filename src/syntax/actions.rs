@@ -10,9 +10,10 @@ use super::tree::{
 use crate::base::{Diagnostic, SourceId, Span};
 
 /// One statement, not yet in its place in the tree.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(super) enum Piece<'a> {
     /// A directive.
-    Item(Item<'a>),
+    Item(Box<Item<'a>>),
     /// The variables of one declaration.
     Variables(Vec<Variable<'a>>),
     /// A function without its body.
@@ -118,11 +119,11 @@ impl<'a> File<'a> {
 
 /// Directives.
 impl<'a> File<'a> {
-    pub fn version(self, start: u32, number: &str, end: u32) -> Result<Item<'a>, Refusal<'a>> {
+    pub fn version(self, start: u32, number: &str, end: u32) -> Result<Box<Item<'a>>, Refusal<'a>> {
         let span = self.span(start, end);
         let parts = number.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
         let (major, minor) = parts.ok_or_else(|| self.refuse(span, format!("'{number}' is not a version of PTX"), VERSION_HELP))?;
-        Ok(Item::Version { major, minor, span })
+        Ok(Box::new(Item::Version { major, minor, span }))
     }
 
     /// A number that the tree keeps in 32 bits.
@@ -150,8 +151,8 @@ impl<'a> File<'a> {
         Ok(loc)
     }
 
-    pub fn section(self, start: u32, name: &'a str, end: u32) -> Item<'a> {
-        Item::Section { name, text: self.slice(start, end), span: self.span(start, end) }
+    pub fn section(self, start: u32, name: &'a str, end: u32) -> Box<Item<'a>> {
+        Box::new(Item::Section { name, text: self.slice(start, end), span: self.span(start, end) })
     }
 
     pub fn function_directive(self, name: Name<'a>, values: Vec<Expr<'a>>) -> Result<FunctionDirective<'a>, Refusal<'a>> {
@@ -172,18 +173,42 @@ const LOC_HELP: &str = "an inlined place is written '.loc 1 2 3, function_name L
 /// Variables.
 impl<'a> File<'a> {
     /// One variable for each declarator.
+    #[expect(clippy::vec_box, reason = "the grammar keeps large values off its stack")]
     pub fn variables(
         self,
         start: u32,
         linkage: Option<Linkage>,
         attributes: Vec<Attribute<'a>>,
         mut ty: VariableType<'a>,
-        declarators: Vec<Declarator<'a>>,
+        declarators: Vec<Box<Declarator<'a>>>,
         end: u32,
     ) -> Vec<Variable<'a>> {
         ty.attributes.splice(0..0, attributes);
         let span = self.span(start, end);
-        declarators.into_iter().map(|declarator| ty.clone().declare(linkage, declarator, span)).collect()
+        declarators.into_iter().map(|declarator| ty.clone().declare(linkage, *declarator, span)).collect()
+    }
+
+    /// `layout` holds `.align` and `.attribute` in the order they were written.
+    pub fn variable_type(
+        self,
+        space: Name<'a>,
+        bank: Option<Expr<'a>>,
+        layout: Vec<Layout<'a>>,
+        vector: Option<Name<'a>>,
+        ty: Name<'a>,
+        pointer: Option<Pointer<'a>>,
+    ) -> Result<Box<VariableType<'a>>, Refusal<'a>> {
+        let mut result = VariableType { space, bank, align: None, attributes: Vec::new(), vector, ty, pointer };
+        for part in layout {
+            match part {
+                Layout::Align(align) if result.align.is_some() => {
+                    return Err(self.refuse(align.span, "a second '.align'", "a variable has one alignment: remove the other"));
+                }
+                Layout::Align(align) => result.align = Some(align),
+                Layout::Attributes(attributes) => result.attributes.extend(attributes),
+            }
+        }
+        Ok(Box::new(result))
     }
 
     pub fn parameter(self, start: u32, ty: VariableType<'a>, name: Name<'a>, shape: Vec<Option<Expr<'a>>>, end: u32) -> Variable<'a> {
@@ -192,25 +217,6 @@ impl<'a> File<'a> {
 }
 
 impl<'a> VariableType<'a> {
-    /// `layout` holds `.align` and `.attribute` in the order they were written.
-    pub fn new(
-        space: Name<'a>,
-        bank: Option<Expr<'a>>,
-        layout: Vec<Layout<'a>>,
-        vector: Option<Name<'a>>,
-        ty: Name<'a>,
-        pointer: Option<Pointer<'a>>,
-    ) -> Self {
-        let mut this = Self { space, bank, align: None, attributes: Vec::new(), vector, ty, pointer };
-        for part in layout {
-            match part {
-                Layout::Align(align) => this.align = Some(align),
-                Layout::Attributes(attributes) => this.attributes.extend(attributes),
-            }
-        }
-        this
-    }
-
     fn declare(self, linkage: Option<Linkage>, declarator: Declarator<'a>, span: Span) -> Variable<'a> {
         let Self { space, bank, align, attributes, vector, ty, pointer } = self;
         let Declarator { name, count, shape, init } = declarator;
@@ -293,6 +299,19 @@ impl Prefix {
             Prefix::Cast { unsigned } => ExprKind::Cast { unsigned, inner },
         }
     }
+}
+
+impl From<Number> for ExprKind<'_> {
+    fn from(number: Number) -> Self {
+        ExprKind::Int { value: number.value, unsigned: number.unsigned }
+    }
+}
+
+/// The beginning of a list, with room for the operands of most instructions.
+pub(super) fn list_of<T>(first: T) -> Vec<T> {
+    let mut list = Vec::with_capacity(4);
+    list.push(first);
+    list
 }
 
 fn is_name(expr: &Expr<'_>) -> bool {

@@ -34,8 +34,8 @@ impl<'a> Assembler<'a> {
         self.end_head(problems);
         match piece {
             Piece::Head(parts) => self.add_head(*parts, problems),
-            Piece::Item(item) if self.scopes.is_empty() => self.add_item(item),
-            Piece::Item(item) => match item_as_statement(item) {
+            Piece::Item(item) if self.scopes.is_empty() => self.add_item(*item),
+            Piece::Item(item) => match item_as_statement(*item) {
                 Ok(statement) => self.add_statement(statement),
                 Err((word, span)) => problems.add(
                     Diagnostic::error("syntax", span, format!("'{word}' inside a function"))
@@ -109,6 +109,11 @@ impl<'a> Assembler<'a> {
             let error = Diagnostic::error("syntax", end, "the file ends inside a function: '}' is missing");
             problems.add(error.with_label(*brace, "this '{' is not closed").with_help("close it with '}'"));
         }
+        self.give_up()
+    }
+
+    /// The tree of what has been read, where the rest of the file is of no interest.
+    pub fn give_up(mut self) -> Module<'a> {
         self.close_all();
         self.module
     }

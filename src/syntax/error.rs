@@ -19,7 +19,7 @@ struct NamedSet {
 
 /// Tried in this order.
 #[rustfmt::skip]
-const NAMED_SETS: [NamedSet; 9] = [
+const NAMED_SETS: [NamedSet; 10] = [
     NamedSet {
         signs: &[r#"".version""#],
         name: "an instruction, a declaration or a directive",
@@ -46,7 +46,11 @@ const NAMED_SETS: [NamedSet; 9] = [
         members: &[r#""*""#, r#""/""#, r#""%""#, r#""+""#, r#""-""#, r#""<<""#, r#"">>""#, r#""<""#, r#"">""#, r#""<=""#, r#"">=""#,
             r#""==""#, r#""!=""#, r#""&""#, r#""^""#, r#""|""#, r#""&&""#, r#""||""#, r#""?""#, r#""[""#, r#""(""#],
     },
-    NamedSet { signs: &["Dot", r#"".align""#], name: "a type such as '.b32'", members: &["Dot", r#"".align""#, r#"".attribute""#, r#""[""#] },
+    NamedSet {
+        signs: &["Dot", r#"".align""#],
+        name: "a type such as '.b32'",
+        members: &["Dot", r#"".align""#, r#"".attribute""#, r#""[""#],
+    },
     NamedSet { signs: &["Dot", r#"".pragma""#], name: "a directive such as '.maxntid'", members: &["Dot", r#"".pragma""#] },
     NamedSet {
         signs: &[r#"".reg""#],
@@ -54,6 +58,7 @@ const NAMED_SETS: [NamedSet; 9] = [
         members: &[r#"".reg""#, r#"".sreg""#, r#"".const""#, r#"".global""#, r#"".local""#, r#"".param""#, r#"".shared""#, r#"".tex""#,
             r#"".surf""#],
     },
+    NamedSet { signs: &[r#"",""#, r#""[""#], name: "", members: &[r#""[""#, r#""<""#, r#""=""#] },
     NamedSet { signs: &["Ident"], name: "a name", members: &["Ident", "Dotted"] },
     NamedSet { signs: &["Dot", r#"".ptr""#], name: "", members: &["Dot", r#"".ptr""#] },
 ];
@@ -78,10 +83,12 @@ pub(super) fn describe(file: File<'_>, previous_end: u32, error: &Refusal<'_>) -
         ParseError::UnrecognizedToken { expected, .. } if token_of_next_statement(file, previous_end, error).is_some() => {
             unfinished(file, previous_end, expected)
         }
-        ParseError::UnrecognizedToken { token: (start, _, end), expected } => {
+        ParseError::UnrecognizedToken { token: (start, token, end), expected } => {
             let found = quote(file.slice(*start, *end));
             let message = format!("expected {}, found {found}", list(&words(expected)));
-            Diagnostic::error("syntax", file.span(*start, *end), message)
+            let error = Diagnostic::error("syntax", file.span(*start, *end), message);
+            let lacks_comma = matches!(token, Token::Ident(_) | Token::Dotted(_) | Token::Int(_)) && is_expected(expected, r#"",""#);
+            if lacks_comma { error.with_help("put ',' between the two") } else { error }
         }
         ParseError::UnrecognizedEof { location, expected } => unfinished(file, *location, expected),
         ParseError::ExtraToken { token: (start, _, end) } => {
@@ -117,7 +124,7 @@ pub(super) fn describe_mistake(file: File<'_>, mistake: Mistake, span: Span) -> 
 /// statement.
 pub(super) fn token_of_next_statement<'a>(file: File<'a>, previous_end: u32, error: &Refusal<'a>) -> Option<Spanned<'a>> {
     let ParseError::UnrecognizedToken { token, expected } = error else { return None };
-    let can_end = expected.iter().any(|terminal| terminal == r#"";""#);
+    let can_end = is_expected(expected, r#"";""#);
     let on_new_line = file.slice(previous_end, token.0).contains('\n');
     let can_begin = matches!(
         token.1,
@@ -129,7 +136,11 @@ pub(super) fn token_of_next_statement<'a>(file: File<'a>, previous_end: u32, err
 fn unfinished(file: File<'_>, at: u32, expected: &[String]) -> Diagnostic {
     let message = format!("expected {}, but the statement ends here", list(&words(expected)));
     let error = Diagnostic::error("syntax", file.span(at, at), message);
-    if expected.iter().any(|terminal| terminal == r#"";""#) { error.with_help("end the statement with ';'") } else { error }
+    if is_expected(expected, r#"";""#) { error.with_help("end the statement with ';'") } else { error }
+}
+
+fn is_expected(expected: &[String], terminal: &str) -> bool {
+    expected.iter().any(|other| other == terminal)
 }
 
 /// The expected terminals in words, the most telling first.

@@ -16,6 +16,7 @@ mod assemble;
 mod error;
 mod expression;
 mod lexer;
+mod printer;
 mod problems;
 mod statements;
 
@@ -38,7 +39,8 @@ use statements::Statements;
 /// Reads a PTX file (PTX ISA, "Syntax" and "Directives", versions 1.4 to 9.x).
 ///
 /// `source` is the id under which spans refer to `text`. What could not be read is missing in the tree and reported: if no diagnostic
-/// is an error, the tree is the whole file. Diagnostics are ordered by place; after 100 of them a note says how many more there are.
+/// is an error, the tree is the whole file. Diagnostics are ordered by place; after 100 of them a note says how many more there are,
+/// and after 1000 the file is not read further.
 pub fn parse<'a>(source: SourceId, text: &'a str) -> (tree::Module<'a>, Vec<Diagnostic>) {
     let mut problems = Problems::default();
     let Ok(length) = u32::try_from(text.len()) else {
@@ -51,6 +53,9 @@ pub fn parse<'a>(source: SourceId, text: &'a str) -> (tree::Module<'a>, Vec<Diag
     let mut statements = Statements::new(text);
     let mut assembler = Assembler::default();
     while let Some((first, token, first_end)) = statements.start() {
+        if problems.are_too_many() {
+            return (assembler.give_up(), problems.finish(file.span(first, first)));
+        }
         match token {
             Token::LBrace | Token::RBrace => {
                 statements.take_brace();
@@ -77,7 +82,7 @@ fn recover<'a>(
     assembler: &mut Assembler<'a>,
     problems: &mut Problems,
 ) {
-    let previous_end = statements.ends()[0];
+    let [previous_end, _] = statements.ends();
     problems.add(error::describe(file, previous_end, &error));
     match error::token_of_next_statement(file, previous_end, &error) {
         Some(token) => statements.unread(token),
@@ -88,6 +93,7 @@ fn recover<'a>(
         }
     }
     if statements.is_head() {
-        assembler.lose_head(file.span(first, previous_end), problems);
+        let [_, end] = statements.ends();
+        assembler.lose_head(file.span(first, end), problems);
     }
 }

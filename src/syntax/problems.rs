@@ -5,11 +5,14 @@ use crate::base::{Diagnostic, Severity, Span};
 /// How many diagnostics of a file are shown; of the others only their number.
 const MAX_SHOWN: usize = 100;
 
+/// After so many a file is no PTX, and reading on would only cost time.
+const MAX_COUNTED: usize = 1000;
+
 /// Collects diagnostics.
 #[derive(Default)]
 pub(super) struct Problems {
     shown: Vec<Diagnostic>,
-    more: usize,
+    hidden: usize,
 }
 
 impl Problems {
@@ -17,17 +20,25 @@ impl Problems {
         if self.shown.len() < MAX_SHOWN {
             self.shown.push(diagnostic);
         } else {
-            self.more += 1;
+            self.hidden += 1;
         }
     }
 
-    /// All of them by place, and a note at `end` if there were more.
+    /// Whether the rest of the file is not worth reading.
+    pub fn are_too_many(&self) -> bool {
+        self.hidden >= MAX_COUNTED - MAX_SHOWN
+    }
+
+    /// All of them by place. If there were more than are shown, a note at `end`, where reading ended.
     pub fn finish(mut self, end: Span) -> Vec<Diagnostic> {
+        let note = match self.hidden {
+            0 => None,
+            _ if self.are_too_many() => Some(format!("too many errors: the first {MAX_SHOWN} are shown, and the file is not read further")),
+            1 => Some("1 more error is not shown".to_owned()),
+            hidden => Some(format!("{hidden} more errors are not shown")),
+        };
         self.shown.sort_by_key(|diagnostic| diagnostic.span);
-        if self.more > 0 {
-            let text = format!("{} more errors are not shown", self.more);
-            self.shown.push(Diagnostic { severity: Severity::Note, ..Diagnostic::error("syntax", end, text) });
-        }
+        self.shown.extend(note.map(|text| Diagnostic { severity: Severity::Note, ..Diagnostic::error("syntax", end, text) }));
         self.shown
     }
 }

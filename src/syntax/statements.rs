@@ -7,6 +7,7 @@
 //! - behind `;`, and behind the `:` of a label;
 //! - before the `{` or `}` of a scope (a brace of a vector, an initializer or a section belongs to its statement);
 //! - before a word that only ever begins one (`@`, `.visible`, `.loc`, ..), so that a missing `;` costs one statement;
+//! - behind a string that is not closed on its line, because the `;` will be in it;
 //! - where the few directives that have no `;` (`.version 9.0`) can go no further.
 
 use super::lexer::{Lexer, Mistake, Spanned, Token};
@@ -137,9 +138,11 @@ impl<'a> Statements<'a> {
 
     fn place(&mut self, token: Token<'a>) -> Place {
         if self.count == 0 {
-            return if matches!(token, Token::Semi | Token::Dwarf(_)) { Place::Last } else { Place::Inside };
+            let is_whole = matches!(token, Token::Semi | Token::Dwarf(_) | Token::Bad(Mistake::Preprocessor));
+            return if is_whole { Place::Last } else { Place::Inside };
         }
         match token {
+            Token::Bad(Mistake::OpenString) => Place::Last,
             Token::LBrace => self.place_open_brace(),
             Token::RBrace => self.place_close_brace(),
             Token::Semi if self.kind == Kind::Head && matches!(self.previous, Token::Str(_)) => Place::Inside,
@@ -191,26 +194,23 @@ impl<'a> Statements<'a> {
         }
     }
 
-    /// Replaces a token that would make the tree too deep.
+    /// Replaces a token that would make the tree too deep. No expression goes on behind a comma or a word with a dot, but for `(.s64)`.
     fn limit(&mut self, token: Token<'a>) -> Token<'a> {
         match token {
-            Token::LParen | Token::LBracket | Token::LBrace => {
-                self.depth = self.depth.saturating_add(1);
-                if self.depth > MAX_DEPTH {
-                    return Token::Bad(Mistake::TooDeep);
-                }
-            }
+            Token::LParen | Token::LBracket | Token::LBrace => self.depth = self.depth.saturating_add(1),
             Token::RParen | Token::RBracket | Token::RBrace => self.depth = self.depth.saturating_sub(1),
+            Token::Dot(_) if self.previous == Token::LParen => self.operators = self.operators.saturating_add(1),
             Token::Comma | Token::Dot(_) => self.operators = 0,
-            token if is_operator(token) => {
-                self.operators = self.operators.saturating_add(1);
-                if self.operators > MAX_OPERATORS {
-                    return Token::Bad(Mistake::TooLong);
-                }
-            }
-            _ => {}
+            token if is_operator(token) => self.operators = self.operators.saturating_add(1),
+            _ => return token,
         }
-        token
+        if self.depth > MAX_DEPTH {
+            Token::Bad(Mistake::TooDeep)
+        } else if self.operators > MAX_OPERATORS {
+            Token::Bad(Mistake::TooLong)
+        } else {
+            token
+        }
     }
 }
 
@@ -231,8 +231,9 @@ impl<'a> Iterator for Statements<'a> {
             Place::Inside => {}
         }
         self.ahead = None;
+        let token = self.limit(next.1);
         self.advance(next);
-        Some((next.0, self.limit(next.1), next.2))
+        Some((next.0, token, next.2))
     }
 }
 
@@ -248,6 +249,7 @@ fn only_begins(token: Token<'_>) -> bool {
             token,
             Token::At
                 | Token::Dwarf(_)
+                | Token::Bad(Mistake::Preprocessor)
                 | Token::Version
                 | Token::Target
                 | Token::AddressSize
