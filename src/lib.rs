@@ -2,8 +2,12 @@
 pub mod args;
 pub mod base;
 pub mod cfg;
+pub mod debug;
 pub mod isa;
+pub mod launch;
 pub mod machine;
 pub mod num;
 pub mod program;
+pub mod sema;
 pub mod syntax;
+pub mod ui;

@@ -4,7 +4,6 @@
 //! from them, and a type says on what. `num` computes them; the rows of `table` name them.
 
 #![allow(missing_docs, reason = "variants are the words of PTX itself")]
-#![allow(missing_docs, reason = "the variants are the words of the PTX manual")]
 
 /// Type of an integer operation; `.bN` counts as `.uN`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -1,7 +1,6 @@
 //! The vocabulary of PTX: scalar types, state spaces, roundings and the other words after the dots.
 
 #![allow(missing_docs, reason = "variants are the words of PTX itself")]
-#![allow(missing_docs, reason = "the variants are the words of the PTX manual")]
 
 /// A fundamental or packed type (PTX ISA, "Types").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

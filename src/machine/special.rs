@@ -73,7 +73,7 @@ impl WarpPlace<'_> {
             "%lanemask_gt" => !(bit | (bit - 1)),
             "%lanemask_ge" => !(bit - 1),
             "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => map::SHARED_RESERVED as u32,
-            "%total_smem_size" | "%aggr_smem_size" => self.linked.shared_bytes as u32,
+            "%total_smem_size" | "%aggr_smem_size" => (self.linked.shared_bytes - map::SHARED_RESERVED) as u32,
             "%dynamic_smem_size" => config.dynamic_shared,
             _ => 0,
         }

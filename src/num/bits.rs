@@ -90,16 +90,19 @@ pub fn zero_extend(a: u32, length: u32, excess: Excess) -> u32 {
 #[inline(always)]
 pub fn sign_extend(a: u32, length: u32, excess: Excess) -> u32 {
     let unused = 32 - excess.limit(length);
-    ((i64::from(a as i32) << unused) as i32 as i64 >> unused) as u32
+    (i64::from((i64::from(a as i32) << unused) as i32) >> unused) as u32
 }
 
 /// `fns`: position of the `offset`-th one of `mask` at or above `base` (below for a negative `offset`); of offset 0 `base` itself if
-/// that bit is set. All ones if there is none. Only the low 5 bits of `base` count.
+/// that bit is set. All ones if there is none, but zero for the lowest
+/// `offset` of all.
 pub fn fns(mask: u32, base: u32, offset: i32) -> u32 {
     const NONE: u32 = !0;
-    let base = base & 31;
+    if offset == i32::MIN {
+        return 0;
+    }
     let (step, mut wanted): (i32, u32) = if offset < 0 { (-1, offset.unsigned_abs()) } else { (1, offset.unsigned_abs().max(1)) };
-    let mut position = base as i32;
+    let mut position = base.min(32) as i32;
     while (0..32).contains(&position) {
         if mask >> position & 1 != 0 {
             wanted -= 1;

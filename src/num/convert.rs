@@ -1,8 +1,9 @@
 //! `cvt` and `cvt.pack` (PTX ISA, "Data Movement and Conversion Instructions").
 //!
 //! Every conversion takes the source apart into an exact value and puts that together again as the destination, so all pairs of types
-//! are here at once: [`Conversion::apply`]. The functions after it are conversions that programs do in their inner loops, for loops
-//! over lanes; they give the same results.
+//! are here at once: [`Conversion::apply`]. The functions at the end are conversions that programs do in their inner loops, for loops
+//! over lanes; they give the same results. So do Rust's casts from an integer to `f32` or `f64` (`.rn`), and from `f32` to `f64` and
+//! back (without `.ftz`).
 //!
 //! What becomes of a NaN, as recorded:
 //!
@@ -17,8 +18,9 @@
 //! | `f32` | `tf32` by `.rna` | cut off |
 //! | otherwise | | the own NaN of the type |
 
-use super::Rounding;
 use super::exact::{Exact, Format};
+use super::float::Float;
+use super::{Bf16, F16, Rounding};
 
 /// What kind of number a word holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,7 +44,7 @@ pub struct Conversion {
     pub rounding: Rounding,
     /// `.rni .rzi .rmi .rpi` between floats: round to an integral value.
     pub integral: bool,
-    /// `.ftz`: an `f32` source or result that is subnormal becomes zero.
+    /// `.ftz`: an `f32` source or result that is subnormal becomes zero; but not a source on the way to `f16`.
     pub ftz: bool,
     /// `.sat`: clamp to the range of an integer, to [0, 1] of a float.
     pub sat: bool,
@@ -81,10 +83,13 @@ impl Conversion {
         if self.copies(&from, &to) {
             return word << (to.fraction - from.fraction);
         }
-        let result = match take_apart(self.flush_source(word, &from, &to), &from) {
+        // On the way to `f16` alone a subnormal source is not flushed.
+        let word = if to == Format::F16 { word } else { self.flush_source(word, &from) };
+        let result = match take_apart(word, &from) {
             Value::Nan { .. } if self.sat => 0,
             Value::Nan { negative, payload } => return self.nan(negative, payload, &from, &to),
             Value::Infinite { negative } => (to.largest + 1) | sign_if(negative, &to),
+            Value::Finite(number) if self.is_flushed(number, &to) => sign_if(number.negative, &to),
             Value::Finite(number) if self.integral => self.round_to_integral(number).round(&to, Rounding::Zero),
             Value::Finite(number) => number.round(&to, self.rounding),
         };
@@ -122,7 +127,7 @@ impl Conversion {
         Exact { magnitude: number.integer_at(0, self.rounding), power: 0, ..number }
     }
 
-    /// `.relu`, `.sat`, `.satfinite` and `.ftz` of a result that is not NaN.
+    /// `.relu`, `.sat` and `.satfinite` of a result that is not NaN.
     fn finish_float(&self, result: u64, to: &Format) -> u64 {
         let negative = result & to.sign() != 0;
         if negative && (self.relu || self.sat) {
@@ -131,18 +136,18 @@ impl Conversion {
         let one = ((to.largest + 1) >> 1) & !ones(to.fraction);
         let result = if self.sat { result.min(one) } else { result };
         let too_large = result & !to.sign() > to.largest;
-        let result = if self.satfinite && too_large { result - 1 } else { result };
-        self.flush(result, to)
+        if self.satfinite && too_large { result - 1 } else { result }
     }
 
-    /// `.ftz` concerns `f32` alone, and not on the way to `f16`.
-    fn flush_source(&self, word: u64, from: &Format, to: &Format) -> u64 {
-        if *to == Format::F16 { word } else { self.flush(word, from) }
+    /// `.ftz` of an `f32` source.
+    fn flush_source(&self, word: u64, from: &Format) -> u64 {
+        let subnormal = word & !from.sign() < 1 << from.fraction;
+        if self.ftz && *from == Format::F32 && subnormal { word & from.sign() } else { word }
     }
 
-    fn flush(&self, word: u64, format: &Format) -> u64 {
-        let subnormal = word & !format.sign() < 1 << format.fraction;
-        if self.ftz && *format == Format::F32 && subnormal { word & format.sign() } else { word }
+    /// `.ftz` of an `f32` result.
+    fn is_flushed(&self, number: Exact, to: &Format) -> bool {
+        self.ftz && *to == Format::F32 && number.is_tiny(to, self.rounding)
     }
 
     fn float_to_integer(&self, word: u64, from: Format) -> u64 {
@@ -152,7 +157,7 @@ impl Conversion {
             Kind::Float(_) => return word,
         };
         let top = 1u64 << (bits - 1);
-        match take_apart(self.flush(word, &from), &from) {
+        match take_apart(self.flush_source(word, &from), &from) {
             Value::Nan { .. } => {
                 if from == Format::F64 || bits == 64 {
                     top
@@ -233,4 +238,46 @@ fn ones(bits: u32) -> u64 {
 pub fn pack(a: i32, b: i32, c: u32, bits: u32, signed: bool) -> u32 {
     let field = |x: i32| clamp(x < 0, u128::from(x.unsigned_abs()), bits, signed);
     ((u64::from(c) << (2 * bits)) | field(a) << bits | field(b)) as u32
+}
+
+/// `.rni .rzi .rmi .rpi` of an `f32`.
+#[inline(always)]
+pub fn integral_f32(a: f32, rounding: Rounding) -> f32 {
+    match rounding {
+        Rounding::Nearest => a.round_ties_even(),
+        Rounding::NearestAway => a.round(),
+        Rounding::Zero => a.trunc(),
+        Rounding::Down => a.floor(),
+        Rounding::Up => a.ceil(),
+    }
+}
+
+/// `cvt.rni.s32.f32` and kin.
+#[inline(always)]
+pub fn f32_to_i32(a: f32, rounding: Rounding) -> i32 {
+    integral_f32(a, rounding) as i32
+}
+
+/// `cvt.rni.u32.f32` and kin.
+#[inline(always)]
+pub fn f32_to_u32(a: f32, rounding: Rounding) -> u32 {
+    integral_f32(a, rounding) as u32
+}
+
+/// `cvt.f32.f16`.
+#[inline(always)]
+pub fn f16_to_f32(a: F16) -> f32 {
+    if a.is_nan() { f32::nan_from(0.0, 0.0, 0.0) } else { a.to_f32() }
+}
+
+/// `cvt.rn.f16.f32`.
+#[inline(always)]
+pub fn f32_to_f16(a: f32) -> F16 {
+    F16::from_f64(f64::from(a))
+}
+
+/// `cvt.rn.bf16.f32`.
+#[inline(always)]
+pub fn f32_to_bf16(a: f32) -> Bf16 {
+    Bf16::from_f64(f64::from(a))
 }

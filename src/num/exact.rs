@@ -85,6 +85,18 @@ impl Exact {
         sign | if bits > format.largest { self.overflow(format, rounding) } else { bits }
     }
 
+    /// Whether the number, rounded to the precision of `format` but to any exponent, is below every normal number of `format`. This is
+    /// when `.ftz` makes it zero.
+    pub fn is_tiny(self, format: &Format, rounding: Rounding) -> bool {
+        if self.magnitude == 0 {
+            return false;
+        }
+        let bit_length = |magnitude: u128| 128 - magnitude.leading_zeros() as i32;
+        let last = self.power + bit_length(self.magnitude) - 1 - format.fraction as i32;
+        let leading = last + bit_length(self.integer_at(last, rounding)) - 1;
+        leading < format.lowest_power() + format.fraction as i32
+    }
+
     fn overflow(self, format: &Format, rounding: Rounding) -> u64 {
         let outward = match rounding {
             Rounding::Nearest | Rounding::NearestAway => true,

@@ -26,8 +26,15 @@ pub trait Float: Copy + PartialOrd {
     fn nearest_mul(self, b: Self) -> Self;
     /// a * b + c, rounded once, to nearest.
     fn nearest_fma(self, b: Self, c: Self) -> Self;
-    /// The NaN that an operation gives: of `f64` the first of the NaN operands, made quiet; otherwise the type's own.
-    fn nan_from(a: Self, b: Self, c: Self) -> Self;
+    /// The NaN that an operation gives: of `f64` the first NaN of the three, made quiet; otherwise the type's own.
+    fn nan_from(first: Self, second: Self, third: Self) -> Self;
+    /// Whether a * b + c, rounded to nearest with the precision of the type but any exponent, is below every normal number. The
+    /// operands are not subnormal.
+    #[inline(always)]
+    fn is_tiny(a: Self, b: Self, c: Self) -> bool {
+        let finite = a.is_finite() && b.is_finite() && c.is_finite();
+        finite && exact(a).product(exact(b)).sum(exact(c), Rounding::Nearest).is_tiny(&Self::FORMAT, Rounding::Nearest)
+    }
 
     /// The sign bit is flipped, of a NaN as well.
     fn flip_sign(self) -> Self;
@@ -64,22 +71,22 @@ pub trait Divide: Float {
 #[inline(always)]
 pub fn add<F: Float>(a: F, b: F, mode: Mode) -> F {
     let (a, b) = (input(a, mode), input(b, mode));
-    output(sum(a, b, mode.rounding), [a, b, a], mode)
+    output(sum(a, b, mode), [b, a, a], mode)
 }
 
 /// `sub`.
 #[inline(always)]
 pub fn sub<F: Float>(a: F, b: F, mode: Mode) -> F {
     let (a, b) = (input(a, mode), input(b, mode));
-    output(sum(a, b.flip_sign(), mode.rounding), [a, b, a], mode)
+    output(sum(a, b.flip_sign(), mode), [b, a, a], mode)
 }
 
 #[inline(always)]
-fn sum<F: Float>(a: F, b: F, rounding: Rounding) -> F {
+fn sum<F: Float>(a: F, b: F, mode: Mode) -> F {
     let nearest = a.nearest_add(b);
-    match rounding {
-        Rounding::Nearest => nearest,
-        rounding => directed(nearest, rounding, [a, b], || exact(a).sum(exact(b), rounding)),
+    match mode.rounding {
+        Rounding::Nearest => input(nearest, mode),
+        rounding => directed(nearest, mode, [a, b], || exact(a).sum(exact(b), rounding)),
     }
 }
 
@@ -89,10 +96,11 @@ pub fn mul<F: Float>(a: F, b: F, mode: Mode) -> F {
     let (a, b) = (input(a, mode), input(b, mode));
     let nearest = a.nearest_mul(b);
     let rounded = match mode.rounding {
+        Rounding::Nearest if mode.ftz && F::is_tiny(a, b, F::ZERO) => F::ZERO.with_sign(nearest),
         Rounding::Nearest => nearest,
-        rounding => directed(nearest, rounding, [a, b], || exact(a).product(exact(b))),
+        _ => directed(nearest, mode, [a, b], || exact(a).product(exact(b))),
     };
-    output(rounded, [a, b, a], mode)
+    output(rounded, [b, a, a], mode)
 }
 
 /// `fma` and `mad`: a * b + c, rounded once.
@@ -101,10 +109,11 @@ pub fn fma<F: Float>(a: F, b: F, c: F, mode: Mode) -> F {
     let (a, b, c) = (input(a, mode), input(b, mode), input(c, mode));
     let nearest = a.nearest_fma(b, c);
     let rounded = match mode.rounding {
+        Rounding::Nearest if mode.ftz && F::is_tiny(a, b, c) => F::ZERO.with_sign(nearest),
         Rounding::Nearest => nearest,
-        rounding => directed(nearest, rounding, [a, b, c], || exact(a).product(exact(b)).sum(exact(c), rounding)),
+        rounding => directed(nearest, mode, [a, b, c], || exact(a).product(exact(b)).sum(exact(c), rounding)),
     };
-    output(rounded, [a, b, c], mode)
+    output(rounded, [b, c, a], mode)
 }
 
 /// `div`.
@@ -113,9 +122,10 @@ pub fn div<F: Divide>(a: F, b: F, mode: Mode) -> F {
     let (a, b) = (input(a, mode), input(b, mode));
     let nearest = a.nearest_div(b);
     let rounded = match mode.rounding {
-        Rounding::Nearest => nearest,
+        // No quotient of normal numbers is so little below a normal number that it matters where it is rounded.
+        Rounding::Nearest => input(nearest, mode),
         _ if b == F::ZERO => nearest,
-        rounding => directed(nearest, rounding, [a, b], || exact(a).quotient(exact(b))),
+        _ => directed(nearest, mode, [a, b], || exact(a).quotient(exact(b))),
     };
     output(rounded, [a, b, a], mode)
 }
@@ -126,7 +136,7 @@ pub fn rcp<F: Divide>(a: F, mode: Mode) -> F {
     div(F::ONE, a, mode)
 }
 
-/// `sqrt`.
+/// `sqrt`; a root is never subnormal.
 #[inline(always)]
 pub fn sqrt<F: Divide>(a: F, mode: Mode) -> F {
     let a = input(a, mode);
@@ -134,7 +144,7 @@ pub fn sqrt<F: Divide>(a: F, mode: Mode) -> F {
     let rounded = match mode.rounding {
         Rounding::Nearest => nearest,
         _ if a < F::ZERO => nearest,
-        rounding => directed(nearest, rounding, [a], || exact(a).square_root()),
+        _ => directed(nearest, mode, [a], || exact(a).square_root()),
     };
     output(rounded, [a, a, a], mode)
 }
@@ -190,7 +200,7 @@ fn extremum<F: Float>(a: F, b: F, words: Extremum, first_wins: impl Fn(F, F) -> 
     let chosen = if first_wins(x, y) || y.is_nan() { x } else { y };
     let chosen = if words.xorsign_abs && (a.sign_bit() != b.sign_bit()) { chosen.flip_sign() } else { chosen };
     let is_nan = chosen.is_nan() || (words.nan && (a.is_nan() || b.is_nan()));
-    if is_nan { F::nan_from(a, b, a) } else { chosen }
+    if is_nan { F::nan_from(b, a, a) } else { chosen }
 }
 
 /// `.relu`: a negative number becomes +0; a NaN stays.
@@ -237,21 +247,21 @@ pub fn test<F: Float>(a: F, class: Class) -> bool {
     }
 }
 
+/// `.ftz` of an operand, or of a result that was not rounded.
 #[inline(always)]
 fn input<F: Float>(a: F, mode: Mode) -> F {
     if mode.ftz { a.flush() } else { a }
 }
 
+/// `.sat`, or the right NaN: of the first of `operands` that is one.
 #[inline(always)]
 fn output<F: Float>(a: F, operands: [F; 3], mode: Mode) -> F {
-    let a = if mode.ftz { a.flush() } else { a };
     if mode.sat { saturate(a) } else { canonical(a, operands) }
 }
 
-/// The result with the right NaN, if it is one.
 #[inline(always)]
-fn canonical<F: Float>(a: F, [x, y, z]: [F; 3]) -> F {
-    if a.is_nan() { F::nan_from(x, y, z) } else { a }
+fn canonical<F: Float>(a: F, [first, second, third]: [F; 3]) -> F {
+    if a.is_nan() { F::nan_from(first, second, third) } else { a }
 }
 
 fn exact<F: Float>(a: F) -> Exact {
@@ -260,11 +270,14 @@ fn exact<F: Float>(a: F) -> Exact {
 
 /// The exact result rounded, unless an operand is infinite or NaN: then the result to nearest is exact as well.
 #[inline(never)]
-fn directed<F: Float, const N: usize>(nearest: F, rounding: Rounding, operands: [F; N], result: impl Fn() -> Exact) -> F {
+fn directed<F: Float, const N: usize>(nearest: F, mode: Mode, operands: [F; N], result: impl Fn() -> Exact) -> F {
     if operands.iter().any(|operand| !operand.is_finite()) {
         return nearest;
     }
-    F::from_word(result().round(&F::FORMAT, rounding))
+    let result = result();
+    let tiny = mode.ftz && result.is_tiny(&F::FORMAT, mode.rounding);
+    let result = if tiny { Exact { magnitude: 0, ..result } } else { result };
+    F::from_word(result.round(&F::FORMAT, mode.rounding))
 }
 
 impl Float for f32 {
@@ -297,6 +310,12 @@ impl Float for f32 {
         f32::from_bits(Self::FORMAT.nan as u32)
     }
     #[inline(always)]
+    fn is_tiny(a: f32, b: f32, c: f32) -> bool {
+        // Scaled up, the result keeps the full precision. Where that overflows, the true result cannot be tiny.
+        const SCALE: f32 = 16_777_216.0;
+        (a * SCALE).mul_add(b, c * SCALE).abs() < f32::MIN_POSITIVE * SCALE
+    }
+    #[inline(always)]
     fn flip_sign(self) -> f32 {
         f32::from_bits(self.to_bits() ^ 0x8000_0000)
     }
@@ -310,7 +329,8 @@ impl Float for f32 {
     }
     #[inline(always)]
     fn is_nan(self) -> bool {
-        f32::is_nan(self)
+        // On the bits, because the compiler may drop the comparison of a result with itself and keep whatever NaN came out.
+        self.to_bits() & 0x7fff_ffff > 0x7f80_0000
     }
     #[inline(always)]
     fn flush(self) -> f32 {
@@ -345,11 +365,11 @@ impl Float for f64 {
         self.mul_add(b, c)
     }
     #[inline(always)]
-    fn nan_from(a: f64, b: f64, c: f64) -> f64 {
+    fn nan_from(first: f64, second: f64, third: f64) -> f64 {
         const QUIET: u64 = 1 << 51;
         let own = f64::from_bits(Self::FORMAT.nan);
         let quiet = |x: f64, other: f64| if x.is_nan() { f64::from_bits(x.to_bits() | QUIET) } else { other };
-        quiet(a, quiet(b, quiet(c, own)))
+        quiet(first, quiet(second, quiet(third, own)))
     }
     #[inline(always)]
     fn flip_sign(self) -> f64 {
@@ -365,7 +385,7 @@ impl Float for f64 {
     }
     #[inline(always)]
     fn is_nan(self) -> bool {
-        f64::is_nan(self)
+        self.to_bits() & !(1 << 63) > 0x7ff0_0000_0000_0000
     }
     #[inline(always)]
     fn flush(self) -> f64 {

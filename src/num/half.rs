@@ -3,8 +3,9 @@
 //! Their arithmetic goes through `f64`, which holds every sum and product of them well enough to be rounded once more: only where a
 //! `bf16` product meets a much smaller addend does the rounding to `f64` have to leave a trace (round to odd).
 
+use super::Mode;
 use super::exact::Format;
-use super::float::Float;
+use super::float::{self, Float};
 use std::cmp::Ordering;
 
 /// IEEE binary16 (`.f16`).
@@ -64,6 +65,13 @@ fn narrow(x: f64, format: &Format) -> u16 {
     let bits = (((last - lowest) << format.fraction) + kept).min(format.largest as i32 + 1) as u16;
     let sign = ((x.to_bits() >> 48) & 0x8000) as u16;
     if x.is_nan() { format.nan as u16 } else { bits | sign }
+}
+
+/// `fma.oob`: zero if `a` or `b` is the NaN 0x7ff7 of either sign, with which tensor copies fill what is out of bounds.
+#[inline(always)]
+pub fn fma_oob<F: Float>(a: F, b: F, c: F, mode: Mode) -> F {
+    let out_of_bounds = |x: F| x.word() & 0x7fff == 0x7ff7;
+    if out_of_bounds(a) || out_of_bounds(b) { F::ZERO } else { float::fma(a, b, c, mode) }
 }
 
 /// a + b rounded to odd: the last bit of an inexact sum is one, so that rounding it again goes the right way.

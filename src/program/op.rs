@@ -140,8 +140,8 @@ pub enum Op {
     Pack { part: u8, parts: ListId, d: Dst },
     /// `mov.bN {..}, a`: the reverse, into [`Program::dests`](super::Program).
     Unpack { part: u8, parts: ListId, a: Src },
-    /// d = address of the current frame's local block + `offset`; 64-bit if `wide`. In the local space, not generic.
-    FrameAddress { wide: bool, d: Dst, offset: i32 },
+    /// d = address of the current frame's local block + `offset`; 64-bit if `wide`. In the local space, or in the generic one.
+    FrameAddress { wide: bool, generic: bool, d: Dst, offset: i32 },
     /// A special register whose value changes while a block runs (`%clock`, `%clock64`, `%globaltimer`, …), or a 64-bit one.
     ReadSpecial { register: u16, width: Width, d: Dst },
     Convert { mode: ConvertMode, d: Dst, a: Src },

@@ -10,6 +10,7 @@ use super::tree::{
 use crate::base::{Diagnostic, SourceId, Span};
 
 /// One statement, not yet in its place in the tree.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(super) enum Piece<'a> {
     /// A directive.
     Item(Box<Item<'a>>),

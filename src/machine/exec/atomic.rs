@@ -1,13 +1,13 @@
 //! Read-modify-write operations on memory (PTX ISA, "atom", "red"). Lanes go in order, lowest first.
 
-use super::load_store::Piece;
+use super::load_store::{Piece, Pieces};
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, ScalarType, TypeKind};
 use crate::machine::event::{AccessKind, Observer};
 use crate::machine::lanes::{LaneMask, PerLane};
 use crate::machine::trap::TrapKind;
 use crate::num::{Mode, float};
-use crate::program::Op;
+use crate::program::{Dst, Op, Src};
 
 impl<O: Observer> WarpRun<'_, O> {
     /// Executes an `atom` or `red`.
@@ -17,27 +17,34 @@ impl<O: Observer> WarpRun<'_, O> {
             return Err(self.trap(TrapKind::Unsupported, active, "this atomic operation is not modelled yet"));
         };
         self.warp.may_spin |= matches!(f, AtomicFn::Cas | AtomicFn::Exch);
-        let access = self.access(address, group, active, ty.bytes());
-        for piece in self.pieces(access, how.space, true, group)? {
-            self.report(&piece, AccessKind::Atomic);
-            if ty.bits() == 64 {
-                let lanes = self.lanes(group, piece.access.mask);
-                let (b, c) = (*lanes.get64(*b), *lanes.get64(*c));
-                let old = self.exchange_64(&piece, function, b, c);
-                self.lanes(group, piece.access.mask).put64(*d, &old);
-            } else {
-                let lanes = self.lanes(group, piece.access.mask);
-                let (b, c) = (*lanes.get32(*b), *lanes.get32(*c));
-                let old = if ty.bits() == 16 { self.exchange_16(&piece, function, b, c) } else { self.exchange_32(&piece, function, b, c) };
-                self.lanes(group, piece.access.mask).put32(*d, &old);
-            }
+        let mut access = self.access(address, group, active, ty.bytes());
+        let pieces = match self.locate(&mut access, how.space, true, group)? {
+            Pieces::Whole(space) => vec![Piece { space, access }],
+            Pieces::Several(pieces) => pieces,
+        };
+        for piece in &pieces {
+            self.report(piece.space, &piece.access, AccessKind::Atomic);
+            self.exchange(piece, function, (*d, *b, *c), group);
         }
         Ok(Flow::Next)
     }
 
+    fn exchange(&mut self, piece: &Piece, function: AtomicFunction, (d, b, c): (Dst, Src, Src), group: &Group) {
+        let lanes = self.lanes(group, piece.access.mask);
+        if function.bits == 64 {
+            let (b, c) = (*lanes.get64(b), *lanes.get64(c));
+            let old = self.exchange_64(piece, function, b, c);
+            self.lanes(group, piece.access.mask).put64(d, &old);
+        } else {
+            let (b, c) = (*lanes.get32(b), *lanes.get32(c));
+            let old = if function.bits == 16 { self.exchange_16(piece, function, b, c) } else { self.exchange_32(piece, function, b, c) };
+            self.lanes(group, piece.access.mask).put32(d, &old);
+        }
+    }
+
     fn exchange_16(&mut self, piece: &Piece, function: AtomicFunction, b: PerLane<u32>, c: PerLane<u32>) -> PerLane<u32> {
         let mut old = [0; 32];
-        self.write(piece, 0, |lane, bytes| {
+        self.write(piece.space, &piece.access, 0, |lane, bytes| {
             old[lane] = u32::from(u16::from_le_bytes(*bytes));
             *bytes = (function.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u16).to_le_bytes();
         });
@@ -47,13 +54,13 @@ impl<O: Observer> WarpRun<'_, O> {
     fn exchange_32(&mut self, piece: &Piece, function: AtomicFunction, b: PerLane<u32>, c: PerLane<u32>) -> PerLane<u32> {
         let mut old = [0; 32];
         if function.f == AtomicFn::Add && function.kind != TypeKind::Float {
-            self.write(piece, 0, |lane, bytes| {
+            self.write(piece.space, &piece.access, 0, |lane, bytes| {
                 old[lane] = u32::from_le_bytes(*bytes);
                 *bytes = old[lane].wrapping_add(b[lane]).to_le_bytes();
             });
             return old;
         }
-        self.write(piece, 0, |lane, bytes| {
+        self.write(piece.space, &piece.access, 0, |lane, bytes| {
             old[lane] = u32::from_le_bytes(*bytes);
             *bytes = (function.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u32).to_le_bytes();
         });
@@ -62,7 +69,7 @@ impl<O: Observer> WarpRun<'_, O> {
 
     fn exchange_64(&mut self, piece: &Piece, function: AtomicFunction, b: PerLane<u64>, c: PerLane<u64>) -> PerLane<u64> {
         let mut old = [0; 32];
-        self.write(piece, 0, |lane, bytes| {
+        self.write(piece.space, &piece.access, 0, |lane, bytes| {
             old[lane] = u64::from_le_bytes(*bytes);
             *bytes = function.apply(old[lane], b[lane], c[lane]).to_le_bytes();
         });

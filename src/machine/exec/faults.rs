@@ -68,6 +68,12 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// The space whose generic window holds `address`, and the address in that space.
     pub(super) fn window(&self, address: u64) -> (Space, u64) {
+        let (space, start) = self.window_of(address);
+        (space, address - start)
+    }
+
+    /// The space whose generic window holds `address`, and where the window starts.
+    pub(super) fn window_of(&self, address: u64) -> (Space, u64) {
         let map = map::map(self.program.address_bits);
         let windows = [
             (Space::Shared, map.shared_window),
@@ -76,7 +82,7 @@ impl<O: Observer> WarpRun<'_, O> {
             (Space::Param, map.param_window),
         ];
         let found = windows.into_iter().find(|(_, start)| (*start..*start + map::WINDOW_BYTES).contains(&address));
-        found.map_or((Space::Global, address), |(space, start)| (space, address - start))
+        found.unwrap_or((Space::Global, 0))
     }
 
     fn reason(&self, kind: TrapKind, address: u64, bytes: u64, space: Space, top: u32) -> String {

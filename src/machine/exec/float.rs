@@ -3,11 +3,11 @@
 //! The words that matter in inner loops (nearest, with and without `.ftz`) are literal in their loops, so that the host's vector
 //! instructions serve them; the others share one loop a function.
 
-use super::Family;
 use super::operands::{Lane, Lanes};
-use crate::isa::{self, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary};
+use super::{Family, half};
+use crate::isa::{self, FloatBinary, FloatMode, FloatType, FloatUnary};
 use crate::num::float::{self, Class, Divide, Extremum, Float};
-use crate::num::{Mode, Rounding, special};
+use crate::num::{Bf16, F16, Mode, Rounding, special};
 use crate::program::{Dst, Op, Src};
 
 /// Floating-point arithmetic.
@@ -20,17 +20,20 @@ impl Family for FloatingPoint {
             Op::FloatUnary { f, ty, mode, d, a } => match ty {
                 FloatType::F32 => unary_f32(lanes, f, numeric(mode), d, a),
                 FloatType::F64 => unary_f64(lanes, f, numeric(mode), d, a),
-                FloatType::F16 | FloatType::F16x2 | FloatType::BF16 | FloatType::BF16x2 => undecoded(ty),
+                FloatType::F16 | FloatType::F16x2 => half::unary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, a),
+                FloatType::BF16 | FloatType::BF16x2 => half::unary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, a),
             },
             Op::FloatBinary { f, ty, mode, d, a, b } => match ty {
                 FloatType::F32 => binary_f32(lanes, f, numeric(mode), d, a, b),
                 FloatType::F64 => binary::<f64>(lanes, f, numeric(mode), d, a, b),
-                FloatType::F16 | FloatType::F16x2 | FloatType::BF16 | FloatType::BF16x2 => undecoded(ty),
+                FloatType::F16 | FloatType::F16x2 => half::binary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, a, b),
+                FloatType::BF16 | FloatType::BF16x2 => half::binary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, a, b),
             },
-            Op::FloatTernary { f: FloatTernary::Fma | FloatTernary::FmaRelu, ty, mode, d, a, b, c } => match ty {
+            Op::FloatTernary { f, ty, mode, d, a, b, c } => match ty {
                 FloatType::F32 => fma::<f32>(lanes, numeric(mode), d, [a, b, c]),
                 FloatType::F64 => fma::<f64>(lanes, numeric(mode), d, [a, b, c]),
-                FloatType::F16 | FloatType::F16x2 | FloatType::BF16 | FloatType::BF16x2 => undecoded(ty),
+                FloatType::F16 | FloatType::F16x2 => half::ternary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
+                FloatType::BF16 | FloatType::BF16x2 => half::ternary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
             },
             Op::TestProperty { f, ty, p, a } => {
                 let bits = match ty {
@@ -44,8 +47,9 @@ impl Family for FloatingPoint {
     }
 }
 
-fn undecoded(ty: FloatType) {
-    unreachable!("arithmetic of {ty:?} is not decoded");
+/// Whether a register holds two numbers of the type.
+pub(super) fn is_packed(ty: FloatType) -> bool {
+    matches!(ty, FloatType::F16x2 | FloatType::BF16x2)
 }
 
 /// The instruction's words in the terms of `num`.

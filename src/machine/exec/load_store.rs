@@ -1,15 +1,21 @@
 //! Loads and stores (PTX ISA, "Data Movement and Conversion Instructions": `ld`, `ldu`, `st`).
 
-use smallvec::SmallVec;
-
 use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Ordering, Space};
 use crate::machine::event::{AccessEvent, AccessKind, Observer};
-use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::memory::{LaneAccess, gather, scatter};
 use crate::machine::trap::Trap;
 use crate::program::{Access, Address, Base, Dst, Op, Src, map};
+
+/// Where an access goes.
+pub(super) enum Pieces {
+    /// All of it into one allocation of this space.
+    Whole(Space),
+    /// Into several.
+    Several(Vec<Piece>),
+}
 
 /// A part of an access that lies in one allocation of one space, with addresses of that space.
 pub(super) struct Piece {
@@ -55,71 +61,83 @@ impl<O: Observer> WarpRun<'_, O> {
     fn load(&mut self, how: &Access, element: Element, parts: &[Dst], address: &Address, group: &Group, active: LaneMask) -> Executed {
         self.note_spin(how);
         let size = u32::from(element.bits / 8);
-        let access = self.access(address, group, active, size * parts.len() as u32);
-        for piece in self.pieces(access, how.space, false, group)? {
-            self.report(&piece, AccessKind::Read);
+        let mut access = self.access(address, group, active, size * parts.len() as u32);
+        let pieces = self.locate(&mut access, how.space, false, group)?;
+        let load = |run: &mut Self, space, access: &LaneAccess| {
+            run.report(space, access, AccessKind::Read);
             for (index, d) in parts.iter().enumerate() {
-                self.load_element(&piece, element, *d, index as u64 * u64::from(size), group);
+                run.load_element(space, access, element, *d, index as u64 * u64::from(size), group);
             }
+        };
+        match pieces {
+            Pieces::Whole(space) => load(self, space, &access),
+            Pieces::Several(pieces) => pieces.iter().for_each(|piece| load(self, piece.space, &piece.access)),
         }
         Ok(Flow::Next)
     }
 
-    fn load_element(&mut self, piece: &Piece, element: Element, d: Dst, skip: u64, group: &Group) {
+    #[inline(always)]
+    fn load_element(&mut self, space: Space, access: &LaneAccess, element: Element, d: Dst, skip: u64, group: &Group) {
         if element.bits == 128 {
             let (mut low, mut high) = ([0; 32], [0; 32]);
-            self.read(piece, skip, |lane, bytes| low[lane] = u64::from_le_bytes(bytes));
-            self.read(piece, skip + 8, |lane, bytes| high[lane] = u64::from_le_bytes(bytes));
-            let mut lanes = self.lanes(group, piece.access.mask);
+            self.read(space, access, skip, |lane, bytes| low[lane] = u64::from_le_bytes(bytes));
+            self.read(space, access, skip + 8, |lane, bytes| high[lane] = u64::from_le_bytes(bytes));
+            let mut lanes = self.lanes(group, access.mask);
             lanes.put64(d, &low);
             lanes.put64(if d.is_sink() { d } else { Dst(d.0 + 1) }, &high);
             return;
         }
         if element.bits == 64 {
             let mut words = [0; 32];
-            self.read(piece, skip, |lane, bytes| words[lane] = u64::from_le_bytes(bytes));
-            self.lanes(group, piece.access.mask).put64(d, &words);
+            self.read(space, access, skip, |lane, bytes| words[lane] = u64::from_le_bytes(bytes));
+            self.lanes(group, access.mask).put64(d, &words);
             return;
         }
         let mut words = [0; 32];
         match (element.bits, element.signed) {
-            (8, false) => self.read(piece, skip, |lane, [byte]| words[lane] = u32::from(byte)),
-            (8, true) => self.read(piece, skip, |lane, [byte]| words[lane] = i32::from(byte as i8) as u32),
-            (16, false) => self.read(piece, skip, |lane, bytes| words[lane] = u32::from(u16::from_le_bytes(bytes))),
-            (16, true) => self.read(piece, skip, |lane, bytes| words[lane] = i32::from(i16::from_le_bytes(bytes)) as u32),
-            _ => self.read(piece, skip, |lane, bytes| words[lane] = u32::from_le_bytes(bytes)),
+            (8, false) => self.read(space, access, skip, |lane, [byte]| words[lane] = u32::from(byte)),
+            (8, true) => self.read(space, access, skip, |lane, [byte]| words[lane] = i32::from(byte as i8) as u32),
+            (16, false) => self.read(space, access, skip, |lane, bytes| words[lane] = u32::from(u16::from_le_bytes(bytes))),
+            (16, true) => self.read(space, access, skip, |lane, bytes| words[lane] = i32::from(i16::from_le_bytes(bytes)) as u32),
+            _ => self.read(space, access, skip, |lane, bytes| words[lane] = u32::from_le_bytes(bytes)),
         }
-        put_extended(&mut self.lanes(group, piece.access.mask), element, d, &words);
+        put_extended(&mut self.lanes(group, access.mask), element, d, &words);
     }
 
     fn store(&mut self, how: &Access, element: Element, parts: &[Src], address: &Address, group: &Group, active: LaneMask) -> Executed {
         let size = u32::from(element.bits / 8);
-        let access = self.access(address, group, active, size * parts.len() as u32);
-        for piece in self.pieces(access, how.space, true, group)? {
-            self.report(&piece, AccessKind::Write);
+        let mut access = self.access(address, group, active, size * parts.len() as u32);
+        let pieces = self.locate(&mut access, how.space, true, group)?;
+        let store = |run: &mut Self, space, access: &LaneAccess| {
+            run.report(space, access, AccessKind::Write);
             for (index, a) in parts.iter().enumerate() {
-                self.store_element(&piece, element, *a, index as u64 * u64::from(size), group);
+                run.store_element(space, access, element, *a, index as u64 * u64::from(size), group);
             }
+        };
+        match pieces {
+            Pieces::Whole(space) => store(self, space, &access),
+            Pieces::Several(pieces) => pieces.iter().for_each(|piece| store(self, piece.space, &piece.access)),
         }
         Ok(Flow::Next)
     }
 
-    fn store_element(&mut self, piece: &Piece, element: Element, a: Src, skip: u64, group: &Group) {
-        let lanes = self.lanes(group, piece.access.mask);
+    #[inline(always)]
+    fn store_element(&mut self, space: Space, access: &LaneAccess, element: Element, a: Src, skip: u64, group: &Group) {
+        let lanes = self.lanes(group, access.mask);
         if element.bits >= 64 {
             let words = *lanes.get64(a);
             let high = (element.bits == 128).then(|| *lanes.get64(a.next()));
-            self.write(piece, skip, |lane, bytes| *bytes = words[lane].to_le_bytes());
+            self.write(space, access, skip, |lane, bytes| *bytes = words[lane].to_le_bytes());
             if let Some(high) = high {
-                self.write(piece, skip + 8, |lane, bytes| *bytes = high[lane].to_le_bytes());
+                self.write(space, access, skip + 8, |lane, bytes| *bytes = high[lane].to_le_bytes());
             }
             return;
         }
         let words = if element.reg_bits == 64 { lanes.get64(a).map(|word| word as u32) } else { *lanes.get32(a) };
         match element.bits {
-            8 => self.write(piece, skip, |lane, bytes| *bytes = [words[lane] as u8]),
-            16 => self.write(piece, skip, |lane, bytes| *bytes = (words[lane] as u16).to_le_bytes()),
-            _ => self.write(piece, skip, |lane, bytes| *bytes = words[lane].to_le_bytes()),
+            8 => self.write(space, access, skip, |lane, bytes| *bytes = [words[lane] as u8]),
+            16 => self.write(space, access, skip, |lane, bytes| *bytes = (words[lane] as u16).to_le_bytes()),
+            _ => self.write(space, access, skip, |lane, bytes| *bytes = words[lane].to_le_bytes()),
         }
     }
 
@@ -131,88 +149,67 @@ impl<O: Observer> WarpRun<'_, O> {
         simd.dispatch(Addresses { lanes, address, frame: group.frame.local, bytes })
     }
 
-    /// Checks an access and cuts it into pieces that each lie in one allocation; almost always one.
-    #[inline]
-    pub(super) fn pieces(
-        &mut self,
-        access: LaneAccess,
-        space: Space,
-        write: bool,
-        group: &Group,
-    ) -> Result<SmallVec<[Piece; 1]>, Box<Trap>> {
+    /// Checks an access and finds out where it goes: almost always all of it into one allocation. Generic addresses are translated
+    /// in place then.
+    #[inline(always)]
+    pub(super) fn locate(&self, access: &mut LaneAccess, space: Space, write: bool, group: &Group) -> Result<Pieces, Box<Trap>> {
         let top = self.warp.groups[group.index].local_top;
-        if !access.misaligned {
-            let whole = self.piece(access, space);
-            if self.is_good(&whole, write, top) {
-                return Ok(SmallVec::from_buf([whole]));
-            }
+        let (actual, window) = if space == Space::Generic { self.window_of(access.min) } else { (space, 0) };
+        if !access.misaligned && self.is_good(actual, access.min - window, access.max.wrapping_sub(window), access.bytes, write, top) {
+            access.lower(window);
+            return Ok(Pieces::Whole(actual));
         }
-        self.pieces_by_lane(&access, space, write, top)
+        self.pieces_by_lane(access, space, write, top).map(Pieces::Several)
     }
 
-    /// The general case of [`Self::pieces`]: lanes are looked at one by one.
+    /// The general case of [`Self::locate`]: lanes are looked at one by one.
     #[inline(never)]
-    fn pieces_by_lane(&self, access: &LaneAccess, space: Space, write: bool, top: u32) -> Result<SmallVec<[Piece; 1]>, Box<Trap>> {
-        let mut pieces = SmallVec::new();
+    fn pieces_by_lane(&self, access: &LaneAccess, space: Space, write: bool, top: u32) -> Result<Vec<Piece>, Box<Trap>> {
+        let home = |address: u64| if space == Space::Generic { self.window_of(address) } else { (space, 0) };
+        let good = |low: u64, high: u64| {
+            let (actual, window) = home(low);
+            home(high) == (actual, window) && self.is_good(actual, low - window, high - window, access.bytes, write, top)
+        };
+        let mut pieces = Vec::new();
         let mut rest = access.mask;
         while rest != 0 {
-            let first = self.piece(access.only(1 << rest.trailing_zeros()), space);
-            if access.misaligned || !self.is_good(&first, write, top) {
+            let first = access.addresses[first_lane(rest)];
+            if access.misaligned || !good(first, first) {
                 return Err(self.memory_fault(access, space, write, top));
             }
-            let same = |lane: &usize| {
-                let lone = self.piece(access.only(1 << *lane), space);
-                let mut both = first.access;
-                both.min = both.min.min(lone.access.min);
-                both.max = both.max.max(lone.access.max);
-                lone.space == first.space && self.is_good(&Piece { space: first.space, access: both }, write, top)
+            let together = |lane: &usize| {
+                let other = access.addresses[*lane];
+                good(first.min(other), first.max(other))
             };
-            let mask = lanes_of(rest).filter(same).fold(0, |mask, lane| mask | 1 << lane);
-            pieces.push(self.piece(access.only(mask), space));
+            let mask = lanes_of(rest).filter(together).fold(0, |mask, lane| mask | 1 << lane);
+            let (actual, window) = home(first);
+            let mut part = access.only(mask);
+            part.lower(window);
+            pieces.push(Piece { space: actual, access: part });
             rest &= !mask;
         }
         Ok(pieces)
     }
 
-    /// Translates generic addresses by the window of the lowest one.
+    /// Whether `bytes` bytes at every address from `min` to `max` lie in one allocation that may be accessed so.
     #[inline(always)]
-    fn piece(&self, mut access: LaneAccess, space: Space) -> Piece {
-        if space != Space::Generic {
-            return Piece { space, access };
-        }
-        let (space, offset) = self.window(access.min);
-        let window = access.min - offset;
-        if window != 0 {
-            access.addresses.iter_mut().for_each(|address| *address = address.wrapping_sub(window));
-            access.min -= window;
-            access.max -= window;
-        }
-        Piece { space, access }
-    }
-
-    /// Whether all lanes of a piece lie in one allocation that may be accessed so.
-    #[inline(always)]
-    fn is_good(&self, piece: &Piece, write: bool, top: u32) -> bool {
-        let access = &piece.access;
-        let region = match piece.space {
+    fn is_good(&self, space: Space, min: u64, max: u64, bytes: u32, write: bool, top: u32) -> bool {
+        let inside = |start: u64, end: u64| min >= start && max.saturating_add(u64::from(bytes)) <= end;
+        let region = match space {
             Space::Generic | Space::Global => &*self.global,
             Space::Const if write => return false,
             Space::Const => self.constants,
-            Space::Shared | Space::SharedCluster => return access.inside(map::SHARED_RESERVED, self.linked.shared_bytes),
-            Space::Local | Space::ParamFunc => return access.inside(map::LOCAL_BASE, u64::from(top)),
-            Space::Param => {
-                let end = self.linked.config.params.len() as u64;
-                return !write && end > 0 && access.inside(0, end);
-            }
+            Space::Shared | Space::SharedCluster => return inside(map::SHARED_RESERVED, self.linked.shared_bytes),
+            Space::Local | Space::ParamFunc => return inside(map::LOCAL_BASE, u64::from(top)),
+            Space::Param => return !write && inside(0, self.linked.config.params.len() as u64),
         };
-        region.find(access.min).is_some_and(|allocation| access.inside(allocation.base, allocation.end()))
+        region.find(min).is_some_and(|allocation| inside(allocation.base, allocation.end()))
     }
 
     /// Reads `N` bytes of every lane of a checked piece, lanes outside its mask repeating another's.
     #[inline(always)]
-    pub(super) fn read<const N: usize>(&self, piece: &Piece, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
-        let access = &piece.access;
-        let region = match piece.space {
+    fn read<const N: usize>(&self, space: Space, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
+        let region = match space {
             Space::Generic | Space::Global => &*self.global,
             Space::Const => self.constants,
             Space::Shared | Space::SharedCluster => return gather(self.shared, 0, access, skip, put),
@@ -231,9 +228,14 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// Lets `change` read and write `N` bytes of every lane of a checked piece, lowest lane first.
     #[inline(always)]
-    pub(super) fn write<const N: usize>(&mut self, piece: &Piece, skip: u64, mut change: impl FnMut(usize, &mut [u8; N])) {
-        let access = &piece.access;
-        match piece.space {
+    pub(super) fn write<const N: usize>(
+        &mut self,
+        space: Space,
+        access: &LaneAccess,
+        skip: u64,
+        mut change: impl FnMut(usize, &mut [u8; N]),
+    ) {
+        match space {
             Space::Shared | Space::SharedCluster => scatter(self.shared, 0, access, skip, change),
             Space::Local | Space::ParamFunc => {
                 for lane in lanes_of(access.mask) {
@@ -253,18 +255,10 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// Tells the observer.
     #[inline(always)]
-    pub(super) fn report(&mut self, piece: &Piece, kind: AccessKind) {
+    pub(super) fn report(&mut self, space: Space, access: &LaneAccess, kind: AccessKind) {
         if O::ACTIVE {
-            let Piece { space, access } = piece;
-            let event = AccessEvent {
-                place: self.place,
-                lanes: access.mask,
-                kind,
-                space: *space,
-                addresses: &access.addresses,
-                bytes: access.bytes,
-            };
-            self.observer.access(&event);
+            let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
+            self.observer.access(&AccessEvent { place: self.place, lanes, kind, space, addresses, bytes });
         }
     }
 

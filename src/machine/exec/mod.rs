@@ -13,6 +13,7 @@ mod control;
 mod convert;
 mod faults;
 mod float;
+mod half;
 mod integer;
 mod load_store;
 mod moves;

@@ -32,9 +32,10 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::Move128 { d, a } => self.move_128(d, a, group, active),
             Op::Pack { part, parts, d } => self.pack(part, parts, d, group, active),
             Op::Unpack { part, parts, a } => self.unpack(part, parts, a, group, active),
-            Op::FrameAddress { wide, d, offset } => {
+            Op::FrameAddress { wide, generic, d, offset } => {
                 let address = i64::from(group.frame.local).wrapping_add(i64::from(offset)) as u64;
-                self.put(group, active, wide, d, address);
+                let window = if generic { window_start(self.program.address_bits, Space::Local) } else { 0 };
+                self.put(group, active, wide, d, address.wrapping_add(window));
             }
             Op::ReadSpecial { register, width, d } => {
                 let value = special::changing_value(register, self.place.tick);

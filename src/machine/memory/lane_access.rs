@@ -53,10 +53,14 @@ impl LaneAccess {
         Self::new(self.addresses, mask, self.bytes)
     }
 
-    /// Whether all lanes fall into `start..end`, which must not be empty.
+    /// Subtracts the start of a window from all addresses.
     #[inline(always)]
-    pub fn inside(&self, start: u64, end: u64) -> bool {
-        self.min >= start && self.max <= end.saturating_sub(u64::from(self.bytes)) && end - start >= u64::from(self.bytes)
+    pub fn lower(&mut self, window: u64) {
+        if window != 0 {
+            self.addresses.iter_mut().for_each(|address| *address = address.wrapping_sub(window));
+            self.min -= window;
+            self.max -= window;
+        }
     }
 }
 

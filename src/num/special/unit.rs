@@ -21,7 +21,7 @@ impl<const N: usize> Curve<N> {
     /// The value for the offset `x` into the segment; `z` is what is squared, `x` with 17 bits.
     #[inline(always)]
     fn at(&self, segment: u32, x: u32, z: u32) -> u64 {
-        let [c0, c1, c2] = self.rows[segment as usize].map(i64::from);
+        let [c0, c1, c2] = self.rows[segment as usize % N].map(i64::from);
         ((c0 << self.shift) + self.bias + c1 * i64::from(x) + c2 * i64::from(square(z))) as u64
     }
 
