@@ -9,51 +9,51 @@ use ptxdbg::num::int::Int;
 #[test]
 #[rustfmt::skip]
 fn fields() {
-    check("bfe.u32", |[a, b, c]| (a as u32).bfe(b as u32, c as u32) as u32 as u64, &[
+    check("bfe.u32", |[a, b, c]| (a as u32).bfe(b as u32, c as u32), &[
         [0x0, 0xfffffff8, 0xffffffdb, 0x0], [0x1504a, 0xbb40, 0x3f, 0x0], [0xf8bb, 0x5, 0x7043a5ab, 0x7c5], [0xb, 0x6ac09, 0x472c, 0x0],
         [0x80, 0x61cfa31a, 0x16, 0x0],
     ]);
-    check("bfe.u32 out of range", |[a, b, c]| (a as u32).bfe(b as u32, c as u32) as u32 as u64, &[
+    check("bfe.u32 out of range", |[a, b, c]| (a as u32).bfe(b as u32, c as u32), &[
         [0x31fee939, 0x1bbde213, 0x2, 0x3], [0xbc92dcc4, 0x0, 0xffcf85d5, 0xbc92dcc4], [0x33baaa, 0x2, 0x33baaa, 0xceeaa],
         [0x930c5a13, 0x2, 0x7fff, 0x24c31684], [0x12, 0x80000001, 0x12, 0x9],
     ]);
-    check("bfind.u32", |[a]| u64::from((a as u32).bfind()), &[
+    check("bfind.u32", |[a]| (a as u32).bfind(), &[
         [0x0, 0xffffffff], [0x100, 0x8], [0xfffffff8, 0x1f], [0x26ecd9ea, 0x1d], [0x24, 0x5],
     ]);
-    check("bfe.s32", |[a, b, c]| (a as i32).bfe(b as u32, c as u32) as u32 as u64, &[
+    check("bfe.s32", |[a, b, c]| (a as i32).bfe(b as u32, c as u32), &[
         [0x556b4d9d, 0x20, 0x100, 0x0], [0x1f, 0x0, 0x40000000, 0x0], [0x21, 0x8000, 0xfffffff8, 0x21],
         [0xffffffc2, 0x29, 0xffffffc2, 0xffffffff], [0x7348, 0xc343, 0x1, 0x0],
     ]);
-    check("bfe.s32 out of range", |[a, b, c]| (a as i32).bfe(b as u32, c as u32) as u32 as u64, &[
+    check("bfe.s32 out of range", |[a, b, c]| (a as i32).bfe(b as u32, c as u32), &[
         [0x95c7117c, 0x95c7117c, 0x43a5d, 0xffffffff], [0x7f, 0x1, 0xfffffff8, 0x3f], [0xcaa5359, 0x12, 0x314, 0x32a],
         [0x9f848fdb, 0xb11c, 0xa51730b, 0xfffffff9], [0x8001, 0x8001, 0x10, 0x4000],
     ]);
-    check("bfind.s32", |[a]| u64::from((a as i32).bfind()), &[
+    check("bfind.s32", |[a]| (a as i32).bfind(), &[
         [0xfffffff8, 0x2], [0x0, 0xffffffff], [0xb28d, 0xf], [0x21, 0x5], [0x80000000, 0x1e],
     ]);
-    check("bfe.u64", |[a, b, c]| (a as u64).bfe(b as u32, c as u32) as u64 as u64, &[
+    check("bfe.u64", |[a, b, c]| a.bfe(b as u32, c as u32), &[
         [0x308dd5aa, 0x41, 0xabcb7cf7, 0x0], [0x8001, 0x8001, 0x49d93d1e, 0x0], [0x7, 0xb5e1d135, 0x7, 0x0],
         [0x81801b62, 0xffffffff, 0x81801b62, 0x0], [0x1, 0xb6517a5f, 0xff, 0x0],
     ]);
-    check("bfe.u64 out of range", |[a, b, c]| (a as u64).bfe(b as u32, c as u32) as u64 as u64, &[
+    check("bfe.u64 out of range", |[a, b, c]| a.bfe(b as u32, c as u32), &[
         [0x831e2, 0x1, 0x44f0, 0x418f1], [0xfffffffffffffffe, 0x10, 0xffffffec, 0xffffffffffff], [0x13, 0x2, 0x824f, 0x4],
         [0x4000000000000000, 0x0, 0x86d4405a, 0x4000000000000000], [0x9ca246e4, 0x1, 0x9ca246e4, 0x4e512372],
     ]);
-    check("bfind.u64", |[a]| u64::from((a as u64).bfind()), &[
+    check("bfind.u64", |[a]| a.bfind(), &[
         [0x1, 0x0], [0x53362d862883c6f8, 0x3e], [0x80000000, 0x1f], [0x4792ae5b, 0x1e], [0x20, 0x5],
     ]);
-    check("bfe.s64", |[a, b, c]| (a as i64).bfe(b as u32, c as u32) as u64 as u64, &[
+    check("bfe.s64", |[a, b, c]| (a as i64).bfe(b as u32, c as u32), &[
         [0x80, 0x20, 0x80, 0x0], [0xda70c0157aefe6de, 0x7aefe6de, 0x100, 0xffffffffffffffff], [0x80000001, 0x5515, 0xfffffff8, 0x0],
         [0xffffffffffffffff, 0xfffffffe, 0x1f, 0xffffffffffffffff], [0xbb5d, 0x0, 0x1f, 0xbb5d],
     ]);
-    check("bfe.s64 out of range", |[a, b, c]| (a as i64).bfe(b as u32, c as u32) as u64 as u64, &[
+    check("bfe.s64 out of range", |[a, b, c]| (a as i64).bfe(b as u32, c as u32), &[
         [0x144b, 0x7, 0xc43b6258, 0x28], [0xf8386df89b6b9079, 0x80000001, 0x3f, 0xffffffffffffffff], [0x4db8, 0x0, 0x1ba179e8, 0x4db8],
         [0x8000000000000000, 0x3c9, 0x922b19c, 0xffffffffffffffff], [0x700597a2dc2, 0x1, 0xffffffe3, 0x3802cbd16e1],
     ]);
-    check("bfind.s64", |[a]| u64::from((a as i64).bfind()), &[
+    check("bfind.s64", |[a]| (a as i64).bfind(), &[
         [0x2aff4a8d094393e6, 0x3d], [0x100, 0x8], [0x40, 0x6], [0xdf1698dc062517c6, 0x3d], [0x374e8db5, 0x1d],
     ]);
-    check("bfi.b32", |[a, b, c, e]| u64::from(bfi_32(a as u32, b as u32, c as u32, e as u32)), &[
+    check("bfi.b32", |[a, b, c, e]| bfi_32(a as u32, b as u32, c as u32, e as u32), &[
         [0xf7d6b186, 0x41d4, 0x8000, 0xf7d6b186, 0xf7d6b186], [0x7, 0x1, 0x80000001, 0x7, 0xf],
         [0x1f6c5d52, 0x52, 0x46334d1f, 0x1f6c5d52, 0x52], [0x7717, 0xfffffffe, 0x4, 0x7717, 0xf807717e],
         [0xbd7c, 0x7fffffff, 0x18, 0xbd7c, 0x7cffffff], [0x0, 0x8001, 0x2, 0x0, 0x8001],
@@ -71,33 +71,33 @@ fn fields() {
 #[test]
 #[rustfmt::skip]
 fn shifts() {
-    check("shl.b16", |[a, b]| Int::shl(a as u16, b as u32) as u16 as u64, &[
+    check("shl.b16", |[a, b]| Int::shl(a as u16, b as u32), &[
         [0x22e6, 0xffffffff, 0x0], [0x2, 0x2, 0x8], [0xec72, 0x80, 0x0], [0x1dd8, 0x2, 0x7760], [0xffff, 0x10, 0x0],
     ]);
-    check("shr.u16", |[a, b]| Int::shr(a as u16, b as u32) as u16 as u64, &[
+    check("shr.u16", |[a, b]| Int::shr(a as u16, b as u32), &[
         [0xd6e9, 0xff, 0x0], [0xffff, 0x17, 0x0], [0x7, 0x1, 0x3], [0x9800, 0x0, 0x9800], [0x1a04, 0xffffffbd, 0x0],
     ]);
-    check("shr.s16", |[a, b]| Int::shr(a as i16, b as u32) as u16 as u64, &[
+    check("shr.s16", |[a, b]| Int::shr(a as i16, b as u32), &[
         [0x117f, 0x20, 0x0], [0x10, 0x2, 0x4], [0xe7b8, 0x23, 0xffff], [0x100, 0xfe5034a4, 0x0], [0xffff, 0x0, 0xffff],
     ]);
-    check("shl.b32", |[a, b]| Int::shl(a as u32, b as u32) as u32 as u64, &[
+    check("shl.b32", |[a, b]| Int::shl(a as u32, b as u32), &[
         [0x9483, 0x80000000, 0x0], [0x6f6b, 0x2, 0x1bdac], [0x63398d39, 0xb3e82263, 0x0], [0x0, 0x100, 0x0], [0x20, 0x20, 0x0],
     ]);
-    check("shr.s32", |[a, b]| Int::shr(a as i32, b as u32) as u32 as u64, &[
+    check("shr.s32", |[a, b]| Int::shr(a as i32, b as u32), &[
         [0x34c9671, 0xffffffcf, 0x0], [0xffffffca, 0x10, 0xffffffff], [0x80, 0xff, 0x0], [0x0, 0x0, 0x0], [0xf6d4, 0x7, 0x1ed],
     ]);
-    check("shl.b64", |[a, b]| Int::shl(a as u64, b as u32) as u64 as u64, &[
+    check("shl.b64", |[a, b]| Int::shl(a, b as u32), &[
         [0xeb2d4f31, 0x66, 0x0], [0xfffffffffffffff5, 0x0, 0xfffffffffffffff5], [0x9483, 0x80000000, 0x0],
         [0x9d71eb454d27f28e, 0xffffffc2, 0x0], [0xba, 0x80, 0x0],
     ]);
-    check("shr.s64", |[a, b]| Int::shr(a as i64, b as u32) as u64 as u64, &[
+    check("shr.s64", |[a, b]| Int::shr(a as i64, b as u32), &[
         [0x1f, 0xff, 0x0], [0x100, 0x7, 0x2], [0xd7b43c78d2998f71, 0xd2998f71, 0xffffffffffffffff], [0x1, 0x7f, 0x0], [0x1, 0x1, 0x0],
     ]);
-    check("shf.l.clamp.b32", |[a, b, c]| u64::from(shf_left(a as u32, b as u32, c as u32, Clamp)), &[
+    check("shf.l.clamp.b32", |[a, b, c]| shf_left(a as u32, b as u32, c as u32, Clamp), &[
         [0x10, 0x0, 0x43, 0x10], [0xa13be037, 0x4000, 0x40, 0xa13be037], [0x19f01a, 0x146b21, 0x21, 0x19f01a],
         [0x1926, 0x80, 0x40, 0x1926], [0x0, 0x2, 0x2, 0x8],
     ]);
-    check("shf.r.wrap.b32", |[a, b, c]| u64::from(shf_right(a as u32, b as u32, c as u32, Wrap)), &[
+    check("shf.r.wrap.b32", |[a, b, c]| shf_right(a as u32, b as u32, c as u32, Wrap), &[
         [0x1, 0xffffffc5, 0x1, 0x80000000], [0x40000000, 0x0, 0x0, 0x40000000], [0x40000000, 0x1a4964c3, 0x21, 0xa0000000],
         [0x3f, 0x21, 0x1, 0x8000001f], [0xba, 0x80, 0x10, 0x800000],
     ]);
@@ -106,33 +106,33 @@ fn shifts() {
 #[test]
 #[rustfmt::skip]
 fn masks() {
-    check("bmsk.clamp.b32", |[a, b]| u64::from(bmsk(a as u32, b as u32, Clamp)), &[
+    check("bmsk.clamp.b32", |[a, b]| bmsk(a as u32, b as u32, Clamp), &[
         [0x40, 0x4, 0x0], [0x0, 0x0, 0x0], [0x1, 0x1, 0x2], [0x1f, 0x1f, 0x80000000], [0xa, 0x40, 0xfffffc00],
     ]);
-    check("szext.clamp.s32", |[a, b]| u64::from(sign_extend(a as u32, b as u32, Clamp)), &[
+    check("szext.clamp.s32", |[a, b]| sign_extend(a as u32, b as u32, Clamp), &[
         [0x24114c0, 0x2, 0x0], [0xe2b, 0x2, 0xffffffff], [0xb1ed, 0x21, 0xb1ed], [0xf20, 0x1, 0x0], [0x1e7b40a2, 0x41, 0x1e7b40a2],
     ]);
-    check("szext.clamp.u32", |[a, b]| u64::from(zero_extend(a as u32, b as u32, Clamp)), &[
+    check("szext.clamp.u32", |[a, b]| zero_extend(a as u32, b as u32, Clamp), &[
         [0x0, 0x0, 0x0], [0xe4f66498, 0x40, 0xe4f66498], [0x7af4, 0xd, 0x1af4], [0x40, 0x7, 0x40], [0xf2c3, 0x1, 0x1],
     ]);
-    check("bmsk.wrap.b32", |[a, b]| u64::from(bmsk(a as u32, b as u32, Wrap)), &[
+    check("bmsk.wrap.b32", |[a, b]| bmsk(a as u32, b as u32, Wrap), &[
         [0x40, 0x21, 0x1], [0x41, 0x0, 0x0], [0x1, 0x41, 0x2], [0x1, 0x10, 0x1fffe], [0x20, 0x1a, 0x3ffffff],
     ]);
-    check("szext.wrap.s32", |[a, b]| u64::from(sign_extend(a as u32, b as u32, Wrap)), &[
+    check("szext.wrap.s32", |[a, b]| sign_extend(a as u32, b as u32, Wrap), &[
         [0x7fffffff, 0x40, 0x0], [0x1, 0x2, 0x1], [0x9146, 0x2, 0xfffffffe], [0x108f549f, 0x3f, 0x108f549f], [0x0, 0x0, 0x0],
     ]);
-    check("szext.wrap.u32", |[a, b]| u64::from(zero_extend(a as u32, b as u32, Wrap)), &[
+    check("szext.wrap.u32", |[a, b]| zero_extend(a as u32, b as u32, Wrap), &[
         [0x10b3, 0x7, 0x33], [0x80000001, 0x40, 0x0], [0xffffffcb, 0x1, 0x1], [0xffffffff, 0x6, 0x3f], [0x3f, 0x40, 0x0],
     ]);
-    check("fns.b32", |[a, b, c]| u64::from(fns(a as u32, b as u32, c as i32)), &[
+    check("fns.b32", |[a, b, c]| fns(a as u32, b as u32, c as i32), &[
         [0x2, 0x2, 0x7, 0xffffffff], [0x3af1, 0x0, 0x0, 0x0], [0x495ad, 0x1, 0x7, 0xc], [0xf7d849e0, 0x0, 0xfffffffe, 0xffffffff],
         [0x4386d899, 0x7, 0x1, 0x7], [0xa902, 0x4, 0xffffffff, 0x1], [0xffffffff, 0x1f, 0xfffffff8, 0x18], [0x0, 0x0, 0x8, 0xffffffff],
         [0x1, 0x1, 0xfffffff8, 0xffffffff], [0x7fffffff, 0x1, 0x2, 0x2],
     ]);
-    check("fns.b32 out of range", |[a, b, c]| u64::from(fns(a as u32, b as u32, c as i32)), &[
+    check("fns.b32 out of range", |[a, b, c]| fns(a as u32, b as u32, c as i32), &[
         [0xe, 0xffffffff, 0xed29, 0xffffffff], [0xab, 0x3f, 0xab, 0xffffffff], [0x3387ca8c, 0x1a96ec, 0x0, 0xffffffff],
     ]);
-    check("fns.b32 by the lowest offset", |[a, b, c]| u64::from(fns(a as u32, b as u32, c as i32)), &[
+    check("fns.b32 by the lowest offset", |[a, b, c]| fns(a as u32, b as u32, c as i32), &[
         [0x7fffffff, 0x18, 0x80000000, 0x0], [0xfffffff5, 0x1393d6db, 0x80000000, 0x0],
     ]);
 }
@@ -140,44 +140,44 @@ fn masks() {
 #[test]
 #[rustfmt::skip]
 fn bytes_and_truth_tables() {
-    check("prmt.b32", |[a, b, c]| u64::from(prmt(a as u32, b as u32, c as u32)), &[
+    check("prmt.b32", |[a, b, c]| prmt(a as u32, b as u32, c as u32), &[
         [0x2d83bb42, 0x62451d1, 0x3ec4, 0x2d00ffd1], [0x80, 0x7fff, 0xfffffff8, 0xff], [0xa7, 0x1b, 0x6f2b90c, 0xa700],
         [0x20, 0x3f, 0xc4e3, 0x3f0000], [0xffffffdd, 0x1032e, 0xffffffdd, 0x0], [0x10, 0xffffffed, 0xffffffff, 0xffffffff],
     ]);
-    check("prmt.b32.f4e", |[a, b, c]| u64::from(prmt(a as u32, b as u32, PrmtMode::Forward4.selector(c as u32))), &[
+    check("prmt.b32.f4e", |[a, b, c]| prmt(a as u32, b as u32, PrmtMode::Forward4.selector(c as u32)), &[
         [0xed146f7, 0xcdf51a65, 0x35b32081, 0x650ed146], [0x800000, 0x7fffff, 0x1, 0xff008000], [0x20, 0x1b, 0x80000, 0x20],
         [0x80000000, 0x3, 0xb5e36ef6, 0x38000],
     ]);
-    check("prmt.b32.b4e", |[a, b, c]| u64::from(prmt(a as u32, b as u32, PrmtMode::Backward4.selector(c as u32))), &[
+    check("prmt.b32.b4e", |[a, b, c]| prmt(a as u32, b as u32, PrmtMode::Backward4.selector(c as u32)), &[
         [0xa, 0x1, 0x7ff, 0xa000000], [0x755d9dbc, 0x18, 0x1, 0xbc9d], [0x7fffff, 0x11c1, 0x7f, 0xffff7f00],
         [0x3b7bd3f, 0xef216062, 0xfffffff6, 0xef3fbdb7],
     ]);
-    check("prmt.b32.rc8", |[a, b, c]| u64::from(prmt(a as u32, b as u32, PrmtMode::Replicate8.selector(c as u32))), &[
+    check("prmt.b32.rc8", |[a, b, c]| prmt(a as u32, b as u32, PrmtMode::Replicate8.selector(c as u32)), &[
         [0x1b0004a2, 0x1, 0x9d38e391, 0x4040404], [0xfffffffe, 0x800, 0x76e6c484, 0xfefefefe], [0x80000, 0xe6d90e6a, 0xfff7ffff, 0x0],
         [0xd8c19b2, 0x7fffffff, 0x7fffffff, 0xd0d0d0d],
     ]);
-    check("prmt.b32.ecl", |[a, b, c]| u64::from(prmt(a as u32, b as u32, PrmtMode::ClampLeft.selector(c as u32))), &[
+    check("prmt.b32.ecl", |[a, b, c]| prmt(a as u32, b as u32, PrmtMode::ClampLeft.selector(c as u32)), &[
         [0x8000, 0xffffffdd, 0x22f6fb55, 0x8080], [0x800000, 0x1670d711, 0x1, 0x800000], [0x7f, 0xfffffffb, 0xdae9324a, 0x0],
         [0xffffffec, 0x64000898, 0xe, 0xffffffff],
     ]);
-    check("prmt.b32.ecr", |[a, b, c]| u64::from(prmt(a as u32, b as u32, PrmtMode::ClampRight.selector(c as u32))), &[
+    check("prmt.b32.ecr", |[a, b, c]| prmt(a as u32, b as u32, PrmtMode::ClampRight.selector(c as u32)), &[
         [0x80000, 0x80000, 0xfffffff5, 0x0], [0x29d11273, 0x29d11273, 0x800000, 0x73737373], [0x13, 0x7ffff, 0x2, 0x13],
         [0xfffffffc, 0xfffffff6, 0x1067509, 0xfffffffc],
     ]);
-    check("prmt.b32.rc16", |[a, b, c]| u64::from(prmt(a as u32, b as u32, PrmtMode::Replicate16.selector(c as u32))), &[
+    check("prmt.b32.rc16", |[a, b, c]| prmt(a as u32, b as u32, PrmtMode::Replicate16.selector(c as u32)), &[
         [0xa, 0x7fffff, 0x12, 0xa000a], [0xffffffe8, 0x7ffff, 0x80000001, 0xffffffff], [0x7f, 0x2c72cbee, 0x7fffffff, 0x0],
         [0x7ff, 0xccaeb12c, 0x8000000, 0x7ff07ff],
     ]);
-    check("lop3.b32 1a", |[a, b, c]| u64::from(lop3(a as u32, b as u32, c as u32, 0x1a)), &[
+    check("lop3.b32 1a", |[a, b, c]| lop3(a as u32, b as u32, c as u32, 0x1a), &[
         [0xfffff7ff, 0xfdd87ee0, 0xfffff7ff, 0x0], [0x6fbbc6c0, 0x6fbbc6c0, 0x9c83dce0, 0x90001820],
     ]);
-    check("lop3.b32 96", |[a, b, c]| u64::from(lop3(a as u32, b as u32, c as u32, 0x96)), &[
+    check("lop3.b32 96", |[a, b, c]| lop3(a as u32, b as u32, c as u32, 0x96), &[
         [0x1d3a1, 0xfffffff6, 0x20a17567, 0xdf5f5930], [0x800, 0x603b0bcb, 0xca15d7, 0x60f1161c],
     ]);
-    check("lop3.b32 ca", |[a, b, c]| u64::from(lop3(a as u32, b as u32, c as u32, 0xca)), &[
+    check("lop3.b32 ca", |[a, b, c]| lop3(a as u32, b as u32, c as u32, 0xca), &[
         [0x7ffff, 0x1ce8d206, 0xc836ecf7, 0xc830d206], [0x7fff, 0xcaae97a4, 0x9d79, 0x97a4],
     ]);
-    check("lop3.b32 e8", |[a, b, c]| u64::from(lop3(a as u32, b as u32, c as u32, 0xe8)), &[
+    check("lop3.b32 e8", |[a, b, c]| lop3(a as u32, b as u32, c as u32, 0xe8), &[
         [0xc54be419, 0xff7fffff, 0x2a54d, 0xc54be55d], [0x62e, 0x80000000, 0xffffffff, 0x8000062e],
     ]);
 }

@@ -239,23 +239,23 @@ fn eight_bit_floats() {
 #[test]
 #[rustfmt::skip]
 fn packing() {
-    check("cvt.pack.sat.u8.s32.b32", |[a, b, c]| u64::from(pack(a as i32, b as i32, c as u32, 8, false)), &[
+    check("cvt.pack.sat.u8.s32.b32", |[a, b, c]| pack(a as i32, b as i32, c as u32, 8, false), &[
         [0xedf20989, 0xf448514, 0x1, 0x100ff], [0xa4a32940, 0xafa4da50, 0xfffffee3, 0xfee30000],
         [0x32efceff, 0x92d1, 0x34f0f136, 0xf136ffff], [0xacfac222, 0x3ca90, 0x3a95, 0x3a9500ff],
     ]);
-    check("cvt.pack.sat.s8.s32.b32", |[a, b, c]| u64::from(pack(a as i32, b as i32, c as u32, 8, true)), &[
+    check("cvt.pack.sat.s8.s32.b32", |[a, b, c]| pack(a as i32, b as i32, c as u32, 8, true), &[
         [0xd527bf0f, 0x1e548d45, 0x3c1a3921, 0x3921807f], [0x40507d41, 0x2a17, 0x1b26e, 0xb26e7f7f], [0xb291c1f9, 0xc2a2, 0x2d, 0x2d807f],
         [0xa1588776, 0xf59d291b, 0x5b5, 0x5b58080],
     ]);
-    check("cvt.pack.sat.u4.s32.b32", |[a, b, c]| u64::from(pack(a as i32, b as i32, c as u32, 4, false)), &[
+    check("cvt.pack.sat.u4.s32.b32", |[a, b, c]| pack(a as i32, b as i32, c as u32, 4, false), &[
         [0x577f90e0, 0x487a0e, 0x4a3d8253, 0x3d8253ff], [0x94561dc5, 0xf63e79c2, 0x3189a31f, 0x89a31f00],
         [0x499c74bb, 0xfef, 0x7d9b, 0x7d9bff], [0xb306765a, 0x4efccf5, 0x13a13, 0x13a130f],
     ]);
-    check("cvt.pack.sat.s2.s32.b32", |[a, b, c]| u64::from(pack(a as i32, b as i32, c as u32, 2, true)), &[
+    check("cvt.pack.sat.s2.s32.b32", |[a, b, c]| pack(a as i32, b as i32, c as u32, 2, true), &[
         [0x404caf6e, 0x75, 0xe1a30c73, 0x1a30c735], [0xbaf0b203, 0x2d36939a, 0x63bd38e5, 0x3bd38e59],
         [0x8f4ff323, 0x87c0ada7, 0x2292, 0x2292a], [0xd8a86562, 0xe7c6f14c, 0x3c, 0x3ca],
     ]);
-    check("cvt.pack.sat.s16.s32", |[a, b]| u64::from(pack(a as i32, b as i32, 0, 16, true)), &[
+    check("cvt.pack.sat.s16.s32", |[a, b]| pack(a as i32, b as i32, 0, 16, true), &[
         [0xbe4eb96a, 0x4ff17cf, 0x80007fff], [0x204fdcfd, 0x6cdac, 0x7fff7fff], [0xcec5f, 0xffffff58, 0x7fffff58],
         [0x1c16b6d0, 0x13, 0x7fff0013],
     ]);
