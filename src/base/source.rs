@@ -101,6 +101,14 @@ impl SourceFile {
         let column = String::from_utf8_lossy(&self.text.as_bytes()[start..end]).chars().count() as u32 + 1;
         Position { line, column }
     }
+
+    /// Offset of the character at `line` and `column`, both from 1; the end of the line, or of the text, where there is none.
+    pub fn offset(&self, line: u32, column: u32) -> u32 {
+        let Some(start) = line.checked_sub(1).and_then(|index| self.lines.get(index as usize)) else { return self.text.len() as u32 };
+        let text = self.line(line);
+        let before = text.char_indices().nth((column as usize).saturating_sub(1)).map_or(text.len(), |(at, _)| at);
+        start + before as u32
+    }
 }
 
 /// All the files of one session, shared cheaply.

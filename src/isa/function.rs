@@ -3,6 +3,8 @@
 //! Instructions are factored: a family (`program::Op`) says how operands flow, a function of this file says what is computed
 //! from them, and a type says on what. `num` computes them; the rows of `table` name them.
 
+#![allow(missing_docs, reason = "variants are the words of PTX itself")]
+
 /// Type of an integer operation; `.bN` counts as `.uN`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]

@@ -1,12 +1,21 @@
 //! The instruction set as data: types, modifiers, forms, operation families, special registers, and the `table` by chapter of the
 //! PTX manual. The one place that knows which instructions exist.
 
+mod decode;
+mod explain;
+mod form;
 mod function;
+mod matcher;
+mod notation;
 mod special;
+mod suggest;
+pub mod table;
 mod types;
 
+pub use decode::Decode;
+pub use form::{Form, OperandForm, OperandType, Role, Row, Slot, Word, agrees};
 pub use function::*;
-mod form;
-pub use form::{Decode, Row};
+pub use matcher::{MatchError, Matched, match_words};
 pub use special::{SPECIAL_REGISTERS, SpecialKind, SpecialRegister, special_register};
+pub use suggest::nearest;
 pub use types::*;

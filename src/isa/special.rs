@@ -111,7 +111,7 @@ pub const SPECIAL_REGISTERS: &[SpecialRegister] = {
         row("%reserved_smem_offset_cap", B32, Fixed, (7, 6), 80, "size of the shared memory the system keeps"),
         row("%reserved_smem_offset_0", B32, Fixed, (7, 6), 80, "offset of a region the system keeps"),
         row("%reserved_smem_offset_1", B32, Fixed, (7, 6), 80, "offset of a region the system keeps"),
-        row("%total_smem_size", U32, Fixed, (4, 1), 20, "shared memory of the block in bytes, reserved part included"),
+        row("%total_smem_size", U32, Fixed, (4, 1), 20, "shared memory of the block in bytes, static and dynamic"),
         row("%aggr_smem_size", U32, Fixed, (8, 1), 90, "shared memory of the block in bytes, aggregated"),
         row("%dynamic_smem_size", U32, Fixed, (4, 1), 20, "dynamic shared memory of the block in bytes"),
         row("%current_graph_exec", U64, Fixed, (8, 0), 50, "graph execution; here 0"),

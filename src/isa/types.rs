@@ -1,5 +1,7 @@
 //! The vocabulary of PTX: scalar types, state spaces, roundings and the other words after the dots.
 
+#![allow(missing_docs, reason = "variants are the words of PTX itself")]
+
 /// A fundamental or packed type (PTX ISA, "Types").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[rustfmt::skip]
@@ -81,9 +83,10 @@ impl ScalarType {
 }
 
 /// A state space as instructions and declarations name it (PTX ISA, "State Spaces").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
     /// No space named: the address carries it.
+    #[default]
     Generic,
     /// Visible to the whole grid.
     Global,

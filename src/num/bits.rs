@@ -90,7 +90,7 @@ pub fn zero_extend(a: u32, length: u32, excess: Excess) -> u32 {
 #[inline(always)]
 pub fn sign_extend(a: u32, length: u32, excess: Excess) -> u32 {
     let unused = 32 - excess.limit(length);
-    ((i64::from(a as i32) << unused) as i32 as i64 >> unused) as u32
+    (i64::from((i64::from(a as i32) << unused) as i32) >> unused) as u32
 }
 
 /// `fns`: position of the `offset`-th one of `mask` at or above `base` (below for a negative `offset`); of offset 0 `base` itself if

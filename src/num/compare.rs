@@ -7,6 +7,7 @@ use super::float::Float;
 
 /// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "one comment serves all variants of a line")]
 #[rustfmt::skip]
 pub enum Relation {
     /// Ordered: false if an operand is NaN.

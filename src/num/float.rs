@@ -336,7 +336,8 @@ impl Float for f32 {
     }
     #[inline(always)]
     fn is_nan(self) -> bool {
-        f32::is_nan(self)
+        // On the bits, because the compiler may drop the comparison of a result with itself and keep whatever NaN came out.
+        self.to_bits() & 0x7fff_ffff > 0x7f80_0000
     }
     #[inline(always)]
     fn flush(self) -> f32 {
@@ -391,7 +392,7 @@ impl Float for f64 {
     }
     #[inline(always)]
     fn is_nan(self) -> bool {
-        f64::is_nan(self)
+        self.to_bits() & !(1 << 63) > 0x7ff0_0000_0000_0000
     }
     #[inline(always)]
     fn flush(self) -> f64 {

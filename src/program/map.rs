@@ -83,3 +83,6 @@ pub fn function_of_address(map: &Map, address: u64) -> Option<u32> {
     let offset = address.checked_sub(map.functions)?;
     (offset % FUNCTION_STRIDE == 0).then_some(offset / FUNCTION_STRIDE).and_then(|index| u32::try_from(index).ok())
 }
+
+/// Shared memory of a block at most, the reserved part included (sm_90: 228 KiB).
+pub const SHARED_LIMIT: u64 = 228 << 10;

@@ -116,11 +116,12 @@ pub struct Function {
     pub slots: Slots,
     /// Bytes of local memory a frame needs: `.local` variables and call parameters; a multiple of 16.
     pub frame_bytes: u32,
-    /// Bytes of static shared memory, from [`map::SHARED_RESERVED`] on; kernels only, called functions' variables included.
+    /// Bytes of shared memory before its dynamic part, from [`map::SHARED_RESERVED`] on: the static variables of a kernel and of all
+    /// functions it can reach. 0 for functions that are no kernels.
     pub shared_bytes: u32,
     /// Bytes of kernel parameters.
     pub param_bytes: u32,
-    /// Registers by slot, for the debugger.
+    /// Declarations of registers, in order, for the debugger.
     pub registers: Vec<Register>,
     /// Labels, in order of address.
     pub labels: Vec<(Arc<str>, Pc)>,
@@ -139,19 +140,43 @@ pub struct Slots {
     pub pred: u32,
 }
 
-/// A declared register.
+/// A declaration of registers: one, a vector, or many (`%r<100>`).
+///
+/// Every register has slots of its own: neighbouring declarations and scopes never share any.
 #[derive(Clone, Debug)]
 pub struct Register {
-    /// Its name with `%` if it has one; of a parameterized declaration, one entry for each register.
+    /// Its name with `%` if it has one; of `%r<100>` the part before the number, `%r`.
     pub name: Arc<str>,
-    /// Its declared type.
+    /// How many registers `%r<100>` declares; `None` for a declaration of one.
+    pub count: Option<u32>,
+    /// Components of each register: 1, or 2 or 4 of a vector.
+    pub components: u32,
+    /// Declared type of a component.
     pub ty: ScalarType,
     /// Its bank.
     pub bank: Bank,
-    /// Its slot.
+    /// Slot of the first component of the first register; the others follow.
     pub slot: u32,
     /// The instructions its scope covers.
     pub scope: std::ops::Range<u32>,
+}
+
+impl Register {
+    /// Slots of one component: 2 for `.b128`, else 1.
+    pub fn slots(&self) -> u32 {
+        if self.ty.bits() > 64 { 2 } else { 1 }
+    }
+
+    /// Every component of every register with its name (`%r7`, `%v.x`) and its first slot.
+    pub fn components(&self) -> impl Iterator<Item = (String, u32)> + '_ {
+        let registers = 0..self.count.unwrap_or(1);
+        let components = registers.flat_map(|register| (0..self.components).map(move |component| (register, component)));
+        components.zip(0..).map(|((register, component), index): (_, u32)| {
+            let number = self.count.map_or(String::new(), |_| register.to_string());
+            let suffix = if self.components == 1 { "" } else { [".x", ".y", ".z", ".w"][component as usize & 3] };
+            (format!("{}{number}{suffix}", self.name), self.slot + index * self.slots())
+        })
+    }
 }
 
 /// A parameter of a function.
@@ -212,7 +237,8 @@ pub struct Variable {
     pub shape: Vec<u64>,
     /// Where it lies. For `Local`, the offset in the frame of `function`.
     pub location: Location,
-    /// Size in bytes; 0 for `extern .shared x[]`, which stands for the dynamic shared memory.
+    /// Size in bytes; 0 for `extern .shared x[]`, which stands for the dynamic shared memory: it starts at
+    /// [`map::SHARED_RESERVED`] + `Function::shared_bytes` of the kernel, and `location` says nothing.
     pub bytes: u64,
     /// Alignment in bytes.
     pub align: u32,
@@ -238,7 +264,8 @@ pub struct CallSite {
 pub enum CallTarget {
     /// A function of the module.
     Direct(FuncId),
-    /// The function whose address ([`map::function_address`]) the register holds: 64-bit if `wide`. `candidates` is empty where only a prototype is known.
+    /// The function whose address ([`map::function_address`]) the register holds: 64-bit if `wide`. `candidates` is empty where only
+    /// a prototype is known.
     Indirect {
         /// The address.
         address: Src,
@@ -249,10 +276,11 @@ pub enum CallTarget {
     },
 }
 
-/// One side of an argument or result, as the caller sees it.
+/// One side of an argument or result, as the caller sees it. It fits the parameter in width, but either side may be a register or
+/// lie in memory: a value can be passed for a `.param` parameter, and a `.param` variable for a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallArg {
-    /// A register or constant passed by value into a `.reg` parameter; for results, the register (`Dst.0` as slot).
+    /// A register or constant passed by value; for results, the register (`Dst.0` as slot).
     Value(Bank, Src),
     /// A predicate passed by value.
     Pred(PredSrc),

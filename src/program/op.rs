@@ -50,12 +50,6 @@ pub struct Access {
 /// The space of an access; generic addresses are resolved lane by lane.
 pub type AccessSpace = Space;
 
-impl Default for Space {
-    fn default() -> Self {
-        Space::Generic
-    }
-}
-
 /// Source and destination formats and modifiers of `cvt`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ConvertMode {
@@ -75,10 +69,15 @@ pub struct ConvertMode {
     pub relu: bool,
     /// `.satfinite`.
     pub satfinite: bool,
+    /// Width of the destination register, 16 (also for 8-bit registers), 32 or 64: a narrower integer result is extended to it.
+    pub d_bits: u8,
+    /// Width of the source register, 16, 32 or 64: of a wider one the low bits are read.
+    pub a_bits: u8,
 }
 
 /// What an instruction does. Register operands named `d` are written, all others read.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
 #[rustfmt::skip]
 pub enum Op {
     /// Nothing that can be observed: `prefetch`, `pragma`-like hints, `nanosleep` of a deterministic machine.
@@ -136,12 +135,13 @@ pub enum Op {
     Move { width: Width, d: Dst, a: Src },
     /// A 128-bit `mov`: both halves.
     Move128 { d: Dst, a: Src },
-    /// `mov.bN d, {..}`: `parts` are [`Program::sources`](super::Program) of `part` bits each, lowest first, into a register of `parts * part` bits.
+    /// `mov.bN d, {..}`: `parts` are [`Program::sources`](super::Program) of `part` bits each, lowest first, into a register of
+    /// `parts * part` bits.
     Pack { part: u8, parts: ListId, d: Dst },
     /// `mov.bN {..}, a`: the reverse, into [`Program::dests`](super::Program).
     Unpack { part: u8, parts: ListId, a: Src },
-    /// d = address of the current frame's local block + `offset`; 64-bit if `wide`. In the local space, not generic.
-    FrameAddress { wide: bool, d: Dst, offset: i32 },
+    /// d = address of the current frame's local block + `offset`; 64-bit if `wide`. In the local space, or in the generic one.
+    FrameAddress { wide: bool, generic: bool, d: Dst, offset: i32 },
     /// A special register whose value changes while a block runs (`%clock`, `%clock64`, `%globaltimer`, …), or a 64-bit one.
     ReadSpecial { register: u16, width: Width, d: Dst },
     Convert { mode: ConvertMode, d: Dst, a: Src },
@@ -153,12 +153,13 @@ pub enum Op {
     ConvertAddress { space: Space, to_space: bool, wide: bool, d: Dst, a: Src },
     IsSpace { space: Space, wide: bool, p: Dst, a: Src },
 
-    // Memory. `bits` is the width of one element in memory; `signed` extends it into a wider register.
+    // Memory. `bits` is the width of one element in memory; `signed` extends it into a wider register of `reg_bits` (16, 32, 64, 128).
     Load { access: Access, bits: u8, signed: bool, reg_bits: u8, d: Dst, address: Address },
     /// Vector load of `ListId` destinations.
     LoadVector { access: Access, bits: u8, signed: bool, reg_bits: u8, parts: ListId, address: Address },
-    Store { access: Access, bits: u8, a: Src, address: Address },
-    StoreVector { access: Access, bits: u8, parts: ListId, address: Address },
+    /// `reg_bits` is the width of the source register, which may be wider than the element: 16, 32, 64 or 128.
+    Store { access: Access, bits: u8, reg_bits: u8, a: Src, address: Address },
+    StoreVector { access: Access, bits: u8, reg_bits: u8, parts: ListId, address: Address },
     /// `atom`: d = old value. `c` is the new value of `Cas`, which compares with `b`. A sink destination makes it `red`.
     Atomic { f: AtomicFn, ty: ScalarType, access: Access, noftz: bool, d: Dst, b: Src, c: Src, address: Address },
     Fence { ordering: Ordering, scope: Scope },
@@ -178,7 +179,8 @@ pub enum Op {
     Breakpoint,
 
     // Between threads.
-    /// `bar`, `barrier`. `count` is absent where the whole block takes part; reductions read `p` and write `d` (a predicate for And and Or, 32 bits for Popc).
+    /// `bar`, `barrier`. `count` is absent where the whole block takes part; reductions read `p` and write `d` (a predicate for
+    /// And and Or, 32 bits for Popc).
     Barrier { f: BarrierFn, aligned: bool, id: Src, count: Option<Src>, d: Dst, p: PredSrc },
     /// `bar.warp.sync`.
     WarpSync { mask: Src },

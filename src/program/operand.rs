@@ -75,6 +75,13 @@ impl Src {
         Self::new(SrcKind::Reg(slot))
     }
 
+    /// The neighbouring slot or constant: the high half of 128 bits.
+    #[inline(always)]
+    #[must_use]
+    pub fn next(self) -> Self {
+        Self(self.0 + 1)
+    }
+
     /// Unpacks it.
     #[inline(always)]
     pub fn kind(self) -> SrcKind {

@@ -21,27 +21,71 @@ pub struct Module<'a> {
 
 /// A directive, declaration or function at module scope.
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "a module has few items, and most of the large ones are what most of them are: variables")]
 pub enum Item<'a> {
     /// `.version 9.0`
-    Version { major: u32, minor: u32, span: Span },
+    Version {
+        /// `9` of `9.0`.
+        major: u32,
+        /// `0` of `9.0`.
+        minor: u32,
+        /// The whole directive.
+        span: Span,
+    },
     /// `.target sm_90a, debug`
-    Target { names: Vec<Name<'a>>, span: Span },
+    Target {
+        /// The architecture and options, in the order written.
+        names: Vec<Name<'a>>,
+        /// The whole directive.
+        span: Span,
+    },
     /// `.address_size 64`
-    AddressSize { bits: u32, span: Span },
+    AddressSize {
+        /// As written; only 32 and 64 have a meaning.
+        bits: u32,
+        /// The whole directive.
+        span: Span,
+    },
     /// A variable.
     Variable(Variable<'a>),
     /// A kernel or function, declared or defined.
     Function(Box<Function<'a>>),
     /// `.alias fAlias, fAliasee;`
-    Alias { name: Name<'a>, target: Name<'a>, span: Span },
+    Alias {
+        /// The further name.
+        name: Name<'a>,
+        /// The function that it names.
+        target: Name<'a>,
+        /// The whole directive.
+        span: Span,
+    },
     /// `.file 1 "name"`
-    File { index: u32, name: &'a str, span: Span },
+    File {
+        /// The number by which `.loc` refers to it.
+        index: u32,
+        /// Its path.
+        name: &'a str,
+        /// The whole directive.
+        span: Span,
+    },
     /// `.loc` at module scope (accepted, of no effect).
     Loc(Loc<'a>),
     /// `.pragma "text", ..;`
-    Pragma { texts: Vec<Name<'a>>, span: Span },
+    Pragma {
+        /// The strings, without their quotes.
+        texts: Vec<Name<'a>>,
+        /// The whole directive.
+        span: Span,
+    },
     /// `.section NAME { .. }` or `@@DWARF ..`: debug data, kept as text only.
-    Section { name: &'a str, span: Span },
+    Section {
+        /// `debug_str`, or `@@DWARF`.
+        name: &'a str,
+        /// All of it, as written.
+        text: &'a str,
+        /// The whole directive.
+        span: Span,
+    },
 }
 
 /// Linking directives before a declaration.
@@ -105,7 +149,7 @@ pub struct Attribute<'a> {
 pub struct Variable<'a> {
     /// `.extern` and kin.
     pub linkage: Option<Linkage>,
-    /// `reg`, `sreg`, `const`, `global`, `local`, `param`, `shared`, `tex`, without the dot; `const` may carry `[bank]`.
+    /// `reg`, `sreg`, `const`, `global`, `local`, `param`, `shared`, `tex`, `surf`, without the dot.
     pub space: Name<'a>,
     /// `.const[3]` of PTX 1.x.
     pub bank: Option<Expr<'a>>,
@@ -119,7 +163,7 @@ pub struct Variable<'a> {
     pub ty: Name<'a>,
     /// `.ptr .space .align N` of a kernel parameter.
     pub pointer: Option<Pointer<'a>>,
-    /// Its name; `_` or empty in a prototype.
+    /// Its name; `_` in a prototype.
     pub name: Name<'a>,
     /// `%r<100>`: how many registers.
     pub count: Option<Expr<'a>>,
@@ -147,6 +191,13 @@ pub enum Init<'a> {
     Value(Expr<'a>),
     /// `{..}`, perhaps nested.
     List(Vec<Init<'a>>, Span),
+    /// `addr_mode_0 = wrap` in the list of a `.samplerref`.
+    Field {
+        /// What is set.
+        name: Name<'a>,
+        /// To what.
+        value: Expr<'a>,
+    },
 }
 
 /// Statements between braces.
@@ -172,15 +223,44 @@ pub enum Statement<'a> {
     /// `.loc`
     Loc(Loc<'a>),
     /// `.pragma "text";`
-    Pragma { texts: Vec<Name<'a>>, span: Span },
+    Pragma {
+        /// The strings, without their quotes.
+        texts: Vec<Name<'a>>,
+        /// The whole directive.
+        span: Span,
+    },
     /// `label: .branchtargets A, B;` (the label is a statement of its own before it)
-    BranchTargets { targets: Vec<Name<'a>>, span: Span },
+    BranchTargets {
+        /// Labels, in the order of the index.
+        targets: Vec<Name<'a>>,
+        /// The whole directive.
+        span: Span,
+    },
     /// `label: .calltargets f, g;`
-    CallTargets { targets: Vec<Name<'a>>, span: Span },
+    CallTargets {
+        /// Functions that the call may reach.
+        targets: Vec<Name<'a>>,
+        /// The whole directive.
+        span: Span,
+    },
     /// `label: .callprototype (..) _ (..) ..;`
-    CallPrototype { results: Vec<Variable<'a>>, params: Vec<Variable<'a>>, directives: Vec<FunctionDirective<'a>>, span: Span },
+    CallPrototype {
+        /// Return parameters.
+        results: Vec<Variable<'a>>,
+        /// Input parameters.
+        params: Vec<Variable<'a>>,
+        /// `.noreturn` and kin.
+        directives: Vec<FunctionDirective<'a>>,
+        /// The whole directive.
+        span: Span,
+    },
     /// `.section`, `.file`, `@@DWARF` inside a body: kept as text only.
-    Section { span: Span },
+    Section {
+        /// All of it, as written.
+        text: &'a str,
+        /// The whole directive.
+        span: Span,
+    },
 }
 
 /// `.loc file line column`, perhaps with `function_name` and `inlined_at`.
@@ -205,7 +285,8 @@ pub struct Loc<'a> {
 pub struct Instruction<'a> {
     /// `@p` or `@!p`.
     pub guard: Option<Guard<'a>>,
-    /// The whole dotted opcode as written, `ld.global.v2.f32`; spaces between the words are allowed in PTX, so it may contain some.
+    /// The whole dotted opcode as written, `ld.global.v2.f32`; PTX allows spaces and comments between the words, so it may contain
+    /// some. A constant bank of PTX 1.x is part of it: `ld.const[3].f32`.
     pub opcode: Name<'a>,
     /// Operands in order.
     pub operands: Vec<Operand<'a>>,
@@ -245,10 +326,10 @@ pub enum OperandKind<'a> {
     /// `[a+4]`, `[a]`
     Address(Expr<'a>),
     /// `var[i]`: the address of an array element in old code
-    Index(Name<'a>, Expr<'a>),
+    Index(Name<'a>, Box<Expr<'a>>),
     /// `[tensorMap, {x, y}]`, `[tex, {x}]` and `[tex, sampler, {x}]`: bracketed lists of tensor and texture instructions
     AddressList(Vec<Operand<'a>>),
-    /// `(a, b)` around arguments and results of a call
+    /// `(a, b)` around arguments and results of a call; with one element it may also be a constant in parentheses, `(1+2)`
     List(Vec<Operand<'a>>),
 }
 
@@ -267,7 +348,12 @@ pub enum ExprKind<'a> {
     /// A name: register with component (`%tid.x`, `%v.y`), variable, label, `_`, `WARP_SZ`.
     Name(&'a str),
     /// An integer; `unsigned` if it carries `U` or does not fit `.s64`.
-    Int { value: u64, unsigned: bool },
+    Int {
+        /// Its bits.
+        value: u64,
+        /// It is of type `.u64` rather than `.s64`.
+        unsigned: bool,
+    },
     /// `1.5`: a 64-bit float.
     Float(f64),
     /// `0f3F800000`
@@ -281,21 +367,33 @@ pub enum ExprKind<'a> {
     /// `c ? a : b`
     Conditional(Box<Expr<'a>>, Box<Expr<'a>>, Box<Expr<'a>>),
     /// `(.s64) a` or `(.u64) a`
-    Cast { unsigned: bool, inner: Box<Expr<'a>> },
+    Cast {
+        /// To `.u64` rather than `.s64`.
+        unsigned: bool,
+        /// What is cast.
+        inner: Box<Expr<'a>>,
+    },
     /// `generic(a)`
     Generic(Box<Expr<'a>>),
     /// `0xFF00(a)`: the masked and shifted bytes of an address
-    Mask { mask: u64, inner: Box<Expr<'a>> },
+    Mask {
+        /// Which bytes, all ones in each.
+        mask: u64,
+        /// The address.
+        inner: Box<Expr<'a>>,
+    },
 }
 
 /// Operators with one operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[rustfmt::skip]
+#[expect(missing_docs, reason = "the variants are the operators of PTX ISA, \"Constant Expressions\"")]
 pub enum UnaryOp { Plus, Minus, LogicalNot, BitNot }
 
 /// Operators with two operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[rustfmt::skip]
+#[expect(missing_docs, reason = "the variants are the operators of PTX ISA, \"Constant Expressions\"")]
 pub enum BinaryOp {
     Mul, Div, Rem, Add, Sub, Shl, Shr, Lt, Gt, Le, Ge, Eq, Ne, BitAnd, BitXor, BitOr, And, Or,
 }

@@ -1,0 +1,171 @@
+//! The command line as the user types it.
+//!
+//! The doc comments below are the help texts; `man/ptxdbg.1` is made from them, and a test holds the two together.
+
+use std::path::PathBuf;
+
+use clap::{CommandFactory, Parser, ValueEnum};
+
+const EXIT_STATUS: &str = "\
+Exit status:
+  0  all is well
+  1  something is wrong with the kernel: a diagnostic, a fault, a mismatch
+  2  the command line or a file could not be used";
+
+/// A debugger for NVIDIA PTX kernels that needs no GPU
+///
+/// Reads PTX, runs it with the exact results of the hardware, and says where a kernel does something wrong. Without a launch
+/// file the one beside the kernel is used, kernel.ron beside kernel.ptx; if there is none, a launch is made up and printed.
+#[derive(Clone, Debug, Parser)]
+#[command(name = "ptxdbg", version, after_help = EXIT_STATUS, max_term_width = 100)]
+pub struct Args {
+    /// PTX files; the first one that holds the kernel is run
+    #[arg(value_name = "KERNEL.ptx")]
+    pub kernels: Vec<PathBuf>,
+
+    /// The launch file; several are allowed with --verify
+    #[arg(short, long, value_name = "FILE.ron")]
+    pub launch: Vec<PathBuf>,
+
+    /// The kernel to run
+    #[arg(short, long, value_name = "NAME")]
+    pub kernel: Option<String>,
+
+    /// Blocks of the grid
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = extent)]
+    pub grid: Option<[u32; 3]>,
+
+    /// Threads of a block
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = extent)]
+    pub block: Option<[u32; 3]>,
+
+    /// Blocks of a cluster
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = extent)]
+    pub cluster: Option<[u32; 3]>,
+
+    /// Bytes of dynamic shared memory
+    #[arg(long, value_name = "BYTES")]
+    pub dynamic_shared: Option<u32>,
+
+    /// One parameter, in order, where no launch file is wanted: f32[1024]=iota, f32[1024], u32=1024, f32[]=@x.npy
+    #[arg(short, long, value_name = "SPEC", conflicts_with = "launch")]
+    pub arg: Vec<String>,
+
+    /// No screen and no prompt: run, print, and exit
+    #[arg(long)]
+    pub batch: bool,
+
+    /// Run every launch of every launch file and compare with what it expects
+    #[arg(long, conflicts_with = "check")]
+    pub verify: bool,
+
+    /// With --verify: ignore tolerances, compare bit for bit
+    #[arg(long, requires = "verify")]
+    pub exact: bool,
+
+    /// Parse and validate the files, run nothing
+    #[arg(long)]
+    pub check: bool,
+
+    /// Seed of everything that is random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// The order in which warps run
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Order::InOrder)]
+    pub schedule: Order,
+
+    /// Blocks on the machine at once, at most; without it as many as a bound on memory allows
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub resident: Option<u32>,
+
+    /// Stop a launch after this many warp-instructions
+    #[arg(long, value_name = "N")]
+    pub step_limit: Option<u64>,
+
+    /// How diagnostics and results are printed
+    #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Human)]
+    pub format: Format,
+
+    /// When to use colour; auto looks at the terminal and at NO_COLOR
+    #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// The order in which warps run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Order {
+    /// Warps take turns in order
+    InOrder,
+    /// The next warp is drawn from the seed
+    Random,
+}
+
+/// How diagnostics and results are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Text for people
+    Human,
+    /// One JSON object a line
+    Json,
+}
+
+/// When colour is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// If standard output is a terminal and NO_COLOR is not set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// The description that parsing, help and the manual page are made from.
+pub fn command() -> clap::Command {
+    Args::command()
+}
+
+/// `4` is `[4, 1, 1]`, `4,2` is `[4, 2, 1]`.
+fn extent(text: &str) -> Result<[u32; 3], String> {
+    let mut extent = [1; 3];
+    let parts: Vec<&str> = text.split([',', 'x']).collect();
+    if parts.len() > extent.len() {
+        return Err("three numbers at most: x, y and z".to_string());
+    }
+    for (axis, part) in extent.iter_mut().zip(parts) {
+        *axis = part.trim().parse().map_err(|_| format!("'{part}' is no number from 1 to {}", u32::MAX))?;
+        if *axis == 0 {
+            return Err("no extent can be 0".to_string());
+        }
+    }
+    Ok(extent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_description_is_sound() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn extents_are_one_to_three_numbers() {
+        assert_eq!(extent("4"), Ok([4, 1, 1]));
+        assert_eq!(extent("4,2"), Ok([4, 2, 1]));
+        assert_eq!(extent("4x2x3"), Ok([4, 2, 3]));
+        for wrong in ["", "0", "1,2,3,4", "-1", "4,", "4294967296"] {
+            assert!(extent(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn options_that_exclude_each_other_are_refused() {
+        for wrong in [&["--exact"][..], &["--check", "--verify"], &["-l", "a.ron", "-a", "u32=1"], &["--resident", "0"]] {
+            let words = std::iter::once("ptxdbg").chain(wrong.iter().copied());
+            assert!(Args::try_parse_from(words).is_err(), "{wrong:?}");
+        }
+    }
+}

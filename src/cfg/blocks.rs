@@ -1,0 +1,118 @@
+//! Cutting code into basic blocks, and the edges between them.
+
+use std::ops::Range;
+
+use super::BlockId;
+use crate::program::{FuncId, Inst, Op, Pc, Program};
+
+/// The blocks of a function and their edges.
+#[derive(Clone, Debug)]
+pub(super) struct Graph {
+    /// First instruction of every block, in order, and the end of the code.
+    starts: Vec<u32>,
+    successors: Edges,
+    predecessors: Edges,
+}
+
+/// The neighbours of every block, one list behind the other.
+#[derive(Clone, Debug)]
+struct Edges {
+    /// Where the list of each block starts in `targets`, and the end.
+    starts: Vec<usize>,
+    targets: Vec<BlockId>,
+}
+
+impl Edges {
+    /// Edges by their pairs, which must be sorted.
+    fn new(blocks: usize, pairs: &[(BlockId, BlockId)]) -> Self {
+        let starts = (0..=blocks).map(|block| pairs.partition_point(|(from, _)| from.index() < block)).collect();
+        Self { starts, targets: pairs.iter().map(|(_, to)| *to).collect() }
+    }
+
+    fn of(&self, block: BlockId) -> &[BlockId] {
+        &self.targets[self.starts[block.index()]..self.starts[block.index() + 1]]
+    }
+}
+
+impl Graph {
+    /// The blocks of `function`.
+    pub(super) fn new(program: &Program, function: FuncId) -> Self {
+        let code = program.functions[function.index()].code.clone();
+        let mut starts = leaders(program, &code);
+        let blocks = starts.len();
+        starts.push(code.end);
+        let block_of = |pc: u32| BlockId::new(starts.partition_point(|start| *start <= pc).saturating_sub(1));
+        let mut pairs = Vec::with_capacity(2 * blocks);
+        for block in 0..blocks {
+            each_successor(program, starts[block + 1] - 1, &code, |to| pairs.push((BlockId::new(block), block_of(to))));
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        let successors = Edges::new(blocks, &pairs);
+        pairs.iter_mut().for_each(|(from, to)| std::mem::swap(from, to));
+        pairs.sort_unstable();
+        Self { starts, successors, predecessors: Edges::new(blocks, &pairs) }
+    }
+
+    /// Number of blocks.
+    pub(super) fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The instructions of `block`.
+    pub(super) fn code(&self, block: BlockId) -> Range<u32> {
+        self.starts[block.index()]..self.starts[block.index() + 1]
+    }
+
+    /// The block that holds `pc`.
+    pub(super) fn block_of(&self, pc: Pc) -> Option<BlockId> {
+        let behind = self.starts.partition_point(|start| *start <= pc.0);
+        (1..self.starts.len()).contains(&behind).then(|| BlockId::new(behind - 1))
+    }
+
+    /// Where control can go from `block`.
+    pub(super) fn successors(&self, block: BlockId) -> &[BlockId] {
+        self.successors.of(block)
+    }
+
+    /// Where control can come from.
+    pub(super) fn predecessors(&self, block: BlockId) -> &[BlockId] {
+        self.predecessors.of(block)
+    }
+}
+
+/// The first instructions of blocks: the entry, targets of branches, and what follows an instruction that can go elsewhere.
+fn leaders(program: &Program, code: &Range<u32>) -> Vec<u32> {
+    let mut is_leader = vec![false; code.len()];
+    let mut mark = |pc: u32| {
+        if code.contains(&pc) {
+            is_leader[(pc - code.start) as usize] = true;
+        }
+    };
+    mark(code.start);
+    for pc in code.clone() {
+        if ends_block(&program.code[pc as usize]) {
+            mark(pc + 1);
+            each_successor(program, pc, code, &mut mark);
+        }
+    }
+    code.clone().zip(is_leader).filter_map(|(pc, is_leader)| is_leader.then_some(pc)).collect()
+}
+
+/// Whether control can go elsewhere than to the next instruction.
+fn ends_block(inst: &Inst) -> bool {
+    matches!(inst.op, Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Return { .. } | Op::Exit | Op::Trap)
+}
+
+/// Calls `visit` with every instruction that can follow the one at `pc`.
+fn each_successor(program: &Program, pc: u32, code: &Range<u32>, mut visit: impl FnMut(u32)) {
+    let inst = &program.code[pc as usize];
+    match inst.op {
+        Op::Branch { target, .. } => visit(target.0),
+        Op::BranchIndexed { table, .. } => program.tables[table.index()].iter().for_each(|target| visit(target.0)),
+        _ => {}
+    }
+    if (!ends_block(inst) || inst.guard.is_some()) && pc + 1 < code.end {
+        visit(pc + 1);
+    }
+}

@@ -1,0 +1,75 @@
+//! Strongly connected parts of a graph, which are loops.
+
+use petgraph::algo::kosaraju_scc;
+use petgraph::graph::DiGraph;
+
+use super::BlockId;
+use super::blocks::Graph;
+
+/// A loop: blocks that can all reach each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// Where it is entered; of several entries (irreducible control flow) the first in the text.
+    pub header: BlockId,
+    /// All its blocks, those of loops inside it included, in the order of the text.
+    pub blocks: Vec<BlockId>,
+    /// The loop around it: an index into `ControlFlow::loops`.
+    pub parent: Option<usize>,
+    /// 1 for an outermost loop.
+    pub depth: u32,
+}
+
+/// Some blocks of a function, and the edges between them that count.
+pub(super) struct Region<'g> {
+    pub(super) graph: &'g Graph,
+    /// The blocks, in the order of the text.
+    pub(super) blocks: Vec<BlockId>,
+    /// Edges into this block do not count: it is the header of the loop that the blocks form.
+    pub(super) cut: Option<BlockId>,
+}
+
+impl Region<'_> {
+    /// Position of `block` among the blocks.
+    pub(super) fn position(&self, block: BlockId) -> Option<usize> {
+        self.blocks.binary_search(&block).ok()
+    }
+
+    /// Edges inside the region, as pairs of positions.
+    pub(super) fn edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let from_each = |(from, block): (usize, &BlockId)| self.graph.successors(*block).iter().map(move |next| (from, *next));
+        let counting = self.blocks.iter().enumerate().flat_map(from_each).filter(|(_, next)| Some(*next) != self.cut);
+        counting.filter_map(|(from, next)| Some((from, self.position(next)?)))
+    }
+
+    /// The number of the strongly connected part that each block belongs to, and the parts as positions in the order of the text.
+    pub(super) fn parts(&self) -> (Vec<usize>, Vec<Vec<usize>>) {
+        let mut graph = DiGraph::<(), (), usize>::with_capacity(self.blocks.len(), self.blocks.len());
+        self.blocks.iter().for_each(|_| {
+            graph.add_node(());
+        });
+        graph.extend_with_edges(self.edges());
+        let mut part_of = vec![0; self.blocks.len()];
+        let mut parts: Vec<Vec<usize>> = Vec::new();
+        for part in kosaraju_scc(&graph) {
+            let mut part: Vec<usize> = part.into_iter().map(petgraph::graph::NodeIndex::index).collect();
+            part.sort_unstable();
+            part.iter().for_each(|position| part_of[*position] = parts.len());
+            parts.push(part);
+        }
+        (part_of, parts)
+    }
+
+    /// Whether `blocks`, a part of the region, form a loop: several, or one that follows itself.
+    pub(super) fn is_loop(&self, blocks: &[BlockId]) -> bool {
+        let follows_itself = |block: BlockId| Some(block) != self.cut && self.graph.successors(block).contains(&block);
+        blocks.len() > 1 || blocks.first().is_some_and(|block| follows_itself(*block))
+    }
+}
+
+/// Where a loop is entered: the first of its blocks, in the order of the text, that is the function's entry or has a predecessor
+/// outside.
+pub(super) fn header(graph: &Graph, blocks: &[BlockId]) -> Option<BlockId> {
+    let is_inside = |block: &BlockId| blocks.binary_search(block).is_ok();
+    let is_entry = |block: &BlockId| block.0 == 0 || !graph.predecessors(*block).iter().all(is_inside);
+    blocks.iter().copied().find(is_entry).or_else(|| blocks.first().copied())
+}

@@ -1,0 +1,83 @@
+//! Control flow of a function: blocks, dominators, loops, and where divergent lanes meet.
+//!
+//! A [`ControlFlow`] is made once from a program and then only read. Everything in it is a dense vector by [`BlockId`]; blocks are
+//! numbered in the order of the text. Calls are no edges: a call returns to the next instruction. [`frontier_order`] is what the
+//! scheduler reads, the rest is for people.
+
+mod blocks;
+mod dominance;
+mod loops;
+mod order;
+
+use crate::base::define_id;
+use crate::program::{FuncId, Pc, Program};
+
+use blocks::Graph;
+pub use loops::Loop;
+pub use order::frontier_order;
+
+define_id!(
+    /// A basic block of one function, numbered in the order of the text.
+    BlockId, "bb"
+);
+
+/// The control flow of one function.
+#[derive(Clone, Debug)]
+pub struct ControlFlow {
+    graph: Graph,
+    idoms: Vec<Option<BlockId>>,
+    ipdoms: Vec<Option<BlockId>>,
+    loops: Vec<Loop>,
+}
+
+impl ControlFlow {
+    /// Analyzes `function` of `program`. A function without a body has no blocks.
+    pub fn new(program: &Program, function: FuncId) -> Self {
+        let graph = Graph::new(program, function);
+        let idoms = dominance::dominators(&graph);
+        let ipdoms = dominance::post_dominators(&graph);
+        let (_, loops) = order::order(&graph);
+        Self { graph, idoms, ipdoms, loops }
+    }
+
+    /// All blocks with the instructions they hold, in the order of the text; the first is the entry.
+    pub fn blocks(&self) -> impl Iterator<Item = (BlockId, std::ops::Range<u32>)> + '_ {
+        (0..self.graph.len()).map(|index| (BlockId::new(index), self.graph.code(BlockId::new(index))))
+    }
+
+    /// The block that holds the instruction at `pc`; `None` outside the function.
+    pub fn block_of(&self, pc: Pc) -> Option<BlockId> {
+        self.graph.block_of(pc)
+    }
+
+    /// Where control can go from `block`, without repetition, in the order of the text.
+    pub fn successors(&self, block: BlockId) -> &[BlockId] {
+        self.graph.successors(block)
+    }
+
+    /// Where control can come from, in the order of the text.
+    pub fn predecessors(&self, block: BlockId) -> &[BlockId] {
+        self.graph.predecessors(block)
+    }
+
+    /// The nearest other block that every way from the entry to `block` passes; `None` for the entry and what it does not reach.
+    pub fn idom(&self, block: BlockId) -> Option<BlockId> {
+        self.idoms[block.index()]
+    }
+
+    /// The nearest other block that every way from `block` to an end of the function passes; `None` if there is none, or no way.
+    pub fn ipdom(&self, block: BlockId) -> Option<BlockId> {
+        self.ipdoms[block.index()]
+    }
+
+    /// The loops, outer ones before those inside them.
+    pub fn loops(&self) -> &[Loop] {
+        &self.loops
+    }
+
+    /// The instruction where lanes that part at `pc`, the end of a block, meet again: the start of its immediate post-dominator.
+    pub fn reconvergence(&self, pc: Pc) -> Option<Pc> {
+        let meeting = self.ipdom(self.block_of(pc)?)?;
+        Some(Pc(self.graph.code(meeting).start))
+    }
+}

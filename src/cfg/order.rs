@@ -1,0 +1,120 @@
+//! The static order of blocks by which the scheduler tells which lanes are furthest behind.
+//!
+//! Of several groups of lanes, the one whose instruction has the smallest rank runs next ("thread frontiers"). The others then
+//! wait where they can be caught up with, provided that
+//!
+//! - a block comes before every block it can reach, back edges aside, and
+//! - a loop is contiguous: all its blocks come before any of its exits, so that lanes which left it wait until the last one leaves.
+//!
+//! A reverse postorder has the first property and not the second. So the strongly connected parts of the function are sorted
+//! topologically, and each loop is sorted the same way by itself, with the edges into its header cut. Where both properties leave a
+//! choice, the order of the text decides, because compilers put unlikely blocks last.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::BlockId;
+use super::blocks::Graph;
+use super::loops::{Loop, Region, header};
+use crate::program::{FuncId, Program};
+
+/// Loops nested deeper are left in the order of the text: any order is right, and time must not grow with the square of a file.
+const DEPTH_MAX: u32 = 64;
+
+/// The rank of every instruction of `program`; ranks of one function can be compared.
+///
+/// Unreachable code comes last in its function. Along a block ranks grow by one.
+pub fn frontier_order(program: &Program) -> Vec<u32> {
+    let mut ranks = vec![0; program.code.len()];
+    for (index, function) in program.functions.iter().enumerate() {
+        let graph = Graph::new(program, FuncId::new(index));
+        let (order, _) = order(&graph);
+        let code = order.into_iter().flat_map(|block| graph.code(block));
+        for (pc, rank) in code.zip(function.code.start..) {
+            ranks[pc as usize] = rank;
+        }
+    }
+    ranks
+}
+
+/// What is still to be put in order.
+enum Task {
+    /// One block, next in the order.
+    Block(BlockId),
+    /// A loop with number in the list of loops.
+    Loop(usize),
+}
+
+/// All blocks in their order, unreachable ones last, and the loops, outer ones before those inside them.
+pub(super) fn order(graph: &Graph) -> (Vec<BlockId>, Vec<Loop>) {
+    let (reachable, unreachable) = reach(graph);
+    let mut order = Vec::with_capacity(graph.len());
+    let mut loops: Vec<Loop> = Vec::new();
+    let mut tasks = Vec::new();
+    sort(&Region { graph, blocks: reachable, cut: None }, None, &mut loops, &mut tasks);
+    while let Some(task) = tasks.pop() {
+        match task {
+            Task::Block(block) => order.push(block),
+            Task::Loop(index) if loops[index].depth > DEPTH_MAX => order.extend(&loops[index].blocks),
+            Task::Loop(index) => {
+                let region = Region { graph, blocks: loops[index].blocks.clone(), cut: Some(loops[index].header) };
+                sort(&region, Some(index), &mut loops, &mut tasks);
+            }
+        }
+    }
+    order.extend(unreachable);
+    (order, loops)
+}
+
+/// The blocks that the entry reaches, and the others.
+fn reach(graph: &Graph) -> (Vec<BlockId>, Vec<BlockId>) {
+    let mut is_reached = vec![false; graph.len()];
+    let mut open: Vec<BlockId> = (0..graph.len().min(1)).map(BlockId::new).collect();
+    while let Some(block) = open.pop() {
+        if !std::mem::replace(&mut is_reached[block.index()], true) {
+            open.extend(graph.successors(block));
+        }
+    }
+    (0..graph.len()).map(BlockId::new).partition(|block| is_reached[block.index()])
+}
+
+/// Sorts the parts of `region`, the inside of loop `parent`, topologically, and pushes them onto `tasks` with the first on top.
+fn sort(region: &Region<'_>, parent: Option<usize>, loops: &mut Vec<Loop>, tasks: &mut Vec<Task>) {
+    let (part_of, parts) = region.parts();
+    let depth = parent.map_or(0, |parent| loops[parent].depth) + 1;
+    let mut sorted = Vec::with_capacity(parts.len());
+    for part in topological(region, &part_of, &parts) {
+        let blocks: Vec<BlockId> = parts[part].iter().map(|position| region.blocks[*position]).collect();
+        match header(region.graph, &blocks).filter(|_| region.is_loop(&blocks)) {
+            Some(header) => {
+                sorted.push(Task::Loop(loops.len()));
+                loops.push(Loop { header, blocks, parent, depth });
+            }
+            None => sorted.extend(blocks.into_iter().map(Task::Block)),
+        }
+    }
+    tasks.extend(sorted.into_iter().rev());
+}
+
+/// The parts in topological order; of several that could be next, the one whose first block comes first in the text.
+fn topological(region: &Region<'_>, part_of: &[usize], parts: &[Vec<usize>]) -> Vec<usize> {
+    let mut waiting = vec![0_usize; parts.len()];
+    let mut following = vec![Vec::new(); parts.len()];
+    for (from, to) in region.edges().map(|(from, to)| (part_of[from], part_of[to])).filter(|(from, to)| from != to) {
+        waiting[to] += 1;
+        following[from].push(to);
+    }
+    let key = |part: usize| Reverse((parts[part][0], part));
+    let mut ready: BinaryHeap<_> = (0..parts.len()).filter(|part| waiting[*part] == 0).map(key).collect();
+    let mut sorted = Vec::with_capacity(parts.len());
+    while let Some(Reverse((_, part))) = ready.pop() {
+        sorted.push(part);
+        for next in &following[part] {
+            waiting[*next] -= 1;
+            if waiting[*next] == 0 {
+                ready.push(key(*next));
+            }
+        }
+    }
+    sorted
+}

@@ -1,0 +1,84 @@
+//! What a row of the table decodes to.
+
+#![allow(missing_docs, reason = "the variants are families of operations and functions documented there")]
+
+use super::{
+    AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, DotFn, FloatBinary, FloatTernary, FloatUnary, IntBinary, IntTernary,
+    IntUnary, ReduxFn, Shift, ShuffleMode, TestProperty, VoteMode,
+};
+
+/// The operation family a row decodes to, with the function that the row fixes. Types and modifiers come from the words.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum Decode {
+    /// Known, but not modelled: a run stops there.
+    Unsupported,
+    /// Without an effect that a deterministic machine could show.
+    Nop,
+
+    IntUnary(IntUnary),
+    BitCount(BitCount),
+    IntBinary(IntBinary),
+    IntTernary(IntTernary),
+    MulWide,
+    MadWide,
+    /// With the carry read or not; `.cc` says whether it is written.
+    Carry(CarryFn, bool),
+    Dot(DotFn),
+
+    Shift(Shift),
+    Lop3,
+    Lop3Pred(BoolOp),
+    /// `shf`, `bmsk`, `szext`, `fns` and `prmt`, by function; those with two sources have a zero for the third.
+    BitField32(BitField32),
+    BitExtract,
+    BitInsert,
+
+    FloatUnary(FloatUnary),
+    FloatBinary(FloatBinary),
+    /// `min` and `max`: `.NaN` and `.xorsign.abs` choose the function. True for `max`.
+    FloatMinMax(bool),
+    FloatTernary(FloatTernary),
+    TestProperty(TestProperty),
+
+    Setp,
+    Set,
+    Select,
+    SelectSign,
+    PredBinary(BoolOp),
+    PredNot,
+
+    Move,
+    Convert,
+    ConvertPair,
+    ConvertPack,
+    ConvertAddress,
+    IsSpace,
+
+    Load,
+    Store,
+    Atomic(AtomicFn),
+    Reduction(AtomicFn),
+    Fence,
+    MemBar,
+    Alloca,
+    StackSave,
+    StackRestore,
+
+    Branch,
+    BranchIndexed,
+    Call,
+    Return,
+    Exit,
+    Trap,
+    Breakpoint,
+
+    Barrier(BarrierFn),
+    WarpSync,
+    ActiveMask,
+    Shuffle(ShuffleMode),
+    Vote(VoteMode),
+    Match,
+    Redux(ReduxFn),
+    Elect,
+}

@@ -1,0 +1,181 @@
+//! What is wrong with an opcode that stands for no form, in words: the nearest form says what would be right.
+
+use super::form::{Form, Slot};
+use super::matcher::{Fit, MatchError, Piece, fit};
+use super::suggest::nearest;
+use super::{ScalarType, table};
+
+/// The error for a name that is no instruction.
+pub(super) fn unknown_opcode(opcode: &str) -> MatchError {
+    let help = nearest(opcode, table::opcodes()).map(|name| format!("did you mean '{name}'?"));
+    MatchError { code: "opcode", message: format!("unknown instruction '{opcode}'"), at: 0..opcode.len(), help }
+}
+
+/// Says why `words` fit none of `forms`, which are those of `opcode`; `text` is all of it.
+pub(super) fn explain(forms: &'static [Form], opcode: &str, words: &[Piece<'_>], text: &str) -> MatchError {
+    if let Some(error) = words.iter().find_map(|word| unknown_word(forms, opcode, word)) {
+        return error;
+    }
+    let distance = |form: &Form, fit: &Fit| {
+        let types = fit.left.iter().filter(|index| is_type(&words[**index])).count();
+        (form.any_words, types, fit.left.len(), fit.missing.is_some())
+    };
+    let fits = || forms.iter().map(|form| (form, fit(form, words)));
+    let Some((form, best)) = fits().min_by_key(|(form, fit)| distance(form, fit)) else { return unknown_opcode(opcode) };
+    let Some(piece) = best.left.first().and_then(|index| words.get(*index)) else {
+        let as_near = fits().filter(|(other, fit)| distance(other, fit) == distance(form, &best));
+        let slots = as_near.filter_map(|(form, fit)| form.slots.get(fit.missing?));
+        return missing(slots, opcode, text);
+    };
+    let problem = Misplaced { forms, opcode, words, piece, types: dotted(best.types.iter().map(|ty| ty.word())) };
+    if is_type(piece) { problem.type_word(best.types.len()) } else { problem.modifier() }
+}
+
+/// The error for a word that no form of the opcode has.
+fn unknown_word(forms: &[Form], opcode: &str, piece: &Piece<'_>) -> Option<MatchError> {
+    let words = || forms.iter().flat_map(|form| &form.slots).flat_map(|slot| &slot.words);
+    if forms.iter().any(|form| form.any_words) || words().any(|word| word.text.split('.').any(|part| part == piece.text)) {
+        return None;
+    }
+    let (code, message) = match piece.text {
+        "" => ("modifier", format!("a dot without a word after '{opcode}'")),
+        ty if is_type(piece) => ("type", format!("'{opcode}' does not work on '.{ty}'")),
+        word if table::is_word(word) => ("modifier", format!("'.{word}' does not apply to '{opcode}'")),
+        word if looks_like_type(word) => ("type", format!("'.{word}' is not a type")),
+        word => ("modifier", format!("unknown modifier '.{word}'")),
+    };
+    let close = || nearest(piece.text, words().map(|word| word.text)).map(|word| format!("did you mean '.{word}'?"));
+    let help = if is_type(piece) { Some(types_of(forms, opcode)) } else { close() };
+    Some(MatchError { code, message, at: piece.at.clone(), help })
+}
+
+fn is_type(piece: &Piece<'_>) -> bool {
+    ScalarType::from_word(piece.text).is_some()
+}
+
+/// A letter or two, then digits: meant as a type.
+fn looks_like_type(word: &str) -> bool {
+    let digits = word.trim_start_matches(['b', 'u', 's', 'f']);
+    digits.len() < word.len() && digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// A word that the opcode has, but not here.
+struct Misplaced<'p> {
+    forms: &'static [Form],
+    opcode: &'p str,
+    words: &'p [Piece<'p>],
+    piece: &'p Piece<'p>,
+    /// The types that fit, with dots.
+    types: String,
+}
+
+impl Misplaced<'_> {
+    /// A type that does not go with the others, of which the first `fitting` do.
+    fn type_word(&self, fitting: usize) -> MatchError {
+        let (word, opcode, types) = (self.piece.text, self.opcode, &self.types);
+        let message = if types.is_empty() {
+            format!("'.{word}' does not go with the other words of this '{opcode}'")
+        } else {
+            format!("'.{word}' does not go with '{types}' in '{opcode}'")
+        };
+        let before: Vec<Piece<'_>> = self.words.iter().filter(|word| is_type(word)).take(fitting).cloned().collect();
+        let agreeing = self.forms.iter().filter(|form| fit(form, &before).left.is_empty());
+        let next = words_of(agreeing.filter_map(|form| type_slots(form).nth(fitting)));
+        let help = if types.is_empty() {
+            types_of(self.forms, opcode)
+        } else if next.is_empty() {
+            format!("'{opcode}{types}' is complete")
+        } else {
+            format!("after '{opcode}{types}' stands one of {next}")
+        };
+        MatchError { code: "type", message, at: self.piece.at.clone(), help: Some(help) }
+    }
+
+    /// A modifier that the types or the other modifiers do not have.
+    fn modifier(&self) -> MatchError {
+        let (word, opcode, types) = (self.piece.text, self.opcode, &self.types);
+        let type_pieces: Vec<Piece<'_>> = self.words.iter().filter(|word| is_type(word)).cloned().collect();
+        let of_types = || self.forms.iter().filter(|form| !form.any_words && fit(form, &type_pieces).left.is_empty());
+        let has_word = |form: &&Form| form.slots.iter().any(|slot| has(slot, word));
+        let rival = of_types().filter(has_word).find_map(|form| rival(form, self.words, word));
+        let goes_with = || words_of(self.forms.iter().filter(has_word).filter_map(|form| type_slots(form).last()));
+        let modifiers =
+            words_of(of_types().flat_map(|form| form.slots.iter().filter(|slot| slot.words.iter().all(|word| word.ty.is_none()))));
+        let one_type = self.forms.iter().all(|form| type_slots(form).count() <= 1);
+        let (message, help) = match rival {
+            Some(rival) => {
+                (format!("'.{word}' does not go with '.{rival}'"), format!("'{opcode}{types}' takes {modifiers}, but not all together"))
+            }
+            None if types.is_empty() => (format!("'.{word}' does not apply here"), format!("'{opcode}' takes {modifiers}")),
+            None => {
+                let help = match (one_type, goes_with(), modifiers) {
+                    (true, types, _) if !types.is_empty() => format!("'.{word}' of '{opcode}' goes with {types}"),
+                    (_, _, modifiers) if modifiers.is_empty() => format!("'{opcode}{types}' takes no modifier"),
+                    (_, _, modifiers) => format!("'{opcode}{types}' takes {modifiers}"),
+                };
+                (format!("'.{word}' does not apply to '{types}'"), help)
+            }
+        };
+        MatchError { code: "modifier", message, at: self.piece.at.clone(), help: Some(help) }
+    }
+}
+
+/// The word that keeps `word` out of `form`: one that has its slot, or one that the form does not have.
+fn rival<'p>(form: &'static Form, words: &[Piece<'p>], word: &str) -> Option<&'p str> {
+    let fit = fit(form, words);
+    let holder = form.slots.iter().zip(&fit.words).find_map(|(slot, held)| held.filter(|held| has(slot, word) && held.text != word));
+    let rival = match holder {
+        Some(holder) => words.iter().find(|piece| piece.text == holder.text),
+        None => fit.left.first().and_then(|index| words.get(*index)),
+    };
+    rival.map(|piece| piece.text).filter(|rival| *rival != word)
+}
+
+/// The error for a slot that must be filled, which is one of `slots`.
+fn missing<'s>(slots: impl Iterator<Item = &'s Slot>, opcode: &str, text: &str) -> MatchError {
+    let slots: Vec<&Slot> = slots.collect();
+    let listed = words_of(slots.iter().copied());
+    let first = slots.first().and_then(|slot| slot.words.first());
+    let (code, message) = match first {
+        Some(word) if word.ty.is_some() => ("type", format!("missing type of '{opcode}'")),
+        Some(word) if ["rn", "rni", "rzi"].contains(&word.text) => ("modifier", format!("'{text}' needs a rounding modifier")),
+        _ => ("modifier", format!("'{text}' needs {listed}")),
+    };
+    let rest = text.get(opcode.len()..).unwrap_or("");
+    let example = first.map_or(String::new(), |word| match word.ty {
+        Some(_) => format!("{text}.{}", word.text),
+        None => format!("{opcode}.{}{rest}", word.text),
+    });
+    MatchError { code, message, at: 0..text.len(), help: Some(format!("add one of {listed}, as in '{example}'")) }
+}
+
+/// The slots of a form that types fill.
+fn type_slots(form: &Form) -> impl Iterator<Item = &Slot> {
+    form.slots.iter().filter(|slot| slot.words.iter().any(|word| word.ty.is_some()))
+}
+
+fn has(slot: &Slot, word: &str) -> bool {
+    slot.words.iter().any(|other| other.text.split('.').any(|part| part == word))
+}
+
+/// Every word of `slots` once, with dots: `.rn .rz`.
+fn words_of<'s>(slots: impl Iterator<Item = &'s Slot>) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    for word in slots.flat_map(|slot| &slot.words) {
+        if !words.contains(&word.text) {
+            words.push(word.text);
+        }
+    }
+    words.iter().map(|word| format!(".{word}")).collect::<Vec<_>>().join(" ")
+}
+
+/// `.s32.f32`
+fn dotted<'w>(words: impl Iterator<Item = &'w str>) -> String {
+    words.map(|word| format!(".{word}")).collect()
+}
+
+/// "'add' works on .u16 .s16".
+fn types_of(forms: &[Form], opcode: &str) -> String {
+    let types = words_of(forms.iter().filter_map(|form| type_slots(form).last()));
+    if types.is_empty() { format!("'{opcode}' takes no type") } else { format!("'{opcode}' works on {types}") }
+}

@@ -1,0 +1,162 @@
+//! Which form of the table the dotted words of an opcode stand for, and what is wrong with them if none.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::explain::{explain, unknown_opcode};
+use super::form::{Form, Word};
+use super::{ScalarType, table};
+use crate::base::Code;
+
+/// An opcode with its words put into the slots of a form.
+#[derive(Clone, Debug)]
+pub struct Matched {
+    /// The form.
+    pub form: &'static Form,
+    /// The word in each of its slots.
+    pub words: SmallVec<[Option<Word>; 8]>,
+    /// The type words, from left to right.
+    pub types: SmallVec<[ScalarType; 4]>,
+}
+
+/// Why an opcode stands for no form.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MatchError {
+    /// `opcode`, `modifier` or `type`.
+    pub code: Code,
+    /// What is wrong.
+    pub message: String,
+    /// The bytes of the opcode's text that are wrong.
+    pub at: Range<usize>,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+/// Finds the form that `text`, an opcode with its dotted words, stands for; of several, the first that takes `operands` operands.
+pub fn match_words(text: &str, operands: usize) -> Result<Matched, MatchError> {
+    let pieces = pieces(text);
+    let (opcode, words) = pieces.split_first().map_or((text, &[][..]), |(first, rest)| (first.text, rest));
+    let forms = table::forms(opcode);
+    if forms.is_empty() {
+        return Err(unknown_opcode(opcode));
+    }
+    let mut first = None;
+    for form in forms {
+        let fit = fit(form, words);
+        if fit.is_complete() {
+            let matched = Matched { form, words: fit.words, types: fit.types };
+            if form.takes(operands) {
+                return Ok(matched);
+            }
+            first = first.or(Some(matched));
+        }
+    }
+    first.ok_or_else(|| explain(forms, opcode, words, text))
+}
+
+impl Matched {
+    /// Whether the opcode has the word `text`.
+    pub fn has(&self, text: &str) -> bool {
+        self.words.iter().flatten().any(|word| word.text == text)
+    }
+
+    /// The value that `choices` gives to the first of its words that the opcode has.
+    pub fn choose<T: Copy>(&self, choices: &[(&str, T)]) -> Option<T> {
+        choices.iter().find(|choice| self.has(choice.0)).map(|choice| choice.1)
+    }
+
+    /// The type that operands have unless the form says otherwise: the last type word, or `.b32` where there is none.
+    pub fn ty(&self) -> ScalarType {
+        self.types.last().copied().unwrap_or(ScalarType::B32)
+    }
+
+    /// The elements of a vector operand: the number after `.v`, or 1.
+    pub fn vector(&self) -> usize {
+        self.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1)
+    }
+}
+
+/// A dotted word of an opcode and where it stands in it.
+#[derive(Clone, Debug)]
+pub(super) struct Piece<'a> {
+    pub text: &'a str,
+    pub at: Range<usize>,
+}
+
+/// The words of `ld . global.u32`, the opcode first; the place of a word has its dot.
+fn pieces(text: &str) -> SmallVec<[Piece<'_>; 12]> {
+    let mut start = 0;
+    text.split('.')
+        .map(|word| {
+            let end = start + word.len();
+            let lead = word.len() - word.trim_start().len();
+            let piece = Piece { text: word.trim(), at: (start + lead).saturating_sub(1)..start + word.trim_end().len() };
+            start = end + 1;
+            piece
+        })
+        .collect()
+}
+
+/// How the words of an opcode fit a form.
+pub(super) struct Fit {
+    /// The word in each slot.
+    pub words: SmallVec<[Option<Word>; 8]>,
+    /// The types that found a slot.
+    pub types: SmallVec<[ScalarType; 4]>,
+    /// Indices of words that found no slot.
+    pub left: SmallVec<[usize; 4]>,
+    /// Index of the first slot that had to be filled and is not.
+    pub missing: Option<usize>,
+}
+
+impl Fit {
+    fn is_complete(&self) -> bool {
+        self.left.is_empty() && self.missing.is_none()
+    }
+}
+
+/// Puts every word into the first free slot that takes it; types must fill their slots in order.
+pub(super) fn fit(form: &'static Form, pieces: &[Piece<'_>]) -> Fit {
+    let mut words: SmallVec<[Option<Word>; 8]> = SmallVec::from_elem(None, form.slots.len());
+    let (mut types, mut left) = (SmallVec::new(), SmallVec::new());
+    let mut first_type_slot = 0;
+    let mut at = 0;
+    while at < pieces.len() {
+        let found = form.slots.iter().enumerate().filter(|(slot, _)| words[*slot].is_none()).find_map(|(slot, choices)| {
+            let word = choices.words.iter().find(|word| parts_of(word.text, &pieces[at..]).is_some())?;
+            (word.ty.is_none() || slot >= first_type_slot).then_some((slot, *word))
+        });
+        match found {
+            Some((slot, word)) => {
+                words[slot] = Some(word);
+                if let Some(ty) = word.ty {
+                    types.push(ty);
+                    first_type_slot = slot + 1;
+                }
+                at += parts_of(word.text, &pieces[at..]).unwrap_or(1);
+            }
+            None => {
+                left.push(at);
+                at += 1;
+            }
+        }
+    }
+    if form.any_words {
+        left.clear();
+    }
+    let missing = form.slots.iter().enumerate().position(|(index, slot)| slot.required && words[index].is_none());
+    Fit { words, types, left, missing }
+}
+
+/// How many pieces the word `text` covers if they start with it.
+fn parts_of(text: &str, pieces: &[Piece<'_>]) -> Option<usize> {
+    if pieces.first()?.text == text {
+        return Some(1);
+    }
+    if !text.contains('.') {
+        return None;
+    }
+    let parts = text.split('.').count();
+    (pieces.len() >= parts && text.split('.').zip(pieces).all(|(part, piece)| part == piece.text)).then_some(parts)
+}

@@ -1,0 +1,195 @@
+//! The reader of the notation that rows are written in (described in `form`), and the named sets of words it may use.
+
+use super::ScalarType;
+use super::form::{Form, OperandForm, OperandType, Role, Row, Slot, Word};
+
+/// Words that many rows share, as `<name>` in a slot.
+#[rustfmt::skip]
+const SETS: &[(&str, &str)] = &[
+    ("round", ".rn|.rz|.rm|.rp"),
+    ("round_int", ".rni|.rzi|.rmi|.rpi"),
+    ("cmp_float", ".eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan"),
+    ("cmp_unsigned", ".eq|.ne|.lt|.le|.gt|.ge|.lo|.ls|.hi|.hs"),
+    ("cmp_signed", ".eq|.ne|.lt|.le|.gt|.ge"),
+    ("cmp_bits", ".eq|.ne"),
+    ("bool", ".and|.or|.xor"),
+    ("int", ".u16|.u32|.u64|.s16|.s32|.s64"),
+    ("int8", ".u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64"),
+    ("set_to", ".u32|.s32|.f32|.f16{4.2,53}|.bf16{7.8,90}"),
+    ("signed8", ".s8|.s16|.s32|.s64"),
+    ("unsigned8", ".u8|.u16|.u32|.u64"),
+    ("bits", ".b16|.b32|.b64"),
+    ("data", ".b16|.b32|.b64|.u16|.u32|.u64|.s16|.s32|.s64|.f32|.f64"),
+    ("memory", ".b8|.b16|.b32|.b64|.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64|.f32|.f64"),
+    ("atom_order", ".relaxed{6.0,70}|.acquire{6.0,70}|.release{6.0,70}|.acq_rel{6.0,70}"),
+    ("red_order", ".relaxed{6.0,70}|.release{6.0,70}"),
+    ("atom_scope", ".cta{6.0,70}|.cluster{7.8,90}|.gpu{6.0,70}|.sys{5.0,60}"),
+    ("atom_space", ".global|.shared|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
+    ("carry", ".u32|.s32|.u64{4.3,0}|.s64{4.3,0}"),
+    ("scope", ".cta|.cluster{7.8,90}|.gpu|.sys"),
+    ("shared", ".shared|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
+    ("param", ".param|.param::entry{8.3,0}|.param::func{8.3,0}"),
+    ("evict", ".L1::evict_normal{7.4,70}|.L1::evict_unchanged{7.4,70}|.L1::evict_first{7.4,70}|.L1::evict_last{7.4,70}|.L1::no_allocate{7.4,70}"),
+    ("cop", ".ca{2.0,20}|.cg{2.0,20}|.cs{2.0,20}|.lu{2.0,20}|.cv{2.0,20}"),
+    ("vector", ".v2|.v4|.v8"),
+    ("evict_l2", ".L2::evict_last{8.8,100}|.L2::evict_normal{8.8,100}|.L2::evict_first{8.8,100}"),
+    ("prefetch", ".L2::64B{7.4,75}|.L2::128B{7.4,75}|.L2::256B{7.4,80}"),
+];
+
+/// Reads `row`.
+///
+/// # Panics
+/// If the row does not follow the notation: a mistake of ours, which the tests of the table find.
+pub(super) fn read(row: &'static Row) -> Form {
+    let (words, operands) = row.syntax.split_once(char::is_whitespace).unwrap_or((row.syntax, ""));
+    let end = words.find(['.', '(', '[']).unwrap_or(words.len());
+    let (opcode, rest) = words.split_at(end);
+    let any_words = rest.ends_with(".*");
+    let slots = slots(rest.trim_end_matches(".*"));
+    let operands = operands.trim();
+    let any_operands = operands == "...";
+    let operands =
+        if any_operands { Vec::new() } else { split_operands(operands).map(|(text, optional)| operand(text, optional)).collect() };
+    Form { row, opcode, slots, any_words, operands, any_operands }
+}
+
+/// The slots of `.word(.a|.b)[.c]`.
+fn slots(mut rest: &'static str) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    while let Some(first) = rest.chars().next() {
+        let (inner, end, required) = match first {
+            '(' => (&rest[1..], ')', true),
+            '[' => (&rest[1..], ']', false),
+            _ => {
+                let end = rest[1..].find(['.', '(', '[']).map_or(rest.len(), |at| at + 1);
+                slots.push(Slot { words: vec![word(&rest[..end])], required: true });
+                rest = &rest[end..];
+                continue;
+            }
+        };
+        let close = inner.find(end).unwrap_or_else(|| fault("unclosed slot in", rest));
+        slots.push(Slot { words: inner[..close].split('|').flat_map(words).collect(), required });
+        rest = &inner[close + 1..];
+    }
+    slots
+}
+
+/// The word or the set that `text` stands for.
+fn words(text: &'static str) -> Vec<Word> {
+    match text.strip_prefix('<') {
+        None => vec![word(text)],
+        Some(name) => {
+            let name = name.trim_end_matches('>');
+            let set = SETS.iter().find(|set| set.0 == name).unwrap_or_else(|| fault("no set called", name));
+            set.1.split('|').map(word).collect()
+        }
+    }
+}
+
+/// `.relaxed{6.0,70}`
+fn word(text: &'static str) -> Word {
+    let text = text.strip_prefix('.').unwrap_or_else(|| fault("no dot before", text));
+    let (text, needs) = text.split_once('{').unwrap_or((text, ""));
+    let (ptx, sm) = needs.trim_end_matches('}').split_once(',').unwrap_or(("0.0", "0"));
+    let (major, minor) = ptx.split_once('.').unwrap_or((ptx, "0"));
+    let number = |digits: &str| digits.parse().unwrap_or_else(|_| fault("no number in", digits));
+    Word { text, ty: ScalarType::from_word(text), ptx: (number(major) as u8, number(minor) as u8), sm: number(sm) }
+}
+
+/// The operands of `d, [a], b[, c]` with whether they are optional.
+fn split_operands(text: &'static str) -> impl Iterator<Item = (&'static str, bool)> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        rest = rest.trim_start_matches([',', ' ']);
+        let optional = rest.starts_with("[,");
+        rest = if optional { rest[2..].trim_start() } else { rest };
+        let end = operand_end(rest);
+        let text = rest[..end].trim();
+        rest = &rest[end..];
+        rest = if optional { rest.strip_prefix(']').unwrap_or_else(|| fault("unclosed operand before", rest)) } else { rest };
+        (!text.is_empty()).then_some((text, optional))
+    })
+}
+
+/// Where the first operand of `rest` ends: at a comma, at the bracket that closes it, or at the next optional operand.
+fn operand_end(rest: &str) -> usize {
+    let mut depth = 0;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '[' if rest[at..].starts_with("[,") => return at,
+            '[' => depth += 1,
+            ']' if depth == 0 => return at,
+            ']' => depth -= 1,
+            ',' if depth == 0 => return at,
+            _ => {}
+        }
+    }
+    rest.len()
+}
+
+/// `d:+`, `[!]c:pred`, `p[|q]`, `[a]`
+fn operand(text: &'static str, optional: bool) -> OperandForm {
+    let (text, with) = text.split_once(":with.").map_or((text, None), |(text, word)| (text, Some(word)));
+    let (head, annotations) = text.split_once(':').unwrap_or((text, ""));
+    let negatable = head.starts_with("[!]");
+    let head = head.trim_start_matches("[!]");
+    let address = head.starts_with('[');
+    let pair = head.contains('|').then(|| !head.ends_with(']'));
+    let name = head.trim_start_matches('[').split(['[', ']', '|']).next().unwrap_or(head);
+    let role = if address {
+        Role::Address
+    } else if matches!(name, "d" | "p" | "q") {
+        Role::Dest
+    } else {
+        Role::Source
+    };
+    let predicate = pair.is_some() || matches!(name, "p" | "q");
+    let ty = if predicate && name != "d" { OperandType::Fixed(ScalarType::Pred) } else { OperandType::Last };
+    let mut operand = OperandForm {
+        name,
+        role,
+        ty,
+        wider: false,
+        register_only: false,
+        constant_only: false,
+        special: false,
+        address_of: false,
+        vector: false,
+        sink: predicate && name != "d",
+        negatable,
+        pair,
+        optional,
+        with,
+    };
+    for annotation in annotations.split(':').filter(|annotation| !annotation.is_empty()) {
+        annotate(&mut operand, annotation);
+    }
+    operand
+}
+
+fn annotate(operand: &mut OperandForm, annotation: &'static str) {
+    match annotation {
+        "2x" => operand.ty = OperandType::Double,
+        "t1" => operand.ty = OperandType::Nth(0),
+        "t2" => operand.ty = OperandType::Nth(1),
+        "+" => operand.wider = true,
+        "imm" => operand.constant_only = true,
+        "reg" => operand.register_only = true,
+        "vec" => operand.vector = true,
+        "special" => operand.special = true,
+        "addr" => operand.address_of = true,
+        "_" => operand.sink = true,
+        "label" => operand.role = Role::Label,
+        "any" => operand.role = Role::Any,
+        other => {
+            let ty = ScalarType::from_word(other).unwrap_or_else(|| fault("no annotation called", other));
+            operand.ty = OperandType::Fixed(ty);
+        }
+    }
+}
+
+/// Stops at a row that does not follow the notation.
+#[expect(clippy::panic, reason = "the rows are part of the program, and a test reads them all")]
+fn fault(what: &str, text: &str) -> ! {
+    panic!("instruction table: {what} '{text}'")
+}

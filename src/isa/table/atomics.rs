@@ -1,0 +1,37 @@
+//! PTX ISA, "Parallel Synchronization and Communication Instructions": `atom` and `red`.
+
+use super::super::form::{Row, row};
+use crate::isa::AtomicFn::{Add, And, Cas, Dec, Exch, Inc, Max, Min, Or, Xor};
+use crate::isa::Decode::{Atomic, Reduction, Unsupported};
+
+#[rustfmt::skip]
+pub(super) const ROWS: &[Row] = &[
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].and[.L2::cache_hint{7.4,80}](.b32|.b64)     d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(And), "bitwise and; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].or[.L2::cache_hint{7.4,80}](.b32|.b64)      d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(Or), "bitwise or; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].xor[.L2::cache_hint{7.4,80}](.b32|.b64)     d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(Xor), "bitwise exclusive or; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].cas(.b16{6.3,70}|.b32|.b64|.b128{8.3,90})  d:_, [a], b, c", (1, 1), 11, Atomic(Cas), "becomes c if it was b; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].exch[.L2::cache_hint{7.4,80}](.b32|.b64|.b128{8.3,90})  d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(Exch), "becomes b; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].add[.L2::cache_hint{7.4,80}](.u32|.s32|.u64|.f32{2.0,20}|.f64{5.0,60})  d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(Add), "adds b; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].add.noftz[.L2::cache_hint{7.4,80}](.f16|.f16x2|.bf16{7.8,90}|.bf16x2{7.8,90})  d:_, [a], b:reg[, c:b64:with.L2::cache_hint]", (6, 2), 60, Atomic(Add), "adds b; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].inc[.L2::cache_hint{7.4,80}].u32            d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(Inc), "counts up to b and from 0 again; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].dec[.L2::cache_hint{7.4,80}].u32            d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(Dec), "counts down to 0 and from b again; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].min[.L2::cache_hint{7.4,80}](.u32|.s32|.u64{3.1,32}|.s64{3.1,32})  d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(Min), "becomes the lesser; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].max[.L2::cache_hint{7.4,80}](.u32|.s32|.u64{3.1,32}|.s64{3.1,32})  d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(Max), "becomes the greater; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][.global].add[.L2::cache_hint](.v2|.v4).f32                d:_:vec, [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "adds the elements of b; d = old values"),
+    row("atom[<atom_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4|.v8)(.f16|.bf16)  d:_:vec, [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "combines the elements of b; d = old values"),
+    row("atom[<atom_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4)(.f16x2|.bf16x2)  d:_:vec, [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "combines the elements of b; d = old values"),
+
+    row("red[<red_order>][<atom_scope>][<atom_space>].and[.L2::cache_hint{7.4,80}](.b32|.b64)       [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(And), "bitwise and in memory"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].or[.L2::cache_hint{7.4,80}](.b32|.b64)        [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(Or), "bitwise or in memory"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].xor[.L2::cache_hint{7.4,80}](.b32|.b64)       [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(Xor), "bitwise exclusive or in memory"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].add[.L2::cache_hint{7.4,80}](.u32|.s32|.u64|.f32{2.0,20}|.f64{5.0,60})  [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(Add), "adds b in memory"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].add.noftz[.L2::cache_hint{7.4,80}](.f16|.f16x2|.bf16{7.8,90}|.bf16x2{7.8,90})  [a], b:reg[, c:b64:with.L2::cache_hint]", (6, 2), 60, Reduction(Add), "adds b in memory"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].inc[.L2::cache_hint{7.4,80}].u32              [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(Inc), "counts up to b and from 0 again"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].dec[.L2::cache_hint{7.4,80}].u32              [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(Dec), "counts down to 0 and from b again"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].min[.L2::cache_hint{7.4,80}](.u32|.s32|.u64{3.1,32}|.s64{3.1,32})  [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(Min), "becomes the lesser"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].max[.L2::cache_hint{7.4,80}](.u32|.s32|.u64{3.1,32}|.s64{3.1,32})  [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(Max), "becomes the greater"),
+    row("red[<red_order>][<atom_scope>][.global].add[.L2::cache_hint](.v2|.v4).f32                  [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "adds the elements of b in memory"),
+    row("red[<red_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4|.v8)(.f16|.bf16)  [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "combines the elements of b in memory"),
+    row("red[<red_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4)(.f16x2|.bf16x2)  [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "combines the elements of b in memory"),
+    row("red.async.*                ...", (8, 1), 90, Unsupported, "asynchronous reduction in the shared memory of the cluster"),
+];

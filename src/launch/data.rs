@@ -1,0 +1,95 @@
+//! Data files: looked at once when a launch file is resolved, read piece by piece when their bytes are needed.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::npy;
+
+/// A data file that exists, with its size.
+#[derive(Debug)]
+pub struct DataFile {
+    /// The path it is opened by.
+    pub path: PathBuf,
+    /// Bytes of the whole file.
+    pub bytes: u64,
+    /// Header of a `.npy` file.
+    pub npy: Option<npy::Header>,
+}
+
+/// A range of bytes of a data file.
+#[derive(Clone, Debug)]
+pub struct DataRange {
+    /// The file.
+    pub file: Arc<DataFile>,
+    /// Where the range starts.
+    pub offset: u64,
+}
+
+/// The data files of one launch file; each is looked at once.
+#[derive(Debug, Default)]
+pub struct DataFiles {
+    known: BTreeMap<PathBuf, Result<Arc<DataFile>, String>>,
+}
+
+impl DataFiles {
+    /// The file at `path`.
+    ///
+    /// # Errors
+    /// Why it cannot be used, as a sentence.
+    pub fn get(&mut self, path: &Path) -> Result<Arc<DataFile>, String> {
+        if let Some(known) = self.known.get(path) {
+            return known.clone();
+        }
+        let looked = look(path).map(Arc::new).map_err(|reason| format!("'{}' {reason}", path.display()));
+        self.known.insert(path.to_path_buf(), looked.clone());
+        looked
+    }
+}
+
+fn look(path: &Path) -> Result<DataFile, String> {
+    let unreadable = |error: io::Error| format!("cannot be read: {}", plain(&error));
+    let metadata = std::fs::metadata(path).map_err(unreadable)?;
+    if !metadata.is_file() {
+        return Err("is no regular file".to_string());
+    }
+    let mut file = File::open(path).map_err(unreadable)?;
+    let is_npy = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
+    let npy = if is_npy { Some(npy::read_header(&mut file)?) } else { None };
+    Ok(DataFile { path: path.to_path_buf(), bytes: metadata.len(), npy })
+}
+
+impl DataRange {
+    /// Fills `out` with the bytes from `offset` of the range on.
+    ///
+    /// # Errors
+    /// The file was changed or removed after it was looked at.
+    pub fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), DataError> {
+        let mut read = || {
+            let mut file = File::open(&self.file.path)?;
+            file.seek(SeekFrom::Start(self.offset.saturating_add(offset)))?;
+            file.read_exact(out)
+        };
+        read().map_err(|source| DataError { path: self.file.path.clone(), reason: plain(&source) })
+    }
+}
+
+/// A data file that could be used before cannot be read any more.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("'{}' cannot be read: {reason}", path.display())]
+pub struct DataError {
+    /// The file.
+    pub path: PathBuf,
+    /// What the system says.
+    pub reason: String,
+}
+
+/// What the system says, without the number that Rust adds to it.
+pub fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
+}

@@ -1,0 +1,432 @@
+//! The launch file as it is written: the RON data types and their reading. Nothing here looks at a kernel or a data file.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use ron::extensions::Extensions;
+use serde::{Deserialize, Serialize};
+
+use super::data::plain;
+use super::element::{Element, Number};
+use super::locate::{self, Place};
+use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
+
+/// A launch file with the text it was read from.
+#[derive(Debug)]
+pub struct LaunchFile {
+    /// What it says.
+    pub content: Content,
+    /// Folder its data files are relative to.
+    pub folder: PathBuf,
+    /// Holds the text.
+    pub sources: Sources,
+    /// Where to point when something in it is wrong.
+    pub origin: Origin,
+}
+
+/// Why a launch file cannot be used.
+#[derive(Debug)]
+pub enum LaunchFileError {
+    /// It cannot be read as text, in one line.
+    Unreadable(String),
+    /// A place that is not what a launch file holds, with the collection that holds the text.
+    Wrong(Box<(Sources, Diagnostic)>),
+}
+
+/// What the places of a launch stand for, for pointing at a mistake.
+#[derive(Clone, Debug)]
+pub enum Origin {
+    /// The text of a launch file.
+    Text(SourceId),
+    /// One `--arg` word for each parameter; the first source stands for the launch as a whole.
+    Words(SourceId, Vec<SourceId>),
+}
+
+/// What a file holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Content {
+    /// One launch.
+    Launch(Launch),
+    /// Launches that each start on fresh memory.
+    Suite(Launches),
+    /// Launches that run in order on the same memory.
+    Sequence(Launches),
+}
+
+/// The launches of a `Suite` or a `Sequence`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launches {
+    /// The PTX file, relative to the launch file.
+    pub module: Option<String>,
+    /// What printf must have written, of a `Sequence`: a `File`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed: Option<Init>,
+    /// The launches in order.
+    pub launches: Vec<Launch>,
+}
+
+/// How one kernel is started.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// The PTX file, relative to the launch file; of a file with a single launch only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub module: Option<String>,
+    /// The kernel; may be left out where the module has one only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel: Option<String>,
+    /// Blocks in x, y and z.
+    pub grid: (u32, u32, u32),
+    /// Threads of a block in x, y and z.
+    pub block: (u32, u32, u32),
+    /// Blocks of a cluster in x, y and z.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cluster: Option<(u32, u32, u32)>,
+    /// Bytes of dynamic shared memory.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dynamic_shared: u32,
+    /// Whether the whole grid is resident at once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cooperative: bool,
+    /// One entry a kernel parameter.
+    pub params: Vec<Param>,
+    /// What printf must have written, of a launch on its own: a `File`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub printed: Option<Init>,
+    /// Which findings are right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub findings: Option<Findings>,
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+/// What a kernel parameter holds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[rustfmt::skip]
+pub enum Param {
+    /// The address of a buffer defined here.
+    Buffer(Buffer),
+    /// The address of a buffer defined before.
+    Alias(String),
+    /// The address of a buffer defined before, plus bytes.
+    Offset(String, i64),
+    /// A struct by value: its bytes in hexadecimal.
+    Bytes(String),
+    /// A tensor map by value over a buffer.
+    TensorMap(TensorMap),
+    U8(Number), S8(Number), B8(Number),
+    U16(Number), S16(Number), B16(Number), F16(Number), BF16(Number),
+    U32(Number), S32(Number), B32(Number), F32(Number),
+    U64(Number), S64(Number), B64(Number), F64(Number),
+}
+
+impl Param {
+    /// Element type and value of a scalar.
+    #[rustfmt::skip]
+    pub fn scalar(&self) -> Option<(Element, Number)> {
+        Some(match self {
+            Param::U8(n) => (Element::U8, *n), Param::S8(n) => (Element::S8, *n), Param::B8(n) => (Element::B8, *n),
+            Param::U16(n) => (Element::U16, *n), Param::S16(n) => (Element::S16, *n), Param::B16(n) => (Element::B16, *n),
+            Param::U32(n) => (Element::U32, *n), Param::S32(n) => (Element::S32, *n), Param::B32(n) => (Element::B32, *n),
+            Param::U64(n) => (Element::U64, *n), Param::S64(n) => (Element::S64, *n), Param::B64(n) => (Element::B64, *n),
+            Param::F16(n) => (Element::F16, *n), Param::BF16(n) => (Element::BF16, *n),
+            Param::F32(n) => (Element::F32, *n), Param::F64(n) => (Element::F64, *n),
+            Param::Buffer(_) | Param::Alias(_) | Param::Offset(..) | Param::Bytes(_) | Param::TensorMap(_) => return None,
+        })
+    }
+
+    /// The scalar of this type and value.
+    #[rustfmt::skip]
+    pub fn from_scalar(element: Element, n: Number) -> Self {
+        match element {
+            Element::U8 => Param::U8(n), Element::S8 => Param::S8(n), Element::B8 => Param::B8(n),
+            Element::U16 => Param::U16(n), Element::S16 => Param::S16(n), Element::B16 => Param::B16(n),
+            Element::U32 => Param::U32(n), Element::S32 => Param::S32(n), Element::B32 => Param::B32(n),
+            Element::U64 => Param::U64(n), Element::S64 => Param::S64(n), Element::B64 => Param::B64(n),
+            Element::F16 => Param::F16(n), Element::BF16 => Param::BF16(n),
+            Element::F32 => Param::F32(n), Element::F64 => Param::F64(n),
+        }
+    }
+
+    /// The buffer this parameter defines.
+    pub fn buffer(&self) -> Option<&Buffer> {
+        match self {
+            Param::Buffer(buffer) => Some(buffer),
+            Param::TensorMap(map) => Some(&map.buffer),
+            _ => None,
+        }
+    }
+}
+
+/// An allocation in global memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Buffer")]
+pub struct Buffer {
+    /// Its name.
+    pub name: String,
+    /// How it is shown and compared.
+    pub elem: Element,
+    /// Number of elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub len: Option<u64>,
+    /// Extent of every dimension, outermost first, instead of `len`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape: Option<Vec<u64>>,
+    /// What it holds at the start.
+    pub init: Init,
+    /// What it must hold at the end: `Values`, `File` or `Slice`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<Init>,
+    /// How close it must be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tolerance: Option<Tolerance>,
+}
+
+/// What a buffer holds at the start.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Init {
+    /// Zero bytes.
+    Zero,
+    /// Nothing: a read before a write is a finding.
+    Uninit,
+    /// Every byte this value.
+    Byte(u8),
+    /// Every element this value.
+    Fill(Number),
+    /// Element i is `start + i * step`; integers wrap.
+    Iota {
+        /// Element 0.
+        start: Number,
+        /// Difference of neighbours.
+        step: Number,
+    },
+    /// Evenly distributed pseudo-random elements: floats in `low..high`, integers in `low..=high`.
+    Random {
+        /// Chooses the numbers; the same seed gives the same numbers everywhere.
+        seed: u64,
+        /// The smallest value.
+        low: Number,
+        /// The largest value.
+        high: Number,
+    },
+    /// The elements one by one.
+    Values(Vec<Number>),
+    /// A whole data file.
+    File(String),
+    /// A part of a data file.
+    Slice {
+        /// The data file.
+        file: String,
+        /// Where the part starts, in bytes.
+        offset: u64,
+    },
+}
+
+/// How close an element must be to the expected one. Under any but `Bits`, two NaNs are equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub enum Tolerance {
+    /// The same bits.
+    #[default]
+    Bits,
+    /// At most this many representable values away.
+    Ulp(u64),
+    /// |value - expected| at most this.
+    Abs(f64),
+    /// |value - expected| at most this times |expected|.
+    Rel(f64),
+    /// Either of the two: absolute, relative.
+    AbsOrRel(f64, f64),
+}
+
+/// A tensor map (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col): 128 opaque bytes that describe a tensor in global memory.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensorMap {
+    /// The tensor's memory.
+    pub buffer: Buffer,
+    /// Element type of the tensor.
+    pub elem: Element,
+    /// Elements in each dimension, innermost first.
+    pub dims: Vec<u64>,
+    /// Bytes from one index to the next, of all dimensions but the innermost.
+    pub strides: Vec<u64>,
+    /// Elements stepped over in each dimension.
+    pub element_strides: Vec<u32>,
+    /// How channels are interleaved.
+    pub interleave: Interleave,
+    /// How 16-byte units are permuted in shared memory.
+    pub swizzle: Swizzle,
+    /// What elements outside the tensor read as.
+    pub fill: OutsideFill,
+    /// Elements of the box in each dimension, of a tiled map.
+    #[serde(rename = "box", default, skip_serializing_if = "Option::is_none")]
+    pub tile: Option<Vec<u32>>,
+    /// The pixel box of an im2col map.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub im2col: Option<Im2col>,
+}
+
+/// The pixel box of an im2col map.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Im2col {
+    /// Lower corner, innermost spatial dimension first.
+    pub lower: Vec<i32>,
+    /// Upper corner.
+    pub upper: Vec<i32>,
+    /// Channels of a pixel.
+    pub channels: u32,
+    /// Pixels of a column.
+    pub pixels: u32,
+}
+
+/// How channels are interleaved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Interleave {
+    /// They are not.
+    None,
+    /// In slices of 16 bytes.
+    B16,
+    /// In slices of 32 bytes.
+    B32,
+}
+
+/// The span in bytes within which 16-byte units are permuted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Swizzle {
+    /// They are not.
+    None,
+    /// 32 bytes.
+    B32,
+    /// 64 bytes.
+    B64,
+    /// 128 bytes.
+    B128,
+}
+
+/// What elements outside the tensor read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OutsideFill {
+    /// Zero.
+    Zero,
+    /// A NaN that stands for zero in a multiplication.
+    NanRequestZeroFma,
+}
+
+/// Which findings a launch must have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Findings {
+    /// None.
+    Clean,
+    /// At least one of these, and no other.
+    AnyOf {
+        /// Ids that are right.
+        ids: Vec<String>,
+        /// The source line one of them must be on.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        line: Option<u32>,
+    },
+}
+
+/// Longest launch file that is read; a suite of 350 launches has 700 KB.
+const TEXT_BYTES_MAX: u64 = 256 << 20;
+
+fn read_text(path: &Path) -> Result<String, String> {
+    let file = File::open(path).map_err(|error| plain(&error))?;
+    let mut bytes = Vec::new();
+    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| plain(&error))?;
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        return Err(format!("it has more than {TEXT_BYTES_MAX} bytes"));
+    }
+    String::from_utf8(bytes).map_err(|error| format!("it is not text: byte {} is not UTF-8", error.utf8_error().valid_up_to()))
+}
+
+fn options() -> ron::Options {
+    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
+}
+
+impl LaunchFile {
+    /// Reads the launch file at `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read as text, or the text is not that of a launch file.
+    pub fn read(path: &Path) -> Result<Self, LaunchFileError> {
+        let name = path.display().to_string();
+        let text = read_text(path).map_err(|reason| LaunchFileError::Unreadable(format!("cannot read {name}: {reason}")))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Self::parse(&name, folder, text).map_err(LaunchFileError::Wrong)
+    }
+
+    /// Reads the text of the launch file called `name`, whose data files are relative to `folder`.
+    ///
+    /// # Errors
+    /// The first place that is not what a launch file holds, with the collection that holds the text.
+    pub fn parse(name: &str, folder: &Path, text: String) -> Result<Self, Box<(Sources, Diagnostic)>> {
+        let mut sources = Sources::default();
+        let source = sources.add(SourceFile::new(name, text));
+        match options().from_str::<Content>(sources.file(source).text()) {
+            Ok(content) => Ok(Self { content, folder: folder.to_path_buf(), sources, origin: Origin::Text(source) }),
+            Err(error) => {
+                let diagnostic = syntax_error(sources.file(source), source, &error);
+                Err(Box::new((sources, diagnostic)))
+            }
+        }
+    }
+
+    /// The launches with the places they stand at, in order.
+    pub fn launches(&self) -> Vec<(Place, &Launch)> {
+        match &self.content {
+            Content::Launch(launch) => vec![(Place::default(), launch)],
+            Content::Suite(list) | Content::Sequence(list) => {
+                let all = Place::default().field("launches");
+                list.launches.iter().enumerate().map(|(index, launch)| (all.item(index), launch)).collect()
+            }
+        }
+    }
+
+    /// The PTX file it names, relative to its folder.
+    pub fn module(&self) -> Option<&str> {
+        match &self.content {
+            Content::Launch(launch) => launch.module.as_deref(),
+            Content::Suite(list) | Content::Sequence(list) => list.module.as_deref(),
+        }
+    }
+
+    /// The bytes of the text that say what is at `place`.
+    pub fn span(&self, place: &Place) -> Span {
+        match &self.origin {
+            Origin::Text(source) => locate::span(&self.sources, *source, place),
+            Origin::Words(whole, words) => {
+                let source = place.param().and_then(|index| words.get(index)).unwrap_or(whole);
+                Span::new(*source, 0, self.sources.file(*source).text().len() as u32)
+            }
+        }
+    }
+}
+
+impl Content {
+    /// The text of a launch file that says this.
+    pub fn to_text(&self) -> String {
+        let style = ron::ser::PrettyConfig::new().depth_limit(2).struct_names(false).new_line("\n");
+        // Writing to a string fails on no value of these types.
+        options().to_string_pretty(self, style).unwrap_or_default()
+    }
+}
+
+/// The span from `ron`'s line and columns, and its wording in our style.
+fn syntax_error(file: &SourceFile, source: SourceId, error: &ron::error::SpannedError) -> Diagnostic {
+    let start = file.offset(error.span.start.line as u32, error.span.start.col as u32);
+    let end = file.offset(error.span.end.line as u32, error.span.end.col as u32);
+    let message = error.code.to_string();
+    let mut letters = message.chars();
+    let message = letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect());
+    Diagnostic::error("launch", Span::new(source, start, end.max(start)), message)
+}

@@ -1,0 +1,204 @@
+//! Where in the text of a launch file a value stands.
+//!
+//! `ron` tells the place of what it refuses itself, but not of a value that turns out wrong later. Such a value is named by a
+//! [`Place`], the way to it through fields and items, and only when an error is to be shown is the text walked along that way.
+//! The text has been read by `ron` before, so the walk need only know brackets, commas, strings and comments.
+
+use crate::base::{SourceId, Sources, Span};
+
+/// The way to a value: `launches`, then item 3, then `params`, …
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place(Vec<Step>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Step {
+    Field(&'static str),
+    Item(usize),
+}
+
+impl Place {
+    /// The field `name` of the value here.
+    #[must_use]
+    pub fn field(&self, name: &'static str) -> Self {
+        self.step(Step::Field(name))
+    }
+
+    /// Item `index` of the list or tuple here.
+    #[must_use]
+    pub fn item(&self, index: usize) -> Self {
+        self.step(Step::Item(index))
+    }
+
+    /// Which kernel parameter the way leads through.
+    pub fn param(&self) -> Option<usize> {
+        let params = self.0.iter().position(|step| *step == Step::Field("params"))?;
+        match self.0.get(params + 1) {
+            Some(Step::Item(index)) => Some(*index),
+            _ => None,
+        }
+    }
+
+    fn step(&self, step: Step) -> Self {
+        Self(self.0.iter().cloned().chain([step]).collect())
+    }
+}
+
+/// The span of the value at `place`, or of the innermost value on the way that the text has.
+pub fn span(sources: &Sources, source: SourceId, place: &Place) -> Span {
+    let text = sources.file(source).text();
+    let mut walk = Walk { bytes: text.as_bytes(), at: 0 };
+    walk.skip_blank();
+    let mut start = walk.at;
+    for step in &place.0 {
+        if !walk.enter(step) {
+            break;
+        }
+        start = walk.at;
+    }
+    walk.at = start;
+    walk.skip_value();
+    let value = text.get(start..walk.at).unwrap_or("").trim_end();
+    Span::new(source, start as u32, (start + value.len()) as u32)
+}
+
+struct Walk<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Walk<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    fn starts_with(&self, word: &[u8]) -> bool {
+        self.bytes[self.at.min(self.bytes.len())..].starts_with(word)
+    }
+
+    /// Moves to the value that `step` leads to; false where there is none.
+    fn enter(&mut self, step: &Step) -> bool {
+        if !self.open() {
+            return false;
+        }
+        let mut index = 0;
+        while !matches!(self.peek(), None | Some(b')' | b']' | b'}')) {
+            let name = self.field_name();
+            match step {
+                Step::Field(wanted) if name == wanted.as_bytes() => return true,
+                Step::Item(wanted) if index == *wanted => return true,
+                _ => {}
+            }
+            self.skip_value();
+            if self.peek() == Some(b',') {
+                self.at += 1;
+            }
+            self.skip_blank();
+            index += 1;
+        }
+        false
+    }
+
+    /// Steps over the name of a value and its opening bracket.
+    fn open(&mut self) -> bool {
+        self.skip_word();
+        self.skip_blank();
+        let opens = matches!(self.peek(), Some(b'(' | b'[' | b'{'));
+        if opens {
+            self.at += 1;
+            self.skip_blank();
+        }
+        opens
+    }
+
+    /// Steps over `name:` and returns the name, or stays.
+    fn field_name(&mut self) -> &[u8] {
+        let start = self.at;
+        self.skip_word();
+        let end = self.at;
+        self.skip_blank();
+        if self.peek() == Some(b':') {
+            self.at += 1;
+            self.skip_blank();
+            return &self.bytes[start..end];
+        }
+        self.at = start;
+        &[]
+    }
+
+    fn skip_word(&mut self) {
+        while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'#') {
+            self.at += 1;
+        }
+    }
+
+    /// Steps over one value, up to the comma or closing bracket behind it.
+    fn skip_value(&mut self) {
+        let mut depth = 0_usize;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b',' if depth == 0 => return,
+                b')' | b']' | b'}' if depth == 0 => return,
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth -= 1,
+                b'"' => self.skip_string(),
+                b'/' if self.starts_with(b"//") || self.starts_with(b"/*") => {
+                    self.skip_blank();
+                    continue;
+                }
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    /// From an opening quote to the closing one; a raw string ends with as many `#` as stand before it.
+    fn skip_string(&mut self) {
+        let hashes = self.bytes[..self.at].iter().rev().take_while(|byte| **byte == b'#').count();
+        let raw = self.bytes[..self.at - hashes].last() == Some(&b'r');
+        self.at += 1;
+        while let Some(byte) = self.peek() {
+            match byte {
+                b'\\' if !raw => self.at += 1,
+                b'"' if !raw || self.bytes[self.at + 1..].iter().take_while(|byte| **byte == b'#').count() >= hashes => return,
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+
+    /// Steps over white space and comments.
+    fn skip_blank(&mut self) {
+        loop {
+            if self.peek().is_some_and(|byte| byte.is_ascii_whitespace()) {
+                self.at += 1;
+            } else if self.starts_with(b"//") {
+                while self.peek().is_some_and(|byte| byte != b'\n') {
+                    self.at += 1;
+                }
+            } else if self.starts_with(b"/*") {
+                self.skip_block_comment();
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// Block comments nest in RON.
+    fn skip_block_comment(&mut self) {
+        let mut depth = 0_usize;
+        while self.at < self.bytes.len() {
+            if self.starts_with(b"/*") {
+                depth += 1;
+                self.at += 2;
+            } else if self.starts_with(b"*/") {
+                depth -= 1;
+                self.at += 2;
+                if depth == 0 {
+                    return;
+                }
+            } else {
+                self.at += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What is to be run: launches with every name resolved, every size checked, and parameters ready but for the addresses.
+
+use super::element::Element;
+use super::expect::Expect;
+use super::file::{Findings, TensorMap};
+use super::init::Contents;
+use crate::program::FuncId;
+
+/// What a launch file asks for.
+#[derive(Debug)]
+pub struct Plan {
+    /// Programs that know nothing of each other: each starts on fresh memory.
+    pub cases: Vec<Case>,
+}
+
+/// Launches that run in order on the same memory.
+#[derive(Debug)]
+pub struct Case {
+    /// How it is called in messages: the kernel, or for several launches the module.
+    pub name: String,
+    /// The launches in order; at least one.
+    pub launches: Vec<PlannedLaunch>,
+    /// All their buffers, in the order of definition.
+    pub buffers: Vec<PlannedBuffer>,
+    /// What printf must have written.
+    pub printed: Option<Vec<u8>>,
+}
+
+/// One launch of a kernel.
+#[derive(Debug)]
+pub struct PlannedLaunch {
+    /// The kernel.
+    pub kernel: FuncId,
+    /// Blocks in x, y and z; none is 0.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z; none is 0.
+    pub block: [u32; 3],
+    /// Blocks of a cluster in x, y and z; none is 0.
+    pub cluster: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// Whether the whole grid is resident at once.
+    pub cooperative: bool,
+    /// What the parameters hold.
+    pub params: Vec<PlannedParam>,
+    /// Bytes of all parameters.
+    pub param_bytes: u32,
+    /// Why the device would refuse it (finding `launch.bounds`).
+    pub bounds: Option<String>,
+    /// Which findings are right.
+    pub findings: Option<Findings>,
+}
+
+/// One kernel parameter.
+#[derive(Debug)]
+pub struct PlannedParam {
+    /// Where it lies among the parameters.
+    pub offset: u32,
+    /// Its size.
+    pub bytes: u32,
+    /// What it holds.
+    pub value: ParamValue,
+}
+
+/// What a parameter holds.
+#[derive(Debug)]
+pub enum ParamValue {
+    /// These bytes.
+    Bytes(Vec<u8>),
+    /// The address of buffer `buffer` of the case, plus `add`.
+    Address {
+        /// Index into [`Case::buffers`].
+        buffer: usize,
+        /// Bytes added to the address.
+        add: u64,
+    },
+    /// A tensor map over buffer `buffer` of the case.
+    TensorMap {
+        /// Index into [`Case::buffers`].
+        buffer: usize,
+        /// What it says.
+        map: Box<TensorMap>,
+    },
+}
+
+/// One allocation in global memory.
+#[derive(Debug)]
+pub struct PlannedBuffer {
+    /// Its name.
+    pub name: String,
+    /// How it is shown and compared.
+    pub element: Element,
+    /// Extent of every dimension, outermost first.
+    pub shape: Vec<u64>,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// What it holds at the start.
+    pub contents: Contents,
+    /// What it must hold at the end.
+    pub expect: Option<Expect>,
+    /// The launch of the case that defines it, before which it is made.
+    pub launch: usize,
+}
+
+impl PlannedLaunch {
+    /// The bytes of all parameters, given the address of each buffer of the case.
+    ///
+    /// # Errors
+    /// The index of a parameter that holds a tensor map, whose bytes `encode` does not know.
+    pub fn param_bytes(&self, addresses: &[u64], encode: impl Fn(&TensorMap, u64) -> Option<Vec<u8>>) -> Result<Vec<u8>, usize> {
+        let mut all = vec![0; self.param_bytes as usize];
+        for (index, param) in self.params.iter().enumerate() {
+            let address_of = |buffer: usize| addresses.get(buffer).copied().unwrap_or(0);
+            let bytes = match &param.value {
+                ParamValue::Bytes(bytes) => bytes.clone(),
+                ParamValue::Address { buffer, add } => address_of(*buffer).wrapping_add(*add).to_le_bytes().to_vec(),
+                ParamValue::TensorMap { buffer, map } => encode(map, address_of(*buffer)).ok_or(index)?,
+            };
+            let place = &mut all[param.offset as usize..][..param.bytes as usize];
+            for (place, byte) in place.iter_mut().zip(bytes) {
+                *place = byte;
+            }
+        }
+        Ok(all)
+    }
+}

@@ -1,0 +1,214 @@
+//! Launch file + program → plan. Everything that can be wrong with a launch file beyond its syntax is found here, all of it at
+//! once, before anything runs; every mistake points at its place in the text.
+
+mod buffer;
+mod param;
+
+use std::collections::BTreeMap;
+
+use super::bounds::{self, Shape};
+use super::data::DataFiles;
+use super::file::{Content, Init, Launch, LaunchFile};
+use super::locate::Place;
+use super::plan::{Case, Plan, PlannedBuffer, PlannedLaunch};
+use crate::base::Diagnostic;
+use crate::program::{FuncId, Function, Program};
+
+/// What the command line says instead of the launch file.
+#[derive(Clone, Debug, Default)]
+pub struct Overrides {
+    /// The kernel; of a suite, its launches are those that are run.
+    pub kernel: Option<String>,
+    /// Blocks in x, y and z.
+    pub grid: Option<[u32; 3]>,
+    /// Threads of a block in x, y and z.
+    pub block: Option<[u32; 3]>,
+    /// Blocks of a cluster in x, y and z.
+    pub cluster: Option<[u32; 3]>,
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: Option<u32>,
+}
+
+/// Resolves `file` for `program`, whose module is called `module` in messages.
+///
+/// # Errors
+/// Everything that is wrong, in the order of the text.
+pub fn plan(file: &LaunchFile, program: &Program, module: &str, overrides: &Overrides) -> Result<Plan, Vec<Diagnostic>> {
+    let mut resolver = Resolver { file, program, overrides, files: DataFiles::default(), errors: Vec::new() };
+    let cases = match &file.content {
+        Content::Sequence(list) => vec![resolver.sequence(module, &file.launches(), list.printed.as_ref())],
+        Content::Launch(_) | Content::Suite(_) => resolver.suite(&file.launches()),
+    };
+    if resolver.errors.is_empty() { Ok(Plan { cases }) } else { Err(resolver.errors) }
+}
+
+struct Resolver<'a> {
+    file: &'a LaunchFile,
+    program: &'a Program,
+    overrides: &'a Overrides,
+    files: DataFiles,
+    errors: Vec<Diagnostic>,
+}
+
+/// The buffers of one case as they are defined.
+#[derive(Default)]
+struct Scope {
+    buffers: Vec<PlannedBuffer>,
+    by_name: BTreeMap<String, usize>,
+    places: Vec<Place>,
+}
+
+impl Resolver<'_> {
+    fn error(&mut self, place: &Place, message: impl Into<String>) {
+        self.errors.push(Diagnostic::error("launch", self.file.span(place), message));
+    }
+
+    fn error_with_help(&mut self, place: &Place, message: impl Into<String>, help: impl Into<String>) {
+        self.errors.push(Diagnostic::error("launch", self.file.span(place), message).with_help(help));
+    }
+
+    /// One case for each launch, or for each of the kernel that the command line names.
+    fn suite(&mut self, launches: &[(Place, &Launch)]) -> Vec<Case> {
+        if launches.is_empty() {
+            self.error(&Place::default().field("launches"), "there is no launch");
+        }
+        let alone = matches!(self.file.content, Content::Launch(_));
+        let wanted = self.overrides.kernel.as_deref().filter(|_| !alone);
+        let chosen = |launch: &Launch| wanted.is_none() || launch.kernel.as_deref() == wanted;
+        if let Some(wanted) = wanted.filter(|_| !launches.iter().any(|(_, launch)| chosen(launch))) {
+            self.error(&Place::default(), format!("no launch here is of kernel '{wanted}'"));
+        }
+        let printed = match &self.file.content {
+            Content::Suite(list) => list.printed.as_ref(),
+            _ => None,
+        };
+        if printed.is_some() {
+            self.error(&Place::default().field("printed"), "the launches of a Suite are independent: say what each one prints in it");
+        }
+        let names = case_names(launches);
+        let chosen = launches.iter().zip(names).filter(|((_, launch), _)| chosen(launch));
+        chosen.map(|((place, launch), name)| self.case(name, &[(place.clone(), launch)], launch.printed.as_ref(), place)).collect()
+    }
+
+    fn sequence(&mut self, module: &str, launches: &[(Place, &Launch)], printed: Option<&Init>) -> Case {
+        let whole = Place::default();
+        if launches.is_empty() {
+            self.error(&whole.field("launches"), "there is no launch");
+        }
+        if let Some(kernel) = &self.overrides.kernel {
+            self.error(&whole, format!("a Sequence runs all its launches in order, so kernel '{kernel}' cannot be chosen from it"));
+        }
+        for (place, launch) in launches {
+            if launch.printed.is_some() {
+                self.error(&place.field("printed"), "what a Sequence prints is compared as a whole: say it beside 'launches'");
+            }
+        }
+        let name = module.rsplit(['/', '\\']).next().unwrap_or(module);
+        let name = name.strip_suffix(".ptx").unwrap_or(name).to_string();
+        self.case(name, launches, printed, &whole)
+    }
+
+    fn case(&mut self, name: String, launches: &[(Place, &Launch)], printed: Option<&Init>, place: &Place) -> Case {
+        let mut scope = Scope::default();
+        let mut planned = Vec::new();
+        for (index, (place, launch)) in launches.iter().enumerate() {
+            planned.extend(self.launch(index, place, launch, &mut scope));
+        }
+        self.check_total(&scope);
+        let printed = printed.and_then(|printed| self.printed(&place.field("printed"), printed));
+        Case { name, launches: planned, buffers: scope.buffers, printed }
+    }
+
+    fn launch(&mut self, index: usize, place: &Place, launch: &Launch, scope: &mut Scope) -> Option<PlannedLaunch> {
+        if launch.module.is_some() && !matches!(self.file.content, Content::Launch(_)) {
+            self.error(&place.field("module"), "the module is the same for all launches: name it beside 'launches'");
+        }
+        let kernel = self.kernel(place, launch)?;
+        let function = &self.program.functions[kernel.index()];
+        let shape = self.shape(place, launch, function);
+        let params = self.params(index, place, launch, function, scope);
+        Some(PlannedLaunch {
+            kernel,
+            grid: shape.grid,
+            block: shape.block,
+            cluster: shape.cluster,
+            dynamic_shared: shape.dynamic_shared,
+            cooperative: launch.cooperative,
+            params,
+            param_bytes: function.param_bytes,
+            bounds: bounds::violation(function, &shape),
+            findings: launch.findings.clone(),
+        })
+    }
+
+    /// The kernel that the launch names, or the sole one of the module.
+    fn kernel(&mut self, place: &Place, launch: &Launch) -> Option<FuncId> {
+        let alone = matches!(self.file.content, Content::Launch(_));
+        let name = self.overrides.kernel.as_ref().filter(|_| alone).or(launch.kernel.as_ref());
+        match choose_kernel(self.program, name.map(String::as_str)) {
+            Ok(kernel) => Some(kernel),
+            Err((message, help)) => {
+                self.error_with_help(&place.field("kernel"), message, help);
+                None
+            }
+        }
+    }
+
+    fn shape(&mut self, place: &Place, launch: &Launch, function: &Function) -> Shape {
+        let triple = |(x, y, z)| [x, y, z];
+        let required = function.limits.required_cluster;
+        let cluster = self.overrides.cluster.or(launch.cluster.map(triple)).or(required).unwrap_or([1; 3]);
+        let grid = self.overrides.grid.unwrap_or(triple(launch.grid));
+        let block = self.overrides.block.unwrap_or(triple(launch.block));
+        for (field, extents) in [("grid", grid), ("block", block), ("cluster", cluster)] {
+            if extents.contains(&0) {
+                self.error(&place.field(field), format!("no extent of the {field} can be 0"));
+            }
+        }
+        let dynamic_shared = self.overrides.dynamic_shared.unwrap_or(launch.dynamic_shared);
+        let at_least_one = |extents: [u32; 3]| extents.map(|extent| extent.max(1));
+        Shape { grid: at_least_one(grid), block: at_least_one(block), cluster: at_least_one(cluster), dynamic_shared }
+    }
+}
+
+/// The kernel called `name`, or the sole one.
+///
+/// # Errors
+/// What is wrong, and what would be right.
+pub fn choose_kernel(program: &Program, name: Option<&str>) -> Result<FuncId, (String, String)> {
+    let kernels: Vec<FuncId> = program.kernels().collect();
+    let names: Vec<&str> = kernels.iter().map(|id| &*program.functions[id.index()].name).collect();
+    let list = match names.len() {
+        0 => "the module has no kernel".to_string(),
+        count if count > 12 => format!("the module has {count} kernels, among them {}", names[..12].join(", ")),
+        _ => format!("the module has {}", names.join(", ")),
+    };
+    match (name, kernels.as_slice()) {
+        (Some(name), _) => match program.function(name) {
+            Some(id) if !program.functions[id.index()].is_kernel => Err((format!("'{name}' is a function, not a kernel"), list)),
+            Some(id) if program.functions[id.index()].code.is_empty() => Err((format!("kernel '{name}' has no body"), list)),
+            Some(id) => Ok(id),
+            None => Err((format!("there is no kernel '{name}'"), list)),
+        },
+        (None, [sole]) => Ok(*sole),
+        (None, []) => Err((list, "a kernel is declared with .entry".to_string())),
+        (None, _) => Err(("several kernels and none chosen".to_string(), list)),
+    }
+}
+
+/// The kernel of each launch; where a kernel has several, numbered.
+fn case_names(launches: &[(Place, &Launch)]) -> Vec<String> {
+    let name = |launch: &Launch| launch.kernel.clone().unwrap_or_else(|| "launch".to_string());
+    let mut total: BTreeMap<String, usize> = BTreeMap::new();
+    for (_, launch) in launches {
+        *total.entry(name(launch)).or_default() += 1;
+    }
+    let mut seen: BTreeMap<String, usize> = BTreeMap::new();
+    let numbered = |(_, launch): &(Place, &Launch)| {
+        let name = name(launch);
+        let number = seen.entry(name.clone()).or_default();
+        *number += 1;
+        if total.get(&name) == Some(&1) { name } else { format!("{name}#{number}") }
+    };
+    launches.iter().map(numbered).collect()
+}

@@ -1,0 +1,335 @@
+//! Buffers: how many elements, what they hold at the start, what they must hold at the end.
+
+use super::param::count;
+use super::{Resolver, Scope};
+use crate::launch::data::{DataFile, DataRange};
+use crate::launch::element::{Element, Kind, Number};
+use crate::launch::expect::Expect;
+use crate::launch::file::{Buffer, Init, Tolerance};
+use crate::launch::init::{Contents, Recipe};
+use crate::launch::locate::Place;
+use crate::launch::plan::PlannedBuffer;
+use std::sync::Arc;
+
+/// Bytes of all buffers of a case at most: the memory of the device that is modelled.
+const TOTAL_BYTES_MAX: u64 = 141 << 30;
+/// Bytes at most of buffers whose elements are made one by one, and so must be stored.
+const STORED_BYTES_MAX: u64 = 16 << 30;
+/// Bytes at most of what printf must have written.
+const PRINTED_BYTES_MAX: u64 = 1 << 30;
+
+impl Resolver<'_> {
+    /// Adds `buffer` to the scope and returns its index.
+    pub(super) fn define_buffer(&mut self, launch: usize, place: &Place, buffer: &Buffer, scope: &mut Scope) -> Option<usize> {
+        if let Some(&earlier) = scope.by_name.get(&buffer.name) {
+            let first = self.file.span(&scope.places[earlier]);
+            self.error_with_help(
+                &place.field("name"),
+                format!("buffer '{}' is defined twice", buffer.name),
+                format!("Alias(\"{}\") names the same buffer again", buffer.name),
+            );
+            if let Some(error) = self.errors.pop() {
+                self.errors.push(error.with_label(first, "first defined here"));
+            }
+            return None;
+        }
+        let planned = self.buffer(launch, place, buffer);
+        let index = scope.buffers.len();
+        scope.by_name.insert(buffer.name.clone(), index);
+        scope.places.push(place.clone());
+        scope.buffers.push(planned);
+        Some(index)
+    }
+
+    /// A buffer with a mistake is resolved as far as possible, so that later mistakes are found as well.
+    fn buffer(&mut self, launch: usize, place: &Place, buffer: &Buffer) -> PlannedBuffer {
+        let init = place.field("init");
+        let source = self.source(&init, &buffer.init);
+        let shape = self.buffer_shape(place, buffer, source.as_ref());
+        let element = buffer.elem;
+        let bytes = self.buffer_bytes(place, buffer, &shape);
+        let contents = self.contents(&init, buffer, source, bytes);
+        let expect = buffer.expect.as_ref().and_then(|expect| self.expect(place, buffer, expect, bytes));
+        if let (None, Some(_)) = (&buffer.expect, buffer.tolerance) {
+            self.error(&place.field("tolerance"), "a tolerance without 'expect' means nothing");
+        }
+        PlannedBuffer { name: buffer.name.clone(), element, shape, bytes, contents, expect, launch }
+    }
+
+    /// The extents that are written, or those of the data.
+    fn buffer_shape(&mut self, place: &Place, buffer: &Buffer, source: Option<&Source>) -> Vec<u64> {
+        match (&buffer.shape, buffer.len) {
+            (Some(_), Some(_)) => {
+                self.error(&place.field("shape"), "a buffer has either 'len' or 'shape'");
+                Vec::new()
+            }
+            (Some(shape), None) => shape.clone(),
+            (None, Some(len)) => vec![len],
+            (None, None) => match source {
+                Some(source) => source.shape(buffer.elem),
+                None => {
+                    if !matches!(buffer.init, Init::File(_) | Init::Slice { .. }) {
+                        self.error(place, format!("buffer '{}' needs 'len' or 'shape'", buffer.name));
+                    }
+                    Vec::new()
+                }
+            },
+        }
+    }
+
+    /// The size, if it can be one.
+    fn buffer_bytes(&mut self, place: &Place, buffer: &Buffer, shape: &[u64]) -> u64 {
+        let size = u64::from(buffer.elem.bytes());
+        let bytes = shape.iter().try_fold(size, |product, extent| product.checked_mul(*extent));
+        match bytes.filter(|bytes| *bytes <= TOTAL_BYTES_MAX) {
+            Some(bytes) => bytes,
+            None => {
+                let field = if buffer.shape.is_some() { "shape" } else { "len" };
+                let message =
+                    format!("buffer '{}' would have more than {} GiB, the memory of the device", buffer.name, TOTAL_BYTES_MAX >> 30);
+                self.error(&place.field(field), message);
+                0
+            }
+        }
+    }
+
+    /// All buffers of a case together must fit the device, and those that are stored this machine.
+    pub(super) fn check_total(&mut self, scope: &Scope) {
+        let (mut total, mut stored) = (0_u64, 0_u64);
+        for (buffer, place) in scope.buffers.iter().zip(&scope.places) {
+            total += buffer.bytes;
+            stored += if matches!(buffer.contents, Contents::Made(..)) { buffer.bytes } else { 0 };
+            if total > TOTAL_BYTES_MAX {
+                let message = format!("the buffers up to this one have more than {} GiB, the memory of the device", TOTAL_BYTES_MAX >> 30);
+                return self.error(place, message);
+            }
+            if stored > STORED_BYTES_MAX {
+                let limit = STORED_BYTES_MAX >> 30;
+                let message = format!("the buffers up to this one are filled with more than {limit} GiB of different elements");
+                return self.error_with_help(
+                    place,
+                    message,
+                    "Zero, Byte and Uninit buffers take memory only where the kernel touches them",
+                );
+            }
+        }
+    }
+
+    fn contents(&mut self, place: &Place, buffer: &Buffer, source: Option<Source>, bytes: u64) -> Contents {
+        let element = buffer.elem;
+        match buffer.init {
+            Init::Zero => Contents::Byte(0),
+            Init::Uninit => Contents::Uninit,
+            Init::Byte(byte) => Contents::Byte(byte),
+            Init::Fill(number) => match self.encode(&place.item(0), element, number) {
+                Some(bits) => fill(element, bits),
+                None => Contents::Uninit,
+            },
+            Init::Iota { start, step } => self.iota(place, element, start, step),
+            Init::Random { seed, low, high } => self.random(place, element, seed, low, high),
+            Init::Values(_) | Init::File(_) | Init::Slice { .. } => match source {
+                Some(source) => self.sized(place, buffer, source, bytes),
+                None => Contents::Uninit,
+            },
+        }
+    }
+
+    fn encode(&mut self, place: &Place, element: Element, number: Number) -> Option<u64> {
+        match element.encode(number) {
+            Ok(bits) => Some(bits),
+            Err(message) => {
+                self.error(place, message);
+                None
+            }
+        }
+    }
+
+    fn iota(&mut self, place: &Place, element: Element, start: Number, step: Number) -> Contents {
+        let integers = matches!((start, step), (Number::Integer(_), Number::Integer(_)));
+        if element.kind() != Kind::Float && !integers {
+            self.error(place, format!("{element:?} holds integers only, so 'start' and 'step' must be integers"));
+        }
+        Contents::Made(element, Recipe::Iota(start, step))
+    }
+
+    fn random(&mut self, place: &Place, element: Element, seed: u64, low: Number, high: Number) -> Contents {
+        let bounds = [("low", low), ("high", high)];
+        let fits = bounds.map(|(field, bound)| self.encode(&place.field(field), element, bound).is_some());
+        if bounds.iter().any(|(_, bound)| !bound.to_f64().is_finite()) {
+            self.error(place, "'low' and 'high' must be finite");
+        } else if fits == [true; 2] {
+            let distance = match (low, high) {
+                (Number::Integer(low), Number::Integer(high)) => high - low,
+                _ => {
+                    if high.to_f64() >= low.to_f64() {
+                        0
+                    } else {
+                        -1
+                    }
+                }
+            };
+            if distance < 0 {
+                self.error(place, format!("'low' ({low}) is above 'high' ({high})"));
+            } else if distance > i128::from(u64::MAX) {
+                self.error(place, format!("there are more than 2^64 numbers from {low} to {high}"));
+            }
+        }
+        Contents::Made(element, Recipe::Random { seed, low, high })
+    }
+
+    fn expect(&mut self, place: &Place, buffer: &Buffer, expect: &Init, bytes: u64) -> Option<Expect> {
+        let tolerance = buffer.tolerance.unwrap_or_default();
+        self.check_tolerance(&place.field("tolerance"), buffer.elem, tolerance);
+        let place = place.field("expect");
+        if !matches!(expect, Init::Values(_) | Init::File(_) | Init::Slice { .. }) {
+            self.error(&place, "'expect' is Values, File or Slice");
+            return None;
+        }
+        let source = self.source(&place, expect)?;
+        let contents = self.sized(&place, buffer, source, bytes);
+        Some(Expect { contents, tolerance })
+    }
+
+    fn check_tolerance(&mut self, place: &Place, element: Element, tolerance: Tolerance) {
+        let bounds = match tolerance {
+            Tolerance::Bits => return,
+            Tolerance::Ulp(_) => [0.0, 0.0],
+            Tolerance::Abs(bound) | Tolerance::Rel(bound) => [bound, bound],
+            Tolerance::AbsOrRel(absolute, relative) => [absolute, relative],
+        };
+        if element.kind() == Kind::Bits {
+            self.error(place, format!("elements of {element:?} are compared bit for bit; a tolerance needs a buffer of numbers"));
+        }
+        if bounds.iter().any(|bound| !bound.is_finite() || bound.is_sign_negative()) {
+            self.error(place, "a tolerance is a finite number that is not negative");
+        }
+    }
+
+    /// The data that an `init` or `expect` names; `None` where it names none or it cannot be used.
+    fn source<'b>(&mut self, place: &Place, init: &'b Init) -> Option<Source<'b>> {
+        let (name, offset) = match init {
+            Init::Values(values) => return Some(Source::Values(values)),
+            Init::File(name) => (name, None),
+            Init::Slice { file, offset } => (file, Some(*offset)),
+            _ => return None,
+        };
+        let place = if offset.is_some() { place.field("file") } else { place.item(0) };
+        let path = self.file.folder.join(name);
+        match self.files.get(&path) {
+            Ok(file) => Some(Source::File { file, offset }),
+            Err(message) => {
+                self.error(&place, message);
+                None
+            }
+        }
+    }
+
+    /// `source` as the `bytes` bytes of `buffer`, if it has that many of the right type.
+    fn sized(&mut self, place: &Place, buffer: &Buffer, source: Source, bytes: u64) -> Contents {
+        let element = buffer.elem;
+        let message = match source {
+            Source::Values(values) => {
+                let wanted = bytes / u64::from(element.bytes());
+                if values.len() as u64 == wanted {
+                    return self.values(place, element, values);
+                }
+                format!("buffer '{}' has {wanted} elements, and {} are given", buffer.name, values.len())
+            }
+            Source::File { file, offset } => match misfit(&file, offset, element, bytes) {
+                None => {
+                    let start = file.npy.as_ref().map_or(0, |header| header.data_offset);
+                    return Contents::File(DataRange { file, offset: offset.unwrap_or(start) });
+                }
+                Some(reason) => format!("'{}' {reason} (buffer '{}')", file.path.display(), buffer.name),
+            },
+        };
+        self.error(place, message);
+        Contents::Uninit
+    }
+
+    fn values(&mut self, place: &Place, element: Element, values: &[Number]) -> Contents {
+        let mut bytes = Vec::with_capacity(values.len() * element.bytes() as usize);
+        for (index, number) in values.iter().enumerate() {
+            match element.encode(*number) {
+                Ok(bits) => element.write(bits, &mut bytes),
+                Err(message) => {
+                    self.error(&place.item(0).item(index), message);
+                    return Contents::Uninit;
+                }
+            }
+        }
+        Contents::Bytes(bytes)
+    }
+
+    /// The text that printf must have written.
+    pub(super) fn printed(&mut self, place: &Place, printed: &Init) -> Option<Vec<u8>> {
+        let Init::File(_) = printed else {
+            self.error(place, "'printed' is a File");
+            return None;
+        };
+        let Some(Source::File { file, .. }) = self.source(place, printed) else { return None };
+        if file.bytes > PRINTED_BYTES_MAX {
+            self.error(place, format!("'{}' has {}; at most {PRINTED_BYTES_MAX} are compared", file.path.display(), count(file.bytes)));
+            return None;
+        }
+        let mut text = vec![0; file.bytes as usize];
+        match (DataRange { file, offset: 0 }).read(0, &mut text) {
+            Ok(()) => Some(text),
+            Err(error) => {
+                self.error(place, error.to_string());
+                None
+            }
+        }
+    }
+}
+
+/// Data that is written down somewhere.
+enum Source<'a> {
+    Values(&'a [Number]),
+    /// A whole file, or from `offset` on.
+    File {
+        file: Arc<DataFile>,
+        offset: Option<u64>,
+    },
+}
+
+impl Source<'_> {
+    /// The extents the data itself has as elements of this type.
+    fn shape(&self, element: Element) -> Vec<u64> {
+        match self {
+            Source::Values(values) => vec![values.len() as u64],
+            Source::File { file, offset } => match (&file.npy, offset) {
+                (Some(header), None) => header.shape.clone(),
+                _ => vec![file.bytes.saturating_sub(offset.unwrap_or(0)) / u64::from(element.bytes())],
+            },
+        }
+    }
+}
+
+/// Why `file` cannot be the `bytes` bytes of a buffer of `element`, as the end of a sentence that starts with its name.
+fn misfit(file: &DataFile, offset: Option<u64>, element: Element, bytes: u64) -> Option<String> {
+    match (&file.npy, offset) {
+        (Some(header), None) => {
+            if !header.fits(element) {
+                return Some(format!("holds elements of type {}, which are not {element:?}", header.dtype()));
+            }
+            let elements = bytes / u64::from(element.bytes());
+            if header.len() != Some(elements) {
+                return Some(format!("has shape {:?}, and {elements} elements are wanted", header.shape));
+            }
+            (header.data_offset + bytes > file.bytes).then(|| "ends before its last element".to_string())
+        }
+        (_, None) => (file.bytes != bytes).then(|| format!("has {}, and {bytes} are wanted", count(file.bytes))),
+        (_, Some(offset)) => {
+            let end = offset.checked_add(bytes);
+            let fits = end.is_some_and(|end| end <= file.bytes);
+            (!fits).then(|| format!("has {}, and {bytes} from byte {offset} on are wanted", count(file.bytes)))
+        }
+    }
+}
+
+/// Elements that are all the same; where their bytes are too, untouched memory need not exist.
+fn fill(element: Element, bits: u64) -> Contents {
+    let bytes = &bits.to_le_bytes()[..element.bytes() as usize];
+    if bytes.iter().all(|byte| *byte == bytes[0]) { Contents::Byte(bytes[0]) } else { Contents::Made(element, Recipe::Fill(bits)) }
+}

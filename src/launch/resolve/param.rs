@@ -1,0 +1,169 @@
+//! Parameters: does the entry fit the kernel's parameter, and which bytes or address does it mean.
+
+use super::{Resolver, Scope};
+use crate::launch::file::{Launch, Param, TensorMap};
+use crate::launch::locate::Place;
+use crate::launch::plan::{ParamValue, PlannedParam};
+use crate::program::{self, Function, ParamPlace};
+
+/// Bytes of a tensor map (PTX ISA, "Tensor-map").
+const TENSOR_MAP_BYTES: u32 = 128;
+
+impl Resolver<'_> {
+    pub(super) fn params(
+        &mut self,
+        launch_index: usize,
+        place: &Place,
+        launch: &Launch,
+        kernel: &Function,
+        scope: &mut Scope,
+    ) -> Vec<PlannedParam> {
+        let list = place.field("params");
+        let (given, wanted) = (launch.params.len(), kernel.params.len());
+        if given < wanted {
+            let missing: Vec<String> = kernel.params[given..].iter().map(describe).collect();
+            let message = format!("kernel '{}' has {wanted} parameters, and {given} are given", kernel.name);
+            self.error_with_help(&list, message, format!("missing: {}", missing.join(", ")));
+        }
+        let mut planned = Vec::new();
+        for (index, param) in launch.params.iter().enumerate() {
+            let place = list.item(index);
+            let value = self.value(launch_index, &place, param, scope);
+            match kernel.params.get(index) {
+                Some(formal) => planned.extend(value.and_then(|value| self.fit(&place, index, param, formal, value))),
+                None => {
+                    self.error(&place, format!("params[{index}]: kernel '{}' has {wanted} parameters only", kernel.name));
+                    break;
+                }
+            }
+        }
+        planned
+    }
+
+    /// What an entry means, whatever parameter it is for. Buffers become known by their name.
+    fn value(&mut self, launch_index: usize, place: &Place, param: &Param, scope: &mut Scope) -> Option<ParamValue> {
+        match param {
+            Param::Buffer(buffer) => {
+                let buffer = self.define_buffer(launch_index, place, buffer, scope)?;
+                Some(ParamValue::Address { buffer, add: 0 })
+            }
+            Param::TensorMap(map) => self.tensor_map(launch_index, place, map, scope),
+            Param::Alias(name) => self.address(place, name, 0, scope),
+            Param::Offset(name, add) => self.address(place, name, *add, scope),
+            Param::Bytes(digits) => self.hexadecimal(place, digits).map(ParamValue::Bytes),
+            _ => {
+                let (element, number) = param.scalar()?;
+                match element.encode(number) {
+                    Ok(bits) => Some(ParamValue::Bytes(bits.to_le_bytes()[..element.bytes() as usize].to_vec())),
+                    Err(message) => {
+                        self.error(place, message);
+                        None
+                    }
+                }
+            }
+        }
+    }
+
+    /// The entry as the value of the parameter `formal`, if the sizes agree.
+    fn fit(&mut self, place: &Place, index: usize, param: &Param, formal: &program::Param, value: ParamValue) -> Option<PlannedParam> {
+        let ParamPlace::Kernel(offset) = formal.place else { return None };
+        let (what, bytes) = match &value {
+            ParamValue::Bytes(bytes) => match param.scalar() {
+                Some((element, _)) => (format!("{element:?} has {}", count(u64::from(element.bytes()))), bytes.len() as u64),
+                None => (format!("{} are given", count(bytes.len() as u64)), bytes.len() as u64),
+            },
+            ParamValue::TensorMap { .. } => (format!("a tensor map has {TENSOR_MAP_BYTES} bytes"), u64::from(TENSOR_MAP_BYTES)),
+            ParamValue::Address { .. } => {
+                let bytes = u64::from(self.program.address_bits / 8);
+                (format!("an address has {bytes} bytes"), bytes)
+            }
+        };
+        if bytes != u64::from(formal.bytes) {
+            self.error(place, format!("params[{index}]: kernel parameter {}; {what}", describe_sentence(formal)));
+            return None;
+        }
+        Some(PlannedParam { offset, bytes: formal.bytes, value })
+    }
+
+    fn address(&mut self, place: &Place, name: &str, add: i64, scope: &Scope) -> Option<ParamValue> {
+        let Some(&buffer) = scope.by_name.get(name) else {
+            let known: Vec<&str> = scope.by_name.keys().map(String::as_str).collect();
+            let help = match known.as_slice() {
+                [] => "no buffer is defined before this entry".to_string(),
+                known => format!("defined before this entry: {}", known.join(", ")),
+            };
+            self.error_with_help(place, format!("there is no buffer '{name}' yet"), help);
+            return None;
+        };
+        let bytes = scope.buffers[buffer].bytes;
+        match u64::try_from(add) {
+            Ok(add) if add <= bytes => Some(ParamValue::Address { buffer, add }),
+            _ => {
+                self.error(place, format!("offset {add} is outside buffer '{name}', which has {}", count(bytes)));
+                None
+            }
+        }
+    }
+
+    fn tensor_map(&mut self, launch_index: usize, place: &Place, map: &TensorMap, scope: &mut Scope) -> Option<ParamValue> {
+        let buffer = self.define_buffer(launch_index, &place.field("buffer"), &map.buffer, scope)?;
+        let rank = map.dims.len();
+        if !(1..=5).contains(&rank) {
+            self.error(&place.field("dims"), format!("a tensor has 1 to 5 dimensions, not {rank}"));
+            return None;
+        }
+        let lengths = [
+            ("strides", map.strides.len(), rank - 1),
+            ("element_strides", map.element_strides.len(), rank),
+            ("box", map.tile.as_ref().map_or(rank, Vec::len), rank),
+        ];
+        for (field, given, wanted) in lengths {
+            if given != wanted {
+                self.error(&place.field(field), format!("a tensor of {rank} dimensions has {wanted} {field}, not {given}"));
+                return None;
+            }
+        }
+        if map.tile.is_some() == map.im2col.is_some() {
+            self.error(place, "a tensor map has either 'box' (tiled) or 'im2col'");
+            return None;
+        }
+        Some(ParamValue::TensorMap { buffer, map: Box::new(map.clone()) })
+    }
+
+    /// The bytes of `digits`, two of which make a byte; blanks are allowed.
+    fn hexadecimal(&mut self, place: &Place, digits: &str) -> Option<Vec<u8>> {
+        let mut values = Vec::new();
+        for letter in digits.chars().filter(|letter| !letter.is_whitespace()) {
+            let Some(value) = letter.to_digit(16) else {
+                self.error(place, format!("'{letter}' is no hexadecimal digit"));
+                return None;
+            };
+            values.push(value as u8);
+        }
+        if values.len() % 2 != 0 {
+            self.error(place, format!("two hexadecimal digits make a byte, and there are {}", values.len()));
+            return None;
+        }
+        Some(values.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+    }
+}
+
+/// `1 byte`, `4 bytes`.
+pub(super) fn count(bytes: u64) -> String {
+    if bytes == 1 { "1 byte".to_string() } else { format!("{bytes} bytes") }
+}
+
+/// `'n' (.u32)`
+fn describe(formal: &program::Param) -> String {
+    format!("'{}' ({})", formal.name, type_of(formal))
+}
+
+/// `'n' is .u32 (4 bytes)`
+fn describe_sentence(formal: &program::Param) -> String {
+    format!("'{}' is {} ({})", formal.name, type_of(formal), count(u64::from(formal.bytes)))
+}
+
+fn type_of(formal: &program::Param) -> String {
+    let word = formal.ty.word();
+    if formal.is_array { format!(".{word}[{}]", formal.bytes / formal.ty.bytes().max(1)) } else { format!(".{word}") }
+}

@@ -1,0 +1,176 @@
+//! A resident block: its warps, shared memory and barriers.
+
+use smallvec::smallvec;
+use triomphe::Arc;
+
+use super::barrier::{BARRIERS, Ballot, Barrier};
+use super::digest::Digest;
+use super::lanes::{LANES, LaneMask, lanes_of, lowest};
+use super::memory::{LocalMemory, Pages};
+use super::registers::{FrameBase, Registers};
+use super::special;
+use super::warp::{GroupState, LaneGroup, Warp};
+use super::{LaunchConfig, Linked};
+use crate::isa::BarrierFn;
+use crate::program::{Dst, Op, Pc, PredSrc, Program, map};
+
+/// A block on the machine.
+#[derive(Clone)]
+pub struct Block {
+    /// Its index in the grid.
+    pub index: [u32; 3],
+    /// Its number in order of launch.
+    pub number: u64,
+    /// Its warps.
+    pub warps: Vec<Arc<Warp>>,
+    /// Its shared memory, the system's part included.
+    pub shared: Pages,
+    /// Its barriers.
+    pub barriers: [Barrier; BARRIERS],
+}
+
+impl Block {
+    /// The block `number` of the grid, about to execute its first instruction.
+    pub fn new(program: &Program, linked: &Linked, config: &LaunchConfig, number: u64) -> Self {
+        let index = index_of(number, config.grid);
+        let threads = config.block.iter().product::<u32>();
+        let warps = threads.div_ceil(LANES as u32);
+        let make = |warp| Arc::new(new_warp(program, linked, config, index, number, warp, threads));
+        Self {
+            index,
+            number,
+            warps: (0..warps).map(make).collect(),
+            shared: Pages::new(linked.shared_bytes, 0),
+            barriers: std::array::from_fn(|_| Barrier::default()),
+        }
+    }
+
+    /// Whether all its threads have exited.
+    pub fn is_done(&self) -> bool {
+        self.warps.iter().all(|warp| warp.groups.is_empty())
+    }
+
+    /// Counts the lanes of a group at barrier `id` and releases everybody if that completes it.
+    pub fn arrive(&mut self, program: &Program, warp: usize, id: u32, mask: LaneMask, wanted: Option<u32>, votes: LaneMask) {
+        let (warps, live) = (self.warps.len(), self.warps[warp].live);
+        let barrier = &mut self.barriers[id as usize % BARRIERS];
+        barrier.wanted = wanted;
+        barrier.arrive(warps, warp, mask, live, votes);
+        self.release(program, id as usize % BARRIERS);
+    }
+
+    /// Looks at all barriers after lanes of `warp` exited.
+    pub fn lanes_exited(&mut self, program: &Program, warp: usize, live_before: LaneMask) {
+        for id in 0..BARRIERS {
+            let live = self.warps[warp].live;
+            self.barriers[id].lanes_exited(warp, live_before, live);
+            self.release(program, id);
+        }
+    }
+
+    fn release(&mut self, program: &Program, id: usize) {
+        if !self.barriers[id].is_complete(self.warps.iter().map(|warp| warp.live)) {
+            return;
+        }
+        let ballot = self.barriers[id].complete();
+        let waits = |group: &LaneGroup| matches!(group.state, GroupState::AtBarrier { id: at, .. } if at as usize == id);
+        for warp in &mut self.warps {
+            if warp.groups.iter().any(waits) {
+                release_warp(program, Arc::make_mut(warp), id, ballot);
+            }
+        }
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.number);
+        self.shared.digest(digest);
+        self.warps.iter().for_each(|warp| warp.digest(digest));
+        for barrier in &self.barriers {
+            barrier.arrived.iter().for_each(|mask| digest.word(u64::from(*mask)));
+            digest.word(u64::from(barrier.count) << 32 | u64::from(barrier.votes));
+            digest.word(u64::from(barrier.wanted.unwrap_or(0)) << 32 | u64::from(barrier.voters));
+            digest.word(barrier.phase);
+        }
+    }
+}
+
+/// Sets the groups of `warp` that wait at barrier `id` going, with the result of the reduction they asked for.
+fn release_warp(program: &Program, warp: &mut Warp, id: usize, ballot: Ballot) {
+    for group in &mut warp.groups {
+        let GroupState::AtBarrier { id: at, pc } = group.state else { continue };
+        if at as usize != id {
+            continue;
+        }
+        group.state = GroupState::Ready;
+        if let Op::Barrier { f, d, .. } = program.code[pc.index()].op {
+            write_ballot(&mut warp.registers, group, f, d, ballot);
+        }
+    }
+}
+
+fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: Dst, ballot: Ballot) {
+    if d.is_sink() {
+        return;
+    }
+    let truth = match f {
+        BarrierFn::Sync | BarrierFn::Arrive => return,
+        BarrierFn::RedPopc => {
+            let register = &mut registers.b32[(group.frame.b32 + d.0) as usize];
+            lanes_of(group.mask).for_each(|lane| register[lane] = ballot.votes);
+            return;
+        }
+        BarrierFn::RedAnd => ballot.votes == ballot.voters,
+        BarrierFn::RedOr => ballot.votes > 0,
+    };
+    let bits = &mut registers.pred[(group.frame.pred + d.0) as usize];
+    *bits = if truth { *bits | group.mask } else { *bits & !group.mask };
+}
+
+fn index_of(number: u64, grid: [u32; 3]) -> [u32; 3] {
+    let (x, y) = (u64::from(grid[0]), u64::from(grid[1]));
+    [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
+}
+
+fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u32; 3], number: u64, warp: u32, threads: u32) -> Warp {
+    let kernel = &program.functions[config.kernel.index()];
+    let live = lowest(threads - warp * LANES as u32);
+    let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
+    let mut registers = Registers::default();
+    registers.enter(frame, kernel.slots, live);
+    let entry = LaneGroup {
+        pc: Pc(kernel.code.start),
+        mask: live,
+        frame,
+        local_top: frame.local.saturating_add(kernel.frame_bytes),
+        stack: None,
+        state: GroupState::Ready,
+        yielded: false,
+    };
+    Warp {
+        registers,
+        local: LocalMemory::default(),
+        specials: Arc::new(special::fixed_values(program, linked, config, index, number, warp)),
+        groups: smallvec![entry],
+        live,
+        streak: 0,
+        may_spin: false,
+    }
+}
+
+/// The lanes in which `source` is true, in the frame at `frame`.
+pub fn predicate(registers: &Registers, frame: FrameBase, source: PredSrc) -> LaneMask {
+    match source {
+        PredSrc::Const(value) => {
+            if value {
+                LaneMask::MAX
+            } else {
+                0
+            }
+        }
+        PredSrc::Reg { slot, negate } => {
+            let bits = registers.pred[(frame.pred + slot) as usize];
+            if negate { !bits } else { bits }
+        }
+    }
+}

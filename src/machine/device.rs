@@ -1,0 +1,117 @@
+//! What outlives a launch: global memory with its buffers and variables, and constant memory.
+
+use std::sync::Arc;
+
+use super::digest::Digest;
+use super::memory::{OutOfMemory, PAGE_BYTES, Region};
+use crate::isa::Space;
+use crate::program::{Program, Variable, map};
+
+/// The bytes every never-written byte of an uninitialised buffer reads as.
+const UNINITIALISED: u8 = 0;
+
+/// The memory of the device, for one program. Cloning it shares what is not written afterwards.
+#[derive(Clone)]
+pub struct Device {
+    pub(super) program: Arc<Program>,
+    pub(super) global: Region,
+    pub(super) constants: Region,
+    /// Where the next buffer goes.
+    next: u64,
+}
+
+/// An address range that is not all inside one allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} bytes at {address:#x} are not inside one allocation")]
+pub struct NotMapped {
+    /// Start of the range.
+    pub address: u64,
+    /// Its length.
+    pub bytes: u64,
+}
+
+impl Device {
+    /// Fresh memory with the module's variables initialised.
+    pub fn new(program: Arc<Program>) -> Self {
+        let next = map::map(program.address_bits).buffers;
+        let mut device = Self { program, global: Region::default(), constants: Region::default(), next };
+        let program = Arc::clone(&device.program);
+        for variable in &program.variables {
+            device.place(variable);
+        }
+        device
+    }
+
+    fn place(&mut self, variable: &Variable) {
+        let region = match variable.location.space {
+            Space::Global => &mut self.global,
+            Space::Const => &mut self.constants,
+            Space::Generic | Space::Shared | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc => return,
+        };
+        if variable.bytes == 0 {
+            return;
+        }
+        let address = variable.location.address;
+        region.insert(&variable.name, address, variable.bytes, 0);
+        if let Some(allocation) = region.find_mut(address) {
+            let bytes = &variable.init[..variable.init.len().min(variable.bytes as usize)];
+            allocation.pages.write(0, bytes);
+        }
+    }
+
+    /// Makes a buffer of `bytes` bytes, each `fill`, and returns its address. Unmapped space separates it from its neighbours.
+    /// Without `fill` its contents are undefined; they read as zero.
+    ///
+    /// # Errors
+    /// If the address space has no room left.
+    pub fn allocate(&mut self, name: &str, bytes: u64, fill: Option<u8>) -> Result<u64, OutOfMemory> {
+        let full = OutOfMemory { bytes };
+        let address = self.next;
+        let end = if self.program.address_bits == 32 { map::MAP32.const_window } else { 1 << 47 };
+        let occupied = bytes.max(1).checked_next_multiple_of(PAGE_BYTES as u64).ok_or(full)?;
+        let next = occupied.checked_add(map::GUARD_BYTES).and_then(|occupied| address.checked_add(occupied)).ok_or(full)?;
+        if next > end {
+            return Err(full);
+        }
+        self.next = next;
+        if bytes > 0 {
+            self.global.insert(name, address, bytes, fill.unwrap_or(UNINITIALISED));
+        }
+        Ok(address)
+    }
+
+    /// Writes `bytes` at a global `address`.
+    ///
+    /// # Errors
+    /// If the range is not inside one allocation.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), NotMapped> {
+        let not_mapped = NotMapped { address, bytes: bytes.len() as u64 };
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let allocation = self.global.find_mut(address).filter(|allocation| allocation.end() - address >= not_mapped.bytes);
+        let allocation = allocation.ok_or(not_mapped)?;
+        allocation.pages.write(address - allocation.base, bytes);
+        Ok(())
+    }
+
+    /// Reads from a global `address` on into `out`.
+    ///
+    /// # Errors
+    /// If the range is not inside one allocation.
+    pub fn read(&self, address: u64, out: &mut [u8]) -> Result<(), NotMapped> {
+        let not_mapped = NotMapped { address, bytes: out.len() as u64 };
+        if out.is_empty() {
+            return Ok(());
+        }
+        let allocation = self.global.find(address).filter(|allocation| allocation.end() - address >= not_mapped.bytes);
+        let allocation = allocation.ok_or(not_mapped)?;
+        allocation.pages.read(address - allocation.base, out);
+        Ok(())
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        self.global.digest(digest);
+    }
+}

@@ -1,0 +1,47 @@
+//! Dynamic stack allocation (PTX ISA, "Stack Manipulation Instructions").
+
+use super::{Executed, Flow, Group, WarpRun};
+use crate::machine::event::Observer;
+use crate::machine::lanes::{LaneMask, first_lane, lanes_of};
+use crate::machine::trap::TrapKind;
+use crate::program::{Dst, Op, map};
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes `alloca`, `stacksave` or `stackrestore`. The stack grows upwards here, for all lanes of the group by the most any of
+    /// them asks for.
+    pub(super) fn alloca(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+        let top = self.warp.groups[group.index].local_top;
+        match op {
+            Op::Alloca { wide, d, size, align } => {
+                let lanes = self.lanes(group, active);
+                let sizes = if *wide { *lanes.get64(*size) } else { lanes.get32(*size).map(u64::from) };
+                let size = lanes_of(active).map(|lane| sizes[lane]).max().unwrap_or(0);
+                let start = u64::from(top).next_multiple_of(u64::from(*align).max(1));
+                let end = start.saturating_add(size);
+                if end > map::LOCAL_BASE + map::LOCAL_BYTES {
+                    let message = format!("alloca of {size} bytes: a thread has {} bytes of local memory", map::LOCAL_BYTES);
+                    return Err(self.trap(TrapKind::StackOverflow, active, &message));
+                }
+                self.warp.groups[group.index].local_top = end as u32;
+                self.put_address(group, active, *wide, *d, start);
+            }
+            Op::StackSave { wide, d } => self.put_address(group, active, *wide, *d, u64::from(top)),
+            Op::StackRestore { wide, a } => {
+                let lanes = self.lanes(group, active);
+                let first = first_lane(active);
+                let saved = if *wide { lanes.get64(*a)[first] } else { u64::from(lanes.get32(*a)[first]) };
+                if saved > u64::from(top) || saved < u64::from(group.frame.local) {
+                    return Err(self.trap(TrapKind::StackOverflow, active, "stackrestore of a value that stacksave did not give here"));
+                }
+                self.warp.groups[group.index].local_top = saved as u32;
+            }
+            other => unreachable!("{other:?} does not manage the stack"),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn put_address(&mut self, group: &Group, active: LaneMask, wide: bool, d: Dst, address: u64) {
+        let mut lanes = self.lanes(group, active);
+        if wide { lanes.put64(d, &[address; 32]) } else { lanes.put32(d, &[address as u32; 32]) }
+    }
+}

@@ -1,0 +1,212 @@
+//! Calls and returns: frames, and how arguments travel (PTX ISA, "Function Calls", "Abstracting the ABI").
+//!
+//! A call gives its lanes a frame behind the caller's, in the register banks and in local memory. Arguments are copied slot to slot or,
+//! for `.param` variables, byte by byte between the frames' blocks of local memory.
+
+use triomphe::Arc;
+
+use super::{Executed, Flow, Group, WarpRun};
+use crate::isa::ScalarType;
+use crate::machine::event::Observer;
+use crate::machine::lanes::{LaneMask, lanes_of};
+use crate::machine::registers::FrameBase;
+use crate::machine::trap::TrapKind;
+use crate::machine::warp::CallFrame;
+use crate::program::{Bank, CallArg, CallId, CallTarget, Dst, FuncId, Op, Param, ParamPlace, Pc, PredSrc, Src, SrcKind, map};
+
+/// Frames of local memory start at multiples of this, so that every variable's alignment holds.
+const FRAME_ALIGN: u32 = 16;
+
+/// Calls in progress at most, whatever memory they take.
+const DEPTH: u32 = 1 << 16;
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes a call or a return.
+    pub(super) fn call(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+        match op {
+            Op::Call { call, .. } => self.enter_call(*call, group, active),
+            Op::Return { .. } => Ok(self.leave(group, active)),
+            other => unreachable!("{other:?} is no call"),
+        }
+    }
+
+    fn enter_call(&mut self, call: CallId, group: &Group, active: LaneMask) -> Executed {
+        let program = self.program;
+        match &program.calls[call.index()].target {
+            CallTarget::Direct(callee) => self.enter(call, *callee, group, active)?,
+            CallTarget::Indirect { address, wide, .. } => {
+                let lanes = self.lanes(group, active);
+                let addresses = if *wide { *lanes.get64(*address) } else { lanes.get32(*address).map(u64::from) };
+                let mut rest = active;
+                let mut callees: smallvec::SmallVec<[(FuncId, LaneMask); 4]> = smallvec::SmallVec::new();
+                while rest != 0 {
+                    let wanted = addresses[rest.trailing_zeros() as usize];
+                    let taken = lanes_of(rest).filter(|lane| addresses[*lane] == wanted).fold(0, |mask, lane| mask | 1 << lane);
+                    callees.push((self.callee_at(wanted, taken)?, taken));
+                    rest &= !taken;
+                }
+                for (callee, taken) in callees {
+                    self.enter(call, callee, group, taken)?;
+                }
+            }
+        }
+        self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
+        self.warp.groups.retain(|group| group.mask != 0);
+        Ok(Flow::Reselect)
+    }
+
+    /// The function whose address is called.
+    fn callee_at(&self, address: u64, lanes: LaneMask) -> Result<FuncId, Box<crate::machine::trap::Trap>> {
+        let map = map::map(self.program.address_bits);
+        let index = map::function_of_address(map, address).filter(|index| (*index as usize) < self.program.functions.len());
+        let message = || format!("indirect call to {address:#x}, which is not the address of a function");
+        index.map(FuncId).ok_or_else(|| self.trap(TrapKind::CallTarget, lanes, &message()))
+    }
+
+    /// Puts the lanes of `taken` at the start of `callee`, as a group of their own.
+    fn enter(&mut self, call: CallId, callee: FuncId, group: &Group, taken: LaneMask) -> Result<(), Box<crate::machine::trap::Trap>> {
+        let function = &self.program.functions[callee.index()];
+        if function.code.is_empty() {
+            let message = format!("'{}' is called, but the module only declares it", function.name);
+            return Err(self.trap(TrapKind::Unsupported, taken, &message));
+        }
+        let caller = &self.warp.groups[group.index];
+        let top = caller.local_top.next_multiple_of(FRAME_ALIGN);
+        let depth = caller.stack.as_ref().map_or(0, |frame| frame.depth) + 1;
+        let slots = self.frame_function(group).slots;
+        let frame = FrameBase { local: top, ..group.frame.after(slots, 0) };
+        let end = top.saturating_add(function.frame_bytes);
+        if u64::from(end) > map::LOCAL_BASE + map::LOCAL_BYTES || depth > DEPTH {
+            let message = format!(
+                "call of '{}' at depth {depth}: the frames take more than the {} bytes of local memory a thread has",
+                function.name,
+                map::LOCAL_BYTES
+            );
+            return Err(self.trap(TrapKind::StackOverflow, taken, &message));
+        }
+        let stack = CallFrame {
+            pc: group.pc,
+            call,
+            callee,
+            caller: group.frame,
+            caller_top: caller.local_top,
+            depth,
+            parent: caller.stack.clone(),
+        };
+        self.warp.registers.enter(frame, function.slots, taken);
+        let site = &self.program.calls[call.index()];
+        for (argument, param) in site.args.iter().zip(&function.params) {
+            self.pass(argument, group.frame, param, frame, taken);
+        }
+        self.warp.split(group.index, taken, Pc(function.code.start));
+        if let Some(entered) = self.warp.groups.last_mut() {
+            entered.frame = frame;
+            entered.local_top = end;
+            entered.stack = Some(Arc::new(stack));
+        }
+        Ok(())
+    }
+
+    /// The function whose frame the group is in.
+    fn frame_function(&self, group: &Group) -> &crate::program::Function {
+        let callee = self.warp.groups[group.index].stack.as_ref().map_or(self.linked.config.kernel, |frame| frame.callee);
+        &self.program.functions[callee.index()]
+    }
+
+    /// Returns the lanes of `active` to their caller, or ends them in a kernel.
+    fn leave(&mut self, group: &Group, active: LaneMask) -> Flow {
+        let Some(stack) = self.warp.groups[group.index].stack.clone() else { return self.exit(group, active) };
+        let program = self.program;
+        let site = &program.calls[stack.call.index()];
+        for (result, param) in site.results.iter().zip(&program.functions[stack.callee.index()].results) {
+            self.give_back(result, stack.caller, param, group.frame, active);
+        }
+        self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
+        self.warp.split(group.index, active, Pc(stack.pc.0 + 1));
+        if let Some(returned) = self.warp.groups.last_mut() {
+            returned.frame = stack.caller;
+            returned.local_top = stack.caller_top;
+            returned.stack = stack.parent.clone();
+        }
+        self.warp.groups.retain(|group| group.mask != 0);
+        Flow::Reselect
+    }
+
+    /// Copies an argument from the caller's frame into the callee's.
+    fn pass(&mut self, argument: &CallArg, caller: FrameBase, param: &Param, callee: FrameBase, mask: LaneMask) {
+        match (*argument, param.place) {
+            (CallArg::Value(Bank::B64, value), ParamPlace::Register(_, slot)) => {
+                self.move_64(caller, value, callee, slot, mask);
+                if param.ty == ScalarType::B128 {
+                    self.move_64(caller, value.next(), callee, slot + 1, mask);
+                }
+            }
+            (CallArg::Value(_, value), ParamPlace::Register(_, slot)) => self.move_32(caller, value, callee, slot, mask),
+            (CallArg::Pred(value), ParamPlace::Register(_, slot)) => {
+                let bits = super::Lanes::new(self.warp, self.linked, caller, mask).pred(value);
+                super::Lanes::new(self.warp, self.linked, callee, mask).put_pred(Dst(slot), bits);
+            }
+            (CallArg::Frame { offset, bytes }, ParamPlace::Frame(to)) => {
+                self.copy_local(caller.local + offset, callee.local + to, bytes.min(param.bytes), mask);
+            }
+            (CallArg::Value(bank, value), ParamPlace::Frame(to)) => self.spill(caller, bank, value, callee.local + to, param.bytes, mask),
+            _ => {}
+        }
+    }
+
+    /// Copies a result from the callee's frame into the caller's.
+    fn give_back(&mut self, result: &CallArg, caller: FrameBase, param: &Param, callee: FrameBase, mask: LaneMask) {
+        match (*result, param.place) {
+            (CallArg::Value(Bank::B64, to), ParamPlace::Register(_, slot)) => {
+                self.move_64(callee, Src::reg(slot), caller, slot_of(to), mask);
+                if param.ty == ScalarType::B128 {
+                    self.move_64(callee, Src::reg(slot + 1), caller, slot_of(to) + 1, mask);
+                }
+            }
+            (CallArg::Value(_, to), ParamPlace::Register(_, slot)) => {
+                self.move_32(callee, Src::reg(slot), caller, slot_of(to), mask);
+            }
+            (CallArg::Pred(PredSrc::Reg { slot: to, .. }), ParamPlace::Register(_, slot)) => {
+                let value = PredSrc::Reg { slot, negate: false };
+                let bits = super::Lanes::new(self.warp, self.linked, callee, mask).pred(value);
+                super::Lanes::new(self.warp, self.linked, caller, mask).put_pred(Dst(to), bits);
+            }
+            (CallArg::Frame { offset, bytes }, ParamPlace::Frame(from)) => {
+                self.copy_local(callee.local + from, caller.local + offset, bytes.min(param.bytes), mask);
+            }
+            _ => {}
+        }
+    }
+
+    fn move_32(&mut self, from: FrameBase, value: Src, to: FrameBase, slot: u32, mask: LaneMask) {
+        let value = *super::Lanes::new(self.warp, self.linked, from, mask).get32(value);
+        super::Lanes::new(self.warp, self.linked, to, mask).put32(Dst(slot), &value);
+    }
+
+    fn move_64(&mut self, from: FrameBase, value: Src, to: FrameBase, slot: u32, mask: LaneMask) {
+        let value = *super::Lanes::new(self.warp, self.linked, from, mask).get64(value);
+        super::Lanes::new(self.warp, self.linked, to, mask).put64(Dst(slot), &value);
+    }
+
+    /// Writes a register or constant into a `.param` variable of the callee.
+    fn spill(&mut self, from: FrameBase, bank: Bank, value: Src, address: u32, bytes: u32, mask: LaneMask) {
+        let lanes = super::Lanes::new(self.warp, self.linked, from, mask);
+        let value = if bank == Bank::B64 { *lanes.get64(value) } else { lanes.get32(value).map(u64::from) };
+        for lane in lanes_of(mask) {
+            let word = value[lane].to_le_bytes();
+            self.warp.local.write(lane, u64::from(address), &word[..(bytes as usize).min(8)]);
+        }
+    }
+
+    fn copy_local(&mut self, from: u32, to: u32, bytes: u32, mask: LaneMask) {
+        lanes_of(mask).for_each(|lane| self.warp.local.copy(lane, u64::from(from), u64::from(to), u64::from(bytes)));
+    }
+}
+
+/// The slot of a register that a result is written to.
+fn slot_of(register: Src) -> u32 {
+    match register.kind() {
+        SrcKind::Reg(slot) => slot,
+        SrcKind::Const(_) | SrcKind::Special(_) => unreachable!("a result is written to a register"),
+    }
+}

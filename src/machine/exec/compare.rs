@@ -1,0 +1,131 @@
+//! Comparison (PTX ISA, "Comparison and Selection Instructions": `setp`, `set`).
+
+use super::bits::combine;
+use super::float::is_packed;
+use super::operands::{Lane, Lanes};
+use super::{Family, half};
+use crate::isa::{Compare, FloatType, IntType, ScalarType};
+use crate::machine::lanes::LaneMask;
+use crate::num::compare::{Relation, holds};
+use crate::num::float::Float;
+use crate::num::{Bf16, F16};
+use crate::program::{Dst, Op, Src};
+
+/// Comparisons.
+pub(super) struct Comparison;
+
+impl Family for Comparison {
+    #[inline(always)]
+    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+        match *op {
+            Op::SetpInt { cmp, ty, combine: f, c, p, q, a, b } => {
+                let truth = compare_int(lanes, ty, cmp, a, b);
+                let c = lanes.pred(c);
+                lanes.put_pred(p, combine(f, truth, c));
+                lanes.put_pred(q, combine(f, !truth, c));
+            }
+            Op::SetpFloat { cmp, ty, ftz, combine: f, c, p, q, a, b } => {
+                let (low, high) = compare_float(lanes, ty, cmp, ftz, a, b);
+                let c = lanes.pred(c);
+                lanes.put_pred(p, combine(f, low, c));
+                lanes.put_pred(q, combine(f, if is_packed(ty) { high } else { !low }, c));
+            }
+            Op::SetInt { cmp, from, to, combine: f, c, d, a, b } => {
+                let truth = combine(f, compare_int(lanes, from, cmp, a, b), lanes.pred(c));
+                put_truth(lanes, to, d, truth, 0);
+            }
+            Op::SetFloat { cmp, from, to, ftz, combine: f, c, d, a, b } => {
+                let (low, high) = compare_float(lanes, from, cmp, ftz, a, b);
+                let c = lanes.pred(c);
+                put_truth(lanes, to, d, combine(f, low, c), combine(f, high, c));
+            }
+            ref other => unreachable!("{other:?} is no comparison"),
+        }
+    }
+}
+
+/// All ones, or 1.0 of a float type, where `low` holds, and zero elsewhere; the upper half of a packed type goes by `high`.
+#[inline(always)]
+fn put_truth(lanes: &mut Lanes<'_>, to: ScalarType, d: Dst, low: LaneMask, high: LaneMask) {
+    let (one, upper) = match to {
+        ScalarType::F32 => (1.0_f32.to_bits(), 0),
+        ScalarType::F16 => (0x3c00, 0),
+        ScalarType::BF16 => (0x3f80, 0),
+        ScalarType::F16x2 => (0x3c00, 0x3c00_0000),
+        ScalarType::BF16x2 => (0x3f80, 0x3f80_0000),
+        _ if to.bits() == 16 => (0xffff, 0),
+        _ => (u32::MAX, 0),
+    };
+    let mut out = [0; 32];
+    for (lane, word) in out.iter_mut().enumerate() {
+        *word = if low & (1 << lane) != 0 { one } else { 0 } | if high & (1 << lane) != 0 { upper } else { 0 };
+    }
+    lanes.put32(d, &out);
+}
+
+#[inline(always)]
+fn compare_int(lanes: &Lanes<'_>, ty: IntType, cmp: Compare, a: Src, b: Src) -> LaneMask {
+    match ty {
+        IntType::U16 => test(lanes, cmp, a, b, |x: u16| x),
+        IntType::S16 => test(lanes, cmp, a, b, |x: i16| x),
+        IntType::U32 | IntType::U16x2 | IntType::S16x2 => test(lanes, cmp, a, b, |x: u32| x),
+        IntType::S32 => test(lanes, cmp, a, b, |x: i32| x),
+        IntType::U64 => test(lanes, cmp, a, b, |x: u64| x),
+        IntType::S64 => test(lanes, cmp, a, b, |x: i64| x),
+    }
+}
+
+/// The lanes in which the comparison holds, of packed types in the lower and in the upper halves.
+#[inline(always)]
+fn compare_float(lanes: &Lanes<'_>, ty: FloatType, cmp: Compare, ftz: bool, a: Src, b: Src) -> (LaneMask, LaneMask) {
+    match ty {
+        FloatType::F32 if ftz => (test(lanes, cmp, a, b, |x: f32| x.flush()), 0),
+        FloatType::F32 => (test(lanes, cmp, a, b, |x: f32| x), 0),
+        FloatType::F64 => (test(lanes, cmp, a, b, |x: f64| x), 0),
+        FloatType::F16 | FloatType::F16x2 => half::compare::<F16>(lanes, relation(cmp), ftz, a, b),
+        FloatType::BF16 | FloatType::BF16x2 => half::compare::<Bf16>(lanes, relation(cmp), ftz, a, b),
+    }
+}
+
+/// The lanes in which `prepare(a) cmp prepare(b)`. Every relation has a loop of its own.
+#[inline(always)]
+fn test<T: Lane + PartialOrd>(lanes: &Lanes<'_>, cmp: Compare, a: Src, b: Src, prepare: impl Fn(T) -> T + Copy) -> LaneMask {
+    let with = |relation: Relation| lanes.test2(a, b, |a: T, b: T| holds(relation, prepare(a), prepare(b)));
+    match relation(cmp) {
+        Relation::Eq => with(Relation::Eq),
+        Relation::Ne => with(Relation::Ne),
+        Relation::Lt => with(Relation::Lt),
+        Relation::Le => with(Relation::Le),
+        Relation::Gt => with(Relation::Gt),
+        Relation::Ge => with(Relation::Ge),
+        Relation::Equ => with(Relation::Equ),
+        Relation::Neu => with(Relation::Neu),
+        Relation::Ltu => with(Relation::Ltu),
+        Relation::Leu => with(Relation::Leu),
+        Relation::Gtu => with(Relation::Gtu),
+        Relation::Geu => with(Relation::Geu),
+        Relation::Num => with(Relation::Num),
+        Relation::Nan => with(Relation::Nan),
+    }
+}
+
+/// The comparison in the terms of `num`; `.lo` and kin are the orders of unsigned types.
+#[inline(always)]
+fn relation(cmp: Compare) -> Relation {
+    match cmp {
+        Compare::Eq => Relation::Eq,
+        Compare::Ne => Relation::Ne,
+        Compare::Lt | Compare::Lo => Relation::Lt,
+        Compare::Le | Compare::Ls => Relation::Le,
+        Compare::Gt | Compare::Hi => Relation::Gt,
+        Compare::Ge | Compare::Hs => Relation::Ge,
+        Compare::Equ => Relation::Equ,
+        Compare::Neu => Relation::Neu,
+        Compare::Ltu => Relation::Ltu,
+        Compare::Leu => Relation::Leu,
+        Compare::Gtu => Relation::Gtu,
+        Compare::Geu => Relation::Geu,
+        Compare::Num => Relation::Num,
+        Compare::Nan => Relation::Nan,
+    }
+}

@@ -1,0 +1,53 @@
+//! Branches and exit (PTX ISA, "Control Flow Instructions").
+
+use super::{Executed, Flow, Group, Pause, WarpRun};
+use crate::machine::event::Observer;
+use crate::machine::lanes::{LaneMask, lanes_of};
+use crate::machine::trap::TrapKind;
+use crate::program::{Op, Pc, Src, TableId};
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes a branch or an exit.
+    #[inline(always)]
+    pub(super) fn control(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+        match op {
+            Op::Branch { target, .. } if active == group.mask => Ok(Flow::Jump(*target)),
+            Op::Branch { target, .. } => {
+                self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
+                self.warp.split(group.index, active, *target);
+                Ok(Flow::Reselect)
+            }
+            Op::BranchIndexed { index, table, .. } => self.branch_indexed(*index, *table, group, active),
+            Op::Exit => Ok(self.exit(group, active)),
+            other => unreachable!("{other:?} is no branch"),
+        }
+    }
+
+    fn branch_indexed(&mut self, index: Src, table: TableId, group: &Group, active: LaneMask) -> Executed {
+        let targets = &self.program.tables[table.index()];
+        let index = *self.lanes(group, active).get32(index);
+        let wild = lanes_of(active).filter(|lane| index[*lane] as usize >= targets.len()).fold(0, |mask, lane| mask | 1 << lane);
+        if wild != 0 {
+            let message = format!("brx.idx with an index past its table of {} targets", targets.len());
+            return Err(self.trap(TrapKind::BranchIndex, wild, &message));
+        }
+        self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
+        let mut rest = active;
+        while rest != 0 {
+            let target = targets[index[rest.trailing_zeros() as usize] as usize];
+            let taken = lanes_of(rest).filter(|lane| targets[index[*lane] as usize] == target).fold(0, |mask, lane| mask | 1 << lane);
+            self.warp.split(group.index, taken, target);
+            rest &= !taken;
+        }
+        self.warp.groups.retain(|group| group.mask != 0);
+        Ok(Flow::Reselect)
+    }
+
+    /// Ends the lanes of `active`; the rest of the group goes on behind the instruction.
+    pub(super) fn exit(&mut self, group: &Group, active: LaneMask) -> Flow {
+        let before = self.warp.live;
+        self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
+        self.warp.exit(active);
+        Flow::Pause(Pause::LanesExited { before })
+    }
+}

@@ -1,0 +1,158 @@
+//! Conversions (PTX ISA, "Data Movement and Conversion Instructions": `cvt`, `cvt.pack`).
+//!
+//! Conversions that programs do in their inner loops have loops of their own; all others take the general way, lane by lane.
+
+use super::Family;
+use super::float::rounding;
+use super::operands::Lanes;
+use crate::isa::{self, ScalarType, TypeKind};
+use crate::machine::lanes::{PerLane, lanes_of};
+use crate::num::convert::{self, Conversion, Kind};
+use crate::num::exact::Format;
+use crate::program::{ConvertMode, Dst, Op, Src};
+
+/// Conversions.
+pub(super) struct Conversions;
+
+impl Family for Conversions {
+    #[inline(always)]
+    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+        match *op {
+            Op::Convert { mode, d, a } => convert(lanes, mode, d, a),
+            Op::ConvertPair { mode, d, a, b } => convert_pair(lanes, mode, d, a, b),
+            Op::ConvertPack { to, d, a, b, c, .. } => {
+                let signed = to.kind() == TypeKind::Signed;
+                lanes.map3(d, a, b, c, |a: i32, b: i32, c: u32| convert::pack(a, b, c, to.bits(), signed));
+            }
+            ref other => unreachable!("{other:?} is no conversion"),
+        }
+    }
+}
+
+#[inline(always)]
+fn convert(lanes: &mut Lanes<'_>, mode: ConvertMode, d: Dst, a: Src) {
+    if is_plain_integer(mode) {
+        let words = extend(&source(lanes, mode.a_bits, a), mode.from);
+        return put(lanes, mode, d, &extend(&words, mode.to));
+    }
+    if is_plain(mode) && mode.d_bits == u8::try_from(mode.to.bits()).unwrap_or(0) {
+        match (mode.from, mode.to) {
+            (ScalarType::S32, ScalarType::F32) if mode.a_bits == 32 => return lanes.map1(d, a, |a: i32| a as f32),
+            (ScalarType::U32, ScalarType::F32) if mode.a_bits == 32 => return lanes.map1(d, a, |a: u32| a as f32),
+            (ScalarType::S32, ScalarType::F64) if mode.a_bits == 32 => return lanes.map1(d, a, |a: i32| f64::from(a)),
+            (ScalarType::U32, ScalarType::F64) if mode.a_bits == 32 => return lanes.map1(d, a, |a: u32| f64::from(a)),
+            _ => {}
+        }
+    }
+    let words = source(lanes, mode.a_bits, a);
+    general(lanes, mode, d, &words);
+}
+
+/// The source register's bits, zero-extended.
+#[inline(always)]
+fn source(lanes: &Lanes<'_>, bits: u8, a: Src) -> PerLane<u64> {
+    if bits == 64 { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) }
+}
+
+/// Between integers without saturation: nothing but extension.
+#[inline(always)]
+fn is_plain_integer(mode: ConvertMode) -> bool {
+    let float = mode.to.kind() == TypeKind::Float || mode.from.kind() == TypeKind::Float;
+    !float && !mode.sat
+}
+
+#[inline(always)]
+fn is_plain(mode: ConvertMode) -> bool {
+    mode.rounding == isa::Rounding::Nearest && !mode.sat && !mode.relu && !mode.satfinite
+}
+
+/// The low bits of each word, extended from `ty` to 64 bits.
+#[inline(always)]
+fn extend(words: &PerLane<u64>, ty: ScalarType) -> PerLane<u64> {
+    let unused = 64 - ty.bits().min(64);
+    if ty.kind() == TypeKind::Signed {
+        words.map(|word| ((word << unused) as i64 >> unused) as u64)
+    } else {
+        words.map(|word| word << unused >> unused)
+    }
+}
+
+/// Writes results that are already extended to 64 bits.
+#[inline(always)]
+fn put(lanes: &mut Lanes<'_>, mode: ConvertMode, d: Dst, words: &PerLane<u64>) {
+    match mode.d_bits {
+        64 => lanes.put64(d, words),
+        16 => lanes.put32(d, &words.map(|word| word as u32 & 0xffff)),
+        _ => lanes.put32(d, &words.map(|word| word as u32)),
+    }
+}
+
+#[inline(never)]
+fn general(lanes: &mut Lanes<'_>, mode: ConvertMode, d: Dst, words: &PerLane<u64>) {
+    let conversion = conversion(mode, mode.to, mode.from);
+    let mut out = [0; 32];
+    lanes_of(lanes.mask).for_each(|lane| out[lane] = place(mode.to, conversion.apply(words[lane])));
+    let integer = mode.to.kind() != TypeKind::Float;
+    put(lanes, mode, d, &if integer { extend(&out, mode.to) } else { out });
+}
+
+/// Two numbers packed into one register, `a` above `b`; or the two halves of one register each converted.
+#[inline(never)]
+fn convert_pair(lanes: &mut Lanes<'_>, mode: ConvertMode, d: Dst, a: Src, b: Src) {
+    let (to, from) = (element(mode.to), element(mode.from));
+    let conversion = conversion(mode, to, from);
+    let (high, low) = (*lanes.get32(a), *lanes.get32(b));
+    let packed_source = from != mode.from;
+    let mut out = [0; 32];
+    for lane in lanes_of(lanes.mask) {
+        let high_word = if packed_source { u64::from(high[lane]) >> from.bits() } else { u64::from(high[lane]) };
+        let low_word = if packed_source { u64::from(high[lane]) } else { u64::from(low[lane]) };
+        let mask = (1_u64 << from.bits()) - 1;
+        let (high_half, low_half) = (conversion.apply(high_word & mask), conversion.apply(low_word & mask));
+        out[lane] = (high_half << to.bits() | low_half) as u32;
+    }
+    lanes.put32(d, &out);
+}
+
+/// The type of one element of a packed type.
+fn element(ty: ScalarType) -> ScalarType {
+    match ty {
+        ScalarType::F16x2 => ScalarType::F16,
+        ScalarType::BF16x2 => ScalarType::BF16,
+        ScalarType::E4M3x2 => ScalarType::E4M3,
+        ScalarType::E5M2x2 => ScalarType::E5M2,
+        scalar => scalar,
+    }
+}
+
+/// A result of `num` as it stands in a register: `.tf32` has the place of an `.f32` whose low bits are zero.
+fn place(ty: ScalarType, word: u64) -> u64 {
+    if ty == ScalarType::TF32 { word << 13 } else { word }
+}
+
+fn conversion(mode: ConvertMode, to: ScalarType, from: ScalarType) -> Conversion {
+    Conversion {
+        to: kind(to),
+        from: kind(from),
+        rounding: rounding(mode.rounding),
+        integral: mode.to_integral,
+        ftz: mode.ftz,
+        sat: mode.sat,
+        relu: mode.relu,
+        satfinite: mode.satfinite,
+    }
+}
+
+fn kind(ty: ScalarType) -> Kind {
+    match ty {
+        ScalarType::F16 => Kind::Float(Format::F16),
+        ScalarType::BF16 => Kind::Float(Format::BF16),
+        ScalarType::TF32 => Kind::Float(Format::TF32),
+        ScalarType::F32 => Kind::Float(Format::F32),
+        ScalarType::F64 => Kind::Float(Format::F64),
+        ScalarType::E4M3 => Kind::Float(Format::E4M3),
+        ScalarType::E5M2 => Kind::Float(Format::E5M2),
+        other if other.kind() == TypeKind::Signed => Kind::Signed(other.bits()),
+        other => Kind::Unsigned(other.bits()),
+    }
+}

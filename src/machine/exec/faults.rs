@@ -1,0 +1,131 @@
+//! Faults: which lanes of an access are wrong, why, and the words for it.
+
+use super::WarpRun;
+use crate::isa::Space;
+use crate::machine::event::Observer;
+use crate::machine::lanes::LaneMask;
+use crate::machine::memory::{LaneAccess, Region};
+use crate::machine::trap::{Trap, TrapAccess, TrapKind};
+use crate::program::map;
+
+/// Addresses below this are called null.
+const NULL_PAGE: u64 = 4096;
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// A fault that is not about memory.
+    pub(super) fn trap(&self, kind: TrapKind, lanes: LaneMask, message: &str) -> Box<Trap> {
+        Box::new(Trap { kind, place: self.place, lanes, access: None, message: message.to_string() })
+    }
+
+    /// The fault of an access of which at least one lane is wrong. `top` is the end of the group's local memory.
+    pub(super) fn memory_fault(&self, access: &LaneAccess, space: Space, write: bool, top: u32) -> Box<Trap> {
+        let bytes = u64::from(access.bytes);
+        let kind_of = |address: u64| self.classify(address, bytes, space, write, top);
+        let faulty = access.lanes_where(|address| kind_of(address).is_some());
+        let lowest = access.addresses[faulty.trailing_zeros() as usize % 32];
+        let kind = kind_of(lowest).unwrap_or(TrapKind::OutOfBounds);
+        let lanes = access.lanes_where(|address| kind_of(address) == Some(kind));
+        let verb = if write { "store" } else { "load" };
+        let reason = self.reason(kind, lowest, bytes, space, top);
+        let message = format!("{} {verb} of {bytes} bytes at {lowest:#x}: {reason}", space.word());
+        let access = Some(TrapAccess { space, address: lowest, bytes: access.bytes, write });
+        Box::new(Trap { kind, place: self.place, lanes, access, message })
+    }
+
+    /// What is wrong with `bytes` bytes at `address`, if anything.
+    fn classify(&self, address: u64, bytes: u64, space: Space, write: bool, top: u32) -> Option<TrapKind> {
+        if !address.is_multiple_of(bytes) {
+            return Some(TrapKind::Misaligned);
+        }
+        let (space, address) = match space {
+            Space::Generic => self.window(address),
+            named => (named, address),
+        };
+        let inside = |start: u64, end: u64| address >= start && address.saturating_add(bytes) <= end;
+        let good = match space {
+            Space::Generic | Space::Global => covers(self.global, address, bytes),
+            Space::Const => covers(self.constants, address, bytes),
+            Space::Shared | Space::SharedCluster => inside(map::SHARED_RESERVED, self.linked.shared_bytes),
+            Space::Local | Space::ParamFunc => inside(map::LOCAL_BASE, u64::from(top)),
+            Space::Param => inside(0, self.linked.config.params.len() as u64),
+        };
+        let read_only = matches!(space, Space::Const | Space::Param);
+        match good {
+            true if write && read_only => Some(TrapKind::ReadOnly),
+            true => None,
+            false if matches!(space, Space::Global | Space::Generic) => Some(self.classify_global(address)),
+            false => Some(TrapKind::OutOfBounds),
+        }
+    }
+
+    fn classify_global(&self, address: u64) -> TrapKind {
+        match self.window(address).0 {
+            _ if address < NULL_PAGE => TrapKind::Null,
+            Space::Global => TrapKind::OutOfBounds,
+            _ => TrapKind::Space,
+        }
+    }
+
+    /// The space whose generic window holds `address`, and the address in that space.
+    pub(super) fn window(&self, address: u64) -> (Space, u64) {
+        let (space, start) = self.window_of(address);
+        (space, address - start)
+    }
+
+    /// The space whose generic window holds `address`, and where the window starts.
+    pub(super) fn window_of(&self, address: u64) -> (Space, u64) {
+        let map = map::map(self.program.address_bits);
+        let windows = [
+            (Space::Shared, map.shared_window),
+            (Space::Local, map.local_window),
+            (Space::Const, map.const_window),
+            (Space::Param, map.param_window),
+        ];
+        let found = windows.into_iter().find(|(_, start)| (*start..*start + map::WINDOW_BYTES).contains(&address));
+        found.unwrap_or((Space::Global, 0))
+    }
+
+    fn reason(&self, kind: TrapKind, address: u64, bytes: u64, space: Space, top: u32) -> String {
+        let (actual, offset) = if space == Space::Generic { self.window(address) } else { (space, address) };
+        match kind {
+            TrapKind::Misaligned => format!("the address is not a multiple of {bytes}"),
+            TrapKind::Null => "a null pointer".to_string(),
+            TrapKind::ReadOnly => format!("{} memory cannot be written", actual.word()),
+            TrapKind::Space => {
+                let (window, offset) = self.window(address);
+                format!("this is the generic address of {} memory ({offset:#x}), not a global address", window.word())
+            }
+            _ => match actual {
+                Space::Generic | Space::Global => neighbour(self.global, offset, bytes),
+                Space::Const => neighbour(self.constants, offset, bytes),
+                Space::Shared | Space::SharedCluster if offset < map::SHARED_RESERVED => {
+                    format!("the first {} bytes of shared memory belong to the system", map::SHARED_RESERVED)
+                }
+                Space::Shared | Space::SharedCluster => format!("the block's shared memory ends at {:#x}", self.linked.shared_bytes),
+                Space::Local | Space::ParamFunc => {
+                    format!("the thread's local memory is {:#x} to {top:#x}", map::LOCAL_BASE)
+                }
+                Space::Param => format!("the kernel has {} bytes of parameters", self.linked.config.params.len()),
+            },
+        }
+    }
+}
+
+fn covers(region: &Region, address: u64, bytes: u64) -> bool {
+    region.find(address).is_some_and(|allocation| allocation.end() - address >= bytes)
+}
+
+/// Where `address` lies from the allocation nearest to it.
+fn neighbour(region: &Region, address: u64, bytes: u64) -> String {
+    let Some(near) = region.find(address).or_else(|| region.nearest(address)) else {
+        return "nothing is allocated".to_string();
+    };
+    let whole = format!("'{}' ({} bytes at {:#x})", near.name, near.pages.len(), near.base);
+    if address < near.base {
+        format!("{} bytes before the start of {whole}", near.base - address)
+    } else if address < near.end() {
+        format!("reaches {} bytes past the end of {whole}", bytes - (near.end() - address))
+    } else {
+        format!("{} bytes past the end of {whole}", address - near.end())
+    }
+}

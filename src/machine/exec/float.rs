@@ -1,0 +1,174 @@
+//! Floating-point arithmetic (PTX ISA, "Floating Point Instructions").
+//!
+//! The words that matter in inner loops (nearest, with and without `.ftz`) are literal in their loops, so that the host's vector
+//! instructions serve them; the others share one loop a function.
+
+use super::operands::{Lane, Lanes};
+use super::{Family, half};
+use crate::isa::{self, FloatBinary, FloatMode, FloatType, FloatUnary};
+use crate::num::float::{self, Class, Divide, Extremum, Float};
+use crate::num::{Bf16, F16, Mode, Rounding, special};
+use crate::program::{Dst, Op, Src};
+
+/// Floating-point arithmetic.
+pub(super) struct FloatingPoint;
+
+impl Family for FloatingPoint {
+    #[inline(always)]
+    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+        match *op {
+            Op::FloatUnary { f, ty, mode, d, a } => match ty {
+                FloatType::F32 => unary_f32(lanes, f, numeric(mode), d, a),
+                FloatType::F64 => unary_f64(lanes, f, numeric(mode), d, a),
+                FloatType::F16 | FloatType::F16x2 => half::unary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, a),
+                FloatType::BF16 | FloatType::BF16x2 => half::unary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, a),
+            },
+            Op::FloatBinary { f, ty, mode, d, a, b } => match ty {
+                FloatType::F32 => binary_f32(lanes, f, numeric(mode), d, a, b),
+                FloatType::F64 => binary::<f64>(lanes, f, numeric(mode), d, a, b),
+                FloatType::F16 | FloatType::F16x2 => half::binary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, a, b),
+                FloatType::BF16 | FloatType::BF16x2 => half::binary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, a, b),
+            },
+            Op::FloatTernary { f, ty, mode, d, a, b, c } => match ty {
+                FloatType::F32 => fma::<f32>(lanes, numeric(mode), d, [a, b, c]),
+                FloatType::F64 => fma::<f64>(lanes, numeric(mode), d, [a, b, c]),
+                FloatType::F16 | FloatType::F16x2 => half::ternary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
+                FloatType::BF16 | FloatType::BF16x2 => half::ternary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
+            },
+            Op::TestProperty { f, ty, p, a } => {
+                let bits = match ty {
+                    FloatType::F64 => lanes.test1(a, |a: f64| float::test(a, class(f))),
+                    _ => lanes.test1(a, |a: f32| float::test(a, class(f))),
+                };
+                lanes.put_pred(p, bits);
+            }
+            ref other => unreachable!("{other:?} is no floating-point arithmetic"),
+        }
+    }
+}
+
+/// Whether a register holds two numbers of the type.
+pub(super) fn is_packed(ty: FloatType) -> bool {
+    matches!(ty, FloatType::F16x2 | FloatType::BF16x2)
+}
+
+/// The instruction's words in the terms of `num`.
+#[inline(always)]
+fn numeric(mode: FloatMode) -> Mode {
+    Mode { rounding: rounding(mode.rounding), ftz: mode.ftz, sat: mode.sat }
+}
+
+/// The rounding in the terms of `num`.
+#[inline(always)]
+pub(super) fn rounding(rounding: isa::Rounding) -> Rounding {
+    match rounding {
+        isa::Rounding::Nearest => Rounding::Nearest,
+        isa::Rounding::Zero => Rounding::Zero,
+        isa::Rounding::Down => Rounding::Down,
+        isa::Rounding::Up => Rounding::Up,
+        isa::Rounding::NearestAway => Rounding::NearestAway,
+    }
+}
+
+fn class(property: isa::TestProperty) -> Class {
+    match property {
+        isa::TestProperty::Finite => Class::Finite,
+        isa::TestProperty::Infinite => Class::Infinite,
+        isa::TestProperty::Number => Class::Number,
+        isa::TestProperty::NotANumber => Class::NotANumber,
+        isa::TestProperty::Normal => Class::Normal,
+        isa::TestProperty::Subnormal => Class::Subnormal,
+    }
+}
+
+const PLAIN: Mode = Mode { rounding: Rounding::Nearest, ftz: false, sat: false };
+const FLUSH: Mode = Mode { rounding: Rounding::Nearest, ftz: true, sat: false };
+
+#[inline(always)]
+fn fma<T: Lane + Float>(lanes: &mut Lanes<'_>, mode: Mode, d: Dst, [a, b, c]: [Src; 3]) {
+    match mode {
+        PLAIN => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a, b, c, PLAIN)),
+        FLUSH => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a, b, c, FLUSH)),
+        mode => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a, b, c, mode)),
+    }
+}
+
+#[inline(always)]
+fn binary<T: Lane + Divide>(lanes: &mut Lanes<'_>, f: FloatBinary, mode: Mode, d: Dst, a: Src, b: Src) {
+    match (f, mode) {
+        (FloatBinary::Add, PLAIN) => lanes.map2(d, a, b, |a: T, b: T| float::add(a, b, PLAIN)),
+        (FloatBinary::Add, FLUSH) => lanes.map2(d, a, b, |a: T, b: T| float::add(a, b, FLUSH)),
+        (FloatBinary::Add, mode) => lanes.map2(d, a, b, |a: T, b: T| float::add(a, b, mode)),
+        (FloatBinary::Sub, PLAIN) => lanes.map2(d, a, b, |a: T, b: T| float::sub(a, b, PLAIN)),
+        (FloatBinary::Sub, FLUSH) => lanes.map2(d, a, b, |a: T, b: T| float::sub(a, b, FLUSH)),
+        (FloatBinary::Sub, mode) => lanes.map2(d, a, b, |a: T, b: T| float::sub(a, b, mode)),
+        (FloatBinary::Mul, PLAIN) => lanes.map2(d, a, b, |a: T, b: T| float::mul(a, b, PLAIN)),
+        (FloatBinary::Mul, FLUSH) => lanes.map2(d, a, b, |a: T, b: T| float::mul(a, b, FLUSH)),
+        (FloatBinary::Mul, mode) => lanes.map2(d, a, b, |a: T, b: T| float::mul(a, b, mode)),
+        (FloatBinary::Div, PLAIN) => lanes.map2(d, a, b, |a: T, b: T| float::div(a, b, PLAIN)),
+        (FloatBinary::Div, mode) => lanes.map2(d, a, b, |a: T, b: T| float::div(a, b, mode)),
+        (FloatBinary::Copysign, _) => lanes.map2(d, a, b, |a: T, b: T| float::copysign(a, b)),
+        (FloatBinary::DivApprox | FloatBinary::DivFull, _) => unreachable!("approximate division is of f32 only"),
+        (extremum, mode) => extremes::<T>(lanes, extremum, mode.ftz, d, a, b),
+    }
+}
+
+#[inline(always)]
+fn extremes<T: Lane + Float>(lanes: &mut Lanes<'_>, f: FloatBinary, ftz: bool, d: Dst, a: Src, b: Src) {
+    use FloatBinary::{MaxNan, MaxNanXorSign, MaxXorSign, MinNan, MinNanXorSign, MinXorSign};
+    let nan = matches!(f, MinNan | MaxNan | MinNanXorSign | MaxNanXorSign);
+    let xorsign_abs = matches!(f, MinXorSign | MaxXorSign | MinNanXorSign | MaxNanXorSign);
+    let words = Extremum { ftz, nan, xorsign_abs };
+    if matches!(f, FloatBinary::Min | MinNan | MinXorSign | MinNanXorSign) {
+        lanes.map2(d, a, b, |a: T, b: T| float::min(a, b, words));
+    } else {
+        lanes.map2(d, a, b, |a: T, b: T| float::max(a, b, words));
+    }
+}
+
+#[inline(always)]
+fn binary_f32(lanes: &mut Lanes<'_>, f: FloatBinary, mode: Mode, d: Dst, a: Src, b: Src) {
+    match f {
+        FloatBinary::DivApprox => lanes.map2(d, a, b, |a: f32, b: f32| special::div_approx(a, b, mode.ftz)),
+        FloatBinary::DivFull => lanes.map2(d, a, b, |a: f32, b: f32| special::div_full(a, b, mode.ftz)),
+        other => binary::<f32>(lanes, other, mode, d, a, b),
+    }
+}
+
+#[inline(always)]
+fn unary<T: Lane + Divide>(lanes: &mut Lanes<'_>, f: FloatUnary, mode: Mode, d: Dst, a: Src) {
+    match f {
+        FloatUnary::Neg => lanes.map1(d, a, |a: T| float::neg(a, mode)),
+        FloatUnary::Abs => lanes.map1(d, a, |a: T| float::abs(a, mode)),
+        FloatUnary::Sqrt if mode == PLAIN => lanes.map1(d, a, |a: T| float::sqrt(a, PLAIN)),
+        FloatUnary::Sqrt => lanes.map1(d, a, |a: T| float::sqrt(a, mode)),
+        FloatUnary::Rcp if mode == PLAIN => lanes.map1(d, a, |a: T| float::rcp(a, PLAIN)),
+        FloatUnary::Rcp => lanes.map1(d, a, |a: T| float::rcp(a, mode)),
+        other => unreachable!("{other:?} is not of every type"),
+    }
+}
+
+#[inline(always)]
+fn unary_f32(lanes: &mut Lanes<'_>, f: FloatUnary, mode: Mode, d: Dst, a: Src) {
+    let ftz = mode.ftz;
+    match f {
+        FloatUnary::SqrtApprox => lanes.map1(d, a, |a: f32| special::sqrt(a, ftz)),
+        FloatUnary::RcpApprox => lanes.map1(d, a, |a: f32| special::rcp(a, ftz)),
+        FloatUnary::RsqrtApprox => lanes.map1(d, a, |a: f32| special::rsqrt(a, ftz)),
+        FloatUnary::SinApprox => lanes.map1(d, a, |a: f32| special::sin(a)),
+        FloatUnary::CosApprox => lanes.map1(d, a, |a: f32| special::cos(a)),
+        FloatUnary::Lg2Approx => lanes.map1(d, a, |a: f32| special::lg2(a, ftz)),
+        FloatUnary::Ex2Approx => lanes.map1(d, a, |a: f32| special::ex2(a, ftz)),
+        FloatUnary::TanhApprox => lanes.map1(d, a, |a: f32| special::tanh(a)),
+        other => unary::<f32>(lanes, other, mode, d, a),
+    }
+}
+
+#[inline(always)]
+fn unary_f64(lanes: &mut Lanes<'_>, f: FloatUnary, mode: Mode, d: Dst, a: Src) {
+    match f {
+        FloatUnary::RcpApprox => lanes.map1(d, a, |a: f64| special::rcp_f64(a)),
+        FloatUnary::RsqrtApprox => lanes.map1(d, a, |a: f64| special::rsqrt_f64(a, mode.ftz)),
+        other => unary::<f64>(lanes, other, mode, d, a),
+    }
+}

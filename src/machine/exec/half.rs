@@ -1,0 +1,93 @@
+//! Arithmetic and comparison of half precision, one number a register or two (PTX ISA, "Half Precision Floating Point
+//! Instructions", "Half Precision Comparison Instructions").
+
+use super::operands::Lanes;
+use crate::isa::{FloatBinary, FloatTernary, FloatUnary};
+use crate::machine::lanes::LaneMask;
+use crate::num::compare::{Relation, holds};
+use crate::num::float::{self, Extremum, Float};
+use crate::num::{Bf16, F16, Mode, special};
+use crate::program::{Dst, Src};
+
+/// A 16-bit type with its part of the special-function unit.
+pub(super) trait Half: Float {
+    fn ex2(self) -> Self;
+    fn tanh(self) -> Self;
+}
+
+impl Half for F16 {
+    fn ex2(self) -> Self {
+        special::ex2_f16(self)
+    }
+    fn tanh(self) -> Self {
+        special::tanh_f16(self)
+    }
+}
+
+impl Half for Bf16 {
+    fn ex2(self) -> Self {
+        special::ex2_bf16(self)
+    }
+    fn tanh(self) -> Self {
+        special::tanh_bf16(self)
+    }
+}
+
+/// One operand in each half, or in the lower one alone.
+pub(super) fn unary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatUnary, mode: Mode, d: Dst, a: Src) {
+    let apply = |a: H| match f {
+        FloatUnary::Neg => float::neg(a, mode),
+        FloatUnary::Abs => float::abs(a, mode),
+        FloatUnary::Ex2Approx => a.ex2(),
+        FloatUnary::TanhApprox => a.tanh(),
+        other => unreachable!("{other:?} is not of half precision"),
+    };
+    lanes.map1(d, a, |a: u32| halves(packed, |shift| apply(half(a, shift))));
+}
+
+/// Two operands.
+pub(super) fn binary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatBinary, mode: Mode, d: Dst, a: Src, b: Src) {
+    use FloatBinary::{Add, Max, MaxNan, MaxNanXorSign, MaxXorSign, Min, MinNan, MinNanXorSign, MinXorSign, Mul, Sub};
+    let words = Extremum {
+        ftz: mode.ftz,
+        nan: matches!(f, MinNan | MaxNan | MinNanXorSign | MaxNanXorSign),
+        xorsign_abs: matches!(f, MinXorSign | MaxXorSign | MinNanXorSign | MaxNanXorSign),
+    };
+    let apply = |a: H, b: H| match f {
+        Add => float::add(a, b, mode),
+        Sub => float::sub(a, b, mode),
+        Mul => float::mul(a, b, mode),
+        Min | MinNan | MinXorSign | MinNanXorSign => float::min(a, b, words),
+        Max | MaxNan | MaxXorSign | MaxNanXorSign => float::max(a, b, words),
+        other => unreachable!("{other:?} is not of half precision"),
+    };
+    lanes.map2(d, a, b, |a: u32, b: u32| halves(packed, |shift| apply(half(a, shift), half(b, shift))));
+}
+
+/// Three operands.
+pub(super) fn ternary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatTernary, mode: Mode, d: Dst, [a, b, c]: [Src; 3]) {
+    let apply = |a: H, b: H, c: H| {
+        let result = float::fma(a, b, c, mode);
+        if f == FloatTernary::FmaRelu { float::relu(result) } else { result }
+    };
+    let each = |a: u32, b: u32, c: u32| halves(packed, |shift| apply(half(a, shift), half(b, shift), half(c, shift)));
+    lanes.map3(d, a, b, c, each);
+}
+
+/// The lanes in which the relation holds of the lower halves, and of the upper ones.
+pub(super) fn compare<H: Half>(lanes: &Lanes<'_>, relation: Relation, ftz: bool, a: Src, b: Src) -> (LaneMask, LaneMask) {
+    let flushed = |x: H| if ftz { x.flush() } else { x };
+    let test = |a: u32, b: u32, shift: u32| holds(relation, flushed(half(a, shift)), flushed(half(b, shift)));
+    (lanes.test2(a, b, |a: u32, b: u32| test(a, b, 0)), lanes.test2(a, b, |a: u32, b: u32| test(a, b, 16)))
+}
+
+/// The half of `word` that starts at bit `shift`.
+fn half<H: Half>(word: u32, shift: u32) -> H {
+    H::from_word(u64::from(word >> shift & 0xffff))
+}
+
+/// The results of the lower half and, if `packed`, of the upper one, as a register holds them.
+fn halves<H: Half>(packed: bool, result: impl Fn(u32) -> H) -> u32 {
+    let low = result(0).word() as u32;
+    if packed { low | (result(16).word() as u32) << 16 } else { low }
+}

@@ -1,0 +1,316 @@
+//! Loads and stores (PTX ISA, "Data Movement and Conversion Instructions": `ld`, `ldu`, `st`).
+
+use super::operands::Lanes;
+use super::{Executed, Flow, Group, WarpRun};
+use crate::isa::{Ordering, Space};
+use crate::machine::event::{AccessEvent, AccessKind, Observer};
+use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
+use crate::machine::memory::{LaneAccess, gather, scatter};
+use crate::machine::trap::Trap;
+use crate::program::{Access, Address, Base, Dst, Op, Src, map};
+
+/// Where an access goes.
+pub(super) enum Pieces {
+    /// All of it into one allocation of this space.
+    Whole(Space),
+    /// Into several.
+    Several(Vec<Piece>),
+}
+
+/// A part of an access that lies in one allocation of one space, with addresses of that space.
+pub(super) struct Piece {
+    /// Never `Generic`.
+    pub space: Space,
+    /// The lanes and where they access.
+    pub access: LaneAccess,
+}
+
+/// How an element travels from memory to a register.
+#[derive(Clone, Copy)]
+struct Element {
+    bits: u8,
+    signed: bool,
+    reg_bits: u8,
+}
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes a load or a store.
+    pub(super) fn load_store(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+        let program = self.program;
+        match op {
+            Op::Load { access, bits, signed, reg_bits, d, address } => {
+                let element = Element { bits: *bits, signed: *signed, reg_bits: *reg_bits };
+                self.load(access, element, std::slice::from_ref(d), address, group, active)
+            }
+            Op::LoadVector { access, bits, signed, reg_bits, parts, address } => {
+                let element = Element { bits: *bits, signed: *signed, reg_bits: *reg_bits };
+                self.load(access, element, &program.dests[parts.index()], address, group, active)
+            }
+            Op::Store { access, bits, reg_bits, a, address } => {
+                let element = Element { bits: *bits, signed: false, reg_bits: *reg_bits };
+                self.store(access, element, std::slice::from_ref(a), address, group, active)
+            }
+            Op::StoreVector { access, bits, reg_bits, parts, address } => {
+                let element = Element { bits: *bits, signed: false, reg_bits: *reg_bits };
+                self.store(access, element, &program.sources[parts.index()], address, group, active)
+            }
+            other => unreachable!("{other:?} is no load or store"),
+        }
+    }
+
+    fn load(&mut self, how: &Access, element: Element, parts: &[Dst], address: &Address, group: &Group, active: LaneMask) -> Executed {
+        self.note_spin(how);
+        let size = u32::from(element.bits / 8);
+        let mut access = self.access(address, group, active, size * parts.len() as u32);
+        let pieces = self.locate(&mut access, how.space, false, group)?;
+        let load = |run: &mut Self, space, access: &LaneAccess| {
+            run.report(space, access, AccessKind::Read);
+            for (index, d) in parts.iter().enumerate() {
+                run.load_element(space, access, element, *d, index as u64 * u64::from(size), group);
+            }
+        };
+        match pieces {
+            Pieces::Whole(space) => load(self, space, &access),
+            Pieces::Several(pieces) => pieces.iter().for_each(|piece| load(self, piece.space, &piece.access)),
+        }
+        Ok(Flow::Next)
+    }
+
+    #[inline(always)]
+    fn load_element(&mut self, space: Space, access: &LaneAccess, element: Element, d: Dst, skip: u64, group: &Group) {
+        if element.bits == 128 {
+            let (mut low, mut high) = ([0; 32], [0; 32]);
+            self.read(space, access, skip, |lane, bytes| low[lane] = u64::from_le_bytes(bytes));
+            self.read(space, access, skip + 8, |lane, bytes| high[lane] = u64::from_le_bytes(bytes));
+            let mut lanes = self.lanes(group, access.mask);
+            lanes.put64(d, &low);
+            lanes.put64(if d.is_sink() { d } else { Dst(d.0 + 1) }, &high);
+            return;
+        }
+        if element.bits == 64 {
+            let mut words = [0; 32];
+            self.read(space, access, skip, |lane, bytes| words[lane] = u64::from_le_bytes(bytes));
+            self.lanes(group, access.mask).put64(d, &words);
+            return;
+        }
+        let mut words = [0; 32];
+        match (element.bits, element.signed) {
+            (8, false) => self.read(space, access, skip, |lane, [byte]| words[lane] = u32::from(byte)),
+            (8, true) => self.read(space, access, skip, |lane, [byte]| words[lane] = i32::from(byte as i8) as u32),
+            (16, false) => self.read(space, access, skip, |lane, bytes| words[lane] = u32::from(u16::from_le_bytes(bytes))),
+            (16, true) => self.read(space, access, skip, |lane, bytes| words[lane] = i32::from(i16::from_le_bytes(bytes)) as u32),
+            _ => self.read(space, access, skip, |lane, bytes| words[lane] = u32::from_le_bytes(bytes)),
+        }
+        put_extended(&mut self.lanes(group, access.mask), element, d, &words);
+    }
+
+    fn store(&mut self, how: &Access, element: Element, parts: &[Src], address: &Address, group: &Group, active: LaneMask) -> Executed {
+        let size = u32::from(element.bits / 8);
+        let mut access = self.access(address, group, active, size * parts.len() as u32);
+        let pieces = self.locate(&mut access, how.space, true, group)?;
+        let store = |run: &mut Self, space, access: &LaneAccess| {
+            run.report(space, access, AccessKind::Write);
+            for (index, a) in parts.iter().enumerate() {
+                run.store_element(space, access, element, *a, index as u64 * u64::from(size), group);
+            }
+        };
+        match pieces {
+            Pieces::Whole(space) => store(self, space, &access),
+            Pieces::Several(pieces) => pieces.iter().for_each(|piece| store(self, piece.space, &piece.access)),
+        }
+        Ok(Flow::Next)
+    }
+
+    #[inline(always)]
+    fn store_element(&mut self, space: Space, access: &LaneAccess, element: Element, a: Src, skip: u64, group: &Group) {
+        let lanes = self.lanes(group, access.mask);
+        if element.bits >= 64 {
+            let words = *lanes.get64(a);
+            let high = (element.bits == 128).then(|| *lanes.get64(a.next()));
+            self.write(space, access, skip, |lane, bytes| *bytes = words[lane].to_le_bytes());
+            if let Some(high) = high {
+                self.write(space, access, skip + 8, |lane, bytes| *bytes = high[lane].to_le_bytes());
+            }
+            return;
+        }
+        let words = if element.reg_bits == 64 { lanes.get64(a).map(|word| word as u32) } else { *lanes.get32(a) };
+        match element.bits {
+            8 => self.write(space, access, skip, |lane, bytes| *bytes = [words[lane] as u8]),
+            16 => self.write(space, access, skip, |lane, bytes| *bytes = (words[lane] as u16).to_le_bytes()),
+            _ => self.write(space, access, skip, |lane, bytes| *bytes = words[lane].to_le_bytes()),
+        }
+    }
+
+    /// The addresses an instruction computes.
+    #[inline(always)]
+    pub(super) fn access(&mut self, address: &Address, group: &Group, active: LaneMask, bytes: u32) -> LaneAccess {
+        let simd = self.linked.simd;
+        let lanes = self.lanes(group, active);
+        simd.dispatch(Addresses { lanes, address, frame: group.frame.local, bytes })
+    }
+
+    /// Checks an access and finds out where it goes: almost always all of it into one allocation. Generic addresses are translated
+    /// in place then.
+    #[inline(always)]
+    pub(super) fn locate(&self, access: &mut LaneAccess, space: Space, write: bool, group: &Group) -> Result<Pieces, Box<Trap>> {
+        let top = self.warp.groups[group.index].local_top;
+        let (actual, window) = if space == Space::Generic { self.window_of(access.min) } else { (space, 0) };
+        if !access.misaligned && self.is_good(actual, access.min - window, access.max.wrapping_sub(window), access.bytes, write, top) {
+            access.lower(window);
+            return Ok(Pieces::Whole(actual));
+        }
+        self.pieces_by_lane(access, space, write, top).map(Pieces::Several)
+    }
+
+    /// The general case of [`Self::locate`]: lanes are looked at one by one.
+    #[inline(never)]
+    fn pieces_by_lane(&self, access: &LaneAccess, space: Space, write: bool, top: u32) -> Result<Vec<Piece>, Box<Trap>> {
+        let home = |address: u64| if space == Space::Generic { self.window_of(address) } else { (space, 0) };
+        let good = |low: u64, high: u64| {
+            let (actual, window) = home(low);
+            home(high) == (actual, window) && self.is_good(actual, low - window, high - window, access.bytes, write, top)
+        };
+        let mut pieces = Vec::new();
+        let mut rest = access.mask;
+        while rest != 0 {
+            let first = access.addresses[first_lane(rest)];
+            if access.misaligned || !good(first, first) {
+                return Err(self.memory_fault(access, space, write, top));
+            }
+            let together = |lane: &usize| {
+                let other = access.addresses[*lane];
+                good(first.min(other), first.max(other))
+            };
+            let mask = lanes_of(rest).filter(together).fold(0, |mask, lane| mask | 1 << lane);
+            let (actual, window) = home(first);
+            let mut part = access.only(mask);
+            part.lower(window);
+            pieces.push(Piece { space: actual, access: part });
+            rest &= !mask;
+        }
+        Ok(pieces)
+    }
+
+    /// Whether `bytes` bytes at every address from `min` to `max` lie in one allocation that may be accessed so.
+    #[inline(always)]
+    fn is_good(&self, space: Space, min: u64, max: u64, bytes: u32, write: bool, top: u32) -> bool {
+        let inside = |start: u64, end: u64| min >= start && max.saturating_add(u64::from(bytes)) <= end;
+        let region = match space {
+            Space::Generic | Space::Global => &*self.global,
+            Space::Const if write => return false,
+            Space::Const => self.constants,
+            Space::Shared | Space::SharedCluster => return inside(map::SHARED_RESERVED, self.linked.shared_bytes),
+            Space::Local | Space::ParamFunc => return inside(map::LOCAL_BASE, u64::from(top)),
+            Space::Param => return !write && inside(0, self.linked.config.params.len() as u64),
+        };
+        region.find(min).is_some_and(|allocation| inside(allocation.base, allocation.end()))
+    }
+
+    /// Reads `N` bytes of every lane of a checked piece, lanes outside its mask repeating another's.
+    #[inline(always)]
+    fn read<const N: usize>(&self, space: Space, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
+        let region = match space {
+            Space::Generic | Space::Global => &*self.global,
+            Space::Const => self.constants,
+            Space::Shared | Space::SharedCluster => return gather(self.shared, 0, access, skip, put),
+            Space::Local | Space::ParamFunc => {
+                return lanes_of(access.mask).for_each(|lane| put(lane, self.warp.local.read(lane, access.addresses[lane] + skip)));
+            }
+            Space::Param => {
+                let params = &self.linked.config.params;
+                return (0..32).for_each(|lane| put(lane, chunk(params, access.addresses[lane] + skip)));
+            }
+        };
+        if let Some(allocation) = region.find(access.min) {
+            gather(&allocation.pages, allocation.base, access, skip, put);
+        }
+    }
+
+    /// Lets `change` read and write `N` bytes of every lane of a checked piece, lowest lane first.
+    #[inline(always)]
+    pub(super) fn write<const N: usize>(
+        &mut self,
+        space: Space,
+        access: &LaneAccess,
+        skip: u64,
+        mut change: impl FnMut(usize, &mut [u8; N]),
+    ) {
+        match space {
+            Space::Shared | Space::SharedCluster => scatter(self.shared, 0, access, skip, change),
+            Space::Local | Space::ParamFunc => {
+                for lane in lanes_of(access.mask) {
+                    let mut bytes = self.warp.local.read(lane, access.addresses[lane] + skip);
+                    change(lane, &mut bytes);
+                    self.warp.local.write(lane, access.addresses[lane] + skip, &bytes);
+                }
+            }
+            Space::Generic | Space::Global | Space::Const | Space::Param => {
+                if let Some(allocation) = self.global.find_mut(access.min) {
+                    let base = allocation.base;
+                    scatter(&mut allocation.pages, base, access, skip, change);
+                }
+            }
+        }
+    }
+
+    /// Tells the observer.
+    #[inline(always)]
+    pub(super) fn report(&mut self, space: Space, access: &LaneAccess, kind: AccessKind) {
+        if O::ACTIVE {
+            let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
+            self.observer.access(&AccessEvent { place: self.place, lanes, kind, space, addresses, bytes });
+        }
+    }
+
+    /// Remembers that the group may be waiting for another thread.
+    #[inline(always)]
+    pub(super) fn note_spin(&mut self, how: &Access) {
+        self.warp.may_spin |= how.ordering != Ordering::Weak;
+    }
+}
+
+fn put_extended(lanes: &mut Lanes<'_>, element: Element, d: Dst, words: &PerLane<u32>) {
+    if element.reg_bits == 64 {
+        let extend = |word: u32| if element.signed { i64::from(word as i32) as u64 } else { u64::from(word) };
+        lanes.put64(d, &words.map(extend));
+    } else if element.reg_bits == 16 {
+        lanes.put32(d, &words.map(|word| word & 0xffff));
+    } else {
+        lanes.put32(d, words);
+    }
+}
+
+/// The `N` bytes at `address`, zero past the end.
+fn chunk<const N: usize>(bytes: &[u8], address: u64) -> [u8; N] {
+    let start = usize::try_from(address).unwrap_or(usize::MAX);
+    bytes.get(start..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; N])
+}
+
+struct Addresses<'a, 'o> {
+    lanes: Lanes<'a>,
+    address: &'o Address,
+    frame: u32,
+    bytes: u32,
+}
+
+impl pulp::WithSimd for Addresses<'_, '_> {
+    type Output = LaneAccess;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> LaneAccess {
+        let offset = i64::from(self.address.offset) as u64;
+        let mut addresses = [0; 32];
+        match self.address.base {
+            Base::Wide(source) => {
+                let base = self.lanes.get64(source);
+                (0..32).for_each(|lane| addresses[lane] = base[lane].wrapping_add(offset));
+            }
+            Base::Narrow(source) => {
+                let base = self.lanes.get32(source);
+                (0..32).for_each(|lane| addresses[lane] = u64::from(base[lane].wrapping_add(offset as u32)));
+            }
+            Base::Frame => addresses = [u64::from(self.frame).wrapping_add(offset); 32],
+        }
+        LaneAccess::new(addresses, self.lanes.mask, self.bytes)
+    }
+}

@@ -1,0 +1,296 @@
+//! The interpreter's step: one instruction for the lanes of one group.
+//!
+//! [`WarpRun::run`] is the hot loop. It looks at nothing but the group's program counter, mask and frame; every instruction was decoded to
+//! a family before the run, and dispatch is one match over families. Families that only compute go through the host's vector
+//! instructions ([`compute`]), one file each; those that touch memory, control flow or other threads have files of their own.
+
+mod alloca;
+mod atomic;
+mod bits;
+mod call;
+mod compare;
+mod control;
+mod convert;
+mod faults;
+mod float;
+mod half;
+mod integer;
+mod load_store;
+mod moves;
+mod operands;
+mod select;
+mod sync;
+mod warp_level;
+
+use super::Linked;
+use super::event::Observer;
+use super::lanes::LaneMask;
+use super::memory::{Pages, Region};
+use super::registers::FrameBase;
+use super::trap::{Place, Trap, TrapKind};
+use super::warp::{GroupState, Warp};
+use crate::program::{Op, Pc, Program};
+use operands::Lanes;
+
+/// Ticks a group may run while others of its warp could, if nothing it does looks like waiting for them.
+const STREAK: u32 = 1 << 20;
+
+/// The same, once it has executed something that a wait loop would: a strong load, a compare-and-swap, a sleep.
+const SPIN_STREAK: u32 = 256;
+
+/// Why a warp's turn ended.
+pub enum Pause {
+    /// It has used up its ticks.
+    TurnOver,
+    /// All its groups wait.
+    Waits,
+    /// Lanes arrived at a barrier of the block.
+    Arrived {
+        /// Barrier number.
+        id: u32,
+        /// The lanes.
+        mask: LaneMask,
+        /// Threads the barrier wants, if the instruction says.
+        wanted: Option<u32>,
+        /// Lanes with a true predicate.
+        votes: LaneMask,
+    },
+    /// Lanes exited.
+    LanesExited {
+        /// The lanes that were live before.
+        before: LaneMask,
+    },
+    /// An instruction faulted.
+    Trapped(Box<Trap>),
+}
+
+/// What an instruction does to the flow of its group.
+enum Flow {
+    /// On to the next instruction.
+    Next,
+    /// The whole group goes there.
+    Jump(Pc),
+    /// The groups have changed: choose again which one runs. Their program counters are up to date.
+    Reselect,
+    /// The turn ends. The program counters are up to date.
+    Pause(Pause),
+}
+
+type Executed = Result<Flow, Box<Trap>>;
+
+/// The hot part of the running group.
+#[derive(Clone, Copy)]
+struct Group {
+    /// Its place among the warp's groups.
+    index: usize,
+    pc: Pc,
+    mask: LaneMask,
+    frame: FrameBase,
+}
+
+/// One turn of one warp, with all it can reach.
+pub struct WarpRun<'a, O> {
+    /// The program.
+    pub program: &'a Program,
+    /// What was worked out for the launch.
+    pub linked: &'a Linked,
+    /// Global memory.
+    pub global: &'a mut Region,
+    /// Constant memory.
+    pub constants: &'a Region,
+    /// The block's shared memory.
+    pub shared: &'a mut Pages,
+    /// The warp.
+    pub warp: &'a mut Warp,
+    /// Who watches.
+    pub observer: &'a mut O,
+    /// Where and when; `pc` and `tick` are those of the running instruction.
+    pub place: Place,
+    /// Ticks left of the turn.
+    pub left: u32,
+    /// Thread-instructions executed in this turn.
+    pub threads: u64,
+}
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Runs the warp's groups until something ends the turn.
+    pub fn run(&mut self) -> Pause {
+        loop {
+            let Some(index) = self.warp.next_group(&self.linked.rank) else { return Pause::Waits };
+            let limit = if self.warp.groups.len() == 1 { u32::MAX } else { self.warp.limit(index, &self.linked.rank) };
+            if let Some(pause) = self.run_group(index, limit) {
+                return pause;
+            }
+        }
+    }
+
+    /// Runs one group until its rank reaches `limit`, the groups change, or the turn ends.
+    fn run_group(&mut self, index: usize, limit: u32) -> Option<Pause> {
+        let program = self.program;
+        let chosen = &self.warp.groups[index];
+        let mut group = Group { index, pc: chosen.pc, mask: chosen.mask, frame: chosen.frame };
+        let alone = self.warp.groups.len() == 1;
+        loop {
+            if self.left == 0 {
+                self.warp.groups[index].pc = group.pc;
+                return Some(Pause::TurnOver);
+            }
+            self.place.pc = group.pc;
+            let flow = match self.step(&program.code[group.pc.index()], &group) {
+                Ok(flow) => flow,
+                Err(trap) => {
+                    self.warp.groups[index].pc = group.pc;
+                    return Some(Pause::Trapped(trap));
+                }
+            };
+            self.left -= 1;
+            self.place.tick += 1;
+            let from = group.pc;
+            match flow {
+                Flow::Next => group.pc = Pc(from.0 + 1),
+                Flow::Jump(target) => group.pc = target,
+                Flow::Reselect => return None,
+                Flow::Pause(pause) => return Some(pause),
+            }
+            if !alone && (group.pc <= from || self.linked.rank[group.pc.index()] >= limit || self.has_run_long(index)) {
+                self.warp.groups[index].pc = group.pc;
+                return None;
+            }
+        }
+    }
+
+    /// Counts a tick during which other groups stood still; true when it is their turn.
+    fn has_run_long(&mut self, index: usize) -> bool {
+        self.warp.streak += 1;
+        let patience = if self.warp.may_spin { SPIN_STREAK } else { STREAK };
+        if self.warp.streak < patience {
+            return false;
+        }
+        self.warp.streak = 0;
+        self.warp.may_spin = false;
+        self.warp.groups[index].yielded = true;
+        true
+    }
+
+    /// Executes one instruction for the lanes of `group`.
+    #[inline(always)]
+    fn step(&mut self, inst: &crate::program::Inst, group: &Group) -> Executed {
+        let active = match inst.guard {
+            None => group.mask,
+            Some(guard) => {
+                let bits = self.warp.registers.pred[(group.frame.pred + guard.slot) as usize];
+                group.mask & if guard.negate { !bits } else { bits }
+            }
+        };
+        self.threads += u64::from(active.count_ones());
+        if active == 0 {
+            return Ok(Flow::Next);
+        }
+        self.dispatch(&inst.op, group, active)
+    }
+
+    #[inline(always)]
+    fn dispatch(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+        match op {
+            Op::IntUnary { .. }
+            | Op::BitCount { .. }
+            | Op::IntBinary { .. }
+            | Op::IntTernary { .. }
+            | Op::MulWide { .. }
+            | Op::MadWide { .. }
+            | Op::Carry { .. }
+            | Op::Dot { .. } => Ok(self.compute::<integer::Integer>(op, group, active)),
+            Op::Shift { .. }
+            | Op::Lop3 { .. }
+            | Op::Lop3Pred { .. }
+            | Op::BitField32 { .. }
+            | Op::BitExtract { .. }
+            | Op::BitInsert { .. } => Ok(self.compute::<bits::Bits>(op, group, active)),
+            Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::TestProperty { .. } => {
+                Ok(self.compute::<float::FloatingPoint>(op, group, active))
+            }
+            Op::SetpInt { .. } | Op::SetpFloat { .. } | Op::SetInt { .. } | Op::SetFloat { .. } => {
+                Ok(self.compute::<compare::Comparison>(op, group, active))
+            }
+            Op::Select { .. } | Op::SelectSign { .. } | Op::PredBinary { .. } | Op::PredMove { .. } => {
+                Ok(self.compute::<select::Selection>(op, group, active))
+            }
+            Op::Convert { .. } | Op::ConvertPair { .. } | Op::ConvertPack { .. } => {
+                Ok(self.compute::<convert::Conversions>(op, group, active))
+            }
+            Op::Move { .. }
+            | Op::Move128 { .. }
+            | Op::Pack { .. }
+            | Op::Unpack { .. }
+            | Op::FrameAddress { .. }
+            | Op::ReadSpecial { .. }
+            | Op::ConvertAddress { .. }
+            | Op::IsSpace { .. }
+            | Op::ActiveMask { .. } => Ok(self.moves(op, group, active)),
+            Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } => self.load_store(op, group, active),
+            Op::Atomic { .. } => self.atomic(op, group, active),
+            Op::Alloca { .. } | Op::StackSave { .. } | Op::StackRestore { .. } => self.alloca(op, group, active),
+            Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit => self.control(op, group, active),
+            Op::Call { .. } | Op::Return { .. } => self.call(op, group, active),
+            Op::Barrier { .. } | Op::WarpSync { .. } => self.sync(op, group, active),
+            Op::Shuffle { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect { .. } => {
+                self.warp_level(op, group, active)
+            }
+            Op::Nop | Op::Fence { .. } => Ok(Flow::Next),
+            Op::Trap => Err(self.trap(TrapKind::Trap, active, "trap executed")),
+            Op::Breakpoint => Err(self.trap(TrapKind::Trap, active, "brkpt executed")),
+            Op::Unsupported { why } => {
+                let why = &self.program.unsupported[why.index()];
+                Err(self.trap(TrapKind::Unsupported, active, why))
+            }
+        }
+    }
+
+    /// The registers the lanes `mask` of `group` see.
+    #[inline(always)]
+    fn lanes(&mut self, group: &Group, mask: LaneMask) -> Lanes<'_> {
+        Lanes::new(self.warp, self.linked, group.frame, mask)
+    }
+
+    /// Executes an operation that only computes, with the host's vector instructions.
+    #[inline(always)]
+    fn compute<F: Family>(&mut self, op: &Op, group: &Group, active: LaneMask) -> Flow {
+        let simd = self.linked.simd;
+        simd.dispatch(Compute::<'_, '_, F> { lanes: self.lanes(group, active), op, family: std::marker::PhantomData });
+        Flow::Next
+    }
+
+    /// Makes a group wait at its instruction until the lanes of `members` that have not exited stand there with it; `None` if they do.
+    fn gather_members(&mut self, group: &Group, members: LaneMask) -> Option<Flow> {
+        let waiting = self.warp.live & members & !group.mask;
+        let own = &mut self.warp.groups[group.index];
+        if waiting == 0 {
+            own.state = GroupState::Ready;
+            return None;
+        }
+        own.pc = group.pc;
+        own.state = GroupState::AtSync { members };
+        Some(Flow::Reselect)
+    }
+}
+
+/// A file of operations that only compute.
+trait Family {
+    /// Executes `op`, which must be of this family.
+    fn execute(lanes: &mut Lanes<'_>, op: &Op);
+}
+
+struct Compute<'a, 'o, F> {
+    lanes: Lanes<'a>,
+    op: &'o Op,
+    family: std::marker::PhantomData<F>,
+}
+
+impl<F: Family> pulp::WithSimd for Compute<'_, '_, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(mut self, _simd: S) {
+        F::execute(&mut self.lanes, self.op);
+    }
+}

@@ -1,0 +1,155 @@
+//! Moves, packing, addresses and special registers (PTX ISA, "Data Movement and Conversion Instructions": `mov`, `cvta`, `isspacep`).
+
+use super::{Flow, Group, WarpRun};
+use crate::isa::{Space, Width};
+use crate::machine::event::Observer;
+use crate::machine::lanes::LaneMask;
+use crate::machine::special;
+use crate::program::{Dst, ListId, Op, Src, map};
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes a move.
+    #[inline(always)]
+    pub(super) fn moves(&mut self, op: &Op, group: &Group, active: LaneMask) -> Flow {
+        match *op {
+            Op::Move { width: Width::B64, d, a } => {
+                let mut lanes = self.lanes(group, active);
+                let value = *lanes.get64(a);
+                lanes.put64(d, &value);
+            }
+            Op::Move { d, a, .. } => {
+                let mut lanes = self.lanes(group, active);
+                let value = *lanes.get32(a);
+                lanes.put32(d, &value);
+            }
+            _ => self.rare_moves(op, group, active),
+        }
+        Flow::Next
+    }
+
+    fn rare_moves(&mut self, op: &Op, group: &Group, active: LaneMask) {
+        match *op {
+            Op::Move128 { d, a } => self.move_128(d, a, group, active),
+            Op::Pack { part, parts, d } => self.pack(part, parts, d, group, active),
+            Op::Unpack { part, parts, a } => self.unpack(part, parts, a, group, active),
+            Op::FrameAddress { wide, generic, d, offset } => {
+                let address = i64::from(group.frame.local).wrapping_add(i64::from(offset)) as u64;
+                let window = if generic { window_start(self.program.address_bits, Space::Local) } else { 0 };
+                self.put(group, active, wide, d, address.wrapping_add(window));
+            }
+            Op::ReadSpecial { register, width, d } => {
+                let value = special::changing_value(register, self.place.tick);
+                self.put(group, active, width == Width::B64, d, value);
+            }
+            Op::ActiveMask { d } => self.put(group, active, false, d, u64::from(active)),
+            Op::ConvertAddress { space, to_space, wide, d, a } => self.convert_address(space, to_space, wide, (d, a), group, active),
+            Op::IsSpace { space, wide, p, a } => self.is_space(space, wide, p, a, group, active),
+            ref other => unreachable!("{other:?} is no move"),
+        }
+    }
+
+    /// Writes the same value to all lanes.
+    fn put(&mut self, group: &Group, active: LaneMask, wide: bool, d: Dst, value: u64) {
+        let mut lanes = self.lanes(group, active);
+        if wide { lanes.put64(d, &[value; 32]) } else { lanes.put32(d, &[value as u32; 32]) }
+    }
+
+    fn move_128(&mut self, d: Dst, a: Src, group: &Group, active: LaneMask) {
+        let mut lanes = self.lanes(group, active);
+        let (low, high) = (*lanes.get64(a), *lanes.get64(a.next()));
+        if !d.is_sink() {
+            lanes.put64(d, &low);
+            lanes.put64(Dst(d.0 + 1), &high);
+        }
+    }
+
+    /// `mov.bN d, {..}`: parts of up to 32 bits into one word, or two of 64 bits into a pair.
+    fn pack(&mut self, part: u8, parts: ListId, d: Dst, group: &Group, active: LaneMask) {
+        let parts = &self.program.sources[parts.index()];
+        let mut lanes = self.lanes(group, active);
+        if part == 64 {
+            let halves: Vec<_> = parts.iter().map(|part| *lanes.get64(*part)).collect();
+            for (index, half) in halves.iter().enumerate() {
+                lanes.put64(Dst(d.0 + index as u32), half);
+            }
+            return;
+        }
+        let mut words = [0_u64; 32];
+        for (index, source) in parts.iter().enumerate() {
+            let values = lanes.get32(*source);
+            let mask = (1_u64 << part) - 1;
+            (0..32).for_each(|lane| words[lane] |= (u64::from(values[lane]) & mask) << (index * part as usize));
+        }
+        match part as usize * parts.len() {
+            64 => lanes.put64(d, &words),
+            128 => self.pack_128(parts, d, group, active),
+            _ => lanes.put32(d, &words.map(|word| word as u32)),
+        }
+    }
+
+    /// Four parts of 32 bits into a pair of 64-bit slots.
+    fn pack_128(&mut self, parts: &[Src], d: Dst, group: &Group, active: LaneMask) {
+        let mut lanes = self.lanes(group, active);
+        let values: Vec<_> = parts.iter().map(|part| *lanes.get32(*part)).collect();
+        for (index, pair) in values.chunks_exact(2).enumerate() {
+            let word = std::array::from_fn(|lane| u64::from(pair[0][lane]) | u64::from(pair[1][lane]) << 32);
+            lanes.put64(Dst(d.0 + index as u32), &word);
+        }
+    }
+
+    /// `mov.bN {..}, a`.
+    fn unpack(&mut self, part: u8, parts: ListId, a: Src, group: &Group, active: LaneMask) {
+        let parts = &self.program.dests[parts.index()];
+        let mut lanes = self.lanes(group, active);
+        let bits = part as usize * parts.len();
+        let low = if bits >= 64 { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
+        let high = if bits == 128 { *lanes.get64(a.next()) } else { [0; 32] };
+        for (index, d) in parts.iter().enumerate() {
+            let at = index * part as usize;
+            let word = if at >= 64 { &high } else { &low };
+            let values = word.map(|word| word >> (at % 64));
+            if part == 64 {
+                lanes.put64(*d, &values);
+            } else {
+                let mask = (1_u64 << part) - 1;
+                lanes.put32(*d, &values.map(|value| (value & mask) as u32));
+            }
+        }
+    }
+
+    fn convert_address(&mut self, space: Space, to_space: bool, wide: bool, (d, a): (Dst, Src), group: &Group, active: LaneMask) {
+        let window = window_start(self.program.address_bits, space);
+        let mut lanes = self.lanes(group, active);
+        let convert = |address: u64| if to_space { address.wrapping_sub(window) } else { address.wrapping_add(window) };
+        if wide {
+            let out = lanes.get64(a).map(convert);
+            lanes.put64(d, &out);
+        } else {
+            let out = lanes.get32(a).map(|address| convert(u64::from(address)) as u32);
+            lanes.put32(d, &out);
+        }
+    }
+
+    fn is_space(&mut self, space: Space, wide: bool, p: Dst, a: Src, group: &Group, active: LaneMask) {
+        let lanes = self.lanes(group, active);
+        let addresses = if wide { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
+        let holds = |lane: &usize| {
+            let actual = self.window(addresses[*lane]).0;
+            actual == space || (space, actual) == (Space::SharedCluster, Space::Shared)
+        };
+        let truth = (0..32).filter(holds).fold(0, |mask, lane| mask | 1 << lane);
+        self.lanes(group, active).put_pred(p, truth);
+    }
+}
+
+/// Start of the generic window of a space; global addresses are generic as they are.
+fn window_start(address_bits: u32, space: Space) -> u64 {
+    let map = map::map(address_bits);
+    match space {
+        Space::Generic | Space::Global => 0,
+        Space::Const => map.const_window,
+        Space::Shared | Space::SharedCluster => map.shared_window,
+        Space::Local | Space::ParamFunc => map.local_window,
+        Space::Param => map.param_window,
+    }
+}

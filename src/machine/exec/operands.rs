@@ -1,0 +1,187 @@
+//! How operations read and write the registers of their lanes.
+
+use crate::machine::block;
+use crate::machine::lanes::{LaneMask, PerLane, blend};
+use crate::machine::registers::{FrameBase, Registers};
+use crate::machine::{Linked, Warp};
+use crate::program::{Dst, PredSrc, Src, SrcKind};
+
+/// The registers an instruction sees: those of one warp in the frame of one lane group.
+pub struct Lanes<'a> {
+    /// The warp's registers.
+    pub registers: &'a mut Registers,
+    /// Values of special registers.
+    specials: &'a [PerLane<u32>],
+    /// Constants.
+    linked: &'a Linked,
+    /// The group's frame.
+    frame: FrameBase,
+    /// The lanes that execute.
+    pub mask: LaneMask,
+}
+
+impl<'a> Lanes<'a> {
+    /// The lanes `mask` of `warp` in the frame at `frame`.
+    #[inline(always)]
+    pub fn new(warp: &'a mut Warp, linked: &'a Linked, frame: FrameBase, mask: LaneMask) -> Self {
+        Self { registers: &mut warp.registers, specials: &warp.specials, linked, frame, mask }
+    }
+
+    /// A 32-bit operand.
+    #[inline(always)]
+    pub fn get32(&self, source: Src) -> &PerLane<u32> {
+        match source.kind() {
+            SrcKind::Reg(slot) => &self.registers.b32[(self.frame.b32 + slot) as usize],
+            SrcKind::Const(index) => &self.linked.consts32[index as usize],
+            SrcKind::Special(index) => &self.specials[index as usize],
+        }
+    }
+
+    /// A 64-bit operand.
+    #[inline(always)]
+    pub fn get64(&self, source: Src) -> &PerLane<u64> {
+        match source.kind() {
+            SrcKind::Reg(slot) => &self.registers.b64[(self.frame.b64 + slot) as usize],
+            SrcKind::Const(index) | SrcKind::Special(index) => &self.linked.consts64[index as usize],
+        }
+    }
+
+    /// Writes a 32-bit register for the executing lanes.
+    #[inline(always)]
+    pub fn put32(&mut self, d: Dst, values: &PerLane<u32>) {
+        if !d.is_sink() {
+            blend(&mut self.registers.b32[(self.frame.b32 + d.0) as usize], values, self.mask);
+        }
+    }
+
+    /// Writes a 64-bit register for the executing lanes.
+    #[inline(always)]
+    pub fn put64(&mut self, d: Dst, values: &PerLane<u64>) {
+        if !d.is_sink() {
+            blend(&mut self.registers.b64[(self.frame.b64 + d.0) as usize], values, self.mask);
+        }
+    }
+
+    /// The lanes, of all 32, in which a predicate is true.
+    #[inline(always)]
+    pub fn pred(&self, source: PredSrc) -> LaneMask {
+        block::predicate(self.registers, self.frame, source)
+    }
+
+    /// Writes a predicate for the executing lanes.
+    #[inline(always)]
+    pub fn put_pred(&mut self, d: Dst, bits: LaneMask) {
+        if !d.is_sink() {
+            let register = &mut self.registers.pred[(self.frame.pred + d.0) as usize];
+            *register = *register & !self.mask | bits & self.mask;
+        }
+    }
+
+    /// Applies `f` to every lane of one operand.
+    #[inline(always)]
+    pub fn map1<A: Lane, R: Lane>(&mut self, d: Dst, a: Src, f: impl Fn(A) -> R) {
+        let a = A::get(self, a);
+        let mut out = [R::Word::default(); 32];
+        for lane in 0..32 {
+            out[lane] = f(A::from_word(a[lane])).to_word();
+        }
+        R::put(self, d, &out);
+    }
+
+    /// Applies `f` to every lane of two operands.
+    #[inline(always)]
+    pub fn map2<A: Lane, B: Lane, R: Lane>(&mut self, d: Dst, a: Src, b: Src, f: impl Fn(A, B) -> R) {
+        let (a, b) = (A::get(self, a), B::get(self, b));
+        let mut out = [R::Word::default(); 32];
+        for lane in 0..32 {
+            out[lane] = f(A::from_word(a[lane]), B::from_word(b[lane])).to_word();
+        }
+        R::put(self, d, &out);
+    }
+
+    /// Applies `f` to every lane of three operands.
+    #[inline(always)]
+    pub fn map3<A: Lane, B: Lane, C: Lane, R: Lane>(&mut self, d: Dst, a: Src, b: Src, c: Src, f: impl Fn(A, B, C) -> R) {
+        let (a, b, c) = (A::get(self, a), B::get(self, b), C::get(self, c));
+        let mut out = [R::Word::default(); 32];
+        for lane in 0..32 {
+            out[lane] = f(A::from_word(a[lane]), B::from_word(b[lane]), C::from_word(c[lane])).to_word();
+        }
+        R::put(self, d, &out);
+    }
+
+    /// The lanes in which `f` holds of one operand.
+    #[inline(always)]
+    pub fn test1<A: Lane>(&self, a: Src, f: impl Fn(A) -> bool) -> LaneMask {
+        let a = A::get(self, a);
+        let mut mask = 0;
+        for (lane, word) in a.iter().enumerate() {
+            mask |= if f(A::from_word(*word)) { 1 << lane } else { 0 };
+        }
+        mask
+    }
+
+    /// The lanes in which `f` holds of two operands.
+    #[inline(always)]
+    pub fn test2<A: Lane>(&self, a: Src, b: Src, f: impl Fn(A, A) -> bool) -> LaneMask {
+        let (a, b) = (A::get(self, a), A::get(self, b));
+        let mut mask = 0;
+        for lane in 0..32 {
+            mask |= if f(A::from_word(a[lane]), A::from_word(b[lane])) { 1 << lane } else { 0 };
+        }
+        mask
+    }
+}
+
+/// A scalar type with its place in the register file.
+pub trait Lane: Copy {
+    /// What a register slot holds.
+    type Word: Copy + Default;
+    /// The value in a slot.
+    fn from_word(word: Self::Word) -> Self;
+    /// The slot that holds a value.
+    fn to_word(self) -> Self::Word;
+    /// An operand of this type.
+    fn get<'l>(lanes: &'l Lanes<'_>, source: Src) -> &'l PerLane<Self::Word>;
+    /// Writes a register of this type.
+    fn put(lanes: &mut Lanes<'_>, d: Dst, values: &PerLane<Self::Word>);
+}
+
+macro_rules! lane {
+    ($ty:ty, $word:ty, $get:ident, $put:ident, $from:expr, $to:expr) => {
+        impl Lane for $ty {
+            type Word = $word;
+
+            #[inline(always)]
+            fn from_word(word: $word) -> Self {
+                ($from)(word)
+            }
+
+            #[inline(always)]
+            fn to_word(self) -> $word {
+                ($to)(self)
+            }
+
+            #[inline(always)]
+            fn get<'l>(lanes: &'l Lanes<'_>, source: Src) -> &'l PerLane<$word> {
+                lanes.$get(source)
+            }
+
+            #[inline(always)]
+            fn put(lanes: &mut Lanes<'_>, d: Dst, values: &PerLane<$word>) {
+                lanes.$put(d, values);
+            }
+        }
+    };
+}
+
+lane!(u8, u32, get32, put32, |word| word as u8, u32::from);
+lane!(i8, u32, get32, put32, |word| word as i8, |value| value as u32);
+lane!(u16, u32, get32, put32, |word| word as u16, u32::from);
+lane!(i16, u32, get32, put32, |word| word as i16, |value| u32::from(value as u16));
+lane!(u32, u32, get32, put32, |word| word, |value| value);
+lane!(i32, u32, get32, put32, |word| word as i32, |value| value as u32);
+lane!(f32, u32, get32, put32, f32::from_bits, f32::to_bits);
+lane!(u64, u64, get64, put64, |word| word, |value| value);
+lane!(i64, u64, get64, put64, |word| word as i64, |value| value as u64);
+lane!(f64, u64, get64, put64, f64::from_bits, f64::to_bits);

@@ -1,0 +1,59 @@
+//! Selection and predicates (PTX ISA, "Comparison and Selection Instructions": `selp`, `slct`; logic on `.pred`).
+
+use super::Family;
+use super::bits::combine;
+use super::operands::{Lane, Lanes};
+use crate::isa::Width;
+use crate::machine::lanes::LaneMask;
+use crate::num::compare::at_least_zero;
+use crate::program::{Dst, Op, Src};
+
+/// Selections.
+pub(super) struct Selection;
+
+impl Family for Selection {
+    #[inline(always)]
+    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+        match *op {
+            Op::Select { width, d, a, b, p } => {
+                let choice = lanes.pred(p);
+                by_width(lanes, width, d, a, b, choice);
+            }
+            Op::SelectSign { width, float, ftz, d, a, b, c } => {
+                let choice = match (float, ftz) {
+                    (false, _) => lanes.test1(c, |c: i32| c >= 0),
+                    (true, false) => lanes.test1(c, |c: f32| at_least_zero(c, false)),
+                    (true, true) => lanes.test1(c, |c: f32| at_least_zero(c, true)),
+                };
+                by_width(lanes, width, d, a, b, choice);
+            }
+            Op::PredBinary { f, d, a, b } => {
+                let bits = combine(f, lanes.pred(a), lanes.pred(b));
+                lanes.put_pred(d, bits);
+            }
+            Op::PredMove { d, a } => {
+                let bits = lanes.pred(a);
+                lanes.put_pred(d, bits);
+            }
+            ref other => unreachable!("{other:?} is no selection"),
+        }
+    }
+}
+
+#[inline(always)]
+fn by_width(lanes: &mut Lanes<'_>, width: Width, d: Dst, a: Src, b: Src, choice: LaneMask) {
+    match width {
+        Width::B16 | Width::B32 => choose::<u32>(lanes, d, a, b, choice),
+        Width::B64 => choose::<u64>(lanes, d, a, b, choice),
+    }
+}
+
+#[inline(always)]
+fn choose<T: Lane>(lanes: &mut Lanes<'_>, d: Dst, a: Src, b: Src, choice: LaneMask) {
+    let (a, b) = (T::get(lanes, a), T::get(lanes, b));
+    let mut out = *b;
+    for lane in 0..32 {
+        out[lane] = if choice & (1 << lane) != 0 { a[lane] } else { b[lane] };
+    }
+    T::put(lanes, d, &out);
+}

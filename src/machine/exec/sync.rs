@@ -1,0 +1,62 @@
+//! Barriers of the block and of the warp (PTX ISA, "bar, barrier", "bar.warp.sync").
+
+use super::{Executed, Flow, Group, Pause, WarpRun};
+use crate::isa::BarrierFn;
+use crate::machine::barrier::BARRIERS;
+use crate::machine::event::Observer;
+use crate::machine::lanes::{LANES, LaneMask, first_lane};
+use crate::machine::trap::TrapKind;
+use crate::machine::warp::GroupState;
+use crate::program::{Op, Pc, PredSrc, Src};
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes a barrier.
+    pub(super) fn sync(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+        match op {
+            Op::Barrier { f, id, count, p, .. } => self.barrier(*f, *id, *count, *p, group, active),
+            Op::WarpSync { mask } => {
+                let members = self.lanes(group, active).get32(*mask)[first_lane(active)];
+                Ok(self.wait_behind(group, active, GroupState::AtWarpSync { members, pc: group.pc }))
+            }
+            other => unreachable!("{other:?} is no barrier"),
+        }
+    }
+
+    fn barrier(&mut self, f: BarrierFn, id: Src, count: Option<Src>, p: PredSrc, group: &Group, active: LaneMask) -> Executed {
+        let lanes = self.lanes(group, active);
+        let first = first_lane(active);
+        let id = lanes.get32(id)[first];
+        let wanted = count.map(|count| lanes.get32(count)[first]);
+        let votes = lanes.pred(p) & active;
+        if id as usize >= BARRIERS {
+            return Err(self.trap(TrapKind::BarrierOperand, active, &format!("barrier {id}: a block has barriers 0 to {}", BARRIERS - 1)));
+        }
+        if let Some(wanted) = wanted
+            && (wanted == 0 || wanted % LANES as u32 != 0)
+        {
+            let message = format!("barrier {id} with a thread count of {wanted}, which is not a positive multiple of {LANES}");
+            return Err(self.trap(TrapKind::BarrierOperand, active, &message));
+        }
+        let state = match f {
+            BarrierFn::Arrive => GroupState::Ready,
+            BarrierFn::Sync | BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr => GroupState::AtBarrier { id, pc: group.pc },
+        };
+        self.wait_behind(group, active, state);
+        Ok(Flow::Pause(Pause::Arrived { id, mask: active, wanted, votes }))
+    }
+
+    /// Moves the lanes of `active` behind the instruction in `state`; the others go on past it.
+    fn wait_behind(&mut self, group: &Group, active: LaneMask, state: GroupState) -> Flow {
+        let next = Pc(group.pc.0 + 1);
+        self.warp.groups[group.index].pc = next;
+        if active == group.mask {
+            self.warp.groups[group.index].state = state;
+        } else {
+            self.warp.split(group.index, active, next);
+            if let Some(waiting) = self.warp.groups.last_mut() {
+                waiting.state = state;
+            }
+        }
+        Flow::Reselect
+    }
+}

@@ -1,0 +1,47 @@
+//! Thirty-two lanes at a time: masks, and the arrays that hold one value a lane.
+
+/// Lanes of a warp.
+pub const LANES: usize = 32;
+
+/// A set of lanes, bit `i` for lane `i`.
+pub type LaneMask = u32;
+
+/// All lanes.
+pub const ALL_LANES: LaneMask = u32::MAX;
+
+/// One value for each lane.
+pub type PerLane<T> = [T; LANES];
+
+/// The lanes of `mask`, lowest first.
+#[inline(always)]
+pub fn lanes_of(mask: LaneMask) -> impl Iterator<Item = usize> {
+    let mut rest = mask;
+    std::iter::from_fn(move || {
+        let lane = rest.trailing_zeros() as usize;
+        rest &= rest.wrapping_sub(1);
+        (lane < LANES).then_some(lane)
+    })
+}
+
+/// The lowest lane of `mask`, or 0 for the empty mask.
+#[inline(always)]
+pub fn first_lane(mask: LaneMask) -> usize {
+    mask.trailing_zeros() as usize % LANES
+}
+
+/// Replaces the lanes of `mask` in `old` by those of `new`.
+#[inline(always)]
+pub fn blend<T: Copy>(old: &mut PerLane<T>, new: &PerLane<T>, mask: LaneMask) {
+    if mask == ALL_LANES {
+        *old = *new;
+        return;
+    }
+    for lane in 0..LANES {
+        old[lane] = if mask & (1 << lane) != 0 { new[lane] } else { old[lane] };
+    }
+}
+
+/// The mask of the lowest `count` lanes; all lanes from 32 on.
+pub fn lowest(count: u32) -> LaneMask {
+    if count >= LANES as u32 { ALL_LANES } else { (1 << count) - 1 }
+}

@@ -1,0 +1,171 @@
+//! How a grid is launched, and what is worked out once for the whole launch.
+
+use super::Device;
+use super::lanes::{LANES, PerLane};
+use crate::cfg;
+use crate::program::{FuncId, Program, map};
+
+/// The order in which warps run. Any order is one the hardware could choose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Schedule {
+    /// Warps take turns in order.
+    #[default]
+    InOrder,
+    /// The next warp, and the length of its turn, are drawn from the seed.
+    Random,
+}
+
+/// A launch of one kernel.
+#[derive(Clone, Debug)]
+pub struct LaunchConfig {
+    /// The kernel.
+    pub kernel: FuncId,
+    /// Blocks in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y, z.
+    pub block: [u32; 3],
+    /// Blocks of a cluster in x, y, z.
+    pub cluster: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// The parameter bank, laid out as the kernel's parameters say.
+    pub params: Vec<u8>,
+    /// Whether the whole grid must be resident.
+    pub cooperative: bool,
+    /// Blocks resident at once at most; without it as many as fit a bound on memory.
+    pub resident: Option<u32>,
+    /// The order of warps.
+    pub schedule: Schedule,
+    /// Seed of everything that is random.
+    pub seed: u64,
+}
+
+/// Why a launch is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum LaunchError {
+    /// The function is no kernel, or is only declared.
+    #[error("'{0}' is not a kernel with a body")]
+    NotAKernel(String),
+    /// A dimension is zero or too large.
+    #[error("{what} is {value:?}; {limit}")]
+    Dimension {
+        /// `grid`, `block` or `cluster`.
+        what: &'static str,
+        /// What was asked for.
+        value: [u32; 3],
+        /// What is allowed.
+        limit: String,
+    },
+    /// More shared memory than a block can have.
+    #[error("the block needs {bytes} bytes of shared memory; at most {limit} fit")]
+    SharedMemory {
+        /// Static, dynamic and reserved bytes.
+        bytes: u64,
+        /// The most there is.
+        limit: u64,
+    },
+    /// The parameter bank has the wrong size.
+    #[error("the kernel takes {wanted} bytes of parameters, {given} are given")]
+    Params {
+        /// Bytes the kernel declares.
+        wanted: u32,
+        /// Bytes given.
+        given: usize,
+    },
+}
+
+/// Memory that the blocks on the machine may take by default, in bytes.
+const RESIDENT_BYTES: u64 = 32 << 20;
+
+/// Blocks on the machine by default at most: an H200 holds 32 on each of 132 multiprocessors.
+const RESIDENT_BLOCKS: u64 = 132 * 32;
+
+/// Threads of a block at most.
+const BLOCK_THREADS: u64 = 1024;
+
+/// What the interpreter looks up at every step, worked out once a launch.
+pub struct Linked {
+    /// How it was launched.
+    pub config: LaunchConfig,
+    /// `Program::consts32`, spread over the lanes.
+    pub consts32: Vec<PerLane<u32>>,
+    /// `Program::consts64`, spread over the lanes.
+    pub consts64: Vec<PerLane<u64>>,
+    /// How far along each pc is, for the choice among lane groups.
+    pub rank: Vec<u32>,
+    /// Bytes of a block's shared memory: reserved, static and dynamic.
+    pub shared_bytes: u64,
+    /// Blocks of the grid.
+    pub blocks: u64,
+    /// Blocks on the machine at once at most.
+    pub resident: u64,
+    /// Which vector instructions the host has.
+    pub(super) simd: pulp::Arch,
+}
+
+impl Linked {
+    pub(super) fn new(device: &Device, config: LaunchConfig) -> Result<Self, LaunchError> {
+        let program = &*device.program;
+        check_kernel(program, &config)?;
+        check_dimensions(&config)?;
+        let kernel = &program.functions[config.kernel.index()];
+        let shared_bytes = map::SHARED_RESERVED + u64::from(kernel.shared_bytes) + u64::from(config.dynamic_shared);
+        if shared_bytes > map::SHARED_LIMIT {
+            return Err(LaunchError::SharedMemory { bytes: shared_bytes, limit: map::SHARED_LIMIT });
+        }
+        let blocks = config.grid.iter().map(|extent| u64::from(*extent)).product();
+        let resident = resident_blocks(program, &config, shared_bytes, blocks);
+        Ok(Self {
+            consts32: program.consts32.iter().map(|value| [*value; LANES]).collect(),
+            consts64: program.consts64.iter().map(|value| [*value; LANES]).collect(),
+            rank: cfg::frontier_order(program),
+            shared_bytes,
+            blocks,
+            resident,
+            simd: pulp::Arch::new(),
+            config,
+        })
+    }
+}
+
+fn check_kernel(program: &Program, config: &LaunchConfig) -> Result<(), LaunchError> {
+    let kernel = &program.functions[config.kernel.index()];
+    if !kernel.is_kernel || kernel.code.is_empty() {
+        return Err(LaunchError::NotAKernel(kernel.name.to_string()));
+    }
+    if config.params.len() != kernel.param_bytes as usize {
+        return Err(LaunchError::Params { wanted: kernel.param_bytes, given: config.params.len() });
+    }
+    Ok(())
+}
+
+fn check_dimensions(config: &LaunchConfig) -> Result<(), LaunchError> {
+    let refuse = |what, value, limit: &str| Err(LaunchError::Dimension { what, value, limit: limit.to_string() });
+    let threads: u64 = config.block.iter().map(|extent| u64::from(*extent)).product();
+    let [x, y, z] = config.block;
+    if threads == 0 || x > 1024 || y > 1024 || z > 64 || threads > BLOCK_THREADS {
+        return refuse("block", config.block, "each extent is at least 1, x and y at most 1024, z at most 64, and 1024 threads in all");
+    }
+    let [x, y, z] = config.grid;
+    if config.grid.contains(&0) || x > i32::MAX as u32 || y > 65_535 || z > 65_535 {
+        return refuse("grid", config.grid, "each extent is at least 1, x at most 2147483647, y and z at most 65535");
+    }
+    if config.cluster.contains(&0) || (0..3).any(|axis| !config.grid[axis].is_multiple_of(config.cluster[axis].max(1))) {
+        return refuse("cluster", config.cluster, "each extent is at least 1 and divides the grid's");
+    }
+    Ok(())
+}
+
+fn resident_blocks(program: &Program, config: &LaunchConfig, shared_bytes: u64, blocks: u64) -> u64 {
+    if config.cooperative {
+        return blocks;
+    }
+    if let Some(resident) = config.resident {
+        return u64::from(resident).clamp(1, blocks);
+    }
+    let slots = program.functions[config.kernel.index()].slots;
+    let warp_bytes = u64::from(slots.b32) * 128 + u64::from(slots.b64) * 256 + 1024;
+    let warps = config.block.iter().product::<u32>().div_ceil(LANES as u32);
+    let block_bytes = u64::from(warps) * warp_bytes + shared_bytes;
+    (RESIDENT_BYTES / block_bytes).clamp(1, RESIDENT_BLOCKS).min(blocks)
+}

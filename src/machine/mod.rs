@@ -1,0 +1,121 @@
+//! The deterministic interpreter: a grid of blocks, warps of 32 lanes, and the memory they share.
+//!
+//! Time is a number: a tick is one warp-instruction issued, and all of a launch is a total order of ticks. Everything a run can
+//! change is the value [`Machine`]; cloning it is a snapshot, cheap because registers, memory pages and blocks are shared until
+//! written. Everything a run cannot change is the [`Program`]. The same machine run twice does the same, however its run is sliced
+//! by budgets: which warp runs next, and which lanes of it, follows from the machine's state alone ([`schedule`]).
+//!
+//! The interpreter knows nothing of breakpoints, source text, or that time can go backwards.
+
+mod barrier;
+mod block;
+mod device;
+mod digest;
+mod event;
+mod exec;
+mod lanes;
+mod launch;
+mod memory;
+mod registers;
+mod schedule;
+mod special;
+mod stuck;
+mod trap;
+mod warp;
+
+use std::sync::Arc;
+
+pub use barrier::{BARRIERS, Ballot, Barrier};
+pub use block::Block;
+pub use device::{Device, NotMapped};
+pub use digest::Digest;
+pub use event::{AccessEvent, AccessKind, Observer, Unobserved};
+pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, lanes_of};
+pub use launch::{LaunchConfig, LaunchError, Linked, Schedule};
+pub use memory::{Allocation, OutOfMemory, Region};
+pub use registers::{FrameBase, Registers};
+pub use schedule::Cursor;
+pub use trap::{Place, Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
+pub use warp::{CallFrame, CallStack, GroupState, LaneGroup, Warp, frames};
+
+use crate::program::Program;
+
+/// Time since launch: warp-instructions issued.
+pub type Tick = u64;
+
+/// A launched grid and the memory it works on. A clone is a snapshot.
+#[derive(Clone)]
+pub struct Machine {
+    pub(crate) linked: Arc<Linked>,
+    pub(crate) device: Device,
+    /// Blocks on the machine. A slot whose block has finished holds the next block of the grid, or nothing when there is none.
+    pub(crate) blocks: Vec<Option<triomphe::Arc<Block>>>,
+    /// Blocks started so far.
+    pub(crate) started: u64,
+    /// Where the scheduler stands.
+    pub(crate) cursor: Cursor,
+    tick: Tick,
+    thread_instructions: u64,
+}
+
+impl Machine {
+    /// A machine about to execute the first instruction of `config`.
+    ///
+    /// # Errors
+    /// If the launch does not fit the kernel or the hardware's limits.
+    pub fn new(device: Device, config: LaunchConfig) -> Result<Self, LaunchError> {
+        let linked = Arc::new(Linked::new(&device, config)?);
+        let cursor = Cursor::new(linked.config.seed);
+        Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick: 0, thread_instructions: 0 })
+    }
+
+    /// The program that runs.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.device.program
+    }
+
+    /// How it was launched.
+    pub fn config(&self) -> &LaunchConfig {
+        &self.linked.config
+    }
+
+    /// Warp-instructions issued since launch.
+    pub fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// Instructions executed by single threads since launch: each tick counts its active lanes.
+    pub fn thread_instructions(&self) -> u64 {
+        self.thread_instructions
+    }
+
+    /// The memory, to look at.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The memory, for the next launch.
+    pub fn into_device(self) -> Device {
+        self.device
+    }
+
+    /// The blocks on the machine, in order of their slots.
+    pub fn resident_blocks(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.iter().flatten().map(|block| &**block)
+    }
+
+    /// A fingerprint of the whole state: equal for equal states, however they were reached.
+    pub fn digest(&self) -> u64 {
+        let mut digest = Digest::default();
+        digest.word(self.tick);
+        digest.word(self.thread_instructions);
+        digest.word(self.started);
+        self.cursor.digest(&mut digest);
+        self.device.digest(&mut digest);
+        for block in &self.blocks {
+            digest.word(u64::from(block.is_some()));
+            block.iter().for_each(|block| block.digest(&mut digest));
+        }
+        digest.value()
+    }
+}

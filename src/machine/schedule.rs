@@ -1,0 +1,203 @@
+//! Which warp runs next.
+//!
+//! A warp keeps its turn until it waits, exits or has had [`WARP_TURN`] ticks; then the next warp of its block that can run has its
+//! turn, and after [`BLOCK_TURN`] ticks, or when nobody of the block can run, the next block. So nobody starves, and a block's
+//! memory stays warm. Blocks start in order, when the scheduler first comes to their slot. All of this is a function of the machine's
+//! state: how a run is sliced by budgets leaves no trace.
+
+use triomphe::Arc;
+
+use super::block::Block;
+use super::digest::Digest;
+use super::event::Observer;
+use super::exec::{Pause, WarpRun};
+use super::launch::Schedule;
+use super::stuck;
+use super::trap::{Place, Step};
+use super::warp::{GroupState, Warp};
+use super::{Machine, Tick};
+
+/// Ticks a warp runs at most before another has its turn.
+const WARP_TURN: u32 = 1 << 10;
+
+/// Ticks the warps of a block run at most before another block has its turn.
+const BLOCK_TURN: u32 = 1 << 15;
+
+/// Where the scheduler stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// Slot of the block whose turn it is.
+    pub slot: usize,
+    /// Warp of that block whose turn it is.
+    pub warp: usize,
+    warp_left: u32,
+    block_left: u32,
+    random: u64,
+}
+
+impl Cursor {
+    pub(super) fn new(seed: u64) -> Self {
+        Self { slot: 0, warp: 0, warp_left: 0, block_left: 0, random: seed }
+    }
+
+    pub(super) fn digest(&self, digest: &mut Digest) {
+        digest.word((self.slot as u64) << 32 | self.warp as u64);
+        digest.word(u64::from(self.warp_left) << 32 | u64::from(self.block_left));
+        digest.word(self.random);
+    }
+
+    /// The next number of the generator SplitMix64, below `bound`.
+    fn draw(&mut self, bound: u64) -> u64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ (mixed >> 31)) % bound.max(1)
+    }
+}
+
+impl Machine {
+    /// Runs for at most `budget` ticks and says why it stopped. After [`Step::Budget`] calling it again goes on; after any other
+    /// answer it returns the same again.
+    pub fn run(&mut self, budget: u64, observer: &mut impl Observer) -> Step {
+        let end = self.tick.saturating_add(budget);
+        loop {
+            if (self.cursor.warp_left == 0 || !self.current_can_run()) && !self.select() {
+                let all_started = self.started == self.linked.blocks;
+                let done = all_started && self.blocks.iter().all(Option::is_none);
+                return if done { Step::Done } else { Step::Stuck(Box::new(stuck::explain(self))) };
+            }
+            if self.tick >= end {
+                return Step::Budget;
+            }
+            if let Some(trap) = self.run_turn(end, observer) {
+                return trap;
+            }
+        }
+    }
+
+    /// Runs the current warp until it pauses, its turn is over or `end` is reached.
+    fn run_turn(&mut self, end: Tick, observer: &mut impl Observer) -> Option<Step> {
+        let Cursor { slot, warp, .. } = self.cursor;
+        let block = Arc::make_mut(self.blocks[slot].as_mut()?);
+        let allowance = u64::from(self.cursor.warp_left).min(end - self.tick) as u32;
+        let mut run = WarpRun {
+            program: &self.device.program,
+            linked: &self.linked,
+            global: &mut self.device.global,
+            constants: &self.device.constants,
+            shared: &mut block.shared,
+            warp: Arc::make_mut(&mut block.warps[warp]),
+            observer,
+            place: Place { pc: crate::program::Pc(0), tick: self.tick, block: block.index, warp: warp as u32 },
+            left: allowance,
+            threads: 0,
+        };
+        let pause = run.run();
+        let used = allowance - run.left;
+        self.thread_instructions += run.threads;
+        self.tick += u64::from(used);
+        self.cursor.warp_left -= used;
+        self.cursor.block_left = self.cursor.block_left.saturating_sub(used);
+        match pause {
+            Pause::TurnOver | Pause::Waits => {}
+            Pause::Arrived { id, mask, wanted, votes } => block.arrive(&self.device.program, warp, id, mask, wanted, votes),
+            Pause::LanesExited { before } => {
+                block.lanes_exited(&self.device.program, warp, before);
+                if block.is_done() {
+                    self.blocks[slot] = self.next_block();
+                    self.cursor.warp_left = 0;
+                }
+            }
+            Pause::Trapped(trap) => return Some(Step::Trapped(trap)),
+        }
+        None
+    }
+
+    fn current_can_run(&self) -> bool {
+        self.can_run(self.cursor.slot, self.cursor.warp)
+    }
+
+    fn can_run(&self, slot: usize, warp: usize) -> bool {
+        self.blocks.get(slot).and_then(Option::as_ref).and_then(|block| block.warps.get(warp)).is_some_and(|warp| is_ready(warp))
+    }
+
+    /// Moves the cursor to the next warp that can run; false if there is none.
+    fn select(&mut self) -> bool {
+        match self.linked.config.schedule {
+            Schedule::InOrder => self.select_in_order(),
+            Schedule::Random => self.select_random(),
+        }
+    }
+
+    fn select_in_order(&mut self) -> bool {
+        let slot = self.cursor.slot;
+        if self.cursor.block_left > 0 {
+            let next = self.cursor.warp + 1;
+            if let Some(warp) = self.ready_warp(slot, next) {
+                self.begin_turn(slot, warp, WARP_TURN);
+                return true;
+            }
+        }
+        let later = (slot + 1..self.blocks.len()).find_map(|slot| Some((slot, self.ready_warp(slot, 0)?)));
+        let found = later.or_else(|| self.open_slot()).or_else(|| {
+            let earlier = 0..(slot + 1).min(self.blocks.len());
+            earlier.into_iter().find_map(|slot| Some((slot, self.ready_warp(slot, 0)?)))
+        });
+        let Some((slot, warp)) = found else { return false };
+        self.cursor.block_left = BLOCK_TURN;
+        self.begin_turn(slot, warp, WARP_TURN);
+        true
+    }
+
+    fn select_random(&mut self) -> bool {
+        while self.open_slot().is_some() {}
+        let slots = self.blocks.len();
+        let first = self.cursor.draw(slots as u64) as usize;
+        for slot in (first..slots).chain(0..first) {
+            let warps = self.blocks[slot].as_ref().map_or(0, |block| block.warps.len());
+            let from = self.cursor.draw(warps as u64) as usize;
+            if let Some(warp) = self.ready_warp(slot, from) {
+                let turn = 1 + self.cursor.draw(64) as u32;
+                self.begin_turn(slot, warp, turn);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The first warp of the block in `slot` that can run, from warp `from` on and around.
+    fn ready_warp(&self, slot: usize, from: usize) -> Option<usize> {
+        let warps = self.blocks.get(slot)?.as_ref()?.warps.len();
+        (0..warps).map(|step| (from + step) % warps).find(|warp| self.can_run(slot, *warp))
+    }
+
+    fn begin_turn(&mut self, slot: usize, warp: usize, ticks: u32) {
+        self.cursor.slot = slot;
+        self.cursor.warp = warp;
+        self.cursor.warp_left = ticks;
+    }
+
+    /// Starts the next block of the grid in a slot of its own if there is a block and room for it.
+    fn open_slot(&mut self) -> Option<(usize, usize)> {
+        if self.blocks.len() as u64 >= self.linked.resident {
+            return None;
+        }
+        let block = self.next_block()?;
+        self.blocks.push(Some(block));
+        Some((self.blocks.len() - 1, 0))
+    }
+
+    /// The next block of the grid, if any is left.
+    fn next_block(&mut self) -> Option<Arc<Block>> {
+        if self.started == self.linked.blocks {
+            return None;
+        }
+        let block = Block::new(&self.device.program, &self.linked, &self.linked.config, self.started);
+        self.started += 1;
+        Some(Arc::new(block))
+    }
+}
+
+fn is_ready(warp: &Warp) -> bool {
+    warp.groups.iter().any(|group| group.state == GroupState::Ready)
+}

@@ -1,0 +1,90 @@
+//! Why nobody can go on: every waiting group and what it waits for.
+
+use super::Machine;
+use super::barrier::Barrier;
+use super::block::Block;
+use super::lanes::LaneMask;
+use super::trap::{Place, Stuck, Waiter};
+use super::warp::{GroupState, LaneGroup};
+use crate::program::Pc;
+
+/// Waiters listed at most.
+const WAITERS: usize = 64;
+
+/// Describes a machine on which no group is ready though threads are left.
+pub(super) fn explain(machine: &Machine) -> Stuck {
+    let waiters = machine.resident_blocks().flat_map(|block| waiters_of(machine, block)).take(WAITERS).collect();
+    Stuck { tick: machine.tick(), waiters }
+}
+
+fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item = Waiter> + 'a {
+    block.warps.iter().enumerate().flat_map(move |(number, warp)| {
+        warp.groups.iter().map(move |group| {
+            let place = Place { pc: place_of(group), tick: machine.tick(), block: block.index, warp: number as u32 };
+            Waiter { place, lanes: group.mask, reason: reason(block, warp.live, group) }
+        })
+    })
+}
+
+fn place_of(group: &LaneGroup) -> Pc {
+    match group.state {
+        GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } => pc,
+        GroupState::Ready | GroupState::AtSync { .. } => group.pc,
+    }
+}
+
+fn reason(block: &Block, live: LaneMask, group: &LaneGroup) -> String {
+    match group.state {
+        GroupState::Ready => "can run".to_string(),
+        GroupState::AtBarrier { id, .. } => barrier_reason(block, id),
+        GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
+            let missing = members & !group.mask;
+            let exited = missing & !live;
+            let elsewhere = missing & live;
+            let mut text = format!("waits for lanes {} of its mask {members:#010x}", lane_list(missing));
+            if exited != 0 {
+                text += &format!("; lanes {} have exited", lane_list(exited));
+            }
+            if elsewhere != 0 {
+                text += &format!("; lanes {} stand elsewhere", lane_list(elsewhere));
+            }
+            text
+        }
+    }
+}
+
+fn barrier_reason(block: &Block, id: u32) -> String {
+    let barrier: &Barrier = &block.barriers[id as usize];
+    let missing: Vec<String> = block
+        .warps
+        .iter()
+        .enumerate()
+        .filter_map(|(number, warp)| {
+            let missing = warp.live & !barrier.arrived.get(number).copied().unwrap_or(0);
+            (missing != 0).then(|| format!("warp {number} lanes {}", lane_list(missing)))
+        })
+        .collect();
+    let wanted = match barrier.wanted {
+        Some(wanted) => format!("{} of {wanted} threads have arrived", barrier.count),
+        None => "every thread that has not exited must arrive".to_string(),
+    };
+    let missing = if missing.is_empty() { "nobody else is left".to_string() } else { format!("not arrived: {}", missing.join(", ")) };
+    format!("waits at barrier {id}: {wanted}; {missing}")
+}
+
+/// `0-3,7` for lanes 0, 1, 2, 3 and 7.
+pub fn lane_list(mask: LaneMask) -> String {
+    let mut parts = Vec::new();
+    let mut lane = 0;
+    while lane < 32 {
+        if mask & (1 << lane) == 0 {
+            lane += 1;
+            continue;
+        }
+        let run = (mask >> lane).trailing_ones();
+        let last = lane + run - 1;
+        parts.push(if run == 1 { lane.to_string() } else { format!("{lane}-{last}") });
+        lane = last + 1;
+    }
+    parts.join(",")
+}

@@ -1,0 +1,123 @@
+//! Why a run stopped: ordinary answers, not errors of ours.
+
+use super::lanes::LaneMask;
+use crate::isa::Space;
+use crate::program::Pc;
+
+/// What an instruction did that the hardware would not let it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TrapKind {
+    /// No memory at the address.
+    OutOfBounds,
+    /// The address is no multiple of the access's size.
+    Misaligned,
+    /// The address is in the first page.
+    Null,
+    /// The address belongs to another state space.
+    Space,
+    /// The memory cannot be written.
+    ReadOnly,
+    /// Local memory for calls and `alloca` is used up.
+    StackOverflow,
+    /// `trap`.
+    Trap,
+    /// `brx.idx` with an index past its table.
+    BranchIndex,
+    /// An indirect call to an address that is no function, or to one that is only declared.
+    CallTarget,
+    /// A barrier or its thread count is out of range.
+    BarrierOperand,
+    /// An instruction that is known but not modelled.
+    Unsupported,
+}
+
+impl TrapKind {
+    /// The finding's stable id.
+    pub fn id(self) -> &'static str {
+        match self {
+            TrapKind::OutOfBounds => "memory.out_of_bounds",
+            TrapKind::Misaligned => "memory.misaligned",
+            TrapKind::Null => "memory.null",
+            TrapKind::Space => "memory.space",
+            TrapKind::ReadOnly => "memory.read_only",
+            TrapKind::StackOverflow => "stack.overflow",
+            TrapKind::Trap | TrapKind::BranchIndex | TrapKind::CallTarget => "trap",
+            TrapKind::BarrierOperand => "barrier.count",
+            TrapKind::Unsupported => "unsupported",
+        }
+    }
+}
+
+/// Where in the grid something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The instruction.
+    pub pc: Pc,
+    /// Time: warp-instructions issued before it.
+    pub tick: u64,
+    /// Block index.
+    pub block: [u32; 3],
+    /// Warp of the block.
+    pub warp: u32,
+}
+
+/// The memory a trap is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TrapAccess {
+    /// The space the instruction names.
+    pub space: Space,
+    /// Address of the lowest faulting lane, as the instruction computed it.
+    pub address: u64,
+    /// Bytes a lane.
+    pub bytes: u32,
+    /// Whether it writes.
+    pub write: bool,
+}
+
+/// A fault: the run stands at the instruction, which has changed nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Trap {
+    /// What happened.
+    pub kind: TrapKind,
+    /// Where.
+    pub place: Place,
+    /// The lanes at fault.
+    pub lanes: LaneMask,
+    /// The access, for memory faults.
+    pub access: Option<TrapAccess>,
+    /// What happened in the user's words, one line, with the nearest allocation or variable.
+    pub message: String,
+}
+
+/// Lanes that wait, in a run where nobody can go on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiter {
+    /// Where they stand.
+    pub place: Place,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// What they wait for, in the user's words, one line.
+    pub reason: String,
+}
+
+/// A deadlock: every thread that has not exited waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stuck {
+    /// Time.
+    pub tick: u64,
+    /// Who waits for what, in order of block and warp.
+    pub waiters: Vec<Waiter>,
+}
+
+/// Why [`Machine::run`](super::Machine::run) returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// The budget is used up; the run can go on.
+    Budget,
+    /// All blocks have finished.
+    Done,
+    /// An instruction faulted.
+    Trapped(Box<Trap>),
+    /// Nobody can go on.
+    Stuck(Box<Stuck>),
+}

@@ -1,0 +1,293 @@
+//! A warp: 32 lanes in groups that stand at different places.
+//!
+//! Threads of a warp are scheduled independently (sm_70 and later): a divergent branch splits a group, and two groups that stand at
+//! the same instruction with the same call stack merge. Of several groups the one furthest behind in the static order of the code
+//! runs ([`Warp::next_group`]), which is what brings them together again.
+
+use smallvec::SmallVec;
+use triomphe::Arc;
+
+use super::digest::Digest;
+use super::lanes::{LaneMask, PerLane};
+use super::memory::LocalMemory;
+use super::registers::{FrameBase, Registers};
+use crate::program::{CallId, FuncId, Pc};
+
+/// A call in progress, as the group inside it remembers its caller.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CallFrame {
+    /// The call instruction.
+    pub pc: Pc,
+    /// Its call site.
+    pub call: CallId,
+    /// The function called; decides where results are found.
+    pub callee: FuncId,
+    /// The caller's frame.
+    pub caller: FrameBase,
+    /// End of the local memory the caller uses.
+    pub caller_top: u32,
+    /// Number of calls in progress, this one included.
+    pub depth: u32,
+    /// The call that the caller itself is in.
+    pub parent: CallStack,
+}
+
+/// The calls a group is inside of, innermost first.
+pub type CallStack = Option<Arc<CallFrame>>;
+
+/// Why a group does not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupState {
+    /// It can run.
+    Ready,
+    /// It stands behind a barrier of the block that is not complete.
+    AtBarrier {
+        /// Barrier number.
+        id: u32,
+        /// The barrier instruction, which says where a reduction's result goes.
+        pc: Pc,
+    },
+    /// It stands at an instruction that the other lanes of `members` must execute with it.
+    AtSync {
+        /// Lanes that must arrive.
+        members: LaneMask,
+    },
+    /// It stands behind a `bar.warp.sync` that the other lanes of `members` must execute too, there or elsewhere.
+    AtWarpSync {
+        /// Lanes that must arrive.
+        members: LaneMask,
+        /// The instruction.
+        pc: Pc,
+    },
+}
+
+/// Lanes that run together.
+#[derive(Clone, Debug)]
+pub struct LaneGroup {
+    /// The instruction it executes next.
+    pub pc: Pc,
+    /// Its lanes; not empty.
+    pub mask: LaneMask,
+    /// Where its registers are.
+    pub frame: FrameBase,
+    /// End of the local memory it uses: its frame, and what `alloca` took behind it.
+    pub local_top: u32,
+    /// The calls it is inside of.
+    pub stack: CallStack,
+    /// Whether it can run.
+    pub state: GroupState,
+    /// It ran long while others could have: they go first now.
+    pub yielded: bool,
+}
+
+impl LaneGroup {
+    /// The lanes that must arrive where it waits; none if it does not wait for lanes.
+    fn members(&self) -> LaneMask {
+        match self.state {
+            GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => members,
+            GroupState::Ready | GroupState::AtBarrier { .. } => 0,
+        }
+    }
+}
+
+/// A warp of a resident block.
+#[derive(Clone)]
+pub struct Warp {
+    /// Its registers.
+    pub registers: Registers,
+    /// Its local memory.
+    pub local: LocalMemory,
+    /// Values of `Program::specials`.
+    pub specials: Arc<Vec<PerLane<u32>>>,
+    /// Its groups; empty when all lanes have exited.
+    pub groups: SmallVec<[LaneGroup; 2]>,
+    /// Lanes that have not exited.
+    pub live: LaneMask,
+    /// Instructions issued while another group of the warp was ready and stood still.
+    pub streak: u32,
+    /// Whether such an instruction could have been a wait for another thread.
+    pub may_spin: bool,
+}
+
+impl Warp {
+    /// The group that runs next: the one furthest behind by `rank` among those that are ready and have not yielded.
+    /// `None` if all wait.
+    pub fn next_group(&mut self, rank: &[u32]) -> Option<usize> {
+        if self.groups.len() == 1 {
+            self.wake();
+            return (self.groups[0].state == GroupState::Ready).then_some(0);
+        }
+        self.merge();
+        self.wake();
+        if self.groups.iter().all(|group| group.yielded || group.state != GroupState::Ready) {
+            self.groups.iter_mut().for_each(|group| group.yielded = false);
+        }
+        let ready = |index: &usize| self.groups[*index].state == GroupState::Ready && !self.groups[*index].yielded;
+        (0..self.groups.len()).filter(ready).min_by(|a, b| {
+            let (a, b) = (&self.groups[*a], &self.groups[*b]);
+            progress(a, b, rank).then(a.mask.trailing_zeros().cmp(&b.mask.trailing_zeros()))
+        })
+    }
+
+    /// The rank at which the group `index`, going forward, reaches or passes another one and must be compared with it anew. A
+    /// group that cannot run now is only met, not waited for, so it counts only if it stands ahead.
+    pub fn limit(&self, index: usize, rank: &[u32]) -> u32 {
+        let own = &self.groups[index];
+        let own_rank = rank.get(own.pc.index()).copied().unwrap_or(0);
+        let others = self.groups.iter().enumerate().filter(|(other, _)| *other != index);
+        let meetings = others.map(|(_, other)| {
+            let meeting = meeting_rank(own, other, rank);
+            let waits = other.yielded || other.state != GroupState::Ready;
+            if waits && meeting <= own_rank { u32::MAX } else { meeting }
+        });
+        meetings.min().unwrap_or(u32::MAX)
+    }
+
+    /// Splits `taken` off the group `index` to stand at `target`.
+    pub fn split(&mut self, index: usize, taken: LaneMask, target: Pc) {
+        let group = &mut self.groups[index];
+        group.mask &= !taken;
+        let branch = LaneGroup { pc: target, mask: taken, ..group.clone() };
+        self.groups.push(branch);
+    }
+
+    /// Ends the lanes of `mask`.
+    pub fn exit(&mut self, mask: LaneMask) {
+        self.live &= !mask;
+        self.groups.iter_mut().for_each(|group| group.mask &= !mask);
+        self.groups.retain(|group| group.mask != 0);
+        self.wake();
+    }
+
+    /// Sets groups going whose lanes wait for nobody any more.
+    fn wake(&mut self) {
+        for index in 0..self.groups.len() {
+            let group = &self.groups[index];
+            let arrived = match group.state {
+                GroupState::Ready | GroupState::AtBarrier { .. } => continue,
+                GroupState::AtSync { .. } => group.mask,
+                GroupState::AtWarpSync { members, .. } => self.arrived_at_warp_sync(members),
+            };
+            if group.members() & self.live & !arrived == 0 {
+                self.release_members(index);
+            }
+        }
+    }
+
+    /// The lanes that stand behind a `bar.warp.sync` of `members`.
+    fn arrived_at_warp_sync(&self, members: LaneMask) -> LaneMask {
+        let waits = |group: &&LaneGroup| matches!(group.state, GroupState::AtWarpSync { members: other, .. } if other == members);
+        self.groups.iter().filter(waits).fold(0, |mask, group| mask | group.mask)
+    }
+
+    /// Sets the group `index` going, and with it all that wait at the same `bar.warp.sync`.
+    fn release_members(&mut self, index: usize) {
+        let state = self.groups[index].state;
+        self.groups[index].state = GroupState::Ready;
+        if let GroupState::AtWarpSync { members, .. } = state {
+            for group in &mut self.groups {
+                if matches!(group.state, GroupState::AtWarpSync { members: other, .. } if other == members) {
+                    group.state = GroupState::Ready;
+                }
+            }
+        }
+    }
+
+    /// Merges groups that stand at the same place in the same state.
+    fn merge(&mut self) {
+        let mut index = 0;
+        while index < self.groups.len() {
+            let same = |other: &LaneGroup| {
+                let group = &self.groups[index];
+                group.pc == other.pc && group.state == other.state && group.frame == other.frame && same_stack(&group.stack, &other.stack)
+            };
+            if let Some(other) = (index + 1..self.groups.len()).find(|other| same(&self.groups[*other])) {
+                let other = self.groups.swap_remove(other);
+                self.groups[index].mask |= other.mask;
+                self.groups[index].yielded &= other.yielded;
+                self.groups[index].local_top = self.groups[index].local_top.max(other.local_top);
+                self.streak = 0;
+            } else {
+                index += 1;
+            }
+        }
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        self.registers.digest(digest);
+        self.local.digest(digest);
+        digest.word(u64::from(self.live));
+        digest.word(u64::from(self.streak) << 1 | u64::from(self.may_spin));
+        let mut groups: Vec<&LaneGroup> = self.groups.iter().collect();
+        groups.sort_by_key(|group| group.mask.trailing_zeros());
+        for group in groups {
+            digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask));
+            digest.word(u64::from(group.yielded));
+            let state = match group.state {
+                GroupState::Ready => 0,
+                GroupState::AtBarrier { id, pc } => 1 << 62 | u64::from(id) << 32 | u64::from(pc.0),
+                GroupState::AtSync { members } => 2 << 62 | u64::from(members),
+                GroupState::AtWarpSync { members, pc } => 3 << 62 | u64::from(members) << 30 ^ u64::from(pc.0),
+            };
+            digest.word(state);
+            frames(&group.stack).for_each(|frame| digest.word(u64::from(frame.pc.0)));
+        }
+    }
+}
+
+/// The calls of a stack, innermost first.
+pub fn frames(stack: &CallStack) -> impl Iterator<Item = &CallFrame> {
+    std::iter::successors(stack.as_deref(), |frame| frame.parent.as_deref())
+}
+
+fn depth(stack: &CallStack) -> u32 {
+    stack.as_ref().map_or(0, |frame| frame.depth)
+}
+
+fn same_stack(a: &CallStack, b: &CallStack) -> bool {
+    let (mut a, mut b) = (a.as_ref(), b.as_ref());
+    loop {
+        match (a, b) {
+            (None, None) => return true,
+            (Some(x), Some(y)) if Arc::ptr_eq(x, y) => return true,
+            (Some(x), Some(y)) if x.pc == y.pc && x.depth == y.depth => (a, b) = (x.parent.as_ref(), y.parent.as_ref()),
+            _ => return false,
+        }
+    }
+}
+
+/// Where a group stands in the outermost function in which it and another one differ: the pc there, and whether it is inside a call.
+fn position_at(group: &LaneGroup, level: u32) -> Option<(Pc, bool)> {
+    let own = depth(&group.stack);
+    match own.cmp(&level) {
+        std::cmp::Ordering::Less => None,
+        std::cmp::Ordering::Equal => Some((group.pc, false)),
+        std::cmp::Ordering::Greater => frames(&group.stack).find(|frame| frame.depth == level + 1).map(|frame| (frame.pc, true)),
+    }
+}
+
+/// The outermost level at which two groups stand at different places.
+fn diverging_level(a: &LaneGroup, b: &LaneGroup) -> u32 {
+    let common = depth(&a.stack).min(depth(&b.stack));
+    (0..common).find(|level| position_at(a, *level) != position_at(b, *level)).unwrap_or(common)
+}
+
+/// Orders two groups: less means further behind.
+fn progress(a: &LaneGroup, b: &LaneGroup, rank: &[u32]) -> std::cmp::Ordering {
+    let level = if a.stack.is_none() && b.stack.is_none() { 0 } else { diverging_level(a, b) };
+    let key = |group| position_at(group, level).map(|(pc, inside)| (rank.get(pc.index()).copied().unwrap_or(u32::MAX), inside));
+    key(a).cmp(&key(b))
+}
+
+/// The rank in `own`'s function at which it is no longer behind `other`.
+fn meeting_rank(own: &LaneGroup, other: &LaneGroup, rank: &[u32]) -> u32 {
+    let level = if own.stack.is_none() && other.stack.is_none() { 0 } else { diverging_level(own, other) };
+    if depth(&own.stack) > level {
+        return u32::MAX;
+    }
+    match position_at(other, level) {
+        Some((pc, inside)) => rank.get(pc.index()).map_or(u32::MAX, |rank| rank.saturating_add(u32::from(inside))),
+        None => u32::MAX,
+    }
+}

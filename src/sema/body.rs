@@ -1,0 +1,366 @@
+//! The body of a function: statement after statement into code, with its scopes, registers, frame and labels.
+
+use std::collections::HashSet;
+
+use super::const_expr;
+use super::function;
+use super::labels::{self, Labels};
+use super::module::ModuleBuilder;
+use super::operands::RegisterRef;
+use super::scope::{self, Symbol};
+use super::variable::{self, Extent, Region};
+use crate::base::{Diagnostic, Span};
+use crate::isa::ScalarType;
+use crate::program::{Bank, FuncId, Function, Inst, Op, Param, ParamPlace, Pc, Register, Slots, SourceLine, TableId, map};
+use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
+
+/// Most registers of one function.
+const REGISTERS_MAX: u64 = 1 << 20;
+
+/// Every frame begins at a multiple of this.
+pub(super) const FRAME_ALIGN: u32 = 16;
+
+/// Parameters of what an indirect call can reach.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Prototype {
+    pub(super) params: Vec<Param>,
+    pub(super) results: Vec<Param>,
+}
+
+/// The function under construction.
+pub(super) struct BodyBuilder<'m, 'a> {
+    pub(super) module: &'m mut ModuleBuilder<'a>,
+    pub(super) id: FuncId,
+    pub(super) is_kernel: bool,
+    /// Functions of each `.calltargets`.
+    pub(super) call_targets: Vec<Vec<FuncId>>,
+    /// Each `.callprototype`.
+    pub(super) prototypes: Vec<Prototype>,
+    pub(super) labels: Labels<'a>,
+    slots: Slots,
+    frame: Region,
+    registers: Vec<Register>,
+    /// Registers whose scope is open, innermost last, and where each open scope starts among them.
+    open_registers: Vec<usize>,
+    open_scopes: Vec<usize>,
+    blocks_entered: usize,
+    line: Option<SourceLine>,
+}
+
+impl<'m, 'a> BodyBuilder<'m, 'a> {
+    /// Opens the scope of function `id`, which holds its parameters and its body.
+    pub(super) fn new(module: &'m mut ModuleBuilder<'a>, id: FuncId, is_kernel: bool) -> Self {
+        module.scopes.open();
+        Self {
+            module,
+            id,
+            is_kernel,
+            call_targets: Vec::new(),
+            prototypes: Vec::new(),
+            labels: Labels::default(),
+            slots: Slots::default(),
+            frame: Region { noun: "local memory", next: 0, end: map::LOCAL_BYTES },
+            registers: Vec::new(),
+            open_registers: Vec::new(),
+            open_scopes: vec![0],
+            blocks_entered: 0,
+            line: None,
+        }
+    }
+
+    /// The function's entry in the program.
+    pub(super) fn function_mut(&mut self) -> &mut Function {
+        &mut self.module.program.functions[self.id.index()]
+    }
+
+    /// Where errors go.
+    pub(super) fn diags(&mut self) -> &mut Vec<Diagnostic> {
+        &mut self.module.diags
+    }
+
+    /// Declares a name in the innermost scope.
+    pub(super) fn declare(&mut self, name: Name<'a>, symbol: Symbol, count: Option<u32>) -> Result<(), Diagnostic> {
+        self.module.scopes.declare(name, symbol, count)
+    }
+
+    /// Closes the scope of a declaration, which has no body.
+    pub(super) fn abandon(self) {
+        self.module.scopes.close();
+    }
+
+    /// Makes the code of `body`, and completes the function's entry.
+    pub(super) fn build(mut self, body: &Block<'a>, span: Span) {
+        let start = self.here();
+        self.labels = Labels::new(body, start);
+        self.declare_labels();
+        self.statements(body);
+        let end = body.end.unwrap_or(Span { start: span.end.saturating_sub(1), ..span });
+        self.push(Inst { guard: None, op: Op::Return { uniform: false } }, end);
+        self.close_scope();
+        let (shared, here) = (self.module.shared.static_bytes(self.id), self.here());
+        let labels = self.labels.all.iter().map(|(name, pc)| (name.text.into(), *pc)).collect();
+        let (slots, registers, frame) = (self.slots, std::mem::take(&mut self.registers), self.frame.next);
+        let function = self.function_mut();
+        function.code = start.0..here.0;
+        function.slots = slots;
+        function.registers = registers;
+        function.labels = labels;
+        function.frame_bytes = frame.next_multiple_of(u64::from(FRAME_ALIGN)) as u32;
+        function.shared_bytes = shared as u32;
+    }
+
+    fn statements(&mut self, body: &Block<'a>) {
+        let mut decoder = std::mem::take(&mut self.module.decoder);
+        let mut reported = HashSet::new();
+        let mut open = vec![body.statements.iter()];
+        while let Some(statements) = open.last_mut() {
+            match statements.next() {
+                Some(Statement::Block(inner)) => {
+                    self.open_scope();
+                    open.push(inner.statements.iter());
+                }
+                Some(Statement::Instruction(instruction)) => {
+                    let mut errors = Vec::new();
+                    let inst = decoder.decode(instruction, self, &mut errors);
+                    self.push(inst.unwrap_or(Inst { guard: None, op: Op::Trap }), instruction.span);
+                    // An unknown name is reported where it is first used.
+                    errors.retain(|error| error.code != "name" || reported.insert(error.message.clone()));
+                    self.module.diags.append(&mut errors);
+                }
+                Some(Statement::Label(name)) => {
+                    if let Some(table) = statements.as_slice().first().filter(|next| labels::is_table(next)) {
+                        let result = self.table(*name, table);
+                        self.report(result);
+                    }
+                }
+                Some(statement) => {
+                    let result = self.declaration(statement);
+                    self.report(result);
+                }
+                None => {
+                    open.pop();
+                    if !open.is_empty() {
+                        self.close_scope();
+                    }
+                }
+            }
+        }
+        self.module.decoder = decoder;
+    }
+
+    fn report(&mut self, result: Result<(), Diagnostic>) {
+        self.module.diags.extend(result.err());
+    }
+
+    fn here(&self) -> Pc {
+        Pc::new(self.module.program.code.len())
+    }
+
+    fn push(&mut self, inst: Inst, span: Span) {
+        let program = &mut self.module.program;
+        program.code.push(inst);
+        program.spans.push(span);
+        program.source_lines.push(self.line);
+    }
+
+    fn open_scope(&mut self) {
+        self.module.scopes.open();
+        self.open_scopes.push(self.open_registers.len());
+        self.blocks_entered += 1;
+        self.declare_labels();
+    }
+
+    fn close_scope(&mut self) {
+        let end = self.here().0;
+        let start = self.open_scopes.pop().unwrap_or(0);
+        for register in self.open_registers.drain(start..) {
+            self.registers[register].scope.end = end;
+        }
+        self.module.scopes.close();
+    }
+
+    /// Declares the labels of the block that has just been entered.
+    fn declare_labels(&mut self) {
+        for (name, pc) in self.labels.of_block(self.blocks_entered) {
+            if let Err(error) = self.module.scopes.declare(name, Symbol::Label(pc), None) {
+                self.module.diags.push(error);
+            }
+        }
+    }
+
+    fn declaration(&mut self, statement: &Statement<'a>) -> Result<(), Diagnostic> {
+        match statement {
+            Statement::Variable(variable) => self.variable(variable),
+            Statement::Loc(Loc { file, line, column, .. }) => {
+                self.line = Some(SourceLine { file: *file, line: *line, column: *column });
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn variable(&mut self, variable: &Variable<'a>) -> Result<(), Diagnostic> {
+        match variable.space.text {
+            "reg" => self.register(variable).map(|_| ()),
+            "sreg" => {
+                let error = Diagnostic::error("space", variable.space.span, "special registers are predefined and cannot be declared");
+                Err(error.with_help("use '.reg'"))
+            }
+            "local" | "param" => {
+                let extent = variable::extent(variable)?;
+                let (bytes, align) = (extent.bytes, extent.align);
+                let id = self.module.variable(variable, extent, Some(self.id))?;
+                let offset = self.frame.allocate(bytes, align, variable.name.span)?;
+                self.module.program.variables[id.index()].location.address = offset;
+                Ok(())
+            }
+            _ => {
+                let extent = variable::extent(variable)?;
+                self.module.variable(variable, extent, Some(self.id)).map(|_| ())
+            }
+        }
+    }
+
+    /// Declares the registers of a `.reg` declaration and returns the first.
+    fn register(&mut self, variable: &Variable<'a>) -> Result<RegisterRef, Diagnostic> {
+        let extent = variable::extent(variable)?;
+        let name = variable.name;
+        if extent.is_array() {
+            let error = Diagnostic::error("space", name.span, "registers cannot form an array");
+            return Err(error.with_help(format!("'{}<N>' declares N registers; '.local' variables can be indexed", name.text)));
+        }
+        if variable.init.is_some() {
+            return Err(Diagnostic::error("space", name.span, "a register cannot be initialized").with_help("write it with 'mov'"));
+        }
+        let count = match &variable.count {
+            Some(count) => const_expr::evaluate_count(count)?,
+            None => 1,
+        };
+        let first = self.slots(&extent, count, name)?;
+        let components = extent.components;
+        let count = variable.count.is_some().then_some(count as u32);
+        if !function::is_anonymous(name) {
+            self.declare(name, Symbol::Register { first, components }, count)?;
+            let start = self.here().0;
+            self.open_registers.push(self.registers.len());
+            let (bank, slot) = (first.bank, first.slot);
+            self.registers.push(Register { name: name.text.into(), count, components, ty: extent.ty, bank, slot, scope: start..start });
+        }
+        Ok(first)
+    }
+
+    /// Slots for `count` registers.
+    fn slots(&mut self, extent: &Extent, count: u64, name: Name<'_>) -> Result<RegisterRef, Diagnostic> {
+        let (bank, next) = match extent.ty {
+            ScalarType::Pred => (Bank::Pred, &mut self.slots.pred),
+            ty if ty.bits() <= 32 => (Bank::B32, &mut self.slots.b32),
+            _ => (Bank::B64, &mut self.slots.b64),
+        };
+        let first = RegisterRef { bank, slot: *next, ty: extent.ty };
+        let wanted = count.saturating_mul(u64::from(extent.components * scope::slots_of(first)));
+        match wanted.checked_add(u64::from(*next)).filter(|total| *total <= REGISTERS_MAX) {
+            Some(total) => *next = total as u32,
+            None => {
+                let message = format!("'{}<{count}>' declares too many registers", name.text);
+                let help = format!("a function can have {REGISTERS_MAX} of up to 32 bits, and as many of 64 bits and as many predicates");
+                return Err(Diagnostic::error("size", name.span, message).with_help(help));
+            }
+        }
+        Ok(first)
+    }
+
+    /// Declares a parameter of a function that is no kernel: a register or a place in the frame.
+    pub(super) fn function_parameter(&mut self, variable: &Variable<'a>) -> Result<Param, Diagnostic> {
+        let extent = variable::extent(variable)?;
+        function::check_memory_parameter(variable, &extent)?;
+        match variable.space.text {
+            "reg" if extent.components > 1 || extent.ty == ScalarType::B128 => {
+                let error = Diagnostic::error("type", variable.ty.span, "registers over 64 bits cannot be parameters here");
+                Err(error.with_help("pass it in '.param' space"))
+            }
+            "reg" => {
+                let register = self.register(variable)?;
+                function::param(variable, &extent, ParamPlace::Register(register.bank, register.slot))
+            }
+            "param" => {
+                let offset = self.frame.allocate(extent.bytes, extent.align, variable.name.span)?;
+                function::param(variable, &extent, ParamPlace::Frame(offset as u32))
+            }
+            other => {
+                let error = Diagnostic::error("space", variable.space.span, format!("a parameter cannot be '.{other}'"));
+                Err(error.with_help("parameters of functions are '.reg' or '.param'"))
+            }
+        }
+    }
+
+    /// Declares the table that `label` names.
+    fn table(&mut self, label: Name<'a>, statement: &Statement<'a>) -> Result<(), Diagnostic> {
+        match statement {
+            Statement::BranchTargets { targets, .. } => {
+                let table = self.branch_targets(targets)?;
+                self.declare(label, Symbol::BranchTable(table), None)
+            }
+            Statement::CallTargets { targets, .. } => {
+                let functions = targets.iter().map(|target| self.callable(*target)).collect::<Result<Vec<_>, _>>()?;
+                self.declare(label, Symbol::CallTargets(self.call_targets.len()), None)?;
+                self.call_targets.push(functions);
+                Ok(())
+            }
+            Statement::CallPrototype { results, params, .. } => {
+                let results = self.prototype_params(results)?;
+                let params = self.prototype_params(params)?;
+                self.declare(label, Symbol::Prototype(self.prototypes.len()), None)?;
+                self.prototypes.push(Prototype { params, results });
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn branch_targets(&mut self, targets: &[Name<'a>]) -> Result<TableId, Diagnostic> {
+        let targets = targets.iter().map(|target| self.label(*target)).collect::<Result<Vec<_>, _>>()?;
+        let table = TableId::new(self.module.program.tables.len());
+        self.module.program.tables.push(targets.into());
+        Ok(table)
+    }
+
+    /// Parameters of a prototype; where they lie is the callee's business.
+    fn prototype_params(&mut self, variables: &[Variable<'a>]) -> Result<Vec<Param>, Diagnostic> {
+        let read = |variable: &Variable<'a>| {
+            let extent = variable::extent(variable)?;
+            function::check_memory_parameter(variable, &extent)?;
+            let place = match variable.space.text {
+                "param" => ParamPlace::Frame(0),
+                _ => ParamPlace::Register(Bank::B32, 0),
+            };
+            function::param(variable, &extent, place)
+        };
+        variables.iter().map(read).collect()
+    }
+
+    /// The instruction that `label` stands before.
+    ///
+    /// # Errors
+    /// No such label here, or a name of something else.
+    pub(super) fn label(&self, label: Name<'a>) -> Result<Pc, Diagnostic> {
+        match self.module.scopes.find(label.text) {
+            Some((Symbol::Label(pc), _)) => Ok(pc),
+            Some((symbol, span)) => {
+                let error = Diagnostic::error("type", label.span, format!("'{}' is {}, not a label", label.text, symbol.noun()));
+                Err(error.with_label(span, "declared here"))
+            }
+            None => Err(self.unknown_label(label)),
+        }
+    }
+
+    fn unknown_label(&self, label: Name<'a>) -> Diagnostic {
+        if let Some((inner, _)) = self.labels.all.iter().find(|(name, _)| name.text == label.text) {
+            let error = Diagnostic::error("name", label.span, format!("label '{}' is not visible here", label.text));
+            return error
+                .with_label(inner.span, "it is declared here, inside another block")
+                .with_help("a branch can leave a block but not enter one");
+        }
+        let error = Diagnostic::error("name", label.span, format!("unknown label '{}'", label.text));
+        super::suggest::with_nearest(error, label.text, self.labels.all.iter().map(|(name, _)| name.text))
+    }
+}

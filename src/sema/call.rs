@@ -1,0 +1,268 @@
+//! Calls: targets, prototypes, and how arguments and results travel (PTX ISA, "call").
+
+use super::body::{BodyBuilder, Prototype};
+use super::operands::{Operands, RegisterRef, Value};
+use super::scope::Symbol;
+use crate::base::{Diagnostic, Span};
+use crate::isa::{ScalarType, Space, TypeKind};
+use crate::program::{Bank, CallArg, CallId, CallSite, CallTarget, FuncId, Op, Param, PredSrc, Src};
+use crate::syntax::tree::{Expr, ExprKind, Name, Operand, OperandKind};
+
+/// The operands of `call` by their roles.
+struct Parts<'o, 'a> {
+    results: &'o [Operand<'a>],
+    target: &'o Expr<'a>,
+    args: &'o [Operand<'a>],
+    /// `.calltargets` or `.callprototype`.
+    table: Option<&'o Expr<'a>>,
+}
+
+/// The operation of a `call` with these operands.
+///
+/// # Errors
+/// Unknown or uncallable targets, arguments that do not fit the parameters.
+pub(super) fn call<'a>(builder: &mut BodyBuilder<'_, 'a>, operands: &[Operand<'a>], uniform: bool, span: Span) -> Result<Op, Diagnostic> {
+    let parts = split(operands, span)?;
+    let (target, prototype, callee) = target(builder, &parts)?;
+    let results = arguments(builder, parts.results, &prototype.results, Role::Result, &callee, span)?;
+    let args = arguments(builder, parts.args, &prototype.params, Role::Argument, &callee, span)?;
+    if let CallTarget::Direct(id) = target
+        && !builder.module.index.functions[id.index()].has_body
+    {
+        let why = builder.unsupported(format!("function '{callee}' is called but has no body in this module"));
+        return Ok(Op::Unsupported { why });
+    }
+    let calls = &mut builder.module.program.calls;
+    calls.push(CallSite { target, args, results });
+    Ok(Op::Call { call: CallId::new(calls.len() - 1), uniform })
+}
+
+fn split<'o, 'a>(operands: &'o [Operand<'a>], span: Span) -> Result<Parts<'o, 'a>, Diagnostic> {
+    let mut rest = operands.iter().peekable();
+    let list = |operand: &'o Operand<'a>| if let OperandKind::List(list) = &operand.kind { list.as_slice() } else { &[] };
+    let is_list = |operand: &&Operand<'a>| matches!(operand.kind, OperandKind::List(_));
+    let results = rest.next_if(is_list).map_or(&[][..], list);
+    let target = match rest.next() {
+        Some(Operand { kind: OperandKind::Expr(target), .. }) => target,
+        Some(other) => return Err(Diagnostic::error("operand", other.span, "a function or a register is called, not this")),
+        None => return Err(Diagnostic::error("operand", span, "'call' names no function")),
+    };
+    let args = rest.next_if(is_list).map_or(&[][..], list);
+    let table = match rest.next() {
+        Some(Operand { kind: OperandKind::Expr(table), .. }) => Some(table),
+        Some(other) => {
+            return Err(Diagnostic::error(
+                "operand",
+                other.span,
+                "the last operand of 'call' is a label of '.calltargets' or '.callprototype'",
+            ));
+        }
+        None => None,
+    };
+    match rest.next() {
+        Some(extra) => Err(Diagnostic::error("operand", extra.span, "'call' has too many operands")),
+        None => Ok(Parts { results, target, args, table }),
+    }
+}
+
+/// What is called, with its parameters and its name for messages.
+fn target<'a>(builder: &mut BodyBuilder<'_, 'a>, parts: &Parts<'_, 'a>) -> Result<(CallTarget, Prototype, String), Diagnostic> {
+    let ExprKind::Name(text) = parts.target.kind else {
+        return Err(Diagnostic::error("operand", parts.target.span, "a function or a register is called, not an expression"));
+    };
+    let name = Name { text, span: parts.target.span };
+    if let Some((Symbol::Register { .. }, _)) = builder.module.scopes.find(text) {
+        let Value::Register(register) = builder.resolve(parts.target)? else {
+            return Err(Diagnostic::error("type", name.span, format!("'{text}' is a vector; an address is one register")));
+        };
+        return indirect(builder, name, register, parts.table);
+    }
+    let id = builder.callable(name)?;
+    if let Some(table) = parts.table {
+        let error = Diagnostic::error("operand", table.span, "a call of a named function takes no list of targets and no prototype");
+        return Err(error.with_help("leave it out"));
+    }
+    Ok((CallTarget::Direct(id), prototype_of(builder, id), text.to_string()))
+}
+
+fn prototype_of(builder: &BodyBuilder<'_, '_>, id: FuncId) -> Prototype {
+    let function = &builder.module.program.functions[id.index()];
+    Prototype { params: function.params.clone(), results: function.results.clone() }
+}
+
+fn indirect<'a>(
+    builder: &BodyBuilder<'_, 'a>,
+    name: Name<'a>,
+    register: RegisterRef,
+    table: Option<&Expr<'a>>,
+) -> Result<(CallTarget, Prototype, String), Diagnostic> {
+    let wide = match register.bank {
+        Bank::B64 => true,
+        Bank::B32 if register.ty.bits() == 32 => false,
+        Bank::B32 | Bank::Pred => {
+            return Err(Diagnostic::error("type", name.span, format!("'{}' is too narrow to hold an address", name.text)));
+        }
+    };
+    let help = "declare what it can call: 'label: .callprototype _ (..);' or 'label: .calltargets f, g;'";
+    let Some(table) = table else {
+        return Err(
+            Diagnostic::error("operand", name.span, "a call through a register needs a prototype or a list of targets").with_help(help)
+        );
+    };
+    let ExprKind::Name(label) = table.kind else {
+        return Err(Diagnostic::error("operand", table.span, "a label of '.calltargets' or '.callprototype' stands here").with_help(help));
+    };
+    let (candidates, prototype) = match builder.module.scopes.find(label) {
+        Some((Symbol::Prototype(index), _)) => (Vec::new(), builder.prototypes[index].clone()),
+        Some((Symbol::CallTargets(index), _)) => {
+            let candidates = builder.call_targets[index].clone();
+            let prototype = candidates.first().map_or_else(Prototype::default, |first| prototype_of(builder, *first));
+            (candidates, prototype)
+        }
+        Some((symbol, span)) => {
+            let message = format!("'{label}' is {}, not a call prototype or a list of call targets", symbol.noun());
+            return Err(Diagnostic::error("type", table.span, message).with_label(span, "declared here").with_help(help));
+        }
+        None => return Err(builder.module.unknown_name(label, table.span, "call prototype")),
+    };
+    Ok((CallTarget::Indirect { address: Src::reg(register.slot), wide, candidates }, prototype, name.text.to_string()))
+}
+
+/// Which side of a call an operand is on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    Argument,
+    Result,
+}
+
+impl Role {
+    fn word(self) -> &'static str {
+        match self {
+            Role::Argument => "argument",
+            Role::Result => "result",
+        }
+    }
+}
+
+fn arguments<'a>(
+    builder: &mut BodyBuilder<'_, 'a>,
+    operands: &[Operand<'a>],
+    params: &[Param],
+    role: Role,
+    callee: &str,
+    span: Span,
+) -> Result<Vec<CallArg>, Diagnostic> {
+    if operands.len() != params.len() {
+        let place = operands.first().map_or(span, |first| operands.iter().fold(first.span, |all, operand| all.to(operand.span)));
+        let plural = if params.len() == 1 { "" } else { "s" };
+        let message = format!("'{callee}' has {} {}{plural}, and {} are given", params.len(), role.word(), operands.len());
+        return Err(Diagnostic::error("count", place, message));
+    }
+    operands.iter().zip(params).map(|(operand, param)| argument(builder, operand, param, role)).collect()
+}
+
+fn argument<'a>(builder: &mut BodyBuilder<'_, 'a>, operand: &Operand<'a>, param: &Param, role: Role) -> Result<CallArg, Diagnostic> {
+    let OperandKind::Expr(expr) = &operand.kind else {
+        let message = format!("this cannot be passed as {}", role.word());
+        return Err(Diagnostic::error("operand", operand.span, message).with_help("registers, constants and '.param' variables can"));
+    };
+    if let ExprKind::Name(name) = expr.kind
+        && let Some((Symbol::Variable(id), _)) = builder.module.scopes.find(name)
+    {
+        let variable = &builder.module.program.variables[id.index()];
+        if variable.location.space == Space::ParamFunc {
+            let passed = Passed { ty: variable.ty, bytes: variable.bytes, align: variable.align, is_array: !variable.shape.is_empty() };
+            check_memory(&passed, param, operand.span)?;
+            return Ok(CallArg::Frame { offset: variable.location.address as u32, bytes: variable.bytes as u32 });
+        }
+    }
+    match builder.resolve(expr)? {
+        Value::Register(register) => register_argument(register, param, operand.span),
+        Value::Sink if role == Role::Result => Ok(CallArg::Ignored),
+        value @ (Value::Int { .. } | Value::Float(_) | Value::Float32Bits(_) | Value::Float64Bits(_)) if role == Role::Argument => {
+            constant_argument(builder, &value, param, operand.span)
+        }
+        Value::Symbol { location, .. } if matches!(location.space, Space::Param | Space::ParamFunc) => {
+            let error = Diagnostic::error("space", operand.span, "a parameter of this function cannot be passed on as it is");
+            Err(error.with_help("load it, and pass the register"))
+        }
+        _ => {
+            let message = format!("this cannot be passed as {}", role.word());
+            Err(Diagnostic::error("operand", operand.span, message).with_help("registers, constants and '.param' variables can"))
+        }
+    }
+}
+
+/// A `.param` variable as the caller declared it.
+struct Passed {
+    ty: ScalarType,
+    bytes: u64,
+    align: u32,
+    is_array: bool,
+}
+
+/// Checks a `.param` variable against the parameter it is passed for.
+fn check_memory(passed: &Passed, param: &Param, span: Span) -> Result<(), Diagnostic> {
+    let is_open = param.is_array && param.bytes == 0;
+    let fits = if param.is_array && passed.is_array {
+        passed.ty.bits() == param.ty.bits() && (is_open || passed.bytes == u64::from(param.bytes))
+    } else {
+        !param.is_array && !passed.is_array && passed.bytes == u64::from(param.bytes) && compatible(passed.ty, param.ty)
+    };
+    if !fits {
+        let given = shape_text(passed.ty, passed.bytes, passed.is_array);
+        let message = format!("{given} is passed for {}", param_text(param));
+        return Err(Diagnostic::error("type", span, message));
+    }
+    if passed.align != param.align {
+        let message = format!("passed with alignment {}, but parameter '{}' has alignment {}", passed.align, param.name, param.align);
+        return Err(Diagnostic::error("type", span, message).with_help(format!("declare it with '.align {}'", param.align)));
+    }
+    Ok(())
+}
+
+fn shape_text(ty: ScalarType, bytes: u64, is_array: bool) -> String {
+    if is_array { format!("'.{}' array of {bytes} bytes", ty.word()) } else { format!("'.{}'", ty.word()) }
+}
+
+fn param_text(param: &Param) -> String {
+    let shape = shape_text(param.ty, u64::from(param.bytes), param.is_array);
+    if matches!(&*param.name, "" | "_") { format!("a parameter of {shape}") } else { format!("parameter '{}' of {shape}", param.name) }
+}
+
+/// Whether a value of one type can be passed for another: of equal width, and not a float for an integer.
+fn compatible(passed: ScalarType, wanted: ScalarType) -> bool {
+    let is_untyped = |ty: ScalarType| ty.kind() == TypeKind::Untyped;
+    let is_int = |ty: ScalarType| matches!(ty.kind(), TypeKind::Signed | TypeKind::Unsigned);
+    passed.bits() == wanted.bits()
+        && (passed.kind() == wanted.kind() || is_untyped(passed) || is_untyped(wanted) || is_int(passed) && is_int(wanted))
+}
+
+fn register_argument(register: RegisterRef, param: &Param, span: Span) -> Result<CallArg, Diagnostic> {
+    if param.is_array || !compatible(register.ty, param.ty) || register.ty == ScalarType::B128 {
+        let message = format!("a register of type '.{}' is passed for {}", register.ty.word(), param_text(param));
+        return Err(Diagnostic::error("type", span, message));
+    }
+    Ok(match register.bank {
+        Bank::Pred => CallArg::Pred(PredSrc::Reg { slot: register.slot, negate: false }),
+        bank => CallArg::Value(bank, Src::reg(register.slot)),
+    })
+}
+
+fn constant_argument(builder: &mut BodyBuilder<'_, '_>, value: &Value, param: &Param, span: Span) -> Result<CallArg, Diagnostic> {
+    let bits = match (param.ty, value) {
+        (ScalarType::Pred | ScalarType::B128, _) => None,
+        (ty, Value::Int { value, .. }) if ty.kind() != TypeKind::Float => Some(*value),
+        (ScalarType::F32 | ScalarType::B32, Value::Float32Bits(bits)) => Some(u64::from(*bits)),
+        (ScalarType::F32 | ScalarType::B32, Value::Float(value)) => Some(u64::from(super::initializer::f32_bits(*value))),
+        (ScalarType::F64 | ScalarType::B64, Value::Float(value)) => Some(value.to_bits()),
+        (ScalarType::F64 | ScalarType::B64, Value::Float64Bits(bits)) => Some(*bits),
+        _ => None,
+    };
+    let Some(bits) = bits.filter(|_| !param.is_array) else {
+        return Err(Diagnostic::error("type", span, format!("this constant is passed for {}", param_text(param))));
+    };
+    let width = param.ty.bits().min(64);
+    let bits = bits & (u64::MAX >> (64 - width));
+    Ok(if width == 64 { CallArg::Value(Bank::B64, builder.const64(bits)) } else { CallArg::Value(Bank::B32, builder.const32(bits as u32)) })
+}

@@ -1,0 +1,88 @@
+//! Integer and floating-point arithmetic, and operations on bits.
+
+use super::family::{Decoded, Decoding};
+use crate::isa::{Decode, FloatBinary, ScalarType};
+use crate::program::{Dst, Op};
+
+impl Decoding<'_, '_> {
+    /// Integer arithmetic.
+    pub(super) fn integer(&mut self) -> Decoded {
+        let d = self.dst(0)?;
+        let a = self.src(1)?;
+        Ok(match self.matched.form.row.decode {
+            Decode::IntUnary(f) => Op::IntUnary { f, ty: self.int_type()?, d, a },
+            Decode::BitCount(f) => Op::BitCount { f, ty: self.int_type()?, d, a },
+            Decode::IntBinary(f) => Op::IntBinary { f, ty: self.int_type()?, d, a, b: self.src(2)? },
+            Decode::IntTernary(f) => Op::IntTernary { f, ty: self.int_type()?, d, a, b: self.src(2)?, c: self.src(3)? },
+            Decode::MulWide => Op::MulWide { ty: self.int_type()?, d, a, b: self.src(2)? },
+            Decode::MadWide => Op::MadWide { ty: self.int_type()?, d, a, b: self.src(2)?, c: self.src(3)? },
+            Decode::Dot(f) => {
+                let signed = |index: usize| self.matched.types.get(index) == Some(&ScalarType::S32);
+                Op::Dot { f, a_signed: signed(0), b_signed: signed(1), d, a, b: self.src(2)?, c: self.src(3)? }
+            }
+            Decode::Carry(f, carry_in) => {
+                let c = if self.args.len() > 3 { self.src(3)? } else { self.zero() };
+                let carry_out = self.matched.has("cc");
+                Op::Carry { f, ty: self.int_type()?, carry_in, carry_out, d, a, b: self.src(2)?, c }
+            }
+            _ => return Err(self.disagreement(0)),
+        })
+    }
+
+    /// Shifts, `lop3` and bit fields.
+    pub(super) fn bits(&mut self) -> Decoded {
+        let d = self.dst(0)?;
+        let (a, b) = (self.src(1)?, self.src(2)?);
+        Ok(match self.matched.form.row.decode {
+            Decode::Shift(f) => Op::Shift { f, ty: self.int_type()?, d, a, b },
+            Decode::Lop3 => Op::Lop3 { lut: self.lut(), d, a, b, c: self.src(3)? },
+            Decode::Lop3Pred(f) => Op::Lop3Pred { lut: self.lut(), f, d, p: self.second_dst(0), a, b, c: self.src(3)?, q: self.pred(5)? },
+            Decode::BitField32(f) => {
+                let c = if self.args.len() > 3 { self.src(3)? } else { self.zero() };
+                Op::BitField32 { f, d, a, b, c }
+            }
+            Decode::BitExtract => Op::BitExtract { ty: self.int_type()?, d, a, b, c: self.src(3)? },
+            Decode::BitInsert => Op::BitInsert { width: self.width(self.ty())?, d, a, b, c: self.src(3)?, e: self.src(4)? },
+            _ => return Err(self.disagreement(0)),
+        })
+    }
+
+    /// Floating-point arithmetic.
+    pub(super) fn float(&mut self) -> Decoded {
+        let d: Dst = self.dst(0)?;
+        let a = self.src(1)?;
+        let (ty, mode) = (self.float_type()?, self.float_mode());
+        Ok(match self.matched.form.row.decode {
+            Decode::FloatUnary(f) => Op::FloatUnary { f, ty, mode, d, a },
+            Decode::FloatBinary(f) => Op::FloatBinary { f, ty, mode, d, a, b: self.src(2)? },
+            Decode::FloatMinMax(max) => Op::FloatBinary { f: self.min_max(max), ty, mode, d, a, b: self.src(2)? },
+            Decode::FloatTernary(f) => Op::FloatTernary { f, ty, mode, d, a, b: self.src(2)?, c: self.src(3)? },
+            Decode::TestProperty(f) => Op::TestProperty { f, ty, p: d, a },
+            _ => return Err(self.disagreement(0)),
+        })
+    }
+
+    /// The function of `min` or `max` with `.NaN` and `.xorsign.abs`.
+    fn min_max(&self, max: bool) -> FloatBinary {
+        match (max, self.matched.has("NaN"), self.matched.has("xorsign.abs")) {
+            (false, false, false) => FloatBinary::Min,
+            (false, true, false) => FloatBinary::MinNan,
+            (false, false, true) => FloatBinary::MinXorSign,
+            (false, true, true) => FloatBinary::MinNanXorSign,
+            (true, false, false) => FloatBinary::Max,
+            (true, true, false) => FloatBinary::MaxNan,
+            (true, false, true) => FloatBinary::MaxXorSign,
+            (true, true, true) => FloatBinary::MaxNanXorSign,
+        }
+    }
+
+    /// The truth table of `lop3`; more than 8 bits are cut.
+    fn lut(&self) -> u8 {
+        self.constant_value(4).unwrap_or(0) as u8
+    }
+
+    /// A constant zero for an operand that the instruction does not have.
+    fn zero(&mut self) -> crate::program::Src {
+        if self.ty().bits() > 32 { self.cx.const64(0) } else { self.cx.const32(0) }
+    }
+}

@@ -1,0 +1,70 @@
+//! Whether the file's `.version` and `.target` have an instruction.
+
+use super::super::operands::Operands;
+use crate::base::{Diagnostic, Span};
+use crate::isa::Matched;
+use crate::syntax::tree::Instruction;
+
+/// Reports what of an instruction is newer than the file's version or not on its target.
+pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
+    let what = format!("'{}'", instruction.opcode.text);
+    let span = instruction.opcode.span;
+    let row = matched.form.row;
+    older(row.ptx, row.sm, &what, span, cx)?;
+    for word in matched.words.iter().flatten() {
+        older(word.ptx, word.sm, &format!("'.{}' of {what}", word.text), word_span(word.text, instruction), cx)?;
+    }
+    if !row.only.is_empty() && !row.only.iter().any(|target| has_target(cx.target(), target)) {
+        let needed = row.only.iter().map(|target| format!("sm_{target}")).collect::<Vec<_>>().join(", ");
+        return Err(Diagnostic::error("target", span, format!("{what} is not on {}", target_name(cx.target())))
+            .with_help(format!("it needs .target {needed}")));
+    }
+    match row.gone {
+        Some((ptx, sm)) if cx.version() >= ptx && cx.target().0 >= sm => {
+            let help = if sm >= 70 { "write the form with '.sync' and a mask of lanes" } else { "write a rounding modifier or '.approx'" };
+            let since = if ptx == (0, 0) { String::new() } else { format!(" from PTX {}.{} on", ptx.0, ptx.1) };
+            Err(Diagnostic::error("version", span, format!("{what} is gone from {}{since}", target_name(cx.target()))).with_help(help))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The error for `what`, which needs version `ptx` and target `sm`, if the file says less.
+fn older<'a>(ptx: (u8, u8), sm: u32, what: &str, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
+    let version = cx.version();
+    if version < ptx {
+        return Err(Diagnostic::error("version", span, format!("{what} requires PTX {}.{}", ptx.0, ptx.1))
+            .with_help(format!("the file says .version {}.{}", version.0, version.1)));
+    }
+    if cx.target().0 < sm {
+        return Err(Diagnostic::error("target", span, format!("{what} requires sm_{sm} or higher"))
+            .with_help(format!("the file says .target {}", target_name(cx.target()))));
+    }
+    Ok(())
+}
+
+/// Whether a file for `target` may use what is on `needed`: `90a` is that target alone, `100f` all of its family from it on.
+fn has_target(target: (u32, Option<char>), needed: &str) -> bool {
+    let digits = needed.trim_end_matches(char::is_alphabetic);
+    let Ok(number) = digits.parse::<u32>() else { return false };
+    if needed.ends_with('f') {
+        target.0 / 10 == number / 10 && target.0 >= number && target.1.is_some()
+    } else {
+        target.0 == number && target.1 == Some('a')
+    }
+}
+
+/// `sm_90a`
+fn target_name(target: (u32, Option<char>)) -> String {
+    format!("sm_{}{}", target.0, target.1.map(String::from).unwrap_or_default())
+}
+
+/// Where the dotted `word` stands in the opcode.
+fn word_span(word: &str, instruction: &Instruction<'_>) -> Span {
+    let opcode = instruction.opcode;
+    let found = opcode.text.match_indices(word).find(|(at, _)| opcode.text[..*at].trim_end().ends_with('.'));
+    let Some((at, _)) = found else { return opcode.span };
+    let at = u32::try_from(at).unwrap_or(0);
+    let end = at + u32::try_from(word.len()).unwrap_or(0);
+    Span::new(opcode.span.source, opcode.span.start + at.saturating_sub(1), (opcode.span.start + end).min(opcode.span.end))
+}

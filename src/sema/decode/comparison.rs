@@ -1,0 +1,75 @@
+//! Comparison, selection, and logic on predicates.
+
+use super::family::{Decoded, Decoding, float_type, int_type};
+use crate::base::Diagnostic;
+use crate::isa::{BoolOp, Compare, Decode, ScalarType};
+use crate::program::{Op, PredSrc};
+
+/// The comparison words.
+#[rustfmt::skip]
+const COMPARISONS: &[(&str, Compare)] = &[
+    ("eq", Compare::Eq), ("ne", Compare::Ne), ("lt", Compare::Lt), ("le", Compare::Le), ("gt", Compare::Gt), ("ge", Compare::Ge),
+    ("lo", Compare::Lo), ("ls", Compare::Ls), ("hi", Compare::Hi), ("hs", Compare::Hs),
+    ("equ", Compare::Equ), ("neu", Compare::Neu), ("ltu", Compare::Ltu), ("leu", Compare::Leu), ("gtu", Compare::Gtu), ("geu", Compare::Geu),
+    ("num", Compare::Num), ("nan", Compare::Nan),
+];
+
+impl Decoding<'_, '_> {
+    /// Comparison, selection, and logic on predicates.
+    pub(super) fn comparison(&mut self) -> Decoded {
+        match self.matched.form.row.decode {
+            Decode::Setp => self.setp(),
+            Decode::Set => self.set(),
+            Decode::Select => {
+                let width = self.width(self.ty())?;
+                Ok(Op::Select { width, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, p: self.pred(3)? })
+            }
+            Decode::SelectSign => self.select_sign(),
+            Decode::PredBinary(f) => Ok(Op::PredBinary { f, d: self.dst(0)?, a: self.pred(1)?, b: self.pred(2)? }),
+            Decode::PredNot => {
+                let a = match self.pred(1)? {
+                    PredSrc::Const(value) => PredSrc::Const(!value),
+                    PredSrc::Reg { slot, negate } => PredSrc::Reg { slot, negate: !negate },
+                };
+                Ok(Op::PredMove { d: self.dst(0)?, a })
+            }
+            _ => Err(self.disagreement(0)),
+        }
+    }
+
+    fn setp(&mut self) -> Decoded {
+        let (cmp, combine) = self.compare()?;
+        let (p, q) = (self.dst(0)?, self.second_dst(0));
+        let (a, b, c) = (self.src(1)?, self.src(2)?, self.pred(3)?);
+        if let Some(ty) = float_type(self.ty()) {
+            return Ok(Op::SetpFloat { cmp, ty, ftz: self.float_mode().ftz, combine, c, p, q, a, b });
+        }
+        Ok(Op::SetpInt { cmp, ty: self.int_type()?, combine, c, p, q, a, b })
+    }
+
+    fn set(&mut self) -> Decoded {
+        let (cmp, combine) = self.compare()?;
+        let to = self.matched.types.first().copied().unwrap_or(ScalarType::U32);
+        let d = self.dst(0)?;
+        let (a, b, c) = (self.src(1)?, self.src(2)?, self.pred(3)?);
+        if let Some(from) = float_type(self.ty()) {
+            return Ok(Op::SetFloat { cmp, from, to, ftz: self.float_mode().ftz, combine, c, d, a, b });
+        }
+        let from = int_type(self.ty()).ok_or_else(|| self.type_disagreement())?;
+        Ok(Op::SetInt { cmp, from, to, combine, c, d, a, b })
+    }
+
+    fn select_sign(&mut self) -> Decoded {
+        let width = self.width(self.matched.types.first().copied().unwrap_or(ScalarType::U32))?;
+        let float = self.ty() == ScalarType::F32;
+        let ftz = self.float_mode().ftz;
+        Ok(Op::SelectSign { width, float, ftz, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, c: self.src(3)? })
+    }
+
+    /// The comparison and the logic that joins it with a predicate.
+    fn compare(&self) -> Result<(Compare, BoolOp), Diagnostic> {
+        let cmp = self.matched.choose(COMPARISONS).ok_or_else(|| self.type_disagreement())?;
+        let combine = self.matched.choose(&[("and", BoolOp::And), ("or", BoolOp::Or), ("xor", BoolOp::Xor)]).unwrap_or(BoolOp::And);
+        Ok((cmp, combine))
+    }
+}

@@ -1,0 +1,63 @@
+//! Constants as operands: the bits a constant expression has in a type (PTX ISA, "Constants" and "Constant Expressions").
+
+use super::super::operands::Value;
+use crate::base::{Diagnostic, Span};
+use crate::isa::{ScalarType, TypeKind};
+
+/// The bits that the constant `value` has in an operand of type `ty`; `None` if it is no constant.
+///
+/// Integers stand in for integers and bits and are cut to size; decimal floats stand in for floats; hexadecimal floats stand in for
+/// floats, rounded, and for bits of their own size.
+pub(super) fn bits(value: &Value, ty: ScalarType, span: Span) -> Option<Result<u64, Diagnostic>> {
+    use ScalarType::{B32, B64, F32, F64};
+    let is_float = ty.kind() == TypeKind::Float;
+    let result = match (value, ty) {
+        (Value::Int { value, .. }, _) if !is_float => Ok(cut(*value, ty)),
+        (Value::Float(number), F32 | F64) if number.is_subnormal() => {
+            Err(Diagnostic::error("operand", span, "the number is too small to be written as a decimal")
+                .with_help(format!("write its bits, 0d{:016X}", number.to_bits())))
+        }
+        (Value::Float(number), F32) => Ok(u64::from((*number as f32).to_bits())),
+        (Value::Float(number), F64) => Ok(number.to_bits()),
+        (Value::Float32Bits(bits), F32 | B32) => Ok(u64::from(*bits)),
+        (Value::Float32Bits(bits), F64) => Ok(f64::from(f32::from_bits(*bits)).to_bits()),
+        (Value::Float64Bits(bits), F64 | B64) => Ok(*bits),
+        (Value::Float64Bits(bits), F32) => Ok(u64::from((f64::from_bits(*bits) as f32).to_bits())),
+        (Value::Int { value, unsigned }, _) => Err(integer_for_float(*value, *unsigned, ty, span)),
+        (Value::Float(_) | Value::Float32Bits(_) | Value::Float64Bits(_), _) => Err(float_for(ty, value, span)),
+        _ => return None,
+    };
+    Some(result)
+}
+
+/// The low bits of `value` that fit `ty`; a predicate is whether it is not zero.
+fn cut(value: u64, ty: ScalarType) -> u64 {
+    match ty {
+        ScalarType::Pred => u64::from(value != 0),
+        _ if ty.bits() >= 64 => value,
+        _ => value & ((1 << ty.bits()) - 1),
+    }
+}
+
+fn integer_for_float(value: u64, unsigned: bool, ty: ScalarType, span: Span) -> Diagnostic {
+    let written = if unsigned { value.to_string() } else { (value as i64).to_string() };
+    let help = match ty {
+        ScalarType::F32 | ScalarType::F64 => format!("write {written}.0"),
+        _ => format!(".{} operands are registers: move the bits of the number into one", ty.word()),
+    };
+    Diagnostic::error("type", span, format!("the integer {written} cannot be an operand of type .{}", ty.word())).with_help(help)
+}
+
+fn float_for(ty: ScalarType, value: &Value, span: Span) -> Diagnostic {
+    let error = Diagnostic::error("type", span, format!("a floating-point constant cannot be an operand of type .{}", ty.word()));
+    match (value, ty.kind()) {
+        (Value::Float(number), TypeKind::Untyped) if ty.bits() == 32 => {
+            error.with_help(format!("write its bits, 0f{:08X}", (*number as f32).to_bits()))
+        }
+        (Value::Float(number), TypeKind::Untyped) if ty.bits() == 64 => {
+            error.with_help(format!("write its bits, 0d{:016X}", number.to_bits()))
+        }
+        (_, TypeKind::Float) => error.with_help("move the bits of the number into a register first"),
+        _ => error,
+    }
+}

@@ -1,0 +1,204 @@
+//! From a form and its operands to the operation: the exhaustive match over families, and what the families share.
+
+use super::super::operands::Operands;
+use super::operand::{Arg, Args, resolve_names};
+use super::place::Place;
+use crate::base::Diagnostic;
+use crate::isa::{Decode, FloatMode, FloatType, IntType, Matched, Rounding, ScalarType, Width};
+use crate::program::{Dst, Op, PredSrc, Src};
+use crate::syntax::tree::Instruction;
+
+/// An instruction whose form is known and whose operands are read.
+pub(super) struct Decoding<'r, 'a> {
+    pub matched: &'r Matched,
+    pub instruction: &'r Instruction<'a>,
+    pub args: &'r Args,
+    pub cx: &'r mut dyn Operands<'a>,
+}
+
+/// An operation, or what is wrong with the instruction.
+pub(super) type Decoded = Result<Op, Diagnostic>;
+
+impl<'a> Decoding<'_, 'a> {
+    /// The operation of the form's family.
+    pub fn op(&mut self) -> Decoded {
+        use Decode as D;
+        match self.matched.form.row.decode {
+            D::Unsupported => self.unsupported(),
+            D::Nop => Ok(Op::Nop),
+            D::IntUnary(_) | D::BitCount(_) | D::IntBinary(_) | D::IntTernary(_) | D::MulWide | D::MadWide | D::Carry(..) | D::Dot(_) => {
+                self.integer()
+            }
+            D::Shift(_) | D::Lop3 | D::Lop3Pred(_) | D::BitField32(_) | D::BitExtract | D::BitInsert => self.bits(),
+            D::FloatUnary(_) | D::FloatBinary(_) | D::FloatMinMax(_) | D::FloatTernary(_) | D::TestProperty(_) => self.float(),
+            D::Setp | D::Set | D::Select | D::SelectSign | D::PredBinary(_) | D::PredNot => self.comparison(),
+            D::Move | D::Convert | D::ConvertPair | D::ConvertPack | D::ConvertAddress | D::IsSpace => self.movement(),
+            D::Load | D::Store | D::Atomic(_) | D::Reduction(_) | D::Fence | D::MemBar => self.memory(),
+            D::Alloca | D::StackSave | D::StackRestore => self.stack(),
+            D::Branch | D::BranchIndexed | D::Call | D::Return | D::Exit | D::Trap | D::Breakpoint => self.control(),
+            D::Barrier(_) | D::WarpSync | D::ActiveMask | D::Shuffle(_) | D::Vote(_) | D::Match | D::Redux(_) | D::Elect => self.parallel(),
+        }
+    }
+
+    /// An instruction that a run stops at.
+    fn unsupported(&mut self) -> Decoded {
+        if self.matched.form.any_operands {
+            self.instruction.operands.iter().try_for_each(|operand| resolve_names(operand, self.cx))?;
+        }
+        let why = format!("'{}' is not modelled ({})", self.instruction.opcode.text, self.matched.form.row.help);
+        Ok(Op::Unsupported { why: self.cx.unsupported(why) })
+    }
+
+    /// The type of the instruction.
+    pub fn ty(&self) -> ScalarType {
+        self.matched.ty()
+    }
+
+    /// Operand `index`, which is a register that is written.
+    pub fn dst(&self, index: usize) -> Result<Dst, Diagnostic> {
+        match self.args.get(index) {
+            Some(Arg::Dest { d, .. }) => Ok(*d),
+            _ => Err(self.disagreement(index)),
+        }
+    }
+
+    /// The predicate behind `|` in operand `index`, or nowhere.
+    pub fn second_dst(&self, index: usize) -> Dst {
+        match self.args.get(index) {
+            Some(Arg::Dest { second: Some(second), .. }) => *second,
+            _ => Dst::SINK,
+        }
+    }
+
+    /// Operand `index`, which is a value that is read.
+    pub fn src(&self, index: usize) -> Result<Src, Diagnostic> {
+        match self.args.get(index) {
+            Some(Arg::Source { a, .. }) => Ok(*a),
+            _ => Err(self.disagreement(index)),
+        }
+    }
+
+    /// Operand `index`, if it is a constant.
+    pub fn constant_value(&self, index: usize) -> Option<u64> {
+        match self.args.get(index) {
+            Some(Arg::Source { constant, .. }) => *constant,
+            Some(Arg::Constant(value)) => Some(*value),
+            _ => None,
+        }
+    }
+
+    /// Operand `index`, or `None` where it is left out.
+    pub fn optional_src(&self, index: usize) -> Result<Option<Src>, Diagnostic> {
+        if self.is_absent(index) { Ok(None) } else { self.src(index).map(Some) }
+    }
+
+    /// Operand `index`, which is a predicate that is read; true where it is left out.
+    pub fn pred(&self, index: usize) -> Result<PredSrc, Diagnostic> {
+        match self.args.get(index) {
+            Some(Arg::Pred(pred)) => Ok(*pred),
+            Some(Arg::Absent) => Ok(PredSrc::Const(true)),
+            _ => Err(self.disagreement(index)),
+        }
+    }
+
+    /// Operand `index`, which is a memory address.
+    pub fn place(&self, index: usize) -> Result<Place, Diagnostic> {
+        match self.args.get(index) {
+            Some(Arg::Place(place)) => Ok(*place),
+            _ => Err(self.disagreement(index)),
+        }
+    }
+
+    /// Whether operand `index` is left out.
+    pub fn is_absent(&self, index: usize) -> bool {
+        matches!(self.args.get(index), Some(Arg::Absent))
+    }
+
+    /// The integer type of the instruction.
+    pub fn int_type(&self) -> Result<IntType, Diagnostic> {
+        int_type(self.ty()).ok_or_else(|| self.type_disagreement())
+    }
+
+    /// The floating-point type of the instruction.
+    pub fn float_type(&self) -> Result<FloatType, Diagnostic> {
+        float_type(self.ty()).ok_or_else(|| self.type_disagreement())
+    }
+
+    /// The width of `ty`.
+    pub fn width(&self, ty: ScalarType) -> Result<Width, Diagnostic> {
+        match ty.bits() {
+            16 => Ok(Width::B16),
+            32 => Ok(Width::B32),
+            64 => Ok(Width::B64),
+            _ => Err(self.type_disagreement()),
+        }
+    }
+
+    /// Rounding, `.ftz` and `.sat`.
+    pub fn float_mode(&self) -> FloatMode {
+        let is_f32 = self.ty() == ScalarType::F32;
+        // Targets before sm_20 have no subnormal floats.
+        let ftz = self.matched.has("ftz") || is_f32 && self.cx.target().0 < 20;
+        FloatMode { rounding: self.rounding(), ftz, sat: self.matched.has("sat") }
+    }
+
+    /// The rounding modifier; to nearest where there is none.
+    pub fn rounding(&self) -> Rounding {
+        use Rounding::{Down, Nearest, NearestAway, Up, Zero};
+        let words = [
+            ("rn", Nearest),
+            ("rz", Zero),
+            ("rm", Down),
+            ("rp", Up),
+            ("rna", NearestAway),
+            ("rni", Nearest),
+            ("rzi", Zero),
+            ("rmi", Down),
+            ("rpi", Up),
+        ];
+        self.matched.choose(&words).unwrap_or_default()
+    }
+
+    /// The error for a row of the table whose operands its family does not expect: a mistake of ours, shown as one.
+    pub fn disagreement(&self, index: usize) -> Diagnostic {
+        let text = self.instruction.opcode.text;
+        Diagnostic::error("internal", self.instruction.span, format!("operand {} of '{text}' is not what its family expects", index + 1))
+            .with_help("this is a mistake of ptxdbg: please report it with the line")
+    }
+
+    /// The same of a type.
+    pub fn type_disagreement(&self) -> Diagnostic {
+        let text = self.instruction.opcode.text;
+        Diagnostic::error("internal", self.instruction.span, format!("the type of '{text}' is not what its family expects"))
+            .with_help("this is a mistake of ptxdbg: please report it with the line")
+    }
+}
+
+/// The type that integer operations of `ty` have.
+pub(super) fn int_type(ty: ScalarType) -> Option<IntType> {
+    use ScalarType::{B16, B32, B64, S16, S16x2, S32, S64, U16, U16x2, U32, U64};
+    Some(match ty {
+        U16 | B16 => IntType::U16,
+        S16 => IntType::S16,
+        U32 | B32 => IntType::U32,
+        S32 => IntType::S32,
+        U64 | B64 => IntType::U64,
+        S64 => IntType::S64,
+        U16x2 => IntType::U16x2,
+        S16x2 => IntType::S16x2,
+        _ => return None,
+    })
+}
+
+/// The type that floating-point operations of `ty` have.
+pub(super) fn float_type(ty: ScalarType) -> Option<FloatType> {
+    Some(match ty {
+        ScalarType::F32 => FloatType::F32,
+        ScalarType::F64 => FloatType::F64,
+        ScalarType::F16 => FloatType::F16,
+        ScalarType::F16x2 => FloatType::F16x2,
+        ScalarType::BF16 => FloatType::BF16,
+        ScalarType::BF16x2 => FloatType::BF16x2,
+        _ => return None,
+    })
+}

@@ -1,0 +1,179 @@
+//! Loads, stores, atomics, fences and the stack.
+
+use super::family::{Decoded, Decoding};
+use super::movement::same_space;
+use super::operand::Arg;
+use crate::base::{Diagnostic, Span};
+use crate::isa::{AtomicFn, Decode, Ordering, ScalarType, Scope, Space, TypeKind};
+use crate::program::{Access, Address, Dst, Op, Src};
+
+/// The words that name a space.
+const SPACES: &[(&str, Space)] = &[
+    ("global", Space::Global),
+    ("shared", Space::Shared),
+    ("local", Space::Local),
+    ("param", Space::Param),
+    ("const", Space::Const),
+    ("shared::cta", Space::Shared),
+    ("shared::cluster", Space::SharedCluster),
+    ("param::entry", Space::Param),
+    ("param::func", Space::ParamFunc),
+];
+
+/// The words that name a memory ordering; `.mmio` comes with `.relaxed` and is the stronger.
+const ORDERINGS: &[(&str, Ordering)] = &[
+    ("mmio", Ordering::Mmio),
+    ("volatile", Ordering::Volatile),
+    ("relaxed", Ordering::Relaxed),
+    ("acquire", Ordering::Acquire),
+    ("release", Ordering::Release),
+    ("acq_rel", Ordering::AcqRel),
+    ("sc", Ordering::SeqCst),
+];
+
+/// The words that name a scope, those of `membar` included.
+const SCOPES: &[(&str, Scope)] =
+    &[("cta", Scope::Cta), ("cluster", Scope::Cluster), ("gpu", Scope::Gpu), ("gl", Scope::Gpu), ("sys", Scope::Sys)];
+
+impl Decoding<'_, '_> {
+    /// Loads, stores, atomics and fences.
+    pub(super) fn memory(&mut self) -> Decoded {
+        match self.matched.form.row.decode {
+            Decode::Load => self.load(),
+            Decode::Store => self.store(),
+            Decode::Atomic(f) => self.atomic(f, self.dst(0)?, 1),
+            Decode::Reduction(f) => self.atomic(f, Dst::SINK, 0),
+            Decode::Fence => {
+                let ordering = self.matched.choose(ORDERINGS).unwrap_or(Ordering::AcqRel);
+                Ok(Op::Fence { ordering, scope: self.scope().unwrap_or(Scope::Gpu) })
+            }
+            Decode::MemBar => Ok(Op::Fence { ordering: Ordering::SeqCst, scope: self.scope().unwrap_or(Scope::Gpu) }),
+            _ => Err(self.disagreement(0)),
+        }
+    }
+
+    fn load(&mut self) -> Decoded {
+        self.check_vector()?;
+        let (access, address) = self.access(1)?;
+        let ty = self.ty();
+        let (bits, signed) = (ty.bits() as u8, ty.kind() == TypeKind::Signed);
+        match self.args.first().copied() {
+            Some(Arg::Dest { d, bits: reg_bits, .. }) => Ok(Op::Load { access, bits, signed, reg_bits, d, address }),
+            Some(Arg::Vector { list, bits: reg_bits }) => Ok(Op::LoadVector { access, bits, signed, reg_bits, parts: list, address }),
+            _ => Err(self.disagreement(0)),
+        }
+    }
+
+    fn store(&mut self) -> Decoded {
+        self.check_vector()?;
+        let (access, address) = self.access(0)?;
+        if access.space == Space::Param {
+            return Err(Diagnostic::error("operand", self.operand_span(0), "kernel parameters cannot be written")
+                .with_help("copy the value into a register or a local variable"));
+        }
+        let bits = self.ty().bits() as u8;
+        match self.args.get(1).copied() {
+            Some(Arg::Source { a, bits: reg_bits, .. }) => Ok(Op::Store { access, bits, reg_bits, a, address }),
+            Some(Arg::Vector { list, bits: reg_bits }) => Ok(Op::StoreVector { access, bits, reg_bits, parts: list, address }),
+            _ => Err(self.disagreement(1)),
+        }
+    }
+
+    /// `atom` with its address at operand `at`, or `red`.
+    fn atomic(&mut self, f: AtomicFn, d: Dst, at: usize) -> Decoded {
+        let (mut access, address) = self.access(at)?;
+        if self.matched.choose(ORDERINGS).is_none() {
+            access.ordering = Ordering::Relaxed;
+        }
+        access.scope = self.scope().unwrap_or(Scope::Gpu);
+        if self.matched.has("L2::cache_hint") && same_space(access.space, Space::Shared) {
+            return Err(Diagnostic::error("modifier", self.instruction.opcode.span, "'.L2::cache_hint' does not apply to '.shared'"));
+        }
+        let b = self.src(at + 1)?;
+        let c = if f == AtomicFn::Cas { self.wide_constant(at + 2)? } else { b };
+        let b = self.wide_constant(at + 1)?;
+        Ok(Op::Atomic { f, ty: self.ty(), access, noftz: self.matched.has("noftz"), d, b, c, address })
+    }
+
+    /// Operand `index`, which must be a register where the type has 128 bits.
+    fn wide_constant(&self, index: usize) -> Result<Src, Diagnostic> {
+        if self.ty() == ScalarType::B128 && self.constant_value(index).is_some() {
+            return Err(Diagnostic::error("operand", self.operand_span(index), "a register of type .b128 is needed here"));
+        }
+        self.src(index)
+    }
+
+    /// Space, ordering and scope of a memory access whose address is operand `index`.
+    fn access(&self, index: usize) -> Result<(Access, Address), Diagnostic> {
+        let place = self.place(index)?;
+        let named = self.space().map(|space| if space == Space::Param && !self.cx.in_kernel() { Space::ParamFunc } else { space });
+        let space = match (named, place.space) {
+            (Some(named), Some(variable)) if !same_space(variable, named) => {
+                let message = format!("the variable is in .{}, not in .{}", variable.word(), named.word());
+                return Err(Diagnostic::error("operand", self.operand_span(index), message)
+                    .with_help(format!("write '.{}', or leave the space out for a generic address", variable.word())));
+            }
+            (Some(Space::SharedCluster), _) => Space::SharedCluster,
+            (_, Some(variable)) => variable,
+            (named, None) => named.unwrap_or(Space::Generic),
+        };
+        let ordering = self.matched.choose(ORDERINGS).unwrap_or_default();
+        let default_scope = if ordering == Ordering::Volatile { Scope::Sys } else { Scope::None };
+        let scope = self.scope().unwrap_or(default_scope);
+        Ok((Access { space, ordering, scope, non_coherent: self.matched.has("nc") }, place.address))
+    }
+
+    /// At most 128 bits are moved at once, or 256 in global memory from sm_100 on, which alone have an eviction priority in L2.
+    fn check_vector(&self) -> Result<(), Diagnostic> {
+        let bits = self.ty().bits() as usize * self.matched.vector();
+        let span = self.instruction.opcode.span;
+        let error = |code, message: String| Diagnostic::error(code, span, message).with_help("move at most 128 bits at once");
+        let is_long = bits == 256 && self.ty() != ScalarType::B128;
+        let evicts = self.matched.has("L2::evict_first") || self.matched.has("L2::evict_last") || self.matched.has("L2::evict_normal");
+        if bits > 128 && !is_long {
+            return Err(error("modifier", format!("{bits} bits are too many for one access")));
+        }
+        if is_long && self.cx.target().0 < 100 {
+            return Err(error("target", "loads and stores of 256 bits require sm_100 or higher".to_string()));
+        }
+        if is_long && !matches!(self.space(), None | Some(Space::Global)) {
+            return Err(error("modifier", "loads and stores of 256 bits are for global memory".to_string()));
+        }
+        if evicts && !is_long {
+            return Err(Diagnostic::error("modifier", span, "an eviction priority in L2 is for loads and stores of 256 bits")
+                .with_help("write .v8.b32 or .v4.b64, or a priority in L1"));
+        }
+        Ok(())
+    }
+
+    /// The space the instruction names.
+    pub(super) fn space(&self) -> Option<Space> {
+        self.matched.choose(SPACES)
+    }
+
+    fn scope(&self) -> Option<Scope> {
+        self.matched.choose(SCOPES)
+    }
+
+    /// Where operand `index` stands.
+    pub(super) fn operand_span(&self, index: usize) -> Span {
+        self.instruction.operands.get(index).map_or(self.instruction.span, |operand| operand.span)
+    }
+
+    /// `alloca`, `stacksave` and `stackrestore`.
+    pub(super) fn stack(&mut self) -> Decoded {
+        let wide = self.ty().bits() == 64;
+        match self.matched.form.row.decode {
+            Decode::StackSave => Ok(Op::StackSave { wide, d: self.dst(0)? }),
+            Decode::StackRestore => Ok(Op::StackRestore { wide, a: self.src(0)? }),
+            Decode::Alloca => {
+                let align = self.constant_value(2).unwrap_or(8);
+                let align = u32::try_from(align).ok().filter(|align| align.is_power_of_two()).ok_or_else(|| {
+                    Diagnostic::error("operand", self.operand_span(2), "an alignment is a power of two that fits 32 bits")
+                })?;
+                Ok(Op::Alloca { wide, d: self.dst(0)?, size: self.src(1)?, align })
+            }
+            _ => Err(self.disagreement(0)),
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! From an instruction of the tree to an operation of the program, by the instruction table.
+//!
+//! Every instruction goes the same way: its opcode is matched with the forms of the table, the form is checked against the file's
+//! version and target, its operands are read as the form says (`operand`), and what was read is put into the operation of the
+//! form's family (`arithmetic`, `comparison`, `movement`, `memory`, `control`, `parallel`).
+
+mod arithmetic;
+mod availability;
+mod comparison;
+mod constant;
+mod control;
+mod family;
+mod memory;
+mod movement;
+mod operand;
+mod parallel;
+mod place;
+
+use std::collections::HashMap;
+
+use super::operands::{Operands, RegisterRef, Value};
+use crate::base::{Diagnostic, Span};
+use crate::isa::{MatchError, Matched, match_words};
+use crate::program::{Bank, Guard, Inst, Op};
+use crate::syntax::tree::{self, Expr, ExprKind, Instruction, Name};
+
+use family::Decoding;
+
+/// Decodes the instructions of one module.
+#[derive(Default)]
+pub(super) struct Decoder<'a> {
+    /// Index in `matched` of opcodes seen before, by text and number of operands.
+    seen: HashMap<(&'a str, usize), usize>,
+    /// Opcodes that matched a form which the file's version and target have.
+    matched: Vec<Matched>,
+}
+
+impl<'a> Decoder<'a> {
+    /// The operation `instruction` stands for, with its guard; `None` if something is wrong, and `diags` then says what.
+    pub(super) fn decode(&mut self, instruction: &Instruction<'a>, cx: &mut dyn Operands<'a>, diags: &mut Vec<Diagnostic>) -> Option<Inst> {
+        let errors = diags.len();
+        let guard = instruction.guard.as_ref().and_then(|guard| decode_guard(guard, cx).map_err(|error| diags.push(error)).ok());
+        let matched = self.matched(instruction, cx).map_err(|error| diags.push(error)).ok()?;
+        let op = decode_op(matched, instruction, cx, diags)?;
+        (diags[errors..].iter().all(|diagnostic| !diagnostic.is_error())).then_some(Inst { guard, op })
+    }
+
+    /// The form of an opcode, looked up once for each spelling.
+    fn matched(&mut self, instruction: &Instruction<'a>, cx: &dyn Operands<'a>) -> Result<&Matched, Diagnostic> {
+        let key = (instruction.opcode.text, instruction.operands.len());
+        let index = match self.seen.get(&key) {
+            Some(index) => *index,
+            None => {
+                let matched = match_words(key.0, key.1).map_err(|error| match_diagnostic(error, instruction.opcode.span))?;
+                availability::check(&matched, instruction, cx)?;
+                self.matched.push(matched);
+                self.seen.insert(key, self.matched.len() - 1);
+                self.matched.len() - 1
+            }
+        };
+        Ok(&self.matched[index])
+    }
+}
+
+/// Reads the operands and builds the operation.
+fn decode_op<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &mut dyn Operands<'a>, diags: &mut Vec<Diagnostic>) -> Option<Op> {
+    let args = operand::read_all(matched, instruction, cx, diags)?;
+    let mut decoding = Decoding { matched, instruction, args: &args, cx };
+    decoding.op().map_err(|error| diags.push(error)).ok()
+}
+
+/// `@p` and `@!p`.
+fn decode_guard<'a>(guard: &tree::Guard<'a>, cx: &mut dyn Operands<'a>) -> Result<Guard, Diagnostic> {
+    let register = predicate(guard.name, cx)?;
+    Ok(Guard { slot: register.slot, negate: guard.negate })
+}
+
+/// The predicate register called `name`.
+fn predicate<'a>(name: Name<'a>, cx: &mut dyn Operands<'a>) -> Result<RegisterRef, Diagnostic> {
+    match cx.resolve(&name_expr(name))? {
+        Value::Register(register) if register.bank == Bank::Pred => Ok(register),
+        _ => Err(Diagnostic::error("type", name.span, format!("'{}' is not a predicate register", name.text))
+            .with_help("declare it with .reg .pred")),
+    }
+}
+
+/// A name as an expression.
+fn name_expr(name: Name<'_>) -> Expr<'_> {
+    Expr { kind: ExprKind::Name(name.text), span: name.span }
+}
+
+/// What the matcher found wrong, at its place in the file.
+fn match_diagnostic(error: MatchError, opcode: Span) -> Diagnostic {
+    let offset = |at: usize| opcode.start.saturating_add(u32::try_from(at).unwrap_or(u32::MAX)).min(opcode.end);
+    let span = Span::new(opcode.source, offset(error.at.start), offset(error.at.end));
+    Diagnostic { help: error.help, ..Diagnostic::error(error.code, span, error.message) }
+}

@@ -1,0 +1,310 @@
+//! `mov` in all its shapes, conversions, and conversions of addresses.
+
+use super::super::operands::{RegisterRef, Value};
+use super::constant;
+use super::family::{Decoded, Decoding};
+use super::operand::{self, Arg, dests, elements, is_plain, not_a_register, same_width, sources, special_type, unbraced, width};
+use super::place::{frame_offset, is_in_frame};
+use crate::base::{Diagnostic, Span};
+use crate::isa::{BoolOp, Compare, Decode, IntType, Rounding, ScalarType, Space, TypeKind, Width, agrees};
+use crate::program::map::{function_address, map};
+use crate::program::{ConvertMode, Dst, Location, Op, PredSrc, SpecialRef, Src};
+use crate::syntax::tree::{Operand, OperandKind};
+
+impl<'a> Decoding<'_, 'a> {
+    /// Moves and conversions.
+    pub(super) fn movement(&mut self) -> Decoded {
+        match self.matched.form.row.decode {
+            Decode::Move if self.ty() == ScalarType::Pred => self.move_predicate(),
+            Decode::Move => self.move_any(),
+            Decode::Convert => self.convert(),
+            Decode::ConvertPair => Ok(Op::ConvertPair { mode: self.convert_mode(), d: self.dst(0)?, a: self.src(1)?, b: self.src(2)? }),
+            Decode::ConvertPack => {
+                let to = self.matched.types.first().copied().unwrap_or(ScalarType::U16);
+                let c = if self.args.len() > 3 { self.src(3)? } else { self.cx.const32(0) };
+                Ok(Op::ConvertPack { to, from: ScalarType::S32, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, c })
+            }
+            Decode::ConvertAddress => self.convert_address(),
+            Decode::IsSpace => self.is_space(),
+            _ => Err(self.disagreement(0)),
+        }
+    }
+
+    fn move_predicate(&mut self) -> Decoded {
+        let d = self.dst(0)?;
+        let Some(Arg::Special(special)) = self.args.get(1) else { return Ok(Op::PredMove { d, a: self.pred(1)? }) };
+        let (a, b) = (self.cx.special(*special), self.cx.const32(0));
+        let (combine, c) = (BoolOp::And, PredSrc::Const(true));
+        Ok(Op::SetpInt { cmp: Compare::Ne, ty: IntType::U32, combine, c, p: d, q: Dst::SINK, a, b })
+    }
+
+    /// `mov` of anything but predicates: its operands decide what it is.
+    fn move_any(&mut self) -> Decoded {
+        let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
+        let (d, a) = (unbraced(d), unbraced(a));
+        if let Some(parts) = elements(d, self.cx)? {
+            return self.unpack(d.span, parts, a);
+        }
+        let d = self.move_dest(d)?;
+        if let Some(parts) = elements(a, self.cx)? {
+            return self.pack(d, a.span, parts);
+        }
+        let OperandKind::Expr(expr) = &a.kind else { return Err(not_a_register(a.span)) };
+        let value = self.cx.resolve(expr)?;
+        self.move_value(d, &value, a.span)
+    }
+
+    fn move_dest(&mut self, operand: &Operand<'a>) -> Result<Dst, Diagnostic> {
+        let OperandKind::Expr(expr) = &operand.kind else { return Err(not_a_register(operand.span)) };
+        match self.cx.resolve(expr)? {
+            Value::Register(register) => {
+                self.check(register, self.ty(), operand.span)?;
+                Ok(Dst(register.slot))
+            }
+            Value::Special(_) => {
+                Err(Diagnostic::error("operand", operand.span, "a special register cannot be written").with_help("it is read-only"))
+            }
+            _ => Err(not_a_register(operand.span)),
+        }
+    }
+
+    fn check(&self, register: RegisterRef, ty: ScalarType, span: Span) -> Result<(), Diagnostic> {
+        if agrees(ty, register.ty, false) {
+            return Ok(());
+        }
+        let message = format!("a register of type .{} where '{}' needs .{}", register.ty.word(), self.instruction.opcode.text, ty.word());
+        let help = if register.ty.bits() == ty.bits() && ty.kind() != TypeKind::Predicate {
+            format!("write mov.b{} to move bits as they are", ty.bits())
+        } else {
+            "convert it with cvt, or use a register of the right type".to_string()
+        };
+        Err(Diagnostic::error("type", span, message).with_help(help))
+    }
+
+    fn move_value(&mut self, d: Dst, value: &Value, span: Span) -> Decoded {
+        let ty = self.ty();
+        if ty == ScalarType::B128 {
+            return self.move_wide(d, value, span);
+        }
+        let width = self.width(ty)?;
+        if let Some(bits) = constant::bits(value, ty, span) {
+            return Ok(Op::Move { width, d, a: self.constant(bits?) });
+        }
+        match value {
+            Value::Register(register) => {
+                self.check(*register, ty, span)?;
+                Ok(Op::Move { width, d, a: Src::reg(register.slot) })
+            }
+            Value::Special(special) => self.move_special(d, *special, span),
+            Value::Symbol { location, .. } => self.move_address(d, *location, false, span),
+            Value::Function(function) => {
+                let address = function_address(map(self.cx.address_bits()), function.0);
+                Ok(Op::Move { width, d, a: self.constant(address) })
+            }
+            Value::SpecialVector(_) => {
+                Err(Diagnostic::error("operand", span, "this special register is a vector").with_help("read one component: .x, .y or .z"))
+            }
+            Value::Label => Err(Diagnostic::error("operand", span, "a label has no address").with_help("use brx.idx to branch by a table")),
+            _ => Err(not_a_register(span)),
+        }
+    }
+
+    fn move_wide(&mut self, d: Dst, value: &Value, span: Span) -> Decoded {
+        match value {
+            Value::Register(register) => {
+                self.check(*register, ScalarType::B128, span)?;
+                Ok(Op::Move128 { d, a: Src::reg(register.slot) })
+            }
+            Value::Int { value, unsigned } => {
+                let high = if !unsigned && (*value as i64) < 0 { u64::MAX } else { 0 };
+                let parts = [self.cx.const64(*value), self.cx.const64(high)];
+                Ok(Op::Pack { part: 64, parts: self.cx.source_list(&parts), d })
+            }
+            _ => Err(not_a_register(span)),
+        }
+    }
+
+    /// A constant of the width of the instruction.
+    fn constant(&mut self, bits: u64) -> Src {
+        if self.ty().bits() > 32 { self.cx.const64(bits) } else { self.cx.const32(bits as u32) }
+    }
+
+    fn move_special(&mut self, d: Dst, special: SpecialRef, span: Span) -> Decoded {
+        let (ty, own) = (self.ty(), special_type(special));
+        // Before PTX 2.0 thread and block indices had 16 bits, and code of that time still moves them so.
+        let halves = own.bits() == 32 && ty.bits() == 16;
+        if own.bits() != ty.bits() && !halves || ty.kind() == TypeKind::Float {
+            return Err(Diagnostic::error("type", span, format!("this special register is .{}, not .{}", own.word(), ty.word()))
+                .with_help(format!("read it with mov.{}", own.word())));
+        }
+        let width = self.width(ty)?;
+        if !is_plain(special) {
+            return Ok(Op::ReadSpecial { register: special.0, width, d });
+        }
+        let a = self.cx.special(special);
+        if halves {
+            return Ok(Op::Convert { mode: LOW_HALF, d, a });
+        }
+        Ok(Op::Move { width, d, a })
+    }
+
+    /// The address of a variable; `generic` if it is to be valid in the generic space.
+    fn move_address(&mut self, d: Dst, location: Location, generic: bool, span: Span) -> Decoded {
+        let ty = self.ty();
+        if ty.kind() == TypeKind::Float || ty.bits() < 32 {
+            return Err(Diagnostic::error("type", span, format!("an address is not .{}", ty.word()))
+                .with_help(format!("move it with mov.u{}", self.cx.address_bits())));
+        }
+        let width = self.width(ty)?;
+        if is_in_frame(location.space) {
+            return Ok(Op::FrameAddress { wide: width == Width::B64, generic, d, offset: frame_offset(location, span)? });
+        }
+        let a = self.constant(location.address);
+        Ok(Op::Move { width, d, a })
+    }
+
+    /// `mov.b64 d, {a, b}`
+    fn pack(&mut self, d: Dst, span: Span, parts: operand::Elements) -> Decoded {
+        let part = self.part_type(&parts, span)?;
+        let list = sources(&parts, part, width(part), self.cx)?;
+        Ok(Op::Pack { part: part.bits() as u8, parts: self.cx.source_list(&list), d })
+    }
+
+    /// `mov.b64 {a, b}, c`
+    fn unpack(&mut self, span: Span, parts: operand::Elements, source: &Operand<'a>) -> Decoded {
+        let part = self.part_type(&parts, span)?;
+        let OperandKind::Expr(expr) = &source.kind else { return Err(not_a_register(source.span)) };
+        let value = self.cx.resolve(expr)?;
+        let ty = self.ty();
+        let a = match (constant::bits(&value, ty, source.span), value) {
+            (Some(bits), _) => self.constant(bits?),
+            (None, Value::Register(register)) => {
+                self.check(register, ty, source.span)?;
+                Src::reg(register.slot)
+            }
+            _ => return Err(not_a_register(source.span)),
+        };
+        Ok(Op::Unpack { part: part.bits() as u8, parts: self.cx.dest_list(&dests(&parts)), a })
+    }
+
+    /// The untyped type of each part, so that all together make the type of the instruction.
+    fn part_type(&self, parts: &operand::Elements, span: Span) -> Result<ScalarType, Diagnostic> {
+        let ty = self.ty();
+        if ty.kind() != TypeKind::Untyped {
+            return Err(Diagnostic::error("type", span, format!("'{}' does not take a vector", self.instruction.opcode.text))
+                .with_help(format!("write mov.b{}", ty.bits())));
+        }
+        let part = match (ty.bits(), parts.len()) {
+            (128, 2) => ScalarType::B64,
+            (128, 4) | (64, 2) => ScalarType::B32,
+            (64, 4) | (32, 2) => ScalarType::B16,
+            (32, 4) | (16, 2) => ScalarType::B8,
+            _ => {
+                return Err(Diagnostic::error("operand", span, format!("{} elements do not make .{}", parts.len(), ty.word()))
+                    .with_help("a vector here has 2 or 4 elements"));
+            }
+        };
+        for (value, span) in parts {
+            if let Value::Register(register) = value {
+                self.check(*register, part, *span)?;
+            }
+        }
+        same_width(parts, part, span)?;
+        Ok(part)
+    }
+
+    fn convert(&mut self) -> Decoded {
+        match self.args.get(1).copied() {
+            Some(Arg::Source { a, .. }) => Ok(Op::Convert { mode: self.convert_mode(), d: self.dst(0)?, a }),
+            Some(Arg::Special(_)) => {
+                let why =
+                    format!("'{}' of a special register that changes or is wide: read it with mov first", self.instruction.opcode.text);
+                Ok(Op::Unsupported { why: self.cx.unsupported(why) })
+            }
+            _ => Err(self.disagreement(1)),
+        }
+    }
+
+    fn convert_mode(&self) -> ConvertMode {
+        let has = |word: &str| self.matched.has(word);
+        let bits = |index: usize| match self.args.get(index) {
+            Some(Arg::Dest { bits, .. } | Arg::Source { bits, .. }) => *bits,
+            _ => 32,
+        };
+        ConvertMode {
+            to: self.matched.types.first().copied().unwrap_or(ScalarType::U32),
+            from: self.matched.ty(),
+            rounding: self.rounding(),
+            to_integral: ["rni", "rzi", "rmi", "rpi"].into_iter().any(has),
+            ftz: has("ftz") || self.cx.target().0 < 20 && self.matched.types.contains(&ScalarType::F32),
+            sat: has("sat"),
+            relu: has("relu"),
+            satfinite: has("satfinite"),
+            d_bits: bits(0),
+            a_bits: bits(1),
+        }
+    }
+
+    fn convert_address(&mut self) -> Decoded {
+        let space = self.space().unwrap_or(Space::Generic);
+        let (d, to_space) = (self.dst(0)?, self.matched.has("to"));
+        let width = self.width(self.ty())?;
+        let span = self.instruction.operands.get(1).map_or(self.instruction.span, |operand| operand.span);
+        let a = match self.args.get(1).copied() {
+            Some(Arg::Symbol(_)) if to_space => {
+                return Err(Diagnostic::error("operand", span, "a variable's address is in its space already")
+                    .with_help("take it with mov, or leave out '.to' for the generic address"));
+            }
+            Some(Arg::Symbol(location)) if !same_space(location.space, space) => {
+                let message = format!("the variable is in .{}, not in .{}", location.space.word(), space.word());
+                return Err(Diagnostic::error("operand", span, message));
+            }
+            Some(Arg::Symbol(location)) if is_in_frame(location.space) => return self.move_address(d, location, true, span),
+            Some(Arg::Symbol(location)) => self.constant(location.address),
+            _ => self.src(1)?,
+        };
+        if space == Space::Global {
+            return Ok(Op::Move { width, d, a });
+        }
+        Ok(Op::ConvertAddress { space, to_space, wide: width == Width::B64, d, a })
+    }
+
+    fn is_space(&mut self) -> Decoded {
+        let p = self.dst(0)?;
+        let space = self.space().unwrap_or(Space::Generic);
+        let Some(Operand { kind: OperandKind::Expr(expr), span }) = self.instruction.operands.get(1) else {
+            return Err(not_a_register(self.instruction.span));
+        };
+        match self.cx.resolve(expr)? {
+            Value::Register(register) if [32, 64].contains(&register.ty.bits()) && register.ty.kind() != TypeKind::Float => {
+                Ok(Op::IsSpace { space, wide: register.ty.bits() == 64, p, a: Src::reg(register.slot) })
+            }
+            _ => Err(Diagnostic::error("operand", *span, "isspacep needs a register with a generic address")
+                .with_help("make the generic address with cvta first")),
+        }
+    }
+}
+
+/// Whether a variable of space `variable` is where an instruction of space `named` looks.
+pub(super) fn same_space(variable: Space, named: Space) -> bool {
+    let group = |space: Space| match space {
+        Space::SharedCluster => Space::Shared,
+        Space::ParamFunc => Space::Param,
+        other => other,
+    };
+    group(variable) == group(named)
+}
+
+/// The lower half of a 32-bit register.
+const LOW_HALF: ConvertMode = ConvertMode {
+    to: ScalarType::U16,
+    from: ScalarType::U32,
+    rounding: Rounding::Nearest,
+    to_integral: false,
+    ftz: false,
+    sat: false,
+    relu: false,
+    satfinite: false,
+    d_bits: 16,
+    a_bits: 32,
+};

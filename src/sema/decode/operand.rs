@@ -1,0 +1,452 @@
+//! The operands of an instruction, read and checked as its form says.
+
+use smallvec::SmallVec;
+
+use super::super::operands::{Operands, RegisterRef, Value};
+use super::constant;
+use super::place::{self, Place};
+use super::{name_expr, predicate};
+use crate::base::{Diagnostic, Span};
+use crate::isa::{Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, SpecialKind, TypeKind, agrees};
+use crate::program::{Bank, Dst, ListId, Location, PredSrc, SpecialRef, Src};
+use crate::syntax::tree::{Expr, Instruction, Name, Operand, OperandKind};
+
+/// An operand as decoding needs it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Arg {
+    /// Left out.
+    Absent,
+    /// A register that is written, its width in bits, and the predicate behind `|`.
+    Dest { d: Dst, bits: u8, second: Option<Dst> },
+    /// A value that is read, the width in bits of its register, and its value if it is a constant.
+    Source { a: Src, bits: u8, constant: Option<u64> },
+    /// A predicate that is read.
+    Pred(PredSrc),
+    /// A special register that is not a plain source: it changes or is wide.
+    Special(SpecialRef),
+    /// The address of a variable.
+    Symbol(Location),
+    /// A constant where only one will do.
+    Constant(u64),
+    /// A memory address.
+    Place(Place),
+    /// Registers of a vector, in `Program::dests` if written and `Program::sources` if read, and their width in bits.
+    Vector { list: ListId, bits: u8 },
+    /// Looked at by the instruction's own decoding.
+    Raw,
+}
+
+/// The operands of an instruction, in the order of its form.
+pub(super) type Args = SmallVec<[Arg; 6]>;
+
+/// Reads all operands of `instruction`; `None` if some are wrong, and `diags` then says why.
+pub(super) fn read_all<'a>(
+    matched: &Matched,
+    instruction: &Instruction<'a>,
+    cx: &mut dyn Operands<'a>,
+    diags: &mut Vec<Diagnostic>,
+) -> Option<Args> {
+    let errors = diags.len();
+    let mut args = Args::new();
+    if matched.form.any_operands {
+        return Some(args);
+    }
+    let present = match present(matched, instruction) {
+        Ok(present) => present,
+        Err(error) => {
+            diags.push(error);
+            return None;
+        }
+    };
+    let mut operands = instruction.operands.iter();
+    for (form, is_present) in matched.form.operands.iter().zip(present) {
+        let operand = if is_present { operands.next() } else { None };
+        let arg = operand.map_or(Ok(Arg::Absent), |operand| Reader { matched, form, cx }.read(operand));
+        args.push(arg.unwrap_or_else(|error| {
+            diags.push(error);
+            Arg::Absent
+        }));
+    }
+    (diags.len() == errors).then_some(args)
+}
+
+/// Which operands of the form are there: optional ones are filled from the left.
+fn present(matched: &Matched, instruction: &Instruction<'_>) -> Result<SmallVec<[bool; 6]>, Diagnostic> {
+    let goes_with = |operand: &OperandForm| operand.with.is_none_or(|words| words.split('|').any(|word| matched.has(word)));
+    let operands = &matched.form.operands;
+    let is_needed = |operand: &OperandForm| (!operand.optional || operand.with.is_some()) && goes_with(operand);
+    let needed = operands.iter().filter(|operand| is_needed(operand)).count();
+    let count = instruction.operands.len();
+    let mut spare = count.saturating_sub(needed);
+    let present: SmallVec<[bool; 6]> = operands
+        .iter()
+        .map(|operand| {
+            let optional = operand.optional && operand.with.is_none() && spare > 0;
+            spare -= usize::from(optional);
+            optional || is_needed(operand)
+        })
+        .collect();
+    if count < needed || spare > 0 { Err(wrong_count(matched, instruction, needed)) } else { Ok(present) }
+}
+
+fn wrong_count(matched: &Matched, instruction: &Instruction<'_>, needed: usize) -> Diagnostic {
+    let count = instruction.operands.len();
+    let operands = |count: usize| if count == 1 { "1 operand".to_string() } else { format!("{count} operands") };
+    let message = format!("'{}' takes {}, not {count}", instruction.opcode.text, operands(needed));
+    let span = instruction.operands.get(needed).map_or(instruction.span, |operand| operand.span);
+    let (_, form) = matched.form.row.syntax.split_once(char::is_whitespace).unwrap_or(("", ""));
+    let left_out = matched.form.operands.iter().find_map(|operand| operand.with.filter(|_| count > needed));
+    let help = match left_out {
+        Some(words) => format!("a further operand goes with .{}", words.replace('|', " .")),
+        None if form.trim().is_empty() => "it takes none".to_string(),
+        None => format!("its operands are {}", plain_operands(matched)),
+    };
+    Diagnostic::error("operand", span, message).with_help(help)
+}
+
+/// `d, [a], b` of a form, without annotations.
+fn plain_operands(matched: &Matched) -> String {
+    let name = |operand: &OperandForm| match (operand.role, operand.pair) {
+        (Role::Address, _) => format!("[{}]", operand.name),
+        (_, Some(true)) => format!("{}|q", operand.name),
+        _ => operand.name.to_string(),
+    };
+    matched.form.operands.iter().map(name).collect::<Vec<_>>().join(", ")
+}
+
+/// Reads one operand.
+struct Reader<'r, 'a> {
+    matched: &'r Matched,
+    form: &'r OperandForm,
+    cx: &'r mut dyn Operands<'a>,
+}
+
+impl<'a> Reader<'_, 'a> {
+    fn read(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
+        let operand = unbraced(operand);
+        match self.form.role {
+            Role::Any => {
+                resolve_names(operand, self.cx)?;
+                Ok(Arg::Raw)
+            }
+            Role::Label => Ok(Arg::Raw),
+            Role::Address => place::read(operand, self.cx).map(Arg::Place),
+            Role::Dest => self.dest(operand),
+            Role::Source => self.source(operand),
+        }
+    }
+
+    /// The type the operand has by its form.
+    fn ty(&self) -> ScalarType {
+        match self.form.ty {
+            OperandType::Last => self.matched.ty(),
+            OperandType::Nth(index) => self.matched.types.get(index).copied().unwrap_or_else(|| self.matched.ty()),
+            OperandType::Double => double(self.matched.ty()),
+            OperandType::Fixed(ty) => ty,
+        }
+    }
+
+    fn dest(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
+        if self.form.vector && self.matched.vector() > 1 {
+            return self.vector(operand);
+        }
+        match (&operand.kind, self.form.pair) {
+            (OperandKind::Expr(expr), None | Some(false)) => {
+                let (d, bits) = self.dest_register(expr, self.ty(), self.form.sink)?;
+                Ok(Arg::Dest { d, bits, second: None })
+            }
+            (OperandKind::Pair(first, second), Some(_)) => {
+                let (OperandKind::Expr(first), OperandKind::Expr(second)) = (&first.kind, &second.kind) else {
+                    return Err(not_a_register(operand.span));
+                };
+                let (d, bits) = self.dest_register(first, self.ty(), true)?;
+                let (q, _) = self.dest_register(second, ScalarType::Pred, true)?;
+                Ok(Arg::Dest { d, bits, second: Some(q) })
+            }
+            (OperandKind::Pair(_, second), None) => {
+                Err(Diagnostic::error("operand", second.span, format!("'{}' has no second destination", self.matched.form.opcode)))
+            }
+            (_, Some(true)) => Err(Diagnostic::error("operand", operand.span, "two destinations are needed here")
+                .with_help(format!("write {}|q; '_' stands for one that is not wanted", self.form.name))),
+            _ => Err(not_a_register(operand.span)),
+        }
+    }
+
+    /// A register that is written and its width, or `_` if that may be.
+    fn dest_register(&mut self, expr: &Expr<'a>, ty: ScalarType, sink: bool) -> Result<(Dst, u8), Diagnostic> {
+        match self.cx.resolve(expr)? {
+            Value::Register(register) => {
+                self.check_type(register, ty, expr.span)?;
+                Ok((Dst(register.slot), width(register.ty)))
+            }
+            Value::Sink if sink => Ok((Dst::SINK, width(ty))),
+            Value::Sink => Err(Diagnostic::error("operand", expr.span, format!("'{}' needs a register here", self.matched.form.opcode))
+                .with_help("'_' may stand for a second destination, for an element of a vector and for the result of 'atom'")),
+            Value::Special(_) => {
+                Err(Diagnostic::error("operand", expr.span, "a special register cannot be written").with_help("it is read-only"))
+            }
+            _ => Err(not_a_register(expr.span)),
+        }
+    }
+
+    fn source(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
+        let ty = self.ty();
+        if self.form.vector && self.matched.vector() > 1 {
+            return self.vector(operand);
+        }
+        match &operand.kind {
+            OperandKind::Expr(expr) if ty == ScalarType::Pred => self.predicate_source(expr),
+            OperandKind::Expr(expr) => {
+                let value = self.cx.resolve(expr)?;
+                self.scalar(&value, ty, operand.span)
+            }
+            OperandKind::Not(name) if ty == ScalarType::Pred && self.form.negatable => self.negated(*name),
+            OperandKind::Not(name) => Err(Diagnostic::error("operand", name.span, "'!' stands before predicates only")),
+            OperandKind::Address(_) => Err(Diagnostic::error("operand", operand.span, "no address is needed here")
+                .with_help(format!("'{}' reads registers; load the value first", self.matched.form.opcode))),
+            _ => Err(not_a_register(operand.span)),
+        }
+    }
+
+    fn predicate_source(&mut self, expr: &Expr<'a>) -> Result<Arg, Diagnostic> {
+        match self.cx.resolve(expr)? {
+            Value::Register(register) if register.bank == Bank::Pred => Ok(Arg::Pred(PredSrc::Reg { slot: register.slot, negate: false })),
+            Value::Int { value, .. } => Ok(Arg::Pred(PredSrc::Const(value != 0))),
+            Value::Special(special) if self.form.special && special_type(special) == ScalarType::Pred => Ok(Arg::Special(special)),
+            Value::Register(register) => Err(self.wrong_type(register, ScalarType::Pred, expr.span)),
+            _ => Err(Diagnostic::error("operand", expr.span, "a predicate is needed here")),
+        }
+    }
+
+    fn negated(&mut self, name: Name<'a>) -> Result<Arg, Diagnostic> {
+        let register = predicate(name, self.cx)?;
+        Ok(Arg::Pred(PredSrc::Reg { slot: register.slot, negate: true }))
+    }
+
+    /// A value that is read as `ty`.
+    fn scalar(&mut self, value: &Value, ty: ScalarType, span: Span) -> Result<Arg, Diagnostic> {
+        if let Some(bits) = constant::bits(value, ty, span) {
+            return self.constant(bits?, ty, span);
+        }
+        match value {
+            Value::Register(register) if self.form.constant_only => Err(self.not_a_constant(*register, span)),
+            Value::Register(register) => {
+                self.check_type(*register, ty, span)?;
+                Ok(Arg::Source { a: Src::reg(register.slot), bits: width(register.ty), constant: None })
+            }
+            Value::Special(special) if self.form.special => self.special(*special, ty, span),
+            Value::Special(_) => Err(Diagnostic::error("operand", span, format!("'{}' cannot read a special register", self.opcode()))
+                .with_help("read it with mov first")),
+            Value::Symbol { location, .. } if self.form.address_of => Ok(Arg::Symbol(*location)),
+            Value::Symbol { .. } | Value::Function(_) => {
+                Err(Diagnostic::error("operand", span, format!("'{}' cannot use an address as a value", self.opcode()))
+                    .with_help("take the address with mov first, or load what is there with ld"))
+            }
+            _ => Err(not_a_register(span)),
+        }
+    }
+
+    fn constant(&mut self, bits: u64, ty: ScalarType, span: Span) -> Result<Arg, Diagnostic> {
+        if self.form.register_only {
+            return Err(Diagnostic::error("operand", span, format!("'{}' needs a register here", self.opcode()))
+                .with_help("move the constant into a register first"));
+        }
+        if self.form.constant_only {
+            return Ok(Arg::Constant(bits));
+        }
+        let a = if ty.bits() > 32 { self.cx.const64(bits) } else { self.cx.const32(bits as u32) };
+        Ok(Arg::Source { a, bits: width(ty), constant: Some(bits) })
+    }
+
+    /// A special register: a plain source if it is fixed and narrow.
+    fn special(&mut self, special: SpecialRef, ty: ScalarType, span: Span) -> Result<Arg, Diagnostic> {
+        let own = special_type(special);
+        // Before PTX 2.0 thread and block indices had 16 bits, and code of that time still reads them so.
+        if own.bits() < ty.bits() || own == ScalarType::Pred || ty.kind() == TypeKind::Float {
+            return Err(Diagnostic::error("type", span, format!("this special register is .{}, not .{}", own.word(), ty.word()))
+                .with_help(format!("read it as .{}", own.word())));
+        }
+        if is_plain(special) {
+            Ok(Arg::Source { a: self.cx.special(special), bits: width(own), constant: None })
+        } else {
+            Ok(Arg::Special(special))
+        }
+    }
+
+    /// `{a, b}`, or a vector register.
+    fn vector(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
+        let values = self.elements(operand)?;
+        let count = self.matched.vector();
+        if values.len() != count {
+            return Err(Diagnostic::error("operand", operand.span, format!("{count} elements are needed here, not {}", values.len())));
+        }
+        let (ty, is_dest) = (self.ty(), self.form.role == Role::Dest);
+        for (value, span) in &values {
+            match value {
+                Value::Register(register) => self.check_type(*register, ty, *span)?,
+                Value::Sink if is_dest => {}
+                other if !is_dest && constant::bits(other, ty, *span).is_some() => {}
+                _ => return Err(not_a_register(*span)),
+            }
+        }
+        let bits = same_width(&values, ty, operand.span)?;
+        let list = if is_dest { self.dest_list(&values) } else { self.source_list(&values, ty, bits)? };
+        Ok(Arg::Vector { list, bits })
+    }
+
+    fn elements(&mut self, operand: &Operand<'a>) -> Result<Elements, Diagnostic> {
+        elements(operand, self.cx)?.ok_or_else(|| {
+            Diagnostic::error("operand", operand.span, "a vector is needed here").with_help("write its elements in braces: {a, b}")
+        })
+    }
+
+    fn dest_list(&mut self, values: &Elements) -> ListId {
+        self.cx.dest_list(&dests(values))
+    }
+
+    fn source_list(&mut self, values: &Elements, ty: ScalarType, bits: u8) -> Result<ListId, Diagnostic> {
+        let sources = sources(values, ty, bits, self.cx)?;
+        Ok(self.cx.source_list(&sources))
+    }
+
+    fn opcode(&self) -> &'static str {
+        self.matched.form.opcode
+    }
+
+    fn check_type(&self, register: RegisterRef, ty: ScalarType, span: Span) -> Result<(), Diagnostic> {
+        if agrees(ty, register.ty, self.form.wider) { Ok(()) } else { Err(self.wrong_type(register, ty, span)) }
+    }
+
+    fn wrong_type(&self, register: RegisterRef, ty: ScalarType, span: Span) -> Diagnostic {
+        let message = format!("a register of type .{} where '{}' needs .{}", register.ty.word(), self.opcode(), ty.word());
+        let error = Diagnostic::error("type", span, message);
+        match (ty.kind(), register.ty.kind()) {
+            (TypeKind::Predicate, _) => error.with_help("declare it with .reg .pred, or compare it with setp"),
+            (_, TypeKind::Predicate) => error.with_help("turn the predicate into a number with selp"),
+            _ if register.ty.bits() != ty.bits() => error.with_help("convert it with cvt, or use a register of the right size"),
+            _ => error.with_help(format!("move its bits into a .{} register with mov.b{}", ty.word(), ty.bits())),
+        }
+    }
+
+    fn not_a_constant(&self, register: RegisterRef, span: Span) -> Diagnostic {
+        let message = format!("'{}' needs a constant here, not a register of type .{}", self.opcode(), register.ty.word());
+        Diagnostic::error("operand", span, message)
+    }
+}
+
+/// The operand itself, or the only element of `{a}`, which is no vector.
+pub(super) fn unbraced<'o, 'a>(operand: &'o Operand<'a>) -> &'o Operand<'a> {
+    match &operand.kind {
+        OperandKind::Vector(parts) => match parts.as_slice() {
+            [only] => only,
+            _ => operand,
+        },
+        _ => operand,
+    }
+}
+
+/// The elements of a vector and where they stand.
+pub(super) type Elements = SmallVec<[(Value, Span); 8]>;
+
+/// The elements of `{a, b}` or of a vector register; `None` if the operand is neither.
+pub(super) fn elements<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> Result<Option<Elements>, Diagnostic> {
+    match &operand.kind {
+        OperandKind::Vector(parts) => {
+            let element = |part: &Operand<'a>| match &part.kind {
+                OperandKind::Expr(expr) => Ok((cx.resolve(expr)?, part.span)),
+                _ => Err(not_a_register(part.span)),
+            };
+            parts.iter().map(element).collect::<Result<_, _>>().map(Some)
+        }
+        OperandKind::Expr(expr) => match cx.resolve(expr)? {
+            Value::Vector(registers) => Ok(Some(registers.into_iter().map(|register| (Value::Register(register), operand.span)).collect())),
+            _ => Ok(None),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// The registers that a vector writes, `_` included.
+pub(super) fn dests(values: &Elements) -> SmallVec<[Dst; 8]> {
+    let dest = |value: &Value| if let Value::Register(register) = value { Dst(register.slot) } else { Dst::SINK };
+    values.iter().map(|(value, _)| dest(value)).collect()
+}
+
+/// The values that a vector of elements of type `ty` in registers of `bits` reads.
+pub(super) fn sources<'a>(
+    values: &Elements,
+    ty: ScalarType,
+    bits: u8,
+    cx: &mut dyn Operands<'a>,
+) -> Result<SmallVec<[Src; 8]>, Diagnostic> {
+    let source = |(value, span): &(Value, Span)| match value {
+        Value::Register(register) => Ok(Src::reg(register.slot)),
+        other => {
+            let constant = constant::bits(other, ty, *span).ok_or_else(|| not_a_register(*span))??;
+            Ok(if bits > 32 { cx.const64(constant) } else { cx.const32(constant as u32) })
+        }
+    };
+    values.iter().map(source).collect()
+}
+
+/// The width that all registers of a vector have; that of `ty` where there are none.
+pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Result<u8, Diagnostic> {
+    let mut widths =
+        values.iter().filter_map(|(value, _)| if let Value::Register(register) = value { Some(width(register.ty)) } else { None });
+    let first = widths.next().unwrap_or_else(|| width(ty));
+    if widths.any(|other| other != first) {
+        return Err(Diagnostic::error("type", span, "the elements of a vector must be registers of the same size"));
+    }
+    Ok(first)
+}
+
+/// Resolves every name in an operand that is not decoded further, so that unknown ones are reported.
+pub(super) fn resolve_names<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> Result<(), Diagnostic> {
+    match &operand.kind {
+        OperandKind::Expr(expr) | OperandKind::Address(expr) => cx.resolve(expr).map(|_| ()),
+        OperandKind::Not(name) => cx.resolve(&name_expr(*name)).map(|_| ()),
+        OperandKind::Index(name, index) => {
+            cx.resolve(&name_expr(*name))?;
+            cx.resolve(index).map(|_| ())
+        }
+        OperandKind::Pair(first, second) => {
+            resolve_names(first, cx)?;
+            resolve_names(second, cx)
+        }
+        OperandKind::Vector(parts) | OperandKind::AddressList(parts) | OperandKind::List(parts) => {
+            parts.iter().try_for_each(|part| resolve_names(part, cx))
+        }
+    }
+}
+
+/// Whether instructions may read `special` as any other source.
+pub(super) fn is_plain(special: SpecialRef) -> bool {
+    let register = SPECIAL_REGISTERS.get(usize::from(special.0));
+    register.is_some_and(|register| register.kind == SpecialKind::Fixed && register.ty.bits() <= 32)
+}
+
+/// The type a special register is read as.
+pub(super) fn special_type(special: SpecialRef) -> ScalarType {
+    SPECIAL_REGISTERS.get(usize::from(special.0)).map_or(ScalarType::U32, |register| register.ty)
+}
+
+/// Width of a register in bits: at least 16, as registers of 8 bits are kept.
+pub(super) fn width(ty: ScalarType) -> u8 {
+    ty.bits().max(16) as u8
+}
+
+fn double(ty: ScalarType) -> ScalarType {
+    use ScalarType::{S16, S32, S64, U16, U32, U64};
+    match ty {
+        U16 => U32,
+        U32 => U64,
+        S16 => S32,
+        S32 => S64,
+        other => other,
+    }
+}
+
+/// The error for what is no register where one must be.
+pub(super) fn not_a_register(span: Span) -> Diagnostic {
+    Diagnostic::error("operand", span, "a register is needed here")
+}

@@ -1,0 +1,63 @@
+//! Barriers, and exchange between the lanes of a warp.
+
+use super::family::{Decoded, Decoding};
+use crate::base::Diagnostic;
+use crate::isa::{BarrierFn, Decode};
+use crate::program::{Dst, Op, PredSrc};
+
+/// Barriers of a block.
+const BARRIERS: u64 = 16;
+
+/// Lanes of a warp.
+const WARP_SIZE: u64 = 32;
+
+impl Decoding<'_, '_> {
+    /// Barriers, and exchange between the lanes of a warp.
+    pub(super) fn parallel(&mut self) -> Decoded {
+        match self.matched.form.row.decode {
+            Decode::Barrier(f) => self.barrier(f),
+            Decode::WarpSync => Ok(Op::WarpSync { mask: self.src(0)? }),
+            Decode::ActiveMask => Ok(Op::ActiveMask { d: self.dst(0)? }),
+            Decode::Shuffle(f) => {
+                let mask = if self.matched.has("sync") { Some(self.src(4)?) } else { None };
+                let (d, p) = (self.dst(0)?, self.second_dst(0));
+                Ok(Op::Shuffle { f, d, p, a: self.src(1)?, b: self.src(2)?, c: self.src(3)?, mask })
+            }
+            Decode::Vote(f) => {
+                let mask = if self.matched.has("sync") { Some(self.src(2)?) } else { None };
+                Ok(Op::Vote { f, d: self.dst(0)?, p: self.pred(1)?, mask })
+            }
+            Decode::Match => {
+                let (all, width) = (self.matched.has("all"), self.width(self.ty())?);
+                Ok(Op::Match { all, width, d: self.dst(0)?, p: self.second_dst(0), a: self.src(1)?, mask: self.src(2)? })
+            }
+            Decode::Redux(f) => Ok(Op::Redux { f, ty: self.int_type()?, d: self.dst(0)?, a: self.src(1)?, mask: self.src(2)? }),
+            Decode::Elect => Ok(Op::Elect { d: self.dst(0)?, p: self.second_dst(0), mask: self.src(1)? }),
+            _ => Err(self.disagreement(0)),
+        }
+    }
+
+    /// `bar` and `barrier`: reductions have their destination first and their predicate last.
+    fn barrier(&mut self, f: BarrierFn) -> Decoded {
+        let is_reduction = matches!(f, BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr);
+        let first = usize::from(is_reduction);
+        let (d, p) = if is_reduction { (self.dst(0)?, self.pred(3)?) } else { (Dst::SINK, PredSrc::Const(true)) };
+        let aligned = self.matched.form.opcode == "bar" || self.matched.has("aligned");
+        self.check_barrier(first)?;
+        Ok(Op::Barrier { f, aligned, id: self.src(first)?, count: self.optional_src(first + 1)?, d, p })
+    }
+
+    /// Constant barrier numbers and thread counts must be possible.
+    fn check_barrier(&self, first: usize) -> Result<(), Diagnostic> {
+        if self.constant_value(first).is_some_and(|id| id >= BARRIERS) {
+            return Err(Diagnostic::error("operand", self.operand_span(first), "a block has barriers 0 to 15"));
+        }
+        match self.constant_value(first + 1) {
+            Some(count) if count % WARP_SIZE != 0 => {
+                let message = format!("{count} threads are not a whole number of warps");
+                Err(Diagnostic::error("operand", self.operand_span(first + 1), message).with_help("the count is a multiple of 32"))
+            }
+            _ => Ok(()),
+        }
+    }
+}

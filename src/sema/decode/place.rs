@@ -1,0 +1,89 @@
+//! Addresses: what stands between `[` and `]`.
+
+use super::super::operands::{Operands, RegisterRef, Value};
+use super::name_expr;
+use crate::base::{Diagnostic, Span};
+use crate::isa::{ScalarType, Space, TypeKind};
+use crate::program::{Address, Bank, Base, Location, Src};
+use crate::syntax::tree::{Operand, OperandKind};
+
+/// An address operand, and the space of the variable it names, if it names one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Place {
+    /// The address.
+    pub address: Address,
+    /// Space of the variable.
+    pub space: Option<Space>,
+}
+
+/// Reads `[r]`, `[r+8]`, `[variable+8]`, `[64]` or `variable[2]`.
+pub(super) fn read<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
+    match &operand.kind {
+        OperandKind::Address(expr) => {
+            let value = cx.resolve(expr)?;
+            of_value(&value, operand.span, cx)
+        }
+        OperandKind::Index(name, index) => {
+            let (array, index) = (cx.resolve(&name_expr(*name))?, cx.resolve(index)?);
+            let (Value::Symbol { mut location, ty }, Value::Int { value, .. }) = (array, index) else {
+                return Err(Diagnostic::error("operand", operand.span, "an element is addressed as variable[number]")
+                    .with_help("compute the address in a register and write [register]"));
+            };
+            location.address = location.address.wrapping_add(value.wrapping_mul(u64::from(ty.bytes())));
+            of_location(location, operand.span, cx)
+        }
+        _ => Err(Diagnostic::error("operand", operand.span, "an address is needed here").with_help("write it in brackets: [a]")),
+    }
+}
+
+fn of_value<'a>(value: &Value, span: Span, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
+    match value {
+        Value::Register(register) => of_register(*register, 0, span),
+        Value::RegisterOffset(register, offset) => of_register(*register, *offset, span),
+        Value::Symbol { location, .. } => of_location(*location, span, cx),
+        Value::Int { value, .. } => Ok(Place { address: absolute(*value, cx), space: None }),
+        _ => Err(Diagnostic::error("operand", span, "this cannot be an address")
+            .with_help("an address is a register, a variable or a number, perhaps plus a number")),
+    }
+}
+
+fn of_register(register: RegisterRef, offset: i64, span: Span) -> Result<Place, Diagnostic> {
+    let is_number = !matches!(register.ty.kind(), TypeKind::Float | TypeKind::Predicate) && register.ty != ScalarType::B128;
+    if !is_number {
+        return Err(Diagnostic::error("type", span, format!("a register of type .{} cannot hold an address", register.ty.word()))
+            .with_help("use a register of an integer type or of .b64"));
+    }
+    let offset = i32::try_from(offset).map_err(|_| offset_error(span))?;
+    let source = Src::reg(register.slot);
+    let base = if register.bank == Bank::B64 { Base::Wide(source) } else { Base::Narrow(source) };
+    Ok(Place { address: Address { base, offset }, space: None })
+}
+
+/// The address of a variable: a constant, or an offset from the frame where every call has its own.
+fn of_location<'a>(location: Location, span: Span, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
+    let address = if is_in_frame(location.space) {
+        Address { base: Base::Frame, offset: frame_offset(location, span)? }
+    } else {
+        absolute(location.address, cx)
+    };
+    Ok(Place { address, space: Some(location.space) })
+}
+
+/// A constant address.
+fn absolute<'a>(address: u64, cx: &mut dyn Operands<'a>) -> Address {
+    Address { base: Base::Wide(cx.const64(address)), offset: 0 }
+}
+
+/// Whether variables of `space` lie in the frame of a call.
+pub(super) fn is_in_frame(space: Space) -> bool {
+    matches!(space, Space::Local | Space::ParamFunc)
+}
+
+/// The offset in its frame of a variable that lies there.
+pub(super) fn frame_offset(location: Location, span: Span) -> Result<i32, Diagnostic> {
+    i32::try_from(location.address as i64).map_err(|_| offset_error(span))
+}
+
+fn offset_error(span: Span) -> Diagnostic {
+    Diagnostic::error("operand", span, "the offset does not fit 32 bits").with_help("add it to the register with add.s64 first")
+}

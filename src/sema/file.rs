@@ -1,0 +1,89 @@
+//! From a file or a text to a program.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::{Diagnostic, SourceFile, Sources};
+use crate::program::Program;
+use crate::syntax;
+
+/// Largest file that is read; places in a file are 32-bit numbers.
+const FILE_BYTES: u64 = 2 << 30;
+
+/// Why a file could not be read as text.
+#[derive(Debug, thiserror::Error)]
+pub enum FileError {
+    /// The system does not give it.
+    #[error("cannot read {}: {cause}", path.display())]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        #[source]
+        cause: std::io::Error,
+    },
+    /// It is not text.
+    #[error("{} is not a text file: byte {byte:#04x} at offset {offset}; {hint}", path.display())]
+    Binary {
+        /// The file.
+        path: PathBuf,
+        /// The first byte that is not text.
+        byte: u8,
+        /// Where it is.
+        offset: usize,
+        /// What it may be.
+        hint: &'static str,
+    },
+    /// It is too large.
+    #[error("{} has {bytes} bytes; at most {FILE_BYTES} can be read", path.display())]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+}
+
+/// Reads and analyzes the file at `path`, which is added to `sources`.
+///
+/// # Errors
+/// A file that cannot be read, is too large, or is not text. What is wrong with its text is a diagnostic.
+pub fn load_file(sources: &mut Sources, path: &Path) -> Result<(Option<Arc<Program>>, Vec<Diagnostic>), FileError> {
+    let unreadable = |cause| FileError::Unreadable { path: path.to_path_buf(), cause };
+    let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
+    if bytes > FILE_BYTES {
+        return Err(FileError::TooLarge { path: path.to_path_buf(), bytes });
+    }
+    let text = into_text(path, std::fs::read(path).map_err(unreadable)?)?;
+    Ok(load(sources, path.to_string_lossy(), text))
+}
+
+fn into_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
+    let is_elf = bytes.starts_with(b"\x7fELF");
+    let control = bytes.iter().position(|byte| *byte < b' ' && !byte.is_ascii_whitespace() && *byte != 0x0b);
+    let hint = if is_elf { "is it a cubin or an executable? 'cuobjdump -ptx' may find PTX in it" } else { "PTX is UTF-8 text" };
+    let binary = |bytes: &[u8], offset: usize| FileError::Binary {
+        path: path.to_path_buf(),
+        byte: bytes.get(offset).copied().unwrap_or(0),
+        offset,
+        hint,
+    };
+    if let Some(offset) = control {
+        return Err(binary(&bytes, offset));
+    }
+    String::from_utf8(bytes).map_err(|error| binary(error.as_bytes(), error.utf8_error().valid_up_to()))
+}
+
+/// Reads and analyzes `text`, which is added to `sources` as a file called `name`.
+///
+/// Where something could not be read, unknown names are not reported: what was not read may declare them.
+pub fn load(sources: &mut Sources, name: impl Into<String>, text: impl Into<String>) -> (Option<Arc<Program>>, Vec<Diagnostic>) {
+    let id = sources.add(SourceFile::new(name, text));
+    let file = sources.file(id).clone();
+    let (module, mut diags) = syntax::parse(id, file.text());
+    let is_whole = !diags.iter().any(Diagnostic::is_error);
+    let (program, found) = super::analyze(sources.clone(), id, &module);
+    diags.extend(found.into_iter().filter(|diag| is_whole || diag.code != "name"));
+    diags.sort_by_key(|diag| diag.span);
+    (program.filter(|_| is_whole).map(Arc::new), diags)
+}

@@ -1,0 +1,352 @@
+//! Functions and kernels: their parameters, their directives, and that all their declarations agree.
+
+use super::body::BodyBuilder;
+use super::const_expr;
+use super::module::ModuleBuilder;
+use super::operands::Operands;
+use super::scope::Symbol;
+use super::variable::{self, Extent, Region};
+use crate::base::{Diagnostic, Span};
+use crate::isa::{ScalarType, Space};
+use crate::program::{FuncId, Function, Limits, Param, ParamPlace, Slots};
+use crate::syntax::tree::{self, FunctionDirective, Linkage, Name};
+
+/// Bytes of kernel parameters, before and since PTX 8.1.
+const PARAM_BYTES_OLD: u64 = 4352;
+const PARAM_BYTES: u64 = 32764;
+
+/// How far the declarations of a function have been read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Progress {
+    /// The first declaration or the definition.
+    declared: Option<Span>,
+    /// The definition.
+    defined: Option<Span>,
+    /// Whether it was declared `.extern`.
+    is_extern: bool,
+}
+
+/// A function of which nothing but the name is known yet.
+pub(super) fn undeclared(name: Name<'_>) -> Function {
+    Function {
+        name: name.text.into(),
+        span: name.span,
+        is_kernel: false,
+        code: 0..0,
+        params: Vec::new(),
+        results: Vec::new(),
+        slots: Slots::default(),
+        frame_bytes: 0,
+        shared_bytes: 0,
+        param_bytes: 0,
+        registers: Vec::new(),
+        labels: Vec::new(),
+        limits: Limits::default(),
+    }
+}
+
+/// Analyzes a declaration or definition at module scope.
+pub(super) fn analyze<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Function<'a>) {
+    let name = function.name;
+    let Some(id) = module.index.number(name.text) else {
+        let error = Diagnostic::error("name", name.span, format!("'{}' is an alias of a function that is not defined here", name.text));
+        module.diags.push(error);
+        return;
+    };
+    if module.index.functions[id.index()].name.text != name.text {
+        declare_alias(module, function, id);
+        return;
+    }
+    match module.scopes.find(name.text) {
+        Some((Symbol::Function(_), _)) => {}
+        _ => {
+            if let Err(error) = module.scopes.declare(name, Symbol::Function(id), None) {
+                module.diags.push(error);
+                return;
+            }
+        }
+    }
+    let earlier = check_order(module, function, id);
+    let mut builder = BodyBuilder::new(module, id, function.is_kernel);
+    let results = parameters(&mut builder, function, &function.results, Direction::Result);
+    let params = parameters(&mut builder, function, &function.params, Direction::Input);
+    if let Some(first) = earlier
+        && let Some(difference) = difference(builder.function_mut(), function.is_kernel, &params, &results)
+    {
+        let error = Diagnostic::error("type", name.span, format!("'{}' is declared differently before: {difference}", name.text));
+        builder.diags().push(error.with_label(first, "the first declaration is here"));
+    }
+    let param_bytes = params.iter().filter_map(kernel_end).max().unwrap_or(0);
+    let limits = limits(&function.directives, builder.diags());
+    let entry = builder.function_mut();
+    *entry = Function {
+        span: name.span,
+        is_kernel: function.is_kernel,
+        params,
+        results,
+        param_bytes,
+        limits: merge(entry.limits, limits),
+        ..undeclared(name)
+    };
+    match &function.body {
+        Some(body) => builder.build(body, function.span),
+        None => builder.abandon(),
+    }
+}
+
+fn kernel_end(param: &Param) -> Option<u32> {
+    if let ParamPlace::Kernel(offset) = param.place { Some(offset + param.bytes) } else { None }
+}
+
+/// `.func fAlias;` of an alias: a second name for function `id`.
+fn declare_alias<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Function<'a>, id: FuncId) {
+    let name = function.name;
+    if function.body.is_some() {
+        module.diags.push(Diagnostic::error("name", name.span, format!("'{}' has a body and cannot be an alias as well", name.text)));
+    } else if !matches!(module.scopes.find(name.text), Some((Symbol::Function(_), _)))
+        && let Err(error) = module.scopes.declare(name, Symbol::Function(id), None)
+    {
+        module.diags.push(error);
+    }
+}
+
+/// Checks an `.alias` directive.
+pub(super) fn check_alias(module: &mut ModuleBuilder<'_>, name: Name<'_>, target: Name<'_>) {
+    if !matches!(module.scopes.find(name.text), Some((Symbol::Function(_), _))) {
+        let error = Diagnostic::error("name", name.span, format!("alias '{}' is not declared", name.text));
+        module.diags.push(error.with_help(format!("declare it before: '.func {};'", name.text)));
+    }
+    match module.index.number(target.text) {
+        Some(id) if module.index.functions[id.index()].has_body && !module.index.functions[id.index()].is_kernel => {}
+        _ => {
+            let error = Diagnostic::error("name", target.span, format!("'{}' is not a function defined in this module", target.text));
+            module.diags.push(error.with_help("an alias stands for a '.func' with a body"));
+        }
+    }
+}
+
+/// What differs between an earlier declaration and this one.
+fn difference(earlier: &Function, is_kernel: bool, params: &[Param], results: &[Param]) -> Option<String> {
+    if earlier.is_kernel != is_kernel {
+        return Some("a kernel in one place, a function in the other".to_string());
+    }
+    if (earlier.params.len(), earlier.results.len()) != (params.len(), results.len()) {
+        return Some("the number of parameters".to_string());
+    }
+    let pairs = earlier.params.iter().zip(params).chain(earlier.results.iter().zip(results));
+    let differing = pairs.map(|(old, new)| {
+        let word = if std::mem::discriminant(&old.place) != std::mem::discriminant(&new.place) {
+            "state space"
+        } else if (old.ty, old.bytes, old.is_array) != (new.ty, new.bytes, new.is_array) {
+            "type"
+        } else if old.align != new.align {
+            "alignment"
+        } else {
+            return None;
+        };
+        Some(format!("the {word} of '{}'", new.name))
+    });
+    differing.flatten().next()
+}
+
+/// Checks that definition and declarations come once and in order; returns the place of an earlier declaration.
+fn check_order(module: &mut ModuleBuilder<'_>, function: &tree::Function<'_>, id: FuncId) -> Option<Span> {
+    let name = function.name;
+    let progress = &mut module.progress[id.index()];
+    let earlier = progress.declared;
+    let first = *progress.declared.get_or_insert(name.span);
+    let error = match (progress.defined, &function.body) {
+        (Some(defined), _) => {
+            let error = Diagnostic::error("name", name.span, format!("'{}' is defined already", name.text));
+            Some(error.with_label(defined, "the definition is here"))
+        }
+        (None, Some(_)) if progress.is_extern => {
+            let error =
+                Diagnostic::error("linkage", name.span, format!("'{}' is declared '.extern' but defined in this module", name.text));
+            Some(error.with_label(first, "declared '.extern' here").with_help("declare it without '.extern'"))
+        }
+        _ => None,
+    };
+    progress.is_extern |= function.linkage == Some(Linkage::Extern);
+    progress.defined = progress.defined.or_else(|| function.body.as_ref().map(|_| name.span));
+    module.diags.extend(error);
+    earlier
+}
+
+/// Whether a parameter goes in or comes out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Direction {
+    Input,
+    Result,
+}
+
+/// Declares the parameters of a function in its scope; wrong ones are reported and left out.
+fn parameters<'a>(
+    builder: &mut BodyBuilder<'_, 'a>,
+    function: &tree::Function<'a>,
+    variables: &[tree::Variable<'a>],
+    direction: Direction,
+) -> Vec<Param> {
+    let end = if builder.version() >= (8, 1) { PARAM_BYTES } else { PARAM_BYTES_OLD };
+    let mut bank = Region { noun: "the kernel's parameter space", next: 0, end };
+    let mut params = Vec::new();
+    for variable in variables {
+        let declared = if function.is_kernel { kernel_parameter(&mut bank, variable) } else { builder.function_parameter(variable) };
+        let param = declared.and_then(|param| {
+            if !is_anonymous(variable.name) && !matches!(param.place, ParamPlace::Register(..)) {
+                let index = params.len();
+                let symbol = if direction == Direction::Input { Symbol::Param(index) } else { Symbol::Result(index) };
+                builder.declare(variable.name, symbol, None)?;
+            }
+            Ok(param)
+        });
+        match param {
+            Ok(param) => params.push(param),
+            Err(error) => builder.diags().push(error),
+        }
+    }
+    params
+}
+
+/// Whether a parameter of a prototype has no name.
+pub(super) fn is_anonymous(name: Name<'_>) -> bool {
+    matches!(name.text, "" | "_")
+}
+
+fn kernel_parameter(bank: &mut Region, variable: &tree::Variable<'_>) -> Result<Param, Diagnostic> {
+    let extent = variable::extent(variable)?;
+    check_memory_parameter(variable, &extent)?;
+    if variable.space.text != "param" {
+        let message = format!("kernel parameter '{}' must be '.param'", variable.name.text);
+        return Err(Diagnostic::error("space", variable.space.span, message));
+    }
+    if extent.is_open {
+        return Err(Diagnostic::error(
+            "size",
+            variable.name.span,
+            format!("the size of kernel parameter '{}' is not known", variable.name.text),
+        ));
+    }
+    let offset = bank.allocate(extent.bytes, extent.align, variable.name.span)?;
+    let mut param = param(variable, &extent, ParamPlace::Kernel(offset as u32))?;
+    param.pointer = variable.pointer.as_ref().map_or(Ok(None), pointer_space)?;
+    Ok(param)
+}
+
+/// Checks a `.param` parameter of any function.
+pub(super) fn check_memory_parameter(variable: &tree::Variable<'_>, extent: &Extent) -> Result<(), Diagnostic> {
+    if variable.init.is_some() {
+        return Err(Diagnostic::error("space", variable.name.span, "a parameter cannot be initialized"));
+    }
+    if extent.ty == ScalarType::Pred && variable.space.text == "param" {
+        return Err(Diagnostic::error("type", variable.ty.span, "a predicate can only be a register"));
+    }
+    Ok(())
+}
+
+/// The parameter that `variable` declares, which lies at `place`.
+pub(super) fn param(variable: &tree::Variable<'_>, extent: &Extent, place: ParamPlace) -> Result<Param, Diagnostic> {
+    let bytes = u32::try_from(extent.bytes).map_err(|_| {
+        Diagnostic::error("size", variable.name.span, format!("parameter '{}' of {} bytes is too large", variable.name.text, extent.bytes))
+    })?;
+    Ok(Param {
+        name: variable.name.text.into(),
+        ty: extent.ty,
+        bytes,
+        align: extent.align,
+        is_array: extent.is_array(),
+        pointer: None,
+        place,
+    })
+}
+
+fn pointer_space(pointer: &tree::Pointer<'_>) -> Result<Option<Space>, Diagnostic> {
+    if let Some(align) = &pointer.align {
+        variable::alignment(align)?;
+    }
+    let Some(space) = pointer.space else { return Ok(Some(Space::Generic)) };
+    match space.text {
+        "global" => Ok(Some(Space::Global)),
+        "const" => Ok(Some(Space::Const)),
+        "shared" => Ok(Some(Space::Shared)),
+        "local" => Ok(Some(Space::Local)),
+        _ => Err(Diagnostic::error("space", space.span, format!("a parameter cannot point to '.{}'", space.text))
+            .with_help("the spaces are '.global', '.const', '.shared' and '.local'")),
+    }
+}
+
+/// The earlier of two readings of the same directive stays.
+fn merge(earlier: Limits, later: Limits) -> Limits {
+    Limits {
+        required_block: earlier.required_block.or(later.required_block),
+        max_block: earlier.max_block.or(later.max_block),
+        required_cluster: earlier.required_cluster.or(later.required_cluster),
+        explicit_cluster: earlier.explicit_cluster || later.explicit_cluster,
+        max_registers: earlier.max_registers.or(later.max_registers),
+    }
+}
+
+/// Directives that say nothing about what a run does.
+const HINTS: &[&str] =
+    &["minnctapersm", "maxnctapersm", "noreturn", "pragma", "maxclusterrank", "abi_preserve", "abi_preserve_control", "unique"];
+
+/// The launch limits that the directives between parameters and body set.
+fn limits(directives: &[FunctionDirective<'_>], diags: &mut Vec<Diagnostic>) -> Limits {
+    let mut limits = Limits::default();
+    for directive in directives {
+        if let Err(error) = limit(directive, &mut limits) {
+            diags.push(error);
+        }
+    }
+    let place = |name: &str| directives.iter().find(|directive| directive.name.text == name).map(|directive| directive.name.span);
+    for (one, other) in [("maxntid", "reqntid"), ("maxclusterrank", "reqnctapercluster")] {
+        if let (Some(first), Some(second)) = (place(one), place(other)) {
+            let error = Diagnostic::error("directive", first.max(second), format!("'.{one}' and '.{other}' exclude each other"));
+            diags.push(error.with_label(first.min(second), "the other one is here"));
+        }
+    }
+    if let Some(span) = place("blocksareclusters")
+        && (place("reqntid").is_none() || place("reqnctapercluster").is_none())
+    {
+        diags.push(Diagnostic::error("directive", span, "'.blocksareclusters' needs '.reqntid' and '.reqnctapercluster'"));
+    }
+    limits
+}
+
+fn limit(directive: &FunctionDirective<'_>, limits: &mut Limits) -> Result<(), Diagnostic> {
+    match directive.name.text {
+        "reqntid" => limits.required_block = Some(dimensions(directive)?),
+        "maxntid" => limits.max_block = Some(dimensions(directive)?),
+        "reqnctapercluster" => limits.required_cluster = Some(dimensions(directive)?),
+        "explicitcluster" | "blocksareclusters" => limits.explicit_cluster = true,
+        "maxnreg" => limits.max_registers = Some(dimensions(directive)?[0]),
+        name if HINTS.contains(&name) => {}
+        name => {
+            let known =
+                HINTS.iter().copied().chain(["reqntid", "maxntid", "reqnctapercluster", "explicitcluster", "blocksareclusters", "maxnreg"]);
+            let error = Diagnostic::error("directive", directive.name.span, format!("unknown directive '.{name}'"));
+            return Err(super::suggest::with_nearest(error, name, known));
+        }
+    }
+    Ok(())
+}
+
+/// One to three positive numbers, the missing ones 1.
+fn dimensions(directive: &FunctionDirective<'_>) -> Result<[u32; 3], Diagnostic> {
+    let name = directive.name;
+    if !(1..=3).contains(&directive.values.len()) {
+        let message = format!("'.{}' takes one to three numbers, not {}", name.text, directive.values.len());
+        return Err(Diagnostic::error("count", name.span, message));
+    }
+    let mut dimensions = [1; 3];
+    for (dimension, value) in dimensions.iter_mut().zip(&directive.values) {
+        let number = const_expr::evaluate_count(value)?;
+        *dimension = match u32::try_from(number) {
+            Ok(number @ 1..) => number,
+            _ => {
+                return Err(Diagnostic::error("value", value.span, format!("'.{}' takes positive 32-bit numbers, not {number}", name.text)));
+            }
+        };
+    }
+    Ok(dimensions)
+}

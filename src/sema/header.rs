@@ -1,0 +1,158 @@
+//! `.version`, `.target` and `.address_size` (PTX ISA, "PTX Module Directives").
+
+use crate::base::{Diagnostic, Span};
+use crate::syntax::tree::{Item, Module, Name};
+
+use super::suggest;
+
+/// What the directives at the head of a module say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Header {
+    /// PTX version, major and minor.
+    pub(super) version: (u8, u8),
+    /// The number after `sm_`, and its suffix letter.
+    pub(super) target: (u32, Option<char>),
+    /// 32 or 64.
+    pub(super) address_bits: u32,
+}
+
+/// First and last minor version of every major one.
+const VERSIONS: &[(u32, u32, u32)] = &[(1, 0, 5), (2, 0, 3), (3, 0, 2), (4, 0, 3), (5, 0, 0), (6, 0, 5), (7, 0, 8), (8, 0, 8), (9, 0, 9)];
+
+/// Every target with the first PTX version that has it.
+#[rustfmt::skip]
+const TARGETS: &[(&str, (u8, u8))] = &[
+    ("sm_10", (1, 0)), ("sm_11", (1, 0)), ("sm_12", (1, 2)), ("sm_13", (1, 2)), ("sm_20", (2, 0)), ("sm_21", (2, 0)),
+    ("sm_30", (3, 0)), ("sm_32", (4, 0)), ("sm_35", (3, 1)), ("sm_37", (4, 1)), ("sm_50", (4, 0)), ("sm_52", (4, 1)), ("sm_53", (4, 2)),
+    ("sm_60", (5, 0)), ("sm_61", (5, 0)), ("sm_62", (5, 0)), ("sm_70", (6, 0)), ("sm_72", (6, 1)), ("sm_75", (6, 3)),
+    ("sm_80", (7, 0)), ("sm_82", (6, 2)), ("sm_86", (7, 1)), ("sm_87", (7, 4)), ("sm_88", (7, 3)), ("sm_89", (7, 8)),
+    ("sm_90", (7, 8)), ("sm_90a", (8, 0)), ("sm_100", (8, 6)), ("sm_100a", (8, 6)), ("sm_100f", (8, 8)),
+    ("sm_101", (8, 6)), ("sm_101a", (8, 6)), ("sm_101f", (8, 8)), ("sm_103", (8, 8)), ("sm_103a", (8, 8)), ("sm_103f", (8, 8)),
+    ("sm_110", (9, 0)), ("sm_110a", (9, 0)), ("sm_110f", (9, 0)), ("sm_120", (8, 7)), ("sm_120a", (8, 7)), ("sm_120f", (8, 8)),
+    ("sm_121", (8, 8)), ("sm_121a", (8, 8)), ("sm_121f", (8, 8)),
+];
+
+/// Words of `.target` beside the architecture.
+const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
+
+/// Assumed where a directive is missing or wrong, so that the rest of the file can be checked.
+const FALLBACK: Header = Header { version: (9, 0), target: (90, Some('a')), address_bits: 64 };
+
+/// Reads the directives at the head of `module`; `file` is a place to report what is missing.
+pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>) -> Header {
+    let mut items = module.items.iter().peekable();
+    let version = match items.next_if(|item| matches!(item, Item::Version { .. })) {
+        Some(Item::Version { major, minor, span }) => check_version(*major, *minor, *span, diags),
+        _ => {
+            let place = items.peek().map_or(file, |item| span_of(item));
+            let error = Diagnostic::error("version", place, "the module does not begin with '.version'");
+            diags.push(error.with_help("the first directive names the PTX version, such as '.version 9.0'"));
+            return Header { version: FALLBACK.version, ..read_late(module) };
+        }
+    };
+    let target = match items.next_if(|item| matches!(item, Item::Target { .. })) {
+        Some(Item::Target { names, span }) => check_target(names, version, *span, diags),
+        _ => {
+            let place = items.peek().map_or(file, |item| span_of(item));
+            let error = Diagnostic::error("target", place, "'.version' is not followed by '.target'");
+            diags.push(error.with_help("the second directive names the architecture, such as '.target sm_90a'"));
+            return Header { version, ..read_late(module) };
+        }
+    };
+    while let Some(Item::Target { names, span }) = items.next_if(|item| matches!(item, Item::Target { .. })) {
+        check_target(names, version, *span, diags);
+    }
+    let address_bits = match items.next_if(|item| matches!(item, Item::AddressSize { .. })) {
+        Some(Item::AddressSize { bits, span }) => check_address_size(*bits, *span, diags),
+        _ => 32,
+    };
+    for item in items.filter(|item| matches!(item, Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. })) {
+        let help = "the order is '.version', '.target', '.address_size', and then everything else";
+        diags.push(Diagnostic::error("order", span_of(item), "this directive belongs at the head of the module").with_help(help));
+    }
+    Header { version, target, address_bits }
+}
+
+/// The best guess for a module whose head is in disorder: the rest is checked with what its directives say wherever they are.
+fn read_late(module: &Module<'_>) -> Header {
+    let mut header = FALLBACK;
+    for item in &module.items {
+        match item {
+            Item::Target { names, .. } => {
+                header.target = names.iter().find_map(|name| target_number(name.text)).unwrap_or(header.target);
+            }
+            Item::AddressSize { bits: 32, .. } => header.address_bits = 32,
+            _ => {}
+        }
+    }
+    header
+}
+
+fn check_version(major: u32, minor: u32, span: Span, diags: &mut Vec<Diagnostic>) -> (u8, u8) {
+    if VERSIONS.iter().any(|row| row.0 == major && (row.1..=row.2).contains(&minor)) {
+        return (major as u8, minor as u8);
+    }
+    let newest = VERSIONS.last().map_or(0, |row| row.0);
+    let help = if major > newest { format!("the newest version known here is {newest}.x") } else { "versions are 1.0 to 9.x".to_string() };
+    diags.push(Diagnostic::error("version", span, format!("there is no PTX version {major}.{minor}")).with_help(help));
+    FALLBACK.version
+}
+
+fn check_target(names: &[Name<'_>], version: (u8, u8), span: Span, diags: &mut Vec<Diagnostic>) -> (u32, Option<char>) {
+    let mut target = None;
+    for name in names {
+        if TARGET_OPTIONS.contains(&name.text) {
+            continue;
+        }
+        let Some(row) = TARGETS.iter().find(|row| row.0 == name.text) else {
+            let words = TARGETS.iter().map(|row| row.0).chain(TARGET_OPTIONS.iter().copied());
+            let error = Diagnostic::error("target", name.span, format!("unknown target '{}'", name.text));
+            diags.push(suggest::with_nearest(error, name.text, words));
+            target = target.or_else(|| target_number(name.text));
+            continue;
+        };
+        if row.1 > version {
+            let message = format!("PTX {}.{} does not have target '{}'", version.0, version.1, name.text);
+            diags.push(Diagnostic::error("version", name.span, message).with_help(format!("it needs '.version {}.{}'", row.1.0, row.1.1)));
+        }
+        target = target.or_else(|| target_number(name.text));
+    }
+    target.unwrap_or_else(|| {
+        if !diags.iter().any(|diag| diag.code == "target") {
+            let error = Diagnostic::error("target", span, "'.target' names no architecture");
+            diags.push(error.with_help("add one, such as 'sm_90a'"));
+        }
+        FALLBACK.target
+    })
+}
+
+/// `sm_90a` as 90 and `a`.
+fn target_number(name: &str) -> Option<(u32, Option<char>)> {
+    let digits = name.strip_prefix("sm_")?;
+    let number = digits.trim_end_matches(|character: char| !character.is_ascii_digit());
+    Some((number.parse().ok()?, digits[number.len()..].chars().next()))
+}
+
+fn check_address_size(bits: u32, span: Span, diags: &mut Vec<Diagnostic>) -> u32 {
+    if bits != 32 && bits != 64 {
+        diags.push(Diagnostic::error("value", span, format!("addresses have 32 or 64 bits, not {bits}")));
+        return FALLBACK.address_bits;
+    }
+    bits
+}
+
+/// The place of an item.
+fn span_of(item: &Item<'_>) -> Span {
+    match item {
+        Item::Version { span, .. }
+        | Item::Target { span, .. }
+        | Item::AddressSize { span, .. }
+        | Item::Alias { span, .. }
+        | Item::File { span, .. }
+        | Item::Pragma { span, .. }
+        | Item::Section { span, .. } => *span,
+        Item::Variable(variable) => variable.span,
+        Item::Function(function) => function.span,
+        Item::Loc(loc) => loc.span,
+    }
+}

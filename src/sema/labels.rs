@@ -1,0 +1,54 @@
+//! The labels of a body with the instructions they stand before.
+//!
+//! A label can be used anywhere in its block and in the blocks nested in it, also before it stands there. So all labels of a
+//! body are numbered first, and a block's are declared when it is entered.
+
+use crate::program::Pc;
+use crate::syntax::tree::{Block, Name, Statement};
+
+/// The labels of one body.
+#[derive(Debug, Default)]
+pub(super) struct Labels<'a> {
+    /// In order of address.
+    pub(super) all: Vec<(Name<'a>, Pc)>,
+    /// Positions in `all` by block; blocks are numbered in the order they are entered.
+    blocks: Vec<Vec<usize>>,
+}
+
+impl<'a> Labels<'a> {
+    /// The labels of `body`, whose first instruction is `start`; every instruction takes one [`Pc`].
+    pub(super) fn new(body: &Block<'a>, start: Pc) -> Self {
+        let mut labels = Labels { all: Vec::new(), blocks: vec![Vec::new()] };
+        let mut pc = start.0;
+        let mut open = vec![(body.statements.iter(), 0)];
+        while let Some((statements, block)) = open.last_mut() {
+            match statements.next() {
+                Some(Statement::Label(_)) if statements.as_slice().first().is_some_and(is_table) => {}
+                Some(Statement::Label(name)) => {
+                    labels.blocks[*block].push(labels.all.len());
+                    labels.all.push((*name, Pc(pc)));
+                }
+                Some(Statement::Instruction(_)) => pc += 1,
+                Some(Statement::Block(inner)) => {
+                    open.push((inner.statements.iter(), labels.blocks.len()));
+                    labels.blocks.push(Vec::new());
+                }
+                Some(_) => {}
+                None => {
+                    open.pop();
+                }
+            }
+        }
+        labels
+    }
+
+    /// The labels of the block that is entered as number `block`.
+    pub(super) fn of_block(&self, block: usize) -> impl Iterator<Item = (Name<'a>, Pc)> + '_ {
+        self.blocks.get(block).into_iter().flatten().map(|index| self.all[*index])
+    }
+}
+
+/// Whether the label before `statement` names a table and not an instruction.
+pub(super) fn is_table(statement: &Statement<'_>) -> bool {
+    matches!(statement, Statement::BranchTargets { .. } | Statement::CallTargets { .. } | Statement::CallPrototype { .. })
+}

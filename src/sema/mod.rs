@@ -1,0 +1,58 @@
+//! From the syntax tree to a program: names, types, layout, code.
+//!
+//! A module is read twice. First its [`index`] numbers the functions and [`shared`] lays out shared memory, which depends on who
+//! reaches what. Then its items are analyzed in order, as PTX wants declarations before their use: [`module`] gives variables
+//! their places and initial bytes, [`function`] reads parameters and directives, and [`body`] turns statements into code, one
+//! instruction each, by [`decode`], to which it answers through the trait `operands::Operands` what names stand for. All errors of
+//! a file are reported.
+
+mod body;
+mod call;
+mod const_expr;
+mod decode;
+mod file;
+mod function;
+mod header;
+mod index;
+mod initializer;
+mod labels;
+mod module;
+mod operands;
+mod resolve;
+mod scope;
+mod shared;
+mod suggest;
+mod variable;
+
+use crate::base::{Diagnostic, SourceId, Sources, Span};
+use crate::program::Program;
+use crate::syntax::tree::{Item, Module};
+
+pub use file::{FileError, load, load_file};
+
+/// Turns a module that was read from file `id` of `sources` into a program.
+///
+/// The program is there if and only if no diagnostic is an error.
+pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>) -> (Option<Program>, Vec<Diagnostic>) {
+    let mut diags = Vec::new();
+    let start = Span::new(id, 0, 0);
+    let header = header::read(module, start, &mut diags);
+    let index = index::Index::new(module);
+    let shared = shared::SharedLayout::new(module, &index, &mut diags);
+    let mut builder = module::ModuleBuilder::new(header, index, shared, diags);
+    for item in &module.items {
+        match item {
+            Item::Variable(variable) => builder.module_variable(variable),
+            Item::Function(function) => function::analyze(&mut builder, function),
+            Item::Alias { name, target, .. } => function::check_alias(&mut builder, *name, *target),
+            Item::File { index, name, .. } => builder.program.source_files.push((*index, (*name).to_string())),
+            Item::Version { .. }
+            | Item::Target { .. }
+            | Item::AddressSize { .. }
+            | Item::Loc(_)
+            | Item::Pragma { .. }
+            | Item::Section { .. } => {}
+        }
+    }
+    builder.finish(sources)
+}

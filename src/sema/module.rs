@@ -1,0 +1,321 @@
+//! The module under construction: what all its functions share.
+
+use std::collections::HashMap;
+
+use super::body::FRAME_ALIGN;
+use super::decode::Decoder;
+use super::function::{self, Progress};
+use super::header::Header;
+use super::index::Index;
+use super::initializer;
+use super::scope::{Scopes, Symbol};
+use super::shared::SharedLayout;
+use super::suggest;
+use super::variable::{self, Extent, Region};
+use crate::base::{Diagnostic, Sources, Span};
+use crate::isa::Space;
+use crate::program::map::{self, Map};
+use crate::program::{FuncId, Location, Program, Src, SrcKind, VarId, Variable};
+use crate::syntax::tree::{self, Linkage};
+
+/// Bytes of constant memory that a module (of PTX 1.x and 2.x, a bank) can declare.
+const CONST_BYTES: u64 = 64 << 10;
+
+/// Unknown names that get a suggestion; searching one takes time in a large file.
+const SUGGESTIONS_MAX: usize = 100;
+
+/// The module under construction.
+pub(super) struct ModuleBuilder<'a> {
+    pub(super) header: Header,
+    pub(super) map: &'static Map,
+    pub(super) index: Index<'a>,
+    pub(super) shared: SharedLayout,
+    pub(super) scopes: Scopes<'a>,
+    pub(super) program: Program,
+    pub(super) diags: Vec<Diagnostic>,
+    pub(super) constants: Constants,
+    pub(super) decoder: Decoder<'a>,
+    /// How far each function's declarations have been read.
+    pub(super) progress: Vec<Progress>,
+    global: Region,
+    /// Free space of every constant bank; one bank unless `.const[N]` says otherwise.
+    banks: Vec<Region>,
+    /// `.extern` declarations still without a definition.
+    externs: HashMap<&'a str, Extern>,
+}
+
+/// A variable that was declared `.extern`.
+struct Extern {
+    extent: Extent,
+    id: VarId,
+    span: Span,
+}
+
+impl<'a> ModuleBuilder<'a> {
+    /// An empty module; `index` and `shared` say what is to come.
+    pub(super) fn new(header: Header, index: Index<'a>, shared: SharedLayout, diags: Vec<Diagnostic>) -> Self {
+        let map = map::map(header.address_bits);
+        let program = Program {
+            version: header.version,
+            target: header.target,
+            address_bits: header.address_bits,
+            functions: index.functions.iter().map(|entry| function::undeclared(entry.name)).collect(),
+            ..Program::default()
+        };
+        let progress = vec![Progress::default(); index.functions.len()];
+        let global = Region { noun: "global memory", next: map.variables, end: map.buffers };
+        Self {
+            header,
+            map,
+            index,
+            shared,
+            scopes: Scopes::default(),
+            program,
+            diags,
+            constants: Constants::default(),
+            decoder: Decoder::default(),
+            progress,
+            global,
+            banks: Vec::new(),
+            externs: HashMap::new(),
+        }
+    }
+
+    /// Declares a variable at module scope and gives it its place and initial bytes.
+    pub(super) fn module_variable(&mut self, variable: &tree::Variable<'a>) {
+        if let Err(error) = self.try_module_variable(variable) {
+            self.diags.push(error);
+        }
+    }
+
+    fn try_module_variable(&mut self, variable: &tree::Variable<'a>) -> Result<(), Diagnostic> {
+        let extent = variable::extent(variable)?;
+        if matches!(variable.space.text, "reg" | "sreg" | "local" | "param") {
+            let message = format!("'.{}' variables cannot be declared at module scope", variable.space.text);
+            return Err(Diagnostic::error("space", variable.space.span, message).with_help("declare it inside the functions that use it"));
+        }
+        if variable.linkage == Some(Linkage::Common) && variable.space.text != "global" {
+            return Err(Diagnostic::error("linkage", variable.span, "'.common' variables must be '.global'"));
+        }
+        if self.declared_before(variable, &extent)? {
+            return Ok(());
+        }
+        let is_extern = variable.linkage == Some(Linkage::Extern);
+        let stored = if is_extern { Some(extent.clone()) } else { None };
+        let id = self.variable(variable, extent, None)?;
+        if let Some(extent) = stored {
+            self.externs.insert(variable.name.text, Extern { extent, id, span: variable.name.span });
+        }
+        Ok(())
+    }
+
+    /// Whether `variable` only repeats an `.extern` declaration, or is repeated by one.
+    fn declared_before(&mut self, variable: &tree::Variable<'a>, extent: &Extent) -> Result<bool, Diagnostic> {
+        let name = variable.name;
+        let Some((Symbol::Variable(id), _)) = self.scopes.find(name.text) else { return Ok(false) };
+        if variable.linkage == Some(Linkage::Extern) {
+            return Ok(true);
+        }
+        let Some(earlier) = self.externs.remove(name.text) else { return Ok(false) };
+        let first = |error: Diagnostic| error.with_label(earlier.span, format!("'{}' is declared '.extern' here", name.text));
+        if variable.linkage.is_none() {
+            let error =
+                Diagnostic::error("linkage", name.span, format!("'{}' is '.extern' above, but this definition is not visible", name.text));
+            return Err(first(error).with_help("write '.visible' before the definition"));
+        }
+        let same_shape = earlier.extent.is_open || earlier.extent.shape == extent.shape;
+        if (earlier.extent.ty, earlier.extent.components) != (extent.ty, extent.components) || !same_shape {
+            let message = format!("'{}' has another type here than in its '.extern' declaration", name.text);
+            return Err(first(Diagnostic::error("type", name.span, message)));
+        }
+        self.define(variable, extent.clone(), id)?;
+        Ok(true)
+    }
+
+    /// Declares a `.global`, `.const` or `.shared` variable in the innermost scope.
+    ///
+    /// # Errors
+    /// A name taken, no space left, an initializer that is wrong.
+    pub(super) fn variable(
+        &mut self,
+        variable: &tree::Variable<'a>,
+        extent: Extent,
+        function: Option<FuncId>,
+    ) -> Result<VarId, Diagnostic> {
+        let id = VarId::new(self.program.variables.len());
+        self.scopes.declare(variable.name, Symbol::Variable(id), None)?;
+        let space = match variable.space.text {
+            "const" => Space::Const,
+            "shared" => Space::Shared,
+            "local" => Space::Local,
+            "param" => Space::ParamFunc,
+            _ => Space::Global,
+        };
+        self.program.variables.push(Variable {
+            name: variable.name.text.into(),
+            span: variable.name.span,
+            ty: extent.ty,
+            shape: extent.full_shape(),
+            location: Location { space, address: 0 },
+            bytes: extent.bytes,
+            align: extent.align,
+            init: Vec::new(),
+            function,
+        });
+        self.define(variable, extent, id)?;
+        Ok(id)
+    }
+
+    /// Gives the declared variable `id` its size, initial bytes and place.
+    fn define(&mut self, variable: &tree::Variable<'a>, mut extent: Extent, id: VarId) -> Result<(), Diagnostic> {
+        let space = self.program.variables[id.index()].location.space;
+        let is_extern = variable.linkage == Some(Linkage::Extern);
+        let init = match &variable.init {
+            None => Vec::new(),
+            Some(_) if is_extern => {
+                return Err(Diagnostic::error("linkage", variable.name.span, "an '.extern' variable cannot be initialized"));
+            }
+            Some(init) if matches!(space, Space::Global | Space::Const) => initializer::bytes(self, variable, init, &mut extent)?,
+            Some(_) => {
+                let message = format!("a '.{}' variable cannot be initialized", variable.space.text);
+                let error = Diagnostic::error("space", variable.name.span, message);
+                return Err(error.with_help("only '.global' and '.const' variables have initial values"));
+            }
+        };
+        if extent.ty == crate::isa::ScalarType::Pred {
+            return Err(Diagnostic::error("type", variable.ty.span, "a predicate can only be a register"));
+        }
+        if !is_extern && extent.bytes == 0 {
+            let message = format!("the size of '{}' is not known", variable.name.text);
+            let error = Diagnostic::error("size", variable.name.span, message);
+            return Err(error.with_help("give the first dimension, an initializer, or '.extern' if it is defined elsewhere"));
+        }
+        let address = self.place(variable, &extent, space, id)?;
+        let entry = &mut self.program.variables[id.index()];
+        entry.location.address = address;
+        entry.shape = extent.full_shape();
+        entry.bytes = extent.bytes;
+        entry.align = extent.align;
+        entry.init = init;
+        Ok(())
+    }
+
+    /// The address of a variable in its space; frames place theirs later.
+    fn place(&mut self, variable: &tree::Variable<'a>, extent: &Extent, space: Space, id: VarId) -> Result<u64, Diagnostic> {
+        let span = variable.name.span;
+        match space {
+            Space::Global => {
+                let align = extent.align.max(map::ALLOCATION_ALIGN as u32);
+                let address = self.global.allocate(extent.bytes, align, span)?;
+                self.global.next = self.global.next.saturating_add(map::GUARD_BYTES);
+                Ok(address)
+            }
+            Space::Const => self.place_const(variable, extent),
+            Space::Shared => {
+                Ok(self.shared.address(self.program.variables[id.index()].function, variable.name.span).unwrap_or(map::SHARED_RESERVED))
+            }
+            _ => Ok(0),
+        }
+    }
+
+    fn place_const(&mut self, variable: &tree::Variable<'a>, extent: &Extent) -> Result<u64, Diagnostic> {
+        let bank = match &variable.bank {
+            None => 0,
+            Some(bank) => match super::const_expr::evaluate_count(bank)? {
+                number @ 0..=10 => number as usize,
+                number => {
+                    return Err(Diagnostic::error("value", bank.span, format!("there is no constant bank {number}; banks are 0 to 10")));
+                }
+            },
+        };
+        while self.banks.len() <= bank {
+            let base = map::CONST_BASE + 2 * CONST_BYTES * self.banks.len() as u64;
+            self.banks.push(Region { noun: "constant memory", next: base, end: base + CONST_BYTES });
+        }
+        self.banks[bank].allocate(extent.bytes, extent.align, variable.name.span)
+    }
+
+    /// The program, unless something is wrong, and all that is.
+    pub(super) fn finish(mut self, sources: Sources) -> (Option<Program>, Vec<Diagnostic>) {
+        self.check_externs();
+        // Frames lie upon each other at multiples of the strictest alignment of any.
+        let frames = self.program.variables.iter().filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc));
+        let align = frames.map(|variable| variable.align).fold(FRAME_ALIGN, u32::max);
+        for function in &mut self.program.functions {
+            function.frame_bytes = function.frame_bytes.next_multiple_of(align);
+        }
+        self.diags.sort_by_key(|diag| diag.span);
+        self.program.sources_text = sources;
+        let is_usable = !self.diags.iter().any(Diagnostic::is_error);
+        (is_usable.then_some(self.program), self.diags)
+    }
+
+    /// Reports `.extern` variables that no definition followed.
+    fn check_externs(&mut self) {
+        let mut open: Vec<_> = self.externs.drain().filter(|(_, declared)| declared.extent.is_open).collect();
+        open.sort_by_key(|(_, declared)| declared.span);
+        for (name, declared) in open {
+            if self.program.variables[declared.id.index()].location.space != Space::Shared {
+                let error =
+                    Diagnostic::error("name", declared.span, format!("'{name}' is declared '.extern' but defined nowhere in this module"));
+                self.diags.push(error.with_help("define it here; other modules are not linked in"));
+            }
+        }
+    }
+
+    /// The error for a name that is not declared here; `noun` says what was looked for.
+    pub(super) fn unknown_name(&self, name: &str, span: Span, noun: &str) -> Diagnostic {
+        let error = Diagnostic::error("name", span, format!("unknown {noun} '{name}'"));
+        if let Some(later) = self.index.declared.get(name) {
+            return error
+                .with_label(*later, format!("'{name}' is declared here, too late"))
+                .with_help("PTX wants declarations before their use");
+        }
+        if let Some((prefix, count)) = self.scopes.outgrown_family(name) {
+            let last = count.saturating_sub(1);
+            return error.with_help(format!("'{prefix}<{count}>' declares '{prefix}0' to '{prefix}{last}'"));
+        }
+        if self.diags.len() > SUGGESTIONS_MAX {
+            return error;
+        }
+        suggest::with_nearest(error, name, self.scopes.live().filter(|(.., count)| count.is_none()).map(|(live, ..)| live))
+    }
+}
+
+/// Constants of the program, each kept once.
+#[derive(Debug, Default)]
+pub(super) struct Constants {
+    narrow: HashMap<u32, u32>,
+    wide: HashMap<u64, u32>,
+    specials: HashMap<u16, u32>,
+}
+
+impl Constants {
+    /// A 32-bit constant.
+    pub(super) fn narrow(&mut self, program: &mut Program, value: u32) -> Src {
+        Src::new(SrcKind::Const(intern(&mut self.narrow, &mut program.consts32, value)))
+    }
+
+    /// A 64-bit constant.
+    pub(super) fn wide(&mut self, program: &mut Program, value: u64) -> Src {
+        Src::new(SrcKind::Const(intern(&mut self.wide, &mut program.consts64, value)))
+    }
+
+    /// An unchanging special register.
+    pub(super) fn special(&mut self, program: &mut Program, register: crate::program::SpecialRef) -> Src {
+        let next = program.specials.len() as u32;
+        let index = *self.specials.entry(register.0).or_insert(next);
+        if index == next {
+            program.specials.push(register);
+        }
+        Src::new(SrcKind::Special(index))
+    }
+}
+
+/// The index of `value` in `table`, which `known` mirrors.
+fn intern<T: Copy + Eq + std::hash::Hash>(known: &mut HashMap<T, u32>, table: &mut Vec<T>, value: T) -> u32 {
+    *known.entry(value).or_insert_with(|| {
+        table.push(value);
+        (table.len() - 1) as u32
+    })
+}

@@ -1,0 +1,101 @@
+//! What decoding asks of the function that is being built: names become registers, constants and addresses here, and the tables
+//! beside the code (constants, lists, call sites) grow.
+//!
+//! `decode` knows instructions and no scopes; whoever implements [`Operands`] knows scopes and no instructions. One
+//! `decode::Decoder` serves a module: `decoder.decode(&instruction, &mut builder, &mut diagnostics)` gives the instruction with its
+//! guard, or reports what is wrong with it.
+
+use crate::base::{Diagnostic, Span};
+use crate::isa::ScalarType;
+use crate::program::{Bank, FuncId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId};
+use crate::syntax::tree::{Expr, Name, Operand};
+
+/// The function under construction, as decoding sees it.
+pub(super) trait Operands<'a> {
+    /// PTX version of the module, major and minor.
+    fn version(&self) -> (u8, u8);
+    /// Target of the module: the number after `sm_`, and its suffix letter if any.
+    fn target(&self) -> (u32, Option<char>);
+    /// 32 or 64.
+    fn address_bits(&self) -> u32;
+    /// Whether the function is a kernel, whose `.param` space is the parameter bank and not the frame.
+    fn in_kernel(&self) -> bool;
+
+    /// What an expression stands for; names that are not declared and constant expressions that cannot be computed are errors.
+    fn resolve(&mut self, expr: &Expr<'a>) -> Result<Value, Diagnostic>;
+
+    /// A 32-bit constant, the same for all lanes; 16-bit constants are zero-extended.
+    fn const32(&mut self, value: u32) -> Src;
+    /// A 64-bit constant.
+    fn const64(&mut self, value: u64) -> Src;
+    /// A special register of `Fixed` kind and at most 32 bits.
+    fn special(&mut self, register: SpecialRef) -> Src;
+    /// Adds to `Program::sources`.
+    fn source_list(&mut self, sources: &[Src]) -> ListId;
+    /// Adds to `Program::dests`.
+    fn dest_list(&mut self, dests: &[crate::program::Dst]) -> ListId;
+
+    /// The address of a label of this function, known or to be patched into the `Branch` when the function is complete.
+    fn branch_target(&mut self, label: Name<'a>) -> Result<Pc, Diagnostic>;
+    /// The table that a `.branchtargets` directive with this label declares.
+    fn branch_table(&mut self, label: Name<'a>) -> Result<TableId, Diagnostic>;
+    /// The operation of `call`: its operands are `(results), target, (arguments), table or prototype`, all but the target optional.
+    /// A call of what has no body is `Op::Unsupported`.
+    fn call(&mut self, operands: &[Operand<'a>], uniform: bool, span: Span) -> Result<Op, Diagnostic>;
+    /// Adds to `Program::unsupported`.
+    fn unsupported(&mut self, why: String) -> UnsupportedId;
+}
+
+/// A register of the function, or a component of a vector register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RegisterRef {
+    /// Its bank.
+    pub bank: Bank,
+    /// Its slot; a `.b128` has the next one too.
+    pub slot: u32,
+    /// Its declared type.
+    pub ty: ScalarType,
+}
+
+/// What an operand expression stands for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Value {
+    /// A register, `%r1` or `%v.x`.
+    Register(RegisterRef),
+    /// A register as only video instructions read it, which are not modelled: bytes or halves (`%r1.b0`, `%r1.h32`), or negated.
+    Modified,
+    /// A whole vector register, component by component.
+    Vector(Vec<RegisterRef>),
+    /// A register plus bytes, `%rd1+8`: only inside `[..]`.
+    RegisterOffset(RegisterRef, i64),
+    /// A special register, `%tid.x`.
+    Special(SpecialRef),
+    /// A whole vector special register, `%tid`.
+    SpecialVector([SpecialRef; 4]),
+    /// An integer constant expression; `unsigned` if its type is `.u64`. Negative values are in two's complement.
+    Int {
+        /// Its bits.
+        value: u64,
+        /// Whether it is of type `.u64`.
+        unsigned: bool,
+    },
+    /// A floating-point constant expression, computed in 64 bits.
+    Float(f64),
+    /// `0f3F800000`
+    Float32Bits(u32),
+    /// `0d3FF0000000000000`
+    Float64Bits(u64),
+    /// A variable or parameter plus bytes.
+    Symbol {
+        /// Where it lies, offset included; `ParamFunc` and `Local` of a function count from the frame's base.
+        location: Location,
+        /// Element type.
+        ty: ScalarType,
+    },
+    /// A function or kernel.
+    Function(FuncId),
+    /// A label of this function.
+    Label,
+    /// `_`
+    Sink,
+}

@@ -1,0 +1,268 @@
+//! What operands stand for: names and constant expressions become registers, addresses and values.
+
+use super::body::BodyBuilder;
+use super::const_expr::{self, Constant};
+use super::operands::{Operands, RegisterRef, Value};
+use super::scope::{self, Symbol};
+use crate::base::{Diagnostic, Span};
+use crate::isa::{ScalarType, Space, special_register};
+use crate::program::{Dst, FuncId, ListId, Location, Op, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId};
+use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
+
+impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
+    fn version(&self) -> (u8, u8) {
+        self.module.header.version
+    }
+
+    fn target(&self) -> (u32, Option<char>) {
+        self.module.header.target
+    }
+
+    fn address_bits(&self) -> u32 {
+        self.module.header.address_bits
+    }
+
+    fn in_kernel(&self) -> bool {
+        self.is_kernel
+    }
+
+    fn resolve(&mut self, expr: &Expr<'a>) -> Result<Value, Diagnostic> {
+        if let ExprKind::Name(name) = &expr.kind {
+            return self.name(name, expr.span);
+        }
+        if let ExprKind::Unary(UnaryOp::Minus, inner) = &expr.kind
+            && let ExprKind::Name(name) = &inner.kind
+            && let Value::Register(_) | Value::Modified = self.name(name, inner.span)?
+        {
+            return Ok(Value::Modified);
+        }
+        let (base, offset) = split_offset(expr);
+        match &base.kind {
+            ExprKind::Name(name) if *name != "WARP_SZ" => {
+                let value = self.name(name, base.span)?;
+                let offset =
+                    offset.ok_or_else(|| Diagnostic::error("value", expr.span, format!("only a constant can be added to '{name}'")))?;
+                add_offset(value, offset, expr.span)
+            }
+            _ => const_expr::evaluate(expr).map(value_of),
+        }
+    }
+
+    fn const32(&mut self, value: u32) -> Src {
+        self.module.constants.narrow(&mut self.module.program, value)
+    }
+
+    fn const64(&mut self, value: u64) -> Src {
+        self.module.constants.wide(&mut self.module.program, value)
+    }
+
+    fn special(&mut self, register: SpecialRef) -> Src {
+        self.module.constants.special(&mut self.module.program, register)
+    }
+
+    fn source_list(&mut self, sources: &[Src]) -> ListId {
+        let lists = &mut self.module.program.sources;
+        lists.push(sources.into());
+        ListId::new(lists.len() - 1)
+    }
+
+    fn dest_list(&mut self, dests: &[Dst]) -> ListId {
+        let lists = &mut self.module.program.dests;
+        lists.push(dests.into());
+        ListId::new(lists.len() - 1)
+    }
+
+    fn branch_target(&mut self, label: Name<'a>) -> Result<Pc, Diagnostic> {
+        self.label(label)
+    }
+
+    fn branch_table(&mut self, label: Name<'a>) -> Result<TableId, Diagnostic> {
+        match self.module.scopes.find(label.text) {
+            Some((Symbol::BranchTable(table), _)) => Ok(table),
+            Some((symbol, span)) => {
+                let message = format!("'{}' is {}, not a list of branch targets", label.text, symbol.noun());
+                let error = Diagnostic::error("type", label.span, message).with_label(span, "declared here");
+                Err(error.with_help(format!("'{}: .branchtargets ..;' declares one", label.text)))
+            }
+            None => Err(self.module.unknown_name(label.text, label.span, "list of branch targets")),
+        }
+    }
+
+    fn call(&mut self, operands: &[Operand<'a>], uniform: bool, span: Span) -> Result<Op, Diagnostic> {
+        super::call::call(self, operands, uniform, span)
+    }
+
+    fn unsupported(&mut self, why: String) -> UnsupportedId {
+        let reasons = &mut self.module.program.unsupported;
+        // The few reasons of a module repeat in a row.
+        if reasons.last() != Some(&why) {
+            reasons.push(why);
+        }
+        UnsupportedId::new(reasons.len() - 1)
+    }
+}
+
+impl<'a> BodyBuilder<'_, 'a> {
+    /// What a name stands for.
+    fn name(&self, name: &str, span: Span) -> Result<Value, Diagnostic> {
+        if let Some((symbol, declared)) = self.module.scopes.find(name) {
+            return self.symbol(name, symbol, span, declared);
+        }
+        match name {
+            "_" => return Ok(Value::Sink),
+            "WARP_SZ" => return Ok(value_of(const_expr::WARP_SIZE)),
+            _ => {}
+        }
+        if let Some(value) = special(name) {
+            return Ok(value);
+        }
+        match name.rsplit_once('.') {
+            Some((vector, component)) => self.component(vector, component, span),
+            None => Err(self.module.unknown_name(name, span, noun_for(name))),
+        }
+    }
+
+    fn symbol(&self, name: &str, symbol: Symbol, span: Span, declared: Span) -> Result<Value, Diagnostic> {
+        let function = &self.module.program.functions[self.id.index()];
+        match symbol {
+            Symbol::Register { first, components: 1 } => Ok(Value::Register(first)),
+            Symbol::Register { first, components } => Ok(Value::Vector((0..components).map(|index| component_of(first, index)).collect())),
+            Symbol::Variable(id) => {
+                let variable = &self.module.program.variables[id.index()];
+                let mut location = variable.location;
+                // Where dynamic shared memory starts depends on whose code this is.
+                if location.space == Space::Shared && variable.bytes == 0 {
+                    location.address = self.module.shared.dynamic_start(self.id).unwrap_or(location.address);
+                }
+                Ok(Value::Symbol { location, ty: variable.ty })
+            }
+            Symbol::Param(index) => Ok(parameter(function.params[index].place, function.params[index].ty)),
+            Symbol::Result(index) => Ok(parameter(function.results[index].place, function.results[index].ty)),
+            Symbol::Function(id) => Ok(Value::Function(id)),
+            Symbol::Label(_) => Ok(Value::Label),
+            Symbol::BranchTable(_) | Symbol::CallTargets(_) | Symbol::Prototype(_) => {
+                let error = Diagnostic::error("type", span, format!("'{name}' is {} and has no value", symbol.noun()));
+                Err(error.with_label(declared, "declared here"))
+            }
+        }
+    }
+
+    /// `v.x`: a component of a vector register.
+    fn component(&self, vector: &str, component: &str, span: Span) -> Result<Value, Diagnostic> {
+        let (first, components) = match self.module.scopes.find(vector) {
+            Some((Symbol::Register { first, components }, _)) => (first, components),
+            Some((symbol, declared)) => {
+                let message = format!("'{vector}' is {} and has no components", symbol.noun());
+                return Err(Diagnostic::error("type", span, message).with_label(declared, "declared here"));
+            }
+            None => return Err(self.module.unknown_name(vector, span, noun_for(vector))),
+        };
+        let index = match component {
+            _ if components == 1 && first.ty.bits() == 32 && is_selector(component) => return Ok(Value::Modified),
+            "x" | "r" => 0,
+            "y" | "g" => 1,
+            "z" | "b" => 2,
+            "w" | "a" => 3,
+            _ => {
+                let error = Diagnostic::error("name", span, format!("'.{component}' is no component of a vector"));
+                return Err(error.with_help("components are '.x .y .z .w' or '.r .g .b .a'"));
+            }
+        };
+        if index >= components || components == 1 {
+            return Err(Diagnostic::error(
+                "type",
+                span,
+                format!("'{vector}' has {components} component{}", if components == 1 { "" } else { "s" }),
+            ));
+        }
+        Ok(Value::Register(component_of(first, index)))
+    }
+
+    /// The function that a name in a call stands for.
+    ///
+    /// # Errors
+    /// Unknown names, and what cannot be called.
+    pub(super) fn callable(&self, name: Name<'a>) -> Result<FuncId, Diagnostic> {
+        match self.module.scopes.find(name.text) {
+            Some((Symbol::Function(id), declared)) if self.module.index.functions[id.index()].is_kernel => {
+                let error = Diagnostic::error("type", name.span, format!("'{}' is a kernel and cannot be called", name.text));
+                Err(error.with_label(declared, "declared here").with_help("call a '.func'"))
+            }
+            Some((Symbol::Function(id), _)) => Ok(id),
+            Some((symbol, declared)) => {
+                let error = Diagnostic::error("type", name.span, format!("'{}' is {}, not a function", name.text, symbol.noun()));
+                Err(error.with_label(declared, "declared here"))
+            }
+            None => Err(self.module.unknown_name(name.text, name.span, "function")),
+        }
+    }
+}
+
+/// `b0`, `h1`, `b7654`: the bytes or halves a video instruction selects.
+fn is_selector(component: &str) -> bool {
+    let digits = component.trim_start_matches(['b', 'h']);
+    component.len() == digits.len() + 1 && matches!(digits.len(), 1..=4) && digits.bytes().all(|digit| digit.is_ascii_digit())
+}
+
+/// What an unknown name probably was to be.
+fn noun_for(name: &str) -> &'static str {
+    if name.starts_with('%') { "register" } else { "name" }
+}
+
+fn component_of(first: RegisterRef, index: u32) -> RegisterRef {
+    RegisterRef { slot: first.slot + index * scope::slots_of(first), ..first }
+}
+
+fn parameter(place: ParamPlace, ty: ScalarType) -> Value {
+    let (space, offset) = match place {
+        ParamPlace::Kernel(offset) => (Space::Param, offset),
+        ParamPlace::Frame(offset) => (Space::ParamFunc, offset),
+        ParamPlace::Register(bank, slot) => return Value::Register(RegisterRef { bank, slot, ty }),
+    };
+    Value::Symbol { location: Location { space, address: u64::from(offset) }, ty }
+}
+
+/// The special register called `name`, a whole vector, or one that this machine keeps at zero.
+fn special(name: &str) -> Option<Value> {
+    let register = |name: &str| special_register(name).map(|index| SpecialRef(index as u16));
+    if let Some(single) = register(name) {
+        return Some(Value::Special(single));
+    }
+    if let Some(number) = name.strip_prefix("%envreg").and_then(|number| number.parse::<u32>().ok()) {
+        return (number < 32).then_some(Value::Int { value: 0, unsigned: true });
+    }
+    let [x, y, z, w] = ["x", "y", "z", "w"].map(|component| register(&format!("{name}.{component}")));
+    Some(Value::SpecialVector([x?, y?, z?, w?]))
+}
+
+fn value_of(constant: Constant) -> Value {
+    match constant {
+        Constant::Int { value, unsigned } => Value::Int { value, unsigned },
+        Constant::Float(value) => Value::Float(value),
+        Constant::Float32Bits(bits) => Value::Float32Bits(bits),
+        Constant::Float64Bits(bits) => Value::Float64Bits(bits),
+    }
+}
+
+/// `a + 4 + 8` as `a` and 12; `None` for the offset if something added is no constant.
+fn split_offset<'e, 'a>(expr: &'e Expr<'a>) -> (&'e Expr<'a>, Option<u64>) {
+    let mut base = expr;
+    let mut offset = Some(0_u64);
+    while let ExprKind::Binary(op @ (BinaryOp::Add | BinaryOp::Sub), left, right) = &base.kind {
+        let bytes = const_expr::evaluate_int(right).ok();
+        offset = offset.zip(bytes).map(|(sum, bytes)| if *op == BinaryOp::Add { sum.wrapping_add(bytes) } else { sum.wrapping_sub(bytes) });
+        base = left;
+    }
+    (base, offset)
+}
+
+fn add_offset(value: Value, offset: u64, span: Span) -> Result<Value, Diagnostic> {
+    match value {
+        Value::Register(register) => Ok(Value::RegisterOffset(register, offset as i64)),
+        Value::Symbol { location, ty } => {
+            let address = location.address.wrapping_add(offset);
+            Ok(Value::Symbol { location: Location { address, ..location }, ty })
+        }
+        _ => Err(Diagnostic::error("value", span, "an offset can only be added to a register or a variable")),
+    }
+}

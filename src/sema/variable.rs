@@ -1,0 +1,193 @@
+//! What a declaration says about a variable, register or parameter: its type, shape, size and alignment.
+
+use super::const_expr;
+use crate::base::{Diagnostic, Span};
+use crate::isa::ScalarType;
+use crate::syntax::tree::{Expr, Name, Variable};
+
+/// Types that can be declared; the others are instruction types only.
+#[rustfmt::skip]
+const DECLARABLE: &[ScalarType] = {
+    use ScalarType::*;
+    &[Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16x2, F32, F64]
+};
+
+/// Types of handles, which a program copies and passes but does not look into.
+const OPAQUE: &[&str] = &["texref", "samplerref", "surfref"];
+
+/// Most dimensions of an array.
+const DIMENSIONS_MAX: usize = 32;
+
+/// Type, shape, size and alignment of what is declared.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Extent {
+    /// Element type; handles count as `.b64`.
+    pub(super) ty: ScalarType,
+    /// Whether it is a texture, sampler or surface handle.
+    pub(super) is_handle: bool,
+    /// Elements of a vector, or 1.
+    pub(super) components: u32,
+    /// Dimensions of the array, outermost first; the first is 0 where it is `[]`.
+    pub(super) shape: Vec<u64>,
+    /// Whether the size is open: the first dimension is `[]`.
+    pub(super) is_open: bool,
+    /// Size in bytes; of an open array, 0.
+    pub(super) bytes: u64,
+    /// Alignment in bytes, a power of two.
+    pub(super) align: u32,
+}
+
+impl Extent {
+    /// Whether it is an array.
+    pub(super) fn is_array(&self) -> bool {
+        !self.shape.is_empty()
+    }
+
+    /// Bytes of one element of the array, which is a vector's whole.
+    pub(super) fn element_bytes(&self) -> u64 {
+        u64::from(self.ty.bytes()) * u64::from(self.components)
+    }
+
+    /// The shape with the components of a vector as the innermost dimension.
+    pub(super) fn full_shape(&self) -> Vec<u64> {
+        let components = (self.components > 1).then_some(u64::from(self.components));
+        self.shape.iter().copied().chain(components).collect()
+    }
+
+    /// Closes an open array at `length` elements of its first dimension.
+    ///
+    /// # Errors
+    /// The size does not fit 64 bits.
+    pub(super) fn close(&mut self, length: u64, name: Name<'_>) -> Result<(), Diagnostic> {
+        if let Some(first) = self.shape.first_mut() {
+            *first = length;
+        }
+        self.is_open = false;
+        self.bytes = self.size(name)?;
+        Ok(())
+    }
+
+    fn size(&self, name: Name<'_>) -> Result<u64, Diagnostic> {
+        let bytes = self.shape.iter().try_fold(self.element_bytes(), |bytes, length| bytes.checked_mul(*length));
+        bytes.ok_or_else(|| Diagnostic::error("size", name.span, format!("the size of '{}' does not fit 64 bits", name.text)))
+    }
+}
+
+/// Reads type, vector, shape and alignment of a declaration.
+///
+/// # Errors
+/// Types that cannot be declared, vectors over 128 bits, dimensions and alignments that are not positive constants.
+pub(super) fn extent(variable: &Variable<'_>) -> Result<Extent, Diagnostic> {
+    let ty = declared_type(variable.ty)?;
+    let components = components(variable.vector, ty)?;
+    let is_open = matches!(variable.shape.first(), Some(None));
+    let is_handle = OPAQUE.contains(&variable.ty.text);
+    let mut extent = Extent { ty, is_handle, components, shape: shape(variable)?, is_open, bytes: 0, align: 1 };
+    extent.align = match &variable.align {
+        Some(align) => alignment(align)?,
+        None => extent.element_bytes() as u32,
+    };
+    extent.bytes = extent.size(variable.name)?;
+    Ok(extent)
+}
+
+fn declared_type(name: Name<'_>) -> Result<ScalarType, Diagnostic> {
+    if OPAQUE.contains(&name.text) {
+        return Ok(ScalarType::B64);
+    }
+    match ScalarType::from_word(name.text) {
+        Some(ty) if DECLARABLE.contains(&ty) => Ok(ty),
+        Some(ty) => {
+            let error = Diagnostic::error("type", name.span, format!("nothing can be declared with type '.{}'", name.text));
+            let bits = ty.bits().next_power_of_two().max(8);
+            Err(error.with_help(format!("it is a type of instructions only; declare '.b{bits}'")))
+        }
+        None => {
+            let error = Diagnostic::error("type", name.span, format!("unknown type '.{}'", name.text));
+            let words = DECLARABLE.iter().map(|ty| ty.word()).chain(OPAQUE.iter().copied());
+            Err(super::suggest::with_nearest(error, name.text, words))
+        }
+    }
+}
+
+fn components(vector: Option<Name<'_>>, ty: ScalarType) -> Result<u32, Diagnostic> {
+    let Some(vector) = vector else { return Ok(1) };
+    let components = match vector.text {
+        "v2" => 2,
+        "v4" => 4,
+        _ => {
+            let error = Diagnostic::error("type", vector.span, format!("there are no declarations with '.{}'", vector.text));
+            return Err(error.with_help("vectors are '.v2' or '.v4'"));
+        }
+    };
+    if ty == ScalarType::Pred {
+        return Err(Diagnostic::error("type", vector.span, "predicates cannot form vectors"));
+    }
+    if components * ty.bits() > 128 {
+        let message = format!("a vector of {components} '.{}' is wider than 128 bits", ty.word());
+        return Err(Diagnostic::error("type", vector.span, message));
+    }
+    Ok(components)
+}
+
+fn shape(variable: &Variable<'_>) -> Result<Vec<u64>, Diagnostic> {
+    if variable.shape.len() > DIMENSIONS_MAX {
+        let message = format!("'{}' has {} dimensions; at most {DIMENSIONS_MAX} are supported", variable.name.text, variable.shape.len());
+        return Err(Diagnostic::error("size", variable.name.span, message));
+    }
+    let length = |(index, length): (usize, &Option<Expr<'_>>)| match length {
+        None if index == 0 => Ok(0),
+        None => Err(Diagnostic::error("size", variable.name.span, "only the first dimension can be left open")),
+        Some(length) => match const_expr::evaluate_count(length)? {
+            0 => Err(Diagnostic::error("size", length.span, "a dimension cannot be 0")),
+            length => Ok(length),
+        },
+    };
+    variable.shape.iter().enumerate().map(length).collect()
+}
+
+/// The alignment `expr` names.
+///
+/// # Errors
+/// Not a power of two that fits 32 bits.
+pub(super) fn alignment(expr: &Expr<'_>) -> Result<u32, Diagnostic> {
+    let align = const_expr::evaluate_count(expr)?;
+    match u32::try_from(align) {
+        Ok(small) if small.is_power_of_two() => Ok(small),
+        _ => Err(Diagnostic::error("value", expr.span, format!("an alignment must be a power of two, not {align}"))),
+    }
+}
+
+/// Rounds `offset` up to `align`, a power of two; `None` if that does not fit 64 bits.
+pub(super) fn align_up(offset: u64, align: u32) -> Option<u64> {
+    offset.checked_next_multiple_of(u64::from(align))
+}
+
+/// Hands out places one after the other, each aligned, from `next` on and below `end`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Region {
+    /// What it is, for messages.
+    pub(super) noun: &'static str,
+    /// First free address.
+    pub(super) next: u64,
+    /// One past the last address.
+    pub(super) end: u64,
+}
+
+impl Region {
+    /// A place for `bytes` bytes.
+    ///
+    /// # Errors
+    /// There is not enough space left.
+    pub(super) fn allocate(&mut self, bytes: u64, align: u32, span: Span) -> Result<u64, Diagnostic> {
+        let start = align_up(self.next, align);
+        let place = start.and_then(|start| Some((start, start.checked_add(bytes)?))).filter(|(_, end)| *end <= self.end);
+        let Some((start, end)) = place else {
+            let message =
+                format!("{bytes} bytes do not fit into {}, which has {} bytes left", self.noun, self.end.saturating_sub(self.next));
+            return Err(Diagnostic::error("size", span, message));
+        };
+        self.next = end;
+        Ok(start)
+    }
+}

@@ -1,0 +1,339 @@
+//! What the grammar does with what it has read: builds the nodes of the tree.
+
+use lalrpop_util::ParseError;
+
+use super::lexer::{Number, Token};
+use super::tree::{
+    Attribute, BinaryOp, Expr, ExprKind, Function, FunctionDirective, Init, Item, Linkage, Loc, Name, Operand, OperandKind, Pointer,
+    Statement, UnaryOp, Variable,
+};
+use crate::base::{Diagnostic, SourceId, Span};
+
+/// One statement, not yet in its place in the tree.
+#[allow(clippy::large_enum_variant, reason = "there is one at a time")]
+pub(super) enum Piece<'a> {
+    /// A directive.
+    Item(Box<Item<'a>>),
+    /// The variables of one declaration.
+    Variables(Vec<Variable<'a>>),
+    /// A function without its body.
+    Head(Box<FunctionParts<'a>>),
+    /// What only a body can hold.
+    Statement(Statement<'a>),
+}
+
+/// A function up to its body.
+pub(super) struct FunctionParts<'a> {
+    pub function: Function<'a>,
+    /// It ended with `;`: there is no body.
+    pub is_closed: bool,
+}
+
+/// What may stand between the space of a variable and its type.
+pub(super) enum Layout<'a> {
+    Align(Expr<'a>),
+    Attributes(Vec<Attribute<'a>>),
+}
+
+/// All of a variable but its name.
+#[derive(Clone)]
+pub(super) struct VariableType<'a> {
+    space: Name<'a>,
+    bank: Option<Expr<'a>>,
+    align: Option<Expr<'a>>,
+    attributes: Vec<Attribute<'a>>,
+    vector: Option<Name<'a>>,
+    ty: Name<'a>,
+    pointer: Option<Pointer<'a>>,
+}
+
+/// A name of a declaration, with what belongs to it alone.
+pub(super) struct Declarator<'a> {
+    pub name: Name<'a>,
+    pub count: Option<Expr<'a>>,
+    pub shape: Vec<Option<Expr<'a>>>,
+    pub init: Option<Init<'a>>,
+}
+
+/// A word of `.branchtargets`.
+pub(super) struct Target<'a> {
+    pub name: Name<'a>,
+    pub count: Option<Expr<'a>>,
+}
+
+/// An operator before its operand.
+pub(super) enum Prefix {
+    Operator(UnaryOp),
+    Cast { unsigned: bool },
+}
+
+/// The directives between a function's parameters and its body (PTX ISA, "Performance-Tuning Directives" and kin). What numbers each
+/// takes, and since when, is not a matter of syntax.
+const FUNCTION_DIRECTIVES: [&str; 12] = [
+    "maxnreg",
+    "maxntid",
+    "reqntid",
+    "minnctapersm",
+    "maxnctapersm",
+    "noreturn",
+    "abi_preserve",
+    "abi_preserve_control",
+    "reqnctapercluster",
+    "explicitcluster",
+    "maxclusterrank",
+    "blocksareclusters",
+];
+
+/// Why a statement that has the right shape is refused nevertheless.
+pub(super) type Refusal<'a> = ParseError<u32, Token<'a>, Box<Diagnostic>>;
+
+/// The file being read: what the grammar needs to make names and spans.
+#[derive(Clone, Copy)]
+pub(super) struct File<'a> {
+    pub source: SourceId,
+    pub text: &'a str,
+}
+
+impl<'a> File<'a> {
+    pub fn span(self, start: u32, end: u32) -> Span {
+        Span::new(self.source, start, end)
+    }
+
+    /// The text from `start` to `end`, as written.
+    pub fn slice(self, start: u32, end: u32) -> &'a str {
+        self.text.get(start as usize..end as usize).unwrap_or("")
+    }
+
+    pub fn name(self, start: u32, text: &'a str, end: u32) -> Name<'a> {
+        Name { text, span: self.span(start, end) }
+    }
+
+    pub fn expr(self, start: u32, kind: ExprKind<'a>, end: u32) -> Expr<'a> {
+        Expr { kind, span: self.span(start, end) }
+    }
+
+    fn refuse(self, span: Span, message: impl Into<String>, help: &str) -> Refusal<'a> {
+        ParseError::User { error: Box::new(Diagnostic::error("syntax", span, message).with_help(help)) }
+    }
+}
+
+/// Directives.
+impl<'a> File<'a> {
+    pub fn version(self, start: u32, number: &str, end: u32) -> Result<Box<Item<'a>>, Refusal<'a>> {
+        let span = self.span(start, end);
+        let parts = number.split_once('.').and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+        let (major, minor) = parts.ok_or_else(|| self.refuse(span, format!("'{number}' is not a version of PTX"), VERSION_HELP))?;
+        Ok(Box::new(Item::Version { major, minor, span }))
+    }
+
+    /// A number that the tree keeps in 32 bits.
+    pub fn small(self, start: u32, number: Number, end: u32) -> Result<u32, Refusal<'a>> {
+        u32::try_from(number.value)
+            .map_err(|_| self.refuse(self.span(start, end), format!("{} is too large here", number.value), "the largest is 4294967295"))
+    }
+
+    pub fn loc(
+        self,
+        start: u32,
+        (file, line, column): (u32, u32, u32),
+        inlined: Option<InlinedAt<'a>>,
+        end: u32,
+    ) -> Result<Loc<'a>, Refusal<'a>> {
+        let mut loc = Loc { file, line, column, function: None, inlined_at: None, span: self.span(start, end) };
+        if let Some((function_word, function, inlined_word, place)) = inlined {
+            for (word, wanted) in [(function_word, "function_name"), (inlined_word, "inlined_at")] {
+                if word.text != wanted {
+                    return Err(self.refuse(word.span, format!("expected '{wanted}', found '{}'", word.text), LOC_HELP));
+                }
+            }
+            (loc.function, loc.inlined_at) = (Some(function), Some(place));
+        }
+        Ok(loc)
+    }
+
+    pub fn section(self, start: u32, name: &'a str, end: u32) -> Box<Item<'a>> {
+        Box::new(Item::Section { name, text: self.slice(start, end), span: self.span(start, end) })
+    }
+
+    pub fn function_directive(self, name: Name<'a>, values: Vec<Expr<'a>>) -> Result<FunctionDirective<'a>, Refusal<'a>> {
+        if FUNCTION_DIRECTIVES.contains(&name.text) {
+            return Ok(FunctionDirective { name, values, texts: Vec::new() });
+        }
+        let known = FUNCTION_DIRECTIVES.map(|word| format!("'.{word}'")).join(", ");
+        Err(self.refuse(name.span, format!("'.{}' is no directive of a function", name.text), &format!("there are {known} and '.pragma'")))
+    }
+}
+
+/// `function_name label+4, inlined_at 1 2 3`, with the two words as they were written.
+type InlinedAt<'a> = (Name<'a>, (Name<'a>, u32), Name<'a>, (u32, u32, u32));
+
+const VERSION_HELP: &str = "write it like '.version 8.0'";
+const LOC_HELP: &str = "an inlined place is written '.loc 1 2 3, function_name LABEL, inlined_at 1 2 3'";
+
+/// Variables.
+impl<'a> File<'a> {
+    /// One variable for each declarator.
+    #[expect(clippy::vec_box, reason = "the grammar keeps large values off its stack")]
+    pub fn variables(
+        self,
+        start: u32,
+        linkage: Option<Linkage>,
+        attributes: Vec<Attribute<'a>>,
+        mut ty: VariableType<'a>,
+        declarators: Vec<Box<Declarator<'a>>>,
+        end: u32,
+    ) -> Vec<Variable<'a>> {
+        ty.attributes.splice(0..0, attributes);
+        let span = self.span(start, end);
+        declarators.into_iter().map(|declarator| ty.clone().declare(linkage, *declarator, span)).collect()
+    }
+
+    /// `layout` holds `.align` and `.attribute` in the order they were written.
+    pub fn variable_type(
+        self,
+        space: Name<'a>,
+        bank: Option<Expr<'a>>,
+        layout: Vec<Layout<'a>>,
+        vector: Option<Name<'a>>,
+        ty: Name<'a>,
+        pointer: Option<Pointer<'a>>,
+    ) -> Result<Box<VariableType<'a>>, Refusal<'a>> {
+        let mut result = VariableType { space, bank, align: None, attributes: Vec::new(), vector, ty, pointer };
+        for part in layout {
+            match part {
+                Layout::Align(align) if result.align.is_some() => {
+                    return Err(self.refuse(align.span, "a second '.align'", "a variable has one alignment: remove the other"));
+                }
+                Layout::Align(align) => result.align = Some(align),
+                Layout::Attributes(attributes) => result.attributes.extend(attributes),
+            }
+        }
+        Ok(Box::new(result))
+    }
+
+    pub fn parameter(self, start: u32, ty: VariableType<'a>, name: Name<'a>, shape: Vec<Option<Expr<'a>>>, end: u32) -> Variable<'a> {
+        ty.declare(None, Declarator { name, count: None, shape, init: None }, self.span(start, end))
+    }
+}
+
+impl<'a> VariableType<'a> {
+    fn declare(self, linkage: Option<Linkage>, declarator: Declarator<'a>, span: Span) -> Variable<'a> {
+        let Self { space, bank, align, attributes, vector, ty, pointer } = self;
+        let Declarator { name, count, shape, init } = declarator;
+        Variable { linkage, space, bank, align, attributes, vector, ty, pointer, name, count, shape, init, span }
+    }
+}
+
+/// Statements and operands of a body.
+impl<'a> File<'a> {
+    pub fn branch_targets(self, start: u32, targets: Vec<Target<'a>>, end: u32) -> Result<Statement<'a>, Refusal<'a>> {
+        if let Some(count) = targets.iter().find_map(|target| target.count.as_ref()) {
+            return Err(self.refuse(count.span, "a range of labels is not supported", "write the labels one by one: 'L0, L1, L2'"));
+        }
+        let targets = targets.into_iter().map(|target| target.name).collect();
+        Ok(Statement::BranchTargets { targets, span: self.span(start, end) })
+    }
+
+    /// An expression as an operand: `!p` and `p|q` of names are no arithmetic.
+    pub fn operand(self, expr: Expr<'a>) -> Operand<'a> {
+        let span = expr.span;
+        let kind = match expr.kind {
+            ExprKind::Unary(UnaryOp::LogicalNot, inner) if let ExprKind::Name(text) = inner.kind => {
+                OperandKind::Not(Name { text, span: inner.span })
+            }
+            ExprKind::Binary(BinaryOp::BitOr, left, right) if is_name(&left) && is_name(&right) => {
+                OperandKind::Pair(Box::new(plain_operand(*left)), Box::new(plain_operand(*right)))
+            }
+            kind => OperandKind::Expr(Expr { kind, span }),
+        };
+        Operand { kind, span }
+    }
+
+    /// `{a, b}|p`
+    pub fn pair(self, start: u32, first: Operand<'a>, second: Name<'a>, end: u32) -> Operand<'a> {
+        let second = plain_operand(Expr { kind: ExprKind::Name(second.text), span: second.span });
+        Operand { kind: OperandKind::Pair(Box::new(first), Box::new(second)), span: self.span(start, end) }
+    }
+
+    /// `[a+4]`, or a list in brackets.
+    pub fn address(self, start: u32, operands: Vec<Operand<'a>>, end: u32) -> Operand<'a> {
+        let kind = match <[Operand<'a>; 1]>::try_from(operands) {
+            Ok([Operand { kind: OperandKind::Expr(address), .. }]) => OperandKind::Address(address),
+            Ok([other]) => OperandKind::AddressList(vec![other]),
+            Err(operands) => OperandKind::AddressList(operands),
+        };
+        Operand { kind, span: self.span(start, end) }
+    }
+
+    /// A group inside an expression: it must hold one expression. Its span takes in the parentheses.
+    pub fn parenthesized(self, start: u32, operands: Vec<Operand<'a>>, end: u32) -> Result<Expr<'a>, Refusal<'a>> {
+        let span = self.span(start, end);
+        match expression_of(OperandKind::List(operands)) {
+            Some(kind) => Ok(Expr { kind, span }),
+            None => Err(self.refuse(span, "a list cannot be part of an expression", "put one expression between the parentheses")),
+        }
+    }
+
+    pub fn generic(self, start: u32, function: Name<'a>, inner: Expr<'a>, end: u32) -> Result<Expr<'a>, Refusal<'a>> {
+        if function.text == "generic" {
+            return Ok(self.expr(start, ExprKind::Generic(Box::new(inner)), end));
+        }
+        let message = format!("'{}' cannot be applied to an expression", function.text);
+        Err(self.refuse(function.span, message, "only 'generic(..)' and a mask such as '0xFF(..)' can; separate operands with ','"))
+    }
+
+    pub fn cast(self, ty: Name<'a>) -> Result<Prefix, Refusal<'a>> {
+        match ty.text {
+            "s64" => Ok(Prefix::Cast { unsigned: false }),
+            "u64" => Ok(Prefix::Cast { unsigned: true }),
+            other => Err(self.refuse(ty.span, format!("there is no cast to '.{other}'"), "a cast is '(.s64)' or '(.u64)'")),
+        }
+    }
+}
+
+impl Prefix {
+    pub fn apply(self, inner: Expr<'_>) -> ExprKind<'_> {
+        let inner = Box::new(inner);
+        match self {
+            Prefix::Operator(operator) => ExprKind::Unary(operator, inner),
+            Prefix::Cast { unsigned } => ExprKind::Cast { unsigned, inner },
+        }
+    }
+}
+
+impl From<Number> for ExprKind<'_> {
+    fn from(number: Number) -> Self {
+        ExprKind::Int { value: number.value, unsigned: number.unsigned }
+    }
+}
+
+/// The beginning of a list, with room for the operands of most instructions.
+pub(super) fn list_of<T>(first: T) -> Vec<T> {
+    let mut list = Vec::with_capacity(4);
+    list.push(first);
+    list
+}
+
+fn is_name(expr: &Expr<'_>) -> bool {
+    matches!(expr.kind, ExprKind::Name(_))
+}
+
+fn plain_operand(expr: Expr<'_>) -> Operand<'_> {
+    let span = expr.span;
+    Operand { kind: OperandKind::Expr(expr), span }
+}
+
+/// Undoes [`File::operand`] and the reading of parentheses as a list, where an operand turns out to be part of an expression.
+fn expression_of(kind: OperandKind<'_>) -> Option<ExprKind<'_>> {
+    match kind {
+        OperandKind::Expr(expr) => Some(expr.kind),
+        OperandKind::Not(name) => {
+            Some(ExprKind::Unary(UnaryOp::LogicalNot, Box::new(Expr { kind: ExprKind::Name(name.text), span: name.span })))
+        }
+        OperandKind::List(operands) => match <[Operand<'_>; 1]>::try_from(operands) {
+            Ok([inner]) => expression_of(inner.kind),
+            Err(_) => None,
+        },
+        _ => None,
+    }
+}

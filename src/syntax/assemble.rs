@@ -1,0 +1,228 @@
+//! Statements to a tree: keeps the open scopes, and reports statements and braces that stand where they make no sense.
+
+use super::actions::{FunctionParts, Piece};
+use super::problems::Problems;
+use super::statements::MAX_DEPTH;
+use super::tree::{Block, Function, Item, Module, Statement};
+use crate::base::{Diagnostic, Span};
+
+/// An open brace.
+enum Scope<'a> {
+    /// The body of a function; of none if its head could not be read, so that the body is checked nevertheless.
+    Body(Option<Box<Function<'a>>>),
+    /// A scope inside a body.
+    Inner,
+}
+
+/// Where the next brace or statement belongs.
+#[derive(Default)]
+pub(super) struct Assembler<'a> {
+    module: Module<'a>,
+    /// From the body of the current function inwards, each with its opening brace.
+    scopes: Vec<(Scope<'a>, Span, Block<'a>)>,
+    /// A head that waits for its body; it holds no function if it could not be read.
+    head: Option<(Option<Box<Function<'a>>>, Span)>,
+    /// Scopes inside the innermost one that the limit allows.
+    too_deep: u32,
+    /// A statement outside of functions has been reported, and those that follow it need not be.
+    is_astray: bool,
+}
+
+impl<'a> Assembler<'a> {
+    /// Puts a statement into its place.
+    pub fn add(&mut self, piece: Piece<'a>, problems: &mut Problems) {
+        self.end_head(problems);
+        match piece {
+            Piece::Head(parts) => self.add_head(*parts, problems),
+            Piece::Item(item) if self.scopes.is_empty() => self.add_item(*item),
+            Piece::Item(item) => match item_as_statement(*item) {
+                Ok(statement) => self.add_statement(statement),
+                Err((word, span)) => problems.add(
+                    Diagnostic::error("syntax", span, format!("'{word}' inside a function"))
+                        .with_help("move it to the top of the file, or close the function with '}' before it"),
+                ),
+            },
+            Piece::Variables(variables) => {
+                for variable in variables {
+                    match self.scopes.is_empty() {
+                        true => self.add_item(Item::Variable(variable)),
+                        false => self.add_statement(Statement::Variable(Box::new(variable))),
+                    }
+                }
+            }
+            Piece::Statement(statement) if self.scopes.is_empty() => self.report_astray(&statement, problems),
+            Piece::Statement(statement) => self.add_statement(statement),
+        }
+    }
+
+    /// The statement at `span` was the head of a function and could not be read, which has been reported.
+    pub fn lose_head(&mut self, span: Span, problems: &mut Problems) {
+        self.end_head(problems);
+        self.end_function_before(span, problems);
+        self.head = Some((None, span));
+    }
+
+    /// `{`
+    pub fn open(&mut self, brace: Span, problems: &mut Problems) {
+        let scope = match self.head.take() {
+            Some((function, _)) => Scope::Body(function),
+            None if self.scopes.is_empty() => {
+                self.report_outside("'{'", brace, problems);
+                Scope::Body(None)
+            }
+            None => Scope::Inner,
+        };
+        if self.scopes.len() < MAX_DEPTH as usize {
+            return self.scopes.push((scope, brace, Block::default()));
+        }
+        if self.too_deep == 0 {
+            problems.add(
+                Diagnostic::error("syntax", brace, format!("more than {MAX_DEPTH} scopes inside one another"))
+                    .with_help("what is inside of this one is ignored"),
+            );
+        }
+        self.too_deep = self.too_deep.saturating_add(1);
+    }
+
+    /// `}`
+    pub fn close(&mut self, brace: Span, problems: &mut Problems) {
+        self.end_head(problems);
+        if let Some(left) = self.too_deep.checked_sub(1) {
+            self.too_deep = left;
+            return;
+        }
+        if self.scopes.is_empty() {
+            if !self.is_astray {
+                let error = Diagnostic::error("syntax", brace, "'}' without a '{' before it");
+                problems.add(error.with_help("remove it, or look for a '}' too many above"));
+            }
+            self.is_astray = false;
+            return;
+        }
+        self.close_innermost(Some(brace));
+    }
+
+    /// The end of the file, which is at `end`.
+    pub fn finish(mut self, end: Span, problems: &mut Problems) -> Module<'a> {
+        self.end_head(problems);
+        if let Some((_, brace, _)) = self.scopes.last() {
+            let error = Diagnostic::error("syntax", end, "the file ends inside a function: '}' is missing");
+            problems.add(error.with_label(*brace, "this '{' is not closed").with_help("close it with '}'"));
+        }
+        self.give_up()
+    }
+
+    /// The tree of what has been read, where the rest of the file is of no interest.
+    pub fn give_up(mut self) -> Module<'a> {
+        self.close_all();
+        self.module
+    }
+
+    fn add_item(&mut self, item: Item<'a>) {
+        self.is_astray = false;
+        self.module.items.push(item);
+    }
+
+    /// Adds a statement to the innermost scope.
+    fn add_statement(&mut self, statement: Statement<'a>) {
+        if self.too_deep > 0 {
+            return;
+        }
+        if let Some((_, _, block)) = self.scopes.last_mut() {
+            block.statements.push(statement);
+        }
+    }
+
+    fn add_head(&mut self, parts: FunctionParts<'a>, problems: &mut Problems) {
+        let FunctionParts { function, is_closed } = parts;
+        self.is_astray = false;
+        self.end_function_before(function.name.span, problems);
+        match is_closed {
+            true => self.add_item(Item::Function(Box::new(function))),
+            false => {
+                let span = function.span;
+                self.head = Some((Some(Box::new(function)), span));
+            }
+        }
+    }
+
+    /// Functions do not nest: one that starts inside another shows where a `}` is missing.
+    fn end_function_before(&mut self, name: Span, problems: &mut Problems) {
+        if let Some((_, brace, _)) = self.scopes.last() {
+            let error = Diagnostic::error("syntax", name, "a function starts inside another: '}' is missing before it");
+            problems.add(error.with_label(*brace, "this '{' is not closed").with_help("close it with '}'"));
+            self.close_all();
+        }
+    }
+
+    /// Called where a body can no longer follow. A function whose last directive is a `.pragma` ends with the `;` of that.
+    fn end_head(&mut self, problems: &mut Problems) {
+        let Some((Some(function), span)) = self.head.take() else { return };
+        if function.directives.last().is_none_or(|directive| directive.texts.is_empty()) {
+            let at = Span { start: span.end, ..span };
+            let error = Diagnostic::error("syntax", at, format!("expected '{{' or ';' after the head of '{}'", function.name.text));
+            problems.add(error.with_help("a function has a body in braces; a mere declaration ends with ';'"));
+        }
+        self.add_item(Item::Function(function));
+    }
+
+    fn close_all(&mut self) {
+        self.too_deep = 0;
+        while !self.scopes.is_empty() {
+            self.close_innermost(None);
+        }
+    }
+
+    fn close_innermost(&mut self, brace: Option<Span>) {
+        let Some((scope, opening, mut block)) = self.scopes.pop() else { return };
+        block.end = brace;
+        match scope {
+            Scope::Inner => self.add_statement(Statement::Block(block)),
+            Scope::Body(None) => {}
+            Scope::Body(Some(mut function)) => {
+                function.span = function.span.to(brace.unwrap_or(opening));
+                function.body = Some(block);
+                self.add_item(Item::Function(function));
+            }
+        }
+    }
+
+    fn report_astray(&mut self, statement: &Statement<'a>, problems: &mut Problems) {
+        let (what, span) = match statement {
+            Statement::Label(name) => ("a label", name.span),
+            Statement::Instruction(instruction) => ("an instruction", instruction.span),
+            Statement::BranchTargets { span, .. } => ("'.branchtargets'", *span),
+            Statement::CallTargets { span, .. } => ("'.calltargets'", *span),
+            Statement::CallPrototype { span, .. } => ("'.callprototype'", *span),
+            // The parser makes none of these outside of a body.
+            Statement::Variable(_) | Statement::Block(_) | Statement::Loc(_) | Statement::Pragma { .. } | Statement::Section { .. } => {
+                return;
+            }
+        };
+        self.report_outside(what, span, problems);
+    }
+
+    fn report_outside(&mut self, what: &str, span: Span, problems: &mut Problems) {
+        if !self.is_astray {
+            let error = Diagnostic::error("syntax", span, format!("{what} outside of a function"));
+            problems.add(error.with_help("look for a '}' too many above, or for a missing '.entry' or '.func'"));
+        }
+        self.is_astray = true;
+    }
+}
+
+/// A directive inside a body, or its word and place if it belongs to the top of a file.
+fn item_as_statement(item: Item<'_>) -> Result<Statement<'_>, (&'static str, Span)> {
+    match item {
+        Item::Loc(loc) => Ok(Statement::Loc(loc)),
+        Item::Pragma { texts, span } => Ok(Statement::Pragma { texts, span }),
+        Item::Section { text, span, .. } => Ok(Statement::Section { text, span }),
+        Item::Variable(variable) => Ok(Statement::Variable(Box::new(variable))),
+        Item::File { span, .. } => Err((".file", span)),
+        Item::Version { span, .. } => Err((".version", span)),
+        Item::Target { span, .. } => Err((".target", span)),
+        Item::AddressSize { span, .. } => Err((".address_size", span)),
+        Item::Alias { span, .. } => Err((".alias", span)),
+        Item::Function(function) => Err((".func", function.span)),
+    }
+}

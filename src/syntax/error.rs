@@ -1,0 +1,179 @@
+//! Wording of syntax errors: what was expected, what stood there instead, what to do. All of it is here, but for statements that
+//! have the right shape and are refused for another reason (`actions`) or stand in the wrong place (`assemble`).
+
+use lalrpop_util::ParseError;
+
+use super::actions::{File, Refusal};
+use super::lexer::{Mistake, Spanned, Token};
+use crate::base::{Diagnostic, Span};
+
+/// Words a person would use for a set of terminals of the grammar.
+struct NamedSet {
+    /// The set is meant if all of these are expected.
+    signs: &'static [&'static str],
+    /// What to call it; nothing if it is not worth mentioning.
+    name: &'static str,
+    /// These are mentioned no more.
+    members: &'static [&'static str],
+}
+
+/// Tried in this order.
+#[rustfmt::skip]
+const NAMED_SETS: [NamedSet; 10] = [
+    NamedSet {
+        signs: &[r#"".version""#],
+        name: "an instruction, a declaration or a directive",
+        members: &["Ident", "Dotted", "Dwarf", r#""@""#, r#"".version""#, r#"".target""#, r#"".address_size""#, r#"".alias""#, r#"".file""#,
+            r#"".loc""#, r#"".pragma""#, r#"".section""#, r#"".extern""#, r#"".visible""#, r#"".weak""#, r#"".common""#, r#"".entry""#,
+            r#"".func""#, r#"".reg""#, r#"".sreg""#, r#"".const""#, r#"".global""#, r#"".local""#, r#"".param""#, r#"".shared""#,
+            r#"".tex""#, r#"".surf""#, r#"".attribute""#, r#"".branchtargets""#, r#"".calltargets""#, r#"".callprototype""#],
+    },
+    NamedSet {
+        signs: &["Int", r#""[""#],
+        name: "an operand",
+        members: &["Ident", "Dotted", "Dot", "Int", "Float32", "Float64", "Decimal", r#""(""#, r#""[""#, r#""{""#, r#""+""#, r#""-""#,
+            r#""!""#, r#""~""#, r#"".reg""#, r#"".sreg""#, r#"".const""#, r#"".global""#, r#"".local""#, r#"".param""#, r#"".shared""#,
+            r#"".tex""#, r#"".surf""#, r#"".weak""#],
+    },
+    NamedSet {
+        signs: &["Int", r#""~""#],
+        name: "a constant expression",
+        members: &["Ident", "Dotted", "Int", "Float32", "Float64", "Decimal", r#""(""#, r#""+""#, r#""-""#, r#""!""#, r#""~""#],
+    },
+    NamedSet {
+        signs: &[r#""*""#],
+        name: "",
+        members: &[r#""*""#, r#""/""#, r#""%""#, r#""+""#, r#""-""#, r#""<<""#, r#"">>""#, r#""<""#, r#"">""#, r#""<=""#, r#"">=""#,
+            r#""==""#, r#""!=""#, r#""&""#, r#""^""#, r#""|""#, r#""&&""#, r#""||""#, r#""?""#, r#""[""#, r#""(""#],
+    },
+    NamedSet {
+        signs: &["Dot", r#"".align""#],
+        name: "a type such as '.b32'",
+        members: &["Dot", r#"".align""#, r#"".attribute""#, r#""[""#],
+    },
+    NamedSet { signs: &["Dot", r#"".pragma""#], name: "a directive such as '.maxntid'", members: &["Dot", r#"".pragma""#] },
+    NamedSet {
+        signs: &[r#"".reg""#],
+        name: "a state space such as '.reg'",
+        members: &[r#"".reg""#, r#"".sreg""#, r#"".const""#, r#"".global""#, r#"".local""#, r#"".param""#, r#"".shared""#, r#"".tex""#,
+            r#"".surf""#],
+    },
+    NamedSet { signs: &[r#"",""#, r#""[""#], name: "", members: &[r#""[""#, r#""<""#, r#""=""#] },
+    NamedSet { signs: &["Ident"], name: "a name", members: &["Ident", "Dotted"] },
+    NamedSet { signs: &["Dot", r#"".ptr""#], name: "", members: &["Dot", r#"".ptr""#] },
+];
+
+/// The names of single terminals that are not written in quotes in the grammar.
+const TERMINALS: [(&str, &str); 6] = [
+    ("Int", "a whole number"),
+    ("Decimal", "a number such as '8.0'"),
+    ("Str", "a string in quotes"),
+    ("Dot", "a word with a dot such as '.b32'"),
+    ("Dotted", "a dotted word"),
+    ("Dwarf", "'@@DWARF'"),
+];
+
+/// The diagnostic for a statement that the parser refused; the last token before the place of the error ended at `previous_end`.
+pub(super) fn describe(file: File<'_>, previous_end: u32, error: &Refusal<'_>) -> Diagnostic {
+    match error {
+        ParseError::User { error } => (**error).clone(),
+        ParseError::UnrecognizedToken { token: (start, Token::Bad(mistake), end), .. } => {
+            describe_mistake(file, *mistake, file.span(*start, *end))
+        }
+        ParseError::UnrecognizedToken { expected, .. } if token_of_next_statement(file, previous_end, error).is_some() => {
+            unfinished(file, previous_end, expected)
+        }
+        ParseError::UnrecognizedToken { token: (start, token, end), expected } => {
+            let found = quote(file.slice(*start, *end));
+            let message = format!("expected {}, found {found}", list(&words(expected)));
+            let error = Diagnostic::error("syntax", file.span(*start, *end), message);
+            let lacks_comma = matches!(token, Token::Ident(_) | Token::Dotted(_) | Token::Int(_)) && is_expected(expected, r#"",""#);
+            if lacks_comma { error.with_help("put ',' between the two") } else { error }
+        }
+        ParseError::UnrecognizedEof { location, expected } => unfinished(file, *location, expected),
+        ParseError::ExtraToken { token: (start, _, end) } => {
+            Diagnostic::error("syntax", file.span(*start, *end), format!("{} is too much here", quote(file.slice(*start, *end))))
+        }
+        ParseError::InvalidToken { location } => Diagnostic::error("syntax", file.span(*location, *location), "this cannot be read"),
+    }
+}
+
+/// The diagnostic for text that is no token.
+pub(super) fn describe_mistake(file: File<'_>, mistake: Mistake, span: Span) -> Diagnostic {
+    let found = quote(file.slice(span.start, span.end));
+    let (message, help) = match mistake {
+        Mistake::Character => (format!("{found} is not allowed here"), "outside of comments and strings PTX is written in ASCII"),
+        Mistake::Number => (
+            format!("{found} is not a number"),
+            "an integer is written 10, 0x1F, 017 or 0b101, a bit pattern 0f3F800000 with 8 or 0d3FF0000000000000 with 16 digits",
+        ),
+        Mistake::IntTooLarge => (format!("{found} does not fit 64 bits"), "the largest integer is 0xFFFFFFFFFFFFFFFF"),
+        Mistake::FloatTooLarge => (format!("{found} is beyond the range of '.f64'"), "infinity is written 0d7FF0000000000000"),
+        Mistake::OpenString => ("the string is not closed on its line".to_owned(), "close it with '\"'"),
+        Mistake::OpenComment => ("the comment is not closed".to_owned(), "close it with '*/'"),
+        Mistake::Preprocessor => ("preprocessor directives are not supported".to_owned(), "run a C preprocessor over the file first"),
+        Mistake::TooDeep => ("brackets are nested more than 256 deep".to_owned(), "split the statement"),
+        Mistake::TooLong => ("the expression has more than 256 operators".to_owned(), "split the expression, or work out parts of it"),
+    };
+    // What is not closed reaches to the end of the line or file; only its beginning is of interest.
+    let end = if matches!(mistake, Mistake::OpenString | Mistake::OpenComment) { span.start + 1 } else { span.end };
+    Diagnostic::error("syntax", Span { end, ..span }, message).with_help(help)
+}
+
+/// The unexpected token, if it seems that the statement before it just lacks its `;`: it stands on a new line and can begin a
+/// statement.
+pub(super) fn token_of_next_statement<'a>(file: File<'a>, previous_end: u32, error: &Refusal<'a>) -> Option<Spanned<'a>> {
+    let ParseError::UnrecognizedToken { token, expected } = error else { return None };
+    let can_end = is_expected(expected, r#"";""#);
+    let on_new_line = file.slice(previous_end, token.0).contains('\n');
+    let can_begin = matches!(
+        token.1,
+        Token::Ident(_) | Token::Dotted(_) | Token::Reg | Token::Local | Token::Param | Token::Shared | Token::Global | Token::Const
+    );
+    (can_end && on_new_line && can_begin).then_some(*token)
+}
+
+fn unfinished(file: File<'_>, at: u32, expected: &[String]) -> Diagnostic {
+    let message = format!("expected {}, but the statement ends here", list(&words(expected)));
+    let error = Diagnostic::error("syntax", file.span(at, at), message);
+    if is_expected(expected, r#"";""#) { error.with_help("end the statement with ';'") } else { error }
+}
+
+fn is_expected(expected: &[String], terminal: &str) -> bool {
+    expected.iter().any(|other| other == terminal)
+}
+
+/// The expected terminals in words, the most telling first.
+fn words(expected: &[String]) -> Vec<String> {
+    let mut left: Vec<&str> = expected.iter().map(String::as_str).collect();
+    let mut words = Vec::new();
+    for set in &NAMED_SETS {
+        if set.signs.iter().all(|sign| left.contains(sign)) {
+            left.retain(|terminal| !set.members.contains(terminal));
+            words.extend(Some(set.name.to_owned()).filter(|name| !name.is_empty()));
+        }
+    }
+    let word = |terminal: &str| match TERMINALS.iter().find(|(name, _)| *name == terminal) {
+        Some((_, word)) => (*word).to_owned(),
+        None => format!("'{}'", terminal.trim_matches('"')),
+    };
+    words.extend(left.into_iter().map(word));
+    words
+}
+
+/// `a, b or c`
+fn list(words: &[String]) -> String {
+    match words {
+        [] => "nothing more".to_owned(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}
+
+/// Text of the file as part of a message: on one line and not too long.
+fn quote(text: &str) -> String {
+    const MAX_CHARS: usize = 32;
+    let shown: String = text.chars().take(MAX_CHARS).flat_map(char::escape_debug).collect();
+    let dots = if text.chars().nth(MAX_CHARS).is_some() { ".." } else { "" };
+    format!("'{shown}{dots}'")
+}

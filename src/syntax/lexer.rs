@@ -1,0 +1,231 @@
+//! Characters to tokens.
+//!
+//! A dotted opcode such as `ld.global.v2.f32` is one token when nothing stands between its words, and so is a register with its
+//! component, `%tid.x`: what a word means is decided by its position, never by its spelling, so a register may be called `add`.
+//! Directive words are tokens of their own; every other word behind a dot (`.b32`, `.v4`, `.maxntid`) is a [`Token::Dot`].
+//!
+//! Text that is no token becomes [`Token::Bad`], so that the parser meets it in order like anything else.
+
+use logos::Logos;
+
+/// A token with the offsets of its first byte and of the byte behind it.
+pub(super) type Spanned<'a> = (u32, Token<'a>, u32);
+
+/// An integer literal.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Number {
+    pub value: u64,
+    /// Written with `U`, or too large for `.s64`.
+    pub unsigned: bool,
+}
+
+/// Why text is not accepted, where the grammar cannot say it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Mistake {
+    /// A character that starts no token.
+    #[default]
+    Character,
+    /// Starts with a digit and is no number.
+    Number,
+    /// An integer of more than 64 bits.
+    IntTooLarge,
+    /// A decimal beyond the range of `.f64`.
+    FloatTooLarge,
+    /// `"` without its partner on the line.
+    OpenString,
+    /// `/*` without `*/`.
+    OpenComment,
+    /// `#include` and kin.
+    Preprocessor,
+    /// Brackets nested too deeply.
+    TooDeep,
+    /// An expression of too many operators.
+    TooLong,
+}
+
+/// A token of PTX (PTX ISA, "Syntax").
+#[derive(Logos, Clone, Copy, Debug, PartialEq)]
+#[expect(clippy::duplicated_attributes, reason = "each `skip` has options of its own")]
+#[logos(error = Mistake)]
+#[allow(clippy::duplicated_attributes, reason = "each skipped pattern has options of its own")]
+#[logos(skip r"[ \t\r\n\x0c]+")]
+#[logos(skip(r"//[^\n]*", allow_greedy = true))]
+#[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
+#[logos(skip(r#"#[ \t]*(line[ \t]+)?[0-9]+[ \t]+"[^"\n]*"[^\n]*"#, priority = 100, allow_greedy = true))]
+#[rustfmt::skip]
+pub(super) enum Token<'a> {
+    /// `name`, `%name`, `$name`, `_name`, `_`
+    #[regex(r"([a-zA-Z]|[_$%][a-zA-Z0-9_$])[a-zA-Z0-9_$]*|_", priority = 4)]
+    Ident(&'a str),
+    /// `ld.shared::cta.f32`, `ld.const[3].f32`, `%tid.x`
+    #[regex(r"([a-zA-Z]|[_$%][a-zA-Z0-9_$])[a-zA-Z0-9_$]*((\.|::)[a-zA-Z0-9_$]+(\[[0-9]+\]\.[a-zA-Z0-9_$]+)?)+", priority = 5)]
+    Dotted(&'a str),
+    /// `.b32`, `.shared::cta`: without the dot
+    #[regex(r"\.[a-zA-Z0-9_$]+(::[a-zA-Z0-9_$]+)*", |lex| &lex.slice()[1..], priority = 2)]
+    Dot(&'a str),
+
+    #[regex(r"0U?|[1-9][0-9]*U?|0[0-7]+U?|0[xX][0-9A-Fa-f]+U?|0[bB][01]+U?", integer, priority = 10)]
+    Int(Number),
+    #[regex(r"0[fF][0-9A-Fa-f]{8}", float32_bits, priority = 10)]
+    Float32(u32),
+    #[regex(r"0[dD][0-9A-Fa-f]{16}", float64_bits, priority = 10)]
+    Float64(u64),
+    /// `1.5`, `.5`, `1e-3`; also the number of `.version 9.0`
+    #[regex(r"[0-9]+\.[0-9]*([eE][+-]?[0-9]+)?|[0-9]+[eE][+-]?[0-9]+|\.[0-9]+([eE][+-]?[0-9]+)?", decimal, priority = 9)]
+    Decimal(&'a str),
+    /// `"text"`: without the quotes. A backslash is an ordinary character.
+    #[regex(r#""[^"\n]*""#, |lex| lex.slice().trim_matches('"'))]
+    Str(&'a str),
+    /// A whole line of the debug data of PTX 1.x: `@@DWARF .4byte 0`
+    #[regex(r"@@[dD][wW][aA][rR][fF][^\n]*", allow_greedy = true)]
+    Dwarf(&'a str),
+
+    #[regex(r"[0-9][0-9a-zA-Z_$]*", |_| Mistake::Number, priority = 3)]
+    #[regex(r#""[^"\n]*"#, |_| Mistake::OpenString, priority = 1)]
+    #[regex(r"/\*([^*]|\*+[^*/])*\**", |_| Mistake::OpenComment)]
+    #[regex(r"#[^\n]*", |_| Mistake::Preprocessor, priority = 1, allow_greedy = true)]
+    Bad(Mistake),
+
+    #[token("(")] LParen,
+    #[token(")")] RParen,
+    #[token("[")] LBracket,
+    #[token("]")] RBracket,
+    #[token("{")] LBrace,
+    #[token("}")] RBrace,
+    #[token(",")] Comma,
+    #[token(";")] Semi,
+    #[token(":")] Colon,
+    #[token("?")] Question,
+    #[token("=")] Equal,
+    #[token("@")] At,
+    #[token("!")] Bang,
+    #[token("~")] Tilde,
+    #[token("+")] Plus,
+    #[token("-")] Minus,
+    #[token("*")] Star,
+    #[token("/")] Slash,
+    #[token("%")] Percent,
+    #[token("<<")] Shl,
+    #[token(">>")] Shr,
+    #[token("<")] Less,
+    #[token(">")] Greater,
+    #[token("<=")] LessEqual,
+    #[token(">=")] GreaterEqual,
+    #[token("==")] EqualEqual,
+    #[token("!=")] BangEqual,
+    #[token("&")] Amp,
+    #[token("^")] Caret,
+    #[token("|")] Pipe,
+    #[token("&&")] AmpAmp,
+    #[token("||")] PipePipe,
+
+    #[token(".version")] Version,
+    #[token(".target")] Target,
+    #[token(".address_size")] AddressSize,
+    #[token(".file")] File,
+    #[token(".loc")] Loc,
+    #[token(".section")] Section,
+    #[token(".pragma")] Pragma,
+    #[token(".alias")] Alias,
+    #[token(".entry")] Entry,
+    #[token(".func")] Func,
+    #[token(".extern")] Extern,
+    #[token(".visible")] Visible,
+    #[token(".weak")] Weak,
+    #[token(".common")] Common,
+    #[token(".reg")] Reg,
+    #[token(".sreg")] Sreg,
+    #[token(".const")] Const,
+    #[token(".global")] Global,
+    #[token(".local")] Local,
+    #[token(".param")] Param,
+    #[token(".shared")] Shared,
+    #[token(".tex")] Tex,
+    #[token(".surf")] Surf,
+    #[token(".align")] Align,
+    #[token(".attribute")] Attribute,
+    #[token(".ptr")] Ptr,
+    #[token(".branchtargets")] BranchTargets,
+    #[token(".calltargets")] CallTargets,
+    #[token(".callprototype")] CallPrototype,
+}
+
+/// Cuts a text into tokens.
+pub(super) struct Lexer<'a> {
+    tokens: logos::Lexer<'a, Token<'a>>,
+    /// The token behind a run of bad characters, found while looking for the end of the run.
+    ahead: Option<Spanned<'a>>,
+}
+
+impl<'a> Lexer<'a> {
+    /// A byte order mark before the first token is skipped. `text` must be shorter than 4 GiB.
+    pub(super) fn new(text: &'a str) -> Self {
+        let mut tokens = Token::lexer(text);
+        if text.starts_with('\u{feff}') {
+            tokens.bump('\u{feff}'.len_utf8());
+        }
+        Self { tokens, ahead: None }
+    }
+
+    fn read(&mut self) -> Option<Spanned<'a>> {
+        let token = self.tokens.next()?.unwrap_or_else(Token::Bad);
+        let span = self.tokens.span();
+        Some((span.start as u32, token, span.end as u32))
+    }
+
+    /// Joins the bad characters that follow one another, so that binary data is one mistake rather than thousands.
+    #[cold]
+    fn join_bad_characters(&mut self, start: u32, mut end: u32) -> Spanned<'a> {
+        loop {
+            self.ahead = self.read();
+            match self.ahead {
+                Some((next, Token::Bad(Mistake::Character), next_end)) if next == end => end = next_end,
+                _ => return (start, Token::Bad(Mistake::Character), end),
+            }
+        }
+    }
+}
+
+impl<'a> Iterator for Lexer<'a> {
+    type Item = Spanned<'a>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Spanned<'a>> {
+        let token = self.ahead.take().or_else(|| self.read())?;
+        match token {
+            (start, Token::Bad(Mistake::Character), end) => Some(self.join_bad_characters(start, end)),
+            other => Some(other),
+        }
+    }
+}
+
+fn integer<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<Number, Mistake> {
+    let text = lex.slice();
+    let (digits, suffix) = match text.strip_suffix('U') {
+        Some(digits) => (digits, true),
+        None => (text, false),
+    };
+    let (digits, radix) = match digits.as_bytes() {
+        [b'0', b'x' | b'X', ..] => (&digits[2..], 16),
+        [b'0', b'b' | b'B', ..] => (&digits[2..], 2),
+        [b'0', _, ..] => (&digits[1..], 8),
+        _ => (digits, 10),
+    };
+    let value = u64::from_str_radix(digits, radix).map_err(|_| Mistake::IntTooLarge)?;
+    Ok(Number { value, unsigned: suffix || i64::try_from(value).is_err() })
+}
+
+fn float32_bits<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<u32, Mistake> {
+    u32::from_str_radix(&lex.slice()[2..], 16).map_err(|_| Mistake::Number)
+}
+
+fn float64_bits<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<u64, Mistake> {
+    u64::from_str_radix(&lex.slice()[2..], 16).map_err(|_| Mistake::Number)
+}
+
+fn decimal<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<&'a str, Mistake> {
+    match lex.slice().parse::<f64>() {
+        Ok(value) if value.is_finite() => Ok(lex.slice()),
+        _ => Err(Mistake::FloatTooLarge),
+    }
+}

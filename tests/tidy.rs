@@ -1,0 +1,356 @@
+//! Holds the rules of the house: who may use whom, what may not be written, and how long things may grow.
+//!
+//! Every rule is a row of a table below; every failure names the line and what to do instead. Nothing here needs more than the text
+//! of the project, so the test is quick and runs with all others.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot read the project fails")]
+
+#[path = "tidy/source.rs"]
+mod source;
+
+use source::{File, files, is_name, line_of, occurrences};
+
+/// Every folder of `src`, with the folders it may use. The order is that of the table in README.md.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("base", &[]),
+    ("isa", &["base"]),
+    ("syntax", &["base"]),
+    ("program", &["base", "isa"]),
+    ("sema", &["base", "syntax", "isa", "program"]),
+    ("cfg", &["base", "program"]),
+    ("launch", &["base", "isa", "program"]),
+    ("num", &["base"]),
+    ("machine", &["base", "isa", "program", "cfg", "num"]),
+    ("check", &["base", "program", "machine"]),
+    ("debug", &["base", "isa", "syntax", "program", "sema", "cfg", "launch", "num", "machine", "check"]),
+    ("command", &["base", "debug"]),
+    ("ui", &["base", "command", "debug"]),
+];
+
+/// Files of `src` that tie the layers together and may use all of them.
+const TOP_FILES: &[&str] = &["lib", "main", "args"];
+
+/// Crates whose types must not travel: each with the one folder that may name it.
+const HOMES: &[(&str, &str)] = &[
+    ("annotate_snippets", "ui"),
+    ("clap", "args"),
+    ("crossterm", "ui/tui"),
+    ("lalrpop_util", "syntax"),
+    ("logos", "syntax"),
+    ("petgraph", "cfg"),
+    ("ratatui", "ui/tui"),
+    ("rustyline", "ui"),
+];
+
+/// Layers whose results must be the same on every machine and at every hour.
+const DETERMINISTIC: &[&str] = &["num", "cfg", "machine", "check", "debug"];
+
+/// Layers that return data and leave drawing to others.
+const CORE: &[&str] = &["base", "isa", "syntax", "program", "sema", "cfg", "launch", "num", "machine", "check", "debug", "command"];
+
+/// Where a ban looks.
+enum Where {
+    /// In the code of all Rust files.
+    Code,
+    /// In the code of these folders of `src`.
+    CodeIn(&'static [&'static str]),
+    /// In all text, comments and prose included.
+    Text,
+}
+
+struct Ban {
+    words: &'static [&'static str],
+    place: Where,
+    instead: &'static str,
+}
+
+const BANS: &[Ban] = &[
+    Ban {
+        words: &["todo!", "unimplemented!"],
+        place: Where::Code,
+        instead: "finish it, or return an error that says what is not supported",
+    },
+    Ban { words: &["FIXME", "XXX", "TODO"], place: Where::Text, instead: "mend it, or open an issue and leave no mark" },
+    Ban { words: &["dbg!"], place: Where::Code, instead: "remove it" },
+    Ban { words: &["println!", "print!", "eprintln!", "eprint!"], place: Where::CodeIn(CORE), instead: "return data; `ui` draws it" },
+    Ban { words: &["unsafe"], place: Where::Code, instead: "find the safe way; there is one in this project" },
+    Ban { words: &["#[ignore"], place: Where::Code, instead: "assert what happens now and say in a comment what should" },
+    Ban {
+        words: &["HashMap", "HashSet"],
+        place: Where::CodeIn(DETERMINISTIC),
+        instead: "use a vector indexed by an id or a BTreeMap: the order of a hash map is not the same in every run",
+    },
+    Ban {
+        words: &["std::time", "std::env", "Instant", "SystemTime"],
+        place: Where::CodeIn(CORE),
+        instead: "time is a `Tick` and settings are arguments: a run must not depend on the machine it runs on",
+    },
+    Ban {
+        words: &[
+            ".sin()", ".cos()", ".tan()", ".tanh()", ".exp()", ".exp2()", ".ln()", ".log2()", ".log10()", ".powf(", ".powi(", ".cbrt()",
+            ".hypot(",
+        ],
+        place: Where::CodeIn(DETERMINISTIC),
+        instead: "compute it in `num` from exact operations: the platform's library rounds differently from machine to machine",
+    },
+    Ban {
+        words: &["/home/", "/root/", "/tmp/", "/work/", "/Users/"],
+        place: Where::Text,
+        instead: "a path of one machine has no place here: name it from the top of the project",
+    },
+    Ban {
+        words: &["worktree", "this agent", "helper session"],
+        place: Where::Text,
+        instead: "say what the code does, not how it came about",
+    },
+];
+
+/// Longest line, in characters.
+const LINE_CHARS_MAX: usize = 140;
+/// Files that may have longer lines: prose that an editor wraps, a generated page, and the instruction table, which is read as a table.
+const WIDE: &[&str] = &[".md", ".toml", "man/ptxdbg.1", "src/isa/table/"];
+/// Longest function, in lines from `fn` to its closing brace.
+const FUNCTION_LINES_MAX: usize = 70;
+/// Longest file, in lines.
+const FILE_LINES_MAX: usize = 600;
+
+/// Functions that are longer, each with the length it may not exceed. Rows may shrink and go, never grow.
+const LONG_FUNCTIONS: &[(&str, &str, usize)] = &[];
+/// Files that are longer, each with the length it may not exceed. Rows may shrink and go, never grow.
+const LONG_FILES: &[(&str, usize)] = &[];
+
+fn rust_files() -> Vec<File> {
+    let folders = ["src", "tests", "benches", "build.rs"];
+    folders.iter().flat_map(|folder| files(folder, &[".rs"])).collect()
+}
+
+/// All text of the project but this file, which has to name what it bans.
+fn texts() -> Vec<File> {
+    let prose = ["src", "man", "README.md", "Cargo.toml", ".ci", "fixtures/README.md", "benches/kernels/README.md"];
+    let prose = prose.iter().flat_map(|folder| files(folder, &[".lalrpop", ".md", ".toml", ".1", ".5", "/run"]));
+    rust_files().into_iter().chain(prose).filter(|file| file.path != "tests/tidy.rs").collect()
+}
+
+#[track_caller]
+fn assert_none(problems: Vec<String>) {
+    assert!(problems.is_empty(), "{} problem(s):\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
+fn layers_use_only_what_their_row_lists() {
+    assert_none(files("src", &[".rs"]).iter().flat_map(layer_problems).collect());
+}
+
+fn layer_problems(file: &File) -> Vec<String> {
+    let layer = file.layer().unwrap_or_default();
+    if TOP_FILES.contains(&layer) {
+        return Vec::new();
+    }
+    let Some((_, may_use)) = LAYERS.iter().find(|(name, _)| *name == layer) else {
+        return vec![format!("{}: `{layer}` is no layer: move the file, or add a row to LAYERS and to README.md", file.path)];
+    };
+    let is_foreign = |name: &str| name != layer && LAYERS.iter().any(|(other, _)| *other == name) && !may_use.contains(&name);
+    let foreign = uses(file).into_iter().filter(|(_, name)| is_foreign(name));
+    let problem = |(at, name): (usize, String)| {
+        let place = file.place(at);
+        format!("{place}: `{layer}` uses `{name}`, but may use only [{}]: move the code up, or what it needs down", may_use.join(", "))
+    };
+    foreign.map(problem).collect()
+}
+
+/// The first names of all paths that start at the root of the crate: after `crate::`, or after as many `super::` as the file lies deep.
+fn uses(file: &File) -> Vec<(usize, String)> {
+    let from_root = occurrences(&file.code, "crate::").map(|at| (at, at + "crate::".len()));
+    let supers = occurrences(&file.code, "super::").filter(|at| !file.code[..*at].ends_with("super::")).filter_map(|at| {
+        let path = file.code[at..].trim_start_matches("super::");
+        let end = file.code.len() - path.len();
+        ((end - at) / "super::".len() >= depth(file)).then_some((at, end))
+    });
+    let paths = from_root.chain(supers);
+    paths.flat_map(|(at, end)| first_names(&file.code[end..]).into_iter().map(move |name| (at, name))).collect()
+}
+
+/// How many modules lie between the file's module and the root of the crate, itself included: 2 for `src/isa/types.rs`.
+fn depth(file: &File) -> usize {
+    let folders = file.path.matches('/').count();
+    if file.path.ends_with("/mod.rs") { folders - 1 } else { folders }
+}
+
+/// `a` of `a::b`, and `a` and `c` of `{a::b, c::{d, e}}`.
+fn first_names(path: &str) -> Vec<String> {
+    let name = |text: &str| text.trim_start().chars().take_while(|c| is_name(*c)).collect::<String>();
+    let Some(group) = path.strip_prefix('{') else { return vec![name(path)] };
+    let mut names = vec![name(group)];
+    let mut depth = 0;
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth == 0 => break,
+            '}' => depth -= 1,
+            ',' if depth == 0 => names.push(name(&group[at + 1..])),
+            _ => {}
+        }
+    }
+    names
+}
+
+#[test]
+fn crates_stay_in_their_folders() {
+    assert_none(files("src", &[".rs"]).iter().flat_map(home_problems).collect());
+}
+
+fn home_problems(file: &File) -> Vec<String> {
+    let strangers = HOMES.iter().filter(|(_, home)| !file.is_in(home));
+    let named = strangers.flat_map(|(name, home)| occurrences(&file.code, name).map(move |at| (at, name, home)));
+    named.map(|(at, name, home)| format!("{}: `{name}` belongs to `{home}` alone: hide it behind a type of ours", file.place(at))).collect()
+}
+
+#[test]
+fn nothing_banned_is_written() {
+    assert_none(texts().iter().flat_map(ban_problems).collect());
+}
+
+fn ban_problems(file: &File) -> Vec<String> {
+    let mut problems = Vec::new();
+    for ban in BANS {
+        let text = match ban.place {
+            Where::Code => &file.code,
+            Where::CodeIn(folders) if folders.iter().any(|folder| file.is_in(folder)) => &file.code,
+            Where::CodeIn(_) => continue,
+            Where::Text => &file.text,
+        };
+        for word in ban.words {
+            let found = occurrences(text, word);
+            problems.extend(found.map(|at| format!("{}: `{word}`: {}", file.place(at), ban.instead)));
+        }
+    }
+    problems
+}
+
+#[test]
+fn every_file_starts_with_a_header() {
+    let headless = rust_files().into_iter().filter(|file| !file.text.starts_with("//! "));
+    assert_none(headless.map(|file| format!("{}:1: say in a `//!` header what is in here and how it works", file.path)).collect());
+}
+
+#[test]
+fn every_file_belongs_to_the_crate() {
+    let all = files("src", &[".rs"]);
+    let mut reached = vec!["src/lib.rs".to_string(), "src/main.rs".to_string()];
+    let mut next = 0;
+    while let Some(path) = reached.get(next).cloned() {
+        let file = all.iter().find(|file| file.path == path);
+        reached.extend(file.into_iter().flat_map(submodules).filter(|path| all.iter().any(|file| file.path == *path)));
+        next += 1;
+    }
+    let lost = all.iter().filter(|file| !reached.contains(&file.path));
+    assert_none(lost.map(|file| format!("{}: no `mod` leads here: declare it or delete it", file.path)).collect());
+}
+
+/// The paths at which the modules that `file` declares may lie.
+fn submodules(file: &File) -> Vec<String> {
+    let stem = file.path.trim_end_matches(".rs");
+    let folder = ["/mod", "/lib", "/main"].iter().find_map(|root| stem.strip_suffix(root)).unwrap_or(stem);
+    let declared = file.code.match_indices("mod ").filter_map(|(at, word)| {
+        let rest = &file.code[at + word.len()..];
+        let end = rest.find(|c| !is_name(c))?;
+        rest[end..].starts_with(';').then(|| &rest[..end])
+    });
+    declared.flat_map(|name| [format!("{folder}/{name}.rs"), format!("{folder}/{name}/mod.rs")]).collect()
+}
+
+#[test]
+fn nothing_grows_too_long() {
+    assert_none(texts().iter().flat_map(line_problems).collect());
+    assert_none(rust_files().iter().flat_map(function_problems).collect());
+    assert_none(rust_files().iter().flat_map(file_problem).collect());
+}
+
+fn line_problems(file: &File) -> Vec<String> {
+    if WIDE.iter().any(|part| file.path.contains(part)) {
+        return Vec::new();
+    }
+    let lines = file.text.lines().enumerate().filter(|(_, line)| line.chars().count() > LINE_CHARS_MAX);
+    lines.map(|(index, _)| format!("{}:{}: more than {LINE_CHARS_MAX} characters: break the line", file.path, index + 1)).collect()
+}
+
+fn function_problems(file: &File) -> Vec<String> {
+    let mut problems = Vec::new();
+    for (at, name, lines) in functions(&file.code) {
+        let exception = LONG_FUNCTIONS.iter().find(|(path, function, _)| *path == file.path && *function == name);
+        let limit = exception.map_or(FUNCTION_LINES_MAX, |(_, _, limit)| *limit);
+        if lines > limit {
+            problems.push(format!("{}: `{name}` has {lines} lines, {limit} at most: split it", file.place(at)));
+        }
+    }
+    problems
+}
+
+/// Offset, name and number of lines of every function with a body.
+fn functions(code: &str) -> Vec<(usize, String, usize)> {
+    let mut found = Vec::new();
+    for at in occurrences(code, "fn") {
+        let rest = &code[at..];
+        let name: String = rest["fn".len()..].trim_start().chars().take_while(|c| is_name(*c)).collect();
+        let Some(length) = body_end(rest).filter(|_| !name.is_empty()) else { continue };
+        found.push((at, name, line_of(rest, length)));
+    }
+    found
+}
+
+/// Where the body of the function at the start of `rest` ends; nothing if it has none.
+fn body_end(rest: &str) -> Option<usize> {
+    let mut parens = 0;
+    let mut braces = 0;
+    for (at, c) in rest.char_indices() {
+        match c {
+            '(' | '[' => parens += 1,
+            ')' | ']' => parens -= 1,
+            ';' if parens == 0 && braces == 0 => return None,
+            '{' => braces += 1,
+            '}' if braces <= 1 => return (braces == 1).then_some(at),
+            '}' => braces -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+fn file_problem(file: &File) -> Option<String> {
+    let limit = LONG_FILES.iter().find(|(path, _)| *path == file.path).map_or(FILE_LINES_MAX, |(_, limit)| *limit);
+    let lines = file.text.lines().count();
+    (lines > limit).then(|| format!("{}: {lines} lines, {limit} at most: split it by topic", file.path))
+}
+
+#[test]
+fn the_readme_lists_every_layer() {
+    let readme = files("README.md", &[".md"]);
+    let rows = readme.iter().flat_map(|file| file.text.lines()).filter_map(|line| line.strip_prefix("| `"));
+    let named: Vec<&str> =
+        rows.filter_map(|row| row.split('`').next()).filter(|name| LAYERS.iter().any(|(layer, _)| layer == name)).collect();
+    let expected: Vec<&str> = LAYERS.iter().map(|(layer, _)| *layer).collect();
+    assert_eq!(named, expected, "the table in README.md and LAYERS in tests/tidy.rs must list the same folders in the same order");
+}
+
+#[test]
+fn planted_problems_are_found() {
+    let cases: &[(&str, &str, usize)] = &[
+        ("src/num/mod.rs", "use crate::base::Span;\nuse crate::{\n    base::Span,\n    machine::{Tick, cfg},\n};", 1),
+        ("src/num/mod.rs", "fn f() { super::machine::tick(); self::g(); crate::num::g(); }", 1),
+        ("src/num/wide.rs", "use super::{machine, int};\nuse super::super::{machine::Tick, base};", 1),
+        ("src/num/wide.rs", "// crate::machine\nconst A: &str = \"crate::machine\";", 0),
+        ("src/main.rs", "use ptxdbg::machine;", 0),
+        ("src/attic/mod.rs", "", 1),
+    ];
+    for (path, text, expected) in cases {
+        assert_eq!(layer_problems(&File::new(path, text)).len(), *expected, "{path}: {text}");
+    }
+    let planted = File::new("src/machine/mod.rs", "use std::collections::HashMap;\n// FIXME\nfn f() { x.sin(); print!(\"\"); \"todo!\"; }");
+    assert_eq!(ban_problems(&planted).len(), 4);
+    assert_eq!(home_problems(&File::new("src/sema/mod.rs", "use petgraph::Graph;")).len(), 1);
+    assert_eq!(home_problems(&File::new("src/cfg/mod.rs", "use petgraph::Graph;")).len(), 0);
+    let long = format!("fn short();\nfn long(a: [u8; 2]) {{\n{}}}\n", "    { }\n".repeat(FUNCTION_LINES_MAX));
+    assert_eq!(function_problems(&File::new("src/base/mod.rs", &long)).len(), 1);
+    assert_eq!(line_problems(&File::new("man/x.5", &"x".repeat(LINE_CHARS_MAX + 1))).len(), 1);
+    assert_eq!(file_problem(&File::new("src/base/mod.rs", &"\n".repeat(FILE_LINES_MAX + 1))).iter().len(), 1);
+}
