@@ -153,6 +153,7 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
         wider: false,
         register_only: false,
         constant_only: false,
+        value: None,
         special: false,
         address_of: false,
         vector: false,
@@ -182,6 +183,10 @@ fn annotate(operand: &mut OperandForm, annotation: &'static str) {
         "_" => operand.sink = true,
         "label" => operand.role = Role::Label,
         "any" => operand.role = Role::Any,
+        other if other.starts_with('=') => {
+            operand.constant_only = true;
+            operand.value = other[1..].parse().ok();
+        }
         other => {
             let ty = ScalarType::from_word(other).unwrap_or_else(|| fault("no annotation called", other));
             operand.ty = OperandType::Fixed(ty);

@@ -20,14 +20,16 @@ mod made_up;
 pub mod npy;
 mod plan;
 mod pointers;
+mod read;
 mod resolve;
 mod words;
 
 pub use data::DataError;
 pub use element::{Element, Kind, Number};
 pub use expect::{Comparison, Expect, Mismatch};
-pub use file::{Content, Findings, LaunchFile, LaunchFileError, Tolerance};
+pub use file::{Content, Findings, Tolerance};
 pub use init::{Contents, Recipe, pieces};
 pub use made_up::{from_words, made_up};
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedLaunch, PlannedParam};
+pub use read::{LaunchFile, LaunchFileError};
 pub use resolve::{Overrides, choose_kernel, plan};
