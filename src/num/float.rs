@@ -261,14 +261,9 @@ fn output<F: Float>(a: F, operands: [F; 3], mode: Mode) -> F {
 }
 
 /// The result with the right NaN, if it is one.
-///
-/// This looks at the encoding, because to the compiler one NaN is as good as another: it is known to simplify "a NaN of mine if x < 0,
-/// else the root of x" to the root, whose NaN is the processor's.
 #[inline(always)]
 fn canonical<F: Float>(a: F, [first, second, third]: [F; 3]) -> F {
-    let infinity = F::FORMAT.largest + 1;
-    let is_nan = a.word() & !F::FORMAT.sign() > infinity;
-    F::from_word(if is_nan { F::nan_from(first, second, third).word() } else { a.word() })
+    if a.is_nan() { F::nan_from(first, second, third) } else { a }
 }
 
 fn exact<F: Float>(a: F) -> Exact {

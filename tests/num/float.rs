@@ -37,7 +37,7 @@ fn copysign_takes_the_sign_of_its_first_operand() {
 
 #[test]
 #[rustfmt::skip]
-fn f32_in_every_rounding() {
+fn f32_add() {
     check("add.rn.f32", |[a, b]| add(f32::from_word(a), f32::from_word(b), RN).word(), &[
         [0x3fb67a7d, 0x59546ad7, 0x59546ad7], [0x3f328330, 0xbf800001, 0xbe9af9a4], [0x419241a9, 0xff7fffff, 0xff7fffff],
         [0x3, 0xdf87519f, 0xdf87519f], [0xbeedbea, 0xffffffff, 0x7fffffff], [0xc0000000, 0x367eab80, 0xbfffffe0],
@@ -54,6 +54,11 @@ fn f32_in_every_rounding() {
         [0xff800007, 0xaa3658b8, 0x7fffffff], [0x7f800001, 0x39089c99, 0x7fffffff], [0x42c60000, 0x3fc00000, 0x42c90000],
         [0xb4e00000, 0xb4e00000, 0xb5600000], [0x739c546d, 0x7fffff, 0x739c546e], [0x3e6b3d0d, 0x7fc00005, 0x7fffffff],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f32_sub() {
     check("sub.rn.f32", |[a, b]| sub(f32::from_word(a), f32::from_word(b), RN).word(), &[
         [0x7fc00005, 0x7fc00005, 0x7fffffff], [0x3dfd3c12, 0x3dfd3c12, 0x0], [0x80000003, 0x406e8d2c, 0xc06e8d2c],
         [0xc0000000, 0x5facd6ea, 0xdfacd6ea], [0x8baaf528, 0x2, 0x8baaf528], [0xfed306d6, 0xbf000000, 0xfed306d6],
@@ -70,6 +75,11 @@ fn f32_in_every_rounding() {
         [0x3caee241, 0x0, 0x3caee241], [0x7f7fffff, 0x414f3000, 0x7f7fffff], [0xff800007, 0x80974f66, 0x7fffffff],
         [0x3653ded7, 0x3653ded7, 0x0], [0x3ab00000, 0x3f9bb450, 0xbf9b8850], [0x85d90a, 0x7f800000, 0xff800000],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f32_mul() {
     check("mul.rn.f32", |[a, b]| mul(f32::from_word(a), f32::from_word(b), RN).word(), &[
         [0x3f800000, 0x82a6a628, 0x82a6a628], [0x79df4308, 0xff800007, 0x7fffffff], [0xff7fffff, 0xb3db1d6f, 0x73db1d6e],
         [0xbfac247, 0x9979e9d2, 0x80000000], [0x3f5801b5, 0x1fe29075, 0x1fbf2b65], [0xfee2ee52, 0x40c1211f, 0xff800000],
@@ -86,6 +96,11 @@ fn f32_in_every_rounding() {
         [0xbfc00000, 0xffffffff, 0x7fffffff], [0x9692a716, 0xb7900000, 0xea4fbf9], [0x74b62cae, 0x7f30960d, 0x7f800000],
         [0x402b6f1f, 0x40000000, 0x40ab6f1f], [0x331e97b7, 0x7fc00000, 0x7fffffff], [0xbfc00000, 0x80800001, 0xc00002],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f32_fma() {
     check("fma.rn.f32", |[a, b, c]| fma(f32::from_word(a), f32::from_word(b), f32::from_word(c), RN).word(), &[
         [0x8077bf32, 0x3f4c9a87, 0x3fc00000, 0x3fc00000], [0x44224000, 0xff13a442, 0xff7fffff, 0xff800000],
         [0x3d8b7f5a, 0x80800000, 0x8ab8d74a, 0x8ab8d74b], [0x9faa2bc4, 0xb0c82e3b, 0xbb8d3003, 0xbb8d3003],
@@ -106,6 +121,11 @@ fn f32_in_every_rounding() {
         [0x7f69e805, 0x3daf1d59, 0xbf800001, 0x7da0006d], [0xbf800000, 0x3e4c0000, 0xffc00005, 0x7fffffff],
         [0xff800000, 0x4901ad5e, 0x60a7b98a, 0xff800000], [0xb5500000, 0x9fbe0d52, 0x7f7fffff, 0x7f800000],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f32_div() {
     check("div.rn.f32", |[a, b]| div(f32::from_word(a), f32::from_word(b), RN).word(), &[
         [0xff800001, 0x7f800007, 0x7fffffff], [0x120f5a, 0x6289643e, 0x0], [0x41f60fee, 0x7ee797e2, 0x287ff33],
         [0x80800000, 0x4120f33b, 0x800cb975], [0x8ba84d06, 0xd9ab10c9, 0x0], [0x1fc5f688, 0xa78063aa, 0xb7c55cdc],
@@ -122,6 +142,11 @@ fn f32_in_every_rounding() {
         [0xe758082f, 0x1, 0xff7fffff], [0xff800000, 0xffc00005, 0x7fffffff], [0x7fc00005, 0x417665c8, 0x7fffffff], [0x2, 0x3fc00000, 0x2],
         [0x7fffff, 0xc67ba800, 0x80000208], [0x7f7fffff, 0x7fc00005, 0x7fffffff],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f32_rcp() {
     check("rcp.rn.f32", |[a]| rcp(f32::from_word(a), RN).word(), &[
         [0x3c8642c3, 0x42740ff4], [0xb5446c00, 0xc9a6d319], [0x8fb3c2, 0x7e6406f4], [0x7fc00000, 0x7fffffff],
     ]);
@@ -134,6 +159,11 @@ fn f32_in_every_rounding() {
     check("rcp.rp.f32", |[a]| rcp(f32::from_word(a), RP).word(), &[
         [0x3f800001, 0x3f7fffff], [0x1, 0x7f800000], [0xbf800001, 0xbf7ffffe], [0xff02f7cd, 0x803e8cb5],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f32_sqrt() {
     check("sqrt.rn.f32", |[a]| sqrt(f32::from_word(a), RN).word(), &[
         [0x3fe7a782, 0x3fac3265], [0xe12ded72, 0x7fffffff], [0xff800000, 0x7fffffff], [0x7f7fffff, 0x5f7fffff],
     ]);
@@ -150,7 +180,7 @@ fn f32_in_every_rounding() {
 
 #[test]
 #[rustfmt::skip]
-fn ftz_flushes_operands_and_results() {
+fn flush_add() {
     check("add.rn.ftz.f32", |[a, b]| add(f32::from_word(a), f32::from_word(b), ftz(RN)).word(), &[
         [0xba149a6, 0xdfc02d18, 0xdfc02d18], [0x0, 0x401c4000, 0x401c4000], [0x1, 0x7f800007, 0x7fffffff],
         [0xc0000000, 0x40400000, 0x3f800000], [0x1feee4d8, 0x414695, 0x1feee4d8],
@@ -163,6 +193,11 @@ fn ftz_flushes_operands_and_results() {
         [0x80000003, 0x800001, 0x800001], [0x800001, 0x724889d8, 0x724889d9], [0xd04bc0c5, 0xd04bc0c5, 0xd0cbc0c5],
         [0x80000001, 0x80000001, 0x80000000], [0x3ffbec23, 0xb9d29000, 0x3ffbdefa],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn flush_mul() {
     check("mul.rn.ftz.f32", |[a, b]| mul(f32::from_word(a), f32::from_word(b), ftz(RN)).word(), &[
         [0x0, 0x3db1649c, 0x0], [0x4ea4c478, 0x45919c53, 0x54bb6fca], [0xc109fa, 0xbf000000, 0x80000000],
         [0x9d38233f, 0x3dc11743, 0x9b8ae34e], [0x6c24e5, 0x6c24e5, 0x0],
@@ -175,6 +210,11 @@ fn ftz_flushes_operands_and_results() {
         [0x3eedc0a3, 0x3eedc0a3, 0x3e5cce3f], [0x2, 0x3f800001, 0x0], [0xc0000000, 0x40000000, 0xc0800000],
         [0xff800001, 0xbfc00000, 0x7fffffff], [0xff49b213, 0xbf9ec00b, 0x7f7a266c],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn flush_fma() {
     check("fma.rn.ftz.f32", |[a, b, c]| fma(f32::from_word(a), f32::from_word(b), f32::from_word(c), ftz(RN)).word(), &[
         [0x40000000, 0x7fc00005, 0x80000001, 0x7fffffff], [0x418f4495, 0x40263a3c, 0xedac778c, 0xedac778c],
         [0x80000003, 0x3fc00000, 0x67d0294f, 0x67d0294f], [0x2efc37, 0x80000002, 0x5f8a7dee, 0x5f8a7dee],
@@ -190,6 +230,11 @@ fn ftz_flushes_operands_and_results() {
         [0x368f5680, 0x7f1e656a, 0xff800007, 0x7fffffff], [0xbf800000, 0xffc00005, 0xbf800000, 0x7fffffff],
         [0x80800000, 0x80800000, 0xa18e1f70, 0xa18e1f6f],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn flush_div() {
     check("div.rn.ftz.f32", |[a, b]| div(f32::from_word(a), f32::from_word(b), ftz(RN)).word(), &[
         [0xf1f909b8, 0x3f7fffff, 0xf1f909b9], [0x2f08bd90, 0xc0000000, 0xae88bd90], [0x7f800001, 0x57a93140, 0x7fffffff],
         [0xb6480000, 0xb6480000, 0x3f800000], [0x8bc09530, 0x7fc00005, 0x7fffffff],
@@ -202,6 +247,11 @@ fn ftz_flushes_operands_and_results() {
         [0x7fffffff, 0x47a01160, 0x7fffffff], [0x40cd770d, 0x42f2996a, 0x3d58d086], [0xa4f05, 0x13938a17, 0x0],
         [0x2e957f, 0xff800001, 0x7fffffff], [0x1d2f6bc3, 0x807fffff, 0xff800000],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn flush_rcp() {
     check("rcp.rn.ftz.f32", |[a]| rcp(f32::from_word(a), ftz(RN)).word(), &[
         [0x6c4b8156, 0x12a1049b], [0x1, 0x7f800000], [0x7fc00000, 0x7fffffff], [0xbfb4079d, 0xbf3603ae], [0xffffffff, 0x7fffffff],
     ]);
@@ -269,7 +319,7 @@ fn sat_clamps_to_the_unit_interval() {
 
 #[test]
 #[rustfmt::skip]
-fn f64_in_every_rounding() {
+fn f64_add() {
     check("add.rn.f64", |[a, b]| add(f64::from_word(a), f64::from_word(b), RN).word(), &[
         [0x7fffffffffffffff, 0x62b02be44e71cae6, 0x7fffffffffffffff], [0x3fe0000000000000, 0x402e5724e31dc9a6, 0x402f5724e31dc9a6],
         [0x8010000000000001, 0x30bd39a541cd7, 0x800cf42c65abe32a], [0x4123b52b9c680000, 0xb830df0ed4344710, 0x4123b52b9c680000],
@@ -286,6 +336,11 @@ fn f64_in_every_rounding() {
         [0x0, 0xc140000000000000, 0xc140000000000000], [0x3fefffffffffffff, 0x3fd7199301d9df8f, 0x3ff5c664c07677e4],
         [0x7ff0000000000007, 0x3fefffffffffffff, 0x7ff8000000000007], [0x3fd8a4707d007721, 0x10000000000000, 0x3fd8a4707d007722],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f64_sub() {
     check("sub.rn.f64", |[a, b]| sub(f64::from_word(a), f64::from_word(b), RN).word(), &[
         [0xdffdd3fb6a7150d1, 0xbd02640000000000, 0xdffdd3fb6a7150d1], [0xdff3d42e29c58805, 0xffecd7ba3f6c7ffd, 0x7fecd7ba3f6c7ffd],
         [0x4cdee19cd94bf286, 0x3fe301678b0dc9a8, 0x4cdee19cd94bf286], [0xbfffdfbde8bea42f, 0xbfffdfbde8bea42f, 0x0],
@@ -302,6 +357,11 @@ fn f64_in_every_rounding() {
         [0x64c54b68be7264aa, 0x83409079d6908a0e, 0x64c54b68be7264ab], [0xbff1cd774aeb307e, 0x10000000000000, 0xbff1cd774aeb307e],
         [0x3fed61ed03fb0802, 0xffffffffffffffff, 0xffffffffffffffff], [0x7ff0000000000001, 0xbfe0000000000000, 0x7ff8000000000001],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f64_mul() {
     check("mul.rn.f64", |[a, b]| mul(f64::from_word(a), f64::from_word(b), RN).word(), &[
         [0x5fdd11b92b0d98b4, 0xffefffffffffffff, 0xfff0000000000000], [0x3fb182399ff88111, 0x2, 0x0],
         [0x3fa53f9365cb0516, 0x80114bf931ed2027, 0x8000b7c38c7642c8], [0x42cc000000000000, 0xfff8000000000000, 0xfff8000000000000],
@@ -318,6 +378,11 @@ fn f64_in_every_rounding() {
         [0x3fefffffffffffff, 0x8010000000000001, 0x8010000000000000], [0x800251f733fbcd26, 0x51ca0a8f7a8d8ef6, 0x91be35cdea847a93],
         [0xa6f5c97089f4848f, 0xa6f5c97089f4848f, 0xdfdaaaf88c38b7f], [0x172eb8baf69735, 0x3cf3020000000000, 0x1c],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f64_fma() {
     check("fma.rn.f64", |[a, b, c]| fma(f64::from_word(a), f64::from_word(b), f64::from_word(c), RN).word(), &[
         [0x7ff0000000000001, 0x41b2800000000000, 0xc352a270cc200000, 0x7ff8000000000001],
         [0xffffffffffffffff, 0x5cd51580b61280c0, 0x404cba4a58d3d060, 0xffffffffffffffff],
@@ -342,6 +407,11 @@ fn f64_in_every_rounding() {
         [0xc2cbf0e36260d800, 0xfff8000000000000, 0xbff684892c618499, 0xfff8000000000000],
         [0xffe079a4d0b5437e, 0xebd9ab67cfe14b20, 0x3d5aa109c0000000, 0x7ff0000000000000],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f64_div() {
     check("div.rn.f64", |[a, b]| div(f64::from_word(a), f64::from_word(b), RN).word(), &[
         [0x800fffffffffffff, 0xfff0000000000000, 0x0], [0xc33b400000000000, 0xc33b400000000000, 0x3ff0000000000000],
         [0x3ff8000000000000, 0xdb60fc41cdb1f36, 0x723167e3d32dce2a], [0x8c89589739f61c34, 0x401328b73f68b76b, 0x8c652ab796575d8a],
@@ -358,6 +428,11 @@ fn f64_in_every_rounding() {
         [0x41dec00000000000, 0x7ff0000000000001, 0x7ff8000000000001], [0x66f50347a065ce46, 0xbf65863808a00000, 0xe77f3d5577fd5479],
         [0x2ef0fa0fb2ec098d, 0x7fefffffffffffff, 0x1], [0x3fda7ee000000000, 0x405e90c78829686e, 0x3f6bbd32d1d0dc2f],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f64_rcp() {
     check("rcp.rn.f64", |[a]| rcp(f64::from_word(a), RN).word(), &[
         [0x800fffffffffffff, 0xffd0000000000001], [0x7ff0000000000007, 0x7ff8000000000007], [0x4020b1a5cb25628f, 0x3fbeab7944bdbc1d],
         [0x2, 0x7ff0000000000000],
@@ -366,6 +441,11 @@ fn f64_in_every_rounding() {
         [0xbbe5c2d1d4f29354, 0xc3f7873fa7e1a88b], [0x74a265dac02ba19a, 0xb3bd44da62f83de], [0x0, 0x7ff0000000000000],
         [0xfff8000000000005, 0xfff8000000000005],
     ]);
+}
+
+#[test]
+#[rustfmt::skip]
+fn f64_sqrt() {
     check("sqrt.rn.f64", |[a]| sqrt(f64::from_word(a), RN).word(), &[
         [0x80109fb5544fe2e3, 0xfff8000000000000], [0xbff0000000000001, 0xfff8000000000000], [0x13806e479a6e110c, 0x29b6ee1491c09153],
         [0x10000000000000, 0x2000000000000000],
@@ -442,12 +522,14 @@ fn min_and_max() {
         [0xff7fffff, 0xd02bfbad, 0xff7fffff], [0x72376443, 0x8039d498, 0x8039d498], [0x0, 0x0, 0x0], [0xfeb53252, 0x7f800000, 0xfeb53252],
         [0xffffffff, 0x3cda8869, 0x7fffffff],
     ]);
-    check("min.xorsign.abs.f32", |[a, b]| min(f32::from_word(a), f32::from_word(b), Extremum { xorsign_abs: true, ..Extremum::default() }).word(), &[
+    check("min.xorsign.abs.f32", |[a, b]|
+        min(f32::from_word(a), f32::from_word(b), Extremum { xorsign_abs: true, ..Extremum::default() }).word(), &[
         [0xef3ae5df, 0x7f800000, 0xef3ae5df], [0x800001, 0xffffffff, 0x80800001], [0x7f800007, 0x7f800007, 0x7fffffff],
         [0x7f4aaad4, 0x7f4aaad4, 0x7f4aaad4], [0x4a100000, 0x4a100000, 0x4a100000], [0x0, 0x403eec8e, 0x0],
         [0x7f800007, 0xf67cd270, 0xf67cd270], [0xff11f741, 0xe53714db, 0x653714db],
     ]);
-    check("min.ftz.NaN.xorsign.abs.f32", |[a, b]| min(f32::from_word(a), f32::from_word(b), Extremum { ftz: true, nan: true, xorsign_abs: true }).word(), &[
+    check("min.ftz.NaN.xorsign.abs.f32", |[a, b]|
+        min(f32::from_word(a), f32::from_word(b), Extremum { ftz: true, nan: true, xorsign_abs: true }).word(), &[
         [0x2301efee, 0x3f800000, 0x2301efee], [0xd45feef2, 0xff31562b, 0x545feef2], [0x800001, 0x2, 0x0], [0x3ca3c850, 0x0, 0x0],
         [0x80eb6aeb, 0x46dac700, 0x80eb6aeb], [0x3d24a099, 0x800001, 0x800001], [0x2, 0xee9dace2, 0x80000000],
         [0xbffce161, 0x3ea484fb, 0xbea484fb],
@@ -462,12 +544,14 @@ fn min_and_max() {
         [0xbfb8a6ff, 0x0, 0x0], [0xdfbc55d4, 0xff800007, 0x7fffffff], [0x80000003, 0xff800007, 0x7fffffff],
         [0x7f800001, 0x2e3b7c6e, 0x7fffffff], [0x80800001, 0xaf74864a, 0x80800001],
     ]);
-    check("max.xorsign.abs.f32", |[a, b]| max(f32::from_word(a), f32::from_word(b), Extremum { xorsign_abs: true, ..Extremum::default() }).word(), &[
+    check("max.xorsign.abs.f32", |[a, b]|
+        max(f32::from_word(a), f32::from_word(b), Extremum { xorsign_abs: true, ..Extremum::default() }).word(), &[
         [0x45960d98, 0x8065dfae, 0xc5960d98], [0xff5cd2ca, 0xbf000000, 0x7f5cd2ca], [0xff7fffff, 0x40a84f60, 0xff7fffff],
         [0x3d88a800, 0x46b60000, 0x46b60000], [0x371637e0, 0xff800000, 0xff800000], [0xc2a14000, 0x4090b757, 0xc2a14000],
         [0x2, 0x80f363ca, 0x80f363ca], [0xc5da4200, 0x7f0a8ebd, 0xff0a8ebd],
     ]);
-    check("max.ftz.NaN.xorsign.abs.f32", |[a, b]| max(f32::from_word(a), f32::from_word(b), Extremum { ftz: true, nan: true, xorsign_abs: true }).word(), &[
+    check("max.ftz.NaN.xorsign.abs.f32", |[a, b]|
+        max(f32::from_word(a), f32::from_word(b), Extremum { ftz: true, nan: true, xorsign_abs: true }).word(), &[
         [0x807fffff, 0x3fc00000, 0xbfc00000], [0x7f800007, 0xbd7ed0f0, 0x7fffffff], [0xffd07bde, 0x80800001, 0x7fffffff],
         [0x5ff0a8ac, 0xcb514952, 0xdff0a8ac], [0xff800000, 0x3fedf1ac, 0xff800000], [0x80000003, 0xc12e9e2f, 0x412e9e2f],
         [0x80000000, 0x3f800001, 0xbf800001], [0xbea00000, 0xbea00000, 0x3ea00000],
