@@ -250,13 +250,13 @@ fn expectations_can_be_compared() {
     let finite = "a tolerance is a finite number that is not negative";
     assert_mistakes(&[
         (x("F32", "tolerance: Ulp(1)"), "2:70: a tolerance without 'expect' means nothing"),
-        (x("F32", "expect: Zero"), "2:70: 'expect' is Values, File or Slice"),
-        (x("F32", "expect: Values([1])"), "2:70: buffer 'x' has 2 elements, and 1 are given"),
-        (x("F32", "expect: Values([1, 2]), tolerance: Abs(NaN)"), &format!("2:97: {finite}")),
-        (x("F32", "expect: Values([1, 2]), tolerance: AbsOrRel(0.0, -1.0)"), &format!("2:97: {finite}")),
+        (x("F32", "expect: Zero"), "2:67: 'expect' is Values, File or Slice"),
+        (x("F32", "expect: Values([1])"), "2:67: buffer 'x' has 2 elements, and 1 are given"),
+        (x("F32", "expect: Values([1, 2]), tolerance: Abs(NaN)"), &format!("2:94: {finite}")),
+        (x("F32", "expect: Values([1, 2]), tolerance: AbsOrRel(0.0, -1.0)"), &format!("2:94: {finite}")),
         (
             x("B32", "expect: Values([1, 2]), tolerance: Rel(0.5)"),
-            "2:97: elements of B32 are compared bit for bit; a tolerance needs a buffer of numbers",
+            "2:94: elements of B32 are compared bit for bit; a tolerance needs a buffer of numbers",
         ),
     ]);
 }
@@ -267,7 +267,7 @@ fn sequences_and_suites_say_things_where_they_belong() {
     assert_mistakes(&[
         (
             format!("Suite(launches: [{}])", other("module: \"m\"")),
-            "1:98: the module is the same for all launches: name it beside 'launches'",
+            "1:97: the module is the same for all launches: name it beside 'launches'",
         ),
         (
             format!("Suite(printed: File(\"x\"), launches: [{}])", other("")),
@@ -275,7 +275,7 @@ fn sequences_and_suites_say_things_where_they_belong() {
         ),
         (
             format!("Sequence(launches: [{}])", other("printed: File(\"x\")")),
-            "1:102: what a Sequence prints is compared as a whole: say it beside 'launches'",
+            "1:101: what a Sequence prints is compared as a whole: say it beside 'launches'",
         ),
         (format!("Sequence(printed: Zero, launches: [{}])", other("")), "1:19: 'printed' is a File"),
     ]);
