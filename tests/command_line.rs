@@ -1,5 +1,7 @@
 //! The program as it is called: what it prints where, and how it ends, above all when it is used wrongly.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 

@@ -1,5 +1,7 @@
 //! Launch files: every fixture is read and fits its module, and every kind of mistake is told with its place and the way out.
 
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
