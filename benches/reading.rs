@@ -6,7 +6,7 @@
 
 mod job;
 
-use criterion::Throughput;
+use criterion::{SamplingMode, Throughput};
 use ptxdbg::base::{SourceFile, Sources};
 use ptxdbg::{sema, syntax};
 
@@ -16,6 +16,7 @@ fn main() {
     let text = large_module();
     let mut criterion = job::criterion();
     let mut group = criterion.benchmark_group("reading");
+    group.sampling_mode(SamplingMode::Flat);
     group.throughput(Throughput::Bytes(text.len() as u64));
     group.bench_function("parse", |bencher| {
         let mut sources = Sources::default();

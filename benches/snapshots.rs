@@ -15,6 +15,7 @@ mod job;
 
 use std::time::Duration;
 
+use criterion::SamplingMode;
 use job::{Job, Started};
 use ptxdbg::machine::Machine;
 
@@ -35,6 +36,7 @@ fn main() {
     let mut plain = Duration::MAX;
     let run = |started: &mut Started| job::run(&mut started.machine, u64::MAX, |_| {});
     let mut group = criterion.benchmark_group("snapshots");
+    group.sampling_mode(SamplingMode::Flat);
     group.bench_function("none", |bencher| bencher.iter_custom(|count| job::measure(count, &mut plain, || job.start(), run)));
 
     let mut snapshotted = Duration::MAX;

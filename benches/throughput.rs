@@ -16,7 +16,7 @@ mod job;
 
 use std::time::Duration;
 
-use criterion::Throughput;
+use criterion::{SamplingMode, Throughput};
 use job::Job;
 
 /// The kernels of `benches/kernels`, and the millions of thread-instructions in a second that each must reach.
@@ -33,6 +33,7 @@ struct Row {
 fn main() {
     let mut criterion = job::criterion();
     let mut group = criterion.benchmark_group("throughput");
+    group.sampling_mode(SamplingMode::Flat);
     let mut rows = Vec::new();
     for (kernel, target) in KERNELS {
         let job = Job::load(&format!("benches/kernels/{kernel}.ron"));

@@ -1,3 +1,210 @@
 //! The command line: reads the arguments, picks a front end, and ends with the exit status it answers.
+//!
+//! What was asked for goes to standard output: results, and under `--check` diagnostics. What keeps it from being done goes to
+//! standard error.
 
-fn main() {}
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+use ptxdbg::args::{Args, Color, Format, Order};
+use ptxdbg::base::Diagnostic;
+use ptxdbg::debug::open::{Module, open, read_module};
+use ptxdbg::debug::{LaunchChoice, OpenError, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize, verify_case};
+use ptxdbg::ui::text::{self, Style};
+
+/// How the program ends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Status {
+    /// All is well.
+    Well = 0,
+    /// Something is wrong with the kernel.
+    Wrong = 1,
+    /// The command line or a file cannot be used.
+    Unusable = 2,
+}
+
+/// Why the program ends before it has done what was asked for.
+enum Failure {
+    /// In one line.
+    Message(String),
+    /// Nothing could be run.
+    Open(OpenError),
+    /// The reader of standard output has gone: there is nobody to tell.
+    Silent,
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(_: std::io::Error) -> Self {
+        Failure::Silent
+    }
+}
+
+impl From<OpenError> for Failure {
+    fn from(error: OpenError) -> Self {
+        Failure::Open(error)
+    }
+}
+
+impl From<RunError> for Failure {
+    fn from(error: RunError) -> Self {
+        Failure::Message(error.to_string())
+    }
+}
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let done = accept(&args).and_then(|()| match (args.check, args.verify) {
+        (true, _) => check(&args),
+        (false, true) => verify(&args),
+        (false, false) => run(&args),
+    });
+    ExitCode::from(done.unwrap_or_else(|failure| complain(&failure, &args)) as u8)
+}
+
+/// `--check`: the diagnostics of every file.
+fn check(args: &Args) -> Result<Status, Failure> {
+    let style = style(args, std::io::stdout().is_terminal());
+    let mut status = Status::Well;
+    let mut out = std::io::stdout().lock();
+    for path in &args.kernels {
+        let Module { sources, diagnostics, .. } = read_module(path)?;
+        out.write_all(text::diagnostics(&sources, &diagnostics, style).as_bytes())?;
+        if diagnostics.iter().any(Diagnostic::is_error) {
+            status = Status::Wrong;
+        }
+    }
+    // A module with errors has nothing that a launch could be held against.
+    if status == Status::Well {
+        for request in launch_requests(args) {
+            open(&request)?;
+        }
+    }
+    Ok(status)
+}
+
+/// `--verify`: what is wrong, and how many cases passed. Launch files are all read before anything runs.
+fn verify(args: &Args) -> Result<Status, Failure> {
+    let style = style(args, std::io::stdout().is_terminal());
+    let mut out = std::io::stdout().lock();
+    let mut requests = launch_requests(args);
+    if requests.is_empty() {
+        requests = args.kernels.iter().map(|kernel| request(args, vec![kernel.clone()], LaunchChoice::Beside)).collect();
+    }
+    let (mut passed, mut failed) = (0, 0);
+    let mut opened = Vec::new();
+    for request in &requests {
+        match open(request) {
+            Ok(one) => opened.push(one),
+            // A module with errors fails as a whole; the others are verified all the same.
+            Err(OpenError::Module(module)) => {
+                failed += 1;
+                out.write_all(text::diagnostics(&module.sources, &module.diagnostics, style).as_bytes())?;
+            }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    for (program, case) in opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))) {
+        let report = verify_case(program, case, &run_options(args), args.exact)?;
+        let well = report.failures.is_empty();
+        passed += usize::from(well);
+        failed += usize::from(!well);
+        if !well {
+            out.write_all(text::case_report(&report, style).as_bytes())?;
+        }
+    }
+    out.write_all(text::verdict(passed, failed, style).as_bytes())?;
+    Ok(if failed == 0 { Status::Well } else { Status::Wrong })
+}
+
+/// Neither: run the launches and say what they came to.
+fn run(args: &Args) -> Result<Status, Failure> {
+    let style = style(args, std::io::stdout().is_terminal());
+    let launch = match args.launch.as_slice() {
+        [] if args.arg.is_empty() => LaunchChoice::Beside,
+        [] => LaunchChoice::Words(args.arg.clone()),
+        [file] => LaunchChoice::File(file.clone()),
+        _ => return Err(Failure::Message("one launch file at a time; several are for --verify".to_string())),
+    };
+    let opened = open(&request(args, args.kernels.clone(), launch))?;
+    let mut status = Status::Well;
+    let mut out = std::io::stdout().lock();
+    if let Some(made_up) = &opened.made_up {
+        out.write_all(text::made_up(made_up, style).as_bytes())?;
+    }
+    for case in &opened.plan.cases {
+        let run = run_case(&opened.program, case, &run_options(args))?;
+        let summary = summarize(case, run)?;
+        if summary.fault.is_some() {
+            status = Status::Wrong;
+        }
+        out.write_all(text::summary(&summary, style).as_bytes())?;
+    }
+    Ok(status)
+}
+
+/// A request for each launch file.
+fn launch_requests(args: &Args) -> Vec<Request> {
+    args.launch.iter().map(|file| request(args, args.kernels.clone(), LaunchChoice::File(file.clone()))).collect()
+}
+
+fn request(args: &Args, modules: Vec<PathBuf>, launch: LaunchChoice) -> Request {
+    let overrides = Overrides {
+        kernel: args.kernel.clone(),
+        grid: args.grid,
+        block: args.block,
+        cluster: args.cluster,
+        dynamic_shared: args.dynamic_shared,
+    };
+    Request { modules, launch, overrides }
+}
+
+fn run_options(args: &Args) -> RunOptions {
+    let schedule = match args.schedule {
+        Order::InOrder => Schedule::InOrder,
+        Order::Random => Schedule::Random,
+    };
+    RunOptions { schedule, seed: args.seed, resident: args.resident, step_limit: args.step_limit }
+}
+
+/// Refuses what the description of the command line cannot.
+fn accept(args: &Args) -> Result<(), Failure> {
+    if let Some(complaint) = args.missing.complaint() {
+        return Err(Failure::Message(complaint));
+    }
+    if args.kernels.is_empty() && args.launch.is_empty() {
+        return Err(Failure::Message("no file is given; try ptxdbg kernel.ptx, or ptxdbg --help".to_string()));
+    }
+    match args.kernels.iter().find(|path| path.extension().is_some_and(|extension| extension == "ron")) {
+        Some(path) => Err(Failure::Message(format!("{} is a launch file: say --launch {0}", path.display()))),
+        None => Ok(()),
+    }
+}
+
+fn style(args: &Args, is_terminal: bool) -> Style {
+    let no_color = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let color = match args.color {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => is_terminal && !no_color,
+    };
+    match args.format {
+        Format::Human => Style::Human { color },
+        Format::Json => Style::Json,
+    }
+}
+
+/// Says on standard error why nothing was done.
+fn complain(failure: &Failure, args: &Args) -> Status {
+    let style = style(args, std::io::stderr().is_terminal());
+    let (text, status) = match failure {
+        Failure::Silent => return Status::Unusable,
+        Failure::Message(message) | Failure::Open(OpenError::File(message)) => (format!("ptxdbg: {message}\n"), Status::Unusable),
+        Failure::Open(OpenError::Module(module)) => (text::diagnostics(&module.sources, &module.diagnostics, style), Status::Wrong),
+        Failure::Open(OpenError::Launch(sources, errors)) => (text::diagnostics(sources, errors, style), Status::Unusable),
+    };
+    // If nobody listens there, the exit status still tells.
+    let _ = std::io::stderr().write_all(text.as_bytes());
+    status
+}

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use ptxdbg::base::Sources;
-use ptxdbg::launch::{self, Case, DataError, LaunchFile, Overrides};
+use ptxdbg::launch::{self, Case, Contents, DataError, LaunchFile, Overrides};
 use ptxdbg::machine::{Device, LaunchConfig, Machine, NotMapped, Schedule, Step, Unobserved};
 use ptxdbg::program::Program;
 use ptxdbg::sema;
@@ -60,7 +60,7 @@ impl Job {
         let mut device = Device::new(Arc::clone(&self.program));
         let mut addresses = Vec::new();
         for buffer in &self.case.buffers {
-            let fill = buffer.contents.byte();
+            let fill = if let Contents::Byte(byte) = buffer.contents { Some(byte) } else { None };
             let address = device.allocate(&buffer.name, buffer.bytes, fill).unwrap();
             let mut sink = |offset, piece: &[u8]| device.write(address + offset, piece).map_err(CopyError::Memory);
             buffer.contents.fill(buffer.bytes, &mut sink).unwrap();

@@ -24,21 +24,20 @@ pub(super) struct Region<'g> {
     pub(super) graph: &'g Graph,
     /// The blocks, in the order of the text.
     pub(super) blocks: Vec<BlockId>,
-    /// Edges into this block do not count: it is the header of the loop that the blocks form.
-    pub(super) cut: Option<BlockId>,
+    /// Edges inside the region, as pairs of positions among the blocks.
+    pub(super) edges: Vec<(usize, usize)>,
 }
 
-impl Region<'_> {
-    /// Position of `block` among the blocks.
-    pub(super) fn position(&self, block: BlockId) -> Option<usize> {
-        self.blocks.binary_search(&block).ok()
-    }
-
-    /// Edges inside the region, as pairs of positions.
-    pub(super) fn edges(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let from_each = |(from, block): (usize, &BlockId)| self.graph.successors(*block).iter().map(move |next| (from, *next));
-        let counting = self.blocks.iter().enumerate().flat_map(from_each).filter(|(_, next)| Some(*next) != self.cut);
-        counting.filter_map(|(from, next)| Some((from, self.position(next)?)))
+impl<'g> Region<'g> {
+    /// The `blocks`, in the order of the text, of a function. Edges into `cut` do not count: it is the header of the loop that the
+    /// blocks form.
+    pub(super) fn new(graph: &'g Graph, blocks: Vec<BlockId>, cut: Option<BlockId>) -> Self {
+        let mut edges = Vec::with_capacity(2 * blocks.len());
+        for (from, block) in blocks.iter().enumerate() {
+            let counting = graph.successors(*block).iter().filter(|next| Some(**next) != cut);
+            edges.extend(counting.filter_map(|next| Some((from, blocks.binary_search(next).ok()?))));
+        }
+        Self { graph, blocks, edges }
     }
 
     /// The number of the strongly connected part that each block belongs to, and the parts as positions in the order of the text.
@@ -47,7 +46,7 @@ impl Region<'_> {
         self.blocks.iter().for_each(|_| {
             graph.add_node(());
         });
-        graph.extend_with_edges(self.edges());
+        graph.extend_with_edges(&self.edges);
         let mut part_of = vec![0; self.blocks.len()];
         let mut parts: Vec<Vec<usize>> = Vec::new();
         for part in kosaraju_scc(&graph) {
@@ -59,10 +58,9 @@ impl Region<'_> {
         (part_of, parts)
     }
 
-    /// Whether `blocks`, a part of the region, form a loop: several, or one that follows itself.
-    pub(super) fn is_loop(&self, blocks: &[BlockId]) -> bool {
-        let follows_itself = |block: BlockId| Some(block) != self.cut && self.graph.successors(block).contains(&block);
-        blocks.len() > 1 || blocks.first().is_some_and(|block| follows_itself(*block))
+    /// Whether a part is a loop: several blocks, or one that follows itself.
+    pub(super) fn is_loop(&self, part: &[usize]) -> bool {
+        part.len() > 1 || part.first().is_some_and(|block| self.edges.binary_search(&(*block, *block)).is_ok())
     }
 }
 

@@ -51,13 +51,13 @@ pub(super) fn order(graph: &Graph) -> (Vec<BlockId>, Vec<Loop>) {
     let mut order = Vec::with_capacity(graph.len());
     let mut loops: Vec<Loop> = Vec::new();
     let mut tasks = Vec::new();
-    sort(&Region { graph, blocks: reachable, cut: None }, None, &mut loops, &mut tasks);
+    sort(&Region::new(graph, reachable, None), None, &mut loops, &mut tasks);
     while let Some(task) = tasks.pop() {
         match task {
             Task::Block(block) => order.push(block),
             Task::Loop(index) if loops[index].depth > DEPTH_MAX => order.extend(&loops[index].blocks),
             Task::Loop(index) => {
-                let region = Region { graph, blocks: loops[index].blocks.clone(), cut: Some(loops[index].header) };
+                let region = Region::new(graph, loops[index].blocks.clone(), Some(loops[index].header));
                 sort(&region, Some(index), &mut loops, &mut tasks);
             }
         }
@@ -85,7 +85,7 @@ fn sort(region: &Region<'_>, parent: Option<usize>, loops: &mut Vec<Loop>, tasks
     let mut sorted = Vec::with_capacity(parts.len());
     for part in topological(region, &part_of, &parts) {
         let blocks: Vec<BlockId> = parts[part].iter().map(|position| region.blocks[*position]).collect();
-        match header(region.graph, &blocks).filter(|_| region.is_loop(&blocks)) {
+        match header(region.graph, &blocks).filter(|_| region.is_loop(&parts[part])) {
             Some(header) => {
                 sorted.push(Task::Loop(loops.len()));
                 loops.push(Loop { header, blocks, parent, depth });
@@ -100,7 +100,7 @@ fn sort(region: &Region<'_>, parent: Option<usize>, loops: &mut Vec<Loop>, tasks
 fn topological(region: &Region<'_>, part_of: &[usize], parts: &[Vec<usize>]) -> Vec<usize> {
     let mut waiting = vec![0_usize; parts.len()];
     let mut following = vec![Vec::new(); parts.len()];
-    for (from, to) in region.edges().map(|(from, to)| (part_of[from], part_of[to])).filter(|(from, to)| from != to) {
+    for (from, to) in region.edges.iter().map(|(from, to)| (part_of[*from], part_of[*to])).filter(|(from, to)| from != to) {
         waiting[to] += 1;
         following[from].push(to);
     }

@@ -1,10 +1,19 @@
 //! "Did you mean": the nearest known word to one that is not known.
 
-/// The candidate with the fewest single-letter edits from `word`, if they are few for its length.
+use std::cmp::Reverse;
+
+/// The candidate with the fewest single-letter edits from `word`, if they are few for its length; of several, the one that begins
+/// most like it.
 pub fn nearest<'a>(word: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let limit = 1 + word.chars().count() / 4;
     let scored = candidates.filter(|candidate| candidate.len().abs_diff(word.len()) <= limit);
-    scored.map(|candidate| (edits(word, candidate), candidate)).filter(|scored| scored.0 <= limit).min().map(|scored| scored.1)
+    let ranked = scored.map(|candidate| (edits(word, candidate), Reverse(common_start(word, candidate)), candidate));
+    ranked.filter(|ranked| ranked.0 <= limit).min().map(|ranked| ranked.2)
+}
+
+/// Letters at the start that are the same.
+fn common_start(a: &str, b: &str) -> usize {
+    a.chars().zip(b.chars()).take_while(|(a, b)| a == b).count()
 }
 
 /// Letters to insert, delete or replace to make `b` of `a` (Levenshtein distance).
@@ -30,6 +39,7 @@ mod tests {
     #[test]
     fn the_nearest_word_is_found_and_a_far_one_is_not() {
         assert_eq!(nearest("ad", ["and", "add", "abs"].into_iter()), Some("add"));
+        assert_eq!(nearest("sm_91", ["sm_11", "sm_90", "sm_101"].into_iter()), Some("sm_90"));
         assert_eq!(nearest("frobnicate", ["and", "add", "abs"].into_iter()), None);
         assert_eq!(edits("setp", "selp"), 1);
         assert_eq!(edits("", "abc"), 3);

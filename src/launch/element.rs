@@ -145,8 +145,8 @@ impl Element {
         match self.kind() {
             Kind::Bits => self.show_bits(bits),
             Kind::Unsigned | Kind::Signed => self.to_integer(bits).to_string(),
-            Kind::Float if self == Element::F64 => format!("{:?}", f64::from_bits(bits)),
-            Kind::Float => format!("{:?}", self.to_f64(bits) as f32),
+            Kind::Float if self == Element::F64 => shortest(format!("{:?}", f64::from_bits(bits))),
+            Kind::Float => shortest(format!("{:?}", self.to_f64(bits) as f32)),
         }
     }
 
@@ -154,6 +154,11 @@ impl Element {
     pub fn show_bits(self, bits: u64) -> String {
         format!("0x{bits:0width$x}", width = self.bytes() as usize * 2)
     }
+}
+
+/// `1` of `1.0`.
+fn shortest(text: String) -> String {
+    text.strip_suffix(".0").map(str::to_string).unwrap_or(text)
 }
 
 /// A number as it stands in a file: written without a point it is an integer.
@@ -275,7 +280,7 @@ mod tests {
         assert_eq!(Element::B32.show(3), "0x00000003");
         assert_eq!(Element::S16.show(0xffff), "-1");
         assert_eq!(Element::F32.show(0x3dcc_cccd), "0.1");
-        assert_eq!(Element::F16.show(0x3c00), "1.0");
+        assert_eq!(Element::F16.show(0x3c00), "1");
         assert_eq!(Element::F64.show(f64::NAN.to_bits()), "NaN");
     }
 

@@ -35,13 +35,15 @@ pub struct Mismatch {
 }
 
 impl Expect {
-    /// Compares `bytes` bytes of elements, which `read` copies from an offset on, and keeps the first `kept` mismatches.
+    /// Compares `bytes` bytes of elements, which `read` copies from an offset on, within `tolerance`, and keeps the first `kept`
+    /// mismatches.
     ///
     /// # Errors
     /// A file cannot be read any more, or what `read` says.
     pub fn compare<E: From<DataError>>(
         &self,
         element: Element,
+        tolerance: Tolerance,
         bytes: u64,
         kept: usize,
         mut read: impl FnMut(u64, &mut [u8]) -> Result<(), E>,
@@ -52,7 +54,7 @@ impl Expect {
             actual.resize(expected.len(), 0);
             read(offset, &mut actual)?;
             if actual != expected {
-                comparison.add_piece(element, self.tolerance, offset, (&actual, expected), kept);
+                comparison.add_piece(element, tolerance, offset, (&actual, expected), kept);
             }
             Ok(())
         })?;
@@ -169,7 +171,7 @@ mod tests {
             out.copy_from_slice(&actual[offset as usize..][..out.len()]);
             Ok::<(), DataError>(())
         };
-        let comparison = expect.compare(Element::U8, 4, 2, read).unwrap();
+        let comparison = expect.compare(Element::U8, expect.tolerance, 4, 2, read).unwrap();
         assert_eq!(comparison.wrong, 3);
         let first = [Mismatch { index: 0, value: 9, expected: 0 }, Mismatch { index: 2, value: 9, expected: 2 }];
         assert_eq!(comparison.first, first);

@@ -286,10 +286,6 @@ fn merge(earlier: Limits, later: Limits) -> Limits {
     }
 }
 
-/// Directives that say nothing about what a run does.
-const HINTS: &[&str] =
-    &["minnctapersm", "maxnctapersm", "noreturn", "pragma", "maxclusterrank", "abi_preserve", "abi_preserve_control", "unique"];
-
 /// The launch limits that the directives between parameters and body set.
 fn limits(directives: &[FunctionDirective<'_>], diags: &mut Vec<Diagnostic>) -> Limits {
     let mut limits = Limits::default();
@@ -320,13 +316,8 @@ fn limit(directive: &FunctionDirective<'_>, limits: &mut Limits) -> Result<(), D
         "reqnctapercluster" => limits.required_cluster = Some(dimensions(directive)?),
         "explicitcluster" | "blocksareclusters" => limits.explicit_cluster = true,
         "maxnreg" => limits.max_registers = Some(dimensions(directive)?[0]),
-        name if HINTS.contains(&name) => {}
-        name => {
-            let known =
-                HINTS.iter().copied().chain(["reqntid", "maxntid", "reqnctapercluster", "explicitcluster", "blocksareclusters", "maxnreg"]);
-            let error = Diagnostic::error("directive", directive.name.span, format!("unknown directive '.{name}'"));
-            return Err(super::suggest::with_nearest(error, name, known));
-        }
+        // The reader lets no other names through than those of directives, and the rest only advise the assembler.
+        _ => {}
     }
     Ok(())
 }
@@ -344,7 +335,11 @@ fn dimensions(directive: &FunctionDirective<'_>) -> Result<[u32; 3], Diagnostic>
         *dimension = match u32::try_from(number) {
             Ok(number @ 1..) => number,
             _ => {
-                return Err(Diagnostic::error("value", value.span, format!("'.{}' takes positive 32-bit numbers, not {number}", name.text)));
+                return Err(Diagnostic::error(
+                    "value",
+                    value.span,
+                    format!("'.{}' takes positive 32-bit numbers, not {number}", name.text),
+                ));
             }
         };
     }

@@ -13,7 +13,7 @@ use super::shared::SharedLayout;
 use super::suggest;
 use super::variable::{self, Extent, Region};
 use crate::base::{Diagnostic, Sources, Span};
-use crate::isa::Space;
+use crate::isa::{SPECIAL_REGISTERS, Space};
 use crate::program::map::{self, Map};
 use crate::program::{FuncId, Location, Program, Src, SrcKind, VarId, Variable};
 use crate::syntax::tree::{self, Linkage};
@@ -278,7 +278,8 @@ impl<'a> ModuleBuilder<'a> {
         if self.diags.len() > SUGGESTIONS_MAX {
             return error;
         }
-        suggest::with_nearest(error, name, self.scopes.live().filter(|(.., count)| count.is_none()).map(|(live, ..)| live))
+        let special = SPECIAL_REGISTERS.iter().map(|register| register.name).filter(|_| name.starts_with('%'));
+        suggest::with_nearest(error, name, self.scopes.singles().chain(special))
     }
 }
 

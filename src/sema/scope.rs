@@ -163,9 +163,9 @@ impl<'a> Scopes<'a> {
         }
     }
 
-    /// Names that can be used here, with what they stand for; a family is named by its prefix.
-    pub(super) fn live(&self) -> impl Iterator<Item = (&'a str, Symbol, Option<u32>)> + '_ {
-        self.live.iter().map(|declared| (declared.name, declared.symbol, declared.count))
+    /// Names that can be used here, those of parameterized declarations left out.
+    pub(super) fn singles(&self) -> impl Iterator<Item = &'a str> + '_ {
+        self.live.iter().filter(|declared| declared.count.is_none()).map(|declared| declared.name)
     }
 
     /// The size of the innermost family that `name` would belong to if it were larger: `%r12` of `%r<10>`.

@@ -112,7 +112,7 @@ impl<O: Observer> WarpRun<'_, O> {
 }
 
 fn covers(region: &Region, address: u64, bytes: u64) -> bool {
-    region.find(address).is_some_and(|allocation| allocation.end() - address >= bytes)
+    region.find(address).is_some_and(|allocation| allocation.holds(address, address, bytes as u32))
 }
 
 /// Where `address` lies from the allocation nearest to it.
@@ -120,7 +120,7 @@ fn neighbour(region: &Region, address: u64, bytes: u64) -> String {
     let Some(near) = region.find(address).or_else(|| region.nearest(address)) else {
         return "nothing is allocated".to_string();
     };
-    let whole = format!("'{}' ({} bytes at {:#x})", near.name, near.pages.len(), near.base);
+    let whole = format!("'{}' ({} bytes at {:#x})", near.name, near.bytes, near.base);
     if address < near.base {
         format!("{} bytes before the start of {whole}", near.base - address)
     } else if address < near.end() {

@@ -203,7 +203,7 @@ impl<O: Observer> WarpRun<'_, O> {
             Space::Local | Space::ParamFunc => return inside(map::LOCAL_BASE, u64::from(top)),
             Space::Param => return !write && inside(0, self.linked.config.params.len() as u64),
         };
-        region.find(min).is_some_and(|allocation| inside(allocation.base, allocation.end()))
+        region.find(min).is_some_and(|allocation| allocation.holds(min, max, bytes))
     }
 
     /// Reads `N` bytes of every lane of a checked piece, lanes outside its mask repeating another's.

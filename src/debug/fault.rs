@@ -1,0 +1,160 @@
+//! What stopped a launch, in words and numbers a front end can draw.
+
+use crate::launch::PlannedLaunch;
+use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter};
+use crate::program::{Function, Pc, Program};
+
+/// Groups named at most where threads wait or spin.
+const WAITING_MAX: usize = 8;
+
+/// A launch that did not reach its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The finding's stable id, such as `memory.out_of_bounds`.
+    pub id: &'static str,
+    /// The kernel.
+    pub kernel: String,
+    /// Which launch of the case.
+    pub launch: usize,
+    /// What happened, in one line.
+    pub message: String,
+    /// Where, unless it is about no single instruction.
+    pub site: Option<Site>,
+    /// Lines of the source language it can be blamed on, as far as `.loc` says: of a hang, where each of those who wait stands.
+    pub source_lines: Vec<u32>,
+    /// Who waits for what, or spins where.
+    pub waiting: Vec<Waiting>,
+    /// How many more wait than `waiting` names.
+    pub waiting_more: usize,
+}
+
+/// An instruction as some lanes of a warp execute it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Site {
+    /// `file.ptx:12`.
+    pub place: String,
+    /// The statement.
+    pub statement: String,
+    /// `file.cu:7`, if `.loc` says so.
+    pub source: Option<String>,
+    /// Block index.
+    pub block: [u32; 3],
+    /// Warp of the block.
+    pub warp: u32,
+    /// The lanes, one bit each.
+    pub lanes: u32,
+    /// Index in the block of the thread of the lowest lane.
+    pub thread: [u32; 3],
+    /// Time: warp-instructions issued before.
+    pub time: u64,
+}
+
+/// Lanes that wait or spin, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Waiting {
+    /// Where they stand.
+    pub site: Site,
+    /// What they wait for.
+    pub reason: String,
+}
+
+/// Makes faults of one launch of a case.
+pub(super) struct Blame<'a> {
+    pub program: &'a Program,
+    pub launch: &'a PlannedLaunch,
+    /// Which launch of the case.
+    pub index: usize,
+}
+
+impl Blame<'_> {
+    pub fn trap(&self, trap: &Trap) -> Fault {
+        let fault = self.fault(trap.kind.id(), trap.message.clone());
+        let source_lines = source_line(self.program, trap.place.pc).into_iter().collect();
+        Fault { site: Some(self.site(trap.place, trap.lanes)), source_lines, ..fault }
+    }
+
+    pub fn deadlock(&self, stuck: &Stuck) -> Fault {
+        let fault = self.fault("deadlock", format!("nobody can go on at time {}", stuck.tick));
+        self.with_waiting(fault, &stuck.waiters)
+    }
+
+    /// The step limit was reached; every group that can still run is said to spin.
+    pub fn livelock(&self, machine: &Machine, limit: u64) -> Fault {
+        let mut runners = Vec::new();
+        for block in machine.resident_blocks() {
+            for (number, warp) in block.warps.iter().enumerate() {
+                for group in warp.groups.iter().filter(|group| group.state == GroupState::Ready) {
+                    let place = Place { pc: group.pc, tick: machine.tick(), block: block.index, warp: number as u32 };
+                    runners.push(Waiter { place, lanes: group.mask, reason: "still runs".to_string() });
+                }
+            }
+        }
+        let fault = self.fault("livelock", format!("the step limit of {limit} warp-instructions was reached"));
+        self.with_waiting(fault, &runners)
+    }
+
+    /// A launch that the device refuses.
+    pub fn refused(&self, message: String) -> Fault {
+        let code = self.kernel().code.clone();
+        let source_lines = code.map(Pc).find_map(|pc| source_line(self.program, pc)).into_iter().collect();
+        Fault { source_lines, ..self.fault("launch.bounds", message) }
+    }
+
+    /// Something the kernel needs and this build does not have.
+    pub fn unsupported(&self, message: String) -> Fault {
+        self.fault("unsupported", message)
+    }
+
+    fn fault(&self, id: &'static str, message: String) -> Fault {
+        let kernel = self.kernel_name();
+        Fault { id, kernel, launch: self.index, message, site: None, source_lines: Vec::new(), waiting: Vec::new(), waiting_more: 0 }
+    }
+
+    fn with_waiting(&self, fault: Fault, waiters: &[Waiter]) -> Fault {
+        let named = waiters.iter().take(WAITING_MAX);
+        let waiting = named.map(|waiter| Waiting { site: self.site(waiter.place, waiter.lanes), reason: waiter.reason.clone() });
+        let mut source_lines: Vec<u32> = waiters.iter().filter_map(|waiter| source_line(self.program, waiter.place.pc)).collect();
+        source_lines.sort_unstable();
+        source_lines.dedup();
+        Fault { waiting: waiting.collect(), waiting_more: waiters.len().saturating_sub(WAITING_MAX), source_lines, ..fault }
+    }
+
+    fn site(&self, place: Place, lanes: LaneMask) -> Site {
+        Site {
+            place: self.program.place(place.pc),
+            statement: self.program.text(place.pc).trim_end_matches(';').to_string(),
+            source: source(self.program, place.pc),
+            block: place.block,
+            warp: place.warp,
+            lanes,
+            thread: thread_index(self.launch.block, place.warp, lanes.trailing_zeros() % 32),
+            time: place.tick,
+        }
+    }
+
+    pub fn kernel_name(&self) -> String {
+        self.kernel().name.to_string()
+    }
+
+    fn kernel(&self) -> &Function {
+        &self.program.functions[self.launch.kernel.index()]
+    }
+}
+
+/// Index in a block of these extents of the thread that is `lane` of `warp`.
+pub(super) fn thread_index(block: [u32; 3], warp: u32, lane: u32) -> [u32; 3] {
+    let number = warp * 32 + lane;
+    let [x, y, _] = block.map(|extent| extent.max(1));
+    [number % x, number / x % y, number / (x * y)]
+}
+
+fn source_line(program: &Program, pc: Pc) -> Option<u32> {
+    program.source_lines.get(pc.index()).copied().flatten().map(|line| line.line)
+}
+
+/// `file.cu:7`
+fn source(program: &Program, pc: Pc) -> Option<String> {
+    let line = program.source_lines.get(pc.index()).copied().flatten()?;
+    let (_, name) = program.source_files.iter().find(|(number, _)| *number == line.file)?;
+    Some(format!("{}:{}", name.rsplit(['/', '\\']).next().unwrap_or(name), line.line))
+}

@@ -1,0 +1,24 @@
+//! The engine between the core and the front ends: it opens what the command line names, runs it, judges it, and answers in plain
+//! data. Nothing here prints.
+//!
+//! [`open`](open::open) turns files into a program and a plan of launches; [`run_case`] runs the launches of one case in order on
+//! the same memory; [`verify_case`] compares what they leave behind and finds who wrote a wrong element; [`summarize`] says what a
+//! run came to.
+
+pub mod open;
+
+mod fault;
+mod run;
+mod summary;
+mod verify;
+mod writer;
+
+pub use fault::{Fault, Site, Waiting};
+pub use open::{LaunchChoice, OpenError, Opened, Request};
+pub use run::{CaseRun, LaunchRun, RunError, RunOptions, run_case};
+pub use summary::{BufferHead, Summary, summarize};
+pub use verify::{CaseReport, Failure, verify_case};
+pub use writer::Writer;
+
+pub use crate::launch::Overrides;
+pub use crate::machine::Schedule;

@@ -1,0 +1,181 @@
+//! From file names to a program and a plan of launches.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::{Diagnostic, Sources};
+use crate::launch::{self, Content, LaunchFile, LaunchFileError, Overrides, Plan};
+use crate::program::{FuncId, Program};
+use crate::sema;
+
+/// What the command line asks for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// PTX files; the first that holds the kernel is used, or the one that the launch file names if there is none.
+    pub modules: Vec<PathBuf>,
+    /// Where the launch comes from.
+    pub launch: LaunchChoice,
+    /// What is said instead of the launch file.
+    pub overrides: Overrides,
+}
+
+/// Where a launch comes from.
+#[derive(Clone, Debug)]
+pub enum LaunchChoice {
+    /// A launch file.
+    File(PathBuf),
+    /// One word a parameter.
+    Words(Vec<String>),
+    /// The launch file beside the module, `kernel.ron` beside `kernel.ptx`, or else one that is made up.
+    Beside,
+}
+
+/// A program and the launches of it.
+#[derive(Debug)]
+pub struct Opened {
+    /// The program.
+    pub program: Arc<Program>,
+    /// Its launches.
+    pub plan: Plan,
+    /// The text of the launch file that was made up, if there was none.
+    pub made_up: Option<String>,
+}
+
+/// A module that was read.
+#[derive(Debug)]
+pub struct Module {
+    /// Its program; there is one if and only if no diagnostic is an error.
+    pub program: Option<Arc<Program>>,
+    /// Holds its text.
+    pub sources: Sources,
+    /// What is wrong with it.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Why there is nothing to run.
+#[derive(Debug)]
+pub enum OpenError {
+    /// A file cannot be used at all, in one line.
+    File(String),
+    /// A module has errors.
+    Module(Module),
+    /// A launch file, or a word that stands for a parameter, has errors.
+    Launch(Sources, Vec<Diagnostic>),
+}
+
+/// Opens what `request` names.
+///
+/// # Errors
+/// Anything that keeps it from running, before anything runs.
+pub fn open(request: &Request) -> Result<Opened, OpenError> {
+    match &request.launch {
+        LaunchChoice::File(path) => open_file(request, path),
+        LaunchChoice::Words(words) => open_words(request, words),
+        LaunchChoice::Beside => {
+            let module = sole_module(request)?;
+            let beside = module.with_extension("ron");
+            if beside.is_file() { open_file(request, &beside) } else { open_made_up(request) }
+        }
+    }
+}
+
+/// Reads the module at `path`.
+///
+/// # Errors
+/// The file cannot be read as text. What is wrong with the text are diagnostics.
+pub fn read_module(path: &Path) -> Result<Module, OpenError> {
+    let mut sources = Sources::default();
+    let loaded = sema::load_file(&mut sources, path);
+    let (program, diagnostics) = loaded.map_err(|error| OpenError::File(error.to_string()))?;
+    Ok(Module { program, sources, diagnostics })
+}
+
+fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
+    let file = LaunchFile::read(path).map_err(|error| match error {
+        LaunchFileError::Unreadable(message) => OpenError::File(message),
+        LaunchFileError::Wrong(wrong) => OpenError::Launch(wrong.0, vec![wrong.1]),
+    })?;
+    let modules = match (request.modules.as_slice(), file.module()) {
+        ([], Some(module)) => vec![file.folder.join(module)],
+        ([], None) => return Err(OpenError::File(format!("{} names no module: give the PTX file as well", path.display()))),
+        (given, _) => given.to_vec(),
+    };
+    let launches = file.launches();
+    let kernel = request.overrides.kernel.as_deref().or(launches.first().and_then(|(_, launch)| launch.kernel.as_deref()));
+    let (module, program) = choose_module(&modules, kernel)?;
+    finish(&file, program, &module, &request.overrides, None)
+}
+
+fn open_words(request: &Request, words: &[String]) -> Result<Opened, OpenError> {
+    sole_module(request)?;
+    let (module, program) = choose_module(&request.modules, request.overrides.kernel.as_deref())?;
+    let kernel = first_kernel(&program, &module, request.overrides.kernel.as_deref())?;
+    let file = launch::from_words(&program.functions[kernel.index()], words, Path::new(""));
+    let file = file.map_err(|(sources, errors)| OpenError::Launch(sources, errors))?;
+    finish(&file, program, &module, &request.overrides, None)
+}
+
+fn open_made_up(request: &Request) -> Result<Opened, OpenError> {
+    let (module, program) = choose_module(&request.modules, request.overrides.kernel.as_deref())?;
+    let kernel = first_kernel(&program, &module, request.overrides.kernel.as_deref())?;
+    let name = module.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let content = launch::made_up(&program, &program.functions[kernel.index()], &name);
+    let content = with_overrides(content, &request.overrides);
+    let text = content.to_text();
+    let file = LaunchFile::parse("the made-up launch", Path::new(""), text.clone());
+    let file = file.map_err(|wrong| OpenError::Launch(wrong.0, vec![wrong.1]))?;
+    finish(&file, program, &module, &Overrides::default(), Some(text))
+}
+
+/// Puts into a made-up launch what the command line says, so that it shows in the text.
+fn with_overrides(mut content: Content, overrides: &Overrides) -> Content {
+    if let Content::Launch(launch) = &mut content {
+        let triple = |[x, y, z]: [u32; 3]| (x, y, z);
+        launch.grid = overrides.grid.map_or(launch.grid, triple);
+        launch.block = overrides.block.map_or(launch.block, triple);
+        launch.cluster = overrides.cluster.map(triple).or(launch.cluster);
+        launch.dynamic_shared = overrides.dynamic_shared.unwrap_or(launch.dynamic_shared);
+    }
+    content
+}
+
+fn finish(
+    file: &LaunchFile,
+    program: Arc<Program>,
+    module: &Path,
+    overrides: &Overrides,
+    made_up: Option<String>,
+) -> Result<Opened, OpenError> {
+    let plan = launch::plan(file, &program, &module.to_string_lossy(), overrides);
+    let plan = plan.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
+    Ok(Opened { program, plan, made_up })
+}
+
+fn sole_module(request: &Request) -> Result<&Path, OpenError> {
+    request.modules.first().map(PathBuf::as_path).ok_or_else(|| OpenError::File("no PTX file is given".to_string()))
+}
+
+/// The first of `paths` that holds `kernel`; the first of all if none does, or no kernel is named.
+fn choose_module(paths: &[PathBuf], kernel: Option<&str>) -> Result<(PathBuf, Arc<Program>), OpenError> {
+    let mut first = None;
+    for path in paths {
+        let module = read_module(path)?;
+        let Some(program) = module.program.clone() else { return Err(OpenError::Module(module)) };
+        let holds = kernel.is_none_or(|kernel| program.function(kernel).is_some());
+        if holds {
+            return Ok((path.clone(), program));
+        }
+        first.get_or_insert((path.clone(), program));
+    }
+    first.ok_or_else(|| OpenError::File("no PTX file is given".to_string()))
+}
+
+/// The kernel called `name`, or the first one that has a body.
+fn first_kernel(program: &Program, module: &Path, name: Option<&str>) -> Result<FuncId, OpenError> {
+    let has_body = |id: &FuncId| !program.functions[id.index()].code.is_empty();
+    let first = program.kernels().find(has_body).filter(|_| name.is_none());
+    first.map_or_else(|| launch::choose_kernel(program, name), Ok).map_err(|(message, help)| {
+        let message = if message == help { message } else { format!("{message}; {help}") };
+        OpenError::File(format!("{}: {message}", module.display()))
+    })
+}

@@ -1,0 +1,57 @@
+//! What a run came to: its launches, and the first elements of every buffer.
+
+use super::fault::Fault;
+use super::run::{CaseRun, LaunchRun, RunError};
+use crate::launch::{Case, PlannedBuffer};
+use crate::machine::Device;
+
+/// Elements of a buffer that are shown.
+const ELEMENTS_SHOWN: u64 = 8;
+
+/// What a case came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Summary {
+    /// The launches that were run.
+    pub launches: Vec<LaunchRun>,
+    /// What stopped it.
+    pub fault: Option<Fault>,
+    /// Its buffers.
+    pub buffers: Vec<BufferHead>,
+}
+
+/// The start of a buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BufferHead {
+    /// Its name.
+    pub name: String,
+    /// Its type, such as `f32[1024]`.
+    pub ty: String,
+    /// Its first elements.
+    pub values: Vec<String>,
+    /// Whether there are more.
+    pub more: bool,
+}
+
+/// Sums up `run`, which is a run of `case`.
+///
+/// # Errors
+/// A buffer is not where it was made.
+pub fn summarize(case: &Case, run: CaseRun) -> Result<Summary, RunError> {
+    let heads = case.buffers.iter().zip(&run.addresses).map(|(buffer, address)| head(run.device.as_ref(), buffer, *address));
+    let buffers = heads.collect::<Result<_, _>>()?;
+    Ok(Summary { launches: run.launches, fault: run.fault, buffers })
+}
+
+fn head(device: Option<&Device>, buffer: &PlannedBuffer, address: u64) -> Result<BufferHead, RunError> {
+    let size = u64::from(buffer.element.bytes());
+    let shown = (buffer.bytes / size).min(ELEMENTS_SHOWN);
+    let mut bytes = vec![0; (shown * size) as usize];
+    let mut values = Vec::new();
+    if let Some(device) = device {
+        device.read(address, &mut bytes)?;
+        values = bytes.chunks_exact(size as usize).map(|bytes| buffer.element.show(buffer.element.read(bytes))).collect();
+    }
+    let extents: String = buffer.shape.iter().map(|extent| format!("[{extent}]")).collect();
+    let more = buffer.bytes > shown * size;
+    Ok(BufferHead { name: buffer.name.clone(), ty: format!("{}{extents}", buffer.element.name()), values, more })
+}

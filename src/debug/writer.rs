@@ -1,0 +1,87 @@
+//! Who wrote an element last: the case is run again, exactly as before, with an eye on a few addresses.
+
+use std::sync::Arc;
+
+use super::fault::thread_index;
+use super::run::{RunError, RunOptions, Runner};
+use crate::isa::Space;
+use crate::launch::Case;
+use crate::machine::{AccessEvent, AccessKind, Observer, lanes_of};
+use crate::program::{Pc, Program};
+
+/// The last thread that wrote to a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Writer {
+    /// The kernel.
+    pub kernel: String,
+    /// Which launch of the case, if it has several.
+    pub launch: Option<usize>,
+    /// Block index.
+    pub block: [u32; 3],
+    /// Index of the thread in its block.
+    pub thread: [u32; 3],
+    /// `file.ptx:12`.
+    pub place: String,
+    /// Time: warp-instructions issued before.
+    pub time: u64,
+}
+
+/// The last writer of each of `ranges` of global memory (address and bytes); none where no kernel wrote.
+///
+/// # Errors
+/// Reasons outside the kernel.
+pub(super) fn last_writers(
+    program: &Arc<Program>,
+    case: &Case,
+    options: &RunOptions,
+    ranges: &[(u64, u64)],
+) -> Result<Vec<Option<Writer>>, RunError> {
+    let mut watch = Watch { ranges, launch: 0, last: vec![None; ranges.len()] };
+    let mut runner = Runner::new(program, case, options);
+    while runner.run_next(&mut watch)? {
+        watch.launch += 1;
+    }
+    let writer = |(launch, touch): (usize, Touch)| {
+        let planned = case.launches.get(launch)?;
+        let kernel = program.functions[planned.kernel.index()].name.to_string();
+        let thread = thread_index(planned.block, touch.warp, touch.lane);
+        let launch = Some(launch).filter(|_| case.launches.len() > 1);
+        Some(Writer { kernel, launch, block: touch.block, thread, place: program.place(touch.pc), time: touch.time })
+    };
+    Ok(watch.last.into_iter().map(|last| last.and_then(writer)).collect())
+}
+
+#[derive(Clone, Copy)]
+struct Touch {
+    pc: Pc,
+    time: u64,
+    block: [u32; 3],
+    warp: u32,
+    lane: u32,
+}
+
+struct Watch<'a> {
+    ranges: &'a [(u64, u64)],
+    /// The launch that runs.
+    launch: usize,
+    last: Vec<Option<(usize, Touch)>>,
+}
+
+impl Observer for Watch<'_> {
+    fn access(&mut self, event: &AccessEvent<'_>) {
+        if event.kind == AccessKind::Read || event.space != Space::Global {
+            return;
+        }
+        let place = event.place;
+        for lane in lanes_of(event.lanes) {
+            let address = event.addresses[lane];
+            for (range, last) in self.ranges.iter().zip(&mut self.last) {
+                let touches = address < range.0 + range.1 && range.0 < address.saturating_add(u64::from(event.bytes));
+                if touches {
+                    let touch = Touch { pc: place.pc, time: place.tick, block: place.block, warp: place.warp, lane: lane as u32 };
+                    *last = Some((self.launch, touch));
+                }
+            }
+        }
+    }
+}

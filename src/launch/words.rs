@@ -1,0 +1,185 @@
+//! One kernel parameter in one word of the command line.
+//!
+//! ```text
+//! u32=1024                     a scalar
+//! f32[1024]                    a buffer of zeros
+//! f32[1024]=iota               0, 1, 2, …; iota(start,step)
+//! f32[16,64]=random            evenly distributed in 0..1; random(seed,low,high)
+//! f32[1024]=1.5                every element the same
+//! s32[3]=1,2,3                 the elements one by one; the length may be left out
+//! f32[]=@x.npy                 a data file; the length may be left out
+//! f32[1024]=uninit             nothing
+//! ```
+
+use super::element::{Element, Kind, Number};
+use super::file::{Buffer, Init, Param};
+use crate::base::{Diagnostic, SourceId, Span};
+
+/// Reads `word`, the text of `source`; a buffer is called `name`.
+///
+/// # Errors
+/// The part of the word that cannot be read, and what would be right.
+pub fn parse(word: &str, source: SourceId, name: &str) -> Result<Param, Diagnostic> {
+    let reader = Reader { word, source };
+    let (left, value) = word.split_once('=').map_or((word, None), |(left, value)| (left, Some(value)));
+    let (ty, extents) = match left.split_once('[') {
+        Some((ty, rest)) => (ty, Some(rest)),
+        None => (left, None),
+    };
+    let element = Element::from_name(ty);
+    let element =
+        element.ok_or_else(|| reader.error(ty, format!("'{ty}' is no type of element"), &format!("types: {}", Element::names())))?;
+    match (extents, value) {
+        (Some(extents), value) => reader.buffer(element, extents, value, name).map(Param::Buffer),
+        (None, Some(value)) => Ok(Param::from_scalar(element, reader.number(value)?)),
+        (None, None) => {
+            let help = format!("a scalar: {ty}=1; a buffer of 1024 zeros: {ty}[1024]");
+            Err(reader.error(&word[word.len()..], "the value is missing".to_string(), &help))
+        }
+    }
+}
+
+struct Reader<'a> {
+    word: &'a str,
+    source: SourceId,
+}
+
+impl<'a> Reader<'a> {
+    /// An error at `part`, which is a slice of the word.
+    fn error(&self, part: &str, message: String, help: &str) -> Diagnostic {
+        let start = (part.as_ptr() as usize).saturating_sub(self.word.as_ptr() as usize);
+        let span = Span::new(self.source, start as u32, (start + part.len()) as u32);
+        Diagnostic::error("arg", span, message).with_help(help)
+    }
+
+    fn buffer(&self, elem: Element, extents: &'a str, value: Option<&'a str>, name: &str) -> Result<Buffer, Diagnostic> {
+        let Some((extents, rest)) = extents.split_once(']') else {
+            return Err(self.error(&extents[extents.len()..], "']' is missing".to_string(), "a buffer of 1024 elements: f32[1024]"));
+        };
+        if !rest.is_empty() {
+            return Err(self.error(rest, format!("'{rest}' after ']'"), "what the buffer holds follows '=': f32[1024]=iota"));
+        }
+        let extents = self.extents(extents)?;
+        let init = value.map_or(Ok(Init::Zero), |value| self.init(elem, value, extents.is_empty()))?;
+        let (len, shape) = match extents.as_slice() {
+            [] => (None, None),
+            [len] => (Some(*len), None),
+            _ => (None, Some(extents)),
+        };
+        Ok(Buffer { name: name.to_string(), elem, len, shape, init, expect: None, tolerance: None })
+    }
+
+    /// `1024`, `16,64` or nothing.
+    fn extents(&self, text: &'a str) -> Result<Vec<u64>, Diagnostic> {
+        let parts = text.split(',').filter(|_| !text.is_empty());
+        let extent = |part: &str| {
+            part.trim().parse().map_err(|_| self.error(part, format!("'{part}' is no number of elements"), "f32[1024], f32[16,64]"))
+        };
+        parts.map(extent).collect()
+    }
+
+    fn init(&self, elem: Element, text: &'a str, no_extents: bool) -> Result<Init, Diagnostic> {
+        let (word, arguments) = match text.split_once('(') {
+            Some((word, rest)) => (word, Some(self.arguments(rest)?)),
+            None => (text, None),
+        };
+        let float = elem.kind() == Kind::Float;
+        let integer = Number::Integer;
+        match (word, arguments.as_deref()) {
+            ("zero", None) => Ok(Init::Zero),
+            ("uninit", None) => Ok(Init::Uninit),
+            ("iota", None) => Ok(Init::Iota { start: integer(0), step: integer(1) }),
+            ("iota", Some(&[start, step])) => Ok(Init::Iota { start, step }),
+            ("iota", Some(_)) => Err(self.error(text, "iota has two arguments".to_string(), "iota(start,step)")),
+            ("random", None) => Ok(Init::Random { seed: 0, low: integer(0), high: integer(if float { 1 } else { 100 }) }),
+            ("random", Some(&[Number::Integer(seed), low, high])) => Ok(Init::Random { seed: seed as u64, low, high }),
+            ("random", Some(_)) => {
+                Err(self.error(text, "random has three arguments, the first an integer".to_string(), "random(seed,low,high)"))
+            }
+            _ => self.listed(text, no_extents),
+        }
+    }
+
+    /// `@file`, `1,2,3` or, where the number of elements is known, the one number for all.
+    fn listed(&self, text: &'a str, no_extents: bool) -> Result<Init, Diagnostic> {
+        if let Some(path) = text.strip_prefix('@') {
+            if path.is_empty() {
+                return Err(self.error(text, "the name of a file is missing".to_string(), "f32[]=@x.npy"));
+            }
+            return Ok(Init::File(path.to_string()));
+        }
+        if text.contains(',') || no_extents {
+            return text.split(',').map(|part| self.number(part)).collect::<Result<_, _>>().map(Init::Values);
+        }
+        self.number(text).map(Init::Fill)
+    }
+
+    /// The numbers before a closing parenthesis that ends the word.
+    fn arguments(&self, text: &'a str) -> Result<Vec<Number>, Diagnostic> {
+        let Some(inside) = text.strip_suffix(')') else {
+            return Err(self.error(&text[text.len()..], "')' is missing".to_string(), "iota(start,step), random(seed,low,high)"));
+        };
+        inside.split(',').map(|part| self.number(part)).collect()
+    }
+
+    fn number(&self, text: &'a str) -> Result<Number, Diagnostic> {
+        let number = Number::parse(text.trim());
+        number.ok_or_else(|| {
+            let message = if text.is_empty() { "a number is missing".to_string() } else { format!("'{text}' is no number") };
+            self.error(text, message, "1024, -1, 0xff, 2.5, 1e-6; for buffers also zero, iota, random, uninit, @file")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(word: &str) -> Param {
+        parse(word, SourceId(0), "x").unwrap()
+    }
+
+    fn buffer(word: &str) -> (Option<u64>, Option<Vec<u64>>, Init) {
+        let Param::Buffer(buffer) = read(word) else { panic!("{word} is no buffer") };
+        (buffer.len, buffer.shape, buffer.init)
+    }
+
+    #[test]
+    fn every_form_is_read() {
+        let integer = Number::Integer;
+        assert_eq!(read("u32=1024"), Param::U32(integer(1024)));
+        assert_eq!(read("f32=-2.5"), Param::F32(Number::Float(-2.5)));
+        assert_eq!(read("b64=0xff"), Param::B64(integer(255)));
+        assert_eq!(buffer("f32[1024]"), (Some(1024), None, Init::Zero));
+        assert_eq!(buffer("f32[16,64]=uninit"), (None, Some(vec![16, 64]), Init::Uninit));
+        assert_eq!(buffer("f32[4]=iota"), (Some(4), None, Init::Iota { start: integer(0), step: integer(1) }));
+        assert_eq!(buffer("f32[4]=iota(5,-1)"), (Some(4), None, Init::Iota { start: integer(5), step: integer(-1) }));
+        let random = Init::Random { seed: 7, low: integer(-1), high: Number::Float(1.5) };
+        assert_eq!(buffer("f32[4]=random(7,-1,1.5)"), (Some(4), None, random));
+        assert_eq!(buffer("f32[4]=1.5"), (Some(4), None, Init::Fill(Number::Float(1.5))));
+        assert_eq!(buffer("s32[]=1,-2"), (None, None, Init::Values(vec![integer(1), integer(-2)])));
+        assert_eq!(buffer("f32[]=@x.npy"), (None, None, Init::File("x.npy".to_string())));
+    }
+
+    #[test]
+    fn every_mistake_names_its_column() {
+        for (word, start, end, message) in [
+            ("f31[4]", 0, 3, "'f31' is no type of element"),
+            ("", 0, 0, "'' is no type of element"),
+            ("f32", 3, 3, "the value is missing"),
+            ("f32[4", 5, 5, "']' is missing"),
+            ("f32[4]x=1", 6, 7, "'x' after ']'"),
+            ("f32[4,y]", 6, 7, "'y' is no number of elements"),
+            ("f32[4]=iota(1)", 7, 14, "iota has two arguments"),
+            ("f32[4]=iota(1,2", 15, 15, "')' is missing"),
+            ("f32[4]=random(0.5,1,2)", 7, 22, "random has three arguments, the first an integer"),
+            ("f32[4]=1,two", 9, 12, "'two' is no number"),
+            ("f32[]=@", 6, 7, "the name of a file is missing"),
+            ("u32=", 4, 4, "a number is missing"),
+            ("u32=many", 4, 8, "'many' is no number"),
+        ] {
+            let error = parse(word, SourceId(0), "x").unwrap_err();
+            assert_eq!((error.span.start, error.span.end, error.message.as_str()), (start, end, message), "{word}");
+        }
+    }
+}

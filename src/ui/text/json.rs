@@ -1,0 +1,118 @@
+//! The same answers for programs: one JSON object a line, each with a `kind`.
+
+use serde_json::{Value, json};
+
+use crate::base::{Diagnostic, Sources, Span};
+use crate::debug::{CaseReport, Failure, Fault, Site, Summary, Waiting, Writer};
+
+fn line(value: &Value) -> String {
+    format!("{value}\n")
+}
+
+/// A diagnostic. Offsets count bytes, lines and columns count from 1, columns in characters.
+pub fn diagnostic(sources: &Sources, diagnostic: &Diagnostic) -> String {
+    let position = sources.position(diagnostic.span);
+    let labels = diagnostic.labels.iter().map(|label| span(sources, label.span, Some(&label.text)));
+    let spans: Vec<Value> = std::iter::once(span(sources, diagnostic.span, None)).chain(labels).collect();
+    line(&json!({
+        "kind": "diagnostic",
+        "file": sources.file(diagnostic.span.source).name(),
+        "line": position.line,
+        "column": position.column,
+        "severity": diagnostic.severity.word(),
+        "code": diagnostic.code,
+        "message": diagnostic.message,
+        "help": diagnostic.help,
+        "spans": spans,
+    }))
+}
+
+fn span(sources: &Sources, span: Span, label: Option<&str>) -> Value {
+    let file = sources.file(span.source);
+    let (start, end) = (file.position(span.start), file.position(span.end));
+    json!({
+        "file": file.name(),
+        "start": span.start,
+        "end": span.end,
+        "line": start.line,
+        "column": start.column,
+        "end_line": end.line,
+        "end_column": end.column,
+        "label": label,
+    })
+}
+
+/// What is wrong with a case.
+pub fn case(report: &CaseReport) -> String {
+    let failures: Vec<Value> = report.failures.iter().map(failure).collect();
+    line(&json!({ "kind": "case", "name": report.name, "passed": failures.is_empty(), "failures": failures }))
+}
+
+/// The last line of a verification.
+pub fn verdict(passed: usize, failed: usize) -> String {
+    line(&json!({ "kind": "verdict", "passed": passed, "failed": failed }))
+}
+
+/// What a run came to.
+pub fn summary(summary: &Summary) -> String {
+    let launch = |run: &crate::debug::LaunchRun| {
+        let (grid, block) = (run.grid, run.block);
+        let (ticks, instructions) = (run.ticks, run.thread_instructions);
+        json!({ "kernel": run.kernel, "grid": grid, "block": block, "ticks": ticks, "thread_instructions": instructions })
+    };
+    let buffer = |head: &crate::debug::BufferHead| json!({ "name": head.name, "type": head.ty, "values": head.values, "more": head.more });
+    line(&json!({
+        "kind": "run",
+        "launches": summary.launches.iter().map(launch).collect::<Vec<_>>(),
+        "fault": summary.fault.as_ref().map(fault),
+        "buffers": summary.buffers.iter().map(buffer).collect::<Vec<_>>(),
+    }))
+}
+
+/// A launch file that was made up.
+pub fn made_up(text: &str) -> String {
+    line(&json!({ "kind": "made_up", "launch_file": text }))
+}
+
+fn failure(failure: &Failure) -> Value {
+    match failure {
+        Failure::Mismatch { element, value, expected, writer: last } => {
+            let last = last.as_ref().map(writer);
+            json!({ "kind": "mismatch", "element": element, "value": value, "expected": expected, "last_written_by": last })
+        }
+        Failure::MoreMismatches { buffer, more, elements } => {
+            json!({ "kind": "more_mismatches", "buffer": buffer, "more": more, "elements": elements })
+        }
+        Failure::Fault(found) => json!({ "kind": "fault", "fault": fault(found) }),
+        Failure::NoFinding { kernel, expected } => json!({ "kind": "no_finding", "kernel": kernel, "expected": expected }),
+        Failure::WrongLine { fault: found, expected } => json!({ "kind": "wrong_line", "fault": fault(found), "expected_line": expected }),
+        Failure::NotJudged { reason } => json!({ "kind": "not_judged", "reason": reason }),
+    }
+}
+
+fn writer(writer: &Writer) -> Value {
+    let Writer { kernel, launch, block, thread, place, time } = writer;
+    json!({ "kernel": kernel, "launch": launch, "block": block, "thread": thread, "place": place, "time": time })
+}
+
+fn fault(fault: &Fault) -> Value {
+    let waiting = |waiting: &Waiting| json!({ "site": site(&waiting.site), "reason": waiting.reason });
+    json!({
+        "id": fault.id,
+        "kernel": fault.kernel,
+        "launch": fault.launch,
+        "message": fault.message,
+        "site": fault.site.as_ref().map(site),
+        "source_lines": fault.source_lines,
+        "waiting": fault.waiting.iter().map(waiting).collect::<Vec<_>>(),
+        "waiting_more": fault.waiting_more,
+    })
+}
+
+fn site(site: &Site) -> Value {
+    let Site { place, statement, source, block, warp, lanes, thread, time } = site;
+    json!({
+        "place": place, "statement": statement, "source": source, "block": block, "warp": warp, "lanes": lanes,
+        "thread": thread, "time": time,
+    })
+}

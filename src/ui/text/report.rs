@@ -1,0 +1,144 @@
+//! Verification and runs for people.
+
+use crate::debug::{BufferHead, CaseReport, Failure, Fault, LaunchRun, Site, Summary, Writer};
+
+/// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
+pub fn case(report: &CaseReport) -> String {
+    report.failures.iter().map(|failure| format!("FAIL {}: {}\n", report.name, self::failure(failure))).collect()
+}
+
+fn failure(failure: &Failure) -> String {
+    match failure {
+        Failure::Mismatch { element, value, expected, writer } => {
+            let writer = writer.as_ref().map_or_else(|| "never written".to_string(), last_writer);
+            format!("{element} = {value}, expected {expected}; {writer}")
+        }
+        Failure::MoreMismatches { buffer, more, elements } => {
+            format!("{buffer}: {} more of its {} elements are wrong", grouped(*more), grouped(*elements))
+        }
+        Failure::Fault(fault) => self::fault(fault),
+        Failure::NoFinding { kernel, expected } => format!("{kernel}: nothing was found, expected {}", expected.join(" or ")),
+        Failure::WrongLine { fault, expected } => format!("expected on line {expected} of the source: {}", self::fault(fault)),
+        Failure::NotJudged { reason } => format!("not judged: {reason}"),
+    }
+}
+
+/// `last written by block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234`
+fn last_writer(writer: &Writer) -> String {
+    let Writer { kernel, launch, block, thread, place, time } = writer;
+    let who = launch.map_or(String::new(), |launch| format!("launch {launch} ({kernel}) "));
+    format!("last written by {who}block {} thread {} at {place}, time {time}", triple(*block), triple(*thread))
+}
+
+/// What a run came to: a line for each launch, the fault if any, the start of each buffer.
+pub fn summary(summary: &Summary) -> String {
+    let launches = summary.launches.iter().map(launch);
+    let fault = summary.fault.iter().map(|fault| format!("{}\n", self::fault(fault)));
+    launches.chain(fault).chain(summary.buffers.iter().map(buffer)).collect()
+}
+
+fn launch(run: &LaunchRun) -> String {
+    let LaunchRun { kernel, grid, block, ticks, thread_instructions } = run;
+    let (grid, block) = (triple(*grid), triple(*block));
+    format!("{kernel}: grid {grid}, block {block}: {} ticks, {} thread-instructions\n", grouped(*ticks), grouped(*thread_instructions))
+}
+
+/// `x: f32[1024] = 0 1 2 …`
+fn buffer(head: &BufferHead) -> String {
+    let more = if head.more { " …" } else { "" };
+    format!("{}: {} = {}{more}\n", head.name, head.ty, head.values.join(" "))
+}
+
+/// `memory.out_of_bounds: …` with the instruction and the threads below.
+fn fault(fault: &Fault) -> String {
+    let mut text = format!("{}: {}", fault.id, fault.message);
+    if let Some(site) = &fault.site {
+        text += &format!("\n  {}", self::site(site));
+    }
+    for waiting in &fault.waiting {
+        text += &format!("\n  {}: {}", self::site(&waiting.site), waiting.reason);
+    }
+    if fault.waiting_more > 0 {
+        text += &format!("\n  and {} more groups of lanes", fault.waiting_more);
+    }
+    text
+}
+
+/// `t=84  block (0,0,0) warp 1 lanes 4,6-7  file.ptx:37  mad.lo.s32 %r7, %r7, 3, 1`
+fn site(site: &Site) -> String {
+    let source = site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
+    let Site { place, statement, warp, .. } = site;
+    let (block, lanes) = (triple(site.block), lane_list(site.lanes));
+    format!("t={}  block {block} warp {warp} {lanes}  {place}{source}  {statement}", grouped(site.time))
+}
+
+/// `(1,2,3)`
+fn triple([x, y, z]: [u32; 3]) -> String {
+    format!("({x},{y},{z})")
+}
+
+/// `8,431`
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let comma = |index: usize| if index > 0 && (digits.len() - index).is_multiple_of(3) { "," } else { "" };
+    digits.char_indices().map(|(index, digit)| format!("{}{digit}", comma(index))).collect()
+}
+
+/// `lane 5`, `lanes 0-3,5`, `all lanes`
+fn lane_list(lanes: u32) -> String {
+    let holds = |lane: u32| lane < 32 && lanes >> lane & 1 == 1;
+    let starts = (0..32).filter(|lane| holds(*lane) && (*lane == 0 || !holds(lane - 1)));
+    let run = |first: u32| {
+        let last = (first..32).take_while(|lane| holds(*lane)).last().unwrap_or(first);
+        if first == last { first.to_string() } else { format!("{first}-{last}") }
+    };
+    let runs: Vec<String> = starts.map(run).collect();
+    match lanes.count_ones() {
+        32 => "all lanes".to_string(),
+        1 => format!("lane {}", runs.join(",")),
+        _ => format!("lanes {}", runs.join(",")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_by_thousands() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn lanes_are_listed_as_runs() {
+        assert_eq!(lane_list(1 << 5), "lane 5");
+        assert_eq!(lane_list(0xf000_000f), "lanes 0-3,28-31");
+        assert_eq!(lane_list(0b10110), "lanes 1-2,4");
+        assert_eq!(lane_list(u32::MAX), "all lanes");
+    }
+
+    #[test]
+    fn a_mismatch_names_element_values_and_writer() {
+        let writer = Writer {
+            kernel: "integer_add_u32".to_string(),
+            launch: None,
+            block: [0, 0, 0],
+            thread: [17, 0, 0],
+            place: "integer.ptx:45".to_string(),
+            time: 1234,
+        };
+        let mismatch = |writer| Failure::Mismatch {
+            element: "out0[17]".to_string(),
+            value: "0x00000003".to_string(),
+            expected: "0x00000004".to_string(),
+            writer,
+        };
+        let report = |writer| case(&CaseReport { name: "integer_add_u32".to_string(), failures: vec![mismatch(writer)] });
+        let told = "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; ";
+        let by = "block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234\n";
+        assert_eq!(report(None), format!("{told}never written\n"));
+        assert_eq!(report(Some(writer.clone())), format!("{told}last written by {by}"));
+        let in_sequence = Writer { launch: Some(2), ..writer };
+        assert_eq!(report(Some(in_sequence)), format!("{told}last written by launch 2 (integer_add_u32) {by}"));
+    }
+}
