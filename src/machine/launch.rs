@@ -122,7 +122,7 @@ impl Linked {
             consts32: program.consts32.iter().map(|value| [*value; LANES]).collect(),
             consts64: program.consts64.iter().map(|value| [*value; LANES]).collect(),
             specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_bytes)).collect(),
-            rank: cfg::frontier_order(program),
+            rank: cfg::frontier_order_of(program, config.kernel),
             shared_bytes,
             blocks,
             resident,
