@@ -28,7 +28,7 @@
 //! | [`syntax`] | lexer, grammar, syntax tree, printer; recovers from errors | base |
 //! | [`program`] | the immutable executable form: functions, instructions, operands, address map | base, isa |
 //! | [`sema`] | tree and table to program: scopes, layout, decoding, verification | base, syntax, isa, program |
-//! | [`cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program |
+//! | [`mod@cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program |
 //! | [`launch`] | launch files, buffers, made-up launches, expectations | base, isa, program |
 //! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
 //! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
