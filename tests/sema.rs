@@ -5,7 +5,7 @@
 //! vendor's assembler refuses each of these lines too, but for `limits.ptx`. `PTXDBG_BLESS=1` writes what is said into the files,
 //! to be read before it is kept.
 
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
 
 #[path = "sema/verify.rs"]
 mod verify;
@@ -279,7 +279,7 @@ fn every_register_has_slots_of_its_own() {
     let program = program(
         ".entry k() { .reg .b32 %r<3>; .reg .v2 .f32 %v<2>; { .reg .b16 %s; } { .reg .b16 %s; } .reg .b64 %d; .reg .b128 %q<2>; ret; }",
     );
-    let names: Vec<(String, u32)> = function(&program, "k").registers.iter().flat_map(|register| register.components()).collect();
+    let names: Vec<(String, u32)> = function(&program, "k").registers.iter().flat_map(ptxdbg::program::Register::components).collect();
     let expected = [
         ("%r0", 0),
         ("%r1", 1),
