@@ -24,7 +24,7 @@ pub fn problems(program: &Program) -> Vec<String> {
 /// Checks the code of a function, which must follow the code that ends at `next`; returns its end.
 fn function_problems(program: &Program, function: &Function, next: u32, problems: &mut Vec<String>) -> u32 {
     let mut problem = |text: String| problems.push(format!("{}: {text}", function.name));
-    if function.frame_bytes % 16 != 0 {
+    if !function.frame_bytes.is_multiple_of(16) {
         problem(format!("a frame of {} bytes", function.frame_bytes));
     }
     let limit = |bank: Bank| match bank {
