@@ -90,6 +90,52 @@ pub struct Args {
     /// When to use colour; auto looks at the terminal and at NO_COLOR
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+
+    /// What this build does not have.
+    #[command(flatten)]
+    pub missing: Missing,
+}
+
+/// Options that are part of the command line but need what this build does not have. They are hidden, and naming one is an error
+/// that says what is missing.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Missing {
+    /// Debugger commands from a file
+    #[arg(short = 'x', long, hide = true)]
+    command: Vec<PathBuf>,
+
+    /// A debugger command
+    #[arg(short, long, hide = true)]
+    eval: Vec<String>,
+
+    /// Screen layout
+    #[arg(long, hide = true)]
+    layout: Option<String>,
+
+    /// Order of the asynchronous copies
+    #[arg(long, hide = true)]
+    r#async: Option<String>,
+
+    /// Which checkers run; faults are always found
+    #[arg(long, hide = true, value_delimiter = ',')]
+    checks: Vec<String>,
+}
+
+impl Missing {
+    /// The first option that was given in vain, and what it needs.
+    pub fn complaint(&self) -> Option<String> {
+        let checks = self.checks.iter().find(|check| !matches!(check.as_str(), "none" | "memory"));
+        if let Some(check) = checks {
+            return Some(format!("--checks {check}: this build has no such checker; wrong addresses are always found"));
+        }
+        let given = [
+            (!self.command.is_empty(), "--command needs the debugger's prompt"),
+            (!self.eval.is_empty(), "--eval needs the debugger's prompt"),
+            (self.layout.is_some(), "--layout needs the screen"),
+            (self.r#async.is_some(), "--async needs asynchronous copies"),
+        ];
+        given.iter().find(|(given, _)| *given).map(|(_, needs)| format!("{needs}, which this build does not have"))
+    }
 }
 
 /// The order in which warps run.
@@ -119,6 +165,11 @@ pub enum Color {
     Always,
     /// Never
     Never,
+}
+
+/// The arguments of this process; ends it where they are not of this form, or ask for help or the version.
+pub fn parse() -> Args {
+    Args::parse()
 }
 
 /// The description that parsing, help and the manual page are made from.

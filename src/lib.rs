@@ -1,4 +1,51 @@
 //! ptxdbg: a debugger for NVIDIA PTX kernels that needs no GPU.
+//!
+//! # The model
+//!
+//! A *program* is a PTX module, checked and decoded: an array of instructions whose operands are register slots and addresses, and
+//! tables beside it for what only a person asks (names, places in the text). It never changes.
+//!
+//! A *machine* is a launched grid: blocks of warps of 32 lanes, and memory. The lanes of a warp stand in *groups*, each with its own
+//! program counter and call stack; a divergent branch splits a group, and groups that come to stand at the same place merge. A *tick* is one
+//! instruction issued for one group: time is the number of ticks since launch, a total order over everything that happens. A machine
+//! run twice does the same, bit for bit, on every host.
+//!
+//! A *snapshot* is a clone of the machine: memory pages, register files and blocks are shared until one side writes. Going back in time is
+//! taking an earlier snapshot and running forward again.
+//!
+//! A run ends with a [`machine::Step`]: the budget is used up, all blocks have finished, an instruction faulted, or nobody can go on. A
+//! fault of a kernel is an ordinary answer; a panic is a bug of ours.
+//!
+//! # Layers
+//!
+//! A folder may use only the rows its own row names; `tests/tidy.rs` holds this table.
+//!
+//! | folder | what it is | may use |
+//! | --- | --- | --- |
+//! | [`base`] | ids, sources, spans, diagnostics | – |
+//! | [`isa`] | the instruction set as data: types, modifiers, forms, families, special registers, `table` by chapter | base |
+//! | [`syntax`] | lexer, grammar, syntax tree, printer; recovers from errors | base |
+//! | [`program`] | the immutable executable form: functions, instructions, operands, address map | base, isa |
+//! | [`sema`] | tree and table to program: scopes, layout, decoding, verification | base, syntax, isa, program |
+//! | [`cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program |
+//! | [`launch`] | launch files, buffers, made-up launches, expectations | base, isa, program |
+//! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
+//! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
+//! | [`debug`] | the engine: opening, running, verifying; answers in plain data | all above |
+//! | [`ui`] | plain text and JSON | base, debug |
+//! | [`args`], `main` | the command line | everything |
+//!
+//! What is *not* there matters as much. `syntax` does not know which instructions exist, and `isa` does not know the tree. `program` does
+//! not change after `sema`. `machine` knows no breakpoints, no source text, and not that time can go backwards; nothing in it reads a clock,
+//! a random source or the environment. `debug` prints nothing, and `ui` never touches the machine.
+//!
+//! # How a kernel runs
+//!
+//! [`sema::load_file`] reads and checks a file. [`launch`] turns a launch file into a plan: buffers, parameters, dimensions. A
+//! [`machine::Device`] holds global memory across launches; [`machine::Machine::new`] launches a kernel on it and
+//! [`machine::Machine::run`] executes. Its hot loop is `machine::exec`: one match over operation families, each of which runs one function over
+//! 32 lanes with the host's vector instructions.
+
 pub mod args;
 pub mod base;
 pub mod cfg;

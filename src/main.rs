@@ -7,13 +7,10 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
-use ptxdbg::args::{Args, Color, Format, Order};
+use ptxdbg::args::{self, Args, Color, Format, Order};
 use ptxdbg::base::Diagnostic;
 use ptxdbg::debug::open::{Module, open, read_module};
-use ptxdbg::debug::{
-    LaunchChoice, OpenError, Opened, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize, verify_case,
-};
+use ptxdbg::debug::{LaunchChoice, OpenError, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize, verify_case};
 use ptxdbg::ui::text::{self, Style};
 
 /// How the program ends.
@@ -56,12 +53,12 @@ impl From<RunError> for Failure {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
-    let done = match (args.check, args.verify) {
+    let args = args::parse();
+    let done = accept(&args).and_then(|()| match (args.check, args.verify) {
         (true, _) => check(&args),
         (false, true) => verify(&args),
         (false, false) => run(&args),
-    };
+    });
     ExitCode::from(done.unwrap_or_else(|failure| complain(&failure, &args)) as u8)
 }
 
@@ -70,7 +67,6 @@ fn check(args: &Args) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     let mut status = Status::Well;
     let mut out = std::io::stdout().lock();
-    refuse_nothing(args)?;
     for path in &args.kernels {
         let Module { sources, diagnostics, .. } = read_module(path)?;
         out.write_all(text::diagnostics(&sources, &diagnostics, style).as_bytes())?;
@@ -87,26 +83,34 @@ fn check(args: &Args) -> Result<Status, Failure> {
     Ok(status)
 }
 
-/// `--verify`: what is wrong, and how many cases passed.
+/// `--verify`: what is wrong, and how many cases passed. Launch files are all read before anything runs.
 fn verify(args: &Args) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
-    let (mut passed, mut failed) = (0, 0);
     let mut out = std::io::stdout().lock();
-    refuse_nothing(args)?;
     let mut requests = launch_requests(args);
     if requests.is_empty() {
         requests = args.kernels.iter().map(|kernel| request(args, vec![kernel.clone()], LaunchChoice::Beside)).collect();
     }
-    let opened = requests.iter().map(open).collect::<Result<Vec<Opened>, OpenError>>()?;
-    for Opened { program, plan, .. } in &opened {
-        for case in &plan.cases {
-            let report = verify_case(program, case, &run_options(args), args.exact)?;
-            if report.failures.is_empty() {
-                passed += 1;
-            } else {
+    let (mut passed, mut failed) = (0, 0);
+    let mut opened = Vec::new();
+    for request in &requests {
+        match open(request) {
+            Ok(one) => opened.push(one),
+            // A module with errors fails as a whole; the others are verified all the same.
+            Err(OpenError::Module(module)) => {
                 failed += 1;
-                out.write_all(text::case_report(&report, style).as_bytes())?;
+                out.write_all(text::diagnostics(&module.sources, &module.diagnostics, style).as_bytes())?;
             }
+            Err(error) => return Err(error.into()),
+        }
+    }
+    for (program, case) in opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))) {
+        let report = verify_case(program, case, &run_options(args), args.exact)?;
+        let well = report.failures.is_empty();
+        passed += usize::from(well);
+        failed += usize::from(!well);
+        if !well {
+            out.write_all(text::case_report(&report, style).as_bytes())?;
         }
     }
     out.write_all(text::verdict(passed, failed, style).as_bytes())?;
@@ -116,7 +120,6 @@ fn verify(args: &Args) -> Result<Status, Failure> {
 /// Neither: run the launches and say what they came to.
 fn run(args: &Args) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
-    refuse_nothing(args)?;
     let launch = match args.launch.as_slice() {
         [] if args.arg.is_empty() => LaunchChoice::Beside,
         [] => LaunchChoice::Words(args.arg.clone()),
@@ -164,8 +167,11 @@ fn run_options(args: &Args) -> RunOptions {
     RunOptions { schedule, seed: args.seed, resident: args.resident, step_limit: args.step_limit }
 }
 
-/// A command line without a file, and a launch file where a kernel belongs.
-fn refuse_nothing(args: &Args) -> Result<(), Failure> {
+/// Refuses what the description of the command line cannot.
+fn accept(args: &Args) -> Result<(), Failure> {
+    if let Some(complaint) = args.missing.complaint() {
+        return Err(Failure::Message(complaint));
+    }
     if args.kernels.is_empty() && args.launch.is_empty() {
         return Err(Failure::Message("no file is given; try ptxdbg kernel.ptx, or ptxdbg --help".to_string()));
     }

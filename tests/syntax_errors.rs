@@ -20,20 +20,24 @@ fn report(text: &str) -> String {
     lines
 }
 
-/// Lines of a body, each with what is reported of it behind `//`. Everything before the comment is reported with its columns.
+/// Lines of a body, each with what is reported of it behind `//`, from the columns on, and the help on a line of its own.
 #[track_caller]
 fn check_body(lines: &str) {
     let mut text = ".entry k()\n{\n".to_owned();
-    let mut expected = String::new();
-    for (index, line) in lines.lines().map(str::trim).filter(|line| !line.is_empty()).enumerate() {
-        let (statement, error) = line.split_once(" // ").unwrap_or((line, ""));
-        let _ = writeln!(text, "{statement}");
-        if !error.is_empty() {
-            let _ = writeln!(expected, "{}:{error}", index + 3);
+    let mut expected: Vec<String> = Vec::new();
+    for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if let (Some(help), Some(last)) = (line.strip_prefix("// help: "), expected.last_mut()) {
+            let _ = write!(last, " ({help})");
+            continue;
         }
+        let (statement, error) = line.split_once(" // ").unwrap_or((line, ""));
+        if let Some((columns, message)) = error.split_once(' ') {
+            expected.push(format!("{}:{columns}: error[syntax]: {message}", text.lines().count() + 1));
+        }
+        let _ = writeln!(text, "{statement}");
     }
     text.push_str("}\n");
-    assert_eq!(report(&text), expected);
+    assert_eq!(report(&text).lines().collect::<Vec<_>>(), expected);
 }
 
 fn functions(module: &Module<'_>) -> Vec<String> {
@@ -48,25 +52,33 @@ fn functions(module: &Module<'_>) -> Vec<String> {
 fn mistakes_in_statements() {
     check_body(
         r#"
-        add.u32 a, b c; // 14-15: error[syntax]: expected ',' or ';', found 'c' (put ',' between the two)
-        add.u32 a, , c; // 12-13: error[syntax]: expected an operand, found ','
-        mov.u32 a, [b; // 14-15: error[syntax]: expected ']' or ',', found ';'
-        mov.b64 {a, b, c; // 17-18: error[syntax]: expected '}', found ';'
-        ld.v2.f32 f {g, h}, [x]; // 13-14: error[syntax]: expected ',' or ';', found '{'
-        ; // 1-2: error[syntax]: expected an instruction, a declaration or a directive, found ';'
-        ) x; // 1-2: error[syntax]: expected an instruction, a declaration or a directive, found ')'
-        @5 ret; // 2-3: error[syntax]: expected a name or '!', found '5'
-        .reg b32 x; // 6-9: error[syntax]: expected a type such as '.b32', found 'b32'
-        .reg .b32 a<; // 13-14: error[syntax]: expected a whole number, found ';'
-        .shared .u32 x[ = 1; // 17-18: error[syntax]: expected a constant expression or ']', found '='
-        .shared .align 4 .align 8 .b8 x; // 25-26: error[syntax]: a second '.align' (a variable has one alignment: remove the other)
-        mov.u32 a, f(x); // 12-13: error[syntax]: 'f' cannot be applied to an expression (only 'generic(..)' and a mask such as '0xFF(..)' can; separate operands with ',')
-        mov.u32 a, (1, 2)+3; // 12-18: error[syntax]: a list cannot be part of an expression (put one expression between the parentheses)
-        mov.u32 a, (.s32)5; // 13-17: error[syntax]: there is no cast to '.s32' (a cast is '(.s64)' or '(.u64)')
-        ts: .branchtargets L<4>; // 22-23: error[syntax]: a range of labels is not supported (write the labels one by one: 'L0, L1, L2')
-        .loc 1 2 // 9-9: error[syntax]: expected a whole number, but the statement ends here
-        .loc 1 2 5000000000 // 10-20: error[syntax]: 5000000000 is too large here (the largest is 4294967295)
-        .version 8.0 // 1-13: error[syntax]: '.version' inside a function (move it to the top of the file, or close the function with '}' before it)
+        add.u32 a, b c; // 14-15 expected ',' or ';', found 'c'
+        // help: put ',' between the two
+        add.u32 a, , c; // 12-13 expected an operand, found ','
+        mov.u32 a, [b; // 14-15 expected ']' or ',', found ';'
+        mov.b64 {a, b, c; // 17-18 expected '}', found ';'
+        ld.v2.f32 f {g, h}, [x]; // 13-14 expected ',' or ';', found '{'
+        ; // 1-2 expected an instruction, a declaration or a directive, found ';'
+        ) x; // 1-2 expected an instruction, a declaration or a directive, found ')'
+        @5 ret; // 2-3 expected a name or '!', found '5'
+        .reg b32 x; // 6-9 expected a type such as '.b32', found 'b32'
+        .reg .b32 a<; // 13-14 expected a whole number, found ';'
+        .shared .u32 x[ = 1; // 17-18 expected a constant expression or ']', found '='
+        .shared .align 4 .align 8 .b8 x; // 25-26 a second '.align'
+        // help: a variable has one alignment: remove the other
+        mov.u32 a, f(x); // 12-13 'f' cannot be applied to an expression
+        // help: only 'generic(..)' and a mask such as '0xFF(..)' can; separate operands with ','
+        mov.u32 a, (1, 2)+3; // 12-18 a list cannot be part of an expression
+        // help: put one expression between the parentheses
+        mov.u32 a, (.s32)5; // 13-17 there is no cast to '.s32'
+        // help: a cast is '(.s64)' or '(.u64)'
+        ts: .branchtargets L<4>; // 22-23 a range of labels is not supported
+        // help: write the labels one by one: 'L0, L1, L2'
+        .loc 1 2 // 9-9 expected a whole number, but the statement ends here
+        .loc 1 2 5000000000 // 10-20 5000000000 is too large here
+        // help: the largest is 4294967295
+        .version 8.0 // 1-13 '.version' inside a function
+        // help: move it to the top of the file, or close the function with '}' before it
         "#,
     );
 }
@@ -75,12 +87,18 @@ fn mistakes_in_statements() {
 fn text_that_is_no_token() {
     check_body(
         r#"
-        mov.u32 a, 089; // 12-15: error[syntax]: '089' is not a number (an integer is written 10, 0x1F, 017 or 0b101, a bit pattern 0f3F800000 with 8 or 0d3FF0000000000000 with 16 digits)
-        mov.u32 a, 18446744073709551616; // 12-32: error[syntax]: '18446744073709551616' does not fit 64 bits (the largest integer is 0xFFFFFFFFFFFFFFFF)
-        mov.f64 a, 1e999; // 12-17: error[syntax]: '1e999' is beyond the range of '.f64' (infinity is written 0d7FF0000000000000)
-        add.u32 é, b, c; // 9-10: error[syntax]: 'é' is not allowed here (outside of comments and strings PTX is written in ASCII)
-        .pragma "abc; // 9-10: error[syntax]: the string is not closed on its line (close it with '"')
-        #include <x> // 1-13: error[syntax]: preprocessor directives are not supported (run a C preprocessor over the file first)
+        mov.u32 a, 089; // 12-15 '089' is not a number
+        // help: an integer is written 10, 0x1F, 017 or 0b101, a bit pattern 0f3F800000 with 8 or 0d3FF0000000000000 with 16 digits
+        mov.u32 a, 18446744073709551616; // 12-32 '18446744073709551616' does not fit 64 bits
+        // help: the largest integer is 0xFFFFFFFFFFFFFFFF
+        mov.f64 a, 1e999; // 12-17 '1e999' is beyond the range of '.f64'
+        // help: infinity is written 0d7FF0000000000000
+        add.u32 é, b, c; // 9-10 'é' is not allowed here
+        // help: outside of comments and strings PTX is written in ASCII
+        .pragma "abc; // 9-10 the string is not closed on its line
+        // help: close it with '"'
+        #include <x> // 1-13 preprocessor directives are not supported
+        // help: run a C preprocessor over the file first
         "#,
     );
     let all_one = ".entry k() { ret; \0\0\u{1}é\0 ; ret; }";
@@ -94,12 +112,17 @@ fn text_that_is_no_token() {
 fn a_missing_semicolon_costs_one_statement() {
     check_body(
         "
-        add.u32 a, b, c // 16-16: error[syntax]: expected ',' or ';', but the statement ends here (end the statement with ';')
-        sub.u32 a b, c; // 11-12: error[syntax]: expected ',' or ';', found 'b' (put ',' between the two)
-        ret // 4-4: error[syntax]: expected an operand, ';' or ':', but the statement ends here (end the statement with ';')
-        .reg .b32 x, 5; // 14-15: error[syntax]: expected a name, found '5'
-        @p bra L // 9-9: error[syntax]: expected ',' or ';', but the statement ends here (end the statement with ';')
-        @q bra M // 9-9: error[syntax]: expected ',' or ';', but the statement ends here (end the statement with ';')
+        add.u32 a, b, c // 16-16 expected ',' or ';', but the statement ends here
+        // help: end the statement with ';'
+        sub.u32 a b, c; // 11-12 expected ',' or ';', found 'b'
+        // help: put ',' between the two
+        ret // 4-4 expected an operand, ';' or ':', but the statement ends here
+        // help: end the statement with ';'
+        .reg .b32 x, 5; // 14-15 expected a name, found '5'
+        @p bra L // 9-9 expected ',' or ';', but the statement ends here
+        // help: end the statement with ';'
+        @q bra M // 9-9 expected ',' or ';', but the statement ends here
+        // help: end the statement with ';'
         ",
     );
 }
@@ -143,7 +166,8 @@ fn scopes_and_statements_in_the_wrong_place() {
         (
             ".entry k() { ret; }\n}\nadd.u32 a, b, c;\nret;\n.global .u32 x;\nts: ret;\n}",
             "2:1-2: error[syntax]: '}' without a '{' before it (remove it, or look for a '}' too many above)\n\
-             3:1-17: error[syntax]: an instruction outside of a function (look for a '}' too many above, or for a missing '.entry' or '.func')\n\
+             3:1-17: error[syntax]: an instruction outside of a function \
+             (look for a '}' too many above, or for a missing '.entry' or '.func')\n\
              6:1-3: error[syntax]: a label outside of a function (look for a '}' too many above, or for a missing '.entry' or '.func')\n",
         ),
         (".entry k() { ret;", "1:18-18: error[syntax]: the file ends inside a function: '}' is missing (close it with '}')\n"),
@@ -230,7 +254,7 @@ fn deep_nesting_is_refused() {
         (format!(".global .s32 x = {}1;", "1?2:".repeat(MANY)), operators),
     ];
     for (text, expected) in &cases {
-        assert_eq!(first_error_in_time(text), *expected, "in: {:.40}", text);
+        assert_eq!(first_error_in_time(text), *expected, "in: {text:.40}");
     }
 }
 

@@ -15,7 +15,7 @@ use crate::program::{FuncId, Pc, Program};
 
 use blocks::Graph;
 pub use loops::Loop;
-pub use order::frontier_order;
+pub use order::{frontier_order, frontier_order_of};
 
 define_id!(
     /// A basic block of one function, numbered in the order of the text.

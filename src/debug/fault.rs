@@ -1,7 +1,7 @@
 //! What stopped a launch, in words and numbers a front end can draw.
 
 use crate::launch::PlannedLaunch;
-use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter};
+use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter, thread_index};
 use crate::program::{Function, Pc, Program};
 
 /// Groups named at most where threads wait or spin.
@@ -20,8 +20,8 @@ pub struct Fault {
     pub message: String,
     /// Where, unless it is about no single instruction.
     pub site: Option<Site>,
-    /// Line of the source language it is blamed on, if `.loc` says so.
-    pub source_line: Option<u32>,
+    /// Lines of the source language it can be blamed on, as far as `.loc` says: of a hang, where each of those who wait stands.
+    pub source_lines: Vec<u32>,
     /// Who waits for what, or spins where.
     pub waiting: Vec<Waiting>,
     /// How many more wait than `waiting` names.
@@ -69,14 +69,13 @@ pub(super) struct Blame<'a> {
 impl Blame<'_> {
     pub fn trap(&self, trap: &Trap) -> Fault {
         let fault = self.fault(trap.kind.id(), trap.message.clone());
-        let source_line = source_line(self.program, trap.place.pc);
-        Fault { site: Some(self.site(trap.place, trap.lanes)), source_line, ..fault }
+        let source_lines = source_line(self.program, trap.place.pc).into_iter().collect();
+        Fault { site: Some(self.site(trap.place, trap.lanes)), source_lines, ..fault }
     }
 
     pub fn deadlock(&self, stuck: &Stuck) -> Fault {
         let fault = self.fault("deadlock", format!("nobody can go on at time {}", stuck.tick));
-        let source_line = stuck.waiters.first().and_then(|waiter| source_line(self.program, waiter.place.pc));
-        self.with_waiting(Fault { source_line, ..fault }, &stuck.waiters)
+        self.with_waiting(fault, &stuck.waiters)
     }
 
     /// The step limit was reached; every group that can still run is said to spin.
@@ -90,16 +89,15 @@ impl Blame<'_> {
                 }
             }
         }
-        let source_line = runners.first().and_then(|runner| source_line(self.program, runner.place.pc));
         let fault = self.fault("livelock", format!("the step limit of {limit} warp-instructions was reached"));
-        self.with_waiting(Fault { source_line, ..fault }, &runners)
+        self.with_waiting(fault, &runners)
     }
 
     /// A launch that the device refuses.
     pub fn refused(&self, message: String) -> Fault {
         let code = self.kernel().code.clone();
-        let source_line = code.map(Pc).find_map(|pc| source_line(self.program, pc));
-        Fault { source_line, ..self.fault("launch.bounds", message) }
+        let source_lines = code.map(Pc).find_map(|pc| source_line(self.program, pc)).into_iter().collect();
+        Fault { source_lines, ..self.fault("launch.bounds", message) }
     }
 
     /// Something the kernel needs and this build does not have.
@@ -109,19 +107,22 @@ impl Blame<'_> {
 
     fn fault(&self, id: &'static str, message: String) -> Fault {
         let kernel = self.kernel_name();
-        Fault { id, kernel, launch: self.index, message, site: None, source_line: None, waiting: Vec::new(), waiting_more: 0 }
+        Fault { id, kernel, launch: self.index, message, site: None, source_lines: Vec::new(), waiting: Vec::new(), waiting_more: 0 }
     }
 
     fn with_waiting(&self, fault: Fault, waiters: &[Waiter]) -> Fault {
         let named = waiters.iter().take(WAITING_MAX);
         let waiting = named.map(|waiter| Waiting { site: self.site(waiter.place, waiter.lanes), reason: waiter.reason.clone() });
-        Fault { waiting: waiting.collect(), waiting_more: waiters.len().saturating_sub(WAITING_MAX), ..fault }
+        let mut source_lines: Vec<u32> = waiters.iter().filter_map(|waiter| source_line(self.program, waiter.place.pc)).collect();
+        source_lines.sort_unstable();
+        source_lines.dedup();
+        Fault { waiting: waiting.collect(), waiting_more: waiters.len().saturating_sub(WAITING_MAX), source_lines, ..fault }
     }
 
     fn site(&self, place: Place, lanes: LaneMask) -> Site {
         Site {
             place: self.program.place(place.pc),
-            statement: self.program.text(place.pc),
+            statement: self.program.text(place.pc).trim_end_matches(';').to_string(),
             source: source(self.program, place.pc),
             block: place.block,
             warp: place.warp,
@@ -138,13 +139,6 @@ impl Blame<'_> {
     fn kernel(&self) -> &Function {
         &self.program.functions[self.launch.kernel.index()]
     }
-}
-
-/// Index in a block of these extents of the thread that is `lane` of `warp`.
-pub(super) fn thread_index(block: [u32; 3], warp: u32, lane: u32) -> [u32; 3] {
-    let number = warp * 32 + lane;
-    let [x, y, _] = block.map(|extent| extent.max(1));
-    [number % x, number / x % y, number / (x * y)]
 }
 
 fn source_line(program: &Program, pc: Pc) -> Option<u32> {

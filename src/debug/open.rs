@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::base::{Diagnostic, Sources};
 use crate::launch::{self, Content, LaunchFile, LaunchFileError, Overrides, Plan};
-use crate::program::Program;
+use crate::program::{FuncId, Program};
 use crate::sema;
 
 /// What the command line asks for.
@@ -171,8 +171,8 @@ fn choose_module(paths: &[PathBuf], kernel: Option<&str>) -> Result<(PathBuf, Ar
 }
 
 /// The kernel called `name`, or the first one that has a body.
-fn first_kernel(program: &Program, module: &Path, name: Option<&str>) -> Result<crate::program::FuncId, OpenError> {
-    let has_body = |id: &crate::program::FuncId| !program.functions[id.index()].code.is_empty();
+fn first_kernel(program: &Program, module: &Path, name: Option<&str>) -> Result<FuncId, OpenError> {
+    let has_body = |id: &FuncId| !program.functions[id.index()].code.is_empty();
     let first = program.kernels().find(has_body).filter(|_| name.is_none());
     first.map_or_else(|| launch::choose_kernel(program, name), Ok).map_err(|(message, help)| {
         let message = if message == help { message } else { format!("{message}; {help}") };

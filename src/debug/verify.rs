@@ -110,7 +110,7 @@ fn judge_fault(case: &Case, fault: &Fault) -> Option<Failure> {
     if !ids.iter().any(|id| id == fault.id) {
         return Some(Failure::Fault(Box::new(fault.clone())));
     }
-    let wrong_line = line.filter(|line| fault.source_line.is_some_and(|found| found != *line))?;
+    let wrong_line = line.filter(|line| !fault.source_lines.is_empty() && !fault.source_lines.contains(line))?;
     Some(Failure::WrongLine { fault: Box::new(fault.clone()), expected: wrong_line })
 }
 

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::fault::thread_index;
 use super::run::{RunError, RunOptions, Runner};
 use crate::isa::Space;
 use crate::launch::Case;
-use crate::machine::{AccessEvent, AccessKind, Observer, lanes_of};
+use crate::machine::{AccessEvent, AccessKind, Observer, lanes_of, thread_index};
 use crate::program::{Pc, Program};
 
 /// The last thread that wrote to a place.
@@ -14,8 +13,8 @@ use crate::program::{Pc, Program};
 pub struct Writer {
     /// The kernel.
     pub kernel: String,
-    /// Which launch of the case.
-    pub launch: usize,
+    /// Which launch of the case, if it has several.
+    pub launch: Option<usize>,
     /// Block index.
     pub block: [u32; 3],
     /// Index of the thread in its block.
@@ -45,6 +44,7 @@ pub(super) fn last_writers(
         let planned = case.launches.get(launch)?;
         let kernel = program.functions[planned.kernel.index()].name.to_string();
         let thread = thread_index(planned.block, touch.warp, touch.lane);
+        let launch = Some(launch).filter(|_| case.launches.len() > 1);
         Some(Writer { kernel, launch, block: touch.block, thread, place: program.place(touch.pc), time: touch.time })
     };
     Ok(watch.last.into_iter().map(|last| last.and_then(writer)).collect())

@@ -134,8 +134,9 @@ fn rival<'p>(form: &'static Form, words: &[Piece<'p>], word: &str) -> Option<&'p
 /// The error for a slot that must be filled, which is one of `slots`.
 fn missing<'s>(slots: impl Iterator<Item = &'s Slot>, opcode: &str, text: &str) -> MatchError {
     let slots: Vec<&Slot> = slots.collect();
-    let listed = words_of(slots.iter().copied());
     let first = slots.first().and_then(|slot| slot.words.first());
+    let is_alike = |slot: &&Slot| slot.words.first().map(|word| word.ty.is_some()) == first.map(|word| word.ty.is_some());
+    let listed = words_of(slots.iter().copied().filter(is_alike));
     let (code, message) = match first {
         Some(word) if word.ty.is_some() => ("type", format!("missing type of '{opcode}'")),
         Some(word) if ["rn", "rni", "rzi"].contains(&word.text) => ("modifier", format!("'{text}' needs a rounding modifier")),

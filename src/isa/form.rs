@@ -26,6 +26,7 @@
 //! | `:2x` | is of the type twice as wide |
 //! | `:+` | may be a wider register |
 //! | `:imm` | is a constant |
+//! | `:=128` | is this constant |
 //! | `:reg` | is a register |
 //! | `:vec` | is a vector if the instruction has `.v2`, `.v4` or `.v8` |
 //! | `:special` | may be a special register |
@@ -159,6 +160,8 @@ pub struct OperandForm {
     pub register_only: bool,
     /// Only constants will do.
     pub constant_only: bool,
+    /// Only this constant will do.
+    pub value: Option<u64>,
     /// A special register may be read.
     pub special: bool,
     /// The address of a variable or function is a value here.

@@ -1,7 +1,8 @@
 //! Launches that nobody wrote: made up from the kernel alone, or from one word for each parameter.
 
 use super::element::{Element, Kind, Number};
-use super::file::{Buffer, Content, Init, Launch, LaunchFile, Origin, Param};
+use super::file::{Buffer, Content, Init, Launch, Param};
+use super::read::{LaunchFile, Origin};
 use super::{pointers, words};
 use crate::base::{Diagnostic, SourceFile, Sources};
 use crate::program::{self, Function};

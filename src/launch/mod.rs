@@ -2,8 +2,8 @@
 //!
 //! The way of a launch file: its text is read into [`file`] types by `ron` ([`LaunchFile::parse`]); [`plan`](fn@plan) resolves
 //! them against a program into a [`Plan`], finding every mistake before anything runs; whoever runs the plan makes each buffer
-//! from its [`Contents`] and compares it with its [`Expect`]. Launches that nobody wrote ([`made_up`](fn@made_up), [`from_words`]) take the same
-//! way: they are made as [`file`] types.
+//! from its [`Contents`] and compares it with its [`Expect`]. Launches that nobody wrote ([`made_up`](fn@made_up),
+//! [`from_words`]) take the same way: they are made as [`file`] types.
 //!
 //! Nothing here runs anything. Buffers are recipes and files, never their bytes as a whole, because memory counts twice: once
 //! here and once in the machine.
@@ -20,14 +20,16 @@ mod made_up;
 pub mod npy;
 mod plan;
 mod pointers;
+mod read;
 mod resolve;
 mod words;
 
 pub use data::DataError;
 pub use element::{Element, Kind, Number};
 pub use expect::{Comparison, Expect, Mismatch};
-pub use file::{Content, Findings, LaunchFile, LaunchFileError, Tolerance};
+pub use file::{Content, Findings, Tolerance};
 pub use init::{Contents, Recipe, pieces};
 pub use made_up::{from_words, made_up};
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedLaunch, PlannedParam};
+pub use read::{LaunchFile, LaunchFileError};
 pub use resolve::{Overrides, choose_kernel, plan};

@@ -8,9 +8,10 @@ use std::collections::BTreeMap;
 
 use super::bounds::{self, Shape};
 use super::data::DataFiles;
-use super::file::{Content, Init, Launch, LaunchFile};
+use super::file::{Content, Init, Launch};
 use super::locate::Place;
 use super::plan::{Case, Plan, PlannedBuffer, PlannedLaunch};
+use super::read::LaunchFile;
 use crate::base::Diagnostic;
 use crate::program::{FuncId, Function, Program};
 

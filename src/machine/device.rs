@@ -52,7 +52,7 @@ impl Device {
             return;
         }
         let address = variable.location.address;
-        region.insert(&variable.name, address, variable.bytes, 0);
+        region.insert(&variable.name, address, variable.bytes, 0, 0);
         if let Some(allocation) = region.find_mut(address) {
             let bytes = &variable.init[..variable.init.len().min(variable.bytes as usize)];
             allocation.pages.write(0, bytes);
@@ -65,17 +65,25 @@ impl Device {
     /// # Errors
     /// If the address space has no room left.
     pub fn allocate(&mut self, name: &str, bytes: u64, fill: Option<u8>) -> Result<u64, OutOfMemory> {
+        self.allocate_padded(name, bytes, 0, fill)
+    }
+
+    /// Like [`Self::allocate`], with `padding` bytes behind the buffer that only accesses of at least four bytes may touch.
+    ///
+    /// # Errors
+    /// If the address space has no room left.
+    pub fn allocate_padded(&mut self, name: &str, bytes: u64, padding: u64, fill: Option<u8>) -> Result<u64, OutOfMemory> {
         let full = OutOfMemory { bytes };
         let address = self.next;
         let end = if self.program.address_bits == 32 { map::MAP32.const_window } else { 1 << 47 };
-        let occupied = bytes.max(1).checked_next_multiple_of(PAGE_BYTES as u64).ok_or(full)?;
+        let occupied = bytes.checked_add(padding).and_then(|all| all.max(1).checked_next_multiple_of(PAGE_BYTES as u64)).ok_or(full)?;
         let next = occupied.checked_add(map::GUARD_BYTES).and_then(|occupied| address.checked_add(occupied)).ok_or(full)?;
         if next > end {
             return Err(full);
         }
         self.next = next;
         if bytes > 0 {
-            self.global.insert(name, address, bytes, fill.unwrap_or(UNINITIALISED));
+            self.global.insert(name, address, bytes, padding, fill.unwrap_or(UNINITIALISED));
         }
         Ok(address)
     }
@@ -89,7 +97,7 @@ impl Device {
         if bytes.is_empty() {
             return Ok(());
         }
-        let allocation = self.global.find_mut(address).filter(|allocation| allocation.end() - address >= not_mapped.bytes);
+        let allocation = self.global.find_mut(address).filter(|allocation| allocation.end().saturating_sub(address) >= not_mapped.bytes);
         let allocation = allocation.ok_or(not_mapped)?;
         allocation.pages.write(address - allocation.base, bytes);
         Ok(())
@@ -104,7 +112,7 @@ impl Device {
         if out.is_empty() {
             return Ok(());
         }
-        let allocation = self.global.find(address).filter(|allocation| allocation.end() - address >= not_mapped.bytes);
+        let allocation = self.global.find(address).filter(|allocation| allocation.end().saturating_sub(address) >= not_mapped.bytes);
         let allocation = allocation.ok_or(not_mapped)?;
         allocation.pages.read(address - allocation.base, out);
         Ok(())

@@ -199,8 +199,9 @@ fn extremum<F: Float>(a: F, b: F, words: Extremum, first_wins: impl Fn(F, F) -> 
     let (x, y) = if words.xorsign_abs { (a.magnitude(), b.magnitude()) } else { (a, b) };
     let chosen = if first_wins(x, y) || y.is_nan() { x } else { y };
     let chosen = if words.xorsign_abs && (a.sign_bit() != b.sign_bit()) { chosen.flip_sign() } else { chosen };
-    let is_nan = chosen.is_nan() || (words.nan && (a.is_nan() || b.is_nan()));
-    if is_nan { F::nan_from(b, a, a) } else { chosen }
+    let chosen = if words.nan && a.is_nan() { a } else { chosen };
+    let chosen = if words.nan && b.is_nan() { b } else { chosen };
+    canonical(chosen, [b, a, a])
 }
 
 /// `.relu`: a negative number becomes +0; a NaN stays.
@@ -259,6 +260,7 @@ fn output<F: Float>(a: F, operands: [F; 3], mode: Mode) -> F {
     if mode.sat { saturate(a) } else { canonical(a, operands) }
 }
 
+/// The result with the right NaN, if it is one.
 #[inline(always)]
 fn canonical<F: Float>(a: F, [first, second, third]: [F; 3]) -> F {
     if a.is_nan() { F::nan_from(first, second, third) } else { a }

@@ -19,7 +19,7 @@ pub(super) enum Piece<'a> {
     /// A function without its body.
     Head(Box<FunctionParts<'a>>),
     /// What only a body can hold.
-    Statement(Statement<'a>),
+    Statement(Box<Statement<'a>>),
 }
 
 /// A function up to its body.
@@ -132,23 +132,8 @@ impl<'a> File<'a> {
             .map_err(|_| self.refuse(self.span(start, end), format!("{} is too large here", number.value), "the largest is 4294967295"))
     }
 
-    pub fn loc(
-        self,
-        start: u32,
-        (file, line, column): (u32, u32, u32),
-        inlined: Option<InlinedAt<'a>>,
-        end: u32,
-    ) -> Result<Loc<'a>, Refusal<'a>> {
-        let mut loc = Loc { file, line, column, function: None, inlined_at: None, span: self.span(start, end) };
-        if let Some((function_word, function, inlined_word, place)) = inlined {
-            for (word, wanted) in [(function_word, "function_name"), (inlined_word, "inlined_at")] {
-                if word.text != wanted {
-                    return Err(self.refuse(word.span, format!("expected '{wanted}', found '{}'", word.text), LOC_HELP));
-                }
-            }
-            (loc.function, loc.inlined_at) = (Some(function), Some(place));
-        }
-        Ok(loc)
+    pub fn loc(self, start: u32, (file, line, column): (u32, u32, u32), end: u32) -> Loc<'a> {
+        Loc { file, line, column, function: None, inlined_at: None, span: self.span(start, end) }
     }
 
     pub fn section(self, start: u32, name: &'a str, end: u32) -> Box<Item<'a>> {
@@ -164,11 +149,25 @@ impl<'a> File<'a> {
     }
 }
 
-/// `function_name label+4, inlined_at 1 2 3`, with the two words as they were written.
-type InlinedAt<'a> = (Name<'a>, (Name<'a>, u32), Name<'a>, (u32, u32, u32));
-
 const VERSION_HELP: &str = "write it like '.version 8.0'";
 const LOC_HELP: &str = "an inlined place is written '.loc 1 2 3, function_name LABEL, inlined_at 1 2 3'";
+
+impl<'a> Loc<'a> {
+    /// With `function_name label+4` and `inlined_at 1 2 3`, if the two words are these.
+    pub(super) fn inlined(
+        self,
+        file: File<'a>,
+        (function_word, function): (Name<'a>, (Name<'a>, u32)),
+        (inlined_word, place): (Name<'a>, (u32, u32, u32)),
+    ) -> Result<Self, Refusal<'a>> {
+        for (word, wanted) in [(function_word, "function_name"), (inlined_word, "inlined_at")] {
+            if word.text != wanted {
+                return Err(file.refuse(word.span, format!("expected '{wanted}', found '{}'", word.text), LOC_HELP));
+            }
+        }
+        Ok(Self { function: Some(function), inlined_at: Some(place), ..self })
+    }
+}
 
 /// Variables.
 impl<'a> File<'a> {
@@ -226,21 +225,22 @@ impl<'a> VariableType<'a> {
 
 /// Statements and operands of a body.
 impl<'a> File<'a> {
-    pub fn branch_targets(self, start: u32, targets: Vec<Target<'a>>, end: u32) -> Result<Statement<'a>, Refusal<'a>> {
+    pub fn branch_targets(self, start: u32, targets: Vec<Target<'a>>, end: u32) -> Result<Box<Statement<'a>>, Refusal<'a>> {
         if let Some(count) = targets.iter().find_map(|target| target.count.as_ref()) {
             return Err(self.refuse(count.span, "a range of labels is not supported", "write the labels one by one: 'L0, L1, L2'"));
         }
         let targets = targets.into_iter().map(|target| target.name).collect();
-        Ok(Statement::BranchTargets { targets, span: self.span(start, end) })
+        Ok(Box::new(Statement::BranchTargets { targets, span: self.span(start, end) }))
     }
 
     /// An expression as an operand: `!p` and `p|q` of names are no arithmetic.
     pub fn operand(self, expr: Expr<'a>) -> Operand<'a> {
         let span = expr.span;
         let kind = match expr.kind {
-            ExprKind::Unary(UnaryOp::LogicalNot, inner) if let ExprKind::Name(text) = inner.kind => {
-                OperandKind::Not(Name { text, span: inner.span })
-            }
+            ExprKind::Unary(UnaryOp::LogicalNot, inner) => match *inner {
+                Expr { kind: ExprKind::Name(text), span } => OperandKind::Not(Name { text, span }),
+                _ => OperandKind::Expr(Expr { kind: ExprKind::Unary(UnaryOp::LogicalNot, inner), span }),
+            },
             ExprKind::Binary(BinaryOp::BitOr, left, right) if is_name(&left) && is_name(&right) => {
                 OperandKind::Pair(Box::new(plain_operand(*left)), Box::new(plain_operand(*right)))
             }
@@ -327,8 +327,8 @@ fn plain_operand(expr: Expr<'_>) -> Operand<'_> {
 fn expression_of(kind: OperandKind<'_>) -> Option<ExprKind<'_>> {
     match kind {
         OperandKind::Expr(expr) => Some(expr.kind),
-        OperandKind::Not(name) => {
-            Some(ExprKind::Unary(UnaryOp::LogicalNot, Box::new(Expr { kind: ExprKind::Name(name.text), span: name.span })))
+        OperandKind::Not(Name { text, span }) => {
+            Some(ExprKind::Unary(UnaryOp::LogicalNot, Box::new(Expr { kind: ExprKind::Name(text), span })))
         }
         OperandKind::List(operands) => match <[Operand<'_>; 1]>::try_from(operands) {
             Ok([inner]) => expression_of(inner.kind),

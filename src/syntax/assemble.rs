@@ -51,7 +51,7 @@ impl<'a> Assembler<'a> {
                 }
             }
             Piece::Statement(statement) if self.scopes.is_empty() => self.report_astray(&statement, problems),
-            Piece::Statement(statement) => self.add_statement(statement),
+            Piece::Statement(statement) => self.add_statement(*statement),
         }
     }
 

@@ -7,60 +7,42 @@ use super::actions::{File, Refusal};
 use super::lexer::{Mistake, Spanned, Token};
 use crate::base::{Diagnostic, Span};
 
-/// Words a person would use for a set of terminals of the grammar.
+/// Words a person would use for a set of terminals of the grammar. Terminals are separated by spaces.
 struct NamedSet {
     /// The set is meant if all of these are expected.
-    signs: &'static [&'static str],
+    signs: &'static str,
     /// What to call it; nothing if it is not worth mentioning.
     name: &'static str,
     /// These are mentioned no more.
-    members: &'static [&'static str],
+    members: &'static str,
 }
 
 /// Tried in this order.
 #[rustfmt::skip]
 const NAMED_SETS: [NamedSet; 10] = [
     NamedSet {
-        signs: &[r#"".version""#],
+        signs: ".version",
         name: "an instruction, a declaration or a directive",
-        members: &["Ident", "Dotted", "Dwarf", r#""@""#, r#"".version""#, r#"".target""#, r#"".address_size""#, r#"".alias""#, r#"".file""#,
-            r#"".loc""#, r#"".pragma""#, r#"".section""#, r#"".extern""#, r#"".visible""#, r#"".weak""#, r#"".common""#, r#"".entry""#,
-            r#"".func""#, r#"".reg""#, r#"".sreg""#, r#"".const""#, r#"".global""#, r#"".local""#, r#"".param""#, r#"".shared""#,
-            r#"".tex""#, r#"".surf""#, r#"".attribute""#, r#"".branchtargets""#, r#"".calltargets""#, r#"".callprototype""#],
+        members: "Ident Dotted Dwarf @ .version .target .address_size .alias .file .loc .pragma .section .extern .visible .weak .common \
+            .entry .func .reg .sreg .const .global .local .param .shared .tex .surf .attribute .branchtargets .calltargets .callprototype",
     },
     NamedSet {
-        signs: &["Int", r#""[""#],
+        signs: "Int [",
         name: "an operand",
-        members: &["Ident", "Dotted", "Dot", "Int", "Float32", "Float64", "Decimal", r#""(""#, r#""[""#, r#""{""#, r#""+""#, r#""-""#,
-            r#""!""#, r#""~""#, r#"".reg""#, r#"".sreg""#, r#"".const""#, r#"".global""#, r#"".local""#, r#"".param""#, r#"".shared""#,
-            r#"".tex""#, r#"".surf""#, r#"".weak""#],
+        members: "Ident Dotted Dot Int Float32 Float64 Decimal ( [ { + - ! ~ .const .global .local .param .shared .weak",
     },
+    NamedSet { signs: "Int ~", name: "a constant expression", members: "Ident Dotted Int Float32 Float64 Decimal ( + - ! ~" },
+    NamedSet { signs: "*", name: "", members: "* / % + - << >> < > <= >= == != & ^ | && || ? [ (" },
+    NamedSet { signs: "Dot .align", name: "a type such as '.b32'", members: "Dot .align .attribute [" },
+    NamedSet { signs: "Dot .pragma", name: "a directive such as '.maxntid'", members: "Dot .pragma" },
     NamedSet {
-        signs: &["Int", r#""~""#],
-        name: "a constant expression",
-        members: &["Ident", "Dotted", "Int", "Float32", "Float64", "Decimal", r#""(""#, r#""+""#, r#""-""#, r#""!""#, r#""~""#],
-    },
-    NamedSet {
-        signs: &[r#""*""#],
-        name: "",
-        members: &[r#""*""#, r#""/""#, r#""%""#, r#""+""#, r#""-""#, r#""<<""#, r#"">>""#, r#""<""#, r#"">""#, r#""<=""#, r#"">=""#,
-            r#""==""#, r#""!=""#, r#""&""#, r#""^""#, r#""|""#, r#""&&""#, r#""||""#, r#""?""#, r#""[""#, r#""(""#],
-    },
-    NamedSet {
-        signs: &["Dot", r#"".align""#],
-        name: "a type such as '.b32'",
-        members: &["Dot", r#"".align""#, r#"".attribute""#, r#""[""#],
-    },
-    NamedSet { signs: &["Dot", r#"".pragma""#], name: "a directive such as '.maxntid'", members: &["Dot", r#"".pragma""#] },
-    NamedSet {
-        signs: &[r#"".reg""#],
+        signs: ".reg",
         name: "a state space such as '.reg'",
-        members: &[r#"".reg""#, r#"".sreg""#, r#"".const""#, r#"".global""#, r#"".local""#, r#"".param""#, r#"".shared""#, r#"".tex""#,
-            r#"".surf""#],
+        members: ".reg .sreg .const .global .local .param .shared .tex .surf",
     },
-    NamedSet { signs: &[r#"",""#, r#""[""#], name: "", members: &[r#""[""#, r#""<""#, r#""=""#] },
-    NamedSet { signs: &["Ident"], name: "a name", members: &["Ident", "Dotted"] },
-    NamedSet { signs: &["Dot", r#"".ptr""#], name: "", members: &["Dot", r#"".ptr""#] },
+    NamedSet { signs: ", [", name: "", members: "[ < =" },
+    NamedSet { signs: "Ident", name: "a name", members: "Ident Dotted" },
+    NamedSet { signs: "Dot .ptr", name: "", members: "Dot .ptr" },
 ];
 
 /// The names of single terminals that are not written in quotes in the grammar.
@@ -87,7 +69,7 @@ pub(super) fn describe(file: File<'_>, previous_end: u32, error: &Refusal<'_>) -
             let found = quote(file.slice(*start, *end));
             let message = format!("expected {}, found {found}", list(&words(expected)));
             let error = Diagnostic::error("syntax", file.span(*start, *end), message);
-            let lacks_comma = matches!(token, Token::Ident(_) | Token::Dotted(_) | Token::Int(_)) && is_expected(expected, r#"",""#);
+            let lacks_comma = matches!(token, Token::Ident(_) | Token::Dotted(_) | Token::Int(_)) && is_expected(expected, ",");
             if lacks_comma { error.with_help("put ',' between the two") } else { error }
         }
         ParseError::UnrecognizedEof { location, expected } => unfinished(file, *location, expected),
@@ -124,7 +106,7 @@ pub(super) fn describe_mistake(file: File<'_>, mistake: Mistake, span: Span) -> 
 /// statement.
 pub(super) fn token_of_next_statement<'a>(file: File<'a>, previous_end: u32, error: &Refusal<'a>) -> Option<Spanned<'a>> {
     let ParseError::UnrecognizedToken { token, expected } = error else { return None };
-    let can_end = is_expected(expected, r#"";""#);
+    let can_end = is_expected(expected, ";");
     let on_new_line = file.slice(previous_end, token.0).contains('\n');
     let can_begin = matches!(
         token.1,
@@ -136,26 +118,26 @@ pub(super) fn token_of_next_statement<'a>(file: File<'a>, previous_end: u32, err
 fn unfinished(file: File<'_>, at: u32, expected: &[String]) -> Diagnostic {
     let message = format!("expected {}, but the statement ends here", list(&words(expected)));
     let error = Diagnostic::error("syntax", file.span(at, at), message);
-    if is_expected(expected, r#"";""#) { error.with_help("end the statement with ';'") } else { error }
+    if is_expected(expected, ";") { error.with_help("end the statement with ';'") } else { error }
 }
 
 fn is_expected(expected: &[String], terminal: &str) -> bool {
-    expected.iter().any(|other| other == terminal)
+    expected.iter().any(|other| other.trim_matches('"') == terminal)
 }
 
-/// The expected terminals in words, the most telling first.
+/// The expected terminals in words, the most telling first. The parser gives their names as the grammar has them: `Int`, `";"`.
 fn words(expected: &[String]) -> Vec<String> {
-    let mut left: Vec<&str> = expected.iter().map(String::as_str).collect();
+    let mut left: Vec<&str> = expected.iter().map(|terminal| terminal.trim_matches('"')).collect();
     let mut words = Vec::new();
     for set in &NAMED_SETS {
-        if set.signs.iter().all(|sign| left.contains(sign)) {
-            left.retain(|terminal| !set.members.contains(terminal));
+        if set.signs.split(' ').all(|sign| left.contains(&sign)) {
+            left.retain(|terminal| set.members.split(' ').all(|member| member != *terminal));
             words.extend(Some(set.name.to_owned()).filter(|name| !name.is_empty()));
         }
     }
     let word = |terminal: &str| match TERMINALS.iter().find(|(name, _)| *name == terminal) {
         Some((_, word)) => (*word).to_owned(),
-        None => format!("'{}'", terminal.trim_matches('"')),
+        None => format!("'{terminal}'"),
     };
     words.extend(left.into_iter().map(word));
     words

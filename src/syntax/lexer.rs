@@ -47,7 +47,6 @@ pub(super) enum Mistake {
 #[derive(Logos, Clone, Copy, Debug, PartialEq)]
 #[expect(clippy::duplicated_attributes, reason = "each `skip` has options of its own")]
 #[logos(error = Mistake)]
-#[allow(clippy::duplicated_attributes, reason = "each skipped pattern has options of its own")]
 #[logos(skip r"[ \t\r\n\x0c]+")]
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]
 #[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]

@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
     row("ld.mmio.relaxed.sys[.global](<memory>)           d:+, [a]", (8, 2), 70, Load, "load from a device"),
     row("ld.global[.ca|.cg|.cs].nc[.L2::cache_hint{7.4,80}][<prefetch>][<vector>](<memory>|.b128{8.3,70})    d:+:vec, [a][, c:b64:with.L2::cache_hint]", (3, 1), 32, Load, "load through the read-only cache"),
     row("ld.global.nc[<evict>][<evict_l2>][.L2::cache_hint{7.4,80}][<prefetch>][<vector>](<memory>|.b128{8.3,70})    d:+:vec, [a][, c:b64:with.L2::cache_hint]", (7, 4), 70, Load, "load through the read-only cache"),
-    row("ldu[.global][<vector>](<memory>|.b128{8.3,70})   d:+:vec, [a]", (2, 0), 20, Load, "load of data that is the same for all lanes"),
+    row("ldu[.global][.v2|.v4](<memory>|.b128{8.3,70})   d:+:vec, [a]", (2, 0), 20, Load, "load of data that is the same for all lanes"),
 
     row("st[.weak{6.0,0}][.global][.wb{2.0,20}|.cg{2.0,20}|.cs{2.0,20}|.wt{2.0,20}][.L2::cache_hint{7.4,80}][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec[, c:b64:with.L2::cache_hint]", (1, 0), 0, Store, "store"),
     row("st[.weak{6.0,0}][.global][<evict>][<evict_l2>][.L2::cache_hint{7.4,80}][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec[, c:b64:with.L2::cache_hint]", (1, 0), 0, Store, "store"),
@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Row] = &[
     row("prefetch[.global](.L2::evict_last|.L2::evict_normal) [a]", (7, 4), 80, Nop, "brings a line into a cache"),
     row("prefetch[.const|.param].tensormap                [a]", (8, 0), 90, Nop, "brings a tensor map into a cache"),
     row("prefetchu.L1                                     [a]", (2, 0), 20, Nop, "brings a line into the uniform cache"),
-    row("applypriority[.global].L2::evict_normal          [a], b:b32:imm", (7, 4), 80, Nop, "changes the priority of a line in the cache"),
-    row("discard[.global].L2                              [a], b:b32:imm", (7, 4), 80, Unsupported, "destroys 128 bytes"),
+    row("applypriority[.global].L2::evict_normal          [a], b:b32:=128", (7, 4), 80, Nop, "changes the priority of a line in the cache"),
+    row("discard[.global].L2                              [a], b:b32:=128", (7, 4), 80, Unsupported, "destroys 128 bytes"),
     row("multimem.*                                       ...", (8, 1), 90, Unsupported, "access to the memory of several devices"),
 ];

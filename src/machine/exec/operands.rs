@@ -46,8 +46,8 @@ impl<'a> Lanes<'a> {
         }
     }
 
-    /// Writes a 32-bit register for the executing lanes.
-    #[inline(always)]
+    /// Writes a 32-bit register for the executing lanes. Not inlined, since every operation of every type ends here.
+    #[inline(never)]
     pub fn put32(&mut self, d: Dst, values: &PerLane<u32>) {
         if !d.is_sink() {
             blend(&mut self.registers.b32[(self.frame.b32 + d.0) as usize], values, self.mask);
@@ -55,7 +55,7 @@ impl<'a> Lanes<'a> {
     }
 
     /// Writes a 64-bit register for the executing lanes.
-    #[inline(always)]
+    #[inline(never)]
     pub fn put64(&mut self, d: Dst, values: &PerLane<u64>) {
         if !d.is_sink() {
             blend(&mut self.registers.b64[(self.frame.b64 + d.0) as usize], values, self.mask);

@@ -7,6 +7,9 @@ use triomphe::Arc;
 use super::Pages;
 use crate::machine::digest::Digest;
 
+/// Accesses of at least this size count as words.
+const WORD_BYTES: u32 = 4;
+
 /// A named piece of memory.
 #[derive(Clone)]
 pub struct Allocation {
@@ -14,14 +17,23 @@ pub struct Allocation {
     pub name: Shared<str>,
     /// Address of its first byte.
     pub base: u64,
-    /// Its bytes.
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// Its bytes, and behind them padding that only words may touch (see [`Region::insert`]).
     pub pages: Pages,
 }
 
 impl Allocation {
     /// One past the address of its last byte.
     pub fn end(&self) -> u64 {
-        self.base + self.pages.len()
+        self.base + self.bytes
+    }
+
+    /// Whether `bytes` bytes at every address from `min` to `max` lie inside; of the padding, only words do.
+    #[inline(always)]
+    pub fn holds(&self, min: u64, max: u64, bytes: u32) -> bool {
+        let end = if bytes >= WORD_BYTES { self.base + self.pages.len() } else { self.end() };
+        min >= self.base && max.saturating_add(u64::from(bytes)) <= end
     }
 }
 
@@ -40,10 +52,12 @@ pub struct Region {
 }
 
 impl Region {
-    /// Adds an allocation at a given address; the place must be free.
-    pub fn insert(&mut self, name: &str, base: u64, bytes: u64, fill: u8) {
+    /// Adds an allocation at a given address; the place must be free. Behind its bytes comes `padding`, which accesses of at least
+    /// four bytes may touch: kernels are launched that store 8-bit results as words, on memory that was asked for by the byte.
+    pub fn insert(&mut self, name: &str, base: u64, bytes: u64, padding: u64, fill: u8) {
         let index = self.allocations.partition_point(|allocation| allocation.base < base);
-        self.allocations.insert(index, Arc::new(Allocation { name: name.into(), base, pages: Pages::new(bytes, fill) }));
+        let pages = Pages::new(bytes.saturating_add(padding), fill);
+        self.allocations.insert(index, Arc::new(Allocation { name: name.into(), base, bytes, pages }));
     }
 
     /// All allocations in order of address.
@@ -63,15 +77,6 @@ impl Region {
         self.index_of(address).map(|index| Arc::make_mut(&mut self.allocations[index]))
     }
 
-    /// The allocation nearest to `address`, which is in none.
-    pub fn nearest(&self, address: u64) -> Option<&Allocation> {
-        let distance = |allocation: &&Allocation| match address < allocation.base {
-            true => allocation.base - address,
-            false => address.saturating_sub(allocation.end()),
-        };
-        self.allocations().min_by_key(distance)
-    }
-
     /// Adds everything to `digest`.
     pub fn digest(&self, digest: &mut Digest) {
         for allocation in self.allocations() {
@@ -83,6 +88,7 @@ impl Region {
     #[inline]
     fn index_of(&self, address: u64) -> Option<usize> {
         let index = self.allocations.partition_point(|allocation| allocation.base <= address).checked_sub(1)?;
-        (address < self.allocations[index].end()).then_some(index)
+        let allocation = &self.allocations[index];
+        (address - allocation.base < allocation.pages.len()).then_some(index)
     }
 }

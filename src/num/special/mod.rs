@@ -38,7 +38,7 @@ pub fn rcp(x: f32, ftz: bool) -> f32 {
 #[inline(always)]
 pub fn sqrt(x: f32, ftz: bool) -> f32 {
     let tiny = !ftz && x.abs() < SMALLEST;
-    if tiny { unit::sqrt(x * TWO_POW_24) * (1.0 / 4096.0) } else { unit::sqrt(x) }
+    if tiny { mul(unit::sqrt(x * TWO_POW_24), 1.0 / 4096.0, false) } else { unit::sqrt(x) }
 }
 
 /// `rsqrt.approx.f32`.

@@ -251,6 +251,9 @@ impl<'a> Reader<'_, 'a> {
             return Err(Diagnostic::error("operand", span, format!("'{}' needs a register here", self.opcode()))
                 .with_help("move the constant into a register first"));
         }
+        if let Some(value) = self.form.value.filter(|value| *value != bits) {
+            return Err(Diagnostic::error("operand", span, format!("'{}' takes the number {value} here, not {bits}", self.opcode())));
+        }
         if self.form.constant_only {
             return Ok(Arg::Constant(bits));
         }

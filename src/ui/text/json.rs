@@ -103,7 +103,7 @@ fn fault(fault: &Fault) -> Value {
         "launch": fault.launch,
         "message": fault.message,
         "site": fault.site.as_ref().map(site),
-        "source_line": fault.source_line,
+        "source_lines": fault.source_lines,
         "waiting": fault.waiting.iter().map(waiting).collect::<Vec<_>>(),
         "waiting_more": fault.waiting_more,
     })

@@ -4,13 +4,13 @@ use crate::debug::{BufferHead, CaseReport, Failure, Fault, LaunchRun, Site, Summ
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
 pub fn case(report: &CaseReport) -> String {
-    report.failures.iter().map(|failure| format!("FAIL {}: {}\n", report.name, self::failure(failure, &report.name))).collect()
+    report.failures.iter().map(|failure| format!("FAIL {}: {}\n", report.name, self::failure(failure))).collect()
 }
 
-fn failure(failure: &Failure, case: &str) -> String {
+fn failure(failure: &Failure) -> String {
     match failure {
         Failure::Mismatch { element, value, expected, writer } => {
-            let writer = writer.as_ref().map_or_else(|| "never written".to_string(), |writer| last_writer(writer, case));
+            let writer = writer.as_ref().map_or_else(|| "never written".to_string(), last_writer);
             format!("{element} = {value}, expected {expected}; {writer}")
         }
         Failure::MoreMismatches { buffer, more, elements } => {
@@ -24,10 +24,9 @@ fn failure(failure: &Failure, case: &str) -> String {
 }
 
 /// `last written by block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234`
-fn last_writer(writer: &Writer, case: &str) -> String {
+fn last_writer(writer: &Writer) -> String {
     let Writer { kernel, launch, block, thread, place, time } = writer;
-    // A case of one launch is named after its kernel.
-    let who = if case == kernel || case.split('#').next() == Some(kernel) { String::new() } else { format!("launch {launch} ({kernel}) ") };
+    let who = launch.map_or(String::new(), |launch| format!("launch {launch} ({kernel}) "));
     format!("last written by {who}block {} thread {} at {place}, time {time}", triple(*block), triple(*thread))
 }
 
@@ -122,7 +121,7 @@ mod tests {
     fn a_mismatch_names_element_values_and_writer() {
         let writer = Writer {
             kernel: "integer_add_u32".to_string(),
-            launch: 0,
+            launch: None,
             block: [0, 0, 0],
             thread: [17, 0, 0],
             place: "integer.ptx:45".to_string(),
@@ -134,12 +133,12 @@ mod tests {
             expected: "0x00000004".to_string(),
             writer,
         };
-        let report = |name: &str, writer| case(&CaseReport { name: name.to_string(), failures: vec![mismatch(writer)] });
-        assert_eq!(
-            report("integer_add_u32", Some(writer.clone())),
-            "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; last written by block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234\n"
-        );
-        assert_eq!(report("other", None), "FAIL other: out0[17] = 0x00000003, expected 0x00000004; never written\n");
-        assert!(report("other", Some(writer)).contains("last written by launch 0 (integer_add_u32) block"));
+        let report = |writer| case(&CaseReport { name: "integer_add_u32".to_string(), failures: vec![mismatch(writer)] });
+        let told = "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; ";
+        let by = "block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234\n";
+        assert_eq!(report(None), format!("{told}never written\n"));
+        assert_eq!(report(Some(writer.clone())), format!("{told}last written by {by}"));
+        let in_sequence = Writer { launch: Some(2), ..writer };
+        assert_eq!(report(Some(in_sequence)), format!("{told}last written by launch 2 (integer_add_u32) {by}"));
     }
 }
