@@ -16,36 +16,37 @@ mod job;
 use std::time::Duration;
 
 use criterion::SamplingMode;
-use job::{Job, Started};
+use job::Job;
 use ptxdbg::machine::Machine;
 
 const SNAPSHOTS: u64 = 1_000;
 
 fn main() {
-    let mut criterion = job::criterion();
     let job = Job::load("fixtures/programs/sgemm_reg.ron");
     let mut done = job.start();
-    job::run(&mut done.machine, u64::MAX, |_| {});
-    job.check(&done);
-    let slice = done.machine.tick() / SNAPSHOTS;
-    let mut again = job.start();
-    let mut kept = Vec::new();
-    job::run(&mut again.machine, slice, |machine| kept.push(machine.clone()));
-    assert_eq!(again.machine.digest(), done.machine.digest(), "snapshots must leave no trace");
+    job::run(&mut done);
+    let slice = done.tick() / SNAPSHOTS;
+    let run_with_snapshots = |(machine, kept): &mut (Machine, Vec<Machine>)| {
+        job::run_sliced(machine, slice, |machine| kept.push(machine.clone()));
+    };
+    let start = || (job.start(), Vec::with_capacity(SNAPSHOTS as usize + 1));
+    let mut again = start();
+    run_with_snapshots(&mut again);
+    assert_eq!(again.0.digest(), done.digest(), "snapshots must leave no trace");
+    drop(again);
 
-    let mut plain = Duration::MAX;
-    let run = |started: &mut Started| job::run(&mut started.machine, u64::MAX, |_| {});
+    let mut criterion = job::criterion();
     let mut group = criterion.benchmark_group("snapshots");
     group.sampling_mode(SamplingMode::Flat);
-    group.bench_function("none", |bencher| bencher.iter_custom(|count| job::measure(count, &mut plain, || job.start(), run)));
-
+    let mut plain = Duration::MAX;
+    group.bench_function("none", |bencher| {
+        bencher.iter_custom(|count| job::measure(count, &mut plain, || job.start(), job::run));
+    });
     let mut snapshotted = Duration::MAX;
-    let run = |(started, snapshots): &mut (Started, Vec<Machine>)| {
-        job::run(&mut started.machine, slice, |machine| snapshots.push(machine.clone()));
-    };
-    let setup = || (job.start(), Vec::with_capacity(SNAPSHOTS as usize + 1));
-    group.bench_function("1000", |bencher| bencher.iter_custom(|count| job::measure(count, &mut snapshotted, setup, run)));
+    group.bench_function("1000", |bencher| {
+        bencher.iter_custom(|count| job::measure(count, &mut snapshotted, start, run_with_snapshots));
+    });
     group.finish();
     criterion.final_summary();
-    println!("run {plain:?}, with {SNAPSHOTS} snapshots {snapshotted:?}");
+    println!("the run alone {plain:?}, with {SNAPSHOTS} snapshots {snapshotted:?}");
 }

@@ -38,14 +38,12 @@ fn main() {
     for (kernel, target) in KERNELS {
         let job = Job::load(&format!("benches/kernels/{kernel}.ron"));
         let mut done = job.start();
-        job::run(&mut done.machine, u64::MAX, |_| {});
-        job.check(&done);
-        let thread_instructions = done.machine.thread_instructions();
+        job::run(&mut done);
+        let thread_instructions = done.thread_instructions();
         let mut shortest = Duration::MAX;
         group.throughput(Throughput::Elements(thread_instructions));
         group.bench_function(*kernel, |bencher| {
-            let run = |started: &mut job::Started| job::run(&mut started.machine, u64::MAX, |_| {});
-            bencher.iter_custom(|count| job::measure(count, &mut shortest, || job.start(), run));
+            bencher.iter_custom(|count| job::measure(count, &mut shortest, || job.start(), job::run));
         });
         rows.push(Row { kernel, thread_instructions, shortest, target: *target });
     }

@@ -91,6 +91,7 @@ pub struct Args {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
     pub color: Color,
 
+    /// What this build does not have.
     #[command(flatten)]
     pub missing: Missing,
 }
@@ -164,6 +165,11 @@ pub enum Color {
     Always,
     /// Never
     Never,
+}
+
+/// The arguments of this process; ends it where they are not of this form, or ask for help or the version.
+pub fn parse() -> Args {
+    Args::parse()
 }
 
 /// The description that parsing, help and the manual page are made from.

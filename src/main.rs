@@ -7,8 +7,7 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use clap::Parser;
-use ptxdbg::args::{Args, Color, Format, Order};
+use ptxdbg::args::{self, Args, Color, Format, Order};
 use ptxdbg::base::Diagnostic;
 use ptxdbg::debug::open::{Module, open, read_module};
 use ptxdbg::debug::{LaunchChoice, OpenError, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize, verify_case};
@@ -54,7 +53,7 @@ impl From<RunError> for Failure {
 }
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = args::parse();
     let done = accept(&args).and_then(|()| match (args.check, args.verify) {
         (true, _) => check(&args),
         (false, true) => verify(&args),

@@ -1,4 +1,4 @@
-//! A launch file as a machine that is about to run, and the table that the benches print.
+//! A launch file as a machine that is about to run, and how long it takes.
 
 #![allow(dead_code, reason = "each bench uses a part of this")]
 
@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use criterion::Criterion;
-use ptxdbg::base::Sources;
-use ptxdbg::launch::{self, Case, Contents, DataError, LaunchFile, Overrides};
-use ptxdbg::machine::{Device, LaunchConfig, Machine, NotMapped, Schedule, Step, Unobserved};
+use ptxdbg::debug::open::open;
+use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunError, RunOptions, Schedule, verify_case};
+use ptxdbg::launch::{Case, Contents};
+use ptxdbg::machine::{Device, LaunchConfig, Machine, Step, Unobserved};
 use ptxdbg::program::Program;
-use ptxdbg::sema;
 
 /// A kernel and everything it is started with.
 pub struct Job {
@@ -19,50 +19,26 @@ pub struct Job {
     case: Case,
 }
 
-/// A machine that has not run yet, and the address of each buffer.
-pub struct Started {
-    /// The machine.
-    pub machine: Machine,
-    addresses: Vec<u64>,
-}
-
-/// Why a buffer could not be filled or compared.
-#[derive(Debug)]
-enum CopyError {
-    Data(DataError),
-    Memory(NotMapped),
-}
-
-impl From<DataError> for CopyError {
-    fn from(error: DataError) -> Self {
-        CopyError::Data(error)
-    }
-}
-
 impl Job {
-    /// Reads `path`, a launch file with one launch, from the top of the project.
+    /// Reads `path`, a launch file with one launch, from the top of the project, and sees to it that the launch leaves behind what it must.
     pub fn load(path: &str) -> Job {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-        let folder = path.parent().unwrap();
-        let text = std::fs::read_to_string(&path).unwrap();
-        let file = LaunchFile::parse(&path.to_string_lossy(), folder, text).unwrap();
-        let module = path.with_extension("ptx");
-        let (program, diagnostics) = sema::load_file(&mut Sources::default(), &module).unwrap();
-        let program = program.unwrap_or_else(|| panic!("{}: {diagnostics:?}", module.display()));
-        let plan = launch::plan(&file, &program, &module.to_string_lossy(), &Overrides::default()).unwrap();
+        let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
+        let Opened { program, plan, .. } = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
         let [case] = <[Case; 1]>::try_from(plan.cases).unwrap();
+        let report = verify_case(&program, &case, &RunOptions::default(), true).unwrap();
+        assert!(report.failures.is_empty(), "{path}: {:?}", report.failures);
         Job { program, case }
     }
 
     /// Fresh memory, buffers filled, nothing executed.
-    pub fn start(&self) -> Started {
+    pub fn start(&self) -> Machine {
         let [launch] = &*self.case.launches else { panic!("{} has several launches", self.case.name) };
         let mut device = Device::new(Arc::clone(&self.program));
         let mut addresses = Vec::new();
         for buffer in &self.case.buffers {
             let fill = if let Contents::Byte(byte) = buffer.contents { Some(byte) } else { None };
             let address = device.allocate(&buffer.name, buffer.bytes, fill).unwrap();
-            let mut sink = |offset, piece: &[u8]| device.write(address + offset, piece).map_err(CopyError::Memory);
+            let mut sink = |offset, piece: &[u8]| device.write(address + offset, piece).map_err(RunError::from);
             buffer.contents.fill(buffer.bytes, &mut sink).unwrap();
             addresses.push(address);
         }
@@ -78,24 +54,19 @@ impl Job {
             schedule: Schedule::InOrder,
             seed: 0,
         };
-        Started { machine: Machine::new(device, config).unwrap(), addresses }
-    }
-
-    /// Panics if a buffer does not hold what the launch file expects.
-    pub fn check(&self, done: &Started) {
-        for (buffer, address) in self.case.buffers.iter().zip(&done.addresses) {
-            let Some(expect) = &buffer.expect else { continue };
-            let read = |offset, out: &mut [u8]| done.machine.device().read(address + offset, out).map_err(CopyError::Memory);
-            let comparison = expect.compare(buffer.element, buffer.bytes, 1, read).unwrap();
-            assert!(comparison.wrong == 0, "{}: buffer '{}': {comparison:?}", self.case.name, buffer.name);
-        }
+        Machine::new(device, config).unwrap()
     }
 }
 
-/// Runs `machine` to its end in slices of `budget` ticks, and calls `between` after each.
-pub fn run(machine: &mut Machine, budget: u64, mut between: impl FnMut(&Machine)) {
+/// Runs `machine` to its end.
+pub fn run(machine: &mut Machine) {
+    run_sliced(machine, u64::MAX, |_| {});
+}
+
+/// Runs `machine` to its end in slices of `ticks`, and calls `between` after each but the last.
+pub fn run_sliced(machine: &mut Machine, ticks: u64, mut between: impl FnMut(&Machine)) {
     loop {
-        match machine.run(budget, &mut Unobserved) {
+        match machine.run(ticks, &mut Unobserved) {
             Step::Budget => between(machine),
             Step::Done => return,
             stopped => panic!("{stopped:?}"),
@@ -109,7 +80,7 @@ pub fn criterion() -> Criterion {
     short.measurement_time(Duration::from_secs(2)).without_plots().configure_from_args()
 }
 
-/// The time `work` takes on what `setup` makes, `count` times, and the shortest of them all so far in `shortest`.
+/// The time `work` takes on what `setup` makes, `count` times; `shortest` keeps the shortest of them all.
 pub fn measure<T>(count: u64, shortest: &mut Duration, mut setup: impl FnMut() -> T, mut work: impl FnMut(&mut T)) -> Duration {
     let mut total = Duration::ZERO;
     for _ in 0..count {

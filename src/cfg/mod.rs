@@ -1,8 +1,9 @@
 //! Control flow of a function: blocks, dominators, loops, and where divergent lanes meet.
 //!
 //! A [`ControlFlow`] is made once from a program and then only read. Everything in it is a dense vector by [`BlockId`]; blocks are
-//! numbered in the order of the text. Calls are no edges: a call returns to the next instruction. [`frontier_order`] is what the
-//! scheduler reads, the rest is for people.
+//! numbered in the order of the text. A call returns to the next instruction and is no edge. Neither is a guarded `exit` or `ret`:
+//! lanes that leave there are gone, and the question is where the others meet. [`frontier_order`] is what the scheduler reads, the
+//! rest is for people.
 
 mod blocks;
 mod dominance;
@@ -14,7 +15,7 @@ use crate::program::{FuncId, Pc, Program};
 
 use blocks::Graph;
 pub use loops::Loop;
-pub use order::frontier_order;
+pub use order::{frontier_order, frontier_order_of};
 
 define_id!(
     /// A basic block of one function, numbered in the order of the text.

@@ -25,8 +25,17 @@ const DEPTH_MAX: u32 = 64;
 ///
 /// Unreachable code comes last in its function. Along a block ranks grow by one.
 pub fn frontier_order(program: &Program) -> Vec<u32> {
+    order_of(program, |_| true)
+}
+
+/// The same for what one kernel may execute: its own code and that of all device functions. Other code has rank 0.
+pub fn frontier_order_of(program: &Program, kernel: FuncId) -> Vec<u32> {
+    order_of(program, |function| function == kernel || !program.functions[function.index()].is_kernel)
+}
+
+fn order_of(program: &Program, wanted: impl Fn(FuncId) -> bool) -> Vec<u32> {
     let mut ranks = vec![0; program.code.len()];
-    for (index, function) in program.functions.iter().enumerate() {
+    for (index, function) in program.functions.iter().enumerate().filter(|(index, _)| wanted(FuncId::new(*index))) {
         let graph = Graph::new(program, FuncId::new(index));
         let (order, _) = order(&graph);
         let code = order.into_iter().flat_map(|block| graph.code(block));

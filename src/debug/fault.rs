@@ -1,7 +1,7 @@
 //! What stopped a launch, in words and numbers a front end can draw.
 
 use crate::launch::PlannedLaunch;
-use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter};
+use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter, thread_index};
 use crate::program::{Function, Pc, Program};
 
 /// Groups named at most where threads wait or spin.
@@ -139,13 +139,6 @@ impl Blame<'_> {
     fn kernel(&self) -> &Function {
         &self.program.functions[self.launch.kernel.index()]
     }
-}
-
-/// Index in a block of these extents of the thread that is `lane` of `warp`.
-pub(super) fn thread_index(block: [u32; 3], warp: u32, lane: u32) -> [u32; 3] {
-    let number = warp * 32 + lane;
-    let [x, y, _] = block.map(|extent| extent.max(1));
-    [number % x, number / x % y, number / (x * y)]
 }
 
 fn source_line(program: &Program, pc: Pc) -> Option<u32> {

@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use super::fault::thread_index;
 use super::run::{RunError, RunOptions, Runner};
 use crate::isa::Space;
 use crate::launch::Case;
-use crate::machine::{AccessEvent, AccessKind, Observer, lanes_of};
+use crate::machine::{AccessEvent, AccessKind, Observer, lanes_of, thread_index};
 use crate::program::{Pc, Program};
 
 /// The last thread that wrote to a place.

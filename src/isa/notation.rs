@@ -29,11 +29,8 @@ const SETS: &[(&str, &str)] = &[
     ("scope", ".cta|.cluster{7.8,90}|.gpu|.sys"),
     ("shared", ".shared|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
     ("param", ".param|.param::entry{8.3,0}|.param::func{8.3,0}"),
-    (
-        "evict",
-        ".L1::evict_normal{7.4,70}|.L1::evict_unchanged{7.4,70}|.L1::evict_first{7.4,70}|.L1::evict_last{7.4,70}|\
-         .L1::no_allocate{7.4,70}",
-    ),
+    ("evict", ".L1::evict_normal{7.4,70}|.L1::evict_unchanged{7.4,70}|.L1::evict_first{7.4,70}|.L1::evict_last{7.4,70}|\
+        .L1::no_allocate{7.4,70}"),
     ("cop", ".ca{2.0,20}|.cg{2.0,20}|.cs{2.0,20}|.lu{2.0,20}|.cv{2.0,20}"),
     ("vector", ".v2|.v4|.v8"),
     ("evict_l2", ".L2::evict_last{8.8,100}|.L2::evict_normal{8.8,100}|.L2::evict_first{8.8,100}"),

@@ -8,6 +8,7 @@ use super::half;
 
 /// The type of a buffer's elements or of a scalar parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "variants are the words of PTX")]
 #[rustfmt::skip]
 pub enum Element { U8, S8, B8, U16, S16, B16, U32, S32, B32, U64, S64, B64, F16, BF16, F32, F64 }
 

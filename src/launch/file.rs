@@ -69,6 +69,7 @@ fn is_zero(value: &u32) -> bool {
 /// What a kernel parameter holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "scalars are named by their type")]
 #[rustfmt::skip]
 pub enum Param {
     /// The address of a buffer defined here.

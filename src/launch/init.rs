@@ -9,6 +9,9 @@ use super::element::{Element, Kind, Number};
 /// Bytes made at a time; a multiple of every element's size.
 const PIECE_BYTES: u64 = 1 << 20;
 
+/// Takes pieces of a buffer, each with its offset.
+pub type Sink<'a, E> = dyn FnMut(u64, &[u8]) -> Result<(), E> + 'a;
+
 /// What a buffer holds at the start.
 #[derive(Clone, Debug)]
 pub enum Contents {
@@ -48,7 +51,7 @@ impl Contents {
     ///
     /// # Errors
     /// A file cannot be read any more, or what `sink` says.
-    pub fn fill<E: From<DataError>>(&self, bytes: u64, sink: &mut dyn FnMut(u64, &[u8]) -> Result<(), E>) -> Result<(), E> {
+    pub fn fill<E: From<DataError>>(&self, bytes: u64, sink: &mut Sink<'_, E>) -> Result<(), E> {
         match self {
             Contents::Uninit | Contents::Byte(_) => Ok(()),
             Contents::Bytes(all) => sink(0, all),
@@ -111,7 +114,7 @@ fn random(element: Element, bits: u64, low: Number, high: Number) -> u64 {
     match (low, high) {
         (Number::Integer(low), Number::Integer(high)) if element.kind() != Kind::Float => {
             let choices = (high - low) as u128 + 1;
-            element.wrap(low + (u128::from(bits) * choices >> 64).cast_signed())
+            element.wrap(low + ((u128::from(bits) * choices) >> 64).cast_signed())
         }
         _ => {
             let unit = (bits >> 11) as f64 / (1_u64 << 53) as f64;

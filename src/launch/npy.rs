@@ -24,7 +24,7 @@ pub struct Header {
 
 impl Header {
     /// Number of elements, if it can be told in 64 bits.
-    pub fn len(&self) -> Option<u64> {
+    pub fn elements(&self) -> Option<u64> {
         self.shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))
     }
 
@@ -162,7 +162,7 @@ mod tests {
             let header = read(&file(version, text)).unwrap();
             let expected = Header { kind: 'f', element_bytes: 4, shape: vec![10, 2], data_offset: offset + text.len() as u64 };
             assert_eq!(header, expected);
-            assert_eq!(header.len(), Some(20));
+            assert_eq!(header.elements(), Some(20));
         }
     }
 

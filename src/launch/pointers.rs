@@ -110,28 +110,26 @@ impl Flow<'_> {
 
     /// The parameters that `inst` shows to be pointers.
     fn used_as_address(&self, inst: &Inst) -> Vec<usize> {
-        let wide_address = self.program.address_bits == 64;
-        let params =
-            match inst.op {
-                // What goes into a frame is an argument of a call, or a variable of code that was not optimised.
-                Op::Store { access, a, reg_bits, .. } if !reaches_global(access.space) => {
-                    if u32::from(reg_bits) == self.program.address_bits { self.origin(wide_address, a) } else { 0 }
+        let is_address = |reg_bits: u8| u32::from(reg_bits) == self.program.address_bits;
+        let is_wide = self.program.address_bits == 64;
+        let params = match inst.op {
+            // What goes into a frame is an argument of a call, or a variable of code that was not optimised.
+            Op::Store { access, a, reg_bits, .. } if !reaches_global(access.space) && is_address(reg_bits) => self.origin(is_wide, a),
+            Op::Load { access, address, .. }
+            | Op::LoadVector { access, address, .. }
+            | Op::Store { access, address, .. }
+            | Op::StoreVector { access, address, .. }
+            | Op::Atomic { access, address, .. }
+                if reaches_global(access.space) =>
+            {
+                match address.base {
+                    Base::Wide(source) => self.origin(true, source),
+                    Base::Narrow(source) => self.origin(false, source),
+                    Base::Frame => 0,
                 }
-                Op::Load { access, address, .. }
-                | Op::LoadVector { access, address, .. }
-                | Op::Store { access, address, .. }
-                | Op::StoreVector { access, address, .. }
-                | Op::Atomic { access, address, .. }
-                    if reaches_global(access.space) =>
-                {
-                    match address.base {
-                        Base::Wide(source) => self.origin(true, source),
-                        Base::Narrow(source) => self.origin(false, source),
-                        Base::Frame => 0,
-                    }
-                }
-                _ => 0,
-            };
+            }
+            _ => 0,
+        };
         (0..64).filter(|index| params >> index & 1 == 1).collect()
     }
 }

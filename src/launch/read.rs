@@ -127,12 +127,38 @@ fn options() -> ron::Options {
     ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
 }
 
-/// The span from `ron`'s line and columns, and its wording in our style.
+/// The place that `ron` names, and its wording in our style.
 fn syntax_error(file: &SourceFile, source: SourceId, error: &ron::error::SpannedError) -> Diagnostic {
     let start = file.offset(error.span.start.line as u32, error.span.start.col as u32);
     let end = file.offset(error.span.end.line as u32, error.span.end.col as u32);
-    let message = error.code.to_string();
-    let mut letters = message.chars();
-    let message = letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect());
-    Diagnostic::error("launch", Span::new(source, start, end.max(start)), message)
+    let (message, help) = reword(&error.code);
+    let diagnostic = Diagnostic::error("launch", Span::new(source, start, end.max(start)), message);
+    if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }
+}
+
+/// What is wrong, and what would be right if that is known.
+fn reword(error: &ron::Error) -> (String, String) {
+    let of = |outer: &Option<String>| outer.as_ref().map_or(String::new(), |outer| format!(" of {outer}"));
+    match error {
+        ron::Error::NoSuchStructField { expected, found, outer } => {
+            (format!("there is no field '{found}'{}", of(outer)), format!("fields: {}", expected.join(", ")))
+        }
+        ron::Error::MissingStructField { field, outer } => (format!("field '{field}'{} is missing", of(outer)), String::new()),
+        ron::Error::NoSuchEnumVariant { expected, found, .. } => {
+            (format!("'{found}' is none of what can stand here"), format!("expected one of {}", expected.join(", ")))
+        }
+        ron::Error::IntegerOutOfBounds => (
+            "this number is out of range".to_string(),
+            "sizes and counts are whole numbers that are not negative: extents are below 2^32, a Byte is 0 to 255".to_string(),
+        ),
+        ron::Error::Eof => {
+            ("the file ends too early".to_string(), "a launch file is one Launch(..), Suite(..) or Sequence(..)".to_string())
+        }
+        other => {
+            let message = other.to_string();
+            let mut letters = message.chars();
+            let lowered = letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect());
+            (lowered, String::new())
+        }
+    }
 }

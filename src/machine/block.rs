@@ -150,7 +150,7 @@ fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u
     Warp {
         registers,
         local: LocalMemory::default(),
-        specials: Arc::new(special::fixed_values(program, linked, config, index, number, warp)),
+        specials: Arc::new(special::fixed_values(linked, index, number, warp)),
         groups: smallvec![entry],
         live,
         streak: 0,

@@ -2,6 +2,7 @@
 
 use super::Device;
 use super::lanes::{LANES, PerLane};
+use super::special::Fixed;
 use crate::cfg;
 use crate::program::{FuncId, Program, map};
 
@@ -91,6 +92,8 @@ pub struct Linked {
     pub consts32: Vec<PerLane<u32>>,
     /// `Program::consts64`, spread over the lanes.
     pub consts64: Vec<PerLane<u64>>,
+    /// What `Program::specials` mean in this launch.
+    pub specials: Vec<Fixed>,
     /// How far along each pc is, for the choice among lane groups.
     pub rank: Vec<u32>,
     /// Bytes of a block's shared memory: reserved, static and dynamic.
@@ -118,7 +121,8 @@ impl Linked {
         Ok(Self {
             consts32: program.consts32.iter().map(|value| [*value; LANES]).collect(),
             consts64: program.consts64.iter().map(|value| [*value; LANES]).collect(),
-            rank: cfg::frontier_order(program),
+            specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_bytes)).collect(),
+            rank: cfg::frontier_order_of(program, config.kernel),
             shared_bytes,
             blocks,
             resident,

@@ -3,7 +3,7 @@
 use super::lanes::{LANES, PerLane};
 use super::{LaunchConfig, Linked};
 use crate::isa::SPECIAL_REGISTERS;
-use crate::program::{Program, map};
+use crate::program::{SpecialRef, map};
 
 /// Multiprocessors of the machine that is modelled, an H200.
 pub const MULTIPROCESSORS: u32 = 132;
@@ -11,73 +11,119 @@ pub const MULTIPROCESSORS: u32 = 132;
 /// Warp slots of a multiprocessor of sm_90.
 const WARP_SLOTS: u32 = 64;
 
-/// The values of `program.specials` for one warp, in that order.
-pub fn fixed_values(
-    program: &Program,
-    linked: &Linked,
-    config: &LaunchConfig,
-    block: [u32; 3],
-    number: u64,
-    warp: u32,
-) -> Vec<PerLane<u32>> {
-    let place = WarpPlace { linked, config, block, number, warp };
-    let value = |special: &crate::program::SpecialRef| {
+/// A special register that is the same during the whole life of a block, known by what it means and no longer by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fixed {
+    /// The same in every lane of every block.
+    Constant(u32),
+    /// `%tid`, by axis.
+    Thread(usize),
+    /// `%ctaid`, by axis.
+    Block(usize),
+    /// `%clusterid`, by axis.
+    Cluster(usize),
+    /// `%cluster_ctaid`, by axis.
+    BlockInCluster(usize),
+    /// `%cluster_ctarank`.
+    RankInCluster,
+    /// `%smid`.
+    Multiprocessor,
+    /// `%warpid`.
+    Warp,
+    /// `%laneid`.
+    Lane,
+    /// `%lanemask_eq` and kin: lanes below, at and above one's own.
+    LaneMask {
+        /// With the lanes below.
+        below: bool,
+        /// With the lane itself.
+        own: bool,
+        /// With the lanes above.
+        above: bool,
+    },
+}
+
+impl Fixed {
+    /// What a special register means in a launch.
+    pub fn new(special: SpecialRef, config: &LaunchConfig, shared_bytes: u64) -> Self {
         let name = SPECIAL_REGISTERS.get(special.0 as usize).map_or("", |register| register.name);
-        std::array::from_fn(|lane| place.value(name, lane as u32))
-    };
-    program.specials.iter().map(value).collect()
-}
-
-struct WarpPlace<'a> {
-    linked: &'a Linked,
-    config: &'a LaunchConfig,
-    block: [u32; 3],
-    number: u64,
-    warp: u32,
-}
-
-impl WarpPlace<'_> {
-    fn value(&self, name: &str, lane: u32) -> u32 {
-        let (config, bit) = (self.config, 1_u32 << lane);
-        let thread = self.warp * LANES as u32 + lane;
-        let threads = [config.block[0], config.block[1], config.block[2]];
-        let cluster = config.cluster;
-        let in_cluster: [u32; 3] = std::array::from_fn(|axis| self.block[axis] % cluster[axis]);
-        if let Some((name, axis)) = name.split_once('.') {
-            let Some(axis) = ["x", "y", "z"].iter().position(|letter| *letter == axis) else {
-                return u32::from(matches!(name, "%ntid" | "%nctaid" | "%nclusterid" | "%cluster_nctaid"));
-            };
-            return match name {
-                "%tid" => [thread % threads[0], thread / threads[0] % threads[1], thread / threads[0] / threads[1]][axis],
-                "%ntid" => threads[axis],
-                "%ctaid" => self.block[axis],
-                "%nctaid" => config.grid[axis],
-                "%clusterid" => self.block[axis] / cluster[axis],
-                "%nclusterid" => config.grid[axis] / cluster[axis],
-                "%cluster_ctaid" => in_cluster[axis],
-                "%cluster_nctaid" => cluster[axis],
-                _ => 0,
-            };
-        }
-        match name {
-            "%laneid" => lane,
-            "%warpid" => self.warp,
-            "%nwarpid" => WARP_SLOTS,
-            "%smid" => (self.number % u64::from(MULTIPROCESSORS)) as u32,
-            "%nsmid" => MULTIPROCESSORS,
-            "%cluster_ctarank" => in_cluster[0] + cluster[0] * (in_cluster[1] + cluster[1] * in_cluster[2]),
-            "%cluster_nctarank" => cluster.iter().product(),
-            "%lanemask_eq" => bit,
-            "%lanemask_lt" => bit - 1,
-            "%lanemask_le" => bit | (bit - 1),
-            "%lanemask_gt" => !(bit | (bit - 1)),
-            "%lanemask_ge" => !(bit - 1),
-            "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => map::SHARED_RESERVED as u32,
-            "%total_smem_size" | "%aggr_smem_size" => (self.linked.shared_bytes - map::SHARED_RESERVED) as u32,
-            "%dynamic_smem_size" => config.dynamic_shared,
-            _ => 0,
+        match name.split_once('.') {
+            Some((vector, axis)) => Self::of_vector(vector, ["x", "y", "z"].iter().position(|letter| *letter == axis), config),
+            None => Self::of_scalar(name, config, shared_bytes),
         }
     }
+
+    /// A component of a vector register; `axis` is none for `.w`.
+    fn of_vector(name: &str, axis: Option<usize>, config: &LaunchConfig) -> Self {
+        let Some(axis) = axis else {
+            return Fixed::Constant(u32::from(matches!(name, "%ntid" | "%nctaid" | "%nclusterid" | "%cluster_nctaid")));
+        };
+        match name {
+            "%tid" => Fixed::Thread(axis),
+            "%ctaid" => Fixed::Block(axis),
+            "%clusterid" => Fixed::Cluster(axis),
+            "%cluster_ctaid" => Fixed::BlockInCluster(axis),
+            "%ntid" => Fixed::Constant(config.block[axis]),
+            "%nctaid" => Fixed::Constant(config.grid[axis]),
+            "%nclusterid" => Fixed::Constant(config.grid[axis] / config.cluster[axis]),
+            "%cluster_nctaid" => Fixed::Constant(config.cluster[axis]),
+            _ => Fixed::Constant(0),
+        }
+    }
+
+    fn of_scalar(name: &str, config: &LaunchConfig, shared_bytes: u64) -> Self {
+        let lanes = |below, own, above| Fixed::LaneMask { below, own, above };
+        match name {
+            "%laneid" => Fixed::Lane,
+            "%warpid" => Fixed::Warp,
+            "%smid" => Fixed::Multiprocessor,
+            "%cluster_ctarank" => Fixed::RankInCluster,
+            "%lanemask_eq" => lanes(false, true, false),
+            "%lanemask_lt" => lanes(true, false, false),
+            "%lanemask_le" => lanes(true, true, false),
+            "%lanemask_gt" => lanes(false, false, true),
+            "%lanemask_ge" => lanes(false, true, true),
+            "%nwarpid" => Fixed::Constant(WARP_SLOTS),
+            "%nsmid" => Fixed::Constant(MULTIPROCESSORS),
+            "%cluster_nctarank" => Fixed::Constant(config.cluster.iter().product()),
+            "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => Fixed::Constant(map::SHARED_RESERVED as u32),
+            "%total_smem_size" | "%aggr_smem_size" => Fixed::Constant((shared_bytes - map::SHARED_RESERVED) as u32),
+            "%dynamic_smem_size" => Fixed::Constant(config.dynamic_shared),
+            _ => Fixed::Constant(0),
+        }
+    }
+}
+
+/// The values of `Program::specials` for one warp, in that order.
+pub fn fixed_values(linked: &Linked, block: [u32; 3], number: u64, warp: u32) -> Vec<PerLane<u32>> {
+    let config = &linked.config;
+    let in_cluster: [u32; 3] = std::array::from_fn(|axis| block[axis] % config.cluster[axis]);
+    let value = |fixed: &Fixed| match *fixed {
+        Fixed::Constant(value) => [value; LANES],
+        Fixed::Thread(axis) => std::array::from_fn(|lane| thread_index(config.block, warp, lane as u32)[axis]),
+        Fixed::Block(axis) => [block[axis]; LANES],
+        Fixed::Cluster(axis) => [block[axis] / config.cluster[axis]; LANES],
+        Fixed::BlockInCluster(axis) => [in_cluster[axis]; LANES],
+        Fixed::RankInCluster => [in_cluster[0] + config.cluster[0] * (in_cluster[1] + config.cluster[1] * in_cluster[2]); LANES],
+        Fixed::Multiprocessor => [(number % u64::from(MULTIPROCESSORS)) as u32; LANES],
+        Fixed::Warp => [warp; LANES],
+        Fixed::Lane => std::array::from_fn(|lane| lane as u32),
+        Fixed::LaneMask { below, own, above } => std::array::from_fn(|lane| lane_mask(lane as u32, below, own, above)),
+    };
+    linked.specials.iter().map(value).collect()
+}
+
+/// The index in a block of these extents of the thread that is `lane` of `warp`.
+pub fn thread_index(block: [u32; 3], warp: u32, lane: u32) -> [u32; 3] {
+    let number = warp * LANES as u32 + lane;
+    let [x, y, _] = block.map(|extent| extent.max(1));
+    [number % x, number / x % y, number / (x * y)]
+}
+
+fn lane_mask(lane: u32, below: bool, own: bool, above: bool) -> u32 {
+    let bit = 1_u32 << lane;
+    let part = |wanted: bool, mask: u32| if wanted { mask } else { 0 };
+    part(below, bit - 1) | part(own, bit) | part(above, !(bit | (bit - 1)))
 }
 
 /// The value at `tick` of special register number `register` of the table, one that changes or has 64 bits.

@@ -142,6 +142,13 @@ impl Role {
             Role::Result => "result",
         }
     }
+
+    fn noun(self) -> &'static str {
+        match self {
+            Role::Argument => "an argument",
+            Role::Result => "a result",
+        }
+    }
 }
 
 fn arguments<'a>(
@@ -163,7 +170,7 @@ fn arguments<'a>(
 
 fn argument<'a>(builder: &mut BodyBuilder<'_, 'a>, operand: &Operand<'a>, param: &Param, role: Role) -> Result<CallArg, Diagnostic> {
     let OperandKind::Expr(expr) = &operand.kind else {
-        let message = format!("this cannot be passed as {}", role.word());
+        let message = format!("this cannot be passed as {}", role.noun());
         return Err(Diagnostic::error("operand", operand.span, message).with_help("registers, constants and '.param' variables can"));
     };
     if let ExprKind::Name(name) = expr.kind
@@ -187,7 +194,7 @@ fn argument<'a>(builder: &mut BodyBuilder<'_, 'a>, operand: &Operand<'a>, param:
             Err(error.with_help("load it, and pass the register"))
         }
         _ => {
-            let message = format!("this cannot be passed as {}", role.word());
+            let message = format!("this cannot be passed as {}", role.noun());
             Err(Diagnostic::error("operand", operand.span, message).with_help("registers, constants and '.param' variables can"))
         }
     }

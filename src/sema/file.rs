@@ -60,7 +60,8 @@ pub fn load_file(sources: &mut Sources, path: &Path) -> Result<(Option<Arc<Progr
 
 fn into_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
     let is_elf = bytes.starts_with(b"\x7fELF");
-    let control = bytes.iter().position(|byte| *byte < b' ' && !byte.is_ascii_whitespace() && *byte != 0x0b);
+    let is_control = |byte: &u8| *byte < b' ' && !byte.is_ascii_whitespace() && *byte != 0x0b;
+    let control = if is_elf { Some(0) } else { bytes.iter().position(is_control) };
     let hint = if is_elf { "is it a cubin or an executable? 'cuobjdump -ptx' may find PTX in it" } else { "PTX is UTF-8 text" };
     let binary = |bytes: &[u8], offset: usize| FileError::Binary {
         path: path.to_path_buf(),

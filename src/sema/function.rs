@@ -102,7 +102,7 @@ fn kernel_end(param: &Param) -> Option<u32> {
 fn declare_alias<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Function<'a>, id: FuncId) {
     let name = function.name;
     if function.body.is_some() {
-        module.diags.push(Diagnostic::error("name", name.span, format!("'{}' has a body and cannot be an alias as well", name.text)));
+        module.diags.push(Diagnostic::error("duplicate", name.span, format!("'{}' has a body and cannot be an alias as well", name.text)));
     } else if !matches!(module.scopes.find(name.text), Some((Symbol::Function(_), _)))
         && let Err(error) = module.scopes.declare(name, Symbol::Function(id), None)
     {
@@ -157,7 +157,7 @@ fn check_order(module: &mut ModuleBuilder<'_>, function: &tree::Function<'_>, id
     let first = *progress.declared.get_or_insert(name.span);
     let error = match (progress.defined, &function.body) {
         (Some(defined), _) => {
-            let error = Diagnostic::error("name", name.span, format!("'{}' is defined already", name.text));
+            let error = Diagnostic::error("duplicate", name.span, format!("'{}' is defined already", name.text));
             Some(error.with_label(defined, "the definition is here"))
         }
         (None, Some(_)) if progress.is_extern => {

@@ -117,7 +117,7 @@ impl<'a> Scopes<'a> {
     pub(super) fn declare(&mut self, name: Name<'a>, symbol: Symbol, count: Option<u32>) -> Result<(), Diagnostic> {
         if let Some((clash, earlier)) = self.clash(name.text, count) {
             let message = format!("'{clash}' is declared twice in this scope");
-            return Err(Diagnostic::error("name", name.span, message).with_label(earlier, format!("'{clash}' is first declared here")));
+            return Err(Diagnostic::error("duplicate", name.span, message).with_label(earlier, format!("'{clash}' is first declared here")));
         }
         let names = if count.is_some() { &mut self.families } else { &mut self.singles };
         let hidden = names.insert(name.text, self.live.len());

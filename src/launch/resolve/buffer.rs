@@ -314,7 +314,7 @@ fn misfit(file: &DataFile, offset: Option<u64>, element: Element, bytes: u64) ->
                 return Some(format!("holds elements of type {}, which are not {element:?}", header.dtype()));
             }
             let elements = bytes / u64::from(element.bytes());
-            if header.len() != Some(elements) {
+            if header.elements() != Some(elements) {
                 return Some(format!("has shape {:?}, and {elements} elements are wanted", header.shape));
             }
             (header.data_offset + bytes > file.bytes).then(|| "ends before its last element".to_string())

@@ -89,29 +89,36 @@ fn put(lanes: &mut Lanes<'_>, mode: ConvertMode, d: Dst, words: &PerLane<u64>) {
 
 #[inline(never)]
 fn general(lanes: &mut Lanes<'_>, mode: ConvertMode, d: Dst, words: &PerLane<u64>) {
-    let conversion = conversion(mode, mode.to, mode.from);
+    let (to, from) = (element(mode.to), element(mode.from));
+    let conversion = conversion(mode, to, from);
+    let each = |word: u64| {
+        let low = place(to, conversion.apply(word & low_bits(from)));
+        let packed = to != mode.to;
+        if packed { low | conversion.apply(word >> from.bits() & low_bits(from)) << to.bits() } else { low }
+    };
     let mut out = [0; 32];
-    lanes_of(lanes.mask).for_each(|lane| out[lane] = place(mode.to, conversion.apply(words[lane])));
+    lanes_of(lanes.mask).for_each(|lane| out[lane] = each(words[lane]));
     let integer = mode.to.kind() != TypeKind::Float;
     put(lanes, mode, d, &if integer { extend(&out, mode.to) } else { out });
 }
 
-/// Two numbers packed into one register, `a` above `b`; or the two halves of one register each converted.
+/// Two numbers packed into one register, `a` above `b`.
 #[inline(never)]
 fn convert_pair(lanes: &mut Lanes<'_>, mode: ConvertMode, d: Dst, a: Src, b: Src) {
-    let (to, from) = (element(mode.to), element(mode.from));
-    let conversion = conversion(mode, to, from);
+    let to = element(mode.to);
+    let conversion = conversion(mode, to, mode.from);
     let (high, low) = (*lanes.get32(a), *lanes.get32(b));
-    let packed_source = from != mode.from;
     let mut out = [0; 32];
     for lane in lanes_of(lanes.mask) {
-        let high_word = if packed_source { u64::from(high[lane]) >> from.bits() } else { u64::from(high[lane]) };
-        let low_word = if packed_source { u64::from(high[lane]) } else { u64::from(low[lane]) };
-        let mask = (1_u64 << from.bits()) - 1;
-        let (high_half, low_half) = (conversion.apply(high_word & mask), conversion.apply(low_word & mask));
-        out[lane] = (high_half << to.bits() | low_half) as u32;
+        let (high, low) = (conversion.apply(u64::from(high[lane])), conversion.apply(u64::from(low[lane])));
+        out[lane] = (high << to.bits() | low) as u32;
     }
     lanes.put32(d, &out);
+}
+
+/// A word with ones in all bits of the type.
+fn low_bits(ty: ScalarType) -> u64 {
+    u64::MAX >> (64 - ty.bits().min(64))
 }
 
 /// The type of one element of a packed type.

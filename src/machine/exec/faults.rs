@@ -1,6 +1,6 @@
 //! Faults: which lanes of an access are wrong, why, and the words for it.
 
-use super::WarpRun;
+use super::{Group, WarpRun};
 use crate::isa::Space;
 use crate::machine::event::Observer;
 use crate::machine::lanes::LaneMask;
@@ -17,8 +17,9 @@ impl<O: Observer> WarpRun<'_, O> {
         Box::new(Trap { kind, place: self.place, lanes, access: None, message: message.to_string() })
     }
 
-    /// The fault of an access of which at least one lane is wrong. `top` is the end of the group's local memory.
-    pub(super) fn memory_fault(&self, access: &LaneAccess, space: Space, write: bool, top: u32) -> Box<Trap> {
+    /// The fault of an access by `group` of which at least one lane is wrong.
+    pub(super) fn memory_fault(&self, access: &LaneAccess, space: Space, write: bool, group: &Group) -> Box<Trap> {
+        let top = self.warp.groups[group.index].local_top;
         let bytes = u64::from(access.bytes);
         let kind_of = |address: u64| self.classify(address, bytes, space, write, top);
         let faulty = access.lanes_where(|address| kind_of(address).is_some());
@@ -26,7 +27,7 @@ impl<O: Observer> WarpRun<'_, O> {
         let kind = kind_of(lowest).unwrap_or(TrapKind::OutOfBounds);
         let lanes = access.lanes_where(|address| kind_of(address) == Some(kind));
         let verb = if write { "store" } else { "load" };
-        let reason = self.reason(kind, lowest, bytes, space, top);
+        let reason = self.reason(kind, lowest, bytes, space, group);
         let message = format!("{} {verb} of {bytes} bytes at {lowest:#x}: {reason}", space.word());
         let access = Some(TrapAccess { space, address: lowest, bytes: access.bytes, write });
         Box::new(Trap { kind, place: self.place, lanes, access, message })
@@ -85,47 +86,40 @@ impl<O: Observer> WarpRun<'_, O> {
         found.unwrap_or((Space::Global, 0))
     }
 
-    fn reason(&self, kind: TrapKind, address: u64, bytes: u64, space: Space, top: u32) -> String {
-        let (actual, offset) = if space == Space::Generic { self.window(address) } else { (space, address) };
-        match kind {
-            TrapKind::Misaligned => format!("the address is not a multiple of {bytes}"),
-            TrapKind::Null => "a null pointer".to_string(),
-            TrapKind::ReadOnly => format!("{} memory cannot be written", actual.word()),
-            TrapKind::Space => {
-                let (window, offset) = self.window(address);
-                format!("this is the generic address of {} memory ({offset:#x}), not a global address", window.word())
-            }
-            _ => match actual {
-                Space::Generic | Space::Global => neighbour(self.global, offset, bytes),
-                Space::Const => neighbour(self.constants, offset, bytes),
-                Space::Shared | Space::SharedCluster if offset < map::SHARED_RESERVED => {
-                    format!("the first {} bytes of shared memory belong to the system", map::SHARED_RESERVED)
-                }
-                Space::Shared | Space::SharedCluster => format!("the block's shared memory ends at {:#x}", self.linked.shared_bytes),
-                Space::Local | Space::ParamFunc => {
-                    format!("the thread's local memory is {:#x} to {top:#x}", map::LOCAL_BASE)
-                }
-                Space::Param => format!("the kernel has {} bytes of parameters", self.linked.config.params.len()),
-            },
+    /// Why the access is wrong, with what lies nearest to it.
+    fn reason(&self, kind: TrapKind, address: u64, bytes: u64, space: Space, group: &Group) -> String {
+        let (actual, offset) = if matches!(space, Space::Generic | Space::Global) { self.window(address) } else { (space, address) };
+        let rule = match kind {
+            TrapKind::Null => return "a null pointer".to_string(),
+            TrapKind::Misaligned => Some(format!("the address is not a multiple of {bytes}")),
+            TrapKind::ReadOnly => Some(format!("{} memory cannot be written", actual.word())),
+            TrapKind::Space => Some(format!("this is the generic address of {} memory ({offset:#x}), not a global address", actual.word())),
+            _ => self.extent(actual, offset, group),
+        };
+        match (rule, self.nearby(actual, offset, bytes, group)) {
+            (Some(rule), Some(nearby)) => format!("{rule}; {nearby}"),
+            (rule, nearby) => rule.or(nearby).unwrap_or_else(|| format!("there is no {} memory", actual.word())),
         }
+    }
+
+    /// What there is of `space`, where that is a single range.
+    fn extent(&self, space: Space, offset: u64, group: &Group) -> Option<String> {
+        let extent = match space {
+            Space::Generic | Space::Global | Space::Const => return None,
+            Space::Shared | Space::SharedCluster if offset < map::SHARED_RESERVED => {
+                format!("the first {} bytes of shared memory belong to the system", map::SHARED_RESERVED)
+            }
+            Space::Shared | Space::SharedCluster => format!("the block's shared memory ends at {:#x}", self.linked.shared_bytes),
+            Space::Local | Space::ParamFunc => {
+                let top = self.warp.groups[group.index].local_top;
+                format!("the thread's local memory is {:#x} to {top:#x}", map::LOCAL_BASE)
+            }
+            Space::Param => format!("the kernel has {} bytes of parameters", self.linked.config.params.len()),
+        };
+        Some(extent)
     }
 }
 
 fn covers(region: &Region, address: u64, bytes: u64) -> bool {
     region.find(address).is_some_and(|allocation| allocation.holds(address, address, bytes as u32))
-}
-
-/// Where `address` lies from the allocation nearest to it.
-fn neighbour(region: &Region, address: u64, bytes: u64) -> String {
-    let Some(near) = region.find(address).or_else(|| region.nearest(address)) else {
-        return "nothing is allocated".to_string();
-    };
-    let whole = format!("'{}' ({} bytes at {:#x})", near.name, near.bytes, near.base);
-    if address < near.base {
-        format!("{} bytes before the start of {whole}", near.base - address)
-    } else if address < near.end() {
-        format!("reaches {} bytes past the end of {whole}", bytes - (near.end() - address))
-    } else {
-        format!("{} bytes past the end of {whole}", address - near.end())
-    }
 }

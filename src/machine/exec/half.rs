@@ -39,7 +39,7 @@ pub(super) fn unary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatUnary,
         FloatUnary::Neg => float::neg(a, mode),
         FloatUnary::Abs => float::abs(a, mode),
         FloatUnary::Ex2Approx => a.ex2(),
-        FloatUnary::TanhApprox => a.tanh(),
+        FloatUnary::TanhApprox => H::tanh(a),
         other => unreachable!("{other:?} is not of half precision"),
     };
     lanes.map1(d, a, |a: u32| halves(packed, |shift| apply(half(a, shift))));

@@ -159,12 +159,13 @@ impl<O: Observer> WarpRun<'_, O> {
             access.lower(window);
             return Ok(Pieces::Whole(actual));
         }
-        self.pieces_by_lane(access, space, write, top).map(Pieces::Several)
+        self.pieces_by_lane(access, space, write, group).map(Pieces::Several)
     }
 
     /// The general case of [`Self::locate`]: lanes are looked at one by one.
     #[inline(never)]
-    fn pieces_by_lane(&self, access: &LaneAccess, space: Space, write: bool, top: u32) -> Result<Vec<Piece>, Box<Trap>> {
+    fn pieces_by_lane(&self, access: &LaneAccess, space: Space, write: bool, group: &Group) -> Result<Vec<Piece>, Box<Trap>> {
+        let top = self.warp.groups[group.index].local_top;
         let home = |address: u64| if space == Space::Generic { self.window_of(address) } else { (space, 0) };
         let good = |low: u64, high: u64| {
             let (actual, window) = home(low);
@@ -175,7 +176,7 @@ impl<O: Observer> WarpRun<'_, O> {
         while rest != 0 {
             let first = access.addresses[first_lane(rest)];
             if access.misaligned || !good(first, first) {
-                return Err(self.memory_fault(access, space, write, top));
+                return Err(self.memory_fault(access, space, write, group));
             }
             let together = |lane: &usize| {
                 let other = access.addresses[*lane];

@@ -17,6 +17,7 @@ mod half;
 mod integer;
 mod load_store;
 mod moves;
+mod nearby;
 mod operands;
 mod select;
 mod sync;

@@ -3,6 +3,8 @@
 //! Bytes lie in pages of 4 KiB, pages in chunks of 1 MiB, both shared until they are written (copy on write). A page that was never
 //! written does not exist and reads as the fill byte. Typed accesses are naturally aligned, so none of them crosses a page.
 
+use std::sync::LazyLock;
+
 use triomphe::Arc;
 
 use crate::machine::digest::Digest;
@@ -13,6 +15,9 @@ const PAGES_PER_CHUNK: usize = 256;
 const CHUNK_BYTES: usize = PAGE_BYTES * PAGES_PER_CHUNK;
 
 type Page = [u8; PAGE_BYTES];
+
+/// The page that never-written zeros read as: most memory starts as zeros, and every block has some.
+static ZEROS: LazyLock<Arc<Page>> = LazyLock::new(|| Arc::new([0; PAGE_BYTES]));
 
 #[derive(Clone)]
 struct Chunk {
@@ -33,7 +38,8 @@ impl Pages {
     /// `len` bytes, all of them `fill`.
     pub fn new(len: u64, fill: u8) -> Self {
         let chunks = usize::try_from(len.div_ceil(CHUNK_BYTES as u64)).unwrap_or(0);
-        Self { chunks: vec![None; chunks], len, fill, blank: Arc::new([fill; PAGE_BYTES]) }
+        let blank = if fill == 0 { Arc::clone(&ZEROS) } else { Arc::new([fill; PAGE_BYTES]) };
+        Self { chunks: vec![None; chunks], len, fill, blank }
     }
 
     /// Number of bytes.

@@ -77,15 +77,6 @@ impl Region {
         self.index_of(address).map(|index| Arc::make_mut(&mut self.allocations[index]))
     }
 
-    /// The allocation nearest to `address`, which is in none.
-    pub fn nearest(&self, address: u64) -> Option<&Allocation> {
-        let distance = |allocation: &&Allocation| match address < allocation.base {
-            true => allocation.base - address,
-            false => address.saturating_sub(allocation.end()),
-        };
-        self.allocations().min_by_key(distance)
-    }
-
     /// Adds everything to `digest`.
     pub fn digest(&self, digest: &mut Digest) {
         for allocation in self.allocations() {

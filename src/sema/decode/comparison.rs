@@ -10,8 +10,8 @@ use crate::program::{Op, PredSrc};
 const COMPARISONS: &[(&str, Compare)] = &[
     ("eq", Compare::Eq), ("ne", Compare::Ne), ("lt", Compare::Lt), ("le", Compare::Le), ("gt", Compare::Gt), ("ge", Compare::Ge),
     ("lo", Compare::Lo), ("ls", Compare::Ls), ("hi", Compare::Hi), ("hs", Compare::Hs),
-    ("equ", Compare::Equ), ("neu", Compare::Neu), ("ltu", Compare::Ltu), ("leu", Compare::Leu),
-    ("gtu", Compare::Gtu), ("geu", Compare::Geu),
+    ("equ", Compare::Equ), ("neu", Compare::Neu), ("ltu", Compare::Ltu), ("leu", Compare::Leu), ("gtu", Compare::Gtu),
+    ("geu", Compare::Geu),
     ("num", Compare::Num), ("nan", Compare::Nan),
 ];
 

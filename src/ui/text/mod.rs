@@ -55,7 +55,8 @@ pub fn summary(summary: &Summary, style: Style) -> String {
 pub fn made_up(text: &str, style: Style) -> String {
     match style {
         Style::Human { .. } => format!(
-            "// There is no launch file: the values of this launch are made up.\n// Saved beside the kernel with the extension .ron it is used, and can be edited.\n{text}\n\n"
+            "// There is no launch file: the values of this launch are made up.\n\
+             // Saved beside the kernel with the extension .ron it is used, and can be edited.\n{text}\n\n"
         ),
         Style::Json => json::made_up(text),
     }

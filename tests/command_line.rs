@@ -1,0 +1,192 @@
+//! The program as it is called: what it prints where, and how it ends, above all when it is used wrongly.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Exit status, standard output and standard error of `ptxdbg` with these words, run in `fixtures`.
+fn ptxdbg(words: &[&str]) -> (i32, String, String) {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let output = Command::new(env!("CARGO_BIN_EXE_ptxdbg")).args(words).current_dir(fixtures).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+/// A file with this content in a folder of ours.
+fn file(name: &str, content: &[u8]) -> String {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("command_line");
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join(name);
+    std::fs::write(&path, content).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+#[track_caller]
+fn assert_unusable(words: &[&str], message: &str) {
+    let (status, out, err) = ptxdbg(words);
+    assert_eq!(status, 2, "{words:?}: {out}{err}");
+    assert_eq!(out, "", "{words:?}");
+    assert!(err.contains(message), "{words:?}: {err}");
+}
+
+const TWO_KERNELS: &[u8] = b".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry a() { ret; }\n.visible .entry b() { ret; }\n";
+
+#[test]
+fn a_suite_passes() {
+    let (status, out, err) = ptxdbg(&["--verify", "-l", "hardware/integer.ron", "-l", "hardware/barrier.ron"]);
+    assert_eq!((status, out.as_str(), err.as_str()), (0, "147 passed, 0 failed\n", ""));
+}
+
+#[test]
+fn a_launch_file_beside_the_kernel_is_found() {
+    assert_eq!(ptxdbg(&["--verify", "small/smallest.ptx"]), (0, "1 passed, 0 failed\n".to_string(), String::new()));
+    let expected = "smallest: grid (1,1,1), block (8,1,1): 6 ticks, 48 thread-instructions\nout: u32[8] = 0 1 2 3 4 5 6 7\n";
+    assert_eq!(ptxdbg(&["--batch", "small/smallest.ptx"]), (0, expected.to_string(), String::new()));
+}
+
+#[test]
+fn a_mismatch_names_the_element_and_its_writer() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/small/smallest.ptx")).unwrap();
+    file("smallest.ptx", text.as_bytes());
+    let launch = "Launch(module: \"smallest.ptx\", kernel: \"smallest\", grid: (1, 1, 1), block: (4, 1, 1), params: [
+        Buffer(name: \"out\", elem: U32, len: 8, init: Fill(9), expect: Values([0, 1, 5, 3, 9, 9, 9, 8]))])";
+    let (status, out, err) = ptxdbg(&["--verify", "-l", &file("mismatch.ron", launch.as_bytes())]);
+    let line = text.lines().position(|line| line.contains("st.global")).unwrap() + 1;
+    let expected = format!(
+        "FAIL smallest: out[2] = 2, expected 5; last written by block (0,0,0) thread (2,0,0) at smallest.ptx:{line}, time 4\n\
+         FAIL smallest: out[7] = 9, expected 8; never written\n0 passed, 1 failed\n"
+    );
+    assert_eq!((status, out, err), (1, expected, String::new()));
+}
+
+#[test]
+fn a_fault_is_a_failure_with_its_place() {
+    let (status, out, err) = ptxdbg(&["faults/global_out_of_bounds.ptx"]);
+    assert_eq!((status, err.as_str()), (1, ""));
+    assert!(out.contains("memory.out_of_bounds: "), "{out}");
+    assert!(out.contains("block (0,0,0) warp 0 lanes 28-31  global_out_of_bounds.ptx:19  st.global.u32 [%out], %t\n"), "{out}");
+    let (status, out, _) = ptxdbg(&["--verify", "-l", "faults/global_out_of_bounds.ron"]);
+    assert_eq!(status, 1);
+    assert!(out.starts_with("FAIL global_out_of_bounds: memory.out_of_bounds: "), "{out}");
+    assert!(out.ends_with("0 passed, 1 failed\n"), "{out}");
+}
+
+#[test]
+fn findings_that_the_launch_file_names_are_right() {
+    let launch = |findings: &str| {
+        let text =
+            format!("Launch(module: \"fault.ptx\", kernel: \"k\", grid: (1, 1, 1), block: (1, 1, 1), params: [], findings: {findings})");
+        file("findings.ron", text.as_bytes())
+    };
+    file("fault.ptx", b".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { trap; }\n");
+    let verify = |findings: &str| ptxdbg(&["--verify", "-l", &launch(findings)]);
+    assert_eq!(verify("AnyOf(ids: [\"race.global\", \"trap\"])").1, "1 passed, 0 failed\n");
+    let (status, out, _) = verify("Clean");
+    assert_eq!((status, out.lines().next()), (1, Some("FAIL k: trap: trap executed")));
+    file("fault.ptx", b".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n");
+    assert_eq!(verify("Clean").1, "1 passed, 0 failed\n");
+    assert_eq!(verify("AnyOf(ids: [\"trap\"])").1, "FAIL k: k: nothing was found, expected trap\n0 passed, 1 failed\n");
+    let unjudged = "FAIL k: not judged: this build has no checker for race.global\n0 passed, 1 failed\n";
+    assert_eq!(verify("AnyOf(ids: [\"race.global\", \"trap\"])"), (1, unjudged.to_string(), String::new()));
+}
+
+#[test]
+fn a_made_up_launch_is_shown() {
+    let path = file("made_up.ptx", TWO_KERNELS);
+    let (status, out, err) = ptxdbg(&["--block", "2", &path]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    assert!(out.contains("the values of this launch are made up"), "{out}");
+    assert!(out.contains("kernel: \"a\",\n    grid: (1, 1, 1),\n    block: (2, 1, 1),"), "{out}");
+    assert!(out.ends_with("a: grid (1,1,1), block (2,1,1): 1 ticks, 2 thread-instructions\n"), "{out}");
+}
+
+#[test]
+fn parameters_may_be_words() {
+    let (status, out, err) = ptxdbg(&["small/smallest.ptx", "--block", "4", "-a", "u32[4]=7"]);
+    assert_eq!((status, err.as_str()), (0, ""));
+    assert!(out.ends_with("out: u32[4] = 0 1 2 3\n"), "{out}");
+    assert_unusable(&["small/smallest.ptx", "-a", "u32[4]=many"], "--arg 1:1:8: error[arg]: 'many' is no number");
+    assert_unusable(&["small/smallest.ptx", "-a", "u32=1"], "--arg 1:1:1: error[launch]: params[0]: kernel parameter");
+    assert_unusable(&["small/smallest.ptx", "-a", "u32[4]", "-a", "u32=1"], "kernel 'smallest' has 1 parameters only");
+}
+
+#[test]
+fn what_cannot_be_used_ends_with_2() {
+    let two = file("two.ptx", TWO_KERNELS);
+    assert_unusable(&[], "no file is given");
+    assert_unusable(&["absent.ptx"], "cannot read absent.ptx: ");
+    assert_unusable(&["hardware"], "cannot read hardware: ");
+    assert_unusable(&[&file("binary.ptx", b"\x7fELF\x02\x01\x00")], "is not a text file");
+    assert_unusable(&["-l", "absent.ron"], "cannot read absent.ron: no such file or directory");
+    assert_unusable(&["small/smallest.ron"], "small/smallest.ron is a launch file: say --launch small/smallest.ron");
+    assert_unusable(&["-k", "c", &two], "there is no kernel 'c'; the module has a, b");
+    assert_unusable(&["-k", "c", "-l", "hardware/barrier.ron"], "no launch here is of kernel 'c'");
+    assert_unusable(&["-l", "hardware/barrier.ron", "-l", "hardware/logic.ron"], "several are for --verify");
+    let unnamed = file("unnamed.ron", b"Launch(grid: (1, 1, 1), block: (1, 1, 1), params: [])");
+    assert_unusable(&["-l", &unnamed], "names no module");
+    assert_unusable(&["-l", &unnamed, &two], "error[launch]: several kernels and none chosen");
+    assert_unusable(&["--grid", "0", &two], "no extent can be 0");
+    assert_unusable(&["--schedule", "backwards", &two], "invalid value 'backwards'");
+    assert_unusable(&["--layout", "async", &two], "--layout needs the screen, which this build does not have");
+    assert_unusable(&["--async", "lazy", &two], "--async needs asynchronous copies");
+    assert_unusable(&["-e", "run", &two], "--eval needs the debugger's prompt");
+    assert_unusable(&["--checks", "memory,race", &two], "--checks race: this build has no such checker");
+}
+
+#[test]
+fn a_module_with_errors_ends_with_1() {
+    let empty = file("empty.ptx", b"");
+    let broken = file("broken.ptx", b".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { add.sat.u32 %r1, %r1, 1; }\n");
+    for words in [&["--check"][..], &["--verify"], &[]] {
+        for path in [&empty, &broken] {
+            let words: Vec<&str> = words.iter().copied().chain([path.as_str()]).collect();
+            let (status, out, err) = ptxdbg(&words);
+            assert_eq!(status, 1, "{words:?}: {out}{err}");
+            assert!(format!("{out}{err}").contains(": error["), "{words:?}: {out}{err}");
+        }
+    }
+    assert_eq!(ptxdbg(&["--check", "small/smallest.ptx", "-l", "small/smallest.ron"]), (0, String::new(), String::new()));
+}
+
+#[test]
+fn json_is_one_object_a_line() {
+    let broken = file("broken.json.ptx", b".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { nonsense; }\n");
+    for words in [
+        &["--check", &broken][..],
+        &["small/smallest.ptx"],
+        &["faults/barrier_deadlock.ptx"],
+        &["--verify", "-l", "faults/trap_some.ron"],
+        &["--block", "2", &file("two.json.ptx", TWO_KERNELS)],
+    ] {
+        let words: Vec<&str> = words.iter().copied().chain(["--format", "json"]).collect();
+        let (_, out, err) = ptxdbg(&words);
+        assert_eq!(err, "", "{words:?}");
+        assert!(!out.is_empty(), "{words:?}");
+        for line in out.lines() {
+            let value: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert!(value.get("kind").is_some_and(serde_json::Value::is_string), "{line}");
+        }
+    }
+}
+
+#[test]
+fn colour_is_written_only_where_it_is_wanted() {
+    let broken = file("colour.ptx", b".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { nonsense; }\n");
+    assert!(!ptxdbg(&["--check", &broken]).1.contains('\x1b'));
+    assert!(ptxdbg(&["--check", "--color", "always", &broken]).1.contains('\x1b'));
+}
+
+#[test]
+fn the_last_line_counts_sequences_as_one() {
+    assert_eq!(ptxdbg(&["--verify", "-l", "programs/bfs_frontier.ron"]).1, "1 passed, 0 failed\n");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_that_goes_away_is_no_failure_of_ours() {
+    let command = format!("{} --batch small/smallest.ptx | true", env!("CARGO_BIN_EXE_ptxdbg"));
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    let output = Command::new("sh").args(["-c", &command]).current_dir(fixtures).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}

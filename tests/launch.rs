@@ -1,0 +1,360 @@
+//! Launch files: every fixture is read and fits its module, and every kind of mistake is told with its place and the way out.
+
+#![expect(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, LazyLock};
+
+use ptxdbg::base::{Diagnostic, Sources};
+use ptxdbg::launch::{LaunchFile, LaunchFileError, Overrides, Plan, made_up, npy, plan};
+use ptxdbg::program::Program;
+use ptxdbg::sema;
+
+/// What the launches below are held against.
+const MODULE: &str = "
+.version 9.0
+.target sm_90a
+.address_size 64
+.func helper() { ret; }
+.visible .entry scale(.param .u64 x, .param .u32 n, .param .align 4 .b8 pair[8])
+{
+    .reg .u64 %x;
+    .reg .f32 %f;
+    ld.param.u64 %x, [x];
+    ld.global.f32 %f, [%x];
+    ret;
+}
+.visible .entry other() { ret; }
+";
+
+fn program(text: &str) -> Arc<Program> {
+    let (program, diagnostics) = sema::load(&mut Sources::default(), "module.ptx", text);
+    program.unwrap_or_else(|| panic!("{diagnostics:?}"))
+}
+
+/// A folder of data files: `eight.bin` of 8 bytes, and `.npy` files.
+fn folder() -> PathBuf {
+    static FOLDER: LazyLock<PathBuf> = LazyLock::new(make_folder);
+    FOLDER.clone()
+}
+
+fn make_folder() -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("launch");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("eight.bin"), [0, 1, 2, 3, 4, 5, 6, 7]).unwrap();
+    let floats = [npy::header_bytes(ptxdbg::launch::Element::F32, &[2, 3]), vec![0; 24]].concat();
+    std::fs::write(folder.join("floats.npy"), &floats).unwrap();
+    std::fs::write(folder.join("short.npy"), &floats[..floats.len() - 1]).unwrap();
+    let big: Vec<u8> = floats.iter().map(|byte| if *byte == b'<' { b'>' } else { *byte }).collect();
+    std::fs::write(folder.join("big_endian.npy"), big).unwrap();
+    folder
+}
+
+fn read(text: &str) -> Result<Plan, (Sources, Vec<Diagnostic>)> {
+    let file = LaunchFile::parse("a.ron", &folder(), text.to_string()).map_err(|wrong| (wrong.0, vec![wrong.1]))?;
+    let plan = plan(&file, &program(MODULE), "module.ptx", &Overrides::default());
+    plan.map_err(|errors| (file.sources.clone(), errors))
+}
+
+/// What is wrong with the launch file `text`: `line:column: message (help)`, a line each.
+fn mistakes(text: &str) -> String {
+    let (sources, errors) = read(text).expect_err("the launch file is accepted");
+    let show = |error: &Diagnostic| {
+        let place = sources.position(error.span);
+        let help = error.help.as_ref().map_or(String::new(), |help| format!(" ({help})"));
+        format!("{}:{}: {}{help}", place.line, place.column, error.message)
+    };
+    let folder = format!("{}{}", folder().display(), std::path::MAIN_SEPARATOR);
+    errors.iter().map(show).collect::<Vec<_>>().join("\n").replace(&folder, "")
+}
+
+/// A launch of `scale` with these parameters, which start in column 10 of line 2.
+fn launch(params: &str) -> String {
+    format!("Launch(kernel: \"scale\", grid: (1, 1, 1), block: (32, 1, 1),\nparams: [{params}])")
+}
+
+/// A launch of `scale` whose first parameter is this buffer.
+fn buffer(fields: &str) -> String {
+    launch(&format!("Buffer({fields}), U32(1), Bytes(\"0011223344556677\")"))
+}
+
+#[track_caller]
+fn assert_mistakes(cases: &[(String, &str)]) {
+    let told = cases.iter().map(|(text, expected)| (text, mistakes(text), *expected));
+    let wrong = told.filter(|(_, told, expected)| told != expected);
+    let wrong: Vec<String> = wrong.map(|(text, told, expected)| format!("{text}\n  told: {told}\n  expected: {expected}")).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn every_fixture_is_read_and_fits_its_module() {
+    for folder in ["hardware", "programs", "faults", "small"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
+        let files = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path());
+        for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "ron")) {
+            let file = LaunchFile::read(&path).unwrap();
+            let (program, _) = sema::load_file(&mut Sources::default(), &file.folder.join(file.module().unwrap())).unwrap();
+            let plan = plan(&file, &program.unwrap(), "module.ptx", &Overrides::default());
+            assert!(plan.is_ok_and(|plan| !plan.cases.is_empty()), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let text = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hardware/warp.ron")).unwrap();
+    let file = LaunchFile::parse("a.ron", Path::new(""), text).unwrap();
+    let again = LaunchFile::parse("b.ron", Path::new(""), file.content.to_text()).unwrap();
+    assert_eq!(file.content, again.content);
+}
+
+#[test]
+fn a_file_that_is_no_launch_file_is_refused_at_its_place() {
+    let ends = "the file ends too early (a launch file is one Launch(..), Suite(..) or Sequence(..))";
+    let range = "this number is out of range (sizes and counts are whole numbers that are not negative: extents are below 2^32, a Byte is 0 to 255)";
+    let fields = "fields: module, kernel, grid, block, cluster, dynamic_shared, cooperative, params, printed, findings";
+    let elements = "expected one of U8, S8, B8, U16, S16, B16, U32, S32, B32, U64, S64, B64, F16, BF16, F32, F64";
+    assert_mistakes(&[
+        (String::new(), &format!("1:1: {ends}")),
+        ("Launch(".to_string(), &format!("1:7: {ends}")),
+        ("Lunch()".to_string(), "1:1: 'Lunch' is none of what can stand here (expected one of Launch, Suite, Sequence)"),
+        ("Launch(\n  grids: (1, 1, 1))".to_string(), &format!("2:3: there is no field 'grids' of Launch ({fields})")),
+        ("Launch(grid: (1, 1, 1))".to_string(), "1:23: field 'block' of Launch is missing"),
+        ("Launch(grid: 7)".to_string(), "1:13: expected opening `(`"),
+        ("Launch(grid: (1, -1, 1))".to_string(), &format!("1:19: {range}")),
+        ("Launch(grid: (1, 4294967296, 1))".to_string(), &format!("1:18: {range}")),
+        (launch("U32(\"one\")"), "2:15: expected a number but found the string \"one\" instead"),
+        (buffer("name: \"x\", elem: F8, len: 8, init: Zero"), &format!("2:34: 'F8' is none of what can stand here ({elements})")),
+        (buffer("name: \"x\", elem: U8, len: -8, init: Zero"), &format!("2:44: {range}")),
+        (buffer("name: \"x\", elem: U8, len: 8, init: Byte(256)"), &format!("2:57: {range}")),
+    ]);
+}
+
+#[test]
+fn kernels_are_named_and_exist() {
+    let of = |kernel: &str| format!("Launch({kernel} grid: (1, 1, 1), block: (1, 1, 1), params: [])");
+    assert_mistakes(&[
+        (of("kernel: \"scael\","), "1:16: there is no kernel 'scael' (the module has scale, other)"),
+        (of("kernel: \"helper\","), "1:16: 'helper' is a function, not a kernel (the module has scale, other)"),
+        (of(""), "1:1: several kernels and none chosen (the module has scale, other)"),
+        ("Suite(module: \"a.ptx\", launches: [])".to_string(), "1:34: there is no launch"),
+    ]);
+}
+
+#[test]
+fn extents_are_not_zero() {
+    let text = "Launch(kernel: \"other\", grid: (1, 0, 1), block: (0, 1, 1),\n cluster: (0, 0, 0), params: [])";
+    let expected = "1:31: no extent of the grid can be 0\n1:49: no extent of the block can be 0\n2:11: no extent of the cluster can be 0";
+    assert_eq!(mistakes(text), expected);
+}
+
+#[test]
+fn parameters_are_as_many_and_as_large_as_the_kernel_wants() {
+    let x = "Buffer(name: \"x\", elem: F32, len: 4, init: Zero)";
+    let missing = "2:9: kernel 'scale' has 3 parameters, and 1 are given (missing: 'n' (.u32), 'pair' (.b8[8]))";
+    assert_mistakes(&[
+        (launch(x), missing),
+        (launch(&format!("{x}, U32(1), Bytes(\"0011223344556677\"),\nU32(2)")), "3:1: params[3]: kernel 'scale' has 3 parameters only"),
+        (
+            launch(&format!("{x}, F64(1.0), Bytes(\"0011223344556677\")")),
+            "2:60: params[1]: kernel parameter 'n' is .u32 (4 bytes); F64 has 8 bytes",
+        ),
+        (
+            launch(&format!("{x}, Alias(\"x\"), Bytes(\"00112233445566\")")),
+            "2:60: params[1]: kernel parameter 'n' is .u32 (4 bytes); an address has 8 bytes\n\
+             2:72: params[2]: kernel parameter 'pair' is .b8[8] (8 bytes); 7 bytes are given",
+        ),
+        (
+            launch("U32(1), U32(-1), Bytes(\"00112233445566 7\")"),
+            "2:10: params[0]: kernel parameter 'x' is .u64 (8 bytes); U32 has 4 bytes\n2:18: -1 does not fit U32, which holds 0 to 4294967295\n2:27: two hexadecimal digits make a byte, and there are 15",
+        ),
+        (
+            launch("U64(1.5), U32(NaN), Bytes(\"0g\")"),
+            "2:10: 1.5 is no integer, and U64 holds integers only\n2:20: NaN is no integer, and U32 holds integers only\n2:30: 'g' is no hexadecimal digit",
+        ),
+    ]);
+}
+
+#[test]
+fn names_of_buffers_are_defined_once_and_before_their_use() {
+    let rest = "U32(1), Bytes(\"0011223344556677\")";
+    assert_mistakes(&[
+        (launch(&format!("Alias(\"y\"), {rest}")), "2:10: there is no buffer 'y' yet (no buffer is defined before this entry)"),
+        (
+            format!(
+                "Sequence(module: \"m\", launches: [\n{0},\n{0}])",
+                launch(&format!("Buffer(name: \"x\", elem: U8, len: 1, init: Zero), {rest}"))
+            ),
+            "5:23: buffer 'x' is defined twice (Alias(\"x\") names the same buffer again)",
+        ),
+        (
+            format!(
+                "Sequence(module: \"m\", launches: [\n{},\n{},\n{}])",
+                launch(&format!("Buffer(name: \"x\", elem: U8, len: 16, init: Zero), {rest}")),
+                launch(&format!("Offset(\"x\", 17), {rest}")),
+                launch(&format!("Offset(\"x\", -1), {rest}"))
+            ),
+            "5:10: offset 17 is outside buffer 'x', which has 16 bytes\n7:10: offset -1 is outside buffer 'x', which has 16 bytes",
+        ),
+    ]);
+}
+
+#[test]
+fn sizes_of_buffers_can_be() {
+    let gib = "2:43: buffer 'x' would have more than 141 GiB, the memory of the device";
+    assert_mistakes(&[
+        (buffer("name: \"x\", elem: U8, init: Zero"), "2:10: buffer 'x' needs 'len' or 'shape'"),
+        (buffer("name: \"x\", elem: U8, len: 4, shape: [4], init: Zero"), "2:53: a buffer has either 'len' or 'shape'"),
+        (buffer("name: \"x\", elem: U8, len: 1000000000000000000, init: Zero"), gib),
+        (buffer("name: \"x\", elem: F64, len: 18446744073709551615, init: Zero"), &gib.replace(":43", ":44")),
+        (
+            buffer("name: \"x\", elem: U8, len: 20000000000, init: Iota(start: 0, step: 1)"),
+            "2:10: the buffers up to this one are filled with more than 16 GiB of different elements (Zero, Byte and Uninit buffers take \
+             memory only where the kernel touches them)",
+        ),
+    ]);
+}
+
+#[test]
+fn contents_fit_their_buffer() {
+    let x = |rest: &str| buffer(&format!("name: \"x\", elem: U16, {rest}"));
+    assert_mistakes(&[
+        (x("len: 4, init: Fill(70000)"), "2:58: 70000 does not fit U16, which holds 0 to 65535"),
+        (x("len: 4, init: Iota(start: 0.5, step: 1)"), "2:53: U16 holds integers only, so 'start' and 'step' must be integers"),
+        (x("len: 4, init: Random(seed: 1, low: 9, high: 3)"), "2:53: 'low' (9) is above 'high' (3)"),
+        (x("len: 4, init: Random(seed: 1, low: -1, high: 3)"), "2:74: -1 does not fit U16, which holds 0 to 65535"),
+        (x("len: 4, init: Values([1, 2, 3])"), "2:53: buffer 'x' has 4 elements, and 3 are given"),
+        (x("init: Values([1, 2,\n 65536])"), "3:2: 65536 does not fit U16, which holds 0 to 65535"),
+        (x("len: 3, init: File(\"eight.bin\")"), "2:53: 'eight.bin' has 8 bytes, and 6 are wanted (buffer 'x')"),
+        (
+            x("len: 3, init: Slice(file: \"eight.bin\", offset: 4)"),
+            "2:53: 'eight.bin' has 8 bytes, and 6 from byte 4 on are wanted (buffer 'x')",
+        ),
+        (
+            x("len: 1, init: Slice(file: \"eight.bin\", offset: 18446744073709551615)"),
+            "2:53: 'eight.bin' has 8 bytes, and 2 from byte 18446744073709551615 on are wanted (buffer 'x')",
+        ),
+        (x("len: 3, init: File(\"nine.bin\")"), "2:58: 'nine.bin' cannot be read: no such file or directory"),
+        (x("len: 3, init: File(\".\")"), "2:58: '.' is no regular file"),
+        (x("init: File(\"floats.npy\")"), "2:45: 'floats.npy' holds elements of type f4, which are not U16 (buffer 'x')"),
+        (
+            buffer("name: \"x\", elem: F32, len: 5, init: File(\"floats.npy\")"),
+            "2:53: 'floats.npy' has shape [2, 3], and 5 elements are wanted (buffer 'x')",
+        ),
+        (buffer("name: \"x\", elem: F32, init: File(\"short.npy\")"), "2:45: 'short.npy' ends before its last element (buffer 'x')"),
+        (x("init: File(\"big_endian.npy\")"), "2:50: 'big_endian.npy' holds big-endian elements (>f4); save a little-endian copy"),
+    ]);
+}
+
+#[test]
+fn expectations_can_be_compared() {
+    let x = |elem: &str, rest: &str| buffer(&format!("name: \"x\", elem: {elem}, len: 2, init: Zero, {rest}"));
+    let finite = "a tolerance is a finite number that is not negative";
+    assert_mistakes(&[
+        (x("F32", "tolerance: Ulp(1)"), "2:70: a tolerance without 'expect' means nothing"),
+        (x("F32", "expect: Zero"), "2:67: 'expect' is Values, File or Slice"),
+        (x("F32", "expect: Values([1])"), "2:67: buffer 'x' has 2 elements, and 1 are given"),
+        (x("F32", "expect: Values([1, 2]), tolerance: Abs(NaN)"), &format!("2:94: {finite}")),
+        (x("F32", "expect: Values([1, 2]), tolerance: AbsOrRel(0.0, -1.0)"), &format!("2:94: {finite}")),
+        (
+            x("B32", "expect: Values([1, 2]), tolerance: Rel(0.5)"),
+            "2:94: elements of B32 are compared bit for bit; a tolerance needs a buffer of numbers",
+        ),
+    ]);
+}
+
+#[test]
+fn sequences_and_suites_say_things_where_they_belong() {
+    let other = |rest: &str| format!("Launch(kernel: \"other\", grid: (1, 1, 1), block: (1, 1, 1), params: [], {rest})");
+    assert_mistakes(&[
+        (
+            format!("Suite(launches: [{}])", other("module: \"m\"")),
+            "1:97: the module is the same for all launches: name it beside 'launches'",
+        ),
+        (
+            format!("Suite(printed: File(\"x\"), launches: [{}])", other("")),
+            "1:16: the launches of a Suite are independent: say what each one prints in it",
+        ),
+        (
+            format!("Sequence(launches: [{}])", other("printed: File(\"x\")")),
+            "1:101: what a Sequence prints is compared as a whole: say it beside 'launches'",
+        ),
+        (format!("Sequence(printed: Zero, launches: [{}])", other("")), "1:19: 'printed' is a File"),
+    ]);
+}
+
+#[test]
+fn places_are_found_past_strings_and_comments() {
+    let text = "// a ( comment\nLaunch(/* [ /* nested */ ( */ kernel: \"other\", grid: (1, 1, 1), // ,\n block: (1, 1, 1), module: r#\"a\",\"(\"#,\n\
+                params: [Alias(\"\\\"),(\"), /* , */ Alias(r\"z\")])";
+    let none = "(no buffer is defined before this entry)";
+    let expected = format!("4:10: there is no buffer '\"),(' yet {none}\n4:10: params[0]: kernel 'other' has 0 parameters only");
+    assert_eq!(mistakes(text), expected);
+}
+
+#[test]
+fn npy_files_bring_their_shape() {
+    let plan = read(&buffer("name: \"x\", elem: F32, init: File(\"floats.npy\")")).unwrap();
+    assert_eq!(plan.cases[0].buffers[0].shape, [2, 3]);
+}
+
+#[test]
+fn a_launch_outside_the_bounds_is_planned_and_says_so() {
+    let module = ".version 9.0 .target sm_90a .address_size 64\n.visible .entry k() .maxntid 64, 1, 1 { ret; }";
+    let bounds = |fields: &str| {
+        let text = format!("Launch({fields}, params: [])");
+        let file = LaunchFile::parse("a.ron", Path::new(""), text).unwrap();
+        plan(&file, &program(module), "module.ptx", &Overrides::default()).unwrap().cases[0].launches[0].bounds.clone()
+    };
+    let cases = [
+        ("grid: (1, 1, 1), block: (8, 8, 1)", None),
+        ("grid: (1, 1, 1), block: (65, 1, 1)", Some("a block of (65, 1, 1) has 65 threads, but .maxntid allows 64")),
+        ("grid: (1, 1, 1), block: (1025, 1, 1)", Some("a block of (1025, 1, 1) has 1025 threads; at most 1024 are possible")),
+        ("grid: (1, 1, 1), block: (1, 1, 65)", Some("a block of (1, 1, 65) is too large: at most (1024, 1024, 64) is possible")),
+        (
+            "grid: (1, 65536, 1), block: (1, 1, 1)",
+            Some("a grid of (1, 65536, 1) is too large: at most (2147483647, 65535, 65535) is possible"),
+        ),
+        ("grid: (3, 1, 1), block: (1, 1, 1), cluster: (2, 1, 1)", Some("a grid of (3, 1, 1) cannot be divided into clusters of (2, 1, 1)")),
+        (
+            "grid: (1, 1, 1), block: (1, 1, 1), dynamic_shared: 232449",
+            Some("a block needs 232449 bytes of shared memory (0 static, 232449 dynamic); at most 232448 are possible"),
+        ),
+    ];
+    for (fields, expected) in cases {
+        assert_eq!(bounds(fields).as_deref(), expected, "{fields}");
+    }
+}
+
+#[test]
+fn a_made_up_launch_has_a_buffer_for_every_pointer() {
+    let program = program(MODULE);
+    let kernel = &program.functions[program.function("scale").unwrap().index()];
+    let expected = "\
+Launch(
+    module: \"module.ptx\",
+    kernel: \"scale\",
+    grid: (1, 1, 1),
+    block: (32, 1, 1),
+    params: [
+        Buffer(name: \"x\", elem: F32, len: 1024, init: Iota(start: 0, step: 1)),
+        U32(32),
+        Bytes(\"0000000000000000\"),
+    ],
+)";
+    assert_eq!(made_up(&program, kernel, "module.ptx").to_text(), expected);
+    assert!(read(expected).is_ok());
+}
+
+#[test]
+fn files_that_cannot_be_read_say_why() {
+    let folder = folder();
+    std::fs::write(folder.join("binary.ron"), [0x4c, 0xff, 0xfe]).unwrap();
+    for (name, expected) in
+        [("absent.ron", "no such file or directory"), (".", "is a directory"), ("binary.ron", "it is not text: byte 1 is not UTF-8")]
+    {
+        let path = folder.join(name);
+        let Err(LaunchFileError::Unreadable(message)) = LaunchFile::read(&path) else { panic!("{name} is read") };
+        assert_eq!(message, format!("cannot read {}: {expected}", path.display()));
+    }
+}
