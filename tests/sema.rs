@@ -5,7 +5,7 @@
 //! vendor's assembler refuses each of these lines too, but for `limits.ptx`. `PTXDBG_BLESS=1` writes what is said into the files,
 //! to be read before it is kept.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 #[path = "sema/verify.rs"]
 mod verify;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::program::{CallArg, CallTarget, Function, Param, ParamPlace, Program, Variable, map};
+use ptxdbg::program::{CallArg, CallTarget, Function, Param, ParamPlace, Program, Register, Variable, map};
 use ptxdbg::sema;
 
 /// The program of a module with this text behind the directives at its head.
@@ -279,7 +279,7 @@ fn every_register_has_slots_of_its_own() {
     let program = program(
         ".entry k() { .reg .b32 %r<3>; .reg .v2 .f32 %v<2>; { .reg .b16 %s; } { .reg .b16 %s; } .reg .b64 %d; .reg .b128 %q<2>; ret; }",
     );
-    let names: Vec<(String, u32)> = function(&program, "k").registers.iter().flat_map(ptxdbg::program::Register::components).collect();
+    let names: Vec<(String, u32)> = function(&program, "k").registers.iter().flat_map(Register::components).collect();
     let expected = [
         ("%r0", 0),
         ("%r1", 1),
@@ -364,8 +364,8 @@ fn names_lost_in_an_unreadable_line_are_not_missed() {
 #[test]
 fn large_numbers_and_depths_are_errors_and_no_harm() {
     let nested = format!(".entry k() {}{}", "{".repeat(100_000), "}".repeat(100_000));
-    let sum = format!(".global .u64 v = {}1;", "1+".repeat(5000));
-    let dimensions = format!(".global .b8 v{};", "[1]".repeat(100_000));
+    let inner = format!(".global .u64 v = {}1;", "-".repeat(100_000));
+    let dimensions = format!(".global .b8 v{};", "[2]".repeat(100_000));
     let texts = [
         ".entry k() { .reg .b32 %r<18446744073709551615>; ret; }".to_string(),
         ".entry k() { .reg .b64 %a<600000>; .reg .b128 %b<600000>; ret; }".to_string(),
@@ -374,7 +374,7 @@ fn large_numbers_and_depths_are_errors_and_no_harm() {
         ".shared .b8 x[18446744073709551615]; .entry k() { .reg .b64 %d; mov.u64 %d, x; ret; }".to_string(),
         ".global .align 2147483648 .b8 x[68719476737];".to_string(),
         nested,
-        sum,
+        inner,
         dimensions,
     ];
     for text in texts {

@@ -2,7 +2,8 @@
 //!
 //! Every value is a `.s64`, a `.u64` or a `.f64`. Two integers of unlike type make their operation unsigned; `%` is always
 //! unsigned; a shift and a conditional have the type of the operand they pass on; comparisons and logical operators give `.s64`.
-//! Arithmetic wraps, and shift counts are taken modulo 64. Floats and integers do not mix.
+//! Arithmetic wraps, and shift counts are taken modulo 64. Floats and integers do not mix. The reader bounds the number of operators
+//! of an expression, so recursion is no danger.
 
 use crate::base::{Diagnostic, Span};
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, UnaryOp};
@@ -28,15 +29,35 @@ pub(super) enum Constant {
 /// Threads of a warp, which `WARP_SZ` stands for.
 pub(super) const WARP_SIZE: Constant = Constant::Int { value: 32, unsigned: false };
 
-/// Deepest nesting of a constant expression.
-const DEPTH_MAX: u32 = 256;
-
 /// Computes `expr`.
 ///
 /// # Errors
-/// Names other than `WARP_SZ`, addresses, operands of unlike kind, division by zero, and expressions nested too deeply.
+/// Names other than `WARP_SZ`, addresses, operands of unlike kind, and division by zero.
 pub(super) fn evaluate(expr: &Expr<'_>) -> Result<Constant, Diagnostic> {
-    evaluate_nested(expr, DEPTH_MAX)
+    match &expr.kind {
+        ExprKind::Int { value, unsigned } => Ok(Constant::Int { value: *value, unsigned: *unsigned }),
+        ExprKind::Float(value) => Ok(Constant::Float(*value)),
+        ExprKind::Float32Bits(bits) => Ok(Constant::Float32Bits(*bits)),
+        ExprKind::Float64Bits(bits) => Ok(Constant::Float64Bits(*bits)),
+        ExprKind::Name("WARP_SZ") => Ok(WARP_SIZE),
+        ExprKind::Name(name) => Err(Diagnostic::error("value", expr.span, format!("'{name}' is not a constant"))),
+        ExprKind::Generic(_) | ExprKind::Mask { .. } => {
+            Err(Diagnostic::error("value", expr.span, "an address is not a constant; it can stand in an initializer only"))
+        }
+        ExprKind::Unary(op, inner) => unary(*op, evaluate(inner)?, expr.span),
+        ExprKind::Binary(op, left, right) => binary(*op, evaluate(left)?, evaluate(right)?, expr.span),
+        ExprKind::Conditional(condition, yes, no) => {
+            let condition = integer(evaluate(condition)?, condition.span)?.0;
+            let yes = integer(evaluate(yes)?, yes.span)?;
+            let no = integer(evaluate(no)?, no.span)?;
+            let (value, unsigned) = if condition != 0 { yes } else { no };
+            Ok(Constant::Int { value, unsigned })
+        }
+        ExprKind::Cast { unsigned, inner } => {
+            let value = integer(evaluate(inner)?, inner.span)?.0;
+            Ok(Constant::Int { value, unsigned: *unsigned })
+        }
+    }
 }
 
 /// Computes `expr`, which must be an integer.
@@ -62,36 +83,6 @@ pub(super) fn evaluate_count(expr: &Expr<'_>) -> Result<u64, Diagnostic> {
             Err(Diagnostic::error("value", expr.span, format!("{} is negative; a count is needed here", value as i64)))
         }
         _ => evaluate_int(expr),
-    }
-}
-
-fn evaluate_nested(expr: &Expr<'_>, depth: u32) -> Result<Constant, Diagnostic> {
-    let Some(depth) = depth.checked_sub(1) else {
-        return Err(Diagnostic::error("limit", expr.span, format!("the constant expression is nested more than {DEPTH_MAX} levels deep")));
-    };
-    match &expr.kind {
-        ExprKind::Int { value, unsigned } => Ok(Constant::Int { value: *value, unsigned: *unsigned }),
-        ExprKind::Float(value) => Ok(Constant::Float(*value)),
-        ExprKind::Float32Bits(bits) => Ok(Constant::Float32Bits(*bits)),
-        ExprKind::Float64Bits(bits) => Ok(Constant::Float64Bits(*bits)),
-        ExprKind::Name("WARP_SZ") => Ok(WARP_SIZE),
-        ExprKind::Name(name) => Err(Diagnostic::error("value", expr.span, format!("'{name}' is not a constant"))),
-        ExprKind::Generic(_) | ExprKind::Mask { .. } => {
-            Err(Diagnostic::error("value", expr.span, "an address is not a constant; it can stand in an initializer only"))
-        }
-        ExprKind::Unary(op, inner) => unary(*op, evaluate_nested(inner, depth)?, expr.span),
-        ExprKind::Binary(op, left, right) => binary(*op, evaluate_nested(left, depth)?, evaluate_nested(right, depth)?, expr.span),
-        ExprKind::Conditional(condition, yes, no) => {
-            let condition = integer(evaluate_nested(condition, depth)?, condition.span)?.0;
-            let yes = integer(evaluate_nested(yes, depth)?, yes.span)?;
-            let no = integer(evaluate_nested(no, depth)?, no.span)?;
-            let (value, unsigned) = if condition != 0 { yes } else { no };
-            Ok(Constant::Int { value, unsigned })
-        }
-        ExprKind::Cast { unsigned, inner } => {
-            let value = integer(evaluate_nested(inner, depth)?, inner.span)?.0;
-            Ok(Constant::Int { value, unsigned: *unsigned })
-        }
     }
 }
 
@@ -141,22 +132,15 @@ fn unary(op: UnaryOp, operand: Constant, span: Span) -> Result<Constant, Diagnos
 fn binary(op: BinaryOp, left: Constant, right: Constant, span: Span) -> Result<Constant, Diagnostic> {
     match (float(left), float(right)) {
         (Some(a), Some(b)) => float_binary(op, a, b, span),
-        (None, None) => {
-            let (a, a_unsigned) = integer(left, span)?;
-            let (b, b_unsigned) = integer(right, span)?;
-            match op {
-                BinaryOp::Shl => Ok(Constant::Int { value: a.wrapping_shl(b as u32), unsigned: a_unsigned }),
-                BinaryOp::Shr if a_unsigned => Ok(Constant::Int { value: a.wrapping_shr(b as u32), unsigned: true }),
-                BinaryOp::Shr => Ok(signed((a as i64).wrapping_shr(b as u32) as u64)),
-                _ => int_binary(op, a, b, a_unsigned || b_unsigned, span),
-            }
-        }
+        (None, None) => int_binary(op, integer(left, span)?, integer(right, span)?, span),
         _ => Err(Diagnostic::error("type", span, "an integer and a floating-point number cannot be combined")
             .with_help("write the integer as a floating-point number: '2.0' for '2'")),
     }
 }
 
-fn int_binary(op: BinaryOp, a: u64, b: u64, unsigned: bool, span: Span) -> Result<Constant, Diagnostic> {
+/// An operation on two integers, each with its type (`true`: `.u64`).
+fn int_binary(op: BinaryOp, (a, a_unsigned): (u64, bool), (b, b_unsigned): (u64, bool), span: Span) -> Result<Constant, Diagnostic> {
+    let unsigned = a_unsigned || b_unsigned;
     let int = |value| Ok(Constant::Int { value, unsigned });
     let order = if unsigned { a.cmp(&b) } else { (a as i64).cmp(&(b as i64)) };
     match op {
@@ -167,8 +151,9 @@ fn int_binary(op: BinaryOp, a: u64, b: u64, unsigned: bool, span: Span) -> Resul
         BinaryOp::Rem => Ok(Constant::Int { value: a % b, unsigned: true }),
         BinaryOp::Add => int(a.wrapping_add(b)),
         BinaryOp::Sub => int(a.wrapping_sub(b)),
-        BinaryOp::Shl => int(a.wrapping_shl(b as u32)),
-        BinaryOp::Shr => int(a.wrapping_shr(b as u32)),
+        BinaryOp::Shl => Ok(Constant::Int { value: a.wrapping_shl(b as u32), unsigned: a_unsigned }),
+        BinaryOp::Shr if a_unsigned => Ok(Constant::Int { value: a.wrapping_shr(b as u32), unsigned: true }),
+        BinaryOp::Shr => Ok(signed((a as i64).wrapping_shr(b as u32) as u64)),
         BinaryOp::BitAnd => int(a & b),
         BinaryOp::BitXor => int(a ^ b),
         BinaryOp::BitOr => int(a | b),

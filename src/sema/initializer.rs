@@ -152,7 +152,7 @@ impl Writer<'_, '_> {
             return Err(Diagnostic::error("type", span, message).with_help("declare it '.u8'"));
         }
         let shift = mask.trailing_zeros() & !7;
-        if mask >> shift != 0xff {
+        if mask.checked_shr(shift) != Some(0xff) {
             let error = Diagnostic::error("value", span, format!("{mask:#x} does not select one byte"));
             return Err(error.with_help("use 0xFF, 0xFF00, 0xFF0000, …"));
         }

@@ -250,14 +250,17 @@ impl<'a> ModuleBuilder<'a> {
         (is_usable.then_some(self.program), self.diags)
     }
 
-    /// Reports `.extern` variables that no definition followed.
+    /// Reports `.extern` variables that no definition followed. Without a size they cannot be used, unless they are dynamic shared
+    /// memory; with one they are variables like any other, which the vendor's assembler warns of as well.
     fn check_externs(&mut self) {
-        let mut open: Vec<_> = self.externs.drain().filter(|(_, declared)| declared.extent.is_open).collect();
+        let mut open: Vec<_> = self.externs.drain().collect();
         open.sort_by_key(|(_, declared)| declared.span);
         for (name, declared) in open {
-            if self.program.variables[declared.id.index()].location.space != Space::Shared {
-                let error =
-                    Diagnostic::error("name", declared.span, format!("'{name}' is declared '.extern' but defined nowhere in this module"));
+            let message = format!("'{name}' is declared '.extern' but defined nowhere in this module");
+            if !declared.extent.is_open {
+                self.diags.push(Diagnostic::warning("linkage", declared.span, message).with_help("it is taken as defined here, all zeros"));
+            } else if self.program.variables[declared.id.index()].location.space != Space::Shared {
+                let error = Diagnostic::error("linkage", declared.span, message);
                 self.diags.push(error.with_help("define it here; other modules are not linked in"));
             }
         }

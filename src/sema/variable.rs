@@ -15,9 +15,6 @@ const DECLARABLE: &[ScalarType] = {
 /// Types of handles, which a program copies and passes but does not look into.
 const OPAQUE: &[&str] = &["texref", "samplerref", "surfref"];
 
-/// Most dimensions of an array.
-const DIMENSIONS_MAX: usize = 32;
-
 /// Type, shape, size and alignment of what is declared.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Extent {
@@ -131,10 +128,6 @@ fn components(vector: Option<Name<'_>>, ty: ScalarType) -> Result<u32, Diagnosti
 }
 
 fn shape(variable: &Variable<'_>) -> Result<Vec<u64>, Diagnostic> {
-    if variable.shape.len() > DIMENSIONS_MAX {
-        let message = format!("'{}' has {} dimensions; at most {DIMENSIONS_MAX} are supported", variable.name.text, variable.shape.len());
-        return Err(Diagnostic::error("size", variable.name.span, message));
-    }
     let length = |(index, length): (usize, &Option<Expr<'_>>)| match length {
         None if index == 0 => Ok(0),
         None => Err(Diagnostic::error("size", variable.name.span, "only the first dimension can be left open")),
