@@ -12,6 +12,8 @@ Exit status:
   1  something is wrong with the kernel: a diagnostic, a fault, a mismatch
   2  the command line or a file could not be used";
 
+const ARG_HELP: &str = "One parameter, in order, where no launch file is wanted: f32[1024]=iota, f32[1024], u32=1024, f32[]=@x.npy";
+
 /// A debugger for NVIDIA PTX kernels that needs no GPU
 ///
 /// Reads PTX, runs it with the exact results of the hardware, and says where a kernel does something wrong. Without a launch
@@ -47,8 +49,8 @@ pub struct Args {
     #[arg(long, value_name = "BYTES")]
     pub dynamic_shared: Option<u32>,
 
-    /// One parameter, in order, where no launch file is wanted: f32[1024]=iota, f32[1024], u32=1024, f32[]=@x.npy
-    #[arg(short, long, value_name = "SPEC", conflicts_with = "launch")]
+    /// One parameter, in order, where no launch file is wanted
+    #[arg(short, long, value_name = "SPEC", conflicts_with = "launch", help = ARG_HELP)]
     pub arg: Vec<String>,
 
     /// No screen and no prompt: run, print, and exit

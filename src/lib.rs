@@ -6,7 +6,8 @@
 //! tables beside it for what only a person asks (names, places in the text). It never changes.
 //!
 //! A *machine* is a launched grid: blocks of warps of 32 lanes, and memory. The lanes of a warp stand in *groups*, each with its own
-//! program counter and call stack; a divergent branch splits a group, and groups that come to stand at the same place merge. A *tick* is one
+//! program counter and call stack; a divergent branch splits a group, and groups that come to stand at the same place merge. A *tick*
+//! is one
 //! instruction issued for one group: time is the number of ticks since launch, a total order over everything that happens. A machine
 //! run twice does the same, bit for bit, on every host.
 //!
@@ -27,7 +28,7 @@
 //! | [`syntax`] | lexer, grammar, syntax tree, printer; recovers from errors | base |
 //! | [`program`] | the immutable executable form: functions, instructions, operands, address map | base, isa |
 //! | [`sema`] | tree and table to program: scopes, layout, decoding, verification | base, syntax, isa, program |
-//! | [`cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program |
+//! | [`mod@cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program |
 //! | [`launch`] | launch files, buffers, made-up launches, expectations | base, isa, program |
 //! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
 //! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
@@ -36,14 +37,16 @@
 //! | [`args`], `main` | the command line | everything |
 //!
 //! What is *not* there matters as much. `syntax` does not know which instructions exist, and `isa` does not know the tree. `program` does
-//! not change after `sema`. `machine` knows no breakpoints, no source text, and not that time can go backwards; nothing in it reads a clock,
+//! not change after `sema`. `machine` knows no breakpoints, no source text, and not that time can go backwards; nothing in it reads a
+//! clock,
 //! a random source or the environment. `debug` prints nothing, and `ui` never touches the machine.
 //!
 //! # How a kernel runs
 //!
 //! [`sema::load_file`] reads and checks a file. [`launch`] turns a launch file into a plan: buffers, parameters, dimensions. A
 //! [`machine::Device`] holds global memory across launches; [`machine::Machine::new`] launches a kernel on it and
-//! [`machine::Machine::run`] executes. Its hot loop is `machine::exec`: one match over operation families, each of which runs one function over
+//! [`machine::Machine::run`] executes. Its hot loop is `machine::exec`: one match over operation families, each of which runs one
+//! function over
 //! 32 lanes with the host's vector instructions.
 
 pub mod args;

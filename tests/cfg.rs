@@ -181,6 +181,7 @@ fn program_of(ops: impl IntoIterator<Item = Inst>) -> Program {
     code.push(Inst { guard: None, op: Op::Return { uniform: false } });
     let span = Span::new(SourceId(0), 0, 0);
     let function = Function {
+        placement: ptxdbg::program::Placement::default(),
         name: "k".into(),
         span,
         is_kernel: true,

@@ -1,5 +1,7 @@
 //! The machine's promises: the same run however it is sliced, snapshots that are worth the original, any schedule a right one.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
+
 use std::path::Path;
 use std::sync::Arc;
 

@@ -96,7 +96,7 @@ fn all_fixtures_are_read_and_printed() {
         let printed = module.to_string();
         let (again, _) = parse(SourceId::new(0), &printed);
         assert!(without_places(&again).0 == without_places(&module).0, "{} changes when printed and read", path.display());
-        assert!(module.items.len() > 2, "in {}", path.display());
+        assert!(!module.items.is_empty(), "in {}", path.display());
     }
 }
 

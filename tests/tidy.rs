@@ -335,6 +335,15 @@ fn the_readme_lists_every_layer() {
 }
 
 #[test]
+fn the_fixtures_readme_lists_every_folder() {
+    let top = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures");
+    let readme = std::fs::read_to_string(format!("{top}/README.md")).unwrap();
+    let folders = std::fs::read_dir(top).unwrap().map(Result::unwrap).filter(|entry| entry.path().is_dir());
+    let unlisted = folders.map(|entry| entry.file_name().into_string().unwrap()).filter(|name| !readme.contains(&format!("| `{name}/` |")));
+    assert_none(unlisted.map(|name| format!("fixtures/{name}: say in fixtures/README.md what it is and how it was made")).collect());
+}
+
+#[test]
 fn planted_problems_are_found() {
     let cases: &[(&str, &str, usize)] = &[
         ("src/num/mod.rs", "use crate::base::Span;\nuse crate::{\n    base::Span,\n    machine::{Tick, cfg},\n};", 1),

@@ -1,5 +1,7 @@
 //! What is accepted and what is refused, against the verdicts of the vendor's assembler (ptxas 13.0.88).
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

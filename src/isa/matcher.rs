@@ -91,7 +91,9 @@ fn pieces(text: &str) -> SmallVec<[Piece<'_>; 12]> {
         .map(|word| {
             let end = start + word.len();
             let lead = word.len() - word.trim_start().len();
-            let piece = Piece { text: word.trim(), at: (start + lead).saturating_sub(1)..start + word.trim_end().len() };
+            // PTX before 2.2 has banks of constants, `.const[3]`, which here are one.
+            let text = if word.starts_with("const[") && word.ends_with(']') { "const" } else { word.trim() };
+            let piece = Piece { text, at: (start + lead).saturating_sub(1)..start + word.trim_end().len() };
             start = end + 1;
             piece
         })

@@ -1,6 +1,6 @@
 //! Bits (PTX ISA, "Logic and Shift Instructions", and `bfi bmsk szext fns prmt` of the integer chapter).
 //!
-//! Shifts and `bfe` depend on the type and are methods of [`Int`](super::int::Int). Positions and lengths out of range do what an H200
+//! Shifts and `bfe` depend on the type and are methods of [`Int`]. Positions and lengths out of range do what an H200
 //! was recorded to do.
 
 use super::int::Int;

@@ -1,7 +1,7 @@
 //! Floating-point arithmetic (PTX ISA, "Floating Point Instructions" and "Half Precision Floating Point Instructions").
 //!
 //! One trait, [`Float`], says what is particular to a type: its format, its nearest-even operations, its NaN results. The instructions are
-//! functions over it. Rounding to nearest is done by the processor; the directed roundings go through [`Exact`](super::exact::Exact).
+//! functions over it. Rounding to nearest is done by the processor; the directed roundings go through [`Exact`].
 //! Infinities and NaNs come out the same in every rounding, so the nearest result serves for them.
 
 use super::exact::{Exact, Format};

@@ -123,6 +123,8 @@ pub struct Function {
     pub param_bytes: u32,
     /// Declarations of registers, in order, for the debugger.
     pub registers: Vec<Register>,
+    /// Slots of those that code names.
+    pub placement: Placement,
     /// Labels, in order of address.
     pub labels: Vec<(Arc<str>, Pc)>,
     /// Launch limits from directives.
@@ -142,7 +144,8 @@ pub struct Slots {
 
 /// A declaration of registers: one, a vector, or many (`%r<100>`).
 ///
-/// Every register has slots of its own: neighbouring declarations and scopes never share any.
+/// Registers are numbered bank by bank as they are declared, and those that code names get slots ([`Placement`]), each its own:
+/// neighbouring declarations and scopes never share any. Compilers declare far more registers than they use.
 #[derive(Clone, Debug)]
 pub struct Register {
     /// Its name with `%` if it has one; of `%r<100>` the part before the number, `%r`.
@@ -155,26 +158,26 @@ pub struct Register {
     pub ty: ScalarType,
     /// Its bank.
     pub bank: Bank,
-    /// Slot of the first component of the first register; the others follow.
-    pub slot: u32,
+    /// Number of the first component of the first register; the others follow.
+    pub number: u32,
     /// The instructions its scope covers.
     pub scope: std::ops::Range<u32>,
 }
 
 impl Register {
-    /// Slots of one component: 2 for `.b128`, else 1.
-    pub fn slots(&self) -> u32 {
+    /// Numbers, and slots, of one component: 2 for `.b128`, else 1.
+    pub fn width(&self) -> u32 {
         if self.ty.bits() > 64 { 2 } else { 1 }
     }
 
-    /// Every component of every register with its name (`%r7`, `%v.x`) and its first slot.
+    /// Every component of every register with its name (`%r7`, `%v.x`) and its number.
     pub fn components(&self) -> impl Iterator<Item = (String, u32)> + '_ {
         let registers = 0..self.count.unwrap_or(1);
         let components = registers.flat_map(|register| (0..self.components).map(move |component| (register, component)));
         components.zip(0..).map(|((register, component), index): (_, u32)| {
             let number = self.count.map_or(String::new(), |_| register.to_string());
             let suffix = if self.components == 1 { "" } else { [".x", ".y", ".z", ".w"][component as usize & 3] };
-            (format!("{}{number}{suffix}", self.name), self.slot + index * self.slots())
+            (format!("{}{number}{suffix}", self.name), self.number + index * self.width())
         })
     }
 }
@@ -293,6 +296,50 @@ pub enum CallArg {
     },
     /// `_` where a result is dropped.
     Ignored,
+}
+
+/// Which slot each register of a function got, by number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Placement {
+    b32: Vec<Option<u32>>,
+    b64: Vec<Option<u32>>,
+    pred: Vec<Option<u32>>,
+    /// Slots given away.
+    pub slots: Slots,
+}
+
+impl Placement {
+    /// The slot of register `number` of a bank, and of the next `width - 1` behind it; given away now if it has none.
+    pub fn place(&mut self, bank: Bank, number: u32, width: u32) -> u32 {
+        let (placed, next) = match bank {
+            Bank::B32 => (&mut self.b32, &mut self.slots.b32),
+            Bank::B64 => (&mut self.b64, &mut self.slots.b64),
+            Bank::Pred => (&mut self.pred, &mut self.slots.pred),
+        };
+        let end = (number + width) as usize;
+        if placed.len() < end {
+            placed.resize(end, None);
+        }
+        if let Some(slot) = placed[number as usize] {
+            return slot;
+        }
+        let slot = *next;
+        *next += width;
+        for (place, slot) in placed[number as usize..end].iter_mut().zip(slot..) {
+            *place = Some(slot);
+        }
+        slot
+    }
+
+    /// The slot of register `number` of a bank; none if no code names it.
+    pub fn slot(&self, bank: Bank, number: u32) -> Option<u32> {
+        let placed = match bank {
+            Bank::B32 => &self.b32,
+            Bank::B64 => &self.b64,
+            Bank::Pred => &self.pred,
+        };
+        placed.get(number as usize).copied().flatten()
+    }
 }
 
 impl Program {

@@ -11,7 +11,7 @@ use super::scope::{self, Symbol};
 use super::variable::{self, Extent, Region};
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
-use crate::program::{Bank, FuncId, Function, Inst, Op, Param, ParamPlace, Pc, Register, Slots, SourceLine, TableId, map};
+use crate::program::{Bank, FuncId, Function, Inst, Op, Param, ParamPlace, Pc, Placement, Register, Slots, SourceLine, TableId, map};
 use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
 
 /// Most registers of one function.
@@ -37,7 +37,9 @@ pub(super) struct BodyBuilder<'m, 'a> {
     /// Each `.callprototype`.
     pub(super) prototypes: Vec<Prototype>,
     pub(super) labels: Labels<'a>,
-    slots: Slots,
+    /// Registers declared so far.
+    declared: Slots,
+    placement: Placement,
     frame: Region,
     registers: Vec<Register>,
     /// Registers whose scope is open, innermost last, and where each open scope starts among them.
@@ -58,7 +60,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             call_targets: Vec::new(),
             prototypes: Vec::new(),
             labels: Labels::default(),
-            slots: Slots::default(),
+            declared: Slots::default(),
+            placement: Placement::default(),
             frame: Region { noun: "local memory", next: 0, end: map::LOCAL_BYTES },
             registers: Vec::new(),
             open_registers: Vec::new(),
@@ -99,10 +102,11 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         self.close_scope();
         let (shared, here) = (self.module.shared.static_bytes(self.id), self.here());
         let labels = self.labels.all.iter().map(|(name, pc)| (name.text.into(), *pc)).collect();
-        let (slots, registers, frame) = (self.slots, std::mem::take(&mut self.registers), self.frame.next);
+        let (placement, registers, frame) = (std::mem::take(&mut self.placement), std::mem::take(&mut self.registers), self.frame.next);
         let function = self.function_mut();
         function.code = start.0..here.0;
-        function.slots = slots;
+        function.slots = placement.slots;
+        function.placement = placement;
         function.registers = registers;
         function.labels = labels;
         function.frame_bytes = frame.next_multiple_of(u64::from(FRAME_ALIGN)) as u32;
@@ -240,25 +244,25 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             Some(count) => const_expr::evaluate_count(count)?,
             None => 1,
         };
-        let first = self.slots(&extent, count, name)?;
+        let first = self.numbers(&extent, count, name)?;
         let components = extent.components;
         let count = variable.count.is_some().then_some(count as u32);
         if !function::is_anonymous(name) {
             self.declare(name, Symbol::Register { first, components }, count)?;
             let start = self.here().0;
             self.open_registers.push(self.registers.len());
-            let (bank, slot) = (first.bank, first.slot);
-            self.registers.push(Register { name: name.text.into(), count, components, ty: extent.ty, bank, slot, scope: start..start });
+            let (bank, number) = (first.bank, first.slot);
+            self.registers.push(Register { name: name.text.into(), count, components, ty: extent.ty, bank, number, scope: start..start });
         }
         Ok(first)
     }
 
-    /// Slots for `count` registers.
-    fn slots(&mut self, extent: &Extent, count: u64, name: Name<'_>) -> Result<RegisterRef, Diagnostic> {
+    /// Numbers for `count` registers; they stand for slots until code names them.
+    fn numbers(&mut self, extent: &Extent, count: u64, name: Name<'_>) -> Result<RegisterRef, Diagnostic> {
         let (bank, next) = match extent.ty {
-            ScalarType::Pred => (Bank::Pred, &mut self.slots.pred),
-            ty if ty.bits() <= 32 => (Bank::B32, &mut self.slots.b32),
-            _ => (Bank::B64, &mut self.slots.b64),
+            ScalarType::Pred => (Bank::Pred, &mut self.declared.pred),
+            ty if ty.bits() <= 32 => (Bank::B32, &mut self.declared.b32),
+            _ => (Bank::B64, &mut self.declared.b64),
         };
         let first = RegisterRef { bank, slot: *next, ty: extent.ty };
         let wanted = count.saturating_mul(u64::from(extent.components * scope::slots_of(first)));
@@ -273,6 +277,12 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         Ok(first)
     }
 
+    /// The register with its slot, where the declaration had its number.
+    pub(super) fn placed(&mut self, declared: RegisterRef) -> RegisterRef {
+        let slot = self.placement.place(declared.bank, declared.slot, scope::slots_of(declared));
+        RegisterRef { slot, ..declared }
+    }
+
     /// Declares a parameter of a function that is no kernel: a register or a place in the frame.
     pub(super) fn function_parameter(&mut self, variable: &Variable<'a>) -> Result<Param, Diagnostic> {
         let extent = variable::extent(variable)?;
@@ -283,7 +293,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                 Err(error.with_help("pass it in '.param' space"))
             }
             "reg" => {
-                let register = self.register(variable)?;
+                let declared = self.register(variable)?;
+                let register = self.placed(declared);
                 function::param(variable, &extent, ParamPlace::Register(register.bank, register.slot))
             }
             "param" => {

@@ -8,7 +8,7 @@ use super::scope::Symbol;
 use super::variable::{self, Extent, Region};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space};
-use crate::program::{FuncId, Function, Limits, Param, ParamPlace, Slots};
+use crate::program::{FuncId, Function, Limits, Param, ParamPlace, Placement, Slots};
 use crate::syntax::tree::{self, FunctionDirective, Linkage, Name};
 
 /// Bytes of kernel parameters, before and since PTX 8.1.
@@ -36,6 +36,7 @@ pub(super) fn undeclared(name: Name<'_>) -> Function {
         params: Vec::new(),
         results: Vec::new(),
         slots: Slots::default(),
+        placement: Placement::default(),
         frame_bytes: 0,
         shared_bytes: 0,
         param_bytes: 0,

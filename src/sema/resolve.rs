@@ -104,7 +104,7 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
 
 impl<'a> BodyBuilder<'_, 'a> {
     /// What a name stands for.
-    fn name(&self, name: &str, span: Span) -> Result<Value, Diagnostic> {
+    fn name(&mut self, name: &str, span: Span) -> Result<Value, Diagnostic> {
         if let Some((symbol, declared)) = self.module.scopes.find(name) {
             return self.symbol(name, symbol, span, declared);
         }
@@ -122,11 +122,15 @@ impl<'a> BodyBuilder<'_, 'a> {
         }
     }
 
-    fn symbol(&self, name: &str, symbol: Symbol, span: Span, declared: Span) -> Result<Value, Diagnostic> {
+    fn symbol(&mut self, name: &str, symbol: Symbol, span: Span, declared: Span) -> Result<Value, Diagnostic> {
+        if let Symbol::Register { first, components } = symbol {
+            return Ok(match components {
+                1 => Value::Register(self.placed(first)),
+                _ => Value::Vector((0..components).map(|index| self.placed(component_of(first, index))).collect()),
+            });
+        }
         let function = &self.module.program.functions[self.id.index()];
         match symbol {
-            Symbol::Register { first, components: 1 } => Ok(Value::Register(first)),
-            Symbol::Register { first, components } => Ok(Value::Vector((0..components).map(|index| component_of(first, index)).collect())),
             Symbol::Variable(id) => {
                 let variable = &self.module.program.variables[id.index()];
                 let mut location = variable.location;
@@ -140,7 +144,7 @@ impl<'a> BodyBuilder<'_, 'a> {
             Symbol::Result(index) => Ok(parameter(function.results[index].place, function.results[index].ty)),
             Symbol::Function(id) => Ok(Value::Function(id)),
             Symbol::Label(_) => Ok(Value::Label),
-            Symbol::BranchTable(_) | Symbol::CallTargets(_) | Symbol::Prototype(_) => {
+            Symbol::Register { .. } | Symbol::BranchTable(_) | Symbol::CallTargets(_) | Symbol::Prototype(_) => {
                 let error = Diagnostic::error("type", span, format!("'{name}' is {} and has no value", symbol.noun()));
                 Err(error.with_label(declared, "declared here"))
             }
@@ -148,7 +152,7 @@ impl<'a> BodyBuilder<'_, 'a> {
     }
 
     /// `v.x`: a component of a vector register.
-    fn component(&self, vector: &str, component: &str, span: Span) -> Result<Value, Diagnostic> {
+    fn component(&mut self, vector: &str, component: &str, span: Span) -> Result<Value, Diagnostic> {
         let (first, components) = match self.module.scopes.find(vector) {
             Some((Symbol::Register { first, components }, _)) => (first, components),
             Some((symbol, declared)) => {
@@ -175,7 +179,7 @@ impl<'a> BodyBuilder<'_, 'a> {
                 format!("'{vector}' has {components} component{}", if components == 1 { "" } else { "s" }),
             ));
         }
-        Ok(Value::Register(component_of(first, index)))
+        Ok(Value::Register(self.placed(component_of(first, index))))
     }
 
     /// The function that a name in a call stands for.

@@ -196,7 +196,7 @@ pub enum Init<'a> {
         /// What is set.
         name: Name<'a>,
         /// To what.
-        value: Expr<'a>,
+        value: Box<Expr<'a>>,
     },
 }
 

@@ -33,7 +33,8 @@ fn function_problems(program: &Program, function: &Function, next: u32, problems
         Bank::Pred => function.slots.pred,
     };
     for register in &function.registers {
-        let end = register.components().last().map_or(register.slot, |(_, slot)| slot + register.slots());
+        let slots = register.components().filter_map(|(_, number)| function.placement.slot(register.bank, number));
+        let end = slots.map(|slot| slot + register.width()).max().unwrap_or(0);
         if end > limit(register.bank) || register.scope.start > register.scope.end {
             problem(format!("register {} has slots up to {end}", register.name));
         }

@@ -2,7 +2,7 @@
 
 use super::super::form::{Row, row};
 use crate::isa::BarrierFn::{Arrive, RedAnd, RedOr, RedPopc, Sync};
-use crate::isa::Decode::{Barrier, Fence, MemBar, Unsupported, WarpSync};
+use crate::isa::Decode::{Barrier, Fence, MemBar, Nop, Unsupported, WarpSync};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
@@ -31,5 +31,5 @@ pub(super) const ROWS: &[Row] = &[
 
     row("mbarrier.*                                          ...", (7, 0), 80, Unsupported, "barrier object in memory"),
     row("clusterlaunchcontrol.*                              ...", (8, 6), 100, Unsupported, "asks for the work of a block that was not launched"),
-    row("griddepcontrol(.launch_dependents|.wait)                ", (7, 8), 90, Unsupported, "dependence between grids"),
+    row("griddepcontrol(.launch_dependents|.wait)                ", (7, 8), 90, Nop, "lets the next grid start, or waits for the one before"),
 ];

@@ -2,7 +2,7 @@
 //!
 //! [`WarpRun::run`] is the hot loop. It looks at nothing but the group's program counter, mask and frame; every instruction was decoded to
 //! a family before the run, and dispatch is one match over families. Families that only compute go through the host's vector
-//! instructions ([`compute`]), one file each; those that touch memory, control flow or other threads have files of their own.
+//! instructions ([`WarpRun::compute`]), one file each; those that touch memory, control flow or other threads have files of their own.
 
 mod alloca;
 mod atomic;

@@ -1,6 +1,6 @@
 //! The approximate functions (PTX ISA, `.approx` and `div.full` forms), bit for bit as an H200 gives them.
 //!
-//! [`unit`] is the special-function unit. The instructions are short sequences around it, as the vendor's assembler 13.0 makes them for
+//! [`mod@unit`] is the special-function unit. The instructions are short sequences around it, as the vendor's assembler 13.0 makes them for
 //! sm_90: without `.ftz` a subnormal argument is scaled into the normal range and the result scaled back. Every form was compared
 //! with the hardware over all 2^32 arguments (quotients: over 2^32 pairs).
 

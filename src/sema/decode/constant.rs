@@ -7,7 +7,7 @@ use crate::isa::{ScalarType, TypeKind};
 /// The bits that the constant `value` has in an operand of type `ty`; `None` if it is no constant.
 ///
 /// Integers stand in for integers and bits and are cut to size; decimal floats stand in for floats; hexadecimal floats stand in for
-/// floats, rounded, and for bits of their own size.
+/// floats and for bits of their own size.
 pub(super) fn bits(value: &Value, ty: ScalarType, span: Span) -> Option<Result<u64, Diagnostic>> {
     use ScalarType::{B32, B64, F32, F64};
     let is_float = ty.kind() == TypeKind::Float;
@@ -19,8 +19,8 @@ pub(super) fn bits(value: &Value, ty: ScalarType, span: Span) -> Option<Result<u
         }
         (Value::Float(number), F32) => Ok(u64::from((*number as f32).to_bits())),
         (Value::Float(number), F64) => Ok(number.to_bits()),
-        (Value::Float32Bits(bits), F32 | B32) => Ok(u64::from(*bits)),
-        (Value::Float32Bits(bits), F64) => Ok(f64::from(f32::from_bits(*bits)).to_bits()),
+        // As an `.f64` the assembler takes the bits as they are: a subnormal number.
+        (Value::Float32Bits(bits), F32 | F64 | B32) => Ok(u64::from(*bits)),
         (Value::Float64Bits(bits), F64 | B64) => Ok(*bits),
         (Value::Float64Bits(bits), F32) => Ok(u64::from((f64::from_bits(*bits) as f32).to_bits())),
         (Value::Int { value, unsigned }, _) => Err(integer_for_float(*value, *unsigned, ty, span)),

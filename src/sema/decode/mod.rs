@@ -15,6 +15,7 @@ mod movement;
 mod operand;
 mod parallel;
 mod place;
+mod vector;
 
 use std::collections::HashMap;
 

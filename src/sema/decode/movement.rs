@@ -3,8 +3,9 @@
 use super::super::operands::{RegisterRef, Value};
 use super::constant;
 use super::family::{Decoded, Decoding};
-use super::operand::{self, Arg, dests, elements, is_plain, not_a_register, same_width, sources, special_type, unbraced, width};
+use super::operand::{Arg, is_plain, not_a_register, special_type, width};
 use super::place::{frame_offset, is_in_frame};
+use super::vector::{Elements, dests, elements, same_width, sources, unbraced};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{BoolOp, Compare, Decode, IntType, Rounding, ScalarType, Space, TypeKind, Width, agrees};
 use crate::program::map::{function_address, map};
@@ -164,14 +165,14 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// `mov.b64 d, {a, b}`
-    fn pack(&mut self, d: Dst, span: Span, parts: operand::Elements) -> Decoded {
+    fn pack(&mut self, d: Dst, span: Span, parts: Elements) -> Decoded {
         let part = self.part_type(&parts, span)?;
         let list = sources(&parts, part, width(part), self.cx)?;
         Ok(Op::Pack { part: part.bits() as u8, parts: self.cx.source_list(&list), d })
     }
 
     /// `mov.b64 {a, b}, c`
-    fn unpack(&mut self, span: Span, parts: operand::Elements, source: &Operand<'a>) -> Decoded {
+    fn unpack(&mut self, span: Span, parts: Elements, source: &Operand<'a>) -> Decoded {
         let part = self.part_type(&parts, span)?;
         let OperandKind::Expr(expr) = &source.kind else { return Err(not_a_register(source.span)) };
         let value = self.cx.resolve(expr)?;
@@ -188,7 +189,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// The untyped type of each part, so that all together make the type of the instruction.
-    fn part_type(&self, parts: &operand::Elements, span: Span) -> Result<ScalarType, Diagnostic> {
+    fn part_type(&self, parts: &Elements, span: Span) -> Result<ScalarType, Diagnostic> {
         let ty = self.ty();
         if ty.kind() != TypeKind::Untyped {
             return Err(Diagnostic::error("type", span, format!("'{}' does not take a vector", self.instruction.opcode.text))

@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::super::operands::{Operands, RegisterRef, Value};
 use super::constant;
 use super::place::{self, Place};
+use super::vector::{Elements, dests, elements, same_width, sources, unbraced};
 use super::{name_expr, predicate};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, SpecialKind, TypeKind, agrees};
@@ -335,72 +336,6 @@ impl<'a> Reader<'_, 'a> {
         let message = format!("'{}' needs a constant here, not a register of type .{}", self.opcode(), register.ty.word());
         Diagnostic::error("operand", span, message)
     }
-}
-
-/// The operand itself, or the only element of `{a}`, which is no vector.
-pub(super) fn unbraced<'o, 'a>(operand: &'o Operand<'a>) -> &'o Operand<'a> {
-    match &operand.kind {
-        OperandKind::Vector(parts) => match parts.as_slice() {
-            [only] => only,
-            _ => operand,
-        },
-        _ => operand,
-    }
-}
-
-/// The elements of a vector and where they stand.
-pub(super) type Elements = SmallVec<[(Value, Span); 8]>;
-
-/// The elements of `{a, b}` or of a vector register; `None` if the operand is neither.
-pub(super) fn elements<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> Result<Option<Elements>, Diagnostic> {
-    match &operand.kind {
-        OperandKind::Vector(parts) => {
-            let element = |part: &Operand<'a>| match &part.kind {
-                OperandKind::Expr(expr) => Ok((cx.resolve(expr)?, part.span)),
-                _ => Err(not_a_register(part.span)),
-            };
-            parts.iter().map(element).collect::<Result<_, _>>().map(Some)
-        }
-        OperandKind::Expr(expr) => match cx.resolve(expr)? {
-            Value::Vector(registers) => Ok(Some(registers.into_iter().map(|register| (Value::Register(register), operand.span)).collect())),
-            _ => Ok(None),
-        },
-        _ => Ok(None),
-    }
-}
-
-/// The registers that a vector writes, `_` included.
-pub(super) fn dests(values: &Elements) -> SmallVec<[Dst; 8]> {
-    let dest = |value: &Value| if let Value::Register(register) = value { Dst(register.slot) } else { Dst::SINK };
-    values.iter().map(|(value, _)| dest(value)).collect()
-}
-
-/// The values that a vector of elements of type `ty` in registers of `bits` reads.
-pub(super) fn sources<'a>(
-    values: &Elements,
-    ty: ScalarType,
-    bits: u8,
-    cx: &mut dyn Operands<'a>,
-) -> Result<SmallVec<[Src; 8]>, Diagnostic> {
-    let source = |(value, span): &(Value, Span)| match value {
-        Value::Register(register) => Ok(Src::reg(register.slot)),
-        other => {
-            let constant = constant::bits(other, ty, *span).ok_or_else(|| not_a_register(*span))??;
-            Ok(if bits > 32 { cx.const64(constant) } else { cx.const32(constant as u32) })
-        }
-    };
-    values.iter().map(source).collect()
-}
-
-/// The width that all registers of a vector have; that of `ty` where there are none.
-pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Result<u8, Diagnostic> {
-    let mut widths =
-        values.iter().filter_map(|(value, _)| if let Value::Register(register) = value { Some(width(register.ty)) } else { None });
-    let first = widths.next().unwrap_or_else(|| width(ty));
-    if widths.any(|other| other != first) {
-        return Err(Diagnostic::error("type", span, "the elements of a vector must be registers of the same size"));
-    }
-    Ok(first)
 }
 
 /// Resolves every name in an operand that is not decoded further, so that unknown ones are reported.
