@@ -312,7 +312,7 @@ fn calls_say_how_arguments_travel() {
     assert!(matches!(&targets[3], CallTarget::Indirect { wide: true, candidates, .. } if *candidates == [id("g")]));
     assert_eq!(targets[4], CallTarget::Direct(id("real")));
     let text = |call: usize| format!("{:?} <- {:?}", program.calls[call].results, program.calls[call].args);
-    assert_eq!(text(0), "[Value(B32, r1)] <- [Value(B32, r2), Value(B32, c0)]");
+    assert_eq!(text(0), "[Value(B32, r0)] <- [Value(B32, r1), Value(B32, c0)]");
     assert_eq!(text(1), "[Ignored] <- [Value(B32, c1), Frame { offset: 8, bytes: 16 }]");
     assert_eq!(text(2), "[Frame { offset: 0, bytes: 4 }] <- [Frame { offset: 0, bytes: 4 }, Value(B32, c0)]");
     assert_eq!(program.consts32, [1.0_f32.to_bits(), 7]);

@@ -204,6 +204,10 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     }
 
     fn variable(&mut self, variable: &Variable<'a>) -> Result<(), Diagnostic> {
+        if variable.linkage.is_some() {
+            let error = Diagnostic::error("linkage", variable.span, "a variable of a function is not visible outside it");
+            return Err(error.with_help("leave out the word before its space, or declare it at module scope"));
+        }
         match variable.space.text {
             "reg" => self.register(variable).map(|_| ()),
             "sreg" => {

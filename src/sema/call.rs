@@ -96,6 +96,10 @@ fn indirect<'a>(
     register: RegisterRef,
     table: Option<&Expr<'a>>,
 ) -> Result<(CallTarget, Prototype, String), Diagnostic> {
+    if register.ty.kind() == TypeKind::Float {
+        let message = format!("'{}' is a floating-point register and cannot hold an address", name.text);
+        return Err(Diagnostic::error("type", name.span, message));
+    }
     let wide = match register.bank {
         Bank::B64 => true,
         Bank::B32 if register.ty.bits() == 32 => false,

@@ -126,6 +126,16 @@ pub(super) fn check_alias(module: &mut ModuleBuilder<'_>, name: Name<'_>, target
     }
 }
 
+/// Reports functions that are declared without `.extern` and defined nowhere.
+pub(super) fn check_defined(module: &mut ModuleBuilder<'_>) {
+    for (progress, entry) in module.progress.iter().zip(&module.index.functions) {
+        if let Progress { declared: Some(declared), defined: None, is_extern: false } = *progress {
+            let error = Diagnostic::error("name", declared, format!("'{}' is declared but not defined in this module", entry.name.text));
+            module.diags.push(error.with_help("give it a body, or declare it '.extern'"));
+        }
+    }
+}
+
 /// What differs between an earlier declaration and this one.
 fn difference(earlier: &Function, is_kernel: bool, params: &[Param], results: &[Param]) -> Option<String> {
     if earlier.is_kernel != is_kernel {
@@ -160,6 +170,10 @@ fn check_order(module: &mut ModuleBuilder<'_>, function: &tree::Function<'_>, id
         (Some(defined), _) => {
             let error = Diagnostic::error("duplicate", name.span, format!("'{}' is defined already", name.text));
             Some(error.with_label(defined, "the definition is here"))
+        }
+        (None, Some(_)) if function.linkage == Some(Linkage::Extern) => {
+            let error = Diagnostic::error("linkage", name.span, format!("'{}' is '.extern' and has a body", name.text));
+            Some(error.with_help("leave out '.extern', or the body"))
         }
         (None, Some(_)) if progress.is_extern => {
             let error =

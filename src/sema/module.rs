@@ -90,6 +90,9 @@ impl<'a> ModuleBuilder<'a> {
 
     fn try_module_variable(&mut self, variable: &tree::Variable<'a>) -> Result<(), Diagnostic> {
         let extent = variable::extent(variable)?;
+        if let Some(bank) = variable.bank.as_ref().filter(|_| variable.space.text != "const") {
+            return Err(Diagnostic::error("space", bank.span, "only constant memory has banks"));
+        }
         if matches!(variable.space.text, "reg" | "sreg" | "local" | "param") {
             let message = format!("'.{}' variables cannot be declared at module scope", variable.space.text);
             return Err(Diagnostic::error("space", variable.space.span, message).with_help("declare it inside the functions that use it"));
@@ -221,6 +224,10 @@ impl<'a> ModuleBuilder<'a> {
     fn place_const(&mut self, variable: &tree::Variable<'a>, extent: &Extent) -> Result<u64, Diagnostic> {
         let bank = match &variable.bank {
             None => 0,
+            Some(bank) if self.header.version >= (2, 2) => {
+                let error = Diagnostic::error("version", bank.span, "constant banks ended with PTX 2.1");
+                return Err(error.with_help("leave the number out, or pass the address of what the bank held as a parameter"));
+            }
             Some(bank) => match super::const_expr::evaluate_count(bank)? {
                 number @ 0..=10 => number as usize,
                 number => {
@@ -238,6 +245,7 @@ impl<'a> ModuleBuilder<'a> {
     /// The program, unless something is wrong, and all that is.
     pub(super) fn finish(mut self, sources: Sources) -> (Option<Program>, Vec<Diagnostic>) {
         self.check_externs();
+        function::check_defined(&mut self);
         // Frames lie upon each other at multiples of the strictest alignment of any.
         let frames = self.program.variables.iter().filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc));
         let align = frames.map(|variable| variable.align).fold(FRAME_ALIGN, u32::max);
@@ -260,7 +268,7 @@ impl<'a> ModuleBuilder<'a> {
             if !declared.extent.is_open {
                 self.diags.push(Diagnostic::warning("linkage", declared.span, message).with_help("it is taken as defined here, all zeros"));
             } else if self.program.variables[declared.id.index()].location.space != Space::Shared {
-                let error = Diagnostic::error("linkage", declared.span, message);
+                let error = Diagnostic::error("name", declared.span, message);
                 self.diags.push(error.with_help("define it here; other modules are not linked in"));
             }
         }
