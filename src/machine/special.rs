@@ -100,6 +100,10 @@ pub fn fixed_values(linked: &Linked, block: [u32; 3], number: u64, warp: u32) ->
     let in_cluster: [u32; 3] = std::array::from_fn(|axis| block[axis] % config.cluster[axis]);
     let value = |fixed: &Fixed| match *fixed {
         Fixed::Constant(value) => [value; LANES],
+        // Most blocks have one dimension, and a division for every lane of every warp would show.
+        Fixed::Thread(axis) if config.block[1..] == [1, 1] => {
+            std::array::from_fn(|lane| if axis == 0 { warp * LANES as u32 + lane as u32 } else { 0 })
+        }
         Fixed::Thread(axis) => std::array::from_fn(|lane| thread_index(config.block, warp, lane as u32)[axis]),
         Fixed::Block(axis) => [block[axis]; LANES],
         Fixed::Cluster(axis) => [block[axis] / config.cluster[axis]; LANES],
