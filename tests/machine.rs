@@ -174,3 +174,47 @@ proptest! {
         prop_assert_eq!(sliced.digest(), whole.digest());
     }
 }
+
+/// Arguments and results may cross between registers and `.param` variables in all four ways; each value is followed by hand.
+#[test]
+fn calls_carry_values_between_registers_and_memory() {
+    let text = ".version 9.0 .target sm_90a .address_size 64
+        .func (.reg .b32 r) twice(.reg .b32 a) { add.u32 r, a, a; ret; }
+        .func (.param .b64 r) plus(.param .b32 a, .param .b64 b) {
+            .reg .b32 x; .reg .b64 y, z; ld.param.b32 x, [a]; ld.param.b64 y, [b]; cvt.u64.u32 z, x; add.u64 y, y, z; st.param.b64 [r], y; ret;
+        }
+        .visible .entry k(.param .u64 out) {
+            .reg .b32 %t; .reg .b64 %o, %s; .param .b32 p, q;
+            ld.param.u64 %o, [out]; mov.u32 %t, %tid.x; st.param.b32 [p], %t;
+            call (q), twice, (p);
+            ld.param.b32 %t, [q];
+            call (%s), plus, (%t, 0x500000000);
+            mov.u32 %t, %tid.x;
+            mad.wide.u32 %o, %t, 8, %o;
+            st.global.u64 [%o], %s;
+            ret;
+        }";
+    let (program, diagnostics) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "calls.ptx", text.to_string());
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let mut device = Device::new(program.unwrap());
+    let out = device.allocate("out", 256, Some(0)).unwrap();
+    let config = LaunchConfig {
+        kernel: ptxdbg::program::FuncId(2),
+        grid: [1, 1, 1],
+        block: [32, 1, 1],
+        cluster: [1, 1, 1],
+        dynamic_shared: 0,
+        params: out.to_le_bytes().to_vec(),
+        cooperative: false,
+        resident: None,
+        schedule: Schedule::InOrder,
+        seed: 0,
+    };
+    let mut machine = Machine::new(device, config).unwrap();
+    run_to_end(&mut machine);
+    let mut bytes = [0; 256];
+    machine.device().read(out, &mut bytes).unwrap();
+    for (thread, word) in (0_u64..).zip(bytes.chunks_exact(8)) {
+        assert_eq!(word, (0x5_0000_0000 + 2 * thread).to_le_bytes(), "thread {thread}");
+    }
+}

@@ -6,7 +6,6 @@
 use triomphe::Arc;
 
 use super::{Executed, Flow, Group, WarpRun};
-use crate::isa::ScalarType;
 use crate::machine::event::Observer;
 use crate::machine::lanes::{LaneMask, lanes_of};
 use crate::machine::registers::FrameBase;
@@ -96,7 +95,8 @@ impl<O: Observer> WarpRun<'_, O> {
         self.warp.registers.enter(frame, function.slots, taken);
         let site = &self.program.calls[call.index()];
         for (argument, param) in site.args.iter().zip(&function.params) {
-            self.pass(argument, group.frame, param, frame, taken);
+            let from = (group.frame, Holder::of_argument(argument, group.frame));
+            self.transfer(from, (frame, Holder::of_param(param, frame)), taken);
         }
         self.warp.split(group.index, taken, Pc(function.code.start));
         if let Some(entered) = self.warp.groups.last_mut() {
@@ -119,7 +119,8 @@ impl<O: Observer> WarpRun<'_, O> {
         let program = self.program;
         let site = &program.calls[stack.call.index()];
         for (result, param) in site.results.iter().zip(&program.functions[stack.callee.index()].results) {
-            self.give_back(result, stack.caller, param, group.frame, active);
+            let to = (stack.caller, Holder::of_argument(result, stack.caller));
+            self.transfer((group.frame, Holder::of_param(param, group.frame)), to, active);
         }
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         self.warp.split(group.index, active, Pc(stack.pc.0 + 1));
@@ -132,49 +133,22 @@ impl<O: Observer> WarpRun<'_, O> {
         Flow::Reselect
     }
 
-    /// Copies an argument from the caller's frame into the callee's.
-    fn pass(&mut self, argument: &CallArg, caller: FrameBase, param: &Param, callee: FrameBase, mask: LaneMask) {
-        match (*argument, param.place) {
-            (CallArg::Value(Bank::B64, value), ParamPlace::Register(_, slot)) => {
-                self.move_64(caller, value, callee, slot, mask);
-                if param.ty == ScalarType::B128 {
-                    self.move_64(caller, value.next(), callee, slot + 1, mask);
-                }
+    /// Copies a value from one frame to another: an argument into the callee's, a result into the caller's.
+    fn transfer(&mut self, (from_frame, from): (FrameBase, Holder), (to_frame, to): (FrameBase, Holder), mask: LaneMask) {
+        match (from, to) {
+            (Holder::Value(Bank::B64, value), Holder::Value(_, to)) => self.move_64(from_frame, value, to_frame, slot_of(to), mask),
+            (Holder::Value(_, value), Holder::Value(_, to)) => self.move_32(from_frame, value, to_frame, slot_of(to), mask),
+            (Holder::Pred(value), Holder::Pred(PredSrc::Reg { slot, .. })) => {
+                let bits = super::Lanes::new(self.warp, self.linked, from_frame, mask).pred(value);
+                super::Lanes::new(self.warp, self.linked, to_frame, mask).put_pred(Dst(slot), bits);
             }
-            (CallArg::Value(_, value), ParamPlace::Register(_, slot)) => self.move_32(caller, value, callee, slot, mask),
-            (CallArg::Pred(value), ParamPlace::Register(_, slot)) => {
-                let bits = super::Lanes::new(self.warp, self.linked, caller, mask).pred(value);
-                super::Lanes::new(self.warp, self.linked, callee, mask).put_pred(Dst(slot), bits);
+            (Holder::Memory { address, bytes }, Holder::Memory { address: to, bytes: room }) => {
+                self.copy_local(address, to, bytes.min(room), mask);
             }
-            (CallArg::Frame { offset, bytes }, ParamPlace::Frame(to)) => {
-                self.copy_local(caller.local + offset, callee.local + to, bytes.min(param.bytes), mask);
-            }
-            (CallArg::Value(bank, value), ParamPlace::Frame(to)) => self.spill(caller, bank, value, callee.local + to, param.bytes, mask),
-            _ => {}
-        }
-    }
-
-    /// Copies a result from the callee's frame into the caller's.
-    fn give_back(&mut self, result: &CallArg, caller: FrameBase, param: &Param, callee: FrameBase, mask: LaneMask) {
-        match (*result, param.place) {
-            (CallArg::Value(Bank::B64, to), ParamPlace::Register(_, slot)) => {
-                self.move_64(callee, Src::reg(slot), caller, slot_of(to), mask);
-                if param.ty == ScalarType::B128 {
-                    self.move_64(callee, Src::reg(slot + 1), caller, slot_of(to) + 1, mask);
-                }
-            }
-            (CallArg::Value(_, to), ParamPlace::Register(_, slot)) => {
-                self.move_32(callee, Src::reg(slot), caller, slot_of(to), mask);
-            }
-            (CallArg::Pred(PredSrc::Reg { slot: to, .. }), ParamPlace::Register(_, slot)) => {
-                let value = PredSrc::Reg { slot, negate: false };
-                let bits = super::Lanes::new(self.warp, self.linked, callee, mask).pred(value);
-                super::Lanes::new(self.warp, self.linked, caller, mask).put_pred(Dst(to), bits);
-            }
-            (CallArg::Frame { offset, bytes }, ParamPlace::Frame(from)) => {
-                self.copy_local(callee.local + from, caller.local + offset, bytes.min(param.bytes), mask);
-            }
-            _ => {}
+            (Holder::Value(bank, value), Holder::Memory { address, bytes }) => self.spill(from_frame, bank, value, address, bytes, mask),
+            (Holder::Memory { address, bytes }, Holder::Value(bank, to)) => self.fill(address, bytes, to_frame, bank, slot_of(to), mask),
+            // A predicate has no bytes, a constant one is never written, and a dropped result goes nowhere.
+            (Holder::Pred(_), _) | (_, Holder::Pred(_)) | (Holder::Nowhere, _) | (_, Holder::Nowhere) => {}
         }
     }
 
@@ -198,8 +172,60 @@ impl<O: Observer> WarpRun<'_, O> {
         }
     }
 
+    /// Reads a register from a `.param` variable, zero-extended.
+    fn fill(&mut self, address: u32, bytes: u32, to: FrameBase, bank: Bank, slot: u32, mask: LaneMask) {
+        let mut values = [0; 32];
+        for lane in lanes_of(mask) {
+            let byte = |index: u32| -> u64 {
+                let [byte] = self.warp.local.read(lane, u64::from(address + index));
+                u64::from(byte) << (8 * index)
+            };
+            values[lane] = (0..bytes.min(8)).map(byte).sum();
+        }
+        let mut lanes = super::Lanes::new(self.warp, self.linked, to, mask);
+        match bank {
+            Bank::B64 => lanes.put64(Dst(slot), &values),
+            Bank::B32 | Bank::Pred => lanes.put32(Dst(slot), &values.map(|value| value as u32)),
+        }
+    }
+
     fn copy_local(&mut self, from: u32, to: u32, bytes: u32, mask: LaneMask) {
         lanes_of(mask).for_each(|lane| self.warp.local.copy(lane, u64::from(from), u64::from(to), u64::from(bytes)));
+    }
+}
+
+/// Where an argument, a parameter or a result is held.
+#[derive(Clone, Copy)]
+enum Holder {
+    /// A register, or a constant.
+    Value(Bank, Src),
+    /// A predicate.
+    Pred(PredSrc),
+    /// A `.param` variable, at its address in local memory.
+    Memory { address: u32, bytes: u32 },
+    /// `_`.
+    Nowhere,
+}
+
+impl Holder {
+    /// What the caller, whose frame is `frame`, wrote at the call.
+    fn of_argument(argument: &CallArg, frame: FrameBase) -> Self {
+        match *argument {
+            CallArg::Value(bank, value) => Holder::Value(bank, value),
+            CallArg::Pred(value) => Holder::Pred(value),
+            CallArg::Frame { offset, bytes } => Holder::Memory { address: frame.local + offset, bytes },
+            CallArg::Ignored => Holder::Nowhere,
+        }
+    }
+
+    /// What the function, whose frame is `frame`, declares.
+    fn of_param(param: &Param, frame: FrameBase) -> Self {
+        match param.place {
+            ParamPlace::Register(Bank::Pred, slot) => Holder::Pred(PredSrc::Reg { slot, negate: false }),
+            ParamPlace::Register(bank, slot) => Holder::Value(bank, Src::reg(slot)),
+            ParamPlace::Frame(offset) => Holder::Memory { address: frame.local + offset, bytes: param.bytes },
+            ParamPlace::Kernel(_) => Holder::Nowhere,
+        }
     }
 }
 
