@@ -148,7 +148,7 @@ impl<O: Observer> WarpRun<'_, O> {
             (Holder::Value(bank, value), Holder::Memory { address, bytes }) => self.spill(from_frame, bank, value, address, bytes, mask),
             (Holder::Memory { address, bytes }, Holder::Value(bank, to)) => self.fill(address, bytes, to_frame, bank, slot_of(to), mask),
             // A predicate has no bytes, a constant one is never written, and a dropped result goes nowhere.
-            (Holder::Pred(_), _) | (_, Holder::Pred(_)) | (Holder::Nowhere, _) | (_, Holder::Nowhere) => {}
+            (Holder::Pred(_) | Holder::Nowhere, _) | (_, Holder::Pred(_) | Holder::Nowhere) => {}
         }
     }
 

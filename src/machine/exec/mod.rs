@@ -29,7 +29,7 @@ use super::lanes::LaneMask;
 use super::memory::{Pages, Region};
 use super::registers::FrameBase;
 use super::trap::{Place, Trap, TrapKind};
-use super::warp::{GroupState, Warp};
+use super::warp::Warp;
 use crate::program::{Op, Pc, Program};
 use operands::Lanes;
 
@@ -259,19 +259,6 @@ impl<O: Observer> WarpRun<'_, O> {
         let simd = self.linked.simd;
         simd.dispatch(Compute::<'_, '_, F> { lanes: self.lanes(group, active), op, family: std::marker::PhantomData });
         Flow::Next
-    }
-
-    /// Makes a group wait at its instruction until the lanes of `members` that have not exited stand there with it; `None` if they do.
-    fn gather_members(&mut self, group: &Group, members: LaneMask) -> Option<Flow> {
-        let waiting = self.warp.live & members & !group.mask;
-        let own = &mut self.warp.groups[group.index];
-        if waiting == 0 {
-            own.state = GroupState::Ready;
-            return None;
-        }
-        own.pc = group.pc;
-        own.state = GroupState::AtSync { members };
-        Some(Flow::Reselect)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Barriers of the block and of the warp (PTX ISA, "bar, barrier", "bar.warp.sync").
 
+use super::warp_level::tiles;
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::BarrierFn;
 use crate::machine::barrier::BARRIERS;
@@ -15,8 +16,11 @@ impl<O: Observer> WarpRun<'_, O> {
         match op {
             Op::Barrier { f, id, count, p, .. } => self.barrier(*f, *id, *count, *p, group, active),
             Op::WarpSync { mask } => {
-                let members = self.lanes(group, active).get32(*mask)[first_lane(active)];
-                Ok(self.wait_behind(group, active, GroupState::AtWarpSync { members, pc: group.pc }))
+                for (tile, members) in tiles(self.lanes(group, active).get32(*mask), active) {
+                    let rest = Group { mask: self.warp.groups[group.index].mask, ..*group };
+                    self.wait_behind(&rest, tile, GroupState::AtWarpSync { members, pc: group.pc });
+                }
+                Ok(Flow::Reselect)
             }
             other => unreachable!("{other:?} is no barrier"),
         }

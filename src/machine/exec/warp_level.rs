@@ -1,6 +1,9 @@
 //! Exchange between the lanes of a warp (PTX ISA, "shfl", "vote", "match", "redux", "elect").
 //!
-//! The forms with a member mask wait until its lanes that have not exited stand at the same instruction.
+//! The forms with a member mask wait until its lanes that have not exited stand at the same instruction. Lanes that name different
+//! masks, as the tiles of a partitioned warp do, are exchanges of their own.
+
+use smallvec::SmallVec;
 
 use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
@@ -8,7 +11,8 @@ use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
 use crate::machine::event::Observer;
 use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::trap::TrapKind;
-use crate::program::{Dst, Op, PredSrc, Src};
+use crate::machine::warp::GroupState;
+use crate::program::{Dst, Op, Pc, PredSrc, Src};
 
 impl<O: Observer> WarpRun<'_, O> {
     /// Executes an exchange between lanes.
@@ -18,18 +22,42 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::Match { mask, .. } | Op::Redux { mask, .. } | Op::Elect { mask, .. } => Some(*mask),
             other => unreachable!("{other:?} exchanges nothing"),
         };
-        if let Some(mask) = mask {
-            let members = self.lanes(group, active).get32(mask)[first_lane(active)];
-            if let Some(wait) = self.gather_members(group, members) {
-                return Ok(wait);
-            }
-        }
         if let Op::Redux { f, ty, .. } = op
             && !matches!(ty, IntType::U32 | IntType::S32)
         {
             return Err(self.trap(TrapKind::Unsupported, active, &format!("redux {f:?} of {ty:?} is not modelled")));
         }
-        let mut lanes = self.lanes(group, active);
+        let Some(mask) = mask else {
+            self.among(op, group, active);
+            return Ok(Flow::Next);
+        };
+        let mut waiting = Tiles::new();
+        for (tile, members) in tiles(self.lanes(group, active).get32(mask), active) {
+            if self.warp.live & members & !group.mask == 0 {
+                self.among(op, group, tile);
+            } else {
+                waiting.push((tile, members));
+            }
+        }
+        if waiting.is_empty() { Ok(Flow::Next) } else { Ok(self.wait_at(group, &waiting)) }
+    }
+
+    /// Makes the lanes of each tile wait at the instruction for its members; the others go on past it.
+    fn wait_at(&mut self, group: &Group, waiting: &Tiles) -> Flow {
+        self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
+        for (tile, members) in waiting {
+            self.warp.split(group.index, *tile, group.pc);
+            if let Some(waiting) = self.warp.groups.last_mut() {
+                waiting.state = GroupState::AtSync { members: *members };
+            }
+        }
+        self.warp.groups.retain(|group| group.mask != 0);
+        Flow::Reselect
+    }
+
+    /// Executes the operation among the lanes of `tile`.
+    fn among(&mut self, op: &Op, group: &Group, tile: LaneMask) {
+        let mut lanes = self.lanes(group, tile);
         match op {
             Op::Shuffle { f, d, p, a, b, c, .. } => shuffle(&mut lanes, *f, (*d, *p), [*a, *b, *c]),
             Op::Vote { f, d, p, .. } => vote(&mut lanes, *f, *d, *p),
@@ -42,8 +70,23 @@ impl<O: Observer> WarpRun<'_, O> {
             }
             other => unreachable!("{other:?} exchanges nothing"),
         }
-        Ok(Flow::Next)
     }
+}
+
+/// Lanes that exchange among themselves, and the member mask they name.
+pub(super) type Tiles = SmallVec<[(LaneMask, LaneMask); 2]>;
+
+/// The lanes of `active` by the mask each of them names.
+pub(super) fn tiles(masks: &PerLane<u32>, active: LaneMask) -> Tiles {
+    let mut tiles = Tiles::new();
+    let mut rest = active;
+    while rest != 0 {
+        let members = masks[first_lane(rest)];
+        let same = masks.iter().enumerate().fold(0, |same, (lane, mask)| same | LaneMask::from(*mask == members) << lane);
+        tiles.push((rest & same, members));
+        rest &= !same;
+    }
+    tiles
 }
 
 /// `shfl`: the source lane of each lane, whether it is in range, and its value.
