@@ -3,6 +3,8 @@
 //! Addresses are made up but fixed, so a run is the same everywhere and a printed address can be typed back. Regions are far
 //! apart, allocations inside a region are separated by unmapped space, and null is mapped nowhere.
 
+use crate::isa::Space;
+
 /// Regions of the address space of a module, which differ by `.address_size`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Map {
@@ -43,6 +45,26 @@ pub const MAP32: Map = Map {
     local_window: 0xf800_0000,
     functions: 0x0800_0000,
 };
+
+impl Map {
+    /// Start of the generic window of a space; global addresses are generic as they are.
+    pub fn window_start(&self, space: Space) -> u64 {
+        match space {
+            Space::Generic | Space::Global => 0,
+            Space::Const => self.const_window,
+            Space::Shared | Space::SharedCluster => self.shared_window,
+            Space::Local | Space::ParamFunc => self.local_window,
+            Space::Param => self.param_window,
+        }
+    }
+
+    /// The space whose generic window holds `address`, and where the window starts; global if none does.
+    pub fn window_of(&self, address: u64) -> (Space, u64) {
+        let windows = [Space::Shared, Space::Local, Space::Const, Space::Param].map(|space| (space, self.window_start(space)));
+        let found = windows.into_iter().find(|(_, start)| (*start..*start + WINDOW_BYTES).contains(&address));
+        found.unwrap_or((Space::Global, 0))
+    }
+}
 
 /// The map for `.address_size` 32 or 64.
 pub fn map(address_bits: u32) -> &'static Map {

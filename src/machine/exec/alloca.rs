@@ -4,7 +4,7 @@ use super::{Executed, Flow, Group, WarpRun};
 use crate::machine::event::Observer;
 use crate::machine::lanes::{LaneMask, first_lane, lanes_of};
 use crate::machine::trap::TrapKind;
-use crate::program::{Dst, Op, map};
+use crate::program::{Op, map};
 
 impl<O: Observer> WarpRun<'_, O> {
     /// Executes `alloca`, `stacksave` or `stackrestore`. The stack grows upwards here, for all lanes of the group by the most any of
@@ -23,9 +23,9 @@ impl<O: Observer> WarpRun<'_, O> {
                     return Err(self.trap(TrapKind::StackOverflow, active, &message));
                 }
                 self.warp.groups[group.index].local_top = end as u32;
-                self.put_address(group, active, *wide, *d, start);
+                self.put(group, active, *wide, *d, start);
             }
-            Op::StackSave { wide, d } => self.put_address(group, active, *wide, *d, u64::from(top)),
+            Op::StackSave { wide, d } => self.put(group, active, *wide, *d, u64::from(top)),
             Op::StackRestore { wide, a } => {
                 let lanes = self.lanes(group, active);
                 let first = first_lane(active);
@@ -38,10 +38,5 @@ impl<O: Observer> WarpRun<'_, O> {
             other => unreachable!("{other:?} does not manage the stack"),
         }
         Ok(Flow::Next)
-    }
-
-    fn put_address(&mut self, group: &Group, active: LaneMask, wide: bool, d: Dst, address: u64) {
-        let mut lanes = self.lanes(group, active);
-        if wide { lanes.put64(d, &[address; 32]) } else { lanes.put32(d, &[address as u32; 32]) }
     }
 }

@@ -75,15 +75,7 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// The space whose generic window holds `address`, and where the window starts.
     pub(super) fn window_of(&self, address: u64) -> (Space, u64) {
-        let map = map::map(self.program.address_bits);
-        let windows = [
-            (Space::Shared, map.shared_window),
-            (Space::Local, map.local_window),
-            (Space::Const, map.const_window),
-            (Space::Param, map.param_window),
-        ];
-        let found = windows.into_iter().find(|(_, start)| (*start..*start + map::WINDOW_BYTES).contains(&address));
-        found.unwrap_or((Space::Global, 0))
+        map::map(self.program.address_bits).window_of(address)
     }
 
     /// Why the access is wrong, with what lies nearest to it.

@@ -113,13 +113,22 @@ fn binary<T: Lane + Divide>(lanes: &mut Lanes<'_>, f: FloatBinary, mode: Mode, d
     }
 }
 
+/// The words of a minimum or maximum in the terms of `num`.
+#[inline(always)]
+pub(super) fn extremum_words(f: FloatBinary, ftz: bool) -> Extremum {
+    use FloatBinary::{MaxNan, MaxNanXorSign, MaxXorSign, MinNan, MinNanXorSign, MinXorSign};
+    Extremum {
+        ftz,
+        nan: matches!(f, MinNan | MaxNan | MinNanXorSign | MaxNanXorSign),
+        xorsign_abs: matches!(f, MinXorSign | MaxXorSign | MinNanXorSign | MaxNanXorSign),
+    }
+}
+
 #[inline(always)]
 fn extremes<T: Lane + Float>(lanes: &mut Lanes<'_>, f: FloatBinary, ftz: bool, d: Dst, a: Src, b: Src) {
-    use FloatBinary::{MaxNan, MaxNanXorSign, MaxXorSign, MinNan, MinNanXorSign, MinXorSign};
-    let nan = matches!(f, MinNan | MaxNan | MinNanXorSign | MaxNanXorSign);
-    let xorsign_abs = matches!(f, MinXorSign | MaxXorSign | MinNanXorSign | MaxNanXorSign);
-    let words = Extremum { ftz, nan, xorsign_abs };
-    if matches!(f, FloatBinary::Min | MinNan | MinXorSign | MinNanXorSign) {
+    use FloatBinary::{Min, MinNan, MinNanXorSign, MinXorSign};
+    let words = extremum_words(f, ftz);
+    if matches!(f, Min | MinNan | MinXorSign | MinNanXorSign) {
         lanes.map2(d, a, b, |a: T, b: T| float::min(a, b, words));
     } else {
         lanes.map2(d, a, b, |a: T, b: T| float::max(a, b, words));

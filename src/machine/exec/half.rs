@@ -1,11 +1,12 @@
 //! Arithmetic and comparison of half precision, one number a register or two (PTX ISA, "Half Precision Floating Point
 //! Instructions", "Half Precision Comparison Instructions").
 
+use super::float::extremum_words;
 use super::operands::Lanes;
 use crate::isa::{FloatBinary, FloatTernary, FloatUnary};
 use crate::machine::lanes::LaneMask;
 use crate::num::compare::{Relation, holds};
-use crate::num::float::{self, Extremum, Float};
+use crate::num::float::{self, Float};
 use crate::num::{Bf16, F16, Mode, special};
 use crate::program::{Dst, Src};
 
@@ -48,11 +49,7 @@ pub(super) fn unary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatUnary,
 /// Two operands.
 pub(super) fn binary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatBinary, mode: Mode, d: Dst, a: Src, b: Src) {
     use FloatBinary::{Add, Max, MaxNan, MaxNanXorSign, MaxXorSign, Min, MinNan, MinNanXorSign, MinXorSign, Mul, Sub};
-    let words = Extremum {
-        ftz: mode.ftz,
-        nan: matches!(f, MinNan | MaxNan | MinNanXorSign | MaxNanXorSign),
-        xorsign_abs: matches!(f, MinXorSign | MaxXorSign | MinNanXorSign | MaxNanXorSign),
-    };
+    let words = extremum_words(f, mode.ftz);
     let apply = |a: H, b: H| match f {
         Add => float::add(a, b, mode),
         Sub => float::sub(a, b, mode),

@@ -34,7 +34,7 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::Unpack { part, parts, a } => self.unpack(part, parts, a, group, active),
             Op::FrameAddress { wide, generic, d, offset } => {
                 let address = i64::from(group.frame.local).wrapping_add(i64::from(offset)) as u64;
-                let window = if generic { window_start(self.program.address_bits, Space::Local) } else { 0 };
+                let window = if generic { map::map(self.program.address_bits).window_start(Space::Local) } else { 0 };
                 self.put(group, active, wide, d, address.wrapping_add(window));
             }
             Op::ReadSpecial { register, width, d } => {
@@ -49,7 +49,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     /// Writes the same value to all lanes.
-    fn put(&mut self, group: &Group, active: LaneMask, wide: bool, d: Dst, value: u64) {
+    pub(super) fn put(&mut self, group: &Group, active: LaneMask, wide: bool, d: Dst, value: u64) {
         let mut lanes = self.lanes(group, active);
         if wide { lanes.put64(d, &[value; 32]) } else { lanes.put32(d, &[value as u32; 32]) }
     }
@@ -118,7 +118,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     fn convert_address(&mut self, space: Space, to_space: bool, wide: bool, (d, a): (Dst, Src), group: &Group, active: LaneMask) {
-        let window = window_start(self.program.address_bits, space);
+        let window = map::map(self.program.address_bits).window_start(space);
         let mut lanes = self.lanes(group, active);
         let convert = |address: u64| if to_space { address.wrapping_sub(window) } else { address.wrapping_add(window) };
         if wide {
@@ -139,17 +139,5 @@ impl<O: Observer> WarpRun<'_, O> {
         };
         let truth = (0..32).filter(holds).fold(0, |mask, lane| mask | 1 << lane);
         self.lanes(group, active).put_pred(p, truth);
-    }
-}
-
-/// Start of the generic window of a space; global addresses are generic as they are.
-fn window_start(address_bits: u32, space: Space) -> u64 {
-    let map = map::map(address_bits);
-    match space {
-        Space::Generic | Space::Global => 0,
-        Space::Const => map.const_window,
-        Space::Shared | Space::SharedCluster => map.shared_window,
-        Space::Local | Space::ParamFunc => map.local_window,
-        Space::Param => map.param_window,
     }
 }
