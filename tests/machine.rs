@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 use ptxdbg::debug::open::read_module;
-use ptxdbg::launch::{Case, Contents, DataError, LaunchFile, Overrides, Plan, plan};
+use ptxdbg::debug::{RunOptions, start_case};
+use ptxdbg::launch::{LaunchFile, Overrides, Plan, plan};
 use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Unobserved};
 use ptxdbg::program::Program;
 
@@ -28,44 +29,10 @@ fn job(path: &str) -> Job {
     Job { program, plan }
 }
 
-/// Memory with the buffers of the first launch of `case`, and their addresses.
-fn memory(program: &Arc<Program>, case: &Case) -> (Device, Vec<u64>) {
-    let mut device = Device::new(Arc::clone(program));
-    let mut addresses = Vec::new();
-    for buffer in case.buffers.iter().filter(|buffer| buffer.launch == 0) {
-        let fill = match buffer.contents {
-            Contents::Byte(byte) => Some(byte),
-            _ => None,
-        };
-        let address = device.allocate_padded(&buffer.name, buffer.bytes, 3 * buffer.bytes, fill).unwrap();
-        let write = &mut |offset: u64, piece: &[u8]| -> Result<(), DataError> {
-            device.write(address + offset, piece).unwrap();
-            Ok(())
-        };
-        buffer.contents.fill(buffer.bytes, write).unwrap();
-        addresses.push(address);
-    }
-    (device, addresses)
-}
-
 /// The machine about to run the first launch of case number `index`.
 fn machine(job: &Job, index: usize, schedule: Schedule, seed: u64, resident: Option<u32>) -> Machine {
-    let case = &job.plan.cases[index];
-    let launch = &case.launches[0];
-    let (device, addresses) = memory(&job.program, case);
-    let config = LaunchConfig {
-        kernel: launch.kernel,
-        grid: launch.grid,
-        block: launch.block,
-        cluster: launch.cluster,
-        dynamic_shared: launch.dynamic_shared,
-        params: launch.param_bytes(&addresses, |_, _| None).unwrap(),
-        cooperative: launch.cooperative,
-        resident,
-        schedule,
-        seed,
-    };
-    Machine::new(device, config).unwrap()
+    let options = RunOptions { schedule, seed, resident, step_limit: None };
+    start_case(&job.program, &job.plan.cases[index], &options).unwrap().unwrap()
 }
 
 fn run_to_end(machine: &mut Machine) {

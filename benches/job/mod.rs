@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use criterion::Criterion;
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunError, RunOptions, Schedule, verify_case};
-use ptxdbg::launch::{Case, Contents};
-use ptxdbg::machine::{Device, LaunchConfig, Machine, Step, Unobserved};
+use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, start_case, verify_case};
+use ptxdbg::launch::Case;
+use ptxdbg::machine::{Machine, Step, Unobserved};
 use ptxdbg::program::Program;
 
 /// A kernel and everything it is started with.
@@ -32,29 +32,8 @@ impl Job {
 
     /// Fresh memory, buffers filled, nothing executed.
     pub fn start(&self) -> Machine {
-        let [launch] = &*self.case.launches else { panic!("{} has several launches", self.case.name) };
-        let mut device = Device::new(Arc::clone(&self.program));
-        let mut addresses = Vec::new();
-        for buffer in &self.case.buffers {
-            let fill = if let Contents::Byte(byte) = buffer.contents { Some(byte) } else { None };
-            let address = device.allocate(&buffer.name, buffer.bytes, fill).unwrap();
-            let mut sink = |offset, piece: &[u8]| device.write(address + offset, piece).map_err(RunError::from);
-            buffer.contents.fill(buffer.bytes, &mut sink).unwrap();
-            addresses.push(address);
-        }
-        let config = LaunchConfig {
-            kernel: launch.kernel,
-            grid: launch.grid,
-            block: launch.block,
-            cluster: launch.cluster,
-            dynamic_shared: launch.dynamic_shared,
-            params: launch.param_bytes(&addresses, |_, _| None).unwrap(),
-            cooperative: launch.cooperative,
-            resident: None,
-            schedule: Schedule::InOrder,
-            seed: 0,
-        };
-        Machine::new(device, config).unwrap()
+        assert_eq!(self.case.launches.len(), 1, "{} has several launches", self.case.name);
+        start_case(&self.program, &self.case, &RunOptions::default()).unwrap().unwrap()
     }
 }
 

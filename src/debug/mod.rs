@@ -15,7 +15,7 @@ mod writer;
 
 pub use fault::{Fault, Site, Waiting};
 pub use open::{LaunchChoice, OpenError, Opened, Request};
-pub use run::{CaseRun, LaunchRun, RunError, RunOptions, run_case};
+pub use run::{CaseRun, LaunchRun, RunError, RunOptions, run_case, start_case};
 pub use summary::{BufferHead, Summary, summarize};
 pub use verify::{CaseReport, Failure, verify_case};
 pub use writer::Writer;

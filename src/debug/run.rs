@@ -74,6 +74,15 @@ pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Re
     Ok(runner.run)
 }
 
+/// The machine about to execute the first launch of `case`, on fresh memory with the buffers of that launch; or why it is refused.
+///
+/// # Errors
+/// Reasons outside the kernel.
+pub fn start_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<Result<Machine, Box<Fault>>, RunError> {
+    let blame = Blame { program, launch: &case.launches[0], index: 0 };
+    Runner::new(program, case, options).prepare(Device::new(Arc::clone(program)), &blame)
+}
+
 /// A case in the course of being run.
 pub(super) struct Runner<'a> {
     program: &'a Arc<Program>,
@@ -92,20 +101,33 @@ impl<'a> Runner<'a> {
     pub fn run_next(&mut self, observer: &mut impl Observer) -> Result<bool, RunError> {
         let index = self.run.launches.len();
         let (Some(launch), None) = (self.case.launches.get(index), &self.run.fault) else { return Ok(false) };
-        let Some(mut device) = self.run.device.take() else { return Ok(false) };
-        for buffer in self.case.buffers.iter().filter(|buffer| buffer.launch == index) {
-            self.run.addresses.push(make_buffer(&mut device, buffer)?);
-        }
+        let Some(device) = self.run.device.take() else { return Ok(false) };
         let blame = Blame { program: self.program, launch, index };
         let ran = LaunchRun { kernel: blame.kernel_name(), grid: launch.grid, block: launch.block, ticks: 0, thread_instructions: 0 };
+        let prepared = self.prepare(device, &blame)?;
         self.run.launches.push(ran);
-        self.run.fault = match (&launch.bounds, self.params(&blame)) {
-            (Some(message), _) => Some(blame.refused(message.clone())),
-            (None, Err(fault)) => Some(*fault),
-            (None, Ok(params)) => return Ok(self.launch(device, params, &blame, observer)),
+        match prepared {
+            Ok(machine) => self.finish(machine, &blame, observer),
+            Err(fault) => self.run.fault = Some(*fault),
+        }
+        Ok(true)
+    }
+
+    /// The machine about to execute a launch, whose buffers are made; or why it is refused.
+    fn prepare(&mut self, mut device: Device, blame: &Blame<'_>) -> Result<Result<Machine, Box<Fault>>, RunError> {
+        for buffer in self.case.buffers.iter().filter(|buffer| buffer.launch == blame.index) {
+            self.run.addresses.push(make_buffer(&mut device, buffer)?);
+        }
+        let refusal = match (&blame.launch.bounds, self.params(blame)) {
+            (Some(message), _) => Box::new(blame.refused(message.clone())),
+            (None, Err(fault)) => fault,
+            (None, Ok(params)) => {
+                let machine = Machine::new(device, self.config(blame.launch, params));
+                return Ok(machine.map_err(|error| Box::new(blame.refused(error.to_string()))));
+            }
         };
         self.run.device = Some(device);
-        Ok(true)
+        Ok(Err(refusal))
     }
 
     fn params(&self, blame: &Blame<'_>) -> Result<Vec<u8>, Box<Fault>> {
@@ -113,19 +135,13 @@ impl<'a> Runner<'a> {
         bytes.map_err(|index| Box::new(blame.unsupported(format!("params[{index}] is a tensor map, and tensor copies are not modelled"))))
     }
 
-    fn launch(&mut self, device: Device, params: Vec<u8>, blame: &Blame<'_>, observer: &mut impl Observer) -> bool {
-        match Machine::new(device, self.config(blame.launch, params)) {
-            Err(error) => self.run.fault = Some(blame.refused(error.to_string())),
-            Ok(mut machine) => {
-                self.run.fault = run_to_end(&mut machine, self.options.step_limit, blame, observer);
-                if let Some(ran) = self.run.launches.last_mut() {
-                    ran.ticks = machine.tick();
-                    ran.thread_instructions = machine.thread_instructions();
-                }
-                self.run.device = Some(machine.into_device());
-            }
+    fn finish(&mut self, mut machine: Machine, blame: &Blame<'_>, observer: &mut impl Observer) {
+        self.run.fault = run_to_end(&mut machine, self.options.step_limit, blame, observer);
+        if let Some(ran) = self.run.launches.last_mut() {
+            ran.ticks = machine.tick();
+            ran.thread_instructions = machine.thread_instructions();
         }
-        true
+        self.run.device = Some(machine.into_device());
     }
 
     fn config(&self, launch: &PlannedLaunch, params: Vec<u8>) -> LaunchConfig {
