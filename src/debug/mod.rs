@@ -5,7 +5,11 @@
 //! the same memory; [`verify_case`] compares what they leave behind and finds who wrote a wrong element; [`summarize`] says what a
 //! run came to.
 
+pub mod breakpoints;
+pub mod focus;
 pub mod open;
+pub mod stop;
+pub mod target;
 
 mod fault;
 mod run;

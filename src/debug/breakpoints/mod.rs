@@ -1,0 +1,81 @@
+//! Where runs stop: breakpoints, watchpoints and catchpoints in one numbered list, as in gdb.
+
+use super::focus::ThreadFilter;
+use super::target::Target;
+use crate::program::Pc;
+
+/// One entry of `info breakpoints`.
+#[derive(Clone, Debug)]
+pub struct Breakpoint {
+    /// Its number, never used again.
+    pub number: u32,
+    /// What it waits for.
+    pub trigger: Trigger,
+    /// What the user typed after the command, to show and to save.
+    pub text: String,
+    /// Which threads it is for.
+    pub filter: ThreadFilter,
+    /// Stops only where this is true.
+    pub condition: Option<String>,
+    /// Whether it is looked at.
+    pub enabled: bool,
+    /// Deleted when it stops.
+    pub temporary: bool,
+    /// Stops to let pass.
+    pub ignore: u64,
+    /// Times it fired going forward, ignored ones included.
+    pub hits: u64,
+    /// Printed instead of stopping (`dprintf`); none for one that stops.
+    pub message: Option<String>,
+    /// Commands to run when it stops.
+    pub commands: Vec<String>,
+}
+
+/// What a breakpoint waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Trigger {
+    /// A thread is about to execute one of these instructions (in order).
+    Code(Vec<Pc>),
+    /// A place changes, or is touched.
+    Watch(Target, WatchMode),
+    /// Something happens.
+    Event(Event),
+}
+
+/// Which touch of a watched place stops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WatchMode {
+    /// It is written and its value changes.
+    Change,
+    /// It is read.
+    Read,
+    /// It is read or written.
+    Access,
+}
+
+/// Something that happens in a run, which `catch` and `run-to` name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A group of lanes splits.
+    Divergence,
+    /// Groups of lanes merge.
+    Reconvergence,
+    /// A barrier of the block is about to be executed; with a number, that one.
+    Barrier(Option<u32>),
+    /// A call is about to be executed.
+    Call,
+    /// Threads are about to exit.
+    Exit,
+    /// A fault.
+    Fault,
+    /// A checker reports.
+    Finding,
+    /// `vprintf` is about to be called.
+    Printf,
+    /// An atomic operation is about to be executed.
+    Atomic,
+    /// An mbarrier is operated on.
+    Mbarrier,
+    /// An asynchronous copy is issued or completes.
+    Async,
+}

@@ -1,0 +1,53 @@
+//! Something that can be watched, written, and asked for its history.
+
+use super::focus::Focus;
+use crate::isa::Space;
+use crate::machine::LaneMask;
+use crate::program::{Bank, Pc};
+
+/// A register of some lanes of one warp, or a range of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A register of the frame that some lanes are in.
+    Register(RegisterTarget),
+    /// Bytes of memory.
+    Memory(MemoryTarget),
+}
+
+/// A register of some lanes of one warp.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisterTarget {
+    /// Its name.
+    pub name: String,
+    /// Block index.
+    pub block: [u32; 3],
+    /// Warp of the block.
+    pub warp: u32,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// Its bank.
+    pub bank: Bank,
+    /// Its slot in the warp's register file: the frame's base is added already.
+    pub slot: u32,
+    /// Slots it takes: 2 for `.b128`, else 1.
+    pub width: u32,
+    /// Entry of the function the frame belongs to, and its depth: the register means nothing in other frames.
+    pub function_start: Pc,
+    /// Calls in progress in that frame.
+    pub depth: u32,
+}
+
+/// A range of memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryTarget {
+    /// How the user called it.
+    pub name: String,
+    /// Its space, never `Generic`.
+    pub space: Space,
+    /// Whose memory: shared memory is the block's, local memory the thread's; others ignore it.
+    pub owner: Focus,
+    /// First address in that space.
+    pub address: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
