@@ -12,8 +12,10 @@ pub mod stop;
 pub mod target;
 
 mod fault;
+mod launcher;
 mod run;
 mod summary;
+pub mod timeline;
 mod verify;
 mod writer;
 
