@@ -8,6 +8,7 @@
 pub mod breakpoints;
 pub mod focus;
 pub mod open;
+pub mod settings;
 pub mod stop;
 pub mod target;
 
