@@ -14,7 +14,6 @@ use super::exec::{Pause, WarpRun};
 use super::launch::Schedule;
 use super::stuck;
 use super::trap::{Place, Step, Trap};
-use super::warp::{GroupState, Warp};
 use super::{Machine, Tick};
 
 /// Ticks a warp runs at most before another has its turn.
@@ -157,7 +156,7 @@ impl Machine {
     }
 
     fn can_run(&self, slot: usize, warp: usize) -> bool {
-        self.blocks.get(slot).and_then(Option::as_ref).and_then(|block| block.warps.get(warp)).is_some_and(|warp| is_ready(warp))
+        self.blocks.get(slot).and_then(Option::as_ref).and_then(|block| block.warps.get(warp)).is_some_and(|warp| warp.can_run())
     }
 
     /// Moves the cursor to the next warp that can run; false if there is none.
@@ -235,8 +234,4 @@ impl Machine {
         self.started += 1;
         Some(Arc::new(block))
     }
-}
-
-fn is_ready(warp: &Warp) -> bool {
-    warp.groups.iter().any(|group| group.state == GroupState::Ready)
 }

@@ -146,8 +146,7 @@ impl Timeline {
             if now >= until {
                 return Ran::Reached;
             }
-            let due = self.snapshots.due(now, until, self.recorded);
-            let stop = until.min(due).min(self.inputs.next(self.now.inputs));
+            let stop = until.min(Snapshots::due(now)).min(self.inputs.next(self.now.inputs));
             let step = self.now.machine.run(stop.saturating_sub(now), observer);
             self.arrive();
             match step {
@@ -164,17 +163,12 @@ impl Timeline {
         }
     }
 
-    /// Goes to the latest kept time at or before `time`.
-    pub fn rewind(&mut self, time: Tick) {
-        self.now = self.snapshots.before(time).clone();
-    }
-
-    /// Goes to time `time`, or to the end of the run if that comes before, in one go.
-    pub fn seek(&mut self, time: Tick) -> Ran {
-        if time < self.time() || self.snapshots.before(time).time() > self.time() {
-            self.rewind(time);
+    /// Goes to the latest kept time at or before `time`, unless the present lies between the two.
+    pub fn approach(&mut self, time: Tick) {
+        let kept = self.snapshots.before(time);
+        if self.now.time() > time || self.now.time() < kept.time() {
+            self.now = kept.clone();
         }
-        self.run(time, &mut Unobserved)
     }
 
     /// Does something to the run now. What was recorded after now is dropped. False, and nothing happens, if it would change nothing.

@@ -11,9 +11,6 @@ use crate::machine::{Machine, Tick};
 /// Ticks between two snapshots. Executing that many takes a few milliseconds, cloning a machine a few dozen microseconds.
 pub const INTERVAL: Tick = 1 << 16;
 
-/// Intervals before the time that is looked for in which replay keeps snapshots again.
-const NEAR: Tick = 4;
-
 /// Snapshots at most, however small they are.
 const COUNT: usize = 4096;
 
@@ -77,12 +74,9 @@ impl Snapshots {
         found.map(|(_, kept)| &kept.snapshot).expect("there is always a first snapshot")
     }
 
-    /// The next time after `now` at which a run to `until` should keep one: everywhere where nothing was executed before, and shortly
-    /// before `until` where it was.
-    pub fn due(&self, now: Tick, until: Tick, recorded: Tick) -> Tick {
-        let next = (now / INTERVAL + 1) * INTERVAL;
-        let near = until.saturating_sub(NEAR * INTERVAL).next_multiple_of(INTERVAL);
-        if next > recorded { next } else { next.max(near) }
+    /// The next time after `now` at which one is wanted.
+    pub fn due(now: Tick) -> Tick {
+        (now / INTERVAL + 1) * INTERVAL
     }
 
     /// Whether one is wanted at `time`.
