@@ -31,7 +31,7 @@ pub use block::Block;
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
 pub use event::{AccessEvent, AccessKind, Issue, Observer, Unobserved};
-pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, lanes_of};
+pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
 pub use launch::{LaunchConfig, LaunchError, Linked, Schedule};
 pub use memory::{Allocation, OutOfMemory, Region};
 pub use registers::{FrameBase, Registers};
