@@ -142,7 +142,7 @@ impl Session {
     }
 
     /// The beginning of the stretch that ends at `end`.
-    fn stretch_before(&self, end: Tick) -> Option<Tick> {
+    pub(super) fn stretch_before(&self, end: Tick) -> Option<Tick> {
         self.timeline.snapshot_times().rev().find(|time| *time < end)
     }
 

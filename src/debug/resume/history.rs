@@ -31,7 +31,7 @@ impl Session {
     pub fn last(&mut self, target: &Target, pace: &mut dyn Pace) -> History {
         let (now, mut end) = (self.time(), self.time());
         let mut history = History::default();
-        while let Some(begin) = self.timeline.snapshot_times().rev().find(|time| *time < end) {
+        while let Some(begin) = self.stretch_before(end) {
             history = self.writes_between(target, begin, end, pace);
             if history.interrupted || !history.touches.is_empty() {
                 break;

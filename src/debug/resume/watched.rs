@@ -6,7 +6,8 @@ use crate::debug::breakpoints::WatchMode;
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::isa::Space;
 use crate::machine::{AccessEvent, AccessKind, Issue, LaneMask, Machine, Warp, frames, lanes_of};
-use crate::program::{Bank, Program, writes};
+use crate::program::operands::writes;
+use crate::program::{Bank, Program};
 
 /// A place that is watched.
 pub struct Watched {
@@ -138,7 +139,8 @@ fn memory_bytes(target: &MemoryTarget, machine: &Machine) -> Option<Vec<u8>> {
         }
         Space::Param => {
             let start = usize::try_from(target.address).ok()?;
-            bytes.copy_from_slice(machine.config().params.get(start..start.checked_add(bytes.len())?)?);
+            let end = start.checked_add(bytes.len())?;
+            bytes.copy_from_slice(machine.config().params.get(start..end)?);
         }
         _ => machine.device().read(target.address, &mut bytes).ok()?,
     }
