@@ -9,12 +9,15 @@ pub mod argument;
 pub mod breakpoints;
 pub mod focus;
 pub mod open;
+pub mod settings;
 pub mod stop;
 pub mod target;
 
 mod fault;
+mod launcher;
 mod run;
 mod summary;
+pub mod timeline;
 mod verify;
 mod writer;
 
