@@ -6,10 +6,17 @@
 //! run came to.
 
 pub mod breakpoints;
+pub mod edit;
+pub mod expression;
 pub mod focus;
+pub mod memory;
 pub mod open;
+pub mod scene;
+pub mod scope;
 pub mod stop;
+pub mod symbols;
 pub mod target;
+pub mod value;
 
 mod fault;
 mod run;
