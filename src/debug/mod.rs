@@ -5,22 +5,28 @@
 //! the same memory; [`verify_case`] compares what they leave behind and finds who wrote a wrong element; [`summarize`] says what a
 //! run came to.
 
+pub mod argument;
 pub mod breakpoints;
 pub mod edit;
 pub mod expression;
 pub mod focus;
 pub mod memory;
 pub mod open;
+pub mod resume;
 pub mod scene;
 pub mod scope;
+pub mod session;
+pub mod settings;
 pub mod stop;
 pub mod symbols;
 pub mod target;
 pub mod value;
 
 mod fault;
+mod launcher;
 mod run;
 mod summary;
+pub mod timeline;
 mod verify;
 mod writer;
 

@@ -19,6 +19,7 @@ mod launch;
 mod memory;
 mod registers;
 mod schedule;
+mod snapshot;
 mod special;
 mod stuck;
 mod trap;
@@ -30,9 +31,9 @@ pub use barrier::{BARRIERS, Ballot, Barrier};
 pub use block::Block;
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
-pub use event::{AccessEvent, AccessKind, Observer, Unobserved};
+pub use event::{AccessEvent, AccessKind, Issue, Observer, Unobserved};
 pub use inspect::BlockLife;
-pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, lanes_of};
+pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
 pub use launch::{LaunchConfig, LaunchError, Linked, Schedule};
 pub use memory::{Allocation, OutOfMemory, Region};
 pub use registers::{FrameBase, Registers};
@@ -44,7 +45,7 @@ pub use warp::{CallFrame, CallStack, GroupState, LaneGroup, Warp, frames};
 
 use crate::program::Program;
 
-/// Time since launch: warp-instructions issued.
+/// Time: warp-instructions issued since the first launch.
 pub type Tick = u64;
 
 /// A launched grid and the memory it works on. A clone is a snapshot.
@@ -69,8 +70,8 @@ impl Machine {
     /// If the launch does not fit the kernel or the hardware's limits.
     pub fn new(device: Device, config: LaunchConfig) -> Result<Self, LaunchError> {
         let linked = Arc::new(Linked::new(&device, config)?);
-        let cursor = Cursor::new(linked.config.seed);
-        Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick: 0, thread_instructions: 0 })
+        let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
+        Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick, thread_instructions: 0 })
     }
 
     /// The program that runs.
@@ -83,7 +84,7 @@ impl Machine {
         &self.linked.config
     }
 
-    /// Warp-instructions issued since launch.
+    /// Warp-instructions issued since the first launch.
     pub fn tick(&self) -> Tick {
         self.tick
     }

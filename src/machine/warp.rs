@@ -110,6 +110,11 @@ pub struct Warp {
 }
 
 impl Warp {
+    /// Whether any of its groups can run.
+    pub fn can_run(&self) -> bool {
+        self.groups.iter().any(|group| group.state == GroupState::Ready)
+    }
+
     /// The group that runs next: the one furthest behind by `rank` among those that are ready and have not yielded.
     /// `None` if all wait.
     pub fn next_group(&mut self, rank: &[u32]) -> Option<usize> {
@@ -127,6 +132,16 @@ impl Warp {
             let (a, b) = (&self.groups[*a], &self.groups[*b]);
             progress(a, b, rank).then(a.mask.trailing_zeros().cmp(&b.mask.trailing_zeros()))
         })
+    }
+
+    /// Like [`Self::next_group`], and shows `met` every group that others have joined.
+    pub fn next_group_met(&mut self, rank: &[u32], mut met: impl FnMut(&LaneGroup)) -> Option<usize> {
+        let before: SmallVec<[LaneMask; 8]> = self.groups.iter().map(|group| group.mask).collect();
+        let next = self.next_group(rank);
+        if self.groups.len() < before.len() {
+            self.groups.iter().filter(|group| !before.contains(&group.mask)).for_each(&mut met);
+        }
+        next
     }
 
     /// The rank at which the group `index`, going forward, reaches or passes another one and must be compared with it anew. A

@@ -1,4 +1,27 @@
 //! Where runs stop: breakpoints, watchpoints and catchpoints in one numbered list, as in gdb.
+//!
+//! A command's argument is taken apart by [`Arguments`]; its location becomes instructions in [`Location`], its event in [`Event`].
+//! [`Breakpoints`] is the list; a run looks at its [`Trigger`]s and counts its hits.
+
+mod arguments;
+mod condition;
+mod events;
+mod lines;
+mod list;
+mod location;
+mod names;
+mod opcode;
+mod view;
+
+pub use arguments::{Arguments, LogArguments, Part};
+pub use condition::{Condition, LogMessage};
+pub use events::{EVENTS, barrier_number};
+pub use lines::ptx_line;
+pub use list::Breakpoints;
+pub use location::{Location, Resolved};
+pub use names::plain_name;
+pub use opcode::{Pattern, opcode};
+pub use view::{BreakpointPlace, BreakpointRow, breakpoint_place, breakpoint_rows};
 
 use super::focus::ThreadFilter;
 use super::target::Target;
@@ -16,7 +39,7 @@ pub struct Breakpoint {
     /// Which threads it is for.
     pub filter: ThreadFilter,
     /// Stops only where this is true.
-    pub condition: Option<String>,
+    pub condition: Option<Condition>,
     /// Whether it is looked at.
     pub enabled: bool,
     /// Deleted when it stops.
@@ -26,7 +49,7 @@ pub struct Breakpoint {
     /// Times it fired going forward, ignored ones included.
     pub hits: u64,
     /// Printed instead of stopping (`dprintf`); none for one that stops.
-    pub message: Option<String>,
+    pub message: Option<LogMessage>,
     /// Commands to run when it stops.
     pub commands: Vec<String>,
 }

@@ -1,0 +1,233 @@
+//! What the user can set (`set NAME VALUE`, `show NAME`), as one table.
+//!
+//! The engine reads the fields of [`Settings`]; everything that names a setting in words (parsing, completion, help) reads [`SETTINGS`].
+
+use super::stop::{DivergentStep, StepUnit};
+
+/// The values in force.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// How much of the grid `stepi` steps.
+    pub step_unit: StepUnit,
+    /// What stepping does when the focused lane is not among those that run.
+    pub divergent_step: DivergentStep,
+    /// Which lines `step` and `next` step.
+    pub step_by: StepBy,
+    /// Bytes of snapshots kept for going back, at most.
+    pub snapshot_memory: u64,
+    /// Lines that `list` shows.
+    pub list_size: u32,
+    /// Whether to ask before recorded history is dropped.
+    pub confirm: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            step_unit: StepUnit::default(),
+            divergent_step: DivergentStep::default(),
+            step_by: StepBy::default(),
+            snapshot_memory: 512 << 20,
+            list_size: 10,
+            confirm: true,
+        }
+    }
+}
+
+/// Which lines `step` and `next` step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum StepBy {
+    /// Lines of the source language where `.loc` names them, lines of PTX where it does not.
+    #[default]
+    Source,
+    /// Lines of PTX.
+    Ptx,
+}
+
+/// One row of [`SETTINGS`].
+pub struct Setting {
+    /// What the user types after `set`.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: SettingKind,
+    /// What it does, in one line.
+    pub help: &'static str,
+    /// The value in force, as it would be typed.
+    pub get: fn(&Settings) -> String,
+    /// Puts a value in force; it is of the setting's kind.
+    set: fn(&mut Settings, Value),
+}
+
+/// What values a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingKind {
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A number from 1 to this one.
+    Number(u64),
+    /// A number of bytes, as in `64M`.
+    Bytes,
+}
+
+/// A value that is of a setting's kind: a choice by its index, or a number.
+#[derive(Clone, Copy)]
+enum Value {
+    Choice(usize),
+    Number(u64),
+}
+
+const SWITCH: &[&str] = &["off", "on"];
+const STEP_UNITS: [(&str, StepUnit); 4] =
+    [("lane", StepUnit::Lane), ("warp", StepUnit::Warp), ("block", StepUnit::Block), ("grid", StepUnit::Grid)];
+const DIVERGENT_STEPS: [(&str, DivergentStep); 2] = [("follow", DivergentStep::Follow), ("wait", DivergentStep::Wait)];
+const STEP_BYS: [(&str, StepBy); 2] = [("source", StepBy::Source), ("ptx", StepBy::Ptx)];
+
+/// All settings, by name.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "confirm",
+        kind: SettingKind::Choice(SWITCH),
+        help: "Whether to ask before recorded history is dropped.",
+        get: |settings| SWITCH[usize::from(settings.confirm)].to_string(),
+        set: |settings, value| settings.confirm = value.choice() == 1,
+    },
+    Setting {
+        name: "divergent-step",
+        kind: SettingKind::Choice(&["follow", "wait"]),
+        help: "What a step does when other lanes of the warp run before the focused one: follow them, or wait until it runs.",
+        get: |settings| word_of(&DIVERGENT_STEPS, settings.divergent_step),
+        set: |settings, value| settings.divergent_step = DIVERGENT_STEPS[value.choice() % 2].1,
+    },
+    Setting {
+        name: "listsize",
+        kind: SettingKind::Number(10_000),
+        help: "How many lines list shows.",
+        get: |settings| settings.list_size.to_string(),
+        set: |settings, value| settings.list_size = value.number() as u32,
+    },
+    Setting {
+        name: "snapshot-memory",
+        kind: SettingKind::Bytes,
+        help: "How many bytes of snapshots are kept for going back; with fewer, going back replays more.",
+        get: |settings| bytes_in_words(settings.snapshot_memory),
+        set: |settings, value| settings.snapshot_memory = value.number(),
+    },
+    Setting {
+        name: "step-by",
+        kind: SettingKind::Choice(&["source", "ptx"]),
+        help: "What a line is to step and next: a line of the source where .loc names one, or a line of PTX.",
+        get: |settings| word_of(&STEP_BYS, settings.step_by),
+        set: |settings, value| settings.step_by = STEP_BYS[value.choice() % 2].1,
+    },
+    Setting {
+        name: "step-unit",
+        kind: SettingKind::Choice(&["lane", "warp", "block", "grid"]),
+        help: "Whose next instruction a step executes: the focused lane's, its warp's, any of its block's, or any of the grid's.",
+        get: |settings| word_of(&STEP_UNITS, settings.step_unit),
+        set: |settings, value| settings.step_unit = STEP_UNITS[value.choice() % 4].1,
+    },
+];
+
+impl Setting {
+    /// Sets it to what `text` says.
+    ///
+    /// # Errors
+    /// What values it takes, if `text` is none of them.
+    pub fn put(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
+        let text = text.trim();
+        let value = match self.kind {
+            SettingKind::Choice(words) => words.iter().position(|word| *word == text).map(Value::Choice),
+            SettingKind::Number(max) => text.parse().ok().filter(|number| (1..=max).contains(number)).map(Value::Number),
+            SettingKind::Bytes => bytes(text).map(Value::Number),
+        };
+        let value = value.ok_or_else(|| format!("{} takes {}, not '{text}'", self.name, self.kind.in_words()))?;
+        (self.set)(settings, value);
+        Ok(())
+    }
+}
+
+impl SettingKind {
+    /// What values there are: `lane, warp, block or grid`.
+    pub fn in_words(self) -> String {
+        match self {
+            Self::Choice([first @ .., last]) => format!("{} or {last}", first.join(", ")),
+            Self::Choice([]) => String::new(),
+            Self::Number(max) => format!("a number from 1 to {max}"),
+            Self::Bytes => "a number of bytes such as 512M".to_string(),
+        }
+    }
+}
+
+impl Value {
+    fn choice(self) -> usize {
+        match self {
+            Self::Choice(index) => index,
+            Self::Number(_) => 0,
+        }
+    }
+
+    fn number(self) -> u64 {
+        match self {
+            Self::Choice(index) => index as u64,
+            Self::Number(number) => number,
+        }
+    }
+}
+
+fn word_of<T: PartialEq + Copy>(words: &[(&str, T)], wanted: T) -> String {
+    words.iter().find(|(_, value)| *value == wanted).map_or("", |(word, _)| word).to_string()
+}
+
+/// The units of [`bytes`], greatest first.
+const UNITS: [(&str, u32); 4] = [("T", 40), ("G", 30), ("M", 20), ("K", 10)];
+
+/// `64M` is 67,108,864.
+fn bytes(text: &str) -> Option<u64> {
+    let upper = text.to_ascii_uppercase();
+    let unit = UNITS.iter().find_map(|(unit, shift)| Some((upper.strip_suffix(unit)?, *shift)));
+    let (digits, shift) = unit.unwrap_or((&upper, 0));
+    digits.trim_end().parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+/// The shortest way to say a number of bytes that [`bytes`] reads.
+fn bytes_in_words(bytes: u64) -> String {
+    let unit = UNITS.iter().find(|(_, shift)| bytes > 0 && bytes.is_multiple_of(1 << shift));
+    unit.map_or(bytes.to_string(), |(unit, shift)| format!("{}{unit}", bytes >> shift))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_setting_says_it_also_takes() {
+        for setting in SETTINGS {
+            let mut settings = Settings::default();
+            let values: Vec<String> = match setting.kind {
+                SettingKind::Choice(words) => words.iter().map(ToString::to_string).collect(),
+                SettingKind::Number(max) => vec!["1".to_string(), max.to_string()],
+                SettingKind::Bytes => ["1", "1000", "3K", "64M", "5G"].map(str::to_string).to_vec(),
+            };
+            for value in values {
+                assert_eq!(setting.put(&mut settings, &value), Ok(()), "{}", setting.name);
+                assert_eq!((setting.get)(&settings), value, "{}", setting.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_value_changes_nothing_and_says_what_is_taken() {
+        let mut settings = Settings::default();
+        let unit = SETTINGS.iter().find(|setting| setting.name == "step-unit").map(|setting| setting.put(&mut settings, "thread"));
+        assert_eq!(unit, Some(Err("step-unit takes lane, warp, block or grid, not 'thread'".to_string())));
+        let memory =
+            SETTINGS.iter().find(|setting| setting.name == "snapshot-memory").map(|setting| setting.put(&mut settings, "99999999T"));
+        assert_eq!(memory, Some(Err("snapshot-memory takes a number of bytes such as 512M, not '99999999T'".to_string())));
+        assert_eq!(settings, Settings::default());
+    }
+
+    #[test]
+    fn settings_are_in_order() {
+        assert!(SETTINGS.is_sorted_by_key(|setting| setting.name));
+    }
+}
