@@ -139,7 +139,8 @@ fn check_name(name: &str) -> Result<(), ArgumentError> {
     let first_is_letter = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
     let is_word = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.'));
     if !first_is_letter || !is_word {
-        return Err(ArgumentError::new(format!("'{name}' cannot be the name of a mark")).with_help("a letter, then letters, digits, '_', '-' or '.'"));
+        return Err(ArgumentError::new(format!("'{name}' cannot be the name of a mark"))
+            .with_help("a letter, then letters, digits, '_', '-' or '.'"));
     }
     if matches!(name, "start" | "end") {
         return Err(ArgumentError::new(format!("'{name}' is a time already")).with_help("choose another name"));
