@@ -201,7 +201,7 @@ impl Saved {
 
     /// The text of the file.
     pub fn to_text(&self) -> String {
-        ron_text::to_text(self)
+        ron_text::to_text(self) + "\n"
     }
 
     /// Whether it is about this program, run so.
