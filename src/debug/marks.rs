@@ -110,7 +110,7 @@ impl Marks {
                 }
                 if let Some(ticks) = word.strip_prefix('-') {
                     let ticks = grouped_number(ticks).ok_or_else(no_time)?;
-                    let early = || ArgumentError::new(format!("{} is {ticks} before t=0: now is t={now}", ticks - now));
+                    let early = || ArgumentError::new(format!("{ticks} ticks back is before the start: now is t={now}"));
                     return now.checked_sub(ticks).map(Moment::Tick).ok_or_else(early);
                 }
                 let number = word.strip_prefix("t=").unwrap_or(word);
