@@ -76,7 +76,16 @@ impl Session {
         let mut visited = Visited::default();
         visited.push(timeline.time());
         let (focus, settings) = (Focus::default(), Settings::default());
-        Ok(Self { program: opened.program, timeline, focus, settings, breakpoints: Breakpoints::default(), visited, wanted_event: None, log: Vec::new() })
+        Ok(Self {
+            program: opened.program,
+            timeline,
+            focus,
+            settings,
+            breakpoints: Breakpoints::default(),
+            visited,
+            wanted_event: None,
+            log: Vec::new(),
+        })
     }
 
     /// The program.
