@@ -1,0 +1,24 @@
+//! What came of a command, as plain data; the front end words it.
+
+use std::path::PathBuf;
+
+use crate::debug::stop::Stop;
+
+/// What came of a command.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Nothing to say.
+    Nothing,
+    /// Lines to say.
+    Text(String),
+    /// It ran, and stopped.
+    Stop(Box<Stop>),
+    /// Lines follow that belong to it, up to one that says `end`: commands for these breakpoints.
+    Collect(Vec<u32>),
+    /// It must be confirmed: asked again with a yes, it is done.
+    Ask(String),
+    /// The commands of a file are to be executed.
+    Source(PathBuf),
+    /// The end.
+    Quit,
+}
