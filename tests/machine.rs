@@ -176,6 +176,7 @@ fn calls_carry_values_between_registers_and_memory() {
         resident: None,
         schedule: Schedule::InOrder,
         seed: 0,
+        start: 0,
     };
     let mut machine = Machine::new(device, config).unwrap();
     run_to_end(&mut machine);

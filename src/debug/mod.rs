@@ -5,6 +5,7 @@
 //! the same memory; [`verify_case`] compares what they leave behind and finds who wrote a wrong element; [`summarize`] says what a
 //! run came to.
 
+pub mod argument;
 pub mod breakpoints;
 pub mod focus;
 pub mod open;
@@ -13,8 +14,10 @@ pub mod stop;
 pub mod target;
 
 mod fault;
+mod launcher;
 mod run;
 mod summary;
+pub mod timeline;
 mod verify;
 mod writer;
 

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::fault::{Blame, Fault};
-use crate::launch::{Case, Contents, DataError, PlannedBuffer, PlannedLaunch};
-use crate::machine::{Device, LaunchConfig, Machine, NotMapped, Observer, OutOfMemory, Schedule, Step, Unobserved};
+use super::launcher::Job;
+use crate::launch::{Case, DataError, PlannedLaunch};
+use crate::machine::{Device, Machine, NotMapped, Observer, OutOfMemory, Schedule, Step, Tick, Unobserved};
 use crate::program::Program;
 
 /// Warp-instructions run between two looks at the step limit.
@@ -59,6 +60,9 @@ pub enum RunError {
     /// The buffers do not fit the address space.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
+    /// A case without launches.
+    #[error("the launch file describes no launch")]
+    NoLaunch,
     /// A buffer is not where it was made.
     #[error(transparent)]
     NotMapped(#[from] NotMapped),
@@ -69,7 +73,7 @@ pub enum RunError {
 /// # Errors
 /// Reasons outside the kernel; a fault of the kernel is a result.
 pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<CaseRun, RunError> {
-    let mut runner = Runner::new(program, case, options);
+    let mut runner = Runner::new(Job { program, case, options });
     while runner.run_next(&mut Unobserved)? {}
     Ok(runner.run)
 }
@@ -80,111 +84,62 @@ pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Re
 /// Reasons outside the kernel.
 pub fn start_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<Result<Machine, Box<Fault>>, RunError> {
     let blame = Blame { program, launch: &case.launches[0], index: 0 };
-    Runner::new(program, case, options).prepare(Device::new(Arc::clone(program)), &blame)
+    let device = Device::new(Arc::clone(program));
+    let machine = Job { program, case, options }.prepare(&blame, device, 0, &mut Vec::new())?;
+    Ok(machine.map_err(|refused| refused.fault))
 }
 
 /// A case in the course of being run.
 pub(super) struct Runner<'a> {
-    program: &'a Arc<Program>,
-    case: &'a Case,
-    options: &'a RunOptions,
+    job: Job<'a>,
+    /// Where the last launch ended.
+    time: Tick,
     pub run: CaseRun,
 }
 
 impl<'a> Runner<'a> {
-    pub fn new(program: &'a Arc<Program>, case: &'a Case, options: &'a RunOptions) -> Self {
-        let device = Some(Device::new(Arc::clone(program)));
-        Self { program, case, options, run: CaseRun { device, addresses: Vec::new(), launches: Vec::new(), fault: None } }
+    pub fn new(job: Job<'a>) -> Self {
+        let device = Some(Device::new(Arc::clone(job.program)));
+        Self { job, time: 0, run: CaseRun { device, addresses: Vec::new(), launches: Vec::new(), fault: None } }
     }
 
     /// Runs the next launch; false if there is none, or a fault has stopped the case.
     pub fn run_next(&mut self, observer: &mut impl Observer) -> Result<bool, RunError> {
-        let index = self.run.launches.len();
-        let (Some(launch), None) = (self.case.launches.get(index), &self.run.fault) else { return Ok(false) };
+        let (Some(blame), None) = (self.job.blame(self.run.launches.len()), &self.run.fault) else { return Ok(false) };
         let Some(device) = self.run.device.take() else { return Ok(false) };
-        let blame = Blame { program: self.program, launch, index };
-        let ran = LaunchRun { kernel: blame.kernel_name(), grid: launch.grid, block: launch.block, ticks: 0, thread_instructions: 0 };
-        let prepared = self.prepare(device, &blame)?;
-        self.run.launches.push(ran);
+        let PlannedLaunch { grid, block, .. } = *blame.launch;
+        let prepared = self.job.prepare(&blame, device, self.time, &mut self.run.addresses)?;
+        self.run.launches.push(LaunchRun { kernel: blame.kernel_name(), grid, block, ticks: 0, thread_instructions: 0 });
         match prepared {
             Ok(machine) => self.finish(machine, &blame, observer),
-            Err(fault) => self.run.fault = Some(*fault),
+            Err(refused) => (self.run.device, self.run.fault) = (Some(refused.device), Some(*refused.fault)),
         }
         Ok(true)
     }
 
-    /// The machine about to execute a launch, whose buffers are made; or why it is refused.
-    fn prepare(&mut self, mut device: Device, blame: &Blame<'_>) -> Result<Result<Machine, Box<Fault>>, RunError> {
-        for buffer in self.case.buffers.iter().filter(|buffer| buffer.launch == blame.index) {
-            self.run.addresses.push(make_buffer(&mut device, buffer)?);
-        }
-        let refusal = match (&blame.launch.bounds, self.params(blame)) {
-            (Some(message), _) => Box::new(blame.refused(message.clone())),
-            (None, Err(fault)) => fault,
-            (None, Ok(params)) => {
-                let machine = Machine::new(device, self.config(blame.launch, params));
-                return Ok(machine.map_err(|error| Box::new(blame.refused(error.to_string()))));
-            }
-        };
-        self.run.device = Some(device);
-        Ok(Err(refusal))
-    }
-
-    fn params(&self, blame: &Blame<'_>) -> Result<Vec<u8>, Box<Fault>> {
-        let bytes = blame.launch.param_bytes(&self.run.addresses, |_, _| None);
-        bytes.map_err(|index| Box::new(blame.unsupported(format!("params[{index}] is a tensor map, and tensor copies are not modelled"))))
-    }
-
     fn finish(&mut self, mut machine: Machine, blame: &Blame<'_>, observer: &mut impl Observer) {
-        self.run.fault = run_to_end(&mut machine, self.options.step_limit, blame, observer);
+        self.run.fault = run_to_end(&mut machine, self.job.options.step_limit, blame, observer);
         if let Some(ran) = self.run.launches.last_mut() {
-            ran.ticks = machine.tick();
+            ran.ticks = machine.tick() - self.time;
             ran.thread_instructions = machine.thread_instructions();
         }
+        self.time = machine.tick();
         self.run.device = Some(machine.into_device());
     }
-
-    fn config(&self, launch: &PlannedLaunch, params: Vec<u8>) -> LaunchConfig {
-        LaunchConfig {
-            kernel: launch.kernel,
-            grid: launch.grid,
-            block: launch.block,
-            cluster: launch.cluster,
-            dynamic_shared: launch.dynamic_shared,
-            params,
-            cooperative: launch.cooperative,
-            resident: self.options.resident,
-            schedule: self.options.schedule,
-            seed: self.options.seed,
-        }
-    }
-}
-
-/// Makes a buffer and writes what it holds at the start.
-fn make_buffer(device: &mut Device, buffer: &PlannedBuffer) -> Result<u64, RunError> {
-    let fill = match buffer.contents {
-        Contents::Uninit => None,
-        Contents::Byte(byte) => Some(byte),
-        Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => Some(0),
-    };
-    // Recorded suites store 8-bit results as words, into buffers that are declared by the byte.
-    let padding = if buffer.element.bytes() == 1 { buffer.bytes.saturating_mul(3) } else { 0 };
-    let address = device.allocate_padded(&buffer.name, buffer.bytes, padding, fill)?;
-    buffer.contents.fill(buffer.bytes, &mut |offset, piece| device.write(address + offset, piece).map_err(RunError::from))?;
-    Ok(address)
 }
 
 /// Runs until all blocks have finished; what stopped it otherwise.
 fn run_to_end(machine: &mut Machine, step_limit: Option<u64>, blame: &Blame<'_>, observer: &mut impl Observer) -> Option<Fault> {
+    let start = machine.tick();
     loop {
-        let left = step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick()).min(SLICE));
+        let left = step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
         match machine.run(left, observer) {
             Step::Done => return None,
             Step::Trapped(trap) => return Some(blame.trap(&trap)),
             Step::Stuck(stuck) => return Some(blame.deadlock(&stuck)),
-            Step::Budget => {}
+            Step::Budget | Step::Paused => {}
         }
-        if let Some(limit) = step_limit.filter(|limit| machine.tick() >= *limit) {
+        if let Some(limit) = step_limit.filter(|limit| machine.tick() - start >= *limit) {
             return Some(blame.livelock(machine, limit));
         }
     }

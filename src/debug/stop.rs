@@ -141,6 +141,8 @@ pub enum Reason {
     Ended,
     /// An instruction faulted, or nobody can go on.
     Fault(Box<Fault>),
+    /// The data of a later launch cannot be read.
+    Broken(String),
     /// Going back ended at the beginning.
     Beginning,
     /// The focused thread has exited.

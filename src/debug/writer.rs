@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::launcher::Job;
 use super::run::{RunError, RunOptions, Runner};
 use crate::isa::Space;
 use crate::launch::Case;
@@ -21,7 +22,7 @@ pub struct Writer {
     pub thread: [u32; 3],
     /// `file.ptx:12`.
     pub place: String,
-    /// Time: warp-instructions issued before.
+    /// Time: warp-instructions issued before, counted from the first launch.
     pub time: u64,
 }
 
@@ -36,7 +37,7 @@ pub(super) fn last_writers(
     ranges: &[(u64, u64)],
 ) -> Result<Vec<Option<Writer>>, RunError> {
     let mut watch = Watch { ranges, launch: 0, last: vec![None; ranges.len()] };
-    let mut runner = Runner::new(program, case, options);
+    let mut runner = Runner::new(Job { program, case, options });
     while runner.run_next(&mut watch)? {
         watch.launch += 1;
     }

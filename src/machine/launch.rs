@@ -1,8 +1,8 @@
 //! How a grid is launched, and what is worked out once for the whole launch.
 
-use super::Device;
 use super::lanes::{LANES, PerLane};
 use super::special::Fixed;
+use super::{Device, Tick};
 use crate::cfg;
 use crate::program::{FuncId, Program, map};
 
@@ -39,6 +39,8 @@ pub struct LaunchConfig {
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
+    /// The tick of its first instruction: later launches of a case go on counting where the one before ended.
+    pub start: Tick,
 }
 
 /// Why a launch is refused.

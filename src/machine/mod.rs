@@ -18,6 +18,7 @@ mod launch;
 mod memory;
 mod registers;
 mod schedule;
+mod snapshot;
 mod special;
 mod stuck;
 mod trap;
@@ -29,7 +30,7 @@ pub use barrier::{BARRIERS, Ballot, Barrier};
 pub use block::Block;
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
-pub use event::{AccessEvent, AccessKind, Observer, Unobserved};
+pub use event::{AccessEvent, AccessKind, Issue, Observer, Unobserved};
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, lanes_of};
 pub use launch::{LaunchConfig, LaunchError, Linked, Schedule};
 pub use memory::{Allocation, OutOfMemory, Region};
@@ -41,7 +42,7 @@ pub use warp::{CallFrame, CallStack, GroupState, LaneGroup, Warp, frames};
 
 use crate::program::Program;
 
-/// Time since launch: warp-instructions issued.
+/// Time: warp-instructions issued since the first launch.
 pub type Tick = u64;
 
 /// A launched grid and the memory it works on. A clone is a snapshot.
@@ -66,8 +67,8 @@ impl Machine {
     /// If the launch does not fit the kernel or the hardware's limits.
     pub fn new(device: Device, config: LaunchConfig) -> Result<Self, LaunchError> {
         let linked = Arc::new(Linked::new(&device, config)?);
-        let cursor = Cursor::new(linked.config.seed);
-        Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick: 0, thread_instructions: 0 })
+        let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
+        Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick, thread_instructions: 0 })
     }
 
     /// The program that runs.
@@ -80,7 +81,7 @@ impl Machine {
         &self.linked.config
     }
 
-    /// Warp-instructions issued since launch.
+    /// Warp-instructions issued since the first launch.
     pub fn tick(&self) -> Tick {
         self.tick
     }
@@ -103,6 +104,11 @@ impl Machine {
     /// The blocks on the machine, in order of their slots.
     pub fn resident_blocks(&self) -> impl Iterator<Item = &Block> {
         self.blocks.iter().flatten().map(|block| &**block)
+    }
+
+    /// The block at `index` of the grid, if it is on the machine.
+    pub fn block(&self, index: [u32; 3]) -> Option<&Block> {
+        self.resident_blocks().find(|block| block.index == index)
     }
 
     /// A fingerprint of the whole state: equal for equal states, however they were reached.

@@ -58,6 +58,11 @@ impl Registers {
         self.pred[pred..end_pred].iter_mut().for_each(|bits| *bits &= !mask);
     }
 
+    /// Bytes they take.
+    pub fn bytes(&self) -> u64 {
+        (size_of_val(&*self.b32) + size_of_val(&*self.b64) + size_of_val(&*self.pred)) as u64
+    }
+
     /// Adds everything to `digest`.
     pub fn digest(&self, digest: &mut Digest) {
         self.b32.iter().flatten().for_each(|value| digest.word(u64::from(*value)));

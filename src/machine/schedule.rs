@@ -13,8 +13,7 @@ use super::event::Observer;
 use super::exec::{Pause, WarpRun};
 use super::launch::Schedule;
 use super::stuck;
-use super::trap::{Place, Step};
-use super::warp::{GroupState, Warp};
+use super::trap::{Place, Step, Trap};
 use super::{Machine, Tick};
 
 /// Ticks a warp runs at most before another has its turn.
@@ -60,25 +59,31 @@ impl Machine {
     /// answer it returns the same again.
     pub fn run(&mut self, budget: u64, observer: &mut impl Observer) -> Step {
         let end = self.tick.saturating_add(budget);
+        let mut paused = false;
         loop {
             if (self.cursor.warp_left == 0 || !self.current_can_run()) && !self.select() {
                 let all_started = self.started == self.linked.blocks;
                 let done = all_started && self.blocks.iter().all(Option::is_none);
                 return if done { Step::Done } else { Step::Stuck(Box::new(stuck::explain(self))) };
             }
+            if paused {
+                return Step::Paused;
+            }
             if self.tick >= end {
                 return Step::Budget;
             }
-            if let Some(trap) = self.run_turn(end, observer) {
-                return trap;
+            match self.run_turn(end, observer) {
+                Ok(asked) => paused = asked,
+                Err(trap) => return Step::Trapped(trap),
             }
         }
     }
 
-    /// Runs the current warp until it pauses, its turn is over or `end` is reached.
-    fn run_turn(&mut self, end: Tick, observer: &mut impl Observer) -> Option<Step> {
+    /// Runs the current warp until it pauses, its turn is over or `end` is reached. True if the observer asks for a pause.
+    fn run_turn<O: Observer>(&mut self, end: Tick, observer: &mut O) -> Result<bool, Box<Trap>> {
         let Cursor { slot, warp, .. } = self.cursor;
-        let block = Arc::make_mut(self.blocks[slot].as_mut()?);
+        let Some(block) = &mut self.blocks[slot] else { return Ok(false) };
+        let block = Arc::make_mut(block);
         let allowance = u64::from(self.cursor.warp_left).min(end - self.tick) as u32;
         let mut run = WarpRun {
             program: &self.device.program,
@@ -91,8 +96,10 @@ impl Machine {
             place: Place { pc: crate::program::Pc(0), tick: self.tick, block: block.index, warp: warp as u32 },
             left: allowance,
             threads: 0,
+            paused: false,
         };
         let pause = run.run();
+        let (mut paused, last) = (run.paused, Place { tick: run.place.tick.saturating_sub(1), ..run.place });
         let used = allowance - run.left;
         self.thread_instructions += run.threads;
         self.tick += u64::from(used);
@@ -100,17 +107,48 @@ impl Machine {
         self.cursor.block_left = self.cursor.block_left.saturating_sub(used);
         match pause {
             Pause::TurnOver | Pause::Waits => {}
-            Pause::Arrived { id, mask, wanted, votes } => block.arrive(&self.device.program, warp, id, mask, wanted, votes),
+            Pause::Arrived { id, mask, wanted, votes } => {
+                block.arrive(&self.device.program, warp, id, mask, wanted, votes);
+                paused |= O::INSTRUCTIONS && observer.arrived(last, block);
+            }
             Pause::LanesExited { before } => {
                 block.lanes_exited(&self.device.program, warp, before);
+                paused |= O::INSTRUCTIONS && observer.arrived(last, block);
                 if block.is_done() {
                     self.blocks[slot] = self.next_block();
                     self.cursor.warp_left = 0;
                 }
             }
-            Pause::Trapped(trap) => return Some(Step::Trapped(trap)),
+            Pause::Trapped(trap) => return Err(trap),
         }
-        None
+        Ok(paused)
+    }
+
+    /// Makes it the turn of warp `warp` of block `block`, a whole turn from now on, whoever had it before: an order that the hardware
+    /// could choose as well. False, and nothing changes, if that warp cannot run now or has the turn anyway.
+    pub fn give_turn(&mut self, block: [u32; 3], warp: u32) -> bool {
+        let warp = warp as usize;
+        let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|resident| resident.index == block));
+        let Some(slot) = slot.filter(|slot| self.can_run(*slot, warp)) else { return false };
+        if (self.cursor.slot, self.cursor.warp) == (slot, warp) && self.cursor.warp_left > 0 {
+            return false;
+        }
+        if self.cursor.slot != slot || self.cursor.block_left == 0 {
+            self.cursor.block_left = BLOCK_TURN;
+        }
+        self.begin_turn(slot, warp, WARP_TURN);
+        true
+    }
+
+    /// Ends the turn of the warp that has it, so that the next one runs.
+    pub fn end_turn(&mut self) {
+        self.cursor.warp_left = 0;
+    }
+
+    /// Brings the scheduler to where the next instruction will be issued, which starts a block if it is one's first. Doing it or not
+    /// makes no difference to the run.
+    pub fn settle(&mut self) {
+        let _ = self.run(0, &mut super::Unobserved);
     }
 
     fn current_can_run(&self) -> bool {
@@ -118,7 +156,7 @@ impl Machine {
     }
 
     fn can_run(&self, slot: usize, warp: usize) -> bool {
-        self.blocks.get(slot).and_then(Option::as_ref).and_then(|block| block.warps.get(warp)).is_some_and(|warp| is_ready(warp))
+        self.blocks.get(slot).and_then(Option::as_ref).and_then(|block| block.warps.get(warp)).is_some_and(|warp| warp.can_run())
     }
 
     /// Moves the cursor to the next warp that can run; false if there is none.
@@ -196,8 +234,4 @@ impl Machine {
         self.started += 1;
         Some(Arc::new(block))
     }
-}
-
-fn is_ready(warp: &Warp) -> bool {
-    warp.groups.iter().any(|group| group.state == GroupState::Ready)
 }

@@ -114,6 +114,8 @@ pub struct Stuck {
 pub enum Step {
     /// The budget is used up; the run can go on.
     Budget,
+    /// The observer asked for a pause; the run can go on.
+    Paused,
     /// All blocks have finished.
     Done,
     /// An instruction faulted.

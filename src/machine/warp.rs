@@ -110,6 +110,11 @@ pub struct Warp {
 }
 
 impl Warp {
+    /// Whether any of its groups can run.
+    pub fn can_run(&self) -> bool {
+        self.groups.iter().any(|group| group.state == GroupState::Ready)
+    }
+
     /// The group that runs next: the one furthest behind by `rank` among those that are ready and have not yielded.
     /// `None` if all wait.
     pub fn next_group(&mut self, rank: &[u32]) -> Option<usize> {

@@ -7,6 +7,7 @@
 pub mod map;
 mod op;
 mod operand;
+pub mod operands;
 
 use std::sync::Arc;
 

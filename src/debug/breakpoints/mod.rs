@@ -1,4 +1,25 @@
 //! Where runs stop: breakpoints, watchpoints and catchpoints in one numbered list, as in gdb.
+//!
+//! A command's argument is taken apart by [`Arguments`]; its location becomes instructions in [`Location`], its event in [`Event`].
+//! [`Breakpoints`] is the list; a run looks at its [`Trigger`]s and counts its hits.
+
+mod arguments;
+mod events;
+mod lines;
+mod list;
+mod location;
+mod names;
+mod opcode;
+mod view;
+
+pub use arguments::{Arguments, LogArguments, Part};
+pub use events::{EVENTS, barrier_number};
+pub use lines::ptx_line;
+pub use list::Breakpoints;
+pub use location::{Location, Resolved};
+pub use names::plain_name;
+pub use opcode::{Pattern, opcode};
+pub use view::{BreakpointPlace, BreakpointRow, breakpoint_place, breakpoint_rows};
 
 use super::focus::ThreadFilter;
 use super::target::Target;

@@ -257,7 +257,7 @@ impl<O: Observer> WarpRun<'_, O> {
     /// Tells the observer.
     #[inline(always)]
     pub(super) fn report(&mut self, space: Space, access: &LaneAccess, kind: AccessKind) {
-        if O::ACTIVE {
+        if O::ACCESSES {
             let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
             self.observer.access(&AccessEvent { place: self.place, lanes, kind, space, addresses, bytes });
         }

@@ -23,14 +23,16 @@ mod select;
 mod sync;
 mod warp_level;
 
+use smallvec::SmallVec;
+
 use super::Linked;
-use super::event::Observer;
+use super::event::{Issue, Observer};
 use super::lanes::LaneMask;
 use super::memory::{Pages, Region};
 use super::registers::FrameBase;
 use super::trap::{Place, Trap, TrapKind};
 use super::warp::Warp;
-use crate::program::{Op, Pc, Program};
+use crate::program::{Inst, Op, Pc, Program};
 use operands::Lanes;
 
 /// Ticks a group may run while others of its warp could, if nothing it does looks like waiting for them.
@@ -111,13 +113,16 @@ pub struct WarpRun<'a, O> {
     pub left: u32,
     /// Thread-instructions executed in this turn.
     pub threads: u64,
+    /// The observer wants a pause: the turn ends as if it were used up.
+    pub paused: bool,
 }
 
 impl<O: Observer> WarpRun<'_, O> {
     /// Runs the warp's groups until something ends the turn.
     pub fn run(&mut self) -> Pause {
         loop {
-            let Some(index) = self.warp.next_group(&self.linked.rank) else { return Pause::Waits };
+            let next = if O::INSTRUCTIONS { self.next_group_observed() } else { self.warp.next_group(&self.linked.rank) };
+            let Some(index) = next else { return Pause::Waits };
             let limit = if self.warp.groups.len() == 1 { u32::MAX } else { self.warp.limit(index, &self.linked.rank) };
             if let Some(pause) = self.run_group(index, limit) {
                 return pause;
@@ -132,12 +137,20 @@ impl<O: Observer> WarpRun<'_, O> {
         let mut group = Group { index, pc: chosen.pc, mask: chosen.mask, frame: chosen.frame };
         let alone = self.warp.groups.len() == 1;
         loop {
-            if self.left == 0 {
+            if self.left == 0 || O::INSTRUCTIONS && self.paused {
                 self.warp.groups[index].pc = group.pc;
                 return Some(Pause::TurnOver);
             }
             self.place.pc = group.pc;
-            let flow = match self.step(&program.code[group.pc.index()], &group) {
+            let inst = &program.code[group.pc.index()];
+            let issue = O::INSTRUCTIONS.then(|| self.issue(inst, &group));
+            if let Some(issue) = &issue
+                && self.observer.before(issue, self.warp)
+            {
+                self.paused = true;
+                continue;
+            }
+            let flow = match self.step(inst, &group) {
                 Ok(flow) => flow,
                 Err(trap) => {
                     self.warp.groups[index].pc = group.pc;
@@ -146,6 +159,9 @@ impl<O: Observer> WarpRun<'_, O> {
             };
             self.left -= 1;
             self.place.tick += 1;
+            if let Some(issue) = &issue {
+                self.paused |= self.observer.after(issue, self.warp);
+            }
             let from = group.pc;
             match flow {
                 Flow::Next => group.pc = Pc(from.0 + 1),
@@ -175,19 +191,38 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// Executes one instruction for the lanes of `group`.
     #[inline(always)]
-    fn step(&mut self, inst: &crate::program::Inst, group: &Group) -> Executed {
-        let active = match inst.guard {
-            None => group.mask,
-            Some(guard) => {
-                let bits = self.warp.registers.pred[(group.frame.pred + guard.slot) as usize];
-                group.mask & if guard.negate { !bits } else { bits }
-            }
-        };
+    fn step(&mut self, inst: &Inst, group: &Group) -> Executed {
+        let active = self.active(inst, group);
         self.threads += u64::from(active.count_ones());
         if active == 0 {
             return Ok(Flow::Next);
         }
         self.dispatch(&inst.op, group, active)
+    }
+
+    /// The lanes of `group` for which the guard holds.
+    #[inline(always)]
+    fn active(&self, inst: &Inst, group: &Group) -> LaneMask {
+        let Some(guard) = inst.guard else { return group.mask };
+        let bits = self.warp.registers.pred[(group.frame.pred + guard.slot) as usize];
+        group.mask & if guard.negate { !bits } else { bits }
+    }
+
+    fn issue(&self, inst: &Inst, group: &Group) -> Issue {
+        let depth = self.warp.groups[group.index].stack.as_ref().map_or(0, |frame| frame.depth);
+        Issue { place: self.place, lanes: group.mask, active: self.active(inst, group), frame: group.frame, depth }
+    }
+
+    /// Chooses the group that runs next, and reports the groups that met.
+    fn next_group_observed(&mut self) -> Option<usize> {
+        let before: SmallVec<[LaneMask; 8]> = self.warp.groups.iter().map(|group| group.mask).collect();
+        let next = self.warp.next_group(&self.linked.rank);
+        if self.warp.groups.len() < before.len() {
+            for group in self.warp.groups.iter().filter(|group| !before.contains(&group.mask)) {
+                self.paused |= self.observer.merged(Place { pc: group.pc, ..self.place }, group.mask);
+            }
+        }
+        next
     }
 
     #[inline(always)]

@@ -48,6 +48,16 @@ impl LocalMemory {
         }
     }
 
+    /// Bytes of stripes that `other`, an earlier clone, does not share.
+    pub fn unshared_bytes(&self, other: &LocalMemory) -> u64 {
+        let others = other.stripes.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        let unshared = |(own, other): &(&Option<Arc<Stripe>>, Option<&Arc<Stripe>>)| match (own, other) {
+            (Some(own), Some(other)) => !Arc::ptr_eq(own, other),
+            (own, _) => own.is_some(),
+        };
+        (self.stripes.iter().zip(others).filter(unshared).count() * STRIPE_BYTES * LANES) as u64
+    }
+
     /// Adds everything to `digest`; a stripe of zeros counts like an absent one.
     pub fn digest(&self, digest: &mut Digest) {
         for (index, stripe) in self.stripes.iter().enumerate() {

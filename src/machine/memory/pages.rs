@@ -95,6 +95,41 @@ impl Pages {
         }
     }
 
+    /// Whether `other`, an earlier or later clone, shares all pages of `bytes` bytes from `offset` on: nobody wrote to them in between.
+    pub fn shares(&self, other: &Pages, offset: u64, bytes: u64) -> bool {
+        if self.chunks.len() != other.chunks.len() {
+            return false;
+        }
+        let last = offset.saturating_add(bytes.max(1) - 1).min(self.len.saturating_sub(1));
+        let pages = (offset as usize / PAGE_BYTES)..=(last as usize / PAGE_BYTES);
+        pages.into_iter().all(|page| match (self.chunk_at(page), other.chunk_at(page)) {
+            (Some(own), Some(others)) => {
+                let index = page % PAGES_PER_CHUNK;
+                Arc::ptr_eq(own, others) || same_page(own.pages[index].as_ref(), others.pages[index].as_ref())
+            }
+            (None, None) => true,
+            (Some(chunk), None) | (None, Some(chunk)) => chunk.pages[page % PAGES_PER_CHUNK].is_none(),
+        })
+    }
+
+    /// Bytes of pages that `other`, an earlier clone, does not share.
+    pub fn unshared_bytes(&self, other: &Pages) -> u64 {
+        let chunks = self.chunks.iter().zip(other.chunks.iter().map(Some).chain(std::iter::repeat(None)));
+        let pages = chunks.map(|(own, others)| match (own, others.and_then(Option::as_ref)) {
+            (None, _) => 0,
+            (Some(own), Some(others)) if Arc::ptr_eq(own, others) => 0,
+            (Some(own), Some(others)) => {
+                own.pages.iter().zip(&others.pages).filter(|(own, others)| !same_page(own.as_ref(), others.as_ref())).count()
+            }
+            (Some(own), None) => own.pages.iter().flatten().count(),
+        });
+        pages.sum::<usize>() as u64 * PAGE_BYTES as u64
+    }
+
+    fn chunk_at(&self, page: usize) -> Option<&Arc<Chunk>> {
+        self.chunks.get(page / PAGES_PER_CHUNK).and_then(Option::as_ref)
+    }
+
     /// Adds the contents to `digest`, absent pages as the fill bytes they read as.
     pub fn digest(&self, digest: &mut Digest) {
         digest.word(self.len);
@@ -113,6 +148,14 @@ impl Pages {
             }
             offset += PAGE_BYTES as u64;
         }
+    }
+}
+
+fn same_page(a: Option<&Arc<Page>>, b: Option<&Arc<Page>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
     }
 }
 

@@ -77,6 +77,16 @@ impl Region {
         self.index_of(address).map(|index| Arc::make_mut(&mut self.allocations[index]))
     }
 
+    /// Bytes of pages that `other`, an earlier clone, does not share.
+    pub fn unshared_bytes(&self, other: &Region) -> u64 {
+        let unshared = |allocation: &Arc<Allocation>| match other.allocations.binary_search_by_key(&allocation.base, |other| other.base) {
+            Ok(index) if Arc::ptr_eq(allocation, &other.allocations[index]) => 0,
+            Ok(index) => allocation.pages.unshared_bytes(&other.allocations[index].pages),
+            Err(_) => allocation.pages.unshared_bytes(&Pages::new(0, 0)),
+        };
+        self.allocations.iter().map(unshared).sum()
+    }
+
     /// Adds everything to `digest`.
     pub fn digest(&self, digest: &mut Digest) {
         for allocation in self.allocations() {

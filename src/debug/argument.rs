@@ -1,0 +1,61 @@
+//! What is wrong with the argument of a command.
+
+use std::ops::Range;
+
+use crate::isa::nearest;
+
+/// What is wrong with an argument that the user typed, where, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ArgumentError {
+    /// What is wrong, in one line.
+    pub message: String,
+    /// The bytes of the text that was parsed; none if it is about no part of it.
+    pub span: Option<Range<usize>>,
+    /// What would be right, if that is known.
+    pub help: Option<String>,
+}
+
+impl ArgumentError {
+    /// An error about the whole argument.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), span: None, help: None }
+    }
+
+    /// Says which bytes it is about.
+    #[must_use]
+    pub fn at(mut self, span: Range<usize>) -> Self {
+        self.span = Some(span);
+        self
+    }
+
+    /// Adds what would be right.
+    #[must_use]
+    pub fn with_help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// Adds `did you mean '..'?` if one of `known` is near enough to `word`. Letter case, a leading `$` or `%` and underscores do not
+    /// count.
+    #[must_use]
+    pub fn with_nearest<'n>(self, word: &str, known: impl IntoIterator<Item = &'n str>) -> Self {
+        let known: Vec<(String, &str)> = known.into_iter().map(|name| (plain(name), name)).collect();
+        let near = nearest(&plain(word), known.iter().map(|(plain, _)| plain.as_str()));
+        match near.and_then(|near| known.iter().find(|(plain, _)| plain == near)) {
+            Some((_, name)) => self.with_help(format!("did you mean '{name}'?")),
+            None => self,
+        }
+    }
+
+    /// The same error for a text in which the one that was parsed starts at byte `offset`.
+    #[must_use]
+    pub fn shifted(mut self, offset: usize) -> Self {
+        self.span = self.span.map(|span| span.start.saturating_add(offset)..span.end.saturating_add(offset));
+        self
+    }
+}
+
+fn plain(name: &str) -> String {
+    name.trim_start_matches(['$', '%']).chars().filter(|character| *character != '_').flat_map(char::to_lowercase).collect()
+}

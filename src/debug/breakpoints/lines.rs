@@ -1,0 +1,112 @@
+//! Lines of the PTX text and of the source language, as places in the code.
+
+use super::super::argument::ArgumentError;
+use super::location::Resolved;
+use crate::program::{Op, Pc, Program};
+
+/// The line of the PTX text that the instruction at `pc` stands on; 0 if there is no such instruction.
+pub fn ptx_line(program: &Program, pc: Pc) -> u32 {
+    program.spans.get(pc.index()).map_or(0, |span| program.sources_text.file(span.source).line_of(span.start))
+}
+
+/// The instructions of a line of `file`, or of the PTX text where no file is named. A line without instructions stands for the next
+/// that has some, as in gdb.
+///
+/// # Errors
+/// There is no such file, or no instruction on the line or behind it.
+pub(super) fn resolve(program: &Program, file: Option<&str>, line: u32) -> Result<Resolved, ArgumentError> {
+    let Some(file) = file else { return resolve_ptx(program, line, |_| true) };
+    let numbers: Vec<u32> = program.source_files.iter().filter(|(_, name)| is_called(name, file)).map(|(number, _)| *number).collect();
+    if !numbers.is_empty() {
+        return resolve_source(program, &numbers, file, line);
+    }
+    if is_ptx_file(program, file) {
+        return resolve_ptx(program, line, |pc| is_called(ptx_name(program, pc), file));
+    }
+    let sources = program.source_files.iter().map(|(_, name)| short(name));
+    let ptx = program.spans.first().map(|span| program.sources_text.file(span.source).short_name());
+    let known: Vec<&str> = ptx.into_iter().chain(sources).collect();
+    let error = ArgumentError::new(format!("no code comes from a file '{file}'")).with_nearest(file, known.iter().copied());
+    Err(if error.help.is_some() { error } else { error.with_help(format!("there is code of {}", known.join(", "))) })
+}
+
+/// Whether `file` names a PTX text of the program.
+pub(super) fn is_ptx_file(program: &Program, file: &str) -> bool {
+    program.spans.first().is_some_and(|_| (0..program.code.len()).any(|index| is_called(ptx_name(program, Pc::new(index)), file)))
+}
+
+fn ptx_name(program: &Program, pc: Pc) -> &str {
+    program.spans.get(pc.index()).map_or("", |span| program.sources_text.file(span.source).name())
+}
+
+/// Whether a path is meant by `word`: its last components are the same.
+fn is_called(path: &str, word: &str) -> bool {
+    !word.is_empty()
+        && path.strip_suffix(word).is_some_and(|before| before.is_empty() || before.ends_with(['/', '\\']) || word.starts_with('/'))
+}
+
+fn short(path: &str) -> &str {
+    path.rsplit(['/', '\\']).next().unwrap_or(path)
+}
+
+fn resolve_ptx(program: &Program, line: u32, in_file: impl Fn(Pc) -> bool) -> Result<Resolved, ArgumentError> {
+    let lines = || (0..program.code.len()).map(Pc::new).filter(|pc| in_file(*pc)).map(|pc| (ptx_line(program, pc), pc));
+    let name = |pc| short(ptx_name(program, pc)).to_string();
+    match lines().filter(|(at, _)| *at >= line).min() {
+        Some((at, pc)) => Ok(Resolved { pcs: vec![pc], note: moved(&name(pc), line, at) }),
+        None => Err(match lines().max() {
+            Some((last, pc)) => {
+                ArgumentError::new(format!("no instruction on line {line} of {} or behind it; the last is on line {last}", name(pc)))
+            }
+            None => ArgumentError::new("the module has no instructions"),
+        }),
+    }
+}
+
+fn moved(file: &str, from: u32, to: u32) -> Option<String> {
+    (from != to).then(|| format!("no instruction on line {from} of {file}: line {to} instead"))
+}
+
+fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Result<Resolved, ArgumentError> {
+    let of_file = |at: &crate::program::SourceLine| files.contains(&at.file);
+    let lines = || program.source_lines.iter().flatten().filter(|at| of_file(at)).map(|at| at.line);
+    let Some(at) = lines().filter(|at| *at >= line).min() else {
+        return Err(match lines().max() {
+            Some(last) => ArgumentError::new(format!(
+                "no instruction comes from line {line} of {name} or from behind it; the last comes from line {last}"
+            )),
+            None => ArgumentError::new(format!("no instruction comes from {name}"))
+                .with_help("the module names the file, but its instructions have no '.loc' of it"),
+        });
+    };
+    let on_line = |pc: usize| program.source_lines.get(pc).copied().flatten().is_some_and(|place| of_file(&place) && place.line == at);
+    Ok(Resolved { pcs: entries(program, on_line), note: moved(name, line, at) })
+}
+
+/// The instructions of a line at which it is entered: from the line before, by a branch from another line, or with the function.
+fn entries(program: &Program, on_line: impl Fn(usize) -> bool) -> Vec<Pc> {
+    let mut entered: Vec<Pc> = Vec::new();
+    for function in &program.functions {
+        for pc in function.code.clone() {
+            let index = pc as usize;
+            if on_line(index) && (pc == function.code.start || !on_line(index - 1)) {
+                entered.push(Pc(pc));
+            }
+            if !on_line(index) {
+                entered.extend(targets(program, index).iter().filter(|target| on_line(target.index())));
+            }
+        }
+    }
+    entered.sort();
+    entered.dedup();
+    entered
+}
+
+/// Where the instruction at `index` may branch to.
+fn targets(program: &Program, index: usize) -> &[Pc] {
+    match program.code.get(index).map(|inst| &inst.op) {
+        Some(Op::Branch { target, uniform: _ }) => std::slice::from_ref(target),
+        Some(Op::BranchIndexed { index: _, table, uniform: _ }) => program.tables.get(table.index()).map_or(&[], |targets| targets),
+        _ => &[],
+    }
+}

@@ -1,0 +1,159 @@
+//! Places in the code as a user names them, for `break`, `until`, `advance`, `list` and their kin.
+//!
+//! | written | means |
+//! | --- | --- |
+//! | nothing | where the focused lane stands |
+//! | `37`, `collatz.ptx:37` | a line of the PTX text: the first instruction on it or behind it |
+//! | `+2`, `-2` | a line of the PTX text, counted from the current one |
+//! | `kernel.cu:12` | a source line (`.loc`): every instruction at which it is entered |
+//! | `sgemm` | a kernel or function: its first instruction; the plain name of a mangled C++ name serves as well |
+//! | `$L__BB0_2`, `sgemm:$L__BB0_2` | a label, of the focused function first |
+//! | `*0x12`, `*18`, `*$pc+1` | an instruction by its number |
+//! | `op atom.*` | every instruction whose opcode the pattern matches ([`Pattern`]) |
+//!
+//! A *pc* is the number of an instruction in the module, from 0. It is shown in hexadecimal, as `0x12`, and typed behind a star.
+
+use super::super::argument::ArgumentError;
+use super::lines;
+use super::names;
+use super::opcode::Pattern;
+use crate::program::{Pc, Program};
+
+/// A place in the code as the user named it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Location {
+    /// Where the focused lane stands.
+    Here,
+    /// An instruction by its number.
+    Pc(u64),
+    /// An instruction counted from the one where the focused lane stands.
+    PcOffset(i64),
+    /// A line of a file; of the PTX text where none is named.
+    Line {
+        /// The file.
+        file: Option<String>,
+        /// The line, from 1.
+        line: u32,
+    },
+    /// A line of the PTX text, counted from the current one.
+    LineOffset(i64),
+    /// A function or label.
+    Name {
+        /// The function a label is in, or the file a function is in.
+        scope: Option<String>,
+        /// Its name.
+        name: String,
+    },
+    /// All instructions whose opcode matches.
+    Opcode(Pattern),
+}
+
+/// The instructions that a location stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    /// The instructions, in order; not empty.
+    pub pcs: Vec<Pc>,
+    /// Where they are instead, if the line that was named has no instruction.
+    pub note: Option<String>,
+}
+
+impl Location {
+    /// Reads a location as the user typed it.
+    ///
+    /// # Errors
+    /// It has none of the forms above.
+    pub fn parse(text: &str) -> Result<Self, ArgumentError> {
+        let start = text.len() - text.trim_start().len();
+        let text = text.trim();
+        let parsed = match text.split_once(char::is_whitespace) {
+            Some(("op", pattern)) => Pattern::parse(pattern.trim()).map(Location::Opcode),
+            Some((_, rest)) => Err(ArgumentError::new(format!("'{}' is not expected after a location", rest.trim()))
+                .at(text.len() - rest.trim_start().len()..text.len())),
+            None => Self::parse_word(text),
+        };
+        parsed.map_err(|error| if error.span.is_some() { error } else { error.at(0..text.len()) }).map_err(|error| error.shifted(start))
+    }
+
+    fn parse_word(text: &str) -> Result<Self, ArgumentError> {
+        if text == "op" {
+            return Err(ArgumentError::new("an opcode is expected after 'op'").with_help("such as 'op atom.*'"));
+        }
+        if text.is_empty() {
+            return Ok(Location::Here);
+        }
+        if let Some(number) = text.strip_prefix('*') {
+            return parse_pc(number);
+        }
+        if text.starts_with(['+', '-']) {
+            let offset = text.parse().ok().filter(|offset| i32::try_from(*offset).is_ok());
+            return offset.map(Location::LineOffset).ok_or_else(|| ArgumentError::new(format!("'{text}' is no number of lines")));
+        }
+        let (scope, name) = match text.rsplit_once(':') {
+            None => (None, text),
+            Some((scope, name)) if scope.is_empty() || name.is_empty() => {
+                return Err(ArgumentError::new(format!("'{scope}:{name}' lacks a side")).with_help("FILE:LINE or FUNCTION:LABEL"));
+            }
+            Some((scope, name)) => (Some(scope.to_string()), name),
+        };
+        if !name.starts_with(|first: char| first.is_ascii_digit()) {
+            return Ok(Location::Name { scope, name: name.to_string() });
+        }
+        match name.parse() {
+            Ok(line) if line > 0 => Ok(Location::Line { file: scope, line }),
+            Ok(_) => Err(ArgumentError::new("lines count from 1")),
+            Err(_) => {
+                Err(ArgumentError::new(format!("'{name}' is no line number"))
+                    .with_help("a line, a label, a function, '*PC', or 'op PATTERN'"))
+            }
+        }
+    }
+
+    /// The instructions that it stands for when the focused lane stands at `here`, or has exited.
+    ///
+    /// # Errors
+    /// There are none, or it is not clear which are meant.
+    pub fn resolve(&self, program: &Program, here: Option<Pc>) -> Result<Resolved, ArgumentError> {
+        let nowhere = || ArgumentError::new("the focused thread stands nowhere: it has exited or not started");
+        let one = |pc| Resolved { pcs: vec![pc], note: None };
+        match self {
+            Location::Here => here.map(one).ok_or_else(nowhere),
+            Location::Pc(number) => instruction(program, i128::from(*number)).map(one),
+            Location::PcOffset(offset) => {
+                let here = here.ok_or_else(nowhere)?;
+                instruction(program, i128::from(here.0) + i128::from(*offset)).map(one)
+            }
+            Location::Line { file, line } => lines::resolve(program, file.as_deref(), *line),
+            Location::LineOffset(offset) => {
+                let current = lines::ptx_line(program, here.ok_or_else(nowhere)?);
+                let line = u32::try_from(i64::from(current).saturating_add(*offset)).ok().filter(|line| *line > 0);
+                let line = line.ok_or_else(|| ArgumentError::new(format!("line {current}{offset:+} is before the first")))?;
+                lines::resolve(program, None, line)
+            }
+            Location::Name { scope, name } => names::resolve(program, scope.as_deref(), name, here),
+            Location::Opcode(pattern) => pattern.resolve(program),
+        }
+    }
+}
+
+/// `18`, `0x12`, `$pc`, `$pc+1`, `$pc-1`.
+fn parse_pc(text: &str) -> Result<Location, ArgumentError> {
+    let wrong = || ArgumentError::new(format!("'*{text}' is no instruction")).with_help("such as *18, *0x12 or *$pc+1");
+    match text.strip_prefix("$pc") {
+        Some("") => Ok(Location::PcOffset(0)),
+        Some(offset) if offset.starts_with(['+', '-']) => offset.parse().map(Location::PcOffset).map_err(|_| wrong()),
+        Some(_) => Err(wrong()),
+        None => {
+            let number = match text.strip_prefix("0x") {
+                Some(digits) if !digits.starts_with('+') => u64::from_str_radix(digits, 16),
+                _ => text.parse(),
+            };
+            number.map(Location::Pc).map_err(|_| wrong())
+        }
+    }
+}
+
+fn instruction(program: &Program, number: i128) -> Result<Pc, ArgumentError> {
+    let count = program.code.len();
+    let index = usize::try_from(number).ok().filter(|index| *index < count);
+    index.map(Pc::new).ok_or_else(|| ArgumentError::new(format!("there is no instruction {number}: the module has {count}, from 0")))
+}

@@ -1,0 +1,91 @@
+//! `info breakpoints` as plain data.
+
+use super::{Breakpoint, Breakpoints, Trigger, WatchMode};
+use crate::debug::focus::ThreadFilter;
+use crate::program::{Pc, Program};
+
+/// One row of `info breakpoints`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BreakpointRow {
+    /// Its number.
+    pub number: u32,
+    /// gdb's word for its kind: `breakpoint`, `watchpoint`, `read watchpoint`, `acc watchpoint`, `catchpoint` or `dprintf`.
+    pub kind: &'static str,
+    /// What happens to it when it stops: `keep` or `del`.
+    pub disposition: &'static str,
+    /// Whether it is looked at.
+    pub enabled: bool,
+    /// What the user typed.
+    pub what: String,
+    /// The instructions it is at; empty for watchpoints and events.
+    pub places: Vec<BreakpointPlace>,
+    /// Which threads it is for.
+    pub filter: ThreadFilter,
+    /// Times it fired, ignored ones included.
+    pub hits: u64,
+    /// Its condition.
+    pub condition: Option<String>,
+    /// Stops it still lets pass.
+    pub ignore: u64,
+    /// What it prints instead of stopping.
+    pub message: Option<String>,
+    /// What runs when it stops.
+    pub commands: Vec<String>,
+}
+
+/// An instruction that a breakpoint is at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BreakpointPlace {
+    /// The instruction.
+    pub pc: Pc,
+    /// The function it is in.
+    pub function: String,
+    /// `file.ptx:12`.
+    pub place: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// The rows of `info breakpoints`.
+pub fn breakpoint_rows(breakpoints: &Breakpoints, program: &Program) -> Vec<BreakpointRow> {
+    breakpoints.iter().map(|breakpoint| row(breakpoint, program)).collect()
+}
+
+fn row(breakpoint: &Breakpoint, program: &Program) -> BreakpointRow {
+    let pcs = if let Trigger::Code(pcs) = &breakpoint.trigger { pcs.as_slice() } else { &[] };
+    BreakpointRow {
+        number: breakpoint.number,
+        kind: breakpoint.kind(),
+        disposition: if breakpoint.temporary { "del" } else { "keep" },
+        enabled: breakpoint.enabled,
+        what: breakpoint.text.clone(),
+        places: pcs.iter().map(|pc| breakpoint_place(program, *pc)).collect(),
+        filter: breakpoint.filter,
+        hits: breakpoint.hits,
+        condition: breakpoint.condition.clone(),
+        ignore: breakpoint.ignore,
+        message: breakpoint.message.clone(),
+        commands: breakpoint.commands.clone(),
+    }
+}
+
+/// How `break` and `info breakpoints` show an instruction.
+pub fn breakpoint_place(program: &Program, pc: Pc) -> BreakpointPlace {
+    let function = program.function_at(pc).and_then(|id| program.functions.get(id.index()));
+    let name = function.map_or(String::new(), |function| function.name.to_string());
+    BreakpointPlace { pc, function: name, place: program.place(pc), text: program.text(pc) }
+}
+
+impl Breakpoint {
+    /// gdb's word for what kind it is.
+    pub fn kind(&self) -> &'static str {
+        match (&self.trigger, &self.message) {
+            (_, Some(_)) => "dprintf",
+            (Trigger::Code(_), None) => "breakpoint",
+            (Trigger::Watch(_, WatchMode::Change), None) => "watchpoint",
+            (Trigger::Watch(_, WatchMode::Read), None) => "read watchpoint",
+            (Trigger::Watch(_, WatchMode::Access), None) => "acc watchpoint",
+            (Trigger::Event(_), None) => "catchpoint",
+        }
+    }
+}

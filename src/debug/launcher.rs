@@ -1,0 +1,90 @@
+//! From a planned launch to a machine about to execute its first instruction.
+
+use std::sync::Arc;
+
+use super::fault::{Blame, Fault};
+use super::run::{RunError, RunOptions};
+use crate::launch::{Case, Contents, PlannedBuffer, PlannedLaunch};
+use crate::machine::{Device, LaunchConfig, Machine, Tick};
+use crate::program::Program;
+
+/// A case to run, and how.
+#[derive(Clone, Copy)]
+pub(super) struct Job<'a> {
+    pub program: &'a Arc<Program>,
+    pub case: &'a Case,
+    pub options: &'a RunOptions,
+}
+
+/// A launch that the device refuses, with the memory as it was.
+pub(super) struct Refused {
+    pub fault: Box<Fault>,
+    pub device: Device,
+}
+
+impl<'a> Job<'a> {
+    /// Who is blamed for what goes wrong in launch `index`; none if the case has no such launch.
+    pub fn blame(&self, index: usize) -> Option<Blame<'a>> {
+        Some(Blame { program: self.program, launch: self.case.launches.get(index)?, index })
+    }
+
+    /// The machine about to execute the launch of `blame` at time `start`, whose buffers are made; or why it is refused. `addresses`
+    /// holds those of the buffers of earlier launches, and is brought up to date.
+    pub fn prepare(
+        &self,
+        blame: &Blame<'_>,
+        mut device: Device,
+        start: Tick,
+        addresses: &mut Vec<u64>,
+    ) -> Result<Result<Machine, Refused>, RunError> {
+        let buffers = &self.case.buffers;
+        addresses.truncate(buffers.iter().filter(|buffer| buffer.launch < blame.index).count());
+        for buffer in buffers.iter().filter(|buffer| buffer.launch == blame.index) {
+            addresses.push(make_buffer(&mut device, buffer)?);
+        }
+        let fault = match (&blame.launch.bounds, params(blame, addresses)) {
+            (Some(message), _) => Box::new(blame.refused(message.clone())),
+            (None, Err(fault)) => fault,
+            (None, Ok(params)) => match Machine::new(device.clone(), self.config(blame.launch, params, start)) {
+                Ok(machine) => return Ok(Ok(machine)),
+                Err(error) => Box::new(blame.refused(error.to_string())),
+            },
+        };
+        Ok(Err(Refused { fault, device }))
+    }
+
+    fn config(&self, launch: &PlannedLaunch, params: Vec<u8>, start: Tick) -> LaunchConfig {
+        LaunchConfig {
+            kernel: launch.kernel,
+            grid: launch.grid,
+            block: launch.block,
+            cluster: launch.cluster,
+            dynamic_shared: launch.dynamic_shared,
+            params,
+            cooperative: launch.cooperative,
+            resident: self.options.resident,
+            schedule: self.options.schedule,
+            seed: self.options.seed,
+            start,
+        }
+    }
+}
+
+fn params(blame: &Blame<'_>, addresses: &[u64]) -> Result<Vec<u8>, Box<Fault>> {
+    let bytes = blame.launch.param_bytes(addresses, |_, _| None);
+    bytes.map_err(|index| Box::new(blame.unsupported(format!("params[{index}] is a tensor map, and tensor copies are not modelled"))))
+}
+
+/// Makes a buffer and writes what it holds at the start.
+fn make_buffer(device: &mut Device, buffer: &PlannedBuffer) -> Result<u64, RunError> {
+    let fill = match buffer.contents {
+        Contents::Uninit => None,
+        Contents::Byte(byte) => Some(byte),
+        Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => Some(0),
+    };
+    // Recorded suites store 8-bit results as words, into buffers that are declared by the byte.
+    let padding = if buffer.element.bytes() == 1 { buffer.bytes.saturating_mul(3) } else { 0 };
+    let address = device.allocate_padded(&buffer.name, buffer.bytes, padding, fill)?;
+    buffer.contents.fill(buffer.bytes, &mut |offset, piece| device.write(address + offset, piece).map_err(RunError::from))?;
+    Ok(address)
+}

@@ -1,0 +1,243 @@
+//! Running forwards: continuing, and stepping a part of the grid while the rest stands still.
+
+use std::sync::Arc;
+
+use super::judge::Judged;
+use super::line::{Line, lines_from};
+use super::watcher::{Hit, StepDone, StepWatch, Watcher, WithAccesses};
+use super::{Halt, ResumeError, SLICE};
+use crate::debug::breakpoints::Event;
+use crate::debug::session::{Pace, Session};
+use crate::debug::stop::{DivergentStep, Goal, Need, Others, Reason, StepUnit};
+use crate::debug::timeline::{Input, Ran};
+use crate::machine::{ALL_LANES, GroupState, Issue, LaneMask, Tick, Unobserved};
+use crate::program::Pc;
+
+/// Where the focused lane stands when a step begins.
+pub(super) struct Origin {
+    /// The instruction it executes next.
+    pub pc: Pc,
+    /// Calls in progress in its innermost frame.
+    pub depth: u32,
+    /// Calls in progress in the selected frame.
+    pub selected_depth: u32,
+}
+
+impl Session {
+    pub(super) fn run_forward(&mut self, goal: &Goal, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
+        match goal {
+            Goal::Continue => Ok(self.run_until_stop(None, pace)),
+            Goal::Instruction { count, over_calls } => self.repeat(*count, pace, |session, pace| session.step_instruction(*over_calls, pace)),
+            Goal::Line { count, over_calls } => self.repeat(*count, pace, |session, pace| session.step_line(*over_calls, pace)),
+            Goal::Finish => {
+                let origin = self.origin()?;
+                if origin.selected_depth == 0 {
+                    return Err(ResumeError("the kernel itself is the outermost frame: there is nothing to finish; try continue".to_string()));
+                }
+                Ok(self.step_before(move |issue| issue.depth < origin.selected_depth, pace))
+            }
+            Goal::Until => {
+                let origin = self.origin()?;
+                let (lines, program) = (lines_from(self.program(), origin.pc, self.settings.step_by), Arc::clone(self.program()));
+                let here = lines(&program, origin.pc);
+                let behind = move |issue: &Issue| {
+                    let line = lines(&program, issue.place.pc);
+                    issue.depth < origin.depth || issue.depth == origin.depth && issue.place.pc > origin.pc && line.is_some() && line != here
+                };
+                Ok(self.step_before(behind, pace))
+            }
+            Goal::Advance { pcs, this_frame } => {
+                let depth = self.origin()?.depth;
+                let (pcs, this_frame) = (pcs.clone(), *this_frame);
+                Ok(self.step_before(move |issue| pcs.contains(&issue.place.pc) || this_frame && issue.depth < depth, pace))
+            }
+            Goal::Event(event) => self.run_to_event(*event, pace),
+        }
+    }
+
+    /// Where the focused lane stands.
+    pub(super) fn origin(&self) -> Result<Origin, ResumeError> {
+        let group = self.scene().group().map_err(|error| ResumeError(error.to_string()))?;
+        let depth = group.stack.as_ref().map_or(0, |frame| frame.depth);
+        Ok(Origin { pc: group.pc, depth, selected_depth: depth.saturating_sub(self.focus.frame) })
+    }
+
+    fn repeat(
+        &mut self,
+        count: u64,
+        pace: &mut dyn Pace,
+        mut step: impl FnMut(&mut Self, &mut dyn Pace) -> Result<Halt, ResumeError>,
+    ) -> Result<Halt, ResumeError> {
+        let mut others: Option<Others> = None;
+        let mut halt = Halt::because(Reason::Done);
+        for index in 0..count {
+            halt = match step(self, pace) {
+                Err(_) if index > 0 => Halt::because(Reason::ThreadExited),
+                halt => halt?,
+            };
+            others = add_others(others, halt.others);
+            if !matches!(halt.reasons.as_slice(), [Reason::Done]) {
+                break;
+            }
+        }
+        Ok(Halt { others, ..halt })
+    }
+
+    fn step_instruction(&mut self, over_calls: bool, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
+        let depth = self.origin_of_step()?.depth;
+        let halt = self.step_part(StepDone::After, pace);
+        let entered = self.origin().is_ok_and(|origin| origin.depth > depth);
+        if over_calls && entered && matches!(halt.reasons.as_slice(), [Reason::Done]) {
+            let rest = self.step_before(move |issue| issue.depth <= depth, pace);
+            return Ok(Halt { others: add_others(halt.others, rest.others), ..rest });
+        }
+        Ok(halt)
+    }
+
+    fn step_line(&mut self, over_calls: bool, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
+        let origin = self.origin_of_step()?;
+        let program = Arc::clone(self.program());
+        let lines = lines_from(&program, origin.pc, self.settings.step_by);
+        let (start, here): (Tick, Option<Line>) = (self.time(), lines(&program, origin.pc));
+        let elsewhere = move |issue: &Issue| {
+            if issue.place.tick == start || over_calls && issue.depth > origin.depth {
+                return false;
+            }
+            let line = lines(&program, issue.place.pc);
+            issue.depth < origin.depth || line.is_some() && (line != here || issue.depth > origin.depth)
+        };
+        Ok(self.step_before(elsewhere, pace))
+    }
+
+    /// Like [`Self::origin`]; stepping more than a lane goes on as long as any lane of the warp does.
+    fn origin_of_step(&self) -> Result<Origin, ResumeError> {
+        match (self.origin(), self.settings.step_unit) {
+            (Err(_), StepUnit::Block | StepUnit::Grid) => Ok(Origin { pc: Pc(0), depth: 0, selected_depth: 0 }),
+            (origin, _) => origin,
+        }
+    }
+
+    fn step_before(&mut self, test: impl Fn(&Issue) -> bool + 'static, pace: &mut dyn Pace) -> Halt {
+        self.step_part(StepDone::Before(Box::new(test)), pace)
+    }
+
+    /// Runs the part of the grid that is stepped until `done`.
+    fn step_part(&mut self, done: StepDone, pace: &mut dyn Pace) -> Halt {
+        let (block, warp) = match self.settings.step_unit {
+            StepUnit::Lane | StepUnit::Warp => (Some(self.focus.block), Some(self.focus.warp)),
+            StepUnit::Block => (Some(self.focus.block), None),
+            StepUnit::Grid => (None, None),
+        };
+        let step = StepWatch { block, warp, lanes: self.stepped_lanes(), done };
+        self.run_until_stop(Some(step), pace)
+    }
+
+    /// The lanes one of which must be among those that run for a step to count.
+    pub(super) fn stepped_lanes(&self) -> LaneMask {
+        match (self.settings.step_unit, self.settings.divergent_step) {
+            (StepUnit::Lane, _) | (StepUnit::Warp, DivergentStep::Wait) => 1 << (self.focus.lane % 32),
+            (StepUnit::Warp, DivergentStep::Follow) | (StepUnit::Block | StepUnit::Grid, _) => ALL_LANES,
+        }
+    }
+
+    fn run_to_event(&mut self, event: Event, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
+        self.origin()?;
+        let wanted = event.instructions(self.program());
+        let (block, warp) = (Some(self.focus.block), Some(self.focus.warp));
+        let done = match wanted {
+            Some(pcs) => StepDone::Before(Box::new(move |issue: &Issue| issue.active != 0 && pcs.binary_search(&issue.place.pc).is_ok())),
+            None => StepDone::Never,
+        };
+        self.wanted_event = Some(event);
+        let halt = self.run_until_stop(Some(StepWatch { block, warp, lanes: self.stepped_lanes(), done }), pace);
+        self.wanted_event = None;
+        Ok(halt)
+    }
+
+    /// Runs until something stops it. Where only a part of the grid is stepped, the rest stands still unless that part waits.
+    pub(super) fn run_until_stop(&mut self, step: Option<StepWatch>, pace: &mut dyn Pace) -> Halt {
+        let begin = self.time();
+        let recorded = self.recorded();
+        let steered = step.as_ref().and_then(|step| Some((step.block?, step.warp?))).filter(|_| self.is_at_front());
+        let mut watcher = self.watcher(step);
+        let mut need = if begin < recorded { Need::Recorded } else { Need::Turn };
+        self.steer(steered, &mut watcher, &mut need);
+        let reasons = loop {
+            let slice = self.time().saturating_add(SLICE);
+            let ran = if watcher.is_idle() {
+                self.timeline.run(slice, &mut Unobserved)
+            } else if watcher.wants_accesses() {
+                self.timeline.run(slice, &mut WithAccesses(&mut watcher))
+            } else {
+                self.timeline.run(slice, &mut watcher)
+            };
+            let Judged { reasons, foreign } = self.judge(&mut watcher, true);
+            if !reasons.is_empty() {
+                break reasons;
+            }
+            match ran {
+                Ran::Ended => break vec![self.end_reason()],
+                Ran::Reached if !pace.go_on(self.progress()) => break vec![Reason::Interrupted],
+                Ran::Reached | Ran::Paused => {}
+            }
+            if foreign || watcher.waits_for.is_some() {
+                self.steer(steered, &mut watcher, &mut need);
+            }
+        };
+        let elapsed = self.time() - begin;
+        let instructions = elapsed.saturating_sub(watcher.counted);
+        let others = (steered.is_some() || need == Need::Recorded) && watcher.step.is_some() && instructions > 0;
+        Halt { reasons, others: others.then_some(Others { instructions, need }) }
+    }
+
+    /// Gives the stepped warp the turn if it can run; lets the others run until it can if not.
+    fn steer(&mut self, steered: Option<([u32; 3], u32)>, watcher: &mut Watcher, need: &mut Need) {
+        let Some((block, warp)) = steered else { return };
+        let ready = self.machine().block(block).and_then(|block| block.warps.get(warp as usize)).map(|warp| warp.can_run());
+        let (held_for, waits_for) = match ready {
+            Some(true) => (steered, None),
+            Some(false) => (None, steered),
+            None => (None, None),
+        };
+        if ready == Some(true) {
+            self.timeline.input(Input::Turn { block, warp });
+        } else if let Some(barrier) = self.barrier_of(block, warp) {
+            *need = Need::Barrier(barrier);
+        }
+        watcher.held_for = held_for;
+        watcher.waits_for = waits_for;
+    }
+
+    /// The barrier that a group of the warp waits at.
+    fn barrier_of(&self, block: [u32; 3], warp: u32) -> Option<u32> {
+        let warp = self.machine().block(block)?.warps.get(warp as usize)?;
+        warp.groups.iter().find_map(|group| match group.state {
+            GroupState::AtBarrier { id, .. } => Some(id),
+            GroupState::Ready | GroupState::AtSync { .. } | GroupState::AtWarpSync { .. } => None,
+        })
+    }
+
+    /// A watcher for everything the user wants to be told, and for a step.
+    pub(super) fn watcher(&self, step: Option<StepWatch>) -> Watcher {
+        let mut watcher = Watcher::new(self.time());
+        self.watch_breakpoints(&mut watcher);
+        watcher.splits |= self.wanted_event == Some(Event::Divergence);
+        watcher.merges |= self.wanted_event == Some(Event::Reconvergence);
+        watcher.step = step;
+        watcher
+    }
+}
+
+fn add_others(a: Option<Others>, b: Option<Others>) -> Option<Others> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(Others { instructions: a.instructions + b.instructions, need: b.need }),
+        (a, b) => a.or(b),
+    }
+}
+
+impl Hit {
+    /// Whether it is only about who runs.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self, Hit::Foreign)
+    }
+}

@@ -1,0 +1,66 @@
+//! Running, forwards and backwards, until there is a reason to stop.
+//!
+//! Forwards, a [`Watcher`] notes what may be a stop and the machine pauses there; what it notes is judged ([`judge`]) with the whole
+//! machine at hand, and most often the run goes on. Backwards, the stretch between two snapshots is run forwards in the same way,
+//! the latest stop before the present is remembered, and the session goes there; if there is none, the stretch before it is next.
+//! So both directions stop at the same places.
+
+mod backward;
+mod forward;
+mod history;
+mod judge;
+mod line;
+mod seek;
+mod watched;
+mod watcher;
+
+use super::focus::Focus;
+use super::session::{Pace, Session};
+use super::stop::{Direction, Goal, Others, Reason, Stop};
+use crate::machine::Tick;
+
+pub use watched::bytes_of;
+
+/// Ticks between two questions whether to go on.
+const SLICE: Tick = 1 << 17;
+
+/// A run that cannot begin, in the user's words.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct ResumeError(pub String);
+
+/// Where a run came to.
+struct Halt {
+    reasons: Vec<Reason>,
+    others: Option<Others>,
+}
+
+impl Halt {
+    fn because(reason: Reason) -> Self {
+        Self { reasons: vec![reason], others: None }
+    }
+}
+
+impl Session {
+    /// Runs until `goal` is reached or something else stops it. The session then stands where the stop says.
+    ///
+    /// # Errors
+    /// The goal means nothing where the session stands: the focused thread has exited, or there is no frame to finish.
+    pub fn resume(&mut self, goal: &Goal, direction: Direction, pace: &mut dyn Pace) -> Result<Stop, ResumeError> {
+        let before = self.focus;
+        self.log.clear();
+        let halt = match direction {
+            Direction::Forward => self.run_forward(goal, pace)?,
+            Direction::Backward => self.run_backward(goal, pace)?,
+        };
+        Ok(self.stop(before, halt))
+    }
+
+    /// The stop that ends a run.
+    fn stop(&mut self, before: Focus, halt: Halt) -> Stop {
+        let time = self.time();
+        self.visited.push(time);
+        let focus_moved = (before.block, before.warp) != (self.focus.block, self.focus.warp);
+        Stop { time, focus: self.focus, focus_moved, reasons: halt.reasons, others: halt.others, log: std::mem::take(&mut self.log) }
+    }
+}

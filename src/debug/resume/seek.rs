@@ -1,0 +1,67 @@
+//! Going to a time.
+
+use super::{Halt, SLICE};
+use crate::debug::session::{Pace, Session, Unhurried};
+use crate::debug::stop::{Reason, Stop};
+use crate::debug::timeline::{End, Ran};
+use crate::machine::{Tick, Unobserved};
+
+impl Session {
+    /// Goes to `time`, executing what was not executed before; to the end of the run if that comes first. If the user interrupts a
+    /// step back, the session stays where it was.
+    pub fn seek(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
+        let (before, from) = (self.focus, self.time());
+        let reason = self.go_to(time, pace);
+        if matches!(reason, Reason::Interrupted) && time < from {
+            self.go_to(from, &mut Unhurried);
+        }
+        self.stop(before, Halt::because(reason))
+    }
+
+    /// Goes to the end of the run, past all breakpoints.
+    pub fn seek_end(&mut self, pace: &mut dyn Pace) -> Stop {
+        self.seek(Tick::MAX, pace)
+    }
+
+    /// Goes to the time the user stood at before; none if there is none.
+    pub fn back(&mut self, pace: &mut dyn Pace) -> Option<Stop> {
+        let time = self.visited.back()?;
+        Some(self.revisit(time, pace))
+    }
+
+    /// Goes to the time left by going back; none if there is none.
+    pub fn forward(&mut self, pace: &mut dyn Pace) -> Option<Stop> {
+        let time = self.visited.forward()?;
+        Some(self.revisit(time, pace))
+    }
+
+    fn revisit(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
+        let before = self.focus;
+        let reason = self.go_to(time, pace);
+        self.stop(before, Halt::because(reason))
+    }
+
+    pub(super) fn go_to(&mut self, time: Tick, pace: &mut dyn Pace) -> Reason {
+        self.timeline.approach(time);
+        while self.time() < time {
+            let slice = time.min(self.time().saturating_add(SLICE));
+            match self.timeline.run(slice, &mut Unobserved) {
+                Ran::Ended => return self.end_reason(),
+                Ran::Reached | Ran::Paused => {}
+            }
+            if self.time() < time && !pace.go_on(self.progress()) {
+                return Reason::Interrupted;
+            }
+        }
+        Reason::Done
+    }
+
+    /// Why the run ended.
+    pub(super) fn end_reason(&self) -> Reason {
+        match self.ended() {
+            Some(End::Fault(fault)) => Reason::Fault(fault.clone()),
+            Some(End::Broken(message)) => Reason::Broken(message.clone()),
+            Some(End::Done) | None => Reason::Ended,
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! A place that is watched while a run goes on, and what it held when last looked at.
+
+use crate::debug::breakpoints::WatchMode;
+use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
+use crate::isa::Space;
+use crate::machine::{AccessEvent, AccessKind, LaneMask, Machine, Warp, frames, lanes_of};
+use crate::program::Bank;
+
+/// A place that is watched.
+pub struct Watched {
+    /// The watchpoint's number; none in a history.
+    pub number: Option<u32>,
+    /// The place.
+    pub target: Target,
+    /// Which touches count.
+    pub mode: WatchMode,
+    /// Its bytes when last looked at: for a register, those of each of its lanes in turn. None while it does not exist.
+    pub bytes: Option<Vec<u8>>,
+}
+
+impl Watched {
+    /// `target` as it is on `machine` now.
+    pub fn new(number: Option<u32>, target: Target, mode: WatchMode, machine: &Machine) -> Self {
+        let bytes = bytes_of(&target, machine);
+        Self { number, target, mode, bytes }
+    }
+
+    /// Whether it lies in memory.
+    pub fn is_memory(&self) -> bool {
+        matches!(self.target, Target::Memory(_))
+    }
+
+    /// The lanes whose access touches it in a way that counts.
+    pub fn touched_by(&self, event: &AccessEvent<'_>) -> LaneMask {
+        let Target::Memory(target) = &self.target else { return 0 };
+        let counts = match self.mode {
+            WatchMode::Change => event.kind != AccessKind::Read,
+            WatchMode::Read => event.kind != AccessKind::Write,
+            WatchMode::Access => true,
+        };
+        if !counts || same_space(event.space) != same_space(target.space) {
+            return 0;
+        }
+        let own = match same_space(target.space) {
+            Space::Shared if target.owner.block != event.place.block => 0,
+            Space::Local if (target.owner.block, target.owner.warp) != (event.place.block, event.place.warp) => 0,
+            Space::Local => event.lanes & 1 << (target.owner.lane % 32),
+            _ => event.lanes,
+        };
+        let end = target.address.saturating_add(target.bytes);
+        let overlaps = |lane: &usize| {
+            let address = event.addresses[*lane];
+            address < end && target.address < address.saturating_add(u64::from(event.bytes))
+        };
+        lanes_of(own).filter(overlaps).fold(0, |lanes, lane| lanes | 1 << lane)
+    }
+
+    /// The lanes of a register that hold something else than when last looked at. A frame of another function at the same place does
+    /// not count.
+    pub fn changed_in(&self, block: [u32; 3], warp_number: u32, warp: &Warp) -> LaneMask {
+        let Target::Register(target) = &self.target else { return 0 };
+        if (target.block, target.warp) != (block, warp_number) {
+            return 0;
+        }
+        let Some(old) = &self.bytes else { return 0 };
+        let size = register_bytes(target);
+        let mut changed = 0;
+        for (index, lane) in lanes_of(target.lanes).enumerate() {
+            let now = lane_value(target, warp, lane);
+            if old.get(index * size..(index + 1) * size) != Some(&now.to_le_bytes()[..size]) && holds_frame(target, warp, lane) {
+                changed |= 1 << lane;
+            }
+        }
+        changed
+    }
+}
+
+/// What a place holds now; none if its block is not on the machine, or the memory is not there.
+pub fn bytes_of(target: &Target, machine: &Machine) -> Option<Vec<u8>> {
+    match target {
+        Target::Register(target) => {
+            let warp = machine.block(target.block)?.warps.get(target.warp as usize)?;
+            let size = register_bytes(target);
+            let values = lanes_of(target.lanes).map(|lane| lane_value(target, warp, lane).to_le_bytes());
+            Some(values.flat_map(|bytes| bytes.into_iter().take(size)).collect())
+        }
+        Target::Memory(target) => memory_bytes(target, machine),
+    }
+}
+
+fn memory_bytes(target: &MemoryTarget, machine: &Machine) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; usize::try_from(target.bytes).ok()?];
+    match same_space(target.space) {
+        Space::Shared => {
+            let shared = &machine.block(target.owner.block)?.shared;
+            let fits = target.address.checked_add(target.bytes)? <= shared.len();
+            fits.then(|| shared.read(target.address, &mut bytes))?;
+        }
+        Space::Local => {
+            let warp = machine.block(target.owner.block)?.warps.get(target.owner.warp as usize)?;
+            for (byte, address) in bytes.iter_mut().zip(target.address..) {
+                [*byte] = warp.local.read(target.owner.lane as usize % 32, address);
+            }
+        }
+        Space::Const => {
+            let allocation = machine.device().constants().find(target.address)?;
+            (target.address + target.bytes <= allocation.end()).then(|| allocation.pages.read(target.address - allocation.base, &mut bytes))?;
+        }
+        Space::Param => {
+            let start = usize::try_from(target.address).ok()?;
+            bytes.copy_from_slice(machine.config().params.get(start..start.checked_add(bytes.len())?)?);
+        }
+        _ => machine.device().read(target.address, &mut bytes).ok()?,
+    }
+    Some(bytes)
+}
+
+/// Bytes of a lane's register: 4, 8 or 16; 1 for a predicate.
+pub fn register_bytes(target: &RegisterTarget) -> usize {
+    match target.bank {
+        Bank::B32 => 4,
+        Bank::B64 => 8 * target.width as usize,
+        Bank::Pred => 1,
+    }
+}
+
+fn lane_value(target: &RegisterTarget, warp: &Warp, lane: usize) -> u128 {
+    let (registers, slot) = (&warp.registers, target.slot as usize);
+    match target.bank {
+        Bank::B32 => registers.b32.get(slot).map_or(0, |register| u128::from(register[lane])),
+        Bank::B64 => {
+            let part = |index: usize| registers.b64.get(slot + index).map_or(0, |register| u128::from(register[lane]));
+            if target.width == 2 { part(0) | part(1) << 64 } else { part(0) }
+        }
+        Bank::Pred => registers.pred.get(slot).map_or(0, |bits| u128::from(bits >> lane & 1)),
+    }
+}
+
+/// Whether the lane is in the frame that the register belongs to, or in a call from there.
+fn holds_frame(target: &RegisterTarget, warp: &Warp, lane: usize) -> bool {
+    let Some(group) = warp.groups.iter().find(|group| group.mask & 1 << lane != 0) else { return true };
+    let depth = group.stack.as_ref().map_or(0, |frame| frame.depth);
+    match depth.checked_sub(target.depth) {
+        None => false,
+        Some(0) => true,
+        Some(_) => frames(&group.stack).any(|frame| frame.depth == target.depth + 1),
+    }
+}
+
+/// Spaces whose addresses mean the same memory, by one of them.
+fn same_space(space: Space) -> Space {
+    match space {
+        Space::Generic | Space::Global => Space::Global,
+        Space::Shared | Space::SharedCluster => Space::Shared,
+        Space::Local | Space::ParamFunc => Space::Local,
+        Space::Const => Space::Const,
+        Space::Param => Space::Param,
+    }
+}

@@ -1,0 +1,226 @@
+//! The observer of a run that somebody wants stopped: it notes what may be a stop and asks for a pause there; the session judges it
+//! while the machine stands still.
+
+use super::watched::Watched;
+use crate::machine::{AccessEvent, AccessKind, Block, Issue, LaneMask, Observer, Place, Tick, Warp};
+use crate::program::Pc;
+
+/// Something that may be a stop.
+#[derive(Clone, Copy, Debug)]
+pub enum Hit {
+    /// Lanes are about to execute an instruction that somebody waits for.
+    Code(Issue),
+    /// The watched place of this index was touched.
+    Touched(usize, Touching),
+    /// The group of `Issue` has split, and those of its lanes went another way.
+    Split(Issue),
+    /// Lanes met.
+    Merged(Place, LaneMask),
+    /// The step is done.
+    Step,
+    /// Another warp is about to run though only the focused one is stepped.
+    Foreign,
+}
+
+/// How a watched place was touched.
+#[derive(Clone, Copy, Debug)]
+pub struct Touching {
+    /// The instruction.
+    pub place: Place,
+    /// The lanes that touched it.
+    pub lanes: LaneMask,
+    /// How.
+    pub kind: AccessKind,
+}
+
+/// Which instructions a step waits for, and when it is done.
+pub struct StepWatch {
+    /// The block whose instructions count; any if none.
+    pub block: Option<[u32; 3]>,
+    /// The warp whose instructions count; any if none.
+    pub warp: Option<u32>,
+    /// A group counts that holds one of these lanes.
+    pub lanes: LaneMask,
+    /// When it is done.
+    pub done: StepDone,
+}
+
+/// When a step is done.
+pub enum StepDone {
+    /// An instruction was executed.
+    After,
+    /// Such an instruction is about to be executed.
+    Before(Box<dyn Fn(&Issue) -> bool>),
+    /// Never: something else ends it.
+    Never,
+}
+
+/// Notes what may be a stop.
+pub struct Watcher {
+    /// No pause is asked for before an instruction of this tick: the run begins there.
+    pub start: Tick,
+    /// For each instruction, whether to pause before it; empty if there is none.
+    pub code: Vec<bool>,
+    /// Whether to note groups that split.
+    pub splits: bool,
+    /// Whether to note groups that meet.
+    pub merges: bool,
+    /// The places that are watched.
+    pub places: Vec<Watched>,
+    /// What is stepped.
+    pub step: Option<StepWatch>,
+    /// The warp that others stand still for.
+    pub held_for: Option<([u32; 3], u32)>,
+    /// The warp whose waking ends a wait.
+    pub waits_for: Option<([u32; 3], u32)>,
+    /// Instructions that counted for the step.
+    pub counted: u64,
+    /// What was noted since the last pause.
+    pub hits: Vec<Hit>,
+    groups_before: usize,
+}
+
+impl Watcher {
+    /// One that notes nothing yet, of a run that begins at `start`.
+    pub fn new(start: Tick) -> Self {
+        Self {
+            start,
+            code: Vec::new(),
+            splits: false,
+            merges: false,
+            places: Vec::new(),
+            step: None,
+            held_for: None,
+            waits_for: None,
+            counted: 0,
+            hits: Vec::new(),
+            groups_before: 0,
+        }
+    }
+
+    /// Notes instructions about to be executed at these places.
+    pub fn watch_code(&mut self, instructions: usize, pcs: &[Pc]) {
+        self.code.resize(instructions, false);
+        for pc in pcs {
+            if let Some(flag) = self.code.get_mut(pc.index()) {
+                *flag = true;
+            }
+        }
+    }
+
+    /// Whether there is nothing to note.
+    pub fn is_idle(&self) -> bool {
+        self.code.is_empty() && !self.splits && !self.merges && self.places.is_empty() && self.step.is_none()
+    }
+
+    /// Whether memory accesses must be reported.
+    pub fn wants_accesses(&self) -> bool {
+        self.places.iter().any(Watched::is_memory)
+    }
+
+    fn counts(&self, place: &Place, lanes: LaneMask) -> Option<&StepWatch> {
+        let step = self.step.as_ref()?;
+        let counts = step.warp.is_none_or(|warp| warp == place.warp) && step.block.is_none_or(|block| block == place.block);
+        (counts && step.lanes & lanes != 0).then_some(step)
+    }
+
+    fn pauses_before(&self, issue: &Issue) -> impl Iterator<Item = Hit> {
+        let place = &issue.place;
+        let code = self.code.get(place.pc.index()).is_some_and(|flag| *flag).then_some(Hit::Code(*issue));
+        let step = self.counts(place, issue.lanes);
+        let done = step.is_some_and(|step| matches!(&step.done, StepDone::Before(test) if test(issue)));
+        let foreign = self.held_for.is_some_and(|own| own != (place.block, place.warp));
+        code.into_iter().chain(done.then_some(Hit::Step)).chain(foreign.then_some(Hit::Foreign))
+    }
+}
+
+impl Observer for Watcher {
+    const ACCESSES: bool = false;
+    const INSTRUCTIONS: bool = true;
+
+    fn access(&mut self, event: &AccessEvent<'_>) {
+        for (index, place) in self.places.iter().enumerate() {
+            let lanes = place.touched_by(event);
+            if lanes != 0 {
+                self.hits.push(Hit::Touched(index, Touching { place: event.place, lanes, kind: event.kind }));
+            }
+        }
+    }
+
+    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
+        self.groups_before = warp.groups.len();
+        if issue.place.tick == self.start {
+            return false;
+        }
+        let noted = self.hits.len();
+        let hits: smallvec::SmallVec<[Hit; 3]> = self.pauses_before(issue).collect();
+        self.hits.extend(hits);
+        self.hits.len() > noted
+    }
+
+    fn after(&mut self, issue: &Issue, warp: &Warp) -> bool {
+        if let Some(step) = self.counts(&issue.place, issue.lanes) {
+            let done = matches!(step.done, StepDone::After);
+            self.counted += 1;
+            self.hits.extend(done.then_some(Hit::Step));
+        }
+        if self.splits && warp.groups.len() > self.groups_before {
+            self.hits.push(Hit::Split(*issue));
+        }
+        for (index, watched) in self.places.iter().enumerate() {
+            let lanes = watched.changed_in(issue.place.block, issue.place.warp, warp);
+            if lanes != 0 {
+                self.hits.push(Hit::Touched(index, Touching { place: issue.place, lanes, kind: AccessKind::Write }));
+            }
+        }
+        !self.hits.is_empty()
+    }
+
+    fn merged(&mut self, place: Place, lanes: LaneMask) -> bool {
+        if self.merges && place.tick != self.start {
+            self.hits.push(Hit::Merged(place, lanes));
+        }
+        self.merges && place.tick != self.start
+    }
+
+    fn arrived(&mut self, place: Place, block: &Block) -> bool {
+        for (index, watched) in self.places.iter().enumerate() {
+            let changed = block.warps.iter().zip(0..).map(|(warp, number)| watched.changed_in(block.index, number, warp));
+            let lanes = changed.fold(0, |lanes, changed| lanes | changed);
+            if lanes != 0 && !self.hits.iter().any(|hit| matches!(hit, Hit::Touched(other, _) if *other == index)) {
+                self.hits.push(Hit::Touched(index, Touching { place, lanes, kind: AccessKind::Write }));
+            }
+        }
+        let woken = self.waits_for.is_some_and(|(index, warp)| {
+            index == block.index && block.warps.get(warp as usize).is_some_and(|warp| warp.can_run())
+        });
+        woken || !self.hits.is_empty()
+    }
+}
+
+/// A watcher that wants memory accesses as well.
+pub struct WithAccesses<'a>(pub &'a mut Watcher);
+
+impl Observer for WithAccesses<'_> {
+    const INSTRUCTIONS: bool = true;
+
+    fn access(&mut self, event: &AccessEvent<'_>) {
+        self.0.access(event);
+    }
+
+    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
+        self.0.before(issue, warp)
+    }
+
+    fn after(&mut self, issue: &Issue, warp: &Warp) -> bool {
+        self.0.after(issue, warp)
+    }
+
+    fn merged(&mut self, place: Place, lanes: LaneMask) -> bool {
+        self.0.merged(place, lanes)
+    }
+
+    fn arrived(&mut self, place: Place, block: &Block) -> bool {
+        self.0.arrived(place, block)
+    }
+}

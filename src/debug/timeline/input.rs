@@ -1,0 +1,63 @@
+//! What a user does to a run, with its time: together with the launch it determines everything that happens.
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::{Machine, Tick};
+
+/// One thing that a user does to a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Input {
+    /// It is this warp's turn now: stepping it lets others stand still.
+    Turn {
+        /// Block index.
+        block: [u32; 3],
+        /// Warp of the block.
+        warp: u32,
+    },
+    /// The turn of the running warp is over: it waits for what others must do.
+    EndTurn,
+}
+
+impl Input {
+    /// Changes the machine. False if nothing changes.
+    pub fn apply(&self, machine: &mut Machine) -> bool {
+        match self {
+            Input::Turn { block, warp } => machine.give_turn(*block, *warp),
+            Input::EndTurn => {
+                machine.end_turn();
+                true
+            }
+        }
+    }
+}
+
+/// All inputs in order of time. Those before an index are part of the present state, the others are to come.
+#[derive(Default)]
+pub struct Inputs(Vec<(Tick, Input)>);
+
+impl Inputs {
+    /// All of them.
+    pub fn all(&self) -> &[(Tick, Input)] {
+        &self.0
+    }
+
+    /// The time of input `index`; the end of time if there is none.
+    pub fn next(&self, index: usize) -> Tick {
+        self.0.get(index).map_or(Tick::MAX, |(time, _)| *time)
+    }
+
+    /// Input `index` if it belongs to `time`.
+    pub fn at(&self, time: Tick, index: usize) -> Option<&Input> {
+        self.0.get(index).filter(|(at, _)| *at == time).map(|(_, input)| input)
+    }
+
+    /// Adds one that comes last.
+    pub fn push(&mut self, time: Tick, input: Input) {
+        self.0.push((time, input));
+    }
+
+    /// Forgets all from `index` on.
+    pub fn truncate(&mut self, index: usize) {
+        self.0.truncate(index);
+    }
+}

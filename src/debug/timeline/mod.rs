@@ -1,0 +1,241 @@
+//! The recorded run: one machine that can be at any time that was executed.
+//!
+//! A run is a function of the program, the launches, the seed and the [`Input`]s: what the user did to it, and when. Going forward
+//! executes; clones of the machine are kept on the way ([`snapshots`]). Going back takes the nearest earlier clone and executes again,
+//! applying the same inputs at the same ticks, so the state at a tick is the same however it is reached. An input changes the run from
+//! its tick on: what was recorded after it is dropped.
+//!
+//! Breakpoints, focus and marks are not part of a timeline.
+
+mod input;
+mod snapshots;
+
+use std::sync::Arc;
+
+pub use input::Input;
+use input::Inputs;
+use snapshots::{Snapshot, Snapshots};
+
+use super::fault::Fault;
+use super::launcher::{Job, Refused};
+use super::run::{RunError, RunOptions};
+use crate::launch::Case;
+use crate::machine::{Device, Machine, Observer, Step, Tick, Unobserved};
+use crate::program::Program;
+
+/// A run of a case, at some time.
+pub struct Timeline {
+    program: Arc<Program>,
+    case: Case,
+    options: RunOptions,
+    now: Snapshot,
+    /// Addresses of the buffers made so far.
+    addresses: Vec<u64>,
+    snapshots: Snapshots,
+    inputs: Inputs,
+    recorded: Tick,
+    end: Option<End>,
+}
+
+/// How a run ends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum End {
+    /// All launches have finished.
+    Done,
+    /// A fault, a hang, or a launch that the device refuses.
+    Fault(Box<Fault>),
+    /// A launch's data cannot be read.
+    Broken(String),
+}
+
+/// Why [`Timeline::run`] returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// The time is the one asked for.
+    Reached,
+    /// The observer asked for a pause.
+    Paused,
+    /// The run has ended: see [`Timeline::end`].
+    Ended,
+}
+
+/// Why there is no first machine.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A reason outside the kernel.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The device refuses the launch.
+    #[error("{}", .0.message)]
+    Refused(Box<Fault>),
+}
+
+impl Timeline {
+    /// A run of `case` about to execute its first instruction.
+    ///
+    /// # Errors
+    /// The first launch is refused, or its buffers cannot be filled.
+    pub fn new(program: Arc<Program>, case: Case, options: RunOptions) -> Result<Self, StartError> {
+        let mut addresses = Vec::new();
+        let job = Job { program: &program, case: &case, options: &options };
+        let blame = job.blame(0).ok_or(RunError::NoLaunch)?;
+        let prepared = job.prepare(&blame, Device::new(Arc::clone(&program)), 0, &mut addresses)?;
+        let mut machine = prepared.map_err(|refused| StartError::Refused(refused.fault))?;
+        machine.settle();
+        let now = Snapshot { machine, launch: 0, inputs: 0 };
+        let mut snapshots = Snapshots::default();
+        snapshots.keep(&now);
+        let (inputs, recorded) = (Inputs::default(), now.time());
+        Ok(Self { program, case, options, now, addresses, snapshots, inputs, recorded, end: None })
+    }
+
+    /// The machine at the present time.
+    pub fn machine(&self) -> &Machine {
+        &self.now.machine
+    }
+
+    /// The present time.
+    pub fn time(&self) -> Tick {
+        self.now.time()
+    }
+
+    /// The latest time that was executed.
+    pub fn recorded(&self) -> Tick {
+        self.recorded
+    }
+
+    /// How the run ends, at [`Self::recorded`], once it has been run to its end.
+    pub fn end(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+
+    /// The case that runs.
+    pub fn case(&self) -> &Case {
+        &self.case
+    }
+
+    /// Which launch of the case runs.
+    pub fn launch(&self) -> usize {
+        self.now.launch
+    }
+
+    /// Addresses of the buffers of [`Case::buffers`] that were made so far.
+    pub fn addresses(&self) -> &[u64] {
+        &self.addresses
+    }
+
+    /// What the user did to the run, and when.
+    pub fn inputs(&self) -> &[(Tick, Input)] {
+        self.inputs.all()
+    }
+
+    /// Times of the snapshots, ascending; the first is the beginning.
+    pub fn snapshot_times(&self) -> impl DoubleEndedIterator<Item = Tick> + '_ {
+        self.snapshots.times()
+    }
+
+    /// Bytes that snapshots may take.
+    pub fn set_snapshot_memory(&mut self, bytes: u64) {
+        self.snapshots.set_memory(bytes, self.now.time());
+    }
+
+    /// Executes until time `until` at most.
+    pub fn run(&mut self, until: Tick, observer: &mut impl Observer) -> Ran {
+        loop {
+            let now = self.time();
+            if now >= until {
+                return Ran::Reached;
+            }
+            let stop = until.min(Snapshots::due(now)).min(self.inputs.next(self.now.inputs));
+            let step = self.now.machine.run(stop.saturating_sub(now), observer);
+            self.arrive();
+            match step {
+                Step::Budget => {}
+                Step::Paused => return Ran::Paused,
+                Step::Done if self.begin_next_launch() => {}
+                Step::Done => return Ran::Ended,
+                Step::Trapped(trap) => return self.end_with(|blame, _| blame.trap(&trap)),
+                Step::Stuck(stuck) => return self.end_with(|blame, _| blame.deadlock(&stuck)),
+            }
+            if let Some(limit) = self.options.step_limit.filter(|limit| self.time() - self.machine().start() >= *limit) {
+                return self.end_with(|blame, machine| blame.livelock(machine, limit));
+            }
+        }
+    }
+
+    /// Goes to the latest kept time at or before `time`, unless the present lies between the two.
+    pub fn approach(&mut self, time: Tick) {
+        let kept = self.snapshots.before(time);
+        if self.now.time() > time || self.now.time() < kept.time() {
+            self.now = kept.clone();
+        }
+    }
+
+    /// Does something to the run now. What was recorded after now is dropped. False, and nothing happens, if it would change nothing.
+    pub fn input(&mut self, input: Input) -> bool {
+        let mut machine = self.now.machine.clone();
+        if !input.apply(&mut machine) {
+            return false;
+        }
+        machine.settle();
+        let now = self.time();
+        self.inputs.truncate(self.now.inputs);
+        self.inputs.push(now, input);
+        self.now = Snapshot { machine, inputs: self.now.inputs + 1, ..self.now };
+        self.snapshots.forget_from(now);
+        self.snapshots.keep(&self.now);
+        self.recorded = now;
+        self.end = None;
+        true
+    }
+
+    /// Compares the machines of two kept times of one launch; none if they are not.
+    pub fn compare<R>(&self, from: Tick, to: Tick, compare: impl FnOnce(&Machine, &Machine) -> R) -> Option<R> {
+        let (from, to) = (self.snapshots.at(from)?, self.snapshots.at(to)?);
+        (from.launch == to.launch).then(|| compare(&from.machine, &to.machine))
+    }
+
+    /// Applies the inputs of the present time and keeps a snapshot if one is due.
+    fn arrive(&mut self) {
+        let now = self.time();
+        while let Some(input) = self.inputs.at(now, self.now.inputs) {
+            input.apply(&mut self.now.machine);
+            self.now.machine.settle();
+            self.now.inputs += 1;
+        }
+        self.recorded = self.recorded.max(now);
+        if self.snapshots.is_due(now) {
+            self.snapshots.keep(&self.now);
+            self.snapshots.thin(now);
+        }
+    }
+
+    /// Starts the next launch where the last one has ended; false if there is none, or it cannot be started.
+    fn begin_next_launch(&mut self) -> bool {
+        let job = Job { program: &self.program, case: &self.case, options: &self.options };
+        let Some(blame) = job.blame(self.now.launch + 1) else {
+            self.end = Some(End::Done);
+            return false;
+        };
+        let device = self.now.machine.clone().into_device();
+        match job.prepare(&blame, device, self.now.time(), &mut self.addresses) {
+            Ok(Ok(mut machine)) => {
+                machine.settle();
+                self.now = Snapshot { machine, launch: self.now.launch + 1, inputs: self.now.inputs };
+                self.snapshots.keep(&self.now);
+                return true;
+            }
+            Ok(Err(Refused { fault, .. })) => self.end = Some(End::Fault(fault)),
+            Err(error) => self.end = Some(End::Broken(error.to_string())),
+        }
+        false
+    }
+
+    fn end_with(&mut self, fault: impl FnOnce(&super::fault::Blame<'_>, &Machine) -> Fault) -> Ran {
+        let job = Job { program: &self.program, case: &self.case, options: &self.options };
+        if let (None, Some(blame)) = (&self.end, job.blame(self.now.launch)) {
+            self.end = Some(End::Fault(Box::new(fault(&blame, &self.now.machine))));
+        }
+        Ran::Ended
+    }
+}
