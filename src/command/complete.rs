@@ -4,6 +4,7 @@ use super::lookup;
 use super::parse::first_word;
 use super::spec::{ArgKind, ArgSpec, CommandSpec};
 use super::table;
+use crate::debug::breakpoints::EVENTS;
 use crate::debug::settings::{SETTINGS, SettingKind};
 
 /// What could stand at the cursor.
@@ -17,29 +18,21 @@ pub struct Completion {
     pub files: bool,
 }
 
-/// The names that the program and the session know, by kind.
-pub trait Names {
-    /// All names of this kind.
-    fn names(&self, kind: NameKind) -> Vec<String>;
-}
-
-/// Kinds of names that can be completed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NameKind {
+/// The names that the program and the session know.
+#[derive(Clone, Debug, Default)]
+pub struct KnownNames {
     /// Registers and predicates in scope, and special registers.
-    Registers,
+    pub registers: Vec<String>,
     /// Variables, parameters and buffers.
-    Symbols,
+    pub symbols: Vec<String>,
     /// Labels, kernels and functions.
-    Locations,
+    pub locations: Vec<String>,
     /// Marks.
-    Marks,
-    /// Events that can be caught.
-    Events,
+    pub marks: Vec<String>,
 }
 
 /// What could stand at the end of `line`, which is what stands before the cursor.
-pub fn complete(line: &str, names: &dyn Names) -> Completion {
+pub fn complete(line: &str, names: &KnownNames) -> Completion {
     let from = line.len() - line.trim_start().len();
     match command_of(line, from) {
         Stage::Name { start, group } => {
@@ -57,7 +50,7 @@ pub fn complete(line: &str, names: &dyn Names) -> Completion {
 }
 
 /// What is left of the word at the end of `line`, where only one thing can stand there; or what the command takes next.
-pub fn hint(line: &str, names: &dyn Names) -> Option<String> {
+pub fn hint(line: &str, names: &KnownNames) -> Option<String> {
     if line.trim().is_empty() {
         return None;
     }
@@ -132,7 +125,7 @@ fn continuations(group: &str) -> Vec<String> {
 }
 
 /// Candidates for the argument of `spec` at the end of `line`; its arguments start at `start`.
-fn complete_argument(spec: &CommandSpec, line: &str, start: usize, names: &dyn Names) -> Completion {
+fn complete_argument(spec: &CommandSpec, line: &str, start: usize, names: &KnownNames) -> Completion {
     let text = &line[start..];
     let Some(arg) = argument_at_end(spec, text) else { return Completion { start: line.len(), ..Completion::default() } };
     let word_start = start + word_start(arg.kind, text);
@@ -174,17 +167,17 @@ fn word_start(kind: ArgKind, text: &str) -> usize {
     text.char_indices().rev().take_while(|(at, c)| *at >= text_start && is_part(*c)).last().map_or(text.len(), |(at, _)| at)
 }
 
-fn candidates(kind: ArgKind, text: &str, names: &dyn Names) -> Vec<String> {
+fn candidates(kind: ArgKind, text: &str, names: &KnownNames) -> Vec<String> {
     let words = |words: &[&str]| words.iter().map(|word| (*word).to_string()).collect::<Vec<_>>();
     match kind {
         ArgKind::Choice(choices) => words(choices),
         ArgKind::Expression | ArgKind::Message => places(names),
-        ArgKind::Register => names.names(NameKind::Registers),
-        ArgKind::Symbol => names.names(NameKind::Symbols),
-        ArgKind::Location => names.names(NameKind::Locations),
-        ArgKind::Tick => words(&["start", "end"]).into_iter().chain(names.names(NameKind::Marks)).collect(),
-        ArgKind::Name => names.names(NameKind::Marks),
-        ArgKind::Event => names.names(NameKind::Events),
+        ArgKind::Register => names.registers.clone(),
+        ArgKind::Symbol => names.symbols.clone(),
+        ArgKind::Location => names.locations.clone(),
+        ArgKind::Tick => words(&["start", "end"]).into_iter().chain(names.marks.clone()).collect(),
+        ArgKind::Name => names.marks.clone(),
+        ArgKind::Event => EVENTS.iter().map(|(word, ..)| (*word).to_string()).collect(),
         ArgKind::ThreadFilter | ArgKind::Coordinates => words(&["block", "warp", "lane", "thread"]),
         ArgKind::Setting => SETTINGS.iter().map(|setting| setting.name.to_string()).collect(),
         ArgKind::Assignment => assignment(text, names),
@@ -195,7 +188,7 @@ fn candidates(kind: ArgKind, text: &str, names: &dyn Names) -> Vec<String> {
 }
 
 /// The values of the setting that `text` starts with, or what an expression can name.
-fn assignment(text: &str, names: &dyn Names) -> Vec<String> {
+fn assignment(text: &str, names: &KnownNames) -> Vec<String> {
     let setting = SETTINGS.iter().find(|setting| setting.name == first_word(text.trim_start()));
     match setting.map(|setting| setting.kind) {
         Some(SettingKind::Choice(choices)) => choices.iter().map(|choice| (*choice).to_string()).collect(),
@@ -219,9 +212,9 @@ fn topics(text: &str) -> Vec<String> {
 }
 
 /// What an expression can name.
-fn places(names: &dyn Names) -> Vec<String> {
-    let mut places = names.names(NameKind::Registers);
-    places.extend(names.names(NameKind::Symbols));
+fn places(names: &KnownNames) -> Vec<String> {
+    let mut places = names.registers.clone();
+    places.extend(names.symbols.clone());
     places
 }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::stop::Stop;
 
 /// What came of a command.
@@ -13,6 +14,15 @@ pub enum Outcome {
     Text(String),
     /// It ran, and stopped.
     Stop(Box<Stop>),
+    /// A breakpoint was made.
+    NewBreakpoint {
+        /// It.
+        row: BreakpointRow,
+        /// Where it is instead, if there is no code where the user wanted it.
+        note: Option<String>,
+    },
+    /// `info breakpoints`.
+    Breakpoints(Vec<BreakpointRow>),
     /// Lines follow that belong to it, up to one that says `end`: commands for these breakpoints.
     Collect(Vec<u32>),
     /// It must be confirmed: asked again with a yes, it is done.

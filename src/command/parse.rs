@@ -109,11 +109,14 @@ fn behind_lead(arg: &ArgSpec, rest: &Piece) -> Option<Piece> {
     if arg.lead.is_empty() {
         return Some(rest.clone());
     }
-    let behind = rest.text.strip_prefix(arg.lead)?;
-    let is_word = !arg.lead.ends_with(|c: char| c.is_ascii_alphanumeric());
-    (is_word || !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
-        .then(|| piece_from(&rest.text, arg.lead.len()))
-        .map(|piece| Piece { start: rest.start + piece.start, text: piece.text })
+    let piece = starts_with_lead(&rest.text, arg.lead).then(|| piece_from(&rest.text, arg.lead.len()))?;
+    Some(Piece { start: rest.start + piece.start, text: piece.text })
+}
+
+/// Whether `text` starts with `lead`, and with no longer word: `if(a)` starts with `if`, `iffy` does not.
+fn starts_with_lead(text: &str, lead: &str) -> bool {
+    let is_word = lead.ends_with(|c: char| c.is_ascii_alphanumeric());
+    text.strip_prefix(lead).is_some_and(|behind| !is_word || !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
 }
 
 /// Bytes of `text` that belong to `arg`.
@@ -128,8 +131,10 @@ fn extent(arg: &ArgSpec, later: &[ArgSpec], text: &str) -> usize {
     if arg.kind == ArgKind::File && later.iter().any(|arg| !arg.optional) {
         return first_word(text).len();
     }
-    let leads: Vec<&str> = later.iter().flat_map(leads).collect();
-    top_level_words(text).find(|(_, word)| leads.contains(word)).map_or(text.len(), |(at, _)| at)
+    let leads: Vec<&str> = later.iter().flat_map(leads).copied().collect();
+    let is_lead = |word: &str| leads.iter().any(|lead| starts_with_lead(word, lead));
+    let later_argument = top_level_words(text).find(|(_, word)| is_lead(word));
+    later_argument.map_or(text.len(), |(at, _)| at)
 }
 
 /// The words that lead to `arg`.

@@ -10,7 +10,7 @@ use std::path::Path;
 use super::script::{Reading, Script};
 use super::text;
 use crate::command::{CommandError, Context, Desk, Outcome, execute, says_nothing};
-use crate::debug::session::{Pace, Session, Unhurried};
+use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{Reason, Stop};
 
 /// Scripts that execute scripts: no deeper than this.
@@ -45,7 +45,7 @@ pub trait Front {
     /// The answer to a question; none if there is nobody to ask.
     fn confirm(&mut self, question: &str, out: &mut dyn Write) -> io::Result<Option<bool>>;
     /// Asked while the kernel runs.
-    fn pace(&mut self) -> &mut dyn Pace;
+    fn pace(&mut self) -> Box<dyn Pace>;
 }
 
 /// What a line led to.
@@ -129,8 +129,8 @@ impl Console {
     }
 
     fn execute(&mut self, line: &str, front: &mut dyn Front, confirmed: bool) -> Result<Outcome, CommandError> {
-        let context = &mut Context { session: &mut self.session, desk: &mut self.desk, pace: front.pace(), confirmed };
-        execute(line, context)
+        let mut pace = front.pace();
+        execute(line, &mut Context { session: &mut self.session, desk: &mut self.desk, pace: &mut *pace, confirmed })
     }
 
     /// Writes a stop and what is displayed at stops; the commands of the breakpoints that stopped.
@@ -176,7 +176,7 @@ impl Console {
         while let Some(line) = script.next_line() {
             script.echo(PROMPT, &line, out)?;
             let asked = asked.as_mut().map(|front| &mut **front as &mut dyn Front);
-            match self.line(&line, &mut Reading { script, asked, unhurried: Unhurried }, out)? {
+            match self.line(&line, &mut Reading { script, asked }, out)? {
                 Flow::On => {}
                 Flow::Failed(failed) => return Ok(Flow::Failed(Failed { place: failed.place.or(Some(script.place())), ..failed })),
                 Flow::Quit => return Ok(Flow::Quit),

@@ -51,8 +51,6 @@ pub struct Reading<'a> {
     pub script: &'a mut Script,
     /// Whom to ask; none if there is nobody.
     pub asked: Option<&'a mut dyn Front>,
-    /// Where there is nobody, nothing interrupts it.
-    pub unhurried: Unhurried,
 }
 
 impl Front for Reading<'_> {
@@ -68,10 +66,10 @@ impl Front for Reading<'_> {
         self.asked.as_mut().map_or(Ok(None), |asked| asked.confirm(question, out))
     }
 
-    fn pace(&mut self) -> &mut dyn Pace {
+    fn pace(&mut self) -> Box<dyn Pace> {
         match &mut self.asked {
             Some(asked) => asked.pace(),
-            None => &mut self.unhurried,
+            None => Box::new(Unhurried),
         }
     }
 }

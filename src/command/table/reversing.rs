@@ -1,8 +1,9 @@
 //! Running backwards, and going to any time.
 
 use crate::command::handler::reversing as handler;
-use crate::command::handler::running as run;
+use crate::command::handler::running::{self, Step};
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat};
+use crate::debug::stop::Direction;
 
 const UNIT: ArgSpec = ArgSpec::new("UNIT", ArgKind::Choice(&["lane", "warp", "block", "grid"])).optional();
 const COUNT: ArgSpec = ArgSpec::new("N", ArgKind::Count).optional();
@@ -18,7 +19,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             executed. Registers, memory and all other warps are as they were.",
         examples: &["reverse-stepi", "rsi 10", "rsi lane"],
         repeats: Repeat::Same,
-        handler: run::reverse_step_instruction,
+        handler: |context, call| running::step(context, call, Step::Instruction, false, Direction::Backward),
         ..PLAIN
     },
     CommandSpec {
@@ -29,7 +30,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "As reverse-stepi, but a call counts as one instruction.",
         examples: &["reverse-nexti"],
         repeats: Repeat::Same,
-        handler: run::reverse_next_instruction,
+        handler: |context, call| running::step(context, call, Step::Instruction, true, Direction::Backward),
         ..PLAIN
     },
     CommandSpec {
@@ -40,7 +41,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Goes back to where the focused lane began the line before this one; in the middle of a line, to where it began this one.",
         examples: &["reverse-step", "rs 3"],
         repeats: Repeat::Same,
-        handler: run::reverse_step_line,
+        handler: |context, call| running::step(context, call, Step::Line, false, Direction::Backward),
         ..PLAIN
     },
     CommandSpec {
@@ -51,7 +52,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "As reverse-step, but a call belongs to the line it stands on.",
         examples: &["reverse-next"],
         repeats: Repeat::Same,
-        handler: run::reverse_next_line,
+        handler: |context, call| running::step(context, call, Step::Line, true, Direction::Backward),
         ..PLAIN
     },
     CommandSpec {
@@ -63,7 +64,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             there is none. A watchpoint stops before the write, with the old value in place.",
         examples: &["reverse-continue", "rc"],
         repeats: Repeat::Same,
-        handler: run::reverse_continue,
+        handler: |context, call| running::run_on(context, call, Direction::Backward),
         ..PLAIN
     },
     CommandSpec {
@@ -72,7 +73,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Go back to the call of the selected frame",
         help: "Goes back to before the call that led to the function of the selected frame.",
         examples: &["reverse-finish"],
-        handler: run::reverse_finish,
+        handler: |context, _| running::finish(context, Direction::Backward),
         ..PLAIN
     },
     CommandSpec {

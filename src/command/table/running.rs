@@ -1,7 +1,8 @@
 //! Running forwards.
 
-use crate::command::handler::running as handler;
+use crate::command::handler::running::{self as handler, Step};
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat};
+use crate::debug::stop::Direction;
 
 const UNIT: ArgSpec = ArgSpec::new("UNIT", ArgKind::Choice(&["lane", "warp", "block", "grid"])).optional();
 const COUNT: ArgSpec = ArgSpec::new("N", ArgKind::Count).optional();
@@ -34,7 +35,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             kernel stops them. With a number, lets all stops but the N-th pass. The focus moves to the thread that stopped.",
         examples: &["continue", "c 3"],
         repeats: Repeat::Same,
-        handler: handler::run_on,
+        handler: |context, call| handler::run_on(context, call, Direction::Forward),
         ..PLAIN
     },
     CommandSpec {
@@ -49,7 +50,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             'set step-unit' decides. 'set divergent-step' decides what becomes of the focus when other lanes of the warp run first.",
         examples: &["stepi", "si 10", "stepi lane", "si grid 100"],
         repeats: Repeat::Same,
-        handler: handler::step_instruction,
+        handler: |context, call| handler::step(context, call, Step::Instruction, false, Direction::Forward),
         ..PLAIN
     },
     CommandSpec {
@@ -60,7 +61,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "As stepi, but a call counts as one instruction: what is called runs to its return.",
         examples: &["nexti", "ni 4"],
         repeats: Repeat::Same,
-        handler: handler::next_instruction,
+        handler: |context, call| handler::step(context, call, Step::Instruction, true, Direction::Forward),
         ..PLAIN
     },
     CommandSpec {
@@ -72,7 +73,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             step-by ptx' steps lines of PTX always). Steps into calls.",
         examples: &["step", "s 3", "step lane"],
         repeats: Repeat::Same,
-        handler: handler::step_line,
+        handler: |context, call| handler::step(context, call, Step::Line, false, Direction::Forward),
         ..PLAIN
     },
     CommandSpec {
@@ -83,7 +84,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "As step, but a call belongs to the line it stands on.",
         examples: &["next", "n 2"],
         repeats: Repeat::Same,
-        handler: handler::next_line,
+        handler: |context, call| handler::step(context, call, Step::Line, true, Direction::Forward),
         ..PLAIN
     },
     CommandSpec {
@@ -93,7 +94,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Runs until the function of the selected frame has returned to its caller. In the kernel itself there is no caller: the \
             focused thread runs to its exit.",
         examples: &["finish"],
-        handler: handler::finish,
+        handler: |context, _| handler::finish(context, Direction::Forward),
         ..PLAIN
     },
     CommandSpec {

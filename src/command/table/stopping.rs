@@ -2,6 +2,7 @@
 
 use crate::command::handler::stopping as handler;
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN};
+use crate::debug::breakpoints::WatchMode;
 
 const THREADS: ArgSpec = ArgSpec::new("THREADS", ArgKind::ThreadFilter).optional();
 const CONDITION: ArgSpec = ArgSpec::new("CONDITION", ArgKind::Expression).behind("if").optional();
@@ -20,7 +21,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             THREADS limits it to some threads, as 'block 1,0,0 warp 2 lane 0-7'. A condition is evaluated for each lane: the kernel \
             stops where it is true for one of them, and the focus moves to that lane.",
         examples: &["break 37", "break 37 warp 1 lane 0-7", "b 37 if %r1 > 100", "break op atom.*"],
-        handler: handler::breakpoint,
+        handler: |context, call| handler::breakpoint(context, call, false),
         ..PLAIN
     },
     CommandSpec {
@@ -30,7 +31,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Set a breakpoint that stops once",
         help: "As break, but the breakpoint is deleted when it stops.",
         examples: &["tbreak 37"],
-        handler: handler::temporary,
+        handler: |context, call| handler::breakpoint(context, call, true),
         ..PLAIN
     },
     CommandSpec {
@@ -41,7 +42,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             A place is a register of the focused lane (%r1), of several (%r1@0-7) or of all (%r1@*), a variable, or memory behind an \
             address. Backwards it stops before the write.",
         examples: &["watch %r1", "watch %r1 if %r1 > 100"],
-        handler: handler::watch,
+        handler: |context, call| handler::watch(context, call, WatchMode::Change),
         ..PLAIN
     },
     CommandSpec {
@@ -50,7 +51,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Stop when a register or memory is read",
         help: "As watch, but stops where the place is read.",
         examples: &["rwatch %r1"],
-        handler: handler::watch_reads,
+        handler: |context, call| handler::watch(context, call, WatchMode::Read),
         ..PLAIN
     },
     CommandSpec {
@@ -59,7 +60,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Stop when a register or memory is read or written",
         help: "As watch, but stops at every access, also where the value does not change.",
         examples: &["awatch %r1"],
-        handler: handler::watch_accesses,
+        handler: |context, call| handler::watch(context, call, WatchMode::Access),
         ..PLAIN
     },
     CommandSpec {
@@ -69,7 +70,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Stops before a barrier (with a number, that one), a call, an exit, an atomic operation or a printf is executed; behind a \
             divergence or a reconvergence; and where a fault or a finding is.",
         examples: &["catch divergence", "catch barrier 0 block 1,0,0"],
-        handler: handler::catch,
+        handler: |context, call| handler::catch(context, call, false),
         ..PLAIN
     },
     CommandSpec {
@@ -78,14 +79,14 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Set a catchpoint that stops once",
         help: "As catch, but the catchpoint is deleted when it stops.",
         examples: &["tcatch exit"],
-        handler: handler::temporary_catch,
+        handler: |context, call| handler::catch(context, call, true),
         ..PLAIN
     },
     CommandSpec {
         name: "dprintf",
         args: &[
             ArgSpec::new("LOCATION", ArgKind::Location),
-            ArgSpec::new("\"FORMAT\",EXPRESSION...", ArgKind::Message).behind(","),
+            ArgSpec::new("FORMAT", ArgKind::Message).behind(","),
         ],
         summary: "Print a line where threads pass, without stopping",
         help: "Writes a line for each group of lanes that comes to the location, and goes on. The format is printf's.",
@@ -129,7 +130,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Look at breakpoints again",
         help: "Undoes disable; without numbers, for all.",
         examples: &["enable 1", "enable 1-3"],
-        handler: handler::enable,
+        handler: |context, call| handler::enable(context, call, true),
         ..PLAIN
     },
     CommandSpec {
@@ -139,7 +140,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Keep breakpoints, but do not stop at them",
         help: "Breakpoints that are disabled cost nothing and keep their numbers; without numbers, all of them.",
         examples: &["disable 1"],
-        handler: handler::disable,
+        handler: |context, call| handler::enable(context, call, false),
         ..PLAIN
     },
     CommandSpec {
