@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::breakpoints::Breakpoints;
+use super::breakpoints::{Breakpoints, Event};
 use super::focus::Focus;
 use super::open::Opened;
 use super::run::RunOptions;
@@ -24,6 +24,8 @@ pub struct Session {
     /// Where runs stop.
     pub breakpoints: Breakpoints,
     pub(super) visited: Visited,
+    /// What the focused warp runs to (`run-to`).
+    pub(super) wanted_event: Option<Event>,
     /// What logpoints wrote since the run began.
     pub(super) log: Vec<String>,
 }
@@ -74,7 +76,7 @@ impl Session {
         let mut visited = Visited::default();
         visited.push(timeline.time());
         let (focus, settings) = (Focus::default(), Settings::default());
-        Ok(Self { program: opened.program, timeline, focus, settings, breakpoints: Breakpoints::default(), visited, log: Vec::new() })
+        Ok(Self { program: opened.program, timeline, focus, settings, breakpoints: Breakpoints::default(), visited, wanted_event: None, log: Vec::new() })
     }
 
     /// The program.

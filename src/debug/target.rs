@@ -14,6 +14,16 @@ pub enum Target {
     Memory(MemoryTarget),
 }
 
+impl Target {
+    /// How the user called it.
+    pub fn name(&self) -> &str {
+        match self {
+            Target::Register(target) => &target.name,
+            Target::Memory(target) => &target.name,
+        }
+    }
+}
+
 /// A register of some lanes of one warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RegisterTarget {

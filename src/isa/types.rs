@@ -83,7 +83,7 @@ impl ScalarType {
 }
 
 /// A state space as instructions and declarations name it (PTX ISA, "State Spaces").
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 pub enum Space {
     /// No space named: the address carries it.
     #[default]

@@ -13,6 +13,7 @@ mod device;
 mod digest;
 mod event;
 mod exec;
+mod inspect;
 mod lanes;
 mod launch;
 mod memory;
@@ -31,12 +32,14 @@ pub use block::Block;
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
 pub use event::{AccessEvent, AccessKind, Issue, Observer, Unobserved};
-pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, lanes_of};
+pub use inspect::BlockLife;
+pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
 pub use launch::{LaunchConfig, LaunchError, Linked, Schedule};
 pub use memory::{Allocation, OutOfMemory, Region};
 pub use registers::{FrameBase, Registers};
 pub use schedule::Cursor;
 pub use special::thread_index;
+pub use stuck::lane_list;
 pub use trap::{Place, Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
 pub use warp::{CallFrame, CallStack, GroupState, LaneGroup, Warp, frames};
 
@@ -104,11 +107,6 @@ impl Machine {
     /// The blocks on the machine, in order of their slots.
     pub fn resident_blocks(&self) -> impl Iterator<Item = &Block> {
         self.blocks.iter().flatten().map(|block| &**block)
-    }
-
-    /// The block at `index` of the grid, if it is on the machine.
-    pub fn block(&self, index: [u32; 3]) -> Option<&Block> {
-        self.resident_blocks().find(|block| block.index == index)
     }
 
     /// A fingerprint of the whole state: equal for equal states, however they were reached.

@@ -14,6 +14,8 @@ use super::exec::{Pause, WarpRun};
 use super::launch::Schedule;
 use super::stuck;
 use super::trap::{Place, Step, Trap};
+use super::lanes::LaneMask;
+use super::warp::Warp;
 use super::{Machine, Tick};
 
 /// Ticks a warp runs at most before another has its turn.
@@ -140,15 +142,37 @@ impl Machine {
         true
     }
 
+    /// The lanes of a warp that run next once it has the turn; none if all its groups wait.
+    pub fn next_lanes(&self, block: [u32; 3], warp: u32) -> Option<LaneMask> {
+        let mut warp: Warp = self.block(block)?.warps.get(warp as usize)?.as_ref().clone();
+        let next = warp.next_group(&self.linked.rank)?;
+        Some(warp.groups[next].mask)
+    }
+
     /// Ends the turn of the warp that has it, so that the next one runs.
     pub fn end_turn(&mut self) {
         self.cursor.warp_left = 0;
     }
 
-    /// Brings the scheduler to where the next instruction will be issued, which starts a block if it is one's first. Doing it or not
-    /// makes no difference to the run.
-    pub fn settle(&mut self) {
-        let _ = self.run(0, &mut super::Unobserved);
+    /// Brings the machine to where the next instruction is issued: a turn is given, a block started if it is one's first, and groups
+    /// that stand together meet. Doing it or not makes no difference to the run, but only machines that have settled compare as equal
+    /// at a tick. True if the observer asks for a pause.
+    pub fn settle<O: Observer>(&mut self, observer: &mut O) -> bool {
+        if self.run(0, &mut super::Unobserved) != Step::Budget {
+            return false;
+        }
+        let Cursor { slot, warp: number, .. } = self.cursor;
+        let Some(block) = self.blocks.get_mut(slot).and_then(Option::as_mut) else { return false };
+        if block.warps.get(number).is_none_or(|warp| warp.groups.len() < 2) {
+            return false;
+        }
+        let block = Arc::make_mut(block);
+        let place = Place { pc: crate::program::Pc(0), tick: self.tick, block: block.index, warp: number as u32 };
+        let mut paused = false;
+        Arc::make_mut(&mut block.warps[number]).next_group_met(&self.linked.rank, |group| {
+            paused |= O::INSTRUCTIONS && observer.merged(Place { pc: group.pc, ..place }, group.mask);
+        });
+        paused
     }
 
     fn current_can_run(&self) -> bool {

@@ -19,7 +19,7 @@ impl Machine {
                 Arc::ptr_eq(earlier, later)
                     || matches!((warp_of(earlier, warp), warp_of(later, warp)), (Some(a), Some(b)) if Arc::ptr_eq(a, b))
             }
-            (None, None) => self.has_finished(block) || !later.has_started(block),
+            (None, None) => self.block_life(block) == later.block_life(block),
             (Some(_), None) | (None, Some(_)) => false,
         }
     }
@@ -32,7 +32,7 @@ impl Machine {
             Space::Local | Space::ParamFunc => self.warp_stood_still(later, block, warp),
             Space::Shared | Space::SharedCluster => match (self.resident(block), later.resident(block)) {
                 (Some(earlier), Some(later)) => Arc::ptr_eq(earlier, later) || earlier.shared.shares(&later.shared, address, bytes),
-                (None, None) => self.has_finished(block) || !later.has_started(block),
+                (None, None) => self.block_life(block) == later.block_life(block),
                 (Some(_), None) | (None, Some(_)) => false,
             },
             Space::Generic | Space::Global => match (self.device.global.find(address), later.device.global.find(address)) {
@@ -53,16 +53,6 @@ impl Machine {
         slots + blocks.sum::<u64>() + self.device.global.unshared_bytes(&earlier.device.global)
     }
 
-    /// Whether the block at `index` of the grid has begun to execute.
-    pub fn has_started(&self, index: [u32; 3]) -> bool {
-        self.number_of(index) < self.started
-    }
-
-    /// Whether all threads of the block at `index` of the grid have exited.
-    pub fn has_finished(&self, index: [u32; 3]) -> bool {
-        self.has_started(index) && self.resident(index).is_none()
-    }
-
     /// The first tick of the launch.
     pub fn start(&self) -> Tick {
         self.linked.config.start
@@ -70,12 +60,6 @@ impl Machine {
 
     fn resident(&self, index: [u32; 3]) -> Option<&Arc<Block>> {
         self.blocks.iter().flatten().find(|block| block.index == index)
-    }
-
-    /// The block's number in order of launch.
-    fn number_of(&self, [x, y, z]: [u32; 3]) -> u64 {
-        let [width, height, _] = self.linked.config.grid.map(u64::from);
-        u64::from(x) + width * (u64::from(y) + height * u64::from(z))
     }
 }
 

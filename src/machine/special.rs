@@ -96,9 +96,13 @@ impl Fixed {
 
 /// The values of `Program::specials` for one warp, in that order.
 pub fn fixed_values(linked: &Linked, block: [u32; 3], number: u64, warp: u32) -> Vec<PerLane<u32>> {
-    let config = &linked.config;
+    linked.specials.iter().map(|fixed| fixed_value(fixed, &linked.config, block, number, warp)).collect()
+}
+
+/// What the lanes of one warp read.
+pub fn fixed_value(fixed: &Fixed, config: &LaunchConfig, block: [u32; 3], number: u64, warp: u32) -> PerLane<u32> {
     let in_cluster: [u32; 3] = std::array::from_fn(|axis| block[axis] % config.cluster[axis]);
-    let value = |fixed: &Fixed| match *fixed {
+    match *fixed {
         Fixed::Constant(value) => [value; LANES],
         // Most blocks have one dimension, and a division for every lane of every warp would show.
         Fixed::Thread(axis) if config.block[1..] == [1, 1] => {
@@ -113,8 +117,7 @@ pub fn fixed_values(linked: &Linked, block: [u32; 3], number: u64, warp: u32) ->
         Fixed::Warp => [warp; LANES],
         Fixed::Lane => std::array::from_fn(|lane| lane as u32),
         Fixed::LaneMask { below, own, above } => std::array::from_fn(|lane| lane_mask(lane as u32, below, own, above)),
-    };
-    linked.specials.iter().map(value).collect()
+    }
 }
 
 /// The index in a block of these extents of the thread that is `lane` of `warp`.

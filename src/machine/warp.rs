@@ -134,6 +134,16 @@ impl Warp {
         })
     }
 
+    /// Like [`Self::next_group`], and shows `met` every group that others have joined.
+    pub fn next_group_met(&mut self, rank: &[u32], mut met: impl FnMut(&LaneGroup)) -> Option<usize> {
+        let before: SmallVec<[LaneMask; 8]> = self.groups.iter().map(|group| group.mask).collect();
+        let next = self.next_group(rank);
+        if self.groups.len() < before.len() {
+            self.groups.iter().filter(|group| !before.contains(&group.mask)).for_each(&mut met);
+        }
+        next
+    }
+
     /// The rank at which the group `index`, going forward, reaches or passes another one and must be compared with it anew. A
     /// group that cannot run now is only met, not waited for, so it counts only if it stands ahead.
     pub fn limit(&self, index: usize, rank: &[u32]) -> u32 {

@@ -3,6 +3,7 @@
 use super::super::argument::ArgumentError;
 use super::Event;
 use super::list::words;
+use super::opcode::{opcode, stem};
 use crate::machine::BARRIERS;
 use crate::program::{CallTarget, Op, Pc, Program, Src, SrcKind};
 
@@ -67,10 +68,10 @@ impl Event {
             Event::Barrier(Some(wanted)) => {
                 &|_, op| matches!(op, Op::Barrier { id, .. } if barrier_number(program, *id).is_none_or(|number| number == *wanted))
             }
-            Event::Call => &|_, op| matches!(op, Op::Call { .. }),
+            Event::Call => &|pc, op| matches!(op, Op::Call { .. }) || is_unmodelled(program, pc, op, &["call"]),
             Event::Exit => &|pc, op| matches!(op, Op::Exit) || matches!(op, Op::Return { .. }) && in_kernel(program, pc),
-            Event::Printf => &|_, op| calls(program, op, "vprintf"),
-            Event::Atomic => &|_, op| matches!(op, Op::Atomic { .. }),
+            Event::Printf => &|pc, op| calls(program, pc, op, "vprintf"),
+            Event::Atomic => &|pc, op| matches!(op, Op::Atomic { .. }) || is_unmodelled(program, pc, op, &["atom", "red"]),
         };
         Some((0..program.code.len()).map(Pc::new).filter(|pc| raises(*pc, &program.code[pc.index()].op)).collect())
     }
@@ -100,7 +101,15 @@ fn in_kernel(program: &Program, pc: Pc) -> bool {
     program.function_at(pc).and_then(|id| program.functions.get(id.index())).is_some_and(|function| function.is_kernel)
 }
 
-fn calls(program: &Program, op: &Op, name: &str) -> bool {
+/// Whether the machine does not model the instruction, which is one of these. A function without a body is called so.
+fn is_unmodelled(program: &Program, pc: Pc, op: &Op, opcodes: &[&str]) -> bool {
+    matches!(op, Op::Unsupported { .. }) && opcodes.contains(&stem(opcode(program, pc)))
+}
+
+fn calls(program: &Program, pc: Pc, op: &Op, name: &str) -> bool {
+    if is_unmodelled(program, pc, op, &["call"]) {
+        return program.text(pc).split(|letter: char| !letter.is_ascii_alphanumeric() && !"_$".contains(letter)).any(|word| word == name);
+    }
     let Op::Call { call, .. } = op else { return false };
     match program.calls.get(call.index()).map(|site| &site.target) {
         Some(CallTarget::Direct(callee)) => program.functions.get(callee.index()).is_some_and(|function| &*function.name == name),

@@ -1,7 +1,7 @@
 //! The numbered list of `info breakpoints`.
 
 use super::super::argument::ArgumentError;
-use super::{Breakpoint, Trigger};
+use super::{Breakpoint, Condition, Trigger};
 use crate::debug::focus::ThreadFilter;
 use crate::program::Pc;
 
@@ -98,7 +98,7 @@ impl Breakpoints {
     ///
     /// # Errors
     /// There is no such number.
-    pub fn set_condition(&mut self, number: u32, condition: Option<String>) -> Result<(), ArgumentError> {
+    pub fn set_condition(&mut self, number: u32, condition: Option<Condition>) -> Result<(), ArgumentError> {
         self.get_mut(number)?.condition = condition;
         Ok(())
     }

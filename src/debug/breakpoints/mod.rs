@@ -4,6 +4,7 @@
 //! [`Breakpoints`] is the list; a run looks at its [`Trigger`]s and counts its hits.
 
 mod arguments;
+mod condition;
 mod events;
 mod lines;
 mod list;
@@ -13,6 +14,7 @@ mod opcode;
 mod view;
 
 pub use arguments::{Arguments, LogArguments, Part};
+pub use condition::{Condition, LogMessage};
 pub use events::{EVENTS, barrier_number};
 pub use lines::ptx_line;
 pub use list::Breakpoints;
@@ -37,7 +39,7 @@ pub struct Breakpoint {
     /// Which threads it is for.
     pub filter: ThreadFilter,
     /// Stops only where this is true.
-    pub condition: Option<String>,
+    pub condition: Option<Condition>,
     /// Whether it is looked at.
     pub enabled: bool,
     /// Deleted when it stops.
@@ -47,7 +49,7 @@ pub struct Breakpoint {
     /// Times it fired going forward, ignored ones included.
     pub hits: u64,
     /// Printed instead of stopping (`dprintf`); none for one that stops.
-    pub message: Option<String>,
+    pub message: Option<LogMessage>,
     /// Commands to run when it stops.
     pub commands: Vec<String>,
 }

@@ -92,7 +92,7 @@ pub fn opcode(program: &Program, pc: Pc) -> &str {
 }
 
 /// The opcode without its modifiers.
-fn stem(opcode: &str) -> &str {
+pub(super) fn stem(opcode: &str) -> &str {
     opcode.split('.').next().unwrap_or(opcode)
 }
 

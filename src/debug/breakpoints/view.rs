@@ -62,9 +62,9 @@ fn row(breakpoint: &Breakpoint, program: &Program) -> BreakpointRow {
         places: pcs.iter().map(|pc| breakpoint_place(program, *pc)).collect(),
         filter: breakpoint.filter,
         hits: breakpoint.hits,
-        condition: breakpoint.condition.clone(),
+        condition: breakpoint.condition.as_ref().map(|condition| condition.text.clone()),
         ignore: breakpoint.ignore,
-        message: breakpoint.message.clone(),
+        message: breakpoint.message.as_ref().map(|message| message.source.clone()),
         commands: breakpoint.commands.clone(),
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::judge::Judged;
 use super::line::{Line, lines_from};
-use super::watcher::{Hit, StepDone, StepWatch, Watcher, WithAccesses};
+use super::watcher::{StepDone, StepWatch, Watcher, WithAccesses};
 use super::{Halt, ResumeError, SLICE};
 use crate::debug::breakpoints::Event;
 use crate::debug::session::{Pace, Session};
@@ -162,6 +162,7 @@ impl Session {
         let mut watcher = self.watcher(step);
         let mut need = if begin < recorded { Need::Recorded } else { Need::Turn };
         self.steer(steered, &mut watcher, &mut need);
+        watcher.passed = begin;
         let reasons = loop {
             let slice = self.time().saturating_add(SLICE);
             let ran = if watcher.is_idle() {
@@ -200,7 +201,10 @@ impl Session {
             None => (None, None),
         };
         if ready == Some(true) {
-            self.timeline.input(Input::Turn { block, warp });
+            if self.timeline.input(Input::Turn { block, warp }) {
+                // Another instruction than the one that was noted comes next.
+                watcher.passed = Tick::MAX;
+            }
         } else if let Some(barrier) = self.barrier_of(block, warp) {
             *need = Need::Barrier(barrier);
         }
@@ -232,12 +236,5 @@ fn add_others(a: Option<Others>, b: Option<Others>) -> Option<Others> {
     match (a, b) {
         (Some(a), Some(b)) => Some(Others { instructions: a.instructions + b.instructions, need: b.need }),
         (a, b) => a.or(b),
-    }
-}
-
-impl Hit {
-    /// Whether it is only about who runs.
-    pub fn is_foreign(&self) -> bool {
-        matches!(self, Hit::Foreign)
     }
 }

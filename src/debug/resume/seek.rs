@@ -13,7 +13,7 @@ impl Session {
         let (before, from) = (self.focus, self.time());
         let reason = self.go_to(time, pace);
         if matches!(reason, Reason::Interrupted) && time < from {
-            self.go_to(from, &mut Unhurried);
+            self.return_to(from);
         }
         self.stop(before, Halt::because(reason))
     }
@@ -39,6 +39,11 @@ impl Session {
         let before = self.focus;
         let reason = self.go_to(time, pace);
         self.stop(before, Halt::because(reason))
+    }
+
+    /// Goes to a time that was recorded, whatever it takes: it is never far from a snapshot.
+    pub(super) fn return_to(&mut self, time: Tick) {
+        let _ = self.go_to(time, &mut Unhurried);
     }
 
     pub(super) fn go_to(&mut self, time: Tick, pace: &mut dyn Pace) -> Reason {

@@ -1,10 +1,13 @@
 //! A place that is watched while a run goes on, and what it held when last looked at.
 
+use std::sync::Arc;
+
 use crate::debug::breakpoints::WatchMode;
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::isa::Space;
-use crate::machine::{AccessEvent, AccessKind, LaneMask, Machine, Warp, frames, lanes_of};
-use crate::program::Bank;
+use crate::machine::{AccessEvent, AccessKind, Issue, LaneMask, Machine, Warp, frames, lanes_of};
+use crate::program::operands::writes;
+use crate::program::{Bank, Program};
 
 /// A place that is watched.
 pub struct Watched {
@@ -16,13 +19,15 @@ pub struct Watched {
     pub mode: WatchMode,
     /// Its bytes when last looked at: for a register, those of each of its lanes in turn. None while it does not exist.
     pub bytes: Option<Vec<u8>>,
+    /// To see writes to a register that do not change it: the program.
+    pub every_write: Option<Arc<Program>>,
 }
 
 impl Watched {
     /// `target` as it is on `machine` now.
     pub fn new(number: Option<u32>, target: Target, mode: WatchMode, machine: &Machine) -> Self {
         let bytes = bytes_of(&target, machine);
-        Self { number, target, mode, bytes }
+        Self { number, target, mode, bytes, every_write: None }
     }
 
     /// Whether it lies in memory.
@@ -53,6 +58,32 @@ impl Watched {
             address < end && target.address < address.saturating_add(u64::from(event.bytes))
         };
         lanes_of(own).filter(overlaps).fold(0, |lanes, lane| lanes | 1 << lane)
+    }
+
+    /// The lanes of a register that an instruction wrote, if every write counts.
+    pub fn written_by(&self, issue: &Issue) -> LaneMask {
+        let (Some(program), Target::Register(target)) = (&self.every_write, &self.target) else { return 0 };
+        if (target.block, target.warp, target.depth) != (issue.place.block, issue.place.warp, issue.depth) {
+            return 0;
+        }
+        let base = match target.bank {
+            Bank::B32 => issue.frame.b32,
+            Bank::B64 => issue.frame.b64,
+            Bank::Pred => issue.frame.pred,
+        };
+        let Some(inst) = program.code.get(issue.place.pc.index()) else { return 0 };
+        let own = target.slot..target.slot + target.width;
+        let writes = writes(inst, program).iter().any(|used| used.bank == target.bank && own.contains(&(base + used.slot)));
+        if writes { issue.active & target.lanes } else { 0 }
+    }
+
+    /// Of the bytes of a register of several lanes, those of `lane`; all bytes of memory.
+    pub fn lane_part(&self, lane: usize, old: Vec<u8>, new: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
+        let Target::Register(target) = &self.target else { return (old, new) };
+        let below = (target.lanes & ((1 << lane) - 1)).count_ones() as usize;
+        let size = register_bytes(target);
+        let part = |bytes: Vec<u8>| bytes.into_iter().skip(below * size).take(size).collect();
+        (part(old), part(new))
     }
 
     /// The lanes of a register that hold something else than when last looked at. A frame of another function at the same place does
@@ -108,7 +139,8 @@ fn memory_bytes(target: &MemoryTarget, machine: &Machine) -> Option<Vec<u8>> {
         }
         Space::Param => {
             let start = usize::try_from(target.address).ok()?;
-            bytes.copy_from_slice(machine.config().params.get(start..start.checked_add(bytes.len())?)?);
+            let end = start.checked_add(bytes.len())?;
+            bytes.copy_from_slice(machine.config().params.get(start..end)?);
         }
         _ => machine.device().read(target.address, &mut bytes).ok()?,
     }

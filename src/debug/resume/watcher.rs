@@ -16,8 +16,8 @@ pub enum Hit {
     Split(Issue),
     /// Lanes met.
     Merged(Place, LaneMask),
-    /// The step is done.
-    Step,
+    /// The step is done by this instruction, or before it.
+    Step(Issue),
     /// Another warp is about to run though only the focused one is stepped.
     Foreign,
 }
@@ -57,10 +57,12 @@ pub enum StepDone {
 
 /// Notes what may be a stop.
 pub struct Watcher {
-    /// No pause is asked for before an instruction of this tick: the run begins there.
-    pub start: Tick,
+    /// No pause is asked for before the instruction of this tick: the run begins there, or it was judged already.
+    pub passed: Tick,
     /// For each instruction, whether to pause before it; empty if there is none.
     pub code: Vec<bool>,
+    /// The breakpoints at those instructions: number, instructions in order, and whether only lanes that execute them count.
+    numbers: Vec<(u32, Vec<Pc>, bool)>,
     /// Whether to note groups that split.
     pub splits: bool,
     /// Whether to note groups that meet.
@@ -81,11 +83,12 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// One that notes nothing yet, of a run that begins at `start`.
-    pub fn new(start: Tick) -> Self {
+    /// One that notes nothing yet, of a run that begins at `time`.
+    pub fn new(time: Tick) -> Self {
         Self {
-            start,
+            passed: time,
             code: Vec::new(),
+            numbers: Vec::new(),
             splits: false,
             merges: false,
             places: Vec::new(),
@@ -98,14 +101,20 @@ impl Watcher {
         }
     }
 
-    /// Notes instructions about to be executed at these places.
-    pub fn watch_code(&mut self, instructions: usize, pcs: &[Pc]) {
-        self.code.resize(instructions, false);
-        for pc in pcs {
+    /// Notes lanes about to execute one of `pcs`, of a program of `count` instructions, for breakpoint `number`.
+    pub fn watch_code(&mut self, count: usize, number: u32, pcs: Vec<Pc>, active_only: bool) {
+        self.code.resize(count, false);
+        for pc in &pcs {
             if let Some(flag) = self.code.get_mut(pc.index()) {
                 *flag = true;
             }
         }
+        self.numbers.push((number, pcs, active_only));
+    }
+
+    /// The breakpoints at `pc`, and whether only lanes that execute it count.
+    pub fn numbers_at(&self, pc: Pc) -> impl Iterator<Item = (u32, bool)> {
+        self.numbers.iter().filter(move |(_, pcs, _)| pcs.binary_search(&pc).is_ok()).map(|(number, _, active_only)| (*number, *active_only))
     }
 
     /// Whether there is nothing to note.
@@ -130,7 +139,7 @@ impl Watcher {
         let step = self.counts(place, issue.lanes);
         let done = step.is_some_and(|step| matches!(&step.done, StepDone::Before(test) if test(issue)));
         let foreign = self.held_for.is_some_and(|own| own != (place.block, place.warp));
-        code.into_iter().chain(done.then_some(Hit::Step)).chain(foreign.then_some(Hit::Foreign))
+        code.into_iter().chain(done.then_some(Hit::Step(*issue))).chain(foreign.then_some(Hit::Foreign))
     }
 }
 
@@ -149,26 +158,29 @@ impl Observer for Watcher {
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
         self.groups_before = warp.groups.len();
-        if issue.place.tick == self.start {
+        if issue.place.tick == self.passed {
             return false;
         }
-        let noted = self.hits.len();
         let hits: smallvec::SmallVec<[Hit; 3]> = self.pauses_before(issue).collect();
+        if hits.is_empty() {
+            return false;
+        }
+        self.passed = issue.place.tick;
         self.hits.extend(hits);
-        self.hits.len() > noted
+        true
     }
 
     fn after(&mut self, issue: &Issue, warp: &Warp) -> bool {
         if let Some(step) = self.counts(&issue.place, issue.lanes) {
             let done = matches!(step.done, StepDone::After);
             self.counted += 1;
-            self.hits.extend(done.then_some(Hit::Step));
+            self.hits.extend(done.then_some(Hit::Step(*issue)));
         }
         if self.splits && warp.groups.len() > self.groups_before {
             self.hits.push(Hit::Split(*issue));
         }
         for (index, watched) in self.places.iter().enumerate() {
-            let lanes = watched.changed_in(issue.place.block, issue.place.warp, warp);
+            let lanes = watched.changed_in(issue.place.block, issue.place.warp, warp) | watched.written_by(issue);
             if lanes != 0 {
                 self.hits.push(Hit::Touched(index, Touching { place: issue.place, lanes, kind: AccessKind::Write }));
             }
@@ -177,10 +189,10 @@ impl Observer for Watcher {
     }
 
     fn merged(&mut self, place: Place, lanes: LaneMask) -> bool {
-        if self.merges && place.tick != self.start {
+        if self.merges {
             self.hits.push(Hit::Merged(place, lanes));
         }
-        self.merges && place.tick != self.start
+        self.merges
     }
 
     fn arrived(&mut self, place: Place, block: &Block) -> bool {

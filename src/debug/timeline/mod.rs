@@ -81,7 +81,7 @@ impl Timeline {
         let blame = job.blame(0).ok_or(RunError::NoLaunch)?;
         let prepared = job.prepare(&blame, Device::new(Arc::clone(&program)), 0, &mut addresses)?;
         let mut machine = prepared.map_err(|refused| StartError::Refused(refused.fault))?;
-        machine.settle();
+        machine.settle(&mut Unobserved);
         let now = Snapshot { machine, launch: 0, inputs: 0 };
         let mut snapshots = Snapshots::default();
         snapshots.keep(&now);
@@ -148,8 +148,9 @@ impl Timeline {
             }
             let stop = until.min(Snapshots::due(now)).min(self.inputs.next(self.now.inputs));
             let step = self.now.machine.run(stop.saturating_sub(now), observer);
-            self.arrive();
+            let paused = self.arrive(observer);
             match step {
+                Step::Budget if paused => return Ran::Paused,
                 Step::Budget => {}
                 Step::Paused => return Ran::Paused,
                 Step::Done if self.begin_next_launch() => {}
@@ -177,7 +178,7 @@ impl Timeline {
         if !input.apply(&mut machine) {
             return false;
         }
-        machine.settle();
+        machine.settle(&mut Unobserved);
         let now = self.time();
         self.inputs.truncate(self.now.inputs);
         self.inputs.push(now, input);
@@ -195,12 +196,13 @@ impl Timeline {
         (from.launch == to.launch).then(|| compare(&from.machine, &to.machine))
     }
 
-    /// Applies the inputs of the present time and keeps a snapshot if one is due.
-    fn arrive(&mut self) {
+    /// Settles, applies the inputs of the present time, and keeps a snapshot if one is due. True if the observer asks for a pause.
+    fn arrive(&mut self, observer: &mut impl Observer) -> bool {
         let now = self.time();
+        let paused = self.now.machine.settle(observer);
         while let Some(input) = self.inputs.at(now, self.now.inputs) {
             input.apply(&mut self.now.machine);
-            self.now.machine.settle();
+            self.now.machine.settle(&mut Unobserved);
             self.now.inputs += 1;
         }
         self.recorded = self.recorded.max(now);
@@ -208,6 +210,7 @@ impl Timeline {
             self.snapshots.keep(&self.now);
             self.snapshots.thin(now);
         }
+        paused
     }
 
     /// Starts the next launch where the last one has ended; false if there is none, or it cannot be started.
@@ -220,7 +223,7 @@ impl Timeline {
         let device = self.now.machine.clone().into_device();
         match job.prepare(&blame, device, self.now.time(), &mut self.addresses) {
             Ok(Ok(mut machine)) => {
-                machine.settle();
+                machine.settle(&mut Unobserved);
                 self.now = Snapshot { machine, launch: self.now.launch + 1, inputs: self.now.inputs };
                 self.snapshots.keep(&self.now);
                 return true;

@@ -23,8 +23,6 @@ mod select;
 mod sync;
 mod warp_level;
 
-use smallvec::SmallVec;
-
 use super::Linked;
 use super::event::{Issue, Observer};
 use super::lanes::LaneMask;
@@ -215,14 +213,8 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// Chooses the group that runs next, and reports the groups that met.
     fn next_group_observed(&mut self) -> Option<usize> {
-        let before: SmallVec<[LaneMask; 8]> = self.warp.groups.iter().map(|group| group.mask).collect();
-        let next = self.warp.next_group(&self.linked.rank);
-        if self.warp.groups.len() < before.len() {
-            for group in self.warp.groups.iter().filter(|group| !before.contains(&group.mask)) {
-                self.paused |= self.observer.merged(Place { pc: group.pc, ..self.place }, group.mask);
-            }
-        }
-        next
+        let Self { observer, paused, place, .. } = self;
+        self.warp.next_group_met(&self.linked.rank, |group| *paused |= observer.merged(Place { pc: group.pc, ..*place }, group.mask))
     }
 
     #[inline(always)]

@@ -1,0 +1,144 @@
+//! Which thread the user looks at, and which threads a question is about.
+//!
+//! Both are said in the same words, as cuda-gdb says them: `block 1,0,0 warp 2 lane 0-7`, `block (1,0,0) thread (32,0,0)`. A
+//! [`FocusChange`] moves the focus and leaves alone what it does not name; a [`ThreadFilter`] limits a listing.
+
+mod words;
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::machine::{ALL_LANES, LANES, LaneMask, lane_list};
+
+pub use words::FocusError;
+
+/// The thread the user looks at, as block, warp and lane; the selected call frame is part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Focus {
+    /// Block index.
+    pub block: [u32; 3],
+    /// Warp of the block.
+    pub warp: u32,
+    /// Lane of the warp.
+    pub lane: u32,
+    /// Call frame, 0 for the innermost.
+    pub frame: u32,
+}
+
+/// Threads that a breakpoint, a watchpoint or a listing is limited to. What is absent is not limited.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadFilter {
+    /// One block.
+    pub block: Option<[u32; 3]>,
+    /// One warp of each block.
+    pub warp: Option<u32>,
+    /// Lanes of each warp.
+    pub lanes: Option<LaneMask>,
+}
+
+/// A move of the focus: what it names changes, the rest stays.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FocusChange {
+    /// The block.
+    pub block: Option<[u32; 3]>,
+    /// The warp.
+    pub warp: Option<u32>,
+    /// The lane.
+    pub lane: Option<u32>,
+}
+
+/// The extents that words about threads are held against.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extents {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Blocks of a cluster in x, y and z.
+    pub cluster: [u32; 3],
+}
+
+impl Extents {
+    /// Those of a machine's launch.
+    pub fn of(machine: &crate::machine::Machine) -> Self {
+        let config = machine.config();
+        Self { grid: config.grid, block: config.block, cluster: config.cluster }
+    }
+
+    /// Warps of a block.
+    pub fn warps(&self) -> u32 {
+        self.threads().div_ceil(LANES as u32)
+    }
+
+    /// Threads of a block.
+    pub fn threads(&self) -> u32 {
+        self.block.iter().product()
+    }
+}
+
+impl ThreadFilter {
+    /// The lanes of a warp that pass.
+    pub fn lanes_of(&self, block: [u32; 3], warp: u32) -> LaneMask {
+        let passes = self.block.is_none_or(|wanted| wanted == block) && self.warp.is_none_or(|wanted| wanted == warp);
+        if passes { self.lanes.unwrap_or(ALL_LANES) } else { 0 }
+    }
+
+    /// The filter that passes one warp.
+    pub fn of_warp(focus: &Focus) -> Self {
+        Self { block: Some(focus.block), warp: Some(focus.warp), lanes: None }
+    }
+
+    /// The filter that passes one block.
+    pub fn of_block(focus: &Focus) -> Self {
+        Self { block: Some(focus.block), warp: None, lanes: None }
+    }
+
+    /// Reads words such as `block 1,0,0 warp 2 lane 0-7` or `thread 33,0,0`.
+    ///
+    /// # Errors
+    /// What is no word about threads, and what the launch does not have.
+    pub fn parse(words: &str, extents: &Extents) -> Result<Self, FocusError> {
+        words::filter(words, extents)
+    }
+}
+
+impl FocusChange {
+    /// Reads words such as `block 1,0,0`, `lane 3` or `block (1,0,0) thread (32,0,0)`. `focus` decides what is not named where
+    /// `cluster` needs it.
+    ///
+    /// # Errors
+    /// What is no word about threads, and what the launch does not have.
+    pub fn parse(words: &str, extents: &Extents, focus: &Focus) -> Result<Self, FocusError> {
+        words::change(words, extents, focus)
+    }
+
+    /// The focus after the change. Whoever moves to another thread starts at its innermost frame. A lane that the new warp does not
+    /// have is replaced by the warp's last one.
+    pub fn apply(&self, focus: Focus, extents: &Extents) -> Focus {
+        let block = self.block.unwrap_or(focus.block);
+        let warp = self.warp.unwrap_or(focus.warp);
+        let lanes = extents.threads().saturating_sub(warp.saturating_mul(LANES as u32)).clamp(1, LANES as u32);
+        let lane = self.lane.unwrap_or(focus.lane).min(lanes - 1);
+        let moved = (block, warp, lane) != (focus.block, focus.warp, focus.lane);
+        Focus { block, warp, lane, frame: if moved { 0 } else { focus.frame } }
+    }
+}
+
+impl fmt::Display for Focus {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [x, y, z] = self.block;
+        write!(f, "block {x},{y},{z} warp {} lane {}", self.warp, self.lane)?;
+        if self.frame > 0 { write!(f, " frame {}", self.frame) } else { Ok(()) }
+    }
+}
+
+impl fmt::Display for ThreadFilter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let block = self.block.map(|[x, y, z]| format!("block {x},{y},{z}"));
+        let warp = self.warp.map(|warp| format!("warp {warp}"));
+        let lanes = self.lanes.map(|lanes| format!("lane {}", lane_list(lanes)));
+        let parts: Vec<String> = block.into_iter().chain(warp).chain(lanes).collect();
+        f.write_str(&parts.join(" "))
+    }
+}

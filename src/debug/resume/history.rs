@@ -1,0 +1,124 @@
+//! Who wrote to a place, and when: `last`, `first` and `history`.
+//!
+//! The run is looked through stretch by stretch with an observer that notes every write to the place. Stretches between whose
+//! snapshots the place was not touched are told by what they share and never run, so even a write at the start of a long run is
+//! found at once.
+
+use std::sync::Arc;
+
+use super::SLICE;
+use super::judge::touch;
+use super::watched::{Watched, bytes_of};
+use super::watcher::{Hit, Touching, Watcher, WithAccesses};
+use crate::debug::breakpoints::WatchMode;
+use crate::debug::session::{Pace, Session};
+use crate::debug::stop::Touch;
+use crate::debug::target::Target;
+use crate::debug::timeline::Ran;
+use crate::machine::{AccessKind, Machine, Tick};
+
+/// The writes to a place that were found, and whether the user interrupted the search.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct History {
+    /// In order of time.
+    pub touches: Vec<Touch>,
+    /// The search was not finished.
+    pub interrupted: bool,
+}
+
+impl Session {
+    /// The write that gave `target` its present value; nothing if it has had it from the start.
+    pub fn last(&mut self, target: &Target, pace: &mut dyn Pace) -> History {
+        let (now, mut end) = (self.time(), self.time());
+        let mut history = History::default();
+        while let Some(begin) = self.stretch_before(end) {
+            history = self.writes_between(target, begin, end, pace);
+            if history.interrupted || !history.touches.is_empty() {
+                break;
+            }
+            end = begin;
+        }
+        self.return_to(now);
+        let keep = history.touches.len().saturating_sub(1);
+        history.touches.drain(..keep);
+        history
+    }
+
+    /// The first write to `target` in all that was recorded.
+    pub fn first(&mut self, target: &Target, pace: &mut dyn Pace) -> History {
+        let mut history = self.search_forward(target, true, pace);
+        history.touches.truncate(1);
+        history
+    }
+
+    /// All changes of `target` in what was recorded, writes of the value it had left out.
+    pub fn history(&mut self, target: &Target, pace: &mut dyn Pace) -> History {
+        let mut history = self.search_forward(target, false, pace);
+        history.touches.retain(|touch| touch.old != touch.new);
+        history
+    }
+
+    fn search_forward(&mut self, target: &Target, first_only: bool, pace: &mut dyn Pace) -> History {
+        let now = self.time();
+        let mut times: Vec<Tick> = self.timeline.snapshot_times().collect();
+        times.push(self.recorded());
+        let mut history = History::default();
+        for stretch in times.windows(2) {
+            let found = self.writes_between(target, stretch[0], stretch[1], pace);
+            history.touches.extend(found.touches);
+            history.interrupted = found.interrupted;
+            if found.interrupted || first_only && !history.touches.is_empty() {
+                break;
+            }
+        }
+        self.return_to(now);
+        history
+    }
+
+    /// The writes to `target` by instructions from `begin`, a kept time, to before `end`.
+    fn writes_between(&mut self, target: &Target, begin: Tick, end: Tick, pace: &mut dyn Pace) -> History {
+        let mut history = History::default();
+        if self.timeline.compare(begin, end, |earlier, later| stood_still(target, earlier, later)).unwrap_or(begin == end) {
+            return history;
+        }
+        self.return_to(begin);
+        let mut watcher = Watcher::new(Tick::MAX);
+        let watched = Watched::new(None, target.clone(), WatchMode::Access, self.machine());
+        watcher.places.push(Watched { every_write: Some(Arc::clone(self.program())), ..watched });
+        while self.time() < end {
+            let slice = end.min(self.time().saturating_add(SLICE));
+            let ran = self.timeline.run(slice, &mut WithAccesses(&mut watcher));
+            for hit in std::mem::take(&mut watcher.hits) {
+                if let Hit::Touched(_, touching) = hit
+                    && touching.kind != AccessKind::Read
+                {
+                    history.touches.extend(self.note(&mut watcher.places[0], touching));
+                }
+            }
+            if ran == Ran::Ended {
+                break;
+            }
+            if self.time() < end && !pace.go_on(self.progress()) {
+                history.interrupted = true;
+                break;
+            }
+        }
+        history
+    }
+
+    fn note(&self, watched: &mut Watched, touching: Touching) -> Option<Touch> {
+        let new = bytes_of(&watched.target, self.machine());
+        let old = std::mem::replace(&mut watched.bytes, new.clone());
+        Some(touch(watched, touching, old?, new?))
+    }
+}
+
+fn stood_still(target: &Target, earlier: &Machine, later: &Machine) -> bool {
+    match target {
+        Target::Register(target) => earlier.warp_stood_still(later, target.block, target.warp),
+        Target::Memory(target) => {
+            let owner = (target.owner.block, target.owner.warp);
+            earlier.memory_stood_still(later, target.space, owner, target.address, target.bytes)
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! Deciding, with the machine standing still, whether what a watcher noted is a stop.
+
+use super::watched::{Watched, bytes_of};
+use super::watcher::{Hit, Touching, Watcher};
+use crate::debug::breakpoints::{Breakpoint, Event, Trigger, WatchMode, barrier_number};
+use crate::debug::focus::Focus;
+use crate::debug::session::Session;
+use crate::debug::stop::{DivergentStep, Reason, StepUnit, Touch};
+use crate::machine::{AccessKind, Issue, LaneMask, first_lane, lanes_of};
+use crate::program::{Op, SrcKind};
+
+/// What came of a pause.
+#[derive(Default)]
+pub struct Judged {
+    /// Why the run stops; empty if it goes on.
+    pub reasons: Vec<Reason>,
+    /// Another warp is about to run though only one is stepped.
+    pub foreign: bool,
+}
+
+/// Threads of one warp that a breakpoint may be hit by.
+#[derive(Clone, Copy)]
+struct Threads {
+    block: [u32; 3],
+    warp: u32,
+    lanes: LaneMask,
+}
+
+/// What became of a breakpoint that may be hit.
+enum Verdict {
+    /// It is not for these threads, or its condition does not hold.
+    Pass,
+    /// It is hit by this thread.
+    Hit(Focus),
+    /// Its condition cannot be evaluated there.
+    Bad(Focus, String),
+}
+
+impl Session {
+    /// Tells a watcher about all breakpoints that are looked at.
+    pub(super) fn watch_breakpoints(&self, watcher: &mut Watcher) {
+        let count = self.program().code.len();
+        for breakpoint in self.breakpoints.iter().filter(|breakpoint| breakpoint.enabled) {
+            match &breakpoint.trigger {
+                Trigger::Code(pcs) => watcher.watch_code(count, breakpoint.number, pcs.clone(), false),
+                Trigger::Watch(target, mode) => {
+                    watcher.places.push(Watched::new(Some(breakpoint.number), target.clone(), *mode, self.machine()));
+                }
+                Trigger::Event(Event::Divergence) => watcher.splits = true,
+                Trigger::Event(Event::Reconvergence) => watcher.merges = true,
+                Trigger::Event(event) => {
+                    if let Some(pcs) = event.instructions(self.program()) {
+                        watcher.watch_code(count, breakpoint.number, pcs, true);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Judges what `watcher` noted. With `counting`, hits count, and what a hit does to a breakpoint is done.
+    pub(super) fn judge(&mut self, watcher: &mut Watcher, counting: bool) -> Judged {
+        let mut judged = Judged::default();
+        for hit in std::mem::take(&mut watcher.hits) {
+            let reasons = &mut judged.reasons;
+            match hit {
+                Hit::Foreign => judged.foreign = true,
+                Hit::Step(issue) => {
+                    if reasons.is_empty() {
+                        self.follow(&issue);
+                    }
+                    reasons.push(if self.scene().group().is_ok() { Reason::Done } else { Reason::ThreadExited });
+                }
+                Hit::Code(issue) => self.judge_code(watcher, &issue, counting, reasons),
+                Hit::Touched(index, touching) => {
+                    if let Some(watched) = watcher.places.get_mut(index) {
+                        self.judge_touch(watched, touching, counting, reasons);
+                    }
+                }
+                Hit::Split(issue) => {
+                    if matches!(self.op_at(&issue), Some(Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Call { .. } | Op::Return { .. })) {
+                        let threads = Threads { block: issue.place.block, warp: issue.place.warp, lanes: issue.lanes };
+                        self.judge_event(Event::Divergence, threads, counting, reasons);
+                    }
+                }
+                Hit::Merged(place, lanes) => {
+                    let threads = Threads { block: place.block, warp: place.warp, lanes };
+                    self.judge_event(Event::Reconvergence, threads, counting, reasons);
+                }
+            }
+        }
+        judged
+    }
+
+    fn op_at(&self, issue: &Issue) -> Option<&Op> {
+        self.program().code.get(issue.place.pc.index()).map(|inst| &inst.op)
+    }
+
+    fn judge_code(&mut self, watcher: &Watcher, issue: &Issue, counting: bool, reasons: &mut Vec<Reason>) {
+        let numbers: Vec<(u32, bool)> = watcher.numbers_at(issue.place.pc).collect();
+        for (number, active_only) in numbers {
+            let lanes = if active_only { issue.active } else { issue.lanes };
+            let event = self.breakpoints.get(number).ok().and_then(|breakpoint| match breakpoint.trigger {
+                Trigger::Event(event) => Some(event),
+                Trigger::Code(_) | Trigger::Watch(..) => None,
+            });
+            if let Some(Event::Barrier(Some(wanted))) = event
+                && self.barrier_at(issue) != Some(wanted)
+            {
+                continue;
+            }
+            let threads = Threads { block: issue.place.block, warp: issue.place.warp, lanes };
+            let hit = |number, temporary| match event {
+                Some(event) => Reason::Caught { number: Some(number), event, lanes },
+                None => Reason::Breakpoint { number, temporary },
+            };
+            self.judge_number(number, threads, counting, reasons, hit);
+        }
+    }
+
+    /// The number of the barrier that the lanes of `issue` are about to arrive at.
+    fn barrier_at(&self, issue: &Issue) -> Option<u32> {
+        let Some(Op::Barrier { id, .. }) = self.op_at(issue) else { return None };
+        let SrcKind::Reg(slot) = id.kind() else { return barrier_number(self.program(), *id) };
+        let warp = self.machine().block(issue.place.block)?.warps.get(issue.place.warp as usize)?;
+        warp.registers.b32.get((issue.frame.b32 + slot) as usize).map(|register| register[first_lane(issue.active)])
+    }
+
+    fn judge_event(&mut self, event: Event, threads: Threads, counting: bool, reasons: &mut Vec<Reason>) {
+        let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
+        if self.wanted_event == Some(event) && own {
+            self.focus = focus_among(self.focus, &threads);
+            reasons.push(Reason::Caught { number: None, event, lanes: threads.lanes });
+        }
+        let catches = |breakpoint: &&Breakpoint| breakpoint.enabled && breakpoint.trigger == Trigger::Event(event);
+        let numbers: Vec<u32> = self.breakpoints.iter().filter(catches).map(|breakpoint| breakpoint.number).collect();
+        for number in numbers {
+            let caught = |number, _| Reason::Caught { number: Some(number), event, lanes: threads.lanes };
+            self.judge_number(number, threads, counting, reasons, caught);
+        }
+    }
+
+    fn judge_touch(&mut self, watched: &mut Watched, touching: Touching, counting: bool, reasons: &mut Vec<Reason>) {
+        let new = bytes_of(&watched.target, self.machine());
+        let old = std::mem::replace(&mut watched.bytes, new.clone());
+        let (Some(old), Some(new), Some(number)) = (old, new, watched.number) else { return };
+        if watched.mode == WatchMode::Change && old == new {
+            return;
+        }
+        let touch = touch(watched, touching, old, new);
+        let threads = Threads { block: touch.by.block, warp: touch.by.warp, lanes: touch.lanes };
+        self.judge_number(number, threads, counting, reasons, |_, _| Reason::Watchpoint(touch));
+    }
+
+    /// Adds the reason `make` gives for breakpoint `number` if it stops `threads`.
+    fn judge_number(
+        &mut self,
+        number: u32,
+        threads: Threads,
+        counting: bool,
+        reasons: &mut Vec<Reason>,
+        make: impl FnOnce(u32, bool) -> Reason,
+    ) {
+        let Ok(breakpoint) = self.breakpoints.get(number) else { return };
+        let (focus, reason) = match self.verdict(breakpoint, threads) {
+            Verdict::Pass => return,
+            Verdict::Bad(focus, message) => (focus, Reason::BadCondition { number, message }),
+            Verdict::Hit(focus) => {
+                let message = breakpoint.message.as_ref().map(|message| message.text(&self.scene().refocused(focus)));
+                let temporary = breakpoint.temporary;
+                if counting && !self.count(number, message.is_none()) {
+                    return;
+                }
+                match message {
+                    Some(message) => {
+                        if counting {
+                            self.log.push(message);
+                        }
+                        return;
+                    }
+                    None => (focus, make(number, temporary)),
+                }
+            }
+        };
+        if reasons.is_empty() || matches!(reasons.as_slice(), [Reason::Done]) {
+            self.focus = focus;
+        }
+        reasons.push(reason);
+    }
+
+    fn verdict(&self, breakpoint: &Breakpoint, threads: Threads) -> Verdict {
+        let lanes = threads.lanes & breakpoint.filter.lanes_of(threads.block, threads.warp);
+        let first = focus_among(self.focus, &Threads { lanes, ..threads });
+        let Some(condition) = breakpoint.condition.as_ref().filter(|_| lanes != 0) else {
+            return if lanes == 0 { Verdict::Pass } else { Verdict::Hit(first) };
+        };
+        let others = lanes_of(lanes).map(|lane| Focus { lane: lane as u32, ..first }).filter(|focus| *focus != first);
+        for focus in std::iter::once(first).chain(others) {
+            match condition.holds(&self.scene().refocused(focus)) {
+                Ok(true) => return Verdict::Hit(focus),
+                Ok(false) => {}
+                Err(message) => return Verdict::Bad(focus, message),
+            }
+        }
+        Verdict::Pass
+    }
+
+    /// Counts a hit; false if it is to be ignored. One that is temporary goes when it stops.
+    fn count(&mut self, number: u32, stops: bool) -> bool {
+        let Ok(breakpoint) = self.breakpoints.get_mut(number) else { return false };
+        breakpoint.hits += 1;
+        if breakpoint.ignore > 0 {
+            breakpoint.ignore -= 1;
+            return false;
+        }
+        if breakpoint.temporary && stops {
+            let _ = self.breakpoints.delete(number);
+        }
+        true
+    }
+
+    /// Moves the focus along with the part of the grid that was stepped, if the settings say so.
+    fn follow(&mut self, issue: &Issue) {
+        let (block, warp) = (issue.place.block, issue.place.warp);
+        let follows = match (self.settings.step_unit, self.settings.divergent_step) {
+            (StepUnit::Lane, _) | (StepUnit::Warp, DivergentStep::Wait) => return,
+            (StepUnit::Warp, DivergentStep::Follow) | (StepUnit::Block | StepUnit::Grid, _) => self.machine().next_lanes(block, warp),
+        };
+        if let Some(lanes) = follows {
+            self.focus = focus_among(self.focus, &Threads { block, warp, lanes });
+        }
+    }
+}
+
+/// The focus on one of `threads`: as it is if it is one of them, or else the lowest lane.
+fn focus_among(focus: Focus, threads: &Threads) -> Focus {
+    let Threads { block, warp, lanes } = *threads;
+    if (focus.block, focus.warp) == (block, warp) && lanes & 1 << (focus.lane % 32) != 0 {
+        return Focus { frame: 0, ..focus };
+    }
+    Focus { block, warp, lane: lanes.trailing_zeros() % 32, frame: 0 }
+}
+
+/// A touch as it is told: of a register of several lanes, the values of the lowest that changed.
+pub(super) fn touch(watched: &Watched, touching: Touching, old: Vec<u8>, new: Vec<u8>) -> Touch {
+    let Touching { place, lanes, kind } = touching;
+    let by = Focus { block: place.block, warp: place.warp, lane: lanes.trailing_zeros() % 32, frame: 0 };
+    let (old, new) = watched.lane_part(first_lane(lanes), old, new);
+    let name = watched.target.name().to_string();
+    Touch { number: watched.number, name, time: place.tick, pc: place.pc, by, lanes, write: kind != AccessKind::Read, old, new }
+}

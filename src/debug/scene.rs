@@ -1,0 +1,280 @@
+//! A machine that stands still, seen by the focused thread.
+//!
+//! A [`Scene`] is cheap to make. It answers what the thread is in: block, warp, group of lanes, and the selected call frame with its
+//! program counter and its registers. A thread need not be there to be looked at: its block may not have started, or have finished,
+//! and the lane may have exited; each is an error that says so ([`SceneError`]).
+
+use crate::launch::Case;
+use crate::machine::{
+    ALL_LANES, Block, BlockLife, FrameBase, GroupState, LANES, LaneGroup, LaneMask, Machine, Warp, frames, lane_list, lanes_of,
+};
+use crate::program::{FuncId, Function, Pc, Program};
+
+use super::focus::{Extents, Focus};
+use crate::isa::ScalarType;
+
+/// A machine and the thread that looks at it.
+#[derive(Clone, Copy)]
+pub struct Scene<'a> {
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The thread.
+    pub focus: Focus,
+    /// What is known of the launch's buffers beyond their bytes.
+    pub buffers: &'a [Buffer],
+}
+
+/// The type of a buffer that the launch made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Its name.
+    pub name: String,
+    /// Type of an element.
+    pub ty: ScalarType,
+    /// Extent of every dimension, outermost first.
+    pub shape: Vec<u64>,
+}
+
+impl Buffer {
+    /// The buffers of a case.
+    pub fn of_case(case: &Case) -> Vec<Buffer> {
+        let buffer = |buffer: &crate::launch::PlannedBuffer| {
+            let ty = ScalarType::from_word(buffer.element.name()).unwrap_or(ScalarType::B8);
+            Buffer { name: buffer.name.clone(), ty, shape: buffer.shape.clone() }
+        };
+        case.buffers.iter().map(buffer).collect()
+    }
+}
+
+/// One call frame of one lane.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// The block.
+    pub block: &'a Block,
+    /// The warp.
+    pub warp: &'a Warp,
+    /// Number of the warp in the block.
+    pub warp_number: u32,
+    /// The lanes that stand where the lane stands.
+    pub group: &'a LaneGroup,
+    /// The lane.
+    pub lane: u32,
+    /// The instruction executed next; in the frame of a caller, the call.
+    pub pc: Pc,
+    /// Where its registers and local memory are.
+    pub base: FrameBase,
+    /// The function.
+    pub function: FuncId,
+    /// Calls in progress: 0 in the kernel itself.
+    pub depth: u32,
+}
+
+/// Why a thread cannot be looked at.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SceneError {
+    /// The grid has no such block.
+    #[error("there is no block {}: the grid's are (0,0,0) to {}", triple(*.block), triple(*.last))]
+    NoBlock {
+        /// Its index.
+        block: [u32; 3],
+        /// The last index.
+        last: [u32; 3],
+    },
+    /// The block is not on the machine yet.
+    #[error("block {} has not started: {started} of {blocks} have", triple(*.block))]
+    NotStarted {
+        /// Its index.
+        block: [u32; 3],
+        /// Blocks started so far.
+        started: u64,
+        /// Blocks of the grid.
+        blocks: u64,
+    },
+    /// All threads of the block have exited.
+    #[error("block {} has finished", triple(*.block))]
+    Finished {
+        /// Its index.
+        block: [u32; 3],
+    },
+    /// The block has no such warp.
+    #[error("there is no warp {warp}: the block's are 0 to {last}")]
+    NoWarp {
+        /// Its number.
+        warp: u32,
+        /// The last number.
+        last: u32,
+    },
+    /// The warp has no such lane.
+    #[error("warp {warp} has no lane {lane}: its lanes are {}", lane_list(*.lanes))]
+    NoLane {
+        /// The warp.
+        warp: u32,
+        /// The lane.
+        lane: u32,
+        /// The lanes it has.
+        lanes: LaneMask,
+    },
+    /// The thread has exited.
+    #[error("lane {lane} of warp {warp} has exited{}", still_there(*.live))]
+    Exited {
+        /// The warp.
+        warp: u32,
+        /// The lane.
+        lane: u32,
+        /// The lanes that have not.
+        live: LaneMask,
+    },
+    /// The call stack is not that deep.
+    #[error("there is no frame {frame}: the frames are 0 to {last}")]
+    NoFrame {
+        /// Its number.
+        frame: u32,
+        /// The outermost.
+        last: u32,
+    },
+}
+
+fn triple([x, y, z]: [u32; 3]) -> String {
+    format!("({x},{y},{z})")
+}
+
+fn still_there(live: LaneMask) -> String {
+    if live == 0 { ", like all of the warp".to_string() } else { format!("; lanes {} have not", lane_list(live)) }
+}
+
+impl<'a> Scene<'a> {
+    /// The machine as `focus` sees it.
+    pub fn at(machine: &'a Machine, focus: Focus) -> Self {
+        Self { machine, focus, buffers: &[] }
+    }
+
+    /// The scene in which the types of the launch's buffers are known.
+    #[must_use]
+    pub fn with_buffers(self, buffers: &'a [Buffer]) -> Self {
+        Self { buffers, ..self }
+    }
+
+    /// The same machine seen by another thread.
+    #[must_use]
+    pub fn refocused(self, focus: Focus) -> Self {
+        Self { focus, ..self }
+    }
+
+    /// The program that runs.
+    pub fn program(&self) -> &'a Program {
+        self.machine.program()
+    }
+
+    /// The launch's extents.
+    pub fn extents(&self) -> Extents {
+        Extents::of(self.machine)
+    }
+
+    /// The focused block.
+    ///
+    /// # Errors
+    /// It is not on the machine.
+    pub fn block(&self) -> Result<&'a Block, SceneError> {
+        let block = self.focus.block;
+        self.machine.block(block).ok_or_else(|| match self.machine.block_life(block) {
+            None => SceneError::NoBlock { block, last: self.machine.config().grid.map(|extent| extent.saturating_sub(1)) },
+            Some(BlockLife::NotStarted) => {
+                SceneError::NotStarted { block, started: self.machine.blocks_started(), blocks: self.machine.block_count() }
+            }
+            Some(BlockLife::Resident | BlockLife::Finished) => SceneError::Finished { block },
+        })
+    }
+
+    /// The focused warp.
+    ///
+    /// # Errors
+    /// The block is not on the machine, or has no such warp.
+    pub fn warp(&self) -> Result<&'a Warp, SceneError> {
+        let block = self.block()?;
+        let last = (block.warps.len() as u32).saturating_sub(1);
+        let warp = block.warps.get(self.focus.warp as usize);
+        warp.map(|warp| &**warp).ok_or(SceneError::NoWarp { warp: self.focus.warp, last })
+    }
+
+    /// The lanes that stand where the focused lane stands.
+    ///
+    /// # Errors
+    /// The thread is not on the machine.
+    pub fn group(&self) -> Result<&'a LaneGroup, SceneError> {
+        self.group_of(self.focus.lane)
+    }
+
+    /// The selected frame of the focused lane.
+    ///
+    /// # Errors
+    /// The thread is not on the machine, or its stack is not that deep.
+    pub fn frame(&self) -> Result<Frame<'a>, SceneError> {
+        let mut frames = self.frames()?;
+        let frame = self.focus.frame;
+        let missing = SceneError::NoFrame { frame, last: (frames.len() as u32).saturating_sub(1) };
+        if (frame as usize) < frames.len() { Ok(frames.swap_remove(frame as usize)) } else { Err(missing) }
+    }
+
+    /// All frames of the focused lane, innermost first.
+    ///
+    /// # Errors
+    /// The thread is not on the machine.
+    pub fn frames(&self) -> Result<smallvec::SmallVec<[Frame<'a>; 2]>, SceneError> {
+        let (block, warp, group) = (self.block()?, self.warp()?, self.group()?);
+        Ok(self.frames_of(block, warp, group, self.focus.lane).collect())
+    }
+
+    /// The frame of another lane of the warp that corresponds to the selected one: of the same function, at the same depth. None if
+    /// the lane has exited or is elsewhere.
+    pub fn same_frame(&self, selected: &Frame<'a>, lane: u32) -> Option<Frame<'a>> {
+        if selected.group.mask >> lane & 1 == 1 {
+            return Some(Frame { lane, ..*selected });
+        }
+        let group = self.group_of(lane).ok()?;
+        let same = |frame: &Frame<'a>| frame.depth == selected.depth && frame.function == selected.function;
+        self.frames_of(selected.block, selected.warp, group, lane).find(same)
+    }
+
+    /// The lanes of the warp that have a frame corresponding to the selected one.
+    pub fn lanes_in(&self, selected: &Frame<'a>) -> LaneMask {
+        lanes_of(selected.warp.live).filter(|lane| self.same_frame(selected, *lane as u32).is_some()).fold(0, |mask, lane| mask | 1 << lane)
+    }
+
+    /// The function with a frame's registers and names.
+    pub fn function(&self, frame: &Frame<'a>) -> &'a Function {
+        &self.program().functions[frame.function.index()]
+    }
+
+    fn group_of(&self, lane: u32) -> Result<&'a LaneGroup, SceneError> {
+        let warp = self.warp()?;
+        let number = self.focus.warp;
+        let lanes = self.machine.lanes_of_warp(number) & ALL_LANES;
+        if lane >= LANES as u32 || lanes >> lane & 1 == 0 {
+            return Err(SceneError::NoLane { warp: number, lane, lanes });
+        }
+        let found = warp.groups.iter().find(|group| group.mask >> lane & 1 == 1);
+        found.ok_or(SceneError::Exited { warp: number, lane, live: warp.live })
+    }
+
+    fn frames_of(&self, block: &'a Block, warp: &'a Warp, group: &'a LaneGroup, lane: u32) -> impl Iterator<Item = Frame<'a>> + use<'a> {
+        let kernel = self.machine.config().kernel;
+        let warp_number = self.focus.warp;
+        let mut calls = frames(&group.stack);
+        let mut place = Some((group.pc, group.frame));
+        std::iter::from_fn(move || {
+            let (pc, base) = place?;
+            let call = calls.next();
+            place = call.map(|call| (call.pc, call.caller));
+            let (function, depth) = call.map_or((kernel, 0), |call| (call.callee, call.depth));
+            Some(Frame { block, warp, warp_number, group, lane, pc, base, function, depth })
+        })
+    }
+}
+
+/// The instruction at which a group stands: the barrier it waits at, or what it executes next.
+pub fn stands_at(group: &LaneGroup) -> Pc {
+    match group.state {
+        GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } => pc,
+        GroupState::Ready | GroupState::AtSync { .. } => group.pc,
+    }
+}

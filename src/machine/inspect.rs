@@ -1,0 +1,159 @@
+//! Looking at a machine that stands still, and changing what it holds: what a debugger asks for, apart from running.
+//!
+//! Every answer is about the state before the next tick. Writing follows copy on write like everything else, so a snapshot taken
+//! before keeps the old values.
+
+use triomphe::Arc;
+
+use super::block::Block;
+use super::lanes::{LaneMask, PerLane, lanes_of};
+use super::memory::Region;
+use super::special::{self, Fixed};
+use super::warp::Warp;
+use super::{Device, Machine, thread_index};
+use crate::isa::{SPECIAL_REGISTERS, SpecialKind};
+use crate::program::{Bank, SpecialRef};
+
+/// Where a block of the grid is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockLife {
+    /// It waits for a place on the machine.
+    NotStarted,
+    /// It is on the machine.
+    Resident,
+    /// All its threads have exited.
+    Finished,
+}
+
+impl Machine {
+    /// The resident block with this index in the grid.
+    pub fn block(&self, index: [u32; 3]) -> Option<&Block> {
+        // Most questions are about the block that ran last.
+        let current = self.blocks.get(self.cursor.slot).and_then(Option::as_deref).filter(|block| block.index == index);
+        current.or_else(|| self.resident_blocks().find(|block| block.index == index))
+    }
+
+    /// Where the block is in its life; none if the grid has no such block.
+    pub fn block_life(&self, index: [u32; 3]) -> Option<BlockLife> {
+        let number = self.block_number(index)?;
+        Some(match self.block(index) {
+            Some(_) => BlockLife::Resident,
+            None if number < self.started => BlockLife::Finished,
+            None => BlockLife::NotStarted,
+        })
+    }
+
+    /// The number of the block in order of launch; none if the grid has no such block.
+    pub fn block_number(&self, index: [u32; 3]) -> Option<u64> {
+        let [x, y, z] = index.map(u64::from);
+        let [columns, rows, layers] = self.config().grid.map(u64::from);
+        (x < columns && y < rows && z < layers).then(|| x + columns * (y + rows * z))
+    }
+
+    /// Blocks of the grid.
+    pub fn block_count(&self) -> u64 {
+        self.linked.blocks
+    }
+
+    /// Blocks that have been on the machine, those that are on it included.
+    pub fn blocks_started(&self) -> u64 {
+        self.started
+    }
+
+    /// Bytes of a block's shared memory: reserved, static and dynamic.
+    pub fn shared_bytes(&self) -> u64 {
+        self.linked.shared_bytes
+    }
+
+    /// What the lanes of a warp read from a special register, by its index in [`SPECIAL_REGISTERS`]; 0 for an index past it.
+    pub fn special_register(&self, block: &Block, warp: u32, register: usize) -> PerLane<u64> {
+        let changing = |row: &crate::isa::SpecialRegister| row.kind == SpecialKind::Changing || row.ty.bits() == 64;
+        match (SPECIAL_REGISTERS.get(register), u16::try_from(register)) {
+            (Some(row), Ok(index)) if changing(row) => [special::changing_value(index, self.tick()); 32],
+            (Some(_), Ok(index)) => {
+                let fixed = Fixed::new(SpecialRef(index), self.config(), self.linked.shared_bytes);
+                special::fixed_value(&fixed, self.config(), block.index, block.number, warp).map(u64::from)
+            }
+            _ => [0; 32],
+        }
+    }
+
+    /// Lanes of a warp that stand for threads of the block; the last warp may have fewer than 32.
+    pub fn lanes_of_warp(&self, warp: u32) -> LaneMask {
+        let threads: u32 = self.config().block.iter().product();
+        super::lanes::lowest(threads.saturating_sub(warp.saturating_mul(32)))
+    }
+
+    /// The index in its block of a thread.
+    pub fn thread_of(&self, warp: u32, lane: u32) -> [u32; 3] {
+        thread_index(self.config().block, warp, lane)
+    }
+
+    /// Writes `value` into slot `slot` of a bank of a warp's registers, for `lanes`; of a predicate, anything but 0 is true. False if
+    /// there is no such warp or slot.
+    pub fn write_register(&mut self, (block, warp): ([u32; 3], u32), lanes: LaneMask, (bank, slot): (Bank, u32), value: u64) -> bool {
+        let Some(registers) = self.warp_mut(block, warp).map(|warp| &mut warp.registers) else { return false };
+        let slot = slot as usize;
+        match bank {
+            Bank::B32 => registers.b32.get_mut(slot).map(|register| lanes_of(lanes).for_each(|lane| register[lane] = value as u32)),
+            Bank::B64 => registers.b64.get_mut(slot).map(|register| lanes_of(lanes).for_each(|lane| register[lane] = value)),
+            Bank::Pred => registers.pred.get_mut(slot).map(|bits| *bits = if value == 0 { *bits & !lanes } else { *bits | lanes }),
+        }
+        .is_some()
+    }
+
+    /// Writes to global memory; false unless all the bytes are inside one allocation.
+    pub fn write_global(&mut self, address: u64, bytes: &[u8]) -> bool {
+        write_region(&mut self.device.global, address, bytes)
+    }
+
+    /// Writes to constant memory; false unless all the bytes are inside one variable.
+    pub fn write_constant(&mut self, address: u64, bytes: &[u8]) -> bool {
+        write_region(&mut self.device.constants, address, bytes)
+    }
+
+    /// Writes to the shared memory of a resident block; false unless all the bytes are inside it.
+    pub fn write_shared(&mut self, block: [u32; 3], address: u64, bytes: &[u8]) -> bool {
+        let Some(block) = self.block_mut(block) else { return false };
+        let fits = address.checked_add(bytes.len() as u64).is_some_and(|end| end <= block.shared.len());
+        if fits {
+            block.shared.write(address, bytes);
+        }
+        fits
+    }
+
+    /// Writes to the local memory of a thread; false if there is no such thread. The range must lie in the memory a thread can have.
+    pub fn write_local(&mut self, (block, warp, lane): ([u32; 3], u32, u32), address: u64, bytes: &[u8]) -> bool {
+        let fits = address.checked_add(bytes.len() as u64).is_some_and(|end| end <= crate::program::map::WINDOW_BYTES) && lane < 32;
+        let Some(warp) = self.warp_mut(block, warp).filter(|_| fits) else { return false };
+        for (byte, at) in bytes.iter().zip(address..) {
+            warp.local.write(lane as usize, at, &[*byte]);
+        }
+        true
+    }
+
+    fn block_mut(&mut self, index: [u32; 3]) -> Option<&mut Block> {
+        self.blocks.iter_mut().flatten().find(|block| block.index == index).map(Arc::make_mut)
+    }
+
+    fn warp_mut(&mut self, block: [u32; 3], warp: u32) -> Option<&mut Warp> {
+        self.block_mut(block)?.warps.get_mut(warp as usize).map(Arc::make_mut)
+    }
+}
+
+impl Device {
+    /// Global memory: module variables and buffers.
+    pub fn global(&self) -> &Region {
+        &self.global
+    }
+
+    /// Constant memory: module variables.
+    pub fn constants(&self) -> &Region {
+        &self.constants
+    }
+}
+
+fn write_region(region: &mut Region, address: u64, bytes: &[u8]) -> bool {
+    let found = region.find_mut(address).filter(|allocation| allocation.end().saturating_sub(address) >= bytes.len() as u64);
+    found.map(|allocation| allocation.pages.write(address - allocation.base, bytes)).is_some()
+}

@@ -1,0 +1,370 @@
+//! Locations, events, arguments and the list of breakpoints, on a compiled kernel (`fixtures/debug/collatz.ptx`) and small texts.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
+
+use std::path::Path;
+use std::sync::Arc;
+
+use proptest::prelude::*;
+use ptxdbg::debug::argument::ArgumentError;
+use ptxdbg::debug::breakpoints::{
+    Arguments, Breakpoint, Breakpoints, Event, Location, LogArguments, Pattern, Trigger, WatchMode, breakpoint_rows, opcode, plain_name,
+};
+use ptxdbg::debug::open::read_module;
+use ptxdbg::program::{Pc, Program};
+
+fn collatz() -> Arc<Program> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/debug/collatz.ptx");
+    read_module(&path).unwrap().program.unwrap()
+}
+
+fn program(text: &str) -> Arc<Program> {
+    let (program, diagnostics) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "dir/small.ptx", text.to_string());
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    program.unwrap()
+}
+
+fn resolve(program: &Program, text: &str, here: Option<Pc>) -> Result<(Vec<Pc>, Option<String>), ArgumentError> {
+    let resolved = Location::parse(text)?.resolve(program, here)?;
+    Ok((resolved.pcs, resolved.note))
+}
+
+/// `file:line opcode` of every instruction, and the note behind it.
+fn shown(program: &Program, text: &str, here: Option<Pc>) -> String {
+    match resolve(program, text, here) {
+        Ok((pcs, note)) => {
+            let places: Vec<String> = pcs.iter().map(|pc| format!("{} {}", program.place(*pc), opcode(program, *pc))).collect();
+            places.join(", ") + &note.map_or(String::new(), |note| format!(" ({note})"))
+        }
+        Err(error) => {
+            let at = error.span.map_or(String::new(), |span| format!("{}..{}: ", span.start, span.end));
+            format!("error {at}{}{}", error.message, error.help.map_or(String::new(), |help| format!(" [{help}]")))
+        }
+    }
+}
+
+fn at_line(program: &Program, line: u32) -> Pc {
+    resolve(program, &line.to_string(), None).unwrap().0[0]
+}
+
+#[test]
+fn lines_of_the_text_are_found() {
+    let program = collatz();
+    assert_eq!(shown(&program, "81", None), "collatz.ptx:81 shr.u32");
+    assert_eq!(shown(&program, "collatz.ptx:81", None), "collatz.ptx:81 shr.u32");
+    assert_eq!(shown(&program, "79", None), "collatz.ptx:81 shr.u32 (no instruction on line 79 of collatz.ptx: line 81 instead)");
+    // A call that spans lines stands on its first.
+    assert_eq!(shown(&program, "91", None), "collatz.ptx:91 call.uni");
+    let here = Some(at_line(&program, 74));
+    assert_eq!(shown(&program, "+1", here), "collatz.ptx:75 not.pred");
+    assert_eq!(shown(&program, "-1", here), "collatz.ptx:73 mov.pred");
+    assert_eq!(shown(&program, "", here), "collatz.ptx:74 xor.pred");
+    assert_eq!(shown(&program, "500", None), "error no instruction on line 500 of collatz.ptx or behind it; the last is on line 118");
+    assert_eq!(shown(&program, "0", None), "error 0..1: lines count from 1");
+    assert_eq!(shown(&program, "-99", here), "error line 74-99 is before the first");
+    assert_eq!(shown(&program, "", None), "error the focused thread stands nowhere: it has exited or not started");
+    assert_eq!(
+        shown(&program, "12abc", None),
+        "error 0..5: '12abc' is no line number [a line, a label, a function, '*PC', or 'op PATTERN']"
+    );
+}
+
+/// From the `.loc` directives of the text: line 13 (`while`) is entered at its first test and at the one behind the body.
+#[test]
+fn source_lines_have_every_place_where_they_are_entered() {
+    let program = collatz();
+    assert_eq!(shown(&program, "collatz.cu:13", None), "collatz.ptx:62 setp.eq.s32, collatz.ptx:103 setp.ne.s32");
+    assert_eq!(shown(&program, "collatz.cu:14", None), "collatz.ptx:71 and.b32");
+    assert_eq!(shown(&program, "collatz.cu:18", None), "collatz.ptx:101 add.s32");
+    // Line 9 is in three pieces: the compiler moved the conversions of its pointers.
+    assert_eq!(
+        shown(&program, "collatz.cu:9", None),
+        "collatz.ptx:46 mov.u32, collatz.ptx:55 cvta.to.global.u64, collatz.ptx:108 cvta.to.global.u64"
+    );
+    assert_eq!(shown(&program, "collatz.cu:3", None), "collatz.ptx:24 mad.lo.s32 (no instruction on line 3 of collatz.cu: line 4 instead)");
+    assert_eq!(
+        shown(&program, "collatz.cu:22", None),
+        "error no instruction comes from line 22 of collatz.cu or from behind it; the last comes from line 21"
+    );
+    assert_eq!(shown(&program, "colatz.cu:9", None), "error no code comes from a file 'colatz.cu' [did you mean 'collatz.cu'?]");
+    assert_eq!(shown(&program, "main.c:9", None), "error no code comes from a file 'main.c' [there is code of collatz.ptx, collatz.cu]");
+}
+
+/// A line whose code is a loop of its own is entered once: going round is no entry. Coming back from another line is.
+#[test]
+fn going_round_inside_a_line_does_not_enter_it() {
+    let program = program(
+        ".version 9.0 .target sm_90 .address_size 64
+        .visible .entry k() {
+            .reg .pred p; .reg .b32 i;
+            .loc 1 5 1
+            mov.u32 i, 0;
+        AGAIN: add.u32 i, i, 1;
+            setp.lt.u32 p, i, 9;
+            @p bra AGAIN;
+            .loc 1 6 1
+            setp.lt.u32 p, i, 99;
+            @p bra AGAIN;
+            ret;
+        }
+        .file 1 \"/src/kernels/loop.cu\"",
+    );
+    assert_eq!(shown(&program, "loop.cu:5", None), "small.ptx:5 mov.u32, small.ptx:6 add.u32");
+    assert_eq!(shown(&program, "kernels/loop.cu:6", None), "small.ptx:10 setp.lt.u32");
+    assert_eq!(shown(&program, "/src/kernels/loop.cu:6", None), "small.ptx:10 setp.lt.u32");
+    assert_eq!(shown(&program, "oop.cu:6", None), "error no code comes from a file 'oop.cu' [did you mean 'loop.cu'?]");
+}
+
+#[test]
+fn functions_and_labels_are_found_by_name() {
+    let program = collatz();
+    assert_eq!(shown(&program, "collatz", None), "collatz.ptx:42 ld.param.u64");
+    assert_eq!(shown(&program, "_Z6triplej", None), "collatz.ptx:22 ld.param.u32");
+    assert_eq!(shown(&program, "triple", None), "collatz.ptx:22 ld.param.u32");
+    assert_eq!(shown(&program, "collatz.ptx:triple", None), "collatz.ptx:22 ld.param.u32");
+    assert_eq!(shown(&program, "$L__BB1_5", None), "collatz.ptx:81 shr.u32");
+    assert_eq!(shown(&program, "collatz:$L__BB1_5", None), "collatz.ptx:81 shr.u32");
+    assert_eq!(shown(&program, "tripel", None), "error there is no function or label 'tripel' [did you mean 'triple'?]");
+    assert_eq!(shown(&program, " BB1_5 ", None), "error there is no function or label 'BB1_5' [did you mean '$L__BB1_5'?]");
+    assert_eq!(shown(&program, "triple:$L__BB1_5", None), "error '_Z6triplej' has no label '$L__BB1_5'");
+    assert_eq!(shown(&program, "colatz:X", None), "error there is no function or file 'colatz' [did you mean 'collatz'?]");
+    assert_eq!(shown(&program, "collatz:", None), "error 0..8: 'collatz:' lacks a side [FILE:LINE or FUNCTION:LABEL]");
+    assert_eq!(shown(&program, "collatz 7", None), "error 8..9: '7' is not expected after a location");
+}
+
+#[test]
+fn a_label_of_several_functions_is_the_focused_ones() {
+    let program = program(
+        ".version 9.0 .target sm_90 .address_size 64
+        .extern .func outside();
+        .func f() { nanosleep.u32 1;
+        END: ret; }
+        .visible .entry k() { nanosleep.u32 1;
+        END: ret; }",
+    );
+    assert_eq!(shown(&program, "END", Some(at_line(&program, 3))), "small.ptx:4 ret");
+    assert_eq!(shown(&program, "END", Some(at_line(&program, 5))), "small.ptx:6 ret");
+    assert_eq!(shown(&program, "k:END", Some(at_line(&program, 3))), "small.ptx:6 ret");
+    assert_eq!(shown(&program, "END", None), "error 2 functions have a label 'END' [write f:END or k:END]");
+    assert_eq!(shown(&program, "outside", None), "error the module only declares 'outside': it has no instructions");
+}
+
+#[test]
+fn instructions_are_found_by_number() {
+    let program = collatz();
+    assert_eq!(resolve(&program, "*18", None), resolve(&program, "*0x12", None));
+    assert_eq!(resolve(&program, "*0x12", None).unwrap().0, [Pc(18)]);
+    assert_eq!(resolve(&program, "*$pc", Some(Pc(7))).unwrap().0, [Pc(7)]);
+    assert_eq!(resolve(&program, "*$pc+2", Some(Pc(7))).unwrap().0, [Pc(9)]);
+    let count = program.code.len();
+    assert_eq!(shown(&program, "*999", None), format!("error there is no instruction 999: the module has {count}, from 0"));
+    assert_eq!(shown(&program, "*$pc-9", Some(Pc(7))), format!("error there is no instruction -2: the module has {count}, from 0"));
+    assert_eq!(shown(&program, "*zero", None), "error 0..5: '*zero' is no instruction [such as *18, *0x12 or *$pc+1]");
+    assert_eq!(shown(&program, "*$pcx", None), "error 0..5: '*$pcx' is no instruction [such as *18, *0x12 or *$pc+1]");
+}
+
+#[test]
+fn opcodes_are_found_by_pattern() {
+    let program = collatz();
+    assert_eq!(shown(&program, "op st.*", None), "collatz.ptx:25 st.param.b32, collatz.ptx:89 st.param.b32, collatz.ptx:112 st.global.u32");
+    assert_eq!(shown(&program, "op ld.global", None), "collatz.ptx:60 ld.global.u32");
+    // A guard is no part of the opcode.
+    assert_eq!(shown(&program, "op bra", None).matches("bra").count(), 6);
+    assert_eq!(shown(&program, "op *.pred", None), "collatz.ptx:73 mov.pred, collatz.ptx:74 xor.pred, collatz.ptx:75 not.pred");
+    assert_eq!(shown(&program, "op call.*", None), "collatz.ptx:91 call.uni");
+    assert_eq!(shown(&program, "op atom.*", None), "error no instruction of the module matches 'atom.*'");
+    assert_eq!(shown(&program, "op stt.*", None), "error no instruction of the module matches 'stt.*' [did you mean 'st'?]");
+    assert_eq!(shown(&program, "op", None), "error 0..2: an opcode is expected after 'op' [such as 'op atom.*']");
+    assert_eq!(shown(&program, "op [a", None), "error 0..5: a '[' of '[a' is not closed");
+}
+
+#[test]
+fn patterns_match_as_a_shell_does() {
+    let matches = |pattern: &str, opcode: &str| Pattern::parse(pattern).unwrap().matches(opcode);
+    for (pattern, opcode) in [
+        ("atom.*", "atom.global.add.u32"),
+        ("atom", "atom.global.add.u32"),
+        ("*.f64", "ld.global.f64"),
+        ("ld.*.f?4", "ld.global.f64"),
+        ("*a*b*c", "aabbabc"),
+        ("set[pq].*", "setp.lt.s32"),
+        ("[!a-k]*", "ld.param.u32"),
+        ("[]]", "]"),
+        ("a**", "a"),
+    ] {
+        assert!(matches(pattern, opcode), "{pattern} {opcode}");
+    }
+    for (pattern, opcode) in
+        [("atom.*", "atom"), ("ad", "add.u32"), ("*.f64", "cvt.f64.f32"), ("?", ""), ("[!l]d", "ld"), ("set.*", "setp.lt.s32")]
+    {
+        assert!(!matches(pattern, opcode), "{pattern} {opcode}");
+    }
+    assert!(Pattern::parse("").is_err() && Pattern::parse("a b").is_err() && Pattern::parse("[").is_err() && Pattern::parse("[]").is_err());
+}
+
+#[test]
+fn mangled_names_have_plain_ones() {
+    assert_eq!(plain_name("_Z5saxpyifPfS_"), Some("saxpy"));
+    assert_eq!(plain_name("_ZN3app5saxpyEPf"), Some("saxpy"));
+    assert_eq!(plain_name("saxpy"), None);
+    assert_eq!(plain_name("_Z"), None);
+    assert_eq!(plain_name("_Z9saxpy"), None);
+    assert_eq!(plain_name("_Z99999999999999999999x"), None);
+}
+
+#[test]
+fn events_name_the_instructions_that_raise_them() {
+    let program = program(
+        ".version 9.0 .target sm_90 .address_size 64
+        .extern .func (.param .b32 r) vprintf(.param .b64 a, .param .b64 b);
+        .func f() { ret; }
+        .visible .entry k(.param .u64 out) {
+            .reg .b32 i; .reg .b64 o; .param .b32 r; .param .b64 a, b;
+            bar.sync 0;
+            bar.sync 1;
+            bar.sync i;
+            barrier.arrive 1, 64;
+            call f;
+            call (r), vprintf, (a, b);
+            ld.param.u64 o, [out];
+            red.global.add.u32 [o], 1;
+            atom.global.add.u32 i, [o], 1;
+            @!%p exit;
+            ret;
+        }"
+        .replace(".reg .b32 i;", ".reg .b32 i; .reg .pred %p;")
+        .as_str(),
+    );
+    let lines = |text: &str| -> Option<Vec<u32>> {
+        let pcs = Event::parse(text).unwrap().instructions(&program)?;
+        Some(pcs.into_iter().map(|pc| ptxdbg::debug::breakpoints::ptx_line(&program, pc)).collect())
+    };
+    assert_eq!(lines("barrier"), Some(vec![6, 7, 8, 9]));
+    assert_eq!(lines("barrier 1"), Some(vec![7, 8, 9]));
+    assert_eq!(lines("call"), Some(vec![10, 11]));
+    assert_eq!(lines("printf"), Some(vec![11]));
+    assert_eq!(lines("atomic"), Some(vec![13, 14]));
+    // The last is the closing brace of the kernel, which ends threads that come to it.
+    assert_eq!(lines("exit"), Some(vec![15, 16, 17]));
+    assert_eq!(lines("divergence"), None);
+    assert_eq!(lines("reconvergence"), None);
+    assert_eq!(lines("fault"), None);
+}
+
+#[test]
+fn events_are_read_and_what_nothing_raises_is_refused() {
+    let error = |text: &str| {
+        let error = Event::parse(text).unwrap_err();
+        (error.message, error.span, error.help.unwrap_or_default())
+    };
+    assert_eq!(Event::parse(" barrier 15 "), Ok(Event::Barrier(Some(15))));
+    assert_eq!(Event::Barrier(Some(3)).to_string(), "barrier 3");
+    assert_eq!(error("barrier 16"), ("'16' is no barrier: a block has barriers 0 to 15".to_string(), Some(8..10), String::new()));
+    assert_eq!(error("call 3"), ("'3' is not expected after 'call'".to_string(), Some(5..6), String::new()));
+    assert_eq!(error("barier").2, "did you mean 'barrier'?");
+    for word in ["mbarrier", "async", "finding"] {
+        assert_eq!(error(word).0, format!("nothing in this build raises '{word}'"));
+    }
+    assert!(error("").2.starts_with("divergence, reconvergence, barrier"));
+}
+
+#[test]
+fn arguments_are_taken_apart() {
+    let parts = |text: &str| {
+        let arguments = Arguments::parse(text).unwrap();
+        let shown = |part: Option<ptxdbg::debug::breakpoints::Part<'_>>| {
+            part.map_or("-".to_string(), |part| format!("{}@{}", part.text, part.start))
+        };
+        format!("{} | {} | {}", shown(Some(arguments.what)), shown(arguments.threads), shown(arguments.condition))
+    };
+    assert_eq!(parts("37"), "37@0 | - | -");
+    assert_eq!(parts(""), "@0 | - | -");
+    assert_eq!(parts("k:END block 1,0,0 warp 2 lane 0-7 if %r1 > 3"), "k:END@0 | block 1,0,0 warp 2 lane 0-7@6 | %r1 > 3@37");
+    assert_eq!(parts("  op atom.* warp 1"), "op atom.*@2 | warp 1@12 | -");
+    assert_eq!(parts("if(%p1)"), "@0 | - | (%p1)@2");
+    assert_eq!(parts("37 if %r1 == 1 if 2"), "37@0 | - | %r1 == 1 if 2@6");
+    assert_eq!(parts("warp 3 if any(%p1)"), "@0 | warp 3@0 | any(%p1)@10");
+    // Words inside of brackets belong to the expression.
+    assert_eq!(parts("shared u32 [ lane ] lane 3"), "shared u32 [ lane ]@0 | lane 3@20 | -");
+    let error = Arguments::parse("37 if ").unwrap_err();
+    assert_eq!((error.message.as_str(), error.span), ("a condition is expected after 'if'", Some(3..5)));
+    let log = LogArguments::parse("37 block 1,0,0 if %r1 > 1, \"r = %d, %d\\n\", %r1, %r2").unwrap();
+    assert_eq!(log.place.what.text, "37");
+    assert_eq!(log.place.threads.unwrap().text, "block 1,0,0");
+    assert_eq!(log.place.condition.unwrap().text, "%r1 > 1");
+    assert_eq!((log.message.text, log.message.start), ("\"r = %d, %d\\n\", %r1, %r2", 27));
+    assert_eq!(LogArguments::parse("37 %r1").unwrap_err().message, "a format is expected after the location");
+}
+
+#[test]
+fn the_list_keeps_numbers() {
+    let mut list = Breakpoints::default();
+    assert_eq!(list.last_number(), None);
+    let code = |pc| Breakpoint::new(Trigger::Code(vec![Pc(pc)]), format!("*{pc}"));
+    assert_eq!([list.add(code(1)), list.add(code(2)), list.add(code(3)), list.add(code(2))], [1, 2, 3, 4]);
+    assert_eq!(list.delete(3).unwrap().text, "*3");
+    assert_eq!(list.add(code(9)), 5, "a number is not used again");
+    assert_eq!(list.parse_numbers("1 2-4 4"), Ok(vec![1, 2, 4]));
+    assert_eq!(list.parse_numbers("$bpnum"), Ok(vec![5]));
+    assert_eq!(list.parse_numbers(""), Ok(vec![]));
+    let error = |text: &str| {
+        let error = list.parse_numbers(text).unwrap_err();
+        (error.message, error.span.unwrap(), error.help.unwrap_or_default())
+    };
+    assert_eq!(error("1 3"), ("there is no breakpoint 3 any more".to_string(), 2..3, "there are 1, 2, 4, 5".to_string()));
+    assert_eq!(error("77"), ("there is no breakpoint 77".to_string(), 0..2, "there are 1, 2, 4, 5".to_string()));
+    assert_eq!(error("6-9").0, "there is no breakpoint from 6 to 9");
+    assert_eq!(error("4-2").0, "the range 4-2 runs backwards");
+    assert_eq!(error("1 x").0, "'x' is no breakpoint number");
+    assert_eq!(error("-1").0, "'' is no breakpoint number");
+    assert_eq!(list.at(&[Pc(2), Pc(7)]).map(|entry| entry.number).collect::<Vec<_>>(), [2, 4]);
+    list.set_condition(2, Some("%p1".to_string())).unwrap();
+    list.ignore(2, 3).unwrap();
+    list.set_commands(2, vec!["bt".to_string()]).unwrap();
+    list.enable(2, false).unwrap();
+    let entry = list.get(2).unwrap();
+    assert_eq!((entry.condition.as_deref(), entry.ignore, entry.commands.len(), entry.enabled), (Some("%p1"), 3, 1, false));
+    assert!(list.enable(3, true).is_err() && list.delete(3).is_err() && list.get(0).is_err());
+}
+
+#[test]
+fn rows_say_what_each_is() {
+    let program = collatz();
+    let mut list = Breakpoints::default();
+    let pcs = resolve(&program, "collatz.cu:13", None).unwrap().0;
+    list.add(Breakpoint { temporary: true, ..Breakpoint::new(Trigger::Code(pcs), "collatz.cu:13") });
+    list.add(Breakpoint { message: Some("\"hi\"".to_string()), ..Breakpoint::new(Trigger::Code(vec![Pc(0)]), "*0,\"hi\"") });
+    list.add(Breakpoint::new(Trigger::Event(Event::Call), "call"));
+    let rows = breakpoint_rows(&list, &program);
+    let heads: Vec<_> = rows.iter().map(|row| (row.number, row.kind, row.disposition, row.what.as_str(), row.places.len())).collect();
+    assert_eq!(
+        heads,
+        [(1, "breakpoint", "del", "collatz.cu:13", 2), (2, "dprintf", "keep", "*0,\"hi\"", 1), (3, "catchpoint", "keep", "call", 0)]
+    );
+    let place = &rows[0].places[0];
+    assert_eq!(
+        (place.function.as_str(), place.place.as_str(), place.text.as_str()),
+        ("collatz", "collatz.ptx:62", "setp.eq.s32 %p2, %r18, 1;")
+    );
+    assert_ne!(WatchMode::Read, WatchMode::Access);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
+
+    /// Whatever is typed is read or refused, and what an error points at is in the text.
+    #[test]
+    fn any_text_is_answered(text in "(op |\\*|\\$pc|[-+:*.]|[a-z$_]{0,4}|[0-9]{0,12}| |collatz|if |block |[\"\\[\\]é(]){0,8}", here in prop::option::of(0..40_u32)) {
+        let program = collatz();
+        let errors = [
+            Location::parse(&text).and_then(|location| location.resolve(&program, here.map(Pc))).err(),
+            Event::parse(&text).err(),
+            Arguments::parse(&text).err(),
+            LogArguments::parse(&text).err(),
+            Breakpoints::default().parse_numbers(&text).err(),
+        ];
+        for error in errors.into_iter().flatten() {
+            prop_assert!(error.span.is_none_or(|span| text.get(span).is_some()), "{}", error.message);
+        }
+    }
+}
