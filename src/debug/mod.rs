@@ -31,5 +31,6 @@ pub use summary::{BufferHead, Summary, summarize};
 pub use verify::{CaseReport, Failure, verify_case};
 pub use writer::Writer;
 
+pub use crate::isa::nearest;
 pub use crate::launch::Overrides;
 pub use crate::machine::Schedule;
