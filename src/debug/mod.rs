@@ -7,14 +7,20 @@
 
 pub mod argument;
 pub mod breakpoints;
+pub mod edit;
+pub mod expression;
 pub mod focus;
+pub mod memory;
 pub mod open;
 pub mod resume;
 pub mod scene;
+pub mod scope;
 pub mod session;
 pub mod settings;
 pub mod stop;
+pub mod symbols;
 pub mod target;
+pub mod value;
 
 mod fault;
 mod launcher;

@@ -1,7 +1,7 @@
 //! Something that can be watched, written, and asked for its history.
 
 use super::focus::Focus;
-use crate::isa::Space;
+use crate::isa::{ScalarType, Space};
 use crate::machine::LaneMask;
 use crate::program::{Bank, Pc};
 
@@ -41,6 +41,8 @@ pub struct RegisterTarget {
     pub slot: u32,
     /// Slots it takes: 2 for `.b128`, else 1.
     pub width: u32,
+    /// Its declared type.
+    pub ty: ScalarType,
     /// Entry of the function the frame belongs to, and its depth: the register means nothing in other frames.
     pub function_start: Pc,
     /// Calls in progress in that frame.
@@ -60,4 +62,6 @@ pub struct MemoryTarget {
     pub address: u64,
     /// Bytes.
     pub bytes: u64,
+    /// Type of what lies there: of an element of an array.
+    pub ty: ScalarType,
 }

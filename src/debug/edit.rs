@@ -1,0 +1,80 @@
+//! Changes of a machine's state by hand: what `set` does, in a form that can be saved and made again.
+
+use serde::{Deserialize, Serialize};
+
+use super::focus::Focus;
+use super::memory::{self, Bytes, MemoryError};
+use crate::isa::Space;
+use crate::machine::{LaneMask, Machine, lane_list};
+use crate::program::Bank;
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Edit {
+    /// A register, or a predicate, of some lanes of a warp.
+    Register {
+        /// Block index.
+        block: [u32; 3],
+        /// Warp of the block.
+        warp: u32,
+        /// The lanes.
+        lanes: LaneMask,
+        /// Its bank.
+        bank: Bank,
+        /// Its slot in the warp's register file.
+        slot: u32,
+        /// The new value, zero-extended; of a predicate, 0 or 1.
+        value: u64,
+    },
+    /// Bytes of memory.
+    Memory {
+        /// The space: not generic.
+        space: Space,
+        /// Whose shared or local memory it is.
+        owner: Focus,
+        /// The address in that space.
+        address: u64,
+        /// The new bytes.
+        bytes: Vec<u8>,
+    },
+}
+
+/// Why a change cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// The warp is not on the machine, or has no such register.
+    #[error("warp {warp} of block {block:?} has no register in slot {slot} for lanes {}", lane_list(*.lanes))]
+    NoRegister {
+        /// Block index.
+        block: [u32; 3],
+        /// Warp of the block.
+        warp: u32,
+        /// The lanes.
+        lanes: LaneMask,
+        /// The slot.
+        slot: u32,
+    },
+    /// The memory is not there or cannot be written.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+impl Edit {
+    /// Makes the change.
+    ///
+    /// # Errors
+    /// What is to be changed is not there; nothing has changed then.
+    pub fn apply(&self, machine: &mut Machine) -> Result<(), EditError> {
+        match self {
+            Edit::Register { block, warp, lanes, bank, slot, value } => {
+                let written = machine.write_register((*block, *warp), *lanes, (*bank, *slot), *value);
+                let missing = EditError::NoRegister { block: *block, warp: *warp, lanes: *lanes, slot: *slot };
+                if written { Ok(()) } else { Err(missing) }
+            }
+            Edit::Memory { space, owner, address, bytes } => {
+                let place = Bytes { space: *space, owner: *owner, address: *address, bytes: bytes.len() as u64 };
+                Ok(memory::write(machine, &place, bytes)?)
+            }
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The words of an expression.
+//!
+//! `%` is the remainder behind an operand and starts a register elsewhere. Numbers are written as in C or in PTX: `0x1F`, `017`, `0b101`,
+//! `1.5f`, `0f3F800000`, `'a'`.
+
+use super::ExpressionError;
+use crate::debug::value::{Scalar, Type};
+use crate::isa::ScalarType;
+
+/// A word and the byte where it starts.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Token {
+    /// Byte of the text, from 0.
+    pub at: usize,
+    /// What it is.
+    pub kind: TokenKind,
+}
+
+/// What a word is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TokenKind {
+    /// A literal.
+    Number(Scalar),
+    /// A name: register, symbol, type.
+    Name(String),
+    /// An operator or bracket.
+    Sign(&'static str),
+    /// Behind the last word.
+    End,
+}
+
+/// Operators and brackets, longer ones first.
+#[rustfmt::skip]
+const SIGNS: &[&str] = &[
+    "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "..",
+    "+", "-", "*", "/", "%", "&", "|", "^", "~", "!", "<", ">", "?", ":", "(", ")", "[", "]", "@", ",",
+];
+
+/// Cuts `text` into words; the last is `End`.
+pub fn tokens(text: &str) -> Result<Vec<Token>, ExpressionError> {
+    let mut lexer = Lexer { text, at: 0, tokens: Vec::new() };
+    loop {
+        lexer.at += lexer.rest().len() - lexer.rest().trim_start().len();
+        let at = lexer.at;
+        let Some(first) = lexer.rest().chars().next() else {
+            lexer.tokens.push(Token { at, kind: TokenKind::End });
+            return Ok(lexer.tokens);
+        };
+        let kind = lexer.token(first)?;
+        lexer.tokens.push(Token { at, kind });
+    }
+}
+
+struct Lexer<'t> {
+    text: &'t str,
+    at: usize,
+    tokens: Vec<Token>,
+}
+
+impl<'t> Lexer<'t> {
+    fn rest(&self) -> &'t str {
+        &self.text[self.at..]
+    }
+
+    fn token(&mut self, first: char) -> Result<TokenKind, ExpressionError> {
+        let second = self.rest().chars().nth(1);
+        let starts_register = first == '%' && second.is_some_and(is_name) && !self.behind_operand();
+        if first.is_ascii_digit() || first == '.' && second.is_some_and(|c| c.is_ascii_digit()) {
+            return self.number();
+        }
+        if first == '\'' {
+            return self.character();
+        }
+        if starts_register || first.is_alphabetic() || first == '_' || first == '$' {
+            return Ok(TokenKind::Name(self.name()));
+        }
+        if first == '.' && second.is_some_and(char::is_alphabetic) {
+            self.at += 1;
+            return Ok(TokenKind::Name(format!(".{}", self.take(is_name))));
+        }
+        let sign = SIGNS.iter().find(|sign| self.rest().starts_with(**sign));
+        let Some(sign) = sign else {
+            return Err(self.error(self.at, format!("'{first}' means nothing here"), "an operand or an operator"));
+        };
+        self.at += sign.len();
+        Ok(TokenKind::Sign(sign))
+    }
+
+    /// Whether the word before ends an operand.
+    fn behind_operand(&self) -> bool {
+        match self.tokens.last().map(|token| &token.kind) {
+            Some(TokenKind::Number(_) | TokenKind::Name(_)) => true,
+            // Behind a cast a register may follow: `(u32)%r1`.
+            Some(TokenKind::Sign(")")) => !self.closes_type(),
+            Some(TokenKind::Sign(sign)) => *sign == "]",
+            Some(TokenKind::End) | None => false,
+        }
+    }
+
+    /// Whether the last `)` closes the name of a type.
+    fn closes_type(&self) -> bool {
+        let open = self.tokens.iter().rposition(|token| token.kind == TokenKind::Sign("("));
+        let first = open.and_then(|open| self.tokens[open + 1..].iter().find(|token| token.kind != TokenKind::Sign("@")));
+        let called = open.and_then(|open| self.tokens[..open].last()).is_some_and(|token| matches!(token.kind, TokenKind::Name(_)));
+        let is_type = |name: &str| super::names::is_type_word(name) || super::names::space(name).is_some();
+        !called && matches!(first.map(|token| &token.kind), Some(TokenKind::Name(name)) if is_type(name))
+    }
+
+    /// A name, with `.x` behind it where that is there, and `shared::cluster`.
+    fn name(&mut self) -> String {
+        let start = self.at;
+        self.at += self.rest().chars().next().map_or(0, char::len_utf8);
+        self.take(is_name);
+        if self.text[start..].starts_with('%') || self.rest().chars().nth(2).is_none_or(|c| !is_name(c)) {
+            let mut component = self.rest().chars();
+            if component.next() == Some('.')
+                && component.next().is_some_and(|c| "xyzwrgba".contains(c))
+                && component.next().is_none_or(|c| !is_name(c))
+            {
+                self.at += 2;
+            }
+        }
+        if let Some(rest) = self.rest().strip_prefix("::")
+            && rest.starts_with(is_name)
+        {
+            self.at += 2;
+            self.take(is_name);
+        }
+        self.text[start..self.at].to_string()
+    }
+
+    fn number(&mut self) -> Result<TokenKind, ExpressionError> {
+        let start = self.at;
+        let rest = self.rest().to_ascii_lowercase();
+        let bits = |ty: ScalarType, digits: usize, rest: &str| {
+            let text = rest.get(2..2 + digits).filter(|text| text.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+            u128::from_str_radix(text, 16).ok().map(|bits| Scalar { ty: Type::Scalar(ty), bits })
+        };
+        let float = match rest.get(..2) {
+            Some("0f") => bits(ScalarType::F32, 8, &rest).map(|value| (value, 10)),
+            Some("0d") => bits(ScalarType::F64, 16, &rest).map(|value| (value, 18)),
+            _ => None,
+        };
+        if let Some((value, length)) = float {
+            self.at += length;
+            return self.finish(start, value);
+        }
+        match rest.get(..2) {
+            Some("0f" | "0d") => {
+                Err(self.error(start, "a PTX float has 8 hexadecimal digits behind '0f', 16 behind '0d'".to_string(), "0f3F800000"))
+            }
+            Some("0x") => self.integer(start, 2, 16),
+            Some("0b") => self.integer(start, 2, 2),
+            _ => self.decimal(start),
+        }
+    }
+
+    fn decimal(&mut self, start: usize) -> Result<TokenKind, ExpressionError> {
+        let digits = self.take(|c| c.is_ascii_digit()).len();
+        let mut is_float = false;
+        if self.rest().starts_with('.') && !self.rest().starts_with("..") {
+            is_float = true;
+            self.at += 1;
+            self.take(|c| c.is_ascii_digit());
+        }
+        let exponent = self.rest().trim_start_matches(['e', 'E']);
+        if exponent.len() + 1 == self.rest().len() && exponent.trim_start_matches(['+', '-']).starts_with(|c: char| c.is_ascii_digit()) {
+            is_float = true;
+            self.at += 1;
+            self.take(|c| c == '+' || c == '-');
+            self.take(|c| c.is_ascii_digit());
+        }
+        let text = &self.text[start..self.at];
+        if !is_float {
+            let octal = digits > 1 && text.starts_with('0');
+            self.at = start;
+            return self.integer(start, usize::from(octal), if octal { 8 } else { 10 });
+        }
+        let value: f64 = text.parse().map_err(|_| self.error(start, format!("'{text}' is no number"), "a number"))?;
+        let narrow = self.take(|c| c == 'f' || c == 'F').len() == 1;
+        let value = if narrow {
+            Scalar { ty: Type::Scalar(ScalarType::F32), bits: u128::from((text.parse().unwrap_or(value as f32)).to_bits()) }
+        } else {
+            Scalar { ty: Type::Scalar(ScalarType::F64), bits: u128::from(value.to_bits()) }
+        };
+        self.finish(start, value)
+    }
+
+    /// An integer behind `skip` bytes of prefix, of the first C type that holds it.
+    fn integer(&mut self, start: usize, skip: usize, radix: u32) -> Result<TokenKind, ExpressionError> {
+        self.at = start + skip;
+        let digits = self.take(|c| c.is_digit(radix));
+        let value = u64::from_str_radix(digits, radix);
+        let value =
+            value.map_err(|_| self.error(start, format!("'{}' is no integer of 64 bits", &self.text[start..self.at]), "a number"))?;
+        let suffix = self.take(|c| matches!(c, 'u' | 'U' | 'l' | 'L')).to_ascii_lowercase();
+        let (unsigned, long) = (suffix.contains('u'), suffix.contains('l'));
+        let candidates = [
+            (ScalarType::S32, !unsigned && !long && value <= i32::MAX as u64),
+            (ScalarType::U32, (unsigned || radix != 10) && !long && u32::try_from(value).is_ok()),
+            (ScalarType::S64, !unsigned && value <= i64::MAX as u64),
+        ];
+        let ty = candidates.iter().find(|row| row.1).map_or(ScalarType::U64, |row| row.0);
+        self.finish(start, Scalar { ty: Type::Scalar(ty), bits: u128::from(value) })
+    }
+
+    /// The literal, if no letter or digit follows it.
+    fn finish(&mut self, start: usize, value: Scalar) -> Result<TokenKind, ExpressionError> {
+        let trailing = self.take(is_name);
+        if trailing.is_empty() {
+            return Ok(TokenKind::Number(value));
+        }
+        Err(self.error(start, format!("'{}' is no number", &self.text[start..self.at]), "a number"))
+    }
+
+    /// `'a'`, `'\n'`, `'\0'`, `'\033'`.
+    fn character(&mut self) -> Result<TokenKind, ExpressionError> {
+        let start = self.at;
+        self.at += 1;
+        let value = if self.rest().starts_with('\\') { self.escape() } else { self.rest().chars().next().filter(|c| *c != '\'') };
+        let plain = self.text[self.at..].chars().next().filter(|_| self.at == start + 1);
+        self.at += plain.map_or(0, char::len_utf8);
+        let (Some(value), true) = (value.filter(char::is_ascii), self.rest().starts_with('\'')) else {
+            return Err(self.error(start, "a character stands between two quotes".to_string(), "'a'"));
+        };
+        self.at += 1;
+        Ok(TokenKind::Number(Scalar { ty: Type::Scalar(ScalarType::S8), bits: u128::from(u32::from(value)) }))
+    }
+
+    /// What a backslash and what follows it stand for.
+    fn escape(&mut self) -> Option<char> {
+        self.at += 1;
+        let octal = self.take(|c| c.is_digit(8));
+        if !octal.is_empty() {
+            return u8::from_str_radix(octal, 8).ok().map(char::from);
+        }
+        let letter = self.rest().chars().next()?;
+        self.at += letter.len_utf8();
+        Some(match letter {
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            '\\' | '\'' => letter,
+            _ => return None,
+        })
+    }
+
+    fn take(&mut self, wanted: impl Fn(char) -> bool) -> &'t str {
+        let rest = self.rest();
+        let end = rest.find(|c| !wanted(c)).unwrap_or(rest.len());
+        self.at += end;
+        &rest[..end]
+    }
+
+    fn error(&self, column: usize, message: String, expected: &str) -> ExpressionError {
+        ExpressionError { column, message, expected: expected.to_string() }
+    }
+}
+
+fn is_name(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '$'
+}

@@ -1,0 +1,121 @@
+//! Expressions over what a thread sees: registers, special registers, symbols, memory and arithmetic.
+//!
+//! An [`Expression`] is read once and evaluated as often as one likes, in any [`Scene`]; names are looked up where the thread stands.
+//! The grammar is in [`parser`], the rules of arithmetic in [`operators`]. What can be watched or set is a [`Target`]: a register of
+//! some lanes, or a range of memory.
+//!
+//! | written | is |
+//! | --- | --- |
+//! | `%r1`, `%p1`, `%v.x` | a register in scope |
+//! | `%tid.x`, `%laneid` | a special register |
+//! | `tile`, `x`, `kernel_param_0` | a variable, a buffer of the launch, a parameter |
+//! | `tile[1][2]`, `x[0..7]` | an element, some elements (both ends included) |
+//! | `*(f32*)%rd1`, `*(shared f32*)0x400` | memory with type and space; `*(@shared int*)32` as cuda-gdb writes it |
+//! | `%f1@*`, `%f1@0..7`, `(%r1 + 1)@5` | in these lanes of the warp |
+//! | `any(..) all(..) min(..) max(..) sum(..) uniform(..)` | over the active lanes, or those of an `@` inside |
+//! | `$pc $lane $warp $frame $time $active` | where the thread is |
+
+mod evaluate;
+mod lexer;
+mod names;
+mod operators;
+mod parser;
+mod place;
+mod print;
+mod tree;
+
+pub use evaluate::{ELEMENTS, EvaluationError, Reason, little_endian, register_bits};
+pub use place::AssignmentError;
+pub use tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, CONVENIENCES, Convenience, Node, NodeKind, UnaryOp};
+
+use evaluate::Evaluator;
+
+use super::edit::Edit;
+use super::scene::Scene;
+use super::target::Target;
+use super::value::Value;
+
+/// An expression, read.
+#[derive(Clone, Debug)]
+pub struct Expression {
+    text: String,
+    root: Node,
+}
+
+impl PartialEq for Expression {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+/// Why a text is no expression.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}; expected {expected}")]
+pub struct ExpressionError {
+    /// Byte of the text where it is wrong, from 0.
+    pub column: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right.
+    pub expected: String,
+}
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// Where and why the text is none.
+    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
+        Ok(Self { text: text.trim().to_string(), root: parser::parse(text)? })
+    }
+
+    /// What the user wrote.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Its tree.
+    pub fn root(&self) -> &Node {
+        &self.root
+    }
+
+    /// Its value where the focused thread stands.
+    ///
+    /// # Errors
+    /// A name that means nothing there, memory that is not there, an operation that does not work.
+    pub fn evaluate(&self, scene: &Scene<'_>) -> Result<Value, EvaluationError> {
+        Evaluator::new(scene).root(&self.root)
+    }
+
+    /// The place that it names: for watching, and for asking who wrote it.
+    ///
+    /// # Errors
+    /// It names no place, or none that is there.
+    pub fn target(&self, scene: &Scene<'_>) -> Result<Target, EvaluationError> {
+        place::target(self, scene)
+    }
+
+    /// The changes that give the place that it names the value of `value`, converted to the place's type. A value with lanes goes lane
+    /// by lane to a place with lanes.
+    ///
+    /// # Errors
+    /// It names no place, or the value does not fit.
+    pub fn assign(&self, scene: &Scene<'_>, value: &Value) -> Result<Vec<Edit>, AssignmentError> {
+        place::assign(self, scene, value)
+    }
+
+    /// Every name in it: registers and symbols.
+    pub fn names(&self) -> Vec<&str> {
+        let mut names = Vec::new();
+        let mut open = vec![&self.root];
+        while let Some(node) = open.pop() {
+            if let NodeKind::Name(name) = &node.kind {
+                names.push(name.as_str());
+            }
+            open.extend(node.parts());
+        }
+        names.sort_unstable();
+        names.dedup();
+        names
+    }
+}

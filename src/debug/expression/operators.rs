@@ -1,0 +1,242 @@
+//! What operators do to typed bits: C's rules, on PTX's types.
+//!
+//! Integers narrower than 32 bits, and predicates, become 32-bit signed ones first. Of two integers the wider type wins, and of two of
+//! the same width the unsigned one. Untyped bits (`.b32`) count as signed, as gdb takes registers. Of two different floating-point
+//! types `f64` wins, or else `f32`; two of the same half type stay that type. Results wrap. Dividing an integer by zero is an error.
+//! Shifts by the width or more give what PTX gives: zeros, or copies of the sign.
+//!
+//! A cast converts the value, as in C; out of an integer type's range it saturates, as `cvt` does. From or to untyped and packed types
+//! it moves the bits instead: `(f32)%r1` reads a `.b32` register as the number that its bits are.
+
+use super::tree::{BinaryOp, UnaryOp};
+use crate::debug::value::{Scalar, Type, number};
+use crate::isa::{ScalarType, Space, TypeKind};
+
+/// An operation that does not work on its operands, in words.
+pub type Refused = String;
+
+/// The type that a value is computed in.
+fn promoted(value: &Scalar) -> Result<ScalarType, Refused> {
+    let ty = match value.ty {
+        Type::Scalar(ty) => ty,
+        Type::Pointer(..) | Type::Code | Type::Function => return Ok(ScalarType::U64),
+    };
+    if number::parts(ty).1 > 1 {
+        return Err(format!("'.{}' holds several numbers: take one by its index, as in x[0]", ty.word()));
+    }
+    match (ty.kind(), ty.bits()) {
+        (_, 128) => Err("128 bits can be shown and compared for equality, and nothing else".to_string()),
+        (TypeKind::Float, _) if matches!(ty, ScalarType::F16 | ScalarType::BF16 | ScalarType::F64) => Ok(ty),
+        (TypeKind::Float, _) => Ok(ScalarType::F32),
+        (_, ..32) => Ok(ScalarType::S32),
+        (TypeKind::Unsigned, 32) => Ok(ScalarType::U32),
+        (_, 32) => Ok(ScalarType::S32),
+        (TypeKind::Unsigned, _) => Ok(ScalarType::U64),
+        (_, _) => Ok(ScalarType::S64),
+    }
+}
+
+/// The type that two values are computed in together.
+pub fn common_type(a: &Scalar, b: &Scalar) -> Result<ScalarType, Refused> {
+    let (a, b) = (promoted(a)?, promoted(b)?);
+    let floats = [a, b].map(|ty| ty.kind() == TypeKind::Float);
+    Ok(match floats {
+        [true, true] if a == b => a,
+        [true, true] if a == ScalarType::F64 || b == ScalarType::F64 => ScalarType::F64,
+        [true, true] => ScalarType::F32,
+        [true, false] => a,
+        [false, true] => b,
+        [false, false] if a.bits() != b.bits() => {
+            if a.bits() > b.bits() {
+                a
+            } else {
+                b
+            }
+        }
+        [false, false] => {
+            if a.kind() == TypeKind::Unsigned {
+                a
+            } else {
+                b
+            }
+        }
+    })
+}
+
+/// `op a`.
+pub fn unary(op: UnaryOp, a: &Scalar) -> Result<Scalar, Refused> {
+    if op == UnaryOp::Not {
+        return Ok(Scalar::truth(!a.is_true()));
+    }
+    let ty = promoted(a)?;
+    let value = convert(a, ty);
+    let is_float = ty.kind() == TypeKind::Float;
+    let result = match op {
+        UnaryOp::Plus | UnaryOp::Not => value.bits,
+        UnaryOp::Minus if is_float => value.bits ^ 1 << (ty.bits() - 1),
+        UnaryOp::Minus => value.bits.wrapping_neg(),
+        UnaryOp::Complement if is_float => return Err(integers_only("~", ty)),
+        UnaryOp::Complement => !value.bits,
+    };
+    Ok(Scalar::new(Type::Scalar(ty), result))
+}
+
+/// `a op b`.
+pub fn binary(op: BinaryOp, a: &Scalar, b: &Scalar) -> Result<Scalar, Refused> {
+    if let Some(result) = pointers(op, a, b)? {
+        return Ok(result);
+    }
+    if matches!(op, BinaryOp::Eq | BinaryOp::Ne) && a.ty == b.ty && a.ty == Type::Scalar(ScalarType::B128) {
+        return Ok(Scalar::truth((a.bits == b.bits) == (op == BinaryOp::Eq)));
+    }
+    // The right operand of a shift does not take part in the choice of the type.
+    let ty = if matches!(op, BinaryOp::Shl | BinaryOp::Shr) { promoted(a)? } else { common_type(a, b)? };
+    if ty.kind() == TypeKind::Float {
+        return floats(op, ty, &convert(a, ty), &convert(b, ty));
+    }
+    if matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
+        let count_type = promoted(b)?;
+        if count_type.kind() == TypeKind::Float {
+            return Err(integers_only(op.symbol(), count_type));
+        }
+        return Ok(shift(op, ty, integer(&convert(a, ty)), integer(&convert(b, count_type))));
+    }
+    integers(op, ty, integer(&convert(a, ty)), integer(&convert(b, ty)))
+}
+
+/// `(ty)a`.
+pub fn cast(a: &Scalar, ty: ScalarType) -> Result<Scalar, Refused> {
+    let by_bits = |ty: ScalarType| ty.kind() == TypeKind::Untyped || number::parts(ty).1 > 1;
+    let Type::Scalar(from) = a.ty else { return Ok(convert(a, ty)) };
+    if ty == ScalarType::Pred {
+        return Ok(Scalar::truth(a.is_true()));
+    }
+    let is_float = |ty: ScalarType| ty.kind() == TypeKind::Float;
+    if by_bits(from) && (is_float(ty) || by_bits(ty)) || by_bits(ty) && (is_float(from) || by_bits(from)) {
+        return Ok(Scalar::new(Type::Scalar(ty), a.bits));
+    }
+    if is_float(ty) && number::from_f64(ty, 0.0).is_none() {
+        return Err(format!("no number is converted to '.{0}': cast untyped bits, as in ({0})(b{1})x", ty.word(), ty.bits().max(8)));
+    }
+    Ok(convert(a, ty))
+}
+
+/// The value of `a` as `ty`, which must be a scalar that numbers can be converted to.
+pub fn convert(a: &Scalar, ty: ScalarType) -> Scalar {
+    let wanted = Type::Scalar(ty);
+    let Type::Scalar(from) = a.ty else { return Scalar::new(wanted, a.bits) };
+    if from == ty {
+        return *a;
+    }
+    let bits = match (number::to_f64(from, a.bits), ty.kind() == TypeKind::Float) {
+        (Some(value), true) => number::from_f64(ty, value).unwrap_or(a.bits),
+        (Some(value), false) => saturated(value, ty),
+        (None, true) => {
+            let value = number::to_integer(from, a.bits).unwrap_or(0);
+            let exact = if ty == ScalarType::F32 { f64::from(value as f32) } else { value as f64 };
+            number::from_f64(ty, exact).unwrap_or(a.bits)
+        }
+        (None, false) => number::to_integer(from, a.bits).map_or(a.bits, i128::cast_unsigned),
+    };
+    Scalar::new(wanted, bits)
+}
+
+/// A floating-point number cut to an integer of `ty`, at the ends of its range if it is outside; NaN is 0.
+fn saturated(value: f64, ty: ScalarType) -> u128 {
+    let bits = ty.bits().clamp(1, 64);
+    let (low, high) = match ty.kind() {
+        TypeKind::Unsigned | TypeKind::Predicate => (0, (1_i128 << bits) - 1),
+        _ => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
+    };
+    (value as i128).clamp(low, high).cast_unsigned()
+}
+
+fn integer(a: &Scalar) -> i128 {
+    match a.ty {
+        Type::Scalar(ty) => number::to_integer(ty, a.bits).unwrap_or(0),
+        Type::Pointer(..) | Type::Code | Type::Function => a.bits.cast_signed(),
+    }
+}
+
+fn integers(op: BinaryOp, ty: ScalarType, a: i128, b: i128) -> Result<Scalar, Refused> {
+    let result = match op {
+        BinaryOp::Add => a.wrapping_add(b),
+        BinaryOp::Sub => a.wrapping_sub(b),
+        BinaryOp::Mul => a.wrapping_mul(b),
+        BinaryOp::Div | BinaryOp::Rem if b == 0 => return Err("division by zero".to_string()),
+        BinaryOp::Div => a.wrapping_div(b),
+        BinaryOp::Rem => a.wrapping_rem(b),
+        BinaryOp::And => a & b,
+        BinaryOp::Or => a | b,
+        BinaryOp::Xor => a ^ b,
+        BinaryOp::Shl | BinaryOp::Shr => return Ok(shift(op, ty, a, b)),
+        _ => return Ok(Scalar::truth(compares(op, a.partial_cmp(&b)))),
+    };
+    Ok(Scalar::new(Type::Scalar(ty), result.cast_unsigned()))
+}
+
+fn shift(op: BinaryOp, ty: ScalarType, a: i128, count: i128) -> Scalar {
+    let width = ty.bits();
+    let count = u32::try_from(count).unwrap_or(u32::MAX).min(width);
+    let result = match op {
+        BinaryOp::Shl if count == width => 0,
+        BinaryOp::Shl => a << count,
+        _ => a >> count,
+    };
+    Scalar::new(Type::Scalar(ty), result.cast_unsigned())
+}
+
+/// Floating-point arithmetic: computed in `f64`, which is wide enough for the narrower types to be rounded once more without harm.
+fn floats(op: BinaryOp, ty: ScalarType, a: &Scalar, b: &Scalar) -> Result<Scalar, Refused> {
+    let value = |scalar: &Scalar| number::to_f64(ty, scalar.bits).unwrap_or(0.0);
+    let (a, b) = (value(a), value(b));
+    let result = match op {
+        BinaryOp::Add => a + b,
+        BinaryOp::Sub => a - b,
+        BinaryOp::Mul => a * b,
+        BinaryOp::Div => a / b,
+        BinaryOp::Rem | BinaryOp::Shl | BinaryOp::Shr | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor => {
+            return Err(integers_only(op.symbol(), ty));
+        }
+        _ => return Ok(Scalar::truth(compares(op, a.partial_cmp(&b)))),
+    };
+    Ok(Scalar::new(Type::Scalar(ty), number::from_f64(ty, result).unwrap_or(0)))
+}
+
+fn integers_only(op: &str, ty: ScalarType) -> Refused {
+    format!("'{op}' works on integers, not on '.{}': cast it to b{} for its bits", ty.word(), ty.bits())
+}
+
+fn compares(op: BinaryOp, order: Option<std::cmp::Ordering>) -> bool {
+    match op {
+        BinaryOp::Eq => order.is_some_and(std::cmp::Ordering::is_eq),
+        BinaryOp::Ne => order.is_none_or(std::cmp::Ordering::is_ne),
+        BinaryOp::Lt => order.is_some_and(std::cmp::Ordering::is_lt),
+        BinaryOp::Le => order.is_some_and(std::cmp::Ordering::is_le),
+        BinaryOp::Gt => order.is_some_and(std::cmp::Ordering::is_gt),
+        _ => order.is_some_and(std::cmp::Ordering::is_ge),
+    }
+}
+
+/// Arithmetic on pointers, in steps of what they point to; none if neither operand is one.
+fn pointers(op: BinaryOp, a: &Scalar, b: &Scalar) -> Result<Option<Scalar>, Refused> {
+    let moved = |pointer: &Scalar, (space, ty): (Space, ScalarType), steps: i128| {
+        let address = pointer.bits.cast_signed().wrapping_add(steps.wrapping_mul(i128::from(ty.bytes())));
+        Some(Scalar::new(Type::Pointer(space, ty), address.cast_unsigned()))
+    };
+    let steps = |count: &Scalar| match promoted(count)?.kind() {
+        TypeKind::Float => Err("a pointer moves by whole elements".to_string()),
+        _ => Ok(integer(count)),
+    };
+    Ok(match (op, a.ty, b.ty) {
+        (BinaryOp::Sub, Type::Pointer(_, ty), Type::Pointer(..)) => {
+            let distance = a.bits.cast_signed().wrapping_sub(b.bits.cast_signed()) / i128::from(ty.bytes().max(1));
+            Some(Scalar::new(Type::Scalar(ScalarType::S64), distance.cast_unsigned()))
+        }
+        (BinaryOp::Add, Type::Pointer(..), Type::Pointer(..)) => return Err("two pointers cannot be added".to_string()),
+        (BinaryOp::Add, Type::Pointer(space, ty), _) => moved(a, (space, ty), steps(b)?),
+        (BinaryOp::Add, _, Type::Pointer(space, ty)) => moved(b, (space, ty), steps(a)?),
+        (BinaryOp::Sub, Type::Pointer(space, ty), _) => moved(a, (space, ty), steps(b)?.wrapping_neg()),
+        _ => None,
+    })
+}

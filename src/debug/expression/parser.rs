@@ -1,0 +1,263 @@
+//! Words to tree, by precedence climbing. The grammar is C's, with PTX names and lanes:
+//!
+//! ```text
+//! expression  = binary [ '?' expression ':' expression ]
+//! binary      = unary { operator unary }                       operators bind as in C
+//! unary       = ( '+' | '-' | '!' | '~' | '*' | '&' | '(' type ')' ) unary | postfix
+//! postfix     = primary { '[' expression [ '..' expression ] ']' | '@' lanes }
+//! lanes       = '*' | number [ '..' number ]
+//! primary     = number | name | aggregate '(' expression ')' | '(' expression ')'
+//! type        = [ '@' ] [ space ] words { '*' }
+//! ```
+
+use super::lexer::{Token, TokenKind};
+use super::names::{self, TypeName};
+use super::tree::{AGGREGATES, BINARY, CONVENIENCES, Node, NodeKind, UnaryOp};
+use super::{ExpressionError, lexer};
+use crate::debug::value::{Scalar, Type};
+use crate::isa::{ScalarType, special_register};
+use crate::machine::{ALL_LANES, LANES, LaneMask};
+
+/// Brackets and operators inside each other at most: what a person writes has a few, and the parser's own stack is finite.
+const DEPTH: u32 = 64;
+
+/// Reads a whole expression.
+pub fn parse(text: &str) -> Result<Node, ExpressionError> {
+    let tokens = lexer::tokens(text)?;
+    let mut parser = Parser { tokens, next: 0, depth: 0 };
+    let node = parser.expression()?;
+    match parser.peek() {
+        TokenKind::End => Ok(node),
+        _ => Err(parser.error("an operator or the end")),
+    }
+}
+
+struct Parser {
+    tokens: Vec<Token>,
+    next: usize,
+    depth: u32,
+}
+
+type Parsed = Result<Node, ExpressionError>;
+
+impl Parser {
+    fn expression(&mut self) -> Parsed {
+        self.descend()?;
+        let condition = self.binary(1)?;
+        let at = condition.at;
+        let node = if self.eat("?") {
+            let yes = self.expression()?;
+            self.expect(":", "':' and the value if it is false")?;
+            let no = self.expression()?;
+            Node { at, kind: NodeKind::Conditional(Box::new([condition, yes, no])) }
+        } else {
+            condition
+        };
+        self.depth -= 1;
+        Ok(node)
+    }
+
+    fn binary(&mut self, weakest: u32) -> Parsed {
+        let mut left = self.unary()?;
+        loop {
+            let TokenKind::Sign(sign) = *self.peek() else { return Ok(left) };
+            let logical = [("||", 1), ("&&", 2)].into_iter().find(|row| row.0 == sign);
+            let operator = BINARY.iter().find(|row| row.0 == sign);
+            let Some(binding) = logical.map(|row| row.1).or(operator.map(|row| row.2)).filter(|binding| *binding >= weakest) else {
+                return Ok(left);
+            };
+            let at = left.at;
+            self.next += 1;
+            let right = self.binary(binding + 1)?;
+            let parts = Box::new([left, right]);
+            let kind =
+                operator.map_or_else(|| NodeKind::Logical(sign == "||", parts.clone()), |row| NodeKind::Binary(row.1, parts.clone()));
+            left = Node { at, kind };
+        }
+    }
+
+    fn unary(&mut self) -> Parsed {
+        self.descend()?;
+        let at = self.at();
+        let operators = [("+", UnaryOp::Plus), ("-", UnaryOp::Minus), ("!", UnaryOp::Not), ("~", UnaryOp::Complement)];
+        let operator = operators.into_iter().find(|row| *self.peek() == TokenKind::Sign(row.0));
+        let kind = if let Some((sign, operator)) = operator {
+            self.expect(sign, "")?;
+            NodeKind::Unary(operator, Box::new(self.unary()?))
+        } else if self.eat("*") {
+            NodeKind::Dereference(Box::new(self.unary()?))
+        } else if self.eat("&") {
+            NodeKind::AddressOf(Box::new(self.unary()?))
+        } else if self.opens_type() {
+            self.next += 1;
+            let ty = self.type_name()?;
+            NodeKind::Cast(ty, Box::new(self.unary()?))
+        } else {
+            self.postfix()?.kind
+        };
+        self.depth -= 1;
+        Ok(Node { at, kind })
+    }
+
+    fn postfix(&mut self) -> Parsed {
+        let mut node = self.primary()?;
+        loop {
+            let at = node.at;
+            let kind = if self.eat("[") {
+                let first = self.expression()?;
+                let kind = if self.eat("..") {
+                    let last = self.expression()?;
+                    NodeKind::Slice(Box::new([node, first, last]))
+                } else {
+                    NodeKind::Index(Box::new([node, first]))
+                };
+                self.expect("]", "']'")?;
+                kind
+            } else if self.eat("@") {
+                NodeKind::Lanes(Box::new(node), self.lanes()?)
+            } else {
+                return Ok(node);
+            };
+            node = Node { at, kind };
+        }
+    }
+
+    fn primary(&mut self) -> Parsed {
+        let at = self.at();
+        let kind = match self.peek().clone() {
+            TokenKind::Number(value) => {
+                self.next += 1;
+                NodeKind::Number(value)
+            }
+            TokenKind::Name(name) => {
+                self.next += 1;
+                let aggregate = AGGREGATES.iter().find(|row| row.0 == name).filter(|_| *self.peek() == TokenKind::Sign("("));
+                match aggregate {
+                    Some((_, aggregate, _)) => {
+                        self.next += 1;
+                        let inner = self.expression()?;
+                        self.expect(")", "')'")?;
+                        NodeKind::Aggregate(*aggregate, Box::new(inner))
+                    }
+                    None => named(name),
+                }
+            }
+            TokenKind::Sign("(") => {
+                self.next += 1;
+                let inner = self.expression()?;
+                self.expect(")", "')' or an operator")?;
+                inner.kind
+            }
+            _ => return Err(self.error("a value: a number, a register, a symbol or '('")),
+        };
+        Ok(Node { at, kind })
+    }
+
+    /// Whether a cast starts here.
+    fn opens_type(&self) -> bool {
+        let kind = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
+        let is_type = |name: &str| names::is_type_word(name) || names::space(name).is_some();
+        kind(0) == Some(&TokenKind::Sign("("))
+            && match kind(1) {
+                Some(TokenKind::Sign("@")) => true,
+                Some(TokenKind::Name(name)) => is_type(name) && !matches!(kind(2), Some(TokenKind::Sign("(" | "["))),
+                _ => false,
+            }
+    }
+
+    /// `@shared int*)`, the parenthesis before it eaten.
+    fn type_name(&mut self) -> Result<TypeName, ExpressionError> {
+        const SPACES: &str = "a space: generic, global, const, shared, local or param";
+        let marked = self.eat("@");
+        let mut space = None;
+        let mut words: Vec<String> = Vec::new();
+        while let TokenKind::Name(name) = self.peek() {
+            match names::space(name).filter(|_| space.is_none() && words.is_empty()) {
+                Some(found) => space = Some(found),
+                None if marked && space.is_none() => return Err(self.error(SPACES)),
+                None if names::is_type_word(name) => words.push(name.clone()),
+                None => return Err(self.error("a type, such as u32, f16x2, int or float*")),
+            }
+            self.next += 1;
+        }
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let Some(ty) = names::type_of(&words) else { return Err(self.error("a type, such as u32, f16x2, int or float*")) };
+        let pointer = self.eat("*");
+        if *self.peek() == TokenKind::Sign("*") {
+            return Err(self.error("')': a pointer to a pointer is a pointer to u64"));
+        }
+        if space.is_some() && !pointer {
+            return Err(self.error("'*': a space belongs to a pointer"));
+        }
+        self.expect(")", "')'")?;
+        Ok(TypeName { ty, pointer, space })
+    }
+
+    fn lanes(&mut self) -> Result<LaneMask, ExpressionError> {
+        if self.eat("*") {
+            return Ok(ALL_LANES);
+        }
+        let first = self.lane()?;
+        let last = if self.eat("..") { self.lane()? } else { first };
+        if last < first {
+            self.next -= 1;
+            return Err(self.error(&format!("a lane from {first} on")));
+        }
+        Ok((first..=last).fold(0, |mask, lane| mask | 1 << lane))
+    }
+
+    fn lane(&mut self) -> Result<u32, ExpressionError> {
+        let lane = match self.peek() {
+            TokenKind::Number(Scalar { ty: Type::Scalar(ScalarType::S32), bits }) => u32::try_from(*bits).ok(),
+            _ => None,
+        };
+        let Some(lane) = lane.filter(|lane| *lane < LANES as u32) else { return Err(self.error("'*' or a lane from 0 to 31")) };
+        self.next += 1;
+        Ok(lane)
+    }
+
+    fn descend(&mut self) -> Result<(), ExpressionError> {
+        self.depth += 1;
+        if self.depth <= DEPTH * 2 { Ok(()) } else { Err(self.error("something simpler: this is nested too deeply")) }
+    }
+
+    fn peek(&self) -> &TokenKind {
+        self.tokens.get(self.next).map_or(&TokenKind::End, |token| &token.kind)
+    }
+
+    fn at(&self) -> usize {
+        self.tokens.get(self.next).or(self.tokens.last()).map_or(0, |token| token.at)
+    }
+
+    fn eat(&mut self, sign: &str) -> bool {
+        let eaten = matches!(self.peek(), TokenKind::Sign(found) if *found == sign);
+        self.next += usize::from(eaten);
+        eaten
+    }
+
+    fn expect(&mut self, sign: &str, expected: &str) -> Result<(), ExpressionError> {
+        if self.eat(sign) { Ok(()) } else { Err(self.error(expected)) }
+    }
+
+    fn error(&self, expected: &str) -> ExpressionError {
+        let found = match self.peek() {
+            TokenKind::End => "the expression ends here".to_string(),
+            TokenKind::Sign(sign) => format!("'{sign}' cannot stand here"),
+            TokenKind::Name(name) => format!("'{name}' cannot stand here"),
+            TokenKind::Number(_) => "a number cannot stand here".to_string(),
+        };
+        ExpressionError { column: self.at(), message: found, expected: expected.to_string() }
+    }
+}
+
+/// What a name is, as far as it can be said without a program.
+fn named(name: String) -> NodeKind {
+    if let Some((_, word, _)) = CONVENIENCES.iter().find(|row| row.0 == name) {
+        return NodeKind::Convenience(*word);
+    }
+    match (name.as_str(), special_register(&name)) {
+        (_, Some(special)) => NodeKind::Special(special),
+        ("true" | "false", None) => NodeKind::Number(Scalar::truth(name == "true")),
+        _ => NodeKind::Name(name),
+    }
+}

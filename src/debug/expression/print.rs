@@ -1,0 +1,88 @@
+//! Trees back to text, with every operand in parentheses that needs them: reading it again gives the same tree.
+
+use std::fmt;
+
+use super::Expression;
+use super::tree::{AGGREGATES, CONVENIENCES, Node, NodeKind, UnaryOp};
+use crate::debug::value::{Scalar, Type};
+use crate::isa::{SPECIAL_REGISTERS, ScalarType};
+use crate::machine::{ALL_LANES, LaneMask};
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&text(&self.root))
+    }
+}
+
+fn text(node: &Node) -> String {
+    match &node.kind {
+        NodeKind::Number(value) => number(value),
+        NodeKind::Name(name) => name.clone(),
+        NodeKind::Special(register) => SPECIAL_REGISTERS.get(*register).map_or("?", |row| row.name).to_string(),
+        NodeKind::Convenience(word) => CONVENIENCES.iter().find(|row| row.1 == *word).map_or("?", |row| row.0).to_string(),
+        NodeKind::Unary(op, a) => format!("{}{}", sign(*op), operand(a)),
+        NodeKind::Binary(op, parts) => format!("{} {} {}", operand(&parts[0]), op.symbol(), operand(&parts[1])),
+        NodeKind::Logical(is_or, parts) => {
+            format!("{} {} {}", operand(&parts[0]), if *is_or { "||" } else { "&&" }, operand(&parts[1]))
+        }
+        NodeKind::Conditional(parts) => format!("{} ? {} : {}", operand(&parts[0]), operand(&parts[1]), operand(&parts[2])),
+        NodeKind::Cast(ty, a) => format!("({ty}){}", operand(a)),
+        NodeKind::Dereference(a) => format!("*{}", operand(a)),
+        NodeKind::AddressOf(a) => format!("&{}", operand(a)),
+        NodeKind::Index(parts) => format!("{}[{}]", operand(&parts[0]), text(&parts[1])),
+        NodeKind::Slice(parts) => format!("{}[{}..{}]", operand(&parts[0]), text(&parts[1]), text(&parts[2])),
+        NodeKind::Lanes(a, mask) => format!("{}@{}", operand(a), lanes(*mask)),
+        NodeKind::Aggregate(aggregate, a) => {
+            let word = AGGREGATES.iter().find(|row| row.1 == *aggregate).map_or("?", |row| row.0);
+            format!("{word}({})", text(a))
+        }
+    }
+}
+
+/// A part that operators may stand beside.
+fn operand(node: &Node) -> String {
+    let alone = matches!(
+        node.kind,
+        NodeKind::Number(_)
+            | NodeKind::Name(_)
+            | NodeKind::Special(_)
+            | NodeKind::Convenience(_)
+            | NodeKind::Index(_)
+            | NodeKind::Slice(_)
+            | NodeKind::Aggregate(..)
+    );
+    if alone { text(node) } else { format!("({})", text(node)) }
+}
+
+fn sign(op: UnaryOp) -> &'static str {
+    match op {
+        UnaryOp::Plus => "+",
+        UnaryOp::Minus => "-",
+        UnaryOp::Not => "!",
+        UnaryOp::Complement => "~",
+    }
+}
+
+/// A literal of the same type.
+fn number(value: &Scalar) -> String {
+    let bits = value.bits;
+    match value.ty {
+        Type::Scalar(ScalarType::F32) => format!("0f{bits:08X}"),
+        Type::Scalar(ScalarType::F64) => format!("0d{bits:016X}"),
+        Type::Scalar(ScalarType::U32) => format!("{bits}u"),
+        Type::Scalar(ScalarType::U64) => format!("{bits}ull"),
+        Type::Scalar(ScalarType::S64) => format!("{bits}ll"),
+        Type::Scalar(ScalarType::Pred) => if bits == 0 { "false" } else { "true" }.to_string(),
+        Type::Scalar(ScalarType::S8) => crate::debug::value::format::character(bits),
+        _ => bits.to_string(),
+    }
+}
+
+fn lanes(mask: LaneMask) -> String {
+    let (first, count) = (mask.trailing_zeros(), mask.count_ones());
+    match count {
+        _ if mask == ALL_LANES => "*".to_string(),
+        1 => first.to_string(),
+        _ => format!("{first}..{}", first + count - 1),
+    }
+}

@@ -1,0 +1,194 @@
+//! What a name means where a thread stands.
+//!
+//! PTX names are looked up from the inside out: registers of the scopes around the program counter, then variables and parameters of the
+//! function, labels, and what the module holds. Buffers of the launch come last: PTX does not know their names.
+
+use super::scene::{Frame, Scene};
+use crate::isa::{ScalarType, Space, nearest};
+use crate::program::{Bank, FuncId, Function, Param, ParamPlace, Pc, Register, Variable, map};
+
+/// A register of a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegisterPlace {
+    /// Declared type.
+    pub ty: ScalarType,
+    /// Its bank.
+    pub bank: Bank,
+    /// Slot in its frame; none if no code names the register, and it has no value.
+    pub slot: Option<u32>,
+    /// Slots it takes: 2 for `.b128`, else 1.
+    pub width: u32,
+}
+
+/// A place in memory with the type of what lies there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryPlace<'a> {
+    /// Its space.
+    pub space: Space,
+    /// Its address there.
+    pub address: u64,
+    /// Type of an element.
+    pub ty: ScalarType,
+    /// Extent of every dimension, outermost first; empty for a scalar.
+    pub shape: &'a [u64],
+    /// For a kernel parameter or `extern` array without a shape of its own: the number of elements, of one dimension.
+    pub elements: Option<u64>,
+}
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named<'a> {
+    /// A register.
+    Register(RegisterPlace),
+    /// A variable, parameter or buffer.
+    Memory(MemoryPlace<'a>),
+    /// A buffer of which only the bytes are known.
+    Untyped {
+        /// Global address.
+        address: u64,
+        /// Its size.
+        bytes: u64,
+    },
+    /// A label.
+    Label(Pc),
+    /// A function.
+    Function(FuncId),
+}
+
+/// What `name` stands for in `frame`; with no frame, what the module and the launch know.
+pub fn look_up<'a>(scene: &Scene<'a>, frame: Option<&Frame<'a>>, name: &str) -> Option<Named<'a>> {
+    let local = frame.and_then(|frame| in_function(scene, frame, name));
+    local.or_else(|| in_module(scene, name)).or_else(|| buffer(scene, name))
+}
+
+/// The register called `name` in the scopes around `pc`; the innermost of several.
+pub fn register(function: &Function, pc: Pc, name: &str) -> Option<RegisterPlace> {
+    let in_scope = function.registers.iter().filter(|register| register.scope.contains(&pc.0));
+    let named = in_scope.filter_map(|register| Some((register, number_of(register, name)?)));
+    let (register, number) = named.min_by_key(|(register, _)| register.scope.end - register.scope.start)?;
+    let slot = function.placement.slot(register.bank, number);
+    Some(RegisterPlace { ty: register.ty, bank: register.bank, slot, width: register.width() })
+}
+
+/// The number of the register of this declaration that is called `name`.
+fn number_of(register: &Register, name: &str) -> Option<u32> {
+    let rest = name.strip_prefix(&*register.name)?;
+    let (digits, component) = match register.components {
+        1 => (rest, 0),
+        components => {
+            let (digits, letter) = rest.split_once('.')?;
+            let index = ["x", "y", "z", "w"].iter().zip(["r", "g", "b", "a"]).position(|(a, b)| letter == *a || letter == b)?;
+            (digits, u32::try_from(index).ok().filter(|index| *index < components)?)
+        }
+    };
+    let index = match register.count {
+        None => digits.is_empty().then_some(0)?,
+        Some(count) => {
+            let plain = digits == "0" || !digits.starts_with('0') && digits.bytes().all(|digit| digit.is_ascii_digit());
+            digits.parse::<u32>().ok().filter(|index| plain && *index < count)?
+        }
+    };
+    Some(register.number + (index * register.components + component) * register.width())
+}
+
+fn in_function<'a>(scene: &Scene<'a>, frame: &Frame<'a>, name: &str) -> Option<Named<'a>> {
+    let function = scene.function(frame);
+    if let Some(register) = register(function, frame.pc, name) {
+        return Some(Named::Register(register));
+    }
+    let variables = || scene.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
+    if let Some(variable) = variables().find(|variable| &*variable.name == name) {
+        return Some(Named::Memory(variable_place(scene, variable, Some(frame))));
+    }
+    if let Some(param) = function.params.iter().chain(&function.results).find(|param| &*param.name == name) {
+        return Some(param_place(param, frame));
+    }
+    function.labels.iter().find(|(label, _)| &**label == name).map(|(_, pc)| Named::Label(*pc))
+}
+
+fn in_module<'a>(scene: &Scene<'a>, name: &str) -> Option<Named<'a>> {
+    let program = scene.program();
+    let variables = || program.variables.iter().filter(|variable| variable.function.is_none());
+    if let Some(variable) = variables().find(|variable| &*variable.name == name) {
+        return Some(Named::Memory(variable_place(scene, variable, None)));
+    }
+    program.function(name).map(Named::Function)
+}
+
+fn buffer<'a>(scene: &Scene<'a>, name: &str) -> Option<Named<'a>> {
+    let mut allocations = scene.machine.device().global().allocations();
+    let allocation = allocations.find(|allocation| &*allocation.name == name)?;
+    let (address, bytes) = (allocation.base, allocation.bytes);
+    let typed = scene.buffers.iter().find(|buffer| buffer.name == name);
+    Some(match typed {
+        Some(Buffer { ty, shape, .. }) => Named::Memory(MemoryPlace { space: Space::Global, address, ty: *ty, shape, elements: None }),
+        None => Named::Untyped { address, bytes },
+    })
+}
+
+use super::scene::Buffer;
+
+/// Where a variable lies; one of a function, as `frame` of that function has it.
+pub fn variable_place<'a>(scene: &Scene<'a>, variable: &'a Variable, frame: Option<&Frame<'a>>) -> MemoryPlace<'a> {
+    let base = frame.map_or(0, |frame| u64::from(frame.base.local));
+    let (space, address) = match variable.location.space {
+        space @ (Space::Local | Space::ParamFunc) => (space, base + variable.location.address),
+        Space::Shared if variable.bytes == 0 => (Space::Shared, dynamic_shared(scene)),
+        space => (space, variable.location.address),
+    };
+    let dynamic = variable.bytes == 0 && space == Space::Shared;
+    let elements = dynamic.then(|| scene.machine.shared_bytes().saturating_sub(address) / u64::from(variable.ty.bytes().max(1)));
+    let shape: &[u64] = if dynamic { &[] } else { &variable.shape };
+    MemoryPlace { space, address, ty: variable.ty, shape, elements }
+}
+
+/// Where the block's dynamic shared memory starts.
+pub fn dynamic_shared(scene: &Scene<'_>) -> u64 {
+    let kernel = &scene.program().functions[scene.machine.config().kernel.index()];
+    map::SHARED_RESERVED + u64::from(kernel.shared_bytes)
+}
+
+/// What a parameter of the function of `frame` is.
+pub fn param_place<'a>(param: &Param, frame: &Frame<'_>) -> Named<'a> {
+    let memory = |space, address| {
+        let elements = param.is_array.then(|| u64::from(param.bytes / param.ty.bytes().max(1)));
+        Named::Memory(MemoryPlace { space, address, ty: param.ty, shape: &[], elements })
+    };
+    match param.place {
+        ParamPlace::Register(bank, slot) => {
+            Named::Register(RegisterPlace { ty: param.ty, bank, slot: Some(slot), width: param.ty.bits().div_ceil(64).max(1) })
+        }
+        ParamPlace::Frame(offset) => memory(Space::Local, u64::from(frame.base.local) + u64::from(offset)),
+        ParamPlace::Kernel(offset) => memory(Space::Param, u64::from(offset)),
+    }
+}
+
+/// Every name that [`look_up`] knows, registers of `%r<100>` left out that no code names; for completion.
+pub fn names(scene: &Scene<'_>) -> Vec<String> {
+    let mut names = Vec::new();
+    if let Ok(frame) = scene.frame() {
+        let function = scene.function(&frame);
+        for register in function.registers.iter().filter(|register| register.scope.contains(&frame.pc.0)) {
+            let used = register.components().filter(|(_, number)| function.placement.slot(register.bank, *number).is_some());
+            names.extend(used.map(|(name, _)| name));
+        }
+        let variables = scene.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
+        names.extend(variables.map(|variable| variable.name.to_string()));
+        names.extend(function.params.iter().chain(&function.results).map(|param| param.name.to_string()));
+        names.extend(function.labels.iter().map(|(label, _)| label.to_string()));
+    }
+    let program = scene.program();
+    names.extend(program.variables.iter().filter(|variable| variable.function.is_none()).map(|variable| variable.name.to_string()));
+    names.extend(program.functions.iter().map(|function| function.name.to_string()));
+    names.extend(scene.machine.device().global().allocations().map(|allocation| allocation.name.to_string()));
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// A name that was perhaps meant by `name`.
+pub fn meant(scene: &Scene<'_>, name: &str) -> Option<String> {
+    let names = names(scene);
+    let specials = crate::isa::SPECIAL_REGISTERS.iter().map(|register| register.name);
+    nearest(name, names.iter().map(String::as_str).chain(specials)).map(str::to_string)
+}

@@ -1,0 +1,122 @@
+//! From an address back to a name: `tile+16`, `$L__BB0_2+3`.
+
+use super::scene::Scene;
+use crate::isa::Space;
+use crate::machine::Region;
+use crate::program::{FuncId, ParamPlace, Pc, Program, map};
+
+/// A name and the distance from it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Symbol {
+    /// The name.
+    pub name: String,
+    /// Bytes, or instructions, behind its start.
+    pub offset: u64,
+}
+
+impl std::fmt::Display for Symbol {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.offset == 0 { write!(f, "{}", self.name) } else { write!(f, "{}+{}", self.name, self.offset) }
+    }
+}
+
+/// A named range of bytes of one space.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Its name.
+    pub name: String,
+    /// Its first address.
+    pub start: u64,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// The variable, buffer or parameter that holds `address` of `space`.
+pub fn symbol(scene: &Scene<'_>, space: Space, address: u64) -> Option<Symbol> {
+    let (space, address) = resolve(scene.program(), space, address);
+    if space == Space::Global {
+        if let Some(function) = function_at(scene.program(), address) {
+            return Some(Symbol { name: scene.program().functions[function.index()].name.to_string(), offset: 0 });
+        }
+        let allocation = scene.machine.device().global().find(address)?;
+        return Some(Symbol { name: allocation.name.to_string(), offset: address - allocation.base });
+    }
+    let holds = |object: &Object| (object.start..object.start.saturating_add(object.bytes)).contains(&address);
+    let object = objects(scene, space).into_iter().find(holds)?;
+    Some(Symbol { name: object.name, offset: address - object.start })
+}
+
+/// The space that `address` is in and its address there: generic addresses are taken apart.
+pub fn resolve(program: &Program, space: Space, address: u64) -> (Space, u64) {
+    match space {
+        Space::Generic => {
+            let (space, start) = map::map(program.address_bits).window_of(address);
+            (space, address - start)
+        }
+        Space::ParamFunc => (Space::Local, address),
+        named => (named, address),
+    }
+}
+
+/// The function whose address is called by `address`.
+pub fn function_at(program: &Program, address: u64) -> Option<FuncId> {
+    let index = map::function_of_address(map::map(program.address_bits), address)?;
+    ((index as usize) < program.functions.len()).then_some(FuncId(index))
+}
+
+/// The label or function start nearest before the instruction, and the instructions since.
+pub fn code_symbol(program: &Program, pc: Pc) -> Option<Symbol> {
+    let function = &program.functions[program.function_at(pc)?.index()];
+    let label = function.labels.iter().take_while(|(_, at)| *at <= pc).last();
+    let (name, start) = label.map_or((&function.name, function.code.start), |(name, at)| (name, at.0));
+    Some(Symbol { name: name.to_string(), offset: u64::from(pc.0 - start) })
+}
+
+/// All named things of a space, in order of address; those of the frame's function for local memory.
+pub fn objects(scene: &Scene<'_>, space: Space) -> Vec<Object> {
+    let mut objects = match space {
+        Space::Generic | Space::Global => allocations(scene.machine.device().global()),
+        Space::Const => allocations(scene.machine.device().constants()),
+        Space::Shared | Space::SharedCluster => variables(scene, Space::Shared),
+        Space::Local | Space::ParamFunc => variables(scene, Space::Local).into_iter().chain(variables(scene, Space::ParamFunc)).collect(),
+        Space::Param => params(scene),
+    };
+    objects.sort_by_key(|object| object.start);
+    objects
+}
+
+fn allocations(region: &Region) -> Vec<Object> {
+    let object = |allocation: &crate::machine::Allocation| Object {
+        name: allocation.name.to_string(),
+        start: allocation.base,
+        bytes: allocation.bytes,
+    };
+    region.allocations().map(object).collect()
+}
+
+fn variables(scene: &Scene<'_>, space: Space) -> Vec<Object> {
+    let frame = scene.frame().ok();
+    let function = frame.as_ref().map(|frame| frame.function);
+    let kernel = Some(scene.machine.config().kernel).filter(|_| space == Space::Shared);
+    let in_space = scene.program().variables.iter().filter(|variable| variable.location.space == space);
+    let visible = in_space.filter(|variable| {
+        variable.function.is_none() || function.is_some() && variable.function == function || variable.function == kernel
+    });
+    let object = |variable| {
+        let place = super::scope::variable_place(scene, variable, frame.as_ref());
+        let bytes = place.elements.map_or(variable.bytes, |elements| elements * u64::from(variable.ty.bytes()));
+        Object { name: variable.name.to_string(), start: place.address, bytes }
+    };
+    visible.map(object).collect()
+}
+
+fn params(scene: &Scene<'_>) -> Vec<Object> {
+    let kernel = &scene.program().functions[scene.machine.config().kernel.index()];
+    let object = |param: &crate::program::Param| match param.place {
+        ParamPlace::Kernel(offset) => {
+            Some(Object { name: param.name.to_string(), start: u64::from(offset), bytes: u64::from(param.bytes) })
+        }
+        ParamPlace::Register(..) | ParamPlace::Frame(_) => None,
+    };
+    kernel.params.iter().filter_map(object).collect()
+}

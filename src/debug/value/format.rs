@@ -1,0 +1,115 @@
+//! The format letters of `print` and `x`, as gdb has them.
+//!
+//! | letter | shows |
+//! | --- | --- |
+//! | `x` | the bits in hexadecimal |
+//! | `z` | the same with leading zeros |
+//! | `d` | the bits as a signed integer |
+//! | `u` | as an unsigned integer |
+//! | `o` | in octal |
+//! | `t` | in binary |
+//! | `f` | as a floating-point number of that width |
+//! | `a` | as an address, with the symbol before it |
+//! | `c` | as an integer and a character |
+//!
+//! Like gdb since 8.1, all but `f` regard the bits, also those of a floating-point number.
+
+use super::number;
+use crate::isa::ScalarType;
+
+/// A format letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// `x`.
+    Hex,
+    /// `z`.
+    ZeroHex,
+    /// `d`.
+    Decimal,
+    /// `u`.
+    Unsigned,
+    /// `o`.
+    Octal,
+    /// `t`.
+    Binary,
+    /// `f`.
+    Float,
+    /// `a`.
+    Address,
+    /// `c`.
+    Character,
+}
+
+/// Every letter with its format.
+pub const LETTERS: &[(char, Format, &str)] = &[
+    ('x', Format::Hex, "hexadecimal"),
+    ('d', Format::Decimal, "signed decimal"),
+    ('u', Format::Unsigned, "unsigned decimal"),
+    ('o', Format::Octal, "octal"),
+    ('t', Format::Binary, "binary"),
+    ('f', Format::Float, "floating point"),
+    ('a', Format::Address, "address and symbol"),
+    ('c', Format::Character, "character"),
+    ('z', Format::ZeroHex, "hexadecimal with leading zeros"),
+];
+
+impl Format {
+    /// The format with this letter.
+    pub fn from_letter(letter: char) -> Option<Self> {
+        LETTERS.iter().find(|row| row.0 == letter).map(|row| row.1)
+    }
+
+    /// Its letter.
+    pub fn letter(self) -> char {
+        LETTERS.iter().find(|row| row.1 == self).map_or('?', |row| row.0)
+    }
+
+    /// `bits` of `width` bits in this format; `small` is the floating-point type that bits of this width most likely are. An address
+    /// comes without its symbol.
+    pub fn text(self, bits: u128, width: u32, small: Option<ScalarType>) -> String {
+        let digits = width.div_ceil(4) as usize + 2;
+        match self {
+            Format::Hex | Format::Address => format!("{bits:#x}"),
+            Format::ZeroHex => format!("{bits:#0digits$x}"),
+            Format::Decimal => signed(bits, width).to_string(),
+            Format::Unsigned => bits.to_string(),
+            Format::Octal if bits == 0 => "0".to_string(),
+            Format::Octal => format!("0{bits:o}"),
+            Format::Binary => format!("{bits:b}"),
+            Format::Float => match small.or(float_of_width(width)) {
+                Some(ty) => number::float_text(ty, bits),
+                None => signed(bits, width).to_string(),
+            },
+            Format::Character => format!("{} {}", signed(bits, width), character(bits)),
+        }
+    }
+}
+
+/// The floating-point type of this width that `/f` takes untyped bits for.
+pub fn float_of_width(width: u32) -> Option<ScalarType> {
+    match width {
+        16 => Some(ScalarType::F16),
+        32 => Some(ScalarType::F32),
+        64 => Some(ScalarType::F64),
+        _ => None,
+    }
+}
+
+fn signed(bits: u128, width: u32) -> i128 {
+    let unused = 128 - width.clamp(1, 128);
+    (bits << unused).cast_signed() >> unused
+}
+
+/// `'a'`, `'\n'`, `'\033'`: the low byte as C writes it.
+pub fn character(bits: u128) -> String {
+    let byte = bits as u8;
+    match byte {
+        b'\'' | b'\\' => format!("'\\{}'", char::from(byte)),
+        b'\n' => "'\\n'".to_string(),
+        b'\t' => "'\\t'".to_string(),
+        b'\r' => "'\\r'".to_string(),
+        0 => "'\\000'".to_string(),
+        b' '..=b'~' => format!("'{}'", char::from(byte)),
+        _ => format!("'\\{byte:03o}'"),
+    }
+}

@@ -1,0 +1,134 @@
+//! Values as a person looks at them: typed bits, alone, one a lane, or in arrays, and how each format writes them.
+//!
+//! A value keeps its bits exactly; only [`text`] turns them into digits, and [`lanes`] says in a line what 32 of them have in common.
+
+pub mod format;
+pub mod lanes;
+pub mod number;
+pub mod text;
+
+use crate::isa::{ScalarType, Space};
+use crate::machine::{LaneMask, PerLane};
+
+pub use format::Format;
+pub use lanes::{LanesText, Pattern};
+pub use text::{ArrayText, ValueText};
+
+/// Type of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Type {
+    /// A number, a predicate, untyped bits or a packed vector.
+    Scalar(ScalarType),
+    /// An address in a space, of elements of a type.
+    Pointer(Space, ScalarType),
+    /// An instruction, by its number in the program.
+    Code,
+    /// The address of a function.
+    Function,
+}
+
+/// Bits with a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Scalar {
+    /// What the bits mean.
+    pub ty: Type,
+    /// The bits, zero-extended.
+    pub bits: u128,
+}
+
+/// One value for each of some lanes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lanes {
+    /// What the bits mean.
+    pub ty: Type,
+    /// The lanes that have a value.
+    pub mask: LaneMask,
+    /// The bits; only those of `mask` mean something.
+    pub bits: PerLane<u128>,
+}
+
+/// The elements of an array in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// Type of an element.
+    pub ty: ScalarType,
+    /// Where it lies.
+    pub space: Space,
+    /// Address of the first element.
+    pub address: u64,
+    /// Extent of every dimension, outermost first.
+    pub shape: Vec<u64>,
+    /// The first elements, in order of address: all, or as many as were asked for.
+    pub elements: Vec<u128>,
+}
+
+/// What an expression comes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// One value.
+    Scalar(Scalar),
+    /// One a lane.
+    Lanes(Box<Lanes>),
+    /// An array.
+    Array(Array),
+}
+
+impl Type {
+    /// Width in bits.
+    pub fn bits(self) -> u32 {
+        match self {
+            Type::Scalar(ty) => ty.bits(),
+            Type::Pointer(..) | Type::Code | Type::Function => 64,
+        }
+    }
+
+    /// As the user would write it.
+    pub fn name(self) -> String {
+        match self {
+            Type::Scalar(ty) => ty.word().to_string(),
+            Type::Pointer(Space::Generic, ty) => format!("{}*", ty.word()),
+            Type::Pointer(space, ty) => format!("{} {}*", space.word(), ty.word()),
+            Type::Code => "code".to_string(),
+            Type::Function => "function".to_string(),
+        }
+    }
+}
+
+impl Scalar {
+    /// `bits` as `ty`; bits above the type's width are dropped.
+    pub fn new(ty: Type, bits: u128) -> Self {
+        let width = ty.bits();
+        Self { ty, bits: if width >= 128 { bits } else { bits & ((1 << width) - 1) } }
+    }
+
+    /// A truth value.
+    pub fn truth(value: bool) -> Self {
+        Self { ty: Type::Scalar(ScalarType::Pred), bits: u128::from(value) }
+    }
+
+    /// Whether it is not zero; -0 is zero and NaN is not, as in C.
+    pub fn is_true(&self) -> bool {
+        match self.ty {
+            Type::Scalar(ty) => number::to_f64(ty, self.bits).map_or(self.bits != 0, |value| value != 0.0),
+            Type::Pointer(..) | Type::Code | Type::Function => self.bits != 0,
+        }
+    }
+}
+
+impl Value {
+    /// Whether a condition with this value holds: the value is not zero; of one a lane, in any lane. An array is an address and holds.
+    pub fn is_true(&self) -> bool {
+        match self {
+            Value::Scalar(scalar) => scalar.is_true(),
+            Value::Lanes(lanes) => lanes.iter().any(|(_, scalar)| scalar.is_true()),
+            Value::Array(_) => true,
+        }
+    }
+}
+
+impl Lanes {
+    /// Each lane with its value, lowest first.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, Scalar)> + '_ {
+        crate::machine::lanes_of(self.mask).map(|lane| (lane, Scalar { ty: self.ty, bits: self.bits[lane] }))
+    }
+}
