@@ -10,6 +10,7 @@ pub mod table;
 
 mod call;
 mod context;
+mod display;
 mod error;
 mod execute;
 mod handler;
@@ -18,6 +19,7 @@ mod outcome;
 mod parse;
 
 pub use context::{Context, Desk};
+pub use display::{Displays, Shown};
 pub use error::CommandError;
 pub use execute::execute;
 pub use outcome::Outcome;

@@ -2,8 +2,11 @@
 
 use std::path::PathBuf;
 
+use super::display::Shown;
+use crate::debug::TouchText;
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::stop::Stop;
+use crate::debug::value::ValueText;
 
 /// What came of a command.
 #[derive(Debug)]
@@ -23,6 +26,17 @@ pub enum Outcome {
     },
     /// `info breakpoints`.
     Breakpoints(Vec<BreakpointRow>),
+    /// The value of an expression.
+    Value {
+        /// The expression.
+        what: String,
+        /// Its value.
+        value: ValueText,
+    },
+    /// Displays as they are now.
+    Displays(Vec<Shown>),
+    /// Writes to a place.
+    Touches(Vec<TouchText>),
     /// Lines follow that belong to it, up to one that says `end`: commands for these breakpoints.
     Collect(Vec<u32>),
     /// It must be confirmed: asked again with a yes, it is done.

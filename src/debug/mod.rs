@@ -22,10 +22,12 @@ pub mod symbols;
 pub mod target;
 pub mod value;
 
+
 mod fault;
 mod launcher;
 mod run;
 mod summary;
+mod touch;
 pub mod timeline;
 mod verify;
 mod writer;
@@ -33,6 +35,7 @@ mod writer;
 pub use fault::{Fault, Site, Waiting};
 pub use open::{LaunchChoice, OpenError, Opened, Request};
 pub use run::{CaseRun, LaunchRun, RunError, RunOptions, run_case, start_case};
+pub use touch::TouchText;
 pub use summary::{BufferHead, Summary, summarize};
 pub use verify::{CaseReport, Failure, verify_case};
 pub use writer::Writer;
