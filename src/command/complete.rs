@@ -5,6 +5,8 @@ use super::parse::first_word;
 use super::spec::{ArgKind, ArgSpec, CommandSpec};
 use super::table;
 use crate::debug::breakpoints::EVENTS;
+use crate::debug::scope;
+use crate::debug::session::Session;
 use crate::debug::settings::{SETTINGS, SettingKind};
 
 /// What could stand at the cursor.
@@ -29,6 +31,21 @@ pub struct KnownNames {
     pub locations: Vec<String>,
     /// Marks.
     pub marks: Vec<String>,
+}
+
+impl KnownNames {
+    /// Those of `session`, as its focused thread sees them.
+    pub fn of(session: &Session) -> Self {
+        let program = session.program();
+        let (registers, symbols) = scope::names(&session.scene()).into_iter().partition(|name| name.starts_with('%'));
+        let functions = program.functions.iter().filter(|function| !function.code.is_empty());
+        let locations = functions.flat_map(|function| {
+            let labels = function.labels.iter().map(|(name, _)| name.to_string());
+            std::iter::once(function.name.to_string()).chain(labels)
+        });
+        let marks = session.marks.names().map(str::to_string).collect();
+        Self { registers, symbols, locations: locations.collect(), marks }
+    }
 }
 
 /// What could stand at the end of `line`, which is what stands before the cursor.

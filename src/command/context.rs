@@ -1,6 +1,7 @@
 //! What a command works on.
 
 use super::call::{Call, Piece};
+use super::display::Displays;
 use super::error::CommandError;
 use super::outcome::Outcome;
 use crate::debug::argument::ArgumentError;
@@ -30,10 +31,6 @@ pub struct Desk {
     pub again: Option<String>,
     /// What is shown at every stop.
     pub displays: Displays,
-    /// Where `x` goes on.
-    pub examined: Option<Examined>,
-    /// Where `list` goes on.
-    pub listed: Option<Listed>,
 }
 
 impl Context<'_> {

@@ -175,10 +175,6 @@ fn numbers(kind: ArgKind, piece: &Piece) -> Result<Vec<u64>, CommandError> {
             _ => Err(expected(piece)),
         },
         ArgKind::Numbers => list(piece),
-        // Marks and `start` and `end` are names; what begins like a number must be one.
-        ArgKind::Tick if piece.text.starts_with(|c: char| c.is_ascii_digit()) || piece.text.starts_with("t=") => {
-            number(piece.text.trim_start_matches("t=")).map(|number| vec![number]).ok_or_else(|| expected(piece))
-        }
         ArgKind::Choice(words) if !words.contains(&piece.text.as_str()) => {
             Err(expected(piece).with_nearest(nearest(&piece.text, words.iter().copied())))
         }

@@ -50,7 +50,7 @@ fn add(context: &mut Context<'_>, call: &Call, breakpoint: Breakpoint, note: Opt
     };
     let condition = call.piece("CONDITION");
     if let Some(condition) = condition {
-        context.check_expression(condition)?;
+        context.expression(condition)?;
     }
     let condition = condition.map(|piece| piece.text.clone());
     let number = context.session.breakpoints.add(Breakpoint { filter, condition, ..breakpoint });
@@ -74,7 +74,7 @@ pub fn condition(context: &mut Context<'_>, call: &Call) -> Answer {
     let number = number(context, call)?;
     let condition = call.piece("CONDITION");
     if let Some(condition) = condition {
-        context.check_expression(condition)?;
+        context.expression(condition)?;
     }
     let text = condition.map(|piece| piece.text.clone());
     let says = if text.is_some() { "" } else { "breakpoint N now stops always\n" };

@@ -15,7 +15,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Moves the focus to a block, to the same warp and lane as before if it has them. More can follow: 'block 1,0,0 thread 5'. \
             Without coordinates, says where the focus is.",
         examples: &["block 1,0,0", "block 1 thread 5"],
-        handler: handler::block,
+        handler: handler::by_name,
         ..PLAIN
     },
     CommandSpec {
@@ -25,7 +25,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Look at a thread of the focused block",
         help: "Moves the focus to a thread, given as threadIdx. Without coordinates, says where the focus is.",
         examples: &["thread 33", "thread 1,2"],
-        handler: handler::thread,
+        handler: handler::by_name,
         ..PLAIN
     },
     CommandSpec {
@@ -34,7 +34,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Look at a warp of the focused block",
         help: "Moves the focus to a warp: to the same lane if it still runs, else to the lowest that does.",
         examples: &["warp 1", "warp 1 lane 5"],
-        handler: handler::warp,
+        handler: handler::by_name,
         ..PLAIN
     },
     CommandSpec {
@@ -43,7 +43,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Look at a lane of the focused warp",
         help: "Moves the focus to a lane, 0 to 31.",
         examples: &["lane 5"],
-        handler: handler::lane,
+        handler: handler::by_name,
         ..PLAIN
     },
     CommandSpec {
@@ -52,7 +52,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Look at a cluster",
         help: "Moves the focus to the first block of a cluster.",
         examples: &["cluster 0,0,0"],
-        handler: handler::cluster,
+        handler: handler::by_name,
         ..PLAIN
     },
     CommandSpec {
