@@ -71,7 +71,8 @@ impl Context<'_> {
     pub fn ask_to_drop(&self) -> Option<Outcome> {
         let (now, recorded) = (self.session.time(), self.session.recorded());
         let asks = recorded > now && !self.confirmed && self.session.settings.confirm;
-        asks.then(|| Outcome::Ask(format!("this drops what was recorded behind the present time, {} to {}; go on?", grouped(now), grouped(recorded))))
+        let question = || format!("this drops what was recorded behind the present time, t={now} to t={recorded}; go on?");
+        asks.then(|| Outcome::Ask(question()))
     }
 }
 

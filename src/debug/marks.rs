@@ -110,7 +110,7 @@ impl Marks {
                 }
                 if let Some(ticks) = word.strip_prefix('-') {
                     let ticks = grouped_number(ticks).ok_or_else(no_time)?;
-                    let early = || ArgumentError::new(format!("{} is {ticks} before t=0: now is t={now}", ticks - now));
+                    let early = || ArgumentError::new(format!("{ticks} ticks back is before the start: now is t={now}"));
                     return now.checked_sub(ticks).map(Moment::Tick).ok_or_else(early);
                 }
                 let number = word.strip_prefix("t=").unwrap_or(word);
@@ -139,7 +139,8 @@ fn check_name(name: &str) -> Result<(), ArgumentError> {
     let first_is_letter = name.starts_with(|first: char| first.is_alphabetic() || first == '_');
     let is_word = name.chars().all(|letter| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.'));
     if !first_is_letter || !is_word {
-        return Err(ArgumentError::new(format!("'{name}' cannot be the name of a mark")).with_help("a letter, then letters, digits, '_', '-' or '.'"));
+        return Err(ArgumentError::new(format!("'{name}' cannot be the name of a mark"))
+            .with_help("a letter, then letters, digits, '_', '-' or '.'"));
     }
     if matches!(name, "start" | "end") {
         return Err(ArgumentError::new(format!("'{name}' is a time already")).with_help("choose another name"));

@@ -10,9 +10,11 @@ pub mod breakpoints;
 pub mod edit;
 pub mod expression;
 pub mod focus;
+pub mod marks;
 pub mod memory;
 pub mod open;
 pub mod resume;
+pub mod saved;
 pub mod scene;
 pub mod scope;
 pub mod session;
@@ -20,8 +22,8 @@ pub mod settings;
 pub mod stop;
 pub mod symbols;
 pub mod target;
+pub mod transfer;
 pub mod value;
-
 
 mod fault;
 mod launcher;

@@ -214,7 +214,11 @@ impl Saved {
             return Err(format!("this session is of {}, and {what}: its times and places mean nothing here", self.module.name));
         }
         if self.run != run {
-            return Err(format!("this session was run as {}, and now it is {}: its times mean nothing here", self.run.words(), run.words()));
+            return Err(format!(
+                "this session was run as {}, and now it is {}: its times mean nothing here",
+                self.run.words(),
+                run.words()
+            ));
         }
         self.marks.check().map_err(|error| error.message)?;
         if !self.inputs.is_sorted_by_key(|(time, _)| *time) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::breakpoints::{Breakpoints, Event};
 use super::focus::Focus;
+use super::marks::Marks;
 use super::open::Opened;
 use super::run::RunOptions;
 use super::scene::Scene;
@@ -23,6 +24,8 @@ pub struct Session {
     pub settings: Settings,
     /// Where runs stop.
     pub breakpoints: Breakpoints,
+    /// Named times.
+    pub marks: Marks,
     pub(super) visited: Visited,
     /// What the focused warp runs to (`run-to`).
     pub(super) wanted_event: Option<Event>,
@@ -76,7 +79,7 @@ impl Session {
         let mut visited = Visited::default();
         visited.push(timeline.time());
         let (focus, settings) = (Focus::default(), Settings::default());
-        Ok(Self { program: opened.program, timeline, focus, settings, breakpoints: Breakpoints::default(), visited, wanted_event: None, log: Vec::new() })
+        Ok(Self { program: opened.program, timeline, focus, settings, breakpoints: Breakpoints::default(), marks: Marks::default(), visited, wanted_event: None, log: Vec::new() })
     }
 
     /// The program.

@@ -22,20 +22,12 @@ pub const PROMPT: &str = "(ptxdbg) ";
 pub struct Console {
     session: Session,
     desk: Desk,
-    style: ConsoleStyle,
+    /// Questions are answered with yes.
+    yes: bool,
     /// Whether the kernel was seen to do something wrong.
     pub wrong: bool,
     /// Scripts that are being executed, one by the other.
     depth: usize,
-}
-
-/// How a console writes and asks.
-#[derive(Clone, Copy, Debug)]
-pub struct ConsoleStyle {
-    /// Whether escape sequences for colour may be written.
-    pub color: bool,
-    /// Questions are answered with yes.
-    pub yes: bool,
 }
 
 /// Where lines come from.
@@ -69,9 +61,9 @@ pub struct Failed {
 }
 
 impl Console {
-    /// A console about a session at its beginning.
-    pub fn new(session: Session, style: ConsoleStyle) -> Self {
-        Self { session, desk: Desk::default(), style, wrong: false, depth: 0 }
+    /// A console about a session; with `yes`, questions are answered with yes.
+    pub fn new(session: Session, yes: bool) -> Self {
+        Self { session, desk: Desk::default(), yes, wrong: false, depth: 0 }
     }
 
     /// The session.
@@ -103,13 +95,13 @@ impl Console {
                 Outcome::Stop(stop) => pending = self.stopped(&stop, out)?.into(),
                 Outcome::Collect(numbers) => {
                     let lines = collect(&mut pending, front, out)?;
-                    self.session.breakpoints.set_commands(&numbers, &lines);
+                    self.give_commands(&numbers, &lines);
                 }
                 Outcome::Source(path) => match self.source(&path, front, out)? {
                     Flow::On => {}
                     other => return Ok(other),
                 },
-                said => out.write_all(text::outcome(&said, self.style.color).as_bytes())?,
+                said => out.write_all(text::outcome(&said).as_bytes())?,
             }
         }
         Ok(Flow::On)
@@ -117,7 +109,7 @@ impl Console {
 
     /// Executes a line; what it asks is answered.
     fn confirmed(&mut self, line: &str, front: &mut dyn Front, out: &mut dyn Write) -> io::Result<Result<Outcome, CommandError>> {
-        let question = match self.execute(line, front, self.style.yes) {
+        let question = match self.execute(line, front, self.yes) {
             Ok(Outcome::Ask(question)) => question,
             done => return Ok(done),
         };
@@ -137,16 +129,25 @@ impl Console {
     fn stopped(&mut self, stop: &Stop, out: &mut dyn Write) -> io::Result<Vec<String>> {
         self.wrong |= stop.reasons.iter().any(|reason| matches!(reason, Reason::Fault(_)));
         let numbers = stop.reasons.iter().filter_map(Reason::number);
-        let breakpoints = numbers.filter_map(|number| self.session.breakpoints.get(number));
+        let breakpoints = numbers.filter_map(|number| self.session.breakpoints.get(number).ok());
         let mut commands: Vec<String> = breakpoints.flat_map(|breakpoint| breakpoint.commands.clone()).collect();
         if commands.first().is_some_and(|first| first == "silent") {
             commands.remove(0);
             return Ok(commands);
         }
         out.write_all(text::stop(&self.session, stop).as_bytes())?;
-        let displays = self.desk.show_displays(&self.session);
+        let displays = self.desk.displays.shown(&self.session.scene());
         out.write_all(text::displays(&displays).as_bytes())?;
         Ok(commands)
+    }
+
+    /// Gives commands to breakpoints; one that was deleted meanwhile gets none.
+    fn give_commands(&mut self, numbers: &[u32], lines: &[String]) {
+        for number in numbers {
+            if let Ok(breakpoint) = self.session.breakpoints.get_mut(*number) {
+                breakpoint.commands = lines.to_vec();
+            }
+        }
     }
 
     /// Executes the commands of a file.
@@ -155,12 +156,9 @@ impl Console {
             let error = CommandError::new(format!("{}: scripts execute each other more than {SOURCE_DEPTH_MAX} deep", path.display()));
             return Ok(Flow::Failed(Failed { line: String::new(), error, place: None }));
         }
-        let mut script = match std::fs::read_to_string(path) {
-            Ok(text) => Script::new(path.display().to_string(), &text).silently(),
-            Err(error) => {
-                let error = CommandError::new(format!("{}: {error}", path.display()));
-                return Ok(Flow::Failed(Failed { line: String::new(), error, place: None }));
-            }
+        let mut script = match Script::read(path) {
+            Ok(script) => script.silently(),
+            Err(message) => return Ok(Flow::Failed(Failed { line: String::new(), error: CommandError::new(message), place: None })),
         };
         self.depth += 1;
         let flow = self.script(&mut script, Some(front), out);
@@ -178,7 +176,7 @@ impl Console {
             let asked = asked.as_mut().map(|front| &mut **front as &mut dyn Front);
             match self.line(&line, &mut Reading { script, asked }, out)? {
                 Flow::On => {}
-                Flow::Failed(failed) => return Ok(Flow::Failed(Failed { place: failed.place.or(Some(script.place())), ..failed })),
+                Flow::Failed(failed) => return Ok(Flow::Failed(Failed { place: failed.place.or(script.place()), ..failed })),
                 Flow::Quit => return Ok(Flow::Quit),
             }
         }

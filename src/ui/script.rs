@@ -2,6 +2,7 @@
 //! so that what is written reads as a session.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use super::console::Front;
 use crate::debug::session::{Pace, Unhurried};
@@ -9,17 +10,38 @@ use crate::debug::session::{Pace, Unhurried};
 /// Lines to execute, and where they come from.
 pub struct Script {
     name: String,
-    lines: Vec<String>,
+    lines: Box<dyn Iterator<Item = String>>,
     /// Lines given out.
     at: usize,
     /// Whether lines are written before their answers.
     echo: bool,
+    /// Whether it goes on after a line that could not be done.
+    keeps_on: bool,
 }
 
 impl Script {
     /// The lines of `text`; `name` is how messages call where they come from.
     pub fn new(name: impl Into<String>, text: &str) -> Self {
-        Self { name: name.into(), lines: text.lines().map(str::to_string).collect(), at: 0, echo: true }
+        let lines: Vec<String> = text.lines().map(str::to_string).collect();
+        Self { name: name.into(), lines: Box::new(lines.into_iter()), at: 0, echo: true, keeps_on: false }
+    }
+
+    /// The lines of a file.
+    ///
+    /// # Errors
+    /// It cannot be read, in one line.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self::new(path.display().to_string(), &text))
+    }
+
+    /// The lines of standard input, as they come; nothing if there is not even one. As at a prompt, a line that cannot be done does not
+    /// keep the next from being done.
+    pub fn standard_input() -> Option<Self> {
+        let mut lines = io::stdin().lines().map_while(Result::ok);
+        let first = lines.next()?;
+        let lines = Box::new(std::iter::once(first).chain(lines));
+        Some(Self { name: "standard input".to_string(), lines, at: 0, echo: true, keeps_on: true })
     }
 
     /// Its lines are not written.
@@ -27,16 +49,21 @@ impl Script {
         Self { echo: false, ..self }
     }
 
+    /// Whether it goes on after a line that could not be done.
+    pub fn keeps_on(&self) -> bool {
+        self.keeps_on
+    }
+
     /// The next line.
     pub fn next_line(&mut self) -> Option<String> {
-        let line = self.lines.get(self.at)?.clone();
+        let line = self.lines.next()?;
         self.at += 1;
         Some(line)
     }
 
-    /// Where the line stands that was given out last: `setup.ptxdbg:3`.
-    pub fn place(&self) -> String {
-        format!("{}:{}", self.name, self.at)
+    /// Where the line stands that was given out last, `setup.ptxdbg:3`; none if it was just typed.
+    pub fn place(&self) -> Option<String> {
+        (!self.keeps_on).then(|| format!("{}:{}", self.name, self.at))
     }
 
     /// Writes a line as if it had been typed at a prompt.

@@ -1,6 +1,5 @@
 //! What the commands do, a file for each topic of the table.
 
-pub mod changing;
 pub mod focus;
 pub mod help;
 pub mod looking;
@@ -8,4 +7,3 @@ pub mod reversing;
 pub mod running;
 pub mod session;
 pub mod stopping;
-pub mod views;

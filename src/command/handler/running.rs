@@ -11,7 +11,7 @@ use crate::debug::stop::{Direction, Goal, StepUnit, Stop};
 type Answer = Result<Outcome, CommandError>;
 
 pub fn run(context: &mut Context<'_>, _: &Call) -> Answer {
-    context.session.restart();
+    context.session.seek(0, context.pace);
     resume(context, &Goal::Continue, Direction::Forward)
 }
 

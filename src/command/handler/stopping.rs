@@ -4,7 +4,7 @@ use crate::command::call::{Call, Piece};
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
-use crate::debug::breakpoints::{Breakpoint, Event, Trigger, WatchMode, breakpoint_rows};
+use crate::debug::breakpoints::{Breakpoint, Condition, Event, LogMessage, Trigger, WatchMode, breakpoint_rows};
 use crate::debug::focus::ThreadFilter;
 
 /// What a handler answers.
@@ -32,7 +32,8 @@ pub fn catch(context: &mut Context<'_>, call: &Call, temporary: bool) -> Answer 
 
 pub fn logpoint(context: &mut Context<'_>, call: &Call) -> Answer {
     let resolved = context.locate(call.required("LOCATION")?)?;
-    let message = Some(call.required("FORMAT")?.text.clone());
+    let format = call.required("FORMAT")?;
+    let message = Some(LogMessage::parse(&format.text).map_err(|error| format.wrong(error))?);
     let breakpoint = Breakpoint::new(Trigger::Code(resolved.pcs), what(call));
     add(context, call, Breakpoint { message, ..breakpoint }, resolved.note)
 }
@@ -42,17 +43,19 @@ fn what(call: &Call) -> String {
     call.args.first().map_or(String::new(), |arg| arg.piece.text.clone())
 }
 
+/// The argument CONDITION.
+fn condition_of(call: &Call) -> Result<Option<Condition>, CommandError> {
+    let parse = |piece: &Piece| Condition::parse(&piece.text).map_err(|error| piece.wrong(error));
+    call.piece("CONDITION").map(parse).transpose()
+}
+
 /// Adds a breakpoint for the threads and under the condition that `call` names.
 fn add(context: &mut Context<'_>, call: &Call, breakpoint: Breakpoint, note: Option<String>) -> Answer {
     let filter = match call.piece("THREADS") {
         Some(threads) => context.filter(threads)?,
         None => ThreadFilter::default(),
     };
-    let condition = call.piece("CONDITION");
-    if let Some(condition) = condition {
-        context.expression(condition)?;
-    }
-    let condition = condition.map(|piece| piece.text.clone());
+    let condition = condition_of(call)?;
     let number = context.session.breakpoints.add(Breakpoint { filter, condition, ..breakpoint });
     let rows = breakpoint_rows(&context.session.breakpoints, context.session.program());
     let row = rows.into_iter().find(|row| row.number == number);
@@ -72,14 +75,10 @@ pub fn commands(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn condition(context: &mut Context<'_>, call: &Call) -> Answer {
     let number = number(context, call)?;
-    let condition = call.piece("CONDITION");
-    if let Some(condition) = condition {
-        context.expression(condition)?;
-    }
-    let text = condition.map(|piece| piece.text.clone());
-    let says = if text.is_some() { "" } else { "breakpoint N now stops always\n" };
-    context.session.breakpoints.set_condition(number, text)?;
-    Ok(Outcome::Text(says.replace('N', &number.to_string())))
+    let condition = condition_of(call)?;
+    let text = if condition.is_some() { String::new() } else { format!("breakpoint {number} now stops always\n") };
+    context.session.breakpoints.set_condition(number, condition)?;
+    Ok(Outcome::Text(text))
 }
 
 pub fn ignore(context: &mut Context<'_>, call: &Call) -> Answer {

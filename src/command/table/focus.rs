@@ -65,15 +65,6 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
-        name: "backtrace",
-        aliases: &["bt", "where", "info stack"],
-        summary: "Show the calls that the focused lane is inside of",
-        help: "Lists the frames, innermost first: function, place, and the lanes that are in it together.",
-        examples: &["backtrace"],
-        handler: handler::backtrace,
-        ..PLAIN
-    },
-    CommandSpec {
         name: "frame",
         aliases: &["f"],
         args: &[ArgSpec::new("N", ArgKind::Number).optional()],

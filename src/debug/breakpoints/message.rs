@@ -8,7 +8,7 @@ use super::condition::expression;
 use crate::debug::argument::ArgumentError;
 use crate::debug::expression::Expression;
 use crate::debug::scene::Scene;
-use crate::debug::value::{Format, Value};
+use crate::debug::value::{Format, Value, ValueText};
 
 /// Widest field.
 const WIDTH_MAX: usize = 256;
@@ -47,7 +47,10 @@ impl LogMessage {
         let start = text.len() - text.trim_start().len();
         let wrong = |message: &str, at: std::ops::Range<usize>| ArgumentError::new(message).at(at);
         let whole = start..text.len();
-        let inner = text.get(start..).and_then(|rest| rest.strip_prefix('"')).ok_or_else(|| wrong("a format in quotes is expected", whole.clone()))?;
+        let inner = text
+            .get(start..)
+            .and_then(|rest| rest.strip_prefix('"'))
+            .ok_or_else(|| wrong("a format in quotes is expected", whole.clone()))?;
         let length = closing_quote(inner).ok_or_else(|| wrong("the format's closing quote is missing", whole))?;
         let format_end = start + 1 + length;
         let fields = fields(inner.get(..length).unwrap_or("")).map_err(|error| error.at(start..format_end + 1))?;
@@ -56,7 +59,10 @@ impl LogMessage {
         for field in fields {
             pieces.push(match field {
                 Ok(text) => Piece::Text(text),
-                Err(field) => Piece::Value(field, values.next().ok_or_else(|| wrong("the format has more '%' than there are values", start..text.len()))?.1),
+                Err(field) => Piece::Value(
+                    field,
+                    values.next().ok_or_else(|| wrong("the format has more '%' than there are values", start..text.len()))?.1,
+                ),
             });
         }
         match values.next() {
@@ -95,7 +101,10 @@ impl Field {
         let shown = match value {
             Value::Scalar(scalar) => self.digits(scalar.text(scene, self.format)),
             Value::Lanes(lanes) => self.list(lanes.texts(scene, self.format).into_iter().map(|(_, text)| text)),
-            Value::Array(array) => self.list(array.texts(scene, self.format).into_iter()),
+            Value::Array(_) => match value.text(scene, self.format) {
+                ValueText::Array(array) => self.list(array.elements.into_iter()),
+                ValueText::Scalar(_) | ValueText::Lanes(_) => String::new(),
+            },
         };
         let missing = self.width.saturating_sub(shown.chars().count());
         if self.left {
@@ -181,7 +190,9 @@ fn field(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<Field
         Some('i') => Some(Format::Decimal),
         Some('p' | 'X') => Some(Format::Hex),
         Some('e' | 'g') => Some(Format::Float),
-        Some(letter) => Some(Format::from_letter(letter).ok_or_else(|| ArgumentError::new(format!("'%{letter}' is no format")).with_help(LETTERS))?),
+        Some(letter) => {
+            Some(Format::from_letter(letter).ok_or_else(|| ArgumentError::new(format!("'%{letter}' is no format")).with_help(LETTERS))?)
+        }
         None => return Err(ArgumentError::new("a letter is expected behind '%'").with_help(LETTERS)),
     };
     Ok(field)

@@ -12,7 +12,7 @@ use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Editor, Helper};
 
-use super::files;
+use crate::ui::files;
 use super::interrupt;
 use super::running::Watch;
 use crate::command::complete::{KnownNames, complete, hint};
@@ -49,7 +49,8 @@ impl LineEditor {
             .history_ignore_space(true)
             .completion_type(CompletionType::List)
             .build();
-        let mut editor = Editor::with_history(config, FileHistory::with_config(&config)).map_err(io::Error::other)?;
+        let lines = FileHistory::with_config(&config);
+        let mut editor = Editor::with_history(config, lines).map_err(io::Error::other)?;
         editor.set_helper(Some(Words { names: KnownNames::default(), color }));
         let history = files::history();
         if let Some(path) = &history {

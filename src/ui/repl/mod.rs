@@ -3,7 +3,6 @@
 //! Ctrl-C at the prompt drops the line; while the kernel runs it stops it where it stands. Ctrl-D leaves.
 
 mod editor;
-mod files;
 mod interrupt;
 mod running;
 

@@ -8,7 +8,7 @@ pub fn history() -> Option<PathBuf> {
 }
 
 /// The start-up file: `ptxdbg/init` in the user's folder for configuration.
-pub fn init() -> Option<PathBuf> {
+pub fn start_up() -> Option<PathBuf> {
     Some(in_home("XDG_CONFIG_HOME", ".config")?.join("ptxdbg/init"))
 }
 
