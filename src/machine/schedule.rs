@@ -11,10 +11,10 @@ use super::block::Block;
 use super::digest::Digest;
 use super::event::Observer;
 use super::exec::{Pause, WarpRun};
+use super::lanes::LaneMask;
 use super::launch::Schedule;
 use super::stuck;
 use super::trap::{Place, Step, Trap};
-use super::lanes::LaneMask;
 use super::warp::Warp;
 use super::{Machine, Tick};
 

@@ -23,11 +23,13 @@ pub fn session(file: &str, case: usize) -> Session {
 pub fn fixture_files() -> Vec<(String, usize)> {
     let mut all = vec![("debug/walk.ron".to_string(), 0)];
     for folder in ["hardware", "programs"] {
-        let mut names: Vec<String> = std::fs::read_dir(fixtures().join(folder)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        let mut names: Vec<String> =
+            std::fs::read_dir(fixtures().join(folder)).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
         names.sort();
         for name in names.into_iter().filter(|name| name.ends_with(".ron")) {
             let file = format!("{folder}/{name}");
-            let request = Request { modules: Vec::new(), launch: LaunchChoice::File(fixtures().join(&file)), overrides: Overrides::default() };
+            let request =
+                Request { modules: Vec::new(), launch: LaunchChoice::File(fixtures().join(&file)), overrides: Overrides::default() };
             let last = open(&request).unwrap().plan.cases.len() - 1;
             all.push((file.clone(), 0));
             if last > 0 {

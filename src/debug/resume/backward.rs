@@ -41,7 +41,9 @@ impl Session {
     pub(super) fn run_backward(&mut self, goal: &Goal, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
         match goal {
             Goal::Continue => Ok(self.continue_back(pace)),
-            Goal::Instruction { count, over_calls } => self.repeat_back(*count, pace, |session, pace| session.instruction_back(*over_calls, pace)),
+            Goal::Instruction { count, over_calls } => {
+                self.repeat_back(*count, pace, |session, pace| session.instruction_back(*over_calls, pace))
+            }
             Goal::Line { count, over_calls } => self.repeat_back(*count, pace, |session, pace| session.line_back(*over_calls, pace)),
             Goal::Finish => {
                 let origin = self.origin()?;

@@ -27,12 +27,16 @@ impl Session {
     pub(super) fn run_forward(&mut self, goal: &Goal, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
         match goal {
             Goal::Continue => Ok(self.run_until_stop(None, pace)),
-            Goal::Instruction { count, over_calls } => self.repeat(*count, pace, |session, pace| session.step_instruction(*over_calls, pace)),
+            Goal::Instruction { count, over_calls } => {
+                self.repeat(*count, pace, |session, pace| session.step_instruction(*over_calls, pace))
+            }
             Goal::Line { count, over_calls } => self.repeat(*count, pace, |session, pace| session.step_line(*over_calls, pace)),
             Goal::Finish => {
                 let origin = self.origin()?;
                 if origin.selected_depth == 0 {
-                    return Err(ResumeError("the kernel itself is the outermost frame: there is nothing to finish; try continue".to_string()));
+                    return Err(ResumeError(
+                        "the kernel itself is the outermost frame: there is nothing to finish; try continue".to_string(),
+                    ));
                 }
                 Ok(self.step_before(move |issue| issue.depth < origin.selected_depth, pace))
             }
@@ -42,7 +46,8 @@ impl Session {
                 let here = lines(&program, origin.pc);
                 let behind = move |issue: &Issue| {
                     let line = lines(&program, issue.place.pc);
-                    issue.depth < origin.depth || issue.depth == origin.depth && issue.place.pc > origin.pc && line.is_some() && line != here
+                    issue.depth < origin.depth
+                        || issue.depth == origin.depth && issue.place.pc > origin.pc && line.is_some() && line != here
                 };
                 Ok(self.step_before(behind, pace))
             }

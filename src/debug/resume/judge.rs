@@ -77,7 +77,10 @@ impl Session {
                     }
                 }
                 Hit::Split(issue) => {
-                    if matches!(self.op_at(&issue), Some(Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Call { .. } | Op::Return { .. })) {
+                    if matches!(
+                        self.op_at(&issue),
+                        Some(Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Call { .. } | Op::Return { .. })
+                    ) {
                         let threads = Threads { block: issue.place.block, warp: issue.place.warp, lanes: issue.lanes };
                         self.judge_event(Event::Divergence, threads, counting, reasons);
                     }

@@ -135,7 +135,8 @@ fn memory_bytes(target: &MemoryTarget, machine: &Machine) -> Option<Vec<u8>> {
         }
         Space::Const => {
             let allocation = machine.device().constants().find(target.address)?;
-            (target.address + target.bytes <= allocation.end()).then(|| allocation.pages.read(target.address - allocation.base, &mut bytes))?;
+            (target.address + target.bytes <= allocation.end())
+                .then(|| allocation.pages.read(target.address - allocation.base, &mut bytes))?;
         }
         Space::Param => {
             let start = usize::try_from(target.address).ok()?;

@@ -114,7 +114,10 @@ impl Watcher {
 
     /// The breakpoints at `pc`, and whether only lanes that execute it count.
     pub fn numbers_at(&self, pc: Pc) -> impl Iterator<Item = (u32, bool)> {
-        self.numbers.iter().filter(move |(_, pcs, _)| pcs.binary_search(&pc).is_ok()).map(|(number, _, active_only)| (*number, *active_only))
+        self.numbers
+            .iter()
+            .filter(move |(_, pcs, _)| pcs.binary_search(&pc).is_ok())
+            .map(|(number, _, active_only)| (*number, *active_only))
     }
 
     /// Whether there is nothing to note.
@@ -203,9 +206,9 @@ impl Observer for Watcher {
                 self.hits.push(Hit::Touched(index, Touching { place, lanes, kind: AccessKind::Write }));
             }
         }
-        let woken = self.waits_for.is_some_and(|(index, warp)| {
-            index == block.index && block.warps.get(warp as usize).is_some_and(|warp| warp.can_run())
-        });
+        let woken = self
+            .waits_for
+            .is_some_and(|(index, warp)| index == block.index && block.warps.get(warp as usize).is_some_and(|warp| warp.can_run()));
         woken || !self.hits.is_empty()
     }
 }
