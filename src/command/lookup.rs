@@ -63,7 +63,8 @@ fn find_in_group(group: &'static Group, line: &str, from: usize) -> Result<Named
 
 /// The words that lead on behind `group` (behind nothing if it is empty), each with the command it leads to.
 pub fn ways(group: &str) -> Vec<Way> {
-    let all = table::commands().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()).map(move |name| (name, spec)));
+    let all =
+        table::commands().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()).map(move |name| (name, spec)));
     let ways = all.filter_map(|(name, spec)| match name.split_once(' ') {
         None => group.is_empty().then_some((name, spec)),
         Some((first, rest)) => (first == group).then_some((rest, spec)),
