@@ -1,6 +1,6 @@
 //! Which registers instructions read and write: held against the text of every fixture, and against what runs change.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
