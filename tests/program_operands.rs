@@ -250,6 +250,8 @@ const FAMILIES: &[(&str, &str)] = &[
     ("ld.global.v2.u32 {a, _}, [x];", "x -> a"),
     ("ld.global.u8 x, [y];", "y -> x"),
     ("ld.global.b128 w, [x];", "x -> w"),
+    ("ld.global.b32 w, [x];", "x -> w"),
+    ("st.global.b64 [x], w;", "x w ->"),
     ("st.shared.b32 [a], b;", "a b ->"),
     ("st.global.v2.f64 [x], {n, n};", "x n ->"),
     ("atom.global.cas.b64 x, [y], z, x;", "y z x -> x"),
