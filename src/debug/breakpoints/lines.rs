@@ -5,7 +5,7 @@ use super::location::Resolved;
 use crate::program::{Op, Pc, Program};
 
 /// The line of the PTX text that the instruction at `pc` stands on; 0 if there is no such instruction.
-pub fn ptx_line(program: &Program, pc: Pc) -> u32 {
+pub(super) fn ptx_line(program: &Program, pc: Pc) -> u32 {
     program.spans.get(pc.index()).map_or(0, |span| program.sources_text.file(span.source).line_of(span.start))
 }
 
