@@ -21,6 +21,7 @@ pub mod stop;
 pub mod symbols;
 pub mod target;
 pub mod value;
+pub mod view;
 
 mod fault;
 mod launcher;
