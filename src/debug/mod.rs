@@ -8,6 +8,7 @@
 pub mod argument;
 pub mod breakpoints;
 pub mod edit;
+pub mod explain;
 pub mod expression;
 pub mod focus;
 pub mod memory;
