@@ -4,7 +4,7 @@
 
 use std::path::PathBuf;
 
-use clap::{CommandFactory, Parser, ValueEnum};
+use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -53,9 +53,29 @@ pub struct Args {
     #[arg(short, long, value_name = "SPEC", conflicts_with = "launch", help = ARG_HELP)]
     pub arg: Vec<String>,
 
-    /// No screen and no prompt: run, print, and exit
+    /// Debugger commands from a file, before the prompt; several -x and -e are executed in the order given
+    #[arg(short = 'x', long, value_name = "FILE")]
+    pub command: Vec<PathBuf>,
+
+    /// A debugger command, before the prompt
+    #[arg(short, long, value_name = "CMD")]
+    pub eval: Vec<String>,
+
+    /// What `command` and `eval` name, in the order given
+    #[arg(skip)]
+    pub scripts: Vec<ScriptSource>,
+
+    /// No prompt: execute the commands given, or else run the kernel and print what it came to, and exit
     #[arg(long)]
     pub batch: bool,
+
+    /// Answer yes to what a command asks, such as whether recorded history may be dropped
+    #[arg(long)]
+    pub yes: bool,
+
+    /// Do not read the start-up file, ptxdbg/init in $XDG_CONFIG_HOME or in ~/.config
+    #[arg(long)]
+    pub no_init: bool,
 
     /// Run every launch of every launch file and compare with what it expects
     #[arg(long, conflicts_with = "check")]
@@ -102,14 +122,6 @@ pub struct Args {
 /// that says what is missing.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Missing {
-    /// Debugger commands from a file
-    #[arg(short = 'x', long, hide = true)]
-    command: Vec<PathBuf>,
-
-    /// A debugger command
-    #[arg(short, long, hide = true)]
-    eval: Vec<String>,
-
     /// Screen layout
     #[arg(long, hide = true)]
     layout: Option<String>,
@@ -131,13 +143,20 @@ impl Missing {
             return Some(format!("--checks {check}: this build has no such checker; wrong addresses are always found"));
         }
         let given = [
-            (!self.command.is_empty(), "--command needs the debugger's prompt"),
-            (!self.eval.is_empty(), "--eval needs the debugger's prompt"),
             (self.layout.is_some(), "--layout needs the screen"),
             (self.r#async.is_some(), "--async needs asynchronous copies"),
         ];
         given.iter().find(|(given, _)| *given).map(|(_, needs)| format!("{needs}, which this build does not have"))
     }
+}
+
+/// Where commands come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ScriptSource {
+    /// A file.
+    File(PathBuf),
+    /// The command itself.
+    Line(String),
 }
 
 /// The order in which warps run.
@@ -171,7 +190,19 @@ pub enum Color {
 
 /// The arguments of this process; ends it where they are not of this form, or ask for help or the version.
 pub fn parse() -> Args {
-    Args::parse()
+    let matches = command().get_matches();
+    with_scripts(&matches).unwrap_or_else(|error| error.exit())
+}
+
+/// The arguments, with the commands among them in the order given.
+fn with_scripts(matches: &ArgMatches) -> Result<Args, clap::Error> {
+    let args = Args::from_arg_matches(matches)?;
+    let indices = |name: &str| matches.indices_of(name).into_iter().flatten().collect::<Vec<usize>>();
+    let files = indices("command").into_iter().zip(args.command.iter().cloned().map(ScriptSource::File));
+    let lines = indices("eval").into_iter().zip(args.eval.iter().cloned().map(ScriptSource::Line));
+    let mut scripts: Vec<(usize, ScriptSource)> = files.chain(lines).collect();
+    scripts.sort_by_key(|(index, _)| *index);
+    Ok(Args { scripts: scripts.into_iter().map(|(_, script)| script).collect(), ..args })
 }
 
 /// The description that parsing, help and the manual page are made from.
@@ -196,12 +227,21 @@ fn extent(text: &str) -> Result<[u32; 3], String> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test that cannot parse fails")]
 mod tests {
     use super::*;
 
     #[test]
     fn the_description_is_sound() {
         command().debug_assert();
+    }
+
+    #[test]
+    fn scripts_keep_their_order() {
+        let matches = command().try_get_matches_from(["ptxdbg", "-e", "run", "-x", "a", "k.ptx", "-e", "bt"]).unwrap();
+        let scripts = with_scripts(&matches).unwrap().scripts;
+        let line = |text: &str| ScriptSource::Line(text.to_string());
+        assert_eq!(scripts, [line("run"), ScriptSource::File("a".into()), line("bt")]);
     }
 
     #[test]

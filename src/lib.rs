@@ -33,7 +33,8 @@
 //! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
 //! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
 //! | [`debug`] | the engine: opening, running, verifying; answers in plain data | all above |
-//! | [`ui`] | plain text and JSON | base, debug |
+//! | [`command`] | the command table, parsing, completion, help, and what the commands do | base, debug |
+//! | [`ui`] | plain text and JSON, scripts, the prompt | base, command, debug |
 //! | [`args`], `main` | the command line | everything |
 //!
 //! What is *not* there matters as much. `syntax` does not know which instructions exist, and `isa` does not know the tree. `program` does
@@ -52,6 +53,7 @@
 pub mod args;
 pub mod base;
 pub mod cfg;
+pub mod command;
 pub mod debug;
 pub mod isa;
 pub mod launch;

@@ -7,10 +7,19 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ptxdbg::args::{self, Args, Color, Format, Order};
+use ptxdbg::args::{self, Args, Color, Format, Order, ScriptSource};
 use ptxdbg::base::Diagnostic;
 use ptxdbg::debug::open::{Module, open, read_module};
-use ptxdbg::debug::{LaunchChoice, OpenError, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize, verify_case};
+use ptxdbg::debug::session::Session;
+use ptxdbg::debug::{
+    LaunchChoice, OpenError, Opened, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize, verify_case,
+};
+use ptxdbg::ui::batch::{self, Ended};
+use ptxdbg::ui::console::Console;
+use ptxdbg::ui::files;
+#[cfg(feature = "tui")]
+use ptxdbg::ui::repl;
+use ptxdbg::ui::script::Script;
 use ptxdbg::ui::text::{self, Style};
 
 /// How the program ends.
@@ -57,7 +66,7 @@ fn main() -> ExitCode {
     let done = accept(&args).and_then(|()| match (args.check, args.verify) {
         (true, _) => check(&args),
         (false, true) => verify(&args),
-        (false, false) => run(&args),
+        (false, false) => start(&args),
     });
     ExitCode::from(done.unwrap_or_else(|failure| complain(&failure, &args)) as u8)
 }
@@ -117,9 +126,8 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     Ok(if failed == 0 { Status::Well } else { Status::Wrong })
 }
 
-/// Neither: run the launches and say what they came to.
-fn run(args: &Args) -> Result<Status, Failure> {
-    let style = style(args, std::io::stdout().is_terminal());
+/// Neither: the debugger if there is somebody or something that gives commands, else a run.
+fn start(args: &Args) -> Result<Status, Failure> {
     let launch = match args.launch.as_slice() {
         [] if args.arg.is_empty() => LaunchChoice::Beside,
         [] => LaunchChoice::Words(args.arg.clone()),
@@ -127,6 +135,17 @@ fn run(args: &Args) -> Result<Status, Failure> {
         _ => return Err(Failure::Message("one launch file at a time; several are for --verify".to_string())),
     };
     let opened = open(&request(args, args.kernels.clone(), launch))?;
+    let mut scripts = scripts(args)?;
+    let prompt = cfg!(feature = "tui") && !args.batch && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if !args.batch && !std::io::stdin().is_terminal() {
+        scripts.extend(Script::standard_input());
+    }
+    if prompt || !scripts.is_empty() { debug(args, opened, scripts, prompt) } else { run(args, &opened) }
+}
+
+/// Runs the launches and says what they came to.
+fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
+    let style = style(args, std::io::stdout().is_terminal());
     let mut status = Status::Well;
     let mut out = std::io::stdout().lock();
     if let Some(made_up) = &opened.made_up {
@@ -141,6 +160,47 @@ fn run(args: &Args) -> Result<Status, Failure> {
         out.write_all(text::summary(&summary, style).as_bytes())?;
     }
     Ok(status)
+}
+
+/// What `-x` and `-e` name, in the order given.
+fn scripts(args: &Args) -> Result<Vec<Script>, Failure> {
+    let script = |source: &ScriptSource| match source {
+        ScriptSource::Line(line) => Ok(Script::new("--eval", line)),
+        ScriptSource::File(path) => Script::read(path).map_err(Failure::Message),
+    };
+    args.scripts.iter().map(script).collect()
+}
+
+/// The debugger: scripts, and then the prompt if there is one.
+fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Result<Status, Failure> {
+    if args.format == Format::Json {
+        return Err(Failure::Message("commands are answered as text: leave --format json out".to_string()));
+    }
+    let color = matches!(style(args, std::io::stdout().is_terminal()), Style::Human { color: true });
+    let welcome = text::welcome(&opened);
+    let session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
+    let mut console = Console::new(session, args.yes);
+    if prompt {
+        std::io::stdout().write_all(welcome.as_bytes())?;
+    }
+    let start_up = prompt.then(|| start_up(args)).flatten();
+    let ended = batch::run(&mut console, start_up.into_iter().chain(scripts), color)?;
+    #[cfg(feature = "tui")]
+    if prompt && ended != Ended::Quit {
+        repl::run(&mut console, color)?;
+        return Ok(Status::Well);
+    }
+    Ok(match ended {
+        Ended::Failed => Status::Unusable,
+        Ended::Done | Ended::Quit if console.wrong => Status::Wrong,
+        Ended::Done | Ended::Quit => Status::Well,
+    })
+}
+
+/// The start-up file, if there is one and it is wanted.
+fn start_up(args: &Args) -> Option<Script> {
+    let path = files::start_up().filter(|path| !args.no_init && path.is_file())?;
+    Script::read(&path).ok().map(Script::silently)
 }
 
 /// A request for each launch file.

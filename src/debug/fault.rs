@@ -1,5 +1,7 @@
 //! What stopped a launch, in words and numbers a front end can draw.
 
+use super::scene::{Scene, SceneError};
+use super::stop::Touch;
 use crate::launch::PlannedLaunch;
 use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter, thread_index};
 use crate::program::{Function, Pc, Program};
@@ -120,16 +122,7 @@ impl Blame<'_> {
     }
 
     fn site(&self, place: Place, lanes: LaneMask) -> Site {
-        Site {
-            place: self.program.place(place.pc),
-            statement: self.program.text(place.pc).trim_end_matches(';').to_string(),
-            source: source(self.program, place.pc),
-            block: place.block,
-            warp: place.warp,
-            lanes,
-            thread: thread_index(self.launch.block, place.warp, lanes.trailing_zeros() % 32),
-            time: place.tick,
-        }
+        Site::new(self.program, self.launch.block, place, lanes)
     }
 
     pub fn kernel_name(&self) -> String {
@@ -138,6 +131,38 @@ impl Blame<'_> {
 
     fn kernel(&self) -> &Function {
         &self.program.functions[self.launch.kernel.index()]
+    }
+}
+
+impl Site {
+    /// The instruction at `place` as `lanes` execute it; `extent` is the block's.
+    pub(super) fn new(program: &Program, extent: [u32; 3], place: Place, lanes: LaneMask) -> Self {
+        Self {
+            place: program.place(place.pc),
+            statement: program.text(place.pc).trim_end_matches(';').to_string(),
+            source: source(program, place.pc),
+            block: place.block,
+            warp: place.warp,
+            lanes,
+            thread: thread_index(extent, place.warp, lanes.trailing_zeros() % 32),
+            time: place.tick,
+        }
+    }
+
+    /// Where the selected frame of the focused lane stands, with the lanes that stand there.
+    ///
+    /// # Errors
+    /// The thread is not on the machine.
+    pub fn of(scene: &Scene<'_>) -> Result<Self, SceneError> {
+        let frame = scene.frame()?;
+        let place = Place { pc: frame.pc, tick: scene.machine.tick(), block: scene.focus.block, warp: scene.focus.warp };
+        Ok(Self::new(scene.program(), scene.machine.config().block, place, frame.group.mask))
+    }
+
+    /// The instruction that touched a place.
+    pub fn of_touch(scene: &Scene<'_>, touch: &Touch) -> Self {
+        let place = Place { pc: touch.pc, tick: touch.time, block: touch.by.block, warp: touch.by.warp };
+        Self::new(scene.program(), scene.machine.config().block, place, touch.lanes)
     }
 }
 

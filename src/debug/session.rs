@@ -3,11 +3,15 @@
 use std::sync::Arc;
 
 use super::breakpoints::{Breakpoints, Event};
+use super::edit::{Edit, EditError};
 use super::focus::Focus;
+use super::marks::Marks;
 use super::open::Opened;
 use super::run::RunOptions;
-use super::scene::Scene;
-use super::settings::Settings;
+use super::saved::Saved;
+use super::scene::{Buffer, Scene};
+use super::settings::{SETTINGS, Settings};
+use super::stop::Stop;
 use super::timeline::{End, Input, StartError, Timeline};
 use crate::launch::Case;
 use crate::machine::{Machine, Tick};
@@ -23,6 +27,12 @@ pub struct Session {
     pub settings: Settings,
     /// Where runs stop.
     pub breakpoints: Breakpoints,
+    /// Times with names.
+    pub marks: Marks,
+    /// What is shown at every stop, as it was typed behind `display`; an entry is empty once it was taken back.
+    pub displays: Vec<String>,
+    /// Types of the buffers that the launches make.
+    buffers: Vec<Buffer>,
     pub(super) visited: Visited,
     /// What the focused warp runs to (`run-to`).
     pub(super) wanted_event: Option<Event>,
@@ -72,16 +82,20 @@ impl Session {
         if case >= opened.plan.cases.len() {
             return Err(super::run::RunError::NoLaunch.into());
         }
-        let timeline = Timeline::new(Arc::clone(&opened.program), opened.plan.cases.swap_remove(case), options)?;
+        let case = Arc::new(opened.plan.cases.swap_remove(case));
+        let buffers = Buffer::of_case(&case);
+        let timeline = Timeline::new(Arc::clone(&opened.program), case, options, Vec::new())?;
         let mut visited = Visited::default();
         visited.push(timeline.time());
-        let (focus, settings) = (Focus::default(), Settings::default());
         Ok(Self {
             program: opened.program,
             timeline,
-            focus,
-            settings,
+            focus: Focus::default(),
+            settings: Settings::default(),
             breakpoints: Breakpoints::default(),
+            marks: Marks::default(),
+            displays: Vec::new(),
+            buffers,
             visited,
             wanted_event: None,
             log: Vec::new(),
@@ -105,7 +119,7 @@ impl Session {
 
     /// The machine as the focused thread sees it.
     pub fn scene(&self) -> Scene<'_> {
-        Scene::at(self.machine(), self.focus)
+        Scene::at(self.machine(), self.focus).with_buffers(&self.buffers)
     }
 
     /// Where the session stands in time.
@@ -146,6 +160,49 @@ impl Session {
     /// Puts the settings in force that the engine itself acts on.
     pub fn apply_settings(&mut self) {
         self.timeline.set_snapshot_memory(self.settings.snapshot_memory);
+    }
+
+    /// Changes the state now. What was recorded after now is dropped.
+    ///
+    /// # Errors
+    /// One of the changes cannot be made; nothing has changed then.
+    pub fn edit(&mut self, edits: Vec<Edit>) -> Result<(), EditError> {
+        let mut tried = self.machine().clone();
+        edits.iter().try_for_each(|edit| edit.apply(&mut tried))?;
+        self.timeline.input(Input::Edits(edits));
+        Ok(())
+    }
+
+    /// The session as a file.
+    pub fn saved(&self) -> Saved {
+        let mut saved = Saved::new(&self.program, self.case(), self.timeline.options());
+        saved.set_breakpoints(&self.breakpoints);
+        saved.settings = SETTINGS.iter().map(|setting| (setting.name.to_string(), (setting.get)(&self.settings))).collect();
+        (saved.time, saved.focus) = (self.time(), self.focus);
+        (saved.marks, saved.displays) = (self.marks.clone(), self.displays.clone());
+        saved.inputs = self.inputs().to_vec();
+        saved
+    }
+
+    /// Takes up a session that was saved: the run begins again, and goes to where it stood.
+    ///
+    /// # Errors
+    /// It is about another module or launch, or holds what cannot be; nothing has changed then.
+    pub fn restore(&mut self, saved: Saved, pace: &mut dyn Pace) -> Result<Stop, String> {
+        saved.check(&self.program, self.case(), self.timeline.options())?;
+        let breakpoints = saved.breakpoints()?;
+        let mut settings = Settings::default();
+        for (name, value) in &saved.settings {
+            let setting = SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| format!("there is no setting '{name}'"))?;
+            setting.put(&mut settings, value)?;
+        }
+        let (case, options) = (Arc::clone(self.timeline.case()), *self.timeline.options());
+        let timeline = Timeline::new(Arc::clone(&self.program), case, options, saved.inputs).map_err(|error| error.to_string())?;
+        (self.timeline, self.settings, self.breakpoints) = (timeline, settings, breakpoints);
+        (self.marks, self.displays, self.focus) = (saved.marks, saved.displays, saved.focus);
+        self.visited = Visited::default();
+        self.apply_settings();
+        Ok(self.seek(saved.time, pace))
     }
 
     pub(super) fn progress(&self) -> Progress {

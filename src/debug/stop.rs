@@ -156,6 +156,18 @@ pub enum Reason {
     },
 }
 
+impl Reason {
+    /// The number of the breakpoint, watchpoint or catchpoint that stopped; none for other reasons.
+    pub fn number(&self) -> Option<u32> {
+        match self {
+            Self::Breakpoint { number, .. } | Self::BadCondition { number, .. } => Some(*number),
+            Self::Watchpoint(touch) => touch.number,
+            Self::Caught { number, .. } => *number,
+            _ => None,
+        }
+    }
+}
+
 /// One touch of a watched place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Touch {

@@ -1,12 +1,14 @@
 //! Something that can be watched, written, and asked for its history.
 
+use serde::{Deserialize, Serialize};
+
 use super::focus::Focus;
 use crate::isa::{ScalarType, Space};
 use crate::machine::LaneMask;
 use crate::program::{Bank, Pc};
 
 /// A register of some lanes of one warp, or a range of memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Target {
     /// A register of the frame that some lanes are in.
     Register(RegisterTarget),
@@ -25,7 +27,7 @@ impl Target {
 }
 
 /// A register of some lanes of one warp.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RegisterTarget {
     /// Its name.
     pub name: String,
@@ -50,7 +52,7 @@ pub struct RegisterTarget {
 }
 
 /// A range of memory.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryTarget {
     /// How the user called it.
     pub name: String,

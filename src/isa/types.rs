@@ -3,7 +3,7 @@
 #![allow(missing_docs, reason = "variants are the words of PTX itself")]
 
 /// A fundamental or packed type (PTX ISA, "Types").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[rustfmt::skip]
 pub enum ScalarType {
     Pred,

@@ -22,6 +22,7 @@ mod plan;
 mod pointers;
 mod read;
 mod resolve;
+pub mod ron_text;
 mod words;
 
 pub use data::DataError;

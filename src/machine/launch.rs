@@ -7,7 +7,7 @@ use crate::cfg;
 use crate::program::{FuncId, Program, map};
 
 /// The order in which warps run. Any order is one the hardware could choose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub enum Schedule {
     /// Warps take turns in order.
     #[default]

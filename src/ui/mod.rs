@@ -1,3 +1,9 @@
 //! Front ends: they draw what the engine answers and never touch the machine.
 
+pub mod batch;
+pub mod console;
+pub mod files;
+#[cfg(feature = "tui")]
+pub mod repl;
+pub mod script;
 pub mod text;

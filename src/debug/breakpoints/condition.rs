@@ -1,20 +1,41 @@
-//! tmp
+//! The `if` of a breakpoint: an expression that must be true for it to stop.
+
+use crate::debug::argument::ArgumentError;
+use crate::debug::expression::Expression;
 use crate::debug::scene::Scene;
-#[derive(Clone, Debug)]
-pub struct Condition {
-    pub text: String,
-}
+
+/// A condition, read once when it is set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition(Expression);
+
 impl Condition {
-    pub fn holds(&self, _scene: &Scene<'_>) -> Result<bool, String> {
-        Ok(true)
+    /// Reads a condition.
+    ///
+    /// # Errors
+    /// It is no expression.
+    pub fn parse(text: &str) -> Result<Self, ArgumentError> {
+        expression(text).map(Self)
+    }
+
+    /// As the user wrote it.
+    pub fn text(&self) -> &str {
+        self.0.text()
+    }
+
+    /// Whether it is true for the focused thread of `scene`: not zero; of one value a lane, not zero in any.
+    ///
+    /// # Errors
+    /// Why it has no value there, in one line.
+    pub fn holds(&self, scene: &Scene<'_>) -> Result<bool, String> {
+        self.0.evaluate(scene).map(|value| value.is_true()).map_err(|error| error.to_string())
     }
 }
-#[derive(Clone, Debug)]
-pub struct LogMessage {
-    pub source: String,
-}
-impl LogMessage {
-    pub fn text(&self, _scene: &Scene<'_>) -> String {
-        self.source.clone()
-    }
+
+/// Reads an expression of an argument.
+pub(super) fn expression(text: &str) -> Result<Expression, ArgumentError> {
+    Expression::parse(text).map_err(|error| {
+        let at = error.column.min(text.len());
+        let end = text.get(at..).and_then(|rest| rest.chars().next()).map_or(at, |letter| at + letter.len_utf8());
+        ArgumentError::new(error.message).at(at..end).with_help(format!("expected {}", error.expected))
+    })
 }

@@ -39,6 +39,23 @@ impl Breakpoints {
         self.last
     }
 
+    /// A list of breakpoints that have numbers already; `last` is the greatest number that was used.
+    ///
+    /// # Errors
+    /// A number is 0 or occurs twice.
+    pub fn numbered(mut entries: Vec<Breakpoint>, last: u32) -> Result<Self, ArgumentError> {
+        entries.sort_by_key(|entry| entry.number);
+        let twice = entries.windows(2).find(|pair| pair[0].number == pair[1].number).map(|pair| pair[0].number);
+        match (twice, entries.first()) {
+            (Some(number), _) => Err(ArgumentError::new(format!("there are two breakpoints with the number {number}"))),
+            (None, Some(Breakpoint { number: 0, .. })) => Err(ArgumentError::new("breakpoints are numbered from 1")),
+            (None, _) => {
+                let last = entries.last().map_or(last, |entry| entry.number.max(last));
+                Ok(Self { entries, last })
+            }
+        }
+    }
+
     /// All, in order of their numbers.
     pub fn iter(&self) -> std::slice::Iter<'_, Breakpoint> {
         self.entries.iter()

@@ -1,27 +1,29 @@
 //! Where runs stop: breakpoints, watchpoints and catchpoints in one numbered list, as in gdb.
 //!
-//! A command's argument is taken apart by [`Arguments`]; its location becomes instructions in [`Location`], its event in [`Event`].
-//! [`Breakpoints`] is the list; a run looks at its [`Trigger`]s and counts its hits.
+//! A [`Location`] is a place in the code as the user names it, and becomes instructions; an [`Event`] that is about to happen becomes
+//! instructions too. [`Breakpoints`] is the list; a run looks at its [`Trigger`]s and counts its hits.
 
-mod arguments;
 mod condition;
 mod events;
 mod lines;
 mod list;
 mod location;
+mod message;
 mod names;
 mod opcode;
 mod view;
 
-pub use arguments::{Arguments, LogArguments, Part};
-pub use condition::{Condition, LogMessage};
+pub use condition::Condition;
 pub use events::{EVENTS, barrier_number};
 pub use lines::ptx_line;
 pub use list::Breakpoints;
 pub use location::{Location, Resolved};
+pub use message::LogMessage;
 pub use names::plain_name;
 pub use opcode::{Pattern, opcode};
 pub use view::{BreakpointPlace, BreakpointRow, breakpoint_place, breakpoint_rows};
+
+use serde::{Deserialize, Serialize};
 
 use super::focus::ThreadFilter;
 use super::target::Target;
@@ -55,7 +57,7 @@ pub struct Breakpoint {
 }
 
 /// What a breakpoint waits for.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Trigger {
     /// A thread is about to execute one of these instructions (in order).
     Code(Vec<Pc>),
@@ -66,7 +68,7 @@ pub enum Trigger {
 }
 
 /// Which touch of a watched place stops.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum WatchMode {
     /// It is written and its value changes.
     Change,
@@ -77,7 +79,7 @@ pub enum WatchMode {
 }
 
 /// Something that happens in a run, which `catch` and `run-to` name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Event {
     /// A group of lanes splits.
     Divergence,

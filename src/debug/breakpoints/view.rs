@@ -62,9 +62,9 @@ fn row(breakpoint: &Breakpoint, program: &Program) -> BreakpointRow {
         places: pcs.iter().map(|pc| breakpoint_place(program, *pc)).collect(),
         filter: breakpoint.filter,
         hits: breakpoint.hits,
-        condition: breakpoint.condition.as_ref().map(|condition| condition.text.clone()),
+        condition: breakpoint.condition.as_ref().map(|condition| condition.text().to_string()),
         ignore: breakpoint.ignore,
-        message: breakpoint.message.as_ref().map(|message| message.source.clone()),
+        message: breakpoint.message.as_ref().map(|message| message.source().to_string()),
         commands: breakpoint.commands.clone(),
     }
 }

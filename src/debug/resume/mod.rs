@@ -19,6 +19,7 @@ use super::session::{Pace, Session};
 use super::stop::{Direction, Goal, Others, Reason, Stop};
 use crate::machine::Tick;
 
+pub use history::History;
 pub use watched::bytes_of;
 
 /// Ticks between two questions whether to go on.

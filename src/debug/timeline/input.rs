@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::debug::edit::Edit;
 use crate::machine::{Machine, Tick};
 
 /// One thing that a user does to a run.
@@ -16,6 +17,8 @@ pub enum Input {
     },
     /// The turn of the running warp is over: it waits for what others must do.
     EndTurn,
+    /// These changes are made by hand, all of them.
+    Edits(Vec<Edit>),
 }
 
 impl Input {
@@ -27,6 +30,7 @@ impl Input {
                 machine.end_turn();
                 true
             }
+            Input::Edits(edits) => edits.iter().all(|edit| edit.apply(machine).is_ok()),
         }
     }
 }
@@ -34,6 +38,12 @@ impl Input {
 /// All inputs in order of time. Those before an index are part of the present state, the others are to come.
 #[derive(Default)]
 pub struct Inputs(Vec<(Tick, Input)>);
+
+impl From<Vec<(Tick, Input)>> for Inputs {
+    fn from(inputs: Vec<(Tick, Input)>) -> Self {
+        Self(inputs)
+    }
+}
 
 impl Inputs {
     /// All of them.

@@ -26,7 +26,7 @@ use crate::program::Program;
 /// A run of a case, at some time.
 pub struct Timeline {
     program: Arc<Program>,
-    case: Case,
+    case: Arc<Case>,
     options: RunOptions,
     now: Snapshot,
     /// Addresses of the buffers made so far.
@@ -71,22 +71,21 @@ pub enum StartError {
 }
 
 impl Timeline {
-    /// A run of `case` about to execute its first instruction.
+    /// A run of `case` about to execute its first instruction, to which the user will do what `inputs` say, in order of time.
     ///
     /// # Errors
     /// The first launch is refused, or its buffers cannot be filled.
-    pub fn new(program: Arc<Program>, case: Case, options: RunOptions) -> Result<Self, StartError> {
+    pub fn new(program: Arc<Program>, case: Arc<Case>, options: RunOptions, inputs: Vec<(Tick, Input)>) -> Result<Self, StartError> {
         let mut addresses = Vec::new();
         let job = Job { program: &program, case: &case, options: &options };
         let blame = job.blame(0).ok_or(RunError::NoLaunch)?;
         let prepared = job.prepare(&blame, Device::new(Arc::clone(&program)), 0, &mut addresses)?;
-        let mut machine = prepared.map_err(|refused| StartError::Refused(refused.fault))?;
-        machine.settle(&mut Unobserved);
+        let machine = prepared.map_err(|refused| StartError::Refused(refused.fault))?;
         let now = Snapshot { machine, launch: 0, inputs: 0 };
-        let mut snapshots = Snapshots::default();
-        snapshots.keep(&now);
-        let (inputs, recorded) = (Inputs::default(), now.time());
-        Ok(Self { program, case, options, now, addresses, snapshots, inputs, recorded, end: None })
+        let (snapshots, inputs) = (Snapshots::default(), Inputs::from(inputs));
+        let mut timeline = Self { program, case, options, now, addresses, snapshots, inputs, recorded: 0, end: None };
+        timeline.arrive(&mut Unobserved);
+        Ok(timeline)
     }
 
     /// The machine at the present time.
@@ -110,8 +109,13 @@ impl Timeline {
     }
 
     /// The case that runs.
-    pub fn case(&self) -> &Case {
+    pub fn case(&self) -> &Arc<Case> {
         &self.case
+    }
+
+    /// How it is run.
+    pub fn options(&self) -> &RunOptions {
+        &self.options
     }
 
     /// Which launch of the case runs.

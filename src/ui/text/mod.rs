@@ -2,10 +2,19 @@
 
 mod diagnostic;
 mod json;
+mod outcome;
 mod report;
+mod stop;
+mod welcome;
 
 use crate::base::{Diagnostic, Sources};
+use super::console::Failed;
 use crate::debug::{CaseReport, Summary};
+
+pub use outcome::{displays, outcome};
+pub use report::grouped;
+pub use stop::stop;
+pub use welcome::welcome;
 
 /// How answers are written.
 #[derive(Clone, Copy, Debug)]
@@ -60,4 +69,20 @@ pub fn made_up(text: &str, style: Style) -> String {
         ),
         Style::Json => json::made_up(text),
     }
+}
+
+/// A command that was not done: where it stands if it is in a script, the place in its line, and what would be right.
+pub fn failed(failed: &Failed, color: bool) -> String {
+    let (red, plain) = if color { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
+    let place = failed.place.as_ref().map_or(String::new(), |place| format!("{place}: "));
+    let error = &failed.error;
+    let column = error.column(&failed.line).map_or(String::new(), |column| format!(" at column {column}"));
+    let mut text = format!("{place}{red}error{plain}: {}{column}\n", error.message);
+    if let Some(span) = error.span.as_ref().filter(|_| !failed.line.is_empty()) {
+        let count = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
+        let blanks = " ".repeat(count(failed.line.get(..span.start)));
+        let carets = "^".repeat(count(failed.line.get(span.clone())).max(1));
+        text += &format!("  {}\n  {blanks}{red}{carets}{plain}\n", failed.line.trim_end());
+    }
+    text + &error.help.as_ref().map_or(String::new(), |help| format!("  {help}\n"))
 }

@@ -50,7 +50,7 @@ fn buffer(head: &BufferHead) -> String {
 }
 
 /// `memory.out_of_bounds: …` with the instruction and the threads below.
-fn fault(fault: &Fault) -> String {
+pub(super) fn fault(fault: &Fault) -> String {
     let mut text = format!("{}: {}", fault.id, fault.message);
     if let Some(site) = &fault.site {
         text += &format!("\n  {}", self::site(site));
@@ -65,7 +65,7 @@ fn fault(fault: &Fault) -> String {
 }
 
 /// `t=84  block (0,0,0) warp 1 lanes 4,6-7  file.ptx:37  mad.lo.s32 %r7, %r7, 3, 1`
-fn site(site: &Site) -> String {
+pub(super) fn site(site: &Site) -> String {
     let source = site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
     let Site { place, statement, warp, .. } = site;
     let (block, lanes) = (triple(site.block), lane_list(site.lanes));
@@ -73,19 +73,19 @@ fn site(site: &Site) -> String {
 }
 
 /// `(1,2,3)`
-fn triple([x, y, z]: [u32; 3]) -> String {
+pub(super) fn triple([x, y, z]: [u32; 3]) -> String {
     format!("({x},{y},{z})")
 }
 
 /// `8,431`
-fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let comma = |index: usize| if index > 0 && (digits.len() - index).is_multiple_of(3) { "," } else { "" };
     digits.char_indices().map(|(index, digit)| format!("{}{digit}", comma(index))).collect()
 }
 
 /// `lane 5`, `lanes 0-3,5`, `all lanes`
-fn lane_list(lanes: u32) -> String {
+pub(super) fn lane_list(lanes: u32) -> String {
     let holds = |lane: u32| lane < 32 && lanes >> lane & 1 == 1;
     let starts = (0..32).filter(|lane| holds(*lane) && (*lane == 0 || !holds(lane - 1)));
     let run = |first: u32| {

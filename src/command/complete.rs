@@ -1,0 +1,248 @@
+//! What could stand at the cursor: candidates by the kind of the argument it is in.
+
+use super::lookup;
+use super::parse::first_word;
+use super::spec::{ArgKind, ArgSpec, CommandSpec};
+use super::table;
+use crate::debug::breakpoints::EVENTS;
+use crate::debug::scope;
+use crate::debug::session::Session;
+use crate::debug::settings::{SETTINGS, SettingKind};
+
+/// What could stand at the cursor.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Completion {
+    /// Where the word starts that a candidate replaces, in bytes of the line; it ends at the cursor.
+    pub start: usize,
+    /// The candidates, in order.
+    pub candidates: Vec<String>,
+    /// A file can stand there: the front end lists folders.
+    pub files: bool,
+}
+
+/// The names that the program and the session know.
+#[derive(Clone, Debug, Default)]
+pub struct KnownNames {
+    /// Registers and predicates in scope, and special registers.
+    pub registers: Vec<String>,
+    /// Variables, parameters and buffers.
+    pub symbols: Vec<String>,
+    /// Labels, kernels and functions.
+    pub locations: Vec<String>,
+    /// Marks.
+    pub marks: Vec<String>,
+}
+
+impl KnownNames {
+    /// Those of `session`, as its focused thread sees them.
+    pub fn of(session: &Session) -> Self {
+        let program = session.program();
+        let (registers, symbols) = scope::names(&session.scene()).into_iter().partition(|name| name.starts_with('%'));
+        let functions = program.functions.iter().filter(|function| !function.code.is_empty());
+        let locations = functions.flat_map(|function| {
+            let labels = function.labels.iter().map(|(name, _)| name.to_string());
+            std::iter::once(function.name.to_string()).chain(labels)
+        });
+        let marks = session.marks.names().map(str::to_string).collect();
+        Self { registers, symbols, locations: locations.collect(), marks }
+    }
+}
+
+/// What could stand at the end of `line`, which is what stands before the cursor.
+pub fn complete(line: &str, names: &KnownNames) -> Completion {
+    let from = line.len() - line.trim_start().len();
+    match command_of(line, from) {
+        Stage::Name { start, group } => {
+            let word = &line[start..];
+            let mut candidates = continuations(group);
+            if group == "set" {
+                candidates.extend(SETTINGS.iter().map(|setting| setting.name.to_string()));
+                candidates.extend(places(names));
+            }
+            Completion { start, candidates: fitting(candidates, word), files: false }
+        }
+        Stage::Arguments { spec, start } => complete_argument(spec, line, start, names),
+        Stage::Nothing => Completion { start: line.len(), ..Completion::default() },
+    }
+}
+
+/// What is left of the word at the end of `line`, where only one thing can stand there; or what the command takes next.
+pub fn hint(line: &str, names: &KnownNames) -> Option<String> {
+    if line.trim().is_empty() {
+        return None;
+    }
+    let completion = complete(line, names);
+    if let [only] = completion.candidates.as_slice() {
+        let rest = only.get(line.len() - completion.start..).filter(|rest| !rest.is_empty());
+        if rest.is_some() {
+            return rest.map(str::to_string);
+        }
+    }
+    let named = lookup::find(line).ok()?;
+    match named {
+        lookup::Named::Command(spec, end) if line[end..].trim().is_empty() && !spec.args.is_empty() => {
+            let args: Vec<String> = spec.args.iter().map(ArgSpec::usage).collect();
+            let blank = if line.ends_with(' ') { "" } else { " " };
+            Some(format!("{blank}{}", args.join(" ")))
+        }
+        _ => None,
+    }
+}
+
+/// Which part of a command the cursor is in.
+enum Stage<'a> {
+    /// In its name, at the word that starts at `start`, behind the words of `group`.
+    Name { start: usize, group: &'a str },
+    /// In its arguments, which start at `start`.
+    Arguments { spec: &'static CommandSpec, start: usize },
+    /// In something that is no command.
+    Nothing,
+}
+
+fn command_of(line: &str, from: usize) -> Stage<'_> {
+    let first = lookup::word_at(line, from);
+    let end = first.start + first.text.len();
+    if end == line.len() {
+        return Stage::Name { start: first.start, group: "" };
+    }
+    if let Some(group) = group_of(&first.text) {
+        let second = lookup::word_at(line, end);
+        if second.start + second.text.len() == line.len() {
+            return Stage::Name { start: second.start, group };
+        }
+        if group == "set" && line[second.start..].starts_with('%') && !line.contains('=') {
+            return Stage::Name { start: second.start, group };
+        }
+    }
+    match lookup::find(line) {
+        Ok(lookup::Named::Command(spec, start)) => Stage::Arguments { spec, start },
+        Ok(lookup::Named::Group(_)) | Err(_) => Stage::Nothing,
+    }
+}
+
+/// The group that `word` names, in full or shortened.
+fn group_of(word: &str) -> Option<&'static str> {
+    let in_full = lookup::group(word).map(|group| group.name);
+    let is_prefix = || table::GROUPS.iter().find(|group| word.len() > 1 && group.name.starts_with(word)).map(|group| group.name);
+    in_full.or_else(is_prefix)
+}
+
+/// The words that can follow the words of `group`; for an empty one, the first words of all commands.
+fn continuations(group: &str) -> Vec<String> {
+    let named = table::commands().filter_map(|spec| match (group.is_empty(), spec.name.split_once(' ')) {
+        (true, None) => Some(spec.name),
+        (false, Some((first, rest))) if first == group => Some(rest),
+        _ => None,
+    });
+    let groups = table::GROUPS.iter().map(|group| group.name).filter(|_| group.is_empty());
+    let mut words: Vec<String> = named.chain(groups).map(str::to_string).collect();
+    words.sort();
+    words.dedup();
+    words
+}
+
+/// Candidates for the argument of `spec` at the end of `line`; its arguments start at `start`.
+fn complete_argument(spec: &CommandSpec, line: &str, start: usize, names: &KnownNames) -> Completion {
+    let text = &line[start..];
+    let Some(arg) = argument_at_end(spec, text) else { return Completion { start: line.len(), ..Completion::default() } };
+    let word_start = start + word_start(arg.kind, text);
+    let word = &line[word_start..];
+    let mut candidates = candidates(arg.kind, text, names);
+    // Words that lead to arguments not given yet can stand here too.
+    if text.trim_end() != text || arg.kind == ArgKind::ThreadFilter {
+        candidates.extend(spec.args.iter().filter(|later| !later.lead.is_empty() && later.lead != ",").map(|later| later.lead.to_string()));
+    }
+    Completion { start: word_start, candidates: fitting(candidates, word), files: arg.kind == ArgKind::File }
+}
+
+/// The argument that the end of `text` is in.
+fn argument_at_end<'a>(spec: &'a CommandSpec, text: &str) -> Option<&'a ArgSpec> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let complete = if text.ends_with(char::is_whitespace) { words.len() } else { words.len().saturating_sub(1) };
+    let led = spec.args.iter().rev().find(|arg| !arg.lead.is_empty() && words[..complete].contains(&arg.lead));
+    if led.is_some() {
+        return led;
+    }
+    let mut left = complete;
+    for arg in spec.args.iter().filter(|arg| arg.lead.is_empty()) {
+        if !arg.kind.is_word() || left == 0 {
+            return Some(arg);
+        }
+        left -= 1;
+    }
+    None
+}
+
+/// Where the word at the end of `text` starts.
+fn word_start(kind: ArgKind, text: &str) -> usize {
+    let is_part = |c: char| match kind {
+        ArgKind::Expression | ArgKind::Assignment | ArgKind::Message => c.is_ascii_alphanumeric() || "_%$.".contains(c),
+        ArgKind::File => c != '"',
+        _ => !c.is_whitespace(),
+    };
+    let text_start = text.len() - text.trim_start().len();
+    text.char_indices().rev().take_while(|(at, c)| *at >= text_start && is_part(*c)).last().map_or(text.len(), |(at, _)| at)
+}
+
+fn candidates(kind: ArgKind, text: &str, names: &KnownNames) -> Vec<String> {
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_string()).collect::<Vec<_>>();
+    match kind {
+        ArgKind::Choice(choices) => words(choices),
+        ArgKind::Expression | ArgKind::Message => places(names),
+        ArgKind::Register => names.registers.clone(),
+        ArgKind::Symbol => names.symbols.clone(),
+        ArgKind::Location => names.locations.clone(),
+        ArgKind::Tick => words(&["start", "end"]).into_iter().chain(names.marks.clone()).collect(),
+        ArgKind::Name => names.marks.clone(),
+        ArgKind::Event => EVENTS.iter().map(|(word, ..)| (*word).to_string()).collect(),
+        ArgKind::ThreadFilter | ArgKind::Coordinates => words(&["block", "warp", "lane", "thread"]),
+        ArgKind::Setting => SETTINGS.iter().map(|setting| setting.name.to_string()).collect(),
+        ArgKind::Assignment => assignment(text, names),
+        ArgKind::Topic => topics(text),
+        ArgKind::Command => continuations(""),
+        ArgKind::Number | ArgKind::Numbers | ArgKind::Count | ArgKind::File | ArgKind::Word | ArgKind::Rest => Vec::new(),
+    }
+}
+
+/// The values of the setting that `text` starts with, or what an expression can name.
+fn assignment(text: &str, names: &KnownNames) -> Vec<String> {
+    let setting = SETTINGS.iter().find(|setting| setting.name == first_word(text.trim_start()));
+    match setting.map(|setting| setting.kind) {
+        Some(SettingKind::Choice(choices)) => choices.iter().map(|choice| (*choice).to_string()).collect(),
+        Some(SettingKind::Number(_) | SettingKind::Bytes) => Vec::new(),
+        None => places(names),
+    }
+}
+
+/// Topics, commands and settings; behind a group's name, its commands.
+fn topics(text: &str) -> Vec<String> {
+    let group = first_word(text.trim_start());
+    if lookup::group(group).is_some() && text.trim_start().contains(char::is_whitespace) {
+        return continuations(group);
+    }
+    let topics = table::TOPICS.iter().map(|topic| topic.name.to_string());
+    let settings = SETTINGS.iter().map(|setting| setting.name.to_string());
+    let mut all: Vec<String> = topics.chain(continuations("")).chain(settings).collect();
+    all.sort();
+    all.dedup();
+    all
+}
+
+/// What an expression can name.
+fn places(names: &KnownNames) -> Vec<String> {
+    let mut places = names.registers.clone();
+    places.extend(names.symbols.clone());
+    places
+}
+
+/// Those that begin with `word`; for names that begin with `%` or `$`, that can be left out.
+fn fitting(candidates: Vec<String>, word: &str) -> Vec<String> {
+    let fits = |name: &String| name.starts_with(word) || (!word.is_empty() && name.trim_start_matches(['%', '$']).starts_with(word));
+    let mut fitting: Vec<String> = Vec::new();
+    for name in candidates.into_iter().filter(fits) {
+        if !fitting.contains(&name) {
+            fitting.push(name);
+        }
+    }
+    fitting
+}

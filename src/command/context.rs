@@ -1,0 +1,108 @@
+//! What a command works on.
+
+use super::call::{Call, Piece};
+use super::display::Displays;
+use super::error::CommandError;
+use super::outcome::Outcome;
+use crate::debug::argument::ArgumentError;
+use crate::debug::breakpoints::{Location, Resolved};
+use crate::debug::expression::Expression;
+use crate::debug::focus::ThreadFilter;
+use crate::debug::session::{Pace, Session};
+use crate::debug::target::Target;
+use crate::debug::value::Value;
+
+/// What a command works on.
+pub struct Context<'a> {
+    /// The session.
+    pub session: &'a mut Session,
+    /// What commands remember from one to the next.
+    pub desk: &'a mut Desk,
+    /// Asked while the kernel runs.
+    pub pace: &'a mut dyn Pace,
+    /// The user has said yes to what this command asks.
+    pub confirmed: bool,
+}
+
+/// What commands remember from one to the next, and the session does not.
+#[derive(Debug, Default)]
+pub struct Desk {
+    /// What an empty line stands for.
+    pub again: Option<String>,
+    /// What is shown at every stop.
+    pub displays: Displays,
+}
+
+impl Context<'_> {
+    /// The instructions that a location stands for, seen from the focused lane.
+    pub fn locate(&self, piece: &Piece) -> Result<Resolved, CommandError> {
+        let here = self.session.scene().frame().ok().map(|frame| frame.pc);
+        let location = Location::parse(&piece.text).map_err(|error| piece.wrong(error))?;
+        location.resolve(self.session.program(), here).map_err(|error| piece.wrong(error.at(0..piece.text.len())))
+    }
+
+    /// An expression that was read.
+    pub fn expression(&self, piece: &Piece) -> Result<Expression, CommandError> {
+        Expression::parse(&piece.text).map_err(|error| {
+            let message = format!("{}; expected {}", error.message, error.expected);
+            piece.wrong_from(error.column, message)
+        })
+    }
+
+    /// The value of an expression for the focused lane.
+    pub fn value(&self, piece: &Piece) -> Result<Value, CommandError> {
+        let value = self.expression(piece)?.evaluate(&self.session.scene());
+        value.map_err(|error| piece.wrong_from(error.column, error.to_string()))
+    }
+
+    /// The place that an expression names.
+    pub fn target(&self, piece: &Piece) -> Result<Target, CommandError> {
+        let target = self.expression(piece)?.target(&self.session.scene());
+        target.map_err(|error| piece.wrong_from(error.column, error.to_string()))
+    }
+
+    /// Threads that a listing or a breakpoint is limited to.
+    pub fn filter(&self, piece: &Piece) -> Result<ThreadFilter, CommandError> {
+        let filter = ThreadFilter::parse(&piece.text, &self.session.scene().extents());
+        filter.map_err(|error| piece.wrong_from(error.column, error.message))
+    }
+
+    /// The question whether what was recorded behind the present time may be dropped; none if nothing would be, or it was answered.
+    pub fn ask_to_drop(&self) -> Option<Outcome> {
+        let (now, recorded) = (self.session.time(), self.session.recorded());
+        let asks = recorded > now && !self.confirmed && self.session.settings.confirm;
+        let question = || format!("this drops what was recorded behind the present time, t={now} to t={recorded}; go on?");
+        asks.then(|| Outcome::Ask(question()))
+    }
+}
+
+impl Piece {
+    /// An error about an argument, as an error about the line that it stands in.
+    pub fn wrong(&self, error: ArgumentError) -> CommandError {
+        let error = error.shifted(self.start);
+        CommandError { message: error.message, span: error.span, help: error.help }
+    }
+
+    /// An error that begins at byte `column` of it.
+    pub fn wrong_from(&self, column: usize, message: impl Into<String>) -> CommandError {
+        let at = column.min(self.text.len());
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "_%$.".contains(c);
+        let word = self.text.get(at..).map_or(0, |rest| rest.chars().take_while(|c| is_part(*c)).count().max(1));
+        let end = (at + word).min(self.text.len());
+        CommandError::at(self.start + at..self.start + end, message)
+    }
+}
+
+impl From<ArgumentError> for CommandError {
+    /// One about no argument of the line.
+    fn from(error: ArgumentError) -> Self {
+        CommandError { message: error.message, span: None, help: error.help }
+    }
+}
+
+impl Call {
+    /// How often: the argument N, or once.
+    pub fn count(&self) -> u64 {
+        self.number("N").unwrap_or(1)
+    }
+}

@@ -1,0 +1,26 @@
+//! From a line to its outcome.
+
+use super::context::Context;
+use super::error::CommandError;
+use super::outcome::Outcome;
+use super::parse::parse;
+use super::spec::Repeat;
+
+/// Does what `line` says.
+///
+/// # Errors
+/// Why it was not done; nothing has changed then.
+pub fn execute(line: &str, context: &mut Context<'_>) -> Result<Outcome, CommandError> {
+    context.desk.again = None;
+    let call = parse(line)?;
+    let outcome = (call.spec.handler)(context, &call)?;
+    // A handler may have said already what comes next.
+    if context.desk.again.is_none() {
+        context.desk.again = match call.spec.repeats {
+            Repeat::No => None,
+            Repeat::Same => Some(line.to_string()),
+            Repeat::GoOn => Some(line.split_whitespace().next().unwrap_or_default().to_string()),
+        };
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,17 @@
+//! Finding out what there is.
+
+use crate::command::call::Call;
+use crate::command::context::Context;
+use crate::command::error::CommandError;
+use crate::command::help;
+use crate::command::outcome::Outcome;
+
+pub fn help(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
+    let Some(topic) = call.piece("TOPIC") else { return Ok(Outcome::Text(help::topics())) };
+    let about = help::about(&topic.text).map_err(|error| CommandError { span: Some(topic.span()), ..error });
+    about.map(Outcome::Text)
+}
+
+pub fn apropos(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
+    Ok(Outcome::Text(help::apropos(&call.required("WORD")?.text)))
+}

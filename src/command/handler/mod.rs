@@ -1,0 +1,9 @@
+//! What the commands do, a file for each topic of the table.
+
+pub mod focus;
+pub mod help;
+pub mod looking;
+pub mod reversing;
+pub mod running;
+pub mod session;
+pub mod stopping;

@@ -1,0 +1,89 @@
+//! Going to any time, marks, and who wrote what.
+
+use crate::command::call::Call;
+use crate::command::context::Context;
+use crate::command::error::CommandError;
+use crate::command::outcome::Outcome;
+use crate::debug::marks::{Mark, Moment};
+use crate::debug::resume::History;
+use crate::debug::session::{Pace, Session};
+use crate::debug::stop::Stop;
+use crate::debug::target::Target;
+use crate::debug::{Site, TouchText};
+
+/// What a handler answers.
+type Answer = Result<Outcome, CommandError>;
+
+pub fn goto(context: &mut Context<'_>, call: &Call) -> Answer {
+    let piece = call.required("TICK")?;
+    let moment = context.session.marks.moment(&piece.text, context.session.time()).map_err(|error| piece.wrong(error))?;
+    match moment {
+        Moment::Start => arrived(context.session.seek(0, context.pace)),
+        Moment::End => arrived(context.session.seek_end(context.pace)),
+        Moment::Tick(tick) => arrived(context.session.seek(tick, context.pace)),
+        Moment::Mark(mark) => {
+            context.session.focus = mark.focus;
+            arrived(context.session.seek(mark.time, context.pace))
+        }
+    }
+}
+
+pub fn back(context: &mut Context<'_>, _: &Call) -> Answer {
+    let stop = context.session.back(context.pace);
+    arrived(stop.ok_or_else(|| CommandError::new("there is no position before this one"))?)
+}
+
+pub fn forward(context: &mut Context<'_>, _: &Call) -> Answer {
+    let stop = context.session.forward(context.pace);
+    arrived(stop.ok_or_else(|| CommandError::new("there is no position to go forward to: 'back' leaves them"))?)
+}
+
+fn arrived(stop: Stop) -> Answer {
+    Ok(Outcome::Stop(Box::new(stop)))
+}
+
+pub fn mark(context: &mut Context<'_>, call: &Call) -> Answer {
+    let piece = call.required("NAME")?;
+    let place = Site::of(&context.session.scene()).map_or(String::new(), |site| site.place);
+    let mark = Mark { time: context.session.time(), focus: context.session.focus, place };
+    context.session.marks.set(&piece.text, mark).map_err(|error| piece.wrong(error))?;
+    Ok(Outcome::Nothing)
+}
+
+pub fn marks(context: &mut Context<'_>, _: &Call) -> Answer {
+    let marks = context.session.marks.by_time().into_iter().map(|(name, mark)| (name.to_string(), mark.clone()));
+    Ok(Outcome::Marks(marks.collect()))
+}
+
+pub fn when(context: &mut Context<'_>, _: &Call) -> Answer {
+    let session = &context.session;
+    Ok(Outcome::When { now: session.time(), recorded: session.recorded(), end: session.ended().cloned() })
+}
+
+pub fn last(context: &mut Context<'_>, call: &Call) -> Answer {
+    let answer = search(context, call, Session::last)?;
+    if let Outcome::Touches { touches, .. } = &answer
+        && let [touch] = touches.as_slice()
+    {
+        context.desk.again = Some(format!("goto {}", touch.site.time));
+    }
+    Ok(answer)
+}
+
+pub fn first(context: &mut Context<'_>, call: &Call) -> Answer {
+    search(context, call, Session::first)
+}
+
+pub fn history(context: &mut Context<'_>, call: &Call) -> Answer {
+    search(context, call, Session::history)
+}
+
+/// Looks for writes to the place that the argument PLACE names.
+fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target, &mut dyn Pace) -> History) -> Answer {
+    let piece = call.required("PLACE")?;
+    let target = context.target(piece)?;
+    let history = find(context.session, &target, context.pace);
+    let scene = context.session.scene();
+    let touches = history.touches.iter().map(|touch| TouchText::new(&scene, touch)).collect();
+    Ok(Outcome::Touches { what: piece.text.clone(), touches, interrupted: history.interrupted })
+}

@@ -1,0 +1,98 @@
+//! Running, forwards and backwards, until something stops it.
+
+use crate::command::call::Call;
+use crate::command::context::Context;
+use crate::command::error::CommandError;
+use crate::command::outcome::Outcome;
+use crate::debug::breakpoints::Event;
+use crate::debug::stop::{Direction, Goal, StepUnit, Stop};
+
+/// What a handler answers.
+type Answer = Result<Outcome, CommandError>;
+
+pub fn run(context: &mut Context<'_>, _: &Call) -> Answer {
+    context.session.seek(0, context.pace);
+    resume(context, &Goal::Continue, Direction::Forward)
+}
+
+pub fn start(context: &mut Context<'_>, _: &Call) -> Answer {
+    let stop = context.session.seek(0, context.pace);
+    Ok(Outcome::Stop(Box::new(stop)))
+}
+
+/// Runs to the N-th stop; the first that is not a breakpoint, a watchpoint or a catchpoint ends it.
+pub fn run_on(context: &mut Context<'_>, call: &Call, direction: Direction) -> Answer {
+    let mut log = Vec::new();
+    let mut left = call.count();
+    loop {
+        let mut stop = go(context, &Goal::Continue, direction)?;
+        log.append(&mut stop.log);
+        left -= 1;
+        let passes = stop.reasons.iter().all(|reason| reason.number().is_some());
+        if left == 0 || !passes {
+            stop.log = log;
+            return Ok(Outcome::Stop(Box::new(stop)));
+        }
+    }
+}
+
+/// What one step is.
+#[derive(Clone, Copy)]
+pub enum Step {
+    /// An instruction.
+    Instruction,
+    /// A line.
+    Line,
+}
+
+/// Steps as often, and with the unit, that `call` says; the unit holds for this step only.
+pub fn step(context: &mut Context<'_>, call: &Call, step: Step, over_calls: bool, direction: Direction) -> Answer {
+    let count = call.count();
+    let goal = match step {
+        Step::Instruction => Goal::Instruction { count, over_calls },
+        Step::Line => Goal::Line { count, over_calls },
+    };
+    let usual = context.session.settings.step_unit;
+    context.session.settings.step_unit = match call.text("UNIT") {
+        Some("lane") => StepUnit::Lane,
+        Some("warp") => StepUnit::Warp,
+        Some("block") => StepUnit::Block,
+        Some("grid") => StepUnit::Grid,
+        _ => usual,
+    };
+    let answer = resume(context, &goal, direction);
+    context.session.settings.step_unit = usual;
+    answer
+}
+
+/// Runs until the selected frame returns; backwards, to its call.
+pub fn finish(context: &mut Context<'_>, direction: Direction) -> Answer {
+    resume(context, &Goal::Finish, direction)
+}
+
+pub fn until(context: &mut Context<'_>, call: &Call) -> Answer {
+    let goal = match call.piece("LOCATION") {
+        None => Goal::Until,
+        Some(place) => Goal::Advance { pcs: context.locate(place)?.pcs, this_frame: true },
+    };
+    resume(context, &goal, Direction::Forward)
+}
+
+pub fn advance(context: &mut Context<'_>, call: &Call) -> Answer {
+    let pcs = context.locate(call.required("LOCATION")?)?.pcs;
+    resume(context, &Goal::Advance { pcs, this_frame: false }, Direction::Forward)
+}
+
+pub fn run_to(context: &mut Context<'_>, call: &Call) -> Answer {
+    let piece = call.required("EVENT")?;
+    let event = Event::parse(&piece.text).map_err(|error| piece.wrong(error))?;
+    resume(context, &Goal::Event(event), Direction::Forward)
+}
+
+fn resume(context: &mut Context<'_>, goal: &Goal, direction: Direction) -> Answer {
+    go(context, goal, direction).map(|stop| Outcome::Stop(Box::new(stop)))
+}
+
+fn go(context: &mut Context<'_>, goal: &Goal, direction: Direction) -> Result<Stop, CommandError> {
+    context.session.resume(goal, direction, context.pace).map_err(|error| CommandError::new(error.to_string()))
+}

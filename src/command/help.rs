@@ -1,0 +1,134 @@
+//! The texts of the help, made from the table.
+
+use super::error::CommandError;
+use super::lookup::{self, Named};
+use super::spec::CommandSpec;
+use super::table::{self, Group, Topic};
+use crate::debug::nearest;
+use crate::debug::settings::{SETTINGS, Setting};
+
+/// Columns of a paragraph.
+const WIDTH: usize = 80;
+
+/// `help` alone: the topics.
+pub fn topics() -> String {
+    let width = column(table::TOPICS.iter().map(|topic| topic.name));
+    let row = |topic: &Topic| format!("  {:width$}  {}\n", topic.name, topic.summary);
+    let rows: String = table::TOPICS.iter().map(row).collect();
+    format!(
+        "Topics:\n\n{rows}\n\
+        help TOPIC lists the commands of a topic, help COMMAND explains one, apropos WORD finds\n\
+        commands. A command can be shortened as long as it is the only one that begins so; Tab\n\
+        completes; Enter on an empty line repeats a step.\n"
+    )
+}
+
+/// `help WORDS`: about a topic, a command, a group of commands or a setting.
+///
+/// # Errors
+/// There is nothing of that name.
+pub fn about(words: &str) -> Result<String, CommandError> {
+    let words = words.trim();
+    if let Some(topic) = table::TOPICS.iter().find(|topic| topic.name == words)
+        && !matches!(words, "help")
+    {
+        return Ok(self::topic(topic));
+    }
+    let setting = words.strip_prefix("set ").unwrap_or(words).trim();
+    if let Some(setting) = SETTINGS.iter().find(|row| row.name == setting) {
+        return Ok(self::setting(setting));
+    }
+    match lookup::find(words) {
+        Ok(Named::Group(group)) => Ok(self::group(group)),
+        Ok(Named::Command(spec, end)) if words[end..].trim().is_empty() => Ok(command(spec)),
+        Ok(Named::Command(..)) => Err(CommandError::new(format!("there is no command '{words}'"))),
+        Err(error) => {
+            let topics = table::TOPICS.iter().map(|topic| topic.name);
+            let near = nearest(words, topics).map(|topic| format!("did you mean '{topic}'?"));
+            Err(CommandError { span: None, help: near.or(error.help), ..error })
+        }
+    }
+}
+
+/// A command: what it takes, what it does, examples, other names.
+pub fn command(spec: &CommandSpec) -> String {
+    let mut text = format!("{}\n  {}.\n", spec.usage(), spec.summary);
+    for paragraph in spec.help.split("\n\n") {
+        text += &format!("\n{}", wrapped(paragraph));
+    }
+    if !spec.examples.is_empty() {
+        text += &format!("\nExamples:\n{}", spec.examples.iter().map(|example| format!("  {example}\n")).collect::<String>());
+    }
+    if !spec.aliases.is_empty() {
+        text += &format!("\nAlso: {}\n", spec.aliases.join(", "));
+    }
+    let group = table::GROUPS.iter().find(|group| group.name == spec.name);
+    group.map_or(text.clone(), |group| format!("{text}\n{}", rows(group.members())))
+}
+
+fn topic(topic: &Topic) -> String {
+    format!("{}:\n\n{}", topic.summary, rows(topic.commands.iter()))
+}
+
+fn group(group: &Group) -> String {
+    format!("{}:\n\n{}", group.summary, rows(group.members()))
+}
+
+fn setting(row: &Setting) -> String {
+    format!("set {} {}\n\n{}", row.name, row.kind.in_words(), wrapped(row.help))
+}
+
+/// Commands whose help names `word`.
+pub fn apropos(word: &str) -> String {
+    let word = word.to_lowercase();
+    let names = |text: &str| text.to_lowercase().contains(&word);
+    let is_about = |spec: &&CommandSpec| [spec.name, spec.summary, spec.help].into_iter().chain(spec.aliases.iter().copied()).any(names);
+    let commands = rows(table::commands().filter(is_about));
+    let settings = SETTINGS.iter().filter(|row| names(row.name) || names(row.help));
+    let settings: String = settings.map(|row| format!("  set {}  {}\n", row.name, row.help)).collect();
+    match format!("{commands}{settings}") {
+        none if none.is_empty() => format!("Nothing in the help names '{word}'.\n"),
+        found => found,
+    }
+}
+
+/// A row for each command: what it takes, and what it does in one line.
+fn rows(commands: impl Iterator<Item = &'static CommandSpec>) -> String {
+    let commands: Vec<&CommandSpec> = commands.collect();
+    let names = |spec: &CommandSpec| match short_name(spec) {
+        Some(short) => format!("{}, {short}", spec.name),
+        None => spec.name.to_string(),
+    };
+    let named: Vec<(String, &str)> = commands.iter().map(|spec| (names(spec), spec.summary)).collect();
+    let width = column(named.iter().map(|(name, _)| name.as_str()));
+    named.iter().map(|(name, summary)| format!("  {name:width$}  {summary}\n")).collect()
+}
+
+/// gdb's short name of a command.
+fn short_name(spec: &CommandSpec) -> Option<&'static str> {
+    spec.aliases.first().copied().filter(|alias| alias.len() <= 4 && !alias.contains(' '))
+}
+
+fn column<'a>(names: impl Iterator<Item = &'a str>) -> usize {
+    names.map(|name| name.chars().count()).max().unwrap_or(0)
+}
+
+/// `paragraph` in lines of at most [`WIDTH`] columns.
+fn wrapped(paragraph: &str) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for word in paragraph.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > WIDTH {
+            text.push('\n');
+            column = 0;
+        }
+        if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text += word;
+        column += length;
+    }
+    text + "\n"
+}

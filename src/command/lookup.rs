@@ -1,0 +1,119 @@
+//! Which command a line names: full names, gdb's short names, and prefixes that fit one command only.
+
+use super::call::Piece;
+use super::error::CommandError;
+use super::spec::CommandSpec;
+use super::table::{self, Group};
+use crate::debug::nearest;
+
+/// What the first words of a line name.
+pub enum Named {
+    /// A command, and where its arguments start.
+    Command(&'static CommandSpec, usize),
+    /// A group of commands that nothing follows, such as `info` alone.
+    Group(&'static Group),
+}
+
+/// A word that commands may continue with, and what it leads to.
+type Way = (&'static str, &'static CommandSpec);
+
+/// Finds the command that `line` names. `line` is not blank.
+///
+/// # Errors
+/// There is none, or there are several.
+pub fn find(line: &str) -> Result<Named, CommandError> {
+    let first = word_at(line, 0);
+    if first.text.is_empty() {
+        return Err(CommandError::at(first.start..line.trim_end().len(), "expected a command").with_help("help lists them"));
+    }
+    if let Some(group) = group(&first.text) {
+        return find_in_group(group, line, first.start + first.text.len());
+    }
+    let ways: Vec<Way> = ways("").into_iter().chain(table::GROUPS.iter().filter_map(|group| Some((group.name, group.member()?)))).collect();
+    let spec = choose(&first, &ways, "command")?;
+    match table::GROUPS.iter().find(|group| is_member(spec, group)) {
+        Some(group) => find_in_group(group, line, first.start + first.text.len()),
+        None => Ok(Named::Command(spec, first.start + first.text.len())),
+    }
+}
+
+/// The command of `group` that the second word of `line` names, which starts at or after `from`.
+fn find_in_group(group: &'static Group, line: &str, from: usize) -> Result<Named, CommandError> {
+    // `info cuda warps` is what cuda-gdb calls `info warps`.
+    let mut second = word_at(line, from);
+    if second.text == "cuda" && group.name == "info" {
+        second = word_at(line, second.start + second.text.len());
+    }
+    let itself = table::commands().find(|spec| spec.name == group.name);
+    let ways = ways(group.name);
+    if second.text.is_empty() {
+        let rest = line[from..].trim_start();
+        return match itself {
+            Some(spec) => Ok(Named::Command(spec, from)),
+            None if rest.is_empty() => Ok(Named::Group(group)),
+            None => Err(CommandError::at(second.start..line.trim_end().len(), format!("expected what {} is about", group.name))),
+        };
+    }
+    match (choose(&second, &ways, group.name), itself) {
+        (Ok(spec), _) => Ok(Named::Command(spec, second.start + second.text.len())),
+        (Err(_), Some(spec)) => Ok(Named::Command(spec, from)),
+        (Err(error), None) => Err(error),
+    }
+}
+
+/// The words that lead on behind `group` (behind nothing if it is empty), each with the command it leads to.
+pub fn ways(group: &str) -> Vec<Way> {
+    let all = table::commands().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()).map(move |name| (name, spec)));
+    let ways = all.filter_map(|(name, spec)| match name.split_once(' ') {
+        None => group.is_empty().then_some((name, spec)),
+        Some((first, rest)) => (first == group).then_some((rest, spec)),
+    });
+    ways.collect()
+}
+
+/// The command that `word` names: in full, or as a prefix of one only.
+fn choose(word: &Piece, ways: &[Way], what: &str) -> Result<&'static CommandSpec, CommandError> {
+    if let Some((_, spec)) = ways.iter().find(|(name, _)| *name == word.text) {
+        return Ok(spec);
+    }
+    let fitting: Vec<&Way> = ways.iter().filter(|(name, _)| name.starts_with(&word.text)).collect();
+    match fitting.as_slice() {
+        [] => Err(unknown(word, ways, what)),
+        [first, rest @ ..] if rest.iter().all(|way| std::ptr::eq(way.1, first.1)) => Ok(first.1),
+        several => Err(ambiguous(word, several, what)),
+    }
+}
+
+fn unknown(word: &Piece, ways: &[Way], what: &str) -> CommandError {
+    let near = nearest(&word.text, ways.iter().map(|(name, _)| *name).filter(|name| name.len() > 2));
+    if what == "command" {
+        return word.error(format!("there is no command '{}'", word.text)).with_help("help lists the commands").with_nearest(near);
+    }
+    let help = format!("help {what} lists what it knows");
+    word.error(format!("{what} knows no '{}'", word.text)).with_help(help).with_nearest(near)
+}
+
+fn ambiguous(word: &Piece, ways: &[&Way], what: &str) -> CommandError {
+    let mut names: Vec<&str> = ways.iter().map(|(name, _)| *name).collect();
+    names.sort_unstable();
+    let text = if what == "command" { word.text.clone() } else { format!("{what} {}", word.text) };
+    word.error(format!("'{text}' is ambiguous: {}", names.join(", ")))
+}
+
+/// The group that `word` names in full or by a short name.
+pub fn group(word: &str) -> Option<&'static Group> {
+    table::GROUPS.iter().find(|group| group.name == word || group.aliases.contains(&word))
+}
+
+fn is_member(spec: &CommandSpec, group: &Group) -> bool {
+    spec.name.split_once(' ').is_some_and(|(first, _)| first == group.name)
+}
+
+/// The word of a name that starts at or after `from`, which may be empty.
+pub fn word_at(line: &str, from: usize) -> Piece {
+    let rest = line.get(from..).unwrap_or_default();
+    let start = from + rest.len() - rest.trim_start().len();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    let text = rest.trim_start().chars().take_while(|c| is_name(*c)).collect();
+    Piece { text, start }
+}

@@ -1,0 +1,26 @@
+//! What the user can type: one table of commands, from which parsing, abbreviations, errors, completion and help are made.
+//!
+//! A line goes through [`parse()`], which finds its row in the [`table`] and takes its arguments apart by their kinds, to the row's
+//! handler, which does what it says to the session and answers with an [`Outcome`]. Nothing here writes: the front end words outcomes.
+
+pub mod complete;
+pub mod help;
+pub mod spec;
+pub mod table;
+
+mod call;
+mod context;
+mod display;
+mod error;
+mod execute;
+mod handler;
+mod lookup;
+mod outcome;
+mod parse;
+
+pub use context::{Context, Desk};
+pub use display::{Displays, Shown};
+pub use error::CommandError;
+pub use execute::execute;
+pub use outcome::Outcome;
+pub use parse::{parse, says_nothing};

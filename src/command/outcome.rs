@@ -1,0 +1,76 @@
+//! What came of a command, as plain data; the front end words it.
+
+use std::path::PathBuf;
+
+use super::display::Shown;
+use crate::debug::{Site, TouchText};
+use crate::debug::breakpoints::BreakpointRow;
+use crate::debug::focus::Focus;
+use crate::debug::marks::Mark;
+use crate::debug::stop::Stop;
+use crate::debug::timeline::End;
+use crate::debug::value::ValueText;
+
+/// What came of a command.
+#[derive(Debug)]
+pub enum Outcome {
+    /// Nothing to say.
+    Nothing,
+    /// Lines to say.
+    Text(String),
+    /// It ran, and stopped.
+    Stop(Box<Stop>),
+    /// A breakpoint was made.
+    NewBreakpoint {
+        /// It.
+        row: BreakpointRow,
+        /// Where it is instead, if there is no code where the user wanted it.
+        note: Option<String>,
+    },
+    /// `info breakpoints`.
+    Breakpoints(Vec<BreakpointRow>),
+    /// The value of an expression.
+    Value {
+        /// The expression.
+        what: String,
+        /// Its value.
+        value: ValueText,
+    },
+    /// Displays as they are now.
+    Displays(Vec<Shown>),
+    /// Writes to a place.
+    Touches {
+        /// The place.
+        what: String,
+        /// The writes, in order of time.
+        touches: Vec<TouchText>,
+        /// The user interrupted the search.
+        interrupted: bool,
+    },
+    /// The marks, in order of time.
+    Marks(Vec<(String, Mark)>),
+    /// What time it is.
+    When {
+        /// Now.
+        now: u64,
+        /// The latest time that was executed.
+        recorded: u64,
+        /// How the run ends there, if it does.
+        end: Option<End>,
+    },
+    /// Which thread one looks at.
+    Focus {
+        /// The thread.
+        focus: Focus,
+        /// Where it stands, or why it stands nowhere.
+        site: Result<Box<Site>, String>,
+    },
+    /// Lines follow that belong to it, up to one that says `end`: commands for these breakpoints.
+    Collect(Vec<u32>),
+    /// It must be confirmed: asked again with a yes, it is done.
+    Ask(String),
+    /// The commands of a file are to be executed.
+    Source(PathBuf),
+    /// The end.
+    Quit,
+}

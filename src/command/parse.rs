@@ -1,0 +1,240 @@
+//! Takes a command line apart by the kinds of what the command takes.
+//!
+//! An argument that is one word ends at the next blank. Others (an expression, a location, threads) reach to the word that leads the
+//! next argument, `if` or `block` for instance, or to the end of the line; inside brackets and quotes no word leads anything.
+
+use super::call::{Arg, Call, Piece};
+use super::error::CommandError;
+use super::lookup::{self, Named};
+use super::spec::{ArgKind, ArgSpec, CommandSpec, Suffix};
+use crate::debug::nearest;
+
+/// Words that a thread filter starts with.
+const FILTER_WORDS: &[&str] = &["block", "warp", "lane", "lanes", "thread", "cluster"];
+/// Numbers that a list such as `1-100` can stand for at most.
+const NUMBERS_MAX: usize = 10_000;
+
+/// Takes `line` apart; `None` if it is blank, a comment, or names a group alone.
+///
+/// # Errors
+/// What is wrong with it, and where.
+pub fn parse(line: &str) -> Result<Call, CommandError> {
+    match lookup::find(line)? {
+        Named::Command(spec, end) => parse_arguments(spec, line, end),
+        // `info` alone is a question about what there is.
+        Named::Group(group) => parse(&format!("help {}", group.name)),
+    }
+}
+
+/// Whether `line` says nothing: it is blank or a comment.
+pub fn says_nothing(line: &str) -> bool {
+    let line = line.trim_start();
+    line.is_empty() || line.starts_with('#')
+}
+
+fn parse_arguments(spec: &'static CommandSpec, line: &str, name_end: usize) -> Result<Call, CommandError> {
+    let mut at = name_end;
+    let suffix = parse_suffix(spec, line, &mut at)?;
+    let mut call = Call { spec, line: line.to_string(), suffix, args: Vec::new() };
+    for (index, arg) in spec.args.iter().enumerate() {
+        let (rest, later) = (piece_from(line, at), &spec.args[index + 1..]);
+        let Some(found) = take(arg, later, &rest)? else {
+            if arg.optional {
+                continue;
+            }
+            return Err(call.missing(arg.name));
+        };
+        at = found.piece.start + found.piece.text.len();
+        call.args.push(found);
+    }
+    let rest = piece_from(line, at);
+    if rest.text.is_empty() {
+        return Ok(call);
+    }
+    Err(unexpected(spec, &call, &rest))
+}
+
+/// The error of what is left of a line when all arguments are taken.
+fn unexpected(spec: &CommandSpec, call: &Call, rest: &Piece) -> CommandError {
+    // If an optional argument could have stood here, it is of the wrong form.
+    let skipped = spec.args.iter().find(|arg| arg.optional && arg.lead.is_empty() && call.arg(arg.name).is_none());
+    let message = match skipped {
+        Some(arg) => format!("expected {}, not '{}'", arg.kind.in_words(), first_word(&rest.text)),
+        None if spec.args.is_empty() => format!("{} takes no argument", spec.name),
+        None => format!("'{}' is not expected here", rest.text),
+    };
+    let piece = if skipped.is_some() { Piece { text: first_word(&rest.text).to_string(), start: rest.start } } else { rest.clone() };
+    piece.error(message).with_help(format!("usage: {}", spec.usage()))
+}
+
+fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option<Piece>, CommandError> {
+    let Some(rest) = line[*at..].strip_prefix('/') else { return Ok(None) };
+    let text = first_word(rest).to_string();
+    let piece = Piece { start: *at + 1, text };
+    if spec.suffix == Suffix::None {
+        let whole = Piece { start: *at, text: format!("/{}", piece.text) };
+        return Err(whole.error(format!("{} takes no format", spec.name)).with_help(format!("usage: {}", spec.usage())));
+    }
+    *at = piece.start + piece.text.len();
+    Ok(Some(piece))
+}
+
+/// Takes the argument `arg` off the start of `rest`; `None` if it is not there.
+fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<Arg>, CommandError> {
+    let Some(rest) = behind_lead(arg, rest) else { return Ok(None) };
+    let extent = extent(arg, later, &rest.text);
+    let text = rest.text[..extent].trim_end();
+    if text.is_empty() {
+        if arg.lead.is_empty() {
+            return Ok(None);
+        }
+        let expected = format!("expected {} behind '{}'", arg.kind.in_words(), arg.lead);
+        return Err(CommandError::at(rest.start..rest.start, expected));
+    }
+    let piece = Piece { text: text.to_string(), start: rest.start };
+    // What does not fit an optional argument may be a later one.
+    let may_be_later = arg.optional && later.iter().any(|arg| arg.lead.is_empty());
+    match numbers(arg.kind, &piece) {
+        Ok(numbers) => Ok(Some(Arg { name: arg.name, kind: arg.kind, piece: unquoted(arg.kind, piece), numbers })),
+        Err(_) if may_be_later => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// What stands behind the word that leads to `arg`; `None` if that word is not there.
+fn behind_lead(arg: &ArgSpec, rest: &Piece) -> Option<Piece> {
+    if arg.kind == ArgKind::ThreadFilter && arg.lead.is_empty() {
+        return FILTER_WORDS.contains(&first_word(&rest.text)).then(|| rest.clone());
+    }
+    if arg.lead.is_empty() {
+        return Some(rest.clone());
+    }
+    let piece = starts_with_lead(&rest.text, arg.lead).then(|| piece_from(&rest.text, arg.lead.len()))?;
+    Some(Piece { start: rest.start + piece.start, text: piece.text })
+}
+
+/// Whether `text` starts with `lead`, and with no longer word: `if(a)` starts with `if`, `iffy` does not.
+fn starts_with_lead(text: &str, lead: &str) -> bool {
+    let is_word = lead.ends_with(|c: char| c.is_ascii_alphanumeric());
+    text.strip_prefix(lead).is_some_and(|behind| !is_word || !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+}
+
+/// Bytes of `text` that belong to `arg`.
+fn extent(arg: &ArgSpec, later: &[ArgSpec], text: &str) -> usize {
+    if arg.kind.is_word() {
+        return first_word(text).len();
+    }
+    if matches!(arg.kind, ArgKind::File | ArgKind::Message) && text.starts_with('"') {
+        let closing = text[1..].find('"').map_or(text.len(), |at| at + 2);
+        return if arg.kind == ArgKind::File { closing } else { text.len() };
+    }
+    if arg.kind == ArgKind::File && later.iter().any(|arg| !arg.optional) {
+        return first_word(text).len();
+    }
+    let leads: Vec<&str> = later.iter().flat_map(leads).copied().collect();
+    let is_lead = |word: &str| leads.iter().any(|lead| starts_with_lead(word, lead));
+    let later_argument = top_level_words(text).find(|(_, word)| is_lead(word));
+    later_argument.map_or(text.len(), |(at, _)| at)
+}
+
+/// The words that lead to `arg`.
+fn leads(arg: &ArgSpec) -> &[&'static str] {
+    match (arg.kind, arg.lead) {
+        (ArgKind::ThreadFilter, "") => FILTER_WORDS,
+        (_, "") => &[],
+        _ => std::slice::from_ref(&arg.lead),
+    }
+}
+
+/// The words of `text` that stand in no brackets and no quotes, but for the first, with their offsets.
+fn top_level_words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let (mut depth, mut quoted, mut before) = (0_i32, false, ' ');
+    let mut starts = Vec::new();
+    for (at, c) in text.char_indices() {
+        match c {
+            '"' => quoted = !quoted,
+            '(' | '[' | '{' if !quoted => depth += 1,
+            ')' | ']' | '}' if !quoted => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 && !quoted && at > 0 && before.is_whitespace() && !c.is_whitespace() {
+            starts.push(at);
+        }
+        before = c;
+    }
+    starts.into_iter().map(|at| (at, first_word(&text[at..])))
+}
+
+/// The numbers that an argument of `kind` stands for.
+fn numbers(kind: ArgKind, piece: &Piece) -> Result<Vec<u64>, CommandError> {
+    let expected = |piece: &Piece| piece.error(format!("expected {}, not '{}'", kind.in_words(), piece.text));
+    match kind {
+        ArgKind::Number => number(&piece.text).map(|number| vec![number]).ok_or_else(|| expected(piece)),
+        ArgKind::Count => match number(&piece.text) {
+            Some(number) if number > 0 => Ok(vec![number]),
+            _ => Err(expected(piece)),
+        },
+        ArgKind::Numbers => list(piece),
+        ArgKind::Choice(words) if !words.contains(&piece.text.as_str()) => {
+            Err(expected(piece).with_nearest(nearest(&piece.text, words.iter().copied())))
+        }
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// `1 3-5` is 1, 3, 4, 5.
+fn list(piece: &Piece) -> Result<Vec<u64>, CommandError> {
+    let mut numbers = Vec::new();
+    let mut words = vec![(0, first_word(&piece.text))];
+    words.extend(top_level_words(&piece.text));
+    for (at, word) in words {
+        let word = Piece { start: piece.start + at, text: word.to_string() };
+        let (first, last) = word.text.split_once('-').unwrap_or((&word.text, &word.text));
+        let (Some(first), Some(last)) = (number(first), number(last)) else {
+            return Err(word.error(format!("expected {}, not '{}'", ArgKind::Numbers.in_words(), word.text)));
+        };
+        if last.saturating_sub(first) >= NUMBERS_MAX as u64 || first > last {
+            return Err(word.error(format!("'{}' is no range of at most {NUMBERS_MAX} numbers", word.text)));
+        }
+        numbers.extend(first..=last);
+    }
+    Ok(numbers)
+}
+
+/// `12`, `8,431` and `0x1f`.
+pub fn number(text: &str) -> Option<u64> {
+    match text.strip_prefix("0x") {
+        Some(digits) => u64::from_str_radix(digits, 16).ok(),
+        None if text.contains(',') => grouped(text),
+        None if text.starts_with('+') => None,
+        None => text.parse().ok(),
+    }
+}
+
+/// `8,431`: groups of three digits as answers show them.
+fn grouped(text: &str) -> Option<u64> {
+    let mut groups = text.split(',');
+    let first = groups.next()?;
+    let well = (1..=3).contains(&first.len()) && groups.all(|group| group.len() == 3);
+    let digits: String = text.chars().filter(|c| *c != ',').collect();
+    (well && digits.chars().all(|c| c.is_ascii_digit())).then(|| digits.parse().ok()).flatten()
+}
+
+/// Files may stand in quotes.
+fn unquoted(kind: ArgKind, piece: Piece) -> Piece {
+    match piece.text.strip_prefix('"') {
+        Some(inner) if kind == ArgKind::File => Piece { text: inner.trim_end_matches('"').to_string(), start: piece.start + 1 },
+        _ => piece,
+    }
+}
+
+/// What stands at or after `at`, without the blanks around it.
+fn piece_from(line: &str, at: usize) -> Piece {
+    let rest = line.get(at..).unwrap_or_default();
+    let start = at + rest.len() - rest.trim_start().len();
+    Piece { text: rest.trim().to_string(), start }
+}
+
+pub(super) fn first_word(text: &str) -> &str {
+    text.split(char::is_whitespace).next().unwrap_or_default()
+}

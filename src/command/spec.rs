@@ -1,0 +1,203 @@
+//! What a row of the command table says: how a command is called, what it takes, what it does.
+
+use super::call::Call;
+use super::context::Context;
+use super::error::CommandError;
+use super::outcome::Outcome;
+
+/// A command.
+pub struct CommandSpec {
+    /// Its name; of a subcommand all words, `info registers`.
+    pub name: &'static str,
+    /// Other names, in full.
+    pub aliases: &'static [&'static str],
+    /// What it takes, in order.
+    pub args: &'static [ArgSpec],
+    /// What may follow the name behind a slash.
+    pub suffix: Suffix,
+    /// What it does, in one line without a full stop.
+    pub summary: &'static str,
+    /// What it does, in paragraphs.
+    pub help: &'static str,
+    /// Lines that use it.
+    pub examples: &'static [&'static str],
+    /// What an empty line after it does.
+    pub repeats: Repeat,
+    /// Does it.
+    pub handler: Handler,
+}
+
+/// Does what a command says. What it changes is in the context; what it found is the outcome, which the front end words.
+pub type Handler = fn(&mut Context<'_>, &Call) -> Result<Outcome, CommandError>;
+
+/// A row to build others from: a command without arguments.
+pub const PLAIN: CommandSpec = CommandSpec {
+    name: "",
+    aliases: &[],
+    args: &[],
+    suffix: Suffix::None,
+    summary: "",
+    help: "",
+    examples: &[],
+    repeats: Repeat::No,
+    handler: |_, _| Ok(Outcome::Nothing),
+};
+
+/// What an empty line after a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Repeat {
+    /// Nothing.
+    No,
+    /// The same again.
+    Same,
+    /// The command without its arguments, which goes on from where it ended.
+    GoOn,
+}
+
+/// What may follow a command's name behind a slash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Suffix {
+    /// Nothing.
+    None,
+    /// A format: `/x`.
+    Format,
+    /// A count, a format and a unit: `/8xw`.
+    Examine,
+}
+
+/// An argument.
+pub struct ArgSpec {
+    /// How the usage line calls it.
+    pub name: &'static str,
+    /// What it is.
+    pub kind: ArgKind,
+    /// Whether it can be left out.
+    pub optional: bool,
+    /// The word before it, such as `if` before a condition; empty for none.
+    pub lead: &'static str,
+}
+
+impl ArgSpec {
+    /// One that must be given.
+    pub const fn new(name: &'static str, kind: ArgKind) -> Self {
+        Self { name, kind, optional: false, lead: "" }
+    }
+
+    /// It can be left out.
+    pub const fn optional(self) -> Self {
+        Self { optional: true, ..self }
+    }
+
+    /// It stands behind this word.
+    pub const fn behind(self, lead: &'static str) -> Self {
+        Self { lead, ..self }
+    }
+}
+
+/// What an argument is: how far it reaches, what it must look like, and what can be completed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArgKind {
+    /// A number.
+    Number,
+    /// Numbers and ranges of numbers: `1 3-5`.
+    Numbers,
+    /// How often, from 1.
+    Count,
+    /// A moment: a tick, `start`, `end` or a mark.
+    Tick,
+    /// An expression.
+    Expression,
+    /// A place in the code: a label, a line, `file:line`, a kernel or function, `*pc`, `op PATTERN`.
+    Location,
+    /// A register.
+    Register,
+    /// A variable.
+    Symbol,
+    /// A file.
+    File,
+    /// A name that the user gives.
+    Name,
+    /// Threads: `block 1,0,0 warp 2 lane 0-7`.
+    ThreadFilter,
+    /// Coordinates of a block or a thread, `1,0,0`, and what may follow them: `1,0,0 warp 2`.
+    Coordinates,
+    /// An event that `catch` and `run-to` know.
+    Event,
+    /// A setting.
+    Setting,
+    /// A setting and its value, or a place and its value: `listsize 20`, `%r1 = 5`.
+    Assignment,
+    /// A topic of the help, or a command.
+    Topic,
+    /// One word.
+    Word,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// A text in double quotes and what follows it.
+    Message,
+    /// All that is left of the line.
+    Rest,
+    /// A line of its own: a command with its arguments.
+    Command,
+}
+
+impl ArgKind {
+    /// What it is, after "expected".
+    pub fn in_words(self) -> String {
+        let words = match self {
+            Self::Number => "a number",
+            Self::Numbers => "numbers such as 1 3-5",
+            Self::Count => "a number from 1",
+            Self::Tick => "a tick, start, end or a mark",
+            Self::Expression => "an expression",
+            Self::Location => "a label, a line, FILE:LINE, a function, *PC or op PATTERN",
+            Self::Register => "a register",
+            Self::Symbol => "a symbol",
+            Self::File => "a file",
+            Self::Name => "a name",
+            Self::ThreadFilter => "threads such as block 1,0,0 warp 2 lane 0-7",
+            Self::Coordinates => "coordinates such as 1,0,0",
+            Self::Event => "an event",
+            Self::Setting => "a setting",
+            Self::Assignment => "SETTING VALUE or PLACE = VALUE",
+            Self::Topic => "a topic or a command",
+            Self::Word => "a word",
+            Self::Choice(words) => return words.join(" or "),
+            Self::Message => "a text in double quotes",
+            Self::Rest => "a text",
+            Self::Command => "a command",
+        };
+        words.to_string()
+    }
+
+    /// Whether it ends at the next blank; others reach to the word before a later argument, or to the end of the line.
+    pub fn is_word(self) -> bool {
+        use ArgKind::{Choice, Count, Name, Number, Register, Setting, Symbol, Tick, Word};
+        matches!(self, Number | Count | Tick | Register | Symbol | Name | Setting | Word | Choice(_))
+    }
+}
+
+impl CommandSpec {
+    /// The name and what it takes: `break [LOCATION] [THREADS] [if CONDITION]`.
+    pub fn usage(&self) -> String {
+        let suffix = match self.suffix {
+            Suffix::None => "",
+            Suffix::Format => "[/FORMAT]",
+            Suffix::Examine => "[/COUNT FORMAT UNIT]",
+        };
+        let args = self.args.iter().map(|arg| format!(" {}", arg.usage()));
+        format!("{}{suffix}{}", self.name, args.collect::<String>())
+    }
+}
+
+impl ArgSpec {
+    /// `[if CONDITION]`
+    pub fn usage(&self) -> String {
+        let name = match self.kind {
+            ArgKind::Choice(words) if self.name.is_empty() => words.join("|"),
+            _ => self.name.to_string(),
+        };
+        let text = if self.lead.is_empty() { name } else { format!("{} {name}", self.lead) };
+        if self.optional { format!("[{text}]") } else { text }
+    }
+}

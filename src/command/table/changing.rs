@@ -1,0 +1,58 @@
+//! Changing registers, memory and settings.
+
+use crate::command::handler::changing as handler;
+use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN};
+
+pub const COMMANDS: &[CommandSpec] = &[
+    CommandSpec {
+        name: "set",
+        args: &[ArgSpec::new("SETTING VALUE | PLACE = VALUE", ArgKind::Assignment)],
+        summary: "Change a setting, a register or memory",
+        help: "'set SETTING VALUE' changes a setting; 'show' lists them.\n\n\
+            'set PLACE = VALUE' writes a register of the focused lane (%r1), of several lanes (%r1@0-7) or of all (%r1@*), a variable, or \
+            memory. What was recorded behind the present time is dropped, because it would be different now: that is asked first, and in a \
+            script it takes --yes.",
+        examples: &["set listsize 20", "set %r1 = 5"],
+        handler: handler::set,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "set var",
+        aliases: &["set variable"],
+        args: &[ArgSpec::new("PLACE = VALUE", ArgKind::Assignment)],
+        summary: "Change a register or memory",
+        help: "As 'set PLACE = VALUE', for names that are those of settings too.",
+        examples: &["set var %r1 = 5"],
+        handler: handler::set_variable,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "show",
+        args: &[ArgSpec::new("SETTING", ArgKind::Setting).optional()],
+        summary: "Show the settings",
+        help: "Shows a setting, or all of them with what they do.",
+        examples: &["show", "show listsize"],
+        handler: handler::show,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "dump",
+        args: &[ArgSpec::new("FILE", ArgKind::File), ArgSpec::new("MEMORY", ArgKind::Expression)],
+        summary: "Write memory to a file",
+        help: "Writes a buffer, a variable or a range of memory to a file: with its type and shape to FILE.npy, as bare bytes to any other \
+            name.",
+        examples: &["dump out.npy out"],
+        handler: handler::dump,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "restore",
+        args: &[ArgSpec::new("FILE", ArgKind::File), ArgSpec::new("MEMORY", ArgKind::Expression)],
+        summary: "Read memory from a file",
+        help: "Writes what a file holds to a buffer, a variable or a range of memory. As set, it drops what was recorded behind the \
+            present time.",
+        examples: &["restore out.npy out"],
+        handler: handler::restore,
+        ..PLAIN
+    },
+];

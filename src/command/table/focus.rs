@@ -1,0 +1,98 @@
+//! Which thread one looks at.
+
+use crate::command::handler::focus as handler;
+use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat};
+
+const COORDINATES: ArgSpec = ArgSpec::new("X,Y,Z", ArgKind::Coordinates).optional();
+const NUMBER: ArgSpec = ArgSpec::new("N", ArgKind::Coordinates).optional();
+const STEPS: ArgSpec = ArgSpec::new("N", ArgKind::Count).optional();
+
+pub const COMMANDS: &[CommandSpec] = &[
+    CommandSpec {
+        name: "block",
+        args: &[COORDINATES],
+        summary: "Look at a block",
+        help: "Moves the focus to a block, to the same warp and lane as before if it has them. More can follow: 'block 1,0,0 thread 5'. \
+            Without coordinates, says where the focus is.",
+        examples: &["block 1,0,0", "block 1 thread 5"],
+        handler: handler::by_name,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "thread",
+        aliases: &["t"],
+        args: &[COORDINATES],
+        summary: "Look at a thread of the focused block",
+        help: "Moves the focus to a thread, given as threadIdx. Without coordinates, says where the focus is.",
+        examples: &["thread 33", "thread 1,2"],
+        handler: handler::by_name,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "warp",
+        args: &[NUMBER],
+        summary: "Look at a warp of the focused block",
+        help: "Moves the focus to a warp: to the same lane if it still runs, else to the lowest that does.",
+        examples: &["warp 1", "warp 1 lane 5"],
+        handler: handler::by_name,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "lane",
+        args: &[NUMBER],
+        summary: "Look at a lane of the focused warp",
+        help: "Moves the focus to a lane, 0 to 31.",
+        examples: &["lane 5"],
+        handler: handler::by_name,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "cluster",
+        args: &[COORDINATES],
+        summary: "Look at a cluster",
+        help: "Moves the focus to the first block of a cluster.",
+        examples: &["cluster 0,0,0"],
+        handler: handler::by_name,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "cuda",
+        args: &[ArgSpec::new("THREADS", ArgKind::Coordinates).optional()],
+        summary: "Look at a thread, as cuda-gdb says it",
+        help: "'cuda block 1 thread 5' moves the focus; 'cuda block thread', with no numbers, says where it is.",
+        examples: &["cuda block 1 thread 5", "cuda kernel block thread"],
+        handler: handler::cuda,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "frame",
+        aliases: &["f"],
+        args: &[ArgSpec::new("N", ArgKind::Number).optional()],
+        summary: "Look at a frame of the backtrace",
+        help: "Selects a frame: registers, locals and the list are its. Without a number, shows the selected one.",
+        examples: &["frame 1", "frame"],
+        handler: handler::frame,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "up",
+        args: &[STEPS],
+        summary: "Look at the caller",
+        help: "Selects the frame that called the selected one, or the N-th from it.",
+        examples: &["up"],
+        repeats: Repeat::Same,
+        handler: handler::up,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "down",
+        aliases: &["dow"],
+        args: &[STEPS],
+        summary: "Look at the called frame",
+        help: "Undoes up.",
+        examples: &["down"],
+        repeats: Repeat::Same,
+        handler: handler::down,
+        ..PLAIN
+    },
+];

@@ -1,0 +1,26 @@
+//! Finding out what there is.
+
+use crate::command::handler::help as handler;
+use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN};
+
+pub const COMMANDS: &[CommandSpec] = &[
+    CommandSpec {
+        name: "help",
+        aliases: &["h"],
+        args: &[ArgSpec::new("TOPIC", ArgKind::Topic).optional()],
+        summary: "Explain a command, a topic or a setting",
+        help: "Without a word, lists the topics; with a topic, its commands; with a command, what it takes and does, with examples.",
+        examples: &["help", "help stopping", "help break", "help info registers"],
+        handler: handler::help,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "apropos",
+        args: &[ArgSpec::new("WORD", ArgKind::Rest)],
+        summary: "Find commands by a word of their help",
+        help: "Lists the commands and settings whose help names the word.",
+        examples: &["apropos barrier"],
+        handler: handler::apropos,
+        ..PLAIN
+    },
+];

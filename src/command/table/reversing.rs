@@ -1,0 +1,162 @@
+//! Running backwards, and going to any time.
+
+use crate::command::handler::reversing as handler;
+use crate::command::handler::running::{self, Step};
+use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat};
+use crate::debug::stop::Direction;
+
+const UNIT: ArgSpec = ArgSpec::new("UNIT", ArgKind::Choice(&["lane", "warp", "block", "grid"])).optional();
+const COUNT: ArgSpec = ArgSpec::new("N", ArgKind::Count).optional();
+const PLACE: ArgSpec = ArgSpec::new("PLACE", ArgKind::Expression);
+
+pub const COMMANDS: &[CommandSpec] = &[
+    CommandSpec {
+        name: "reverse-stepi",
+        aliases: &["rsi"],
+        args: &[UNIT, COUNT],
+        summary: "Take one instruction back, or N of them",
+        help: "Goes back to before the last instruction that the focused warp executed; with a unit, that its lane, its block or the grid \
+            executed. Registers, memory and all other warps are as they were.",
+        examples: &["reverse-stepi", "rsi 10", "rsi lane"],
+        repeats: Repeat::Same,
+        handler: |context, call| running::step(context, call, Step::Instruction, false, Direction::Backward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "reverse-nexti",
+        aliases: &["rni"],
+        args: &[UNIT, COUNT],
+        summary: "Take one instruction back, a call as one",
+        help: "As reverse-stepi, but a call counts as one instruction.",
+        examples: &["reverse-nexti"],
+        repeats: Repeat::Same,
+        handler: |context, call| running::step(context, call, Step::Instruction, true, Direction::Backward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "reverse-step",
+        aliases: &["rs"],
+        args: &[UNIT, COUNT],
+        summary: "Go back to the start of the line before, into calls",
+        help: "Goes back to where the focused lane began the line before this one; in the middle of a line, to where it began this one.",
+        examples: &["reverse-step", "rs 3"],
+        repeats: Repeat::Same,
+        handler: |context, call| running::step(context, call, Step::Line, false, Direction::Backward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "reverse-next",
+        aliases: &["rn"],
+        args: &[UNIT, COUNT],
+        summary: "Go back to the start of the line before, over calls",
+        help: "As reverse-step, but a call belongs to the line it stands on.",
+        examples: &["reverse-next"],
+        repeats: Repeat::Same,
+        handler: |context, call| running::step(context, call, Step::Line, true, Direction::Backward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "reverse-continue",
+        aliases: &["rc"],
+        args: &[COUNT],
+        summary: "Run backwards until something stops",
+        help: "Goes back to the last moment at which a breakpoint, a watchpoint or a catchpoint would have stopped; to the beginning if \
+            there is none. A watchpoint stops before the write, with the old value in place.",
+        examples: &["reverse-continue", "rc"],
+        repeats: Repeat::Same,
+        handler: |context, call| running::run_on(context, call, Direction::Backward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "reverse-finish",
+        aliases: &["rfin"],
+        summary: "Go back to the call of the selected frame",
+        help: "Goes back to before the call that led to the function of the selected frame.",
+        examples: &["reverse-finish"],
+        handler: |context, _| running::finish(context, Direction::Backward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "goto",
+        args: &[ArgSpec::new("TICK", ArgKind::Tick)],
+        summary: "Go to any time: a tick, start, end or a mark",
+        help: "Goes to a tick: the number of warp-instructions issued before. 'start' is tick 0, 'end' the furthest that was executed; a name \
+            is a mark. A tick that was not reached yet is run to; no breakpoint stops on the way.",
+        examples: &["goto 1,234", "goto start", "goto before-loop"],
+        handler: handler::goto,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "mark",
+        args: &[ArgSpec::new("NAME", ArgKind::Name)],
+        summary: "Name the present time, to come back with goto",
+        help: "Gives the present time and focus a name. 'goto NAME' comes back. A mark that exists moves here.",
+        examples: &["mark before-loop"],
+        handler: handler::mark,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info marks",
+        summary: "List the marks",
+        help: "Lists the marks with their times.",
+        examples: &["info marks"],
+        handler: handler::marks,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "when",
+        aliases: &["info time"],
+        summary: "Say what time it is, and how far the run was recorded",
+        help: "Shows the present tick, the furthest that was executed, and whether the kernel has ended there.",
+        examples: &["when"],
+        handler: handler::when,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "back",
+        summary: "Go to the position visited before",
+        help: "Goes to where the last stop but one was, as the back button of a browser does. 'forward' undoes it.",
+        examples: &["back"],
+        repeats: Repeat::Same,
+        handler: handler::back,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "forward",
+        summary: "Undo back",
+        help: "Goes to the position that the last 'back' left.",
+        examples: &["forward"],
+        repeats: Repeat::Same,
+        handler: handler::forward,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "last",
+        args: &[PLACE],
+        summary: "Find who wrote the present value of a register or of memory",
+        help: "Finds the last write to a place before the present time, and shows its tick, thread, instruction, and the value before and \
+            after. A place is a register of the focused lane, a predicate, a variable, or memory behind an address. Enter on an empty line \
+            goes there.",
+        examples: &["last %r7", "last %p1"],
+        handler: handler::last,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "first",
+        args: &[PLACE],
+        summary: "Find the first write to a register or to memory",
+        help: "As last, but the first write since the beginning.",
+        examples: &["first %r7"],
+        handler: handler::first,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "history",
+        args: &[PLACE],
+        summary: "List all writes to a register or to memory",
+        help: "Lists all writes to a place up to the furthest that was executed: tick, thread, old value and new.",
+        examples: &["history %r7"],
+        handler: handler::history,
+        ..PLAIN
+    },
+];

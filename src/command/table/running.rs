@@ -1,0 +1,132 @@
+//! Running forwards.
+
+use crate::command::handler::running::{self as handler, Step};
+use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat};
+use crate::debug::stop::Direction;
+
+const UNIT: ArgSpec = ArgSpec::new("UNIT", ArgKind::Choice(&["lane", "warp", "block", "grid"])).optional();
+const COUNT: ArgSpec = ArgSpec::new("N", ArgKind::Count).optional();
+
+pub const COMMANDS: &[CommandSpec] = &[
+    CommandSpec {
+        name: "run",
+        aliases: &["r"],
+        summary: "Run from the beginning",
+        help: "Goes to the beginning and runs until something stops the kernel: a breakpoint, a fault, its end. Breakpoints, marks and \
+            displays stay.",
+        examples: &["run"],
+        handler: handler::run,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "start",
+        summary: "Go to the beginning, before the first instruction",
+        help: "Goes to time 0, where nothing has been executed. What was recorded stays: 'goto end' leads back to where one was.",
+        examples: &["start"],
+        handler: handler::start,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "continue",
+        aliases: &["c", "cont"],
+        args: &[COUNT],
+        summary: "Run until something stops the kernel",
+        help: "Runs all warps, in the order that the seed gives, until a breakpoint, a watchpoint, a catchpoint, a fault or the end of the \
+            kernel stops them. With a number, lets all stops but the N-th pass. The focus moves to the thread that stopped.",
+        examples: &["continue", "c 3"],
+        repeats: Repeat::Same,
+        handler: |context, call| handler::run_on(context, call, Direction::Forward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "stepi",
+        aliases: &["si"],
+        args: &[UNIT, COUNT],
+        summary: "Execute one instruction, or N of them",
+        help: "Executes the next instruction of the focused warp, for those of its lanes that stand there. Other warps stand still, unless \
+            the focused one needs them: a warp that waits at a barrier lets others run just as far as it takes, and the answer says how \
+            far.\n\n\
+            A unit says whose instruction is meant: the focused lane's, its warp's, any of its block's, or any of the grid's. Without one \
+            'set step-unit' decides. 'set divergent-step' decides what becomes of the focus when other lanes of the warp run first.",
+        examples: &["stepi", "si 10", "stepi lane", "si grid 100"],
+        repeats: Repeat::Same,
+        handler: |context, call| handler::step(context, call, Step::Instruction, false, Direction::Forward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "nexti",
+        aliases: &["ni"],
+        args: &[UNIT, COUNT],
+        summary: "Execute one instruction, a call as one",
+        help: "As stepi, but a call counts as one instruction: what is called runs to its return.",
+        examples: &["nexti", "ni 4"],
+        repeats: Repeat::Same,
+        handler: |context, call| handler::step(context, call, Step::Instruction, true, Direction::Forward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "step",
+        aliases: &["s"],
+        args: &[UNIT, COUNT],
+        summary: "Execute up to another line, into calls",
+        help: "Executes until the focused lane stands on another line: of the source language where .loc names lines, else of PTX ('set \
+            step-by ptx' steps lines of PTX always). Steps into calls.",
+        examples: &["step", "s 3", "step lane"],
+        repeats: Repeat::Same,
+        handler: |context, call| handler::step(context, call, Step::Line, false, Direction::Forward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "next",
+        aliases: &["n"],
+        args: &[UNIT, COUNT],
+        summary: "Execute up to another line, over calls",
+        help: "As step, but a call belongs to the line it stands on.",
+        examples: &["next", "n 2"],
+        repeats: Repeat::Same,
+        handler: |context, call| handler::step(context, call, Step::Line, true, Direction::Forward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "finish",
+        aliases: &["fin"],
+        summary: "Run until the selected frame returns",
+        help: "Runs until the function of the selected frame has returned to its caller. In the kernel itself there is no caller: the \
+            focused thread runs to its exit.",
+        examples: &["finish"],
+        handler: |context, _| handler::finish(context, Direction::Forward),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "until",
+        aliases: &["u"],
+        args: &[ArgSpec::new("LOCATION", ArgKind::Location).optional()],
+        summary: "Run to a line behind the present one: to the end of a loop",
+        help: "As next, but never goes back in the text: at the jump at the end of a loop it runs the loop to its end.\n\n\
+            With a location, runs until the focused lane stands there or the present frame returns.",
+        examples: &["until", "until 37"],
+        repeats: Repeat::Same,
+        handler: handler::until,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "advance",
+        args: &[ArgSpec::new("LOCATION", ArgKind::Location)],
+        summary: "Run until the focused lane stands at a location",
+        help: "Runs until the focused lane stands at the location. Other threads do not stop it; breakpoints do.",
+        examples: &["advance 37"],
+        handler: handler::advance,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "run-to",
+        args: &[ArgSpec::new("EVENT", ArgKind::Event)],
+        summary: "Run until the focused warp comes to an event",
+        help: "Runs until the focused warp is about to do it: barrier (with a number, that one), call, exit, atomic, printf; or until it \
+            has happened to it: divergence, reconvergence. As catch, but once, and for the focused warp only.",
+        examples: &["run-to divergence", "run-to barrier 0"],
+        repeats: Repeat::Same,
+        handler: handler::run_to,
+        ..PLAIN
+    },
+];

@@ -1,0 +1,36 @@
+//! Scripts, saving, leaving.
+
+use crate::command::handler::session as handler;
+use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN};
+
+const FILE: ArgSpec = ArgSpec::new("FILE", ArgKind::File);
+
+pub const COMMANDS: &[CommandSpec] = &[
+    CommandSpec {
+        name: "source",
+        args: &[FILE],
+        summary: "Execute the commands of a file",
+        help: "Executes the lines of a file as if they were typed. Lines that start with # are comments. The first error ends it.",
+        examples: &["source setup.ptxdbg"],
+        handler: handler::source,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "echo",
+        args: &[ArgSpec::new("TEXT", ArgKind::Rest).optional()],
+        summary: "Print a text",
+        help: "Prints a text, for scripts.",
+        examples: &["echo before the loop"],
+        handler: handler::echo,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "quit",
+        aliases: &["q", "exit"],
+        summary: "Leave",
+        help: "Leaves ptxdbg. So does Ctrl-D.",
+        examples: &["quit"],
+        handler: handler::quit,
+        ..PLAIN
+    },
+];

@@ -1,0 +1,165 @@
+//! Breakpoints, watchpoints and catchpoints.
+
+use crate::command::handler::stopping as handler;
+use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN};
+use crate::debug::breakpoints::WatchMode;
+
+const THREADS: ArgSpec = ArgSpec::new("THREADS", ArgKind::ThreadFilter).optional();
+const CONDITION: ArgSpec = ArgSpec::new("CONDITION", ArgKind::Expression).behind("if").optional();
+const PLACE: ArgSpec = ArgSpec::new("PLACE", ArgKind::Expression);
+const NUMBERS: ArgSpec = ArgSpec::new("N", ArgKind::Numbers).optional();
+const LOCATION: ArgSpec = ArgSpec::new("LOCATION", ArgKind::Location).optional();
+
+pub const COMMANDS: &[CommandSpec] = &[
+    CommandSpec {
+        name: "break",
+        aliases: &["b", "br", "brk"],
+        args: &[LOCATION, THREADS, CONDITION],
+        summary: "Stop where threads are about to execute an instruction",
+        help: "A location is a line of the PTX file (37) or of a source file (saxpy.cu:12), a label, a kernel or function, the address of \
+            an instruction (*pc 12), or all instructions of a form (op atom.*). Without one it is where the focused lane stands.\n\n\
+            THREADS limits it to some threads, as 'block 1,0,0 warp 2 lane 0-7'. A condition is evaluated for each lane: the kernel \
+            stops where it is true for one of them, and the focus moves to that lane.",
+        examples: &["break 37", "break 37 warp 1 lane 0-7", "b 37 if %r1 > 100", "break op atom.*"],
+        handler: |context, call| handler::breakpoint(context, call, false),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "tbreak",
+        aliases: &["tb"],
+        args: &[LOCATION, THREADS, CONDITION],
+        summary: "Set a breakpoint that stops once",
+        help: "As break, but the breakpoint is deleted when it stops.",
+        examples: &["tbreak 37"],
+        handler: |context, call| handler::breakpoint(context, call, true),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "watch",
+        args: &[PLACE, THREADS, CONDITION],
+        summary: "Stop when a register or memory changes",
+        help: "Stops behind the instruction that writes another value to the place, and says which lane wrote it, the old value and the new. \
+            A place is a register of the focused lane (%r1), of several (%r1@0-7) or of all (%r1@*), a variable, or memory behind an \
+            address. Backwards it stops before the write.",
+        examples: &["watch %r1", "watch %r1 if %r1 > 100"],
+        handler: |context, call| handler::watch(context, call, WatchMode::Change),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "rwatch",
+        args: &[PLACE, THREADS, CONDITION],
+        summary: "Stop when a register or memory is read",
+        help: "As watch, but stops where the place is read.",
+        examples: &["rwatch %r1"],
+        handler: |context, call| handler::watch(context, call, WatchMode::Read),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "awatch",
+        args: &[PLACE, THREADS, CONDITION],
+        summary: "Stop when a register or memory is read or written",
+        help: "As watch, but stops at every access, also where the value does not change.",
+        examples: &["awatch %r1"],
+        handler: |context, call| handler::watch(context, call, WatchMode::Access),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "catch",
+        args: &[ArgSpec::new("EVENT", ArgKind::Event), THREADS, CONDITION],
+        summary: "Stop when something happens",
+        help: "Stops before a barrier (with a number, that one), a call, an exit, an atomic operation or a printf is executed; behind a \
+            divergence or a reconvergence; and where a fault or a finding is.",
+        examples: &["catch divergence", "catch barrier 0 block 1,0,0"],
+        handler: |context, call| handler::catch(context, call, false),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "tcatch",
+        args: &[ArgSpec::new("EVENT", ArgKind::Event), THREADS, CONDITION],
+        summary: "Set a catchpoint that stops once",
+        help: "As catch, but the catchpoint is deleted when it stops.",
+        examples: &["tcatch exit"],
+        handler: |context, call| handler::catch(context, call, true),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "dprintf",
+        args: &[
+            ArgSpec::new("LOCATION", ArgKind::Location),
+            ArgSpec::new("FORMAT", ArgKind::Message).behind(","),
+        ],
+        summary: "Print a line where threads pass, without stopping",
+        help: "Writes a line for each group of lanes that comes to the location, and goes on. The format is printf's.",
+        examples: &["dprintf 37,\"r1 is %d\\n\",%r1"],
+        handler: handler::logpoint,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "commands",
+        args: &[NUMBERS],
+        summary: "Give commands that are executed when a breakpoint stops",
+        help: "The lines that follow, up to one that says 'end', are executed whenever one of these breakpoints stops; without a number it \
+            is the last that was made. 'silent' as the first line keeps the stop itself from being printed. No lines at all take them away.",
+        examples: &["commands 1"],
+        handler: handler::commands,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "condition",
+        aliases: &["cond"],
+        args: &[ArgSpec::new("N", ArgKind::Number), ArgSpec::new("CONDITION", ArgKind::Expression).optional()],
+        summary: "Change when a breakpoint stops",
+        help: "Gives a breakpoint a condition; without one, takes it away.",
+        examples: &["condition 1 %r1 > 100", "condition 1"],
+        handler: handler::condition,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "ignore",
+        args: &[ArgSpec::new("N", ArgKind::Number), ArgSpec::new("COUNT", ArgKind::Number)],
+        summary: "Let a breakpoint pass some times",
+        help: "The next COUNT times that the breakpoint would stop, it does not.",
+        examples: &["ignore 1 10"],
+        handler: handler::ignore,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "enable",
+        aliases: &["en"],
+        args: &[NUMBERS],
+        summary: "Look at breakpoints again",
+        help: "Undoes disable; without numbers, for all.",
+        examples: &["enable 1", "enable 1-3"],
+        handler: |context, call| handler::enable(context, call, true),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "disable",
+        aliases: &["dis"],
+        args: &[NUMBERS],
+        summary: "Keep breakpoints, but do not stop at them",
+        help: "Breakpoints that are disabled cost nothing and keep their numbers; without numbers, all of them.",
+        examples: &["disable 1"],
+        handler: |context, call| handler::enable(context, call, false),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "delete",
+        aliases: &["d", "del"],
+        args: &[NUMBERS],
+        summary: "Delete breakpoints",
+        help: "Deletes these breakpoints, watchpoints and catchpoints; without numbers, all of them.",
+        examples: &["delete 1", "d 2 4-6"],
+        handler: handler::delete,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info breakpoints",
+        aliases: &["info break", "info b", "info watchpoints"],
+        summary: "List breakpoints, watchpoints and catchpoints",
+        help: "Lists them with their numbers, what they wait for, and how often they fired.",
+        examples: &["info breakpoints"],
+        handler: handler::list,
+        ..PLAIN
+    },
+];

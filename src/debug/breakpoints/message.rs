@@ -1,0 +1,239 @@
+//! What a logpoint prints: `dprintf LOCATION,"FORMAT",VALUES`.
+//!
+//! In the format `%` and a letter stand for the next value, shown as `print` shows it in that format: `%d %u %x %o %t %f %a %c`; `%s`
+//! and `%v` show it as its type wants. A width, `-` and `0` are as in C, and the sizes `h`, `l`, `ll`, `z` are read over: a value knows its own.
+//! `%%` is a percent sign, and `\n \t \" \\` are as in C. Numbers in hexadecimal, octal and binary have no prefix.
+
+use super::condition::expression;
+use crate::debug::argument::ArgumentError;
+use crate::debug::expression::Expression;
+use crate::debug::scene::Scene;
+use crate::debug::value::{Format, Value, ValueText};
+
+/// Widest field.
+const WIDTH_MAX: usize = 256;
+
+/// A format with its values, read once when it is set.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LogMessage {
+    source: String,
+    pieces: Vec<Piece>,
+}
+
+/// A part of a message.
+#[derive(Clone, Debug, PartialEq)]
+enum Piece {
+    Text(String),
+    Value(Field, Expression),
+}
+
+/// How a value is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Field {
+    format: Option<Format>,
+    width: usize,
+    /// `-`
+    left: bool,
+    /// `0`
+    zeros: bool,
+}
+
+impl LogMessage {
+    /// Reads `"FORMAT",VALUE,VALUE`.
+    ///
+    /// # Errors
+    /// There is no format in quotes, a `%` without a letter, a value that is no expression, or values too many or too few.
+    pub fn parse(text: &str) -> Result<Self, ArgumentError> {
+        let start = text.len() - text.trim_start().len();
+        let wrong = |message: &str, at: std::ops::Range<usize>| ArgumentError::new(message).at(at);
+        let whole = start..text.len();
+        let inner = text
+            .get(start..)
+            .and_then(|rest| rest.strip_prefix('"'))
+            .ok_or_else(|| wrong("a format in quotes is expected", whole.clone()))?;
+        let length = closing_quote(inner).ok_or_else(|| wrong("the format's closing quote is missing", whole))?;
+        let format_end = start + 1 + length;
+        let fields = fields(inner.get(..length).unwrap_or("")).map_err(|error| error.at(start..format_end + 1))?;
+        let mut values = values(text, format_end + 1)?.into_iter();
+        let mut pieces = Vec::new();
+        for field in fields {
+            pieces.push(match field {
+                Ok(text) => Piece::Text(text),
+                Err(field) => Piece::Value(
+                    field,
+                    values.next().ok_or_else(|| wrong("the format has more '%' than there are values", start..text.len()))?.1,
+                ),
+            });
+        }
+        match values.next() {
+            None => Ok(Self { source: text.trim().to_string(), pieces }),
+            Some((at, _)) => Err(wrong("the format has fewer '%' than there are values", at..text.len())),
+        }
+    }
+
+    /// As the user wrote it.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// What it prints for the focused thread of `scene`, without the newline at the end: every message is a line of its own. A value
+    /// that is not there is replaced by the reason in angle brackets.
+    pub fn text(&self, scene: &Scene<'_>) -> String {
+        let mut text = String::new();
+        for piece in &self.pieces {
+            match piece {
+                Piece::Text(part) => text.push_str(part),
+                Piece::Value(field, expression) => match expression.evaluate(scene) {
+                    Ok(value) => text.push_str(&field.show(&value, scene)),
+                    Err(error) => text.push_str(&format!("<{error}>")),
+                },
+            }
+        }
+        if text.ends_with('\n') {
+            text.pop();
+        }
+        text
+    }
+}
+
+impl Field {
+    fn show(&self, value: &Value, scene: &Scene<'_>) -> String {
+        let shown = match value {
+            Value::Scalar(scalar) => self.digits(scalar.text(scene, self.format)),
+            Value::Lanes(lanes) => self.list(lanes.texts(scene, self.format).into_iter().map(|(_, text)| text)),
+            Value::Array(_) => match value.text(scene, self.format) {
+                ValueText::Array(array) => self.list(array.elements.into_iter()),
+                ValueText::Scalar(_) | ValueText::Lanes(_) => String::new(),
+            },
+        };
+        let missing = self.width.saturating_sub(shown.chars().count());
+        if self.left {
+            shown + &" ".repeat(missing)
+        } else if self.zeros {
+            let digits = shown.trim_start_matches('-');
+            format!("{}{}{digits}", &shown[..shown.len() - digits.len()], "0".repeat(missing))
+        } else {
+            " ".repeat(missing) + &shown
+        }
+    }
+
+    /// Several values in braces; one stands alone.
+    fn list(&self, values: impl Iterator<Item = String>) -> String {
+        let values: Vec<String> = values.map(|value| self.digits(value)).collect();
+        if let [only] = values.as_slice() { only.clone() } else { format!("{{{}}}", values.join(", ")) }
+    }
+
+    /// Without the prefix that `print` gives numbers that are not decimal, as in C.
+    fn digits(&self, text: String) -> String {
+        let prefix = match self.format {
+            Some(Format::Hex | Format::ZeroHex) => "0x",
+            Some(Format::Octal) => "0",
+            Some(Format::Binary) => "0b",
+            _ => return text,
+        };
+        match text.strip_prefix(prefix) {
+            Some("") | None => text,
+            Some(digits) => digits.to_string(),
+        }
+    }
+}
+
+/// Where the quote that closes the format stands behind the one that opens it.
+fn closing_quote(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    let is_closing = |(_, letter): &(usize, char)| {
+        let closes = *letter == '"' && !escaped;
+        escaped = *letter == '\\' && !escaped;
+        closes
+    };
+    text.char_indices().find(is_closing).map(|(at, _)| at)
+}
+
+/// The texts and fields of a format.
+fn fields(format: &str) -> Result<Vec<Result<String, Field>>, ArgumentError> {
+    let mut parts = Vec::new();
+    let mut text = String::new();
+    let mut letters = format.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '\\' => text.push(match letters.next() {
+                Some('n') => '\n',
+                Some('t') => '\t',
+                Some(other) => other,
+                None => '\\',
+            }),
+            '%' if letters.next_if_eq(&'%').is_some() => text.push('%'),
+            '%' => {
+                let field = field(&mut letters)?;
+                parts.push(Ok(std::mem::take(&mut text)));
+                parts.push(Err(field));
+            }
+            other => text.push(other),
+        }
+    }
+    parts.push(Ok(text));
+    Ok(parts)
+}
+
+/// What stands behind a `%`.
+fn field(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<Field, ArgumentError> {
+    let mut field = Field::default();
+    while let Some(flag) = letters.next_if(|letter| matches!(letter, '-' | '0')) {
+        field.left |= flag == '-';
+        field.zeros |= flag == '0';
+    }
+    while let Some(digit) = letters.peek().and_then(|letter| letter.to_digit(10)) {
+        letters.next();
+        field.width = (field.width * 10 + digit as usize).min(WIDTH_MAX);
+    }
+    while letters.next_if(|letter| matches!(letter, 'h' | 'l' | 'z')).is_some() {}
+    field.format = match letters.next() {
+        Some('s' | 'v') => None,
+        Some('i') => Some(Format::Decimal),
+        Some('p' | 'X') => Some(Format::Hex),
+        Some('e' | 'g') => Some(Format::Float),
+        Some(letter) => {
+            Some(Format::from_letter(letter).ok_or_else(|| ArgumentError::new(format!("'%{letter}' is no format")).with_help(LETTERS))?)
+        }
+        None => return Err(ArgumentError::new("a letter is expected behind '%'").with_help(LETTERS)),
+    };
+    Ok(field)
+}
+
+const LETTERS: &str = "%d %u %x %o %t %f %a %c, or %s for the value as its type wants; %% is a percent sign";
+
+/// The expressions behind the format, which ends before byte `from`, and where each starts.
+fn values(text: &str, from: usize) -> Result<Vec<(usize, Expression)>, ArgumentError> {
+    let rest = text.get(from..).unwrap_or("");
+    if rest.trim().is_empty() {
+        return Ok(Vec::new());
+    }
+    let Some(list) = rest.trim_start().strip_prefix(',') else {
+        return Err(ArgumentError::new("a comma is expected behind the format").at(from..text.len()));
+    };
+    let mut start = text.len() - list.len();
+    let mut found = Vec::new();
+    for part in split_values(list) {
+        found.push((start, expression(part).map_err(|error| error.shifted(start))?));
+        start += part.len() + 1;
+    }
+    Ok(found)
+}
+
+/// The parts of a list between commas that stand in no brackets.
+fn split_values(list: &str) -> Vec<&str> {
+    let (mut parts, mut depth, mut start) = (Vec::new(), 0_i64, 0);
+    for (at, letter) in list.char_indices() {
+        match letter {
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth -= 1,
+            ',' if depth <= 0 => {
+                parts.push(list.get(start..at).unwrap_or(""));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(list.get(start..).unwrap_or(""));
+    parts
+}

@@ -1,0 +1,344 @@
+//! Session files: what `save` writes and `load` reads, in RON.
+//!
+//! A file holds what makes a session up beside the module and its launch: where it stands, what was done to the run, and what the
+//! user set. The run itself is not in it, because it follows: the same module, launch, seed and inputs give the same run. For the same
+//! reason a file is refused for another module or launch ([`Saved::check`]).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use super::breakpoints::{Breakpoint, Breakpoints, Condition, LogMessage, Trigger};
+use super::focus::{Focus, ThreadFilter};
+use super::marks::Marks;
+use super::run::RunOptions;
+use super::timeline::Input;
+use crate::base::{Diagnostic, SourceFile, Sources, Span};
+use crate::launch::Case;
+use crate::launch::ron_text::{self, RonKind};
+use crate::machine::{Digest, Schedule, Tick};
+use crate::program::Program;
+
+/// The version of the format that is written, and the only one that is read.
+pub const VERSION: u32 = 1;
+
+/// A session file.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Session")]
+pub struct Saved {
+    /// Version of the format: [`VERSION`].
+    pub version: u32,
+    /// The module it is about.
+    pub module: SavedModule,
+    /// How it was run.
+    pub run: SavedRun,
+    /// Where it stands.
+    pub time: Tick,
+    /// The thread the user looked at.
+    pub focus: Focus,
+    /// Breakpoints, watchpoints and catchpoints, in order of their numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub breakpoints: Vec<SavedBreakpoint>,
+    /// The greatest breakpoint number that was used.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub last_number: u32,
+    /// Marked times.
+    #[serde(default, skip_serializing_if = "Marks::is_empty")]
+    pub marks: Marks,
+    /// What is shown at every stop, as it was typed behind `display`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub displays: Vec<String>,
+    /// Settings by name, as they would be typed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+    /// What the user did to the run, in order of time.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<(Tick, Input)>,
+}
+
+/// The module a session is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Module")]
+pub struct SavedModule {
+    /// Name of its file, without folders.
+    pub name: String,
+    /// Fingerprint of its text, in hexadecimal.
+    pub digest: String,
+}
+
+/// What a run follows from, beside the module and the data of its buffers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Run")]
+pub struct SavedRun {
+    /// The launches, in order.
+    pub launches: Vec<SavedLaunch>,
+    /// The order of warps.
+    pub schedule: Schedule,
+    /// Seed of everything that is random.
+    pub seed: u64,
+    /// Blocks resident at once at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resident: Option<u32>,
+}
+
+/// One launch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Launch")]
+pub struct SavedLaunch {
+    /// The kernel.
+    pub kernel: String,
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub dynamic_shared: u32,
+}
+
+/// One entry of the list of breakpoints.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Breakpoint")]
+pub struct SavedBreakpoint {
+    /// Its number.
+    pub number: u32,
+    /// What it waits for.
+    pub trigger: Trigger,
+    /// What the user typed.
+    pub text: String,
+    /// Which threads it is for.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub filter: ThreadFilter,
+    /// Its condition.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub condition: Option<String>,
+    /// Whether it is looked at.
+    pub enabled: bool,
+    /// Whether it is deleted when it stops.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub temporary: bool,
+    /// Stops it still lets pass.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ignore: u64,
+    /// Times it fired.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub hits: u64,
+    /// What it prints instead of stopping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
+    /// What runs when it stops.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub commands: Vec<String>,
+}
+
+/// Why a session file cannot be used.
+#[derive(Debug)]
+pub enum SavedError {
+    /// It cannot be read as text, in one line.
+    Unreadable(String),
+    /// A place that is not what a session file holds, with the collection that holds the text.
+    Wrong(Box<(Sources, Diagnostic)>),
+}
+
+/// The field that says how the others are to be read.
+#[derive(Deserialize)]
+#[serde(rename = "Session")]
+struct Head {
+    version: u32,
+}
+
+const KIND: RonKind = RonKind {
+    code: "session",
+    whole: "a session file is one Session(version: .., module: .., run: .., ..)",
+    numbers: "times, numbers and indices are whole numbers that are not negative",
+};
+
+impl Saved {
+    /// The file of a session that has just begun.
+    pub fn new(program: &Program, case: &Case, options: &RunOptions) -> Self {
+        Self {
+            version: VERSION,
+            module: SavedModule::of(program),
+            run: SavedRun::of(program, case, options),
+            time: 0,
+            focus: Focus::default(),
+            breakpoints: Vec::new(),
+            last_number: 0,
+            marks: Marks::default(),
+            displays: Vec::new(),
+            settings: BTreeMap::new(),
+            inputs: Vec::new(),
+        }
+    }
+
+    /// Reads the session file at `path`.
+    ///
+    /// # Errors
+    /// The file cannot be read as text, or the text is not that of a session file.
+    pub fn read(path: &Path) -> Result<Self, SavedError> {
+        let text = ron_text::read_text(path).map_err(SavedError::Unreadable)?;
+        Self::parse(&path.display().to_string(), text).map_err(SavedError::Wrong)
+    }
+
+    /// Reads the text of the session file called `name`.
+    ///
+    /// # Errors
+    /// The first place that is not what a session file holds, with the collection that holds the text.
+    pub fn parse(name: &str, text: String) -> Result<Self, Box<(Sources, Diagnostic)>> {
+        let mut sources = Sources::default();
+        let source = sources.add(SourceFile::new(name, text));
+        let parsed = match ron_text::parse::<Head>(&sources, source, &KIND) {
+            Ok(Head { version }) if version != VERSION => {
+                let message = format!("this session file is of version {version}, and version {VERSION} is read");
+                let help = "load it with the ptxdbg that wrote it, or start afresh";
+                Err(Diagnostic::error(KIND.code, version_span(&sources, source), message).with_help(help))
+            }
+            Ok(_) | Err(_) => ron_text::parse::<Self>(&sources, source, &KIND),
+        };
+        parsed.map_err(|diagnostic| Box::new((sources, diagnostic)))
+    }
+
+    /// The text of the file.
+    pub fn to_text(&self) -> String {
+        ron_text::to_text(self) + "\n"
+    }
+
+    /// Whether it is about this program, run so.
+    ///
+    /// # Errors
+    /// What differs, in one line.
+    pub fn check(&self, program: &Program, case: &Case, options: &RunOptions) -> Result<(), String> {
+        let (module, run) = (SavedModule::of(program), SavedRun::of(program, case, options));
+        if self.module.digest != module.digest {
+            let what = if self.module.name == module.name { "its text has changed since" } else { "another module is loaded" };
+            return Err(format!("this session is of {}, and {what}: its times and places mean nothing here", self.module.name));
+        }
+        if self.run != run {
+            return Err(format!(
+                "this session was run as {}, and now it is {}: its times mean nothing here",
+                self.run.words(),
+                run.words()
+            ));
+        }
+        self.marks.check().map_err(|error| error.message)?;
+        if !self.inputs.is_sorted_by_key(|(time, _)| *time) {
+            return Err("the inputs of this session are not in order of time".to_string());
+        }
+        self.check_breakpoints(program)
+    }
+
+    fn check_breakpoints(&self, program: &Program) -> Result<(), String> {
+        let count = program.code.len();
+        for breakpoint in &self.breakpoints {
+            let Trigger::Code(pcs) = &breakpoint.trigger else { continue };
+            if let Some(pc) = pcs.iter().find(|pc| pc.index() >= count) {
+                return Err(format!("breakpoint {} is at instruction {}, and the module has {count}", breakpoint.number, pc.0));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts a list of breakpoints into the file.
+    pub fn set_breakpoints(&mut self, breakpoints: &Breakpoints) {
+        self.breakpoints = breakpoints.iter().map(SavedBreakpoint::of).collect();
+        self.last_number = breakpoints.last_number().unwrap_or(0);
+    }
+
+    /// The list of breakpoints in the file.
+    ///
+    /// # Errors
+    /// A condition or message that cannot be read, or a number that occurs twice or is 0, in one line.
+    pub fn breakpoints(&self) -> Result<Breakpoints, String> {
+        let entries = self.breakpoints.iter().map(SavedBreakpoint::restore).collect::<Result<Vec<_>, _>>()?;
+        Breakpoints::numbered(entries, self.last_number).map_err(|error| error.message)
+    }
+}
+
+impl SavedModule {
+    /// The module that `program` was made from.
+    fn of(program: &Program) -> Self {
+        let source = program.functions.first().map(|function| program.sources_text.file(function.span.source));
+        let mut digest = Digest::default();
+        digest.bytes(source.map_or("", |source| source.text()).as_bytes());
+        Self { name: source.map_or("", |source| source.short_name()).to_string(), digest: format!("{:016x}", digest.value()) }
+    }
+}
+
+impl SavedRun {
+    fn of(program: &Program, case: &Case, options: &RunOptions) -> Self {
+        let launches = case.launches.iter().map(|launch| SavedLaunch {
+            kernel: program.functions.get(launch.kernel.index()).map_or(String::new(), |kernel| kernel.name.to_string()),
+            grid: launch.grid,
+            block: launch.block,
+            dynamic_shared: launch.dynamic_shared,
+        });
+        Self { launches: launches.collect(), schedule: options.schedule, seed: options.seed, resident: options.resident }
+    }
+
+    /// `collatz<<<(2,1,1), (32,1,1)>>> with seed 0`
+    fn words(&self) -> String {
+        let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
+        let launch = |launch: &SavedLaunch| {
+            let shared = if launch.dynamic_shared > 0 { format!(", {}", launch.dynamic_shared) } else { String::new() };
+            format!("{}<<<{}, {}{shared}>>>", launch.kernel, triple(launch.grid), triple(launch.block))
+        };
+        let launches: Vec<String> = self.launches.iter().map(launch).collect();
+        let order = if self.schedule == Schedule::Random { " in random order" } else { "" };
+        let resident = self.resident.map_or(String::new(), |blocks| format!(", {blocks} blocks at once"));
+        format!("{}{order} with seed {}{resident}", launches.join(", "), self.seed)
+    }
+}
+
+impl SavedBreakpoint {
+    fn of(breakpoint: &Breakpoint) -> Self {
+        Self {
+            number: breakpoint.number,
+            trigger: breakpoint.trigger.clone(),
+            text: breakpoint.text.clone(),
+            filter: breakpoint.filter,
+            condition: breakpoint.condition.as_ref().map(|condition| condition.text().to_string()),
+            enabled: breakpoint.enabled,
+            temporary: breakpoint.temporary,
+            ignore: breakpoint.ignore,
+            hits: breakpoint.hits,
+            message: breakpoint.message.as_ref().map(|message| message.source().to_string()),
+            commands: breakpoint.commands.clone(),
+        }
+    }
+
+    fn restore(&self) -> Result<Breakpoint, String> {
+        let of_it = |what: &str, message: String| format!("the {what} of breakpoint {} cannot be read: {message}", self.number);
+        let condition = self.condition.as_deref().map(Condition::parse).transpose();
+        let message = self.message.as_deref().map(LogMessage::parse).transpose();
+        Ok(Breakpoint {
+            number: self.number,
+            trigger: self.trigger.clone(),
+            text: self.text.clone(),
+            filter: self.filter,
+            condition: condition.map_err(|error| of_it("condition", error.message))?,
+            enabled: self.enabled,
+            temporary: self.temporary,
+            ignore: self.ignore,
+            hits: self.hits,
+            message: message.map_err(|error| of_it("message", error.message))?,
+            commands: self.commands.clone(),
+        })
+    }
+}
+
+/// The word `version` in the text, for pointing at it.
+fn version_span(sources: &Sources, source: crate::base::SourceId) -> Span {
+    let text = sources.file(source).text();
+    let start = text.find("version").unwrap_or(0);
+    let end = text.get(start..).and_then(|rest| rest.find([',', ')', '\n'])).map_or(start, |length| start + length);
+    Span::new(source, start as u32, end as u32)
+}
+
+fn is_zero(value: &u32) -> bool {
+    *value == 0
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}

@@ -1,0 +1,166 @@
+//! Memory to files and back: `dump` and `restore`.
+//!
+//! The ending of a file's name says what it is: `.bin` holds the bytes as they are, `.npy` (NumPy) has element type and shape in front
+//! of them. Which memory it is, and of what type, is the caller's affair.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use crate::isa::{ScalarType, TypeKind};
+use crate::launch::{Element, Kind, npy};
+
+/// How the bytes of a range of memory are to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Type of an element.
+    pub element: Element,
+    /// Extent of every dimension, outermost first; empty for a single element.
+    pub shape: Vec<u64>,
+}
+
+/// Why memory was not dumped or restored, in one line.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum TransferError {
+    /// The name says neither `.bin` nor `.npy`.
+    #[error("'{0}' ends neither in .bin nor in .npy, which says what kind of file it is")]
+    Ending(String),
+    /// The system does not give or take it.
+    #[error("cannot {verb} {file}: {cause}")]
+    System {
+        /// `read` or `write`.
+        verb: &'static str,
+        /// The file.
+        file: String,
+        /// What the system says.
+        cause: String,
+    },
+    /// What it holds cannot be used, as the end of a sentence that starts with its name.
+    #[error("{0} {1}")]
+    Contents(String, String),
+    /// It is of another size.
+    #[error("{file} holds {found} bytes, and {wanted} bytes of memory are to be restored")]
+    Size {
+        /// The file.
+        file: String,
+        /// Bytes it holds, headers not counted.
+        found: u64,
+        /// Bytes wanted.
+        wanted: u64,
+    },
+    /// It holds elements of another type.
+    #[error("{file} holds {found}, and the memory is of {wanted}")]
+    Type {
+        /// The file.
+        file: String,
+        /// NumPy's word for what it holds.
+        found: String,
+        /// The type of the memory.
+        wanted: &'static str,
+    },
+}
+
+/// The kind of a file, by the ending of its name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Format {
+    Bin,
+    Npy,
+}
+
+impl Layout {
+    /// `count` elements of the type of a register or variable in one dimension. Types that no file knows become bits of their size.
+    pub fn of(ty: ScalarType, count: u64) -> Self {
+        Self { element: element_of(ty), shape: vec![count.saturating_mul(u64::from(ty.bytes() / element_of(ty).bytes()).max(1))] }
+    }
+
+    /// Bytes of all elements, if they can be told in 64 bits.
+    pub fn bytes(&self) -> Option<u64> {
+        self.shape.iter().try_fold(u64::from(self.element.bytes()), |bytes, extent| bytes.checked_mul(*extent))
+    }
+}
+
+/// The element of files that a type of PTX is.
+pub fn element_of(ty: ScalarType) -> Element {
+    let bits = match ty.bytes() {
+        1 => Element::B8,
+        2 => Element::B16,
+        4 => Element::B32,
+        _ => Element::B64,
+    };
+    let same = Element::from_name(ty.word()).filter(|element| element.bytes() == ty.bytes());
+    same.filter(|element| element.kind() != Kind::Float || ty.kind() == TypeKind::Float).unwrap_or(bits)
+}
+
+/// Writes `bytes`, which are laid out so, to a file; returns the size of the file.
+///
+/// # Errors
+/// The name has no known ending, or the system does not take the file. Shape and bytes that do not belong together are refused.
+pub fn dump(path: &Path, layout: &Layout, bytes: &[u8]) -> Result<u64, TransferError> {
+    let format = format_of(path)?;
+    if layout.bytes() != Some(bytes.len() as u64) {
+        let reason = format!("cannot hold {} bytes as {} in the shape {:?}", bytes.len(), layout.element.name(), layout.shape);
+        return Err(TransferError::Contents(name(path), reason));
+    }
+    let header = if format == Format::Npy { npy::header_bytes(layout.element, &layout.shape) } else { Vec::new() };
+    let write = || -> std::io::Result<()> {
+        let mut file = File::create(path)?;
+        file.write_all(&header)?;
+        file.write_all(bytes)?;
+        file.flush()
+    };
+    write().map_err(|error| system("write", path, &error))?;
+    Ok((header.len() + bytes.len()) as u64)
+}
+
+/// Reads the bytes for memory of this layout from a file. The shape in a `.npy` file may be another if the number of elements is right.
+///
+/// # Errors
+/// The file cannot be read, is of another size, or holds elements of another type.
+pub fn restore(path: &Path, layout: &Layout) -> Result<Vec<u8>, TransferError> {
+    let format = format_of(path)?;
+    let unreadable = |error: std::io::Error| system("read", path, &error);
+    let mut file = File::open(path).map_err(unreadable)?;
+    let file_bytes = file.metadata().map_err(unreadable)?.len();
+    let data_offset = if format == Format::Npy { check_header(path, &mut file, layout)? } else { 0 };
+    let found = file_bytes.saturating_sub(data_offset);
+    // More than 64 bits can tell fits no file.
+    let wanted = layout.bytes().unwrap_or(u64::MAX);
+    if found != wanted {
+        return Err(TransferError::Size { file: name(path), found, wanted });
+    }
+    file.seek(SeekFrom::Start(data_offset)).map_err(unreadable)?;
+    let mut bytes = Vec::new();
+    file.take(wanted).read_to_end(&mut bytes).map_err(unreadable)?;
+    if bytes.len() as u64 != wanted {
+        return Err(TransferError::Size { file: name(path), found: bytes.len() as u64, wanted });
+    }
+    Ok(bytes)
+}
+
+/// Offset of the first element in a `.npy` file that holds elements of the layout's type.
+fn check_header(path: &Path, file: &mut File, layout: &Layout) -> Result<u64, TransferError> {
+    let header = npy::read_header(file).map_err(|reason| TransferError::Contents(name(path), reason))?;
+    if !header.fits(layout.element) {
+        return Err(TransferError::Type { file: name(path), found: header.dtype(), wanted: layout.element.name() });
+    }
+    Ok(header.data_offset)
+}
+
+fn format_of(path: &Path) -> Result<Format, TransferError> {
+    match path.extension().and_then(|ending| ending.to_str()) {
+        Some("bin") => Ok(Format::Bin),
+        Some("npy") => Ok(Format::Npy),
+        _ => Err(TransferError::Ending(name(path))),
+    }
+}
+
+fn system(verb: &'static str, path: &Path, error: &std::io::Error) -> TransferError {
+    let text = error.to_string();
+    // The system's number behind the words says nothing more.
+    let cause = text.split(" (os error").next().unwrap_or(&text).to_lowercase();
+    TransferError::System { verb, file: name(path), cause }
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string()
+}

@@ -1,0 +1,92 @@
+//! Files that users write in RON: reading them, and saying what is wrong in the words of the file.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use ron::extensions::Extensions;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::data::plain;
+use crate::base::{Code, Diagnostic, SourceFile, SourceId, Sources, Span};
+
+/// What a kind of file is, for messages.
+pub struct RonKind {
+    /// The code of its diagnostics.
+    pub code: Code,
+    /// What a whole file is.
+    pub whole: &'static str,
+    /// Which numbers are in range.
+    pub numbers: &'static str,
+}
+
+/// Longest file that is read; a suite of 350 launches has 700 KB.
+const TEXT_BYTES_MAX: u64 = 256 << 20;
+
+/// The text of the file at `path`.
+///
+/// # Errors
+/// Why it cannot be read, in one line.
+pub fn read_text(path: &Path) -> Result<String, String> {
+    let name = path.display();
+    let unreadable = |reason: String| format!("cannot read {name}: {reason}");
+    let file = File::open(path).map_err(|error| unreadable(plain(&error)))?;
+    let mut bytes = Vec::new();
+    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| unreadable(plain(&error)))?;
+    if bytes.len() as u64 > TEXT_BYTES_MAX {
+        return Err(unreadable(format!("it has more than {TEXT_BYTES_MAX} bytes")));
+    }
+    String::from_utf8(bytes).map_err(|error| unreadable(format!("it is not text: byte {} is not UTF-8", error.utf8_error().valid_up_to())))
+}
+
+/// The value that the text of `source` says.
+///
+/// # Errors
+/// The first place that is not what such a file holds.
+pub fn parse<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &RonKind) -> Result<T, Diagnostic> {
+    let file = sources.file(source);
+    options().from_str(file.text()).map_err(|error| syntax_error(file, source, &error, kind))
+}
+
+/// The text that says `value`, with the fields of the outer two levels on lines of their own.
+pub fn to_text<T: Serialize>(value: &T) -> String {
+    let style = ron::ser::PrettyConfig::new().depth_limit(2).struct_names(false).new_line("\n");
+    // Writing to a string fails on no value of our types.
+    options().to_string_pretty(value, style).unwrap_or_default()
+}
+
+fn options() -> ron::Options {
+    ron::Options::default().with_default_extension(Extensions::IMPLICIT_SOME | Extensions::UNWRAP_VARIANT_NEWTYPES)
+}
+
+/// The place that `ron` names, and its wording in our style.
+fn syntax_error(file: &SourceFile, source: SourceId, error: &ron::error::SpannedError, kind: &RonKind) -> Diagnostic {
+    let start = file.offset(error.span.start.line as u32, error.span.start.col as u32);
+    let end = file.offset(error.span.end.line as u32, error.span.end.col as u32);
+    let (message, help) = reword(&error.code, kind);
+    let diagnostic = Diagnostic::error(kind.code, Span::new(source, start, end.max(start)), message);
+    if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }
+}
+
+/// What is wrong, and what would be right if that is known.
+fn reword(error: &ron::Error, kind: &RonKind) -> (String, String) {
+    let of = |outer: &Option<String>| outer.as_ref().map_or(String::new(), |outer| format!(" of {outer}"));
+    match error {
+        ron::Error::NoSuchStructField { expected, found, outer } => {
+            (format!("there is no field '{found}'{}", of(outer)), format!("fields: {}", expected.join(", ")))
+        }
+        ron::Error::MissingStructField { field, outer } => (format!("field '{field}'{} is missing", of(outer)), String::new()),
+        ron::Error::NoSuchEnumVariant { expected, found, .. } => {
+            (format!("'{found}' is none of what can stand here"), format!("expected one of {}", expected.join(", ")))
+        }
+        ron::Error::IntegerOutOfBounds => ("this number is out of range".to_string(), kind.numbers.to_string()),
+        ron::Error::Eof => ("the file ends too early".to_string(), kind.whole.to_string()),
+        other => {
+            let message = other.to_string();
+            let mut letters = message.chars();
+            let lowered = letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect());
+            (lowered, String::new())
+        }
+    }
+}

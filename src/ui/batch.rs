@@ -1,0 +1,46 @@
+//! Scripts without a prompt: one after the other, with an exit status.
+
+use std::io::{self, Write};
+
+use super::console::{Console, Flow};
+use super::script::Script;
+use super::text;
+
+/// How scripts ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// All lines were done.
+    Done,
+    /// A line could not be done.
+    Failed,
+    /// A line said to leave.
+    Quit,
+}
+
+/// Executes scripts up to the first line that cannot be done; of standard input also what follows it. What could not be done goes to
+/// standard error.
+///
+/// # Errors
+/// Standard output cannot be written any more.
+pub fn run(console: &mut Console, scripts: impl IntoIterator<Item = Script>, color: bool) -> io::Result<Ended> {
+    let mut out = io::stdout().lock();
+    let mut ended = Ended::Done;
+    for mut script in scripts {
+        loop {
+            match console.script(&mut script, None, &mut out)? {
+                Flow::On => break,
+                Flow::Quit => return Ok(if ended == Ended::Failed { ended } else { Ended::Quit }),
+                Flow::Failed(failed) => {
+                    ended = Ended::Failed;
+                    out.flush()?;
+                    io::stderr().write_all(text::failed(&failed, color).as_bytes())?;
+                    if !script.keeps_on() {
+                        return Ok(ended);
+                    }
+                }
+            }
+        }
+    }
+    out.flush()?;
+    Ok(ended)
+}

@@ -1,0 +1,202 @@
+//! One command after the other: executes a line, writes what came of it, and does what follows from it.
+//!
+//! The prompt and scripts differ in where lines come from and whom to ask ([`Front`]); all else is here, so that a command does and
+//! says the same in both.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::script::{Reading, Script};
+use super::text;
+use crate::command::{CommandError, Context, Desk, Outcome, execute, says_nothing};
+use crate::debug::session::{Pace, Session};
+use crate::debug::stop::{Reason, Stop};
+
+/// Scripts that execute scripts: no deeper than this.
+const SOURCE_DEPTH_MAX: usize = 16;
+/// What stands before a line of a script.
+pub const PROMPT: &str = "(ptxdbg) ";
+
+/// A session, and what has been said about it.
+pub struct Console {
+    session: Session,
+    desk: Desk,
+    /// Questions are answered with yes.
+    yes: bool,
+    /// Whether the kernel was seen to do something wrong.
+    pub wrong: bool,
+    /// Scripts that are being executed, one by the other.
+    depth: usize,
+}
+
+/// Where lines come from.
+pub trait Front {
+    /// The next line of a command that takes several; none at the end.
+    fn more(&mut self, prompt: &str, out: &mut dyn Write) -> io::Result<Option<String>>;
+    /// The answer to a question; none if there is nobody to ask.
+    fn confirm(&mut self, question: &str, out: &mut dyn Write) -> io::Result<Option<bool>>;
+    /// Asked while the kernel runs.
+    fn pace(&mut self) -> Box<dyn Pace>;
+}
+
+/// What a line led to.
+pub enum Flow {
+    /// The next line can follow.
+    On,
+    /// The line was not done.
+    Failed(Failed),
+    /// The end.
+    Quit,
+}
+
+/// A line that was not done.
+pub struct Failed {
+    /// The line.
+    pub line: String,
+    /// Why.
+    pub error: CommandError,
+    /// The place in a script that the line executed, and its lines already written.
+    pub place: Option<String>,
+}
+
+impl Console {
+    /// A console about a session; with `yes`, questions are answered with yes.
+    pub fn new(session: Session, yes: bool) -> Self {
+        Self { session, desk: Desk::default(), yes, wrong: false, depth: 0 }
+    }
+
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// What an empty line stands for now.
+    pub fn repeated(&self) -> Option<&str> {
+        self.desk.again.as_deref()
+    }
+
+    /// Executes a line, and the commands of the breakpoints that it stops at.
+    ///
+    /// # Errors
+    /// Nothing can be written any more.
+    pub fn line(&mut self, line: &str, front: &mut dyn Front, out: &mut dyn Write) -> io::Result<Flow> {
+        let mut pending = VecDeque::from([line.to_string()]);
+        while let Some(line) = pending.pop_front() {
+            if says_nothing(&line) {
+                continue;
+            }
+            let outcome = match self.confirmed(&line, front, out)? {
+                Ok(outcome) => outcome,
+                Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
+            };
+            match outcome {
+                Outcome::Quit => return Ok(Flow::Quit),
+                Outcome::Stop(stop) => pending = self.stopped(&stop, out)?.into(),
+                Outcome::Collect(numbers) => {
+                    let lines = collect(&mut pending, front, out)?;
+                    self.give_commands(&numbers, &lines);
+                }
+                Outcome::Source(path) => match self.source(&path, front, out)? {
+                    Flow::On => {}
+                    other => return Ok(other),
+                },
+                said => out.write_all(text::outcome(&said).as_bytes())?,
+            }
+        }
+        Ok(Flow::On)
+    }
+
+    /// Executes a line; what it asks is answered.
+    fn confirmed(&mut self, line: &str, front: &mut dyn Front, out: &mut dyn Write) -> io::Result<Result<Outcome, CommandError>> {
+        let question = match self.execute(line, front, self.yes) {
+            Ok(Outcome::Ask(question)) => question,
+            done => return Ok(done),
+        };
+        match front.confirm(&question, out)? {
+            Some(true) => Ok(self.execute(line, front, true)),
+            Some(false) => Ok(Ok(Outcome::Nothing)),
+            None => Ok(Err(CommandError::new(question).with_help("a script must say --yes on the command line for that"))),
+        }
+    }
+
+    fn execute(&mut self, line: &str, front: &mut dyn Front, confirmed: bool) -> Result<Outcome, CommandError> {
+        let mut pace = front.pace();
+        execute(line, &mut Context { session: &mut self.session, desk: &mut self.desk, pace: &mut *pace, confirmed })
+    }
+
+    /// Writes a stop and what is displayed at stops; the commands of the breakpoints that stopped.
+    fn stopped(&mut self, stop: &Stop, out: &mut dyn Write) -> io::Result<Vec<String>> {
+        self.wrong |= stop.reasons.iter().any(|reason| matches!(reason, Reason::Fault(_)));
+        let numbers = stop.reasons.iter().filter_map(Reason::number);
+        let breakpoints = numbers.filter_map(|number| self.session.breakpoints.get(number).ok());
+        let mut commands: Vec<String> = breakpoints.flat_map(|breakpoint| breakpoint.commands.clone()).collect();
+        if commands.first().is_some_and(|first| first == "silent") {
+            commands.remove(0);
+            return Ok(commands);
+        }
+        out.write_all(text::stop(&self.session, stop).as_bytes())?;
+        let displays = self.desk.displays.shown(&self.session.scene());
+        out.write_all(text::displays(&displays).as_bytes())?;
+        Ok(commands)
+    }
+
+    /// Gives commands to breakpoints; one that was deleted meanwhile gets none.
+    fn give_commands(&mut self, numbers: &[u32], lines: &[String]) {
+        for number in numbers {
+            if let Ok(breakpoint) = self.session.breakpoints.get_mut(*number) {
+                breakpoint.commands = lines.to_vec();
+            }
+        }
+    }
+
+    /// Executes the commands of a file.
+    fn source(&mut self, path: &Path, front: &mut dyn Front, out: &mut dyn Write) -> io::Result<Flow> {
+        if self.depth == SOURCE_DEPTH_MAX {
+            let error = CommandError::new(format!("{}: scripts execute each other more than {SOURCE_DEPTH_MAX} deep", path.display()));
+            return Ok(Flow::Failed(Failed { line: String::new(), error, place: None }));
+        }
+        let mut script = match Script::read(path) {
+            Ok(script) => script.silently(),
+            Err(message) => return Ok(Flow::Failed(Failed { line: String::new(), error: CommandError::new(message), place: None })),
+        };
+        self.depth += 1;
+        let flow = self.script(&mut script, Some(front), out);
+        self.depth -= 1;
+        flow
+    }
+
+    /// Executes the lines of a script, up to the first that cannot be done. Questions go to `asked`, if there is somebody.
+    ///
+    /// # Errors
+    /// Nothing can be written any more.
+    pub fn script(&mut self, script: &mut Script, mut asked: Option<&mut dyn Front>, out: &mut dyn Write) -> io::Result<Flow> {
+        while let Some(line) = script.next_line() {
+            script.echo(PROMPT, &line, out)?;
+            let asked = asked.as_mut().map(|front| &mut **front as &mut dyn Front);
+            match self.line(&line, &mut Reading { script, asked }, out)? {
+                Flow::On => {}
+                Flow::Failed(failed) => return Ok(Flow::Failed(Failed { place: failed.place.or(script.place()), ..failed })),
+                Flow::Quit => return Ok(Flow::Quit),
+            }
+        }
+        Ok(Flow::On)
+    }
+}
+
+/// The lines up to the `end` that belongs to them: of the commands that are being executed, or else of the front.
+fn collect(pending: &mut VecDeque<String>, front: &mut dyn Front, out: &mut dyn Write) -> io::Result<Vec<String>> {
+    let mut lines = Vec::new();
+    let mut depth = 0;
+    loop {
+        let Some(line) = pending.pop_front().map_or_else(|| front.more(">", out), |line| Ok(Some(line)))? else { return Ok(lines) };
+        let line = line.trim().to_string();
+        match line.split_whitespace().next() {
+            Some("end") if depth == 0 => return Ok(lines),
+            Some("end") => depth -= 1,
+            Some("commands") => depth += 1,
+            _ => {}
+        }
+        lines.push(line);
+    }
+}

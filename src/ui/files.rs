@@ -1,0 +1,36 @@
+//! Files of the user: the history, and those that a command can name.
+
+use std::path::PathBuf;
+
+/// The history file: `ptxdbg/history` in the user's folder for state.
+pub fn history() -> Option<PathBuf> {
+    Some(in_home("XDG_STATE_HOME", ".local/state")?.join("ptxdbg/history"))
+}
+
+/// The start-up file: `ptxdbg/init` in the user's folder for configuration.
+pub fn start_up() -> Option<PathBuf> {
+    Some(in_home("XDG_CONFIG_HOME", ".config")?.join("ptxdbg/init"))
+}
+
+/// The folder that `variable` names, or `folder` in the user's home.
+fn in_home(variable: &str, folder: &str) -> Option<PathBuf> {
+    let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    named(variable).or_else(|| Some(named("HOME")?.join(folder)))
+}
+
+/// The files and folders whose paths begin with `word`; folders end with a slash.
+pub fn beginning_with(word: &str) -> Vec<String> {
+    let (folder, start) = word.rsplit_once('/').map_or(("", word), |(folder, start)| (&word[..folder.len() + 1], start));
+    let listed = std::fs::read_dir(if folder.is_empty() { "." } else { folder });
+    let entries = listed.into_iter().flatten().flatten();
+    let mut found: Vec<String> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let hidden = name.starts_with('.') && !start.starts_with('.');
+            let end = if entry.path().is_dir() { "/" } else { "" };
+            (name.starts_with(start) && !hidden).then(|| format!("{folder}{name}{end}"))
+        })
+        .collect();
+    found.sort();
+    found
+}

@@ -1,0 +1,168 @@
+//! Editing a line: history, completion, hints.
+
+use std::borrow::Cow;
+use std::io;
+use std::path::PathBuf;
+
+use rustyline::completion::{Completer, Pair};
+use rustyline::error::ReadlineError;
+use rustyline::highlight::Highlighter;
+use rustyline::hint::Hinter;
+use rustyline::history::FileHistory;
+use rustyline::validate::Validator;
+use rustyline::{CompletionType, Config, Editor, Helper};
+
+use crate::ui::files;
+use super::interrupt;
+use super::running::Watch;
+use crate::command::complete::{KnownNames, complete, hint};
+use crate::debug::session::{Pace, Session};
+use crate::ui::console::Front;
+
+/// Lines that the history file keeps.
+const HISTORY_MAX: usize = 10_000;
+
+/// Reads lines from a terminal.
+pub struct LineEditor {
+    editor: Editor<Words, FileHistory>,
+    history: Option<PathBuf>,
+    color: bool,
+}
+
+/// What the user did at the prompt.
+pub enum Line {
+    /// Typed a line.
+    Typed(String),
+    /// Dropped it, with Ctrl-C.
+    Dropped,
+    /// Left, with Ctrl-D.
+    End,
+}
+
+impl LineEditor {
+    /// One that knows the lines of earlier sessions.
+    pub fn new(color: bool) -> io::Result<Self> {
+        let config = Config::builder()
+            .max_history_size(HISTORY_MAX)
+            .and_then(|config| config.history_ignore_dups(true))
+            .map_err(io::Error::other)?
+            .history_ignore_space(true)
+            .completion_type(CompletionType::List)
+            .build();
+        let lines = FileHistory::with_config(&config);
+        let mut editor = Editor::with_history(config, lines).map_err(io::Error::other)?;
+        editor.set_helper(Some(Words { names: KnownNames::default(), color }));
+        let history = files::history();
+        if let Some(path) = &history {
+            // There is none the first time.
+            let _ = editor.load_history(path);
+        }
+        interrupt::listen();
+        Ok(Self { editor, history, color })
+    }
+
+    /// From now on completes the names that `session` knows.
+    pub fn know(&mut self, session: &Session) {
+        if let Some(words) = self.editor.helper_mut() {
+            words.names = KnownNames::of(session);
+        }
+    }
+
+    /// Reads a line, which the history keeps.
+    pub fn line(&mut self, prompt: &str) -> io::Result<Line> {
+        let line = self.read(prompt)?;
+        if let Line::Typed(line) = &line {
+            self.editor.add_history_entry(line).map_err(io::Error::other)?;
+        }
+        Ok(line)
+    }
+
+    fn read(&mut self, prompt: &str) -> io::Result<Line> {
+        let styled = if self.color { format!("\x1b[1m{prompt}\x1b[0m") } else { prompt.to_string() };
+        match self.editor.readline(&(prompt, styled)) {
+            Ok(line) => Ok(Line::Typed(line)),
+            Err(ReadlineError::Interrupted) => Ok(Line::Dropped),
+            Err(ReadlineError::Eof) => Ok(Line::End),
+            Err(ReadlineError::Io(error)) => Err(error),
+            Err(error) => Err(io::Error::other(error)),
+        }
+    }
+
+    /// Writes the lines of this session to the history file. A file that cannot be written is no reason to complain on leaving.
+    pub fn save(&mut self) {
+        let Some(path) = &self.history else { return };
+        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
+        let _ = made.map_err(ReadlineError::from).and_then(|()| self.editor.append_history(path));
+    }
+}
+
+impl Front for LineEditor {
+    fn more(&mut self, prompt: &str, _: &mut dyn io::Write) -> io::Result<Option<String>> {
+        match self.line(prompt)? {
+            Line::Typed(line) => Ok(Some(line)),
+            Line::Dropped | Line::End => Ok(None),
+        }
+    }
+
+    fn confirm(&mut self, question: &str, _: &mut dyn io::Write) -> io::Result<Option<bool>> {
+        loop {
+            match self.read(&format!("{question} (y or n) "))? {
+                Line::Typed(answer) => match answer.trim() {
+                    "y" | "yes" => return Ok(Some(true)),
+                    "n" | "no" => return Ok(Some(false)),
+                    _ => {}
+                },
+                Line::Dropped | Line::End => return Ok(Some(false)),
+            }
+        }
+    }
+
+    fn pace(&mut self) -> Box<dyn Pace> {
+        Box::new(Watch::new())
+    }
+}
+
+/// Completes and hints from the table of commands and the names of the session.
+struct Words {
+    names: KnownNames,
+    color: bool,
+}
+
+impl Completer for Words {
+    type Candidate = Pair;
+
+    fn complete(&self, line: &str, pos: usize, _: &rustyline::Context<'_>) -> rustyline::Result<(usize, Vec<Pair>)> {
+        let line = line.get(..pos).unwrap_or(line);
+        let completion = complete(line, &self.names);
+        let word = line.get(completion.start..).unwrap_or_default();
+        let files = if completion.files { files::beginning_with(word) } else { Vec::new() };
+        // A word that is complete is followed by a blank, a folder by what it holds.
+        let pair = |text: String| {
+            let end = if text.ends_with('/') || text.ends_with('(') { "" } else { " " };
+            Pair { replacement: format!("{text}{end}"), display: text }
+        };
+        Ok((completion.start, completion.candidates.into_iter().chain(files).map(pair).collect()))
+    }
+}
+
+impl Hinter for Words {
+    type Hint = String;
+
+    fn hint(&self, line: &str, pos: usize, _: &rustyline::Context<'_>) -> Option<String> {
+        if pos < line.len() { None } else { hint(line, &self.names) }
+    }
+}
+
+impl Highlighter for Words {
+    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
+        Cow::Borrowed(prompt)
+    }
+
+    fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
+        if self.color { Cow::Owned(format!("\x1b[2m{hint}\x1b[0m")) } else { Cow::Borrowed(hint) }
+    }
+}
+
+impl Validator for Words {}
+
+impl Helper for Words {}

@@ -1,0 +1,102 @@
+//! Commands from files, from the command line and from standard input, executed without a prompt. Each is written before its answer,
+//! so that what is written reads as a session.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use super::console::Front;
+use crate::debug::session::{Pace, Unhurried};
+
+/// Lines to execute, and where they come from.
+pub struct Script {
+    name: String,
+    lines: Box<dyn Iterator<Item = String>>,
+    /// Lines given out.
+    at: usize,
+    /// Whether lines are written before their answers.
+    echo: bool,
+    /// Whether it goes on after a line that could not be done.
+    keeps_on: bool,
+}
+
+impl Script {
+    /// The lines of `text`; `name` is how messages call where they come from.
+    pub fn new(name: impl Into<String>, text: &str) -> Self {
+        let lines: Vec<String> = text.lines().map(str::to_string).collect();
+        Self { name: name.into(), lines: Box::new(lines.into_iter()), at: 0, echo: true, keeps_on: false }
+    }
+
+    /// The lines of a file.
+    ///
+    /// # Errors
+    /// It cannot be read, in one line.
+    pub fn read(path: &Path) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self::new(path.display().to_string(), &text))
+    }
+
+    /// The lines of standard input, as they come; nothing if there is not even one. As at a prompt, a line that cannot be done does not
+    /// keep the next from being done.
+    pub fn standard_input() -> Option<Self> {
+        let mut lines = io::stdin().lines().map_while(Result::ok);
+        let first = lines.next()?;
+        let lines = Box::new(std::iter::once(first).chain(lines));
+        Some(Self { name: "standard input".to_string(), lines, at: 0, echo: true, keeps_on: true })
+    }
+
+    /// Its lines are not written.
+    pub fn silently(self) -> Self {
+        Self { echo: false, ..self }
+    }
+
+    /// Whether it goes on after a line that could not be done.
+    pub fn keeps_on(&self) -> bool {
+        self.keeps_on
+    }
+
+    /// The next line.
+    pub fn next_line(&mut self) -> Option<String> {
+        let line = self.lines.next()?;
+        self.at += 1;
+        Some(line)
+    }
+
+    /// Where the line stands that was given out last, `setup.ptxdbg:3`; none if it was just typed.
+    pub fn place(&self) -> Option<String> {
+        (!self.keeps_on).then(|| format!("{}:{}", self.name, self.at))
+    }
+
+    /// Writes a line as if it had been typed at a prompt.
+    pub fn echo(&self, prompt: &str, line: &str, out: &mut dyn Write) -> io::Result<()> {
+        if self.echo { writeln!(out, "{prompt}{line}") } else { Ok(()) }
+    }
+}
+
+/// A script, and who started it.
+pub struct Reading<'a> {
+    /// The script.
+    pub script: &'a mut Script,
+    /// Whom to ask; none if there is nobody.
+    pub asked: Option<&'a mut dyn Front>,
+}
+
+impl Front for Reading<'_> {
+    fn more(&mut self, prompt: &str, out: &mut dyn Write) -> io::Result<Option<String>> {
+        let line = self.script.next_line();
+        if let Some(line) = &line {
+            self.script.echo(prompt, line, out)?;
+        }
+        Ok(line)
+    }
+
+    fn confirm(&mut self, question: &str, out: &mut dyn Write) -> io::Result<Option<bool>> {
+        self.asked.as_mut().map_or(Ok(None), |asked| asked.confirm(question, out))
+    }
+
+    fn pace(&mut self) -> Box<dyn Pace> {
+        match &mut self.asked {
+            Some(asked) => asked.pace(),
+            None => Box::new(Unhurried),
+        }
+    }
+}

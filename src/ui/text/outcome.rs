@@ -1,0 +1,160 @@
+//! What came of a command, for people.
+
+use super::report::{grouped, lane_list, site};
+use super::stop;
+use crate::command::{Outcome, Shown};
+use crate::debug::TouchText;
+use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
+use crate::debug::marks::Mark;
+use crate::debug::timeline::End;
+use crate::debug::value::{ArrayText, LanesText, Pattern, ValueText};
+
+/// The lines of an outcome that says something.
+pub fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Text(text) => text.clone(),
+        Outcome::Value { what, value } => self::value(what, value),
+        Outcome::Displays(shown) => displays(shown),
+        Outcome::NewBreakpoint { row, note } => new_breakpoint(row, note.as_deref()),
+        Outcome::Breakpoints(rows) => breakpoints(rows),
+        Outcome::Touches { what, touches, interrupted } => self::touches(what, touches, *interrupted),
+        Outcome::Marks(marks) => self::marks(marks),
+        Outcome::When { now, recorded, end } => when(*now, *recorded, end.as_ref()),
+        Outcome::Focus { focus, site } => stop::focus(focus, site),
+        Outcome::Nothing | Outcome::Stop(_) | Outcome::Collect(_) | Outcome::Ask(_) | Outcome::Source(_) | Outcome::Quit => String::new(),
+    }
+}
+
+/// Displays as they are now, a line for each.
+pub fn displays(shown: &[Shown]) -> String {
+    let line = |shown: &Shown| match &shown.value {
+        Ok(value) => format!("{}: {}", shown.number, self::value(&shown.what, value)),
+        Err(error) => format!("{}: {}: {error}\n", shown.number, shown.what),
+    };
+    shown.iter().map(line).collect()
+}
+
+fn new_breakpoint(row: &BreakpointRow, note: Option<&str>) -> String {
+    let note = note.map_or(String::new(), |note| format!("{note}\n"));
+    let kind = if row.disposition == "del" { format!("temporary {}", row.kind) } else { row.kind.to_string() };
+    let place = match row.places.as_slice() {
+        [] => format!(": {}", row.what),
+        [only] => format!(" at {}", place(only)),
+        [first, .., last] => format!(" at {} instructions, {} to {}", row.places.len(), first.place, last.place),
+    };
+    let threads = if row.filter == Default::default() { String::new() } else { format!(", only {}", row.filter) };
+    let condition = row.condition.as_ref().map_or(String::new(), |condition| format!(", if {condition}"));
+    format!("{note}{kind} {}{place}{threads}{condition}\n", row.number)
+}
+
+/// `collatz.ptx:37 in collatz: mad.lo.s32 %r7, %r7, 3, 1`
+fn place(place: &BreakpointPlace) -> String {
+    format!("{} in {}: {}", place.place, place.function, place.text.trim_end_matches(';'))
+}
+
+fn breakpoints(rows: &[BreakpointRow]) -> String {
+    if rows.is_empty() {
+        return "there are no breakpoints, watchpoints or catchpoints\n".to_string();
+    }
+    let width = rows.iter().map(|row| row.kind.len()).max().unwrap_or(0);
+    let heading = format!("Num  {:width$}  Disp  Enb  Hits  What\n", "Type");
+    heading + &rows.iter().map(|row| breakpoint(row, width)).collect::<String>()
+}
+
+fn breakpoint(row: &BreakpointRow, width: usize) -> String {
+    let enabled = if row.enabled { "y" } else { "n" };
+    let what = match row.places.as_slice() {
+        [only] => place(only),
+        _ => row.what.clone(),
+    };
+    let mut lines = vec![format!("{:<3}  {:width$}  {:<4}  {enabled:<3}  {:<4}  {what}", row.number, row.kind, row.disposition, row.hits)];
+    if row.places.len() > 1 {
+        lines.extend(row.places.iter().map(|one| format!("       {}", place(one))));
+    }
+    let note = |text: String| format!("       {text}");
+    lines.extend(row.message.iter().map(|message| note(format!("prints {message}"))));
+    if row.filter != Default::default() {
+        lines.push(note(format!("only {}", row.filter)));
+    }
+    lines.extend(row.condition.iter().map(|condition| note(format!("only if {condition}"))));
+    if row.ignore > 0 {
+        lines.push(note(format!("passes {} more times", row.ignore)));
+    }
+    lines.extend(row.commands.iter().map(|command| note(format!("  {command}"))));
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// What was written to a place, a line for each write.
+fn touches(what: &str, touches: &[TouchText], interrupted: bool) -> String {
+    let mut text: String = touches.iter().map(|touch| format!("{}\n", self::touch(touch))).collect();
+    if interrupted {
+        text += "interrupted before the search was done\n";
+    } else if touches.is_empty() {
+        text = format!("{what} has not been written: its value is the one it had at the start\n");
+    }
+    text
+}
+
+/// `t=8,102  block (0,0,0) warp 1 lane 5  collatz.ptx:37  mad.lo.s32 %r7, %r7, 3, 1   9 → 28`
+pub fn touch(touch: &TouchText) -> String {
+    format!("{}   {} → {}", site(&touch.site), touch.old, touch.new)
+}
+
+fn marks(marks: &[(String, Mark)]) -> String {
+    if marks.is_empty() {
+        return "there are no marks\n".to_string();
+    }
+    let width = marks.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
+    let row = |(name, mark): &(String, Mark)| format!("{name:width$}  t={}  {}  {}", grouped(mark.time), mark.focus, mark.place);
+    marks.iter().map(|mark| row(mark).trim_end().to_string() + "\n").collect()
+}
+
+fn when(now: u64, recorded: u64, end: Option<&End>) -> String {
+    let so_far = match end {
+        None => format!("executed up to {}", grouped(recorded)),
+        Some(End::Done) => format!("the kernel finishes at {}", grouped(recorded)),
+        Some(End::Fault(fault)) => format!("{} at {}", fault.id, grouped(recorded)),
+        Some(End::Broken(_)) => format!("the run cannot go on at {}", grouped(recorded)),
+    };
+    format!("t={}: {so_far}\n", grouped(now))
+}
+
+/// `%r7 = 27`, or what the lanes have.
+fn value(what: &str, value: &ValueText) -> String {
+    match value {
+        ValueText::Scalar(text) => format!("{what} = {text}\n"),
+        ValueText::Array(array) => format!("{what} {}\n", self::array(array)),
+        ValueText::Lanes(lanes) => format!("{what} {}\n", self::lanes(lanes)),
+    }
+}
+
+fn array(array: &ArrayText) -> String {
+    let more = if array.more { " …" } else { "" };
+    format!("{}: {}{more}", array.ty, array.elements.join(" "))
+}
+
+fn lanes(lanes: &LanesText) -> String {
+    let pattern = match &lanes.pattern {
+        Pattern::Uniform(value) => format!("{value} in {}", lane_list(lanes.mask)),
+        Pattern::Affine { base, stride } => format!("{base} + {stride} * lane"),
+        Pattern::Few(values) => values.iter().map(|(value, mask)| format!("{value} in {}", lane_list(*mask))).collect::<Vec<_>>().join("; "),
+        Pattern::Mixed { min, max, differing } => {
+            let range = min.as_ref().zip(max.as_ref()).map_or(String::new(), |(min, max)| format!("min {min}, max {max}; "));
+            format!("{range}differs in {differing} lanes\n{}", lane_table(lanes))
+        }
+    };
+    format!("{}: {pattern}", lanes.ty)
+}
+
+/// The value of each lane, eight in a row.
+fn lane_table(lanes: &LanesText) -> String {
+    let numbers: Vec<u32> = (0..32).filter(|lane| lanes.mask >> lane & 1 == 1).collect();
+    let width = lanes.values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
+    let cells: Vec<(u32, &String)> = numbers.into_iter().zip(&lanes.values).collect();
+    let rows = cells.chunks(8).map(|row| {
+        let first = row.first().map_or(0, |(lane, _)| *lane);
+        let values: Vec<String> = row.iter().map(|(_, value)| format!("{value:>width$}")).collect();
+        format!("  {first:>2}:  {}", values.join("  "))
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,77 @@
+//! Stops in words: why, and where.
+
+use super::outcome::touch;
+use super::report::{fault, grouped, lane_list, site};
+use crate::debug::breakpoints::Event;
+use crate::debug::focus::Focus;
+use crate::debug::session::Session;
+use crate::debug::stop::{Need, Others, Reason, Stop};
+use crate::debug::{Site, TouchText};
+
+/// What logpoints wrote, why it stopped, and where the focused thread stands.
+pub fn stop(session: &Session, stop: &Stop) -> String {
+    let mut lines: Vec<String> = stop.log.iter().map(|line| line.trim_end().to_string()).collect();
+    lines.extend(stop.reasons.iter().filter_map(|reason| self::reason(session, reason)));
+    lines.extend(stop.others.iter().map(others));
+    let is_over = stop.reasons.iter().any(|reason| matches!(reason, Reason::Ended | Reason::Fault(_) | Reason::Broken(_)));
+    match Site::of(&session.scene()) {
+        Ok(here) if !is_over => lines.push(site(&here)),
+        Err(error) if !is_over => lines.push(format!("t={}  {}: {error}", grouped(stop.time), stop.focus)),
+        _ => {}
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// Why it stopped; nothing if what was asked for is done.
+fn reason(session: &Session, reason: &Reason) -> Option<String> {
+    let text = match reason {
+        Reason::Done => return None,
+        Reason::Breakpoint { number, temporary: false } => format!("breakpoint {number}"),
+        Reason::Breakpoint { number, temporary: true } => format!("temporary breakpoint {number}"),
+        Reason::Watchpoint(touched) => {
+            let touched = TouchText::new(&session.scene(), touched);
+            let number = touched.number.map_or(String::new(), |number| format!(" {number}"));
+            format!("watchpoint{number}: {}\n  {}", touched.name, touch(&touched))
+        }
+        Reason::Caught { number, event, lanes } => {
+            let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
+            format!("{number}{} of {}", event_name(*event), lane_list(*lanes))
+        }
+        Reason::Interrupted => "interrupted".to_string(),
+        Reason::Ended => format!("t={}  the kernel has finished", grouped(session.time())),
+        Reason::Fault(found) => fault(found),
+        Reason::Broken(message) => format!("the run cannot go on: {message}"),
+        Reason::Beginning => "this is the beginning: nothing was executed before".to_string(),
+        Reason::ThreadExited => "the focused thread has exited".to_string(),
+        Reason::BadCondition { number, message } => format!("breakpoint {number} stops because its condition has no value: {message}"),
+    };
+    Some(text)
+}
+
+/// What other warps did meanwhile.
+fn others(others: &Others) -> String {
+    let count = grouped(others.instructions);
+    let why = match others.need {
+        Need::Barrier(id) => format!("until barrier {id} was complete"),
+        Need::Turn => "until it was this warp's turn".to_string(),
+        Need::Flag => "because this warp waits for what they write".to_string(),
+        Need::Recorded => "as recorded".to_string(),
+    };
+    let instructions = if others.instructions == 1 { "instruction" } else { "instructions" };
+    format!("other warps executed {count} {instructions} {why}")
+}
+
+fn event_name(event: Event) -> String {
+    match event {
+        Event::Barrier(Some(id)) => format!("barrier {id}"),
+        event => event.word().to_string(),
+    }
+}
+
+/// Which thread one looks at.
+pub fn focus(focus: &Focus, site: &Result<Box<Site>, String>) -> String {
+    match site {
+        Ok(here) => format!("{focus}, thread {}\n{}\n", super::report::triple(here.thread), self::site(here)),
+        Err(error) => format!("{focus}: {error}\n"),
+    }
+}
