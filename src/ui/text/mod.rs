@@ -5,10 +5,13 @@ mod json;
 mod outcome;
 mod report;
 mod stop;
+pub mod table;
+pub mod value;
+pub mod view;
 mod welcome;
 
-use crate::base::{Diagnostic, Sources};
 use super::console::Failed;
+use crate::base::{Diagnostic, Sources};
 use crate::debug::{CaseReport, Summary};
 
 pub use outcome::{displays, outcome};
