@@ -5,6 +5,9 @@ mod json;
 mod outcome;
 mod report;
 mod stop;
+pub mod table;
+pub mod value;
+pub mod view;
 mod welcome;
 
 use super::console::Failed;

@@ -1,0 +1,120 @@
+//! Values for people: one a line, arrays in braces, lanes summed up.
+
+use super::report::lane_list;
+use crate::debug::value::{ArrayText, LanesText, Pattern, ValueText};
+use crate::debug::view::RegisterRow;
+
+/// Values of lanes that are listed before `…`.
+const LANES_SHOWN: usize = 8;
+/// Elements on a line.
+const ELEMENTS_SHOWN: usize = 16;
+
+/// `NAME = VALUE`, or for lanes `NAME TYPE: …`; `name` is what was asked for.
+pub fn printed(name: &str, value: &ValueText) -> String {
+    match value {
+        ValueText::Scalar(text) => format!("{name} = {text}\n"),
+        ValueText::Lanes(text) => format!("{name} {}\n{}", lanes(text), lane_table(text)),
+        ValueText::Array(text) => format!("{name} = {}\n", array(text)),
+    }
+}
+
+/// `u32: 27 41 9 1 … min 1, max 9232; differs in 30 lanes`
+pub fn lanes(text: &LanesText) -> String {
+    let LanesText { ty, mask, values, pattern } = text;
+    let part = if *mask == u32::MAX { String::new() } else { format!(" ({})", lane_list(*mask)) };
+    let told = match pattern {
+        Pattern::Uniform(value) if mask.count_ones() == 1 => value.clone(),
+        Pattern::Uniform(value) => format!("{value} (uniform)"),
+        Pattern::Affine { base, stride } => {
+            let base = if base == "0" { String::new() } else { format!("{base} + ") };
+            format!("{} (affine: {base}{stride}*lane)", ends(values))
+        }
+        Pattern::Few(groups) => {
+            let group = |(value, lanes): &(String, u32)| format!("{value} in {}", lane_list(*lanes));
+            groups.iter().map(group).collect::<Vec<_>>().join("; ")
+        }
+        Pattern::Mixed { min, max, differing } => {
+            let shown = values.iter().take(LANES_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
+            let more = if values.len() > LANES_SHOWN { " …" } else { "" };
+            let range = min.as_ref().zip(max.as_ref()).map_or(String::new(), |(min, max)| format!(" min {min}, max {max};"));
+            format!("{shown}{more}{range} differs in {differing} lanes")
+        }
+    };
+    format!("{ty}{part}: {told}")
+}
+
+/// The value of each lane, eight on a line, of values that one line does not tell.
+fn lane_table(text: &LanesText) -> String {
+    let is_told = !matches!(text.pattern, Pattern::Mixed { .. }) || text.values.len() <= LANES_SHOWN;
+    if is_told {
+        return String::new();
+    }
+    let width = text.values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
+    let numbers: Vec<u32> = (0..32).filter(|lane| text.mask >> lane & 1 == 1).collect();
+    let rows = numbers.chunks(LANES_SHOWN).zip(text.values.chunks(LANES_SHOWN));
+    let row = |(lanes, values): (&[u32], &[String])| {
+        let values: String = values.iter().map(|value| format!("  {value:>width$}")).collect();
+        format!("  {:>2}:{values}\n", lanes.first().unwrap_or(&0))
+    };
+    rows.map(row).collect()
+}
+
+/// `0, 4, .. 124`
+fn ends(values: &[String]) -> String {
+    match values {
+        [first, second, .., last] => format!("{first}, {second}, .. {last}"),
+        _ => values.join(", "),
+    }
+}
+
+/// `{1, 2, 3}`, with the rows of a matrix in braces of their own.
+pub fn array(text: &ArrayText) -> String {
+    if text.shape.len() < 2 {
+        return run(text);
+    }
+    let columns = text.shape.last().copied().and_then(|extent| usize::try_from(extent).ok()).unwrap_or(1).max(1);
+    let rows = text.elements.chunks(columns).map(|row| format!("  {{{}}}", row.join(", ")));
+    let more = if text.more { "\n  …" } else { "" };
+    format!("{} {{\n{}{more}\n}}", text.ty, rows.collect::<Vec<_>>().join(",\n"))
+}
+
+/// Elements in a row, equal neighbours counted as gdb does.
+fn run(text: &ArrayText) -> String {
+    let groups: Vec<&[String]> = text.elements.chunk_by(|a, b| a == b).collect();
+    let mut parts = Vec::new();
+    for group in &groups {
+        match (group.len(), group.first()) {
+            (count, Some(value)) if count > ELEMENTS_SHOWN => parts.push(format!("{value} <repeats {count} times>")),
+            _ => parts.extend(group.iter().cloned()),
+        }
+    }
+    let more = if text.more { ", …" } else { "" };
+    format!("{{{}{more}}}", parts.join(", "))
+}
+
+/// A line for each register, names and types aligned.
+pub fn registers(rows: &[RegisterRow]) -> String {
+    let width = |text: fn(&RegisterRow) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
+    let (names, types) = (width(|row| &row.name), width(|row| &row.ty));
+    let line = |row: &RegisterRow| match &row.value {
+        ValueText::Scalar(value) => format!("{:names$}  {:types$}  {value}\n", row.name, row.ty),
+        ValueText::Lanes(value) => format!("{:names$}  {}\n", row.name, lanes(value)),
+        ValueText::Array(value) => format!("{:names$}  {}\n", row.name, array(value)),
+    };
+    rows.iter().map(line).collect()
+}
+
+/// `4,6-7,14,…`: the first of some lanes.
+pub fn some_lanes(lanes: u32) -> String {
+    const CHARS: usize = 16;
+    if lanes == u32::MAX {
+        return "0-31".to_string();
+    }
+    let all = lane_list(lanes);
+    let all = all.trim_start_matches("lanes ").trim_start_matches("lane ");
+    if all.len() <= CHARS {
+        return all.to_string();
+    }
+    let kept = all.get(..CHARS).and_then(|head| head.rfind(',')).map_or("", |end| &all[..=end]);
+    format!("{kept}…")
+}
