@@ -1,7 +1,6 @@
 //! What a command works on.
 
 use super::call::{Call, Piece};
-use super::display::Displays;
 use super::error::CommandError;
 use super::outcome::Outcome;
 use crate::debug::argument::ArgumentError;
@@ -29,8 +28,6 @@ pub struct Context<'a> {
 pub struct Desk {
     /// What an empty line stands for.
     pub again: Option<String>,
-    /// What is shown at every stop.
-    pub displays: Displays,
 }
 
 impl Context<'_> {

@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 
 use super::display::Shown;
-use crate::debug::{Site, TouchText};
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::focus::Focus;
 use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::ValueText;
+use crate::debug::{Site, TouchText};
 
 /// What came of a command.
 #[derive(Debug)]

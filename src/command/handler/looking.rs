@@ -2,6 +2,7 @@
 
 use crate::command::call::{Call, Piece};
 use crate::command::context::Context;
+use crate::command::display;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
 use crate::debug::value::Format;
@@ -17,23 +18,21 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
-    let Some(piece) = call.piece("EXPRESSION") else { return Ok(Outcome::Displays(context.desk.displays.shown(&context.session.scene()))) };
-    let format = format(call)?;
-    let expression = context.expression(piece)?;
+    let Some(piece) = call.piece("EXPRESSION") else { return Ok(Outcome::Displays(display::shown(context.session))) };
+    let format = format(call)?.map_or(String::new(), |format| format!("/{} ", format.letter()));
     context.value(piece)?;
-    let number = context.desk.displays.add(expression, format);
-    let scene = context.session.scene();
-    let new = context.desk.displays.iter().filter(|display| display.number == number);
-    Ok(Outcome::Displays(new.map(|display| display.shown(&scene)).collect()))
+    context.session.displays.push(format!("{format}{}", piece.text));
+    let mut shown = display::shown(context.session);
+    Ok(Outcome::Displays(shown.pop().into_iter().collect()))
 }
 
 pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {
     let Some(arg) = call.arg("N") else {
-        context.desk.displays.clear();
+        context.session.displays.iter_mut().for_each(String::clear);
         return Ok(Outcome::Nothing);
     };
     for number in &arg.numbers {
-        if !context.desk.displays.remove(*number) {
+        if !display::remove(context.session, *number) {
             return Err(arg.piece.error(format!("there is no display {number}")));
         }
     }
@@ -41,7 +40,7 @@ pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn displays(context: &mut Context<'_>, _: &Call) -> Answer {
-    let rows = context.desk.displays.iter().map(|display| format!("{}: {}\n", display.number, display.what()));
+    let rows = display::numbered(context.session).map(|(number, what)| format!("{number}: {what}\n"));
     let text: String = rows.collect();
     Ok(Outcome::Text(if text.is_empty() { "there are no displays\n".to_string() } else { text }))
 }

@@ -7,8 +7,8 @@ mod report;
 mod stop;
 mod welcome;
 
-use crate::base::{Diagnostic, Sources};
 use super::console::Failed;
+use crate::base::{Diagnostic, Sources};
 use crate::debug::{CaseReport, Summary};
 
 pub use outcome::{displays, outcome};

@@ -2,7 +2,8 @@
 
 use super::report::{grouped, lane_list, site};
 use super::stop;
-use crate::command::{Outcome, Shown};
+use crate::command::Outcome;
+use crate::command::display::Shown;
 use crate::debug::TouchText;
 use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
 use crate::debug::marks::Mark;
@@ -137,7 +138,9 @@ fn lanes(lanes: &LanesText) -> String {
     let pattern = match &lanes.pattern {
         Pattern::Uniform(value) => format!("{value} in {}", lane_list(lanes.mask)),
         Pattern::Affine { base, stride } => format!("{base} + {stride} * lane"),
-        Pattern::Few(values) => values.iter().map(|(value, mask)| format!("{value} in {}", lane_list(*mask))).collect::<Vec<_>>().join("; "),
+        Pattern::Few(values) => {
+            values.iter().map(|(value, mask)| format!("{value} in {}", lane_list(*mask))).collect::<Vec<_>>().join("; ")
+        }
         Pattern::Mixed { min, max, differing } => {
             let range = min.as_ref().zip(max.as_ref()).map_or(String::new(), |(min, max)| format!("min {min}, max {max}; "));
             format!("{range}differs in {differing} lanes\n{}", lane_table(lanes))
