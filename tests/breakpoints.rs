@@ -8,9 +8,12 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use ptxdbg::debug::argument::ArgumentError;
 use ptxdbg::debug::breakpoints::{
-    Arguments, Breakpoint, Breakpoints, Event, Location, LogArguments, Pattern, Trigger, WatchMode, breakpoint_rows, opcode, plain_name,
+    Breakpoint, Breakpoints, Condition, Event, Location, LogMessage, Pattern, Trigger, WatchMode, breakpoint_rows, opcode, plain_name,
 };
-use ptxdbg::debug::open::read_module;
+use ptxdbg::debug::open::{open, read_module};
+use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::stop::{Direction, Goal, Reason, Stop};
+use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::program::{Pc, Program};
 
 fn collatz() -> Arc<Program> {
@@ -268,32 +271,73 @@ fn events_are_read_and_what_nothing_raises_is_refused() {
     assert!(error("").2.starts_with("divergence, reconvergence, barrier"));
 }
 
+/// The session stands before the first instruction of the collatz kernel, two blocks of one warp, thread i starts with i + 1.
+fn session() -> Session {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/debug/collatz.ron");
+    let request = Request { modules: Vec::new(), launch: LaunchChoice::File(path), overrides: Overrides::default() };
+    Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap()
+}
+
+fn stop_at(session: &mut Session, place: &str, condition: &str) -> Stop {
+    let pcs = resolve(session.program(), place, None).unwrap().0;
+    let condition = Some(Condition::parse(condition).unwrap());
+    session.breakpoints.add(Breakpoint { condition, ..Breakpoint::new(Trigger::Code(pcs), place) });
+    session.resume(&Goal::Continue, Direction::Forward, &mut Unhurried).unwrap()
+}
+
+/// Lane 26 starts with 27, and is the first that comes to the odd branch with it.
 #[test]
-fn arguments_are_taken_apart() {
-    let parts = |text: &str| {
-        let arguments = Arguments::parse(text).unwrap();
-        let shown = |part: Option<ptxdbg::debug::breakpoints::Part<'_>>| {
-            part.map_or("-".to_string(), |part| format!("{}@{}", part.text, part.start))
-        };
-        format!("{} | {} | {}", shown(Some(arguments.what)), shown(arguments.threads), shown(arguments.condition))
+fn conditions_choose_the_thread() {
+    let mut session = session();
+    let stop = stop_at(&mut session, "$L__BB1_4", "%r18 == 27");
+    assert!(matches!(stop.reasons.as_slice(), [Reason::Breakpoint { number: 1, temporary: false }]), "{:?}", stop.reasons);
+    assert_eq!((stop.focus.block, stop.focus.warp, stop.focus.lane), ([0, 0, 0], 0, 26));
+    assert_eq!(session.breakpoints.get(1).unwrap().hits, 1);
+    // 54 / 2 is the only other way to 27: thread 53 is lane 21 of block 1.
+    let stop = session.resume(&Goal::Continue, Direction::Forward, &mut Unhurried).unwrap();
+    assert_eq!((stop.focus.block, stop.focus.lane), ([1, 0, 0], 21));
+    let stop = session.resume(&Goal::Continue, Direction::Forward, &mut Unhurried).unwrap();
+    assert!(matches!(stop.reasons.as_slice(), [Reason::Ended]), "{:?}", stop.reasons);
+}
+
+#[test]
+fn a_condition_is_read_when_it_is_set() {
+    let error = Condition::parse("%r18 == ").unwrap_err();
+    assert_eq!((error.span, error.message.is_empty(), error.help.is_some()), (Some(8..8), false, true));
+    let mut session = session();
+    let stop = stop_at(&mut session, "$L__BB1_4", "%r99 == 1");
+    assert!(matches!(stop.reasons.as_slice(), [Reason::BadCondition { number: 1, .. }]), "{:?}", stop.reasons);
+}
+
+#[test]
+fn messages_show_values_as_print_does() {
+    let mut session = session();
+    let stop = stop_at(&mut session, "$L__BB1_4", "%r18 == 27");
+    assert_eq!(stop.focus.lane, 26);
+    let text = |source: &str| LogMessage::parse(source).unwrap().text(&session.scene());
+    assert_eq!(text("\"n is %d\\n\", %r18"), "n is 27");
+    assert_eq!(
+        text("\"%u|%x|0x%04x|%-6d|%6d|%o|%t|%llu|%%|%s\",%r18,%r18,%r18,%r18,%r18,%r18,%r18,%r18,%r18"),
+        "27|1b|0x001b|27    |    27|33|11011|27|%|27"
+    );
+    assert_eq!(text("\"%d%d\",%r18 + 1,(%r18 - 1) * 2"), "2852");
+    assert_eq!(text("\"\\ta\\\"b\\\\, %s\",%r18@26"), "\ta\"b\\, 27");
+    // The lanes at the odd branch have 3, 5, .. 31.
+    assert_eq!(text("\"%d in %d\",max(%r18),%tid.x@24..26"), "31 in {24, 25, 26}");
+    assert_eq!(text("\"no values\""), "no values");
+    assert!(text("\"<%d>\",%r99").starts_with("<<"));
+    let error = |source: &str| {
+        let error = LogMessage::parse(source).unwrap_err();
+        (error.message, error.span.unwrap())
     };
-    assert_eq!(parts("37"), "37@0 | - | -");
-    assert_eq!(parts(""), "@0 | - | -");
-    assert_eq!(parts("k:END block 1,0,0 warp 2 lane 0-7 if %r1 > 3"), "k:END@0 | block 1,0,0 warp 2 lane 0-7@6 | %r1 > 3@37");
-    assert_eq!(parts("  op atom.* warp 1"), "op atom.*@2 | warp 1@12 | -");
-    assert_eq!(parts("if(%p1)"), "@0 | - | (%p1)@2");
-    assert_eq!(parts("37 if %r1 == 1 if 2"), "37@0 | - | %r1 == 1 if 2@6");
-    assert_eq!(parts("warp 3 if any(%p1)"), "@0 | warp 3@0 | any(%p1)@10");
-    // Words inside of brackets belong to the expression.
-    assert_eq!(parts("shared u32 [ lane ] lane 3"), "shared u32 [ lane ]@0 | lane 3@20 | -");
-    let error = Arguments::parse("37 if ").unwrap_err();
-    assert_eq!((error.message.as_str(), error.span), ("a condition is expected after 'if'", Some(3..5)));
-    let log = LogArguments::parse("37 block 1,0,0 if %r1 > 1, \"r = %d, %d\\n\", %r1, %r2").unwrap();
-    assert_eq!(log.place.what.text, "37");
-    assert_eq!(log.place.threads.unwrap().text, "block 1,0,0");
-    assert_eq!(log.place.condition.unwrap().text, "%r1 > 1");
-    assert_eq!((log.message.text, log.message.start), ("\"r = %d, %d\\n\", %r1, %r2", 27));
-    assert_eq!(LogArguments::parse("37 %r1").unwrap_err().message, "a format is expected after the location");
+    assert_eq!(error("n"), ("a format in quotes is expected".to_string(), 0..1));
+    assert_eq!(error("\"n"), ("the format's closing quote is missing".to_string(), 0..2));
+    assert_eq!(error("\"%d\""), ("the format has more '%' than there are values".to_string(), 0..4));
+    assert_eq!(error("\"a\",%r1"), ("the format has fewer '%' than there are values".to_string(), 4..7));
+    assert_eq!(error("\"%y\",%r1").0, "'%y' is no format");
+    assert_eq!(error("\"%\",%r1").0, "a letter is expected behind '%'");
+    assert_eq!(error("\"%d\" %r1"), ("a comma is expected behind the format".to_string(), 4..8));
+    assert_eq!(error("\"%d %d\",%r1, +").1.start, 13);
 }
 
 #[test]
@@ -318,12 +362,15 @@ fn the_list_keeps_numbers() {
     assert_eq!(error("1 x").0, "'x' is no breakpoint number");
     assert_eq!(error("-1").0, "'' is no breakpoint number");
     assert_eq!(list.at(&[Pc(2), Pc(7)]).map(|entry| entry.number).collect::<Vec<_>>(), [2, 4]);
-    list.set_condition(2, Some("%p1".to_string())).unwrap();
+    list.set_condition(2, Some(Condition::parse("%p1").unwrap())).unwrap();
     list.ignore(2, 3).unwrap();
     list.set_commands(2, vec!["bt".to_string()]).unwrap();
     list.enable(2, false).unwrap();
     let entry = list.get(2).unwrap();
-    assert_eq!((entry.condition.as_deref(), entry.ignore, entry.commands.len(), entry.enabled), (Some("%p1"), 3, 1, false));
+    assert_eq!(
+        (entry.condition.as_ref().map(Condition::text), entry.ignore, entry.commands.len(), entry.enabled),
+        (Some("%p1"), 3, 1, false)
+    );
     assert!(list.enable(3, true).is_err() && list.delete(3).is_err() && list.get(0).is_err());
 }
 
@@ -333,7 +380,10 @@ fn rows_say_what_each_is() {
     let mut list = Breakpoints::default();
     let pcs = resolve(&program, "collatz.cu:13", None).unwrap().0;
     list.add(Breakpoint { temporary: true, ..Breakpoint::new(Trigger::Code(pcs), "collatz.cu:13") });
-    list.add(Breakpoint { message: Some("\"hi\"".to_string()), ..Breakpoint::new(Trigger::Code(vec![Pc(0)]), "*0,\"hi\"") });
+    list.add(Breakpoint {
+        message: Some(LogMessage::parse("\"hi\"").unwrap()),
+        ..Breakpoint::new(Trigger::Code(vec![Pc(0)]), "*0,\"hi\"")
+    });
     list.add(Breakpoint::new(Trigger::Event(Event::Call), "call"));
     let rows = breakpoint_rows(&list, &program);
     let heads: Vec<_> = rows.iter().map(|row| (row.number, row.kind, row.disposition, row.what.as_str(), row.places.len())).collect();
@@ -359,8 +409,9 @@ proptest! {
         let errors = [
             Location::parse(&text).and_then(|location| location.resolve(&program, here.map(Pc))).err(),
             Event::parse(&text).err(),
-            Arguments::parse(&text).err(),
-            LogArguments::parse(&text).err(),
+            Condition::parse(&text).err(),
+            LogMessage::parse(&text).err(),
+            LogMessage::parse(&format!("\"%d{text}")).err().map(|error| ArgumentError { span: None, ..error }),
             Breakpoints::default().parse_numbers(&text).err(),
         ];
         for error in errors.into_iter().flatten() {

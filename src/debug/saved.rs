@@ -25,7 +25,7 @@ pub const VERSION: u32 = 1;
 
 /// A session file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename = "Session")]
 pub struct Saved {
     /// Version of the format: [`VERSION`].
     pub version: u32,
@@ -59,7 +59,7 @@ pub struct Saved {
 
 /// The module a session is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename = "Module")]
 pub struct SavedModule {
     /// Name of its file, without folders.
     pub name: String,
@@ -69,7 +69,7 @@ pub struct SavedModule {
 
 /// What a run follows from, beside the module and the data of its buffers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename = "Run")]
 pub struct SavedRun {
     /// The launches, in order.
     pub launches: Vec<SavedLaunch>,
@@ -84,7 +84,7 @@ pub struct SavedRun {
 
 /// One launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename = "Launch")]
 pub struct SavedLaunch {
     /// The kernel.
     pub kernel: String,
@@ -99,7 +99,7 @@ pub struct SavedLaunch {
 
 /// One entry of the list of breakpoints.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, rename = "Breakpoint")]
 pub struct SavedBreakpoint {
     /// Its number.
     pub number: u32,
@@ -143,13 +143,14 @@ pub enum SavedError {
 
 /// The field that says how the others are to be read.
 #[derive(Deserialize)]
+#[serde(rename = "Session")]
 struct Head {
     version: u32,
 }
 
 const KIND: RonKind = RonKind {
     code: "session",
-    whole: "a session file is one (version: .., module: .., run: .., ..)",
+    whole: "a session file is one Session(version: .., module: .., run: .., ..)",
     numbers: "times, numbers and indices are whole numbers that are not negative",
 };
 
@@ -200,7 +201,7 @@ impl Saved {
 
     /// The text of the file.
     pub fn to_text(&self) -> String {
-        ron_text::to_text(self)
+        ron_text::to_text(self) + "\n"
     }
 
     /// Whether it is about this program, run so.

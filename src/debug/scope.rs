@@ -3,7 +3,7 @@
 //! PTX names are looked up from the inside out: registers of the scopes around the program counter, then variables and parameters of the
 //! function, labels, and what the module holds. Buffers of the launch come last: PTX does not know their names.
 
-use super::scene::{Frame, Scene};
+use super::scene::{Buffer, Frame, Scene};
 use crate::isa::{ScalarType, Space, nearest};
 use crate::program::{Bank, FuncId, Function, Param, ParamPlace, Pc, Register, Variable, map};
 
@@ -126,8 +126,6 @@ fn buffer<'a>(scene: &Scene<'a>, name: &str) -> Option<Named<'a>> {
     })
 }
 
-use super::scene::Buffer;
-
 /// Where a variable lies; one of a function, as `frame` of that function has it.
 pub fn variable_place<'a>(scene: &Scene<'a>, variable: &'a Variable, frame: Option<&Frame<'a>>) -> MemoryPlace<'a> {
     let base = frame.map_or(0, |frame| u64::from(frame.base.local));
@@ -186,9 +184,16 @@ pub fn names(scene: &Scene<'_>) -> Vec<String> {
     names
 }
 
-/// A name that was perhaps meant by `name`.
-pub fn meant(scene: &Scene<'_>, name: &str) -> Option<String> {
+/// What was perhaps meant by `name`: the registers of a declaration that has too few, or a name that looks like it.
+pub fn hint(scene: &Scene<'_>, name: &str) -> Option<String> {
+    let stem = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    let function = scene.frame().ok().map(|frame| scene.function(&frame));
+    let numbered = |register: &&Register| stem != name && register.count.is_some() && &*register.name == stem;
+    if let Some(register) = function.and_then(|function| function.registers.iter().find(numbered)) {
+        let count = register.count.unwrap_or(0);
+        return Some(format!("'{stem}<{count}>' declares '{stem}0' to '{stem}{}'", count.saturating_sub(1)));
+    }
     let names = names(scene);
     let specials = crate::isa::SPECIAL_REGISTERS.iter().map(|register| register.name);
-    nearest(name, names.iter().map(String::as_str).chain(specials)).map(str::to_string)
+    nearest(name, names.iter().map(String::as_str).chain(specials)).map(|meant| format!("did you mean '{meant}'?"))
 }

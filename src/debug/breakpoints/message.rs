@@ -117,8 +117,10 @@ impl Field {
         }
     }
 
+    /// Several values in braces; one stands alone.
     fn list(&self, values: impl Iterator<Item = String>) -> String {
-        format!("{{{}}}", values.map(|value| self.digits(value)).collect::<Vec<_>>().join(", "))
+        let values: Vec<String> = values.map(|value| self.digits(value)).collect();
+        if let [only] = values.as_slice() { only.clone() } else { format!("{{{}}}", values.join(", ")) }
     }
 
     /// Without the prefix that `print` gives numbers that are not decimal, as in C.

@@ -1,9 +1,8 @@
 //! Where runs stop: breakpoints, watchpoints and catchpoints in one numbered list, as in gdb.
 //!
-//! A command's argument is taken apart by [`Arguments`]; its location becomes instructions in [`Location`], its event in [`Event`].
-//! [`Breakpoints`] is the list; a run looks at its [`Trigger`]s and counts its hits.
+//! A [`Location`] is a place in the code as the user names it, and becomes instructions; an [`Event`] that is about to happen becomes
+//! instructions too. [`Breakpoints`] is the list; a run looks at its [`Trigger`]s and counts its hits.
 
-mod arguments;
 mod condition;
 mod events;
 mod lines;
@@ -14,7 +13,6 @@ mod names;
 mod opcode;
 mod view;
 
-pub use arguments::{Arguments, LogArguments, Part};
 pub use condition::Condition;
 pub use events::{EVENTS, barrier_number};
 pub use lines::ptx_line;

@@ -37,12 +37,12 @@ pub enum Reason {
     #[error(transparent)]
     Memory(#[from] MemoryError),
     /// Nothing here has that name.
-    #[error("nothing here is called '{name}'{}", .meant.as_ref().map_or(String::new(), |meant| format!(": did you mean '{meant}'?")))]
+    #[error("nothing here is called '{name}'{}", .hint.as_ref().map_or(String::new(), |hint| format!(": {hint}")))]
     Unknown {
         /// The name.
         name: String,
         /// What was perhaps meant.
-        meant: Option<String>,
+        hint: Option<String>,
     },
     /// The register is declared, and no code names it.
     #[error("'{0}' is declared, but no instruction names it: it has no value")]
@@ -206,7 +206,8 @@ impl<'a> Evaluator<'a> {
             NodeKind::Special(register) => self.special(node, *register),
             NodeKind::Aggregate(aggregate, inner) => self.aggregate(*aggregate, inner),
             NodeKind::AddressOf(a) => self.address_of(a),
-            NodeKind::Name(_) | NodeKind::Dereference(_) | NodeKind::Index(_) | NodeKind::Slice(_) | NodeKind::Lanes(..) => {
+            NodeKind::Lanes(inner, _) => self.under_lanes(node, |under| under.value(inner)),
+            NodeKind::Name(_) | NodeKind::Dereference(_) | NodeKind::Index(_) | NodeKind::Slice(_) => {
                 let thing = self.thing(node)?;
                 self.load(node, thing)
             }
@@ -234,7 +235,7 @@ impl<'a> Evaluator<'a> {
             }
             NodeKind::Index(parts) => self.index(node, &parts[0], &parts[1]),
             NodeKind::Slice(parts) => self.slice(node, parts),
-            NodeKind::Lanes(inner, _) => self.under_lanes(node, |inner_evaluator| inner_evaluator.thing(inner)),
+            NodeKind::Lanes(inner, _) => self.under_lanes(node, |under| under.thing(inner)),
             _ => self.value(node).map(Thing::Value),
         }
     }
@@ -271,7 +272,7 @@ impl<'a> Evaluator<'a> {
                 let reason = match frame {
                     // Perhaps it is a name of the function that the thread is not in.
                     Err(error) => error.clone().into(),
-                    Ok(_) => Reason::Unknown { name: name.to_string(), meant: scope::meant(&self.scene, name) },
+                    Ok(_) => Reason::Unknown { name: name.to_string(), hint: scope::hint(&self.scene, name) },
                 };
                 Err(EvaluationError { column: node.at, reason })
             }

@@ -21,9 +21,16 @@ use crate::machine::{ALL_LANES, LANES, LaneMask};
 /// Brackets and operators inside each other at most: what a person writes has a few, and the parser's own stack is finite.
 const DEPTH: u32 = 64;
 
+/// Words of an expression at most: a chain of operators is a tree as deep as it is long.
+const WORDS: usize = 1000;
+
 /// Reads a whole expression.
 pub fn parse(text: &str) -> Result<Node, ExpressionError> {
     let tokens = lexer::tokens(text)?;
+    if let Some(Token { at, .. }) = tokens.get(WORDS) {
+        let message = format!("an expression has at most {WORDS} words");
+        return Err(ExpressionError { column: *at, message, expected: "the end".to_string() });
+    }
     let mut parser = Parser { tokens, next: 0, depth: 0 };
     let node = parser.expression()?;
     match parser.peek() {

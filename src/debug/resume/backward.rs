@@ -197,6 +197,9 @@ impl Session {
 
     fn continue_back(&mut self, pace: &mut dyn Pace) -> Halt {
         let (now, focus) = (self.time(), self.focus);
+        if self.watcher(None).is_idle() {
+            return self.halt_at_beginning();
+        }
         let mut end = now;
         while let Some(begin) = self.stretch_before(end) {
             self.return_to(begin);

@@ -129,7 +129,8 @@ pub fn to_integer(ty: ScalarType, bits: u128) -> Option<i128> {
     }
 }
 
-/// A floating-point number in the fewest digits that give the same bits back; `nan(0x400000)` with its payload.
+/// A floating-point number in the fewest digits that give the same bits back, whole numbers of small types exactly; a NaN with its
+/// payload, `nan(0x400000)`.
 pub fn float_text(ty: ScalarType, bits: u128) -> String {
     let Some(value) = to_f64(ty, bits) else { return format!("{bits:#x}") };
     if value.is_nan() {
@@ -145,8 +146,11 @@ pub fn float_text(ty: ScalarType, bits: u128) -> String {
     }
 }
 
-/// The number with the fewest digits that rounds to `bits`.
+/// The number with the fewest digits that rounds to `bits`. The largest `.f16` is 65504, though 65500 rounds to it.
 fn shortest(ty: ScalarType, bits: u128, value: f64) -> f64 {
+    if value.trunc() == value && value.abs() < 1e6 {
+        return value;
+    }
     let rounded = (0..9).filter_map(|digits| format!("{value:.digits$e}").parse::<f64>().ok());
     let mut same = rounded.filter(|rounded| from_f64(ty, *rounded) == Some(bits));
     same.next().unwrap_or(value)

@@ -1,0 +1,283 @@
+//! What a session keeps beside its run: marks, session files, and memory in files.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its fixture fails")]
+
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use ptxdbg::debug::breakpoints::{Breakpoint, Breakpoints, Condition, Event, LogMessage, Trigger, WatchMode};
+use ptxdbg::debug::focus::{Focus, ThreadFilter};
+use ptxdbg::debug::marks::{Mark, Marks, Moment, grouped_number};
+use ptxdbg::debug::open::{Opened, open};
+use ptxdbg::debug::saved::{Saved, SavedError};
+use ptxdbg::debug::target::{MemoryTarget, Target};
+use ptxdbg::debug::timeline::Input;
+use ptxdbg::debug::transfer::{Layout, dump, element_of, restore};
+use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, Schedule};
+use ptxdbg::isa::{ScalarType, Space};
+use ptxdbg::launch::Element;
+use ptxdbg::program::Pc;
+
+fn opened(name: &str) -> Opened {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
+    open(&Request { modules: Vec::new(), launch: LaunchChoice::File(path), overrides: Overrides::default() }).unwrap()
+}
+
+/// An empty folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+fn mark(time: u64) -> Mark {
+    Mark { time, focus: Focus::default(), place: "collatz.ptx:71".to_string() }
+}
+
+#[test]
+fn moments_are_read() {
+    let mut marks = Marks::default();
+    marks.set("before-loop", mark(9_101)).unwrap();
+    marks.set("late", mark(20)).unwrap();
+    let moment = |text: &str| marks.moment(text, 1_000);
+    for text in ["9101", "9,101", "9_101", "t=9,101", " 9101 "] {
+        assert_eq!(moment(text), Ok(Moment::Tick(9_101)), "{text}");
+    }
+    assert_eq!(moment("+1,000"), Ok(Moment::Tick(2_000)));
+    assert_eq!(moment("-1000"), Ok(Moment::Tick(0)));
+    assert_eq!(moment("start"), Ok(Moment::Start));
+    assert_eq!(moment("end"), Ok(Moment::End));
+    assert_eq!(moment("before-loop"), Ok(Moment::Mark(mark(9_101))));
+    assert_eq!(moment("+18446744073709551615"), Ok(Moment::Tick(u64::MAX)));
+    let error = |text: &str| {
+        let error = moment(text).unwrap_err();
+        (error.message, error.span.unwrap(), error.help.unwrap_or_default())
+    };
+    assert_eq!(
+        error(" -1,001").0,
+        "1 is 1001 before t=0: now is t=1000".replace("1 is 1001 before t=0: now", "1001 ticks back is before the start: now")
+    );
+    assert_eq!(error("befor-loop"), ("there is no mark 'befor-loop'".to_string(), 0..10, "did you mean 'before-loop'?".to_string()));
+    assert_eq!(error("x"), ("there is no mark 'x'".to_string(), 0..1, "marks: before-loop, late".to_string()));
+    for text in ["9,10", "9,1011", ",101", "9,,101", "1234,567", "12x", "0x10", "t=", "+", "-x", "18446744073709551616"] {
+        assert!(moment(text).is_err(), "{text}");
+    }
+    assert_eq!(marks.by_time().iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["late", "before-loop"]);
+    assert_eq!(marks.delete("late"), Ok(mark(20)));
+    assert!(marks.delete("late").is_err());
+    assert_eq!(marks.set("before-loop", mark(1)), Ok(Some(mark(9_101))));
+    for name in ["start", "end", "7up", "+1", "", "a b", "t=1"] {
+        assert!(marks.set(name, mark(1)).is_err(), "{name}");
+    }
+    assert_eq!(Marks::default().moment("x", 0).unwrap_err().help.unwrap(), "no time is marked: 'mark NAME' marks the present one");
+    assert_eq!((grouped_number("1,234,567"), grouped_number("1,234567"), grouped_number("")), (Some(1_234_567), None, None));
+}
+
+fn full(opened: &Opened) -> Saved {
+    let options = RunOptions { seed: 7, schedule: Schedule::Random, ..RunOptions::default() };
+    let mut saved = Saved::new(&opened.program, &opened.plan.cases[0], &options);
+    let mut list = Breakpoints::default();
+    let owner = Focus { block: [1, 0, 0], warp: 0, lane: 3, frame: 0 };
+    let target = MemoryTarget {
+        name: "steps[0]".to_string(),
+        space: Space::Global,
+        owner,
+        address: 0x7f20_0000_0000,
+        bytes: 4,
+        ty: ScalarType::U32,
+    };
+    list.add(Breakpoint {
+        condition: Some(Condition::parse("%r18 > 100 && any(%p3)").unwrap()),
+        filter: ThreadFilter { block: Some([1, 0, 0]), warp: None, lanes: Some(0xff) },
+        ignore: 2,
+        hits: 5,
+        temporary: true,
+        commands: vec!["print %r18".to_string(), "continue".to_string()],
+        ..Breakpoint::new(Trigger::Code(vec![Pc(3), Pc(9)]), "collatz.cu:13")
+    });
+    list.add(Breakpoint::new(Trigger::Event(Event::Call), "call"));
+    list.delete(2).unwrap();
+    list.add(Breakpoint { enabled: false, ..Breakpoint::new(Trigger::Watch(Target::Memory(target), WatchMode::Access), "steps[0]") });
+    list.add(Breakpoint::new(Trigger::Event(Event::Barrier(Some(3))), "barrier 3"));
+    list.add(Breakpoint {
+        message: Some(LogMessage::parse("\"n = %d\\n\",%r18").unwrap()),
+        ..Breakpoint::new(Trigger::Code(vec![Pc(0)]), "*0")
+    });
+    list.add(Breakpoint::new(Trigger::Event(Event::Exit), "exit"));
+    list.delete(6).unwrap();
+    saved.set_breakpoints(&list);
+    saved.marks.set("loop", mark(12)).unwrap();
+    saved.time = 40;
+    saved.focus = owner;
+    saved.displays = vec!["/x %r18".to_string()];
+    saved.settings.insert("step-by".to_string(), "ptx".to_string());
+    saved.inputs = vec![(4, Input::Turn { block: [1, 0, 0], warp: 0 }), (9, Input::EndTurn)];
+    saved
+}
+
+#[test]
+fn what_is_saved_is_read_back() {
+    let opened = opened("debug/collatz.ron");
+    let saved = full(&opened);
+    let text = saved.to_text();
+    let read = Saved::parse("s.ron", text.clone()).unwrap();
+    assert_eq!(read, saved, "{text}");
+    let list = read.breakpoints().unwrap();
+    assert_eq!(list.iter().map(|entry| entry.number).collect::<Vec<_>>(), [1, 3, 4, 5]);
+    assert_eq!(list.last_number(), Some(6), "number 6 was used and is not given again");
+    assert_eq!(list.get(1).unwrap().condition.as_ref().unwrap().text(), "%r18 > 100 && any(%p3)");
+    let mut again = Saved { breakpoints: Vec::new(), ..read };
+    again.set_breakpoints(&list);
+    assert_eq!(again, saved);
+}
+
+/// The file as it is written: one that a person can read and change.
+#[test]
+fn a_file_has_one_entry_a_line() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/debug/session.ron");
+    assert_eq!(full(&opened("debug/collatz.ron")).to_text(), std::fs::read_to_string(&file).unwrap());
+    assert_eq!(Saved::read(&file).unwrap(), full(&opened("debug/collatz.ron")));
+}
+
+#[test]
+fn another_module_or_launch_is_refused() {
+    let (collatz, smallest) = (opened("debug/collatz.ron"), opened("small/smallest.ron"));
+    let saved = full(&collatz);
+    let options = RunOptions { seed: 7, schedule: Schedule::Random, ..RunOptions::default() };
+    assert_eq!(saved.check(&collatz.program, &collatz.plan.cases[0], &options), Ok(()));
+    assert_eq!(
+        saved.check(&smallest.program, &smallest.plan.cases[0], &options).unwrap_err(),
+        "this session is of collatz.ptx, and another module is loaded: its times and places mean nothing here"
+    );
+    assert_eq!(
+        saved.check(&collatz.program, &collatz.plan.cases[0], &RunOptions { seed: 8, ..options }).unwrap_err(),
+        "this session was run as collatz<<<(2,1,1), (32,1,1)>>> in random order with seed 7, \
+         and now it is collatz<<<(2,1,1), (32,1,1)>>> in random order with seed 8: its times mean nothing here"
+    );
+    let mut changed = saved.clone();
+    changed.module.digest = "0".to_string();
+    assert_eq!(
+        changed.check(&collatz.program, &collatz.plan.cases[0], &options).unwrap_err(),
+        "this session is of collatz.ptx, and its text has changed since: its times and places mean nothing here"
+    );
+    let mut changed = saved;
+    changed.breakpoints[0].trigger = Trigger::Code(vec![Pc(999)]);
+    let message = changed.check(&collatz.program, &collatz.plan.cases[0], &options).unwrap_err();
+    assert_eq!(message, format!("breakpoint 1 is at instruction 999, and the module has {}", collatz.program.code.len()));
+}
+
+/// `line:column: message [help]`
+fn wrong(text: &str) -> String {
+    let (sources, diagnostic) = *Saved::parse("s.ron", text.to_string()).unwrap_err();
+    let at = sources.position(diagnostic.span);
+    let help = diagnostic.help.map_or(String::new(), |help| format!(" [{help}]"));
+    format!("{}:{}: {}{help}", at.line, at.column, diagnostic.message)
+}
+
+#[test]
+fn what_is_wrong_in_a_file_is_pointed_at() {
+    let text = full(&opened("debug/collatz.ron")).to_text();
+    let version = "2:5: this session file is of version 2, and version 1 is read [load it with the ptxdbg that wrote it, or start afresh]";
+    assert_eq!(wrong(&text.replace("version: 1", "version: 2")), version);
+    assert_eq!(wrong(&text.replace("version: 1", "version: 2, colour: 3")), version, "a later version may have other fields");
+    assert!(
+        wrong(&text.replace("temporary", "temprary")).contains("there is no field 'temprary' of Breakpoint [fields: number, trigger, text")
+    );
+    assert!(wrong(&text.replace("seed: 7", "seed: -7")).contains("out of range"), "{}", wrong(&text.replace("seed: 7", "seed: -7")));
+    assert_eq!(wrong(""), "1:1: expected opening `(` for struct `Session`");
+    assert_eq!(
+        wrong("(version: 1,"),
+        "1:12: the file ends too early [a session file is one Session(version: .., module: .., run: .., ..)]"
+    );
+    assert_eq!(wrong("(version: 1)"), "1:12: field 'module' of Session is missing");
+    let saved = |text: &str| Saved::parse("s.ron", text.to_string()).unwrap();
+    let error = |from: &str, to: &str| saved(&text.replace(from, to)).breakpoints().unwrap_err();
+    assert_eq!(error("&& any(%p3)", "&&"), "the condition of breakpoint 1 cannot be read: the expression ends here");
+    assert_eq!(error("number: 3", "number: 1"), "there are two breakpoints with the number 1");
+    assert_eq!(error("number: 3", "number: 0"), "breakpoints are numbered from 1");
+    assert!(
+        matches!(Saved::read(Path::new("no/such.ron")), Err(SavedError::Unreadable(message)) if message.starts_with("cannot read no/such.ron: no such file"))
+    );
+}
+
+#[test]
+fn memory_goes_to_files_and_back() {
+    let folder = folder("transfer");
+    let layout = Layout { element: Element::F32, shape: vec![2, 3] };
+    let bytes: Vec<u8> = (0..24).collect();
+    let (bin, npy) = (folder.join("a.bin"), folder.join("a.npy"));
+    assert_eq!(dump(&bin, &layout, &bytes), Ok(24));
+    assert_eq!(dump(&npy, &layout, &bytes), Ok(128 + 24));
+    assert_eq!(std::fs::read(&bin).unwrap(), bytes);
+    assert_eq!(restore(&bin, &layout), Ok(bytes.clone()));
+    assert_eq!(restore(&npy, &layout), Ok(bytes.clone()));
+    let header = std::fs::read(&npy).unwrap();
+    let header = String::from_utf8_lossy(&header[10..127]).into_owned();
+    assert_eq!(header.trim_end(), "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3,), }");
+    // Another shape of as many elements is as good.
+    assert_eq!(restore(&npy, &Layout { element: Element::F32, shape: vec![6] }), Ok(bytes.clone()));
+    // Untyped memory takes what has the same width.
+    assert_eq!(restore(&npy, &Layout { element: Element::B32, shape: vec![6] }), Ok(bytes.clone()));
+    let error = |path: &Path, element, extent| {
+        let message = restore(path, &Layout { element, shape: vec![extent] }).unwrap_err().to_string();
+        message.replace(&folder.display().to_string(), "FOLDER")
+    };
+    assert_eq!(error(&bin, Element::F32, 7), "FOLDER/a.bin holds 24 bytes, and 28 bytes of memory are to be restored");
+    assert_eq!(error(&npy, Element::F32, 5), "FOLDER/a.npy holds 24 bytes, and 20 bytes of memory are to be restored");
+    assert_eq!(error(&npy, Element::S32, 6), "FOLDER/a.npy holds f4, and the memory is of s32");
+    assert_eq!(error(&folder.join("b.bin"), Element::U8, 1), "cannot read FOLDER/b.bin: no such file or directory");
+    assert_eq!(
+        error(&folder.join("b.txt"), Element::U8, 1),
+        "'FOLDER/b.txt' ends neither in .bin nor in .npy, which says what kind of file it is"
+    );
+    std::fs::write(folder.join("c.npy"), "no").unwrap();
+    assert_eq!(error(&folder.join("c.npy"), Element::U8, 1), "FOLDER/c.npy ends inside its .npy header");
+    assert_eq!(
+        error(&bin, Element::U64, u64::MAX),
+        "FOLDER/a.bin holds 24 bytes, and 18446744073709551615 bytes of memory are to be restored"
+    );
+    assert!(dump(&bin, &layout, &bytes[..20]).unwrap_err().to_string().ends_with("cannot hold 20 bytes as f32 in the shape [2, 3]"));
+    assert!(dump(&folder.join("no/a.bin"), &layout, &bytes).unwrap_err().to_string().starts_with("cannot write"));
+}
+
+#[test]
+fn types_of_ptx_have_elements() {
+    for (ty, element) in [
+        (ScalarType::F32, Element::F32),
+        (ScalarType::BF16, Element::BF16),
+        (ScalarType::S64, Element::S64),
+        (ScalarType::B8, Element::B8),
+        (ScalarType::F16x2, Element::B32),
+        (ScalarType::E4M3, Element::B8),
+        (ScalarType::B128, Element::B64),
+        (ScalarType::Pred, Element::B8),
+    ] {
+        assert_eq!(element_of(ty), element, "{ty:?}");
+    }
+    assert_eq!(Layout::of(ScalarType::B128, 3).shape, [6]);
+    assert_eq!(Layout::of(ScalarType::F32, 3).bytes(), Some(12));
+}
+
+proptest! {
+    /// Whatever is done to a session file, it is read or refused.
+    #[test]
+    fn any_file_is_answered(cut in 0..3_000_usize, put in "[(){}\\[\\],:0-9a-z\"é ]{0,6}", skip in 0..40_usize) {
+        let opened = opened("debug/collatz.ron");
+        let text = full(&opened).to_text();
+        let (before, after): (String, String) = (text.chars().take(cut).collect(), text.chars().skip(cut + skip).collect());
+        if let Ok(saved) = Saved::parse("s.ron", format!("{before}{put}{after}")) {
+            let _ = saved.check(&opened.program, &opened.plan.cases[0], &RunOptions::default());
+            let _ = saved.breakpoints();
+        }
+    }
+
+    #[test]
+    fn any_moment_is_answered(text in "([-+]|t=|[0-9]{0,21}|[,_]|[a-z]{0,3}|é| ){0,6}", now in any::<u64>()) {
+        let mut marks = Marks::default();
+        marks.set("ab", mark(3)).unwrap();
+        if let Err(error) = marks.moment(&text, now) {
+            prop_assert!(error.span.is_none_or(|span| text.get(span).is_some()));
+        }
+    }
+}
