@@ -8,6 +8,7 @@
 pub mod argument;
 pub mod breakpoints;
 pub mod edit;
+pub mod explain;
 pub mod expression;
 pub mod focus;
 pub mod marks;
@@ -24,6 +25,7 @@ pub mod symbols;
 pub mod target;
 pub mod transfer;
 pub mod value;
+pub mod view;
 
 mod fault;
 mod launcher;

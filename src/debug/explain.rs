@@ -1,0 +1,278 @@
+//! `explain`: an instruction in words, with what its operands hold now and what it will do.
+//!
+//! The words are those of the instruction table. What the instruction will do is never guessed: it is run on a copy of the machine, for
+//! the focused warp, and the registers it wrote are read there. This is done only where the instruction is the one that the focused lane
+//! executes next; of any other one only the operands are told.
+
+use super::expression::{Expression, register_bits};
+use super::scene::{Frame, Scene, stands_at};
+use super::scope;
+use super::value::{Scalar, Type};
+use super::view;
+use crate::isa::{OperandType, Role, ScalarType, Space, match_words};
+use crate::machine::{LaneMask, Machine, Step, Unobserved};
+use crate::program::{Op, Pc};
+
+/// An instruction explained.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explanation {
+    /// The instruction.
+    pub pc: Pc,
+    /// `file.ptx:12`.
+    pub place: String,
+    /// The statement.
+    pub statement: String,
+    /// What it computes, in the words of the instruction table; none for what is no instruction of the table.
+    pub help: Option<&'static str>,
+    /// What the focused lane has, if it is in the function.
+    pub lane: Option<LaneView>,
+}
+
+/// What an instruction means for one lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaneView {
+    /// The lane.
+    pub lane: u32,
+    /// Its guard, as it is written, and whether it holds.
+    pub guard: Option<(String, bool)>,
+    /// The operands that are read.
+    pub operands: Vec<OperandView>,
+    /// The lanes that will execute it together with this one, and all that stand there; none where it is not executed next.
+    pub active: Option<(LaneMask, LaneMask)>,
+    /// What it will do; none where it is not executed next.
+    pub outcome: Option<Outcome>,
+}
+
+/// An operand and what it holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OperandView {
+    /// Its letter in the manual.
+    pub letter: String,
+    /// As it is written.
+    pub text: String,
+    /// What it holds; none for a literal, which says it itself.
+    pub value: Option<String>,
+}
+
+/// What an instruction will do for the focused lane.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The guard is false: nothing.
+    Nothing,
+    /// Registers get values: name, and the value before and after.
+    Writes(Vec<(String, String, String)>),
+    /// The lane goes elsewhere.
+    Goes(Pc),
+    /// The lane waits.
+    Waits(String),
+    /// The lane exits.
+    Exits,
+    /// It faults: why.
+    Faults(String),
+    /// It goes on to the next instruction, and no register changes.
+    GoesOn,
+    /// Another group of the warp runs first.
+    NotItsTurn,
+}
+
+/// A statement cut into its parts.
+struct Statement<'t> {
+    guard: Option<&'t str>,
+    opcode: &'t str,
+    operands: Vec<&'t str>,
+}
+
+/// Explains the instruction at `pc`; without it, the one that the focused lane executes next.
+pub fn explain(scene: &Scene<'_>, pc: Option<Pc>) -> Option<Explanation> {
+    let frame = scene.frame().ok();
+    let next = frame.as_ref().map(|frame| if scene.focus.frame == 0 { stands_at(frame.group) } else { frame.pc });
+    let pc = pc.or(next)?;
+    let program = scene.program();
+    let function = program.function_at(pc)?;
+    let text = view::statement(program, pc);
+    let statement = Statement::read(&text);
+    let matched = match_words(statement.opcode, statement.operands.len()).ok();
+    let frame = frame.filter(|frame| frame.function == function);
+    let lane = frame.map(|frame| lane_view(scene, &frame, pc, &statement));
+    Some(Explanation { pc, place: program.place(pc), help: matched.map(|matched| matched.form.row.help), lane, statement: text })
+}
+
+fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, statement: &Statement<'_>) -> LaneView {
+    let inst = &scene.program().code[pc.index()];
+    let innermost = scene.focus.frame == 0;
+    let is_next = innermost && frame.group.pc == pc && frame.group.state == crate::machine::GroupState::Ready;
+    let holds = |lane: u32| {
+        inst.guard.is_none_or(|guard| {
+            let bits = frame.warp.registers.pred.get((frame.base.pred + guard.slot) as usize).copied().unwrap_or(0);
+            (bits >> lane & 1 == 1) != guard.negate
+        })
+    };
+    let active = (0..32).filter(|lane| frame.group.mask >> lane & 1 == 1 && holds(*lane)).fold(0, |mask, lane| mask | 1 << lane);
+    LaneView {
+        lane: frame.lane,
+        guard: statement.guard.map(|guard| (guard.to_string(), holds(frame.lane))),
+        operands: operands(scene, pc, statement),
+        active: is_next.then_some((active, frame.group.mask)),
+        outcome: is_next.then(|| outcome(scene, frame, pc, holds(frame.lane), statement)),
+    }
+}
+
+impl<'t> Statement<'t> {
+    fn read(text: &'t str) -> Self {
+        let (guard, rest) = match text.strip_prefix('@') {
+            Some(rest) => rest.split_once(char::is_whitespace).map_or((None, rest), |(guard, rest)| (Some(guard), rest)),
+            None => (None, text),
+        };
+        let rest = rest.trim_start();
+        let (opcode, operands) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
+        Self { guard, opcode, operands: split(operands) }
+    }
+}
+
+/// Operands between commas that are in no bracket.
+fn split(text: &str) -> Vec<&str> {
+    let mut depth = 0_i32;
+    let parts = text.split(|c: char| {
+        depth += i32::from(matches!(c, '(' | '[' | '{')) - i32::from(matches!(c, ')' | ']' | '}'));
+        c == ',' && depth == 0
+    });
+    parts.map(str::trim).filter(|part| !part.is_empty()).collect()
+}
+
+/// The operands that are read, with what they hold in the focused lane.
+fn operands(scene: &Scene<'_>, pc: Pc, statement: &Statement<'_>) -> Vec<OperandView> {
+    let Ok(matched) = match_words(statement.opcode, statement.operands.len()) else { return Vec::new() };
+    let forms = matched.form.operands.iter().filter(|form| form.with.is_none_or(|word| matched.has(word)));
+    let last = matched.types.last().copied().unwrap_or(ScalarType::B32);
+    let mut views = Vec::new();
+    for (form, text) in forms.zip(&statement.operands) {
+        let ty = match form.ty {
+            OperandType::Last | OperandType::Double => last,
+            OperandType::Nth(index) => matched.types.get(index).copied().unwrap_or(last),
+            OperandType::Fixed(ty) => ty,
+        };
+        let value = match form.role {
+            Role::Dest | Role::Label | Role::Any => continue,
+            Role::Address => address(scene, text, last, space_of(scene, pc)),
+            Role::Source => source(scene, text, ty, form.ty == OperandType::Double),
+        };
+        views.push(OperandView { letter: form.name.to_string(), text: (*text).to_string(), value });
+    }
+    views
+}
+
+/// What a source operand holds: as the instruction's type where the register is as wide, so that a `.b32` register that holds an
+/// `.f32` is shown as one.
+fn source(scene: &Scene<'_>, text: &str, ty: ScalarType, as_declared: bool) -> Option<String> {
+    if text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '{' || c == '(') {
+        return None;
+    }
+    let (negated, name) = text.strip_prefix('!').map_or((false, text), |name| (true, name));
+    let value = Expression::parse(name).ok()?.evaluate(scene).ok()?;
+    let super::value::Value::Scalar(Scalar { ty: declared, bits }) = value else { return None };
+    let same_width = matches!(declared, Type::Scalar(own) if own.bits() == ty.bits() && own != ScalarType::Pred);
+    let scalar = if same_width && !as_declared { Scalar::new(Type::Scalar(ty), bits) } else { Scalar { ty: declared, bits } };
+    let scalar = if negated { Scalar::truth(!scalar.is_true()) } else { scalar };
+    Some(scalar.text(scene, None))
+}
+
+/// `0x7f2000000010 <x+16>, which holds 1.5`
+fn address(scene: &Scene<'_>, text: &str, ty: ScalarType, space: Option<Space>) -> Option<String> {
+    let inner = text.strip_prefix('[')?.strip_suffix(']')?;
+    let space = space?;
+    let named = Expression::parse(&format!("(u64)({})", inner.replace("+-", "-"))).ok()?.evaluate(scene);
+    let by_name = Expression::parse(&format!("(u64)&({inner})")).ok().and_then(|expression| expression.evaluate(scene).ok());
+    let is_register = inner.starts_with('%') || matches!(scene.frame(), Ok(frame) if scope::register(scene.function(&frame), frame.pc, stem(inner)).is_some());
+    let value = if is_register { named.ok()? } else { by_name.or_else(|| offset_of_name(scene, inner))? };
+    let super::value::Value::Scalar(Scalar { bits, .. }) = value else { return None };
+    let place = super::value::text::address(scene, space, bits as u64);
+    let mut bytes = [0; 16];
+    let bytes = &mut bytes[..(ty.bytes() as usize).clamp(1, 16)];
+    Some(match super::memory::read(scene, space, bits as u64, bytes) {
+        Ok(()) => {
+            let held = Scalar::new(Type::Scalar(ty), super::expression::little_endian(bytes)).text(scene, None);
+            format!("{place}, which holds {held}")
+        }
+        Err(error) => format!("{place}: {error}"),
+    })
+}
+
+/// The name before `+4` or `-4`.
+fn stem(text: &str) -> &str {
+    text.split(['+', '-']).next().unwrap_or(text).trim()
+}
+
+/// The address of `name+4`: the offset counts bytes, whatever the variable holds.
+fn offset_of_name(scene: &Scene<'_>, text: &str) -> Option<super::value::Value> {
+    let (name, offset) = text.split_at(stem(text).len());
+    let expression = format!("(u64)&({name}) {}", offset.replace("+-", "-"));
+    Expression::parse(&expression).ok()?.evaluate(scene).ok()
+}
+
+/// The space of the memory that the instruction at `pc` accesses.
+fn space_of(scene: &Scene<'_>, pc: Pc) -> Option<Space> {
+    match scene.program().code[pc.index()].op {
+        Op::Load { access, .. }
+        | Op::LoadVector { access, .. }
+        | Op::Store { access, .. }
+        | Op::StoreVector { access, .. }
+        | Op::Atomic { access, .. } => Some(access.space),
+        _ => None,
+    }
+}
+
+/// Runs the instruction on a copy of the machine and says what came of it for the focused lane.
+fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement: &Statement<'_>) -> Outcome {
+    if !holds {
+        return Outcome::Nothing;
+    }
+    let (block, warp) = (scene.focus.block, scene.focus.warp);
+    if scene.machine.next_lanes(block, warp).is_none_or(|lanes| lanes >> frame.lane & 1 == 0) {
+        return Outcome::NotItsTurn;
+    }
+    let mut after: Machine = scene.machine.clone();
+    after.give_turn(block, warp);
+    if let Step::Trapped(trap) = after.run(1, &mut Unobserved) {
+        return Outcome::Faults(trap.message);
+    }
+    let later = Scene { machine: &after, focus: scene.focus, buffers: scene.buffers };
+    let Ok(group) = later.group() else { return Outcome::Exits };
+    if group.state != crate::machine::GroupState::Ready {
+        let state = view::standings(&later, &super::focus::ThreadFilter::of_warp(&scene.focus));
+        let own = state.iter().find(|standing| standing.lanes >> frame.lane & 1 == 1);
+        return Outcome::Waits(own.map_or(String::new(), |standing| standing.state.to_string()));
+    }
+    let writes = writes(scene, &later, frame, statement);
+    match group.pc {
+        _ if !writes.is_empty() => Outcome::Writes(writes),
+        next if next.0 != pc.0 + 1 => Outcome::Goes(next),
+        _ => Outcome::GoesOn,
+    }
+}
+
+/// The registers that the statement names as destinations, before and after.
+fn writes(scene: &Scene<'_>, later: &Scene<'_>, frame: &Frame<'_>, statement: &Statement<'_>) -> Vec<(String, String, String)> {
+    let Ok(matched) = match_words(statement.opcode, statement.operands.len()) else { return Vec::new() };
+    let forms = matched.form.operands.iter().zip(&statement.operands).filter(|(form, _)| form.role == Role::Dest);
+    let function = scene.function(frame);
+    let Ok(warp) = later.warp() else { return Vec::new() };
+    let mut writes = Vec::new();
+    for (form, text) in forms {
+        let shown_as = match form.ty {
+            OperandType::Last if !form.wider => matched.types.last().copied(),
+            OperandType::Nth(index) => matched.types.get(index).copied(),
+            OperandType::Fixed(ty) => Some(ty),
+            OperandType::Last | OperandType::Double => matched.types.last().copied(),
+        };
+        for name in text.split(['{', '}', ',', '|', ' ']).filter(|name| !name.is_empty() && *name != "_") {
+            let Some(place) = scope::register(function, frame.pc, name) else { continue };
+            let ty = shown_as.filter(|ty| ty.bits() == place.ty.bits()).unwrap_or(place.ty);
+            let text = |scene: &Scene<'_>, frame: &Frame<'_>| {
+                let bits = register_bits(frame, &place).unwrap_or(0);
+                Scalar::new(Type::Scalar(ty), bits).text(scene, None)
+            };
+            writes.push((name.to_string(), text(scene, frame), text(later, &Frame { warp, ..*frame })));
+        }
+    }
+    writes
+}

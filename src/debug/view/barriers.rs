@@ -1,0 +1,77 @@
+//! `info barriers`: who has arrived at each barrier of a block, and who is missing.
+
+use super::standing::ranges;
+use super::{Table, place};
+use crate::debug::focus::ThreadFilter;
+use crate::debug::scene::{Scene, SceneError};
+use crate::machine::{Barrier, Block, GroupState, LaneMask, lane_list};
+
+/// The barriers of the filter's block, or else the focused one, that somebody has arrived at.
+///
+/// # Errors
+/// The block is not on the machine.
+pub fn barriers(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneError> {
+    let index = filter.block.unwrap_or(scene.focus.block);
+    let block = scene.refocused(crate::debug::focus::Focus { block: index, ..scene.focus }).block()?;
+    let mut table = Table::new(&[">barrier", ">phase", ">arrived", "waiting", "missing", "at"]);
+    let own = |barrier: &Barrier| {
+        let arrived = barrier.arrived.get(scene.focus.warp as usize).copied().unwrap_or(0);
+        index == scene.focus.block && arrived >> scene.focus.lane & 1 == 1
+    };
+    for (barrier, id) in block.barriers.iter().zip(0_u32..).filter(|(barrier, _)| !barrier.arrived.is_empty()) {
+        let wanted = match barrier.wanted {
+            Some(wanted) => wanted,
+            None => block.warps.iter().map(|warp| warp.live.count_ones()).sum(),
+        };
+        let arrived: u32 = barrier.arrived.iter().map(|lanes| lanes.count_ones()).sum();
+        let cells = [
+            id.to_string(),
+            barrier.phase.to_string(),
+            format!("{arrived} of {wanted}"),
+            by_warp(barrier.arrived.iter().copied()),
+            by_warp(missing(block, barrier)),
+            waiting_at(scene, block, id),
+        ];
+        table.push(own(barrier), cells);
+    }
+    Ok(table.or_note("nobody waits at a barrier of this block"))
+}
+
+/// The lanes of each warp that have neither arrived nor exited.
+fn missing<'b>(block: &'b Block, barrier: &'b Barrier) -> impl Iterator<Item = LaneMask> + 'b {
+    block.warps.iter().zip(0..).map(|(warp, number): (_, usize)| warp.live & !barrier.arrived.get(number).copied().unwrap_or(0))
+}
+
+/// The instructions at which lanes wait.
+fn waiting_at(scene: &Scene<'_>, block: &Block, id: u32) -> String {
+    let groups = block.warps.iter().flat_map(|warp| &warp.groups);
+    let mut pcs: Vec<_> = groups
+        .filter_map(|group| match group.state {
+            GroupState::AtBarrier { id: at, pc } if at == id => Some(pc),
+            _ => None,
+        })
+        .collect();
+    pcs.sort_unstable();
+    pcs.dedup();
+    pcs.into_iter().map(|pc| place(scene.program(), pc)).collect::<Vec<_>>().join(", ")
+}
+
+/// `warps 0-2`, `warps 0-2, warp 3 lanes 0-7`; `none`.
+fn by_warp(lanes: impl Iterator<Item = LaneMask>) -> String {
+    let mut rows: Vec<(LaneMask, Vec<u32>)> = Vec::new();
+    for (lanes, warp) in lanes.zip(0..).filter(|(lanes, _)| *lanes != 0) {
+        match rows.iter_mut().find(|(other, _)| *other == lanes) {
+            Some((_, warps)) => warps.push(warp),
+            None => rows.push((lanes, vec![warp])),
+        }
+    }
+    if rows.is_empty() {
+        return "none".to_string();
+    }
+    let row = |(lanes, warps): &(LaneMask, Vec<u32>)| {
+        let name = if warps.len() == 1 { "warp" } else { "warps" };
+        let which = if *lanes == u32::MAX { String::new() } else { format!(" lanes {}", lane_list(*lanes)) };
+        format!("{name} {}{which}", ranges(warps))
+    };
+    rows.iter().map(row).collect::<Vec<_>>().join(", ")
+}

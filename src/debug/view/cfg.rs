@@ -1,0 +1,83 @@
+//! `cfg`: the control flow of the focused function, with the lanes that stand in each block.
+
+use super::standing::standings;
+use crate::cfg::{BlockId, ControlFlow};
+use crate::debug::focus::ThreadFilter;
+use crate::debug::scene::Scene;
+use crate::machine::LaneMask;
+use crate::program::{FuncId, Pc, Program};
+
+/// The control flow of a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CfgView {
+    /// The function.
+    pub function: String,
+    /// Its blocks in the order of the text.
+    pub blocks: Vec<BlockView>,
+}
+
+/// One block of straight code.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockView {
+    /// Its label, or `entry`, or `bb3` if it has none.
+    pub name: String,
+    /// Its instructions.
+    pub code: std::ops::Range<u32>,
+    /// Lines of the PTX text, first and last.
+    pub lines: (u32, u32),
+    /// Blocks that control can go to, by index.
+    pub successors: Vec<usize>,
+    /// The block where ways that part here meet again, by index; only of blocks with several ways out.
+    pub meeting: Option<usize>,
+    /// Loops around it.
+    pub loop_depth: u32,
+    /// Whether a loop is entered here.
+    pub loop_header: bool,
+    /// Lanes of the focused warp that stand in it.
+    pub lanes: LaneMask,
+    /// Threads of the focused block that stand in it.
+    pub threads: u32,
+    /// Whether the focused lane is among them.
+    pub focused: bool,
+}
+
+/// The control flow of `function`, with the threads that stand in it.
+pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
+    let program = scene.program();
+    let flow = ControlFlow::new(program, function);
+    let standings = standings(scene, &ThreadFilter::of_block(&scene.focus));
+    let view = |(id, code): (BlockId, std::ops::Range<u32>)| {
+        let here = || standings.iter().filter(|standing| code.contains(&standing.pc.0));
+        let own = here().filter(|standing| standing.warp == scene.focus.warp);
+        let lanes = own.fold(0, |mask, standing| mask | standing.lanes);
+        let successors = flow.successors(id);
+        let depth = flow.loops().iter().filter(|each| each.blocks.contains(&id)).map(|each| each.depth).max();
+        BlockView {
+            name: name(program, function, id, code.start),
+            lines: (line(program, code.start), line(program, code.end.saturating_sub(1).max(code.start))),
+            successors: successors.iter().map(|block| block.index()).collect(),
+            meeting: flow.ipdom(id).filter(|_| successors.len() > 1).map(BlockId::index),
+            loop_depth: depth.unwrap_or(0),
+            loop_header: flow.loops().iter().any(|each| each.header == id),
+            lanes,
+            threads: here().map(|standing| standing.lanes.count_ones()).sum(),
+            focused: lanes >> scene.focus.lane & 1 == 1,
+            code,
+        }
+    };
+    let blocks = flow.blocks().map(view).collect();
+    CfgView { function: program.functions[function.index()].name.to_string(), blocks }
+}
+
+fn name(program: &Program, function: FuncId, block: BlockId, start: u32) -> String {
+    let function = &program.functions[function.index()];
+    let label = function.labels.iter().find(|(_, pc)| pc.0 == start).map(|(label, _)| label.to_string());
+    let unnamed = || if start == function.code.start { "entry".to_string() } else { format!("bb{}", block.0) };
+    label.unwrap_or_else(unnamed)
+}
+
+/// The line of the PTX text, from 1.
+pub(super) fn line(program: &Program, pc: u32) -> u32 {
+    let span = program.spans.get(Pc(pc).index());
+    span.map_or(0, |span| program.sources_text.position(*span).line)
+}

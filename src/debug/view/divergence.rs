@@ -1,0 +1,101 @@
+//! `info divergence`: the groups of lanes of a warp, where each stands, and where they will meet again.
+
+use super::standing::{State, standings};
+use crate::cfg::{BlockId, ControlFlow};
+use crate::debug::focus::ThreadFilter;
+use crate::debug::scene::{Frame, Scene, SceneError};
+use crate::machine::LaneMask;
+use crate::program::Pc;
+
+/// The groups of lanes of a warp.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Divergence {
+    /// The warp.
+    pub warp: u32,
+    /// The groups: the one that runs next first, then by lowest lane.
+    pub groups: Vec<GroupView>,
+    /// Lanes that have exited.
+    pub exited: LaneMask,
+    /// Where all groups can next stand together; none for a single group, or if their ways part for good.
+    pub meeting: Option<Pc>,
+}
+
+/// Lanes that stand together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupView {
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// Where they stand.
+    pub pc: Pc,
+    /// What they do there.
+    pub state: State,
+    /// Calls in progress.
+    pub depth: u32,
+    /// Whether they run next.
+    pub next: bool,
+    /// Whether the focused lane is one of them.
+    pub focused: bool,
+}
+
+/// The groups of the focused warp.
+///
+/// # Errors
+/// The warp is not on the machine.
+pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
+    let warp = scene.warp()?;
+    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(0);
+    let standings = standings(scene, &ThreadFilter::of_warp(&scene.focus));
+    let group = |standing: super::Standing| GroupView {
+        lanes: standing.lanes,
+        pc: standing.pc,
+        state: standing.state,
+        depth: standing.depth,
+        next: standing.lanes & next != 0,
+        focused: standing.lanes >> scene.focus.lane & 1 == 1,
+    };
+    let mut groups: Vec<GroupView> = standings.into_iter().map(group).collect();
+    groups.sort_by_key(|group| (!group.next, group.lanes.trailing_zeros()));
+    let exited = scene.machine.lanes_of_warp(scene.focus.warp) & !warp.live;
+    Ok(Divergence { warp: scene.focus.warp, meeting: meeting(scene, &groups), exited, groups })
+}
+
+/// The first instruction that every group comes to: in the innermost function that all are in, the nearest block that every way of
+/// every group passes.
+fn meeting(scene: &Scene<'_>, groups: &[GroupView]) -> Option<Pc> {
+    if groups.len() < 2 {
+        return None;
+    }
+    let stacks: Vec<_> = groups.iter().map(|group| frames(scene, group)).collect::<Option<_>>()?;
+    let depth = groups.iter().map(|group| group.depth).min()?;
+    let common: Vec<&Frame<'_>> = stacks.iter().map(|stack| stack.iter().find(|frame| frame.depth == depth)).collect::<Option<_>>()?;
+    let function = common.first()?.function;
+    if common.iter().any(|frame| frame.function != function) {
+        return None;
+    }
+    let flow = ControlFlow::new(scene.program(), function);
+    // A group inside a call comes back behind it.
+    let inside = |frame: &Frame<'_>, group: &GroupView| if group.depth > depth { Pc(frame.pc.0 + 1) } else { group.pc };
+    let places: Vec<Pc> = common.iter().zip(groups).map(|(frame, group)| inside(frame, group)).collect();
+    let ways: Vec<Vec<BlockId>> = places.iter().map(|pc| way(&flow, *pc)).collect();
+    let block = ways.first()?.iter().find(|block| ways.iter().all(|way| way.contains(block)))?;
+    let start = flow.blocks().find(|(id, _)| id == block)?.1.start;
+    // A group that is in the block already waits for the others where it stands.
+    let inside_block = places.iter().filter(|pc| flow.block_of(**pc) == Some(*block)).map(|pc| pc.0);
+    inside_block.chain(std::iter::once(start)).max().map(Pc)
+}
+
+fn frames<'a>(scene: &Scene<'a>, group: &GroupView) -> Option<smallvec::SmallVec<[Frame<'a>; 2]>> {
+    let focus = crate::debug::focus::Focus { lane: group.lanes.trailing_zeros() % 32, frame: 0, ..scene.focus };
+    scene.refocused(focus).frames().ok()
+}
+
+/// The blocks that every way from `pc` on passes, in that order.
+fn way(flow: &ControlFlow, pc: Pc) -> Vec<BlockId> {
+    let mut way: Vec<BlockId> = Vec::new();
+    let mut next = flow.block_of(pc);
+    while let Some(block) = next.filter(|block| !way.contains(block)) {
+        way.push(block);
+        next = flow.ipdom(block);
+    }
+    way
+}

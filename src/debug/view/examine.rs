@@ -1,0 +1,293 @@
+//! `x/NFU ADDRESS`: memory row by row, as gdb's `x` shows it, and instructions.
+
+use crate::debug::expression::little_endian;
+use crate::debug::memory::{self, MemoryError};
+use crate::debug::scene::Scene;
+use crate::debug::symbols::{self, Symbol};
+use crate::debug::value::{Format, Scalar, Type, Value, number};
+use crate::isa::{ScalarType, Space, TypeKind};
+use crate::program::{FuncId, Pc};
+
+/// Bytes of memory on a row.
+const ROW_BYTES: u64 = 16;
+
+/// Characters of a string that are read at most, as in gdb.
+const STRING: u64 = 200;
+
+/// Units shown at most: more are refused.
+const COUNT: u64 = 1 << 16;
+
+/// What to show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Examine {
+    /// How many units.
+    pub count: u64,
+    /// As what.
+    pub shape: Shape,
+    /// Size of a unit; none leaves it to the address's type, or 32 bits.
+    pub unit: Option<Unit>,
+}
+
+/// What memory is shown as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// As the type of the address says.
+    Typed,
+    /// As numbers.
+    Number(Format),
+    /// `s`: as strings that end with a zero byte.
+    String,
+    /// `i`: as instructions.
+    Instruction,
+}
+
+/// Size of a unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// `b`: 1 byte.
+    Byte,
+    /// `h`: 2 bytes.
+    Half,
+    /// `w`: 4 bytes.
+    Word,
+    /// `g`: 8 bytes.
+    Giant,
+}
+
+/// What was there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Examined {
+    /// The rows.
+    pub rows: Vec<ExamineRow>,
+    /// Where the next `x` goes on.
+    pub next: Scalar,
+    /// Why there are fewer rows than asked for.
+    pub stopped: Option<MemoryError>,
+}
+
+/// A row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExamineRow {
+    /// The address, or the number of an instruction.
+    pub address: u64,
+    /// What the address belongs to.
+    pub symbol: Option<Symbol>,
+    /// The values.
+    pub values: Vec<String>,
+    /// Whether the focused lane stands here.
+    pub current: bool,
+}
+
+/// Why nothing can be shown.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ExamineError {
+    /// A letter means nothing.
+    #[error("'{0}' is no format letter: formats are x d u o t f a c z s i, sizes b h w g")]
+    Letter(char),
+    /// More than a person reads.
+    #[error("{0} units are too many: at most {COUNT} are shown")]
+    Count(u64),
+    /// The value is no address.
+    #[error("a value of type {0} is no address")]
+    NoAddress(String),
+    /// There is no code there.
+    #[error("there is no instruction {0}")]
+    NoCode(u64),
+    /// There is no memory there.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
+}
+
+impl Default for Examine {
+    fn default() -> Self {
+        Self { count: 1, shape: Shape::Typed, unit: None }
+    }
+}
+
+impl Examine {
+    /// Reads what stands behind `x/`: a count, then letters in any order, each taking the place of what `self` has.
+    ///
+    /// # Errors
+    /// A letter that means nothing, or a count that is too large.
+    pub fn with(self, letters: &str) -> Result<Self, ExamineError> {
+        let digits = letters.len() - letters.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (count, letters) = letters.split_at(digits);
+        let count = if count.is_empty() { 1 } else { count.parse().unwrap_or(u64::MAX) };
+        if count > COUNT {
+            return Err(ExamineError::Count(count));
+        }
+        let mut examine = Self { count, ..self };
+        for letter in letters.chars() {
+            match letter {
+                'b' => examine.unit = Some(Unit::Byte),
+                'h' => examine.unit = Some(Unit::Half),
+                'w' => examine.unit = Some(Unit::Word),
+                'g' => examine.unit = Some(Unit::Giant),
+                's' => examine.shape = Shape::String,
+                'i' => examine.shape = Shape::Instruction,
+                letter => examine.shape = Shape::Number(Format::from_letter(letter).ok_or(ExamineError::Letter(letter))?),
+            }
+        }
+        Ok(examine)
+    }
+}
+
+impl Unit {
+    fn bytes(self) -> u64 {
+        match self {
+            Unit::Byte => 1,
+            Unit::Half => 2,
+            Unit::Word => 4,
+            Unit::Giant => 8,
+        }
+    }
+}
+
+/// Shows what lies from `start` on.
+///
+/// # Errors
+/// Nothing can be shown at all; if it stops on the way, [`Examined::stopped`] says why.
+pub fn examine(scene: &Scene<'_>, examine: &Examine, start: &Value) -> Result<Examined, ExamineError> {
+    if let Some(pc) = code_address(scene, start).filter(|_| matches!(examine.shape, Shape::Instruction | Shape::Typed)) {
+        return instructions(scene, examine.count, pc);
+    }
+    let (space, address, ty) = data_address(start).ok_or_else(|| ExamineError::NoAddress(start.type_name()))?;
+    match examine.shape {
+        Shape::Instruction => Err(ExamineError::NoCode(address)),
+        Shape::String => strings(scene, examine.count, (space, address)),
+        Shape::Typed | Shape::Number(_) => numbers(scene, examine, (space, address), ty),
+    }
+}
+
+/// The instruction that a value names: `$pc`, a label, or a function's address.
+fn code_address(scene: &Scene<'_>, start: &Value) -> Option<u64> {
+    let Value::Scalar(Scalar { ty, bits }) = *start else { return None };
+    match ty {
+        Type::Code => Some(bits as u64),
+        Type::Function => {
+            let FuncId(function) = symbols::function_at(scene.program(), bits as u64)?;
+            Some(u64::from(scene.program().functions[function as usize].code.start))
+        }
+        Type::Scalar(_) | Type::Pointer(..) => None,
+    }
+}
+
+fn data_address(start: &Value) -> Option<(Space, u64, Option<ScalarType>)> {
+    match start {
+        Value::Array(array) => Some((array.space, array.address, Some(array.ty))),
+        Value::Scalar(Scalar { ty: Type::Pointer(space, ty), bits }) => Some((*space, *bits as u64, Some(*ty))),
+        Value::Scalar(Scalar { ty: Type::Scalar(ty), bits }) => {
+            number::to_integer(*ty, 0)?;
+            Some((Space::Generic, *bits as u64, None))
+        }
+        Value::Scalar(_) | Value::Lanes(_) => None,
+    }
+}
+
+fn numbers(scene: &Scene<'_>, examine: &Examine, (space, start): (Space, u64), ty: Option<ScalarType>) -> Result<Examined, ExamineError> {
+    let (element, format) = element_type(examine, ty);
+    let size = u64::from(element.bytes());
+    let per_row = (ROW_BYTES / size).clamp(1, 8);
+    let mut examined = Examined { rows: Vec::new(), next: pointer(space, element, start), stopped: None };
+    for index in 0..examine.count {
+        let address = start.wrapping_add(index.wrapping_mul(size));
+        let mut bytes = [0; 16];
+        let bytes = &mut bytes[..(size as usize).min(16)];
+        if let Err(error) = memory::read(scene, space, address, bytes) {
+            if index == 0 {
+                return Err(error.into());
+            }
+            examined.stopped = Some(error);
+            break;
+        }
+        let text = Scalar::new(Type::Scalar(element), little_endian(bytes)).text(scene, format);
+        if index % per_row == 0 {
+            let symbol = symbols::symbol(scene, space, address);
+            examined.rows.push(ExamineRow { address, symbol, values: Vec::new(), current: false });
+        }
+        if let Some(row) = examined.rows.last_mut() {
+            row.values.push(text);
+        }
+        examined.next = pointer(space, element, address.wrapping_add(size));
+    }
+    Ok(examined)
+}
+
+/// The type of a unit and the format that shows it.
+fn element_type(examine: &Examine, ty: Option<ScalarType>) -> (ScalarType, Option<Format>) {
+    let bytes = examine.unit.map_or(ty.map_or(4, |ty| u64::from(ty.bytes())), Unit::bytes);
+    let untyped = match bytes {
+        1 => ScalarType::B8,
+        2 => ScalarType::B16,
+        8 => ScalarType::B64,
+        16 => ScalarType::B128,
+        _ => ScalarType::B32,
+    };
+    let kept = ty.filter(|ty| u64::from(ty.bytes()) == bytes);
+    match examine.shape {
+        Shape::Number(Format::Float) => (kept.filter(|ty| ty.kind() == TypeKind::Float).unwrap_or(untyped), Some(Format::Float)),
+        Shape::Number(Format::Address) => (ScalarType::B64, Some(Format::Address)),
+        Shape::Number(format) => (kept.unwrap_or(untyped), Some(format)),
+        _ => match kept {
+            Some(ty) => (ty, None),
+            None => (untyped, Some(Format::ZeroHex)),
+        },
+    }
+}
+
+fn pointer(space: Space, ty: ScalarType, address: u64) -> Scalar {
+    Scalar { ty: Type::Pointer(space, ty), bits: u128::from(address) }
+}
+
+fn strings(scene: &Scene<'_>, count: u64, (space, start): (Space, u64)) -> Result<Examined, ExamineError> {
+    let mut examined = Examined { rows: Vec::new(), next: pointer(space, ScalarType::B8, start), stopped: None };
+    let mut address = start;
+    for index in 0..count {
+        let first = address;
+        let mut text = String::from("\"");
+        let end = loop {
+            let mut byte = [0];
+            if let Err(error) = memory::read(scene, space, address, &mut byte) {
+                if index == 0 && address == first {
+                    return Err(error.into());
+                }
+                examined.stopped = Some(error);
+                break "\"";
+            }
+            address += 1;
+            match byte[0] {
+                0 => break "\"",
+                b'"' => text += "\\\"",
+                other => text += crate::debug::value::format::character(u128::from(other)).trim_matches('\''),
+            }
+            if address - first >= STRING {
+                break "\"…";
+            }
+        };
+        if address > first {
+            let symbol = symbols::symbol(scene, space, first);
+            examined.rows.push(ExamineRow { address: first, symbol, values: vec![text + end], current: false });
+        }
+        examined.next = pointer(space, ScalarType::B8, address);
+        if examined.stopped.is_some() {
+            break;
+        }
+    }
+    Ok(examined)
+}
+
+fn instructions(scene: &Scene<'_>, count: u64, start: u64) -> Result<Examined, ExamineError> {
+    let program = scene.program();
+    let code = program.code.len() as u64;
+    if start >= code {
+        return Err(ExamineError::NoCode(start));
+    }
+    let here = scene.frame().ok().map(|frame| if scene.focus.frame == 0 { crate::debug::scene::stands_at(frame.group) } else { frame.pc });
+    let end = start.saturating_add(count).min(code);
+    let row = |number: u64| {
+        let pc = Pc(number as u32);
+        let values = vec![super::statement(program, pc)];
+        ExamineRow { address: number, symbol: symbols::code_symbol(program, pc), values, current: Some(pc) == here }
+    };
+    Ok(Examined { rows: (start..end).map(row).collect(), next: Scalar { ty: Type::Code, bits: u128::from(end) }, stopped: None })
+}

@@ -1,0 +1,80 @@
+//! `list`: lines of the PTX text, with who stands there and what stops there.
+
+use super::standing::standings;
+use crate::base::SourceId;
+use crate::debug::focus::ThreadFilter;
+use crate::debug::scene::{Scene, stands_at};
+use crate::machine::LaneMask;
+use crate::program::{Pc, Program};
+
+/// Lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Listing {
+    /// The file's name without folders.
+    pub file: String,
+    /// Number of lines of the whole file.
+    pub line_count: u32,
+    /// The lines.
+    pub lines: Vec<Line>,
+}
+
+/// A line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: u32,
+    /// Its text.
+    pub text: String,
+    /// Its instructions, first and last; none for a line without code.
+    pub code: Option<(Pc, Pc)>,
+    /// Whether one of the marked instructions is here.
+    pub marked: bool,
+    /// Lanes of the focused warp that stand here.
+    pub lanes: LaneMask,
+    /// Whether the focused lane does.
+    pub focused: bool,
+}
+
+/// The file and line where the focused lane stands; of a thread that is not on the machine, where the kernel begins.
+pub fn current_line(scene: &Scene<'_>) -> (SourceId, u32) {
+    let pc = match scene.frame() {
+        Ok(frame) if scene.focus.frame == 0 => stands_at(frame.group),
+        Ok(frame) => frame.pc,
+        Err(_) => Pc(scene.program().functions[scene.machine.config().kernel.index()].code.start),
+    };
+    let program = scene.program();
+    program.spans.get(pc.index()).map_or((SourceId(0), 1), |span| (span.source, program.sources_text.position(*span).line))
+}
+
+/// The lines `lines` of `file`, cut to those it has. `marks` are instructions with breakpoints, in order.
+pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, marks: &[Pc]) -> Listing {
+    let program = scene.program();
+    let source = program.sources_text.file(file);
+    let lines = lines.start.max(1)..lines.end.min(source.line_count() + 1);
+    let code = code_of(program, file, &lines);
+    let standings = standings(scene, &ThreadFilter::of_warp(&scene.focus));
+    let line = |number: u32| {
+        let here = || code.iter().filter(|(line, _)| *line == number).map(|(_, pc)| *pc);
+        let standing = standings.iter().filter(|standing| here().any(|pc| pc == standing.pc));
+        let lanes = standing.fold(0, |mask, standing| mask | standing.lanes);
+        Line {
+            number,
+            text: source.line(number).to_string(),
+            code: here().min().zip(here().max()),
+            marked: here().any(|pc| marks.binary_search(&pc).is_ok()),
+            lanes,
+            focused: lanes >> scene.focus.lane & 1 == 1,
+        }
+    };
+    Listing { file: source.short_name().to_string(), line_count: source.line_count(), lines: lines.map(line).collect() }
+}
+
+/// The instructions whose statements begin on these lines, with their lines.
+fn code_of(program: &Program, file: SourceId, lines: &std::ops::Range<u32>) -> Vec<(u32, Pc)> {
+    let source = program.sources_text.file(file);
+    let (start, end) = (source.offset(lines.start, 1), source.offset(lines.end, 1));
+    let last_line = lines.end > source.line_count();
+    let inside = |span: &crate::base::Span| span.source == file && span.start >= start && (span.start < end || last_line);
+    let spans = program.spans.iter().enumerate().filter(|(_, span)| inside(span));
+    spans.map(|(index, span)| (source.line_of(span.start), Pc::new(index))).collect()
+}

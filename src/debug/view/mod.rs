@@ -1,0 +1,56 @@
+//! What there is to see, as plain data: the front ends only draw it.
+//!
+//! A listing is a [`Table`]; what is no listing has a type of its own. Whatever lists threads takes a
+//! [`ThreadFilter`](super::focus::ThreadFilter) and puts equal rows together: 32 lanes at one instruction are one row.
+
+mod barriers;
+mod blocks;
+mod cfg;
+mod divergence;
+mod examine;
+mod launch;
+mod list;
+mod locals;
+mod registers;
+mod source;
+mod stack;
+mod standing;
+mod symbols;
+mod table;
+mod threads;
+
+pub use barriers::barriers;
+pub use blocks::blocks;
+pub use cfg::{BlockView, CfgView, control_flow};
+pub use divergence::{Divergence, GroupView, divergence};
+pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
+pub use launch::{kernels, launch};
+pub use list::{Line, Listing, current_line, list};
+pub use locals::locals;
+pub use registers::{RegisterRow, registers};
+pub use source::{SourcePlace, source_place};
+pub use stack::backtrace;
+pub use standing::{Standing, State, standings};
+pub use symbols::{allocations, shared, symbols};
+pub use table::{Column, Row, Table};
+pub use threads::{lanes, threads, warps};
+
+use crate::program::{Pc, Program};
+
+/// `looking.ptx:37`, with the label before it: `looking.ptx:37 <low+2>`.
+pub fn place(program: &Program, pc: Pc) -> String {
+    match super::symbols::code_symbol(program, pc) {
+        Some(symbol) => format!("{} <{symbol}>", program.place(pc)),
+        None => program.place(pc),
+    }
+}
+
+/// The statement at `pc`, without its semicolon.
+pub fn statement(program: &Program, pc: Pc) -> String {
+    program.text(pc).trim_end_matches(';').trim_end().to_string()
+}
+
+/// `(1,2,3)`
+pub fn triple([x, y, z]: [u32; 3]) -> String {
+    format!("({x},{y},{z})")
+}

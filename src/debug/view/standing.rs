@@ -1,0 +1,82 @@
+//! Where the threads on the machine stand.
+
+use crate::debug::focus::ThreadFilter;
+use crate::debug::scene::{Scene, stands_at};
+use crate::machine::{GroupState, LaneMask, frames, lane_list};
+use crate::program::Pc;
+
+/// Lanes of a warp that stand together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Standing {
+    /// Block index.
+    pub block: [u32; 3],
+    /// Warp of the block.
+    pub warp: u32,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// The instruction they execute next or wait at.
+    pub pc: Pc,
+    /// Calls in progress.
+    pub depth: u32,
+    /// What they do there.
+    pub state: State,
+}
+
+/// What lanes do where they stand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// They can run.
+    Ready,
+    /// They wait at a barrier of the block.
+    Barrier(u32),
+    /// They wait for other lanes of the warp.
+    Lanes(LaneMask),
+    /// They have exited.
+    Exited,
+}
+
+impl std::fmt::Display for State {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            State::Ready => write!(f, "ready"),
+            State::Barrier(id) => write!(f, "at barrier {id}"),
+            State::Lanes(lanes) => write!(f, "waits for lanes {}", lane_list(*lanes)),
+            State::Exited => write!(f, "exited"),
+        }
+    }
+}
+
+/// Where the threads that pass `filter` stand, block by block and warp by warp, the lowest lanes first. Exited lanes are left out.
+pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
+    let mut found = Vec::new();
+    for block in scene.machine.resident_blocks().filter(|block| filter.block.is_none_or(|wanted| wanted == block.index)) {
+        for (warp, number) in block.warps.iter().zip(0..) {
+            let wanted = filter.lanes_of(block.index, number);
+            let first = found.len();
+            for group in warp.groups.iter().filter(|group| group.mask & wanted != 0) {
+                let state = match group.state {
+                    GroupState::Ready => State::Ready,
+                    GroupState::AtBarrier { id, .. } => State::Barrier(id),
+                    GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
+                        State::Lanes(members & warp.live & !group.mask)
+                    }
+                };
+                let depth = frames(&group.stack).next().map_or(0, |frame| frame.depth);
+                let lanes = group.mask & wanted;
+                found.push(Standing { block: block.index, warp: number, lanes, pc: stands_at(group), depth, state });
+            }
+            found[first..].sort_by_key(|standing| standing.lanes.trailing_zeros());
+        }
+    }
+    found
+}
+
+/// `0-3,7` for the warps 0, 1, 2, 3 and 7; they must ascend.
+pub fn ranges(numbers: &[u32]) -> String {
+    let starts = numbers.iter().enumerate().filter(|(index, number)| *index == 0 || numbers[index - 1] + 1 != **number);
+    let run = |(index, first): (usize, &u32)| {
+        let count = numbers[index..].iter().zip(*first..).take_while(|(number, expected)| *number == expected).count() as u32;
+        if count == 1 { first.to_string() } else { format!("{first}-{}", first + count - 1) }
+    };
+    starts.map(run).collect::<Vec<_>>().join(",")
+}

@@ -1,0 +1,128 @@
+//! `info warps`, `info lanes` and `info threads`: where threads stand and what they do there.
+
+use super::standing::{Standing, State, ranges, standings};
+use super::{Table, place, statement, triple};
+use crate::debug::focus::ThreadFilter;
+use crate::debug::scene::{Scene, SceneError};
+use crate::machine::{LaneMask, lane_list, lanes_of};
+
+/// Rows listed at most.
+const ROWS: usize = 1000;
+
+/// The warps of a block, those in the same condition in one row: `0-2,5`.
+///
+/// # Errors
+/// The block that the filter names, or else the focused one, is not on the machine.
+pub fn warps(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneError> {
+    let index = filter.block.unwrap_or(scene.focus.block);
+    let block = scene.refocused(crate::debug::focus::Focus { block: index, ..scene.focus }).block()?;
+    let filter = ThreadFilter { block: Some(index), ..*filter };
+    let all = standings(scene, &filter);
+    let mut rows: Vec<(Vec<u32>, Vec<&Standing>)> = Vec::new();
+    for number in (0..block.warps.len() as u32).filter(|warp| filter.lanes_of(index, *warp) != 0) {
+        let own: Vec<&Standing> = all.iter().filter(|standing| standing.warp == number).collect();
+        let same = |other: &[&Standing]| other.iter().map(|standing| key(standing)).eq(own.iter().map(|standing| key(standing)));
+        match rows.iter_mut().find(|(_, other)| same(other)) {
+            Some((warps, _)) => warps.push(number),
+            None => rows.push((vec![number], own)),
+        }
+    }
+    let mut table = Table::new(&["warp", "state", "lanes", "at", ""]);
+    for (warps, groups) in rows {
+        let focused = index == scene.focus.block && warps.contains(&scene.focus.warp);
+        if groups.is_empty() {
+            table.push(focused, [ranges(&warps), State::Exited.to_string(), String::new(), String::new(), String::new()]);
+        }
+        for (nth, group) in groups.iter().enumerate() {
+            let name = if nth == 0 { ranges(&warps) } else { String::new() };
+            let focused = focused && group.lanes >> scene.focus.lane & 1 == 1;
+            let program = scene.program();
+            let cells = [name, group.state.to_string(), lane_list(group.lanes), place(program, group.pc), statement(program, group.pc)];
+            table.push(focused, cells);
+        }
+    }
+    Ok(table)
+}
+
+/// What makes two warps alike: the same lanes at the same places in the same state.
+fn key(standing: &Standing) -> (LaneMask, u32, State, u32) {
+    (standing.lanes, standing.pc.0, standing.state, standing.depth)
+}
+
+/// The lanes of a warp, those that stand together in one row.
+///
+/// # Errors
+/// The warp that the filter names, or else the focused one, is not on the machine.
+pub fn lanes(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneError> {
+    let (block, warp) = (filter.block.unwrap_or(scene.focus.block), filter.warp.unwrap_or(scene.focus.warp));
+    let scene = &scene.refocused(crate::debug::focus::Focus { block, warp, ..scene.focus });
+    let live = scene.warp()?.live;
+    let wanted = filter.lanes.unwrap_or(u32::MAX);
+    let program = scene.program();
+    let mut table = Table::new(&["lanes", "threads", "state", "at", ""]);
+    let own = ThreadFilter { block: Some(block), warp: Some(warp), lanes: Some(wanted) };
+    for standing in standings(scene, &own) {
+        let focused = standing.lanes >> scene.focus.lane & 1 == 1;
+        let threads = thread_names(scene, warp, standing.lanes);
+        let (place, statement) = (place(program, standing.pc), statement(program, standing.pc));
+        table.push(focused, [lane_list(standing.lanes), threads, standing.state.to_string(), place, statement]);
+    }
+    let exited = scene.machine.lanes_of_warp(warp) & wanted & !live;
+    if exited != 0 {
+        let threads = thread_names(scene, warp, exited);
+        let focused = exited >> scene.focus.lane & 1 == 1;
+        table.push(focused, [lane_list(exited), threads, State::Exited.to_string(), String::new(), String::new()]);
+    }
+    Ok(table)
+}
+
+/// `(4,0,0)`, `(0,0,0) … (31,0,0)`
+fn thread_names(scene: &Scene<'_>, warp: u32, lanes: LaneMask) -> String {
+    let thread = |lane: u32| triple(scene.machine.thread_of(warp, lane));
+    let (first, last) = (lanes.trailing_zeros() % 32, 31 - lanes.leading_zeros().min(31));
+    match lanes.count_ones() {
+        1 => thread(first),
+        2 => format!("{} {}", thread(first), thread(last)),
+        _ => format!("{} … {}", thread(first), thread(last)),
+    }
+}
+
+/// All threads on the machine that pass `filter`: those of a block that stand at the same place in one row.
+pub fn threads(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
+    let mut table = Table::new(&["block", "warps", "lanes", ">threads", "state", "at", ""]);
+    let all = standings(scene, filter);
+    let mut left_out = 0;
+    for block in all.chunk_by(|a, b| a.block == b.block) {
+        let mut rows: Vec<(&Standing, Vec<u32>)> = Vec::new();
+        for standing in block {
+            match rows.iter_mut().find(|(other, _)| key(other) == key(standing)) {
+                Some((_, warps)) => warps.push(standing.warp),
+                None => rows.push((standing, vec![standing.warp])),
+            }
+        }
+        for (standing, warps) in rows {
+            if table.rows.len() >= ROWS {
+                left_out += 1;
+                continue;
+            }
+            let focus = scene.focus;
+            let focused = standing.block == focus.block && warps.contains(&focus.warp) && standing.lanes >> focus.lane & 1 == 1;
+            let count = warps.len() * lanes_of(standing.lanes).count();
+            let (place, statement) = (place(scene.program(), standing.pc), statement(scene.program(), standing.pc));
+            let cells = [
+                triple(standing.block),
+                ranges(&warps),
+                lane_list(standing.lanes),
+                count.to_string(),
+                standing.state.to_string(),
+                place,
+                statement,
+            ];
+            table.push(focused, cells);
+        }
+    }
+    if left_out > 0 {
+        table.note = Some(format!("and {left_out} more: name a block, as in 'info threads block 1,0,0'"));
+    }
+    table.or_note("no such thread is on the machine")
+}

@@ -1,0 +1,89 @@
+//! Values for people: one a line, arrays in braces, lanes summed up.
+
+use super::lane_set;
+use crate::debug::value::{ArrayText, LanesText, Pattern, ValueText};
+use crate::debug::view::RegisterRow;
+
+/// Values of lanes that are listed before `…`.
+const LANES_SHOWN: usize = 8;
+/// Elements on a line.
+const ELEMENTS_SHOWN: usize = 16;
+
+/// `NAME = VALUE`, or for lanes `NAME TYPE: …`; `name` is what was asked for.
+pub fn printed(name: &str, value: &ValueText) -> String {
+    match value {
+        ValueText::Scalar(text) => format!("{name} = {text}\n"),
+        ValueText::Lanes(text) => format!("{name} {}\n", lanes(text)),
+        ValueText::Array(text) => format!("{name} = {}\n", array(text)),
+    }
+}
+
+/// `u32: 27 41 9 1 … min 1, max 9232; differs in 30 lanes`
+pub fn lanes(text: &LanesText) -> String {
+    let LanesText { ty, mask, values, pattern } = text;
+    let part = if *mask == u32::MAX { String::new() } else { format!(" ({})", lane_set(*mask)) };
+    let told = match pattern {
+        Pattern::Uniform(value) if mask.count_ones() == 1 => value.clone(),
+        Pattern::Uniform(value) => format!("{value} (uniform)"),
+        Pattern::Affine { base, stride } => {
+            let base = if base == "0" { String::new() } else { format!("{base} + ") };
+            format!("{} (affine: {base}{stride}*lane)", ends(values))
+        }
+        Pattern::Few(groups) => {
+            let group = |(value, lanes): &(String, u32)| format!("{value} in {}", lane_set(*lanes));
+            groups.iter().map(group).collect::<Vec<_>>().join("; ")
+        }
+        Pattern::Mixed { min, max, differing } => {
+            let shown = values.iter().take(LANES_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
+            let more = if values.len() > LANES_SHOWN { " …" } else { "" };
+            let range = min.as_ref().zip(max.as_ref()).map_or(String::new(), |(min, max)| format!(" min {min}, max {max};"));
+            format!("{shown}{more}{range} differs in {differing} lanes")
+        }
+    };
+    format!("{ty}{part}: {told}")
+}
+
+/// `0, 4, .. 124`
+fn ends(values: &[String]) -> String {
+    match values {
+        [first, second, .., last] => format!("{first}, {second}, .. {last}"),
+        _ => values.join(", "),
+    }
+}
+
+/// `{1, 2, 3}`, with the rows of a matrix in braces of their own.
+pub fn array(text: &ArrayText) -> String {
+    if text.shape.len() < 2 {
+        return run(text);
+    }
+    let columns = text.shape.last().copied().and_then(|extent| usize::try_from(extent).ok()).unwrap_or(1).max(1);
+    let rows = text.elements.chunks(columns).map(|row| format!("  {{{}}}", row.join(", ")));
+    let more = if text.more { "\n  …" } else { "" };
+    format!("{} {{\n{}{more}\n}}", text.ty, rows.collect::<Vec<_>>().join(",\n"))
+}
+
+/// Elements in a row, equal neighbours counted as gdb does.
+fn run(text: &ArrayText) -> String {
+    let groups: Vec<&[String]> = text.elements.chunk_by(|a, b| a == b).collect();
+    let mut parts = Vec::new();
+    for group in &groups {
+        match (group.len(), group.first()) {
+            (count, Some(value)) if count > ELEMENTS_SHOWN => parts.push(format!("{value} <repeats {count} times>")),
+            _ => parts.extend(group.iter().cloned()),
+        }
+    }
+    let more = if text.more { ", …" } else { "" };
+    format!("{{{}{more}}}", parts.join(", "))
+}
+
+/// A line for each register, names and types aligned.
+pub fn registers(rows: &[RegisterRow]) -> String {
+    let width = |text: fn(&RegisterRow) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
+    let (names, types) = (width(|row| &row.name), width(|row| &row.ty));
+    let line = |row: &RegisterRow| match &row.value {
+        ValueText::Scalar(value) => format!("{:names$}  {:types$}  {value}\n", row.name, row.ty),
+        ValueText::Lanes(value) => format!("{:names$}  {}\n", row.name, lanes(value)),
+        ValueText::Array(value) => format!("{:names$}  {}\n", row.name, array(value)),
+    };
+    rows.iter().map(line).collect()
+}

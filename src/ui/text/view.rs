@@ -1,0 +1,146 @@
+//! Views that are no tables, for people: the listing, divergence, control flow, memory, explanations.
+
+use super::{lane_set, some_lanes};
+use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
+use crate::debug::view::{BlockView, CfgView, Divergence, Examined, GroupView, Line, Listing, SourcePlace, place, statement};
+use crate::program::{Pc, Program};
+
+/// Lines of text with marks before them: `●` a breakpoint, `▶` the focused lane, and which lanes of the warp stand there.
+pub fn listing(listing: &Listing) -> String {
+    let digits = listing.lines.last().map_or(1, |line| line.number.to_string().len());
+    let crowd = |line: &Line| if line.lanes == 0 { String::new() } else { format!("[{}]", some_lanes(line.lanes)) };
+    let width = listing.lines.iter().map(|line| crowd(line).chars().count()).max().unwrap_or(0);
+    let row = |line: &Line| {
+        let marks = [if line.marked { '●' } else { ' ' }, if line.focused { '▶' } else { ' ' }];
+        let text = line.text.replace('\t', "    ");
+        let crowd = if width == 0 { String::new() } else { format!("{:width$}  ", crowd(line)) };
+        format!("{}{} {:>digits$}  {crowd}{text}", marks[0], marks[1], line.number).trim_end().to_string() + "\n"
+    };
+    listing.lines.iter().map(row).collect()
+}
+
+/// The groups of a warp, one a line, and where they will meet.
+pub fn divergence(program: &Program, divergence: &Divergence) -> String {
+    let Divergence { warp, groups, exited, meeting } = divergence;
+    let head = match (groups.len(), meeting) {
+        (0, _) => format!("warp {warp}: all lanes have exited\n"),
+        (1, _) => format!("warp {warp}: its lanes stand together\n"),
+        (count, Some(pc)) => format!("warp {warp}: {count} groups, will meet at {}\n", place(program, *pc)),
+        (count, None) => format!("warp {warp}: {count} groups, and no place that all of them come to\n"),
+    };
+    let width = groups.iter().map(|group| some_lanes(group.lanes).chars().count()).max().unwrap_or(0);
+    let row = |group: &GroupView| {
+        let mark = if group.next { '▶' } else { ' ' };
+        let state = if group.state == crate::debug::view::State::Ready { String::new() } else { format!(", {}", group.state) };
+        let focus = if group.focused { "  ◄ focus" } else { "" };
+        let (count, lanes) = (group.lanes.count_ones(), some_lanes(group.lanes));
+        let plural = if count == 1 { "lane " } else { "lanes" };
+        format!("  {mark} {count:>2} {plural} {lanes:width$}  at {}{state}{focus}\n", place(program, group.pc))
+    };
+    let gone = if *exited == 0 || groups.is_empty() { String::new() } else { format!("    {} exited\n", lane_set(*exited)) };
+    head + &groups.iter().map(row).collect::<String>() + &gone
+}
+
+/// The blocks of a function in the order of the text, indented by loops, with the lanes that stand in them.
+pub fn control_flow(view: &CfgView) -> String {
+    let name = |index: &usize| view.blocks.get(*index).map_or("?", |block| block.name.as_str());
+    let label = |block: &BlockView| {
+        let lines = if block.lines.0 == block.lines.1 { block.lines.0.to_string() } else { format!("{}-{}", block.lines.0, block.lines.1) };
+        let head = if block.loop_header { "↻ " } else { "" };
+        format!("{}{head}{} {lines}", "  ".repeat(block.loop_depth as usize), block.name)
+    };
+    let width = view.blocks.iter().map(|block| label(block).chars().count()).max().unwrap_or(0);
+    let ways = |index: usize, block: &BlockView| {
+        let targets = block.successors.iter().map(|target| format!("{}{}", if *target <= index { "↑" } else { "" }, name(target)));
+        let targets = targets.collect::<Vec<_>>().join(", ");
+        let meeting = block.meeting.map_or(String::new(), |meeting| format!("  meet at {}", name(&meeting)));
+        if targets.is_empty() { "→ end".to_string() } else { format!("→ {targets}{meeting}") }
+    };
+    let middle = view.blocks.iter().enumerate().map(|(index, block)| ways(index, block).chars().count()).max().unwrap_or(0);
+    let row = |(index, block): (usize, &BlockView)| {
+        let mark = if block.focused { '▶' } else { ' ' };
+        let lanes = if block.lanes == 0 { String::new() } else { lane_set(block.lanes) };
+        let others = block.threads - block.lanes.count_ones();
+        let others = if others == 0 { String::new() } else { format!("{others} threads of other warps") };
+        let here = [lanes, others].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        let ways = ways(index, block);
+        format!("{mark} {:width$}  {ways:middle$}  {here}", label(block)).trim_end().to_string() + "\n"
+    };
+    format!("{}\n", view.function) + &view.blocks.iter().enumerate().map(row).collect::<String>()
+}
+
+/// Rows of memory: `0x7f2000000000 <x>:  1  1.5  2  2.5`.
+pub fn examined(examined: &Examined, code: bool) -> String {
+    let head = |row: &crate::debug::view::ExamineRow| {
+        let address = if code { row.address.to_string() } else { format!("{:#x}", row.address) };
+        row.symbol.as_ref().map_or(address.clone(), |symbol| format!("{address} <{symbol}>"))
+    };
+    let width = examined.rows.iter().map(|row| head(row).chars().count()).max().unwrap_or(0) + 1;
+    let cell = examined.rows.iter().filter(|row| row.values.len() > 1).flat_map(|row| &row.values).map(|value| value.chars().count()).max();
+    let marks = examined.rows.iter().any(|row| row.current);
+    let row = |row: &crate::debug::view::ExamineRow| {
+        let mark = if !marks { "" } else if row.current { "=> " } else { "   " };
+        let values: String = row.values.iter().map(|value| format!("  {value:>width$}", width = cell.unwrap_or(0))).collect();
+        format!("{mark}{:width$}{values}\n", format!("{}:", head(row)))
+    };
+    let stopped = examined.stopped.as_ref().map_or(String::new(), |error| format!("{error}\n"));
+    examined.rows.iter().map(row).collect::<String>() + &stopped
+}
+
+/// An instruction in words, with what its operands hold and what it will do.
+pub fn explanation(program: &Program, explanation: &Explanation) -> String {
+    let help = explanation.help.map_or(String::new(), |help| format!("     {help}"));
+    let head = format!("{}  {}{help}\n", explanation.place, explanation.statement);
+    head + &explanation.lane.as_ref().map_or(String::new(), |lane| lane_view(program, lane))
+}
+
+fn lane_view(program: &Program, view: &LaneView) -> String {
+    let operand = |operand: &OperandView| match &operand.value {
+        Some(value) => format!("{} = {} = {value}", operand.letter, operand.text),
+        None => format!("{} = {}", operand.letter, operand.text),
+    };
+    let operands = view.operands.iter().map(operand).collect::<Vec<_>>().join(", ");
+    let guard = view.guard.as_ref().map(|(guard, holds)| format!("{guard} is {}", if *holds { "true" } else { "false" }));
+    let outcome = view.outcome.as_ref().map(|outcome| self::outcome(program, outcome));
+    let parts: Vec<String> = guard.into_iter().chain(Some(operands).filter(|text| !text.is_empty())).chain(outcome).collect();
+    let mut text = if parts.is_empty() { String::new() } else { format!("  lane {}: {}\n", view.lane, parts.join("; ")) };
+    match view.active {
+        Some((active, all)) if active == all => text += &format!("  active: all {} lanes that stand here ({})\n", all.count_ones(), some_lanes(all)),
+        Some((0, all)) => text += &format!("  active: none of the {} lanes that stand here\n", all.count_ones()),
+        Some((active, all)) => text += &format!("  active: {} of {} lanes ({})\n", active.count_ones(), all.count_ones(), some_lanes(active)),
+        None => text += "  not executed next by this lane: what it would do is not known\n",
+    }
+    text
+}
+
+fn outcome(program: &Program, outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Nothing => "does nothing".to_string(),
+        Outcome::Writes(writes) => {
+            let write = |(name, before, after): &(String, String, String)| match before == after {
+                true => format!("{name} stays {after}"),
+                false => format!("{name} becomes {after} (was {before})"),
+            };
+            writes.iter().map(write).collect::<Vec<_>>().join(", ")
+        }
+        Outcome::Goes(pc) => format!("goes to {}  {}", place(program, *pc), statement(program, *pc)),
+        Outcome::Waits(state) => format!("the lane then waits: {state}"),
+        Outcome::Exits => "the lane exits".to_string(),
+        Outcome::Faults(message) => format!("faults: {message}"),
+        Outcome::GoesOn => "goes on, no register changes".to_string(),
+        Outcome::NotItsTurn => "another group of the warp runs first".to_string(),
+    }
+}
+
+/// Where an instruction came from.
+pub fn source(place: &SourcePlace) -> String {
+    let SourcePlace { pc: Pc(pc), function, ptx, ptx_file, source, instructions } = place;
+    let origin = match source {
+        Some((file, line, column)) => {
+            let column = if *column == 0 { String::new() } else { format!(":{column}") };
+            format!("from {file}:{line}{column}, a line of {instructions} instructions in this function\n")
+        }
+        None => "there is no .loc before it: no line of a source language is known\n".to_string(),
+    };
+    format!("instruction {pc} of '{function}' at {ptx} ({ptx_file})\n{origin}")
+}
