@@ -61,8 +61,8 @@ pub enum Outcome {
     Nothing,
     /// Registers get values: name, and the value before and after.
     Writes(Vec<(String, String, String)>),
-    /// The lane goes elsewhere.
-    Goes(Pc),
+    /// The lane goes elsewhere: where, as `file.ptx:12 <label>`, and the statement there.
+    Goes(String, String),
     /// The lane waits.
     Waits(String),
     /// The lane exits.
@@ -182,7 +182,8 @@ fn address(scene: &Scene<'_>, text: &str, ty: ScalarType, space: Option<Space>) 
     let space = space?;
     let named = Expression::parse(&format!("(u64)({})", inner.replace("+-", "-"))).ok()?.evaluate(scene);
     let by_name = Expression::parse(&format!("(u64)&({inner})")).ok().and_then(|expression| expression.evaluate(scene).ok());
-    let is_register = inner.starts_with('%') || matches!(scene.frame(), Ok(frame) if scope::register(scene.function(&frame), frame.pc, stem(inner)).is_some());
+    let is_register = inner.starts_with('%')
+        || matches!(scene.frame(), Ok(frame) if scope::register(scene.function(&frame), frame.pc, stem(inner)).is_some());
     let value = if is_register { named.ok()? } else { by_name.or_else(|| offset_of_name(scene, inner))? };
     let super::value::Value::Scalar(Scalar { bits, .. }) = value else { return None };
     let place = super::value::text::address(scene, space, bits as u64);
@@ -245,7 +246,10 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement:
     let writes = writes(scene, &later, frame, statement);
     match group.pc {
         _ if !writes.is_empty() => Outcome::Writes(writes),
-        next if next.0 != pc.0 + 1 => Outcome::Goes(next),
+        next if next.0 != pc.0 + 1 => {
+            let program = scene.program();
+            Outcome::Goes(view::place(program, next), view::statement(program, next))
+        }
         _ => Outcome::GoesOn,
     }
 }

@@ -8,3 +8,4 @@ pub mod reversing;
 pub mod running;
 pub mod session;
 pub mod stopping;
+pub mod views;

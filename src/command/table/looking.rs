@@ -1,7 +1,8 @@
 //! Registers, memory, code, and who stands where.
 
-use crate::command::handler::looking as handler;
+use crate::command::handler::{looking as handler, views};
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat, Suffix};
+use crate::debug::view;
 
 const THREADS: ArgSpec = ArgSpec::new("THREADS", ArgKind::ThreadFilter).optional();
 const LOCATION: ArgSpec = ArgSpec::new("LOCATION", ArgKind::Location).optional();
@@ -20,6 +21,18 @@ pub const COMMANDS: &[CommandSpec] = &[
             Formats: x hex, d signed, u unsigned, o octal, t binary, f float, a address, c character.",
         examples: &["print %r1", "p/x %r1", "p %r1@*", "p %r1 * 4 + 1"],
         handler: handler::print,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "x",
+        args: &[ArgSpec::new("ADDRESS", ArgKind::Expression).optional()],
+        suffix: Suffix::Examine,
+        summary: "Show memory",
+        help: "Shows memory from an address on. Behind the slash stand how many units, the format (as print's) and the unit: b 1 byte, h 2, \
+            w 4, g 8. Without an address goes on where it ended.",
+        examples: &["x/8xw out", "x/4fw out"],
+        repeats: Repeat::GoOn,
+        handler: handler::examine,
         ..PLAIN
     },
     CommandSpec {
@@ -47,6 +60,172 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Lists the displays with their numbers.",
         examples: &["info display"],
         handler: handler::displays,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "list",
+        aliases: &["l"],
+        args: &[LOCATION],
+        summary: "Show lines of PTX",
+        help: "Shows lines around a location, or around where the focused lane stands; again, the lines that follow, and 'list -' those \
+            before. 'set listsize' says how many.",
+        examples: &["list", "list 37", "list 10,20"],
+        repeats: Repeat::GoOn,
+        handler: handler::list,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "explain",
+        args: &[LOCATION],
+        summary: "Say what an instruction does, with the values it has now",
+        help: "Says in words what the instruction does that the focused lane executes next, or the one at a location; with the present values \
+            of its operands and the result they will give.",
+        examples: &["explain", "explain 37"],
+        handler: views::explain,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "cfg",
+        args: &[ArgSpec::new("FUNCTION", ArgKind::Location).optional()],
+        summary: "Show the control-flow graph, with the lanes in each block",
+        help: "Lists the basic blocks of the present function, or of another: their lines, where they lead, loops, where divergent lanes meet, \
+            and how many lanes of the focused warp stand in each.",
+        examples: &["cfg"],
+        handler: views::control_flow,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info divergence",
+        summary: "Show the lane groups of the focused warp, and where they meet",
+        help: "Lists the groups of lanes that stand at different places, and where they will meet again.",
+        examples: &["info divergence"],
+        handler: views::divergence,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info registers",
+        aliases: &["info r", "info reg"],
+        args: &[ArgSpec::new("REGISTER", ArgKind::Register).optional()],
+        suffix: Suffix::Format,
+        summary: "List the registers of the focused lane",
+        help: "Lists the registers that code of the selected frame names, with their types and values; with a name, that one; with a name \
+            that ends with *, all that begin so. With @* behind it, their values in all lanes of the warp.",
+        examples: &["info registers", "info registers %r1", "info registers/x %rd*", "info registers %r*@*"],
+        handler: views::registers,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info locals",
+        suffix: Suffix::Format,
+        summary: "List the local variables of the selected frame",
+        help: "Lists the .local variables and parameters of the selected frame, with their addresses and values.",
+        examples: &["info locals"],
+        handler: views::locals,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info warps",
+        args: &[THREADS],
+        summary: "List warps: where they stand and what they do",
+        help: "Lists the warps of the focused block, or of others: their lanes, where they stand, whether they wait. Equal rows are one.",
+        examples: &["info warps", "info warps block 1,0,0"],
+        handler: |context, call| views::threads(context, call, view::warps),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info blocks",
+        args: &[THREADS],
+        summary: "List the blocks: waiting, on the machine, finished",
+        help: "Lists the blocks on the machine and counts those that have not started and those that have finished.",
+        examples: &["info blocks"],
+        handler: |context, call| views::threads(context, call, |scene, filter| Ok(view::blocks(scene, filter))),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info lanes",
+        aliases: &["info lane"],
+        args: &[THREADS],
+        summary: "List the lanes of the focused warp",
+        help: "Lists the lanes of the focused warp with their threads and where they stand. Equal rows are one.",
+        examples: &["info lanes"],
+        handler: |context, call| views::threads(context, call, view::lanes),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info threads",
+        args: &[THREADS],
+        summary: "List threads by where they stand",
+        help: "Lists the threads on the machine, in ranges that stand at the same place.",
+        examples: &["info threads", "info threads block 0 warp 1"],
+        handler: |context, call| views::threads(context, call, |scene, filter| Ok(view::threads(scene, filter))),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info barriers",
+        args: &[THREADS],
+        summary: "List the barriers in use: who has arrived, who is missing",
+        help: "Lists the barriers of the focused block that threads wait at.",
+        examples: &["info barriers"],
+        handler: |context, call| views::threads(context, call, view::barriers),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info shared",
+        summary: "List the shared variables of the focused block",
+        help: "Lists the shared variables with their addresses, sizes and first values.",
+        examples: &["info shared"],
+        handler: |context, _| views::table(context, view::shared),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info allocations",
+        summary: "List the buffers in global memory",
+        help: "Lists the buffers of the launch and the module's variables in global memory: addresses, sizes and first values.",
+        examples: &["info allocations"],
+        handler: |context, _| views::table(context, view::allocations),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info symbols",
+        args: &[ArgSpec::new("NAME", ArgKind::Symbol).optional()],
+        summary: "List functions, labels and variables",
+        help: "Lists the names of the module, or those that contain a text.",
+        examples: &["info symbols"],
+        handler: views::symbols,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info kernels",
+        summary: "List the kernels of the module",
+        help: "Lists the kernels and marks the one that runs.",
+        examples: &["info kernels"],
+        handler: |context, _| views::table(context, view::kernels),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info launch",
+        summary: "Show how the kernel was launched",
+        help: "Shows kernel, grid, block, shared memory and parameters.",
+        examples: &["info launch"],
+        handler: |context, _| views::table(context, view::launch),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info source",
+        aliases: &["info line"],
+        args: &[LOCATION],
+        summary: "Show the lines of PTX and of the source that an instruction came from",
+        help: "Shows them for the instruction that the focused lane executes next, or for the one at a location.",
+        examples: &["info source", "info line 37"],
+        handler: views::source,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info findings",
+        summary: "List what was found wrong",
+        help: "Lists faults and findings up to the present time.",
+        examples: &["info findings"],
+        handler: views::findings,
         ..PLAIN
     },
 ];

@@ -1,5 +1,6 @@
 //! `info divergence`: the groups of lanes of a warp, where each stands, and where they will meet again.
 
+use super::place;
 use super::standing::{State, standings};
 use crate::cfg::{BlockId, ControlFlow};
 use crate::debug::focus::ThreadFilter;
@@ -18,6 +19,8 @@ pub struct Divergence {
     pub exited: LaneMask,
     /// Where all groups can next stand together; none for a single group, or if their ways part for good.
     pub meeting: Option<Pc>,
+    /// The same as `file.ptx:12 <label>`.
+    pub meeting_at: Option<String>,
 }
 
 /// Lanes that stand together.
@@ -27,6 +30,8 @@ pub struct GroupView {
     pub lanes: LaneMask,
     /// Where they stand.
     pub pc: Pc,
+    /// The same as `file.ptx:12 <label>`.
+    pub at: String,
     /// What they do there.
     pub state: State,
     /// Calls in progress.
@@ -48,6 +53,7 @@ pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
     let group = |standing: super::Standing| GroupView {
         lanes: standing.lanes,
         pc: standing.pc,
+        at: place(scene.program(), standing.pc),
         state: standing.state,
         depth: standing.depth,
         next: standing.lanes & next != 0,
@@ -56,7 +62,9 @@ pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
     let mut groups: Vec<GroupView> = standings.into_iter().map(group).collect();
     groups.sort_by_key(|group| (!group.next, group.lanes.trailing_zeros()));
     let exited = scene.machine.lanes_of_warp(scene.focus.warp) & !warp.live;
-    Ok(Divergence { warp: scene.focus.warp, meeting: meeting(scene, &groups), exited, groups })
+    let meeting = meeting(scene, &groups);
+    let meeting_at = meeting.map(|pc| place(scene.program(), pc));
+    Ok(Divergence { warp: scene.focus.warp, meeting, meeting_at, exited, groups })
 }
 
 /// The first instruction that every group comes to: in the innermost function that all are in, the nearest block that every way of

@@ -5,6 +5,9 @@ mod json;
 mod outcome;
 mod report;
 mod stop;
+mod table;
+mod value;
+mod view;
 mod welcome;
 
 use super::console::Failed;

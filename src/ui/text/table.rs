@@ -8,7 +8,15 @@ pub fn table(table: &Table) -> String {
     if !table.rows.is_empty() {
         let widths = widths(table);
         let marks = table.rows.iter().any(|row| row.focused);
-        let margin = |focused: bool| if !marks { "" } else if focused { "* " } else { "  " };
+        let margin = |focused: bool| {
+            if !marks {
+                ""
+            } else if focused {
+                "* "
+            } else {
+                "  "
+            }
+        };
         let titles: Vec<&str> = table.columns.iter().map(|column| column.title).collect();
         if titles.iter().any(|title| !title.is_empty()) {
             text += &format!("{}{}", margin(false), line(table, &widths, &titles));

@@ -1,6 +1,6 @@
 //! Values for people: one a line, arrays in braces, lanes summed up.
 
-use super::lane_set;
+use super::report::lane_list;
 use crate::debug::value::{ArrayText, LanesText, Pattern, ValueText};
 use crate::debug::view::RegisterRow;
 
@@ -21,7 +21,7 @@ pub fn printed(name: &str, value: &ValueText) -> String {
 /// `u32: 27 41 9 1 … min 1, max 9232; differs in 30 lanes`
 pub fn lanes(text: &LanesText) -> String {
     let LanesText { ty, mask, values, pattern } = text;
-    let part = if *mask == u32::MAX { String::new() } else { format!(" ({})", lane_set(*mask)) };
+    let part = if *mask == u32::MAX { String::new() } else { format!(" ({})", lane_list(*mask)) };
     let told = match pattern {
         Pattern::Uniform(value) if mask.count_ones() == 1 => value.clone(),
         Pattern::Uniform(value) => format!("{value} (uniform)"),
@@ -30,7 +30,7 @@ pub fn lanes(text: &LanesText) -> String {
             format!("{} (affine: {base}{stride}*lane)", ends(values))
         }
         Pattern::Few(groups) => {
-            let group = |(value, lanes): &(String, u32)| format!("{value} in {}", lane_set(*lanes));
+            let group = |(value, lanes): &(String, u32)| format!("{value} in {}", lane_list(*lanes));
             groups.iter().map(group).collect::<Vec<_>>().join("; ")
         }
         Pattern::Mixed { min, max, differing } => {
@@ -86,4 +86,19 @@ pub fn registers(rows: &[RegisterRow]) -> String {
         ValueText::Array(value) => format!("{:names$}  {}\n", row.name, array(value)),
     };
     rows.iter().map(line).collect()
+}
+
+/// `4,6-7,14,…`: the first of some lanes.
+pub fn some_lanes(lanes: u32) -> String {
+    const CHARS: usize = 16;
+    if lanes == u32::MAX {
+        return "0-31".to_string();
+    }
+    let all = lane_list(lanes);
+    let all = all.trim_start_matches("lanes ").trim_start_matches("lane ");
+    if all.len() <= CHARS {
+        return all.to_string();
+    }
+    let kept = all.get(..CHARS).and_then(|head| head.rfind(',')).map_or("", |end| &all[..=end]);
+    format!("{kept}…")
 }

@@ -1,9 +1,9 @@
 //! Views that are no tables, for people: the listing, divergence, control flow, memory, explanations.
 
-use super::{lane_set, some_lanes};
+use super::report::lane_list;
+use super::value::some_lanes;
 use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
-use crate::debug::view::{BlockView, CfgView, Divergence, Examined, GroupView, Line, Listing, SourcePlace, place, statement};
-use crate::program::{Pc, Program};
+use crate::debug::view::{BlockView, CfgView, Divergence, ExamineRow, Examined, GroupView, Line, Listing, SourcePlace, State};
 
 /// Lines of text with marks before them: `●` a breakpoint, `▶` the focused lane, and which lanes of the warp stand there.
 pub fn listing(listing: &Listing) -> String {
@@ -20,24 +20,24 @@ pub fn listing(listing: &Listing) -> String {
 }
 
 /// The groups of a warp, one a line, and where they will meet.
-pub fn divergence(program: &Program, divergence: &Divergence) -> String {
-    let Divergence { warp, groups, exited, meeting } = divergence;
-    let head = match (groups.len(), meeting) {
+pub fn divergence(divergence: &Divergence) -> String {
+    let Divergence { warp, groups, exited, meeting_at, .. } = divergence;
+    let head = match (groups.len(), meeting_at) {
         (0, _) => format!("warp {warp}: all lanes have exited\n"),
         (1, _) => format!("warp {warp}: its lanes stand together\n"),
-        (count, Some(pc)) => format!("warp {warp}: {count} groups, will meet at {}\n", place(program, *pc)),
+        (count, Some(at)) => format!("warp {warp}: {count} groups, will meet at {at}\n"),
         (count, None) => format!("warp {warp}: {count} groups, and no place that all of them come to\n"),
     };
     let width = groups.iter().map(|group| some_lanes(group.lanes).chars().count()).max().unwrap_or(0);
     let row = |group: &GroupView| {
         let mark = if group.next { '▶' } else { ' ' };
-        let state = if group.state == crate::debug::view::State::Ready { String::new() } else { format!(", {}", group.state) };
+        let state = if group.state == State::Ready { String::new() } else { format!(", {}", group.state) };
         let focus = if group.focused { "  ◄ focus" } else { "" };
         let (count, lanes) = (group.lanes.count_ones(), some_lanes(group.lanes));
         let plural = if count == 1 { "lane " } else { "lanes" };
-        format!("  {mark} {count:>2} {plural} {lanes:width$}  at {}{state}{focus}\n", place(program, group.pc))
+        format!("  {mark} {count:>2} {plural} {lanes:width$}  at {}{state}{focus}\n", group.at)
     };
-    let gone = if *exited == 0 || groups.is_empty() { String::new() } else { format!("    {} exited\n", lane_set(*exited)) };
+    let gone = if *exited == 0 || groups.is_empty() { String::new() } else { format!("    {} exited\n", lane_list(*exited)) };
     head + &groups.iter().map(row).collect::<String>() + &gone
 }
 
@@ -59,7 +59,7 @@ pub fn control_flow(view: &CfgView) -> String {
     let middle = view.blocks.iter().enumerate().map(|(index, block)| ways(index, block).chars().count()).max().unwrap_or(0);
     let row = |(index, block): (usize, &BlockView)| {
         let mark = if block.focused { '▶' } else { ' ' };
-        let lanes = if block.lanes == 0 { String::new() } else { lane_set(block.lanes) };
+        let lanes = if block.lanes == 0 { String::new() } else { lane_list(block.lanes) };
         let others = block.threads - block.lanes.count_ones();
         let others = if others == 0 { String::new() } else { format!("{others} threads of other warps") };
         let here = [lanes, others].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
@@ -71,15 +71,21 @@ pub fn control_flow(view: &CfgView) -> String {
 
 /// Rows of memory: `0x7f2000000000 <x>:  1  1.5  2  2.5`.
 pub fn examined(examined: &Examined, code: bool) -> String {
-    let head = |row: &crate::debug::view::ExamineRow| {
+    let head = |row: &ExamineRow| {
         let address = if code { row.address.to_string() } else { format!("{:#x}", row.address) };
         row.symbol.as_ref().map_or(address.clone(), |symbol| format!("{address} <{symbol}>"))
     };
     let width = examined.rows.iter().map(|row| head(row).chars().count()).max().unwrap_or(0) + 1;
     let cell = examined.rows.iter().filter(|row| row.values.len() > 1).flat_map(|row| &row.values).map(|value| value.chars().count()).max();
     let marks = examined.rows.iter().any(|row| row.current);
-    let row = |row: &crate::debug::view::ExamineRow| {
-        let mark = if !marks { "" } else if row.current { "=> " } else { "   " };
+    let row = |row: &ExamineRow| {
+        let mark = if !marks {
+            ""
+        } else if row.current {
+            "=> "
+        } else {
+            "   "
+        };
         let values: String = row.values.iter().map(|value| format!("  {value:>width$}", width = cell.unwrap_or(0))).collect();
         format!("{mark}{:width$}{values}\n", format!("{}:", head(row)))
     };
@@ -88,32 +94,36 @@ pub fn examined(examined: &Examined, code: bool) -> String {
 }
 
 /// An instruction in words, with what its operands hold and what it will do.
-pub fn explanation(program: &Program, explanation: &Explanation) -> String {
+pub fn explanation(explanation: &Explanation) -> String {
     let help = explanation.help.map_or(String::new(), |help| format!("     {help}"));
     let head = format!("{}  {}{help}\n", explanation.place, explanation.statement);
-    head + &explanation.lane.as_ref().map_or(String::new(), |lane| lane_view(program, lane))
+    head + &explanation.lane.as_ref().map_or(String::new(), |lane| lane_view(lane))
 }
 
-fn lane_view(program: &Program, view: &LaneView) -> String {
+fn lane_view(view: &LaneView) -> String {
     let operand = |operand: &OperandView| match &operand.value {
         Some(value) => format!("{} = {} = {value}", operand.letter, operand.text),
         None => format!("{} = {}", operand.letter, operand.text),
     };
     let operands = view.operands.iter().map(operand).collect::<Vec<_>>().join(", ");
     let guard = view.guard.as_ref().map(|(guard, holds)| format!("{guard} is {}", if *holds { "true" } else { "false" }));
-    let outcome = view.outcome.as_ref().map(|outcome| self::outcome(program, outcome));
+    let outcome = view.outcome.as_ref().map(|outcome| self::outcome(outcome));
     let parts: Vec<String> = guard.into_iter().chain(Some(operands).filter(|text| !text.is_empty())).chain(outcome).collect();
     let mut text = if parts.is_empty() { String::new() } else { format!("  lane {}: {}\n", view.lane, parts.join("; ")) };
     match view.active {
-        Some((active, all)) if active == all => text += &format!("  active: all {} lanes that stand here ({})\n", all.count_ones(), some_lanes(all)),
+        Some((active, all)) if active == all => {
+            text += &format!("  active: all {} lanes that stand here ({})\n", all.count_ones(), some_lanes(all))
+        }
         Some((0, all)) => text += &format!("  active: none of the {} lanes that stand here\n", all.count_ones()),
-        Some((active, all)) => text += &format!("  active: {} of {} lanes ({})\n", active.count_ones(), all.count_ones(), some_lanes(active)),
+        Some((active, all)) => {
+            text += &format!("  active: {} of {} lanes ({})\n", active.count_ones(), all.count_ones(), some_lanes(active))
+        }
         None => text += "  not executed next by this lane: what it would do is not known\n",
     }
     text
 }
 
-fn outcome(program: &Program, outcome: &Outcome) -> String {
+fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Nothing => "does nothing".to_string(),
         Outcome::Writes(writes) => {
@@ -123,7 +133,7 @@ fn outcome(program: &Program, outcome: &Outcome) -> String {
             };
             writes.iter().map(write).collect::<Vec<_>>().join(", ")
         }
-        Outcome::Goes(pc) => format!("goes to {}  {}", place(program, *pc), statement(program, *pc)),
+        Outcome::Goes(at, statement) => format!("goes to {at}  {statement}"),
         Outcome::Waits(state) => format!("the lane then waits: {state}"),
         Outcome::Exits => "the lane exits".to_string(),
         Outcome::Faults(message) => format!("faults: {message}"),
@@ -134,7 +144,7 @@ fn outcome(program: &Program, outcome: &Outcome) -> String {
 
 /// Where an instruction came from.
 pub fn source(place: &SourcePlace) -> String {
-    let SourcePlace { pc: Pc(pc), function, ptx, ptx_file, source, instructions } = place;
+    let SourcePlace { pc, function, ptx, ptx_file, source, instructions } = place;
     let origin = match source {
         Some((file, line, column)) => {
             let column = if *column == 0 { String::new() } else { format!(":{column}") };
@@ -142,5 +152,5 @@ pub fn source(place: &SourcePlace) -> String {
         }
         None => "there is no .loc before it: no line of a source language is known\n".to_string(),
     };
-    format!("instruction {pc} of '{function}' at {ptx} ({ptx_file})\n{origin}")
+    format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}", pc.0)
 }
