@@ -26,7 +26,7 @@ fn target(session: &Session, text: &str) -> Target {
 }
 
 fn line(session: &Session, pc: ptxdbg::program::Pc) -> u32 {
-    ptxdbg::debug::breakpoints::ptx_line(session.program(), pc)
+    session.program().line(pc)
 }
 
 fn word(bytes: &[u8]) -> u32 {
@@ -46,7 +46,7 @@ fn a_condition_and_a_filter_choose_the_thread() {
     let stop = go(&mut session, Direction::Forward);
     assert!(matches!(stop.reasons[..], [Reason::Breakpoint { number: 1, .. }]));
     assert_eq!(stop.focus, Focus { warp: 1, lane: 13, ..Focus::default() }, "thread 45 is lane 13 of warp 1");
-    session.breakpoints.clear();
+    session.breakpoints.delete(1).unwrap();
     session.seek(0, &mut Unhurried);
     let filter = ThreadFilter { warp: Some(0), lanes: Some(0b1000), ..ThreadFilter::default() };
     let number = session.breakpoints.add(Breakpoint { filter, ..at_loop });
