@@ -209,10 +209,11 @@ impl<'a> Scene<'a> {
     /// # Errors
     /// The thread is not on the machine, or its stack is not that deep.
     pub fn frame(&self) -> Result<Frame<'a>, SceneError> {
-        let mut frames = self.frames()?;
+        let (block, warp, group) = (self.block()?, self.warp()?, self.group()?);
+        let frames = || self.frames_of(block, warp, group, self.focus.lane);
         let frame = self.focus.frame;
-        let missing = SceneError::NoFrame { frame, last: (frames.len() as u32).saturating_sub(1) };
-        if (frame as usize) < frames.len() { Ok(frames.swap_remove(frame as usize)) } else { Err(missing) }
+        let missing = || SceneError::NoFrame { frame, last: (frames().count() as u32).saturating_sub(1) };
+        frames().nth(frame as usize).ok_or_else(missing)
     }
 
     /// All frames of the focused lane, innermost first.

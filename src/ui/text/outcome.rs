@@ -1,19 +1,19 @@
 //! What came of a command, for people.
 
-use super::report::{grouped, lane_list, site};
+use super::report::{grouped, site};
 use super::stop;
+use super::value::printed;
 use crate::command::{Outcome, Shown};
 use crate::debug::TouchText;
 use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
 use crate::debug::marks::Mark;
 use crate::debug::timeline::End;
-use crate::debug::value::{ArrayText, LanesText, Pattern, ValueText};
 
 /// The lines of an outcome that says something.
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Text(text) => text.clone(),
-        Outcome::Value { what, value } => self::value(what, value),
+        Outcome::Value { what, value } => printed(what, value),
         Outcome::Displays(shown) => displays(shown),
         Outcome::NewBreakpoint { row, note } => new_breakpoint(row, note.as_deref()),
         Outcome::Breakpoints(rows) => breakpoints(rows),
@@ -28,7 +28,7 @@ pub fn outcome(outcome: &Outcome) -> String {
 /// Displays as they are now, a line for each.
 pub fn displays(shown: &[Shown]) -> String {
     let line = |shown: &Shown| match &shown.value {
-        Ok(value) => format!("{}: {}", shown.number, self::value(&shown.what, value)),
+        Ok(value) => format!("{}: {}", shown.number, printed(&shown.what, value)),
         Err(error) => format!("{}: {}: {error}\n", shown.number, shown.what),
     };
     shown.iter().map(line).collect()
@@ -117,44 +117,4 @@ fn when(now: u64, recorded: u64, end: Option<&End>) -> String {
         Some(End::Broken(_)) => format!("the run cannot go on at {}", grouped(recorded)),
     };
     format!("t={}: {so_far}\n", grouped(now))
-}
-
-/// `%r7 = 27`, or what the lanes have.
-fn value(what: &str, value: &ValueText) -> String {
-    match value {
-        ValueText::Scalar(text) => format!("{what} = {text}\n"),
-        ValueText::Array(array) => format!("{what} {}\n", self::array(array)),
-        ValueText::Lanes(lanes) => format!("{what} {}\n", self::lanes(lanes)),
-    }
-}
-
-fn array(array: &ArrayText) -> String {
-    let more = if array.more { " …" } else { "" };
-    format!("{}: {}{more}", array.ty, array.elements.join(" "))
-}
-
-fn lanes(lanes: &LanesText) -> String {
-    let pattern = match &lanes.pattern {
-        Pattern::Uniform(value) => format!("{value} in {}", lane_list(lanes.mask)),
-        Pattern::Affine { base, stride } => format!("{base} + {stride} * lane"),
-        Pattern::Few(values) => values.iter().map(|(value, mask)| format!("{value} in {}", lane_list(*mask))).collect::<Vec<_>>().join("; "),
-        Pattern::Mixed { min, max, differing } => {
-            let range = min.as_ref().zip(max.as_ref()).map_or(String::new(), |(min, max)| format!("min {min}, max {max}; "));
-            format!("{range}differs in {differing} lanes\n{}", lane_table(lanes))
-        }
-    };
-    format!("{}: {pattern}", lanes.ty)
-}
-
-/// The value of each lane, eight in a row.
-fn lane_table(lanes: &LanesText) -> String {
-    let numbers: Vec<u32> = (0..32).filter(|lane| lanes.mask >> lane & 1 == 1).collect();
-    let width = lanes.values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
-    let cells: Vec<(u32, &String)> = numbers.into_iter().zip(&lanes.values).collect();
-    let rows = cells.chunks(8).map(|row| {
-        let first = row.first().map_or(0, |(lane, _)| *lane);
-        let values: Vec<String> = row.iter().map(|(_, value)| format!("{value:>width$}")).collect();
-        format!("  {first:>2}:  {}", values.join("  "))
-    });
-    rows.collect::<Vec<_>>().join("\n")
 }
