@@ -406,6 +406,26 @@ fn places_can_be_watched_and_set() {
 }
 
 #[test]
+fn untyped_registers_are_what_instructions_take_them_for() {
+    let mut at_call = standing(LOOKING, AT_CALL);
+    // Only `add.f32` reads %r9; %r1 is read by integer instructions.
+    let place = Expression::parse("%r9").unwrap();
+    let scene = at_call.scene(0, 5);
+    let value = Expression::parse("1.5").unwrap().evaluate(&scene).unwrap();
+    for edit in place.assign(&scene, &value).unwrap() {
+        edit.apply(&mut at_call.machine).unwrap();
+    }
+    assert_texts(
+        &at_call,
+        (0, 5),
+        &[("%r9", "1.5"), ("%r9 * 2", "3"), ("(b32)%r9", "1069547520"), ("%r9@5", "f32 Uniform(\"1.5\")"), ("%r1", "5")],
+    );
+    let scene = Scene { usage: None, ..at_call.scene(0, 5) };
+    assert_eq!(text(&scene, "%r9"), "1069547520");
+    assert_eq!(shown(&scene, "%r9", Some(Format::Float)), "1.5");
+}
+
+#[test]
 fn a_condition_is_cheap() {
     let at_call = standing(LOOKING, AT_CALL);
     let condition = Expression::parse("%r2 == 20 && %tid.x < 32 && %p1").unwrap();

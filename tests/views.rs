@@ -155,7 +155,7 @@ fn calls_and_locals_are_those_of_the_selected_frame() {
     );
     assert_lines(
         &value::registers(&view::registers(&scene, |name| name.starts_with("%f") || name == "%rd1", false, None).unwrap()),
-        &["%f1   f32  0.1", "%f2   f32  -nan(0x400001)", "%fd1  f64  0.1", "%rd1  b64  0x7f2000000000 <x>"],
+        &["%f1   f32  0.1", "%f2   f32  -nan(0x400001)", "%f3   f32  0", "%fd1  f64  0.1", "%rd1  b64  0x7f2000000000 <x>"],
     );
 }
 
@@ -235,7 +235,7 @@ fn control_flow_shows_who_is_where() {
             "  entry 32-50  → bb1, low  meet at join  32 threads of other warps",
             "  bb1 51-52    → join                    lanes 8-31",
             "▶ low 54       → join                    lanes 0-7",
-            "  join 56-61   → end",
+            "  join 56-62   → end",
         ],
     );
 }
@@ -257,7 +257,7 @@ fn the_listing_shows_lanes_and_breakpoints() {
             "   55          join:",
         ],
     );
-    assert_eq!(view::list(&scene, file, 60..1000, &[]).lines.last().unwrap().number, 63);
+    assert_eq!(view::list(&scene, file, 60..1000, &[]).lines.last().unwrap().number, 64);
 }
 
 #[test]

@@ -249,7 +249,7 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement:
     if let Step::Trapped(trap) = after.run(1, &mut Unobserved) {
         return Outcome::Faults(trap.message);
     }
-    let later = Scene { machine: &after, focus: scene.focus, buffers: scene.buffers };
+    let later = Scene { machine: &after, ..*scene };
     let Ok(group) = later.group() else { return Outcome::Exits };
     if group.state != GroupState::Ready {
         return Outcome::Waits(state(&later));

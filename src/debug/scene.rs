@@ -11,6 +11,7 @@ use crate::machine::{
 use crate::program::{FuncId, Function, Pc, Program};
 
 use super::focus::{Extents, Focus};
+use super::usage::Usage;
 use crate::isa::ScalarType;
 
 /// A machine and the thread that looks at it.
@@ -22,6 +23,8 @@ pub struct Scene<'a> {
     pub focus: Focus,
     /// What is known of the launch's buffers beyond their bytes.
     pub buffers: &'a [Buffer],
+    /// What instructions take untyped registers for, if that is known.
+    pub usage: Option<&'a Usage>,
 }
 
 /// The type of a buffer that the launch made.
@@ -145,13 +148,19 @@ fn still_there(live: LaneMask) -> String {
 impl<'a> Scene<'a> {
     /// The machine as `focus` sees it.
     pub fn at(machine: &'a Machine, focus: Focus) -> Self {
-        Self { machine, focus, buffers: &[] }
+        Self { machine, focus, buffers: &[], usage: None }
     }
 
     /// The scene in which the types of the launch's buffers are known.
     #[must_use]
     pub fn with_buffers(self, buffers: &'a [Buffer]) -> Self {
         Self { buffers, ..self }
+    }
+
+    /// The scene in which untyped registers are taken for what instructions take them for.
+    #[must_use]
+    pub fn with_usage(self, usage: &'a Usage) -> Self {
+        Self { usage: Some(usage), ..self }
     }
 
     /// The same machine seen by another thread.
