@@ -142,10 +142,7 @@ impl Missing {
         if let Some(check) = checks {
             return Some(format!("--checks {check}: this build has no such checker; wrong addresses are always found"));
         }
-        let given = [
-            (self.layout.is_some(), "--layout needs the screen"),
-            (self.r#async.is_some(), "--async needs asynchronous copies"),
-        ];
+        let given = [(self.layout.is_some(), "--layout needs the screen"), (self.r#async.is_some(), "--async needs asynchronous copies")];
         given.iter().find(|(given, _)| *given).map(|(_, needs)| format!("{needs}, which this build does not have"))
     }
 }

@@ -219,6 +219,17 @@ fn arithmetic_follows_c() {
             ("(u8)3.99", "3"),
             ("(u8)-1.5", "0"),
             ("(s32)1e30", "2147483647"),
+        ],
+    );
+}
+
+#[test]
+fn literals_and_floating_point_types_keep_their_bits() {
+    let start = standing(LOOKING, 0);
+    assert_texts(
+        &start,
+        (0, 0),
+        &[
             ("(f32)0.1", "0.1"),
             ("(double)(f32)0.1", "0.10000000149011612"),
             ("(b32)1.5f", "1069547520"),

@@ -1,16 +1,20 @@
 //! What a command works on.
 
+use std::ops::Range;
+
 use super::call::{Call, Piece};
-use super::display::Displays;
 use super::error::CommandError;
 use super::outcome::Outcome;
+use crate::base::SourceId;
 use crate::debug::argument::ArgumentError;
 use crate::debug::breakpoints::{Location, Resolved};
 use crate::debug::expression::Expression;
-use crate::debug::focus::ThreadFilter;
+use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::session::{Pace, Session};
 use crate::debug::target::Target;
-use crate::debug::value::Value;
+use crate::debug::value::format::LETTERS;
+use crate::debug::value::{Format, Scalar, Value};
+use crate::debug::view::Examine;
 
 /// What a command works on.
 pub struct Context<'a> {
@@ -29,8 +33,21 @@ pub struct Context<'a> {
 pub struct Desk {
     /// What an empty line stands for.
     pub again: Option<String>,
-    /// What is shown at every stop.
-    pub displays: Displays,
+    /// What `x` showed last, and where it goes on.
+    pub examined: Option<(Examine, Scalar)>,
+    /// What `list` showed last.
+    pub listed: Option<Listed>,
+}
+
+/// Lines that were listed.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// The time, and the thread, from which they were: somewhere else the list begins anew.
+    pub seen_from: (u64, Focus),
+    /// The file.
+    pub file: SourceId,
+    /// The lines.
+    pub lines: Range<u32>,
 }
 
 impl Context<'_> {
@@ -65,6 +82,25 @@ impl Context<'_> {
     pub fn filter(&self, piece: &Piece) -> Result<ThreadFilter, CommandError> {
         let filter = ThreadFilter::parse(&piece.text, &self.session.scene().extents());
         filter.map_err(|error| piece.wrong_from(error.column, error.message))
+    }
+
+    /// The format behind the slash.
+    pub fn format(&self, call: &Call) -> Result<Option<Format>, CommandError> {
+        let Some(piece) = &call.suffix else { return Ok(None) };
+        let mut letters = piece.text.chars();
+        match (letters.next().and_then(Format::from_letter), letters.next()) {
+            (Some(format), None) => Ok(Some(format)),
+            _ => {
+                let letters: Vec<String> = LETTERS.iter().map(|(letter, _, name)| format!("{letter} {name}")).collect();
+                Err(piece.error(format!("there is no format '{}'", piece.text)).with_help(letters.join(", ")))
+            }
+        }
+    }
+
+    /// Why the focused thread stands nowhere.
+    pub fn absence(&self) -> CommandError {
+        let error = self.session.scene().frame().err();
+        CommandError::new(error.map_or_else(|| "there is no code here".to_string(), |error| error.to_string()))
     }
 
     /// The question whether what was recorded behind the present time may be dropped; none if nothing would be, or it was answered.

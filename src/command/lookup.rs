@@ -29,9 +29,13 @@ pub fn find(line: &str) -> Result<Named, CommandError> {
     if let Some(group) = group(&first.text) {
         return find_in_group(group, line, first.start + first.text.len());
     }
-    let ways: Vec<Way> = ways("").into_iter().chain(table::GROUPS.iter().filter_map(|group| Some((group.name, group.member()?)))).collect();
+    let mut ways = ways("");
+    let has_row = |group: &&Group| ways.iter().any(|(name, _)| *name == group.name);
+    let groups: Vec<Way> =
+        table::GROUPS.iter().filter(|group| !has_row(group)).filter_map(|group| Some((group.name, group.member()?))).collect();
+    ways.extend(groups);
     let spec = choose(&first, &ways, "command")?;
-    match table::GROUPS.iter().find(|group| is_member(spec, group)) {
+    match table::GROUPS.iter().find(|group| group.name == spec.name || is_member(spec, group)) {
         Some(group) => find_in_group(group, line, first.start + first.text.len()),
         None => Ok(Named::Command(spec, first.start + first.text.len())),
     }
@@ -63,7 +67,8 @@ fn find_in_group(group: &'static Group, line: &str, from: usize) -> Result<Named
 
 /// The words that lead on behind `group` (behind nothing if it is empty), each with the command it leads to.
 pub fn ways(group: &str) -> Vec<Way> {
-    let all = table::commands().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()).map(move |name| (name, spec)));
+    let all =
+        table::commands().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()).map(move |name| (name, spec)));
     let ways = all.filter_map(|(name, spec)| match name.split_once(' ') {
         None => group.is_empty().then_some((name, spec)),
         Some((first, rest)) => (first == group).then_some((rest, spec)),
@@ -76,7 +81,13 @@ fn choose(word: &Piece, ways: &[Way], what: &str) -> Result<&'static CommandSpec
     if let Some((_, spec)) = ways.iter().find(|(name, _)| *name == word.text) {
         return Ok(spec);
     }
-    let fitting: Vec<&Way> = ways.iter().filter(|(name, _)| name.starts_with(&word.text)).collect();
+    let fits = |way: &&Way| way.0.starts_with(&word.text);
+    let is_name = |way: &&Way| way.1.name.ends_with(way.0) || table::GROUPS.iter().any(|group| group.name == way.0);
+    // Other names are for those who type them in full: they take no prefix from a name.
+    let mut fitting: Vec<&Way> = ways.iter().filter(fits).filter(is_name).collect();
+    if fitting.is_empty() {
+        fitting = ways.iter().filter(fits).collect();
+    }
     match fitting.as_slice() {
         [] => Err(unknown(word, ways, what)),
         [first, rest @ ..] if rest.iter().all(|way| std::ptr::eq(way.1, first.1)) => Ok(first.1),

@@ -4,13 +4,13 @@
 //! handler, which does what it says to the session and answers with an [`Outcome`]. Nothing here writes: the front end words outcomes.
 
 pub mod complete;
+pub mod display;
 pub mod help;
 pub mod spec;
 pub mod table;
 
 mod call;
 mod context;
-mod display;
 mod error;
 mod execute;
 mod handler;
@@ -19,8 +19,7 @@ mod outcome;
 mod parse;
 
 pub use context::{Context, Desk};
-pub use display::{Displays, Shown};
 pub use error::CommandError;
 pub use execute::execute;
-pub use outcome::Outcome;
+pub use outcome::{Outcome, View};
 pub use parse::{parse, says_nothing};

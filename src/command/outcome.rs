@@ -3,13 +3,15 @@
 use std::path::PathBuf;
 
 use super::display::Shown;
-use crate::debug::{Site, TouchText};
 use crate::debug::breakpoints::BreakpointRow;
+use crate::debug::explain::Explanation;
 use crate::debug::focus::Focus;
 use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::ValueText;
+use crate::debug::view::{CfgView, Divergence, Examined, Listing, RegisterRow, SourcePlace, Table};
+use crate::debug::{Fault, Site, TouchText};
 
 /// What came of a command.
 #[derive(Debug)]
@@ -58,6 +60,8 @@ pub enum Outcome {
         /// How the run ends there, if it does.
         end: Option<End>,
     },
+    /// What there is to see.
+    View(View),
     /// Which thread one looks at.
     Focus {
         /// The thread.
@@ -73,4 +77,32 @@ pub enum Outcome {
     Source(PathBuf),
     /// The end.
     Quit,
+}
+
+/// A view of the standing machine.
+#[derive(Debug)]
+pub enum View {
+    /// A listing.
+    Table(Table),
+    /// Registers.
+    Registers(Vec<RegisterRow>),
+    /// Memory, or code.
+    Examined {
+        /// What was there.
+        examined: Examined,
+        /// Whether it is code.
+        code: bool,
+    },
+    /// Lines of text.
+    Listing(Listing),
+    /// An instruction explained.
+    Explanation(Box<Explanation>),
+    /// A function's control flow.
+    ControlFlow(CfgView),
+    /// The groups of a warp.
+    Divergence(Divergence),
+    /// Where an instruction came from.
+    Source(SourcePlace),
+    /// A fault.
+    Fault(Box<Fault>),
 }

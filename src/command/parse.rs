@@ -44,8 +44,8 @@ fn parse_arguments(spec: &'static CommandSpec, line: &str, name_end: usize) -> R
             }
             return Err(call.missing(arg.name));
         };
-        at = found.piece.start + found.piece.text.len();
-        call.args.push(found);
+        at = found.1;
+        call.args.push(found.0);
     }
     let rest = piece_from(line, at);
     if rest.text.is_empty() {
@@ -79,8 +79,8 @@ fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option
     Ok(Some(piece))
 }
 
-/// Takes the argument `arg` off the start of `rest`; `None` if it is not there.
-fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<Arg>, CommandError> {
+/// Takes the argument `arg` off the start of `rest`, and says where it ends; `None` if it is not there.
+fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<(Arg, usize)>, CommandError> {
     let Some(rest) = behind_lead(arg, rest) else { return Ok(None) };
     let extent = extent(arg, later, &rest.text);
     let text = rest.text[..extent].trim_end();
@@ -95,7 +95,10 @@ fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<Arg>, C
     // What does not fit an optional argument may be a later one.
     let may_be_later = arg.optional && later.iter().any(|arg| arg.lead.is_empty());
     match numbers(arg.kind, &piece) {
-        Ok(numbers) => Ok(Some(Arg { name: arg.name, kind: arg.kind, piece: unquoted(arg.kind, piece), numbers })),
+        Ok(numbers) => {
+            let end = piece.span().end;
+            Ok(Some((Arg { name: arg.name, kind: arg.kind, piece: unquoted(arg.kind, piece), numbers }, end)))
+        }
         Err(_) if may_be_later => Ok(None),
         Err(error) => Err(error),
     }
@@ -115,8 +118,12 @@ fn behind_lead(arg: &ArgSpec, rest: &Piece) -> Option<Piece> {
 
 /// Whether `text` starts with `lead`, and with no longer word: `if(a)` starts with `if`, `iffy` does not.
 fn starts_with_lead(text: &str, lead: &str) -> bool {
-    let is_word = lead.ends_with(|c: char| c.is_ascii_alphanumeric());
-    text.strip_prefix(lead).is_some_and(|behind| !is_word || !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+    text.strip_prefix(lead).is_some_and(|behind| !is_word(lead) || !behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_'))
+}
+
+/// Whether what leads an argument is a word, and no sign such as a comma.
+fn is_word(lead: &str) -> bool {
+    lead.ends_with(|c: char| c.is_ascii_alphanumeric())
 }
 
 /// Bytes of `text` that belong to `arg`.
@@ -132,9 +139,10 @@ fn extent(arg: &ArgSpec, later: &[ArgSpec], text: &str) -> usize {
         return first_word(text).len();
     }
     let leads: Vec<&str> = later.iter().flat_map(leads).copied().collect();
-    let is_lead = |word: &str| leads.iter().any(|lead| starts_with_lead(word, lead));
-    let later_argument = top_level_words(text).find(|(_, word)| is_lead(word));
-    later_argument.map_or(text.len(), |(at, _)| at)
+    let is_lead = |(at, starts_word): &(usize, bool)| {
+        leads.iter().any(|lead| (*starts_word || !is_word(lead)) && *at > 0 && starts_with_lead(&text[*at..], lead))
+    };
+    top_level(text).find(is_lead).map_or(text.len(), |(at, _)| at)
 }
 
 /// The words that lead to `arg`.
@@ -146,23 +154,21 @@ fn leads(arg: &ArgSpec) -> &[&'static str] {
     }
 }
 
-/// The words of `text` that stand in no brackets and no quotes, but for the first, with their offsets.
-fn top_level_words(text: &str) -> impl Iterator<Item = (usize, &str)> {
+/// Where the characters of `text` start that stand in no brackets and no quotes, and whether a word starts there.
+fn top_level(text: &str) -> impl Iterator<Item = (usize, bool)> {
     let (mut depth, mut quoted, mut before) = (0_i32, false, ' ');
-    let mut starts = Vec::new();
-    for (at, c) in text.char_indices() {
+    text.char_indices().filter_map(move |(at, c)| {
+        let starts_word = before.is_whitespace() && !c.is_whitespace();
+        let is_top = depth <= 0 && !quoted;
         match c {
             '"' => quoted = !quoted,
             '(' | '[' | '{' if !quoted => depth += 1,
             ')' | ']' | '}' if !quoted => depth -= 1,
             _ => {}
         }
-        if depth == 0 && !quoted && at > 0 && before.is_whitespace() && !c.is_whitespace() {
-            starts.push(at);
-        }
         before = c;
-    }
-    starts.into_iter().map(|at| (at, first_word(&text[at..])))
+        is_top.then_some((at, starts_word))
+    })
 }
 
 /// The numbers that an argument of `kind` stands for.
@@ -185,10 +191,8 @@ fn numbers(kind: ArgKind, piece: &Piece) -> Result<Vec<u64>, CommandError> {
 /// `1 3-5` is 1, 3, 4, 5.
 fn list(piece: &Piece) -> Result<Vec<u64>, CommandError> {
     let mut numbers = Vec::new();
-    let mut words = vec![(0, first_word(&piece.text))];
-    words.extend(top_level_words(&piece.text));
-    for (at, word) in words {
-        let word = Piece { start: piece.start + at, text: word.to_string() };
+    for at in top_level(&piece.text).filter(|(_, starts_word)| *starts_word).map(|(at, _)| at) {
+        let word = Piece { start: piece.start + at, text: first_word(&piece.text[at..]).to_string() };
         let (first, last) = word.text.split_once('-').unwrap_or((&word.text, &word.text));
         let (Some(first), Some(last)) = (number(first), number(last)) else {
             return Err(word.error(format!("expected {}, not '{}'", ArgKind::Numbers.in_words(), word.text)));

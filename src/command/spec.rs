@@ -185,7 +185,7 @@ impl CommandSpec {
             Suffix::Format => "[/FORMAT]",
             Suffix::Examine => "[/COUNT FORMAT UNIT]",
         };
-        let args = self.args.iter().map(|arg| format!(" {}", arg.usage()));
+        let args = self.args.iter().map(|arg| if arg.lead == "," { arg.usage() } else { format!(" {}", arg.usage()) });
         format!("{}{suffix}{}", self.name, args.collect::<String>())
     }
 }
@@ -197,7 +197,11 @@ impl ArgSpec {
             ArgKind::Choice(words) if self.name.is_empty() => words.join("|"),
             _ => self.name.to_string(),
         };
-        let text = if self.lead.is_empty() { name } else { format!("{} {name}", self.lead) };
+        let text = match self.lead {
+            "" => name,
+            "," => format!(",{name}"),
+            word => format!("{word} {name}"),
+        };
         if self.optional { format!("[{text}]") } else { text }
     }
 }

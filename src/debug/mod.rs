@@ -32,16 +32,16 @@ mod fault;
 mod launcher;
 mod run;
 mod summary;
-mod touch;
 pub mod timeline;
+mod touch;
 mod verify;
 mod writer;
 
 pub use fault::{Fault, Site, Waiting};
 pub use open::{LaunchChoice, OpenError, Opened, Request};
 pub use run::{CaseRun, LaunchRun, RunError, RunOptions, run_case, start_case};
-pub use touch::TouchText;
 pub use summary::{BufferHead, Summary, summarize};
+pub use touch::TouchText;
 pub use verify::{CaseReport, Failure, verify_case};
 pub use writer::Writer;
 

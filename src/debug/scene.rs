@@ -169,6 +169,11 @@ impl<'a> Scene<'a> {
         Self { focus, ..self }
     }
 
+    /// Whether the focused lane is one of `lanes`.
+    pub fn is_focused(&self, lanes: LaneMask) -> bool {
+        self.focus.lane < LANES as u32 && lanes >> self.focus.lane & 1 == 1
+    }
+
     /// The program that runs.
     pub fn program(&self) -> &'a Program {
         self.machine.program()

@@ -47,7 +47,9 @@ fn type_of(scene: &Scene<'_>, touch: &Touch) -> Option<Type> {
         Some(Value::Scalar(scalar)) => Some(scalar.ty),
         Some(Value::Lanes(lanes)) => Some(lanes.ty),
         Some(Value::Array(array)) => Some(Type::Scalar(array.ty)),
-        None => [ScalarType::B8, ScalarType::B16, ScalarType::B32, ScalarType::B64].into_iter().find(|ty| ty.bits() == bits).map(Type::Scalar),
+        None => {
+            [ScalarType::B8, ScalarType::B16, ScalarType::B32, ScalarType::B64].into_iter().find(|ty| ty.bits() == bits).map(Type::Scalar)
+        }
     };
     ty.filter(|ty| ty.bits().max(8) == bits)
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::script::{Reading, Script};
 use super::text;
-use crate::command::{CommandError, Context, Desk, Outcome, execute, says_nothing};
+use crate::command::{CommandError, Context, Desk, Outcome, display, execute, says_nothing};
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{Reason, Stop};
 
@@ -136,7 +136,7 @@ impl Console {
             return Ok(commands);
         }
         out.write_all(text::stop(&self.session, stop).as_bytes())?;
-        let displays = self.desk.displays.shown(&self.session.scene());
+        let displays = display::shown(&self.session);
         out.write_all(text::displays(&displays).as_bytes())?;
         Ok(commands)
     }

@@ -1,22 +1,64 @@
 //! Changing registers, memory and settings.
 
+use std::path::Path;
+
 use crate::command::call::{Call, Piece};
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
-use crate::debug::nearest;
+use crate::debug::edit::Edit;
+use crate::debug::expression::AssignmentError;
 use crate::debug::settings::{SETTINGS, Setting};
+use crate::debug::target::{MemoryTarget, Target};
+use crate::debug::transfer::{self, Layout};
+use crate::debug::value::Value;
+use crate::debug::{memory, nearest};
 
 /// What a handler answers.
 type Answer = Result<Outcome, CommandError>;
 
 pub fn set(context: &mut Context<'_>, call: &Call) -> Answer {
     let Some(arg) = call.args.first() else { return Err(call.missing("SETTING VALUE | PLACE = VALUE")) };
-    if arg.piece.text.contains('=') { assign(context, &arg.piece) } else { put(context, &arg.piece) }
+    if assignment_sign(&arg.piece.text).is_some() { assign(context, &arg.piece) } else { put(context, &arg.piece) }
 }
 
 pub fn set_variable(context: &mut Context<'_>, call: &Call) -> Answer {
     assign(context, call.required("PLACE = VALUE")?)
+}
+
+/// `%r1 = 5`
+fn assign(context: &mut Context<'_>, piece: &Piece) -> Answer {
+    let Some(at) = assignment_sign(&piece.text) else {
+        return Err(piece.wrong_from(piece.text.len(), "expected '= VALUE' behind the place"));
+    };
+    let place = part(piece, 0, at);
+    let value = part(piece, at + 1, piece.text.len());
+    let target = context.expression(&place)?;
+    let new = context.value(&value)?;
+    let edits = target.assign(&context.session.scene(), &new).map_err(|error| match error {
+        AssignmentError::Place(error) => place.wrong_from(error.column, error.to_string()),
+        AssignmentError::Value(message) => value.error(message),
+    })?;
+    if let Some(question) = context.ask_to_drop() {
+        return Ok(question);
+    }
+    context.session.edit(edits).map_err(|error| place.error(error.to_string()))?;
+    let value = context.value(&place)?.text(&context.session.scene(), None);
+    Ok(Outcome::Value { what: place.text, value })
+}
+
+/// Where the `=` stands that separates place and value: not part of `==`, `<=`, `>=` or `!=`.
+fn assignment_sign(text: &str) -> Option<usize> {
+    let signs = text.match_indices('=').map(|(at, _)| at);
+    let joined = |at: usize, sign: &[char]| text[..at].ends_with(sign) || text[at + 1..].starts_with('=');
+    signs.into_iter().find(|at| !joined(*at, &['=', '<', '>', '!']))
+}
+
+/// The bytes `start..end` of a piece, without the blanks around them.
+fn part(piece: &Piece, start: usize, end: usize) -> Piece {
+    let text = piece.text.get(start..end).unwrap_or_default();
+    let blanks = text.len() - text.trim_start().len();
+    Piece { text: text.trim().to_string(), start: piece.start + start + blanks }
 }
 
 /// `listsize 20`
@@ -61,4 +103,42 @@ fn setting(name: &Piece) -> Result<&'static Setting, CommandError> {
             }
         },
     }
+}
+
+pub fn dump(context: &mut Context<'_>, call: &Call) -> Answer {
+    let (file, memory) = (call.required("FILE")?, call.required("MEMORY")?);
+    let (place, layout) = range(context, memory)?;
+    let mut bytes = vec![0; usize::try_from(place.bytes).map_err(|_| memory.error("this is more than fits in memory"))?];
+    let scene = context.session.scene().refocused(place.owner);
+    memory::read(&scene, place.space, place.address, &mut bytes).map_err(|error| memory.error(error.to_string()))?;
+    let written = transfer::dump(Path::new(&file.text), &layout, &bytes).map_err(|error| file.error(error.to_string()))?;
+    Ok(Outcome::Text(format!("{written} bytes written to {}\n", file.text)))
+}
+
+pub fn restore(context: &mut Context<'_>, call: &Call) -> Answer {
+    let (file, memory) = (call.required("FILE")?, call.required("MEMORY")?);
+    let (place, layout) = range(context, memory)?;
+    let bytes = transfer::restore(Path::new(&file.text), &layout).map_err(|error| file.error(error.to_string()))?;
+    if let Some(question) = context.ask_to_drop() {
+        return Ok(question);
+    }
+    let count = bytes.len();
+    let edit = Edit::Memory { space: place.space, owner: place.owner, address: place.address, bytes };
+    context.session.edit(vec![edit]).map_err(|error| memory.error(error.to_string()))?;
+    Ok(Outcome::Text(format!("{count} bytes of {} written from {}\n", memory.text, file.text)))
+}
+
+/// The memory that an expression names, and how files lay it out.
+fn range(context: &Context<'_>, piece: &Piece) -> Result<(MemoryTarget, Layout), CommandError> {
+    let Target::Memory(place) = context.target(piece)? else {
+        return Err(piece.error("this is a register, and memory is wanted"));
+    };
+    let shape = match context.value(piece)? {
+        Value::Array(array) => array.shape,
+        Value::Scalar(_) | Value::Lanes(_) => Vec::new(),
+    };
+    let typed = Layout { element: transfer::element_of(place.ty), shape };
+    let fits = typed.bytes() == Some(place.bytes);
+    let layout = if fits { typed } else { Layout::of(place.ty, place.bytes / u64::from(place.ty.bytes()).max(1)) };
+    Ok((place, layout))
 }

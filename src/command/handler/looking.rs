@@ -1,39 +1,42 @@
 //! Values, displays, memory and code.
 
+use std::ops::Range;
+
+use crate::base::SourceId;
 use crate::command::call::{Call, Piece};
-use crate::command::context::Context;
+use crate::command::context::{Context, Listed};
+use crate::command::display;
 use crate::command::error::CommandError;
-use crate::command::outcome::Outcome;
-use crate::debug::value::Format;
+use crate::command::outcome::{Outcome, View};
+use crate::debug::value::Value;
+use crate::debug::view::{self, Examine, Shape};
 
 /// What a handler answers.
 type Answer = Result<Outcome, CommandError>;
 
 pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
-    let format = format(call)?;
+    let format = context.format(call)?;
     let piece = call.required("EXPRESSION")?;
     let value = context.value(piece)?.text(&context.session.scene(), format);
     Ok(Outcome::Value { what: piece.text.clone(), value })
 }
 
 pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
-    let Some(piece) = call.piece("EXPRESSION") else { return Ok(Outcome::Displays(context.desk.displays.shown(&context.session.scene()))) };
-    let format = format(call)?;
-    let expression = context.expression(piece)?;
+    let Some(piece) = call.piece("EXPRESSION") else { return Ok(Outcome::Displays(display::shown(context.session))) };
+    let format = context.format(call)?.map_or(String::new(), |format| format!("/{} ", format.letter()));
     context.value(piece)?;
-    let number = context.desk.displays.add(expression, format);
-    let scene = context.session.scene();
-    let new = context.desk.displays.iter().filter(|display| display.number == number);
-    Ok(Outcome::Displays(new.map(|display| display.shown(&scene)).collect()))
+    context.session.displays.push(format!("{format}{}", piece.text));
+    let mut shown = display::shown(context.session);
+    Ok(Outcome::Displays(shown.pop().into_iter().collect()))
 }
 
 pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {
     let Some(arg) = call.arg("N") else {
-        context.desk.displays.clear();
+        context.session.displays.iter_mut().for_each(String::clear);
         return Ok(Outcome::Nothing);
     };
     for number in &arg.numbers {
-        if !context.desk.displays.remove(*number) {
+        if !display::remove(context.session, *number) {
             return Err(arg.piece.error(format!("there is no display {number}")));
         }
     }
@@ -41,22 +44,74 @@ pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn displays(context: &mut Context<'_>, _: &Call) -> Answer {
-    let rows = context.desk.displays.iter().map(|display| format!("{}: {}\n", display.number, display.what()));
+    let rows = display::numbered(context.session).map(|(number, what)| format!("{number}: {what}\n"));
     let text: String = rows.collect();
     Ok(Outcome::Text(if text.is_empty() { "there are no displays\n".to_string() } else { text }))
 }
 
-/// The format behind the slash.
-fn format(call: &Call) -> Result<Option<Format>, CommandError> {
-    let Some(piece) = &call.suffix else { return Ok(None) };
-    let mut letters = piece.text.chars();
-    match (letters.next().and_then(Format::from_letter), letters.next()) {
-        (Some(format), None) => Ok(Some(format)),
-        _ => Err(unknown_format(piece)),
-    }
+pub fn examine(context: &mut Context<'_>, call: &Call) -> Answer {
+    let (before, next) = context.desk.examined.take().map_or((Examine::default(), None), |(examine, next)| (examine, Some(next)));
+    let letters = call.suffix.as_ref().map_or("", |piece| piece.text.as_str());
+    let examine = before.with(letters).map_err(|error| match &call.suffix {
+        Some(piece) => piece.error(error.to_string()),
+        None => CommandError::new(error.to_string()),
+    })?;
+    let (piece, start) = match (call.piece("ADDRESS"), next) {
+        (Some(piece), _) => (Some(piece), context.value(piece)?),
+        (None, Some(next)) => (None, Value::Scalar(next)),
+        (None, None) => return Err(call.missing("ADDRESS")),
+    };
+    let examined = view::examine(&context.session.scene(), &examine, &start).map_err(|error| match piece {
+        Some(piece) => piece.error(error.to_string()),
+        None => CommandError::new(error.to_string()),
+    })?;
+    context.desk.examined = Some((examine, examined.next));
+    Ok(Outcome::View(View::Examined { examined, code: examine.shape == Shape::Instruction }))
 }
 
-fn unknown_format(piece: &Piece) -> CommandError {
-    let letters: Vec<String> = crate::debug::value::format::LETTERS.iter().map(|(letter, _, name)| format!("{letter} {name}")).collect();
-    piece.error(format!("there is no format '{}'", piece.text)).with_help(letters.join(", "))
+pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
+    let size = context.session.settings.list_size;
+    let here = (context.session.time(), context.session.focus);
+    let before = context.desk.listed.take().filter(|listed| listed.seen_from == here);
+    let (file, lines) = match (call.piece("LOCATION"), before) {
+        (None, Some(Listed { file, lines, .. })) => (file, lines.end..lines.end.saturating_add(size)),
+        (None, None) => {
+            let (file, line) = view::current_line(&context.session.scene());
+            (file, around(line, size))
+        }
+        (Some(minus), Some(Listed { file, lines, .. })) if minus.text == "-" => (file, lines.start.saturating_sub(size)..lines.start),
+        (Some(piece), _) => lines_at(context, piece, size)?,
+    };
+    let mut marks: Vec<_> = context.session.breakpoints.iter().flat_map(|breakpoint| breakpoint.pcs().to_vec()).collect();
+    marks.sort_unstable();
+    let listing = view::list(&context.session.scene(), file, lines.clone(), &marks);
+    if listing.lines.is_empty() {
+        return Err(CommandError::new(format!("{} has {} lines", listing.file, listing.line_count)));
+    }
+    context.desk.listed = Some(Listed { seen_from: here, file, lines });
+    Ok(Outcome::View(View::Listing(listing)))
+}
+
+/// As many lines as are listed, with `line` in their middle.
+fn around(line: u32, size: u32) -> Range<u32> {
+    let first = line.saturating_sub(size / 2).max(1);
+    first..first.saturating_add(size)
+}
+
+/// The lines that `10,20` or a location stands for.
+fn lines_at(context: &Context<'_>, piece: &Piece, size: u32) -> Result<(SourceId, Range<u32>), CommandError> {
+    let (current, _) = view::current_line(&context.session.scene());
+    let range = piece.text.split_once(',').and_then(|(first, last)| Some((first.trim().parse().ok()?, last.trim().parse().ok()?)));
+    if let Some((first, last)) = range {
+        let last: u32 = last;
+        return Ok((current, first..last.saturating_add(1)));
+    }
+    // Any line can be listed, one without code too.
+    if let Ok(line) = piece.text.parse() {
+        return Ok((current, around(line, size)));
+    }
+    let pc = context.locate(piece)?.pcs.first().copied();
+    let program = context.session.program();
+    let span = pc.and_then(|pc| program.spans.get(pc.index()).copied()).ok_or_else(|| piece.error("there is no code here"))?;
+    Ok((span.source, around(program.sources_text.position(span).line, size)))
 }

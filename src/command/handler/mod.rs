@@ -1,5 +1,6 @@
 //! What the commands do, a file for each topic of the table.
 
+pub mod changing;
 pub mod focus;
 pub mod help;
 pub mod looking;
@@ -7,3 +8,4 @@ pub mod reversing;
 pub mod running;
 pub mod session;
 pub mod stopping;
+pub mod views;

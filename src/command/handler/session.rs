@@ -1,14 +1,41 @@
 //! Scripts, saving, leaving.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
+use crate::debug::saved::{Saved, SavedError};
 
 pub fn source(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     Ok(Outcome::Source(PathBuf::from(&call.required("FILE")?.text)))
+}
+
+pub fn save(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
+    let file = call.required("FILE")?;
+    let text = context.session.saved().to_text();
+    std::fs::write(&file.text, text).map_err(|error| file.error(error.to_string()))?;
+    Ok(Outcome::Nothing)
+}
+
+pub fn load(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
+    let file = call.required("FILE")?;
+    let saved = Saved::read(Path::new(&file.text)).map_err(|error| file.error(unusable(&error)))?;
+    let stop = context.session.restore(saved, context.pace).map_err(|message| file.error(message))?;
+    Ok(Outcome::Stop(Box::new(stop)))
+}
+
+/// Why a session file cannot be used, in one line.
+fn unusable(error: &SavedError) -> String {
+    match error {
+        SavedError::Unreadable(message) => message.clone(),
+        SavedError::Wrong(wrong) => {
+            let (sources, diagnostic) = &**wrong;
+            let (file, at) = (sources.file(diagnostic.span.source), sources.position(diagnostic.span));
+            format!("{}:{}:{}: {}", file.name(), at.line, at.column, diagnostic.message)
+        }
+    }
 }
 
 pub fn echo(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {

@@ -32,7 +32,7 @@ pub fn catch(context: &mut Context<'_>, call: &Call, temporary: bool) -> Answer 
 
 pub fn logpoint(context: &mut Context<'_>, call: &Call) -> Answer {
     let resolved = context.locate(call.required("LOCATION")?)?;
-    let format = call.required("FORMAT")?;
+    let format = call.required("MESSAGE")?;
     let message = Some(LogMessage::parse(&format.text).map_err(|error| format.wrong(error))?);
     let breakpoint = Breakpoint::new(Trigger::Code(resolved.pcs), what(call));
     add(context, call, Breakpoint { message, ..breakpoint }, resolved.note)

@@ -1,6 +1,6 @@
 //! Which thread one looks at.
 
-use crate::command::handler::focus as handler;
+use crate::command::handler::{focus as handler, views};
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat};
 
 const COORDINATES: ArgSpec = ArgSpec::new("X,Y,Z", ArgKind::Coordinates).optional();
@@ -62,6 +62,16 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "'cuda block 1 thread 5' moves the focus; 'cuda block thread', with no numbers, says where it is.",
         examples: &["cuda block 1 thread 5", "cuda kernel block thread"],
         handler: handler::cuda,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "backtrace",
+        aliases: &["bt", "where", "info stack"],
+        args: &[ArgSpec::new("N", ArgKind::Count).optional()],
+        summary: "Show the calls that the focused lane is inside of",
+        help: "Lists the frames, innermost first: function, place, and the lanes that are in it together. With a number, that many.",
+        examples: &["backtrace", "bt 3"],
+        handler: views::backtrace,
         ..PLAIN
     },
     CommandSpec {

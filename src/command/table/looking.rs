@@ -2,6 +2,7 @@
 
 use crate::command::handler::{looking as handler, views};
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat, Suffix};
+use crate::debug::view;
 
 const THREADS: ArgSpec = ArgSpec::new("THREADS", ArgKind::ThreadFilter).optional();
 const LOCATION: ArgSpec = ArgSpec::new("LOCATION", ArgKind::Location).optional();
@@ -66,9 +67,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         aliases: &["l"],
         args: &[LOCATION],
         summary: "Show lines of PTX",
-        help: "Shows lines around a location, or around where the focused lane stands; again, the lines that follow. 'set listsize' says how \
-            many.",
-        examples: &["list", "list 37"],
+        help: "Shows lines around a location, or around where the focused lane stands; again, the lines that follow, and 'list -' those \
+            before. 'set listsize' says how many.",
+        examples: &["list", "list 37", "list 10,20"],
         repeats: Repeat::GoOn,
         handler: handler::list,
         ..PLAIN
@@ -90,7 +91,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Lists the basic blocks of the present function, or of another: their lines, where they lead, loops, where divergent lanes meet, \
             and how many lanes of the focused warp stand in each.",
         examples: &["cfg"],
-        handler: views::cfg,
+        handler: views::control_flow,
         ..PLAIN
     },
     CommandSpec {
@@ -104,15 +105,18 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info registers",
         aliases: &["info r", "info reg"],
-        args: &[ArgSpec::new("REGISTER", ArgKind::Register).optional(), THREADS],
+        args: &[ArgSpec::new("REGISTER", ArgKind::Register).optional()],
+        suffix: Suffix::Format,
         summary: "List the registers of the focused lane",
-        help: "Lists the registers that the selected frame uses, with their types and values; with a name, that one.",
-        examples: &["info registers", "info registers %r1"],
+        help: "Lists the registers that code of the selected frame names, with their types and values; with a name, that one; with a name \
+            that ends with *, all that begin so. With @* behind it, their values in all lanes of the warp.",
+        examples: &["info registers", "info registers %r1", "info registers/x %rd*", "info registers %r*@*"],
         handler: views::registers,
         ..PLAIN
     },
     CommandSpec {
         name: "info locals",
+        suffix: Suffix::Format,
         summary: "List the local variables of the selected frame",
         help: "Lists the .local variables and parameters of the selected frame, with their addresses and values.",
         examples: &["info locals"],
@@ -125,15 +129,16 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List warps: where they stand and what they do",
         help: "Lists the warps of the focused block, or of others: their lanes, where they stand, whether they wait. Equal rows are one.",
         examples: &["info warps", "info warps block 1,0,0"],
-        handler: views::warps,
+        handler: |context, call| views::threads(context, call, view::warps),
         ..PLAIN
     },
     CommandSpec {
         name: "info blocks",
+        args: &[THREADS],
         summary: "List the blocks: waiting, on the machine, finished",
         help: "Lists the blocks on the machine and counts those that have not started and those that have finished.",
         examples: &["info blocks"],
-        handler: views::blocks,
+        handler: |context, call| views::threads(context, call, |scene, filter| Ok(view::blocks(scene, filter))),
         ..PLAIN
     },
     CommandSpec {
@@ -143,7 +148,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List the lanes of the focused warp",
         help: "Lists the lanes of the focused warp with their threads and where they stand. Equal rows are one.",
         examples: &["info lanes"],
-        handler: views::lanes,
+        handler: |context, call| views::threads(context, call, view::lanes),
         ..PLAIN
     },
     CommandSpec {
@@ -152,15 +157,16 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List threads by where they stand",
         help: "Lists the threads on the machine, in ranges that stand at the same place.",
         examples: &["info threads", "info threads block 0 warp 1"],
-        handler: views::threads,
+        handler: |context, call| views::threads(context, call, |scene, filter| Ok(view::threads(scene, filter))),
         ..PLAIN
     },
     CommandSpec {
         name: "info barriers",
+        args: &[THREADS],
         summary: "List the barriers in use: who has arrived, who is missing",
         help: "Lists the barriers of the focused block that threads wait at.",
         examples: &["info barriers"],
-        handler: views::barriers,
+        handler: |context, call| views::threads(context, call, view::barriers),
         ..PLAIN
     },
     CommandSpec {
@@ -168,7 +174,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List the shared variables of the focused block",
         help: "Lists the shared variables with their addresses, sizes and first values.",
         examples: &["info shared"],
-        handler: views::shared,
+        handler: |context, _| views::table(context, view::shared),
         ..PLAIN
     },
     CommandSpec {
@@ -176,7 +182,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List the buffers in global memory",
         help: "Lists the buffers of the launch and the module's variables in global memory: addresses, sizes and first values.",
         examples: &["info allocations"],
-        handler: views::allocations,
+        handler: |context, _| views::table(context, view::allocations),
         ..PLAIN
     },
     CommandSpec {
@@ -193,7 +199,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "List the kernels of the module",
         help: "Lists the kernels and marks the one that runs.",
         examples: &["info kernels"],
-        handler: views::kernels,
+        handler: |context, _| views::table(context, view::kernels),
         ..PLAIN
     },
     CommandSpec {
@@ -201,15 +207,16 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Show how the kernel was launched",
         help: "Shows kernel, grid, block, shared memory and parameters.",
         examples: &["info launch"],
-        handler: views::launch,
+        handler: |context, _| views::table(context, view::launch),
         ..PLAIN
     },
     CommandSpec {
         name: "info source",
         aliases: &["info line"],
-        summary: "Show the files that the code comes from",
-        help: "Shows the PTX file, its version and target, and the source files that .file names.",
-        examples: &["info source"],
+        args: &[LOCATION],
+        summary: "Show the lines of PTX and of the source that an instruction came from",
+        help: "Shows them for the instruction that the focused lane executes next, or for the one at a location.",
+        examples: &["info source", "info line 37"],
         handler: views::source,
         ..PLAIN
     },

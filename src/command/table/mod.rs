@@ -2,8 +2,10 @@
 //!
 //! Parsing, abbreviations, errors, completion, help and the manual page all read it.
 
+mod changing;
 mod focus;
 mod help;
+mod looking;
 mod reversing;
 mod running;
 mod session;
@@ -37,6 +39,8 @@ pub const TOPICS: &[Topic] = &[
     Topic { name: "reversing", summary: "Running backwards, and going to any time", commands: reversing::COMMANDS },
     Topic { name: "stopping", summary: "Breakpoints, watchpoints, catchpoints", commands: stopping::COMMANDS },
     Topic { name: "focus", summary: "Which thread one looks at", commands: focus::COMMANDS },
+    Topic { name: "looking", summary: "Registers, memory, code, and who stands where", commands: looking::COMMANDS },
+    Topic { name: "changing", summary: "Changing registers, memory and settings", commands: changing::COMMANDS },
     Topic { name: "session", summary: "Scripts, saving, leaving", commands: session::COMMANDS },
     Topic { name: "help", summary: "Finding out what there is", commands: help::COMMANDS },
 ];

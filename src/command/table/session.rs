@@ -16,6 +16,25 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "save session",
+        args: &[FILE],
+        summary: "Write breakpoints, marks, displays and the position to a file",
+        help: "Writes what one has set up: breakpoints, marks, displays, settings, time and focus. 'load session' brings it back, in another \
+            run of the same kernel too: a run is the same every time.",
+        examples: &["save session bug.ron"],
+        handler: handler::save,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "load session",
+        args: &[FILE],
+        summary: "Read breakpoints, marks, displays and the position from a file",
+        help: "Brings back what 'save session' wrote. What is set up now is replaced.",
+        examples: &["load session bug.ron"],
+        handler: handler::load,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "echo",
         args: &[ArgSpec::new("TEXT", ArgKind::Rest).optional()],
         summary: "Print a text",

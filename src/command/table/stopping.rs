@@ -84,10 +84,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "dprintf",
-        args: &[
-            ArgSpec::new("LOCATION", ArgKind::Location),
-            ArgSpec::new("FORMAT", ArgKind::Message).behind(","),
-        ],
+        args: &[ArgSpec::new("LOCATION", ArgKind::Location), ArgSpec::new("MESSAGE", ArgKind::Message).behind(",")],
         summary: "Print a line where threads pass, without stopping",
         help: "Writes a line for each group of lanes that comes to the location, and goes on. The format is printf's.",
         examples: &["dprintf 37,\"r1 is %d\\n\",%r1"],

@@ -52,14 +52,13 @@ pub fn breakpoint_rows(breakpoints: &Breakpoints, program: &Program) -> Vec<Brea
 }
 
 fn row(breakpoint: &Breakpoint, program: &Program) -> BreakpointRow {
-    let pcs = if let Trigger::Code(pcs) = &breakpoint.trigger { pcs.as_slice() } else { &[] };
     BreakpointRow {
         number: breakpoint.number,
         kind: breakpoint.kind(),
         disposition: if breakpoint.temporary { "del" } else { "keep" },
         enabled: breakpoint.enabled,
         what: breakpoint.text.clone(),
-        places: pcs.iter().map(|pc| breakpoint_place(program, *pc)).collect(),
+        places: breakpoint.pcs().iter().map(|pc| breakpoint_place(program, *pc)).collect(),
         filter: breakpoint.filter,
         hits: breakpoint.hits,
         condition: breakpoint.condition.as_ref().map(|condition| condition.text().to_string()),
@@ -77,6 +76,11 @@ pub fn breakpoint_place(program: &Program, pc: Pc) -> BreakpointPlace {
 }
 
 impl Breakpoint {
+    /// The instructions it is at; none of a watchpoint or an event.
+    pub fn pcs(&self) -> &[Pc] {
+        if let Trigger::Code(pcs) = &self.trigger { pcs } else { &[] }
+    }
+
     /// gdb's word for what kind it is.
     pub fn kind(&self) -> &'static str {
         match (&self.trigger, &self.message) {

@@ -12,12 +12,12 @@ use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
 use rustyline::{CompletionType, Config, Editor, Helper};
 
-use crate::ui::files;
 use super::interrupt;
 use super::running::Watch;
 use crate::command::complete::{KnownNames, complete, hint};
 use crate::debug::session::{Pace, Session};
 use crate::ui::console::Front;
+use crate::ui::files;
 
 /// Lines that the history file keeps.
 const HISTORY_MAX: usize = 10_000;

@@ -1,9 +1,12 @@
 //! What came of a command, for people.
 
-use super::report::{grouped, site};
+use super::report::{fault, grouped, site};
 use super::stop;
-use super::value::printed;
-use crate::command::{Outcome, Shown};
+use super::table::table;
+use super::value::{printed, registers};
+use super::view as views;
+use crate::command::display::Shown;
+use crate::command::{Outcome, View};
 use crate::debug::TouchText;
 use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
 use crate::debug::marks::Mark;
@@ -20,8 +23,23 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::Touches { what, touches, interrupted } => self::touches(what, touches, *interrupted),
         Outcome::Marks(marks) => self::marks(marks),
         Outcome::When { now, recorded, end } => when(*now, *recorded, end.as_ref()),
+        Outcome::View(view) => self::view(view),
         Outcome::Focus { focus, site } => stop::focus(focus, site),
         Outcome::Nothing | Outcome::Stop(_) | Outcome::Collect(_) | Outcome::Ask(_) | Outcome::Source(_) | Outcome::Quit => String::new(),
+    }
+}
+
+fn view(view: &View) -> String {
+    match view {
+        View::Table(rows) => table(rows),
+        View::Registers(rows) => registers(rows),
+        View::Examined { examined, code } => views::examined(examined, *code),
+        View::Listing(listing) => views::listing(listing),
+        View::Explanation(explanation) => views::explanation(explanation),
+        View::ControlFlow(flow) => views::control_flow(flow),
+        View::Divergence(groups) => views::divergence(groups),
+        View::Source(place) => views::source(place),
+        View::Fault(found) => fault(found) + "\n",
     }
 }
 

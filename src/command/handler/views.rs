@@ -1,0 +1,112 @@
+//! What lists and explains: every command here asks the engine for a view of the standing machine.
+
+use crate::command::call::{Call, Piece};
+use crate::command::context::Context;
+use crate::command::error::CommandError;
+use crate::command::outcome::{Outcome, View};
+use crate::debug::explain;
+use crate::debug::focus::ThreadFilter;
+use crate::debug::nearest;
+use crate::debug::scene::{Scene, SceneError};
+use crate::debug::scope;
+use crate::debug::timeline::End;
+use crate::debug::view::{self, Table};
+
+/// Frames that a backtrace shows without a number.
+const FRAMES: usize = 100;
+
+/// What a handler answers.
+type Answer = Result<Outcome, CommandError>;
+
+/// A listing that always has an answer.
+pub fn table(context: &Context<'_>, of: impl Fn(&Scene<'_>) -> Table) -> Answer {
+    shown(View::Table(of(&context.session.scene())))
+}
+
+/// A listing of the threads that the argument THREADS names.
+pub fn threads(context: &Context<'_>, call: &Call, of: impl Fn(&Scene<'_>, &ThreadFilter) -> Result<Table, SceneError>) -> Answer {
+    let filter = call.piece("THREADS").map(|piece| context.filter(piece)).transpose()?.unwrap_or_default();
+    shown(View::Table(of(&context.session.scene(), &filter).map_err(absent)?))
+}
+
+fn shown(view: View) -> Answer {
+    Ok(Outcome::View(view))
+}
+
+/// The error of a thread that is not on the machine.
+fn absent(error: SceneError) -> CommandError {
+    CommandError::new(error.to_string())
+}
+
+pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
+    let limit = call.number("N").map_or(FRAMES, |number| usize::try_from(number).unwrap_or(usize::MAX));
+    shown(View::Table(view::backtrace(&context.session.scene(), limit).map_err(absent)?))
+}
+
+pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
+    let resolved = call.piece("LOCATION").map(|piece| context.locate(piece)).transpose()?;
+    let pc = resolved.and_then(|resolved| resolved.pcs.first().copied());
+    match explain::explain(&context.session.scene(), pc) {
+        Some(explanation) => shown(View::Explanation(Box::new(explanation))),
+        None => Err(context.absence()),
+    }
+}
+
+pub fn control_flow(context: &mut Context<'_>, call: &Call) -> Answer {
+    let scene = context.session.scene();
+    let function = match call.piece("FUNCTION") {
+        None => scene.frame().map(|frame| frame.function).ok().or(Some(scene.machine.config().kernel)),
+        Some(piece) => context.locate(piece)?.pcs.first().and_then(|pc| scene.program().function_at(*pc)),
+    };
+    function.map_or_else(|| Err(context.absence()), |function| shown(View::ControlFlow(view::control_flow(&scene, function))))
+}
+
+pub fn divergence(context: &mut Context<'_>, _: &Call) -> Answer {
+    shown(View::Divergence(view::divergence(&context.session.scene()).map_err(absent)?))
+}
+
+pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
+    let format = context.format(call)?;
+    let whole = call.piece("REGISTER").cloned().unwrap_or(Piece { text: "*".to_string(), start: 0 });
+    let (name, all_lanes) = whole.text.strip_suffix("@*").map_or((whole.text.as_str(), false), |name| (name, true));
+    let wanted = |register: &str| match name.strip_suffix('*') {
+        Some(start) => register.starts_with(start),
+        None => name.is_empty() || register == name,
+    };
+    let scene = context.session.scene();
+    let rows = view::registers(&scene, wanted, all_lanes, format).map_err(absent)?;
+    if rows.is_empty() && whole.text != "*" {
+        let known = scope::names(&scene);
+        let near = nearest(name, known.iter().map(String::as_str));
+        return Err(whole.error(format!("there is no register '{name}' here")).with_nearest(near));
+    }
+    shown(View::Registers(rows))
+}
+
+pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
+    let format = context.format(call)?;
+    shown(View::Table(view::locals(&context.session.scene(), format).map_err(absent)?))
+}
+
+pub fn symbols(context: &mut Context<'_>, call: &Call) -> Answer {
+    table(context, |scene| view::symbols(scene, call.text("NAME").unwrap_or_default()))
+}
+
+pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
+    let scene = context.session.scene();
+    let pc = match call.piece("LOCATION") {
+        Some(piece) => context.locate(piece)?.pcs.first().copied(),
+        None => scene.frame().ok().map(|frame| frame.pc),
+    };
+    match pc.and_then(|pc| view::source_place(&scene, pc)) {
+        Some(place) => shown(View::Source(place)),
+        None => Err(context.absence()),
+    }
+}
+
+pub fn findings(context: &mut Context<'_>, _: &Call) -> Answer {
+    match context.session.ended() {
+        Some(End::Fault(fault)) => shown(View::Fault(fault.clone())),
+        _ => Ok(Outcome::Text(format!("nothing was found wrong up to t={}\n", context.session.recorded()))),
+    }
+}
