@@ -180,7 +180,7 @@ impl Session {
                 break judged.reasons;
             }
             match ran {
-                Ran::Ended => break vec![self.end_reason()],
+                Ran::Ended => break self.judge_end(),
                 Ran::Reached if !pace.go_on(self.progress()) => break vec![Reason::Interrupted],
                 Ran::Reached | Ran::Paused => {}
             }
