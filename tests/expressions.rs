@@ -124,10 +124,10 @@ fn memory_is_read_by_name_index_and_address() {
     let scene = at_call.scene(0, 5);
     assert_eq!(
         text(&scene, "x[64]"),
-        "0: no global memory at 0x7f2000000100..0x7f2000000104: 0 bytes past the end of 'x' (256 bytes at 0x7f2000000000)"
+        "0: no global memory at 0x7f2000000100..0x7f2000000104: right behind the end of 'x' (256 bytes at 0x7f2000000000)"
     );
     assert_eq!(text(&scene, "*(u32*)0"), "0: no global memory at 0x0..0x4: a null pointer");
-    assert_eq!(text(&scene, "tile[4][0]"), "0: no shared memory at 0x480..0x484: 0 bytes past the end of 'tile' (128 bytes at 0x400)");
+    assert_eq!(text(&scene, "tile[4][0]"), "0: no shared memory at 0x480..0x484: right behind the end of 'tile' (128 bytes at 0x400)");
 }
 
 #[test]

@@ -142,6 +142,23 @@ proptest! {
     }
 }
 
+/// One block of one warp of function number `kernel`, whose only parameter is an address.
+fn one_warp(kernel: u32, out: u64) -> LaunchConfig {
+    LaunchConfig {
+        kernel: ptxdbg::program::FuncId(kernel),
+        grid: [1, 1, 1],
+        block: [32, 1, 1],
+        cluster: [1, 1, 1],
+        dynamic_shared: 0,
+        params: out.to_le_bytes().to_vec(),
+        cooperative: false,
+        resident: None,
+        schedule: Schedule::InOrder,
+        seed: 0,
+        start: 0,
+    }
+}
+
 /// Arguments and results may cross between registers and `.param` variables in all four ways; each value is followed by hand.
 #[test]
 fn calls_carry_values_between_registers_and_memory() {
@@ -165,19 +182,7 @@ fn calls_carry_values_between_registers_and_memory() {
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
     let mut device = Device::new(program.unwrap());
     let out = device.allocate("out", 256, Some(0)).unwrap();
-    let config = LaunchConfig {
-        kernel: ptxdbg::program::FuncId(2),
-        grid: [1, 1, 1],
-        block: [32, 1, 1],
-        cluster: [1, 1, 1],
-        dynamic_shared: 0,
-        params: out.to_le_bytes().to_vec(),
-        cooperative: false,
-        resident: None,
-        schedule: Schedule::InOrder,
-        seed: 0,
-        start: 0,
-    };
+    let config = one_warp(2, out);
     let mut machine = Machine::new(device, config).unwrap();
     run_to_end(&mut machine);
     let mut bytes = [0; 256];
@@ -185,4 +190,31 @@ fn calls_carry_values_between_registers_and_memory() {
     for (thread, word) in (0_u64..).zip(bytes.chunks_exact(8)) {
         assert_eq!(word, (0x5_0000_0000 + 2 * thread).to_le_bytes(), "thread {thread}");
     }
+}
+
+/// A register may be wider than what is loaded or stored: it is extended by its sign or with zeros, and its low bits are stored.
+#[test]
+fn registers_of_128_bits_take_narrower_elements() {
+    let text = ".version 9.0 .target sm_90a .address_size 64
+        .visible .entry k(.param .u64 out) {
+            .reg .b64 o, low, high; .reg .b128 w;
+            ld.param.u64 o, [out];
+            st.global.b64 [o], -2;
+            ld.global.s32 w, [o]; mov.b128 {low, high}, w; st.global.b64 [o+8], low; st.global.b64 [o+16], high;
+            ld.global.u8 w, [o]; mov.b128 {low, high}, w; st.global.b64 [o+24], low; st.global.b64 [o+32], high;
+            ld.global.s64 w, [o]; mov.b128 {low, high}, w; st.global.b64 [o+40], high;
+            st.global.b16 [o+48], w;
+            ret;
+        }";
+    let (program, diagnostics) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "wide.ptx", text.to_string());
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let mut device = Device::new(program.unwrap());
+    let out = device.allocate("out", 56, Some(0)).unwrap();
+    let config = LaunchConfig { block: [1, 1, 1], ..one_warp(0, out) };
+    let mut machine = Machine::new(device, config).unwrap();
+    run_to_end(&mut machine);
+    let mut bytes = [0; 56];
+    machine.device().read(out, &mut bytes).unwrap();
+    let words: Vec<u64> = bytes.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().unwrap())).collect();
+    assert_eq!(words, [u64::MAX - 1, u64::MAX - 1, u64::MAX, 0xfe, 0, u64::MAX, 0xfffe]);
 }

@@ -1,12 +1,11 @@
 //! Which registers instructions read and write: held against the text of every fixture, and against what runs change.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use ptxdbg::debug::breakpoints::opcode;
 use ptxdbg::debug::open::read_module;
 use ptxdbg::debug::{RunOptions, start_case};
 use ptxdbg::launch::{LaunchFile, Overrides, plan};
@@ -203,7 +202,7 @@ fn programs_change_only_what_their_instructions_write() {
     assert!(seen > 1_000, "only {seen} instructions");
 }
 
-/// `name: reads -> writes`, with registers by their names, of each instruction of a function.
+/// `reads -> writes`, with registers by their names, of each instruction of a function.
 fn uses(program: &Program, function: &Function) -> Vec<String> {
     let names = |operands: &[RegisterOperand]| {
         let name = |operand: &RegisterOperand| {
@@ -220,113 +219,78 @@ fn uses(program: &Program, function: &Function) -> Vec<String> {
     };
     let line = |pc: u32| {
         let inst = &program.code[pc as usize];
-        format!("{}: {} -> {}", opcode(program, Pc(pc)), names(&reads(inst, program)), names(&writes(inst, program)))
+        format!("{} -> {}", names(&reads(inst, program)), names(&writes(inst, program)))
     };
     function.code.clone().map(line).collect()
 }
 
-/// By hand from the text: sources, then destinations, of every family and width.
+/// Instructions of every family and width, and by hand from the text: what they read `->` what they write.
+#[rustfmt::skip]
+const FAMILIES: &[(&str, &str)] = &[
+    ("@!g mad.lo.u32 d, a, b, c;", "g a b c -> d"),
+    ("mad.wide.u32 x, a, b, y;", "a b y -> x"),
+    ("mul.wide.u16 d, h, 3;", "h -> d"),
+    ("popc.b64 d, x;", "x -> d"),
+    ("shr.u64 x, y, a;", "y a -> x"),
+    ("bfe.s64 x, y, a, b;", "y a b -> x"),
+    ("bfi.b64 x, y, z, a, b;", "y z a b -> x"),
+    ("addc.cc.u32 d, a, b;", "a b -> d"),
+    ("setp.lt.and.s64 p|q, x, y, !g;", "x y g -> p q"),
+    ("setp.gt.f64 p, n, 0d0000000000000000;", "n -> p"),
+    ("set.eq.u32.u64 d, x, y;", "x y -> d"),
+    ("selp.b64 x, y, z, p;", "p y z -> x"),
+    ("slct.f64.f32 n, n, n, f;", "f n -> n"),
+    ("not.pred p, q;", "q -> p"),
+    ("testp.finite.f64 p, n;", "n -> p"),
+    ("cvt.rn.f32.f64 f, n;", "n -> f"),
+    ("mov.b128 w, {x, y};", "x y -> w"),
+    ("mov.b64 {a, b}, x;", "x -> a b"),
+    ("mov.b128 {x, _}, w;", "w -> x"),
+    ("ld.global.v4.u32 v, [x+16];", "x -> v.x v.y v.z v.w"),
+    ("ld.global.v2.u32 {a, _}, [x];", "x -> a"),
+    ("ld.global.u8 x, [y];", "y -> x"),
+    ("ld.global.b128 w, [x];", "x -> w"),
+    ("ld.global.b32 w, [x];", "x -> w"),
+    ("st.global.b64 [x], w;", "x w ->"),
+    ("st.shared.b32 [a], b;", "a b ->"),
+    ("st.global.v2.f64 [x], {n, n};", "x n ->"),
+    ("atom.global.cas.b64 x, [y], z, x;", "y z x -> x"),
+    ("red.shared.add.u32 [a], b;", "a b ->"),
+    ("shfl.sync.bfly.b32 d|p, a, b, 31, c;", "c a b -> d p"),
+    ("vote.sync.ballot.b32 d, p, a;", "a p -> d"),
+    ("vote.sync.any.pred q, p, a;", "a p -> q"),
+    ("match.all.sync.b64 d|p, x, a;", "x a -> d p"),
+    ("redux.sync.min.s32 d, a, b;", "a b -> d"),
+    ("bar.red.popc.u32 d, a, b, p;", "a b p -> d"),
+    ("bar.red.or.pred q, 1, !p;", "p -> q"),
+    ("cvta.to.global.u64 x, y;", "y -> x"),
+    ("isspacep.shared p, x;", "x -> p"),
+    ("lop3.or.b32 d|p, a, b, c, 0x80, q;", "q a b c -> d p"),
+    ("lop3.b32 d, a, b, c, 0x80;", "a b c -> d"),
+    ("activemask.b32 d;", "-> d"),
+    ("elect.sync d|p, a;", "a -> d p"),
+    ("mov.u64 x, %clock64;", "-> x"),
+    ("@p bra END;", "p ->"),
+    ("prmt.b32 d, a, b, c;", "a b c -> d"),
+];
+
 #[test]
 fn families_read_and_write_by_hand() {
-    let program = program(
+    let instructions: String = FAMILIES.iter().map(|(instruction, _)| format!("{instruction}\n")).collect();
+    let program = program(&format!(
         ".version 9.0 .target sm_90a .address_size 64
-        .visible .entry k(.param .u64 out) {
+        .visible .entry k(.param .u64 out) {{
             .reg .pred p, q, g; .reg .b16 h; .reg .b32 a, b, c, d, e; .reg .b64 x, y, z; .reg .b128 w; .reg .v4 .b32 v;
             .reg .f32 f; .reg .f64 n;
-            @!g mad.lo.u32 d, a, b, c;
-            mad.wide.u32 x, a, b, y;
-            mul.wide.u16 d, h, 3;
-            popc.b64 d, x;
-            shr.u64 x, y, a;
-            bfe.s64 x, y, a, b;
-            bfi.b64 x, y, z, a, b;
-            addc.cc.u32 d, a, b;
-            setp.lt.and.s64 p|q, x, y, !g;
-            setp.gt.f64 p, n, 0d0000000000000000;
-            set.eq.u32.u64 d, x, y;
-            selp.b64 x, y, z, p;
-            slct.f64.f32 n, n, n, f;
-            not.pred p, q;
-            testp.finite.f64 p, n;
-            cvt.rn.f32.f64 f, n;
-            mov.b128 w, {x, y};
-            mov.b64 {a, b}, x;
-            mov.b128 {x, _}, w;
-            ld.global.v4.u32 v, [x+16];
-            ld.global.v2.u32 {a, _}, [x];
-            ld.global.u8 x, [y];
-            ld.global.b128 w, [x];
-            st.shared.b32 [a], b;
-            st.global.v2.f64 [x], {n, n};
-            atom.global.cas.b64 x, [y], z, x;
-            red.shared.add.u32 [a], b;
-            shfl.sync.bfly.b32 d|p, a, b, 31, c;
-            vote.sync.ballot.b32 d, p, a;
-            vote.sync.any.pred q, p, a;
-            match.all.sync.b64 d|p, x, a;
-            redux.sync.min.s32 d, a, b;
-            bar.red.popc.u32 d, a, b, p;
-            bar.red.or.pred q, 1, !p;
-            cvta.to.global.u64 x, y;
-            isspacep.shared p, x;
-            lop3.or.b32 d|p, a, b, c, 0x80, q;
-            lop3.b32 d, a, b, c, 0x80;
-            activemask.b32 d;
-            elect.sync d|p, a;
-            mov.u64 x, %clock64;
-            @p bra END;
-            prmt.b32 d, a, b, c;
+            {instructions}
         END: ret;
-        }",
-    );
-    let expected = "mad.lo.u32: g a b c -> d
-mad.wide.u32: a b y -> x
-mul.wide.u16: h -> d
-popc.b64: x -> d
-shr.u64: y a -> x
-bfe.s64: y a b -> x
-bfi.b64: y z a b -> x
-addc.cc.u32: a b -> d
-setp.lt.and.s64: x y g -> p q
-setp.gt.f64: n -> p
-set.eq.u32.u64: x y -> d
-selp.b64: p y z -> x
-slct.f64.f32: f n -> n
-not.pred: q -> p
-testp.finite.f64: n -> p
-cvt.rn.f32.f64: n -> f
-mov.b128: x y -> w
-mov.b64: x -> a b
-mov.b128: w -> x
-ld.global.v4.u32: x -> v.x v.y v.z v.w
-ld.global.v2.u32: x -> a
-ld.global.u8: y -> x
-ld.global.b128: x -> w
-st.shared.b32: a b -> 
-st.global.v2.f64: x n -> 
-atom.global.cas.b64: y z x -> x
-red.shared.add.u32: a b -> 
-shfl.sync.bfly.b32: c a b -> d p
-vote.sync.ballot.b32: a p -> d
-vote.sync.any.pred: a p -> q
-match.all.sync.b64: x a -> d p
-redux.sync.min.s32: a b -> d
-bar.red.popc.u32: a b p -> d
-bar.red.or.pred: p -> q
-cvta.to.global.u64: y -> x
-isspacep.shared: x -> p
-lop3.or.b32: q a b c -> d p
-lop3.b32: a b c -> d
-activemask.b32:  -> d
-elect.sync: a -> d p
-mov.u64:  -> x
-bra: p -> 
-prmt.b32: a b c -> d
-ret:  -> 
-:  -> ";
+        }}"
+    ));
     let found = uses(&program, &program.functions[0]);
-    let expected: Vec<&str> = expected.lines().collect();
-    assert_eq!(found, expected);
+    for (found, (instruction, expected)) in found.iter().zip(FAMILIES) {
+        assert_eq!(found.trim(), *expected, "{instruction}");
+    }
+    assert_eq!(found[FAMILIES.len()..], [" -> ", " -> "], "a return, and the one of ours behind it");
 }
 
 /// A call reads its arguments and the callee's address; results come back into the caller's registers.

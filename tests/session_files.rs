@@ -5,18 +5,22 @@
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use ptxdbg::debug::breakpoints::{Breakpoint, Breakpoints, Condition, Event, LogMessage, Trigger, WatchMode};
+use ptxdbg::debug::breakpoints::{Breakpoint, Breakpoints, Condition, Event, Location, LogMessage, Trigger, WatchMode};
+use ptxdbg::debug::edit::Edit;
+use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::focus::{Focus, ThreadFilter};
 use ptxdbg::debug::marks::{Mark, Marks, Moment, grouped_number};
 use ptxdbg::debug::open::{Opened, open};
 use ptxdbg::debug::saved::{Saved, SavedError};
+use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::stop::{Direction, Goal};
 use ptxdbg::debug::target::{MemoryTarget, Target};
 use ptxdbg::debug::timeline::Input;
 use ptxdbg::debug::transfer::{Layout, dump, element_of, restore};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, Schedule};
 use ptxdbg::isa::{ScalarType, Space};
 use ptxdbg::launch::Element;
-use ptxdbg::program::Pc;
+use ptxdbg::program::{Bank, Pc};
 
 fn opened(name: &str) -> Opened {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name);
@@ -161,6 +165,11 @@ fn another_module_or_launch_is_refused() {
         changed.check(&collatz.program, &collatz.plan.cases[0], &options).unwrap_err(),
         "this session is of collatz.ptx, and its text has changed since: its times and places mean nothing here"
     );
+    let mut changed = saved.clone();
+    let Trigger::Watch(Target::Memory(target), _) = &mut changed.breakpoints[1].trigger else { panic!() };
+    target.bytes = u64::MAX;
+    let message = changed.check(&collatz.program, &collatz.plan.cases[0], &options).unwrap_err();
+    assert_eq!(message, "breakpoint 3 watches 'steps[0]', which is no register and no range of memory");
     let mut changed = saved;
     changed.breakpoints[0].trigger = Trigger::Code(vec![Pc(999)]);
     let message = changed.check(&collatz.program, &collatz.plan.cases[0], &options).unwrap_err();
@@ -199,6 +208,57 @@ fn what_is_wrong_in_a_file_is_pointed_at() {
     assert!(
         matches!(Saved::read(Path::new("no/such.ron")), Err(SavedError::Unreadable(message)) if message.starts_with("cannot read no/such.ron: no such file"))
     );
+}
+
+fn session() -> Session {
+    Session::new(opened("debug/collatz.ron"), 0, RunOptions::default()).unwrap()
+}
+
+/// A run that was stopped, changed and gone on with is the same again when its file is read.
+#[test]
+fn a_session_goes_on_where_it_was_saved() {
+    let mut first = session();
+    let condition = Some(Condition::parse("%r18 == 27").unwrap());
+    let here = Location::parse("$L__BB1_4").unwrap().resolve(first.program(), None).unwrap();
+    first.breakpoints.add(Breakpoint { condition, ..Breakpoint::new(Trigger::Code(here.pcs), "$L__BB1_4") });
+    let go_on = |session: &mut Session| session.resume(&Goal::Continue, Direction::Forward, &mut Unhurried).unwrap();
+    go_on(&mut first);
+    let edits = Expression::parse("%r18").unwrap();
+    let value = Expression::parse("81").unwrap().evaluate(&first.scene()).unwrap();
+    let edits = edits.assign(&first.scene(), &value).unwrap();
+    first.edit(edits).unwrap();
+    first.marks.set("edited", Mark { time: first.time(), focus: first.focus, place: String::new() }).unwrap();
+    for _ in 0..5 {
+        first.resume(&Goal::Instruction { count: 7, over_calls: false }, Direction::Forward, &mut Unhurried).unwrap();
+    }
+    let text = first.saved().to_text();
+    let mut second = session();
+    second.restore(Saved::parse("s.ron", text.clone()).unwrap(), &mut Unhurried).unwrap();
+    assert_eq!((second.time(), second.focus), (first.time(), first.focus), "{text}");
+    assert_eq!(second.machine().digest(), first.machine().digest(), "{text}");
+    assert_eq!(second.saved().to_text(), text);
+    let (first, second) = (go_on(&mut first), go_on(&mut second));
+    assert_eq!((first.time, first.focus), (second.time, second.focus));
+}
+
+/// What a person wrote into a file by hand is refused or does something, but it breaks nothing.
+#[test]
+fn inputs_that_cannot_be_change_nothing() {
+    let mut session = session();
+    let mut saved = session.saved();
+    let owner = Focus { block: [9, 9, 9], warp: 77, lane: 99, frame: 3 };
+    let memory = |space| Edit::Memory { space, owner, address: u64::MAX - 2, bytes: vec![1; 8] };
+    let mut edits: Vec<Edit> =
+        [Space::Generic, Space::Global, Space::Const, Space::Shared, Space::Local, Space::Param].map(memory).to_vec();
+    edits.push(Edit::Register { block: [0, 0, 0], warp: 0, lanes: u32::MAX, bank: Bank::B64, slot: u32::MAX, value: 1 });
+    saved.inputs = edits.into_iter().map(|edit| (3, Input::Edits(vec![edit]))).collect();
+    saved.inputs.extend([(4, Input::Turn { block: [9, 9, 9], warp: 0 }), (5, Input::Turn { block: [0, 0, 0], warp: 77 })]);
+    saved.focus = owner;
+    saved.time = 20;
+    session.restore(saved, &mut Unhurried).unwrap();
+    let mut plain = self::session();
+    plain.seek(20, &mut Unhurried);
+    assert_eq!(session.machine().digest(), plain.machine().digest());
 }
 
 #[test]

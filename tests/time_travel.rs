@@ -30,7 +30,7 @@ fn lines(session: &mut Session, goal: &Goal, direction: Direction, count: usize)
     let line = |session: &mut Session| {
         run(session, goal, direction);
         let pc = session.scene().group().unwrap().pc;
-        ptxdbg::debug::breakpoints::ptx_line(session.program(), pc)
+        session.program().line(pc)
     };
     (0..count).map(|_| line(session)).collect()
 }
@@ -119,7 +119,7 @@ fn a_divergent_warp_is_followed_or_waited_for() {
     run(&mut waiting, &Goal::Instruction { count: 5, over_calls: false }, Direction::Forward);
     assert_eq!(waiting.focus.lane, 0);
     let pc = waiting.scene().group().unwrap().pc;
-    assert_eq!(ptxdbg::debug::breakpoints::ptx_line(waiting.program(), pc), 8, "lane 0 has entered triple");
+    assert_eq!(waiting.program().line(pc), 8, "lane 0 has entered triple");
 }
 
 #[test]

@@ -5,13 +5,14 @@
 //! executes next; of any other one only the operands are told.
 
 use super::expression::{Expression, register_bits};
+use super::focus::ThreadFilter;
 use super::scene::{Frame, Scene, stands_at};
 use super::scope;
 use super::value::{Scalar, Type};
 use super::view;
 use crate::isa::{OperandType, Role, ScalarType, Space, match_words};
-use crate::machine::{LaneMask, Machine, Step, Unobserved};
-use crate::program::{Op, Pc};
+use crate::machine::{GroupState, LaneMask, Machine, Step, Unobserved};
+use crate::program::{Bank, Op, Pc, operands};
 
 /// An instruction explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -63,7 +64,9 @@ pub enum Outcome {
     Writes(Vec<(String, String, String)>),
     /// The lane goes elsewhere: where, as `file.ptx:12 <label>`, and the statement there.
     Goes(String, String),
-    /// The lane waits.
+    /// The lane waits there already: for what.
+    Waiting(String),
+    /// The lane then waits: for what.
     Waits(String),
     /// The lane exits.
     Exits,
@@ -71,8 +74,8 @@ pub enum Outcome {
     Faults(String),
     /// It goes on to the next instruction, and no register changes.
     GoesOn,
-    /// Another group of the warp runs first.
-    NotItsTurn,
+    /// Other lanes of the warp run first.
+    NotItsTurn(LaneMask),
 }
 
 /// A statement cut into its parts.
@@ -100,7 +103,9 @@ pub fn explain(scene: &Scene<'_>, pc: Option<Pc>) -> Option<Explanation> {
 fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, statement: &Statement<'_>) -> LaneView {
     let inst = &scene.program().code[pc.index()];
     let innermost = scene.focus.frame == 0;
-    let is_next = innermost && frame.group.pc == pc && frame.group.state == crate::machine::GroupState::Ready;
+    let is_ready = frame.group.state == GroupState::Ready;
+    let is_next = innermost && frame.group.pc == pc && is_ready;
+    let waits_here = innermost && stands_at(frame.group) == pc && !is_ready;
     let holds = |lane: u32| {
         inst.guard.is_none_or(|guard| {
             let bits = frame.warp.registers.pred.get((frame.base.pred + guard.slot) as usize).copied().unwrap_or(0);
@@ -111,9 +116,13 @@ fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, statement: &Statement
     LaneView {
         lane: frame.lane,
         guard: statement.guard.map(|guard| (guard.to_string(), holds(frame.lane))),
-        operands: operands(scene, pc, statement),
+        operands: read_operands(scene, pc, statement),
         active: is_next.then_some((active, frame.group.mask)),
-        outcome: is_next.then(|| outcome(scene, frame, pc, holds(frame.lane), statement)),
+        outcome: match (is_next, waits_here) {
+            (true, _) => Some(outcome(scene, frame, pc, holds(frame.lane), statement)),
+            (_, true) => Some(Outcome::Waiting(state(scene))),
+            _ => None,
+        },
     }
 }
 
@@ -140,19 +149,22 @@ fn split(text: &str) -> Vec<&str> {
 }
 
 /// The operands that are read, with what they hold in the focused lane.
-fn operands(scene: &Scene<'_>, pc: Pc, statement: &Statement<'_>) -> Vec<OperandView> {
+fn read_operands(scene: &Scene<'_>, pc: Pc, statement: &Statement<'_>) -> Vec<OperandView> {
     let Ok(matched) = match_words(statement.opcode, statement.operands.len()) else { return Vec::new() };
     let forms = matched.form.operands.iter().filter(|form| form.with.is_none_or(|word| matched.has(word)));
     let last = matched.types.last().copied().unwrap_or(ScalarType::B32);
     let mut views = Vec::new();
-    for (form, text) in forms.zip(&statement.operands) {
+    for ((form, text), index) in forms.zip(&statement.operands).zip(0..) {
         let ty = match form.ty {
             OperandType::Last | OperandType::Double => last,
             OperandType::Nth(index) => matched.types.get(index).copied().unwrap_or(last),
             OperandType::Fixed(ty) => ty,
         };
         let value = match form.role {
-            Role::Dest | Role::Label | Role::Any => continue,
+            Role::Dest | Role::Label => continue,
+            // Of operands that the instruction has rules of its own for, as `mov`, the first is written.
+            Role::Any if index == 0 => continue,
+            Role::Any => source(scene, text, ty, true),
             Role::Address => address(scene, text, last, space_of(scene, pc)),
             Role::Source => source(scene, text, ty, form.ty == OperandType::Double),
         };
@@ -228,8 +240,9 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement:
         return Outcome::Nothing;
     }
     let (block, warp) = (scene.focus.block, scene.focus.warp);
-    if scene.machine.next_lanes(block, warp).is_none_or(|lanes| lanes >> frame.lane & 1 == 0) {
-        return Outcome::NotItsTurn;
+    let next = scene.machine.next_lanes(block, warp).unwrap_or(0);
+    if next >> frame.lane & 1 == 0 {
+        return Outcome::NotItsTurn(next);
     }
     let mut after: Machine = scene.machine.clone();
     after.give_turn(block, warp);
@@ -238,10 +251,8 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement:
     }
     let later = Scene { machine: &after, focus: scene.focus, buffers: scene.buffers };
     let Ok(group) = later.group() else { return Outcome::Exits };
-    if group.state != crate::machine::GroupState::Ready {
-        let state = view::standings(&later, &super::focus::ThreadFilter::of_warp(&scene.focus));
-        let own = state.iter().find(|standing| standing.lanes >> frame.lane & 1 == 1);
-        return Outcome::Waits(own.map_or(String::new(), |standing| standing.state.to_string()));
+    if group.state != GroupState::Ready {
+        return Outcome::Waits(state(&later));
     }
     let writes = writes(scene, &later, frame, statement);
     match group.pc {
@@ -254,29 +265,35 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement:
     }
 }
 
-/// The registers that the statement names as destinations, before and after.
+/// What the focused lane does where it stands.
+fn state(scene: &Scene<'_>) -> String {
+    let standings = view::standings(scene, &ThreadFilter::of_warp(&scene.focus));
+    let own = standings.iter().find(|standing| standing.lanes >> (scene.focus.lane % 32) & 1 == 1);
+    own.map_or(String::new(), |standing| standing.state.to_string())
+}
+
+/// The registers that the instruction writes, by the names the statement gives them, before and after.
 fn writes(scene: &Scene<'_>, later: &Scene<'_>, frame: &Frame<'_>, statement: &Statement<'_>) -> Vec<(String, String, String)> {
-    let Ok(matched) = match_words(statement.opcode, statement.operands.len()) else { return Vec::new() };
-    let forms = matched.form.operands.iter().zip(&statement.operands).filter(|(form, _)| form.role == Role::Dest);
-    let function = scene.function(frame);
+    let program = scene.program();
+    let Some(inst) = program.code.get(frame.pc.index()) else { return Vec::new() };
+    let (function, written) = (scene.function(frame), operands::writes(inst, program));
     let Ok(warp) = later.warp() else { return Vec::new() };
-    let mut writes = Vec::new();
-    for (form, text) in forms {
-        let shown_as = match form.ty {
-            OperandType::Last if !form.wider => matched.types.last().copied(),
-            OperandType::Nth(index) => matched.types.get(index).copied(),
-            OperandType::Fixed(ty) => Some(ty),
-            OperandType::Last | OperandType::Double => matched.types.last().copied(),
-        };
-        for name in text.split(['{', '}', ',', '|', ' ']).filter(|name| !name.is_empty() && *name != "_") {
-            let Some(place) = scope::register(function, frame.pc, name) else { continue };
-            let ty = shown_as.filter(|ty| ty.bits() == place.ty.bits()).unwrap_or(place.ty);
-            let text = |scene: &Scene<'_>, frame: &Frame<'_>| {
-                let bits = register_bits(frame, &place).unwrap_or(0);
-                Scalar::new(Type::Scalar(ty), bits).text(scene, None)
-            };
-            writes.push((name.to_string(), text(scene, frame), text(later, &Frame { warp, ..*frame })));
+    let last = match_words(statement.opcode, statement.operands.len()).ok().and_then(|matched| matched.types.last().copied());
+    let mut writes: Vec<(String, String, String)> = Vec::new();
+    let names = statement.operands.iter().flat_map(|operand| operand.split(['{', '}', '(', ')', ',', '|', ' ', '[', ']']));
+    for name in names.filter(|name| !name.is_empty()) {
+        let Some(place) = scope::register(function, frame.pc, name) else { continue };
+        let is_written = written.iter().any(|register| register.bank == place.bank && Some(register.slot) == place.slot);
+        if !is_written || writes.iter().any(|(other, ..)| other == name) {
+            continue;
         }
+        // A `.b32` register that is given an `.f32` is shown as one.
+        let ty = last.filter(|ty| ty.bits() == place.ty.bits() && place.bank != Bank::Pred).unwrap_or(place.ty);
+        let text = |scene: &Scene<'_>, frame: &Frame<'_>| {
+            let bits = register_bits(frame, &place).unwrap_or(0);
+            Scalar::new(Type::Scalar(ty), bits).text(scene, None)
+        };
+        writes.push((name.to_string(), text(scene, frame), text(later, &Frame { warp, ..*frame })));
     }
     writes
 }

@@ -171,7 +171,9 @@ fn nearest(objects: &[Object], address: u64, bytes: u64) -> Option<String> {
         format!("nothing is near; the nearest is {whole}")
     } else if address < object.start {
         format!("{} bytes before the start of {whole}", object.start - address)
-    } else if address >= end(object) {
+    } else if address == end(object) {
+        format!("right behind the end of {whole}")
+    } else if address > end(object) {
         format!("{} bytes past the end of {whole}", address - end(object))
     } else {
         format!("reaches {} bytes past the end of {whole}", address.saturating_add(bytes).saturating_sub(end(object)))

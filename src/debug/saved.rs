@@ -13,12 +13,13 @@ use super::breakpoints::{Breakpoint, Breakpoints, Condition, LogMessage, Trigger
 use super::focus::{Focus, ThreadFilter};
 use super::marks::Marks;
 use super::run::RunOptions;
+use super::target::Target;
 use super::timeline::Input;
 use crate::base::{Diagnostic, SourceFile, Sources, Span};
 use crate::launch::Case;
 use crate::launch::ron_text::{self, RonKind};
 use crate::machine::{Digest, Schedule, Tick};
-use crate::program::Program;
+use crate::program::{Bank, Program};
 
 /// The version of the format that is written, and the only one that is read.
 pub const VERSION: u32 = 1;
@@ -141,6 +142,23 @@ pub enum SavedError {
     Wrong(Box<(Sources, Diagnostic)>),
 }
 
+impl std::fmt::Display for SavedError {
+    /// In one line; what is wrong in the text with its place in front.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SavedError::Unreadable(message) => f.write_str(message),
+            SavedError::Wrong(wrong) => {
+                let (sources, diagnostic) = &**wrong;
+                let (file, at) = (sources.file(diagnostic.span.source), sources.position(diagnostic.span));
+                write!(f, "{}:{}:{}: {}", file.name(), at.line, at.column, diagnostic.message)?;
+                diagnostic.help.as_ref().map_or(Ok(()), |help| write!(f, "; {help}"))
+            }
+        }
+    }
+}
+
+impl std::error::Error for SavedError {}
+
 /// The field that says how the others are to be read.
 #[derive(Deserialize)]
 #[serde(rename = "Session")]
@@ -228,15 +246,19 @@ impl Saved {
         self.check_breakpoints(program)
     }
 
+    /// Whether what the breakpoints wait for can be: a file may have been changed by hand.
     fn check_breakpoints(&self, program: &Program) -> Result<(), String> {
         let count = program.code.len();
-        for breakpoint in &self.breakpoints {
-            let Trigger::Code(pcs) = &breakpoint.trigger else { continue };
-            if let Some(pc) = pcs.iter().find(|pc| pc.index() >= count) {
-                return Err(format!("breakpoint {} is at instruction {}, and the module has {count}", breakpoint.number, pc.0));
+        self.breakpoints.iter().try_for_each(|breakpoint| match &breakpoint.trigger {
+            Trigger::Code(pcs) => match pcs.iter().find(|pc| pc.index() >= count) {
+                Some(pc) => Err(format!("breakpoint {} is at instruction {}, and the module has {count}", breakpoint.number, pc.0)),
+                None => Ok(()),
+            },
+            Trigger::Watch(target, _) if !can_be_watched(target) => {
+                Err(format!("breakpoint {} watches '{}', which is no register and no range of memory", breakpoint.number, target.name()))
             }
-        }
-        Ok(())
+            Trigger::Watch(..) | Trigger::Event(_) => Ok(()),
+        })
     }
 
     /// Puts a list of breakpoints into the file.
@@ -324,6 +346,19 @@ impl SavedBreakpoint {
             message: message.map_err(|error| of_it("message", error.message))?,
             commands: self.commands.clone(),
         })
+    }
+}
+
+/// Most bytes of memory that a watchpoint of a file may be on.
+const WATCHED_BYTES_MAX: u64 = 1 << 30;
+
+fn can_be_watched(target: &Target) -> bool {
+    match target {
+        Target::Register(register) => {
+            let widest = if register.bank == Bank::B64 { 2 } else { 1 };
+            (1..=widest).contains(&register.width) && register.slot <= u32::MAX / 2 && register.lanes != 0
+        }
+        Target::Memory(memory) => (1..=WATCHED_BYTES_MAX).contains(&memory.bytes) && memory.address.checked_add(memory.bytes).is_some(),
     }
 }
 

@@ -7,6 +7,7 @@ use super::edit::{Edit, EditError};
 use super::focus::Focus;
 use super::marks::Marks;
 use super::open::Opened;
+use super::resume::{self, Spin, WarpPlace};
 use super::run::RunOptions;
 use super::saved::Saved;
 use super::scene::{Buffer, Scene};
@@ -36,6 +37,12 @@ pub struct Session {
     pub(super) visited: Visited,
     /// What the focused warp runs to (`run-to`).
     pub(super) wanted_event: Option<Event>,
+    /// For each instruction, whether it reads a flag.
+    pub(super) flag_reads: Arc<Vec<bool>>,
+    /// The flag that the stepped warp came to last.
+    pub(super) spin: Spin,
+    /// The warp that ran last because the stepped one waited for a flag.
+    pub(super) gave_way_to: Option<WarpPlace>,
     /// What logpoints wrote since the run began.
     pub(super) log: Vec<String>,
 }
@@ -84,6 +91,7 @@ impl Session {
         }
         let case = Arc::new(opened.plan.cases.swap_remove(case));
         let buffers = Buffer::of_case(&case);
+        let flag_reads = Arc::new(resume::flag_reads(&opened.program));
         let timeline = Timeline::new(Arc::clone(&opened.program), case, options, Vec::new())?;
         let mut visited = Visited::default();
         visited.push(timeline.time());
@@ -98,6 +106,9 @@ impl Session {
             buffers,
             visited,
             wanted_event: None,
+            flag_reads,
+            spin: Spin::default(),
+            gave_way_to: None,
             log: Vec::new(),
         })
     }

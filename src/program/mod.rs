@@ -359,6 +359,11 @@ impl Program {
         self.functions.iter().position(|function| function.code.contains(&pc.0)).map(FuncId::new)
     }
 
+    /// The line of the PTX text that the statement at `pc` stands on; 0 if there is no such instruction.
+    pub fn line(&self, pc: Pc) -> u32 {
+        self.spans.get(pc.index()).map_or(0, |span| self.sources_text.file(span.source).line_of(span.start))
+    }
+
     /// `file.ptx:12` for the statement at `pc`.
     pub fn place(&self, pc: Pc) -> String {
         let Some(span) = self.spans.get(pc.index()) else { return "?".to_string() };

@@ -480,7 +480,7 @@ fn of_bits(bits: usize) -> (Bank, u32) {
 
 /// The register that holds a memory element of `bits`, which may be narrower than the register.
 fn of_element(bits: u8, reg_bits: u8) -> (Bank, u32) {
-    if bits >= 64 { of_bits(usize::from(bits)) } else { (wide(reg_bits == 64), 1) }
+    of_bits(usize::from(bits.max(reg_bits)))
 }
 
 fn of_width(width: Width) -> Bank {

@@ -4,11 +4,6 @@ use super::super::argument::ArgumentError;
 use super::location::Resolved;
 use crate::program::{Op, Pc, Program};
 
-/// The line of the PTX text that the instruction at `pc` stands on; 0 if there is no such instruction.
-pub fn ptx_line(program: &Program, pc: Pc) -> u32 {
-    program.spans.get(pc.index()).map_or(0, |span| program.sources_text.file(span.source).line_of(span.start))
-}
-
 /// The instructions of a line of `file`, or of the PTX text where no file is named. A line without instructions stands for the next
 /// that has some, as in gdb.
 ///
@@ -50,7 +45,7 @@ fn short(path: &str) -> &str {
 }
 
 fn resolve_ptx(program: &Program, line: u32, in_file: impl Fn(Pc) -> bool) -> Result<Resolved, ArgumentError> {
-    let lines = || (0..program.code.len()).map(Pc::new).filter(|pc| in_file(*pc)).map(|pc| (ptx_line(program, pc), pc));
+    let lines = || (0..program.code.len()).map(Pc::new).filter(|pc| in_file(*pc)).map(|pc| (program.line(pc), pc));
     let name = |pc| short(ptx_name(program, pc)).to_string();
     match lines().filter(|(at, _)| *at >= line).min() {
         Some((at, pc)) => Ok(Resolved { pcs: vec![pc], note: moved(&name(pc), line, at) }),

@@ -3,7 +3,6 @@
 use super::super::argument::ArgumentError;
 use super::{Breakpoint, Condition, Trigger};
 use crate::debug::focus::ThreadFilter;
-use crate::program::Pc;
 
 /// All breakpoints, watchpoints and catchpoints of a session, in order of their numbers. Numbers count from 1 and are never used again.
 #[derive(Clone, Debug, Default)]
@@ -61,11 +60,6 @@ impl Breakpoints {
         self.entries.iter()
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
-    }
-
     /// The number given last: what gdb calls `$bpnum`.
     pub fn last_number(&self) -> Option<u32> {
         (self.last > 0).then_some(self.last)
@@ -95,11 +89,6 @@ impl Breakpoints {
     pub fn delete(&mut self, number: u32) -> Result<Breakpoint, ArgumentError> {
         let index = self.entries.iter().position(|entry| entry.number == number).ok_or_else(|| self.missing(number))?;
         Ok(self.entries.remove(index))
-    }
-
-    /// Removes all.
-    pub fn clear(&mut self) {
-        self.entries.clear();
     }
 
     /// Enables or disables number `number`.
@@ -136,11 +125,6 @@ impl Breakpoints {
     pub fn set_commands(&mut self, number: u32, commands: Vec<String>) -> Result<(), ArgumentError> {
         self.get_mut(number)?.commands = commands;
         Ok(())
-    }
-
-    /// The breakpoints that are set at one of these instructions already.
-    pub fn at<'a>(&'a self, pcs: &'a [Pc]) -> impl Iterator<Item = &'a Breakpoint> {
-        self.entries.iter().filter(|entry| matches!(&entry.trigger, Trigger::Code(set) if set.iter().any(|pc| pcs.contains(pc))))
     }
 
     /// Reads numbers as `delete 1 3-5 7` has them; each must be of a breakpoint.

@@ -124,7 +124,7 @@ impl Location {
             }
             Location::Line { file, line } => lines::resolve(program, file.as_deref(), *line),
             Location::LineOffset(offset) => {
-                let current = lines::ptx_line(program, here.ok_or_else(nowhere)?);
+                let current = program.line(here.ok_or_else(nowhere)?);
                 let line = u32::try_from(i64::from(current).saturating_add(*offset)).ok().filter(|line| *line > 0);
                 let line = line.ok_or_else(|| ArgumentError::new(format!("line {current}{offset:+} is before the first")))?;
                 lines::resolve(program, None, line)

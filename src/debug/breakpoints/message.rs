@@ -1,8 +1,8 @@
 //! What a logpoint prints: `dprintf LOCATION,"FORMAT",VALUES`.
 //!
 //! In the format `%` and a letter stand for the next value, shown as `print` shows it in that format: `%d %u %x %o %t %f %a %c`; `%s`
-//! and `%v` show it as its type wants. A width, `-` and `0` are as in C, and the sizes `h`, `l`, `ll`, `z` are read over: a value knows its own.
-//! `%%` is a percent sign, and `\n \t \" \\` are as in C. Numbers in hexadecimal, octal and binary have no prefix.
+//! and `%v` show it as its type wants. A width, `-` and `0` are as in C, and the sizes `h`, `l`, `ll`, `z` are read over: a value knows
+//! its own. `%%` is a percent sign, and `\n \t \" \\` are as in C. Numbers in hexadecimal, octal and binary have no prefix, as in C.
 
 use super::condition::expression;
 use crate::debug::argument::ArgumentError;

@@ -15,7 +15,6 @@ mod view;
 
 pub use condition::Condition;
 pub use events::{EVENTS, barrier_number};
-pub use lines::ptx_line;
 pub use list::Breakpoints;
 pub use location::{Location, Resolved};
 pub use message::LogMessage;

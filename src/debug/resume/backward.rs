@@ -6,14 +6,13 @@
 
 use super::judge::Judged;
 use super::line::lines_from;
-use super::watcher::WithAccesses;
 use super::{Halt, ResumeError, SLICE};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{Goal, Reason, StepUnit};
 use crate::debug::timeline::Ran;
-use crate::machine::{AccessEvent, Issue, LaneMask, Observer, Place, Tick, Unobserved, Warp};
+use crate::machine::{AccessEvent, Issue, LaneMask, Observer, Place, Tick, Warp};
 use crate::program::Pc;
 
 /// An instruction of what is stepped, in the past.
@@ -230,13 +229,7 @@ impl Session {
         let mut last = None;
         while self.time() < end {
             let slice = end.min(self.time().saturating_add(SLICE));
-            let ran = if watcher.is_idle() {
-                self.timeline.run(slice, &mut Unobserved)
-            } else if watcher.wants_accesses() {
-                self.timeline.run(slice, &mut WithAccesses(&mut watcher))
-            } else {
-                self.timeline.run(slice, &mut watcher)
-            };
+            let ran = self.run_watched(slice, &mut watcher);
             let Judged { reasons, .. } = self.judge(&mut watcher, false);
             let time = reasons.iter().map(|reason| self.stop_time(reason)).max();
             if let Some(time) = time.filter(|time| *time < now) {

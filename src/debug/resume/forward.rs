@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::judge::Judged;
 use super::line::{Line, lines_from};
+use super::steer::Steering;
 use super::watcher::{StepDone, StepWatch, Watcher, WithAccesses};
 use super::{Halt, ResumeError, SLICE};
 use crate::debug::breakpoints::Event;
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{DivergentStep, Goal, Need, Others, Reason, StepUnit};
-use crate::debug::timeline::{Input, Ran};
-use crate::machine::{ALL_LANES, GroupState, Issue, LaneMask, Tick, Unobserved};
+use crate::debug::timeline::Ran;
+use crate::machine::{ALL_LANES, Issue, LaneMask, Tick, Unobserved};
 use crate::program::Pc;
 
 /// Where the focused lane stands when a step begins.
@@ -159,71 +159,52 @@ impl Session {
         Ok(halt)
     }
 
-    /// Runs until something stops it. Where only a part of the grid is stepped, the rest stands still unless that part waits.
+    /// Runs until something stops it. Where one warp is stepped, the rest stands still unless that warp waits for it.
     pub(super) fn run_until_stop(&mut self, step: Option<StepWatch>, pace: &mut dyn Pace) -> Halt {
         let begin = self.time();
-        let recorded = self.recorded();
-        let steered = step.as_ref().and_then(|step| Some((step.block?, step.warp?))).filter(|_| self.is_at_front());
+        let own = step.as_ref().and_then(|step| Some((step.block?, step.warp?))).filter(|_| self.is_at_front());
+        let need = if begin < self.recorded() { Need::Recorded } else { Need::Turn };
+        let mut steering = Steering { own, need };
         let mut watcher = self.watcher(step);
-        let mut need = if begin < recorded { Need::Recorded } else { Need::Turn };
-        self.steer(steered, &mut watcher, &mut need);
+        if own.is_some() {
+            watcher.flag_reads = Some(Arc::clone(&self.flag_reads));
+            watcher.spin = self.spin;
+        }
+        self.steer(&mut steering, &mut watcher);
         watcher.passed = begin;
         let reasons = loop {
             let slice = self.time().saturating_add(SLICE);
-            let ran = if watcher.is_idle() {
-                self.timeline.run(slice, &mut Unobserved)
-            } else if watcher.wants_accesses() {
-                self.timeline.run(slice, &mut WithAccesses(&mut watcher))
-            } else {
-                self.timeline.run(slice, &mut watcher)
-            };
-            let Judged { reasons, foreign } = self.judge(&mut watcher, true);
-            if !reasons.is_empty() {
-                break reasons;
+            let ran = self.run_watched(slice, &mut watcher);
+            let judged = self.judge(&mut watcher, true);
+            if !judged.reasons.is_empty() {
+                break judged.reasons;
             }
             match ran {
                 Ran::Ended => break vec![self.end_reason()],
                 Ran::Reached if !pace.go_on(self.progress()) => break vec![Reason::Interrupted],
                 Ran::Reached | Ran::Paused => {}
             }
-            if foreign || watcher.waits_for.is_some() {
-                self.steer(steered, &mut watcher, &mut need);
+            if let Some(issue) = judged.spinning {
+                self.let_others(&mut steering, &mut watcher, &issue);
+            } else if judged.foreign || watcher.waits_for.is_some() {
+                self.steer(&mut steering, &mut watcher);
             }
         };
-        let elapsed = self.time() - begin;
-        let instructions = elapsed.saturating_sub(watcher.counted);
-        let others = (steered.is_some() || need == Need::Recorded) && watcher.step.is_some() && instructions > 0;
-        Halt { reasons, others: others.then_some(Others { instructions, need }) }
+        self.spin = watcher.spin;
+        let instructions = (self.time() - begin).saturating_sub(watcher.counted);
+        let others = (own.is_some() || steering.need == Need::Recorded) && watcher.step.is_some() && instructions > 0;
+        Halt { reasons, others: others.then_some(Others { instructions, need: steering.need }) }
     }
 
-    /// Gives the stepped warp the turn if it can run; lets the others run until it can if not.
-    fn steer(&mut self, steered: Option<([u32; 3], u32)>, watcher: &mut Watcher, need: &mut Need) {
-        let Some((block, warp)) = steered else { return };
-        let ready = self.machine().block(block).and_then(|block| block.warps.get(warp as usize)).map(|warp| warp.can_run());
-        let (held_for, waits_for) = match ready {
-            Some(true) => (steered, None),
-            Some(false) => (None, steered),
-            None => (None, None),
-        };
-        if ready == Some(true) {
-            if self.timeline.input(Input::Turn { block, warp }) {
-                // Another instruction than the one that was noted comes next.
-                watcher.passed = Tick::MAX;
-            }
-        } else if let Some(barrier) = self.barrier_of(block, warp) {
-            *need = Need::Barrier(barrier);
+    /// Runs to `until` at most, with no more observation than the watcher wants.
+    pub(super) fn run_watched(&mut self, until: Tick, watcher: &mut Watcher) -> Ran {
+        if watcher.is_idle() {
+            self.timeline.run(until, &mut Unobserved)
+        } else if watcher.wants_accesses() {
+            self.timeline.run(until, &mut WithAccesses(watcher))
+        } else {
+            self.timeline.run(until, watcher)
         }
-        watcher.held_for = held_for;
-        watcher.waits_for = waits_for;
-    }
-
-    /// The barrier that a group of the warp waits at.
-    fn barrier_of(&self, block: [u32; 3], warp: u32) -> Option<u32> {
-        let warp = self.machine().block(block)?.warps.get(warp as usize)?;
-        warp.groups.iter().find_map(|group| match group.state {
-            GroupState::AtBarrier { id, .. } => Some(id),
-            GroupState::Ready | GroupState::AtSync { .. } | GroupState::AtWarpSync { .. } => None,
-        })
     }
 
     /// A watcher for everything the user wants to be told, and for a step.

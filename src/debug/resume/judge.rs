@@ -14,8 +14,10 @@ use crate::program::{Op, SrcKind};
 pub struct Judged {
     /// Why the run stops; empty if it goes on.
     pub reasons: Vec<Reason>,
-    /// Another warp is about to run though only one is stepped.
+    /// The turn goes back to the stepped warp.
     pub foreign: bool,
+    /// The stepped warp waits for the flag that these lanes are about to read.
+    pub spinning: Option<Issue>,
 }
 
 /// Threads of one warp that a breakpoint may be hit by.
@@ -64,6 +66,7 @@ impl Session {
             let reasons = &mut judged.reasons;
             match hit {
                 Hit::Foreign => judged.foreign = true,
+                Hit::Spinning(issue) => judged.spinning = Some(issue),
                 Hit::Step(issue) => {
                     if reasons.is_empty() {
                         self.follow(&issue);
@@ -73,7 +76,7 @@ impl Session {
                 Hit::Code(issue) => self.judge_code(watcher, &issue, counting, reasons),
                 Hit::Touched(index, touching) => {
                     if let Some(watched) = watcher.places.get_mut(index) {
-                        self.judge_touch(watched, touching, counting, reasons);
+                        judged.foreign |= self.judge_touch(watched, touching, counting, reasons);
                     }
                 }
                 Hit::Split(issue) => {
@@ -142,16 +145,19 @@ impl Session {
         }
     }
 
-    fn judge_touch(&mut self, watched: &mut Watched, touching: Touching, counting: bool, reasons: &mut Vec<Reason>) {
+    /// Judges the touch of a watched place. True if the flag that the stepped warp waits for has changed.
+    fn judge_touch(&mut self, watched: &mut Watched, touching: Touching, counting: bool, reasons: &mut Vec<Reason>) -> bool {
         let new = bytes_of(&watched.target, self.machine());
         let old = std::mem::replace(&mut watched.bytes, new.clone());
-        let (Some(old), Some(new), Some(number)) = (old, new, watched.number) else { return };
+        let (Some(old), Some(new)) = (old, new) else { return false };
         if watched.mode == WatchMode::Change && old == new {
-            return;
+            return false;
         }
+        let Some(number) = watched.number else { return true };
         let touch = touch(watched, touching, old, new);
         let threads = Threads { block: touch.by.block, warp: touch.by.warp, lanes: touch.lanes };
         self.judge_number(number, threads, counting, reasons, |_, _| Reason::Watchpoint(touch));
+        false
     }
 
     /// Adds the reason `make` gives for breakpoint `number` if it stops `threads`.

@@ -9,7 +9,7 @@ pub enum Line {
     /// File number of `.file`, and line.
     Source(u32, u32),
     /// Line of the module.
-    Ptx(usize),
+    Ptx(u32),
 }
 
 /// The line of the source at `pc`, if `.loc` names one.
@@ -20,8 +20,7 @@ pub fn source_line(program: &Program, pc: Pc) -> Option<Line> {
 
 /// The line of PTX at `pc`.
 pub fn ptx_line(program: &Program, pc: Pc) -> Option<Line> {
-    let span = program.spans.get(pc.index())?;
-    Some(Line::Ptx(program.sources_text.file(span.source).line_of(span.start) as usize))
+    Some(Line::Ptx(program.line(pc)))
 }
 
 /// The lines that a step from `pc` goes by: source lines where there is one at `pc` and the user wants them.

@@ -11,6 +11,7 @@ mod history;
 mod judge;
 mod line;
 mod seek;
+mod steer;
 mod watched;
 mod watcher;
 
@@ -20,6 +21,7 @@ use super::stop::{Direction, Goal, Others, Reason, Stop};
 use crate::machine::Tick;
 
 pub use history::History;
+pub(super) use steer::{Spin, WarpPlace, flag_reads};
 pub use watched::bytes_of;
 
 /// Ticks between two questions whether to go on.

@@ -1,6 +1,11 @@
 //! The observer of a run that somebody wants stopped: it notes what may be a stop and asks for a pause there; the session judges it
 //! while the machine stands still.
 
+use std::sync::Arc;
+
+use smallvec::SmallVec;
+
+use super::steer::{Spin, WarpPlace};
 use super::watched::Watched;
 use crate::machine::{AccessEvent, AccessKind, Block, Issue, LaneMask, Observer, Place, Tick, Warp};
 use crate::program::Pc;
@@ -18,8 +23,10 @@ pub enum Hit {
     Merged(Place, LaneMask),
     /// The step is done by this instruction, or before it.
     Step(Issue),
-    /// Another warp is about to run though only the focused one is stepped.
+    /// Another warp is about to run though one has the turn.
     Foreign,
+    /// The stepped warp is about to read a flag that it has read again and again.
+    Spinning(Issue),
 }
 
 /// How a watched place was touched.
@@ -72,9 +79,13 @@ pub struct Watcher {
     /// What is stepped.
     pub step: Option<StepWatch>,
     /// The warp that others stand still for.
-    pub held_for: Option<([u32; 3], u32)>,
+    pub held_for: Option<WarpPlace>,
     /// The warp whose waking ends a wait.
-    pub waits_for: Option<([u32; 3], u32)>,
+    pub waits_for: Option<WarpPlace>,
+    /// For each instruction, whether it reads a flag; none if nobody asks.
+    pub flag_reads: Option<Arc<Vec<bool>>>,
+    /// The flag that the stepped warp came to last.
+    pub spin: Spin,
     /// Instructions that counted for the step.
     pub counted: u64,
     /// What was noted since the last pause.
@@ -95,6 +106,8 @@ impl Watcher {
             step: None,
             held_for: None,
             waits_for: None,
+            flag_reads: None,
+            spin: Spin::default(),
             counted: 0,
             hits: Vec::new(),
             groups_before: 0,
@@ -136,6 +149,13 @@ impl Watcher {
         (counts && step.lanes & lanes != 0).then_some(step)
     }
 
+    /// Counts the flags that the stepped warp reads; true if it is taken to wait for one.
+    fn spins(&mut self, issue: &Issue) -> bool {
+        let reads = self.flag_reads.as_ref().is_some_and(|reads| reads.get(issue.place.pc.index()) == Some(&true));
+        let own = (issue.place.block, issue.place.warp);
+        reads && issue.active != 0 && self.counts(&issue.place, issue.lanes).is_some() && self.spin.comes_to(own, issue.place.pc, issue.place.tick)
+    }
+
     fn pauses_before(&self, issue: &Issue) -> impl Iterator<Item = Hit> {
         let place = &issue.place;
         let code = self.code.get(place.pc.index()).is_some_and(|flag| *flag).then_some(Hit::Code(*issue));
@@ -161,10 +181,13 @@ impl Observer for Watcher {
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
         self.groups_before = warp.groups.len();
-        if issue.place.tick == self.passed {
-            return false;
+        let mut hits: SmallVec<[Hit; 3]> = SmallVec::new();
+        if self.spins(issue) {
+            hits.push(Hit::Spinning(*issue));
         }
-        let hits: smallvec::SmallVec<[Hit; 3]> = self.pauses_before(issue).collect();
+        if issue.place.tick != self.passed {
+            hits.extend(self.pauses_before(issue));
+        }
         if hits.is_empty() {
             return false;
         }

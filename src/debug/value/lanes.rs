@@ -59,6 +59,8 @@ impl Lanes {
             return Pattern::Uniform(text(bits));
         }
         if let Some((base, stride)) = self.affine() {
+            // Lane 0 shows an address with its symbol.
+            let base = if self.mask & 1 == 1 { text(self.bits[0]) } else { base };
             return Pattern::Affine { base, stride };
         }
         if values.len() <= FEW && self.mask.count_ones() as usize > FEW {

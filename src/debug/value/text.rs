@@ -116,7 +116,7 @@ fn natural(scene: &Scene<'_>, ty: ScalarType, bits: u128) -> String {
         ScalarType::Pred => if bits == 0 { "false" } else { "true" }.to_string(),
         ScalarType::B128 => format!("{bits:#x}"),
         _ if ty.kind() == TypeKind::Float => number::float_text(ty, bits),
-        ScalarType::B64 | ScalarType::U64 if symbols::symbol(scene, Space::Generic, bits as u64).is_some() => {
+        ScalarType::B64 | ScalarType::U64 | ScalarType::S64 if symbols::symbol(scene, Space::Generic, bits as u64).is_some() => {
             address(scene, Space::Generic, bits as u64)
         }
         _ => number::to_integer(ty, bits).map_or_else(|| format!("{bits:#x}"), |value| value.to_string()),

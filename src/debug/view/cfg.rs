@@ -65,7 +65,10 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
             code,
         }
     };
-    let blocks = flow.blocks().map(view).collect();
+    // The closing brace is an instruction of ours: a block that nothing comes to is nothing to look at.
+    let is_brace = |id: BlockId, code: &std::ops::Range<u32>| id.0 > 0 && code.len() == 1 && flow.predecessors(id).is_empty();
+    let end = program.functions[function.index()].code.end;
+    let blocks = flow.blocks().filter(|(id, code)| !(code.end == end && is_brace(*id, code))).map(view).collect();
     CfgView { function: program.functions[function.index()].name.to_string(), blocks }
 }
 

@@ -90,7 +90,7 @@ impl<O: Observer> WarpRun<'_, O> {
         if element.bits == 64 {
             let mut words = [0; 32];
             self.read(space, access, skip, |lane, bytes| words[lane] = u64::from_le_bytes(bytes));
-            self.lanes(group, access.mask).put64(d, &words);
+            put_wide(&mut self.lanes(group, access.mask), element, d, &words);
             return;
         }
         let mut words = [0; 32];
@@ -133,7 +133,7 @@ impl<O: Observer> WarpRun<'_, O> {
             }
             return;
         }
-        let words = if element.reg_bits == 64 { lanes.get64(a).map(|word| word as u32) } else { *lanes.get32(a) };
+        let words = if element.reg_bits >= 64 { lanes.get64(a).map(|word| word as u32) } else { *lanes.get32(a) };
         match element.bits {
             8 => self.write(space, access, skip, |lane, bytes| *bytes = [words[lane] as u8]),
             16 => self.write(space, access, skip, |lane, bytes| *bytes = (words[lane] as u16).to_le_bytes()),
@@ -271,13 +271,23 @@ impl<O: Observer> WarpRun<'_, O> {
 }
 
 fn put_extended(lanes: &mut Lanes<'_>, element: Element, d: Dst, words: &PerLane<u32>) {
-    if element.reg_bits == 64 {
+    if element.reg_bits >= 64 {
         let extend = |word: u32| if element.signed { i64::from(word as i32) as u64 } else { u64::from(word) };
-        lanes.put64(d, &words.map(extend));
+        put_wide(lanes, element, d, &words.map(extend));
     } else if element.reg_bits == 16 {
         lanes.put32(d, &words.map(|word| word & 0xffff));
     } else {
         lanes.put32(d, words);
+    }
+}
+
+/// Writes a register of 64 bits, or of 128, whose upper half is then zero or copies of the sign.
+#[inline(always)]
+fn put_wide(lanes: &mut Lanes<'_>, element: Element, d: Dst, words: &PerLane<u64>) {
+    lanes.put64(d, words);
+    if element.reg_bits == 128 && !d.is_sink() {
+        let high = |word: u64| if element.signed { (word as i64 >> 63) as u64 } else { 0 };
+        lanes.put64(Dst(d.0 + 1), &words.map(high));
     }
 }
 

@@ -5,9 +5,9 @@ mod json;
 mod outcome;
 mod report;
 mod stop;
-mod table;
-mod value;
-mod view;
+pub mod table;
+pub mod value;
+pub mod view;
 mod welcome;
 
 use super::console::Failed;

@@ -13,7 +13,7 @@ const ELEMENTS_SHOWN: usize = 16;
 pub fn printed(name: &str, value: &ValueText) -> String {
     match value {
         ValueText::Scalar(text) => format!("{name} = {text}\n"),
-        ValueText::Lanes(text) => format!("{name} {}\n", lanes(text)),
+        ValueText::Lanes(text) => format!("{name} {}\n{}", lanes(text), lane_table(text)),
         ValueText::Array(text) => format!("{name} = {}\n", array(text)),
     }
 }
@@ -41,6 +41,22 @@ pub fn lanes(text: &LanesText) -> String {
         }
     };
     format!("{ty}{part}: {told}")
+}
+
+/// The value of each lane, eight on a line, of values that one line does not tell.
+fn lane_table(text: &LanesText) -> String {
+    let is_told = !matches!(text.pattern, Pattern::Mixed { .. }) || text.values.len() <= LANES_SHOWN;
+    if is_told {
+        return String::new();
+    }
+    let width = text.values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
+    let numbers: Vec<u32> = (0..32).filter(|lane| text.mask >> lane & 1 == 1).collect();
+    let rows = numbers.chunks(LANES_SHOWN).zip(text.values.chunks(LANES_SHOWN));
+    let row = |(lanes, values): (&[u32], &[String])| {
+        let values: String = values.iter().map(|value| format!("  {value:>width$}")).collect();
+        format!("  {:>2}:{values}\n", lanes.first().unwrap_or(&0))
+    };
+    rows.map(row).collect()
 }
 
 /// `0, 4, .. 124`

@@ -118,6 +118,7 @@ fn lane_view(view: &LaneView) -> String {
         Some((active, all)) => {
             text += &format!("  active: {} of {} lanes ({})\n", active.count_ones(), all.count_ones(), some_lanes(active))
         }
+        None if view.outcome.is_some() => {}
         None => text += "  not executed next by this lane: what it would do is not known\n",
     }
     text
@@ -134,11 +135,12 @@ fn outcome(outcome: &Outcome) -> String {
             writes.iter().map(write).collect::<Vec<_>>().join(", ")
         }
         Outcome::Goes(at, statement) => format!("goes to {at}  {statement}"),
+        Outcome::Waiting(state) => format!("waits here: {state}"),
         Outcome::Waits(state) => format!("the lane then waits: {state}"),
         Outcome::Exits => "the lane exits".to_string(),
         Outcome::Faults(message) => format!("faults: {message}"),
         Outcome::GoesOn => "goes on, no register changes".to_string(),
-        Outcome::NotItsTurn => "another group of the warp runs first".to_string(),
+        Outcome::NotItsTurn(lanes) => format!("{} of the warp run first", lane_list(*lanes)),
     }
 }
 

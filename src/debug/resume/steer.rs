@@ -1,0 +1,157 @@
+//! Who runs while one warp is stepped.
+//!
+//! Only the stepped warp does, as long as it can: whenever another is about to run, the turn goes back to it. While it waits at a
+//! barrier the others run as the scheduler lets them, until it wakes. When it reads the same flag again and again, one other warp after
+//! the other gets a turn, until the flag changes. Each turn given is an [`Input`] of the run, so that the past stays what it was; in the
+//! recorded past nobody is held.
+
+use super::watched::Watched;
+use super::watcher::Watcher;
+use crate::debug::breakpoints::WatchMode;
+use crate::debug::focus::Focus;
+use crate::debug::session::Session;
+use crate::debug::stop::Need;
+use crate::debug::target::{MemoryTarget, Target};
+use crate::debug::timeline::Input;
+use crate::isa::{AtomicFn, Ordering, ScalarType, Space};
+use crate::machine::{GroupState, Issue, Tick, first_lane};
+use crate::program::{Address, Base, Inst, Op, Pc, Program, Src, SrcKind, map};
+
+/// A warp of the grid: block index, and number in the block.
+pub type WarpPlace = ([u32; 3], u32);
+
+/// Times that a warp must come to the same flag, with no other in between, to be taken to wait for it.
+pub const PATIENCE: u32 = 3;
+
+/// Who is stepped, and why others ran.
+pub struct Steering {
+    /// The stepped warp; none if everybody runs as the scheduler says.
+    pub own: Option<WarpPlace>,
+    /// What it needed the others for, as far as is known.
+    pub need: Need,
+}
+
+/// The flag a warp came to last, and how often in a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spin {
+    /// The warp and the instruction that reads the flag.
+    at: Option<(WarpPlace, Pc)>,
+    /// When.
+    time: Tick,
+    count: u32,
+}
+
+impl Spin {
+    /// Counts a read; true when it is taken for waiting. The same read is counted once.
+    pub fn comes_to(&mut self, warp: WarpPlace, pc: Pc, time: Tick) -> bool {
+        if self.time == time && self.at.is_some() {
+            return false;
+        }
+        self.count = if self.at == Some((warp, pc)) { self.count + 1 } else { 1 };
+        (self.at, self.time) = (Some((warp, pc)), time);
+        self.count > PATIENCE
+    }
+
+    /// Others have run: the flag may be read once before they run again.
+    fn gave_way(&mut self) {
+        self.count = PATIENCE - 1;
+    }
+}
+
+/// For each instruction, whether it reads what another thread may be about to write: a strong load or a compare-and-swap.
+pub fn flag_reads(program: &Program) -> Vec<bool> {
+    program.code.iter().map(|inst| flag_address(inst).is_some()).collect()
+}
+
+fn flag_address(inst: &Inst) -> Option<(&Address, Space, u32)> {
+    match &inst.op {
+        Op::Load { access, address, bits, .. } if access.ordering != Ordering::Weak => Some((address, access.space, u32::from(*bits) / 8)),
+        Op::Atomic { f: AtomicFn::Cas | AtomicFn::Exch, access, address, ty, .. } => Some((address, access.space, ty.bits() / 8)),
+        _ => None,
+    }
+}
+
+impl Session {
+    /// Gives the stepped warp the turn if it can run; lets the others run until it can if not.
+    pub(super) fn steer(&mut self, steering: &mut Steering, watcher: &mut Watcher) {
+        let Some((block, warp)) = steering.own else { return };
+        watcher.places.retain(|place| place.number.is_some());
+        let ready = self.machine().block(block).and_then(|block| block.warps.get(warp as usize)).map(|warp| warp.can_run());
+        watcher.held_for = steering.own.filter(|_| ready == Some(true));
+        watcher.waits_for = steering.own.filter(|_| ready == Some(false));
+        if ready == Some(true) {
+            self.give_turn((block, warp), watcher);
+        } else if let Some(barrier) = self.barrier_of(block, warp) {
+            steering.need = Need::Barrier(barrier);
+        }
+    }
+
+    /// Lets another warp run, since the stepped one waits for a flag: until the flag changes, or that warp's turn is over.
+    pub(super) fn let_others(&mut self, steering: &mut Steering, watcher: &mut Watcher, issue: &Issue) {
+        let (Some(own), Some(other)) = (steering.own, self.next_other(steering.own)) else { return };
+        steering.need = Need::Flag;
+        watcher.spin.gave_way();
+        self.gave_way_to = Some(other);
+        watcher.held_for = Some(other);
+        if let Some(flag) = self.flag(own, issue) {
+            watcher.places.push(Watched::new(None, Target::Memory(flag), WatchMode::Change, self.machine()));
+        }
+        self.give_turn(other, watcher);
+    }
+
+    fn give_turn(&mut self, (block, warp): WarpPlace, watcher: &mut Watcher) {
+        if self.timeline.input(Input::Turn { block, warp }) {
+            // Another instruction than the one that was noted comes next.
+            watcher.passed = u64::MAX;
+        }
+    }
+
+    /// The warp that can run and comes behind the one that helped last.
+    fn next_other(&self, own: Option<WarpPlace>) -> Option<WarpPlace> {
+        let warps = self.machine().resident_blocks().flat_map(|block| {
+            let ready = block.warps.iter().zip(0..).filter(|(warp, _)| warp.can_run());
+            ready.map(|(_, number)| (block.index, number))
+        });
+        let others: Vec<WarpPlace> = warps.filter(|warp| Some(*warp) != own).collect();
+        let last = others.iter().position(|other| Some(*other) == self.gave_way_to);
+        others.get(last.map_or(0, |last| (last + 1) % others.len())).copied()
+    }
+
+    /// The flag that the lanes of `issue` are about to read: of the lowest of them.
+    fn flag(&self, (block, warp): WarpPlace, issue: &Issue) -> Option<MemoryTarget> {
+        let (address, space, bytes) = flag_address(self.program().code.get(issue.place.pc.index())?)?;
+        let lane = first_lane(issue.active);
+        let base = match address.base {
+            Base::Wide(source) => self.address_part(issue, source, true)?,
+            Base::Narrow(source) => self.address_part(issue, source, false)?,
+            Base::Frame => u64::from(issue.frame.local),
+        };
+        let generic = base.wrapping_add(i64::from(address.offset) as u64);
+        let (space, window) = if space == Space::Generic { map::map(self.program().address_bits).window_of(generic) } else { (space, 0) };
+        let owner = Focus { block, warp, lane: lane as u32, frame: 0 };
+        let (address, bytes) = (generic.wrapping_sub(window), u64::from(bytes));
+        Some(MemoryTarget { name: String::new(), space, owner, address, bytes, ty: ScalarType::B8 })
+    }
+
+    fn address_part(&self, issue: &Issue, source: Src, wide: bool) -> Option<u64> {
+        let program = self.program();
+        let registers = &self.machine().block(issue.place.block)?.warps.get(issue.place.warp as usize)?.registers;
+        let lane = first_lane(issue.active);
+        match (source.kind(), wide) {
+            (SrcKind::Reg(slot), true) => Some(registers.b64.get((issue.frame.b64 + slot) as usize)?[lane]),
+            (SrcKind::Reg(slot), false) => Some(u64::from(registers.b32.get((issue.frame.b32 + slot) as usize)?[lane])),
+            (SrcKind::Const(index), true) => program.consts64.get(index as usize).copied(),
+            (SrcKind::Const(index), false) => program.consts32.get(index as usize).map(|value| u64::from(*value)),
+            (SrcKind::Special(_), _) => None,
+        }
+    }
+
+    /// The barrier that a group of the warp waits at.
+    fn barrier_of(&self, block: [u32; 3], warp: u32) -> Option<u32> {
+        let warp = self.machine().block(block)?.warps.get(warp as usize)?;
+        warp.groups.iter().find_map(|group| match group.state {
+            GroupState::AtBarrier { id, .. } => Some(id),
+            GroupState::Ready | GroupState::AtSync { .. } | GroupState::AtWarpSync { .. } => None,
+        })
+    }
+}
