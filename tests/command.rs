@@ -128,7 +128,7 @@ fn a_wrong_name_says_what_there_is() {
 #[test]
 fn a_wrong_argument_says_what_was_expected_and_where() {
     let usage = |line: &str| format!("usage: {line}");
-    assert_eq!(told("stepi 0").0, "expected a number from 1, not '0'");
+    assert_eq!(told("continue 0").0, "expected a number from 1, not '0'");
     assert_eq!(told("stepi lane x").1, "x");
     assert_eq!(told("ignore 1"), ("expected a number".into(), String::new(), usage("ignore N COUNT")));
     assert_eq!(error("ignore 1  ").column("ignore 1  "), Some(9));
@@ -137,8 +137,10 @@ fn a_wrong_argument_says_what_was_expected_and_where() {
     assert_eq!(told("goto 1 2"), ("'2' is not expected here".into(), "2".into(), usage("goto TICK")));
     assert_eq!(told("break 3 if"), ("expected an expression behind 'if'".into(), String::new(), String::new()));
     assert_eq!(told("run/x"), ("run takes no format".into(), "/x".into(), usage("run")));
+    assert_eq!(told("stepi thread").0, "expected lane, warp, block or grid or a number from 1, not 'thread'");
+    assert_eq!(told("step 2 3").0, "'3' is not expected here");
     assert_eq!(told("undisplay 3-1").0, "'3-1' is no range of at most 10000 numbers");
-    assert_eq!(told("delete 1-"), ("expected numbers such as 1 3-5, not '1-'".into(), "1-".into(), String::new()));
+    assert_eq!(told("delete 1-"), ("expected numbers such as 1 3-5, not '1-'".into(), "1-".into(), usage("delete [N]")));
 }
 
 #[test]

@@ -107,7 +107,7 @@ impl Context<'_> {
     pub fn ask_to_drop(&self) -> Option<Outcome> {
         let (now, recorded) = (self.session.time(), self.session.recorded());
         let asks = recorded > now && !self.confirmed && self.session.settings.confirm;
-        let question = || format!("this drops what was recorded behind the present time, t={now} to t={recorded}; go on?");
+        let question = || format!("this drops what was recorded behind the present time, t={now} to t={recorded}");
         asks.then(|| Outcome::Ask(question()))
     }
 }
@@ -116,7 +116,7 @@ impl Piece {
     /// An error about an argument, as an error about the line that it stands in.
     pub fn wrong(&self, error: ArgumentError) -> CommandError {
         let error = error.shifted(self.start);
-        CommandError { message: error.message, span: error.span, help: error.help }
+        CommandError { message: error.message, span: error.span.or(Some(self.span())), help: error.help }
     }
 
     /// An error that begins at byte `column` of it.

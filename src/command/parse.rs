@@ -56,15 +56,26 @@ fn parse_arguments(spec: &'static CommandSpec, line: &str, name_end: usize) -> R
 
 /// The error of what is left of a line when all arguments are taken.
 fn unexpected(spec: &CommandSpec, call: &Call, rest: &Piece) -> CommandError {
-    // If an optional argument could have stood here, it is of the wrong form.
-    let skipped = spec.args.iter().find(|arg| arg.optional && arg.lead.is_empty() && call.arg(arg.name).is_none());
-    let message = match skipped {
-        Some(arg) => format!("expected {}, not '{}'", arg.kind.in_words(), first_word(&rest.text)),
-        None if spec.args.is_empty() => format!("{} takes no argument", spec.name),
-        None => format!("'{}' is not expected here", rest.text),
+    // It is the wrong form of what could have stood here.
+    let taken = spec.args.iter().rposition(|arg| call.arg(arg.name).is_some()).map_or(0, |last| last + 1);
+    let possible: Vec<&ArgSpec> =
+        spec.args[taken..].iter().filter(|arg| arg.lead.is_empty() && arg.kind != ArgKind::ThreadFilter).collect();
+    let word = Piece { text: first_word(&rest.text).to_string(), start: rest.start };
+    let error = match possible.as_slice() {
+        [only] => numbers(only.kind, rest).err(),
+        [] => None,
+        several => {
+            let kinds: Vec<String> = several.iter().map(|arg| arg.kind.in_words()).collect();
+            Some(word.error(format!("expected {}, not '{}'", kinds.join(" or "), word.text)))
+        }
     };
-    let piece = if skipped.is_some() { Piece { text: first_word(&rest.text).to_string(), start: rest.start } } else { rest.clone() };
-    piece.error(message).with_help(format!("usage: {}", spec.usage()))
+    let usage = format!("usage: {}", spec.usage());
+    match error {
+        Some(error) if error.help.is_some() => error,
+        Some(error) => error.with_help(usage),
+        None if spec.args.is_empty() => rest.error(format!("{} takes no argument", spec.name)).with_help(usage),
+        None => rest.error(format!("'{}' is not expected here", rest.text)).with_help(usage),
+    }
 }
 
 fn parse_suffix(spec: &CommandSpec, line: &str, at: &mut usize) -> Result<Option<Piece>, CommandError> {
@@ -92,14 +103,13 @@ fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<(Arg, u
         return Err(CommandError::at(rest.start..rest.start, expected));
     }
     let piece = Piece { text: text.to_string(), start: rest.start };
-    // What does not fit an optional argument may be a later one.
-    let may_be_later = arg.optional && later.iter().any(|arg| arg.lead.is_empty());
     match numbers(arg.kind, &piece) {
         Ok(numbers) => {
             let end = piece.span().end;
             Ok(Some((Arg { name: arg.name, kind: arg.kind, piece: unquoted(arg.kind, piece), numbers }, end)))
         }
-        Err(_) if may_be_later => Ok(None),
+        // What does not fit an optional argument may be a later one.
+        Err(_) if arg.optional && arg.lead.is_empty() => Ok(None),
         Err(error) => Err(error),
     }
 }

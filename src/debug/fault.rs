@@ -1,6 +1,7 @@
 //! What stopped a launch, in words and numbers a front end can draw.
 
-use super::scene::{Scene, SceneError};
+use super::focus::Focus;
+use super::scene::{Scene, SceneError, stands_at};
 use super::stop::Touch;
 use crate::launch::PlannedLaunch;
 use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter, thread_index};
@@ -45,7 +46,7 @@ pub struct Site {
     pub warp: u32,
     /// The lanes, one bit each.
     pub lanes: u32,
-    /// Index in the block of the thread of the lowest lane.
+    /// Index in the block of the thread of the lowest lane, or of the focused one.
     pub thread: [u32; 3],
     /// Time: warp-instructions issued before.
     pub time: u64,
@@ -155,8 +156,12 @@ impl Site {
     /// The thread is not on the machine.
     pub fn of(scene: &Scene<'_>) -> Result<Self, SceneError> {
         let frame = scene.frame()?;
-        let place = Place { pc: frame.pc, tick: scene.machine.tick(), block: scene.focus.block, warp: scene.focus.warp };
-        Ok(Self::new(scene.program(), scene.machine.config().block, place, frame.group.mask))
+        let Focus { block, warp, lane, .. } = scene.focus;
+        let pc = if scene.focus.frame == 0 { stands_at(frame.group) } else { frame.pc };
+        let place = Place { pc, tick: scene.machine.tick(), block, warp };
+        let extent = scene.machine.config().block;
+        let site = Self::new(scene.program(), extent, place, frame.group.mask);
+        Ok(Self { thread: thread_index(extent, warp, lane), ..site })
     }
 
     /// The instruction that touched a place.
@@ -172,7 +177,8 @@ fn source_line(program: &Program, pc: Pc) -> Option<u32> {
 
 /// `file.cu:7`
 fn source(program: &Program, pc: Pc) -> Option<String> {
-    let line = program.source_lines.get(pc.index()).copied().flatten()?;
+    // Compilers write line 0 where there is none.
+    let line = program.source_lines.get(pc.index()).copied().flatten().filter(|line| line.line > 0)?;
     let (_, name) = program.source_files.iter().find(|(number, _)| *number == line.file)?;
     Some(format!("{}:{}", name.rsplit(['/', '\\']).next().unwrap_or(name), line.line))
 }

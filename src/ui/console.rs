@@ -10,6 +10,7 @@ use std::path::Path;
 use super::script::{Reading, Script};
 use super::text;
 use crate::command::{CommandError, Context, Desk, Outcome, display, execute, says_nothing};
+use crate::debug::focus::Focus;
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{Reason, Stop};
 
@@ -86,13 +87,14 @@ impl Console {
             if says_nothing(&line) {
                 continue;
             }
+            let before = self.session.focus;
             let outcome = match self.confirmed(&line, front, out)? {
                 Ok(outcome) => outcome,
                 Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
             };
             match outcome {
                 Outcome::Quit => return Ok(Flow::Quit),
-                Outcome::Stop(stop) => pending = self.stopped(&stop, out)?.into(),
+                Outcome::Stop(stop) => pending = self.stopped(&stop, before, out)?.into(),
                 Outcome::Collect(numbers) => {
                     let lines = collect(&mut pending, front, out)?;
                     self.give_commands(&numbers, &lines);
@@ -116,7 +118,10 @@ impl Console {
         match front.confirm(&question, out)? {
             Some(true) => Ok(self.execute(line, front, true)),
             Some(false) => Ok(Ok(Outcome::Nothing)),
-            None => Ok(Err(CommandError::new(question).with_help("a script must say --yes on the command line for that"))),
+            None => {
+                Ok(Err(CommandError::new(question)
+                    .with_help("a script may do that with --yes on the command line, or behind 'set confirm off'")))
+            }
         }
     }
 
@@ -126,7 +131,7 @@ impl Console {
     }
 
     /// Writes a stop and what is displayed at stops; the commands of the breakpoints that stopped.
-    fn stopped(&mut self, stop: &Stop, out: &mut dyn Write) -> io::Result<Vec<String>> {
+    fn stopped(&mut self, stop: &Stop, before: Focus, out: &mut dyn Write) -> io::Result<Vec<String>> {
         self.wrong |= stop.reasons.iter().any(|reason| matches!(reason, Reason::Fault(_)));
         let numbers = stop.reasons.iter().filter_map(Reason::number);
         let breakpoints = numbers.filter_map(|number| self.session.breakpoints.get(number).ok());
@@ -135,9 +140,11 @@ impl Console {
             commands.remove(0);
             return Ok(commands);
         }
-        out.write_all(text::stop(&self.session, stop).as_bytes())?;
-        let displays = display::shown(&self.session);
-        out.write_all(text::displays(&displays).as_bytes())?;
+        out.write_all(text::stop(&self.session, stop, before).as_bytes())?;
+        let is_over = stop.reasons.iter().any(|reason| matches!(reason, Reason::Ended));
+        if !is_over {
+            out.write_all(text::displays(&display::shown(&self.session)).as_bytes())?;
+        }
         Ok(commands)
     }
 

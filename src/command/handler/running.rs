@@ -5,17 +5,20 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
 use crate::debug::breakpoints::Event;
+use crate::debug::focus::Focus;
 use crate::debug::stop::{Direction, Goal, StepUnit, Stop};
 
 /// What a handler answers.
 type Answer = Result<Outcome, CommandError>;
 
-pub fn run(context: &mut Context<'_>, _: &Call) -> Answer {
-    context.session.seek(0, context.pace);
+pub fn run(context: &mut Context<'_>, call: &Call) -> Answer {
+    start(context, call)?;
     resume(context, &Goal::Continue, Direction::Forward)
 }
 
 pub fn start(context: &mut Context<'_>, _: &Call) -> Answer {
+    // Of the blocks that were looked at later, none may have started yet.
+    context.session.focus = Focus::default();
     let stop = context.session.seek(0, context.pace);
     Ok(Outcome::Stop(Box::new(stop)))
 }

@@ -9,7 +9,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("SETTING VALUE | PLACE = VALUE", ArgKind::Assignment)],
         summary: "Change a setting, a register or memory",
         help: "'set SETTING VALUE' changes a setting; 'show' lists them.\n\n\
-            'set PLACE = VALUE' writes a register of the focused lane (%r1), of several lanes (%r1@0-7) or of all (%r1@*), a variable, or \
+            'set PLACE = VALUE' writes a register of the focused lane (%r1), of several lanes (%r1@0..7) or of all (%r1@*), a variable, or \
             memory. What was recorded behind the present time is dropped, because it would be different now: that is asked first, and in a \
             script it takes --yes.",
         examples: &["set listsize 20", "set %r1 = 5"],

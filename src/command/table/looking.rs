@@ -16,7 +16,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         suffix: Suffix::Format,
         summary: "Show the value of an expression",
         help: "Names in an expression are registers and predicates of the focused lane (%r1, %p1), special registers (%tid.x), parameters, \
-            variables and buffers; C's operators work on them. %r1@* is the register in all lanes of the warp, %r1@0-7 in some; any(), all(), \
+            variables and buffers; C's operators and casts work on them; *(f32*)%rd1 is memory. %r1@* is the register in all lanes of the warp, %r1@0..7 in some; any(), all(), \
             min(), max(), sum() and uniform() answer over lanes.\n\n\
             Formats: x hex, d signed, u unsigned, o octal, t binary, f float, a address, c character.",
         examples: &["print %r1", "p/x %r1", "p %r1@*", "p %r1 * 4 + 1"],

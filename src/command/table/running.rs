@@ -21,7 +21,8 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "start",
         summary: "Go to the beginning, before the first instruction",
-        help: "Goes to time 0, where nothing has been executed. What was recorded stays: 'goto end' leads back to where one was.",
+        help: "Goes to time 0, where nothing has been executed, and looks at the first thread. What was recorded stays; 'back' leads to \
+            where one was.",
         examples: &["start"],
         handler: handler::start,
         ..PLAIN
@@ -91,8 +92,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "finish",
         aliases: &["fin"],
         summary: "Run until the selected frame returns",
-        help: "Runs until the function of the selected frame has returned to its caller. In the kernel itself there is no caller: the \
-            focused thread runs to its exit.",
+        help: "Runs until the function of the selected frame has returned to its caller. The kernel itself has no caller: there \
+            continue runs to the end.",
         examples: &["finish"],
         handler: |context, _| handler::finish(context, Direction::Forward),
         ..PLAIN

@@ -16,10 +16,11 @@ pub const COMMANDS: &[CommandSpec] = &[
         aliases: &["b", "br", "brk"],
         args: &[LOCATION, THREADS, CONDITION],
         summary: "Stop where threads are about to execute an instruction",
-        help: "A location is a line of the PTX file (37) or of a source file (saxpy.cu:12), a label, a kernel or function, the address of \
-            an instruction (*pc 12), or all instructions of a form (op atom.*). Without one it is where the focused lane stands.\n\n\
+        help: "A location is a line of the PTX file (37) or of a source file (saxpy.cu:12), a label, a kernel or function, the number of \
+            an instruction (*0x12), or all instructions of a form (op atom.*). Without one it is where the focused lane stands.\n\n\
             THREADS limits it to some threads, as 'block 1,0,0 warp 2 lane 0-7'. A condition is evaluated for each lane: the kernel \
-            stops where it is true for one of them, and the focus moves to that lane.",
+            stops where it is true for one of them, and the focus moves to that lane. The threads of a breakpoint set without THREADS are \
+            all of the grid.",
         examples: &["break 37", "break 37 warp 1 lane 0-7", "b 37 if %r1 > 100", "break op atom.*"],
         handler: |context, call| handler::breakpoint(context, call, false),
         ..PLAIN
@@ -39,7 +40,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[PLACE, THREADS, CONDITION],
         summary: "Stop when a register or memory changes",
         help: "Stops behind the instruction that writes another value to the place, and says which lane wrote it, the old value and the new. \
-            A place is a register of the focused lane (%r1), of several (%r1@0-7) or of all (%r1@*), a variable, or memory behind an \
+            A place is a register of the focused lane (%r1), of several (%r1@0..7) or of all (%r1@*), a variable, or memory behind an \
             address. Backwards it stops before the write.",
         examples: &["watch %r1", "watch %r1 if %r1 > 100"],
         handler: |context, call| handler::watch(context, call, WatchMode::Change),

@@ -106,7 +106,7 @@ impl Front for LineEditor {
 
     fn confirm(&mut self, question: &str, _: &mut dyn io::Write) -> io::Result<Option<bool>> {
         loop {
-            match self.read(&format!("{question} (y or n) "))? {
+            match self.read(&format!("{question}; go on? (y or n) "))? {
                 Line::Typed(answer) => match answer.trim() {
                     "y" | "yes" => return Ok(Some(true)),
                     "n" | "no" => return Ok(Some(false)),

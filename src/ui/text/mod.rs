@@ -80,7 +80,7 @@ pub fn failed(failed: &Failed, color: bool) -> String {
     let place = failed.place.as_ref().map_or(String::new(), |place| format!("{place}: "));
     let error = &failed.error;
     let column = error.column(&failed.line).map_or(String::new(), |column| format!(" at column {column}"));
-    let mut text = format!("{place}{red}error{plain}: {}{column}\n", error.message);
+    let mut text = format!("{place}{red}error{plain}{column}: {}\n", error.message);
     if let Some(span) = error.span.as_ref().filter(|_| !failed.line.is_empty()) {
         let count = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
         let blanks = " ".repeat(count(failed.line.get(..span.start)));

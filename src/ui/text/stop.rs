@@ -8,12 +8,16 @@ use crate::debug::session::Session;
 use crate::debug::stop::{Need, Others, Reason, Stop};
 use crate::debug::{Site, TouchText};
 
-/// What logpoints wrote, why it stopped, and where the focused thread stands.
-pub fn stop(session: &Session, stop: &Stop) -> String {
+/// What logpoints wrote, why it stopped, and where the focused thread stands. `before` is the thread that was looked at when it began.
+pub fn stop(session: &Session, stop: &Stop, before: Focus) -> String {
     let mut lines: Vec<String> = stop.log.iter().map(|line| line.trim_end().to_string()).collect();
     lines.extend(stop.reasons.iter().filter_map(|reason| self::reason(session, reason)));
     lines.extend(stop.others.iter().map(others));
     let is_over = stop.reasons.iter().any(|reason| matches!(reason, Reason::Ended | Reason::Fault(_) | Reason::Broken(_)));
+    let thread = |focus: &Focus| (focus.block, focus.warp, focus.lane);
+    if !is_over && thread(&stop.focus) != thread(&before) {
+        lines.push(format!("focus is now {}", stop.focus));
+    }
     match Site::of(&session.scene()) {
         Ok(here) if !is_over => lines.push(site(&here)),
         Err(error) if !is_over => lines.push(format!("t={}  {}: {error}", grouped(stop.time), stop.focus)),
@@ -35,7 +39,7 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
         }
         Reason::Caught { number, event, lanes } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
-            format!("{number}{} of {}", event_name(*event), lane_list(*lanes))
+            format!("{number}{}, {}", event_name(*event), lane_list(*lanes))
         }
         Reason::Interrupted => "interrupted".to_string(),
         Reason::Ended => format!("t={}  the kernel has finished", grouped(session.time())),
