@@ -153,7 +153,10 @@ impl Watcher {
     fn spins(&mut self, issue: &Issue) -> bool {
         let reads = self.flag_reads.as_ref().is_some_and(|reads| reads.get(issue.place.pc.index()) == Some(&true));
         let own = (issue.place.block, issue.place.warp);
-        reads && issue.active != 0 && self.counts(&issue.place, issue.lanes).is_some() && self.spin.comes_to(own, issue.place.pc, issue.place.tick)
+        reads
+            && issue.active != 0
+            && self.counts(&issue.place, issue.lanes).is_some()
+            && self.spin.comes_to(own, issue.place.pc, issue.place.tick)
     }
 
     fn pauses_before(&self, issue: &Issue) -> impl Iterator<Item = Hit> {
