@@ -219,6 +219,17 @@ fn arithmetic_follows_c() {
             ("(u8)3.99", "3"),
             ("(u8)-1.5", "0"),
             ("(s32)1e30", "2147483647"),
+        ],
+    );
+}
+
+#[test]
+fn literals_and_floating_point_types_keep_their_bits() {
+    let start = standing(LOOKING, 0);
+    assert_texts(
+        &start,
+        (0, 0),
+        &[
             ("(f32)0.1", "0.1"),
             ("(double)(f32)0.1", "0.10000000149011612"),
             ("(b32)1.5f", "1069547520"),
@@ -403,6 +414,26 @@ fn places_can_be_watched_and_set() {
     assert_eq!(set(&mut at_call, "count", "1"), Err("kernel parameters cannot be changed once the kernel is launched".to_string()));
     at_call.machine = snapshot;
     assert_texts(&at_call, (0, 5), &[("%r2", "20"), ("tile[1][2]", "0"), ("x[0]", "1"), ("scale", "1.5")]);
+}
+
+#[test]
+fn untyped_registers_are_what_instructions_take_them_for() {
+    let mut at_call = standing(LOOKING, AT_CALL);
+    // Only `add.f32` reads %r9; %r1 is read by integer instructions.
+    let place = Expression::parse("%r9").unwrap();
+    let scene = at_call.scene(0, 5);
+    let value = Expression::parse("1.5").unwrap().evaluate(&scene).unwrap();
+    for edit in place.assign(&scene, &value).unwrap() {
+        edit.apply(&mut at_call.machine).unwrap();
+    }
+    assert_texts(
+        &at_call,
+        (0, 5),
+        &[("%r9", "1.5"), ("%r9 * 2", "3"), ("(b32)%r9", "1069547520"), ("%r9@5", "f32 Uniform(\"1.5\")"), ("%r1", "5")],
+    );
+    let scene = Scene { usage: None, ..at_call.scene(0, 5) };
+    assert_eq!(text(&scene, "%r9"), "1069547520");
+    assert_eq!(shown(&scene, "%r9", Some(Format::Float)), "1.5");
 }
 
 #[test]

@@ -203,3 +203,29 @@ fn edits_fork_the_run_and_are_replayed() {
     again.restore(saved, &mut Unhurried).unwrap();
     assert_eq!((again.time(), again.machine().digest(), again.focus), (session.time(), digest, session.focus));
 }
+
+/// Says no at the first question.
+struct Impatient(u32);
+
+impl ptxdbg::debug::session::Pace for Impatient {
+    fn go_on(&mut self, _: ptxdbg::debug::session::Progress) -> bool {
+        self.0 += 1;
+        false
+    }
+}
+
+#[test]
+fn a_run_that_pauses_all_the_time_can_be_interrupted() {
+    let mut session = session("programs/sgemm_reg.ron", 0);
+    let everywhere = (0..session.program().code.len()).map(ptxdbg::program::Pc::new).collect();
+    let never = Condition::parse("%laneid == 77").unwrap();
+    session.breakpoints.add(Breakpoint { condition: Some(never), ..Breakpoint::new(Trigger::Code(everywhere), "everywhere") });
+    let mut pace = Impatient(0);
+    let stop = session.resume(&Goal::Continue, Direction::Forward, &mut pace).unwrap();
+    assert!(matches!(stop.reasons[..], [Reason::Interrupted]));
+    assert!(stop.time > 0 && stop.time <= 2048, "asked after {} ticks", stop.time);
+    session.seek(5000, &mut Unhurried);
+    let stop = session.resume(&Goal::Continue, Direction::Backward, &mut pace).unwrap();
+    assert!(matches!(stop.reasons[..], [Reason::Interrupted]));
+    assert_eq!((stop.time, pace.0), (5000, 2), "who interrupts a way back stays");
+}

@@ -249,7 +249,7 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement:
     if let Step::Trapped(trap) = after.run(1, &mut Unobserved) {
         return Outcome::Faults(trap.message);
     }
-    let later = Scene { machine: &after, focus: scene.focus, buffers: scene.buffers };
+    let later = Scene { machine: &after, ..*scene };
     let Ok(group) = later.group() else { return Outcome::Exits };
     if group.state != GroupState::Ready {
         return Outcome::Waits(state(&later));
@@ -268,7 +268,7 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement:
 /// What the focused lane does where it stands.
 fn state(scene: &Scene<'_>) -> String {
     let standings = view::standings(scene, &ThreadFilter::of_warp(&scene.focus));
-    let own = standings.iter().find(|standing| standing.lanes >> (scene.focus.lane % 32) & 1 == 1);
+    let own = standings.iter().find(|standing| scene.is_focused(standing.lanes));
     own.map_or(String::new(), |standing| standing.state.to_string())
 }
 

@@ -24,6 +24,7 @@ pub mod stop;
 pub mod symbols;
 pub mod target;
 pub mod transfer;
+pub mod usage;
 pub mod value;
 pub mod view;
 

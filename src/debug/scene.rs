@@ -11,6 +11,7 @@ use crate::machine::{
 use crate::program::{FuncId, Function, Pc, Program};
 
 use super::focus::{Extents, Focus};
+use super::usage::Usage;
 use crate::isa::ScalarType;
 
 /// A machine and the thread that looks at it.
@@ -22,6 +23,8 @@ pub struct Scene<'a> {
     pub focus: Focus,
     /// What is known of the launch's buffers beyond their bytes.
     pub buffers: &'a [Buffer],
+    /// What instructions take untyped registers for, if that is known.
+    pub usage: Option<&'a Usage>,
 }
 
 /// The type of a buffer that the launch made.
@@ -145,7 +148,7 @@ fn still_there(live: LaneMask) -> String {
 impl<'a> Scene<'a> {
     /// The machine as `focus` sees it.
     pub fn at(machine: &'a Machine, focus: Focus) -> Self {
-        Self { machine, focus, buffers: &[] }
+        Self { machine, focus, buffers: &[], usage: None }
     }
 
     /// The scene in which the types of the launch's buffers are known.
@@ -154,10 +157,21 @@ impl<'a> Scene<'a> {
         Self { buffers, ..self }
     }
 
+    /// The scene in which untyped registers are taken for what instructions take them for.
+    #[must_use]
+    pub fn with_usage(self, usage: &'a Usage) -> Self {
+        Self { usage: Some(usage), ..self }
+    }
+
     /// The same machine seen by another thread.
     #[must_use]
     pub fn refocused(self, focus: Focus) -> Self {
         Self { focus, ..self }
+    }
+
+    /// Whether the focused lane is one of `lanes`.
+    pub fn is_focused(&self, lanes: LaneMask) -> bool {
+        self.focus.lane < LANES as u32 && lanes >> self.focus.lane & 1 == 1
     }
 
     /// The program that runs.
@@ -209,10 +223,11 @@ impl<'a> Scene<'a> {
     /// # Errors
     /// The thread is not on the machine, or its stack is not that deep.
     pub fn frame(&self) -> Result<Frame<'a>, SceneError> {
-        let mut frames = self.frames()?;
+        let (block, warp, group) = (self.block()?, self.warp()?, self.group()?);
+        let frames = || self.frames_of(block, warp, group, self.focus.lane);
         let frame = self.focus.frame;
-        let missing = SceneError::NoFrame { frame, last: (frames.len() as u32).saturating_sub(1) };
-        if (frame as usize) < frames.len() { Ok(frames.swap_remove(frame as usize)) } else { Err(missing) }
+        let missing = || SceneError::NoFrame { frame, last: (frames().count() as u32).saturating_sub(1) };
+        frames().nth(frame as usize).ok_or_else(missing)
     }
 
     /// All frames of the focused lane, innermost first.

@@ -10,7 +10,7 @@ use crate::program::{Bank, FuncId, Function, Param, ParamPlace, Pc, Register, Va
 /// A register of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RegisterPlace {
-    /// Declared type.
+    /// Its type: the declared one, or of an untyped register what instructions take it for.
     pub ty: ScalarType,
     /// Its bank.
     pub bank: Bank,
@@ -70,6 +70,12 @@ pub fn register(function: &Function, pc: Pc, name: &str) -> Option<RegisterPlace
     Some(RegisterPlace { ty: register.ty, bank: register.bank, slot, width: register.width() })
 }
 
+/// The register with the type that it has in effect.
+pub fn in_effect(scene: &Scene<'_>, function: FuncId, place: RegisterPlace) -> RegisterPlace {
+    let ty = scene.usage.map_or(place.ty, |usage| usage.type_of(scene.program(), function, &place));
+    RegisterPlace { ty, ..place }
+}
+
 /// The number of the register of this declaration that is called `name`.
 fn number_of(register: &Register, name: &str) -> Option<u32> {
     let rest = name.strip_prefix(&*register.name)?;
@@ -94,7 +100,7 @@ fn number_of(register: &Register, name: &str) -> Option<u32> {
 fn in_function<'a>(scene: &Scene<'a>, frame: &Frame<'a>, name: &str) -> Option<Named<'a>> {
     let function = scene.function(frame);
     if let Some(register) = register(function, frame.pc, name) {
-        return Some(Named::Register(register));
+        return Some(Named::Register(in_effect(scene, frame.function, register)));
     }
     let variables = || scene.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
     if let Some(variable) = variables().find(|variable| &*variable.name == name) {

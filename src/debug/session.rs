@@ -13,6 +13,7 @@ use super::saved::Saved;
 use super::scene::{Buffer, Scene};
 use super::settings::{SETTINGS, Settings};
 use super::stop::Stop;
+use super::usage::Usage;
 use super::timeline::{End, Input, StartError, Timeline};
 use crate::launch::Case;
 use crate::machine::{Machine, Tick};
@@ -34,6 +35,8 @@ pub struct Session {
     pub displays: Vec<String>,
     /// Types of the buffers that the launches make.
     buffers: Vec<Buffer>,
+    /// What instructions take untyped registers for.
+    usage: Usage,
     pub(super) visited: Visited,
     /// What the focused warp runs to (`run-to`).
     pub(super) wanted_event: Option<Event>,
@@ -91,6 +94,7 @@ impl Session {
         }
         let case = Arc::new(opened.plan.cases.swap_remove(case));
         let buffers = Buffer::of_case(&case);
+        let usage = Usage::new(&opened.program);
         let flag_reads = Arc::new(resume::flag_reads(&opened.program));
         let timeline = Timeline::new(Arc::clone(&opened.program), case, options, Vec::new())?;
         let mut visited = Visited::default();
@@ -104,6 +108,7 @@ impl Session {
             marks: Marks::default(),
             displays: Vec::new(),
             buffers,
+            usage,
             visited,
             wanted_event: None,
             flag_reads,
@@ -130,7 +135,7 @@ impl Session {
 
     /// The machine as the focused thread sees it.
     pub fn scene(&self) -> Scene<'_> {
-        Scene::at(self.machine(), self.focus).with_buffers(&self.buffers)
+        Scene::at(self.machine(), self.focus).with_buffers(&self.buffers).with_usage(&self.usage)
     }
 
     /// Where the session stands in time.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ptxdbg::debug::focus::Focus;
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::scene::{Buffer, Scene};
+use ptxdbg::debug::usage::Usage;
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, start_case};
 use ptxdbg::machine::{Machine, Unobserved};
 
@@ -13,6 +14,7 @@ use ptxdbg::machine::{Machine, Unobserved};
 pub struct Standing {
     pub machine: Machine,
     pub buffers: Vec<Buffer>,
+    pub usage: Usage,
 }
 
 /// The machine after so many ticks of a fixture's launch.
@@ -22,13 +24,13 @@ pub fn standing(path: &str, ticks: u64) -> Standing {
     let case = &opened.plan.cases[0];
     let mut machine = start_case(&Arc::clone(&opened.program), case, &RunOptions::default()).unwrap().unwrap();
     let _ = machine.run(ticks, &mut Unobserved);
-    Standing { machine, buffers: Buffer::of_case(case) }
+    Standing { usage: Usage::new(machine.program()), buffers: Buffer::of_case(case), machine }
 }
 
 impl Standing {
     /// What a thread of block 0 sees.
     pub fn scene(&self, warp: u32, lane: u32) -> Scene<'_> {
         let focus = Focus { warp, lane, ..Focus::default() };
-        Scene::at(&self.machine, focus).with_buffers(&self.buffers)
+        Scene::at(&self.machine, focus).with_buffers(&self.buffers).with_usage(&self.usage)
     }
 }

@@ -125,6 +125,16 @@ impl FocusChange {
     }
 }
 
+impl Focus {
+    /// The focus on one of these lanes: as it is if it is on one of them, or else on the lowest.
+    #[must_use]
+    pub fn among(self, block: [u32; 3], warp: u32, lanes: LaneMask) -> Self {
+        let stays = (self.block, self.warp) == (block, warp) && lanes & 1 << (self.lane % LANES as u32) != 0;
+        let lane = if stays { self.lane } else { lanes.trailing_zeros() % LANES as u32 };
+        Self { block, warp, lane, frame: 0 }
+    }
+}
+
 impl fmt::Display for Focus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [x, y, z] = self.block;

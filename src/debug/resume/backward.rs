@@ -6,7 +6,7 @@
 
 use super::judge::Judged;
 use super::line::lines_from;
-use super::{Halt, ResumeError, SLICE};
+use super::{Halt, NextQuestion, ResumeError, SLICE};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::{Pace, Session};
@@ -227,9 +227,9 @@ impl Session {
         // What stands before the first instruction of the stretch is a stop of this one.
         watcher.passed = Tick::MAX;
         let mut last = None;
+        let mut question = NextQuestion::after(self.time());
         while self.time() < end {
-            let slice = end.min(self.time().saturating_add(SLICE));
-            let ran = self.run_watched(slice, &mut watcher);
+            let ran = self.run_watched(end.min(question.time), &mut watcher);
             let Judged { reasons, .. } = self.judge(&mut watcher, false);
             let time = reasons.iter().map(|reason| self.stop_time(reason)).max();
             if let Some(time) = time.filter(|time| *time < now) {
@@ -238,7 +238,7 @@ impl Session {
             self.focus = focus;
             match ran {
                 Ran::Ended => break,
-                Ran::Reached if self.time() < end && !pace.go_on(self.progress()) => return Err(()),
+                Ran::Reached | Ran::Paused if question.is_due(self.time()) && !pace.go_on(self.progress()) => return Err(()),
                 Ran::Reached | Ran::Paused => {}
             }
         }

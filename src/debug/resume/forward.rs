@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::line::{Line, lines_from};
 use super::steer::Steering;
 use super::watcher::{StepDone, StepWatch, Watcher, WithAccesses};
-use super::{Halt, ResumeError, SLICE};
+use super::{Halt, NextQuestion, ResumeError};
 use crate::debug::breakpoints::Event;
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{DivergentStep, Goal, Need, Others, Reason, StepUnit};
@@ -172,16 +172,18 @@ impl Session {
         }
         self.steer(&mut steering, &mut watcher);
         watcher.passed = begin;
+        let mut question = NextQuestion::after(begin);
         let reasons = loop {
-            let slice = self.time().saturating_add(SLICE);
-            let ran = self.run_watched(slice, &mut watcher);
+            let ran = self.run_watched(question.time, &mut watcher);
             let judged = self.judge(&mut watcher, true);
             if !judged.reasons.is_empty() {
                 break judged.reasons;
             }
             match ran {
-                Ran::Ended => break vec![self.end_reason()],
-                Ran::Reached if !pace.go_on(self.progress()) => break vec![Reason::Interrupted],
+                Ran::Ended => break self.judge_end(),
+                Ran::Reached | Ran::Paused if question.is_due(self.time()) && !pace.go_on(self.progress()) => {
+                    break vec![Reason::Interrupted];
+                }
                 Ran::Reached | Ran::Paused => {}
             }
             if let Some(issue) = judged.spinning {

@@ -4,8 +4,6 @@
 //! snapshots the place was not touched are told by what they share and never run, so even a write at the start of a long run is
 //! found at once.
 
-use std::sync::Arc;
-
 use super::SLICE;
 use super::judge::touch;
 use super::watched::{Watched, bytes_of};
@@ -84,7 +82,7 @@ impl Session {
         self.return_to(begin);
         let mut watcher = Watcher::new(Tick::MAX);
         let watched = Watched::new(None, target.clone(), WatchMode::Access, self.machine());
-        watcher.places.push(Watched { every_write: Some(Arc::clone(self.program())), ..watched });
+        watcher.places.push(watched.with_every_write(self.program()));
         while self.time() < end {
             let slice = end.min(self.time().saturating_add(SLICE));
             let ran = self.timeline.run(slice, &mut WithAccesses(&mut watcher));

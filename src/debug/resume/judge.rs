@@ -97,6 +97,18 @@ impl Session {
         judged
     }
 
+    /// Why the run stops where it ends.
+    pub(super) fn judge_end(&mut self) -> Vec<Reason> {
+        let reason = self.end_reason();
+        let mut reasons = Vec::new();
+        if let Reason::Fault(_) = &reason {
+            let Focus { block, warp, lane, .. } = self.focus;
+            self.judge_event(Event::Fault, Threads { block, warp, lanes: 1 << (lane % 32) }, true, &mut reasons);
+        }
+        reasons.push(reason);
+        reasons
+    }
+
     fn op_at(&self, issue: &Issue) -> Option<&Op> {
         self.program().code.get(issue.place.pc.index()).map(|inst| &inst.op)
     }
@@ -134,7 +146,7 @@ impl Session {
     fn judge_event(&mut self, event: Event, threads: Threads, counting: bool, reasons: &mut Vec<Reason>) {
         let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
         if self.wanted_event == Some(event) && own {
-            self.focus = focus_among(self.focus, &threads);
+            self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);
             reasons.push(Reason::Caught { number: None, event, lanes: threads.lanes });
         }
         let catches = |breakpoint: &&Breakpoint| breakpoint.enabled && breakpoint.trigger == Trigger::Event(event);
@@ -198,7 +210,7 @@ impl Session {
 
     fn verdict(&self, breakpoint: &Breakpoint, threads: Threads) -> Verdict {
         let lanes = threads.lanes & breakpoint.filter.lanes_of(threads.block, threads.warp);
-        let first = focus_among(self.focus, &Threads { lanes, ..threads });
+        let first = self.focus.among(threads.block, threads.warp, lanes);
         let Some(condition) = breakpoint.condition.as_ref().filter(|_| lanes != 0) else {
             return if lanes == 0 { Verdict::Pass } else { Verdict::Hit(first) };
         };
@@ -235,18 +247,9 @@ impl Session {
             (StepUnit::Warp, DivergentStep::Follow) | (StepUnit::Block | StepUnit::Grid, _) => self.machine().next_lanes(block, warp),
         };
         if let Some(lanes) = follows {
-            self.focus = focus_among(self.focus, &Threads { block, warp, lanes });
+            self.focus = self.focus.among(block, warp, lanes);
         }
     }
-}
-
-/// The focus on one of `threads`: as it is if it is one of them, or else the lowest lane.
-fn focus_among(focus: Focus, threads: &Threads) -> Focus {
-    let Threads { block, warp, lanes } = *threads;
-    if (focus.block, focus.warp) == (block, warp) && lanes & 1 << (focus.lane % 32) != 0 {
-        return Focus { frame: 0, ..focus };
-    }
-    Focus { block, warp, lane: lanes.trailing_zeros() % 32, frame: 0 }
 }
 
 /// A touch as it is told: of a register of several lanes, the values of the lowest that changed.

@@ -24,8 +24,34 @@ pub use history::History;
 pub(super) use steer::{Spin, WarpPlace, flag_reads};
 pub use watched::bytes_of;
 
-/// Ticks between two questions whether to go on.
+/// Ticks between two questions whether to go on: some ten milliseconds.
 const SLICE: Tick = 1 << 17;
+
+/// Pauses between two questions: judging one takes about a microsecond, and evaluating its condition in 32 lanes several.
+const PAUSES: u32 = 1 << 10;
+
+/// When the user is asked next whether to go on.
+struct NextQuestion {
+    time: Tick,
+    pauses: u32,
+}
+
+impl NextQuestion {
+    /// A run that begins at `now`.
+    fn after(now: Tick) -> Self {
+        Self { time: now.saturating_add(SLICE), pauses: 0 }
+    }
+
+    /// Counts a pause at `now`; true if it is time to ask.
+    fn is_due(&mut self, now: Tick) -> bool {
+        self.pauses += 1;
+        let due = now >= self.time || self.pauses >= PAUSES;
+        if due {
+            *self = Self::after(now);
+        }
+        due
+    }
+}
 
 /// A run that cannot begin, in the user's words.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -61,11 +61,17 @@ impl Session {
         Reason::Done
     }
 
-    /// Why the run ended.
-    pub(super) fn end_reason(&self) -> Reason {
-        match self.ended() {
-            Some(End::Fault(fault)) => Reason::Fault(fault.clone()),
-            Some(End::Broken(message)) => Reason::Broken(message.clone()),
+    /// Why the run ended; the focus moves to the threads that a fault is about.
+    pub(super) fn end_reason(&mut self) -> Reason {
+        match self.ended().cloned() {
+            Some(End::Fault(fault)) => {
+                let waiting = fault.waiting.first().map(|waiting| &waiting.site);
+                if let Some(site) = fault.site.as_ref().or(waiting) {
+                    self.focus = self.focus.among(site.block, site.warp, site.lanes);
+                }
+                Reason::Fault(fault)
+            }
+            Some(End::Broken(message)) => Reason::Broken(message),
             Some(End::Done) | None => Reason::Ended,
         }
     }

@@ -1,5 +1,6 @@
 //! A place that is watched while a run goes on, and what it held when last looked at.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::debug::breakpoints::WatchMode;
@@ -19,15 +20,27 @@ pub struct Watched {
     pub mode: WatchMode,
     /// Its bytes when last looked at: for a register, those of each of its lanes in turn. None while it does not exist.
     pub bytes: Option<Vec<u8>>,
+    /// The code of the function whose frame a register is in.
+    code: Range<u32>,
     /// To see writes to a register that do not change it: the program.
-    pub every_write: Option<Arc<Program>>,
+    every_write: Option<Arc<Program>>,
 }
 
 impl Watched {
     /// `target` as it is on `machine` now.
     pub fn new(number: Option<u32>, target: Target, mode: WatchMode, machine: &Machine) -> Self {
-        let bytes = bytes_of(&target, machine);
-        Self { number, target, mode, bytes, every_write: None }
+        let (bytes, program) = (bytes_of(&target, machine), machine.program());
+        let function = match &target {
+            Target::Register(target) => program.function_at(target.function_start),
+            Target::Memory(_) => None,
+        };
+        let code = function.and_then(|id| program.functions.get(id.index())).map_or(0..0, |function| function.code.clone());
+        Self { number, target, mode, bytes, code, every_write: None }
+    }
+
+    /// The same, seeing writes to a register that do not change it as well.
+    pub fn with_every_write(self, program: &Arc<Program>) -> Self {
+        Self { every_write: Some(Arc::clone(program)), ..self }
     }
 
     /// Whether it lies in memory.
@@ -98,11 +111,26 @@ impl Watched {
         let mut changed = 0;
         for (index, lane) in lanes_of(target.lanes).enumerate() {
             let now = lane_value(target, warp, lane);
-            if old.get(index * size..(index + 1) * size) != Some(&now.to_le_bytes()[..size]) && holds_frame(target, warp, lane) {
+            if old.get(index * size..(index + 1) * size) != Some(&now.to_le_bytes()[..size]) && self.holds_frame(target, warp, lane) {
                 changed |= 1 << lane;
             }
         }
         changed
+    }
+
+    /// Whether the lane is in the frame that the register belongs to, or in a call from there.
+    fn holds_frame(&self, target: &RegisterTarget, warp: &Warp, lane: usize) -> bool {
+        let Some(group) = warp.groups.iter().find(|group| group.mask & 1 << lane != 0) else { return true };
+        let depth = group.stack.as_ref().map_or(0, |frame| frame.depth);
+        let pc = match depth.checked_sub(target.depth) {
+            None => return false,
+            Some(0) => group.pc,
+            Some(_) => match frames(&group.stack).find(|frame| frame.depth == target.depth + 1) {
+                Some(call) => call.pc,
+                None => return false,
+            },
+        };
+        self.code.contains(&pc.0)
     }
 }
 
@@ -166,17 +194,6 @@ fn lane_value(target: &RegisterTarget, warp: &Warp, lane: usize) -> u128 {
             if target.width == 2 { part(0) | part(1) << 64 } else { part(0) }
         }
         Bank::Pred => registers.pred.get(slot).map_or(0, |bits| u128::from(bits >> lane & 1)),
-    }
-}
-
-/// Whether the lane is in the frame that the register belongs to, or in a call from there.
-fn holds_frame(target: &RegisterTarget, warp: &Warp, lane: usize) -> bool {
-    let Some(group) = warp.groups.iter().find(|group| group.mask & 1 << lane != 0) else { return true };
-    let depth = group.stack.as_ref().map_or(0, |frame| frame.depth);
-    match depth.checked_sub(target.depth) {
-        None => false,
-        Some(0) => true,
-        Some(_) => frames(&group.stack).any(|frame| frame.depth == target.depth + 1),
     }
 }
 

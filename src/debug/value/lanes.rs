@@ -53,7 +53,7 @@ impl Lanes {
     }
 
     fn pattern(&self, scene: &Scene<'_>, format: Option<Format>) -> Pattern {
-        let text = |bits: u128| Scalar { ty: self.ty, bits }.text(scene, format);
+        let text = |bits: u128| Scalar { ty: self.ty, bits }.bare_text(scene, format);
         let values = self.by_frequency();
         if let [(bits, _)] = values[..] {
             return Pattern::Uniform(text(bits));

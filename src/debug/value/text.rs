@@ -71,6 +71,16 @@ impl Scalar {
     }
 }
 
+impl Scalar {
+    /// The value in digits where its type is told already: a pointer without its type.
+    pub(super) fn bare_text(&self, scene: &Scene<'_>, format: Option<Format>) -> String {
+        match (self.ty, format) {
+            (Type::Pointer(space, _), None) => address(scene, space, self.bits as u64),
+            _ => self.text(scene, format),
+        }
+    }
+}
+
 impl Array {
     /// `f32[4][32]`
     pub fn type_name(&self) -> String {
@@ -89,7 +99,7 @@ impl Array {
 impl Lanes {
     /// The value of each lane in digits, lowest lane first.
     pub fn texts(&self, scene: &Scene<'_>, format: Option<Format>) -> Vec<(usize, String)> {
-        self.iter().map(|(lane, scalar)| (lane, scalar.text(scene, format))).collect()
+        self.iter().map(|(lane, scalar)| (lane, scalar.bare_text(scene, format))).collect()
     }
 }
 

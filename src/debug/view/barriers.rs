@@ -16,7 +16,7 @@ pub fn barriers(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, Scene
     let mut table = Table::new(&[">barrier", ">phase", ">arrived", "waiting", "missing", "at"]);
     let own = |barrier: &Barrier| {
         let arrived = barrier.arrived.get(scene.focus.warp as usize).copied().unwrap_or(0);
-        index == scene.focus.block && arrived >> scene.focus.lane & 1 == 1
+        index == scene.focus.block && scene.is_focused(arrived)
     };
     for (barrier, id) in block.barriers.iter().zip(0_u32..).filter(|(barrier, _)| !barrier.arrived.is_empty()) {
         let wanted = match barrier.wanted {

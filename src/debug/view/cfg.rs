@@ -61,7 +61,7 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
             loop_header: flow.loops().iter().any(|each| each.header == id),
             lanes,
             threads: here().map(|standing| standing.lanes.count_ones()).sum(),
-            focused: lanes >> scene.focus.lane & 1 == 1,
+            focused: scene.is_focused(lanes),
             code,
         }
     };

@@ -57,7 +57,7 @@ pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
         state: standing.state,
         depth: standing.depth,
         next: standing.lanes & next != 0,
-        focused: standing.lanes >> scene.focus.lane & 1 == 1,
+        focused: scene.is_focused(standing.lanes),
     };
     let mut groups: Vec<GroupView> = standings.into_iter().map(group).collect();
     groups.sort_by_key(|group| (!group.next, group.lanes.trailing_zeros()));

@@ -63,7 +63,7 @@ pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, mark
             code: here().min().zip(here().max()),
             marked: here().any(|pc| marks.binary_search(&pc).is_ok()),
             lanes,
-            focused: lanes >> scene.focus.lane & 1 == 1,
+            focused: scene.is_focused(lanes),
         }
     };
     Listing { file: source.short_name().to_string(), line_count: source.line_count(), lines: lines.map(line).collect() }

@@ -38,6 +38,7 @@ pub fn registers(
         {
             // An inner scope may hide the register of this declaration.
             let Some(place) = scope::register(function, frame.pc, &name).filter(|place| is_of(declaration, place)) else { continue };
+            let place = scope::in_effect(scene, frame.function, place);
             let ty = Type::Scalar(place.ty);
             let value = if all_lanes {
                 let mut values = Lanes { ty, mask: lanes, bits: [0; 32] };

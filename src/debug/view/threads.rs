@@ -35,7 +35,7 @@ pub fn warps(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
         }
         for (nth, group) in groups.iter().enumerate() {
             let name = if nth == 0 { ranges(&warps) } else { String::new() };
-            let focused = focused && group.lanes >> scene.focus.lane & 1 == 1;
+            let focused = focused && scene.is_focused(group.lanes);
             let program = scene.program();
             let cells = [name, group.state.to_string(), lane_list(group.lanes), place(program, group.pc), statement(program, group.pc)];
             table.push(focused, cells);
@@ -62,7 +62,7 @@ pub fn lanes(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
     let mut table = Table::new(&["lanes", "threads", "state", "at", ""]);
     let own = ThreadFilter { block: Some(block), warp: Some(warp), lanes: Some(wanted) };
     for standing in standings(scene, &own) {
-        let focused = standing.lanes >> scene.focus.lane & 1 == 1;
+        let focused = scene.is_focused(standing.lanes);
         let threads = thread_names(scene, warp, standing.lanes);
         let (place, statement) = (place(program, standing.pc), statement(program, standing.pc));
         table.push(focused, [lane_list(standing.lanes), threads, standing.state.to_string(), place, statement]);
@@ -70,7 +70,7 @@ pub fn lanes(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
     let exited = scene.machine.lanes_of_warp(warp) & wanted & !live;
     if exited != 0 {
         let threads = thread_names(scene, warp, exited);
-        let focused = exited >> scene.focus.lane & 1 == 1;
+        let focused = scene.is_focused(exited);
         table.push(focused, [lane_list(exited), threads, State::Exited.to_string(), String::new(), String::new()]);
     }
     Ok(table)
@@ -106,7 +106,7 @@ pub fn threads(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
                 continue;
             }
             let focus = scene.focus;
-            let focused = standing.block == focus.block && warps.contains(&focus.warp) && standing.lanes >> focus.lane & 1 == 1;
+            let focused = standing.block == focus.block && warps.contains(&focus.warp) && scene.is_focused(standing.lanes);
             let count = warps.len() * lanes_of(standing.lanes).count();
             let (place, statement) = (place(scene.program(), standing.pc), statement(scene.program(), standing.pc));
             let cells = [

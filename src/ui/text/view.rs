@@ -97,7 +97,7 @@ pub fn examined(examined: &Examined, code: bool) -> String {
 pub fn explanation(explanation: &Explanation) -> String {
     let help = explanation.help.map_or(String::new(), |help| format!("     {help}"));
     let head = format!("{}  {}{help}\n", explanation.place, explanation.statement);
-    head + &explanation.lane.as_ref().map_or(String::new(), |lane| lane_view(lane))
+    head + &explanation.lane.as_ref().map_or(String::new(), lane_view)
 }
 
 fn lane_view(view: &LaneView) -> String {
@@ -107,16 +107,16 @@ fn lane_view(view: &LaneView) -> String {
     };
     let operands = view.operands.iter().map(operand).collect::<Vec<_>>().join(", ");
     let guard = view.guard.as_ref().map(|(guard, holds)| format!("{guard} is {}", if *holds { "true" } else { "false" }));
-    let outcome = view.outcome.as_ref().map(|outcome| self::outcome(outcome));
+    let outcome = view.outcome.as_ref().map(self::outcome);
     let parts: Vec<String> = guard.into_iter().chain(Some(operands).filter(|text| !text.is_empty())).chain(outcome).collect();
     let mut text = if parts.is_empty() { String::new() } else { format!("  lane {}: {}\n", view.lane, parts.join("; ")) };
     match view.active {
         Some((active, all)) if active == all => {
-            text += &format!("  active: all {} lanes that stand here ({})\n", all.count_ones(), some_lanes(all))
+            text += &format!("  active: all {} lanes that stand here ({})\n", all.count_ones(), some_lanes(all));
         }
         Some((0, all)) => text += &format!("  active: none of the {} lanes that stand here\n", all.count_ones()),
         Some((active, all)) => {
-            text += &format!("  active: {} of {} lanes ({})\n", active.count_ones(), all.count_ones(), some_lanes(active))
+            text += &format!("  active: {} of {} lanes ({})\n", active.count_ones(), all.count_ones(), some_lanes(active));
         }
         None if view.outcome.is_some() => {}
         None => text += "  not executed next by this lane: what it would do is not known\n",
