@@ -30,7 +30,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "show",
         args: &[ArgSpec::new("SETTING", ArgKind::Setting).optional()],
         summary: "Show the settings",
-        help: "Shows a setting, or all of them with what they do.",
+        help: "Shows the value of a setting, or of all, and what else it can be. 'help SETTING' says what it does.",
         examples: &["show", "show listsize"],
         handler: handler::show,
         ..PLAIN

@@ -52,17 +52,17 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
     Some(text)
 }
 
-/// What other warps did meanwhile.
+/// What others did meanwhile.
 fn others(others: &Others) -> String {
     let count = grouped(others.instructions);
-    let why = match others.need {
-        Need::Barrier(id) => format!("until barrier {id} was complete"),
-        Need::Turn => "until it was this warp's turn".to_string(),
-        Need::Flag => "because this warp waits for what they write".to_string(),
-        Need::Recorded => "as recorded".to_string(),
-    };
     let instructions = if others.instructions == 1 { "instruction" } else { "instructions" };
-    format!("other warps executed {count} {instructions} {why}")
+    let executed = format!("executed {count} {instructions}");
+    match others.need {
+        Need::Barrier(id) => format!("other warps {executed} until barrier {id} was complete"),
+        Need::Turn => format!("others {executed} first: lanes of this warp, or warps whose turn it was"),
+        Need::Flag => format!("other warps {executed}: this one waits for what they write"),
+        Need::Recorded => format!("others {executed}, as recorded"),
+    }
 }
 
 fn event_name(event: Event) -> String {
