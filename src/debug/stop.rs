@@ -1,7 +1,7 @@
 //! What a run is for, and why it stopped.
 
 use super::breakpoints::Event;
-use super::fault::Fault;
+use super::case::Fault;
 use super::focus::Focus;
 use crate::machine::{LaneMask, Tick};
 use crate::program::Pc;

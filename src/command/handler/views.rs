@@ -6,9 +6,9 @@ use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
 use crate::debug::explain;
 use crate::debug::focus::ThreadFilter;
+use crate::debug::names::scope;
 use crate::debug::nearest;
 use crate::debug::scene::{Scene, SceneError};
-use crate::debug::scope;
 use crate::debug::timeline::End;
 use crate::debug::view::{self, Table};
 

@@ -2,7 +2,7 @@
 //!
 //! Integers narrower than 32 bits, and predicates, become 32-bit signed ones first. Of two integers the wider type wins, and of two of
 //! the same width the unsigned one. Untyped bits (`.b32`) count as signed, as gdb takes registers, unless instructions take the
-//! register for something else (`debug::usage`). Of two different floating-point types `f64` wins, or else `f32`; two of the same half
+//! register for something else (`debug::names::usage`). Of two different floating-point types `f64` wins, or else `f32`; two of the same half
 //! type stay that type. Results wrap. Dividing an integer by zero is an error. Shifts by the width or more give what PTX gives: zeros,
 //! or copies of the sign.
 //!

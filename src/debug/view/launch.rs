@@ -2,8 +2,8 @@
 
 use super::{Table, triple};
 use crate::debug::expression::little_endian;
+use crate::debug::names::scope::{Named, look_up};
 use crate::debug::scene::Scene;
-use crate::debug::scope::{Named, look_up};
 use crate::debug::value::{Scalar, Type};
 use crate::program::{Function, ParamPlace};
 

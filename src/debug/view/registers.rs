@@ -1,8 +1,8 @@
 //! `info registers`: the registers of the selected frame, of the focused lane or of all lanes of the warp.
 
 use crate::debug::expression::register_bits;
+use crate::debug::names::scope::{self, RegisterPlace};
 use crate::debug::scene::{Scene, SceneError};
-use crate::debug::scope::{self, RegisterPlace};
 use crate::debug::value::{Format, Lanes, Scalar, Type, Value, ValueText};
 use crate::machine::lanes_of;
 
