@@ -1,6 +1,6 @@
 //! The events that `catch` and `run-to` name, and the instructions that raise them.
 
-use super::super::argument::ArgumentError;
+use crate::debug::argument::ArgumentError;
 use super::Event;
 use super::list::words;
 use super::opcode::{opcode, stem};

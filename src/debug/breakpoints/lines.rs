@@ -1,6 +1,6 @@
 //! Lines of the PTX text and of the source language, as places in the code.
 
-use super::super::argument::ArgumentError;
+use crate::debug::argument::ArgumentError;
 use super::location::Resolved;
 use crate::program::{Op, Pc, Program};
 

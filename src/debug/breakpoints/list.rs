@@ -1,6 +1,6 @@
 //! The numbered list of `info breakpoints`.
 
-use super::super::argument::ArgumentError;
+use crate::debug::argument::ArgumentError;
 use super::{Breakpoint, Condition, Trigger};
 use crate::debug::focus::ThreadFilter;
 

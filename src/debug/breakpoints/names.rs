@@ -1,6 +1,6 @@
 //! Functions and labels as places in the code.
 
-use super::super::argument::ArgumentError;
+use crate::debug::argument::ArgumentError;
 use super::lines;
 use super::location::Resolved;
 use crate::program::{Function, Pc, Program};

@@ -1,6 +1,6 @@
 //! Opcodes by pattern: `break op atom.*`.
 
-use super::super::argument::ArgumentError;
+use crate::debug::argument::ArgumentError;
 use super::location::Resolved;
 use crate::program::{Pc, Program};
 
