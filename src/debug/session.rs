@@ -162,6 +162,16 @@ impl Session {
         self.timeline.launch()
     }
 
+    /// How many launches there are.
+    pub fn launches(&self) -> usize {
+        self.case().launches.len()
+    }
+
+    /// Name of the kernel that runs.
+    pub fn kernel_name(&self) -> &str {
+        self.program.functions.get(self.machine().config().kernel.index()).map_or("", |kernel| &kernel.name)
+    }
+
     /// Addresses of the buffers that were made so far, in the case's order.
     pub fn addresses(&self) -> &[u64] {
         self.timeline.addresses()

@@ -82,6 +82,8 @@ pub struct Stop {
     pub focus: Focus,
     /// The focus is on another warp than before.
     pub focus_moved: bool,
+    /// The launch that runs now, if it is another one than before; from 0.
+    pub new_launch: Option<usize>,
     /// Why.
     pub reasons: Vec<Reason>,
     /// Instructions that other warps issued during a step, because the focused one needed them.

@@ -23,6 +23,18 @@ pub fn table(context: &Context<'_>, of: impl Fn(&Scene<'_>) -> Table) -> Answer 
     shown(View::Table(of(&context.session.scene())))
 }
 
+/// How the kernel that runs was launched, and which launch of the case it is.
+pub fn launch(context: &mut Context<'_>, _: &Call) -> Answer {
+    let (number, count) = (context.session.launch() + 1, context.session.launches());
+    table(context, |scene| {
+        let mut launch = view::launch(scene);
+        if count > 1 {
+            launch.push(false, ["launch".to_string(), format!("{number} of {count}")]);
+        }
+        launch
+    })
+}
+
 /// A listing of the threads that the argument THREADS names.
 pub fn threads(context: &Context<'_>, call: &Call, of: impl Fn(&Scene<'_>, &ThreadFilter) -> Result<Table, SceneError>) -> Answer {
     let filter = call.piece("THREADS").map(|piece| context.filter(piece)).transpose()?.unwrap_or_default();
