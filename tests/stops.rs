@@ -229,3 +229,24 @@ fn a_run_that_pauses_all_the_time_can_be_interrupted() {
     assert!(matches!(stop.reasons[..], [Reason::Interrupted]));
     assert_eq!((stop.time, pace.0), (5000, 2), "who interrupts a way back stays");
 }
+
+#[test]
+fn a_register_of_a_block_that_comes_later_is_watched() {
+    let mut session = session("debug/collatz.ron", 0);
+    let advance = |session: &mut Session| {
+        let filter = ThreadFilter { block: Some([1, 0, 0]), ..ThreadFilter::default() };
+        let at_entry = code(session, "collatz");
+        session.breakpoints.add(Breakpoint { filter, temporary: true, ..at_entry });
+        go(session, Direction::Forward)
+    };
+    assert_eq!(advance(&mut session).focus.block, [1, 0, 0]);
+    let watched = target(&session, "%r1");
+    session.breakpoints.add(Breakpoint::new(Trigger::Watch(watched.clone(), WatchMode::Change), "%r1"));
+    session.seek(0, &mut Unhurried);
+    let stop = go(&mut session, Direction::Forward);
+    let [Reason::Watchpoint(touch)] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
+    // %r1 = %ctaid.x * %ntid.x + %tid.x is written on line 49.
+    assert_eq!(told(&session, std::slice::from_ref(touch)), [(49, 1, 0, 32)]);
+    let first = session.first(&watched, &mut Unhurried).touches;
+    assert_eq!(told(&session, &first), [(49, 1, 0, 32)]);
+}

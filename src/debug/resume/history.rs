@@ -107,12 +107,12 @@ impl Session {
     }
 
     fn note(&self, watched: &mut Watched, touching: Touching) -> Option<Touch> {
-        let new = bytes_of(&watched.target, self.machine());
-        let old = std::mem::replace(&mut watched.bytes, new.clone());
+        let new = bytes_of(&watched.target, self.machine())?;
+        let old = watched.replace(new.clone());
         let inst = self.program().code.get(touching.place.pc.index())?;
         // A compare-and-swap that finds another value writes nothing.
         let failed = matches!(inst.op, Op::Atomic { f: AtomicFn::Cas, .. }) && watched.is_memory() && old == new;
-        if failed { None } else { Some(touch(watched, touching, old?, new?)) }
+        if failed { None } else { Some(touch(watched, touching, old, new)) }
     }
 }
 

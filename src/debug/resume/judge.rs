@@ -159,9 +159,8 @@ impl Session {
 
     /// Judges the touch of a watched place. True if the flag that the stepped warp waits for has changed.
     fn judge_touch(&mut self, watched: &mut Watched, touching: Touching, counting: bool, reasons: &mut Vec<Reason>) -> bool {
-        let new = bytes_of(&watched.target, self.machine());
-        let old = std::mem::replace(&mut watched.bytes, new.clone());
-        let (Some(old), Some(new)) = (old, new) else { return false };
+        let Some(new) = bytes_of(&watched.target, self.machine()) else { return false };
+        let old = watched.replace(new.clone());
         if watched.mode == WatchMode::Change && old == new {
             return false;
         }

@@ -48,6 +48,21 @@ impl Watched {
         matches!(self.target, Target::Memory(_))
     }
 
+    /// Looks at a register that did not exist so far, on the warp that begins to execute.
+    pub fn appear(&mut self, block: [u32; 3], warp_number: u32, warp: &Warp) {
+        if let (None, Target::Register(target)) = (&self.bytes, &self.target)
+            && (target.block, target.warp) == (block, warp_number)
+        {
+            self.bytes = Some(register_values(target, warp));
+        }
+    }
+
+    /// Takes `new` for what it holds, and gives back what it held: zeros if it did not exist.
+    pub fn replace(&mut self, new: Vec<u8>) -> Vec<u8> {
+        let zeros = vec![0; new.len()];
+        self.bytes.replace(new).unwrap_or(zeros)
+    }
+
     /// The lanes whose access touches it in a way that counts.
     pub fn touched_by(&self, event: &AccessEvent<'_>) -> LaneMask {
         let Target::Memory(target) = &self.target else { return 0 };
@@ -139,9 +154,7 @@ pub fn bytes_of(target: &Target, machine: &Machine) -> Option<Vec<u8>> {
     match target {
         Target::Register(target) => {
             let warp = machine.block(target.block)?.warps.get(target.warp as usize)?;
-            let size = register_bytes(target);
-            let values = lanes_of(target.lanes).map(|lane| lane_value(target, warp, lane).to_le_bytes());
-            Some(values.flat_map(|bytes| bytes.into_iter().take(size)).collect())
+            Some(register_values(target, warp))
         }
         Target::Memory(target) => memory_bytes(target, machine),
     }
@@ -174,6 +187,11 @@ fn memory_bytes(target: &MemoryTarget, machine: &Machine) -> Option<Vec<u8>> {
         _ => machine.device().read(target.address, &mut bytes).ok()?,
     }
     Some(bytes)
+}
+
+fn register_values(target: &RegisterTarget, warp: &Warp) -> Vec<u8> {
+    let values = lanes_of(target.lanes).map(|lane| lane_value(target, warp, lane).to_le_bytes());
+    values.flat_map(|bytes| bytes.into_iter().take(register_bytes(target))).collect()
 }
 
 /// Bytes of a lane's register: 4, 8 or 16; 1 for a predicate.

@@ -184,6 +184,7 @@ impl Observer for Watcher {
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
         self.groups_before = warp.groups.len();
+        self.places.iter_mut().for_each(|place| place.appear(issue.place.block, issue.place.warp, warp));
         let mut hits: SmallVec<[Hit; 3]> = SmallVec::new();
         if self.spins(issue) {
             hits.push(Hit::Spinning(*issue));
