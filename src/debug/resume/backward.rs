@@ -265,8 +265,10 @@ impl Session {
             }
             match ran {
                 Ran::Ended => break,
-                Ran::Reached | Ran::Paused if question.is_due(self.time()) && !pace.go_on(self.progress()) => return Err(Interrupted),
-                Ran::Reached | Ran::Paused => {}
+                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !pace.go_on(self.progress()) => {
+                    return Err(Interrupted);
+                }
+                Ran::Reached | Ran::Paused | Ran::Launched => {}
             }
         }
         Ok(last)

@@ -187,10 +187,10 @@ impl Session {
             }
             match ran {
                 Ran::Ended => break self.judge_end(),
-                Ran::Reached | Ran::Paused if question.is_due(self.time()) && !pace.go_on(self.progress()) => {
+                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !pace.go_on(self.progress()) => {
                     break vec![Reason::Interrupted];
                 }
-                Ran::Reached | Ran::Paused => {}
+                Ran::Reached | Ran::Paused | Ran::Launched => {}
             }
             if let Some(issue) = judged.spinning {
                 self.let_others(&mut steering, &mut watcher, &issue);
@@ -206,13 +206,17 @@ impl Session {
 
     /// Runs to `until` at most, with no more observation than the watcher wants.
     pub(super) fn run_watched(&mut self, until: Tick, watcher: &mut Watcher) -> Ran {
-        if watcher.is_idle() {
+        let ran = if watcher.is_idle() {
             self.timeline.run(until, &mut Unobserved)
         } else if watcher.wants_accesses() {
             self.timeline.run(until, &mut WithAccesses(watcher))
         } else {
             self.timeline.run(until, watcher)
+        };
+        if ran == Ran::Launched {
+            watcher.places.iter_mut().for_each(|place| place.look_again(self.machine()));
         }
+        ran
     }
 
     /// A watcher for everything the user wants to be told, and for a step.

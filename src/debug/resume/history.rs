@@ -7,7 +7,7 @@
 use super::SLICE;
 use super::judge::touch;
 use super::watched::{Watched, bytes_of};
-use super::watcher::{Hit, Touching, Watcher, WithAccesses};
+use super::watcher::{Hit, Touching, Watcher};
 use crate::debug::breakpoints::WatchMode;
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::Touch;
@@ -87,7 +87,7 @@ impl Session {
         watcher.places.push(watched.with_every_write(self.program()));
         while self.time() < end {
             let slice = end.min(self.time().saturating_add(SLICE));
-            let ran = self.timeline.run(slice, &mut WithAccesses(&mut watcher));
+            let ran = self.run_watched(slice, &mut watcher);
             for hit in std::mem::take(&mut watcher.hits) {
                 if let Hit::Touched(_, touching) = hit
                     && touching.kind != AccessKind::Read

@@ -52,7 +52,7 @@ impl Session {
             let slice = time.min(self.time().saturating_add(SLICE));
             match self.timeline.run(slice, &mut Unobserved) {
                 Ran::Ended => return self.end_reason(),
-                Ran::Reached | Ran::Paused => {}
+                Ran::Reached | Ran::Paused | Ran::Launched => {}
             }
             if self.time() < time && !pace.go_on(self.progress()) {
                 return Reason::Interrupted;

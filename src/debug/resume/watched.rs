@@ -48,6 +48,11 @@ impl Watched {
         matches!(self.target, Target::Memory(_))
     }
 
+    /// Looks at what it holds as a launch begins: its buffers are filled by nobody's write.
+    pub fn look_again(&mut self, machine: &Machine) {
+        self.bytes = bytes_of(&self.target, machine);
+    }
+
     /// Looks at a register that did not exist so far, on the warp that begins to execute.
     pub fn appear(&mut self, block: [u32; 3], warp_number: u32, warp: &Warp) {
         if let (None, Target::Register(target)) = (&self.bytes, &self.target)

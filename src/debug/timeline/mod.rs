@@ -53,6 +53,8 @@ pub enum Ran {
     Reached,
     /// The observer asked for a pause.
     Paused,
+    /// The next launch is about to begin, and its buffers are made.
+    Launched,
     /// The run has ended: see [`Timeline::end`].
     Ended,
 }
@@ -141,7 +143,7 @@ impl Timeline {
         self.snapshots.set_memory(bytes, self.now.time());
     }
 
-    /// Executes until time `until` at most.
+    /// Executes until time `until` at most, and to the beginning of the next launch.
     pub fn run(&mut self, until: Tick, observer: &mut impl Observer) -> Ran {
         loop {
             let now = self.time();
@@ -155,7 +157,7 @@ impl Timeline {
                 Step::Budget if paused => return Ran::Paused,
                 Step::Budget => {}
                 Step::Paused => return Ran::Paused,
-                Step::Done if self.begin_next_launch() => {}
+                Step::Done if self.begin_next_launch() => return Ran::Launched,
                 Step::Done => return Ran::Ended,
                 Step::Trapped(trap) => return self.end_with(|blame, _| blame.trap(&trap)),
                 Step::Stuck(stuck) => return self.end_with(|blame, _| blame.deadlock(&stuck)),
