@@ -177,13 +177,14 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
         return Err(Failure::Message("commands are answered as text: leave --format json out".to_string()));
     }
     let color = matches!(style(args, std::io::stdout().is_terminal()), Style::Human { color: true });
-    let welcome = text::welcome(&opened);
+    let beside = args.kernels.first().map(|kernel| kernel.with_extension("ron")).filter(|_| args.arg.is_empty());
+    let welcome = text::welcome(&opened, args.launch.first().or(beside.as_ref()).map(PathBuf::as_path));
     let session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
     let mut console = Console::new(session, args.yes);
     if prompt {
         std::io::stdout().write_all(welcome.as_bytes())?;
     }
-    let start_up = prompt.then(|| start_up(args)).flatten();
+    let start_up = if prompt { start_up(args)? } else { None };
     let ended = batch::run(&mut console, start_up.into_iter().chain(scripts), color)?;
     #[cfg(feature = "tui")]
     if prompt && ended != Ended::Quit {
@@ -198,9 +199,9 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
 }
 
 /// The start-up file, if there is one and it is wanted.
-fn start_up(args: &Args) -> Option<Script> {
-    let path = files::start_up().filter(|path| !args.no_init && path.is_file())?;
-    Script::read(&path).ok().map(Script::silently)
+fn start_up(args: &Args) -> Result<Option<Script>, Failure> {
+    let Some(path) = files::start_up().filter(|path| !args.no_init && path.is_file()) else { return Ok(None) };
+    Script::read(&path).map(|script| Some(script.silently())).map_err(Failure::Message)
 }
 
 /// A request for each launch file.

@@ -29,7 +29,10 @@ fn assert_pane(name: &str, pane: &str, session: &Session, (width, height): (u16,
 
 /// Warp 0 of `walk` in its loop: lanes 4n have left it, lanes 4n+1 are about to, others go round again.
 fn walking() -> Session {
-    session("debug/walk.ron", &["break 22", "break 36", "disable 2", "continue", "stepi", "goto 45", "stepi", "warp 1 lane 3", "stepi"])
+    session(
+        "debug/walk.ron",
+        &["break 22", "break 36", "disable 2", "continue", "stepi", "goto 45", "warp 1 lane 3", "stepi", "reverse-stepi"],
+    )
 }
 
 #[test]

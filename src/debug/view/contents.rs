@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::debug::expression::little_endian;
 use crate::debug::memory;
+use crate::debug::names::scope::{Named, look_up};
+use crate::debug::names::symbols;
 use crate::debug::scene::Scene;
-use crate::debug::scope::{Named, look_up};
-use crate::debug::symbols;
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space};
 
@@ -93,7 +93,14 @@ pub fn memory_objects(scene: &Scene<'_>, space: MemorySpace) -> Vec<MemoryObject
         let elements = object.bytes / u64::from(ty.bytes().max(1));
         let fits = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent)) == Some(elements);
         let flat = if elements == 1 { Vec::new() } else { vec![elements] };
-        MemoryObject { name: object.name, ty, shape: if fits { shape } else { flat }, elements, address: object.start, space: space.space() }
+        MemoryObject {
+            name: object.name,
+            ty,
+            shape: if fits { shape } else { flat },
+            elements,
+            address: object.start,
+            space: space.space(),
+        }
     };
     symbols::objects(scene, space.space()).into_iter().map(object).filter(|object| object.elements > 0).collect()
 }

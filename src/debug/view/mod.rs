@@ -31,7 +31,7 @@ pub use crew::{BlockCell, CrewRow, block_map, crew, thread_of};
 pub use crowd::{LineCrowd, Mark, crowds};
 pub use divergence::{Divergence, GroupView, divergence};
 pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
-pub use graph::{DrawnEdge, Drawing, Point, Size, lay_out};
+pub use graph::{Drawing, DrawnEdge, Point, Size, lay_out};
 pub use launch::{kernels, launch};
 pub use list::{Line, Listing, current_line, list};
 pub use locals::locals;
@@ -47,7 +47,7 @@ use crate::program::{Pc, Program};
 
 /// `looking.ptx:37`, with the label before it: `looking.ptx:37 <low+2>`.
 pub fn place(program: &Program, pc: Pc) -> String {
-    match super::symbols::code_symbol(program, pc) {
+    match super::names::symbols::code_symbol(program, pc) {
         Some(symbol) => format!("{} <{symbol}>", program.place(pc)),
         None => program.place(pc),
     }

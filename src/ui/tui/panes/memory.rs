@@ -54,13 +54,7 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (space,
 
 /// Rows of as many elements as fit: a power of two, or the innermost extent of a matrix.
 fn section(object: MemoryObject, room: usize) -> Section {
-    let cell = match object.ty.bytes() {
-        0 | 1 => 5,
-        2 => 7,
-        4 => 11,
-        _ => 18,
-    };
-    let fits = (room / cell).max(1) as u64;
+    let fits = (room / cell(&object)).max(1) as u64;
     let power = (1 << fits.ilog2()).min(ROW_MAX);
     let inner = object.shape.last().copied().filter(|inner| object.shape.len() > 1 && *inner <= fits.min(ROW_MAX));
     let per_row = inner.unwrap_or(power).max(1);
@@ -70,6 +64,16 @@ fn section(object: MemoryObject, room: usize) -> Section {
         _ => object.elements.div_ceil(per_row),
     };
     Section { object, per_row, rows: rows + 1 }
+}
+
+/// Columns that an element wants.
+fn cell(object: &MemoryObject) -> usize {
+    match object.ty.bytes() {
+        0 | 1 => 5,
+        2 => 7,
+        4 => 11,
+        _ => 18,
+    }
 }
 
 fn head(canvas: &mut Canvas<'_>, y: usize, object: &MemoryObject) {
@@ -87,12 +91,12 @@ fn values(look: &Look<'_>, scene: &Scene<'_>, canvas: &mut Canvas<'_>, (y, row):
     let before = look.session.earlier().map(|scene| elements(&scene, object, range.clone())).unwrap_or_default();
     let name = object.element_name(first);
     canvas.text(1, y, &fitted(name.strip_prefix(&object.name).unwrap_or_default(), INDEX - 1), Role::Dim);
-    let wide = (canvas.width().saturating_sub(INDEX + 1) / *per_row as usize).clamp(2, 20);
+    let wide = (canvas.width().saturating_sub(INDEX + 1) / *per_row as usize).clamp(2, cell(object) + 2);
     for (index, value) in now.iter().enumerate() {
         let x = INDEX + 1 + index * wide;
         let changed = before.get(index).is_some_and(|before| before != value);
         let value = fitted(value, width(value).min(wide - 2));
-        let text = format!("{}{value}", if changed { "*" } else { " " });
+        let text = format!("{:>wide$}", format!("{}{value}", if changed { "*" } else { " " }), wide = wide - 1);
         canvas.text(x, y, &text, if changed { Role::Changed } else { Role::Text });
         canvas.on_click((x, y, wide - 1), Target::Command(format!("last {}", object.element_name(first + index as u64))));
     }

@@ -19,7 +19,7 @@ pub fn draw(look: &Look<'_>, canvas: &mut Canvas<'_>) -> String {
         draw_bar(session, canvas);
         return told;
     }
-    let room = canvas.width().saturating_sub(width(&told) + 8);
+    let room = canvas.width().saturating_sub(width(&told) + 7);
     if room < BAR_MIN {
         return told;
     }
