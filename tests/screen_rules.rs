@@ -46,7 +46,7 @@ fn every_key_does_what_there_is() {
     // Each command can really be executed, not only read.
     for (key, action) in keys.iter() {
         let Action::Command(line) = action else { continue };
-        let mut session = session("debug/collatz.ron", &["run-to call", "stepi", "stepi"]);
+        let mut session = session("debug/collatz.ron", &["run-to call", "stepi", "stepi", "back"]);
         type_lines(&mut session, &[line]);
         assert!(session.recorded() > 0, "{key}");
     }
@@ -82,8 +82,8 @@ fn wrong_key_maps_are_diagnosed() {
 #[test]
 fn wrong_layouts_are_diagnosed() {
     let cases = [
-        ("", "1:1:", "the file ends too early"),
-        ("Layout(", "1:8:", "the file ends too early"),
+        ("", "1:1:", "expected opening `(`"),
+        ("Layout(", "1:7:", "the file ends too early"),
         ("Layout(about: \"x\")", "1:", "field 'root' of Layout is missing"),
         ("Layout(\n  root: Pane(Sauce))", "2:14:", "'Sauce' is none of what can stand here"),
         ("Layout(\n  rot: Pane(Source))", "2:3:", "there is no field 'rot' of Layout"),
@@ -95,9 +95,11 @@ fn wrong_layouts_are_diagnosed() {
         ("Layout(root: Pane(Source)) more", "1:", ""),
         ("\u{0}", "1:1:", ""),
     ];
-    for (file, place, message) in cases {
-        assert_wrong(told_layout(file), &format!("hostile.ron:{place}"), message);
-    }
+    let told: Vec<String> = cases.iter().map(|(file, ..)| told(told_layout(file))).collect();
+    let is_right = |((_, place, message), told): (&(&str, &str, &str), &String)| {
+        told.strip_prefix("hostile.ron:").is_some_and(|rest| rest.starts_with(place) && rest.contains(message))
+    };
+    assert!(cases.iter().zip(&told).all(is_right), "{told:#?}");
     let many = format!("Layout(root: Rows([{}]))", "(of: Pane(Source)),".repeat(33));
     assert_wrong(told_layout(&many), "hostile.ron:1:8:", "the layout has 33 panes, 32 at most");
     let deep = format!("Layout(root: {}Pane(Source){})", "Rows([(of: ".repeat(17), ")])".repeat(17));
@@ -116,11 +118,16 @@ fn told_keys(text: &str) -> Result<(), LayoutError> {
 
 #[track_caller]
 fn assert_wrong(result: Result<(), LayoutError>, place: &str, message: &str) {
-    let Err(LayoutError::Wrong(wrong)) = result else { panic!("it is accepted, or cannot be read") };
+    let told = told(result);
+    assert!(told.starts_with(place) && told.contains(message), "{told}");
+}
+
+/// `FILE:LINE:COLUMN: what is wrong`
+fn told(result: Result<(), LayoutError>) -> String {
+    let Err(LayoutError::Wrong(wrong)) = result else { return "it is accepted, or cannot be read".to_string() };
     let (sources, diagnostic) = *wrong;
     let position = sources.position(diagnostic.span);
-    let told = format!("{}:{}:{}: {}", sources.file(diagnostic.span.source).name(), position.line, position.column, diagnostic.message);
-    assert!(told.starts_with(place) && told.contains(message), "{told}");
+    format!("{}:{}:{}: {}", sources.file(diagnostic.span.source).name(), position.line, position.column, diagnostic.message)
 }
 
 #[test]
@@ -233,8 +240,8 @@ fn panes_take_turns_and_can_be_alone() {
     let (mut screen, session) = (shipped("default"), walking());
     let mut title = |screen: &mut Screen| {
         let shown = text(&drawn(screen, &session, 160, 50));
-        let start = shown.find('[').unwrap();
-        shown[start..].chars().take(10).collect::<String>()
+        let start = shown.find("─[").unwrap();
+        shown[start..].chars().skip(1).take(10).collect::<String>()
     };
     assert_eq!(title(&mut screen), "[walk.ptx ");
     press(&mut screen, "Tab");
@@ -267,4 +274,27 @@ fn layouts_are_shown_saved_and_read_again() {
     let told = shelf().take("broken").unwrap_err().to_string();
     assert!(told.ends_with("broken.ron:2:14: 'Sauce' is none of what can stand here"), "{told}");
     assert!(shelf().take("not/there.ron").unwrap_err().to_string().starts_with("cannot read not/there.ron: "));
+}
+
+/// `man/ptxdbg-layout.5` names all there is, and what it shows can be read.
+#[test]
+fn the_manual_page_is_right() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("man/ptxdbg-layout.5");
+    let page = std::fs::read_to_string(path).unwrap();
+    let examples: Vec<&str> = page.split(".nf\n").skip(1).filter_map(|part| part.split(".fi\n").next()).collect();
+    assert_eq!(examples.len(), 2);
+    assert_eq!(Layout::parse("example", examples[0].to_string()).unwrap().panes().len(), 4);
+    assert_eq!(KeyMap::parse("example", examples[1].to_string()).unwrap().iter().count(), 3);
+    for (name, _) in SHIPPED {
+        assert!(page.contains(&format!("\\fB{name}\\fR")), "layout {name}");
+    }
+    for (name, about) in PANES {
+        assert!(page.contains(&format!(".TP\n\\fB{name}")) && page.contains(about), "pane {name}");
+    }
+    let moves = KeyMap::shipped();
+    let moves =
+        moves.iter().filter_map(|(_, action)| if let Action::Move(movement) = action { Some(format!("{movement:?}")) } else { None });
+    moves.for_each(|movement| assert!(page.contains(&movement), "{movement}"));
+    let names = ["size", "share", "min", "of", "about", "root"];
+    names.iter().for_each(|name| assert!(page.contains(&format!("\\fB{name}:")), "{name}"));
 }
