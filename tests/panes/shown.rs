@@ -1,16 +1,11 @@
 //! The panes as they are drawn: what stands in `fixtures/screens` was read and judged before it was kept.
 
-#![cfg(feature = "tui")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
-
-mod screen;
-
+use crate::screen::{assert_screen, drawn, session, styles, text};
 use ptxdbg::debug::session::Session;
 use ptxdbg::ui::tui::keymap::KeyMap;
 use ptxdbg::ui::tui::layout::Layout;
 use ptxdbg::ui::tui::screen::Screen;
 use ptxdbg::ui::tui::theme::Theme;
-use screen::{assert_screen, drawn, session, styles, text};
 
 /// A screen of one pane.
 fn alone(pane: &str, theme: &str) -> Screen {
@@ -27,7 +22,7 @@ fn assert_pane(name: &str, pane: &str, session: &Session, (width, height): (u16,
     assert_screen(name, &format!("{}\n{}\n{}", text(&dark), styles(&dark), styles(&plain)));
 }
 
-/// Warp 0 of `walk` in its loop: lanes 4n have left it, lanes 4n+1 are about to, others go round again.
+/// Warp 1 of `walk` behind its loop: lanes 4n+3 go round for the last time, the others have left it. Warp 0 has passed the barrier.
 fn walking() -> Session {
     session(
         "debug/walk.ron",
@@ -135,7 +130,7 @@ fn memory_of_a_matrix() {
     assert_pane("memory_matrix.txt", "Memory(of: Global)", &session("small/looking.ron", &["stepi 20"]), (60, 9));
 }
 
-/// `collatz` where the lanes of the warp part for the first time.
+/// `collatz` where lane 0, whose number is 1, has left the loop and the others are in it.
 fn diverged() -> Session {
     session("debug/collatz.ron", &["run-to divergence", "stepi", "stepi", "stepi", "stepi"])
 }
