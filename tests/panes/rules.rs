@@ -55,7 +55,7 @@ fn keys_of_a_users_own_win() {
     assert_eq!(action("F5"), Some(Action::Command("stepi 10".to_string())));
     assert_eq!(action("Ctrl+g"), Some(Action::Move(Move::Help)));
     assert_eq!(action("F10"), Some(Action::Command("next".to_string())));
-    assert_eq!(action("F3"), None);
+    assert_eq!(action("F2"), None);
 }
 
 #[test]

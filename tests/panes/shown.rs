@@ -4,7 +4,7 @@ use crate::screen::{assert_screen, drawn, session, styles, text};
 use ptxdbg::debug::session::Session;
 use ptxdbg::ui::tui::keymap::KeyMap;
 use ptxdbg::ui::tui::layout::Layout;
-use ptxdbg::ui::tui::screen::Screen;
+use ptxdbg::ui::tui::screen::{Answer, Screen};
 use ptxdbg::ui::tui::theme::Theme;
 
 /// A screen of one pane.
@@ -166,4 +166,23 @@ fn registers_that_changed() {
 #[test]
 fn memory_that_changed() {
     assert_pane("memory_changed.txt", "Memory(of: Shared)", &session("debug/walk.ron", &["break 31", "continue", "stepi"]), (90, 8));
+}
+
+#[test]
+fn original() {
+    assert_pane("original.txt", "Original", &diverged(), (80, 16));
+    let nowhere = drawn(&mut alone("Original", "dark"), &walking(), 80, 3);
+    assert!(text(&nowhere).contains("no .loc says"));
+}
+
+#[test]
+fn original_and_ptx_take_turns() {
+    let (mut screen, session) = (alone("Source", "dark"), diverged());
+    let title = |screen: &mut Screen| text(&drawn(screen, &session, 80, 12)).chars().take(14).collect::<String>();
+    assert_eq!(title(&mut screen), "─[collatz.ptx ");
+    screen.key("F3".parse().unwrap());
+    assert_eq!(title(&mut screen), "─[collatz.cu ·");
+    assert_eq!(screen.key("F9".parse().unwrap()), Answer::Command("break collatz.cu:14".to_string()));
+    screen.key("F3".parse().unwrap());
+    assert_eq!(title(&mut screen), "─[collatz.ptx ");
 }
