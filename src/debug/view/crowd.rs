@@ -50,11 +50,12 @@ pub enum CodeText {
 }
 
 impl CodeText {
-    /// The line of the text that an instruction is of.
-    fn line(self, program: &Program, pc: Pc) -> Option<u32> {
+    /// The line of the text that an instruction is of. `bytes` are those of the PTX text that matter: a number is compared sooner than
+    /// a line is found.
+    fn line(self, program: &Program, pc: Pc, bytes: &Range<u32>) -> Option<u32> {
         match self {
             Self::Ptx(file) => {
-                let span = program.spans.get(pc.index()).filter(|span| span.source == file)?;
+                let span = program.spans.get(pc.index()).filter(|span| span.source == file && bytes.contains(&span.start))?;
                 Some(program.sources_text.file(file).line_of(span.start))
             }
             Self::Original(number) => {
@@ -77,8 +78,15 @@ pub fn original_line(scene: &Scene<'_>) -> Option<(u32, String, u32)> {
 pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, lines: Range<u32>) -> Vec<LineCrowd> {
     let mut crowds = vec![LineCrowd::default(); lines.len()];
     let program = scene.program();
+    let bytes = match text {
+        CodeText::Ptx(file) => {
+            let source = program.sources_text.file(file);
+            source.offset(lines.start, 1)..source.offset(lines.end.saturating_sub(1), u32::MAX).saturating_add(1)
+        }
+        CodeText::Original(_) => 0..0,
+    };
     let line_of = |pc: Pc| {
-        let line = text.line(program, pc).filter(|line| lines.contains(line))?;
+        let line = text.line(program, pc, &bytes).filter(|line| lines.contains(line))?;
         Some((line - lines.start) as usize)
     };
     for pc in (0..program.code.len()).map(Pc::new) {
