@@ -319,3 +319,21 @@ fn drawing_does_not_grow_with_the_kernel() {
     let (wide, small) = (best(&session), best(&walking()));
     assert!(wide < 12 * small, "{wide:?} beside {small:?}");
 }
+
+#[test]
+fn a_step_moves_the_source_and_not_what_was_scrolled_to() {
+    let mut session = walking();
+    let (mut source, mut memory) = (pane("Source"), pane("Memory(of: Shared)"));
+    for screen in [&mut source, &mut memory] {
+        drawn(screen, &session, 60, 12);
+        press(screen, "Down Down");
+        drawn(screen, &session, 60, 12);
+    }
+    type_lines(&mut session, &["stepi"]);
+    let shown = text(&drawn(&mut source, &session, 60, 12));
+    assert!(shown.lines().any(|line| line.starts_with(" ▶38")), "{shown}");
+    assert_eq!(press(&mut source, "F9"), Answer::Command("break walk.ptx:38".to_string()), "the cursor is with the focused thread");
+    let shown = text(&drawn(&mut memory, &session, 60, 12));
+    // Eleven of the 17 rows that name and hold 64 elements are in sight.
+    assert!(shown.starts_with("─[shared memory · 3-13 of 17]"), "{shown}");
+}

@@ -167,7 +167,8 @@ impl Screen {
     fn look_anew(&mut self, session: &Session) {
         let now = Some((session.time(), session.focus));
         if self.seen != now {
-            self.sights.iter_mut().for_each(|sight| (sight.down, sight.right) = (0, 0));
+            let following = self.sights.iter_mut().zip(self.layout.panes()).filter(|(_, pane)| pane.follows());
+            following.for_each(|(sight, _)| (sight.down, sight.right) = (0, 0));
             self.seen = now;
         }
     }

@@ -172,6 +172,11 @@ fn unsigned(number: i64) -> usize {
 }
 
 impl Pane {
+    /// Whether it shows by itself where the focused thread stands.
+    pub fn follows(&self) -> bool {
+        matches!(self, Pane::Source | Pane::Original | Pane::Cfg)
+    }
+
     /// Draws the pane; the title that stands above it.
     pub fn draw(&self, look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
         match self {

@@ -6,7 +6,7 @@ use crate::base::SourceFile;
 use crate::debug::scene::Scene;
 use crate::debug::view::{CodeText, LineCrowd, crowds, current_line, original_line, ranges};
 use crate::debug::{LaneMask, WordKind, words};
-use crate::ui::tui::canvas::{Canvas, Target};
+use crate::ui::tui::canvas::{Canvas, Target, fitted};
 use crate::ui::tui::theme::Role;
 
 /// Columns of the lane bar, one a lane.
@@ -122,13 +122,12 @@ fn line(
     crowd: &LineCrowd,
     (columns, lane, right): (&Columns, u32, i64),
 ) {
-    let (mark, role) = match crowd.mark {
-        Some(mark) if mark.enabled => ("●", Role::Breakpoint),
-        Some(_) => ("○", Role::Breakpoint),
-        None => (" ", Role::Dim),
-    };
-    canvas.text(0, y, mark, role);
-    canvas.text(1, y, if crowd.focused { "▶" } else { " " }, Role::Lanes);
+    if let Some(mark) = crowd.mark {
+        canvas.text(0, y, if mark.enabled { "●" } else { "○" }, Role::Breakpoint);
+    }
+    if crowd.focused {
+        canvas.text(1, y, "▶", Role::Lanes);
+    }
     let role = if crowd.has_code { Role::Text } else { Role::Dim };
     let mut x = canvas.text(2, y, &format!("{number:>width$} ", width = columns.digits), role);
     if columns.has_lanes {
@@ -141,8 +140,9 @@ fn line(
         x = canvas.text(x, y, &format!("{count:>2} "), role);
     }
     if columns.has_others {
-        let others = if crowd.others.is_empty() { String::new() } else { format!("w{}", ranges(&crowd.others)) };
-        canvas.text(x, y, &crate::ui::tui::canvas::fitted(&others, OTHERS - 1), Role::OtherLanes);
+        if !crowd.others.is_empty() {
+            canvas.text(x, y, &fitted(&format!("w{}", ranges(&crowd.others)), OTHERS - 1), Role::OtherLanes);
+        }
         x += OTHERS;
     }
     let width = canvas.width().saturating_sub(x);
