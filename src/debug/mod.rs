@@ -42,4 +42,6 @@ pub use touch::TouchText;
 
 pub use crate::isa::nearest;
 pub use crate::launch::Overrides;
-pub use crate::machine::Schedule;
+pub use crate::launch::ron_text;
+pub use crate::machine::{LaneMask, Schedule};
+pub use crate::syntax::{WordKind, words};

@@ -91,7 +91,9 @@ impl Session {
         Ok(self.stop(departure, halt))
     }
 
-    fn departure(&self) -> Departure {
+    /// Remembers the stop that is left.
+    fn departure(&mut self) -> Departure {
+        self.earlier = Some(self.machine().clone());
         Departure { focus: self.focus, launch: self.launch() }
     }
 

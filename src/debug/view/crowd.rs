@@ -1,0 +1,123 @@
+//! Who stands on the lines of a file that are in sight, and what stops there.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::list::current_pc;
+use super::standing::{State, standings};
+use crate::base::SourceId;
+use crate::debug::breakpoints::Breakpoints;
+use crate::debug::focus::ThreadFilter;
+use crate::debug::scene::Scene;
+use crate::machine::LaneMask;
+use crate::program::{Pc, Program};
+
+/// Who stands on a line.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LineCrowd {
+    /// Whether it has instructions.
+    pub has_code: bool,
+    /// Lanes of the focused warp that stand here.
+    pub lanes: LaneMask,
+    /// Those of them that run next.
+    pub next: LaneMask,
+    /// Those of them that wait.
+    pub waiting: LaneMask,
+    /// Whether the focused lane stands here, or waits here for the frame it called.
+    pub focused: bool,
+    /// Other warps of the block that have lanes here, ascending.
+    pub others: Vec<u32>,
+    /// The breakpoint here that is looked at, or else one that is not.
+    pub mark: Option<Mark>,
+}
+
+/// A breakpoint on a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mark {
+    /// Its number.
+    pub number: u32,
+    /// Whether it is looked at.
+    pub enabled: bool,
+}
+
+/// A text whose lines have instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeText {
+    /// A PTX file.
+    Ptx(SourceId),
+    /// A file of the language that the PTX was made from, by its number.
+    Original(u32),
+}
+
+impl CodeText {
+    /// The line of the text that an instruction is of. `bytes` are those of the PTX text that matter: a number is compared sooner than
+    /// a line is found.
+    fn line(self, program: &Program, pc: Pc, bytes: &Range<u32>) -> Option<u32> {
+        match self {
+            Self::Ptx(file) => {
+                let span = program.spans.get(pc.index()).filter(|span| span.source == file && bytes.contains(&span.start))?;
+                Some(program.sources_text.file(file).line_of(span.start))
+            }
+            Self::Original(number) => {
+                let line = program.source_lines.get(pc.index()).copied().flatten().filter(|line| line.file == number)?;
+                Some(line.line)
+            }
+        }
+    }
+}
+
+/// Where the focused lane stands in the language that the PTX was made from: the file's number, its name, and the line.
+pub fn original_line(scene: &Scene<'_>) -> Option<(u32, String, u32)> {
+    let (program, pc) = (scene.program(), current_pc(scene));
+    let line = program.source_lines.get(pc.index()).copied().flatten()?;
+    let (_, name) = program.source_files.iter().find(|(number, _)| *number == line.file)?;
+    Some((line.file, name.clone(), line.line))
+}
+
+/// Who stands on the lines `lines` of a text; an entry for each.
+pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, lines: Range<u32>) -> Vec<LineCrowd> {
+    let mut crowds = vec![LineCrowd::default(); lines.len()];
+    let program = scene.program();
+    let bytes = match text {
+        CodeText::Ptx(file) => {
+            let source = program.sources_text.file(file);
+            source.offset(lines.start, 1)..source.offset(lines.end.saturating_sub(1), u32::MAX).saturating_add(1)
+        }
+        CodeText::Original(_) => 0..0,
+    };
+    let line_of = |pc: Pc| {
+        let line = text.line(program, pc, &bytes).filter(|line| lines.contains(line))?;
+        Some((line - lines.start) as usize)
+    };
+    for pc in (0..program.code.len()).map(Pc::new) {
+        if let Some(crowd) = line_of(pc).and_then(|index| crowds.get_mut(index)) {
+            crowd.has_code = true;
+        }
+    }
+    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(0);
+    // A warp's line is looked up once for each place, not for each of the warps that stand there.
+    let mut places: BTreeMap<Pc, Option<usize>> = BTreeMap::new();
+    for standing in standings(scene, &ThreadFilter::of_block(&scene.focus)) {
+        let index = *places.entry(standing.pc).or_insert_with(|| line_of(standing.pc));
+        let Some(crowd) = index.and_then(|index| crowds.get_mut(index)) else { continue };
+        if standing.warp != scene.focus.warp {
+            crowd.others.push(standing.warp);
+            continue;
+        }
+        crowd.lanes |= standing.lanes;
+        crowd.next |= standing.lanes & next;
+        crowd.waiting |= if standing.state == State::Ready { 0 } else { standing.lanes };
+    }
+    crowds.iter_mut().for_each(|crowd| crowd.others.dedup());
+    if let Some(crowd) = line_of(current_pc(scene)).and_then(|index| crowds.get_mut(index)) {
+        crowd.focused = scene.frame().is_ok();
+    }
+    for breakpoint in breakpoints.iter() {
+        for index in breakpoint.pcs().iter().filter_map(|pc| line_of(*pc)) {
+            if let Some(crowd) = crowds.get_mut(index).filter(|crowd| crowd.mark.is_none_or(|mark| !mark.enabled)) {
+                crowd.mark = Some(Mark { number: breakpoint.number, enabled: breakpoint.enabled });
+            }
+        }
+    }
+    crowds
+}

@@ -1,0 +1,188 @@
+//! The panes as they are drawn: what stands in `fixtures/screens` was read and judged before it was kept.
+
+use crate::screen::{assert_screen, drawn, session, styles, text};
+use ptxdbg::debug::session::Session;
+use ptxdbg::ui::tui::keymap::KeyMap;
+use ptxdbg::ui::tui::layout::Layout;
+use ptxdbg::ui::tui::screen::{Answer, Screen};
+use ptxdbg::ui::tui::theme::Theme;
+
+/// A screen of one pane.
+fn alone(pane: &str, theme: &str) -> Screen {
+    let layout = Layout::parse("test.ron", format!("Layout(root: Pane({pane}))")).unwrap();
+    Screen::new(layout, Theme::named(theme).unwrap(), KeyMap::shipped())
+}
+
+/// Holds one pane to its file: its text, and below the styles of the dark theme and of the one without colours.
+#[track_caller]
+fn assert_pane(name: &str, pane: &str, session: &Session, (width, height): (u16, u16)) {
+    let dark = drawn(&mut alone(pane, "dark"), session, width, height);
+    let plain = drawn(&mut alone(pane, "none"), session, width, height);
+    assert_eq!(text(&dark), text(&plain), "a theme changes no text");
+    assert_screen(name, &format!("{}\n{}\n{}", text(&dark), styles(&dark), styles(&plain)));
+}
+
+/// Warp 1 of `walk` behind its loop: lanes 4n+3 go round for the last time, the others have left it. Warp 0 has passed the barrier.
+fn walking() -> Session {
+    session(
+        "debug/walk.ron",
+        &["break 22", "break 36", "disable 2", "continue", "stepi", "goto 45", "warp 1 lane 3", "stepi", "reverse-stepi"],
+    )
+}
+
+#[test]
+fn source() {
+    assert_pane("source.txt", "Source", &walking(), (100, 20));
+}
+
+#[test]
+fn registers_of_a_lane() {
+    assert_pane("registers.txt", "Registers()", &walking(), (76, 10));
+}
+
+#[test]
+fn registers_of_a_warp() {
+    assert_pane("registers_warp.txt", "Registers(of: Warp)", &walking(), (100, 18));
+}
+
+#[test]
+fn cfg() {
+    assert_pane("cfg.txt", "Cfg", &walking(), (60, 40));
+}
+
+#[test]
+fn cfg_of_a_loop_with_branches() {
+    assert_pane("cfg_collatz.txt", "Cfg", &diverged(), (60, 60));
+}
+
+#[test]
+fn cfg_where_rows_are_few() {
+    assert_pane("cfg_rows.txt", "Cfg", &diverged(), (60, 30));
+}
+
+#[test]
+fn cfg_as_a_list() {
+    assert_pane("cfg_list.txt", "Cfg", &diverged(), (70, 7));
+}
+
+#[test]
+fn warps() {
+    assert_pane("warps.txt", "Warps", &diverged(), (80, 9));
+}
+
+#[test]
+fn warps_of_several_kinds() {
+    assert_pane("warps_walk.txt", "Warps", &walking(), (80, 8));
+}
+
+#[test]
+fn sync() {
+    assert_pane("sync.txt", "Sync", &session("faults/barrier_deadlock.ron", &["continue"]), (90, 8));
+}
+
+#[test]
+fn stack() {
+    assert_pane("stack.txt", "Stack", &called(), (70, 6));
+}
+
+#[test]
+fn locals() {
+    assert_pane("locals.txt", "Locals", &diverged(), (70, 6));
+}
+
+#[test]
+fn watches() {
+    assert_pane("watches.txt", "Watches", &watched(), (70, 8));
+}
+
+#[test]
+fn breakpoints() {
+    assert_pane("breakpoints.txt", "Breakpoints", &watched(), (90, 9));
+}
+
+#[test]
+fn timeline() {
+    assert_pane("timeline.txt", "Timeline", &watched(), (70, 3));
+}
+
+#[test]
+fn timeline_in_one_row() {
+    assert_pane("timeline_row.txt", "Timeline", &watched(), (70, 1));
+}
+
+#[test]
+fn findings() {
+    assert_pane("findings.txt", "Findings", &session("faults/barrier_deadlock.ron", &["continue"]), (90, 8));
+}
+
+#[test]
+fn help() {
+    assert_pane("help.txt", "Help", &walking(), (90, 16));
+}
+
+#[test]
+fn memory() {
+    assert_pane("memory.txt", "Memory(of: Shared)", &walking(), (90, 12));
+}
+
+#[test]
+fn memory_of_a_matrix() {
+    assert_pane("memory_matrix.txt", "Memory(of: Global)", &session("small/looking.ron", &["stepi 20"]), (60, 9));
+}
+
+/// `collatz` where lane 0, whose number is 1, has left the loop and the others are in it.
+fn diverged() -> Session {
+    session("debug/collatz.ron", &["run-to divergence", "stepi", "stepi", "stepi", "stepi"])
+}
+
+fn called() -> Session {
+    session("debug/collatz.ron", &["break _Z6triplej", "continue"])
+}
+
+fn watched() -> Session {
+    let lines = ["break 71", "tbreak 112 if %r20 > 3", "catch barrier", "display %r18", "display %r18@*", "display steps", "continue"];
+    let more = ["continue", "continue", "mark here", "continue", "continue", "goto here", "disable 3"];
+    session("debug/collatz.ron", &[&lines[..], &more[..]].concat())
+}
+
+#[test]
+fn every_shipped_layout_at_two_sizes() {
+    for (name, text_of_file) in ptxdbg::ui::tui::layout::shelf::SHIPPED {
+        let layout = Layout::parse(name, text_of_file.to_string()).unwrap();
+        let mut screen = Screen::new(layout, Theme::default(), KeyMap::shipped());
+        let shown = |screen: &mut Screen, size: (u16, u16)| text(&drawn(screen, &walking(), size.0, size.1));
+        assert_screen(&format!("layout_{name}.txt"), &format!("{}\n{}", shown(&mut screen, (80, 24)), shown(&mut screen, (200, 60))));
+    }
+}
+
+#[test]
+fn registers_that_changed() {
+    // `add.u32 %r7, %r7, %r3` for the first time: %r7 of lane 5 was 0, and is 105.
+    let session = session("debug/walk.ron", &["break 36", "continue", "lane 5", "stepi"]);
+    assert_pane("registers_changed.txt", "Registers()", &session, (76, 7));
+    assert_pane("registers_warp_changed.txt", "Registers(of: Warp, only: \"%r\")", &session, (76, 11));
+}
+
+#[test]
+fn memory_that_changed() {
+    assert_pane("memory_changed.txt", "Memory(of: Shared)", &session("debug/walk.ron", &["break 31", "continue", "stepi"]), (90, 8));
+}
+
+#[test]
+fn original() {
+    assert_pane("original.txt", "Original", &diverged(), (80, 16));
+    let nowhere = drawn(&mut alone("Original", "dark"), &walking(), 80, 3);
+    assert!(text(&nowhere).contains("no .loc says"));
+}
+
+#[test]
+fn original_and_ptx_take_turns() {
+    let (mut screen, session) = (alone("Source", "dark"), diverged());
+    let title = |screen: &mut Screen| text(&drawn(screen, &session, 80, 12)).chars().take(14).collect::<String>();
+    assert_eq!(title(&mut screen), "─[collatz.ptx ");
+    screen.key("F3".parse().unwrap());
+    assert_eq!(title(&mut screen), "─[collatz.cu ·");
+    assert_eq!(screen.key("F9".parse().unwrap()), Answer::Command("break collatz.cu:14".to_string()));
+    screen.key("F3".parse().unwrap());
+    assert_eq!(title(&mut screen), "─[collatz.ptx ");
+}
