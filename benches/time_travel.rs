@@ -32,6 +32,15 @@ use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
 
 const FILE: &str = "benches/kernels/sgemm_large.ron";
 
+/// The other kernels that are recorded.
+const RECORDED: &[&str] = &[
+    "benches/kernels/saxpy.ron",
+    "benches/kernels/reduce.ron",
+    "benches/kernels/histogram.ron",
+    "benches/kernels/nbody.ron",
+    "benches/kernels/collatz.ron",
+];
+
 /// Runs of each kind; the shortest counts.
 const ROUNDS: usize = 7;
 
@@ -39,30 +48,31 @@ const ROUNDS: usize = 7;
 const STEPS: usize = 400;
 
 fn main() {
-    let job = Job::load(FILE);
-    let mut done = job.start();
-    job::run(&mut done);
-    println!("{FILE}: {} ticks, {} thread-instructions", done.tick(), done.thread_instructions());
-    recording(&job);
+    for file in RECORDED.iter().chain([&FILE]) {
+        recording(file);
+    }
     stepping_back();
     continuing_back();
     last_write();
 }
 
-fn recording(job: &Job) {
+fn recording(file: &str) {
+    let job = Job::load(file);
     let (mut alone, mut recorded) = (Duration::MAX, Duration::MAX);
+    let mut ran = 0;
     for _ in 0..ROUNDS {
         let mut machine = job.start();
         alone = alone.min(time(|| job::run(&mut machine)));
-        let mut session = session();
+        ran = machine.thread_instructions();
+        let mut session = session(file);
         recorded = recorded.min(time(|| to_end(&mut session)));
     }
     let more = (recorded.as_secs_f64() / alone.as_secs_f64() - 1.0) * 100.0;
-    println!("recording: alone {alone:.1?}, recorded {recorded:.1?}: {more:.1} % more");
+    println!("{file}: {ran} thread-instructions alone {alone:.1?}, recorded {recorded:.1?}: {more:.1} % more");
 }
 
 fn stepping_back() {
-    let mut session = session();
+    let mut session = session(FILE);
     to_end(&mut session);
     session.focus.block = [19, 19, 0];
     let step = Goal::Instruction { count: 1, over_calls: false };
@@ -76,7 +86,7 @@ fn continuing_back() {
     for what in ["a breakpoint that is never hit", "a watchpoint that is never hit"] {
         let (mut forward, mut backward) = (Duration::MAX, Duration::MAX);
         for _ in 0..3 {
-            let mut session = session();
+            let mut session = session(FILE);
             watch_nothing(&mut session, what.contains("watchpoint"));
             forward = forward.min(time(|| {
                 let stop = session.resume(&Goal::Continue, Direction::Forward, &mut Unhurried).unwrap();
@@ -107,7 +117,7 @@ fn watch_nothing(session: &mut Session, memory: bool) {
 
 fn last_write() {
     // One block after the other: the first ends soon.
-    let mut session = session_of(RunOptions { resident: Some(1), ..RunOptions::default() });
+    let mut session = session_of(FILE, RunOptions { resident: Some(1), ..RunOptions::default() });
     to_end(&mut session);
     let target = Expression::parse("c[0]").unwrap().target(&session.scene()).unwrap();
     let mut found = None;
@@ -120,12 +130,12 @@ fn to_end(session: &mut Session) {
     assert!(session.ended().is_some());
 }
 
-fn session() -> Session {
-    session_of(RunOptions::default())
+fn session(file: &str) -> Session {
+    session_of(file, RunOptions::default())
 }
 
-fn session_of(options: RunOptions) -> Session {
-    let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join(FILE));
+fn session_of(file: &str, options: RunOptions) -> Session {
+    let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join(file));
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
     Session::new(opened, 0, options).unwrap()
 }

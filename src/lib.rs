@@ -7,12 +7,15 @@
 //!
 //! A *machine* is a launched grid: blocks of warps of 32 lanes, and memory. The lanes of a warp stand in *groups*, each with its own
 //! program counter and call stack; a divergent branch splits a group, and groups that come to stand at the same place merge. A *tick*
-//! is one
-//! instruction issued for one group: time is the number of ticks since launch, a total order over everything that happens. A machine
-//! run twice does the same, bit for bit, on every host.
+//! is one instruction issued for one group: time is the number of ticks since the first launch, a total order over everything that
+//! happens. A machine run twice does the same, bit for bit, on every host.
 //!
-//! A *snapshot* is a clone of the machine: memory pages, register files and blocks are shared until one side writes. Going back in time is
-//! taking an earlier snapshot and running forward again.
+//! A *snapshot* is a clone of the machine: memory pages, register files and blocks are shared until one side writes. A *timeline* is a
+//! recorded run: snapshots, and the *inputs* by which the user changed its course. Going back in time is taking an earlier snapshot and
+//! running forward again with the same inputs.
+//!
+//! A *session* is a timeline and where the user stands in it: the *focus* is the thread looked at, a *goal* is what a run is for, a *stop*
+//! is where it came to and why. Breakpoints belong to the session, not to the run. Every action of a user is a *command line*.
 //!
 //! A run ends with a [`machine::Step`]: the budget is used up, all blocks have finished, an instruction faulted, or nobody can go on. A
 //! fault of a kernel is an ordinary answer; a panic is a bug of ours.
@@ -32,23 +35,28 @@
 //! | [`launch`] | launch files, buffers, made-up launches, expectations | base, isa, program |
 //! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
 //! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
-//! | [`debug`] | the engine: opening, running, verifying; answers in plain data | all above |
+//! | [`debug`] | the engine: sessions, time travel, breakpoints, expressions, views, verifying; answers in plain data | all above |
 //! | [`command`] | the command table, parsing, completion, help, and what the commands do | base, debug |
 //! | [`ui`] | plain text and JSON, scripts, the prompt | base, command, debug |
 //! | [`args`], `main` | the command line | everything |
 //!
 //! What is *not* there matters as much. `syntax` does not know which instructions exist, and `isa` does not know the tree. `program` does
 //! not change after `sema`. `machine` knows no breakpoints, no source text, and not that time can go backwards; nothing in it reads a
-//! clock,
-//! a random source or the environment. `debug` prints nothing, and `ui` never touches the machine.
+//! clock, a random source or the environment. `debug` prints nothing, and `ui` never touches the machine.
 //!
 //! # How a kernel runs
 //!
 //! [`sema::load_file`] reads and checks a file. [`launch`] turns a launch file into a plan: buffers, parameters, dimensions. A
 //! [`machine::Device`] holds global memory across launches; [`machine::Machine::new`] launches a kernel on it and
 //! [`machine::Machine::run`] executes. Its hot loop is `machine::exec`: one match over operation families, each of which runs one
-//! function over
-//! 32 lanes with the host's vector instructions.
+//! function over 32 lanes with the host's vector instructions.
+//!
+//! # How a command is executed
+//!
+//! A front end in [`ui`] hands a line to [`command`], whose table says how it is taken apart and which handler does it. A handler asks
+//! [`debug::session::Session`]: [`debug::resume`] runs until a stop, forwards or backwards, with a [`machine::Observer`] that notes what
+//! may be one; [`debug::timeline`] goes to any time; [`debug::expression`] and [`debug::view`] look. The answer is an
+//! [`command::Outcome`], which `ui::text` puts into words.
 
 pub mod args;
 pub mod base;

@@ -177,7 +177,8 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
         return Err(Failure::Message("commands are answered as text: leave --format json out".to_string()));
     }
     let color = matches!(style(args, std::io::stdout().is_terminal()), Style::Human { color: true });
-    let welcome = text::welcome(&opened);
+    let beside = args.kernels.first().map(|kernel| kernel.with_extension("ron")).filter(|_| args.arg.is_empty());
+    let welcome = text::welcome(&opened, args.launch.first().or(beside.as_ref()).map(PathBuf::as_path));
     let session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
     let mut console = Console::new(session, args.yes);
     if prompt {

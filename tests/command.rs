@@ -1,6 +1,6 @@
 //! The command table, and what is made of it: parsing, errors, completion, hints and help.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot parse fails")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot parse fails")]
 
 use ptxdbg::command::complete::{KnownNames, complete, hint};
 use ptxdbg::command::spec::{ArgKind, CommandSpec, Repeat};

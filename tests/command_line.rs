@@ -130,7 +130,6 @@ fn what_cannot_be_used_ends_with_2() {
     assert_unusable(&["--schedule", "backwards", &two], "invalid value 'backwards'");
     assert_unusable(&["--layout", "async", &two], "--layout needs the screen, which this build does not have");
     assert_unusable(&["--async", "lazy", &two], "--async needs asynchronous copies");
-    assert_unusable(&["-e", "run", &two], "--eval needs the debugger's prompt");
     assert_unusable(&["--checks", "memory,race", &two], "--checks race: this build has no such checker");
 }
 

@@ -2,8 +2,22 @@
 
 use std::path::Path;
 
-/// What the command line does not know: the page's last sections.
-const ENDING: &str = r#".SH EXIT STATUS
+use ptxdbg::command::table::TOPICS;
+use ptxdbg::debug::settings::SETTINGS;
+
+/// What the command line does not know: the page's last sections, behind the commands.
+const ENDING: &str = r#".SH SCRIPTS
+Commands come from \fB\-x\fR and \fB\-e\fR in the order given, and then from the prompt, or from standard input if that is no terminal. Each
+is written behind \fB(ptxdbg)\fR before its answer. In a file, a line that cannot be done ends the script; lines of standard input are
+taken as typed, and the next is done all the same. Lines that start with # are comments.
+.SH FILES
+.TP
+\fB$XDG_CONFIG_HOME/ptxdbg/init\fR, \fB~/.config/ptxdbg/init\fR
+Commands that are executed before the prompt is shown first, not with \fB\-\-no\-init\fR and not where there is no prompt.
+.TP
+\fB$XDG_STATE_HOME/ptxdbg/history\fR, \fB~/.local/state/ptxdbg/history\fR
+The lines typed at the prompt.
+.SH EXIT STATUS
 .TP
 \fB0\fR
 All is well; nothing is printed to standard error.
@@ -12,8 +26,14 @@ All is well; nothing is printed to standard error.
 Something is wrong with the kernel: a diagnostic of severity error, a fault, or a value that is not what the launch file expects.
 .TP
 \fB2\fR
-The command line or a file could not be used.
+The command line, a file or a command could not be used.
 .SH EXAMPLES
+.TP
+\fBptxdbg kernel.ptx\fR
+Debug a kernel at the prompt.
+.TP
+\fBptxdbg \-\-batch kernel.ptx \-e "break 37" \-e run \-e backtrace\fR
+Say who comes to line 37 first, and from where.
 .TP
 \fBptxdbg \-\-check kernel.ptx\fR
 Report all mistakes in a file.
@@ -46,5 +66,28 @@ fn manual_page() -> std::io::Result<String> {
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
-    Ok(String::from_utf8_lossy(&page).into_owned() + ENDING)
+    Ok(String::from_utf8_lossy(&page).into_owned() + &command_list() + ENDING)
+}
+
+/// All commands by topic, from the table.
+fn command_list() -> String {
+    let mut text =
+        ".SH COMMANDS\nA command can be shortened as long as it is the only one that begins so; \\fBhelp\\fR explains each.\n".to_string();
+    for topic in TOPICS {
+        text += &format!(".SS {}\n", topic.summary);
+        for spec in topic.commands {
+            let also = if spec.aliases.is_empty() { String::new() } else { format!(" ({})", spec.aliases.join(", ")) };
+            text += &format!(".TP\n\\fB{}\\fR{}\n{}.\n", escaped(&spec.usage()), escaped(&also), escaped(spec.summary));
+        }
+    }
+    text += ".SS Settings\n";
+    for setting in SETTINGS {
+        text += &format!(".TP\n\\fBset {}\\fR {}\n{}\n", escaped(setting.name), setting.kind.in_words(), escaped(setting.help));
+    }
+    text
+}
+
+/// As the manual's formatter takes it literally.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('-', "\\-")
 }

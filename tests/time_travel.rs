@@ -177,3 +177,37 @@ fn breakpoints_stop_both_ways_at_the_same_places() {
     assert_eq!(forward, backward);
     assert_eq!(session.breakpoints.get(1).unwrap().hits, 8, "going back counts nothing");
 }
+
+#[test]
+fn a_step_back_over_a_call_stops_at_a_breakpoint_inside() {
+    let mut session = session("debug/walk.ron", 0);
+    session.settings.step_unit = StepUnit::Lane;
+    let advance = Goal::Advance { pcs: Location::parse("28").unwrap().resolve(session.program(), None).unwrap().pcs, this_frame: false };
+    assert_eq!(lines(&mut session, &advance, Direction::Forward, 1), [28]);
+    let number = break_at(&mut session, "8");
+    let back = Goal::Line { count: 1, over_calls: true };
+    let stop = run(&mut session, &back, Direction::Backward);
+    assert!(matches!(stop.reasons[..], [Reason::Breakpoint { .. }]), "{:?}", stop.reasons);
+    assert_eq!(session.program().line(session.scene().group().unwrap().pc), 8);
+    session.breakpoints.delete(number).unwrap();
+    assert_eq!(lines(&mut session, &back, Direction::Backward, 1), [26], "the call whose first instruction was next");
+}
+
+#[test]
+fn many_steps_back_are_as_one_step_back_many_times() {
+    for (file, case) in DIVERGENT {
+        let (mut once, mut often) = (session(file, *case), session(file, *case));
+        for session in [&mut once, &mut often] {
+            session.settings.divergent_step = DivergentStep::Wait;
+            session.seek(90_000, &mut Unhurried);
+            let focus = session.machine().resident_blocks().next().map(|block| {
+                let warp = block.warps.iter().position(|warp| warp.live != 0).unwrap_or(0);
+                ptxdbg::debug::focus::Focus { block: block.index, warp: warp as u32, ..session.focus }
+            });
+            session.focus = focus.unwrap_or_default();
+        }
+        run(&mut once, &Goal::Instruction { count: 7, over_calls: false }, Direction::Backward);
+        (0..7).for_each(|_| drop(run(&mut often, &STEP, Direction::Backward)));
+        assert_eq!((once.time(), once.focus), (often.time(), often.focus), "{file}");
+    }
+}

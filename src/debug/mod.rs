@@ -1,9 +1,14 @@
 //! The engine between the core and the front ends: it opens what the command line names, runs it, judges it, and answers in plain
 //! data. Nothing here prints.
 //!
-//! [`open`](open::open) turns files into a program and a plan of launches; [`run_case`] runs the launches of one case in order on
-//! the same memory; [`verify_case`] compares what they leave behind and finds who wrote a wrong element; [`summarize`] says what a
-//! run came to.
+//! Opening and verifying: [`open`](open::open) turns files into a program and a plan of launches; [`run_case`] runs the launches of
+//! one case in order on the same memory; [`verify_case`] compares what they leave behind and finds who wrote a wrong element;
+//! [`summarize`] says what a run came to.
+//!
+//! Debugging: a [`session`] stands somewhere in a [`timeline`]; [`resume`] moves it, forwards and backwards, until one of its
+//! [`breakpoints`] or what else it was asked for stops it, and finds who wrote what. A [`scene`] is the machine as the [`focus`]ed thread
+//! sees it: [`expression`]s are evaluated in it to [`value`]s, the [`view`]s are made from it, and [`explain`] says what its next
+//! instruction does. An [`edit`] changes it.
 
 pub mod argument;
 pub mod breakpoints;
@@ -23,6 +28,7 @@ pub mod settings;
 pub mod stop;
 pub mod symbols;
 pub mod target;
+pub mod timeline;
 pub mod transfer;
 pub mod usage;
 pub mod value;
@@ -32,7 +38,6 @@ mod fault;
 mod launcher;
 mod run;
 mod summary;
-pub mod timeline;
 mod touch;
 mod verify;
 mod writer;

@@ -88,13 +88,21 @@ impl Console {
                 continue;
             }
             let before = self.session.focus;
+            let commands = self.breakpoint_commands();
             let outcome = match self.confirmed(&line, front, out)? {
                 Ok(outcome) => outcome,
                 Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
             };
             match outcome {
                 Outcome::Quit => return Ok(Flow::Quit),
-                Outcome::Stop(stop) => pending = self.stopped(&stop, before, out)?.into(),
+                Outcome::Stop(stop) => {
+                    let numbers: Vec<u32> = stop.reasons.iter().filter_map(Reason::number).collect();
+                    let due = commands.into_iter().filter(|(number, _)| numbers.contains(number));
+                    pending = due.flat_map(|(_, lines)| lines).collect();
+                    let lines = pending.len();
+                    pending.retain(|line| line != "silent");
+                    self.stopped(&stop, before, pending.len() < lines, out)?;
+                }
                 Outcome::Collect(numbers) => {
                     let lines = collect(&mut pending, front, out)?;
                     self.give_commands(&numbers, &lines);
@@ -130,22 +138,22 @@ impl Console {
         execute(line, &mut Context { session: &mut self.session, desk: &mut self.desk, pace: &mut *pace, confirmed })
     }
 
-    /// Writes a stop and what is displayed at stops; the commands of the breakpoints that stopped.
-    fn stopped(&mut self, stop: &Stop, before: Focus, out: &mut dyn Write) -> io::Result<Vec<String>> {
+    /// Writes a stop and what is displayed at stops, unless its commands begin with `silent`.
+    fn stopped(&mut self, stop: &Stop, before: Focus, silent: bool, out: &mut dyn Write) -> io::Result<()> {
         self.wrong |= stop.reasons.iter().any(|reason| matches!(reason, Reason::Fault(_)));
-        let numbers = stop.reasons.iter().filter_map(Reason::number);
-        let breakpoints = numbers.filter_map(|number| self.session.breakpoints.get(number).ok());
-        let mut commands: Vec<String> = breakpoints.flat_map(|breakpoint| breakpoint.commands.clone()).collect();
-        if commands.first().is_some_and(|first| first == "silent") {
-            commands.remove(0);
-            return Ok(commands);
+        if silent {
+            return Ok(());
         }
         out.write_all(text::stop(&self.session, stop, before).as_bytes())?;
         let is_over = stop.reasons.iter().any(|reason| matches!(reason, Reason::Ended));
-        if !is_over {
-            out.write_all(text::displays(&display::shown(&self.session)).as_bytes())?;
-        }
-        Ok(commands)
+        let displays = if is_over { Vec::new() } else { display::shown(&self.session) };
+        out.write_all(text::displays(&displays).as_bytes())
+    }
+
+    /// The commands of each breakpoint that has some. They are noted before a run, because a temporary one is gone when it has stopped.
+    fn breakpoint_commands(&self) -> Vec<(u32, Vec<String>)> {
+        let breakpoints = self.session.breakpoints.iter().filter(|breakpoint| !breakpoint.commands.is_empty());
+        breakpoints.map(|breakpoint| (breakpoint.number, breakpoint.commands.clone())).collect()
     }
 
     /// Gives commands to breakpoints; one that was deleted meanwhile gets none.

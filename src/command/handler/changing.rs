@@ -78,7 +78,7 @@ fn put(context: &mut Context<'_>, piece: &Piece) -> Answer {
 
 pub fn show(context: &mut Context<'_>, call: &Call) -> Answer {
     let settings = &context.session.settings;
-    let row = |setting: &Setting| format!("{:16} {:8} {}\n", setting.name, (setting.get)(settings), setting.help);
+    let row = |setting: &Setting| format!("{:16} {:8} ({})\n", setting.name, (setting.get)(settings), setting.kind.in_words());
     let text = match call.piece("SETTING") {
         Some(name) => row(setting(name)?),
         None => SETTINGS.iter().map(row).collect(),

@@ -9,9 +9,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("SETTING VALUE | PLACE = VALUE", ArgKind::Assignment)],
         summary: "Change a setting, a register or memory",
         help: "'set SETTING VALUE' changes a setting; 'show' lists them.\n\n\
-            'set PLACE = VALUE' writes a register of the focused lane (%r1), of several lanes (%r1@0..7) or of all (%r1@*), a variable, or \
-            memory. What was recorded behind the present time is dropped, because it would be different now: that is asked first, and in a \
-            script it takes --yes.",
+            'set PLACE = VALUE' writes a register of the focused lane (%r1), of several lanes (%r1@0..7) or of all (%r1@*), a variable, \
+            or memory. What was recorded behind the present time is dropped, because it would be different now: that is asked first, and \
+            in a script it takes --yes.",
         examples: &["set listsize 20", "set %r1 = 5"],
         handler: handler::set,
         ..PLAIN
@@ -30,7 +30,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "show",
         args: &[ArgSpec::new("SETTING", ArgKind::Setting).optional()],
         summary: "Show the settings",
-        help: "Shows a setting, or all of them with what they do.",
+        help: "Shows the value of a setting, or of all, and what else it can be. 'help SETTING' says what it does.",
         examples: &["show", "show listsize"],
         handler: handler::show,
         ..PLAIN
@@ -39,8 +39,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "dump",
         args: &[ArgSpec::new("FILE", ArgKind::File), ArgSpec::new("MEMORY", ArgKind::Expression)],
         summary: "Write memory to a file",
-        help: "Writes a buffer, a variable or a range of memory to a file: with its type and shape to FILE.npy, as bare bytes to any other \
-            name.",
+        help: "Writes a buffer, a variable or a range of memory to a file: with its type and shape to FILE.npy, as bare bytes to any \
+            other name.",
         examples: &["dump out.npy out"],
         handler: handler::dump,
         ..PLAIN

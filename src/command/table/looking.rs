@@ -15,9 +15,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[EXPRESSION],
         suffix: Suffix::Format,
         summary: "Show the value of an expression",
-        help: "Names in an expression are registers and predicates of the focused lane (%r1, %p1), special registers (%tid.x), parameters, \
-            variables and buffers; C's operators and casts work on them; *(f32*)%rd1 is memory. %r1@* is the register in all lanes of the warp, %r1@0..7 in some; any(), all(), \
-            min(), max(), sum() and uniform() answer over lanes.\n\n\
+        help: "Names in an expression are registers and predicates of the focused lane (%r1, %p1), special registers (%tid.x), \
+            parameters, variables and buffers; C's operators and casts work on them; *(f32*)%rd1 is memory. %r1@* is the register in all \
+            lanes of the warp, %r1@0..7 in some; any(), all(), min(), max(), sum() and uniform() answer over lanes.\n\n\
             Formats: x hex, d signed, u unsigned, o octal, t binary, f float, a address, c character.",
         examples: &["print %r1", "p/x %r1", "p %r1@*", "p %r1 * 4 + 1"],
         handler: handler::print,
@@ -28,8 +28,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("ADDRESS", ArgKind::Expression).optional()],
         suffix: Suffix::Examine,
         summary: "Show memory",
-        help: "Shows memory from an address on. Behind the slash stand how many units, the format (as print's) and the unit: b 1 byte, h 2, \
-            w 4, g 8. Without an address goes on where it ended.",
+        help: "Shows memory from an address on. Behind the slash stand how many units, the format (as print's) and the unit: b 1 byte, h \
+            2, w 4, g 8. Without an address goes on where it ended.",
         examples: &["x/8xw out", "x/4fw out"],
         repeats: Repeat::GoOn,
         handler: handler::examine,
@@ -78,8 +78,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "explain",
         args: &[LOCATION],
         summary: "Say what an instruction does, with the values it has now",
-        help: "Says in words what the instruction does that the focused lane executes next, or the one at a location; with the present values \
-            of its operands and the result they will give.",
+        help: "Says in words what the instruction does that the focused lane executes next, or the one at a location; with the present \
+            values of its operands and the result they will give.",
         examples: &["explain", "explain 37"],
         handler: views::explain,
         ..PLAIN
@@ -88,8 +88,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "cfg",
         args: &[ArgSpec::new("FUNCTION", ArgKind::Location).optional()],
         summary: "Show the control-flow graph, with the lanes in each block",
-        help: "Lists the basic blocks of the present function, or of another: their lines, where they lead, loops, where divergent lanes meet, \
-            and how many lanes of the focused warp stand in each.",
+        help: "Lists the basic blocks of the present function, or of another: their lines, where they lead, loops, where divergent lanes \
+            meet, and how many lanes of the focused warp stand in each.",
         examples: &["cfg"],
         handler: views::control_flow,
         ..PLAIN
@@ -108,8 +108,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("REGISTER", ArgKind::Register).optional()],
         suffix: Suffix::Format,
         summary: "List the registers of the focused lane",
-        help: "Lists the registers that code of the selected frame names, with their types and values; with a name, that one; with a name \
-            that ends with *, all that begin so. With @* behind it, their values in all lanes of the warp.",
+        help: "Lists the registers that code of the selected frame names, with their types and values; with a name, that one; with a \
+            name that ends with *, all that begin so. With @* behind it, their values in all lanes of the warp.",
         examples: &["info registers", "info registers %r1", "info registers/x %rd*", "info registers %r*@*"],
         handler: views::registers,
         ..PLAIN

@@ -15,8 +15,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         aliases: &["rsi"],
         args: &[UNIT, COUNT],
         summary: "Take one instruction back, or N of them",
-        help: "Goes back to before the last instruction that the focused warp executed; with a unit, that its lane, its block or the grid \
-            executed. Registers, memory and all other warps are as they were.",
+        help: "Goes back to before the last instruction that the focused warp executed; with a unit, that its lane, its block or the \
+            grid executed. Registers, memory and all other warps are as they were.",
         examples: &["reverse-stepi", "rsi 10", "rsi lane"],
         repeats: Repeat::Same,
         handler: |context, call| running::step(context, call, Step::Instruction, false, Direction::Backward),
@@ -80,8 +80,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "goto",
         args: &[ArgSpec::new("TICK", ArgKind::Tick)],
         summary: "Go to any time: a tick, start, end or a mark",
-        help: "Goes to a tick: the number of warp-instructions issued before. 'start' is tick 0, 'end' the end of the run; +N and -N count from \
-            now; a name is a mark. A tick that was not reached yet is run to; no breakpoint stops on the way.",
+        help: "Goes to a tick: the number of warp-instructions issued before. 'start' is tick 0, 'end' the end of the run; +N and -N \
+            count from now; a name is a mark. A tick that was not reached yet is run to; no breakpoint stops on the way.",
         examples: &["goto 1,234", "goto start", "goto before-loop"],
         handler: handler::goto,
         ..PLAIN
@@ -134,9 +134,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "last",
         args: &[PLACE],
         summary: "Find who wrote the present value of a register or of memory",
-        help: "Finds the last write to a place before the present time, and shows its tick, thread, instruction, and the value before and \
-            after. A place is a register of the focused lane, a predicate, a variable, or memory behind an address. Enter on an empty line \
-            goes there.",
+        help: "Finds the last write to a place before the present time, and shows its tick, thread, instruction, and the value before \
+            and after. A place is a register of the focused lane, a predicate, a variable, or memory behind an address. Enter on an \
+            empty line goes there.",
         examples: &["last %r7", "last %p1"],
         handler: handler::last,
         ..PLAIN

@@ -32,8 +32,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         aliases: &["c", "cont"],
         args: &[COUNT],
         summary: "Run until something stops the kernel",
-        help: "Runs all warps, in the order that the seed gives, until a breakpoint, a watchpoint, a catchpoint, a fault or the end of the \
-            kernel stops them. With a number, lets all stops but the N-th pass. The focus moves to the thread that stopped.",
+        help: "Runs all warps, in the order that the seed gives, until a breakpoint, a watchpoint, a catchpoint, a fault or the end of \
+            the kernel stops them. With a number, lets all stops but the N-th pass. The focus moves to the thread that stopped.",
         examples: &["continue", "c 3"],
         repeats: Repeat::Same,
         handler: |context, call| handler::run_on(context, call, Direction::Forward),
@@ -44,11 +44,11 @@ pub const COMMANDS: &[CommandSpec] = &[
         aliases: &["si"],
         args: &[UNIT, COUNT],
         summary: "Execute one instruction, or N of them",
-        help: "Executes the next instruction of the focused warp, for those of its lanes that stand there. Other warps stand still, unless \
-            the focused one needs them: a warp that waits at a barrier lets others run just as far as it takes, and the answer says how \
-            far.\n\n\
-            A unit says whose instruction is meant: the focused lane's, its warp's, any of its block's, or any of the grid's. Without one \
-            'set step-unit' decides. 'set divergent-step' decides what becomes of the focus when other lanes of the warp run first.",
+        help: "Executes the next instruction of the focused warp, for those of its lanes that stand there. Other warps stand still, \
+            unless the focused one needs them: a warp that waits at a barrier lets others run just as far as it takes, and the answer \
+            says how far.\n\n\
+            A unit says whose instruction is meant: the focused lane's, its warp's, any of its block's, or any of the grid's. Without \
+            one 'set step-unit' decides. 'set divergent-step' decides what becomes of the focus when other lanes of the warp run first.",
         examples: &["stepi", "si 10", "stepi lane", "si grid 100"],
         repeats: Repeat::Same,
         handler: |context, call| handler::step(context, call, Step::Instruction, false, Direction::Forward),
@@ -92,8 +92,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "finish",
         aliases: &["fin"],
         summary: "Run until the selected frame returns",
-        help: "Runs until the function of the selected frame has returned to its caller. The kernel itself has no caller: there \
-            continue runs to the end.",
+        help: "Runs until the function of the selected frame has returned to its caller. The kernel itself has no caller: there continue \
+            runs to the end.",
         examples: &["finish"],
         handler: |context, _| handler::finish(context, Direction::Forward),
         ..PLAIN

@@ -19,8 +19,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "save session",
         args: &[FILE],
         summary: "Write breakpoints, marks, displays and the position to a file",
-        help: "Writes what one has set up: breakpoints, marks, displays, settings, time and focus. 'load session' brings it back, in another \
-            run of the same kernel too: a run is the same every time.",
+        help: "Writes what one has set up: breakpoints, marks, displays, settings, time and focus. 'load session' brings it back, in \
+            another run of the same kernel too: a run is the same every time.",
         examples: &["save session bug.ron"],
         handler: handler::save,
         ..PLAIN

@@ -19,8 +19,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "A location is a line of the PTX file (37) or of a source file (saxpy.cu:12), a label, a kernel or function, the number of \
             an instruction (*0x12), or all instructions of a form (op atom.*). Without one it is where the focused lane stands.\n\n\
             THREADS limits it to some threads, as 'block 1,0,0 warp 2 lane 0-7'. A condition is evaluated for each lane: the kernel \
-            stops where it is true for one of them, and the focus moves to that lane. The threads of a breakpoint set without THREADS are \
-            all of the grid.",
+            stops where it is true for one of them, and the focus moves to that lane. The threads of a breakpoint set without THREADS \
+            are all of the grid.",
         examples: &["break 37", "break 37 warp 1 lane 0-7", "b 37 if %r1 > 100", "break op atom.*"],
         handler: |context, call| handler::breakpoint(context, call, false),
         ..PLAIN
@@ -39,9 +39,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "watch",
         args: &[PLACE, THREADS, CONDITION],
         summary: "Stop when a register or memory changes",
-        help: "Stops behind the instruction that writes another value to the place, and says which lane wrote it, the old value and the new. \
-            A place is a register of the focused lane (%r1), of several (%r1@0..7) or of all (%r1@*), a variable, or memory behind an \
-            address. Backwards it stops before the write.",
+        help: "Stops behind the instruction that writes another value to the place, and says which lane wrote it, the old value and the \
+            new. A place is a register of the focused lane (%r1), of several (%r1@0..7) or of all (%r1@*), a variable, or memory behind \
+            an address. Backwards it stops before the write.",
         examples: &["watch %r1", "watch %r1 if %r1 > 100"],
         handler: |context, call| handler::watch(context, call, WatchMode::Change),
         ..PLAIN
@@ -96,8 +96,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "commands",
         args: &[NUMBERS],
         summary: "Give commands that are executed when a breakpoint stops",
-        help: "The lines that follow, up to one that says 'end', are executed whenever one of these breakpoints stops; without a number it \
-            is the last that was made. 'silent' as the first line keeps the stop itself from being printed. No lines at all take them away.",
+        help: "The lines that follow, up to one that says 'end', are executed whenever one of these breakpoints stops; without a number \
+            it is the last that was made. 'silent' as the first line keeps the stop itself from being printed. No lines at all take them \
+            away.",
         examples: &["commands 1"],
         handler: handler::commands,
         ..PLAIN

@@ -24,6 +24,16 @@ struct Past {
     focus: Focus,
 }
 
+/// A stop in the past.
+struct PastStop {
+    time: Tick,
+    focus: Focus,
+    reasons: Vec<Reason>,
+}
+
+/// The user does not want to wait any longer.
+struct Interrupted;
+
 /// What to do with an instruction, seen from the present backwards.
 enum Choice {
     /// Go there.
@@ -40,10 +50,8 @@ impl Session {
     pub(super) fn run_backward(&mut self, goal: &Goal, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
         match goal {
             Goal::Continue => Ok(self.continue_back(pace)),
-            Goal::Instruction { count, over_calls } => {
-                self.repeat_back(*count, pace, |session, pace| session.instruction_back(*over_calls, pace))
-            }
-            Goal::Line { count, over_calls } => self.repeat_back(*count, pace, |session, pace| session.line_back(*over_calls, pace)),
+            Goal::Instruction { count, over_calls } => Ok(self.instructions_back(*count, *over_calls, pace)),
+            Goal::Line { count, over_calls } => Ok(self.lines_back(*count, *over_calls, pace)),
             Goal::Finish => {
                 let origin = self.origin()?;
                 let depth = origin.selected_depth;
@@ -65,25 +73,30 @@ impl Session {
         }
     }
 
-    fn repeat_back(
-        &mut self,
-        count: u64,
-        pace: &mut dyn Pace,
-        mut step: impl FnMut(&mut Self, &mut dyn Pace) -> Halt,
-    ) -> Result<Halt, ResumeError> {
+    fn lines_back(&mut self, count: u64, over_calls: bool, pace: &mut dyn Pace) -> Halt {
         let mut halt = Halt::because(Reason::Done);
-        for _ in 0..count {
-            halt = step(self, pace);
+        for index in 0..count {
+            if index > 0 && !pace.go_on(self.progress()) {
+                return Halt::because(Reason::Interrupted);
+            }
+            halt = self.line_back(over_calls, pace);
             if !matches!(halt.reasons.as_slice(), [Reason::Done]) {
                 break;
             }
         }
-        Ok(halt)
+        halt
     }
 
-    fn instruction_back(&mut self, over_calls: bool, pace: &mut dyn Pace) -> Halt {
+    fn instructions_back(&mut self, count: u64, over_calls: bool, pace: &mut dyn Pace) -> Halt {
         let depth = self.origin().map_or(u32::MAX, |origin| origin.depth);
-        self.back_to(pace, move |past| if over_calls && past.depth > depth { Choice::On } else { Choice::Stop })
+        let mut left = count;
+        self.back_to(pace, move |past| {
+            if over_calls && past.depth > depth {
+                return Choice::On;
+            }
+            left = left.saturating_sub(1);
+            if left == 0 { Choice::Stop } else { Choice::On }
+        })
     }
 
     /// To the first instruction of the line that was executed before; of the present line, if the session stands inside it.
@@ -117,29 +130,41 @@ impl Session {
         Ok(self.back_to(pace, move |past| if pcs.binary_search(&past.pc).is_ok() { Choice::Stop } else { Choice::On }))
     }
 
-    /// Goes back through the instructions of what is stepped until `choose` is content.
-    fn back_to(&mut self, pace: &mut dyn Pace, mut choose: impl FnMut(&Past) -> Choice) -> Halt {
+    /// Goes back through the instructions of what is stepped until `choose` is content, or to a stop that comes before that.
+    fn back_to(&mut self, pace: &mut dyn Pace, choose: impl FnMut(&Past) -> Choice) -> Halt {
+        let (now, focus) = (self.time(), self.focus);
+        let Ok(chosen) = self.choose_past(pace, choose) else { return self.interrupted(now, focus) };
+        let bound = chosen.map(|past| past.time);
+        match self.stop_between(bound, now, pace) {
+            Err(Interrupted) => self.interrupted(now, focus),
+            Ok(Some(stop)) => self.halt_at_stop(stop),
+            Ok(None) => {
+                self.return_to(bound.unwrap_or(0));
+                self.focus = chosen.map_or(focus, |past| past.focus);
+                Halt::because(if chosen.is_some() { Reason::Done } else { Reason::Beginning })
+            }
+        }
+    }
+
+    /// The instruction that `choose` is content with, if there is one.
+    fn choose_past(&mut self, pace: &mut dyn Pace, mut choose: impl FnMut(&Past) -> Choice) -> Result<Option<Past>, Interrupted> {
         let now = self.time();
         let mut better: Option<Past> = None;
         let mut end = now;
         while let Some(begin) = self.stretch_before(end) {
             if !self.stood_still(begin, end) {
-                let Some(pasts) = self.pasts(begin, end, pace) else { return self.interrupted(now) };
-                for past in pasts.iter().rev() {
+                for past in self.pasts(begin, end, pace)?.iter().rev() {
                     match choose(past) {
                         Choice::On => {}
                         Choice::Better => better = Some(*past),
-                        Choice::Stop => return self.halt_at(past),
-                        Choice::Enough => return self.halt_at(better.as_ref().unwrap_or(past)),
+                        Choice::Stop => return Ok(Some(*past)),
+                        Choice::Enough => return Ok(better),
                     }
                 }
             }
             end = begin;
         }
-        match better {
-            Some(past) => self.halt_at(&past),
-            None => self.halt_at_beginning(),
-        }
+        Ok(better)
     }
 
     /// The beginning of the stretch that ends at `end`.
@@ -154,8 +179,8 @@ impl Session {
         own && self.timeline.compare(begin, end, |earlier, later| earlier.warp_stood_still(later, block, warp)).unwrap_or(false)
     }
 
-    /// The instructions of what is stepped in a stretch; none if the user interrupts.
-    fn pasts(&mut self, begin: Tick, end: Tick, pace: &mut dyn Pace) -> Option<Vec<Past>> {
+    /// The instructions of what is stepped in a stretch.
+    fn pasts(&mut self, begin: Tick, end: Tick, pace: &mut dyn Pace) -> Result<Vec<Past>, Interrupted> {
         let own = self.settings.step_unit;
         let mut trace = Trace {
             block: (own != StepUnit::Grid).then_some(self.focus.block),
@@ -171,74 +196,76 @@ impl Session {
                 break;
             }
             if self.time() < end && !pace.go_on(self.progress()) {
-                return None;
+                return Err(Interrupted);
             }
         }
-        Some(trace.pasts)
+        Ok(trace.pasts)
     }
 
-    fn halt_at(&mut self, past: &Past) -> Halt {
-        self.return_to(past.time);
-        self.focus = past.focus;
-        Halt::because(Reason::Done)
-    }
-
-    fn halt_at_beginning(&mut self) -> Halt {
-        self.return_to(0);
-        Halt::because(Reason::Beginning)
+    fn halt_at_stop(&mut self, stop: PastStop) -> Halt {
+        self.return_to(stop.time);
+        self.focus = stop.focus;
+        Halt { reasons: stop.reasons, others: None }
     }
 
     /// The user interrupted a way back: the session stays where it was.
-    fn interrupted(&mut self, now: Tick) -> Halt {
+    fn interrupted(&mut self, now: Tick, focus: Focus) -> Halt {
         self.return_to(now);
+        self.focus = focus;
         Halt::because(Reason::Interrupted)
     }
 
     fn continue_back(&mut self, pace: &mut dyn Pace) -> Halt {
         let (now, focus) = (self.time(), self.focus);
-        if self.watcher(None).is_idle() {
-            return self.halt_at_beginning();
-        }
-        let mut end = now;
-        while let Some(begin) = self.stretch_before(end) {
-            self.return_to(begin);
-            self.focus = focus;
-            match self.last_stop(end, now, pace) {
-                Err(()) => {
-                    self.focus = focus;
-                    return self.interrupted(now);
-                }
-                Ok(Some((time, focus, reasons))) => {
-                    self.return_to(time);
-                    self.focus = focus;
-                    return Halt { reasons, others: None };
-                }
-                Ok(None) => end = begin,
+        match self.stop_between(None, now, pace) {
+            Err(Interrupted) => self.interrupted(now, focus),
+            Ok(Some(stop)) => self.halt_at_stop(stop),
+            Ok(None) => {
+                self.return_to(0);
+                Halt::because(Reason::Beginning)
             }
         }
-        self.focus = focus;
-        self.halt_at_beginning()
+    }
+
+    /// The last stop before `now` and behind `bound`. The focus stays; where the session stands in time is left open.
+    fn stop_between(&mut self, bound: Option<Tick>, now: Tick, pace: &mut dyn Pace) -> Result<Option<PastStop>, Interrupted> {
+        if self.watcher(None).is_idle() {
+            return Ok(None);
+        }
+        let mut end = now;
+        while let Some(begin) = self.stretch_before(end).filter(|_| bound.is_none_or(|bound| end > bound + 1)) {
+            self.return_to(begin);
+            let stop = self.last_stop(end, now, pace)?;
+            if let Some(stop) = stop.filter(|stop| bound.is_none_or(|bound| stop.time > bound)) {
+                return Ok(Some(stop));
+            }
+            end = begin;
+        }
+        Ok(None)
     }
 
     /// Runs to `end` and finds the last stop before `now`.
-    fn last_stop(&mut self, end: Tick, now: Tick, pace: &mut dyn Pace) -> Result<Option<(Tick, Focus, Vec<Reason>)>, ()> {
+    fn last_stop(&mut self, end: Tick, now: Tick, pace: &mut dyn Pace) -> Result<Option<PastStop>, Interrupted> {
         let focus = self.focus;
         let mut watcher = self.watcher(None);
         // What stands before the first instruction of the stretch is a stop of this one.
         watcher.passed = Tick::MAX;
-        let mut last = None;
+        let mut last: Option<PastStop> = None;
         let mut question = NextQuestion::after(self.time());
         while self.time() < end {
             let ran = self.run_watched(end.min(question.time), &mut watcher);
             let Judged { reasons, .. } = self.judge(&mut watcher, false);
+            let found = std::mem::replace(&mut self.focus, focus);
             let time = reasons.iter().map(|reason| self.stop_time(reason)).max();
             if let Some(time) = time.filter(|time| *time < now) {
-                last = Some((time, self.focus, reasons));
+                match &mut last {
+                    Some(last) if last.time == time => last.reasons.extend(reasons),
+                    _ => last = Some(PastStop { time, focus: found, reasons }),
+                }
             }
-            self.focus = focus;
             match ran {
                 Ran::Ended => break,
-                Ran::Reached | Ran::Paused if question.is_due(self.time()) && !pace.go_on(self.progress()) => return Err(()),
+                Ran::Reached | Ran::Paused if question.is_due(self.time()) && !pace.go_on(self.progress()) => return Err(Interrupted),
                 Ran::Reached | Ran::Paused => {}
             }
         }

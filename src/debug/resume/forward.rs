@@ -13,6 +13,9 @@ use crate::debug::timeline::Ran;
 use crate::machine::{ALL_LANES, Issue, LaneMask, Tick, Unobserved};
 use crate::program::Pc;
 
+/// Steps between two questions whether to go on: each takes some microseconds.
+const STEPS: u64 = 1 << 10;
+
 /// Where the focused lane stands when a step begins.
 pub(super) struct Origin {
     /// The instruction it executes next.
@@ -76,6 +79,9 @@ impl Session {
         let mut others: Option<Others> = None;
         let mut halt = Halt::because(Reason::Done);
         for index in 0..count {
+            if index % STEPS == STEPS - 1 && !pace.go_on(self.progress()) {
+                return Ok(Halt { others, ..Halt::because(Reason::Interrupted) });
+            }
             halt = match step(self, pace) {
                 Err(_) if index > 0 => Halt::because(Reason::ThreadExited),
                 halt => halt?,

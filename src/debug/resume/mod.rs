@@ -1,6 +1,6 @@
 //! Running, forwards and backwards, until there is a reason to stop.
 //!
-//! Forwards, a [`Watcher`] notes what may be a stop and the machine pauses there; what it notes is judged ([`judge`]) with the whole
+//! Forwards, a [`watcher`] notes what may be a stop and the machine pauses there; what it notes is judged ([`judge`]) with the whole
 //! machine at hand, and most often the run goes on. Backwards, the stretch between two snapshots is run forwards in the same way,
 //! the latest stop before the present is remembered, and the session goes there; if there is none, the stretch before it is next.
 //! So both directions stop at the same places.

@@ -27,6 +27,8 @@ pub struct LineEditor {
     editor: Editor<Words, FileHistory>,
     history: Option<PathBuf>,
     color: bool,
+    /// Lines of a command that takes several are being read.
+    in_block: bool,
 }
 
 /// What the user did at the prompt.
@@ -58,11 +60,12 @@ impl LineEditor {
             let _ = editor.load_history(path);
         }
         interrupt::listen();
-        Ok(Self { editor, history, color })
+        Ok(Self { editor, history, color, in_block: false })
     }
 
     /// From now on completes the names that `session` knows.
     pub fn know(&mut self, session: &Session) {
+        self.in_block = false;
         if let Some(words) = self.editor.helper_mut() {
             words.names = KnownNames::of(session);
         }
@@ -97,7 +100,11 @@ impl LineEditor {
 }
 
 impl Front for LineEditor {
-    fn more(&mut self, prompt: &str, _: &mut dyn io::Write) -> io::Result<Option<String>> {
+    fn more(&mut self, prompt: &str, out: &mut dyn io::Write) -> io::Result<Option<String>> {
+        if !self.in_block {
+            writeln!(out, "a command a line, up to one that says end")?;
+            self.in_block = true;
+        }
         match self.line(prompt)? {
             Line::Typed(line) => Ok(Some(line)),
             Line::Dropped | Line::End => Ok(None),

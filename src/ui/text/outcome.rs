@@ -1,6 +1,6 @@
 //! What came of a command, for people.
 
-use super::report::{fault, grouped, site};
+use super::report::{fault, grouped, short_site};
 use super::stop;
 use super::table::table;
 use super::value::{printed, registers};
@@ -115,7 +115,7 @@ fn touches(what: &str, touches: &[TouchText], interrupted: bool) -> String {
 
 /// `t=8,102  block (0,0,0) warp 1 lane 5  collatz.ptx:37  mad.lo.s32 %r7, %r7, 3, 1   9 → 28`
 pub fn touch(touch: &TouchText) -> String {
-    format!("{}   {} → {}", site(&touch.site), touch.old, touch.new)
+    format!("{}   {} → {}", short_site(&touch.site), touch.old, touch.new)
 }
 
 fn marks(marks: &[(String, Mark)]) -> String {

@@ -1,5 +1,6 @@
 //! Verification and runs for people.
 
+use super::value::some_lanes;
 use crate::debug::{BufferHead, CaseReport, Failure, Fault, LaunchRun, Site, Summary, Writer};
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
@@ -66,10 +67,20 @@ pub(super) fn fault(fault: &Fault) -> String {
 
 /// `t=84  block (0,0,0) warp 1 lanes 4,6-7  file.ptx:37  mad.lo.s32 %r7, %r7, 3, 1`
 pub(super) fn site(site: &Site) -> String {
+    site_of(site, &lane_list(site.lanes))
+}
+
+/// The same, with only the first of many lanes: `lanes 2,4,6,8,… (15)`.
+pub(super) fn short_site(site: &Site) -> String {
+    let some = some_lanes(site.lanes);
+    let count = site.lanes.count_ones();
+    site_of(site, &if some.ends_with('…') { format!("lanes {some} ({count})") } else { lane_list(site.lanes) })
+}
+
+fn site_of(site: &Site, lanes: &str) -> String {
     let source = site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
     let Site { place, statement, warp, .. } = site;
-    let (block, lanes) = (triple(site.block), lane_list(site.lanes));
-    format!("t={}  block {block} warp {warp} {lanes}  {place}{source}  {statement}", grouped(site.time))
+    format!("t={}  block {} warp {warp} {lanes}  {place}{source}  {statement}", grouped(site.time), triple(site.block))
 }
 
 /// `(1,2,3)`

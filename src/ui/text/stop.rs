@@ -1,7 +1,7 @@
 //! Stops in words: why, and where.
 
 use super::outcome::touch;
-use super::report::{fault, grouped, lane_list, site};
+use super::report::{fault, grouped, lane_list, short_site};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
@@ -19,7 +19,7 @@ pub fn stop(session: &Session, stop: &Stop, before: Focus) -> String {
         lines.push(format!("focus is now {}", stop.focus));
     }
     match Site::of(&session.scene()) {
-        Ok(here) if !is_over => lines.push(site(&here)),
+        Ok(here) if !is_over => lines.push(short_site(&here)),
         Err(error) if !is_over => lines.push(format!("t={}  {}: {error}", grouped(stop.time), stop.focus)),
         _ => {}
     }
@@ -52,17 +52,17 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
     Some(text)
 }
 
-/// What other warps did meanwhile.
+/// What others did meanwhile.
 fn others(others: &Others) -> String {
     let count = grouped(others.instructions);
-    let why = match others.need {
-        Need::Barrier(id) => format!("until barrier {id} was complete"),
-        Need::Turn => "until it was this warp's turn".to_string(),
-        Need::Flag => "because this warp waits for what they write".to_string(),
-        Need::Recorded => "as recorded".to_string(),
-    };
     let instructions = if others.instructions == 1 { "instruction" } else { "instructions" };
-    format!("other warps executed {count} {instructions} {why}")
+    let executed = format!("executed {count} {instructions}");
+    match others.need {
+        Need::Barrier(id) => format!("other warps {executed} until barrier {id} was complete"),
+        Need::Turn => format!("others {executed} first: lanes of this warp, or warps whose turn it was"),
+        Need::Flag => format!("other warps {executed}: this one waits for what they write"),
+        Need::Recorded => format!("others {executed}, as recorded"),
+    }
 }
 
 fn event_name(event: Event) -> String {
@@ -75,7 +75,7 @@ fn event_name(event: Event) -> String {
 /// Which thread one looks at.
 pub fn focus(focus: &Focus, site: &Result<Box<Site>, String>) -> String {
     match site {
-        Ok(here) => format!("{focus}, thread {}\n{}\n", super::report::triple(here.thread), self::site(here)),
+        Ok(here) => format!("{focus}, thread {}\n{}\n", super::report::triple(here.thread), short_site(here)),
         Err(error) => format!("{focus}: {error}\n"),
     }
 }

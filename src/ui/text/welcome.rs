@@ -1,10 +1,12 @@
 //! What the debugger says when it starts.
 
+use std::path::Path;
+
 use super::report::triple;
 use crate::debug::Opened;
 
-/// What was opened, in one line: the kernel, how it is launched, and who said so.
-pub fn welcome(opened: &Opened) -> String {
+/// What was opened, in one line: the kernel, how it is launched, and who said so; `file` is the launch file, if there is one.
+pub fn welcome(opened: &Opened, file: Option<&Path>) -> String {
     let Some(case) = opened.plan.cases.first() else { return String::new() };
     let Some(launch) = case.launches.first() else { return String::new() };
     let kernel = opened.program.functions.get(launch.kernel.index()).map_or("", |function| &function.name);
@@ -17,6 +19,10 @@ pub fn welcome(opened: &Opened) -> String {
         1 => String::new(),
         count => format!("; the first of {count} cases, --kernel picks another"),
     };
-    let made_up = if opened.made_up.is_some() { "; the launch is made up, 'info launch' shows it" } else { "" };
-    format!("{kernel}: grid {grid}, block {block}{launches}{cases}{made_up}\n")
+    let source = match file {
+        _ if opened.made_up.is_some() => "; the launch is made up, 'info launch' shows it".to_string(),
+        Some(file) => format!(", as {} says", file.display()),
+        None => String::new(),
+    };
+    format!("{kernel}: grid {grid}, block {block}{source}{launches}{cases}\n")
 }
