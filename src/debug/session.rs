@@ -38,6 +38,8 @@ pub struct Session {
     /// What instructions take untyped registers for.
     usage: Usage,
     pub(super) visited: Visited,
+    /// The machine as it was at the stop before.
+    pub(super) earlier: Option<Machine>,
     /// What the focused warp runs to (`run-to`).
     pub(super) wanted_event: Option<Event>,
     /// For each instruction, whether it reads a flag.
@@ -110,6 +112,7 @@ impl Session {
             buffers,
             usage,
             visited,
+            earlier: None,
             wanted_event: None,
             flag_reads,
             spin: Spin::default(),
@@ -136,6 +139,12 @@ impl Session {
     /// The machine as the focused thread sees it.
     pub fn scene(&self) -> Scene<'_> {
         Scene::at(self.machine(), self.focus).with_buffers(&self.buffers).with_usage(&self.usage)
+    }
+
+    /// The machine as the focused thread saw it at the stop before, in time or as the user went; none before the first run.
+    pub fn earlier(&self) -> Option<Scene<'_>> {
+        let scene = |machine| Scene { machine, ..self.scene() };
+        self.earlier.as_ref().map(scene)
     }
 
     /// Where the session stands in time.
@@ -216,7 +225,7 @@ impl Session {
         let timeline = Timeline::new(Arc::clone(&self.program), case, options, saved.inputs).map_err(|error| error.to_string())?;
         (self.timeline, self.settings, self.breakpoints) = (timeline, settings, breakpoints);
         (self.marks, self.displays, self.focus) = (saved.marks, saved.displays, saved.focus);
-        self.visited = Visited::default();
+        (self.visited, self.earlier) = (Visited::default(), None);
         self.apply_settings();
         Ok(self.seek(saved.time, pace))
     }

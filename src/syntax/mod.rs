@@ -19,6 +19,7 @@ mod lexer;
 mod printer;
 mod problems;
 mod statements;
+mod words;
 
 pub mod tree;
 
@@ -35,6 +36,7 @@ use assemble::Assembler;
 use lexer::{Mistake, Token};
 use problems::Problems;
 use statements::Statements;
+pub use words::{WordKind, words};
 
 /// Reads a PTX file (PTX ISA, "Syntax" and "Directives", versions 1.4 to 9.x).
 ///

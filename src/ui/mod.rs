@@ -7,3 +7,5 @@ pub mod files;
 pub mod repl;
 pub mod script;
 pub mod text;
+#[cfg(feature = "tui")]
+pub mod tui;

@@ -77,12 +77,18 @@ impl Session {
     /// The goal means nothing where the session stands: the focused thread has exited, or there is no frame to finish.
     pub fn resume(&mut self, goal: &Goal, direction: Direction, pace: &mut dyn Pace) -> Result<Stop, ResumeError> {
         let before = self.focus;
+        self.leave();
         self.log.clear();
         let halt = match direction {
             Direction::Forward => self.run_forward(goal, pace)?,
             Direction::Backward => self.run_backward(goal, pace)?,
         };
         Ok(self.stop(before, halt))
+    }
+
+    /// Remembers the machine of the stop that is left.
+    fn leave(&mut self) {
+        self.earlier = Some(self.machine().clone());
     }
 
     /// The stop that ends a run.

@@ -11,6 +11,7 @@ impl Session {
     /// step back, the session stays where it was.
     pub fn seek(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
         let (before, from) = (self.focus, self.time());
+        self.leave();
         let reason = self.go_to(time, pace);
         if matches!(reason, Reason::Interrupted) && time < from {
             self.return_to(from);
@@ -37,6 +38,7 @@ impl Session {
 
     fn revisit(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
         let before = self.focus;
+        self.leave();
         let reason = self.go_to(time, pace);
         self.stop(before, Halt::because(reason))
     }

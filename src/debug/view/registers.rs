@@ -1,10 +1,12 @@
 //! `info registers`: the registers of the selected frame, of the focused lane or of all lanes of the warp.
 
+use std::ops::Range;
+
 use crate::debug::expression::register_bits;
-use crate::debug::scene::{Scene, SceneError};
+use crate::debug::scene::{Frame, Scene, SceneError};
 use crate::debug::scope::{self, RegisterPlace};
 use crate::debug::value::{Format, Lanes, Scalar, Type, Value, ValueText};
-use crate::machine::lanes_of;
+use crate::machine::{LaneMask, lanes_of};
 
 /// A register with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +17,25 @@ pub struct RegisterRow {
     pub ty: String,
     /// Its value.
     pub value: ValueText,
+}
+
+/// Which registers to show, and how.
+pub struct Wanted<'a> {
+    /// Chooses by name.
+    pub name: &'a dyn Fn(&str) -> bool,
+    /// The values of every lane that is in the function, instead of the focused one's.
+    pub all_lanes: bool,
+    /// How values are written.
+    pub format: Option<Format>,
+}
+
+/// Some of the registers that are wanted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RegisterWindow {
+    /// How many there are.
+    pub count: usize,
+    /// Those that were asked for.
+    pub rows: Vec<RegisterRow>,
 }
 
 /// The registers in scope that code names, in order of declaration. `wanted` chooses by name; with `all_lanes`, the values of every
@@ -28,32 +49,46 @@ pub fn registers(
     all_lanes: bool,
     format: Option<Format>,
 ) -> Result<Vec<RegisterRow>, SceneError> {
+    Ok(register_window(scene, &Wanted { name: &wanted, all_lanes, format }, 0..usize::MAX)?.rows)
+}
+
+/// The registers numbered `window` of those that are wanted: only their values are looked up and written.
+///
+/// # Errors
+/// The thread is not on the machine.
+pub fn register_window(scene: &Scene<'_>, wanted: &Wanted<'_>, window: Range<usize>) -> Result<RegisterWindow, SceneError> {
     let frame = scene.frame()?;
     let function = scene.function(&frame);
     let lanes = scene.lanes_in(&frame);
-    let mut rows = Vec::new();
+    let mut found = RegisterWindow::default();
     for declaration in function.registers.iter().filter(|register| register.scope.contains(&frame.pc.0)) {
-        for (name, _) in
-            declaration.components().filter(|(name, number)| function.placement.slot(declaration.bank, *number).is_some() && wanted(name))
-        {
+        let named = declaration.components().filter(|(_, number)| function.placement.slot(declaration.bank, *number).is_some());
+        for (name, _) in named.filter(|(name, _)| (wanted.name)(name)) {
             // An inner scope may hide the register of this declaration.
             let Some(place) = scope::register(function, frame.pc, &name).filter(|place| is_of(declaration, place)) else { continue };
+            found.count += 1;
+            if !window.contains(&(found.count - 1)) {
+                continue;
+            }
             let place = scope::in_effect(scene, frame.function, place);
-            let ty = Type::Scalar(place.ty);
-            let value = if all_lanes {
-                let mut values = Lanes { ty, mask: lanes, bits: [0; 32] };
-                for lane in lanes_of(lanes) {
-                    let own = scene.same_frame(&frame, lane as u32);
-                    values.bits[lane] = own.and_then(|own| register_bits(&own, &place)).unwrap_or(0);
-                }
-                Value::Lanes(Box::new(values))
-            } else {
-                Value::Scalar(Scalar::new(ty, register_bits(&frame, &place).unwrap_or(0)))
-            };
-            rows.push(RegisterRow { name, ty: place.ty.word().to_string(), value: value.text(scene, format) });
+            let value = value(scene, &frame, &place, wanted.all_lanes.then_some(lanes));
+            let value = value.text(scene, wanted.format);
+            found.rows.push(RegisterRow { name, ty: place.ty.word().to_string(), value });
         }
     }
-    Ok(rows)
+    Ok(found)
+}
+
+/// What a register holds in these lanes, or in the frame's own lane.
+fn value(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes: Option<LaneMask>) -> Value {
+    let ty = Type::Scalar(place.ty);
+    let Some(lanes) = lanes else { return Value::Scalar(Scalar::new(ty, register_bits(frame, place).unwrap_or(0))) };
+    let mut values = Lanes { ty, mask: lanes, bits: [0; 32] };
+    for lane in lanes_of(lanes) {
+        let own = scene.same_frame(frame, lane as u32);
+        values.bits[lane] = own.and_then(|own| register_bits(&own, place)).unwrap_or(0);
+    }
+    Value::Lanes(Box::new(values))
 }
 
 fn is_of(declaration: &crate::program::Register, place: &RegisterPlace) -> bool {

@@ -1,0 +1,146 @@
+//! Finding layouts by name: those that are shipped, those in the user's configuration directory, and files.
+
+use std::path::{Path, PathBuf};
+
+use super::Layout;
+use super::file::LayoutError;
+use crate::debug::{nearest, ron_text};
+
+/// The layouts as shipped: name and text.
+pub const SHIPPED: &[(&str, &str)] = &[("default", include_str!("../../../../layouts/default.ron"))];
+
+/// What `layout` and `save layout` are asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Command<'a> {
+    /// Shows a layout: its name, its file, or `next`.
+    Show(&'a str),
+    /// Writes the present layout to a file, or under a name to the configuration directory.
+    Save(&'a str),
+}
+
+/// Where layouts are found, and which of them is shown.
+#[derive(Clone, Debug, Default)]
+pub struct Shelf {
+    /// Folder of the user's own layouts.
+    folder: Option<PathBuf>,
+    shown: String,
+}
+
+/// Why a layout cannot be shown or saved.
+#[derive(Debug, thiserror::Error)]
+pub enum ShelfError {
+    /// There is none of that name.
+    #[error("there is no layout '{name}'{}", near(.nearest.as_deref()))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The most similar one.
+        nearest: Option<String>,
+        /// All names.
+        names: Vec<String>,
+    },
+    /// Its file is no layout.
+    #[error("{}", told(.0))]
+    File(LayoutError),
+    /// It cannot be written.
+    #[error("cannot write {path}: {reason}")]
+    Unwritable {
+        /// The file.
+        path: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+fn near(nearest: Option<&str>) -> String {
+    nearest.map_or(String::new(), |nearest| format!(", did you mean '{nearest}'?"))
+}
+
+fn told(error: &LayoutError) -> String {
+    match error {
+        LayoutError::Unreadable(reason) => reason.clone(),
+        LayoutError::Wrong(wrong) => {
+            let (sources, diagnostic) = &**wrong;
+            let position = sources.position(diagnostic.span);
+            format!("{}:{}:{}: {}", sources.file(diagnostic.span.source).name(), position.line, position.column, diagnostic.message)
+        }
+    }
+}
+
+impl Shelf {
+    /// A shelf with the user's own layouts in `folder`.
+    pub fn new(folder: Option<PathBuf>) -> Self {
+        Self { folder, shown: SHIPPED.first().map_or(String::new(), |(name, _)| (*name).to_string()) }
+    }
+
+    /// The names of all layouts: the shipped ones, then the user's own in alphabetical order.
+    pub fn names(&self) -> Vec<String> {
+        let mut names: Vec<String> = SHIPPED.iter().map(|(name, _)| (*name).to_string()).collect();
+        let entries = self.folder.as_ref().and_then(|folder| std::fs::read_dir(folder).ok());
+        let paths = entries.into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
+        let own = paths.filter(|path| path.extension().is_some_and(|extension| extension == "ron"));
+        let mut own: Vec<String> = own.filter_map(|path| Some(path.file_stem()?.to_str()?.to_string())).collect();
+        own.retain(|name| !names.contains(name));
+        own.sort();
+        names.extend(own);
+        names
+    }
+
+    /// The layout of a name, of a file, or behind the one that was taken last.
+    ///
+    /// # Errors
+    /// There is none, or its file is no layout.
+    pub fn take(&mut self, name: &str) -> Result<Layout, ShelfError> {
+        let names = self.names();
+        let next = || {
+            let at = names.iter().position(|name| *name == self.shown).map_or(0, |at| at + 1);
+            names.get(at % names.len().max(1)).cloned().unwrap_or_default()
+        };
+        let name = if name == "next" { next() } else { name.to_string() };
+        let layout = self.read(&name, &names)?;
+        self.shown = name;
+        Ok(layout)
+    }
+
+    /// A user's own layout wins over the shipped one of the same name.
+    fn read(&self, name: &str, names: &[String]) -> Result<Layout, ShelfError> {
+        let own = self.own(name).filter(|path| path.is_file());
+        if let Some(path) = own.or_else(|| Some(PathBuf::from(name)).filter(|path| is_path(name) && path.is_file())) {
+            let text = ron_text::read_text(&path).map_err(|reason| ShelfError::File(LayoutError::Unreadable(reason)))?;
+            return Layout::parse(&path.display().to_string(), text).map_err(ShelfError::File);
+        }
+        if let Some((name, text)) = SHIPPED.iter().find(|(shipped, _)| *shipped == name) {
+            return Layout::parse(&format!("{name}.ron"), (*text).to_string()).map_err(ShelfError::File);
+        }
+        if is_path(name) {
+            let text = ron_text::read_text(Path::new(name)).map_err(|reason| ShelfError::File(LayoutError::Unreadable(reason)))?;
+            return Layout::parse(name, text).map_err(ShelfError::File);
+        }
+        let nearest = nearest(name, names.iter().map(String::as_str)).map(str::to_string);
+        Err(ShelfError::Unknown { name: name.to_string(), nearest, names: names.to_vec() })
+    }
+
+    /// The file of the user's own layout called `name`.
+    fn own(&self, name: &str) -> Option<PathBuf> {
+        self.folder.as_ref().filter(|_| !is_path(name)).map(|folder| folder.join(format!("{name}.ron")))
+    }
+
+    /// Writes a layout to a file, or under a name to the user's folder; says where.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn save(&self, name: &str, layout: &Layout) -> Result<String, ShelfError> {
+        let path = self.own(name).unwrap_or_else(|| PathBuf::from(name));
+        let unwritable = |error: std::io::Error| ShelfError::Unwritable { path: path.display().to_string(), reason: error.to_string() };
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).map_err(unwritable)?;
+        }
+        std::fs::write(&path, layout.to_text() + "\n").map_err(unwritable)?;
+        Ok(format!("layout written to {}", path.display()))
+    }
+}
+
+/// Whether a name can only be that of a file.
+fn is_path(name: &str) -> bool {
+    name.contains(['/', '\\']) || Path::new(name).extension().is_some_and(|extension| extension == "ron")
+}

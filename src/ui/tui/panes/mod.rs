@@ -1,0 +1,136 @@
+//! The panes: each draws plain data of the engine on a canvas, and only what is in sight.
+//!
+//! A pane holds no state of the machine. What it remembers from one drawing to the next is a [`Sight`]: how far it was scrolled, where
+//! its cursor is, what was searched for.
+
+mod registers;
+mod source;
+
+use serde::{Deserialize, Serialize};
+
+use super::canvas::{Canvas, Target};
+use super::keymap::KeyMap;
+use super::theme::Role;
+use crate::debug::session::Session;
+
+/// A pane with its options, as a layout file says it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Pane {
+    /// The PTX text, and who stands where.
+    Source,
+    /// Registers of the selected frame.
+    Registers {
+        /// Of the focused lane, or of all lanes of the warp.
+        #[serde(default)]
+        of: RegistersOf,
+        /// Only those whose name contains this.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        only: String,
+    },
+}
+
+/// Whose registers are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RegistersOf {
+    /// The focused lane's.
+    #[default]
+    Lane,
+    /// The warp's: a row tells what 32 lanes hold.
+    Warp,
+}
+
+/// What a pane is drawn from.
+pub struct Look<'a> {
+    /// The session.
+    pub session: &'a Session,
+    /// What keys do.
+    pub keys: &'a KeyMap,
+    /// What was said so far, a line each.
+    pub transcript: &'a [String],
+    /// The number of the pane in its layout.
+    pub number: usize,
+    /// Whether it takes keys.
+    pub active: bool,
+}
+
+/// What a pane remembers from one drawing to the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sight {
+    /// Rows between what the pane shows by itself and what the user moved to.
+    pub down: i64,
+    /// Columns, likewise.
+    pub right: i64,
+    /// The first row that was shown.
+    pub top: i64,
+    /// What is searched for, in lower case.
+    pub search: String,
+    /// A step to the next place with it, or to the one before, that is to be made.
+    pub step: i64,
+    /// The location of the cursor, for commands, and the breakpoint that is there.
+    pub cursor: Option<(String, Option<u32>)>,
+    /// Rows that were shown, which are a page.
+    pub page: i64,
+}
+
+impl Sight {
+    /// The rows of `total` that are shown on `height` rows, if the pane shows its beginning by itself; the position is kept in bounds.
+    pub fn window(&mut self, total: usize, height: usize) -> std::ops::Range<usize> {
+        let (total, height) = (signed(total), signed(height));
+        self.down = self.down.min(total - height).max(0);
+        self.page = height;
+        unsigned(self.down)..unsigned((self.down + height).min(total))
+    }
+
+    /// The rows that are shown, if the pane has a cursor that is at row `here` by itself. The rows that were shown before stay where
+    /// they are if the cursor is among them. Returns the rows and the cursor's.
+    pub fn around(&mut self, here: usize, total: usize, height: usize) -> (std::ops::Range<usize>, usize) {
+        let (here, total, height) = (signed(here), signed(total), signed(height));
+        let cursor = here.saturating_add(self.down).min(total - 1).max(0);
+        (self.down, self.page) = (cursor - here, height);
+        let margin = (height / 5).min(3);
+        if cursor < self.top + margin || cursor >= self.top + height - margin {
+            self.top = cursor - height / 2;
+        }
+        self.top = self.top.min(total - height).max(0);
+        (unsigned(self.top)..unsigned((self.top + height).min(total)), unsigned(cursor))
+    }
+}
+
+fn signed(number: usize) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX / 2).min(i64::MAX / 2)
+}
+
+fn unsigned(number: i64) -> usize {
+    usize::try_from(number).unwrap_or(0)
+}
+
+impl Pane {
+    /// Draws the pane; the title that stands above it.
+    pub fn draw(&self, look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+        match self {
+            Pane::Source => source::draw(look, sight, canvas),
+            Pane::Registers { of, only } => registers::draw(look, sight, canvas, (*of, only)),
+        }
+    }
+}
+
+impl Canvas<'_> {
+    /// A text that stands in a pane instead of what it would show.
+    pub fn say(&mut self, text: &str) {
+        for (y, line) in super::canvas::wrapped(text, self.width().saturating_sub(2)).iter().enumerate() {
+            self.text(1, y, line, Role::Dim);
+        }
+    }
+
+    /// Makes the row `y` one that the cursor can be put on.
+    pub fn row_target(&mut self, y: usize, number: usize, row: i64) {
+        let width = self.width();
+        self.on_click((0, y, width), Target::Row(number, row));
+    }
+}
+
+/// What stands at the end of a title where not all rows are in sight.
+fn more(window: &std::ops::Range<usize>, total: usize) -> String {
+    if window.len() >= total { String::new() } else { format!(" · {}-{} of {total}", window.start + 1, window.end) }
+}

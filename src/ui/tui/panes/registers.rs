@@ -1,0 +1,136 @@
+//! The registers pane: what the focused lane holds, or in a row for each register what all lanes of the warp hold.
+//!
+//! A value that is another than at the stop before has a `*` before it, and tells what it was if there is room.
+
+use super::{Look, RegistersOf, Sight, more};
+use crate::debug::LaneMask;
+use crate::debug::value::{LanesText, Pattern, ValueText};
+use crate::debug::view::{RegisterRow, RegisterWindow, Wanted, register_window};
+use crate::ui::tui::canvas::{Canvas, Span, fitted, width};
+use crate::ui::tui::theme::Role;
+
+/// Columns that a column of registers has at least where there are several.
+const COLUMN: usize = 34;
+/// Columns of a type.
+const TYPE: usize = 6;
+
+/// Draws the pane; its title.
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only): (RegistersOf, &str)) -> String {
+    let scene = look.session.scene();
+    let search = sight.search.clone();
+    let name = |name: &str| name.contains(only) && name.to_lowercase().contains(&search);
+    let wanted = Wanted { name: &name, all_lanes: of == RegistersOf::Warp, format: None };
+    let focus = scene.focus;
+    let title = match of {
+        RegistersOf::Lane => format!("registers · lane {}", focus.lane),
+        RegistersOf::Warp => format!("registers · warp {}", focus.warp),
+    };
+    let columns = if of == RegistersOf::Lane { (canvas.width() / COLUMN).max(1) } else { 1 };
+    // How many there are is known only when they were counted.
+    let rows = |window| register_window(&scene, &wanted, window);
+    let count = match rows(0..0) {
+        Ok(RegisterWindow { count, .. }) => count,
+        Err(error) => {
+            canvas.say(&error.to_string());
+            return title;
+        }
+    };
+    let lines = count.div_ceil(columns);
+    let window = sight.window(lines, canvas.height());
+    let wide = canvas.width() / columns;
+    let mut shown = 0..0;
+    for column in 0..columns {
+        let part = column * lines + window.start..(column * lines + window.end).min((column + 1) * lines).min(count);
+        let now = rows(part.clone()).unwrap_or_default().rows;
+        let before = look.session.earlier().and_then(|scene| register_window(&scene, &wanted, part.clone()).ok()).unwrap_or_default().rows;
+        let names = now.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(16);
+        shown = if column == 0 { part.clone() } else { shown.start..part.end.max(shown.end) };
+        for (y, row) in now.iter().enumerate() {
+            let mut canvas = canvas.part(column * wide, y, wide - usize::from(column + 1 < columns), 1);
+            let was = before.iter().find(|other| other.name == row.name).filter(|other| other.value != row.value);
+            draw_row(&mut canvas, row, was, (names, focus.lane));
+        }
+    }
+    let filter = if only.is_empty() && search.is_empty() { String::new() } else { format!(" · only {only}{search}") };
+    if count == 0 {
+        canvas.say("no register here has such a name");
+    }
+    format!("{title}{filter}{}", if lines > canvas.height() { more(&window, lines) } else { String::new() })
+}
+
+fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow>, (names, lane): (usize, u32)) {
+    if was.is_some() {
+        canvas.text(0, 0, "*", Role::Changed);
+    }
+    let x = canvas.text(1, 0, &fitted(&row.name, names), Role::Register);
+    let x = canvas.text(x + 1, 0, &fitted(&row.ty, TYPE), Role::Dim);
+    let role = if was.is_some() { Role::Changed } else { Role::Text };
+    match &row.value {
+        ValueText::Lanes(lanes) => {
+            canvas.spans(x, 0, &lanes_spans(lanes, canvas.width().saturating_sub(x), (role, lane)));
+        }
+        ValueText::Scalar(text) => {
+            let x = canvas.text(x, 0, text, role);
+            if let Some(RegisterRow { value: ValueText::Scalar(text), .. }) = was {
+                canvas.text(x, 0, &format!("  was {text}"), Role::Dim);
+            }
+        }
+        ValueText::Array(_) => {}
+    }
+}
+
+/// What 32 lanes hold, in at most `room` columns: one value, a line, a mask, a few groups, or as many values as fit.
+fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
+    let dim = |text: String| (Role::Dim, text);
+    match &text.pattern {
+        _ if text.ty == "pred" => vec![(role, mask_bar(true_lanes(text), text.mask)), dim(format!(" {} true", true_lanes(text).count_ones()))],
+        Pattern::Uniform(value) => vec![(role, value.clone()), dim("  in all".to_string())],
+        Pattern::Affine { base, stride } => {
+            let base = if base == "0" { String::new() } else { format!("{base} + ") };
+            vec![(role, format!("{base}{stride}*lane"))]
+        }
+        Pattern::Few(groups) => {
+            let group = |(value, lanes): &(String, LaneMask)| format!("{value} in {}", lanes.count_ones());
+            let own = value_of(text, lane).map_or(String::new(), |value| format!("  ◆ {value}"));
+            vec![(role, groups.iter().map(group).collect::<Vec<_>>().join(", ")), (Role::Lanes, own)]
+        }
+        Pattern::Mixed { .. } => mixed_spans(text, room, (role, lane)),
+    }
+}
+
+/// Values lane by lane, the focused lane's behind `◆`; the first ones, and the focused one if it is not among them.
+fn mixed_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
+    let lanes: Vec<u32> = (0..32).filter(|lane| text.mask >> lane & 1 == 1).collect();
+    let wide = text.values.iter().map(|value| width(value)).max().unwrap_or(1);
+    let cells = (room / (wide + 1)).max(1);
+    let is_all = cells >= lanes.len();
+    let fits = if is_all { lanes.len() } else { cells.saturating_sub(1) };
+    let own = lanes.iter().position(|other| *other == lane);
+    let first = own.filter(|at| *at >= fits).map_or(0, |at| at + 1 - fits.max(1));
+    let mut spans = Vec::new();
+    for (lane_here, value) in lanes.iter().zip(&text.values).skip(first).take(fits) {
+        let is_own = *lane_here == lane;
+        let mark = if is_own { "◆" } else { " " };
+        spans.push((if is_own { Role::Lanes } else { role }, format!("{mark}{value:>wide$}")));
+    }
+    if !is_all {
+        spans.push((Role::Dim, " …".to_string()));
+    }
+    spans
+}
+
+fn value_of(text: &LanesText, lane: u32) -> Option<&String> {
+    let before = text.mask & ((1_u64 << lane.min(31)) - 1) as u32;
+    (text.mask >> lane.min(31) & 1 == 1).then(|| text.values.get(before.count_ones() as usize)).flatten()
+}
+
+/// The lanes of a predicate that are true.
+fn true_lanes(text: &LanesText) -> LaneMask {
+    let lanes = (0..32).filter(|lane| text.mask >> lane & 1 == 1);
+    lanes.zip(&text.values).filter(|(_, value)| *value == "true").fold(0, |mask, (lane, _)| mask | 1 << lane)
+}
+
+/// `██··█`: a cell for each lane, blank for those that have no value.
+fn mask_bar(lanes: LaneMask, all: LaneMask) -> String {
+    (0..32).map(|lane| if all >> lane & 1 == 0 { ' ' } else if lanes >> lane & 1 == 1 { '█' } else { '·' }).collect()
+}

@@ -1,0 +1,183 @@
+//! The source pane: the PTX text with breakpoints, and for every line which lanes of the focused warp and which other warps stand there.
+
+use super::{Look, Sight};
+use crate::base::{SourceFile, SourceId};
+use crate::debug::view::{LineCrowd, current_line, crowds, ranges};
+use crate::debug::{LaneMask, WordKind, words};
+use crate::ui::tui::canvas::{Canvas, Target};
+use crate::ui::tui::theme::Role;
+
+/// Columns of the lane bar, one a lane.
+const LANES: usize = 32;
+/// Columns that the text gets at least where there is a lane bar.
+const TEXT_MIN: usize = 24;
+/// Columns that name the other warps on a line.
+const OTHERS: usize = 7;
+/// Blanks that a tab stands for.
+const TAB: &str = "    ";
+
+/// Which columns there is room for.
+struct Columns {
+    /// Of the line numbers.
+    digits: usize,
+    has_lanes: bool,
+    has_others: bool,
+}
+
+impl Columns {
+    fn new(width: usize, lines: u32, is_alone: bool) -> Self {
+        let digits = lines.to_string().len().max(2);
+        let fixed = digits + 4;
+        let has_lanes = width >= fixed + LANES + 1 + TEXT_MIN;
+        let has_others = !is_alone && width >= fixed + TEXT_MIN + OTHERS + if has_lanes { LANES + 1 } else { 0 };
+        Self { digits, has_lanes, has_others }
+    }
+}
+
+/// Draws the pane; its title.
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let session = look.session;
+    let scene = session.scene();
+    let (file, here) = current_line(&scene);
+    let source = session.program().sources_text.file(file);
+    let here = here.saturating_sub(1) as usize;
+    search(source, here, sight);
+    let (window, cursor) = sight.around(here, source.line_count() as usize, canvas.height());
+    let first = line_number(window.start);
+    let crowds = crowds(&scene, &session.breakpoints, file, first..line_number(window.end));
+    let is_alone = scene.extents().warps() < 2;
+    let columns = Columns::new(canvas.width(), source.line_count(), is_alone);
+    sight.cursor = None;
+    for (y, (number, crowd)) in (first..).zip(&crowds).enumerate() {
+        line(canvas, (y, number), source.line(number), crowd, (&columns, scene.focus.lane, sight.right));
+        let row = number as usize - 1;
+        if row == cursor {
+            sight.cursor = Some((format!("{}:{number}", source.short_name()), crowd.mark.map(|mark| mark.number)));
+            if row != here {
+                canvas.tint(y, Role::Cursor);
+                canvas.text(1, y, "›", Role::Cursor);
+            }
+        }
+        canvas.row_target(y, look.number, row as i64 - here as i64);
+        click_on_gutter(canvas, (y, number), source, crowd);
+    }
+    format!("{} · {}", source.short_name(), thread(look, file))
+}
+
+/// `block 0,0,0 · warp 1 of 8 · lane 5`
+fn thread(look: &Look<'_>, _file: SourceId) -> String {
+    let scene = look.session.scene();
+    let [x, y, z] = scene.focus.block;
+    let frame = if scene.focus.frame > 0 { format!(" · frame {}", scene.focus.frame) } else { String::new() };
+    let state = scene.frame().err().map_or(String::new(), |error| format!(" · {error}"));
+    format!("block {x},{y},{z} · warp {} of {} · lane {}{frame}{state}", scene.focus.warp, scene.extents().warps(), scene.focus.lane)
+}
+
+/// Number of the line at an index.
+fn line_number(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX - 1) + 1
+}
+
+/// `●▶ 37 ████·█…   text`
+fn line(
+    canvas: &mut Canvas<'_>,
+    (y, number): (usize, u32),
+    text: &str,
+    crowd: &LineCrowd,
+    (columns, lane, right): (&Columns, u32, i64),
+) {
+    let (mark, role) = match crowd.mark {
+        Some(mark) if mark.enabled => ("●", Role::Breakpoint),
+        Some(_) => ("○", Role::Breakpoint),
+        None => (" ", Role::Dim),
+    };
+    canvas.text(0, y, mark, role);
+    canvas.text(1, y, if crowd.focused { "▶" } else { " " }, Role::Lanes);
+    let role = if crowd.has_code { Role::Text } else { Role::Dim };
+    let mut x = canvas.text(2, y, &format!("{number:>width$} ", width = columns.digits), role);
+    if columns.has_lanes {
+        lane_bar(canvas, (x, y), crowd, lane);
+        x += LANES + 1;
+    }
+    if columns.has_others {
+        let others = if crowd.others.is_empty() { String::new() } else { format!("w{}", ranges(&crowd.others)) };
+        canvas.text(x, y, &crate::ui::tui::canvas::fitted(&others, OTHERS - 1), Role::OtherLanes);
+        x += OTHERS;
+    }
+    let width = canvas.width().saturating_sub(x);
+    code(&mut canvas.part(x, y, width, 1), text, usize::try_from(right).unwrap_or(0));
+    if crowd.focused {
+        canvas.tint(y, Role::Focused);
+    }
+}
+
+/// A cell for each lane of the focused warp: where it is on this line, `█` if it runs next, `▒` if it waits, `▓` if others run first;
+/// the focused lane as `◆`.
+fn lane_bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), crowd: &LineCrowd, focused: u32) {
+    if crowd.lanes == 0 {
+        return;
+    }
+    let has = |lanes: LaneMask, lane: u32| lanes >> lane & 1 == 1;
+    for lane in 0..LANES as u32 {
+        let (glyph, role) = match () {
+            () if !has(crowd.lanes, lane) => ("·", Role::Dim),
+            () if lane == focused => ("◆", Role::Lanes),
+            () if has(crowd.next, lane) => ("█", Role::Lanes),
+            () if has(crowd.waiting, lane) => ("▒", Role::OtherLanes),
+            () => ("▓", Role::OtherLanes),
+        };
+        canvas.text(x + lane as usize, y, glyph, role);
+    }
+}
+
+/// A line of PTX in colours.
+fn code(canvas: &mut Canvas<'_>, text: &str, skipped: usize) {
+    let role = |kind| match kind {
+        WordKind::Opcode => Role::Opcode,
+        WordKind::Register => Role::Register,
+        WordKind::Name => Role::Name,
+        WordKind::Number => Role::Number,
+        WordKind::Directive => Role::Directive,
+        WordKind::Comment => Role::Comment,
+        WordKind::Sign => Role::Text,
+    };
+    let (mut x, mut end) = (0, 0);
+    let mut left = skipped;
+    let mut put = |canvas: &mut Canvas<'_>, text: &str, role| {
+        let text: String = text.replace('\t', TAB);
+        let shown: String = text.chars().skip(left).collect();
+        left = left.saturating_sub(text.chars().count());
+        x = canvas.text(x, 0, &shown, role);
+    };
+    for (range, kind) in words(text) {
+        put(canvas, text.get(end..range.start).unwrap_or_default(), Role::Text);
+        end = range.end;
+        put(canvas, text.get(range).unwrap_or_default(), role(kind));
+    }
+    put(canvas, text.get(end..).unwrap_or_default(), Role::Text);
+}
+
+/// A click beside a line with code sets a breakpoint there, or deletes the one that is there.
+fn click_on_gutter(canvas: &mut Canvas<'_>, (y, number): (usize, u32), source: &SourceFile, crowd: &LineCrowd) {
+    let command = match crowd.mark {
+        Some(mark) => format!("delete {}", mark.number),
+        None if crowd.has_code => format!("break {}:{number}", source.short_name()),
+        None => return,
+    };
+    canvas.on_click((0, y, 2), Target::Command(command));
+}
+
+/// Puts the cursor on the next line with what is searched for, or the one before.
+fn search(source: &SourceFile, here: usize, sight: &mut Sight) {
+    let step = std::mem::take(&mut sight.step);
+    if step == 0 || sight.search.is_empty() {
+        return;
+    }
+    let total = i64::from(source.line_count());
+    let cursor = here as i64 + sight.down;
+    let found = (1..=total).map(|distance| (cursor + step * distance).rem_euclid(total)).find(|row| {
+        let line = source.line(u32::try_from(row + 1).unwrap_or(u32::MAX));
+        line.to_lowercase().contains(&sight.search)
+    });
+    sight.down = found.map_or(sight.down, |row| row - here as i64);
+}

@@ -1,0 +1,304 @@
+//! The screen as a whole: a layout of panes, which of them takes keys, and what keys and clicks mean.
+//!
+//! It holds no state of the machine: every drawing starts from the session.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::canvas::{Canvas, Hit, Target, fitted, hit_at, width};
+use super::frame::Frame;
+use super::keymap::{Action, Key, KeyMap, KeyPress, Move, Named};
+use super::layout::shelf::{self, Shelf};
+use super::layout::{Arrangement, Layout, Placed};
+use super::panes::{Look, Sight};
+use super::theme::{Role, Theme};
+use crate::debug::focus::Focus;
+use crate::debug::session::Session;
+
+/// Lines of the transcript that are kept.
+const TRANSCRIPT_MAX: usize = 10_000;
+
+/// What a key or a click leads to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// This line is to be executed.
+    Command(String),
+    /// The screen looks different now.
+    Changed,
+    /// It means nothing.
+    Ignored,
+}
+
+/// What the mouse did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Click {
+    /// A button was pressed.
+    Press,
+    /// The wheel was turned away from the user.
+    WheelUp,
+    /// The wheel was turned towards the user.
+    WheelDown,
+}
+
+/// The panes, and where the user is in them.
+pub struct Screen {
+    layout: Layout,
+    theme: Theme,
+    keys: KeyMap,
+    shelf: Shelf,
+    /// What each pane of the layout remembers.
+    sights: Vec<Sight>,
+    active: usize,
+    /// Whether the active pane is shown alone.
+    zoomed: bool,
+    /// What is typed behind `/`.
+    typing: Option<String>,
+    /// Panes that had room at the last drawing.
+    shown: Vec<usize>,
+    hits: Vec<Hit>,
+    seen: Option<(u64, Focus)>,
+    transcript: Vec<String>,
+}
+
+impl Screen {
+    /// A screen with this layout.
+    pub fn new(layout: Layout, theme: Theme, keys: KeyMap) -> Self {
+        let mut screen = Self {
+            sights: Vec::new(),
+            layout,
+            theme,
+            keys,
+            shelf: Shelf::default(),
+            active: 0,
+            zoomed: false,
+            typing: None,
+            shown: Vec::new(),
+            hits: Vec::new(),
+            seen: None,
+            transcript: Vec::new(),
+        };
+        screen.forget_places();
+        screen
+    }
+
+    /// The screen that finds the user's own layouts too.
+    #[must_use]
+    pub fn with_shelf(self, shelf: Shelf) -> Self {
+        Self { shelf, ..self }
+    }
+
+    /// What keys do.
+    pub fn keys(&self) -> &KeyMap {
+        &self.keys
+    }
+
+    /// Whether a text is being typed behind `/`: all keys belong to it.
+    pub fn is_typing(&self) -> bool {
+        self.typing.is_some()
+    }
+
+    /// Adds what was said to the transcript.
+    pub fn say(&mut self, text: &str) {
+        self.transcript.extend(text.lines().map(str::to_string));
+        let surplus = self.transcript.len().saturating_sub(TRANSCRIPT_MAX);
+        self.transcript.drain(..surplus);
+    }
+
+    /// Changes the look.
+    pub fn set_theme(&mut self, theme: Theme) {
+        self.theme = theme;
+    }
+
+    /// Shows another layout.
+    pub fn set_layout(&mut self, layout: Layout) {
+        self.layout = layout;
+        self.forget_places();
+    }
+
+    fn forget_places(&mut self) {
+        self.sights = vec![Sight::default(); self.layout.panes().len()];
+        (self.active, self.zoomed, self.typing) = (0, false, None);
+    }
+
+    /// Draws all panes.
+    pub fn draw(&mut self, session: &Session, area: Rect, buffer: &mut Buffer) {
+        let area = area.intersection(buffer.area);
+        buffer.set_style(area, self.theme.style(Role::Text));
+        self.look_anew(session);
+        self.hits.clear();
+        let arrangement = arrange(&self.layout, area, self.zoomed.then_some(self.active));
+        self.shown = arrangement.panes.iter().map(|placed| placed.number).collect();
+        if !self.shown.contains(&self.active) {
+            self.active = self.shown.first().copied().unwrap_or(0);
+        }
+        draw_frame(&arrangement, area, buffer, &self.theme);
+        for Placed { pane, number, area } in &arrangement.panes {
+            let active = *number == self.active;
+            let look = Look { session, keys: &self.keys, transcript: &self.transcript, number: *number, active };
+            let Some(sight) = self.sights.get_mut(*number) else { continue };
+            self.hits.push(Hit { area: *area, target: Target::Pane(*number) });
+            let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..*area };
+            let title = pane.draw(&look, sight, &mut Canvas::new(buffer, below, &self.theme, &mut self.hits));
+            let typing = self.typing.as_ref().filter(|_| active).map(|text| format!("/{text}_"));
+            let mut rule = Canvas::new(buffer, Rect { height: area.height.min(1), ..*area }, &self.theme, &mut self.hits);
+            draw_title(&mut rule, &typing.unwrap_or(title), active);
+        }
+    }
+
+    /// Panes that follow the focused thread go back to it when it moves.
+    fn look_anew(&mut self, session: &Session) {
+        let now = Some((session.time(), session.focus));
+        if self.seen != now {
+            self.sights.iter_mut().for_each(|sight| (sight.down, sight.right) = (0, 0));
+            self.seen = now;
+        }
+    }
+
+    /// What a key means.
+    pub fn key(&mut self, key: KeyPress) -> Answer {
+        if self.typing.is_some() {
+            return self.type_search(key);
+        }
+        match self.keys.action(key).cloned() {
+            Some(Action::Command(line)) => Answer::Command(line),
+            Some(Action::Move(movement)) => self.movement(movement),
+            None => Answer::Ignored,
+        }
+    }
+
+    fn movement(&mut self, movement: Move) -> Answer {
+        match movement {
+            Move::NextPane => return self.step_pane(1),
+            Move::PreviousPane => return self.step_pane(-1),
+            Move::Zoom => self.zoomed = !self.zoomed,
+            Move::Help => return Answer::Command("help".to_string()),
+            Move::ToggleBreakpoint => return self.toggle_breakpoint(),
+            Move::Search => self.typing = Some(String::new()),
+            _ => return self.scroll(movement),
+        }
+        Answer::Changed
+    }
+
+    fn scroll(&mut self, movement: Move) -> Answer {
+        let Some(sight) = self.sights.get_mut(self.active) else { return Answer::Ignored };
+        let far = i64::MAX / 4;
+        match movement {
+            Move::Up => sight.down = sight.down.saturating_sub(1),
+            Move::Down => sight.down = sight.down.saturating_add(1),
+            Move::PageUp => sight.down = sight.down.saturating_sub(sight.page.max(1)),
+            Move::PageDown => sight.down = sight.down.saturating_add(sight.page.max(1)),
+            Move::Start => sight.down = -far,
+            Move::End => sight.down = far,
+            Move::Left => sight.right = sight.right.saturating_sub(4),
+            Move::Right => sight.right = sight.right.saturating_add(4),
+            Move::Here => (sight.down, sight.right) = (0, 0),
+            Move::SearchNext => sight.step = 1,
+            Move::SearchPrevious => sight.step = -1,
+            _ => return Answer::Ignored,
+        }
+        Answer::Changed
+    }
+
+    fn step_pane(&mut self, step: isize) -> Answer {
+        let at = self.shown.iter().position(|number| *number == self.active).unwrap_or(0);
+        let count = self.shown.len().max(1);
+        let next = (at + count).saturating_add_signed(step) % count;
+        self.active = self.shown.get(next).copied().unwrap_or(0);
+        Answer::Changed
+    }
+
+    fn toggle_breakpoint(&self) -> Answer {
+        let sights = self.sights.get(self.active).into_iter().chain(&self.sights);
+        match sights.filter_map(|sight| sight.cursor.as_ref()).next() {
+            Some((_, Some(number))) => Answer::Command(format!("delete {number}")),
+            Some((location, None)) => Answer::Command(format!("break {location}")),
+            None => Answer::Ignored,
+        }
+    }
+
+    /// A key of a text that is typed behind `/`.
+    fn type_search(&mut self, key: KeyPress) -> Answer {
+        let Some(text) = self.typing.as_mut() else { return Answer::Ignored };
+        match key.key {
+            Key::Char(c) if !key.control && !key.alt => text.push(c),
+            Key::Named(Named::Backspace) => drop(text.pop()),
+            Key::Named(Named::Enter) => {
+                let text = self.typing.take().unwrap_or_default().to_lowercase();
+                if let Some(sight) = self.sights.get_mut(self.active) {
+                    (sight.search, sight.step) = (text, 1);
+                }
+            }
+            Key::Named(Named::Escape) => self.typing = None,
+            _ => return Answer::Ignored,
+        }
+        Answer::Changed
+    }
+
+    /// What the mouse means at a place of the screen.
+    pub fn click(&mut self, column: u16, row: u16, click: Click) -> Answer {
+        let pane = self.hits.iter().filter(|hit| hit.area.contains((column, row).into())).find_map(|hit| match hit.target {
+            Target::Pane(number) => Some(number),
+            _ => None,
+        });
+        let Some(pane) = pane else { return Answer::Ignored };
+        let Some(sight) = self.sights.get_mut(pane) else { return Answer::Ignored };
+        match click {
+            Click::WheelUp => sight.down = sight.down.saturating_sub(3),
+            Click::WheelDown => sight.down = sight.down.saturating_add(3),
+            Click::Press => {
+                self.active = pane;
+                match hit_at(&self.hits, column, row).cloned() {
+                    Some(Target::Command(line)) => return Answer::Command(line),
+                    Some(Target::Row(_, row)) => sight.down = row,
+                    _ => {}
+                }
+            }
+        }
+        Answer::Changed
+    }
+
+    /// Does what stands behind `layout` (a name, a file, `next`) or behind `save layout` (a file); what there is to say.
+    ///
+    /// # Errors
+    /// There is no such layout, or it cannot be read or written: what is wrong, where, and what to do.
+    pub fn layout_command(&mut self, command: shelf::Command<'_>) -> Result<String, shelf::ShelfError> {
+        match command {
+            shelf::Command::Show(name) => {
+                let layout = self.shelf.take(name)?;
+                let about = layout.about.clone();
+                self.set_layout(layout);
+                Ok(about)
+            }
+            shelf::Command::Save(path) => self.shelf.save(path, &self.layout),
+        }
+    }
+}
+
+fn arrange(layout: &Layout, area: Rect, alone: Option<usize>) -> Arrangement<'_> {
+    let panes = layout.panes();
+    match alone.and_then(|number| Some((number, *panes.get(number)?))) {
+        Some((number, pane)) => Arrangement { panes: vec![Placed { pane, number, area }], separators: Vec::new() },
+        None => layout.arrange(area),
+    }
+}
+
+fn draw_frame(arrangement: &Arrangement<'_>, area: Rect, buffer: &mut Buffer, theme: &Theme) {
+    let mut frame = Frame::new(area);
+    for Placed { area, .. } in &arrangement.panes {
+        frame.across(area.x, area.y, area.width);
+    }
+    for separator in &arrangement.separators {
+        frame.down(separator.x, separator.y, separator.height);
+    }
+    frame.draw(buffer, theme.style(Role::Rule));
+}
+
+/// ` title ` in the line above a pane; `[title]` if it takes keys.
+fn draw_title(rule: &mut Canvas<'_>, title: &str, active: bool) {
+    let room = rule.width().saturating_sub(4);
+    let title = if width(title) > room { fitted(title, room) } else { title.to_string() };
+    let (text, role) = if active { (format!("[{title}]"), Role::ActiveTitle) } else { (format!(" {title} "), Role::Title) };
+    if room > 0 {
+        rule.text(1, 0, &text, role);
+    }
+}
