@@ -51,7 +51,7 @@ pub use verify::{CaseReport, Failure, verify_case};
 pub use writer::Writer;
 
 pub use crate::isa::nearest;
-pub use crate::launch::ron_text;
 pub use crate::launch::Overrides;
+pub use crate::launch::ron_text;
 pub use crate::machine::{LaneMask, Schedule};
 pub use crate::syntax::{WordKind, words};

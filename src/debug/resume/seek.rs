@@ -56,7 +56,7 @@ impl Session {
                 Ran::Ended => return self.end_reason(),
                 Ran::Reached | Ran::Paused => {}
             }
-            if self.time() < time && !pace.go_on(self.progress()) {
+            if self.time() < time && !pace.go_on(self) {
                 return Reason::Interrupted;
             }
         }

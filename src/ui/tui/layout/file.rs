@@ -28,11 +28,8 @@ pub const LAYOUT: RonKind = RonKind {
 };
 
 /// What key maps are.
-pub const KEYS: RonKind = RonKind {
-    code: "keys",
-    whole: "a key map is one KeyMap(commands: {..}, screen: {..})",
-    numbers: "there are no numbers in a key map",
-};
+pub const KEYS: RonKind =
+    RonKind { code: "keys", whole: "a key map is one KeyMap(commands: {..}, screen: {..})", numbers: "there are no numbers in a key map" };
 
 /// Reads a RON file called `name`.
 ///

@@ -83,7 +83,9 @@ fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow
 fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let dim = |text: String| (Role::Dim, text);
     match &text.pattern {
-        _ if text.ty == "pred" => vec![(role, mask_bar(true_lanes(text), text.mask)), dim(format!(" {} true", true_lanes(text).count_ones()))],
+        _ if text.ty == "pred" => {
+            vec![(role, mask_bar(true_lanes(text), text.mask)), dim(format!(" {} true", true_lanes(text).count_ones()))]
+        }
         Pattern::Uniform(value) => vec![(role, value.clone()), dim("  in all".to_string())],
         Pattern::Affine { base, stride } => {
             let base = if base == "0" { String::new() } else { format!("{base} + ") };
@@ -132,5 +134,15 @@ fn true_lanes(text: &LanesText) -> LaneMask {
 
 /// `██··█`: a cell for each lane, blank for those that have no value.
 fn mask_bar(lanes: LaneMask, all: LaneMask) -> String {
-    (0..32).map(|lane| if all >> lane & 1 == 0 { ' ' } else if lanes >> lane & 1 == 1 { '█' } else { '·' }).collect()
+    (0..32)
+        .map(|lane| {
+            if all >> lane & 1 == 0 {
+                ' '
+            } else if lanes >> lane & 1 == 1 {
+                '█'
+            } else {
+                '·'
+            }
+        })
+        .collect()
 }

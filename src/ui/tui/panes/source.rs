@@ -2,7 +2,7 @@
 
 use super::{Look, Sight};
 use crate::base::{SourceFile, SourceId};
-use crate::debug::view::{LineCrowd, current_line, crowds, ranges};
+use crate::debug::view::{LineCrowd, crowds, current_line, ranges};
 use crate::debug::{LaneMask, WordKind, words};
 use crate::ui::tui::canvas::{Canvas, Target};
 use crate::ui::tui::theme::Role;
@@ -79,13 +79,7 @@ fn line_number(index: usize) -> u32 {
 }
 
 /// `●▶ 37 ████·█…   text`
-fn line(
-    canvas: &mut Canvas<'_>,
-    (y, number): (usize, u32),
-    text: &str,
-    crowd: &LineCrowd,
-    (columns, lane, right): (&Columns, u32, i64),
-) {
+fn line(canvas: &mut Canvas<'_>, (y, number): (usize, u32), text: &str, crowd: &LineCrowd, (columns, lane, right): (&Columns, u32, i64)) {
     let (mark, role) = match crowd.mark {
         Some(mark) if mark.enabled => ("●", Role::Breakpoint),
         Some(_) => ("○", Role::Breakpoint),
