@@ -183,7 +183,7 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let welcome = text::welcome(&opened, args.launch.first().or(beside.as_ref()).map(PathBuf::as_path));
     let session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
     let mut console = Console::new(session, args.yes);
-    let start_up = prompt.then(|| start_up(args)).flatten();
+    let start_up = if prompt { start_up(args)? } else { None };
     let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
     #[cfg(feature = "tui")]
     if prompt && has_screen(args) {
@@ -223,9 +223,9 @@ fn screen(args: &Args, color: bool) -> Result<Screen, Failure> {
 }
 
 /// The start-up file, if there is one and it is wanted.
-fn start_up(args: &Args) -> Option<Script> {
-    let path = files::start_up().filter(|path| !args.no_init && path.is_file())?;
-    Script::read(&path).ok().map(Script::silently)
+fn start_up(args: &Args) -> Result<Option<Script>, Failure> {
+    let Some(path) = files::start_up().filter(|path| !args.no_init && path.is_file()) else { return Ok(None) };
+    Script::read(&path).map(|script| Some(script.silently())).map_err(Failure::Message)
 }
 
 /// A request for each launch file.

@@ -5,7 +5,7 @@ use super::parse::first_word;
 use super::spec::{ArgKind, ArgSpec, CommandSpec};
 use super::table;
 use crate::debug::breakpoints::EVENTS;
-use crate::debug::scope;
+use crate::debug::names::scope;
 use crate::debug::session::Session;
 use crate::debug::settings::{SETTINGS, SettingKind};
 

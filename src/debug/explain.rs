@@ -6,8 +6,8 @@
 
 use super::expression::{Expression, register_bits};
 use super::focus::ThreadFilter;
+use super::names::scope;
 use super::scene::{Frame, Scene, stands_at};
-use super::scope;
 use super::value::{Scalar, Type};
 use super::view;
 use crate::isa::{OperandType, Role, ScalarType, Space, match_words};

@@ -5,8 +5,8 @@
 //! what lies nearest to the address.
 
 use super::focus::Focus;
+use super::names::symbols::{self, Object};
 use super::scene::{Scene, SceneError};
-use super::symbols::{self, Object};
 use crate::isa::Space;
 use crate::machine::Machine;
 use crate::program::map;

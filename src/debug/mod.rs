@@ -12,43 +12,33 @@
 
 pub mod argument;
 pub mod breakpoints;
+pub mod case;
 pub mod edit;
 pub mod explain;
 pub mod expression;
 pub mod focus;
 pub mod marks;
 pub mod memory;
-pub mod open;
+pub mod names;
 pub mod resume;
 pub mod saved;
 pub mod scene;
-pub mod scope;
 pub mod session;
 pub mod settings;
 pub mod stop;
-pub mod symbols;
 pub mod target;
 pub mod timeline;
 pub mod transfer;
-pub mod usage;
 pub mod value;
 pub mod view;
 
-mod fault;
-mod launcher;
-mod run;
-mod summary;
 mod touch;
-mod verify;
-mod writer;
 
-pub use fault::{Fault, Site, Waiting};
-pub use open::{LaunchChoice, OpenError, Opened, Request};
-pub use run::{CaseRun, LaunchRun, RunError, RunOptions, run_case, start_case};
-pub use summary::{BufferHead, Summary, summarize};
+pub use case::{
+    BufferHead, CaseReport, CaseRun, Failure, Fault, LaunchChoice, LaunchRun, OpenError, Opened, Request, RunError, RunOptions, Site,
+    Summary, Waiting, Writer, open, run_case, start_case, summarize, verify_case,
+};
 pub use touch::TouchText;
-pub use verify::{CaseReport, Failure, verify_case};
-pub use writer::Writer;
 
 pub use crate::isa::nearest;
 pub use crate::launch::Overrides;

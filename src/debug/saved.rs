@@ -10,9 +10,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::breakpoints::{Breakpoint, Breakpoints, Condition, LogMessage, Trigger};
+use super::case::RunOptions;
 use super::focus::{Focus, ThreadFilter};
 use super::marks::Marks;
-use super::run::RunOptions;
 use super::target::Target;
 use super::timeline::Input;
 use crate::base::{Diagnostic, SourceFile, Sources, Span};

@@ -11,7 +11,7 @@ use crate::machine::{
 use crate::program::{FuncId, Function, Pc, Program};
 
 use super::focus::{Extents, Focus};
-use super::usage::Usage;
+use super::names::usage::Usage;
 use crate::isa::ScalarType;
 
 /// A machine and the thread that looks at it.

@@ -3,18 +3,17 @@
 use std::sync::Arc;
 
 use super::breakpoints::{Breakpoints, Event};
+use super::case::{Opened, RunError, RunOptions};
 use super::edit::{Edit, EditError};
 use super::focus::Focus;
 use super::marks::Marks;
-use super::open::Opened;
+use super::names::usage::Usage;
 use super::resume::{self, Spin, WarpPlace};
-use super::run::RunOptions;
 use super::saved::Saved;
 use super::scene::{Buffer, Scene};
 use super::settings::{SETTINGS, Settings};
 use super::stop::Stop;
 use super::timeline::{End, Input, StartError, Timeline};
-use super::usage::Usage;
 use crate::launch::Case;
 use crate::machine::{Machine, Tick};
 use crate::program::Program;
@@ -92,7 +91,7 @@ impl Session {
     /// There is no such case, the device refuses its first launch, or its buffers cannot be filled.
     pub fn new(mut opened: Opened, case: usize, options: RunOptions) -> Result<Self, StartError> {
         if case >= opened.plan.cases.len() {
-            return Err(super::run::RunError::NoLaunch.into());
+            return Err(RunError::NoLaunch.into());
         }
         let case = Arc::new(opened.plan.cases.swap_remove(case));
         let buffers = Buffer::of_case(&case);
@@ -170,6 +169,16 @@ impl Session {
     /// Number of the launch that runs, from 0.
     pub fn launch(&self) -> usize {
         self.timeline.launch()
+    }
+
+    /// How many launches there are.
+    pub fn launches(&self) -> usize {
+        self.case().launches.len()
+    }
+
+    /// Name of the kernel that runs.
+    pub fn kernel_name(&self) -> &str {
+        self.program.functions.get(self.machine().config().kernel.index()).map_or("", |kernel| &kernel.name)
     }
 
     /// Addresses of the buffers that were made so far, in the case's order.

@@ -69,10 +69,10 @@ pub enum SettingKind {
     Bytes,
 }
 
-/// A value that is of a setting's kind: a choice by its index, or a number.
+/// A value that is of a setting's kind.
 #[derive(Clone, Copy)]
 enum Value {
-    Choice(usize),
+    Word(&'static str),
     Number(u64),
 }
 
@@ -89,14 +89,14 @@ pub const SETTINGS: &[Setting] = &[
         kind: SettingKind::Choice(SWITCH),
         help: "Whether to ask before recorded history is dropped.",
         get: |settings| SWITCH[usize::from(settings.confirm)].to_string(),
-        set: |settings, value| settings.confirm = value.choice() == 1,
+        set: |settings, value| settings.confirm = value.word() == "on",
     },
     Setting {
         name: "divergent-step",
         kind: SettingKind::Choice(&["follow", "wait"]),
         help: "What a step does when other lanes of the warp run before the focused one: follow them, or wait until it runs.",
         get: |settings| word_of(&DIVERGENT_STEPS, settings.divergent_step),
-        set: |settings, value| settings.divergent_step = DIVERGENT_STEPS[value.choice() % 2].1,
+        set: |settings, value| settings.divergent_step = value_of(&DIVERGENT_STEPS, value.word()),
     },
     Setting {
         name: "listsize",
@@ -117,14 +117,14 @@ pub const SETTINGS: &[Setting] = &[
         kind: SettingKind::Choice(&["source", "ptx"]),
         help: "What a line is to step and next: a line of the source where .loc names one, or a line of PTX.",
         get: |settings| word_of(&STEP_BYS, settings.step_by),
-        set: |settings, value| settings.step_by = STEP_BYS[value.choice() % 2].1,
+        set: |settings, value| settings.step_by = value_of(&STEP_BYS, value.word()),
     },
     Setting {
         name: "step-unit",
         kind: SettingKind::Choice(&["lane", "warp", "block", "grid"]),
         help: "Whose next instruction a step executes: the focused lane's, its warp's, any of its block's, or any of the grid's.",
         get: |settings| word_of(&STEP_UNITS, settings.step_unit),
-        set: |settings, value| settings.step_unit = STEP_UNITS[value.choice() % 4].1,
+        set: |settings, value| settings.step_unit = value_of(&STEP_UNITS, value.word()),
     },
 ];
 
@@ -136,7 +136,7 @@ impl Setting {
     pub fn put(&self, settings: &mut Settings, text: &str) -> Result<(), String> {
         let text = text.trim();
         let value = match self.kind {
-            SettingKind::Choice(words) => words.iter().position(|word| *word == text).map(Value::Choice),
+            SettingKind::Choice(words) => words.iter().find(|word| **word == text).map(|word| Value::Word(word)),
             SettingKind::Number(max) => text.parse().ok().filter(|number| (1..=max).contains(number)).map(Value::Number),
             SettingKind::Bytes => bytes(text).map(Value::Number),
         };
@@ -159,19 +159,23 @@ impl SettingKind {
 }
 
 impl Value {
-    fn choice(self) -> usize {
+    fn word(self) -> &'static str {
         match self {
-            Self::Choice(index) => index,
-            Self::Number(_) => 0,
+            Self::Word(word) => word,
+            Self::Number(_) => "",
         }
     }
 
     fn number(self) -> u64 {
         match self {
-            Self::Choice(index) => index as u64,
+            Self::Word(_) => 0,
             Self::Number(number) => number,
         }
     }
+}
+
+fn value_of<T: Copy + Default>(words: &[(&str, T)], wanted: &str) -> T {
+    words.iter().find(|(word, _)| *word == wanted).map_or_else(T::default, |(_, value)| *value)
 }
 
 fn word_of<T: PartialEq + Copy>(words: &[(&str, T)], wanted: T) -> String {

@@ -1,7 +1,7 @@
 //! What a run is for, and why it stopped.
 
 use super::breakpoints::Event;
-use super::fault::Fault;
+use super::case::Fault;
 use super::focus::Focus;
 use crate::machine::{LaneMask, Tick};
 use crate::program::Pc;
@@ -82,6 +82,8 @@ pub struct Stop {
     pub focus: Focus,
     /// The focus is on another warp than before.
     pub focus_moved: bool,
+    /// The launch that runs now, if it is another one than before; from 0.
+    pub new_launch: Option<usize>,
     /// Why.
     pub reasons: Vec<Reason>,
     /// Instructions that other warps issued during a step, because the focused one needed them.

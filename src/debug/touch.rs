@@ -1,7 +1,7 @@
 //! A touch of a place in words: where it happened, and the values in digits.
 
+use super::case::Site;
 use super::expression::{Expression, little_endian};
-use super::fault::Site;
 use super::scene::Scene;
 use super::stop::Touch;
 use super::value::{Scalar, Type, Value};

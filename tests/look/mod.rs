@@ -4,9 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use ptxdbg::debug::focus::Focus;
+use ptxdbg::debug::names::usage::Usage;
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::scene::{Buffer, Scene};
-use ptxdbg::debug::usage::Usage;
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, start_case};
 use ptxdbg::machine::{Machine, Unobserved};
 

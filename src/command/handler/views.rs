@@ -6,9 +6,9 @@ use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
 use crate::debug::explain;
 use crate::debug::focus::ThreadFilter;
+use crate::debug::names::scope;
 use crate::debug::nearest;
 use crate::debug::scene::{Scene, SceneError};
-use crate::debug::scope;
 use crate::debug::timeline::End;
 use crate::debug::view::{self, Table};
 
@@ -21,6 +21,18 @@ type Answer = Result<Outcome, CommandError>;
 /// A listing that always has an answer.
 pub fn table(context: &Context<'_>, of: impl Fn(&Scene<'_>) -> Table) -> Answer {
     shown(View::Table(of(&context.session.scene())))
+}
+
+/// How the kernel that runs was launched, and which launch of the case it is.
+pub fn launch(context: &mut Context<'_>, _: &Call) -> Answer {
+    let (number, count) = (context.session.launch() + 1, context.session.launches());
+    table(context, |scene| {
+        let mut launch = view::launch(scene);
+        if count > 1 {
+            launch.push(false, ["launch".to_string(), format!("{number} of {count}")]);
+        }
+        launch
+    })
 }
 
 /// A listing of the threads that the argument THREADS names.

@@ -207,7 +207,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Show how the kernel was launched",
         help: "Shows kernel, grid, block, shared memory and parameters.",
         examples: &["info launch"],
-        handler: |context, _| views::table(context, view::launch),
+        handler: views::launch,
         ..PLAIN
     },
     CommandSpec {

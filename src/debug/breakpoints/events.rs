@@ -1,9 +1,9 @@
 //! The events that `catch` and `run-to` name, and the instructions that raise them.
 
-use super::super::argument::ArgumentError;
 use super::Event;
 use super::list::words;
 use super::opcode::{opcode, stem};
+use crate::debug::argument::ArgumentError;
 use crate::machine::BARRIERS;
 use crate::program::{CallTarget, Op, Pc, Program, Src, SrcKind};
 

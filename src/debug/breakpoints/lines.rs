@@ -1,7 +1,7 @@
 //! Lines of the PTX text and of the source language, as places in the code.
 
-use super::super::argument::ArgumentError;
 use super::location::Resolved;
+use crate::debug::argument::ArgumentError;
 use crate::program::{Op, Pc, Program};
 
 /// The instructions of a line of `file`, or of the PTX text where no file is named. A line without instructions stands for the next

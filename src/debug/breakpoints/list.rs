@@ -1,7 +1,7 @@
 //! The numbered list of `info breakpoints`.
 
-use super::super::argument::ArgumentError;
 use super::{Breakpoint, Condition, Trigger};
+use crate::debug::argument::ArgumentError;
 use crate::debug::focus::ThreadFilter;
 
 /// All breakpoints, watchpoints and catchpoints of a session, in order of their numbers. Numbers count from 1 and are never used again.

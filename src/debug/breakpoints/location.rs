@@ -13,10 +13,10 @@
 //!
 //! A *pc* is the number of an instruction in the module, from 0. It is shown in hexadecimal, as `0x12`, and typed behind a star.
 
-use super::super::argument::ArgumentError;
 use super::lines;
 use super::names;
 use super::opcode::Pattern;
+use crate::debug::argument::ArgumentError;
 use crate::program::{Pc, Program};
 
 /// A place in the code as the user named it.

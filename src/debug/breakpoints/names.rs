@@ -1,8 +1,8 @@
 //! Functions and labels as places in the code.
 
-use super::super::argument::ArgumentError;
 use super::lines;
 use super::location::Resolved;
+use crate::debug::argument::ArgumentError;
 use crate::program::{Function, Pc, Program};
 
 /// The first instruction of the function `name`, or the instruction at the label `name`: of the function at `here` first, else of the

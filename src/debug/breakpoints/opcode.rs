@@ -1,7 +1,7 @@
 //! Opcodes by pattern: `break op atom.*`.
 
-use super::super::argument::ArgumentError;
 use super::location::Resolved;
+use crate::debug::argument::ArgumentError;
 use crate::program::{Pc, Program};
 
 /// A shell-style pattern for opcodes with their modifiers, as they are written: `*` stands for any letters, `?` for one, and

@@ -1,10 +1,10 @@
 //! What operators do to typed bits: C's rules, on PTX's types.
 //!
-//! Integers narrower than 32 bits, and predicates, become 32-bit signed ones first. Of two integers the wider type wins, and of two of
-//! the same width the unsigned one. Untyped bits (`.b32`) count as signed, as gdb takes registers, unless instructions take the
-//! register for something else (`debug::usage`). Of two different floating-point types `f64` wins, or else `f32`; two of the same half
-//! type stay that type. Results wrap. Dividing an integer by zero is an error. Shifts by the width or more give what PTX gives: zeros,
-//! or copies of the sign.
+//! Integers narrower than 32 bits, and predicates, become 32-bit signed ones first. Of two integers the wider type wins, and of two
+//! of the same width the unsigned one. Untyped bits (`.b32`) count as signed, as gdb takes registers, unless instructions take the
+//! register for something else (`debug::names::usage`). Of two different floating-point types `f64` wins, or else `f32`; two of the
+//! same half type stay that type. Results wrap. Dividing an integer by zero is an error. Shifts by the width or more give what PTX
+//! gives: zeros, or copies of the sign.
 //!
 //! A cast converts the value, as in C; out of an integer type's range it saturates, as `cvt` does. From or to untyped and packed types
 //! it moves the bits instead: `(f32)%r1` reads a `.b32` register as the number that its bits are.

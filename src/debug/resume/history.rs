@@ -13,7 +13,9 @@ use crate::debug::session::{Pace, Session};
 use crate::debug::stop::Touch;
 use crate::debug::target::Target;
 use crate::debug::timeline::Ran;
+use crate::isa::AtomicFn;
 use crate::machine::{AccessKind, Machine, Tick};
+use crate::program::Op;
 
 /// The writes to a place that were found, and whether the user interrupted the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -107,7 +109,10 @@ impl Session {
     fn note(&self, watched: &mut Watched, touching: Touching) -> Option<Touch> {
         let new = bytes_of(&watched.target, self.machine());
         let old = std::mem::replace(&mut watched.bytes, new.clone());
-        Some(touch(watched, touching, old?, new?))
+        let inst = self.program().code.get(touching.place.pc.index())?;
+        // A compare-and-swap that finds another value writes nothing.
+        let failed = matches!(inst.op, Op::Atomic { f: AtomicFn::Cas, .. }) && watched.is_memory() && old == new;
+        if failed { None } else { Some(touch(watched, touching, old?, new?)) }
     }
 }
 

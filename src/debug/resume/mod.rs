@@ -58,6 +58,12 @@ impl NextQuestion {
 #[error("{0}")]
 pub struct ResumeError(pub String);
 
+/// What the user looked at when a run began.
+struct Departure {
+    focus: Focus,
+    launch: usize,
+}
+
 /// Where a run came to.
 struct Halt {
     reasons: Vec<Reason>,
@@ -76,14 +82,18 @@ impl Session {
     /// # Errors
     /// The goal means nothing where the session stands: the focused thread has exited, or there is no frame to finish.
     pub fn resume(&mut self, goal: &Goal, direction: Direction, pace: &mut dyn Pace) -> Result<Stop, ResumeError> {
-        let before = self.focus;
+        let departure = self.departure();
         self.leave();
         self.log.clear();
         let halt = match direction {
             Direction::Forward => self.run_forward(goal, pace)?,
             Direction::Backward => self.run_backward(goal, pace)?,
         };
-        Ok(self.stop(before, halt))
+        Ok(self.stop(departure, halt))
+    }
+
+    fn departure(&self) -> Departure {
+        Departure { focus: self.focus, launch: self.launch() }
     }
 
     /// Remembers the machine of the stop that is left.
@@ -92,10 +102,12 @@ impl Session {
     }
 
     /// The stop that ends a run.
-    fn stop(&mut self, before: Focus, halt: Halt) -> Stop {
-        let time = self.time();
+    fn stop(&mut self, departure: Departure, halt: Halt) -> Stop {
+        let (time, focus, launch) = (self.time(), self.focus, self.launch());
         self.visited.push(time);
-        let focus_moved = (before.block, before.warp) != (self.focus.block, self.focus.warp);
-        Stop { time, focus: self.focus, focus_moved, reasons: halt.reasons, others: halt.others, log: std::mem::take(&mut self.log) }
+        let focus_moved = (departure.focus.block, departure.focus.warp) != (focus.block, focus.warp);
+        let new_launch = (departure.launch != launch).then_some(launch);
+        let log = std::mem::take(&mut self.log);
+        Stop { time, focus, focus_moved, new_launch, reasons: halt.reasons, others: halt.others, log }
     }
 }

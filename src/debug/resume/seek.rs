@@ -10,13 +10,13 @@ impl Session {
     /// Goes to `time`, executing what was not executed before; to the end of the run if that comes first. If the user interrupts a
     /// step back, the session stays where it was.
     pub fn seek(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
-        let (before, from) = (self.focus, self.time());
+        let (departure, from) = (self.departure(), self.time());
         self.leave();
         let reason = self.go_to(time, pace);
         if matches!(reason, Reason::Interrupted) && time < from {
             self.return_to(from);
         }
-        self.stop(before, Halt::because(reason))
+        self.stop(departure, Halt::because(reason))
     }
 
     /// Goes to the end of the run, past all breakpoints.
@@ -37,10 +37,10 @@ impl Session {
     }
 
     fn revisit(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
-        let before = self.focus;
+        let departure = self.departure();
         self.leave();
         let reason = self.go_to(time, pace);
-        self.stop(before, Halt::because(reason))
+        self.stop(departure, Halt::because(reason))
     }
 
     /// Goes to a time that was recorded, whatever it takes: it is never far from a snapshot.

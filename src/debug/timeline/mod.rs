@@ -16,9 +16,7 @@ pub use input::Input;
 use input::Inputs;
 use snapshots::{Snapshot, Snapshots};
 
-use super::fault::Fault;
-use super::launcher::{Job, Refused};
-use super::run::{RunError, RunOptions};
+use super::case::{Blame, Fault, Job, Refused, RunError, RunOptions};
 use crate::launch::Case;
 use crate::machine::{Device, Machine, Observer, Step, Tick, Unobserved};
 use crate::program::Program;
@@ -238,7 +236,7 @@ impl Timeline {
         false
     }
 
-    fn end_with(&mut self, fault: impl FnOnce(&super::fault::Blame<'_>, &Machine) -> Fault) -> Ran {
+    fn end_with(&mut self, fault: impl FnOnce(&Blame<'_>, &Machine) -> Fault) -> Ran {
         let job = Job { program: &self.program, case: &self.case, options: &self.options };
         if let (None, Some(blame)) = (&self.end, job.blame(self.now.launch)) {
             self.end = Some(End::Fault(Box::new(fault(&blame, &self.now.machine))));

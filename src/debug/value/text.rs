@@ -6,8 +6,8 @@
 
 use super::format::Format;
 use super::{Array, Lanes, LanesText, Scalar, Type, Value, number};
+use crate::debug::names::symbols;
 use crate::debug::scene::Scene;
-use crate::debug::symbols;
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::program::Pc;
 

@@ -2,8 +2,8 @@
 
 use crate::debug::expression::little_endian;
 use crate::debug::memory::{self, MemoryError};
+use crate::debug::names::symbols::{self, Symbol};
 use crate::debug::scene::Scene;
-use crate::debug::symbols::{self, Symbol};
 use crate::debug::value::{Format, Scalar, Type, Value, number};
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::program::{FuncId, Pc};

@@ -2,8 +2,8 @@
 
 use super::{Table, triple};
 use crate::debug::expression::little_endian;
+use crate::debug::names::scope::{Named, look_up};
 use crate::debug::scene::Scene;
-use crate::debug::scope::{Named, look_up};
 use crate::debug::value::{Scalar, Type};
 use crate::program::{Function, ParamPlace};
 
@@ -36,8 +36,9 @@ pub fn launch(scene: &Scene<'_>) -> Table {
     let mut row = |name: &str, value: String| table.push(false, [name.to_string(), value]);
     let warps = scene.extents().warps();
     row("kernel", kernel.name.to_string());
-    row("grid", format!("{}, {} blocks", triple(config.grid), machine.block_count()));
-    row("block", format!("{}, {} threads in {warps} warps", triple(config.block), scene.extents().threads()));
+    row("grid", format!("{}, {}", triple(config.grid), counted(machine.block_count(), "block")));
+    let threads = counted(u64::from(scene.extents().threads()), "thread");
+    row("block", format!("{}, {threads} in {}", triple(config.block), counted(u64::from(warps), "warp")));
     if config.cluster != [1, 1, 1] {
         row("cluster", triple(config.cluster));
     }
@@ -71,4 +72,9 @@ fn param_value(scene: &Scene<'_>, kernel: &Function, name: &str) -> String {
         _ => String::new(),
     };
     format!(".{} {value}{ty}", param.ty.word())
+}
+
+/// `1 block`, `2 blocks`
+fn counted(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

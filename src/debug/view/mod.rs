@@ -41,7 +41,7 @@ use crate::program::{Pc, Program};
 
 /// `looking.ptx:37`, with the label before it: `looking.ptx:37 <low+2>`.
 pub fn place(program: &Program, pc: Pc) -> String {
-    match super::symbols::code_symbol(program, pc) {
+    match super::names::symbols::code_symbol(program, pc) {
         Some(symbol) => format!("{} <{symbol}>", program.place(pc)),
         None => program.place(pc),
     }

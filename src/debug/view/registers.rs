@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use crate::debug::expression::register_bits;
+use crate::debug::names::scope::{self, RegisterPlace};
 use crate::debug::scene::{Frame, Scene, SceneError};
-use crate::debug::scope::{self, RegisterPlace};
 use crate::debug::value::{Format, Lanes, Scalar, Type, Value, ValueText};
 use crate::machine::{LaneMask, lanes_of};
 

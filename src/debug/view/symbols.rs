@@ -1,8 +1,8 @@
 //! `info symbols`, `info shared` and `info allocations`: what has a name, and where it lies.
 
 use super::Table;
+use crate::debug::names::scope;
 use crate::debug::scene::Scene;
-use crate::debug::scope;
 use crate::isa::Space;
 use crate::program::{FuncId, Variable, map};
 

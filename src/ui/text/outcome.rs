@@ -136,7 +136,7 @@ fn marks(marks: &[(String, Mark)]) -> String {
 fn when(now: u64, recorded: u64, end: Option<&End>) -> String {
     let so_far = match end {
         None => format!("executed up to {}", grouped(recorded)),
-        Some(End::Done) => format!("the kernel finishes at {}", grouped(recorded)),
+        Some(End::Done) => format!("the run ends at {}", grouped(recorded)),
         Some(End::Fault(fault)) => format!("{} at {}", fault.id, grouped(recorded)),
         Some(End::Broken(_)) => format!("the run cannot go on at {}", grouped(recorded)),
     };

@@ -13,6 +13,9 @@ pub fn stop(session: &Session, stop: &Stop, before: Focus) -> String {
     let mut lines: Vec<String> = stop.log.iter().map(|line| line.trim_end().to_string()).collect();
     lines.extend(stop.reasons.iter().filter_map(|reason| self::reason(session, reason)));
     lines.extend(stop.others.iter().map(others));
+    lines.extend(
+        stop.new_launch.iter().map(|launch| format!("this is launch {} of {}: {}", launch + 1, session.launches(), session.kernel_name())),
+    );
     let is_over = stop.reasons.iter().any(|reason| matches!(reason, Reason::Ended | Reason::Fault(_) | Reason::Broken(_)));
     let thread = |focus: &Focus| (focus.block, focus.warp, focus.lane);
     if !is_over && thread(&stop.focus) != thread(&before) {
@@ -42,6 +45,9 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
             format!("{number}{}, {}", event_name(*event), lane_list(*lanes))
         }
         Reason::Interrupted => "interrupted".to_string(),
+        Reason::Ended if session.launches() > 1 => {
+            format!("t={}  all {} launches have finished", grouped(session.time()), session.launches())
+        }
         Reason::Ended => format!("t={}  the kernel has finished", grouped(session.time())),
         Reason::Fault(found) => fault(found),
         Reason::Broken(message) => format!("the run cannot go on: {message}"),

@@ -112,8 +112,14 @@ fn lane_view(view: &LaneView) -> String {
     let mut text = if parts.is_empty() { String::new() } else { format!("  lane {}: {}\n", view.lane, parts.join("; ")) };
     match view.active {
         Some((active, all)) if active == all => {
-            text += &format!("  active: all {} lanes that stand here ({})\n", all.count_ones(), some_lanes(all));
+            let stands = if all.count_ones() == 1 {
+                "the one lane that stands here".to_string()
+            } else {
+                format!("all {} lanes that stand here", all.count_ones())
+            };
+            text += &format!("  active: {stands} ({})\n", some_lanes(all));
         }
+        Some((0, all)) if all.count_ones() == 1 => text += "  active: none; one lane stands here\n",
         Some((0, all)) => text += &format!("  active: none of the {} lanes that stand here\n", all.count_ones()),
         Some((active, all)) => {
             text += &format!("  active: {} of {} lanes ({})\n", active.count_ones(), all.count_ones(), some_lanes(active));

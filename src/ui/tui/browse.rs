@@ -18,12 +18,12 @@ use super::{Desk, signals};
 use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::Pace;
 use crate::ui::console::{Flow, Front};
-use crate::ui::text;
+use crate::ui::{repl, text};
 
 /// Longest wait before the size of the terminal is looked at.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// What the last row says.
-const KEYS: &str = " browsing: q or F2 goes back to the prompt   Tab next pane   arrows scroll   / searches   z zooms   ? help";
+const KEYS: &str = " browsing: q back to the prompt · Tab pane · arrows, wheel · / search · z zoom · ? keys";
 
 /// What a key or a click led to.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -126,7 +126,8 @@ impl Browser<'_> {
     }
 
     fn execute(&mut self, line: &str) -> io::Result<Next> {
-        self.desk.stage().say(&format!("(ptxdbg) {line}"))?;
+        let line_start = repl::prompt(self.desk.console().session());
+        self.desk.stage().say(&format!("{line_start}{line}"))?;
         let flow = self.desk.console().line(line, &mut Asking { desk: self.desk, typed: &self.typed }, &mut Said::new(self.desk))?;
         match flow {
             Flow::Quit => return Ok(Next::Leave),

@@ -213,7 +213,7 @@ impl Terminal {
         }
         if self.usage == Use::Browse {
             let status = wrapped(&self.status, columns).into_iter().next().unwrap_or_default();
-            text += &format!("\x1b[{};1H\x1b[2K\x1b[7m{status}\x1b[0m\x1b[?25l", self.size.rows);
+            text += &format!("\x1b[{};1H\x1b[2K\x1b[7m{status}\x1b[K\x1b[0m\x1b[?25l", self.size.rows);
         }
         text
     }

@@ -1,8 +1,8 @@
 //! What stopped a launch, in words and numbers a front end can draw.
 
-use super::focus::Focus;
-use super::scene::{Scene, SceneError, stands_at};
-use super::stop::Touch;
+use crate::debug::focus::Focus;
+use crate::debug::scene::{Scene, SceneError, stands_at};
+use crate::debug::stop::Touch;
 use crate::launch::PlannedLaunch;
 use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter, thread_index};
 use crate::program::{Function, Pc, Program};
@@ -62,7 +62,7 @@ pub struct Waiting {
 }
 
 /// Makes faults of one launch of a case.
-pub(super) struct Blame<'a> {
+pub(in crate::debug) struct Blame<'a> {
     pub program: &'a Program,
     pub launch: &'a PlannedLaunch,
     /// Which launch of the case.
@@ -137,7 +137,7 @@ impl Blame<'_> {
 
 impl Site {
     /// The instruction at `place` as `lanes` execute it; `extent` is the block's.
-    pub(super) fn new(program: &Program, extent: [u32; 3], place: Place, lanes: LaneMask) -> Self {
+    pub(in crate::debug) fn new(program: &Program, extent: [u32; 3], place: Place, lanes: LaneMask) -> Self {
         Self {
             place: program.place(place.pc),
             statement: program.text(place.pc).trim_end_matches(';').to_string(),

@@ -90,7 +90,7 @@ pub fn start_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> 
 }
 
 /// A case in the course of being run.
-pub(super) struct Runner<'a> {
+pub(in crate::debug) struct Runner<'a> {
     job: Job<'a>,
     /// Where the last launch ended.
     time: Tick,

@@ -10,14 +10,14 @@ use crate::program::Program;
 
 /// A case to run, and how.
 #[derive(Clone, Copy)]
-pub(super) struct Job<'a> {
+pub(in crate::debug) struct Job<'a> {
     pub program: &'a Arc<Program>,
     pub case: &'a Case,
     pub options: &'a RunOptions,
 }
 
 /// A launch that the device refuses, with the memory as it was.
-pub(super) struct Refused {
+pub(in crate::debug) struct Refused {
     pub fault: Box<Fault>,
     pub device: Device,
 }

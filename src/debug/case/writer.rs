@@ -30,7 +30,7 @@ pub struct Writer {
 ///
 /// # Errors
 /// Reasons outside the kernel.
-pub(super) fn last_writers(
+pub(in crate::debug) fn last_writers(
     program: &Arc<Program>,
     case: &Case,
     options: &RunOptions,

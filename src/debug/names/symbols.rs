@@ -1,6 +1,6 @@
 //! From an address back to a name: `tile+16`, `$L__BB0_2+3`.
 
-use super::scene::Scene;
+use crate::debug::scene::Scene;
 use crate::isa::Space;
 use crate::machine::Region;
 use crate::program::{FuncId, ParamPlace, Pc, Program, map};

@@ -3,7 +3,7 @@
 //! PTX names are looked up from the inside out: registers of the scopes around the program counter, then variables and parameters of the
 //! function, labels, and what the module holds. Buffers of the launch come last: PTX does not know their names.
 
-use super::scene::{Buffer, Frame, Scene};
+use crate::debug::scene::{Buffer, Frame, Scene};
 use crate::isa::{ScalarType, Space, nearest};
 use crate::program::{Bank, FuncId, Function, Param, ParamPlace, Pc, Register, Variable, map};
 

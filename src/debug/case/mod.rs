@@ -1,0 +1,23 @@
+//! A case from its files to a verdict, with nobody watching: opening, running, verifying.
+//!
+//! [`open`](open::open) turns files into a program and a plan of cases, each some launches in order on the same memory. [`run_case`]
+//! runs one; [`verify_case`] compares what it leaves behind and finds who wrote a wrong element; [`summarize`] says what it came to. A
+//! [`Job`] prepares one launch after the other, for these and for the [timeline](super::timeline).
+
+pub mod open;
+
+mod fault;
+mod launcher;
+mod run;
+mod summary;
+mod verify;
+mod writer;
+
+pub(super) use fault::Blame;
+pub use fault::{Fault, Site, Waiting};
+pub(super) use launcher::{Job, Refused};
+pub use open::{LaunchChoice, OpenError, Opened, Request};
+pub use run::{CaseRun, LaunchRun, RunError, RunOptions, run_case, start_case};
+pub use summary::{BufferHead, Summary, summarize};
+pub use verify::{CaseReport, Failure, verify_case};
+pub use writer::Writer;
