@@ -46,3 +46,93 @@ fn registers_of_a_lane() {
 fn registers_of_a_warp() {
     assert_pane("registers_warp.txt", "Registers(of: Warp)", &walking(), (100, 18));
 }
+
+#[test]
+fn cfg() {
+    assert_pane("cfg.txt", "Cfg", &walking(), (60, 40));
+}
+
+#[test]
+fn cfg_of_a_loop_with_branches() {
+    assert_pane("cfg_collatz.txt", "Cfg", &diverged(), (60, 60));
+}
+
+#[test]
+fn cfg_where_rows_are_few() {
+    assert_pane("cfg_rows.txt", "Cfg", &diverged(), (60, 30));
+}
+
+#[test]
+fn cfg_as_a_list() {
+    assert_pane("cfg_list.txt", "Cfg", &diverged(), (70, 7));
+}
+
+#[test]
+fn warps() {
+    assert_pane("warps.txt", "Warps", &diverged(), (80, 9));
+}
+
+#[test]
+fn warps_of_several_kinds() {
+    assert_pane("warps_walk.txt", "Warps", &walking(), (80, 8));
+}
+
+#[test]
+fn sync() {
+    assert_pane("sync.txt", "Sync", &session("faults/barrier_deadlock.ron", &["continue"]), (90, 8));
+}
+
+#[test]
+fn stack() {
+    assert_pane("stack.txt", "Stack", &called(), (70, 6));
+}
+
+#[test]
+fn locals() {
+    assert_pane("locals.txt", "Locals", &diverged(), (70, 6));
+}
+
+#[test]
+fn watches() {
+    assert_pane("watches.txt", "Watches", &watched(), (70, 8));
+}
+
+#[test]
+fn breakpoints() {
+    assert_pane("breakpoints.txt", "Breakpoints", &watched(), (90, 9));
+}
+
+#[test]
+fn timeline() {
+    assert_pane("timeline.txt", "Timeline", &watched(), (70, 3));
+}
+
+#[test]
+fn timeline_in_one_row() {
+    assert_pane("timeline_row.txt", "Timeline", &watched(), (70, 1));
+}
+
+#[test]
+fn findings() {
+    assert_pane("findings.txt", "Findings", &session("faults/barrier_deadlock.ron", &["continue"]), (90, 8));
+}
+
+#[test]
+fn help() {
+    assert_pane("help.txt", "Help", &walking(), (90, 16));
+}
+
+/// `collatz` where the lanes of the warp part for the first time.
+fn diverged() -> Session {
+    session("debug/collatz.ron", &["run-to divergence", "stepi", "stepi", "stepi", "stepi"])
+}
+
+fn called() -> Session {
+    session("debug/collatz.ron", &["break _Z6triplej", "continue", "lane 5"])
+}
+
+fn watched() -> Session {
+    let lines = ["break 71", "tbreak 112 if %r20 > 3", "catch barrier", "display %r18", "display %r18@*", "display steps", "continue"];
+    let more = ["continue", "continue", "mark here", "continue", "continue", "goto here", "disable 3"];
+    session("debug/collatz.ron", &[&lines[..], &more[..]].concat())
+}

@@ -140,6 +140,11 @@ impl Session {
         Scene::at(self.machine(), self.focus).with_buffers(&self.buffers).with_usage(&self.usage)
     }
 
+    /// The times the user stood at, as far as `back` and `forward` go.
+    pub fn visited(&self) -> &[Tick] {
+        &self.visited.times
+    }
+
     /// The machine as the focused thread saw it at the stop before, in time or as the user went; none before the first run.
     pub fn earlier(&self) -> Option<Scene<'_>> {
         let scene = |machine| Scene { machine, ..self.scene() };

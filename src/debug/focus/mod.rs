@@ -71,6 +71,12 @@ impl Extents {
         self.threads().div_ceil(LANES as u32)
     }
 
+    /// The index of block number `number` in order of launch; none if the grid has fewer.
+    pub fn block_at(&self, number: u64) -> Option<[u32; 3]> {
+        let [x, y, z] = self.grid.map(|extent| u64::from(extent.max(1)));
+        (number / x / y < z).then_some([(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32])
+    }
+
     /// Threads of a block.
     pub fn threads(&self) -> u32 {
         self.block.iter().product()

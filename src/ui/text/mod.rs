@@ -15,7 +15,7 @@ use crate::base::{Diagnostic, Sources};
 use crate::debug::{CaseReport, Summary};
 
 pub use outcome::{displays, outcome};
-pub use report::grouped;
+pub use report::{fault, grouped};
 pub use stop::stop;
 pub use welcome::welcome;
 

@@ -51,7 +51,7 @@ fn buffer(head: &BufferHead) -> String {
 }
 
 /// `memory.out_of_bounds: …` with the instruction and the threads below.
-pub(super) fn fault(fault: &Fault) -> String {
+pub fn fault(fault: &Fault) -> String {
     let mut text = format!("{}: {}", fault.id, fault.message);
     if let Some(site) = &fault.site {
         text += &format!("\n  {}", self::site(site));

@@ -18,6 +18,15 @@ pub fn printed(name: &str, value: &ValueText) -> String {
     }
 }
 
+/// A value in one line: of lanes what they have in common, of a matrix its rows one behind the other.
+pub fn in_a_line(value: &ValueText) -> String {
+    match value {
+        ValueText::Scalar(text) => text.clone(),
+        ValueText::Lanes(text) => lanes(text),
+        ValueText::Array(text) => array(text).split_whitespace().collect::<Vec<_>>().join(" "),
+    }
+}
+
 /// `u32: 27 41 9 1 … min 1, max 9232; differs in 30 lanes`
 pub fn lanes(text: &LanesText) -> String {
     let LanesText { ty, mask, values, pattern } = text;

@@ -131,6 +131,31 @@ struct KeyFile {
     screen: BTreeMap<KeyPress, Move>,
 }
 
+impl Move {
+    /// What it does, in a few words.
+    pub fn about(self) -> &'static str {
+        match self {
+            Move::NextPane => "next pane",
+            Move::PreviousPane => "pane before",
+            Move::Up => "up",
+            Move::Down => "down",
+            Move::Left => "left",
+            Move::Right => "right",
+            Move::PageUp => "page up",
+            Move::PageDown => "page down",
+            Move::Start => "to the beginning",
+            Move::End => "to the end",
+            Move::Here => "back to the focused thread",
+            Move::Search => "search, or filter names",
+            Move::SearchNext => "next match",
+            Move::SearchPrevious => "match before",
+            Move::ToggleBreakpoint => "breakpoint at the cursor",
+            Move::Zoom => "this pane alone, or all",
+            Move::Help => "these keys",
+        }
+    }
+}
+
 impl KeyMap {
     /// The keys as shipped.
     pub fn shipped() -> Self {
@@ -155,6 +180,18 @@ impl KeyMap {
         self.keys.retain(|(key, _)| other.action(*key).is_none());
         self.keys.extend(other.keys);
         self
+    }
+
+    /// What there is to do, each with the keys that do it, in the order of the map.
+    pub fn by_action(&self) -> Vec<(&Action, Vec<String>)> {
+        let mut actions: Vec<(&Action, Vec<String>)> = Vec::new();
+        for (key, action) in &self.keys {
+            match actions.iter_mut().find(|(other, _)| *other == action) {
+                Some((_, keys)) => keys.push(key.to_string()),
+                None => actions.push((action, vec![key.to_string()])),
+            }
+        }
+        actions
     }
 
     /// What a key does.

@@ -10,7 +10,7 @@ use super::frame::Frame;
 use super::keymap::{Action, Key, KeyMap, KeyPress, Move, Named};
 use super::layout::shelf::{self, Shelf};
 use super::layout::{Arrangement, Layout, Placed};
-use super::panes::{Look, Sight};
+use super::panes::{Look, Pane, Sight};
 use super::theme::{Role, Theme};
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
@@ -51,6 +51,8 @@ pub struct Screen {
     active: usize,
     /// Whether the active pane is shown alone.
     zoomed: bool,
+    /// Whether the keys are shown instead of the panes.
+    helping: bool,
     /// What is typed behind `/`.
     typing: Option<String>,
     /// Panes that had room at the last drawing.
@@ -71,6 +73,7 @@ impl Screen {
             shelf: Shelf::default(),
             active: 0,
             zoomed: false,
+            helping: false,
             typing: None,
             shown: Vec::new(),
             hits: Vec::new(),
@@ -117,7 +120,7 @@ impl Screen {
 
     fn forget_places(&mut self) {
         self.sights = vec![Sight::default(); self.layout.panes().len()];
-        (self.active, self.zoomed, self.typing) = (0, false, None);
+        (self.active, self.zoomed, self.helping, self.typing) = (0, false, false, None);
     }
 
     /// Draws all panes.
@@ -126,7 +129,10 @@ impl Screen {
         buffer.set_style(area, self.theme.style(Role::Text));
         self.look_anew(session);
         self.hits.clear();
-        let arrangement = arrange(&self.layout, area, self.zoomed.then_some(self.active));
+        let arrangement = match self.helping {
+            true => alone(&Pane::Help, self.active, area),
+            false => arrange(&self.layout, area, self.zoomed.then_some(self.active)),
+        };
         self.shown = arrangement.panes.iter().map(|placed| placed.number).collect();
         if !self.shown.contains(&self.active) {
             self.active = self.shown.first().copied().unwrap_or(0);
@@ -171,7 +177,7 @@ impl Screen {
             Move::NextPane => return self.step_pane(1),
             Move::PreviousPane => return self.step_pane(-1),
             Move::Zoom => self.zoomed = !self.zoomed,
-            Move::Help => return Answer::Command("help".to_string()),
+            Move::Help => self.helping = !self.helping,
             Move::ToggleBreakpoint => return self.toggle_breakpoint(),
             Move::Search => self.typing = Some(String::new()),
             _ => return self.scroll(movement),
@@ -277,9 +283,13 @@ impl Screen {
 fn arrange(layout: &Layout, area: Rect, alone: Option<usize>) -> Arrangement<'_> {
     let panes = layout.panes();
     match alone.and_then(|number| Some((number, *panes.get(number)?))) {
-        Some((number, pane)) => Arrangement { panes: vec![Placed { pane, number, area }], separators: Vec::new() },
+        Some((number, pane)) => self::alone(pane, number, area),
         None => layout.arrange(area),
     }
+}
+
+fn alone(pane: &Pane, number: usize, area: Rect) -> Arrangement<'_> {
+    Arrangement { panes: vec![Placed { pane, number, area }], separators: Vec::new() }
 }
 
 fn draw_frame(arrangement: &Arrangement<'_>, area: Rect, buffer: &mut Buffer, theme: &Theme) {

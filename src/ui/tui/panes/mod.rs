@@ -3,8 +3,13 @@
 //! A pane holds no state of the machine. What it remembers from one drawing to the next is a [`Sight`]: how far it was scrolled, where
 //! its cursor is, what was searched for.
 
+mod cfg;
+mod prose;
 mod registers;
 mod source;
+mod table;
+mod timeline;
+mod warps;
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +24,8 @@ use crate::debug::session::Session;
 pub enum Pane {
     /// The PTX text, and who stands where.
     Source,
+    /// The focused function as a graph.
+    Cfg,
     /// Registers of the selected frame.
     Registers {
         /// Of the focused lane, or of all lanes of the warp.
@@ -28,6 +35,26 @@ pub enum Pane {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         only: String,
     },
+    /// What every warp of the focused block does, and the blocks of the grid.
+    Warps,
+    /// Named barriers.
+    Sync,
+    /// Calls.
+    Stack,
+    /// Variables and parameters of the selected frame.
+    Locals,
+    /// The displays.
+    Watches,
+    /// Breakpoints, watchpoints and catchpoints.
+    Breakpoints,
+    /// The recorded time.
+    Timeline,
+    /// What was said.
+    Console,
+    /// The keys.
+    Help,
+    /// How the run ends.
+    Findings,
 }
 
 /// Whose registers are shown.
@@ -110,7 +137,18 @@ impl Pane {
     pub fn draw(&self, look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
         match self {
             Pane::Source => source::draw(look, sight, canvas),
+            Pane::Cfg => cfg::draw(look, sight, canvas),
             Pane::Registers { of, only } => registers::draw(look, sight, canvas, (*of, only)),
+            Pane::Warps => warps::draw(look, sight, canvas),
+            Pane::Sync => table::sync(look, sight, canvas),
+            Pane::Stack => table::stack(look, sight, canvas),
+            Pane::Locals => table::locals(look, sight, canvas),
+            Pane::Watches => table::watches(look, sight, canvas),
+            Pane::Breakpoints => table::breakpoints(look, sight, canvas),
+            Pane::Timeline => timeline::draw(look, canvas),
+            Pane::Console => prose::console(look, sight, canvas),
+            Pane::Help => prose::help(look, sight, canvas),
+            Pane::Findings => prose::findings(look, sight, canvas),
         }
     }
 }

@@ -1,0 +1,253 @@
+//! The control-flow pane: the focused function as a graph, with the lanes that stand in each block; a list where there is no room.
+//!
+//! Boxes hold a block's label and lines. Edges go down; an edge that goes back to a loop's head goes up on the left, with `▲` on its way.
+
+use super::{Look, Sight, more};
+use crate::debug::view::{BlockView, CfgView, Drawing, Point, Size, control_flow, lay_out};
+use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
+use crate::ui::tui::theme::Role;
+
+/// Less room than this and the blocks are listed.
+const GRAPH_MIN: (usize, usize) = (24, 8);
+/// More blocks than this are listed: nobody reads such a drawing, and it takes long to make.
+const BLOCKS_MAX: usize = 120;
+/// Columns of a label.
+const NAME_MAX: usize = 18;
+
+/// How blocks are drawn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shape {
+    /// With lines around them.
+    Boxes,
+    /// On one row, in brackets.
+    Rows,
+}
+
+/// Draws the pane; its title.
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let scene = look.session.scene();
+    let function = scene.frame().map_or(scene.machine.config().kernel, |frame| frame.function);
+    let view = control_flow(&scene, function);
+    let title = format!("control flow · {}", view.function);
+    let (width, height) = (canvas.width(), canvas.height());
+    if width < GRAPH_MIN.0 || height < GRAPH_MIN.1 || view.blocks.len() > BLOCKS_MAX {
+        return title + &list(look, &view, sight, canvas);
+    }
+    let boxes = drawing(&view, Shape::Boxes);
+    let (shape, drawing) = match boxes.height <= height {
+        true => (Shape::Boxes, boxes),
+        false => (Shape::Rows, drawing(&view, Shape::Rows)),
+    };
+    if drawing.width > width * 2 {
+        return title + &list(look, &view, sight, canvas);
+    }
+    graph(look, (&view, &drawing, shape), sight, canvas);
+    title
+}
+
+fn drawing(view: &CfgView, shape: Shape) -> Drawing {
+    let sizes: Vec<Size> = view.blocks.iter().map(|block| size(block, shape)).collect();
+    let edges = view.blocks.iter().enumerate().flat_map(|(from, block)| block.successors.iter().map(move |to| (from, *to)));
+    lay_out(&sizes, &edges.collect::<Vec<_>>())
+}
+
+fn size(block: &BlockView, shape: Shape) -> Size {
+    let inside = width(&label(block)).max(width(&crowd(block)));
+    match shape {
+        Shape::Boxes => Size { width: inside + 4, height: if crowd(block).is_empty() { 3 } else { 4 } },
+        Shape::Rows => Size { width: width(&row_text(block)), height: 1 },
+    }
+}
+
+/// `$L__BB0_2 32-35`
+fn label(block: &BlockView) -> String {
+    let lines = if block.lines.0 == block.lines.1 { block.lines.0.to_string() } else { format!("{}-{}", block.lines.0, block.lines.1) };
+    let name = if width(&block.name) > NAME_MAX { fitted(&block.name, NAME_MAX) } else { block.name.clone() };
+    let head = if block.loop_header { "↻ " } else { "" };
+    format!("{head}{name} {lines}")
+}
+
+/// `▶ 11 lanes +64`: lanes of the focused warp, and threads of others.
+fn crowd(block: &BlockView) -> String {
+    let own = block.lanes.count_ones();
+    let others = block.threads - own;
+    let mark = if block.focused { "▶ " } else { "" };
+    let lanes = match own {
+        0 => String::new(),
+        1 => format!("{mark}1 lane"),
+        own => format!("{mark}{own} lanes"),
+    };
+    match (lanes.is_empty(), others) {
+        (_, 0) => lanes,
+        (true, others) => format!("+{others} threads"),
+        (false, others) => format!("{lanes} +{others}"),
+    }
+}
+
+fn row_text(block: &BlockView) -> String {
+    let crowd = crowd(block);
+    if crowd.is_empty() { format!("[{}]", label(block)) } else { format!("[{} {crowd}]", label(block)) }
+}
+
+/// Draws the part of the graph that is in sight: centred on the focused block, or all of it.
+fn graph(look: &Look<'_>, (view, drawing, shape): (&CfgView, &Drawing, Shape), sight: &mut Sight, canvas: &mut Canvas<'_>) {
+    let focus = view.blocks.iter().position(|block| block.focused).unwrap_or(0);
+    let corner = drawing.corners.get(focus).copied().unwrap_or_default();
+    let (columns, rows) = (canvas.width(), canvas.height());
+    let top = start(corner.y, drawing.height, rows, &mut sight.down);
+    let left = start(corner.x, drawing.width, columns, &mut sight.right);
+    sight.page = rows as i64;
+    let mut lines = Lines::new(columns, rows, (left, top));
+    for edge in &drawing.edges {
+        edge.way.windows(2).for_each(|pair| lines.run(pair[0], pair[1]));
+    }
+    lines.draw(canvas);
+    let mut put = |point: Point, glyph: &str, role| {
+        if let (Some(x), Some(y)) = (at(point.x, left), at(point.y, top)) {
+            canvas.text(x, y, glyph, role);
+        }
+    };
+    for edge in &drawing.edges {
+        if let Some(last) = edge.way.last() {
+            put(*last, "▼", Role::Rule);
+        }
+        if let Some(middle) = edge.way.windows(2).find(|pair| edge.back && pair[1].y < pair[0].y) {
+            put(Point { x: middle[0].x, y: usize::midpoint(middle[0].y, middle[1].y) }, "▲", Role::Changed);
+        }
+    }
+    for (block, corner) in view.blocks.iter().zip(&drawing.corners) {
+        draw_block(look, block, shape, (corner.x as i64 - left, corner.y as i64 - top), canvas);
+    }
+}
+
+/// The first cell in sight along one direction: all of it in the middle if there is room, or else the focus in the middle; moved by what
+/// the user scrolled, which is kept in bounds.
+fn start(focus: usize, total: usize, room: usize, moved: &mut i64) -> i64 {
+    let (focus, total, room) = (focus as i64, total as i64, room as i64);
+    if total <= room {
+        *moved = 0;
+        return -(room - total) / 2;
+    }
+    let own = (focus - room / 3).clamp(0, total - room);
+    let start = (own + *moved).clamp(0, total - room);
+    *moved = start - own;
+    start
+}
+
+fn at(cell: usize, start: i64) -> Option<usize> {
+    usize::try_from(cell as i64 - start).ok()
+}
+
+fn draw_block(look: &Look<'_>, block: &BlockView, shape: Shape, (x, y): (i64, i64), canvas: &mut Canvas<'_>) {
+    let role = match block {
+        BlockView { focused: true, .. } => Role::Lanes,
+        BlockView { lanes: 1.., .. } => Role::OtherLanes,
+        _ => Role::Text,
+    };
+    let crowd = crowd(block);
+    let inside = width(&label(block)).max(width(&crowd));
+    let rows: Vec<String> = match shape {
+        Shape::Rows => vec![row_text(block)],
+        Shape::Boxes => {
+            let line = "─".repeat(inside + 2);
+            let texts = [label(block), crowd].into_iter().filter(|text| !text.is_empty());
+            let middle = texts.map(|text| format!("│ {} │", fitted(&text, inside)));
+            std::iter::once(format!("┌{line}┐")).chain(middle).chain([format!("└{line}┘")]).collect()
+        }
+    };
+    for (row, text) in (y..).zip(&rows) {
+        let Ok(row) = usize::try_from(row) else { continue };
+        let skipped = usize::try_from(-x).unwrap_or(0);
+        let column = usize::try_from(x).unwrap_or(0);
+        let shown: String = text.chars().skip(skipped).collect();
+        canvas.text(column, row, &shown, role);
+        if let Some(target) = list_target(look, block) {
+            canvas.on_click((column, row, width(&shown)), target);
+        }
+    }
+}
+
+/// A click on a block lists its lines.
+fn list_target(look: &Look<'_>, block: &BlockView) -> Option<Target> {
+    let scene = look.session.scene();
+    let (file, _) = crate::debug::view::current_line(&scene);
+    let name = scene.program().sources_text.file(file).short_name().to_string();
+    (block.lines.0 > 0).then(|| Target::Command(format!("list {name}:{}", block.lines.0)))
+}
+
+/// Cells that lines run through, with the sides they go to.
+struct Lines {
+    width: usize,
+    height: usize,
+    start: (i64, i64),
+    sides: Vec<u8>,
+}
+
+const UP: u8 = 1;
+const DOWN: u8 = 2;
+const LEFT: u8 = 4;
+const RIGHT: u8 = 8;
+/// The line that goes to the sides of its index.
+const GLYPHS: [&str; 16] = [" ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼"];
+
+impl Lines {
+    fn new(width: usize, height: usize, start: (i64, i64)) -> Self {
+        Self { width, height, start, sides: vec![0; width * height] }
+    }
+
+    fn run(&mut self, from: Point, to: Point) {
+        let (left, right) = (from.x.min(to.x), from.x.max(to.x));
+        let (top, bottom) = (from.y.min(to.y), from.y.max(to.y));
+        if left == right {
+            for y in top..=bottom {
+                self.add(left, y, if y > top { UP } else { 0 } | if y < bottom { DOWN } else { 0 });
+            }
+        } else {
+            for x in left..=right {
+                self.add(x, top, if x > left { LEFT } else { 0 } | if x < right { RIGHT } else { 0 });
+            }
+        }
+    }
+
+    fn add(&mut self, x: usize, y: usize, sides: u8) {
+        let (Some(x), Some(y)) = (at(x, self.start.0), at(y, self.start.1)) else { return };
+        if x < self.width && y < self.height {
+            self.sides[y * self.width + x] |= sides;
+        }
+    }
+
+    fn draw(&self, canvas: &mut Canvas<'_>) {
+        for (index, sides) in self.sides.iter().enumerate().filter(|(_, sides)| **sides != 0) {
+            canvas.text(index % self.width, index / self.width, GLYPHS[usize::from(*sides) & 15], Role::Rule);
+        }
+    }
+}
+
+/// A row for each block: its label, where it goes, who stands in it.
+fn list(look: &Look<'_>, view: &CfgView, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let focus = view.blocks.iter().position(|block| block.focused).unwrap_or(0);
+    let (window, _) = sight.around(focus, view.blocks.len(), canvas.height());
+    let indented = |block: &BlockView| format!("{}{}", "  ".repeat(block.loop_depth.min(6) as usize), label(block));
+    let shown = view.blocks.get(window.clone()).unwrap_or_default();
+    let names = shown.iter().map(|block| width(&indented(block))).max().unwrap_or(0).min(canvas.width() * 2 / 3);
+    for (y, (block, index)) in shown.iter().zip(window.start..).enumerate() {
+        canvas.text(0, y, if block.focused { "▶" } else { " " }, Role::Lanes);
+        let x = canvas.text(1, y, &fitted(&indented(block), names), Role::Name);
+        let target = |to: &usize| {
+            let name = view.blocks.get(*to).map_or("?", |block| block.name.as_str());
+            if *to <= index { format!("↑{name}") } else { name.to_string() }
+        };
+        let targets: Vec<String> = block.successors.iter().map(target).collect();
+        let x = canvas.text(x + 1, y, crowd(block).trim_start_matches("▶ "), Role::Lanes);
+        let ways = if targets.is_empty() { "  → end".to_string() } else { format!("  → {}", targets.join(", ")) };
+        canvas.text(x, y, &ways, Role::Dim);
+        if block.focused {
+            canvas.tint(y, Role::Focused);
+        }
+        if let Some(target) = list_target(look, block) {
+            let wide = canvas.width();
+            canvas.on_click((0, y, wide), target);
+        }
+    }
+    more(&window, view.blocks.len())
+}

@@ -1,0 +1,153 @@
+//! Listings of the engine as panes: stack, locals, named barriers, breakpoints, watches.
+
+use super::{Look, Sight, more};
+use crate::command::display::{Shown, shown};
+use crate::debug::breakpoints::{BreakpointRow, breakpoint_rows};
+use crate::debug::focus::ThreadFilter;
+use crate::debug::view::{self, Table};
+use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
+use crate::ui::tui::theme::Role;
+
+/// Blanks between columns.
+const GAP: usize = 2;
+
+/// The calls that the focused lane is inside of. A click selects a frame.
+pub fn stack(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let frames = view::backtrace(&look.session.scene(), usize::MAX);
+    let (title, table) = titled("stack", frames.map_err(|error| error.to_string()));
+    let rest = listing(&table, sight, canvas, &|row| Some(format!("frame {row}")));
+    title + &rest
+}
+
+/// Variables and parameters of the selected frame.
+pub fn locals(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let locals = view::locals(&look.session.scene(), None);
+    let (title, table) = titled("locals", locals.map_err(|error| error.to_string()));
+    title + &listing(&table, sight, canvas, &|_| None)
+}
+
+/// Named barriers of the focused block: who has arrived, who is missing.
+pub fn sync(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let barriers = view::barriers(&look.session.scene(), &ThreadFilter::default());
+    let (title, table) = titled("sync", barriers.map_err(|error| error.to_string()));
+    let height = canvas.height();
+    let rows = height.saturating_sub(1);
+    let (width, note) = (canvas.width(), "named barriers only: mbarriers and copies in flight are not in this build");
+    let rest = listing(&table, sight, &mut canvas.part(0, 0, width, rows), &|_| None);
+    if height > 2 {
+        canvas.text(1, rows, &fitted(note, width.saturating_sub(2)), Role::Dim);
+    }
+    title + &rest
+}
+
+/// Breakpoints, watchpoints and catchpoints.
+pub fn breakpoints(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let rows = breakpoint_rows(&look.session.breakpoints, look.session.program());
+    let mut table = Table::new(&["", ">#", "what", ">hits", "at", ""]);
+    for row in &rows {
+        let mark = if row.enabled { "●" } else { "○" };
+        let place = row.places.first();
+        let others = if row.places.len() > 1 { format!(" and {} more", row.places.len() - 1) } else { String::new() };
+        let at = place.map_or(String::new(), |place| place.place.clone() + &others);
+        let number = row.number.to_string();
+        table.push(false, [mark.to_string(), number, what(row), row.hits.to_string(), at, conditions(row)]);
+    }
+    let table = table.or_note("none is set: 'break LINE', 'watch %r1', 'catch divergence', or F9 in the source");
+    let command = |row: usize| {
+        let row = rows.get(row)?;
+        Some(format!("{} {}", if row.enabled { "disable" } else { "enable" }, row.number))
+    };
+    format!("breakpoints{}", listing(&table, sight, canvas, &command))
+}
+
+fn what(row: &BreakpointRow) -> String {
+    let kind = if row.kind == "breakpoint" { String::new() } else { format!("{} ", row.kind) };
+    let temporary = if row.disposition == "del" { " once" } else { "" };
+    format!("{kind}{}{temporary}", row.what)
+}
+
+fn conditions(row: &BreakpointRow) -> String {
+    let threads = Some(row.filter.to_string()).filter(|text| !text.is_empty());
+    let condition = row.condition.as_ref().map(|condition| format!("if {condition}"));
+    let ignore = (row.ignore > 0).then(|| format!("lets {} pass", row.ignore));
+    let disabled = (!row.enabled).then(|| "disabled".to_string());
+    let parts: Vec<String> = [threads, condition, ignore, disabled].into_iter().flatten().collect();
+    parts.join(", ")
+}
+
+/// The displays. A click takes one back.
+pub fn watches(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let displays = shown(look.session);
+    let mut table = Table::new(&[">#", "expression", "value"]);
+    for Shown { number, what, value } in &displays {
+        let value = match value {
+            Ok(value) => crate::ui::text::value::in_a_line(value),
+            Err(error) => format!("({error})"),
+        };
+        table.push(false, [number.to_string(), what.clone(), value]);
+    }
+    let table = table.or_note("nothing is watched: 'display EXPRESSION' adds one");
+    format!("watches{}", listing(&table, sight, canvas, &|_| None))
+}
+
+/// A table, or one that says why there is none.
+fn titled(title: &str, table: Result<Table, String>) -> (String, Table) {
+    (title.to_string(), table.unwrap_or_else(|error| Table { note: Some(error), ..Table::default() }))
+}
+
+/// Draws a table, and makes its rows do something on a click; what its title says of the rows in sight.
+pub fn listing(table: &Table, sight: &mut Sight, canvas: &mut Canvas<'_>, command: &dyn Fn(usize) -> Option<String>) -> String {
+    let has_head = table.rows.len() > 1 && canvas.height() > 2 && table.columns.iter().any(|column| !column.title.is_empty());
+    let head = usize::from(has_head);
+    let window = sight.window(table.rows.len(), canvas.height().saturating_sub(head));
+    let widths = widths(table, &window);
+    if has_head {
+        let titles: Vec<String> = table.columns.iter().map(|column| column.title.to_string()).collect();
+        row(canvas, 0, (table, &widths), &titles, Role::Dim);
+    }
+    for (y, index) in window.clone().enumerate() {
+        let Some(each) = table.rows.get(index) else { continue };
+        let y = y + head;
+        row(canvas, y, (table, &widths), &each.cells, Role::Text);
+        if each.focused {
+            canvas.tint(y, Role::Focused);
+            canvas.text(0, y, "▶", Role::Lanes);
+            canvas.tint(y, Role::Focused);
+        }
+        if let Some(line) = command(index) {
+            let width = canvas.width();
+            canvas.on_click((0, y, width), Target::Command(line));
+        }
+    }
+    if let Some(note) = table.note.as_ref().filter(|_| window.len() == table.rows.len()) {
+        let (width, used) = (canvas.width(), window.len() + head);
+        let height = canvas.height().saturating_sub(used);
+        canvas.part(0, used, width, height).say(note);
+    }
+    more(&window, table.rows.len())
+}
+
+/// Columns that each column takes to show the rows in sight.
+fn widths(table: &Table, window: &std::ops::Range<usize>) -> Vec<usize> {
+    let rows = table.rows.get(window.clone()).unwrap_or_default();
+    let column = |index: usize, title: &str| {
+        let cells = rows.iter().filter_map(|row| row.cells.get(index)).map(|cell| width(cell)).max().unwrap_or(0);
+        let head = if table.rows.len() > 1 { width(title) } else { 0 };
+        cells.max(head)
+    };
+    table.columns.iter().enumerate().map(|(index, each)| column(index, each.title)).collect()
+}
+
+fn row(canvas: &mut Canvas<'_>, y: usize, (table, widths): (&Table, &[usize]), cells: &[String], role: Role) {
+    let mut x = 1;
+    for ((cell, column), wide) in cells.iter().zip(&table.columns).zip(widths).filter(|((_, _), wide)| **wide > 0) {
+        let room = canvas.width().saturating_sub(x);
+        if room == 0 {
+            return;
+        }
+        let wide = (*wide).min(room);
+        let text = if column.right { format!("{}{cell}", " ".repeat(wide.saturating_sub(width(cell)))) } else { cell.clone() };
+        canvas.text(x, y, &fitted(&text, wide), role);
+        x += wide + GAP;
+    }
+}

@@ -1,0 +1,87 @@
+//! The timeline: the recorded time as a bar, with the present, marks and stops on it. A click goes to a time.
+
+use super::Look;
+use crate::debug::session::Session;
+use crate::debug::timeline::End;
+use crate::ui::text::grouped;
+use crate::ui::tui::canvas::{Canvas, Target, width};
+use crate::ui::tui::theme::Role;
+
+/// Columns that a bar in the title has at least.
+const BAR_MIN: usize = 12;
+
+/// Draws the pane; its title, which holds the bar where the pane has no rows of its own.
+pub fn draw(look: &Look<'_>, canvas: &mut Canvas<'_>) -> String {
+    let session = look.session;
+    let (time, recorded) = (session.time(), session.recorded());
+    let told = format!("time {} of {}{}", grouped(time), grouped(recorded), ending(session));
+    if canvas.height() > 0 {
+        draw_bar(session, canvas);
+        return told;
+    }
+    let room = canvas.width().saturating_sub(width(&told) + 8);
+    if room < BAR_MIN {
+        return told;
+    }
+    let bar: String = cells(session, room).into_iter().map(|(glyph, _)| glyph).collect();
+    format!("{told} ▕{bar}▏")
+}
+
+fn ending(session: &Session) -> String {
+    match session.ended() {
+        None => " recorded, not at its end".to_string(),
+        Some(End::Done) => ", finished".to_string(),
+        Some(End::Fault(fault)) => format!(", ends with {}", fault.id),
+        Some(End::Broken(_)) => ", cannot go on".to_string(),
+    }
+}
+
+fn draw_bar(session: &Session, canvas: &mut Canvas<'_>) {
+    let room = canvas.width().saturating_sub(4);
+    canvas.text(1, 0, "▕", Role::Dim);
+    for (x, (glyph, role)) in cells(session, room).into_iter().enumerate() {
+        canvas.text(2 + x, 0, glyph, role);
+        let time = time_at(session, x, room);
+        canvas.on_click((2 + x, 0, 1), Target::Command(format!("goto {time}")));
+    }
+    canvas.text(2 + room, 0, "▏", Role::Dim);
+    let mut end = 0;
+    for (name, mark) in session.marks.by_time() {
+        let x = 2 + cell_of(session, mark.time, room);
+        if x >= end {
+            end = canvas.text(x, 1, &format!("▴{name}"), Role::Name) + 1;
+            canvas.on_click((x, 1, end - x), Target::Command(format!("goto {name}")));
+        }
+    }
+}
+
+/// The bar: `█` before the present, `●` the present, `─` behind it, `▴` marks, `┃` stops, `✖` a fault.
+fn cells(session: &Session, room: usize) -> Vec<(&'static str, Role)> {
+    let now = cell_of(session, session.time(), room);
+    let mut cells: Vec<_> = (0..room).map(|x| if x < now { ("━", Role::Lanes) } else { ("─", Role::Dim) }).collect();
+    let mut put = |time, cell| {
+        if let Some(place) = cells.get_mut(cell_of(session, time, room)) {
+            *place = cell;
+        }
+    };
+    session.visited().iter().for_each(|time| put(*time, ("┃", Role::Dim)));
+    session.marks.by_time().iter().for_each(|(_, mark)| put(mark.time, ("▴", Role::Name)));
+    if matches!(session.ended(), Some(End::Fault(_) | End::Broken(_))) {
+        put(session.recorded(), ("✖", Role::Bad));
+    }
+    put(session.time(), ("●", Role::Lanes));
+    cells
+}
+
+/// The cell of `room` that a time is in.
+fn cell_of(session: &Session, time: u64, room: usize) -> usize {
+    let last = room.saturating_sub(1) as u128;
+    let recorded = u128::from(session.recorded()).max(1);
+    (u128::from(time).min(recorded) * last / recorded) as usize
+}
+
+/// A time of a cell.
+fn time_at(session: &Session, cell: usize, room: usize) -> u64 {
+    let last = (room.saturating_sub(1) as u128).max(1);
+    (cell as u128 * u128::from(session.recorded()) / last) as u64
+}

@@ -1,0 +1,149 @@
+//! The warps pane: what every warp of the focused block does, and below it the blocks of the grid, a cell for each or for several.
+
+use super::{Look, Sight, more};
+use crate::debug::LaneMask;
+use crate::debug::view::{BlockCell, CrewRow, State, block_map, crew, place, ranges, thread_of};
+use crate::ui::text::grouped;
+use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
+use crate::ui::tui::theme::Role;
+
+/// Columns of a bar with a cell for each lane.
+const LANES: usize = 32;
+/// Columns that say where lanes stand, at least.
+const PLACE_MIN: usize = 14;
+/// Rows of the map of blocks at most.
+const MAP_ROWS: usize = 4;
+
+/// Draws the pane; its title.
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let scene = look.session.scene();
+    let (width, height) = (canvas.width(), canvas.height());
+    let map = map_rows(scene.machine.block_count(), width, height);
+    let rows = height - map;
+    let title = format!("warps of block {}", block_name(scene.focus.block));
+    let more = match crew(&scene) {
+        Ok(crew) => draw_crew(look, &crew, sight, &mut canvas.part(0, 0, width, rows)),
+        Err(error) => {
+            canvas.part(0, 0, width, rows).say(&error.to_string());
+            String::new()
+        }
+    };
+    if map > 0 {
+        draw_map(look, &mut canvas.part(0, rows, width, map));
+    }
+    title + &more
+}
+
+fn block_name([x, y, z]: [u32; 3]) -> String {
+    format!("{x},{y},{z}")
+}
+
+/// Rows that the map of blocks gets: none for a grid of one block, or where the warps need the room.
+fn map_rows(blocks: u64, width: usize, height: usize) -> usize {
+    if blocks < 2 || height < 4 || width < 20 {
+        return 0;
+    }
+    let rows = usize::try_from(blocks).unwrap_or(usize::MAX).div_ceil(width.saturating_sub(2));
+    rows.clamp(1, MAP_ROWS).min(height / 3) + 1
+}
+
+fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let window = sight.window(crew.len(), canvas.height());
+    let shown = crew.get(window.clone()).unwrap_or_default();
+    let names = shown.iter().map(|row| width(&ranges(&row.warps))).max().unwrap_or(1).clamp(1, 12);
+    let states = shown.iter().map(|row| width(&state(row))).max().unwrap_or(1).clamp(1, 22);
+    let scene = look.session.scene();
+    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(0);
+    for (y, row) in shown.iter().enumerate() {
+        let name = if row.is_first { ranges(&row.warps) } else { String::new() };
+        canvas.text(0, y, if row.focused { "▶" } else { " " }, Role::Lanes);
+        let x = canvas.text(1, y, &fitted(&name, names), Role::Text);
+        let role = if row.standing.is_some() { Role::Text } else { Role::Dim };
+        let mut x = canvas.text(x + 1, y, &fitted(&state(row), states), role) + 1;
+        let Some(standing) = &row.standing else { continue };
+        let room = canvas.width().saturating_sub(x);
+        let at = place(scene.program(), standing.pc);
+        let at = short(&at);
+        if room >= LANES + 4 + PLACE_MIN.min(width(at) + 1) {
+            let runs = if row.warps.contains(&scene.focus.warp) { standing.lanes & next } else { standing.lanes };
+            x = bar(canvas, (x, y), row, if standing.state == State::Ready { runs } else { 0 }, scene.focus.lane);
+        }
+        let x = canvas.text(x, y, &format!("{:>2} ", standing.lanes.count_ones()), Role::Text);
+        canvas.text(x, y, at, Role::Name);
+        if row.focused {
+            canvas.tint(y, Role::Focused);
+        }
+        let thread = thread_of(&scene, row);
+        let wide = canvas.width();
+        canvas.on_click((0, y, wide), Target::Command(format!("warp {} lane {}", thread.warp, thread.lane)));
+    }
+    more(&window, crew.len())
+}
+
+/// `37 <low+2>` of `file.ptx:37 <low+2>`: the file is that of the source pane.
+fn short(place: &str) -> &str {
+    place.split_once(':').map_or(place, |(_, line)| line)
+}
+
+/// `ready`, `split 2`, `at barrier 0`
+fn state(row: &CrewRow) -> String {
+    match &row.standing {
+        None => "exited".to_string(),
+        Some(standing) if standing.state == State::Ready && row.groups > 1 => format!("split {}", row.groups),
+        Some(standing) if matches!(standing.state, State::Lanes(_)) => "waits for lanes".to_string(),
+        Some(standing) => standing.state.to_string(),
+    }
+}
+
+/// A cell for each lane: `█` runs next, `▓` runs later, `▒` waits, `·` is elsewhere, blank has exited. The column behind it.
+fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &CrewRow, next: LaneMask, focused: u32) -> usize {
+    let Some(standing) = &row.standing else { return x };
+    for lane in 0..LANES as u32 {
+        let has = |lanes: LaneMask| lanes >> lane & 1 == 1;
+        let (glyph, role) = match () {
+            () if has(row.exited) => (" ", Role::Dim),
+            () if !has(standing.lanes) => ("·", Role::Dim),
+            () if row.focused && lane == focused => ("◆", Role::Lanes),
+            () if has(next) => ("█", Role::Lanes),
+            () if standing.state == State::Ready => ("▓", Role::OtherLanes),
+            () => ("▒", Role::OtherLanes),
+        };
+        canvas.text(x + lane as usize, y, glyph, role);
+    }
+    x + LANES + 1
+}
+
+/// `blocks ██▒▒····` with what the cells mean.
+fn draw_map(look: &Look<'_>, canvas: &mut Canvas<'_>) {
+    let scene = look.session.scene();
+    let columns = canvas.width().saturating_sub(2);
+    let cells = columns * canvas.height().saturating_sub(1);
+    let map = block_map(&scene, cells as u64);
+    let sum = |count: fn(&BlockCell) -> u64| map.iter().map(count).sum::<u64>();
+    let each = map.first().map_or(1, |cell| cell.blocks.end - cell.blocks.start);
+    let scale = if each > 1 { format!(" ({} a cell)", grouped(each)) } else { String::new() };
+    let counts = [
+        ("█", "running", sum(|cell| cell.running)),
+        ("▒", "waiting", sum(|cell| cell.waiting)),
+        ("░", "finished", sum(|cell| cell.finished)),
+        ("·", "not started", sum(|cell| cell.not_started)),
+    ];
+    let counts = counts.iter().filter(|(_, _, count)| *count > 0);
+    let counts: Vec<String> = counts.map(|(glyph, word, count)| format!("{glyph} {} {word}", grouped(*count))).collect();
+    let head = format!("{} blocks{scale}: {}", grouped(scene.machine.block_count()), counts.join("  "));
+    canvas.text(1, 0, &head, Role::Dim);
+    for (index, cell) in map.iter().enumerate() {
+        let (x, y) = (1 + index % columns.max(1), 1 + index / columns.max(1));
+        let (glyph, role) = match cell {
+            BlockCell { focused: true, .. } => ("◆", Role::Lanes),
+            BlockCell { running: 1.., .. } => ("█", Role::Lanes),
+            BlockCell { waiting: 1.., .. } => ("▒", Role::OtherLanes),
+            BlockCell { not_started: 1.., .. } => ("·", Role::Dim),
+            _ => ("░", Role::Dim),
+        };
+        canvas.text(x, y, glyph, role);
+        if let Some(block) = scene.extents().block_at(cell.blocks.start) {
+            canvas.on_click((x, y, 1), Target::Command(format!("block {}", block_name(block))));
+        }
+    }
+}
