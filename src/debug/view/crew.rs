@@ -89,7 +89,8 @@ pub fn block_map(scene: &Scene<'_>, cells: u64) -> Vec<BlockCell> {
     let machine = scene.machine;
     let (blocks, started) = (machine.block_count(), machine.blocks_started());
     let each = blocks.div_ceil(cells.max(1)).max(1);
-    let resident: Vec<(u64, bool)> = machine.resident_blocks().map(|block| (block.number, block.warps.iter().any(|warp| warp.can_run()))).collect();
+    let resident: Vec<(u64, bool)> =
+        machine.resident_blocks().map(|block| (block.number, block.warps.iter().any(|warp| warp.can_run()))).collect();
     let own = machine.block_number(scene.focus.block);
     let cell = |index: u64| {
         let range = index * each..((index + 1) * each).min(blocks);

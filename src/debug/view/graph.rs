@@ -291,7 +291,11 @@ impl Net {
 
     /// Rows of the box that a piece starts below; those of a narrow place pass the whole layer.
     fn height_at(&self, from: usize, piece: &Piece, layer: usize) -> usize {
-        if piece.is_first { self.nodes[from].height } else { self.layers[layer].iter().map(|node| self.nodes[*node].height).max().unwrap_or(0) }
+        if piece.is_first {
+            self.nodes[from].height
+        } else {
+            self.layers[layer].iter().map(|node| self.nodes[*node].height).max().unwrap_or(0)
+        }
     }
 
     fn layer_of(&self) -> Vec<usize> {
@@ -312,8 +316,17 @@ impl Net {
                 lane += 1;
                 let (start, end) = (self.port(edge, from, edges, true), self.port(edge, to, edges, false));
                 let (below, above) = (layer_of[from] + 1, layer_of[to]);
-                let up = Piece { edge, channel: below, from: start, to: column, from_top: Some(layer_of[from]), to_bottom: None, is_first: true };
-                let down = Piece { edge, channel: above, from: column, to: end, from_top: None, to_bottom: Some(layer_of[to]), is_first: false };
+                let up = Piece {
+                    edge,
+                    channel: below,
+                    from: start,
+                    to: column,
+                    from_top: Some(layer_of[from]),
+                    to_bottom: None,
+                    is_first: true,
+                };
+                let down =
+                    Piece { edge, channel: above, from: column, to: end, from_top: None, to_bottom: Some(layer_of[to]), is_first: false };
                 pieces.extend([up, down]);
                 continue;
             }
@@ -450,9 +463,7 @@ mod tests {
             let drawing = lay_out(&[BOX; 4], &edges);
             for (index, corner) in drawing.corners.iter().enumerate() {
                 assert!(corner.x + BOX.width <= drawing.width && corner.y + BOX.height <= drawing.height, "{edges:?}");
-                let apart = |other: &super::Point| {
-                    corner.x.abs_diff(other.x) >= BOX.width || corner.y.abs_diff(other.y) >= BOX.height
-                };
+                let apart = |other: &super::Point| corner.x.abs_diff(other.x) >= BOX.width || corner.y.abs_diff(other.y) >= BOX.height;
                 assert!(drawing.corners[index + 1..].iter().all(apart), "{edges:?}: {:?}", drawing.corners);
             }
             for edge in &drawing.edges {

@@ -29,7 +29,7 @@ pub use crew::{BlockCell, CrewRow, block_map, crew, thread_of};
 pub use crowd::{LineCrowd, Mark, crowds};
 pub use divergence::{Divergence, GroupView, divergence};
 pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
-pub use graph::{DrawnEdge, Drawing, Point, Size, lay_out};
+pub use graph::{Drawing, DrawnEdge, Point, Size, lay_out};
 pub use launch::{kernels, launch};
 pub use list::{Line, Listing, current_line, list};
 pub use locals::locals;
