@@ -29,7 +29,10 @@ fn assert_pane(name: &str, pane: &str, session: &Session, (width, height): (u16,
 
 /// Warp 0 of `walk` in its loop: lanes 4n have left it, lanes 4n+1 are about to, others go round again.
 fn walking() -> Session {
-    session("debug/walk.ron", &["break 22", "break 36", "disable 2", "continue", "stepi", "goto 45", "stepi"])
+    session(
+        "debug/walk.ron",
+        &["break 22", "break 36", "disable 2", "continue", "stepi", "goto 45", "warp 1 lane 3", "stepi", "reverse-stepi"],
+    )
 }
 
 #[test]
@@ -122,17 +125,37 @@ fn help() {
     assert_pane("help.txt", "Help", &walking(), (90, 16));
 }
 
+#[test]
+fn memory() {
+    assert_pane("memory.txt", "Memory(of: Shared)", &walking(), (90, 12));
+}
+
+#[test]
+fn memory_of_a_matrix() {
+    assert_pane("memory_matrix.txt", "Memory(of: Global)", &session("small/looking.ron", &["stepi 20"]), (60, 9));
+}
+
 /// `collatz` where the lanes of the warp part for the first time.
 fn diverged() -> Session {
     session("debug/collatz.ron", &["run-to divergence", "stepi", "stepi", "stepi", "stepi"])
 }
 
 fn called() -> Session {
-    session("debug/collatz.ron", &["break _Z6triplej", "continue", "lane 5"])
+    session("debug/collatz.ron", &["break _Z6triplej", "continue"])
 }
 
 fn watched() -> Session {
     let lines = ["break 71", "tbreak 112 if %r20 > 3", "catch barrier", "display %r18", "display %r18@*", "display steps", "continue"];
     let more = ["continue", "continue", "mark here", "continue", "continue", "goto here", "disable 3"];
     session("debug/collatz.ron", &[&lines[..], &more[..]].concat())
+}
+
+#[test]
+fn every_shipped_layout_at_two_sizes() {
+    for (name, text_of_file) in ptxdbg::ui::tui::layout::shelf::SHIPPED {
+        let layout = Layout::parse(name, text_of_file.to_string()).unwrap();
+        let mut screen = Screen::new(layout, Theme::default(), KeyMap::shipped());
+        let shown = |screen: &mut Screen, size: (u16, u16)| text(&drawn(screen, &walking(), size.0, size.1));
+        assert_screen(&format!("layout_{name}.txt"), &format!("{}\n{}", shown(&mut screen, (80, 24)), shown(&mut screen, (200, 60))));
+    }
 }

@@ -83,7 +83,6 @@ impl Session {
     /// The goal means nothing where the session stands: the focused thread has exited, or there is no frame to finish.
     pub fn resume(&mut self, goal: &Goal, direction: Direction, pace: &mut dyn Pace) -> Result<Stop, ResumeError> {
         let departure = self.departure();
-        self.leave();
         self.log.clear();
         let halt = match direction {
             Direction::Forward => self.run_forward(goal, pace)?,
@@ -92,13 +91,10 @@ impl Session {
         Ok(self.stop(departure, halt))
     }
 
-    fn departure(&self) -> Departure {
-        Departure { focus: self.focus, launch: self.launch() }
-    }
-
-    /// Remembers the machine of the stop that is left.
-    fn leave(&mut self) {
+    /// Remembers the stop that is left.
+    fn departure(&mut self) -> Departure {
         self.earlier = Some(self.machine().clone());
+        Departure { focus: self.focus, launch: self.launch() }
     }
 
     /// The stop that ends a run.

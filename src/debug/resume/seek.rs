@@ -11,7 +11,6 @@ impl Session {
     /// step back, the session stays where it was.
     pub fn seek(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
         let (departure, from) = (self.departure(), self.time());
-        self.leave();
         let reason = self.go_to(time, pace);
         if matches!(reason, Reason::Interrupted) && time < from {
             self.return_to(from);
@@ -38,7 +37,6 @@ impl Session {
 
     fn revisit(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
         let departure = self.departure();
-        self.leave();
         let reason = self.go_to(time, pace);
         self.stop(departure, Halt::because(reason))
     }

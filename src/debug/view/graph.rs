@@ -217,8 +217,31 @@ impl Net {
                 self.pull(layer, downwards);
             }
         }
+        self.straighten();
         let least = self.nodes.iter().map(|node| node.x).min().unwrap_or(0);
         self.nodes.iter_mut().for_each(|node| node.x -= least);
+    }
+
+    /// Puts the narrow places of each edge above each other where the others of their layers leave room.
+    fn straighten(&mut self) {
+        for chain in self.chains.clone() {
+            let Some(narrow) = chain.get(1..chain.len().saturating_sub(1)).filter(|narrow| !narrow.is_empty()) else { continue };
+            let end = chain.last().map_or(0, |last| self.nodes[*last].middle());
+            let mut columns: Vec<usize> = narrow.iter().map(|node| self.nodes[*node].x).chain([end]).collect();
+            columns.sort_unstable_by_key(|column| column.abs_diff(end));
+            if let Some(column) = columns.into_iter().find(|column| narrow.iter().all(|node| self.has_room(*node, *column))) {
+                narrow.iter().for_each(|node| self.nodes[*node].x = column);
+            }
+        }
+    }
+
+    /// Whether a narrow place can be at this column of its layer without a change of order.
+    fn has_room(&self, node: usize, column: usize) -> bool {
+        let Some(layer) = self.layers.iter().find(|layer| layer.contains(&node)) else { return false };
+        let at = layer.iter().position(|other| *other == node).unwrap_or(0);
+        let left = at.checked_sub(1).and_then(|at| layer.get(at)).map(|other| &self.nodes[*other]);
+        let right = layer.get(at + 1).map(|other| &self.nodes[*other]);
+        left.is_none_or(|left| left.x + left.width + 1 < column) && right.is_none_or(|right| column + 2 < right.x + 1)
     }
 
     /// Moves the nodes of a layer to where their neighbours want them; where two want the same place, both give way.

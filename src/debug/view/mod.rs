@@ -6,6 +6,7 @@
 mod barriers;
 mod blocks;
 mod cfg;
+mod contents;
 mod crew;
 mod crowd;
 mod divergence;
@@ -25,6 +26,7 @@ mod threads;
 pub use barriers::barriers;
 pub use blocks::blocks;
 pub use cfg::{BlockView, CfgView, control_flow};
+pub use contents::{MemoryObject, MemorySpace, elements, memory_objects};
 pub use crew::{BlockCell, CrewRow, block_map, crew, thread_of};
 pub use crowd::{LineCrowd, Mark, crowds};
 pub use divergence::{Divergence, GroupView, divergence};

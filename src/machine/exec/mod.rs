@@ -151,6 +151,8 @@ impl<O: Observer> WarpRun<'_, O> {
             let flow = match self.step(inst, &group) {
                 Ok(flow) => flow,
                 Err(trap) => {
+                    // It was not executed, and may be tried again.
+                    self.threads -= u64::from(self.active(inst, &group).count_ones());
                     self.warp.groups[index].pc = group.pc;
                     return Some(Pause::Trapped(trap));
                 }

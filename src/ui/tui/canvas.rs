@@ -143,15 +143,17 @@ pub fn fitted(text: &str, columns: usize) -> String {
     format!("{kept}…{}", " ".repeat(missing)).chars().take(columns.max(kept.chars().count())).collect()
 }
 
-/// `text` in lines of at most `columns`, broken at blanks where there are some.
+/// `text` in lines of at most `columns`, broken at blanks where there are some; lines that go on stand a little to the right.
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();
     for paragraph in text.lines() {
+        let blanks = paragraph.len() - paragraph.trim_start().len();
+        let indent = if blanks + 2 < columns / 2 { " ".repeat(blanks + 2) } else { String::new() };
         let mut line = String::new();
         for word in paragraph.split_inclusive(' ') {
-            if width(&line) + width(word.trim_end()) > columns && !line.is_empty() {
-                lines.push(std::mem::take(&mut line));
+            if width(&line) + width(word.trim_end()) > columns && !line.trim().is_empty() {
+                lines.push(std::mem::replace(&mut line, indent.clone()));
             }
             line.push_str(word);
             while width(&line) > columns && line.chars().count() > columns {

@@ -14,14 +14,14 @@ const SHIPPED: &str = include_str!("keys.ron");
 /// A key with what is held down beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KeyPress {
-    /// The key.
-    pub key: Key,
-    /// Shift is held down; never with a character, which says so itself.
-    pub shift: bool,
     /// Control is held down.
     pub control: bool,
     /// Alt is held down.
     pub alt: bool,
+    /// The key.
+    pub key: Key,
+    /// Shift is held down; never with a character, which says so itself.
+    pub shift: bool,
 }
 
 /// A key.

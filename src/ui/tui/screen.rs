@@ -120,7 +120,8 @@ impl Screen {
 
     fn forget_places(&mut self) {
         self.sights = vec![Sight::default(); self.layout.panes().len()];
-        (self.active, self.zoomed, self.helping, self.typing) = (0, false, false, None);
+        self.active = self.layout.panes().iter().position(|pane| **pane == Pane::Source).unwrap_or(0);
+        (self.zoomed, self.helping, self.typing) = (false, false, None);
     }
 
     /// Draws all panes.

@@ -7,7 +7,15 @@ use super::file::LayoutError;
 use crate::debug::{nearest, ron_text};
 
 /// The layouts as shipped: name and text.
-pub const SHIPPED: &[(&str, &str)] = &[("default", include_str!("../../../../layouts/default.ron"))];
+pub const SHIPPED: &[(&str, &str)] = &[
+    ("default", include_str!("../../../../layouts/default.ron")),
+    ("compact", include_str!("../../../../layouts/compact.ron")),
+    ("divergence", include_str!("../../../../layouts/divergence.ron")),
+    ("race", include_str!("../../../../layouts/race.ron")),
+    ("async", include_str!("../../../../layouts/async.ron")),
+    ("memory", include_str!("../../../../layouts/memory.ron")),
+    ("tensor", include_str!("../../../../layouts/tensor.ron")),
+];
 
 /// What `layout` and `save layout` are asked to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -100,6 +100,7 @@ fn graph(look: &Look<'_>, (view, drawing, shape): (&CfgView, &Drawing, Shape), s
     let mut lines = Lines::new(columns, rows, (left, top));
     for edge in &drawing.edges {
         edge.way.windows(2).for_each(|pair| lines.run(pair[0], pair[1]));
+        edge.way.first().iter().for_each(|first| lines.add(first.x, first.y, UP));
     }
     lines.draw(canvas);
     let mut put = |point: Point, glyph: &str, role| {
@@ -117,6 +118,10 @@ fn graph(look: &Look<'_>, (view, drawing, shape): (&CfgView, &Drawing, Shape), s
     }
     for (block, corner) in view.blocks.iter().zip(&drawing.corners) {
         draw_block(look, block, shape, (corner.x as i64 - left, corner.y as i64 - top), canvas);
+    }
+    let ports = drawing.edges.iter().filter_map(|edge| edge.way.first()).filter(|_| shape == Shape::Boxes);
+    for (x, y) in ports.filter_map(|first| at(first.x, left).zip(at(first.y.saturating_sub(1), top))) {
+        canvas.text(x, y, "┬", Role::Rule);
     }
 }
 
@@ -230,6 +235,7 @@ fn list(look: &Look<'_>, view: &CfgView, sight: &mut Sight, canvas: &mut Canvas<
     let indented = |block: &BlockView| format!("{}{}", "  ".repeat(block.loop_depth.min(6) as usize), label(block));
     let shown = view.blocks.get(window.clone()).unwrap_or_default();
     let names = shown.iter().map(|block| width(&indented(block))).max().unwrap_or(0).min(canvas.width() * 2 / 3);
+    let crowds = shown.iter().map(|block| width(crowd(block).trim_start_matches("▶ "))).max().unwrap_or(0);
     for (y, (block, index)) in shown.iter().zip(window.start..).enumerate() {
         canvas.text(0, y, if block.focused { "▶" } else { " " }, Role::Lanes);
         let x = canvas.text(1, y, &fitted(&indented(block), names), Role::Name);
@@ -238,7 +244,7 @@ fn list(look: &Look<'_>, view: &CfgView, sight: &mut Sight, canvas: &mut Canvas<
             if *to <= index { format!("↑{name}") } else { name.to_string() }
         };
         let targets: Vec<String> = block.successors.iter().map(target).collect();
-        let x = canvas.text(x + 1, y, crowd(block).trim_start_matches("▶ "), Role::Lanes);
+        let x = canvas.text(x + 1, y, &fitted(crowd(block).trim_start_matches("▶ "), crowds), Role::Lanes);
         let ways = if targets.is_empty() { "  → end".to_string() } else { format!("  → {}", targets.join(", ")) };
         canvas.text(x, y, &ways, Role::Dim);
         if block.focused {

@@ -4,6 +4,7 @@
 //! its cursor is, what was searched for.
 
 mod cfg;
+mod memory;
 mod prose;
 mod registers;
 mod source;
@@ -17,6 +18,7 @@ use super::canvas::{Canvas, Target};
 use super::keymap::KeyMap;
 use super::theme::Role;
 use crate::debug::session::Session;
+use crate::debug::view::MemorySpace;
 
 /// A pane with its options, as a layout file says it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +41,15 @@ pub enum Pane {
     Warps,
     /// Named barriers.
     Sync,
+    /// Variables and buffers of a space of memory.
+    Memory {
+        /// The space.
+        #[serde(default)]
+        of: MemorySpace,
+        /// Only those whose name contains this.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        only: String,
+    },
     /// Calls.
     Stack,
     /// Variables and parameters of the selected frame.
@@ -139,6 +150,7 @@ impl Pane {
             Pane::Source => source::draw(look, sight, canvas),
             Pane::Cfg => cfg::draw(look, sight, canvas),
             Pane::Registers { of, only } => registers::draw(look, sight, canvas, (*of, only)),
+            Pane::Memory { of, only } => memory::draw(look, sight, canvas, (*of, only)),
             Pane::Warps => warps::draw(look, sight, canvas),
             Pane::Sync => table::sync(look, sight, canvas),
             Pane::Stack => table::stack(look, sight, canvas),

@@ -44,8 +44,9 @@ pub fn help(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> Stri
     let lines = keys.len().div_ceil(columns);
     let window = sight.window(lines, canvas.height());
     let wide = canvas.width() / columns;
-    let names = keys.iter().map(|(key, _)| width(key)).max().unwrap_or(0).min(wide / 2);
     for column in 0..columns {
+        let own = keys.iter().skip(column * lines).take(lines);
+        let names = own.map(|(key, _)| width(key)).max().unwrap_or(0).min(wide / 2);
         for (y, line) in window.clone().enumerate() {
             let Some((key, told)) = keys.get(column * lines + line).filter(|_| line < lines) else { continue };
             let mut part = canvas.part(column * wide, y, wide, 1);

@@ -86,10 +86,11 @@ fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
         _ if text.ty == "pred" => {
             vec![(role, mask_bar(true_lanes(text), text.mask)), dim(format!(" {} true", true_lanes(text).count_ones()))]
         }
-        Pattern::Uniform(value) => vec![(role, value.clone()), dim("  in all".to_string())],
+        Pattern::Uniform(value) => vec![(role, value.clone()), dim("  uniform".to_string())],
         Pattern::Affine { base, stride } => {
             let base = if base == "0" { String::new() } else { format!("{base} + ") };
-            vec![(role, format!("{base}{stride}*lane"))]
+            let slope = if stride == "1" { "lane".to_string() } else { format!("{stride}*lane") };
+            vec![(role, format!("{base}{slope}"))]
         }
         Pattern::Few(groups) => {
             let group = |(value, lanes): &(String, LaneMask)| format!("{value} in {}", lanes.count_ones());

@@ -21,6 +21,8 @@ struct Columns {
     /// Of the line numbers.
     digits: usize,
     has_lanes: bool,
+    /// How many lanes instead of which.
+    has_count: bool,
     has_others: bool,
 }
 
@@ -30,7 +32,7 @@ impl Columns {
         let fixed = digits + 4;
         let has_lanes = width >= fixed + LANES + 1 + TEXT_MIN;
         let has_others = !is_alone && width >= fixed + TEXT_MIN + OTHERS + if has_lanes { LANES + 1 } else { 0 };
-        Self { digits, has_lanes, has_others }
+        Self { digits, has_lanes, has_count: !has_lanes && width >= fixed + TEXT_MIN, has_others }
     }
 }
 
@@ -92,6 +94,11 @@ fn line(canvas: &mut Canvas<'_>, (y, number): (usize, u32), text: &str, crowd: &
     if columns.has_lanes {
         lane_bar(canvas, (x, y), crowd, lane);
         x += LANES + 1;
+    }
+    if columns.has_count {
+        let count = if crowd.lanes == 0 { String::new() } else { crowd.lanes.count_ones().to_string() };
+        let role = if crowd.lanes == crowd.next { Role::Lanes } else { Role::OtherLanes };
+        x = canvas.text(x, y, &format!("{count:>2} "), role);
     }
     if columns.has_others {
         let others = if crowd.others.is_empty() { String::new() } else { format!("w{}", ranges(&crowd.others)) };

@@ -139,7 +139,7 @@ fn widths(table: &Table, window: &std::ops::Range<usize>) -> Vec<usize> {
 }
 
 fn row(canvas: &mut Canvas<'_>, y: usize, (table, widths): (&Table, &[usize]), cells: &[String], role: Role) {
-    let mut x = 1;
+    let mut x = 2;
     for ((cell, column), wide) in cells.iter().zip(&table.columns).zip(widths).filter(|((_, _), wide)| **wide > 0) {
         let room = canvas.width().saturating_sub(x);
         if room == 0 {

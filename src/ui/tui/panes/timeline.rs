@@ -19,7 +19,7 @@ pub fn draw(look: &Look<'_>, canvas: &mut Canvas<'_>) -> String {
         draw_bar(session, canvas);
         return told;
     }
-    let room = canvas.width().saturating_sub(width(&told) + 8);
+    let room = canvas.width().saturating_sub(width(&told) + 7);
     if room < BAR_MIN {
         return told;
     }
@@ -29,7 +29,7 @@ pub fn draw(look: &Look<'_>, canvas: &mut Canvas<'_>) -> String {
 
 fn ending(session: &Session) -> String {
     match session.ended() {
-        None => " recorded, not at its end".to_string(),
+        None => " recorded so far".to_string(),
         Some(End::Done) => ", finished".to_string(),
         Some(End::Fault(fault)) => format!(", ends with {}", fault.id),
         Some(End::Broken(_)) => ", cannot go on".to_string(),

@@ -57,7 +57,7 @@ fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut 
     for (y, row) in shown.iter().enumerate() {
         let name = if row.is_first { ranges(&row.warps) } else { String::new() };
         canvas.text(0, y, if row.focused { "▶" } else { " " }, Role::Lanes);
-        let x = canvas.text(1, y, &fitted(&name, names), Role::Text);
+        let x = canvas.text(2, y, &fitted(&name, names), Role::Text);
         let role = if row.standing.is_some() { Role::Text } else { Role::Dim };
         let mut x = canvas.text(x + 1, y, &fitted(&state(row), states), role) + 1;
         let Some(standing) = &row.standing else { continue };

@@ -1,0 +1,119 @@
+//! What lies in a space of memory: its variables and buffers, and their elements as the focused thread sees them.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::debug::expression::little_endian;
+use crate::debug::memory;
+use crate::debug::names::scope::{Named, look_up};
+use crate::debug::names::symbols;
+use crate::debug::scene::Scene;
+use crate::debug::value::{Scalar, Type};
+use crate::isa::{ScalarType, Space};
+
+/// A space that has variables or buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MemorySpace {
+    /// Buffers of the launch, and variables of the module.
+    #[default]
+    Global,
+    /// The focused block's.
+    Shared,
+    /// The focused thread's.
+    Local,
+    /// Constants.
+    Const,
+    /// The kernel's parameters.
+    Param,
+}
+
+/// A variable or a buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryObject {
+    /// Its name.
+    pub name: String,
+    /// Type of an element.
+    pub ty: ScalarType,
+    /// Extent of every dimension, outermost first; empty for one element.
+    pub shape: Vec<u64>,
+    /// Number of elements.
+    pub elements: u64,
+    /// Its first address.
+    pub address: u64,
+    space: Space,
+}
+
+impl MemorySpace {
+    /// The space's word.
+    pub fn word(self) -> &'static str {
+        self.space().word()
+    }
+
+    fn space(self) -> Space {
+        match self {
+            Self::Global => Space::Global,
+            Self::Shared => Space::Shared,
+            Self::Local => Space::Local,
+            Self::Const => Space::Const,
+            Self::Param => Space::Param,
+        }
+    }
+}
+
+impl MemoryObject {
+    /// `f32[4][8]`
+    pub fn type_name(&self) -> String {
+        let extents: String = self.shape.iter().map(|extent| format!("[{extent}]")).collect();
+        format!("{}{extents}", self.ty.word())
+    }
+
+    /// What an expression calls the element: `tile[3][1]`; the name alone of an object of one element.
+    pub fn element_name(&self, element: u64) -> String {
+        let mut left = element;
+        let mut indices = Vec::new();
+        for extent in self.shape.iter().rev() {
+            indices.push(format!("[{}]", left % (*extent).max(1)));
+            left /= (*extent).max(1);
+        }
+        indices.reverse();
+        format!("{}{}", self.name, indices.concat())
+    }
+}
+
+/// The variables and buffers of a space, in order of address.
+pub fn memory_objects(scene: &Scene<'_>, space: MemorySpace) -> Vec<MemoryObject> {
+    let frame = scene.frame().ok();
+    let object = |object: symbols::Object| {
+        let typed = match look_up(scene, frame.as_ref(), &object.name) {
+            Some(Named::Memory(place)) if place.address == object.start => Some((place.ty, place.shape.to_vec())),
+            _ => None,
+        };
+        let (ty, shape) = typed.unwrap_or((ScalarType::B8, Vec::new()));
+        let elements = object.bytes / u64::from(ty.bytes().max(1));
+        let fits = shape.iter().try_fold(1_u64, |all, extent| all.checked_mul(*extent)) == Some(elements);
+        let flat = if elements == 1 { Vec::new() } else { vec![elements] };
+        MemoryObject {
+            name: object.name,
+            ty,
+            shape: if fits { shape } else { flat },
+            elements,
+            address: object.start,
+            space: space.space(),
+        }
+    };
+    symbols::objects(scene, space.space()).into_iter().map(object).filter(|object| object.elements > 0).collect()
+}
+
+/// The values of some elements of an object, as far as they can be read.
+pub fn elements(scene: &Scene<'_>, object: &MemoryObject, range: Range<u64>) -> Vec<String> {
+    let size = u64::from(object.ty.bytes().max(1));
+    let value = |index: u64| {
+        let address = object.address.checked_add(index.checked_mul(size)?)?;
+        let mut bytes = [0; 16];
+        let bytes = bytes.get_mut(..size as usize)?;
+        memory::read(scene, object.space, address, bytes).ok()?;
+        Some(Scalar::new(Type::Scalar(object.ty), little_endian(bytes)).text(scene, None))
+    };
+    (range.start..range.end.min(object.elements)).map_while(value).collect()
+}
