@@ -159,3 +159,16 @@ fn every_shipped_layout_at_two_sizes() {
         assert_screen(&format!("layout_{name}.txt"), &format!("{}\n{}", shown(&mut screen, (80, 24)), shown(&mut screen, (200, 60))));
     }
 }
+
+#[test]
+fn registers_that_changed() {
+    // `add.u32 %r7, %r7, %r3` for the first time: %r7 of lane 5 was 0, and is 105.
+    let session = session("debug/walk.ron", &["break 36", "continue", "lane 5", "stepi"]);
+    assert_pane("registers_changed.txt", "Registers()", &session, (76, 7));
+    assert_pane("registers_warp_changed.txt", "Registers(of: Warp, only: \"%r\")", &session, (76, 11));
+}
+
+#[test]
+fn memory_that_changed() {
+    assert_pane("memory_changed.txt", "Memory(of: Shared)", &session("debug/walk.ron", &["break 31", "continue", "stepi"]), (90, 8));
+}

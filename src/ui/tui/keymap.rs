@@ -104,6 +104,8 @@ pub enum Move {
     ToggleBreakpoint,
     /// Shows this pane alone, or all again.
     Zoom,
+    /// The next layout.
+    NextLayout,
     /// Shows the keys, or no more.
     Help,
 }
@@ -151,6 +153,7 @@ impl Move {
             Move::SearchPrevious => "match before",
             Move::ToggleBreakpoint => "breakpoint at the cursor",
             Move::Zoom => "this pane alone, or all",
+            Move::NextLayout => "next layout",
             Move::Help => "these keys",
         }
     }

@@ -179,6 +179,11 @@ impl Screen {
             Move::PreviousPane => return self.step_pane(-1),
             Move::Zoom => self.zoomed = !self.zoomed,
             Move::Help => self.helping = !self.helping,
+            Move::NextLayout => {
+                // One of the user's own that cannot be read is passed over; `layout NAME` says what is wrong with it.
+                let passed = (0..self.shelf.names().len()).any(|_| self.layout_command(shelf::Command::Show("next")).is_ok());
+                return if passed { Answer::Changed } else { Answer::Ignored };
+            }
             Move::ToggleBreakpoint => return self.toggle_breakpoint(),
             Move::Search => self.typing = Some(String::new()),
             _ => return self.scroll(movement),

@@ -68,6 +68,24 @@ pub enum Pane {
     Findings,
 }
 
+/// The names of all panes, as layout files have them, and what each shows.
+pub const PANES: [(&str, &str); 14] = [
+    ("Source", "The PTX text, with breakpoints, and for each line which lanes of the focused warp and which other warps stand there."),
+    ("Cfg", "The control flow of the focused function as a graph, with who stands in each block; a list where there is no room."),
+    ("Registers", "Registers of the selected frame: of the focused lane, or in a row for each what all lanes of the warp hold."),
+    ("Warps", "What every warp of the focused block does, equal ones in one row, and the blocks of the grid."),
+    ("Sync", "The named barriers of the focused block: who has arrived and who is missing."),
+    ("Memory", "Variables and buffers of a space of memory, element by element."),
+    ("Stack", "The calls that the focused lane is inside of."),
+    ("Locals", "Variables and parameters of the selected frame."),
+    ("Watches", "What was typed behind 'display', with its values."),
+    ("Breakpoints", "Breakpoints, watchpoints and catchpoints."),
+    ("Timeline", "The recorded time as a bar, with the present, stops and marks."),
+    ("Console", "What was typed and answered."),
+    ("Findings", "How the run ends, if it ends in a fault or a hang."),
+    ("Help", "The keys."),
+];
+
 /// Whose registers are shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum RegistersOf {

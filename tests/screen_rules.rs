@@ -1,0 +1,300 @@
+//! What holds for every screen: keys lead to commands, clicks to places, hostile layout files to diagnostics, and no size to a panic.
+
+#![cfg(feature = "tui")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
+
+mod screen;
+
+use ptxdbg::command::parse;
+use ptxdbg::debug::session::Session;
+use ptxdbg::ui::tui::keymap::{Action, KeyMap, KeyPress, Move};
+use ptxdbg::ui::tui::layout::Layout;
+use ptxdbg::ui::tui::layout::file::LayoutError;
+use ptxdbg::ui::tui::layout::shelf::{Command, SHIPPED, Shelf};
+use ptxdbg::ui::tui::panes::PANES;
+use ptxdbg::ui::tui::screen::{Answer, Click, Screen};
+use ptxdbg::ui::tui::theme::{THEMES, Theme};
+use screen::{drawn, session, text, type_lines};
+
+fn walking() -> Session {
+    session("debug/walk.ron", &["break 37", "continue"])
+}
+
+fn shipped(name: &str) -> Screen {
+    let (_, text) = SHIPPED.iter().find(|(shipped, _)| *shipped == name).unwrap();
+    Screen::new(Layout::parse(name, text.to_string()).unwrap(), Theme::default(), KeyMap::shipped())
+}
+
+fn pane(pane: &str) -> Screen {
+    Screen::new(Layout::parse("test.ron", format!("Layout(root: Pane({pane}))")).unwrap(), Theme::default(), KeyMap::shipped())
+}
+
+fn press(screen: &mut Screen, keys: &str) -> Answer {
+    keys.split(' ').map(|key| screen.key(key.parse().unwrap())).last().unwrap()
+}
+
+#[test]
+fn every_key_does_what_there_is() {
+    let keys = KeyMap::shipped();
+    assert!(keys.iter().count() > 30);
+    for (key, action) in keys.iter() {
+        assert_eq!(key.to_string().parse(), Ok(key));
+        let Action::Command(line) = action else { continue };
+        parse(line).unwrap_or_else(|error| panic!("{key}: {line}: {}", error.message));
+        assert_eq!(shipped("default").key(key), Answer::Command(line.clone()));
+    }
+    // Each command can really be executed, not only read.
+    for (key, action) in keys.iter() {
+        let Action::Command(line) = action else { continue };
+        let mut session = session("debug/collatz.ron", &["run-to call", "stepi", "stepi", "back"]);
+        type_lines(&mut session, &[line]);
+        assert!(session.recorded() > 0, "{key}");
+    }
+}
+
+#[test]
+fn keys_of_a_users_own_win() {
+    let own = KeyMap::parse("keys.ron", r#"KeyMap(commands: {"F5": "stepi 10"}, screen: {"Ctrl+g": Help})"#.to_string()).unwrap();
+    let keys = KeyMap::shipped().with(own);
+    let action = |key: &str| keys.action(key.parse().unwrap()).cloned();
+    assert_eq!(action("F5"), Some(Action::Command("stepi 10".to_string())));
+    assert_eq!(action("Ctrl+g"), Some(Action::Move(Move::Help)));
+    assert_eq!(action("F10"), Some(Action::Command("next".to_string())));
+    assert_eq!(action("F3"), None);
+}
+
+#[test]
+fn a_prompt_keeps_the_keys_that_edit() {
+    let edits = |key: &str| key.parse::<KeyPress>().unwrap().is_for_editing();
+    assert!(["a", "/", "?", "Tab", "Up", "Home", "Enter", "Shift+Tab"].iter().all(|key| edits(key)));
+    assert!(!["F5", "Shift+F5", "Alt+z", "PageUp", "Ctrl+l"].iter().any(|key| edits(key)));
+}
+
+#[test]
+fn wrong_key_maps_are_diagnosed() {
+    assert_wrong(told_keys(r#"KeyMap(commands: {"F99": "continue"})"#), "keys.ron:1:", "'F99' is no key");
+    assert_wrong(told_keys(r#"KeyMap(commands: {"Hyper+a": "continue"})"#), "keys.ron:1:", "'Hyper' is no key to hold down");
+    assert_wrong(told_keys("KeyMap(screen: {\"F1\": Fly})"), "keys.ron:1:", "'Fly' is none of what can stand here");
+    assert_wrong(told_keys("KeyMap(keys: {})"), "keys.ron:1:", "there is no field 'keys'");
+}
+
+/// Hostile layouts: each with the place and the message it gets.
+#[test]
+fn wrong_layouts_are_diagnosed() {
+    let cases = [
+        ("", "1:1:", "expected opening `(`"),
+        ("Layout(", "1:7:", "the file ends too early"),
+        ("Layout(about: \"x\")", "1:", "field 'root' of Layout is missing"),
+        ("Layout(\n  root: Pane(Sauce))", "2:14:", "'Sauce' is none of what can stand here"),
+        ("Layout(\n  rot: Pane(Source))", "2:3:", "there is no field 'rot' of Layout"),
+        ("Layout(root: Pane(Registers(lanes: 3)))", "1:29:", "there is no field 'lanes'"),
+        ("Layout(root: Rows([(shares: 1, of: Pane(Source))]))", "1:21:", "there is no field 'shares'"),
+        ("Layout(root: Rows([(size: 70000, of: Pane(Source))]))", "1:", "out of range"),
+        ("Layout(root: Rows([(size: -1, of: Pane(Source))]))", "1:", ""),
+        ("Layout(root: Rows([]))", "1:8:", "the layout has no pane"),
+        ("Layout(root: Pane(Source)) more", "1:", ""),
+        ("\u{0}", "1:1:", ""),
+    ];
+    let told: Vec<String> = cases.iter().map(|(file, ..)| told(told_layout(file))).collect();
+    let is_right = |((_, place, message), told): (&(&str, &str, &str), &String)| {
+        told.strip_prefix("hostile.ron:").is_some_and(|rest| rest.starts_with(place) && rest.contains(message))
+    };
+    assert!(cases.iter().zip(&told).all(is_right), "{told:#?}");
+    let many = format!("Layout(root: Rows([{}]))", "(of: Pane(Source)),".repeat(33));
+    assert_wrong(told_layout(&many), "hostile.ron:1:8:", "the layout has 33 panes, 32 at most");
+    let deep = format!("Layout(root: {}Pane(Source){})", "Rows([(of: ".repeat(17), ")])".repeat(17));
+    assert_wrong(told_layout(&deep), "hostile.ron:1:8:", "splits stand 17 deep inside each other, 16 at most");
+    let deeper = format!("Layout(root: {}", "Rows([(of: ".repeat(100_000));
+    assert_wrong(told_layout(&deeper), "hostile.ron:1:", "");
+}
+
+fn told_layout(text: &str) -> Result<(), LayoutError> {
+    Layout::parse("hostile.ron", text.to_string()).map(|_| ())
+}
+
+fn told_keys(text: &str) -> Result<(), LayoutError> {
+    KeyMap::parse("keys.ron", text.to_string()).map(|_| ())
+}
+
+#[track_caller]
+fn assert_wrong(result: Result<(), LayoutError>, place: &str, message: &str) {
+    let told = told(result);
+    assert!(told.starts_with(place) && told.contains(message), "{told}");
+}
+
+/// `FILE:LINE:COLUMN: what is wrong`
+fn told(result: Result<(), LayoutError>) -> String {
+    let Err(LayoutError::Wrong(wrong)) = result else { return "it is accepted, or cannot be read".to_string() };
+    let (sources, diagnostic) = *wrong;
+    let position = sources.position(diagnostic.span);
+    format!("{}:{}:{}: {}", sources.file(diagnostic.span.source).name(), position.line, position.column, diagnostic.message)
+}
+
+#[test]
+fn every_pane_can_stand_alone_and_is_in_a_layout_or_asked_for() {
+    let session = walking();
+    for (name, about) in PANES {
+        assert!(about.ends_with('.'), "{name}");
+        let with = if matches!(name, "Registers" | "Memory") { format!("{name}()") } else { name.to_string() };
+        let shown = text(&drawn(&mut pane(&with), &session, 100, 30));
+        assert!(shown.lines().count() == 30 && shown.starts_with("─["), "{name}: {shown}");
+    }
+}
+
+#[test]
+fn no_size_and_no_key_panics() {
+    let session = walking();
+    let ended = self::session("faults/barrier_deadlock.ron", &["continue"]);
+    let keys = KeyMap::shipped();
+    for (name, _) in SHIPPED {
+        let mut screen = shipped(name);
+        for (width, height) in (0..=70).step_by(3).flat_map(|width| (0..=32).step_by(4).map(move |height| (width, height))) {
+            drawn(&mut screen, &session, width, height);
+            drawn(&mut screen, &ended, width, height);
+        }
+        drawn(&mut screen, &session, 400, 100);
+        for (key, action) in keys.iter() {
+            if matches!(action, Action::Move(movement) if *movement != Move::NextLayout) {
+                screen.key(key);
+                drawn(&mut screen, &session, 120, 40);
+            }
+        }
+    }
+}
+
+#[test]
+fn themes_change_no_text() {
+    let session = walking();
+    for (name, _) in SHIPPED {
+        let mut screen = shipped(name);
+        let texts: Vec<String> = THEMES
+            .iter()
+            .map(|theme| {
+                screen.set_theme(*theme);
+                text(&drawn(&mut screen, &session, 160, 50))
+            })
+            .collect();
+        assert!(texts.iter().all(|text| *text == texts[0]), "{name}");
+    }
+}
+
+#[test]
+fn the_cursor_moves_and_sets_breakpoints() {
+    let (mut screen, session) = (pane("Source"), walking());
+    drawn(&mut screen, &session, 100, 30);
+    assert_eq!(press(&mut screen, "F9"), Answer::Command("delete 1".to_string()), "line 37 has breakpoint 1");
+    press(&mut screen, "Down Down");
+    drawn(&mut screen, &session, 100, 30);
+    assert_eq!(press(&mut screen, "F9"), Answer::Command("break walk.ptx:39".to_string()));
+    press(&mut screen, "End");
+    drawn(&mut screen, &session, 100, 30);
+    assert_eq!(press(&mut screen, "F9"), Answer::Command("break walk.ptx:46".to_string()));
+    press(&mut screen, ".");
+    drawn(&mut screen, &session, 100, 30);
+    assert_eq!(press(&mut screen, "F9"), Answer::Command("delete 1".to_string()));
+}
+
+#[test]
+fn searching_finds_lines_and_filters_names() {
+    let (mut screen, session) = (pane("Source"), walking());
+    press(&mut screen, "/ B A R");
+    assert!(screen.is_typing());
+    assert!(text(&drawn(&mut screen, &session, 100, 30)).starts_with("─[/BAR_]"));
+    press(&mut screen, "Enter");
+    drawn(&mut screen, &session, 100, 30);
+    // 'barrier' is in the comment of line 1, behind the present line 37; 'bar.sync' in line 32.
+    assert_eq!(press(&mut screen, "F9"), Answer::Command("break walk.ptx:1".to_string()));
+    press(&mut screen, "n");
+    drawn(&mut screen, &session, 100, 30);
+    assert_eq!(press(&mut screen, "F9"), Answer::Command("break walk.ptx:32".to_string()));
+    let mut registers = pane("Registers()");
+    press(&mut registers, "/ % p Enter");
+    let shown = text(&drawn(&mut registers, &session, 60, 8));
+    assert!(shown.contains("only %p") && shown.contains("%p2") && !shown.contains("%r1"), "{shown}");
+}
+
+#[test]
+fn clicks_are_command_lines() {
+    let session = walking();
+    let mut screen = pane("Source");
+    let shown = text(&drawn(&mut screen, &session, 100, 30));
+    let row = |part: &str| shown.lines().position(|line| line.contains(part)).unwrap() as u16;
+    assert_eq!(screen.click(0, row("bra EVEN"), Click::Press), Answer::Command("break walk.ptx:22".to_string()));
+    assert_eq!(screen.click(0, row("sub.u32"), Click::Press), Answer::Command("delete 1".to_string()));
+    assert_eq!(screen.click(70, row("bra EVEN"), Click::Press), Answer::Changed);
+    drawn(&mut screen, &session, 100, 30);
+    assert_eq!(press(&mut screen, "F9"), Answer::Command("break walk.ptx:22".to_string()));
+    let mut warps = pane("Warps");
+    drawn(&mut warps, &session, 100, 10);
+    let Answer::Command(line) = warps.click(5, 1, Click::Press) else { panic!("a row is a command") };
+    type_lines(&mut self::session("debug/walk.ron", &["break 37", "continue"]), &[&line]);
+    let mut timeline = pane("Timeline");
+    drawn(&mut timeline, &session, 104, 3);
+    assert_eq!(timeline.click(2, 1, Click::Press), Answer::Command("goto 0".to_string()));
+    assert_eq!(timeline.click(101, 1, Click::Press), Answer::Command(format!("goto {}", session.recorded())));
+    assert_eq!(timeline.click(300, 100, Click::Press), Answer::Ignored);
+}
+
+#[test]
+fn panes_take_turns_and_can_be_alone() {
+    let (mut screen, session) = (shipped("default"), walking());
+    let mut title = |screen: &mut Screen| {
+        let shown = text(&drawn(screen, &session, 160, 50));
+        let start = shown.find("─[").unwrap();
+        shown[start..].chars().skip(1).take(10).collect::<String>()
+    };
+    assert_eq!(title(&mut screen), "[walk.ptx ");
+    press(&mut screen, "Tab");
+    assert_eq!(title(&mut screen), "[registers");
+    press(&mut screen, "z");
+    assert!(text(&drawn(&mut screen, &session, 160, 50)).lines().skip(1).all(|line| !line.contains('─')));
+    press(&mut screen, "z Shift+Tab Shift+Tab");
+    assert_eq!(screen.key("?".parse().unwrap()), Answer::Changed);
+    assert!(text(&drawn(&mut screen, &session, 160, 50)).starts_with("─[keys]"));
+}
+
+#[test]
+fn layouts_are_shown_saved_and_read_again() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("layouts");
+    let _ = std::fs::remove_dir_all(&folder);
+    let shelf = || Shelf::new(Some(folder.clone()));
+    let mut screen = shipped("default").with_shelf(shelf());
+    assert!(screen.layout_command(Command::Show("divergence")).is_ok());
+    screen.layout_command(Command::Save("mine")).unwrap();
+    assert_eq!(shelf().names().last().map(String::as_str), Some("mine"));
+    let again = shelf().take("mine").unwrap();
+    assert_eq!(again, shelf().take("divergence").unwrap());
+    let mut all = shelf();
+    let visited: Vec<String> = (0..SHIPPED.len() + 1).map(|_| all.take("next").unwrap().about).collect();
+    assert_eq!(visited[0], shelf().take("compact").unwrap().about);
+    assert_eq!(visited[SHIPPED.len()], shelf().take("default").unwrap().about);
+    let error = shelf().take("divergance").unwrap_err();
+    assert_eq!(error.to_string(), "there is no layout 'divergance', did you mean 'divergence'?");
+    std::fs::write(folder.join("broken.ron"), "Layout(\n  root: Pane(Sauce))").unwrap();
+    let told = shelf().take("broken").unwrap_err().to_string();
+    assert!(told.ends_with("broken.ron:2:14: 'Sauce' is none of what can stand here"), "{told}");
+    assert!(shelf().take("not/there.ron").unwrap_err().to_string().starts_with("cannot read not/there.ron: "));
+}
+
+/// `man/ptxdbg-layout.5` names all there is, and what it shows can be read.
+#[test]
+fn the_manual_page_is_right() {
+    let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("man/ptxdbg-layout.5");
+    let page = std::fs::read_to_string(path).unwrap();
+    let examples: Vec<&str> = page.split(".nf\n").skip(1).filter_map(|part| part.split(".fi\n").next()).collect();
+    assert_eq!(examples.len(), 2);
+    assert_eq!(Layout::parse("example", examples[0].to_string()).unwrap().panes().len(), 4);
+    assert_eq!(KeyMap::parse("example", examples[1].to_string()).unwrap().iter().count(), 3);
+    for (name, _) in SHIPPED {
+        assert!(page.contains(&format!("\\fB{name}\\fR")), "layout {name}");
+    }
+    for (name, about) in PANES {
+        assert!(page.contains(&format!(".TP\n\\fB{name}")) && page.contains(about), "pane {name}");
+    }
+    let moves = KeyMap::shipped();
+    let moves =
+        moves.iter().filter_map(|(_, action)| if let Action::Move(movement) = action { Some(format!("{movement:?}")) } else { None });
+    moves.for_each(|movement| assert!(page.contains(&movement), "{movement}"));
+    let names = ["size", "share", "min", "of", "about", "root"];
+    names.iter().for_each(|name| assert!(page.contains(&format!("\\fB{name}:")), "{name}"));
+}
