@@ -185,8 +185,13 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let mut console = Console::new(session, args.yes);
     let start_up = if prompt { start_up(args)? } else { None };
     let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
+    let has_screen = prompt && can_show_screen(args);
+    if args.layout.is_some() && !has_screen {
+        let needs = "--layout needs the screen: a terminal for input and output, in a build that has it";
+        return Err(Failure::Message(needs.to_string()));
+    }
     #[cfg(feature = "tui")]
-    if prompt && has_screen(args) {
+    if has_screen {
         tui::run(console, tui::Opening { screen: screen(args, color)?, welcome, scripts, color })?;
         return Ok(Status::Well);
     }
@@ -207,10 +212,9 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
 }
 
 /// Whether the terminal can show the screen, and the user wants it.
-#[cfg(feature = "tui")]
-fn has_screen(args: &Args) -> bool {
+fn can_show_screen(args: &Args) -> bool {
     let kind = std::env::var("TERM").unwrap_or_default();
-    !args.plain && !["", "dumb", "cons25", "emacs"].contains(&kind.as_str())
+    cfg!(feature = "tui") && !args.plain && !["", "dumb", "cons25", "emacs"].contains(&kind.as_str())
 }
 
 /// The panes that were asked for.

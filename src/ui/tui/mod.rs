@@ -137,19 +137,25 @@ impl App {
             repl::prompt(console.session())
         };
         match prompt.next(&line_start)? {
-            Event::Line(typed) => {
-                for line in typed.lines().chain(typed.is_empty().then_some("")) {
-                    if self.line(prompt, line)? == Ended::Yes {
-                        return Ok(Ended::Yes);
-                    }
-                }
-                Ok(Ended::No)
-            }
+            Event::Line(typed) if typed.contains('\n') => self.pasted(prompt, &typed),
+            Event::Line(typed) => self.line(prompt, &typed),
             Event::Key(line) => self.execute(prompt, &line),
             Event::Browse => browse::browse(&self.desk, prompt, self.color).map(|ended| if ended { Ended::Yes } else { Ended::No }),
             Event::Nothing => Ok(Ended::No),
             Event::End => Ok(Ended::Yes),
         }
+    }
+
+    /// Executes lines that were pasted, each shown before its answer.
+    fn pasted(&mut self, prompt: &mut Prompt, lines: &str) -> io::Result<Ended> {
+        for line in lines.lines() {
+            let line_start = repl::prompt(self.desk.console().session());
+            self.desk.stage().say(&format!("{line_start}{line}"))?;
+            if self.line(prompt, line)? == Ended::Yes {
+                return Ok(Ended::Yes);
+            }
+        }
+        Ok(Ended::No)
     }
 
     /// Executes a line that was typed; an empty one stands for the one before.

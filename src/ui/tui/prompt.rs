@@ -125,7 +125,10 @@ impl Prompt {
         match line {
             Line::Typed(line) => {
                 self.editor.remember(&line)?;
-                self.desk.stage().note(&format!("{line_start}{line}"));
+                // Lines that were pasted together are shown one by one as they are executed.
+                if !line.contains('\n') {
+                    self.desk.stage().note(&format!("{line_start}{line}"));
+                }
                 Ok(Event::Line(line))
             }
             Line::Dropped => Ok(Event::Nothing),
@@ -199,7 +202,9 @@ impl Front for Prompt {
         self.surroundings.reading.store(true, Ordering::SeqCst);
         let answer = self.editor.confirm(question, out);
         self.surroundings.reading.store(false, Ordering::SeqCst);
-        self.desk.stage().note(question);
+        if let Ok(Some(yes)) = &answer {
+            self.desk.stage().note(&format!("{question}: {}", if *yes { "yes" } else { "no" }));
+        }
         answer
     }
 

@@ -281,3 +281,57 @@ fn encode(bytes: &mut Vec<u8>, before: &Buffer, after: &Buffer) -> io::Result<()
     let changes = if same_area { before.diff(after) } else { empty.diff(after) };
     if changes.is_empty() { Ok(()) } else { CrosstermBackend::new(bytes).draw(changes.into_iter()) }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::num::NonZeroU16;
+
+    use super::*;
+
+    fn emulator() -> vt100::Parser {
+        vt100::Parser::new(NonZeroU16::MIN.saturating_add(9), NonZeroU16::MIN.saturating_add(19), 0)
+    }
+
+    /// What a panic writes, at the worst moment: browsing, in the middle of a frame.
+    #[test]
+    fn giving_back_undoes_everything() {
+        let mut terminal = emulator();
+        terminal.process(format!("before\r\n{ENTER}\x1b[?2004h{MOUSE_ON}\x1b[3;5r{BEGIN}\x1b7\x1b[?25l\x1b[7mframe").as_bytes());
+        assert!(terminal.screen().alternate_screen());
+        terminal.process(GIVE_BACK.as_bytes());
+        terminal.process(b"1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7");
+        let screen = terminal.screen();
+        assert!(!screen.alternate_screen() && !screen.bracketed_paste() && !screen.hide_cursor() && !screen.inverse());
+        assert_eq!(screen.mouse_protocol_mode(), vt100::MouseProtocolMode::None);
+        assert_eq!(screen.contents(), "before\n1\n2\n3\n4\n5\n6\n7");
+    }
+
+    #[test]
+    fn the_prompt_has_a_third_of_the_rows() {
+        let panes = |columns, rows| Size { columns, rows }.panes(Use::Prompt);
+        assert_eq!(panes(80, 24), 16);
+        assert_eq!(panes(200, 60), 46);
+        assert_eq!(panes(80, 14), 8);
+        assert_eq!(panes(80, 13), 0);
+        assert_eq!(panes(39, 24), 0);
+        assert_eq!(Size { columns: 1, rows: 1 }.panes(Use::Browse), 0);
+    }
+
+    #[test]
+    fn a_frame_keeps_the_cursor_and_what_is_below() {
+        let area = Rect::new(0, 0, 20, 4);
+        let mut panes = Buffer::empty(area);
+        panes.set_string(0, 0, "panes", ratatui::style::Style::new());
+        let mut bytes = b"\x1b7".to_vec();
+        encode(&mut bytes, &Buffer::empty(area), &panes).unwrap();
+        bytes.extend(b"\x1b8");
+        let mut terminal = emulator();
+        terminal.process(b"\x1b[5;10r\x1b[10;1Hprompt> ");
+        terminal.process(&bytes);
+        assert_eq!(terminal.screen().cursor_position(), (9, 8));
+        assert_eq!(terminal.screen().contents(), "panes\n\n\n\n\n\n\n\n\nprompt>");
+        bytes.clear();
+        encode(&mut bytes, &panes, &panes.clone()).unwrap();
+        assert!(bytes.is_empty());
+    }
+}
