@@ -136,9 +136,13 @@ fn start(args: &Args) -> Result<Status, Failure> {
         [file] => LaunchChoice::File(file.clone()),
         _ => return Err(Failure::Message("one launch file at a time; several are for --verify".to_string())),
     };
+    let prompt = cfg!(feature = "tui") && !args.batch && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if args.layout.is_some() && !(prompt && can_show_screen(args)) {
+        let needs = "--layout needs the screen: a terminal for input and output, in a build that has it";
+        return Err(Failure::Message(needs.to_string()));
+    }
     let opened = open(&request(args, args.kernels.clone(), launch))?;
     let mut scripts = scripts(args)?;
-    let prompt = cfg!(feature = "tui") && !args.batch && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !args.batch && !std::io::stdin().is_terminal() {
         scripts.extend(Script::standard_input());
     }
@@ -185,13 +189,8 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let mut console = Console::new(session, args.yes);
     let start_up = if prompt { start_up(args)? } else { None };
     let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
-    let has_screen = prompt && can_show_screen(args);
-    if args.layout.is_some() && !has_screen {
-        let needs = "--layout needs the screen: a terminal for input and output, in a build that has it";
-        return Err(Failure::Message(needs.to_string()));
-    }
     #[cfg(feature = "tui")]
-    if has_screen {
+    if prompt && can_show_screen(args) {
         tui::run(console, tui::Opening { screen: screen(args, color)?, welcome, scripts, color })?;
         return Ok(Status::Well);
     }

@@ -75,10 +75,7 @@ impl Pty {
 
     /// The rows of the screen as it is now.
     pub fn rows(&self) -> Vec<String> {
-        self.look(|screen| {
-            let (_, columns) = screen.size();
-            screen.rows(0, columns.get()).collect()
-        })
+        self.look(rows)
     }
 
     /// Waits until the screen is as it should be.
@@ -133,6 +130,12 @@ impl Drop for Pty {
         let _ = self.child.wait();
         let _ = std::fs::remove_dir_all(&self.home);
     }
+}
+
+/// The rows of a screen, without blanks at their ends: an emulator tells those that were written from those that were not.
+pub fn rows(screen: &vt100::Screen) -> Vec<String> {
+    let (_, columns) = screen.size();
+    screen.rows(0, columns.get()).map(|row| row.trim_end().to_string()).collect()
 }
 
 /// An empty folder for the history, so that no test sees what another has typed.

@@ -329,7 +329,7 @@ mod tests {
         terminal.process(b"\x1b[5;10r\x1b[10;1Hprompt> ");
         terminal.process(&bytes);
         assert_eq!(terminal.screen().cursor_position(), (9, 8));
-        assert_eq!(terminal.screen().contents(), "panes\n\n\n\n\n\n\n\n\nprompt>");
+        assert_eq!(terminal.screen().contents(), "panes\n\n\n\n\n\n\n\n\nprompt> ");
         bytes.clear();
         encode(&mut bytes, &panes, &panes.clone()).unwrap();
         assert!(bytes.is_empty());
