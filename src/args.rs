@@ -69,6 +69,14 @@ pub struct Args {
     #[arg(long)]
     pub batch: bool,
 
+    /// A prompt without the screen around it
+    #[arg(long, conflicts_with = "batch")]
+    pub plain: bool,
+
+    /// The layout of the screen: the name of a shipped or of an own one, or a file
+    #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["batch", "plain"])]
+    pub layout: Option<String>,
+
     /// Answer yes to what a command asks, such as whether recorded history may be dropped
     #[arg(long)]
     pub yes: bool,
@@ -122,10 +130,6 @@ pub struct Args {
 /// that says what is missing.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Missing {
-    /// Screen layout
-    #[arg(long, hide = true)]
-    layout: Option<String>,
-
     /// Order of the asynchronous copies
     #[arg(long, hide = true)]
     r#async: Option<String>,
@@ -142,8 +146,7 @@ impl Missing {
         if let Some(check) = checks {
             return Some(format!("--checks {check}: this build has no such checker; wrong addresses are always found"));
         }
-        let given = [(self.layout.is_some(), "--layout needs the screen"), (self.r#async.is_some(), "--async needs asynchronous copies")];
-        given.iter().find(|(given, _)| *given).map(|(_, needs)| format!("{needs}, which this build does not have"))
+        self.r#async.as_ref().map(|_| "--async needs asynchronous copies, which this build does not have".to_string())
     }
 }
 

@@ -37,7 +37,7 @@
 //! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
 //! | [`debug`] | the engine: sessions, time travel, breakpoints, expressions, views, verifying; answers in plain data | all above |
 //! | [`command`] | the command table, parsing, completion, help, and what the commands do | base, debug |
-//! | [`ui`] | plain text and JSON, scripts, the prompt | base, command, debug |
+//! | [`ui`] | plain text and JSON, scripts, the prompt, the screen | base, command, debug |
 //! | [`args`], `main` | the command line | everything |
 //!
 //! What is *not* there matters as much. `syntax` does not know which instructions exist, and `isa` does not know the tree. `program` does

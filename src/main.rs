@@ -21,6 +21,8 @@ use ptxdbg::ui::files;
 use ptxdbg::ui::repl;
 use ptxdbg::ui::script::Script;
 use ptxdbg::ui::text::{self, Style};
+#[cfg(feature = "tui")]
+use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::shelf::Shelf, screen::Screen, theme::Theme};
 
 /// How the program ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,9 +136,13 @@ fn start(args: &Args) -> Result<Status, Failure> {
         [file] => LaunchChoice::File(file.clone()),
         _ => return Err(Failure::Message("one launch file at a time; several are for --verify".to_string())),
     };
+    let prompt = cfg!(feature = "tui") && !args.batch && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    if args.layout.is_some() && !(prompt && can_show_screen(args)) {
+        let needs = "--layout needs the screen: a terminal for input and output, in a build that has it";
+        return Err(Failure::Message(needs.to_string()));
+    }
     let opened = open(&request(args, args.kernels.clone(), launch))?;
     let mut scripts = scripts(args)?;
-    let prompt = cfg!(feature = "tui") && !args.batch && std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
     if !args.batch && !std::io::stdin().is_terminal() {
         scripts.extend(Script::standard_input());
     }
@@ -181,11 +187,17 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let welcome = text::welcome(&opened, args.launch.first().or(beside.as_ref()).map(PathBuf::as_path));
     let session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
     let mut console = Console::new(session, args.yes);
+    let start_up = if prompt { start_up(args)? } else { None };
+    let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
+    #[cfg(feature = "tui")]
+    if prompt && can_show_screen(args) {
+        tui::run(console, tui::Opening { screen: screen(args, color)?, welcome, scripts, color })?;
+        return Ok(Status::Well);
+    }
     if prompt {
         std::io::stdout().write_all(welcome.as_bytes())?;
     }
-    let start_up = if prompt { start_up(args)? } else { None };
-    let ended = batch::run(&mut console, start_up.into_iter().chain(scripts), color)?;
+    let ended = batch::run(&mut console, scripts, color)?;
     #[cfg(feature = "tui")]
     if prompt && ended != Ended::Quit {
         repl::run(&mut console, color)?;
@@ -196,6 +208,21 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
         Ended::Done | Ended::Quit if console.wrong => Status::Wrong,
         Ended::Done | Ended::Quit => Status::Well,
     })
+}
+
+/// Whether the terminal can show the screen, and the user wants it.
+fn can_show_screen(args: &Args) -> bool {
+    let kind = std::env::var("TERM").unwrap_or_default();
+    cfg!(feature = "tui") && !args.plain && !["", "dumb", "cons25", "emacs"].contains(&kind.as_str())
+}
+
+/// The panes that were asked for.
+#[cfg(feature = "tui")]
+fn screen(args: &Args, color: bool) -> Result<Screen, Failure> {
+    let theme = if color { Some(Theme::default()) } else { Theme::named("none") };
+    let mut shelf = Shelf::new(files::layouts());
+    let layout = shelf.take(args.layout.as_deref().unwrap_or("default")).map_err(|error| Failure::Message(error.to_string()))?;
+    Ok(Screen::new(layout, theme.unwrap_or_default(), KeyMap::shipped()).with_shelf(shelf))
 }
 
 /// The start-up file, if there is one and it is wanted.

@@ -128,7 +128,7 @@ fn what_cannot_be_used_ends_with_2() {
     assert_unusable(&["-l", &unnamed, &two], "error[launch]: several kernels and none chosen");
     assert_unusable(&["--grid", "0", &two], "no extent can be 0");
     assert_unusable(&["--schedule", "backwards", &two], "invalid value 'backwards'");
-    assert_unusable(&["--layout", "async", &two], "--layout needs the screen, which this build does not have");
+    assert_unusable(&["--layout", "async", &two], "--layout needs the screen: a terminal for input and output");
     assert_unusable(&["--async", "lazy", &two], "--async needs asynchronous copies");
     assert_unusable(&["--checks", "memory,race", &two], "--checks race: this build has no such checker");
 }

@@ -208,7 +208,7 @@ fn edits_fork_the_run_and_are_replayed() {
 struct Impatient(u32);
 
 impl ptxdbg::debug::session::Pace for Impatient {
-    fn go_on(&mut self, _: ptxdbg::debug::session::Progress) -> bool {
+    fn go_on(&mut self, _: &Session) -> bool {
         self.0 += 1;
         false
     }

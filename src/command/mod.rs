@@ -21,5 +21,5 @@ mod parse;
 pub use context::{Context, Desk};
 pub use error::CommandError;
 pub use execute::execute;
-pub use outcome::{Outcome, View};
+pub use outcome::{LayoutRequest, Outcome, View};
 pub use parse::{parse, says_nothing};

@@ -75,8 +75,19 @@ pub enum Outcome {
     Ask(String),
     /// The commands of a file are to be executed.
     Source(PathBuf),
+    /// The screen is to be laid out anew, or its layout saved; a front end without a screen says so.
+    Layout(LayoutRequest),
     /// The end.
     Quit,
+}
+
+/// What is wanted of the screen's layout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LayoutRequest {
+    /// Shows a layout: its name, its file, or `next`.
+    Show(String),
+    /// Writes the layout that is shown to a file, or under a name to the user's folder of layouts.
+    Save(String),
 }
 
 /// A view of the standing machine.

@@ -64,15 +64,15 @@ pub struct Progress {
 
 /// Asked every few milliseconds of a long run whether it shall go on.
 pub trait Pace {
-    /// False stops the run where it stands.
-    fn go_on(&mut self, progress: Progress) -> bool;
+    /// False stops the run where it stands. The session can be looked at; its focus is that of the user only when the run is over.
+    fn go_on(&mut self, session: &Session) -> bool;
 }
 
 /// Runs to the end, whatever it takes.
 pub struct Unhurried;
 
 impl Pace for Unhurried {
-    fn go_on(&mut self, _progress: Progress) -> bool {
+    fn go_on(&mut self, _: &Session) -> bool {
         true
     }
 }
@@ -244,7 +244,8 @@ impl Session {
         Ok(self.seek(saved.time, pace))
     }
 
-    pub(super) fn progress(&self) -> Progress {
+    /// How far a run has come.
+    pub fn progress(&self) -> Progress {
         let machine = self.machine();
         Progress { time: machine.tick(), blocks_started: machine.blocks_started(), blocks: machine.block_count() }
     }

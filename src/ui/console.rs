@@ -9,7 +9,7 @@ use std::path::Path;
 
 use super::script::{Reading, Script};
 use super::text;
-use crate::command::{CommandError, Context, Desk, Outcome, display, execute, says_nothing};
+use crate::command::{CommandError, Context, Desk, LayoutRequest, Outcome, display, execute, says_nothing};
 use crate::debug::focus::Focus;
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{Reason, Stop};
@@ -39,6 +39,15 @@ pub trait Front {
     fn confirm(&mut self, question: &str, out: &mut dyn Write) -> io::Result<Option<bool>>;
     /// Asked while the kernel runs.
     fn pace(&mut self) -> Box<dyn Pace>;
+    /// Changes the layout of the screen, or saves it; what there is to say.
+    fn layout(&mut self, _: &LayoutRequest) -> Result<String, CommandError> {
+        Err(no_screen())
+    }
+}
+
+/// Why nothing can be laid out.
+pub fn no_screen() -> CommandError {
+    CommandError::new("there is no screen here").with_help("ptxdbg opens it on a terminal, where neither --plain nor --batch is given")
 }
 
 /// What a line led to.
@@ -107,6 +116,10 @@ impl Console {
                     let lines = collect(&mut pending, front, out)?;
                     self.give_commands(&numbers, &lines);
                 }
+                Outcome::Layout(request) => match front.layout(&request) {
+                    Ok(text) => out.write_all(text.as_bytes())?,
+                    Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
+                },
                 Outcome::Source(path) => match self.source(&path, front, out)? {
                     Flow::On => {}
                     other => return Ok(other),

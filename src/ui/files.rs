@@ -12,6 +12,11 @@ pub fn start_up() -> Option<PathBuf> {
     Some(in_home("XDG_CONFIG_HOME", ".config")?.join("ptxdbg/init"))
 }
 
+/// The folder of the user's own layouts: `ptxdbg/layouts` in the user's folder for configuration.
+pub fn layouts() -> Option<PathBuf> {
+    Some(in_home("XDG_CONFIG_HOME", ".config")?.join("ptxdbg/layouts"))
+}
+
 /// The folder that `variable` names, or `folder` in the user's home.
 fn in_home(variable: &str, folder: &str) -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

@@ -4,6 +4,10 @@ pub mod batch;
 pub mod console;
 pub mod files;
 #[cfg(feature = "tui")]
+mod interrupt;
+#[cfg(feature = "tui")]
+mod progress;
+#[cfg(feature = "tui")]
 pub mod repl;
 pub mod script;
 pub mod text;

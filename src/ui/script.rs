@@ -4,7 +4,8 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use super::console::Front;
+use super::console::{Front, no_screen};
+use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::{Pace, Unhurried};
 
 /// Lines to execute, and where they come from.
@@ -97,6 +98,13 @@ impl Front for Reading<'_> {
         match &mut self.asked {
             Some(asked) => asked.pace(),
             None => Box::new(Unhurried),
+        }
+    }
+
+    fn layout(&mut self, request: &LayoutRequest) -> Result<String, CommandError> {
+        match &mut self.asked {
+            Some(asked) => asked.layout(request),
+            None => Err(no_screen()),
         }
     }
 }

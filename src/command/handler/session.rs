@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
-use crate::command::outcome::Outcome;
+use crate::command::outcome::{LayoutRequest, Outcome};
 use crate::debug::saved::{Saved, SavedError};
 
 pub fn source(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
@@ -36,6 +36,14 @@ fn unusable(error: &SavedError) -> String {
             format!("{}:{}:{}: {}", file.name(), at.line, at.column, diagnostic.message)
         }
     }
+}
+
+pub fn layout(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
+    Ok(Outcome::Layout(LayoutRequest::Show(call.required("LAYOUT")?.text.clone())))
+}
+
+pub fn save_layout(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
+    Ok(Outcome::Layout(LayoutRequest::Save(call.required("FILE")?.text.clone())))
 }
 
 pub fn echo(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {

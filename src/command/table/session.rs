@@ -35,6 +35,25 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "layout",
+        args: &[ArgSpec::new("LAYOUT", ArgKind::File)],
+        summary: "Show other panes, or the same ones elsewhere",
+        help: "Lays the screen out as one of the shipped layouts, as one of the user's own in ptxdbg/layouts of the configuration folder, or \
+            as a file says. 'layout next' goes through them. A plain prompt and scripts have no screen.",
+        examples: &["layout compact", "layout next", "layout my.ron"],
+        handler: handler::layout,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "save layout",
+        args: &[FILE],
+        summary: "Write the layout of the screen to a file",
+        help: "Writes the layout that is shown to a file, or, where a name is given, under that name to the user's own layouts.",
+        examples: &["save layout my.ron", "save layout mine"],
+        handler: handler::save_layout,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "echo",
         args: &[ArgSpec::new("TEXT", ArgKind::Rest).optional()],
         summary: "Print a text",

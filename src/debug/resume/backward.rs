@@ -76,7 +76,7 @@ impl Session {
     fn lines_back(&mut self, count: u64, over_calls: bool, pace: &mut dyn Pace) -> Halt {
         let mut halt = Halt::because(Reason::Done);
         for index in 0..count {
-            if index > 0 && !pace.go_on(self.progress()) {
+            if index > 0 && !pace.go_on(self) {
                 return Halt::because(Reason::Interrupted);
             }
             halt = self.line_back(over_calls, pace);
@@ -195,7 +195,7 @@ impl Session {
             if self.timeline.run(slice, &mut trace) == Ran::Ended {
                 break;
             }
-            if self.time() < end && !pace.go_on(self.progress()) {
+            if self.time() < end && !pace.go_on(self) {
                 return Err(Interrupted);
             }
         }
@@ -265,7 +265,7 @@ impl Session {
             }
             match ran {
                 Ran::Ended => break,
-                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !pace.go_on(self.progress()) => {
+                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !pace.go_on(self) => {
                     return Err(Interrupted);
                 }
                 Ran::Reached | Ran::Paused | Ran::Launched => {}

@@ -79,7 +79,7 @@ impl Session {
         let mut others: Option<Others> = None;
         let mut halt = Halt::because(Reason::Done);
         for index in 0..count {
-            if index % STEPS == STEPS - 1 && !pace.go_on(self.progress()) {
+            if index % STEPS == STEPS - 1 && !pace.go_on(self) {
                 return Ok(Halt { others, ..Halt::because(Reason::Interrupted) });
             }
             halt = match step(self, pace) {
@@ -187,7 +187,7 @@ impl Session {
             }
             match ran {
                 Ran::Ended => break self.judge_end(),
-                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !pace.go_on(self.progress()) => {
+                Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !pace.go_on(self) => {
                     break vec![Reason::Interrupted];
                 }
                 Ran::Reached | Ran::Paused | Ran::Launched => {}

@@ -98,7 +98,7 @@ impl Session {
             if ran == Ran::Ended {
                 break;
             }
-            if self.time() < end && !pace.go_on(self.progress()) {
+            if self.time() < end && !pace.go_on(self) {
                 history.interrupted = true;
                 break;
             }

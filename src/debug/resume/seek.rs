@@ -54,7 +54,7 @@ impl Session {
                 Ran::Ended => return self.end_reason(),
                 Ran::Reached | Ran::Paused | Ran::Launched => {}
             }
-            if self.time() < time && !pace.go_on(self.progress()) {
+            if self.time() < time && !pace.go_on(self) {
                 return Reason::Interrupted;
             }
         }

@@ -3,21 +3,24 @@
 use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
-use rustyline::completion::{Completer, Pair};
+use rustyline::completion::{Completer, Pair, longest_common_prefix};
+use rustyline::config::BellStyle;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;
 use rustyline::hint::Hinter;
 use rustyline::history::FileHistory;
 use rustyline::validate::Validator;
-use rustyline::{CompletionType, Config, Editor, Helper};
+use rustyline::{
+    ColorMode, CompletionType, ConditionalEventHandler, Config, Editor, Event, EventHandler, ExternalPrinter, Helper, KeyEvent,
+};
 
-use super::interrupt;
 use super::running::Watch;
 use crate::command::complete::{KnownNames, complete, hint};
 use crate::debug::session::{Pace, Session};
 use crate::ui::console::Front;
-use crate::ui::files;
+use crate::ui::{files, interrupt};
 
 /// Lines that the history file keeps.
 const HISTORY_MAX: usize = 10_000;
@@ -31,6 +34,16 @@ pub struct LineEditor {
     in_block: bool,
 }
 
+/// What lies around the line on a screen, and wants to know what becomes of it.
+pub trait Around: Send + Sync {
+    /// The line is about to be drawn; `typing` is false while a line of the history is searched.
+    fn before_drawing(&self, typing: bool);
+    /// Several things could stand at the end of `line`.
+    fn offer(&self, line: &str, candidates: &[String]);
+    /// The line reads so now.
+    fn edited(&self, line: &str);
+}
+
 /// What the user did at the prompt.
 pub enum Line {
     /// Typed a line.
@@ -42,18 +55,21 @@ pub enum Line {
 }
 
 impl LineEditor {
-    /// One that knows the lines of earlier sessions.
-    pub fn new(color: bool) -> io::Result<Self> {
+    /// One that knows the lines of earlier sessions, alone on the terminal or with something around it.
+    pub fn new(color: bool, around: Option<Arc<dyn Around>>) -> io::Result<Self> {
         let config = Config::builder()
             .max_history_size(HISTORY_MAX)
             .and_then(|config| config.history_ignore_dups(true))
             .map_err(io::Error::other)?
             .history_ignore_space(true)
             .completion_type(CompletionType::List)
+            .bell_style(if around.is_some() { BellStyle::None } else { BellStyle::Audible })
+            // What is drawn in colour is decided here; without this, what is around would not be told of drawing either.
+            .color_mode(ColorMode::Forced)
             .build();
         let lines = FileHistory::with_config(&config);
         let mut editor = Editor::with_history(config, lines).map_err(io::Error::other)?;
-        editor.set_helper(Some(Words { names: KnownNames::default(), color }));
+        editor.set_helper(Some(Words { names: KnownNames::default(), color, around }));
         let history = files::history();
         if let Some(path) = &history {
             // There is none the first time.
@@ -73,16 +89,32 @@ impl LineEditor {
 
     /// Reads a line, which the history keeps.
     pub fn line(&mut self, prompt: &str) -> io::Result<Line> {
-        let line = self.read(prompt)?;
+        let line = self.read(prompt, ("", ""))?;
         if let Line::Typed(line) = &line {
-            self.editor.add_history_entry(line).map_err(io::Error::other)?;
+            self.remember(line)?;
         }
         Ok(line)
     }
 
-    fn read(&mut self, prompt: &str) -> io::Result<Line> {
+    /// The history keeps a line.
+    pub fn remember(&mut self, line: &str) -> io::Result<()> {
+        self.editor.add_history_entry(line).map(|_| ()).map_err(io::Error::other)
+    }
+
+    /// From now on a key does what `handler` says.
+    pub fn bind(&mut self, key: KeyEvent, handler: impl ConditionalEventHandler + 'static) {
+        self.editor.bind_sequence(Event::KeySeq(vec![key]), EventHandler::Conditional(Box::new(handler)));
+    }
+
+    /// What can write above the line while it is read.
+    pub fn printer(&mut self) -> io::Result<impl ExternalPrinter + Send + use<>> {
+        self.editor.create_external_printer().map_err(io::Error::other)
+    }
+
+    /// Reads a line that begins as what stands before and behind the cursor.
+    pub fn read(&mut self, prompt: &str, begun: (&str, &str)) -> io::Result<Line> {
         let styled = if self.color { format!("\x1b[1m{prompt}\x1b[0m") } else { prompt.to_string() };
-        match self.editor.readline(&(prompt, styled)) {
+        match self.editor.readline_with_initial(&(prompt, styled), begun) {
             Ok(line) => Ok(Line::Typed(line)),
             Err(ReadlineError::Interrupted) => Ok(Line::Dropped),
             Err(ReadlineError::Eof) => Ok(Line::End),
@@ -113,7 +145,7 @@ impl Front for LineEditor {
 
     fn confirm(&mut self, question: &str, _: &mut dyn io::Write) -> io::Result<Option<bool>> {
         loop {
-            match self.read(&format!("{question}; go on? (y or n) "))? {
+            match self.read(&format!("{question}; go on? (y or n) "), ("", ""))? {
                 Line::Typed(answer) => match answer.trim() {
                     "y" | "yes" => return Ok(Some(true)),
                     "n" | "no" => return Ok(Some(false)),
@@ -133,6 +165,18 @@ impl Front for LineEditor {
 struct Words {
     names: KnownNames,
     color: bool,
+    around: Option<Arc<dyn Around>>,
+}
+
+impl Words {
+    /// Offers all that could stand behind `start`; what they have in common is written at once.
+    fn offer(&self, line: &str, start: usize, around: &dyn Around, pairs: Vec<Pair>) -> Vec<Pair> {
+        let word = line.get(start..).unwrap_or_default();
+        let common = longest_common_prefix(&pairs).filter(|common| common.len() > word.len()).map(str::to_string);
+        let text = format!("{}{}", line.get(..start).unwrap_or_default(), common.as_deref().unwrap_or(word));
+        around.offer(&text, &pairs.into_iter().map(|pair| pair.display).collect::<Vec<_>>());
+        common.into_iter().map(|common| Pair { replacement: common.clone(), display: common }).collect()
+    }
 }
 
 impl Completer for Words {
@@ -148,7 +192,12 @@ impl Completer for Words {
             let end = if text.ends_with('/') || text.ends_with('(') { "" } else { " " };
             Pair { replacement: format!("{text}{end}"), display: text }
         };
-        Ok((completion.start, completion.candidates.into_iter().chain(files).map(pair).collect()))
+        let pairs: Vec<Pair> = completion.candidates.into_iter().chain(files).map(pair).collect();
+        let pairs = match &self.around {
+            Some(around) if pairs.len() > 1 => self.offer(line, completion.start, &**around, pairs),
+            _ => pairs,
+        };
+        Ok((completion.start, pairs))
     }
 }
 
@@ -156,12 +205,18 @@ impl Hinter for Words {
     type Hint = String;
 
     fn hint(&self, line: &str, pos: usize, _: &rustyline::Context<'_>) -> Option<String> {
+        if let Some(around) = &self.around {
+            around.edited(line);
+        }
         if pos < line.len() { None } else { hint(line, &self.names) }
     }
 }
 
 impl Highlighter for Words {
-    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, _: bool) -> Cow<'b, str> {
+    fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, typing: bool) -> Cow<'b, str> {
+        if let Some(around) = &self.around {
+            around.before_drawing(typing);
+        }
         Cow::Borrowed(prompt)
     }
 

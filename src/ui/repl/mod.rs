@@ -2,8 +2,7 @@
 //!
 //! Ctrl-C at the prompt drops the line; while the kernel runs it stops it where it stands. Ctrl-D leaves.
 
-mod editor;
-mod interrupt;
+pub(super) mod editor;
 mod running;
 
 use std::io::{self, Write};
@@ -11,6 +10,7 @@ use std::io::{self, Write};
 use super::console::{Console, Flow};
 use super::text;
 use crate::command::says_nothing;
+use crate::debug::session::Session;
 use editor::{Line, LineEditor};
 
 /// Reads lines and executes them until the user leaves.
@@ -18,11 +18,11 @@ use editor::{Line, LineEditor};
 /// # Errors
 /// The terminal cannot be read or written.
 pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
-    let mut editor = LineEditor::new(color)?;
+    let mut editor = LineEditor::new(color, None)?;
     let mut out = io::stdout();
     loop {
         editor.know(console.session());
-        let typed = match editor.line(&prompt(console))? {
+        let typed = match editor.line(&prompt(console.session()))? {
             Line::Typed(line) => line,
             Line::Dropped => continue,
             Line::End => {
@@ -46,7 +46,6 @@ pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
 }
 
 /// `(ptxdbg block 1,0,0 warp 2 lane 5 t=1234) `
-fn prompt(console: &Console) -> String {
-    let session = console.session();
+pub(super) fn prompt(session: &Session) -> String {
     format!("(ptxdbg {} t={}) ", session.focus, text::grouped(session.time()))
 }

@@ -25,7 +25,13 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::When { now, recorded, end } => when(*now, *recorded, end.as_ref()),
         Outcome::View(view) => self::view(view),
         Outcome::Focus { focus, site } => stop::focus(focus, site),
-        Outcome::Nothing | Outcome::Stop(_) | Outcome::Collect(_) | Outcome::Ask(_) | Outcome::Source(_) | Outcome::Quit => String::new(),
+        Outcome::Nothing
+        | Outcome::Stop(_)
+        | Outcome::Collect(_)
+        | Outcome::Ask(_)
+        | Outcome::Source(_)
+        | Outcome::Layout(_)
+        | Outcome::Quit => String::new(),
     }
 }
 

@@ -1,6 +1,20 @@
-//! The screen: panes drawn from the engine's plain data, and what keys and clicks on them mean.
+//! The screen: panes and the prompt in one terminal, both alive.
 //!
-//! Nothing in here writes to a terminal: a [`screen::Screen`] draws into a buffer of cells, and answers a key with a command line.
+//! Panes stand above, and below them a scroll region of the terminal (DECSTBM) holds what was said and the line that is edited. One
+//! thread writes to the terminal: between lines the debugger itself, while a line is read the editor, which calls back
+//! ([`prompt`]) where panes have to be drawn. Panes are drawn into a buffer of cells; what differs from the buffer before goes out in one
+//! write that leaves the cursor where it was ([`terminal`]), so the editor never notices.
+//!
+//! | who reads keys | when | where |
+//! | --- | --- | --- |
+//! | the editor | a line is typed; keys of the key map are bound in it | [`prompt`] |
+//! | the run | the kernel runs: Ctrl-C stops it, all else is kept for the prompt | [`run`] |
+//! | browse mode | all keys belong to the panes, the mouse too | [`browse`] |
+//!
+//! Every key and click that does something to the session is a command line, which is shown as if it had been typed. Whichever way the
+//! program ends, the terminal is given back as it was ([`signals`]).
+//!
+//! What is seen is drawn by [`screen::Screen`], which holds no state of the machine and writes to no terminal.
 
 pub mod canvas;
 pub mod frame;
@@ -9,3 +23,166 @@ pub mod layout;
 pub mod panes;
 pub mod screen;
 pub mod theme;
+
+mod browse;
+mod keys;
+mod prompt;
+mod run;
+mod said;
+mod signals;
+mod stage;
+mod terminal;
+mod wrap;
+
+use std::io;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use self::prompt::{Event, Prompt};
+use self::said::Said;
+use self::screen::Screen;
+use self::stage::Stage;
+use self::terminal::Terminal;
+use super::console::{Console, Flow};
+use super::repl;
+use super::script::Script;
+use super::text;
+use crate::command::says_nothing;
+
+/// The session and what is seen of it, for the main thread and for what the editor calls back.
+///
+/// The console is locked while a line is executed: what is called back then (by a question that a command asks) draws no panes.
+pub struct Desk {
+    console: Mutex<Console>,
+    stage: Mutex<Stage>,
+}
+
+impl Desk {
+    fn console(&self) -> MutexGuard<'_, Console> {
+        self.console.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The console, if no line is being executed.
+    fn idle_console(&self) -> Option<MutexGuard<'_, Console>> {
+        self.console.try_lock().ok()
+    }
+
+    fn stage(&self) -> MutexGuard<'_, Stage> {
+        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the screen begins with.
+pub struct Opening {
+    /// The panes.
+    pub screen: Screen,
+    /// The first line.
+    pub welcome: String,
+    /// Scripts to execute first.
+    pub scripts: Vec<Script>,
+    /// Whether colours may be used.
+    pub color: bool,
+}
+
+/// Opens the screen, executes scripts, then what the user types, until the user leaves.
+///
+/// # Errors
+/// The terminal cannot be read or written.
+pub fn run(console: Console, opening: Opening) -> io::Result<()> {
+    let held = signals::hold()?;
+    let stage = Stage::new(opening.screen, Terminal::open()?);
+    let desk = Arc::new(Desk { console: Mutex::new(console), stage: Mutex::new(stage) });
+    let mut prompt = Prompt::new(Arc::clone(&desk), opening.color)?;
+    desk.stage().enter(desk.console().session())?;
+    desk.stage().say(&opening.welcome)?;
+    let mut app = App { desk, color: opening.color };
+    if app.scripts(&mut prompt, opening.scripts)? == Ended::No {
+        while app.turn(&mut prompt)? == Ended::No {}
+    }
+    prompt.save();
+    drop(held);
+    Ok(())
+}
+
+/// Whether the user has left.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ended {
+    No,
+    Yes,
+}
+
+struct App {
+    desk: Arc<Desk>,
+    color: bool,
+}
+
+impl App {
+    /// Executes scripts, up to the first line that cannot be done.
+    fn scripts(&mut self, prompt: &mut Prompt, scripts: Vec<Script>) -> io::Result<Ended> {
+        for mut script in scripts {
+            let flow = self.desk.console().script(&mut script, Some(prompt), &mut Said::new(&self.desk))?;
+            let failed = matches!(flow, Flow::Failed(_));
+            let ended = self.after(flow)?;
+            if failed || ended == Ended::Yes {
+                return Ok(ended);
+            }
+        }
+        Ok(Ended::No)
+    }
+
+    /// Reads a line or a key, and does what it says.
+    fn turn(&mut self, prompt: &mut Prompt) -> io::Result<Ended> {
+        let line_start = {
+            let console = self.desk.console();
+            prompt.know(console.session());
+            repl::prompt(console.session())
+        };
+        match prompt.next(&line_start)? {
+            Event::Line(typed) if typed.contains('\n') => self.pasted(prompt, &typed),
+            Event::Line(typed) => self.line(prompt, &typed),
+            Event::Key(line) => self.execute(prompt, &line),
+            Event::Browse => browse::browse(&self.desk, prompt, self.color).map(|ended| if ended { Ended::Yes } else { Ended::No }),
+            Event::Nothing => Ok(Ended::No),
+            Event::End => Ok(Ended::Yes),
+        }
+    }
+
+    /// Executes lines that were pasted, each shown before its answer.
+    fn pasted(&mut self, prompt: &mut Prompt, lines: &str) -> io::Result<Ended> {
+        for line in lines.lines() {
+            let line_start = repl::prompt(self.desk.console().session());
+            self.desk.stage().say(&format!("{line_start}{line}"))?;
+            if self.line(prompt, line)? == Ended::Yes {
+                return Ok(Ended::Yes);
+            }
+        }
+        Ok(Ended::No)
+    }
+
+    /// Executes a line that was typed; an empty one stands for the one before.
+    fn line(&mut self, prompt: &mut Prompt, typed: &str) -> io::Result<Ended> {
+        let repeated = self.desk.console().repeated().map(str::to_string);
+        match repeated {
+            Some(again) if typed.trim().is_empty() => self.execute(prompt, &again),
+            _ if says_nothing(typed) => Ok(Ended::No),
+            _ => self.execute(prompt, typed),
+        }
+    }
+
+    fn execute(&mut self, prompt: &mut Prompt, line: &str) -> io::Result<Ended> {
+        let flow = self.desk.console().line(line, prompt, &mut Said::new(&self.desk))?;
+        self.after(flow)
+    }
+
+    /// Says why a line was not done, and draws what has become of the session.
+    fn after(&mut self, flow: Flow) -> io::Result<Ended> {
+        let console = self.desk.console();
+        let mut stage = self.desk.stage();
+        match flow {
+            Flow::Quit => return Ok(Ended::Yes),
+            Flow::Failed(failed) => stage.say(&text::failed(&failed, self.color))?,
+            Flow::On => {}
+        }
+        stage.draw(console.session())?;
+        Ok(Ended::No)
+    }
+}

@@ -1,0 +1,68 @@
+//! Keys as the line editor and the terminal's events call them.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+use super::keymap::{Key, KeyPress, Named};
+
+/// Named keys, as events call them and as the line editor does.
+const NAMED: &[(Named, KeyCode, rustyline::KeyCode)] = &[
+    (Named::Up, KeyCode::Up, rustyline::KeyCode::Up),
+    (Named::Down, KeyCode::Down, rustyline::KeyCode::Down),
+    (Named::Left, KeyCode::Left, rustyline::KeyCode::Left),
+    (Named::Right, KeyCode::Right, rustyline::KeyCode::Right),
+    (Named::PageUp, KeyCode::PageUp, rustyline::KeyCode::PageUp),
+    (Named::PageDown, KeyCode::PageDown, rustyline::KeyCode::PageDown),
+    (Named::Home, KeyCode::Home, rustyline::KeyCode::Home),
+    (Named::End, KeyCode::End, rustyline::KeyCode::End),
+    (Named::Tab, KeyCode::Tab, rustyline::KeyCode::Tab),
+    (Named::Enter, KeyCode::Enter, rustyline::KeyCode::Enter),
+    (Named::Escape, KeyCode::Esc, rustyline::KeyCode::Esc),
+    (Named::Backspace, KeyCode::Backspace, rustyline::KeyCode::Backspace),
+];
+
+/// The key of an event; none if the key map cannot name it.
+pub fn pressed(event: KeyEvent) -> Option<KeyPress> {
+    let held = |key| event.modifiers.contains(key);
+    let mut press = KeyPress {
+        key: Key::Char(' '),
+        shift: held(KeyModifiers::SHIFT),
+        control: held(KeyModifiers::CONTROL),
+        alt: held(KeyModifiers::ALT),
+    };
+    press.key = match event.code {
+        KeyCode::Char(c) => {
+            press.shift = false;
+            Key::Char(c)
+        }
+        KeyCode::F(number) => Key::F(number),
+        KeyCode::BackTab => {
+            press.shift = true;
+            Key::Named(Named::Tab)
+        }
+        code => Key::Named(NAMED.iter().find(|(_, event, _)| *event == code)?.0),
+    };
+    Some(press)
+}
+
+/// The key as the line editor calls it.
+pub fn bound(press: KeyPress) -> rustyline::KeyEvent {
+    use rustyline::{KeyCode, Modifiers};
+    let mut held = Modifiers::NONE;
+    for (is_held, modifier) in [(press.shift, Modifiers::SHIFT), (press.control, Modifiers::CTRL), (press.alt, Modifiers::ALT)] {
+        held |= if is_held { modifier } else { Modifiers::NONE };
+    }
+    let code = match press.key {
+        Key::Char(c) => KeyCode::Char(c),
+        Key::F(number) => KeyCode::F(number),
+        Key::Named(named) => NAMED.iter().find(|(name, ..)| *name == named).map_or(KeyCode::Null, |(_, _, code)| *code),
+    };
+    rustyline::KeyEvent(code, held)
+}
+
+/// A key with Control held down.
+pub fn control(letter: char) -> KeyPress {
+    KeyPress { control: true, ..KeyPress::plain(Key::Char(letter)) }
+}
+
+/// The key that begins and ends browsing.
+pub const BROWSE: KeyPress = KeyPress { key: Key::F(2), shift: false, control: false, alt: false };

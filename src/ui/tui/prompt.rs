@@ -1,0 +1,336 @@
+//! The line below the panes: the line editor, and what it calls back while it waits for keys.
+//!
+//! Keys of the key map that no line needs are bound in the editor. What only moves panes is drawn at once; what is a command ends the
+//! reading, and the line typed so far is what the next reading begins with.
+//!
+//! A terminal that changes its size forgets the scroll region. A thread that compares sizes notices, and pokes the editor with a message
+//! that moves nothing; the editor then draws its line anew, on its own thread, and calls back before it does.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rustyline::{Cmd, ConditionalEventHandler, EventContext, ExternalPrinter, RepeatCount};
+
+use super::Desk;
+use super::keymap::{Key, KeyPress, Named};
+use super::keys::{self, BROWSE};
+use super::run::Run;
+use super::screen::Answer;
+use super::signals;
+use super::terminal::{LaidOut, Size};
+use crate::command::{CommandError, LayoutRequest};
+use crate::debug::session::{Pace, Session};
+use crate::ui::console::Front;
+use crate::ui::repl::editor::{Around, Line, LineEditor};
+
+/// Up a row and down again: it makes the editor draw its line.
+const POKE: &str = "\x1b[A\n";
+/// Time between two looks at the size of the terminal.
+const WATCH_INTERVAL: Duration = Duration::from_millis(100);
+
+/// What the user did.
+#[derive(Debug)]
+pub enum Event {
+    /// Typed a line, or pasted several.
+    Line(String),
+    /// Pressed the key of a command.
+    Key(String),
+    /// Wants to browse.
+    Browse,
+    /// Nothing that concerns the session.
+    Nothing,
+    /// Left.
+    End,
+}
+
+/// Keys that were pressed while the kernel ran.
+pub type TypeAhead = Arc<Mutex<VecDeque<KeyPress>>>;
+
+/// The prompt.
+pub struct Prompt {
+    desk: Arc<Desk>,
+    editor: LineEditor,
+    surroundings: Arc<Surroundings>,
+    pressed: Arc<Mutex<Option<Pressed>>>,
+    typed: TypeAhead,
+    /// The line that the next reading begins with, before and behind the cursor.
+    begun: (String, String),
+}
+
+/// A key that ended the reading of a line.
+struct Pressed {
+    event: Event,
+    line: String,
+    cursor: usize,
+}
+
+/// The panes around the line.
+struct Surroundings {
+    desk: Arc<Desk>,
+    /// Whether a line is read.
+    reading: AtomicBool,
+    /// Whether everything has to be laid out anew.
+    stale: AtomicBool,
+}
+
+impl Prompt {
+    /// The prompt of a desk.
+    pub fn new(desk: Arc<Desk>, color: bool) -> io::Result<Self> {
+        // The terminal's events must listen to changes of its size before the line editor first does, which later puts back what it found.
+        crossterm::event::poll(Duration::ZERO)?;
+        crossterm::style::force_color_output(true);
+        let surroundings =
+            Arc::new(Surroundings { desk: Arc::clone(&desk), reading: AtomicBool::new(false), stale: AtomicBool::new(false) });
+        let mut editor = LineEditor::new(color, Some(Arc::clone(&surroundings) as Arc<dyn Around>))?;
+        let pressed = Arc::new(Mutex::new(None));
+        bind(&mut editor, &desk, &pressed);
+        watch_size(editor.printer()?, Arc::clone(&surroundings), desk.stage().terminal.laid_out());
+        Ok(Self { desk, editor, surroundings, pressed, typed: TypeAhead::default(), begun: Default::default() })
+    }
+
+    /// From now on completes the names that `session` knows.
+    pub fn know(&mut self, session: &Session) {
+        self.editor.know(session);
+    }
+
+    /// Writes the lines of this session to the history file.
+    pub fn save(&mut self) {
+        self.editor.save();
+    }
+
+    /// Keys that were pressed while the kernel ran.
+    pub fn typed(&self) -> &TypeAhead {
+        &self.typed
+    }
+
+    /// Waits for the user. `line_start` stands before the line.
+    pub fn next(&mut self, line_start: &str) -> io::Result<Event> {
+        if let Some(event) = self.typed_ahead(line_start)? {
+            return Ok(event);
+        }
+        let (before, behind) = std::mem::take(&mut self.begun);
+        let line = self.read(line_start, (&before, &behind))?;
+        let pressed = self.pressed.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(Pressed { event, line, cursor }) = pressed {
+            let (before, behind) = line.split_at_checked(cursor).unwrap_or((&line, ""));
+            self.begun = (before.to_string(), behind.to_string());
+            if let Event::Key(command) = &event {
+                self.show_command(line_start, command)?;
+            }
+            return Ok(event);
+        }
+        match line {
+            Line::Typed(line) => {
+                self.editor.remember(&line)?;
+                // Lines that were pasted together are shown one by one as they are executed.
+                if !line.contains('\n') {
+                    self.desk.stage().note(&format!("{line_start}{line}"));
+                }
+                Ok(Event::Line(line))
+            }
+            Line::Dropped => Ok(Event::Nothing),
+            Line::End => Ok(Event::End),
+        }
+    }
+
+    /// Reads a line; panes are drawn meanwhile.
+    fn read(&mut self, line_start: &str, begun: (&str, &str)) -> io::Result<Line> {
+        self.surroundings.reading.store(true, Ordering::SeqCst);
+        let line = self.editor.read(line_start, begun);
+        self.surroundings.reading.store(false, Ordering::SeqCst);
+        self.surroundings.draw_if(|desk| desk.stage().withdraw_any_offer());
+        line
+    }
+
+    /// Shows a command as if it had been typed instead of the line that was.
+    fn show_command(&mut self, line_start: &str, command: &str) -> io::Result<()> {
+        let console = self.desk.console();
+        let mut stage = self.desk.stage();
+        let is_alone = self.begun.0.is_empty() && self.begun.1.is_empty();
+        if is_alone && line_start.len() < usize::from(Size::now().columns) {
+            stage.terminal.take_back_row()?;
+        } else {
+            stage.lay_out(Some(console.session()))?;
+        }
+        stage.say(&format!("{line_start}{command}"))
+    }
+
+    /// What was typed while the kernel ran, up to the end of a line or the key of a command. What has no end yet begins the next line.
+    fn typed_ahead(&mut self, line_start: &str) -> io::Result<Option<Event>> {
+        loop {
+            let key = self.typed.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+            let Some(press) = key else { return Ok(None) };
+            match press.key {
+                Key::Named(Named::Enter) => {
+                    let (before, behind) = std::mem::take(&mut self.begun);
+                    let line = before + &behind;
+                    self.desk.stage().say(&format!("{line_start}{line}"))?;
+                    self.editor.remember(&line)?;
+                    return Ok(Some(Event::Line(line)));
+                }
+                Key::Named(Named::Backspace) => drop(self.begun.0.pop()),
+                Key::Char(c) if !press.control && !press.alt => self.begun.0.push(c),
+                _ if press == BROWSE => return Ok(Some(Event::Browse)),
+                _ if press.is_for_editing() => {}
+                _ => {
+                    let answer = self.desk.stage().screen.key(press);
+                    if let Answer::Command(command) = answer {
+                        self.desk.stage().say(&format!("{line_start}{command}"))?;
+                        return Ok(Some(Event::Key(command)));
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Front for Prompt {
+    fn more(&mut self, prompt: &str, _: &mut dyn Write) -> io::Result<Option<String>> {
+        match self.read(prompt, ("", ""))? {
+            Line::Typed(line) => {
+                self.desk.stage().note(&format!("{prompt}{line}"));
+                Ok(Some(line))
+            }
+            Line::Dropped | Line::End => Ok(None),
+        }
+    }
+
+    fn confirm(&mut self, question: &str, out: &mut dyn Write) -> io::Result<Option<bool>> {
+        self.surroundings.reading.store(true, Ordering::SeqCst);
+        let answer = self.editor.confirm(question, out);
+        self.surroundings.reading.store(false, Ordering::SeqCst);
+        if let Ok(Some(yes)) = &answer {
+            self.desk.stage().note(&format!("{question}: {}", if *yes { "yes" } else { "no" }));
+        }
+        answer
+    }
+
+    fn pace(&mut self) -> Box<dyn Pace> {
+        Box::new(Run::new(Arc::clone(&self.desk), Arc::clone(&self.typed)))
+    }
+
+    fn layout(&mut self, request: &LayoutRequest) -> Result<String, CommandError> {
+        self.desk.stage().request(request)
+    }
+}
+
+/// Binds the keys of the key map that no line needs, and those that the screen itself knows.
+fn bind(editor: &mut LineEditor, desk: &Arc<Desk>, pressed: &Arc<Mutex<Option<Pressed>>>) {
+    let keys: Vec<KeyPress> = desk.stage().screen.keys().iter().map(|(press, _)| press).filter(|press| !press.is_for_editing()).collect();
+    let panes = keys.into_iter().map(|press| (press, Act::Pane(press)));
+    let own = [(BROWSE, Act::Browse), (keys::control('l'), Act::LayOut), (keys::control('z'), Act::Suspend)];
+    for (press, act) in panes.chain(own) {
+        editor.bind(keys::bound(press), Bound { desk: Arc::clone(desk), pressed: Arc::clone(pressed), act });
+    }
+}
+
+/// What a key does while a line is read.
+enum Act {
+    Pane(KeyPress),
+    Browse,
+    LayOut,
+    Suspend,
+}
+
+struct Bound {
+    desk: Arc<Desk>,
+    pressed: Arc<Mutex<Option<Pressed>>>,
+    act: Act,
+}
+
+impl Bound {
+    /// Ends the reading of the line.
+    fn end(&self, event: Event, context: &EventContext<'_>) -> Cmd {
+        let pressed = Pressed { event, line: context.line().to_string(), cursor: context.pos() };
+        *self.pressed.lock().unwrap_or_else(PoisonError::into_inner) = Some(pressed);
+        Cmd::AcceptLine
+    }
+
+    fn act(&self, context: &EventContext<'_>) -> io::Result<Cmd> {
+        let console = self.desk.idle_console();
+        let session = console.as_ref().map(|console| console.session());
+        let mut stage = self.desk.stage();
+        match (&self.act, session) {
+            (Act::LayOut, session) => {
+                stage.lay_out(session)?;
+                Ok(Cmd::Repaint)
+            }
+            (Act::Suspend, session) => {
+                signals::suspend(&mut stage.terminal, signals::Pasting::Marked)?;
+                stage.lay_out(session)?;
+                Ok(Cmd::Repaint)
+            }
+            (Act::Browse, Some(_)) => Ok(self.end(Event::Browse, context)),
+            (Act::Pane(press), Some(session)) => match stage.screen.key(*press) {
+                Answer::Command(line) => Ok(self.end(Event::Key(line), context)),
+                Answer::Changed => stage.draw(session).map(|()| Cmd::Noop),
+                Answer::Ignored => Ok(Cmd::Noop),
+            },
+            // A question has to be answered first.
+            (Act::Browse | Act::Pane(_), None) => Ok(Cmd::Noop),
+        }
+    }
+}
+
+impl ConditionalEventHandler for Bound {
+    /// Never `None`: the editor would wait for another key then, and swallow it. What cannot be written the next write tells.
+    fn handle(&self, _: &rustyline::Event, _: RepeatCount, _: bool, context: &EventContext<'_>) -> Option<Cmd> {
+        Some(self.act(context).unwrap_or(Cmd::Noop))
+    }
+}
+
+impl Surroundings {
+    /// Draws the panes if they are different after `change`.
+    fn draw_if(&self, change: impl FnOnce(&Desk) -> bool) {
+        if change(&self.desk)
+            && let Some(console) = self.desk.idle_console()
+        {
+            let _ = self.desk.stage().draw(console.session());
+        }
+    }
+}
+
+impl Around for Surroundings {
+    /// While the history is searched the editor takes no pokes: everything is mended at once, and once more when it does.
+    fn before_drawing(&self, typing: bool) {
+        let stale = if typing { self.stale.swap(false, Ordering::SeqCst) } else { self.stale.load(Ordering::SeqCst) };
+        if stale {
+            let console = self.desk.idle_console();
+            let _ = self.desk.stage().lay_out(console.as_ref().map(|console| console.session()));
+        }
+    }
+
+    fn offer(&self, line: &str, candidates: &[String]) {
+        self.draw_if(|desk| {
+            desk.stage().offer(line, candidates);
+            true
+        });
+    }
+
+    fn edited(&self, line: &str) {
+        self.draw_if(|desk| desk.stage().withdraw_offer(line));
+    }
+}
+
+/// Pokes the editor whenever the terminal has another size than the screen was laid out for.
+fn watch_size(mut printer: impl ExternalPrinter + Send + 'static, surroundings: Arc<Surroundings>, laid_out: LaidOut) {
+    std::thread::spawn(move || {
+        let mut poked = None;
+        loop {
+            std::thread::sleep(WATCH_INTERVAL);
+            let size = Size::now();
+            if surroundings.reading.load(Ordering::SeqCst) && laid_out.differs(size) && poked != Some(size) {
+                surroundings.stale.store(true, Ordering::SeqCst);
+                if printer.print(POKE.to_string()).is_err() {
+                    return;
+                }
+                poked = Some(size);
+            } else if !laid_out.differs(size) {
+                poked = None;
+            }
+        }
+    });
+}

@@ -1,0 +1,149 @@
+//! The screen on its terminal: panes drawn where there is room for them, what was said below, and what could stand at the cursor above it.
+
+use std::io;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::Span;
+
+use super::layout::shelf;
+use super::screen::Screen;
+use super::terminal::Terminal;
+use crate::command::{CommandError, LayoutRequest};
+use crate::debug::session::Session;
+
+/// Blanks between two columns of candidates.
+const GAP: usize = 2;
+
+/// The screen and its terminal.
+pub struct Stage {
+    /// The panes.
+    pub screen: Screen,
+    /// Where they are shown.
+    pub terminal: Terminal,
+    offer: Option<Offer>,
+}
+
+/// What could stand at the end of the line.
+struct Offer {
+    line: String,
+    candidates: Vec<String>,
+}
+
+impl Stage {
+    /// The screen on this terminal.
+    pub fn new(screen: Screen, terminal: Terminal) -> Self {
+        Self { screen, terminal, offer: None }
+    }
+
+    /// Goes to the alternate screen and draws everything.
+    pub fn enter(&mut self, session: &Session) -> io::Result<()> {
+        self.terminal.enter()?;
+        self.lay_out(Some(session))
+    }
+
+    /// Draws the panes as the session is now, and everything if the terminal has another size now.
+    pub fn draw(&mut self, session: &Session) -> io::Result<()> {
+        if self.terminal.is_stale() {
+            return self.lay_out(Some(session));
+        }
+        let panes = self.panes(Some(session));
+        self.terminal.show(panes)
+    }
+
+    /// Draws everything, at the size of the terminal. Without a session the panes are those that were shown, as far as there is room.
+    pub fn lay_out(&mut self, session: Option<&Session>) -> io::Result<()> {
+        self.terminal.measure();
+        let panes = self.panes(session);
+        self.terminal.lay_out(panes)
+    }
+
+    fn panes(&mut self, session: Option<&Session>) -> Buffer {
+        let area = self.terminal.panes();
+        let mut buffer = Buffer::empty(area);
+        match session {
+            Some(_) if area.is_empty() => {}
+            Some(session) => self.screen.draw(session, area, &mut buffer),
+            None => copy(self.terminal.shown(), &mut buffer),
+        }
+        if let Some(offer) = &self.offer {
+            offer.draw(&mut buffer);
+        }
+        buffer
+    }
+
+    /// Says lines.
+    pub fn say(&mut self, text: &str) -> io::Result<()> {
+        self.screen.say(text);
+        self.terminal.say(text)
+    }
+
+    /// Lines were said that are on the screen already.
+    pub fn note(&mut self, text: &str) {
+        self.screen.say(text);
+        self.terminal.note(text);
+    }
+
+    /// Changes the layout, or saves it; what there is to say.
+    pub fn request(&mut self, request: &LayoutRequest) -> Result<String, CommandError> {
+        let command = match request {
+            LayoutRequest::Show(name) => shelf::Command::Show(name),
+            LayoutRequest::Save(name) => shelf::Command::Save(name),
+        };
+        let said = self.screen.layout_command(command).map_err(|error| CommandError::new(error.to_string()))?;
+        Ok(said + "\n")
+    }
+
+    /// Shows what could stand at the end of `line`, above it.
+    pub fn offer(&mut self, line: &str, candidates: &[String]) {
+        self.offer = Some(Offer { line: line.to_string(), candidates: candidates.to_vec() });
+    }
+
+    /// Takes an offer away that was made for another line; whether there was one.
+    pub fn withdraw_offer(&mut self, line: &str) -> bool {
+        self.offer.take_if(|offer| offer.line != line).is_some()
+    }
+
+    /// Takes an offer away; whether there was one.
+    pub fn withdraw_any_offer(&mut self) -> bool {
+        self.offer.take().is_some()
+    }
+}
+
+/// What lies in both areas.
+fn copy(from: &Buffer, to: &mut Buffer) {
+    for position in from.area.intersection(to.area).positions() {
+        if let (Some(from), Some(to)) = (from.cell(position), to.cell_mut(position)) {
+            *to = from.clone();
+        }
+    }
+}
+
+impl Offer {
+    /// In columns at the bottom of the panes, half of them at most; what has no room is counted.
+    fn draw(&self, buffer: &mut Buffer) {
+        let area = buffer.area;
+        let widest = self.candidates.iter().map(|text| Span::raw(text).width()).max().unwrap_or(0) + GAP;
+        let columns = (usize::from(area.width) / widest).max(1);
+        let rows = self.candidates.len().div_ceil(columns).min(usize::from(area.height / 2));
+        let Some(top) = u16::try_from(rows).ok().filter(|rows| *rows > 0).map(|rows| area.height - rows) else { return };
+        let style = Style::new().add_modifier(Modifier::REVERSED);
+        let below = Rect { y: top, height: area.height - top, ..area };
+        for position in below.positions() {
+            if let Some(cell) = buffer.cell_mut(position) {
+                cell.reset();
+                cell.set_style(style);
+            }
+        }
+        let room = rows * columns;
+        let shown = if self.candidates.len() > room { room - 1 } else { self.candidates.len() };
+        let more = (shown < self.candidates.len()).then(|| format!("{} more", self.candidates.len() - shown));
+        for (index, text) in self.candidates.iter().take(shown).chain(&more).enumerate() {
+            let (x, y) = (index / rows * widest, usize::from(top) + index % rows);
+            if let (Ok(x), Ok(y)) = (u16::try_from(x), u16::try_from(y)) {
+                buffer.set_stringn(x, y, text, usize::from(area.width.saturating_sub(x)), style);
+            }
+        }
+    }
+}

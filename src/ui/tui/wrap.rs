@@ -1,0 +1,92 @@
+//! Lines of text as a terminal can show them: no control characters but those of colour, and broken where a row ends.
+
+use ratatui::text::Span;
+
+/// Columns between tab stops.
+const TAB: usize = 8;
+
+/// The line without what would move the cursor. Sequences that set colours (SGR) stay.
+pub fn clean(line: &str) -> String {
+    let mut text = String::new();
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        if let Some(length) = color_length(rest) {
+            text += &rest[..length];
+            rest = &rest[length..];
+            continue;
+        }
+        match c {
+            '\t' => text += &" ".repeat(TAB - width(&text) % TAB),
+            '\r' => {}
+            c if c.is_control() => text.push('·'),
+            c => text.push(c),
+        }
+        rest = &rest[c.len_utf8()..];
+    }
+    text
+}
+
+/// The rows that a line takes; one for an empty line.
+pub fn wrapped(line: &str, columns: usize) -> Vec<String> {
+    let mut rows = vec![String::new()];
+    let mut taken = 0;
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let (length, wide) = match color_length(rest) {
+            Some(length) => (length, 0),
+            None => (c.len_utf8(), Span::raw(&rest[..c.len_utf8()]).width()),
+        };
+        if taken + wide > columns && taken > 0 {
+            rows.push(String::new());
+            taken = 0;
+        }
+        if let Some(row) = rows.last_mut() {
+            row.push_str(&rest[..length]);
+        }
+        taken += wide;
+        rest = &rest[length..];
+    }
+    rows
+}
+
+/// Columns that a line takes.
+fn width(line: &str) -> usize {
+    let mut columns = 0;
+    let mut rest = line;
+    while let Some(c) = rest.chars().next() {
+        let length = color_length(rest);
+        columns += if length.is_some() { 0 } else { Span::raw(&rest[..c.len_utf8()]).width() };
+        rest = &rest[length.unwrap_or(c.len_utf8())..];
+    }
+    columns
+}
+
+/// Bytes of the sequence `ESC [ .. m` that the text starts with.
+fn color_length(text: &str) -> Option<usize> {
+    let numbers = text.strip_prefix("\x1b[")?;
+    let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';')?;
+    numbers[end..].starts_with('m').then_some("\x1b[".len() + end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_moves_the_cursor() {
+        assert_eq!(clean("a\x1b[2Jb\x07\x1b[31mred\x1b[0m\r"), "a·[2Jb·\x1b[31mred\x1b[0m");
+        assert_eq!(clean("ab\tc"), "ab      c");
+        assert_eq!(clean("\x1b[1mab\tc"), "\x1b[1mab      c");
+        assert_eq!(clean("\x1b["), "·[");
+    }
+
+    #[test]
+    fn lines_are_broken_where_rows_end() {
+        assert_eq!(wrapped("", 4), [""]);
+        assert_eq!(wrapped("abcd", 4), ["abcd"]);
+        assert_eq!(wrapped("abcdefghi", 4), ["abcd", "efgh", "i"]);
+        assert_eq!(wrapped("\x1b[31mabcd\x1b[0me", 4), ["\x1b[31mabcd\x1b[0m", "e"]);
+        // Two columns each.
+        assert_eq!(wrapped("幅幅幅", 5), ["幅幅", "幅"]);
+    }
+}

@@ -1,0 +1,157 @@
+//! The program in a pseudo-terminal, and an emulator that shows what a person would see.
+
+use std::io::{Read, Write};
+use std::num::NonZeroU16;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+
+/// Far longer than anything takes, even on a slow and busy machine.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Time between two looks at the screen.
+const GLANCE: Duration = Duration::from_millis(5);
+
+/// A program in a terminal.
+pub struct Pty {
+    screen: Arc<Mutex<vt100::Parser>>,
+    keyboard: Box<dyn Write + Send>,
+    master: Box<dyn MasterPty + Send>,
+    child: Box<dyn Child + Send + Sync>,
+    home: PathBuf,
+}
+
+impl Pty {
+    /// The debugger with these arguments, at 80 columns and 24 rows.
+    pub fn debugger(args: &[&str]) -> Self {
+        let mut words = vec![env!("CARGO_BIN_EXE_ptxdbg")];
+        words.extend(args);
+        Self::start(&words)
+    }
+
+    /// Any program.
+    pub fn start(words: &[&str]) -> Self {
+        let pair = native_pty_system().openpty(size(80, 24)).unwrap();
+        let home = home();
+        let mut command = CommandBuilder::new(words[0]);
+        command.args(&words[1..]);
+        command.cwd(env!("CARGO_MANIFEST_DIR"));
+        for variable in ["NO_COLOR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
+            command.env_remove(variable);
+        }
+        command.env("HOME", &home);
+        command.env("TERM", "xterm-256color");
+        let child = pair.slave.spawn_command(command).unwrap();
+        drop(pair.slave);
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(wide(24), wide(80), 0)));
+        let mut reader = pair.master.try_clone_reader().unwrap();
+        let shown = Arc::clone(&screen);
+        std::thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(count @ 1..) = reader.read(&mut bytes) {
+                shown.lock().unwrap().process(&bytes[..count]);
+            }
+        });
+        Self { screen, keyboard: pair.master.take_writer().unwrap(), master: pair.master, child, home }
+    }
+
+    /// Types.
+    pub fn send(&mut self, text: &str) {
+        self.keyboard.write_all(text.as_bytes()).unwrap();
+        self.keyboard.flush().unwrap();
+    }
+
+    /// Gives the terminal another size.
+    pub fn resize(&mut self, columns: u16, rows: u16) {
+        self.screen.lock().unwrap().screen_mut().set_size(wide(rows), wide(columns));
+        self.master.resize(size(columns, rows)).unwrap();
+    }
+
+    /// What a function says of the screen as it is now.
+    pub fn look<T>(&self, at: impl FnOnce(&vt100::Screen) -> T) -> T {
+        at(self.screen.lock().unwrap().screen())
+    }
+
+    /// The rows of the screen as it is now.
+    pub fn rows(&self) -> Vec<String> {
+        self.look(rows)
+    }
+
+    /// Waits until the screen is as it should be.
+    #[track_caller]
+    pub fn wait(&self, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) {
+        let begun = Instant::now();
+        while !self.look(&is_so) {
+            assert!(begun.elapsed() < PATIENCE, "never seen: {what}\n{}", self.rows().join("\n"));
+            std::thread::sleep(GLANCE);
+        }
+    }
+
+    /// Waits until a text is on the screen.
+    #[track_caller]
+    pub fn wait_for(&self, text: &str) {
+        self.wait(text, |screen| screen.contents().contains(text));
+    }
+
+    /// Waits until a row begins as `row` does and the cursor stands behind it.
+    #[track_caller]
+    pub fn wait_for_line(&self, row: &str) {
+        self.wait(row, |screen| {
+            let (at, column) = screen.cursor_position();
+            let (_, columns) = screen.size();
+            let shown = screen.rows(0, columns.get()).nth(usize::from(at)).unwrap_or_default();
+            shown.starts_with(row) && usize::from(column) == row.chars().count()
+        });
+    }
+
+    /// Waits until the program has ended; its exit status.
+    #[track_caller]
+    pub fn ended(&mut self) -> u32 {
+        let begun = Instant::now();
+        loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                return status.exit_code();
+            }
+            assert!(begun.elapsed() < PATIENCE, "it has not ended\n{}", self.rows().join("\n"));
+            std::thread::sleep(GLANCE);
+        }
+    }
+
+    /// The number of the process.
+    pub fn process(&self) -> u32 {
+        self.child.process_id().unwrap()
+    }
+}
+
+impl Drop for Pty {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let _ = std::fs::remove_dir_all(&self.home);
+    }
+}
+
+/// The rows of a screen, without blanks at their ends: an emulator tells those that were written from those that were not.
+pub fn rows(screen: &vt100::Screen) -> Vec<String> {
+    let (_, columns) = screen.size();
+    screen.rows(0, columns.get()).map(|row| row.trim_end().to_string()).collect()
+}
+
+/// An empty folder for the history, so that no test sees what another has typed.
+fn home() -> PathBuf {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let number = NEXT.fetch_add(1, Ordering::Relaxed);
+    let home = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("terminal-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&home).unwrap();
+    home
+}
+
+fn size(columns: u16, rows: u16) -> PtySize {
+    PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }
+}
+
+fn wide(number: u16) -> NonZeroU16 {
+    NonZeroU16::new(number).unwrap()
+}
