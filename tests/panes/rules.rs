@@ -219,8 +219,13 @@ fn clicks_are_command_lines() {
     assert_eq!(screen.click(70, row("bra EVEN"), Click::Press), Answer::Changed);
     drawn(&mut screen, &session, 100, 30);
     assert_eq!(press(&mut screen, "F9"), Answer::Command("break walk.ptx:22".to_string()));
+    // The bar begins behind two marks, the number of the line and a blank.
+    assert_eq!(screen.click(5 + 9, row("sub.u32"), Click::Press), Answer::Command("lane 9".to_string()));
     let mut warps = pane("Warps");
-    drawn(&mut warps, &session, 100, 10);
+    let shown = text(&drawn(&mut warps, &session, 100, 10));
+    let bar = shown.lines().nth(1).unwrap().chars().position(|c| "█◆▓▒·".contains(c)).unwrap() as u16;
+    let Answer::Command(line) = warps.click(bar + 30, 1, Click::Press) else { panic!("a lane is a command") };
+    assert!(line.starts_with("warp ") && line.ends_with(" lane 30"), "{line}");
     let Answer::Command(line) = warps.click(5, 1, Click::Press) else { panic!("a row is a command") };
     type_lines(&mut self::session("debug/walk.ron", &["break 37", "continue"]), &[&line]);
     let mut timeline = pane("Timeline");

@@ -86,6 +86,8 @@ fn draw_text(look: &Look<'_>, shown: &Shown<'_>, sight: &mut Sight, canvas: &mut
     let crowds = crowds(&scene, &look.session.breakpoints, text, first..line_number(window.end));
     let columns = Columns::new(canvas.width(), source.line_count(), scene.extents().warps() < 2);
     for (y, (number, crowd)) in (first..).zip(&crowds).enumerate() {
+        // What is made clickable later wins: lanes, and the gutter.
+        canvas.row_target(y, look.number, i64::from(number) - 1 - here as i64);
         line(canvas, (y, number), (source.line(number), text), crowd, (&columns, scene.focus.lane, sight.right));
         let row = number as usize - 1;
         if row == cursor {
@@ -95,7 +97,6 @@ fn draw_text(look: &Look<'_>, shown: &Shown<'_>, sight: &mut Sight, canvas: &mut
                 canvas.text(1, y, "›", Role::Cursor);
             }
         }
-        canvas.row_target(y, look.number, row as i64 - here as i64);
         click_on_gutter(canvas, (y, number), source, crowd);
     }
 }
@@ -175,6 +176,9 @@ fn lane_bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), crowd: &LineCrowd, 
             () => ("▓", Role::OtherLanes),
         };
         canvas.text(x + lane as usize, y, glyph, role);
+        if has(crowd.lanes, lane) {
+            canvas.on_click((x + lane as usize, y, 1), Target::Command(format!("lane {lane}")));
+        }
     }
 }
 

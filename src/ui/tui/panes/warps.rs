@@ -55,6 +55,10 @@ fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut 
     let scene = look.session.scene();
     let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(0);
     for (y, row) in shown.iter().enumerate() {
+        // What is made clickable later wins: lanes.
+        let thread = thread_of(&scene, row);
+        let wide = canvas.width();
+        canvas.on_click((0, y, wide), Target::Command(format!("warp {} lane {}", thread.warp, thread.lane)));
         let name = if row.is_first { ranges(&row.warps) } else { String::new() };
         canvas.text(0, y, if row.focused { "▶" } else { " " }, Role::Lanes);
         let x = canvas.text(2, y, &fitted(&name, names), Role::Text);
@@ -66,16 +70,13 @@ fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut 
         let at = short(&at);
         if room >= LANES + 4 + PLACE_MIN.min(width(at) + 1) {
             let runs = if row.warps.contains(&scene.focus.warp) { standing.lanes & next } else { standing.lanes };
-            x = bar(canvas, (x, y), row, if standing.state == State::Ready { runs } else { 0 }, scene.focus.lane);
+            x = bar(canvas, (x, y), row, if standing.state == State::Ready { runs } else { 0 }, (thread.warp, scene.focus.lane));
         }
         let x = canvas.text(x, y, &format!("{:>2} ", standing.lanes.count_ones()), Role::Text);
         canvas.text(x, y, at, Role::Name);
         if row.focused {
             canvas.tint(y, Role::Focused);
         }
-        let thread = thread_of(&scene, row);
-        let wide = canvas.width();
-        canvas.on_click((0, y, wide), Target::Command(format!("warp {} lane {}", thread.warp, thread.lane)));
     }
     more(&window, crew.len())
 }
@@ -96,7 +97,7 @@ fn state(row: &CrewRow) -> String {
 }
 
 /// A cell for each lane: `█` runs next, `▓` runs later, `▒` waits, `·` is elsewhere, blank has exited. The column behind it.
-fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &CrewRow, next: LaneMask, focused: u32) -> usize {
+fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &CrewRow, next: LaneMask, (warp, focused): (u32, u32)) -> usize {
     let Some(standing) = &row.standing else { return x };
     for lane in 0..LANES as u32 {
         let has = |lanes: LaneMask| lanes >> lane & 1 == 1;
@@ -109,6 +110,9 @@ fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &CrewRow, next: Lan
             () => ("▒", Role::OtherLanes),
         };
         canvas.text(x + lane as usize, y, glyph, role);
+        if has(standing.lanes) {
+            canvas.on_click((x + lane as usize, y, 1), Target::Command(format!("warp {warp} lane {lane}")));
+        }
     }
     x + LANES + 1
 }
