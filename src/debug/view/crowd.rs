@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use super::list::current_pc;
 use super::standing::{State, standings};
 use crate::base::SourceId;
 use crate::debug::breakpoints::Breakpoints;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
 use crate::machine::LaneMask;
-use crate::program::Pc;
+use crate::program::{Pc, Program};
 
 /// Who stands on a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -39,18 +40,57 @@ pub struct Mark {
     pub enabled: bool,
 }
 
-/// Who stands on the lines `lines` of `file`; an entry for each.
-pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, file: SourceId, lines: Range<u32>) -> Vec<LineCrowd> {
+/// A text whose lines have instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeText {
+    /// A PTX file.
+    Ptx(SourceId),
+    /// A file of the language that the PTX was made from, by its number.
+    Original(u32),
+}
+
+impl CodeText {
+    /// The line of the text that an instruction is of. `bytes` are those of the PTX text that matter: a number is compared sooner than
+    /// a line is found.
+    fn line(self, program: &Program, pc: Pc, bytes: &Range<u32>) -> Option<u32> {
+        match self {
+            Self::Ptx(file) => {
+                let span = program.spans.get(pc.index()).filter(|span| span.source == file && bytes.contains(&span.start))?;
+                Some(program.sources_text.file(file).line_of(span.start))
+            }
+            Self::Original(number) => {
+                let line = program.source_lines.get(pc.index()).copied().flatten().filter(|line| line.file == number)?;
+                Some(line.line)
+            }
+        }
+    }
+}
+
+/// Where the focused lane stands in the language that the PTX was made from: the file's number, its name, and the line.
+pub fn original_line(scene: &Scene<'_>) -> Option<(u32, String, u32)> {
+    let (program, pc) = (scene.program(), current_pc(scene));
+    let line = program.source_lines.get(pc.index()).copied().flatten()?;
+    let (_, name) = program.source_files.iter().find(|(number, _)| *number == line.file)?;
+    Some((line.file, name.clone(), line.line))
+}
+
+/// Who stands on the lines `lines` of a text; an entry for each.
+pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, lines: Range<u32>) -> Vec<LineCrowd> {
     let mut crowds = vec![LineCrowd::default(); lines.len()];
     let program = scene.program();
-    let source = program.sources_text.file(file);
-    let line_of = |pc: Pc| {
-        let span = program.spans.get(pc.index()).filter(|span| span.source == file)?;
-        Some(source.line_of(span.start)).filter(|line| lines.contains(line)).map(|line| (line - lines.start) as usize)
+    let bytes = match text {
+        CodeText::Ptx(file) => {
+            let source = program.sources_text.file(file);
+            source.offset(lines.start, 1)..source.offset(lines.end.saturating_sub(1), u32::MAX).saturating_add(1)
+        }
+        CodeText::Original(_) => 0..0,
     };
-    let bytes = source.offset(lines.start, 1)..source.offset(lines.end.saturating_sub(1), u32::MAX).saturating_add(1);
-    for span in program.spans.iter().filter(|span| span.source == file && bytes.contains(&span.start)) {
-        if let Some(crowd) = source.line_of(span.start).checked_sub(lines.start).and_then(|index| crowds.get_mut(index as usize)) {
+    let line_of = |pc: Pc| {
+        let line = text.line(program, pc, &bytes).filter(|line| lines.contains(line))?;
+        Some((line - lines.start) as usize)
+    };
+    for pc in (0..program.code.len()).map(Pc::new) {
+        if let Some(crowd) = line_of(pc).and_then(|index| crowds.get_mut(index)) {
             crowd.has_code = true;
         }
     }
@@ -69,8 +109,7 @@ pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, file: SourceId, line
         crowd.waiting |= if standing.state == State::Ready { 0 } else { standing.lanes };
     }
     crowds.iter_mut().for_each(|crowd| crowd.others.dedup());
-    let (current_file, current) = super::current_line(scene);
-    if let Some(crowd) = current.checked_sub(lines.start).filter(|_| current_file == file).and_then(|at| crowds.get_mut(at as usize)) {
+    if let Some(crowd) = line_of(current_pc(scene)).and_then(|index| crowds.get_mut(index)) {
         crowd.focused = scene.frame().is_ok();
     }
     for breakpoint in breakpoints.iter() {

@@ -37,13 +37,17 @@ pub struct Line {
 
 /// The file and line where the focused lane stands; of a thread that is not on the machine, where the kernel begins.
 pub fn current_line(scene: &Scene<'_>) -> (SourceId, u32) {
-    let pc = match scene.frame() {
+    let (program, pc) = (scene.program(), current_pc(scene));
+    program.spans.get(pc.index()).map_or((SourceId(0), 1), |span| (span.source, program.sources_text.position(*span).line))
+}
+
+/// The instruction at which the focused lane stands in the selected frame; of a thread that is not on the machine, the kernel's first.
+pub(super) fn current_pc(scene: &Scene<'_>) -> Pc {
+    match scene.frame() {
         Ok(frame) if scene.focus.frame == 0 => stands_at(frame.group),
         Ok(frame) => frame.pc,
         Err(_) => Pc(scene.program().functions[scene.machine.config().kernel.index()].code.start),
-    };
-    let program = scene.program();
-    program.spans.get(pc.index()).map_or((SourceId(0), 1), |span| (span.source, program.sources_text.position(*span).line))
+    }
 }
 
 /// The lines `lines` of `file`, cut to those it has. `marks` are instructions with breakpoints, in order.

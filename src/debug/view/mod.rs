@@ -28,7 +28,7 @@ pub use blocks::blocks;
 pub use cfg::{BlockView, CfgView, control_flow};
 pub use contents::{MemoryObject, MemorySpace, elements, memory_objects};
 pub use crew::{BlockCell, CrewRow, block_map, crew, thread_of};
-pub use crowd::{LineCrowd, Mark, crowds};
+pub use crowd::{CodeText, LineCrowd, Mark, crowds, original_line};
 pub use divergence::{Divergence, GroupView, divergence};
 pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
 pub use graph::{Drawing, DrawnEdge, Point, Size, lay_out};

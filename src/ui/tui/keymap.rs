@@ -104,6 +104,8 @@ pub enum Move {
     ToggleBreakpoint,
     /// Shows this pane alone, or all again.
     Zoom,
+    /// A source pane shows the PTX text, or what it was made from.
+    OtherText,
     /// The next layout.
     NextLayout,
     /// Shows the keys, or no more.
@@ -153,6 +155,7 @@ impl Move {
             Move::SearchPrevious => "match before",
             Move::ToggleBreakpoint => "breakpoint at the cursor",
             Move::Zoom => "this pane alone, or all",
+            Move::OtherText => "PTX, or what it was made from",
             Move::NextLayout => "next layout",
             Move::Help => "these keys",
         }

@@ -10,6 +10,7 @@ use super::frame::Frame;
 use super::keymap::{Action, Key, KeyMap, KeyPress, Move, Named};
 use super::layout::shelf::{self, Shelf};
 use super::layout::{Arrangement, Layout, Placed};
+use super::panes::originals::Originals;
 use super::panes::{Look, Pane, Sight};
 use super::theme::{Role, Theme};
 use crate::debug::focus::Focus;
@@ -59,6 +60,7 @@ pub struct Screen {
     shown: Vec<usize>,
     hits: Vec<Hit>,
     seen: Option<(u64, Focus)>,
+    originals: Originals,
     transcript: Vec<String>,
 }
 
@@ -78,6 +80,7 @@ impl Screen {
             shown: Vec::new(),
             hits: Vec::new(),
             seen: None,
+            originals: Originals::default(),
             transcript: Vec::new(),
         };
         screen.forget_places();
@@ -88,6 +91,12 @@ impl Screen {
     #[must_use]
     pub fn with_shelf(self, shelf: Shelf) -> Self {
         Self { shelf, ..self }
+    }
+
+    /// The screen that looks for the text that PTX was made from in these folders too.
+    #[must_use]
+    pub fn with_folders(self, folders: Vec<std::path::PathBuf>) -> Self {
+        Self { originals: Originals::with_folders(folders), ..self }
     }
 
     /// What keys do.
@@ -129,6 +138,7 @@ impl Screen {
         let area = area.intersection(buffer.area);
         buffer.set_style(area, self.theme.style(Role::Text));
         self.look_anew(session);
+        self.originals.find(session);
         self.hits.clear();
         let arrangement = match self.helping {
             true => alone(&Pane::Help, self.active, area),
@@ -141,7 +151,8 @@ impl Screen {
         draw_frame(&arrangement, area, buffer, &self.theme);
         for Placed { pane, number, area } in &arrangement.panes {
             let active = *number == self.active;
-            let look = Look { session, keys: &self.keys, transcript: &self.transcript, number: *number, active };
+            let (keys, originals, transcript) = (&self.keys, &self.originals, &self.transcript);
+            let look = Look { session, keys, originals, transcript, number: *number, active };
             let Some(sight) = self.sights.get_mut(*number) else { continue };
             self.hits.push(Hit { area: *area, target: Target::Pane(*number) });
             let below = Rect { y: area.y.saturating_add(1), height: area.height.saturating_sub(1), ..*area };
@@ -179,6 +190,7 @@ impl Screen {
             Move::PreviousPane => return self.step_pane(-1),
             Move::Zoom => self.zoomed = !self.zoomed,
             Move::Help => self.helping = !self.helping,
+            Move::OtherText => return self.show_other_text(),
             Move::NextLayout => {
                 // One of the user's own that cannot be read is passed over; `layout NAME` says what is wrong with it.
                 let passed = (0..self.shelf.names().len()).any(|_| self.layout_command(shelf::Command::Show("next")).is_ok());
@@ -188,6 +200,16 @@ impl Screen {
             Move::Search => self.typing = Some(String::new()),
             _ => return self.scroll(movement),
         }
+        Answer::Changed
+    }
+
+    /// Turns the active source pane over, or else the first one.
+    fn show_other_text(&mut self) -> Answer {
+        let is_source: Vec<bool> = self.layout.panes().iter().map(|pane| matches!(pane, Pane::Source | Pane::Original)).collect();
+        let active = Some(self.active).filter(|number| is_source.get(*number) == Some(&true));
+        let number = active.or_else(|| is_source.iter().position(|is_source| *is_source));
+        let Some(sight) = number.and_then(|number| self.sights.get_mut(number)) else { return Answer::Ignored };
+        (sight.other_text, sight.down) = (!sight.other_text, 0);
         Answer::Changed
     }
 

@@ -5,6 +5,7 @@
 
 mod cfg;
 mod memory;
+pub mod originals;
 mod prose;
 mod registers;
 mod source;
@@ -13,6 +14,8 @@ mod timeline;
 mod warps;
 
 use serde::{Deserialize, Serialize};
+
+use originals::Originals;
 
 use super::canvas::{Canvas, Target};
 use super::keymap::KeyMap;
@@ -26,6 +29,8 @@ use crate::debug::view::MemorySpace;
 pub enum Pane {
     /// The PTX text, and who stands where.
     Source,
+    /// The text that the PTX was made from, and who stands where.
+    Original,
     /// The focused function as a graph.
     Cfg,
     /// Registers of the selected frame.
@@ -69,8 +74,9 @@ pub enum Pane {
 }
 
 /// The names of all panes, as layout files have them, and what each shows.
-pub const PANES: [(&str, &str); 14] = [
+pub const PANES: [(&str, &str); 15] = [
     ("Source", "The PTX text, with breakpoints, and for each line which lanes of the focused warp and which other warps stand there."),
+    ("Original", "The same of the text that the PTX was made from, CUDA or Triton, where .loc names it and its file is found."),
     ("Cfg", "The control flow of the focused function as a graph, with who stands in each block; a list where there is no room."),
     ("Registers", "Registers of the selected frame: of the focused lane, or in a row for each what all lanes of the warp hold."),
     ("Warps", "What every warp of the focused block does, equal ones in one row, and the blocks of the grid."),
@@ -102,6 +108,8 @@ pub struct Look<'a> {
     pub session: &'a Session,
     /// What keys do.
     pub keys: &'a KeyMap,
+    /// Texts that the PTX was made from.
+    pub originals: &'a Originals,
     /// What was said so far, a line each.
     pub transcript: &'a [String],
     /// The number of the pane in its layout.
@@ -125,6 +133,8 @@ pub struct Sight {
     pub step: i64,
     /// The location of the cursor, for commands, and the breakpoint that is there.
     pub cursor: Option<(String, Option<u32>)>,
+    /// A source pane shows the other text: what the PTX was made from instead of the PTX, or the other way round.
+    pub other_text: bool,
     /// Rows that were shown, which are a page.
     pub page: i64,
 }
@@ -165,7 +175,8 @@ impl Pane {
     /// Draws the pane; the title that stands above it.
     pub fn draw(&self, look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
         match self {
-            Pane::Source => source::draw(look, sight, canvas),
+            Pane::Source => source::draw(look, sight, canvas, false),
+            Pane::Original => source::draw(look, sight, canvas, true),
             Pane::Cfg => cfg::draw(look, sight, canvas),
             Pane::Registers { of, only } => registers::draw(look, sight, canvas, (*of, only)),
             Pane::Memory { of, only } => memory::draw(look, sight, canvas, (*of, only)),

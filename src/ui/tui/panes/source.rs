@@ -1,8 +1,10 @@
-//! The source pane: the PTX text with breakpoints, and for every line which lanes of the focused warp and which other warps stand there.
+//! The source pane: the PTX text, or the text it was made from, with breakpoints, and for every line which lanes of the focused warp
+//! and which other warps stand there.
 
 use super::{Look, Sight};
-use crate::base::{SourceFile, SourceId};
-use crate::debug::view::{LineCrowd, crowds, current_line, ranges};
+use crate::base::SourceFile;
+use crate::debug::scene::Scene;
+use crate::debug::view::{CodeText, LineCrowd, crowds, current_line, original_line, ranges};
 use crate::debug::{LaneMask, WordKind, words};
 use crate::ui::tui::canvas::{Canvas, Target};
 use crate::ui::tui::theme::Role;
@@ -36,22 +38,55 @@ impl Columns {
     }
 }
 
-/// Draws the pane; its title.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let session = look.session;
-    let scene = session.scene();
-    let (file, here) = current_line(&scene);
-    let source = session.program().sources_text.file(file);
-    let here = here.saturating_sub(1) as usize;
+/// A text and where the focused lane stands in it.
+struct Shown<'a> {
+    source: &'a SourceFile,
+    text: CodeText,
+    /// The line, from 1.
+    here: u32,
+}
+
+/// Draws the pane; its title. `original` is about the text that the PTX was made from.
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, original: bool) -> String {
+    let scene = look.session.scene();
+    let shown = if original == sight.other_text { Ok(ptx(look, &scene)) } else { original_text(look, &scene) };
+    sight.cursor = None;
+    match shown {
+        Ok(shown) => {
+            draw_text(look, &shown, sight, canvas);
+            format!("{} · {}", shown.source.short_name(), thread(look))
+        }
+        Err(message) => {
+            canvas.say(&message);
+            format!("source · {}", thread(look))
+        }
+    }
+}
+
+fn ptx<'a>(look: &Look<'a>, scene: &Scene<'a>) -> Shown<'a> {
+    let (file, here) = current_line(scene);
+    Shown { source: look.session.program().sources_text.file(file), text: CodeText::Ptx(file), here }
+}
+
+/// The text that the PTX was made from; or why there is none.
+fn original_text<'a>(look: &Look<'a>, scene: &Scene<'a>) -> Result<Shown<'a>, String> {
+    let (number, name, here) = original_line(scene).ok_or("no .loc says which line of a source language this comes from")?;
+    let found = look.originals.get(&name);
+    let source = found.ok_or_else(|| format!("line {here} of {name}, which is neither there nor beside the PTX file"))?;
+    Ok(Shown { source, text: CodeText::Original(number), here })
+}
+
+fn draw_text(look: &Look<'_>, shown: &Shown<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) {
+    let scene = look.session.scene();
+    let Shown { source, text, .. } = *shown;
+    let here = shown.here.saturating_sub(1) as usize;
     search(source, here, sight);
     let (window, cursor) = sight.around(here, source.line_count() as usize, canvas.height());
     let first = line_number(window.start);
-    let crowds = crowds(&scene, &session.breakpoints, file, first..line_number(window.end));
-    let is_alone = scene.extents().warps() < 2;
-    let columns = Columns::new(canvas.width(), source.line_count(), is_alone);
-    sight.cursor = None;
+    let crowds = crowds(&scene, &look.session.breakpoints, text, first..line_number(window.end));
+    let columns = Columns::new(canvas.width(), source.line_count(), scene.extents().warps() < 2);
     for (y, (number, crowd)) in (first..).zip(&crowds).enumerate() {
-        line(canvas, (y, number), source.line(number), crowd, (&columns, scene.focus.lane, sight.right));
+        line(canvas, (y, number), (source.line(number), text), crowd, (&columns, scene.focus.lane, sight.right));
         let row = number as usize - 1;
         if row == cursor {
             sight.cursor = Some((format!("{}:{number}", source.short_name()), crowd.mark.map(|mark| mark.number)));
@@ -63,11 +98,10 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> Stri
         canvas.row_target(y, look.number, row as i64 - here as i64);
         click_on_gutter(canvas, (y, number), source, crowd);
     }
-    format!("{} · {}", source.short_name(), thread(look, file))
 }
 
 /// `block 0,0,0 · warp 1 of 8 · lane 5`
-fn thread(look: &Look<'_>, _file: SourceId) -> String {
+fn thread(look: &Look<'_>) -> String {
     let scene = look.session.scene();
     let [x, y, z] = scene.focus.block;
     let frame = if scene.focus.frame > 0 { format!(" · frame {}", scene.focus.frame) } else { String::new() };
@@ -81,7 +115,13 @@ fn line_number(index: usize) -> u32 {
 }
 
 /// `●▶ 37 ████·█…   text`
-fn line(canvas: &mut Canvas<'_>, (y, number): (usize, u32), text: &str, crowd: &LineCrowd, (columns, lane, right): (&Columns, u32, i64)) {
+fn line(
+    canvas: &mut Canvas<'_>,
+    (y, number): (usize, u32),
+    (text, kind): (&str, CodeText),
+    crowd: &LineCrowd,
+    (columns, lane, right): (&Columns, u32, i64),
+) {
     let (mark, role) = match crowd.mark {
         Some(mark) if mark.enabled => ("●", Role::Breakpoint),
         Some(_) => ("○", Role::Breakpoint),
@@ -106,7 +146,14 @@ fn line(canvas: &mut Canvas<'_>, (y, number): (usize, u32), text: &str, crowd: &
         x += OTHERS;
     }
     let width = canvas.width().saturating_sub(x);
-    code(&mut canvas.part(x, y, width, 1), text, usize::try_from(right).unwrap_or(0));
+    let skipped = usize::try_from(right).unwrap_or(0);
+    match kind {
+        CodeText::Ptx(_) => code(&mut canvas.part(x, y, width, 1), text, skipped),
+        CodeText::Original(_) => {
+            let shown: String = text.replace('\t', TAB).chars().skip(skipped).collect();
+            canvas.text(x, y, &shown, Role::Text);
+        }
+    }
     if crowd.focused {
         canvas.tint(y, Role::Focused);
     }

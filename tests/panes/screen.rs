@@ -12,7 +12,12 @@ use ratatui::layout::Rect;
 
 /// The session about a fixture after these commands.
 pub fn session(fixture: &str, lines: &[&str]) -> Session {
-    let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(fixture));
+    session_at(&Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(fixture), lines)
+}
+
+/// The session about a launch file after these commands.
+pub fn session_at(launch: &Path, lines: &[&str]) -> Session {
+    let launch = LaunchChoice::File(launch.to_path_buf());
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
     let mut session = Session::new(opened, 0, RunOptions::default()).unwrap();
     type_lines(&mut session, lines);
@@ -47,12 +52,12 @@ pub fn text(buffer: &Buffer) -> String {
 
 /// A letter for the style of each cell, and what the letters mean: `.` is the style of ordinary text.
 pub fn styles(buffer: &Buffer) -> String {
-    let mut known: Vec<String> = vec![style(buffer, None)];
+    let mut known: Vec<String> = vec!["Reset on Reset".to_string()];
     let mut told = String::new();
     for y in 0..buffer.area.height {
         let mut row = String::new();
         for x in 0..buffer.area.width {
-            let name = style(buffer, Some((x, y)));
+            let name = style(buffer, (x, y));
             let at = known.iter().position(|other| *other == name).unwrap_or_else(|| {
                 known.push(name);
                 known.len() - 1
@@ -66,9 +71,8 @@ pub fn styles(buffer: &Buffer) -> String {
     told + &legend.collect::<String>()
 }
 
-fn style(_buffer: &Buffer, at: Option<(u16, u16)>) -> String {
-    let Some(at) = at else { return "Reset on Reset".to_string() };
-    let cell = &_buffer[at];
+fn style(buffer: &Buffer, at: (u16, u16)) -> String {
+    let cell = &buffer[at];
     let modifier = if cell.modifier.is_empty() { String::new() } else { format!(" {:?}", cell.modifier) };
     format!("{:?} on {:?}{modifier}", cell.fg, cell.bg)
 }

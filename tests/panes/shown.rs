@@ -1,16 +1,11 @@
 //! The panes as they are drawn: what stands in `fixtures/screens` was read and judged before it was kept.
 
-#![cfg(feature = "tui")]
-#![allow(clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
-
-mod screen;
-
+use crate::screen::{assert_screen, drawn, session, styles, text};
 use ptxdbg::debug::session::Session;
 use ptxdbg::ui::tui::keymap::KeyMap;
 use ptxdbg::ui::tui::layout::Layout;
-use ptxdbg::ui::tui::screen::Screen;
+use ptxdbg::ui::tui::screen::{Answer, Screen};
 use ptxdbg::ui::tui::theme::Theme;
-use screen::{assert_screen, drawn, session, styles, text};
 
 /// A screen of one pane.
 fn alone(pane: &str, theme: &str) -> Screen {
@@ -27,7 +22,7 @@ fn assert_pane(name: &str, pane: &str, session: &Session, (width, height): (u16,
     assert_screen(name, &format!("{}\n{}\n{}", text(&dark), styles(&dark), styles(&plain)));
 }
 
-/// Warp 0 of `walk` in its loop: lanes 4n have left it, lanes 4n+1 are about to, others go round again.
+/// Warp 1 of `walk` behind its loop: lanes 4n+3 go round for the last time, the others have left it. Warp 0 has passed the barrier.
 fn walking() -> Session {
     session(
         "debug/walk.ron",
@@ -135,7 +130,7 @@ fn memory_of_a_matrix() {
     assert_pane("memory_matrix.txt", "Memory(of: Global)", &session("small/looking.ron", &["stepi 20"]), (60, 9));
 }
 
-/// `collatz` where the lanes of the warp part for the first time.
+/// `collatz` where lane 0, whose number is 1, has left the loop and the others are in it.
 fn diverged() -> Session {
     session("debug/collatz.ron", &["run-to divergence", "stepi", "stepi", "stepi", "stepi"])
 }
@@ -171,4 +166,23 @@ fn registers_that_changed() {
 #[test]
 fn memory_that_changed() {
     assert_pane("memory_changed.txt", "Memory(of: Shared)", &session("debug/walk.ron", &["break 31", "continue", "stepi"]), (90, 8));
+}
+
+#[test]
+fn original() {
+    assert_pane("original.txt", "Original", &diverged(), (80, 16));
+    let nowhere = drawn(&mut alone("Original", "dark"), &walking(), 80, 3);
+    assert!(text(&nowhere).contains("no .loc says"));
+}
+
+#[test]
+fn original_and_ptx_take_turns() {
+    let (mut screen, session) = (alone("Source", "dark"), diverged());
+    let title = |screen: &mut Screen| text(&drawn(screen, &session, 80, 12)).chars().take(14).collect::<String>();
+    assert_eq!(title(&mut screen), "─[collatz.ptx ");
+    screen.key("F3".parse().unwrap());
+    assert_eq!(title(&mut screen), "─[collatz.cu ·");
+    assert_eq!(screen.key("F9".parse().unwrap()), Answer::Command("break collatz.cu:14".to_string()));
+    screen.key("F3".parse().unwrap());
+    assert_eq!(title(&mut screen), "─[collatz.ptx ");
 }
