@@ -24,8 +24,8 @@ pub use history::History;
 pub(super) use steer::{Spin, WarpPlace, flag_reads};
 pub use watched::bytes_of;
 
-/// Ticks between two questions whether to go on: some ten milliseconds.
-const SLICE: Tick = 1 << 17;
+/// Ticks between two questions whether to go on: some two milliseconds.
+const SLICE: Tick = 1 << 15;
 
 /// Pauses between two questions: judging one takes about a microsecond, and evaluating its condition in 32 lanes several.
 const PAUSES: u32 = 1 << 10;
