@@ -8,7 +8,7 @@
 //! | who reads keys | when | where |
 //! | --- | --- | --- |
 //! | the editor | a line is typed; keys of the key map are bound in it | [`prompt`] |
-//! | the run | the kernel runs: Ctrl-C stops it, all else is kept for the prompt | [`run`] |
+//! | the run | the kernel runs: Ctrl-C stops it, all else is kept for the prompt | [`mod@run`] |
 //! | browse mode | all keys belong to the panes, the mouse too | [`browse`] |
 //!
 //! Every key and click that does something to the session is a command line, which is shown as if it had been typed. Whichever way the
