@@ -38,7 +38,7 @@ pub struct Shelf {
 #[derive(Debug, thiserror::Error)]
 pub enum ShelfError {
     /// There is none of that name.
-    #[error("there is no layout '{name}'{}", near(.nearest.as_deref()))]
+    #[error("there is no layout '{name}'{}", near(.nearest.as_deref(), .names))]
     Unknown {
         /// The name.
         name: String,
@@ -60,8 +60,8 @@ pub enum ShelfError {
     },
 }
 
-fn near(nearest: Option<&str>) -> String {
-    nearest.map_or(String::new(), |nearest| format!(", did you mean '{nearest}'?"))
+fn near(nearest: Option<&str>, names: &[String]) -> String {
+    nearest.map_or_else(|| format!(": there are {}", names.join(", ")), |nearest| format!(", did you mean '{nearest}'?"))
 }
 
 fn told(error: &LayoutError) -> String {
