@@ -95,28 +95,32 @@ pub fn locate(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> Resu
 /// Not all of it is there.
 pub fn read(scene: &Scene<'_>, space: Space, address: u64, out: &mut [u8]) -> Result<(), MemoryError> {
     let found = locate(scene, space, address, out.len() as u64)?;
-    let missing = || not_there(scene, found.space, found.address, found.bytes);
-    let device = scene.machine.device();
-    let at = found.address;
-    match found.space {
-        Space::Generic | Space::Global => device.read(at, out).map_err(|_| missing())?,
+    fill(scene.machine, &found, out).ok_or_else(|| not_there(scene, found.space, found.address, found.bytes))
+}
+
+/// Reads bytes that [`locate`] found into `out`, which is as long; none if they are not there any more.
+pub fn fill(machine: &Machine, place: &Bytes, out: &mut [u8]) -> Option<()> {
+    let (device, at, owner) = (machine.device(), place.address, place.owner);
+    let end = at.checked_add(place.bytes)?;
+    match place.space {
+        Space::Generic | Space::Global => device.read(at, out).ok()?,
         Space::Const => {
-            let allocation = device.constants().find(at).ok_or_else(missing)?;
+            let allocation = device.constants().find(at).filter(|allocation| end <= allocation.end())?;
             allocation.pages.read(at - allocation.base, out);
         }
-        Space::Shared | Space::SharedCluster => scene.refocused(found.owner).block()?.shared.read(at, out),
+        Space::Shared | Space::SharedCluster => {
+            let shared = &machine.block(owner.block)?.shared;
+            (end <= shared.len()).then(|| shared.read(at, out))?;
+        }
         Space::Local | Space::ParamFunc => {
-            let local = &scene.warp()?.local;
+            let local = &machine.block(owner.block)?.warps.get(owner.warp as usize)?.local;
             for (byte, at) in out.iter_mut().zip(at..) {
-                [*byte] = local.read(scene.focus.lane as usize % 32, at);
+                [*byte] = local.read(owner.lane as usize % 32, at);
             }
         }
-        Space::Param => {
-            let params = &scene.machine.config().params;
-            out.copy_from_slice(params.get(at as usize..).and_then(|rest| rest.get(..out.len())).ok_or_else(missing)?);
-        }
+        Space::Param => out.copy_from_slice(machine.config().params.get(usize::try_from(at).ok()?..usize::try_from(end).ok()?)?),
     }
-    Ok(())
+    Some(())
 }
 
 /// Writes bytes that [`locate`] found.

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::debug::breakpoints::WatchMode;
+use crate::debug::memory::{self, Bytes};
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::isa::Space;
 use crate::machine::{AccessEvent, AccessKind, Issue, LaneMask, Machine, Warp, frames, lanes_of};
@@ -166,32 +167,10 @@ pub fn bytes_of(target: &Target, machine: &Machine) -> Option<Vec<u8>> {
 }
 
 fn memory_bytes(target: &MemoryTarget, machine: &Machine) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(target.bytes).ok()?];
-    match same_space(target.space) {
-        Space::Shared => {
-            let shared = &machine.block(target.owner.block)?.shared;
-            let fits = target.address.checked_add(target.bytes)? <= shared.len();
-            fits.then(|| shared.read(target.address, &mut bytes))?;
-        }
-        Space::Local => {
-            let warp = machine.block(target.owner.block)?.warps.get(target.owner.warp as usize)?;
-            for (byte, address) in bytes.iter_mut().zip(target.address..) {
-                [*byte] = warp.local.read(target.owner.lane as usize % 32, address);
-            }
-        }
-        Space::Const => {
-            let allocation = machine.device().constants().find(target.address)?;
-            (target.address + target.bytes <= allocation.end())
-                .then(|| allocation.pages.read(target.address - allocation.base, &mut bytes))?;
-        }
-        Space::Param => {
-            let start = usize::try_from(target.address).ok()?;
-            let end = start.checked_add(bytes.len())?;
-            bytes.copy_from_slice(machine.config().params.get(start..end)?);
-        }
-        _ => machine.device().read(target.address, &mut bytes).ok()?,
-    }
-    Some(bytes)
+    let MemoryTarget { space, owner, address, bytes, .. } = *target;
+    let mut out = vec![0; usize::try_from(bytes).ok()?];
+    memory::fill(machine, &Bytes { space, owner, address, bytes }, &mut out)?;
+    Some(out)
 }
 
 fn register_values(target: &RegisterTarget, warp: &Warp) -> Vec<u8> {
