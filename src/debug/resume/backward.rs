@@ -6,13 +6,14 @@
 
 use super::judge::Judged;
 use super::line::lines_from;
+use super::watcher::Stepped;
 use super::{Halt, NextQuestion, ResumeError, SLICE};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::{Pace, Session};
-use crate::debug::stop::{Goal, Reason, StepUnit};
+use crate::debug::stop::{Goal, Reason};
 use crate::debug::timeline::Ran;
-use crate::machine::{AccessEvent, Issue, LaneMask, Observer, Place, Tick, Warp};
+use crate::machine::{AccessEvent, Issue, Observer, Place, Tick, Warp};
 use crate::program::Pc;
 
 /// An instruction of what is stepped, in the past.
@@ -174,21 +175,13 @@ impl Session {
 
     /// Whether nothing that is stepped ran in a stretch, as far as its snapshots tell.
     fn stood_still(&self, begin: Tick, end: Tick) -> bool {
-        let (block, warp) = (self.focus.block, self.focus.warp);
-        let own = matches!(self.settings.step_unit, StepUnit::Lane | StepUnit::Warp);
-        own && self.timeline.compare(begin, end, |earlier, later| earlier.warp_stood_still(later, block, warp)).unwrap_or(false)
+        let Stepped { block: Some(block), warp: Some(warp), .. } = self.stepped() else { return false };
+        self.timeline.compare(begin, end, |earlier, later| earlier.warp_stood_still(later, block, warp)).unwrap_or(false)
     }
 
     /// The instructions of what is stepped in a stretch.
     fn pasts(&mut self, begin: Tick, end: Tick, pace: &mut dyn Pace) -> Result<Vec<Past>, Interrupted> {
-        let own = self.settings.step_unit;
-        let mut trace = Trace {
-            block: (own != StepUnit::Grid).then_some(self.focus.block),
-            warp: matches!(own, StepUnit::Lane | StepUnit::Warp).then_some(self.focus.warp),
-            lanes: self.stepped_lanes(),
-            lane: self.focus.lane,
-            pasts: Vec::new(),
-        };
+        let mut trace = Trace { part: self.stepped(), lane: self.focus.lane, pasts: Vec::new() };
         self.return_to(begin);
         while self.time() < end {
             let slice = end.min(self.time().saturating_add(SLICE));
@@ -286,9 +279,7 @@ impl Session {
 
 /// Notes the instructions of what is stepped.
 struct Trace {
-    block: Option<[u32; 3]>,
-    warp: Option<u32>,
-    lanes: LaneMask,
+    part: Stepped,
     /// The focused lane, kept where it takes part.
     lane: u32,
     pasts: Vec<Past>,
@@ -302,8 +293,7 @@ impl Observer for Trace {
 
     fn before(&mut self, issue: &Issue, _warp: &Warp) -> bool {
         let Place { pc, tick, block, warp } = issue.place;
-        let counts = self.block.is_none_or(|own| own == block) && self.warp.is_none_or(|own| own == warp);
-        if counts && issue.lanes & self.lanes != 0 {
+        if self.part.includes(&issue.place, issue.lanes) {
             let keeps = issue.lanes & 1 << (self.lane % 32) != 0;
             let lane = if keeps { self.lane } else { issue.lanes.trailing_zeros() % 32 };
             self.pasts.push(Past { time: tick, pc, depth: issue.depth, focus: Focus { block, warp, lane, frame: 0 } });

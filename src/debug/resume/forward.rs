@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::line::{Line, lines_from};
 use super::steer::Steering;
-use super::watcher::{StepDone, StepWatch, Watcher, WithAccesses};
+use super::watcher::{StepDone, StepWatch, Stepped, Watcher, WithAccesses};
 use super::{Halt, NextQuestion, ResumeError};
 use crate::debug::breakpoints::Event;
 use crate::debug::session::{Pace, Session};
@@ -134,17 +134,21 @@ impl Session {
 
     /// Runs the part of the grid that is stepped until `done`.
     fn step_part(&mut self, done: StepDone, pace: &mut dyn Pace) -> Halt {
+        self.run_until_stop(Some(StepWatch { part: self.stepped(), done }), pace)
+    }
+
+    /// The part of the grid that the settings say is stepped.
+    pub(super) fn stepped(&self) -> Stepped {
         let (block, warp) = match self.settings.step_unit {
             StepUnit::Lane | StepUnit::Warp => (Some(self.focus.block), Some(self.focus.warp)),
             StepUnit::Block => (Some(self.focus.block), None),
             StepUnit::Grid => (None, None),
         };
-        let step = StepWatch { block, warp, lanes: self.stepped_lanes(), done };
-        self.run_until_stop(Some(step), pace)
+        Stepped { block, warp, lanes: self.stepped_lanes() }
     }
 
     /// The lanes one of which must be among those that run for a step to count.
-    pub(super) fn stepped_lanes(&self) -> LaneMask {
+    fn stepped_lanes(&self) -> LaneMask {
         match (self.settings.step_unit, self.settings.divergent_step) {
             (StepUnit::Lane, _) | (StepUnit::Warp, DivergentStep::Wait) => 1 << (self.focus.lane % 32),
             (StepUnit::Warp, DivergentStep::Follow) | (StepUnit::Block | StepUnit::Grid, _) => ALL_LANES,
@@ -154,13 +158,13 @@ impl Session {
     fn run_to_event(&mut self, event: Event, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
         self.origin()?;
         let wanted = event.instructions(self.program());
-        let (block, warp) = (Some(self.focus.block), Some(self.focus.warp));
+        let part = Stepped { block: Some(self.focus.block), warp: Some(self.focus.warp), lanes: self.stepped_lanes() };
         let done = match wanted {
             Some(pcs) => StepDone::Before(Box::new(move |issue: &Issue| issue.active != 0 && pcs.binary_search(&issue.place.pc).is_ok())),
             None => StepDone::Never,
         };
         self.wanted_event = Some(event);
-        let halt = self.run_until_stop(Some(StepWatch { block, warp, lanes: self.stepped_lanes(), done }), pace);
+        let halt = self.run_until_stop(Some(StepWatch { part, done }), pace);
         self.wanted_event = None;
         Ok(halt)
     }
@@ -168,7 +172,7 @@ impl Session {
     /// Runs until something stops it. Where one warp is stepped, the rest stands still unless that warp waits for it.
     pub(super) fn run_until_stop(&mut self, step: Option<StepWatch>, pace: &mut dyn Pace) -> Halt {
         let begin = self.time();
-        let own = step.as_ref().and_then(|step| Some((step.block?, step.warp?))).filter(|_| self.is_at_front());
+        let own = step.as_ref().and_then(|step| Some((step.part.block?, step.part.warp?))).filter(|_| self.is_at_front());
         let need = if begin < self.recorded() { Need::Recorded } else { Need::Turn };
         let mut steering = Steering { own, need };
         let mut watcher = self.watcher(step);

@@ -40,14 +40,29 @@ pub struct Touching {
     pub kind: AccessKind,
 }
 
-/// Which instructions a step waits for, and when it is done.
-pub struct StepWatch {
+/// The part of the grid that is stepped.
+#[derive(Clone, Copy)]
+pub struct Stepped {
     /// The block whose instructions count; any if none.
     pub block: Option<[u32; 3]>,
     /// The warp whose instructions count; any if none.
     pub warp: Option<u32>,
     /// A group counts that holds one of these lanes.
     pub lanes: LaneMask,
+}
+
+impl Stepped {
+    /// Whether an instruction of `lanes` at `place` counts.
+    pub fn includes(&self, place: &Place, lanes: LaneMask) -> bool {
+        let warp = self.warp.is_none_or(|warp| warp == place.warp);
+        warp && self.block.is_none_or(|block| block == place.block) && self.lanes & lanes != 0
+    }
+}
+
+/// What a step waits for.
+pub struct StepWatch {
+    /// Whose instructions count.
+    pub part: Stepped,
     /// When it is done.
     pub done: StepDone,
 }
@@ -144,9 +159,7 @@ impl Watcher {
     }
 
     fn counts(&self, place: &Place, lanes: LaneMask) -> Option<&StepWatch> {
-        let step = self.step.as_ref()?;
-        let counts = step.warp.is_none_or(|warp| warp == place.warp) && step.block.is_none_or(|block| block == place.block);
-        (counts && step.lanes & lanes != 0).then_some(step)
+        self.step.as_ref().filter(|step| step.part.includes(place, lanes))
     }
 
     /// Counts the flags that the stepped warp reads; true if it is taken to wait for one.
