@@ -17,6 +17,8 @@ pub struct RegisterRow {
     pub ty: String,
     /// Its value.
     pub value: ValueText,
+    /// Of the lanes that the value is of, those that have never written the register: what it holds there is undefined.
+    pub undefined: LaneMask,
 }
 
 /// Which registers to show, and how.
@@ -71,9 +73,10 @@ pub fn register_window(scene: &Scene<'_>, wanted: &Wanted<'_>, window: Range<usi
                 continue;
             }
             let place = scope::in_effect(scene, frame.function, place);
-            let value = value(scene, &frame, &place, wanted.all_lanes.then_some(lanes));
-            let value = value.text(scene, wanted.format);
-            found.rows.push(RegisterRow { name, ty: place.ty.word().to_string(), value });
+            let shown = if wanted.all_lanes { lanes } else { 1 << (frame.lane % 32) };
+            let value = value(scene, &frame, &place, wanted.all_lanes.then_some(lanes)).text(scene, wanted.format);
+            let undefined = shown & undefined(scene, &frame, &place, shown);
+            found.rows.push(RegisterRow { name, ty: place.ty.word().to_string(), value, undefined });
         }
     }
     Ok(found)
@@ -89,6 +92,18 @@ fn value(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes: Opt
         values.bits[lane] = own.and_then(|own| register_bits(&own, place)).unwrap_or(0);
     }
     Value::Lanes(Box::new(values))
+}
+
+/// The lanes of `lanes` that have not written all of a register.
+fn undefined(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes: LaneMask) -> LaneMask {
+    let (Some(written), Some(slot)) = (&frame.warp.registers.written, place.slot) else { return 0 };
+    let defined = |lane: &usize| {
+        scene.same_frame(frame, *lane as u32).is_some_and(|own| {
+            let first = own.base.slot(place.bank) + slot;
+            (first..first + place.width).all(|slot| written.lanes(place.bank, slot) >> lane & 1 == 1)
+        })
+    };
+    lanes_of(lanes).filter(|lane| !defined(lane)).fold(0, |mask, lane| mask | 1 << lane)
 }
 
 fn is_of(declaration: &crate::program::Register, place: &RegisterPlace) -> bool {

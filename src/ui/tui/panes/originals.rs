@@ -1,9 +1,10 @@
-//! The texts that the PTX was made from, found by the names that `.file` gives them.
+//! The texts that the PTX was made from, found by the names that `.file` gives them, or in the comments of the PTX itself.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::base::SourceFile;
+use crate::debug::names::embedded;
 use crate::debug::ron_text::read_text;
 use crate::debug::session::Session;
 use crate::debug::view::{current_line, original_line};
@@ -30,8 +31,9 @@ impl Originals {
             return;
         }
         let (file, _) = current_line(&scene);
-        let ptx = Path::new(session.program().sources_text.file(file).name());
-        let text = self.places(&name, ptx).into_iter().filter(|path| path.is_file()).find_map(|path| read_text(&path).ok());
+        let ptx = session.program().sources_text.file(file);
+        let places = self.places(&name, Path::new(ptx.name())).into_iter();
+        let text = places.filter(|path| path.is_file()).find_map(|path| read_text(&path).ok()).or_else(|| embedded(ptx.text(), &name));
         self.texts.insert(name.clone(), text.map(|text| SourceFile::new(name, text)));
     }
 
