@@ -6,3 +6,5 @@
 mod rules;
 mod screen;
 mod shown;
+#[path = "../look/wide.rs"]
+mod wide;

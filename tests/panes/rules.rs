@@ -1,6 +1,7 @@
 //! What holds for every screen: keys lead to commands, clicks to places, hostile layout files to diagnostics, and no size to a panic.
 
 use crate::screen::{drawn, session, text, type_lines};
+use crate::wide::wide_kernel;
 use ptxdbg::command::parse;
 use ptxdbg::debug::session::Session;
 use ptxdbg::ui::tui::keymap::{Action, KeyMap, KeyPress, Move};
@@ -302,16 +303,8 @@ fn the_manual_page_is_right() {
 /// A kernel with 2,000 registers in blocks of 32 warps is drawn as quickly as a small one: only what is in sight is looked at.
 #[test]
 fn drawing_does_not_grow_with_the_kernel() {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let branch =
-        |number| if number % 10 == 0 { format!("setp.ne.u32 %p1, %r1, 9;\n@%p1 bra L{number};\nL{number}:\n") } else { String::new() };
-    let add = |number| format!("{}add.u32 %r{number}, %r{}, 1;\n", branch(number), number / 2);
-    let body: String = (0..2000).map(add).collect();
-    let head = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry wide()\n{\n.reg .u32 %r<2000>;\n.reg .pred %p<2>;\n";
-    std::fs::write(folder.join("wide.ptx"), format!("{head}{body}ret;\n}}\n")).unwrap();
-    let launch = r#"Launch(module: "wide.ptx", kernel: "wide", grid: (64, 1, 1), block: (1024, 1, 1), params: [])"#;
-    std::fs::write(folder.join("wide.ron"), launch).unwrap();
-    let session = crate::screen::session_at(&folder.join("wide.ron"), &["stepi 50"]);
+    let launch = wide_kernel(std::path::Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap();
+    let session = crate::screen::session_at(&launch, &["stepi 50"]);
     let best = |session: &Session| {
         let mut screen = shipped("default");
         let time = |_| {
@@ -329,9 +322,9 @@ fn drawing_does_not_grow_with_the_kernel() {
 fn a_step_moves_the_source_and_not_what_was_scrolled_to() {
     let mut session = walking();
     let (mut source, mut memory) = (pane("Source"), pane("Memory(of: Shared)"));
-    for screen in [&mut source, &mut memory] {
+    for (screen, keys) in [(&mut source, "Down Down"), (&mut memory, "PageDown")] {
         drawn(screen, &session, 60, 12);
-        press(screen, "Down Down");
+        press(screen, keys);
         drawn(screen, &session, 60, 12);
     }
     type_lines(&mut session, &["stepi"]);
@@ -339,6 +332,6 @@ fn a_step_moves_the_source_and_not_what_was_scrolled_to() {
     assert!(shown.lines().any(|line| line.starts_with(" ▶38")), "{shown}");
     assert_eq!(press(&mut source, "F9"), Answer::Command("break walk.ptx:38".to_string()), "the cursor is with the focused thread");
     let shown = text(&drawn(&mut memory, &session, 60, 12));
-    // Eleven of the 17 rows that name and hold 64 elements are in sight.
-    assert!(shown.starts_with("─[shared memory · 3-13 of 17]"), "{shown}");
+    // Eleven of the 17 rows that name and hold 64 elements are in sight; the eleventh row of elements begins with tile[40].
+    assert!(shown.starts_with("─[shared memory · tile[40] · 7-17 of 17]"), "{shown}");
 }

@@ -59,16 +59,24 @@ fn size(block: &BlockView, shape: Shape) -> Size {
     }
 }
 
-/// `$L__BB0_2 32-35`
+/// `↻ $L__BB0_2 32-35`; `⋈` before a block where ways meet again.
 fn label(block: &BlockView) -> String {
     let lines = if block.lines.0 == block.lines.1 { block.lines.0.to_string() } else { format!("{}-{}", block.lines.0, block.lines.1) };
     let name = if width(&block.name) > NAME_MAX { fitted(&block.name, NAME_MAX) } else { block.name.clone() };
     let head = if block.loop_header { "↻ " } else { "" };
-    format!("{head}{name} {lines}")
+    let joins = if block.joins { "⋈ " } else { "" };
+    format!("{head}{joins}{name} {lines}")
 }
 
-/// `▶ 11 lanes +64`: lanes of the focused warp, and threads of others.
+/// `▶ 11 lanes +64`: lanes of the focused warp, and threads of others; `11+21 will meet` where groups of the warp will stand together.
 fn crowd(block: &BlockView) -> String {
+    let meets: Vec<String> = block.meets.iter().map(u32::to_string).collect();
+    let meets = if meets.is_empty() { String::new() } else { format!("{} will meet", meets.join("+")) };
+    let parts = [standing(block), meets];
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(", ")
+}
+
+fn standing(block: &BlockView) -> String {
     let own = block.lanes.count_ones();
     let others = block.threads - own;
     let mark = if block.focused { "▶ " } else { "" };

@@ -1,11 +1,13 @@
 //! The registers pane: what the focused lane holds, or in a row for each register what all lanes of the warp hold.
 //!
-//! A value that is another than at the stop before has a `*` before it, and tells what it was if there is room.
+//! Above them may stand the displays, which are pinned. A value that is another than at the stop before has a `*` before it, and tells what it was if there is room.
 
 use super::{Look, RegistersOf, Sight, more};
+use crate::command::display;
 use crate::debug::LaneMask;
 use crate::debug::value::{LanesText, Pattern, ValueText};
 use crate::debug::view::{RegisterRow, RegisterWindow, Wanted, register_window};
+use crate::ui::text;
 use crate::ui::tui::canvas::{Canvas, Span, fitted, width};
 use crate::ui::tui::theme::Role;
 
@@ -15,7 +17,37 @@ const COLUMN: usize = 34;
 const TYPE: usize = 6;
 
 /// Draws the pane; its title.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only): (RegistersOf, &str)) -> String {
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only, watches): (RegistersOf, &str, bool)) -> String {
+    let pinned = if watches { draw_watches(look, canvas) } else { 0 };
+    let (width, height) = (canvas.width(), canvas.height());
+    draw_registers(look, sight, &mut canvas.part(0, pinned, width, height - pinned), (of, only))
+}
+
+/// Draws the displays that have room, a row each; how many rows that are.
+fn draw_watches(look: &Look<'_>, canvas: &mut Canvas<'_>) -> usize {
+    let shown = display::shown(look.session);
+    let before = look.session.earlier().map(|scene| display::shown_at(look.session, &scene)).unwrap_or_default();
+    let rows = shown.len().min(canvas.height() / 2);
+    for (y, each) in shown.iter().take(rows).enumerate() {
+        let was = before.iter().find(|other| other.number == each.number).filter(|other| other.value != each.value);
+        if was.is_some() {
+            canvas.text(0, y, "*", Role::Changed);
+        }
+        let role = if was.is_some() { Role::Changed } else { Role::Text };
+        let x = canvas.text(1, y, &format!("{}: {} = ", each.number, each.what), Role::Name);
+        match &each.value {
+            Ok(ValueText::Lanes(lanes)) => {
+                let room = canvas.width().saturating_sub(x);
+                canvas.spans(x, y, &lanes_spans(lanes, room, (role, look.session.focus.lane)))
+            }
+            Ok(value) => canvas.text(x, y, &text::value::in_a_line(value), role),
+            Err(error) => canvas.text(x, y, &format!("({error})"), Role::Dim),
+        };
+    }
+    rows
+}
+
+fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only): (RegistersOf, &str)) -> String {
     let scene = look.session.scene();
     let search = sight.search.clone();
     let name = |name: &str| name.contains(only) && name.to_lowercase().contains(&search);
