@@ -68,9 +68,13 @@ fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut 
         let room = canvas.width().saturating_sub(x);
         let at = place(scene.program(), standing.pc);
         let at = short(&at);
-        if room >= LANES + 4 + PLACE_MIN.min(width(at) + 1) {
+        let wanted = 4 + PLACE_MIN.min(width(at) + 1);
+        if room >= LANES + wanted {
             let runs = if row.warps.contains(&scene.focus.warp) { standing.lanes & next } else { standing.lanes };
             x = bar(canvas, (x, y), row, if standing.state == State::Ready { runs } else { 0 }, (thread.warp, scene.focus.lane));
+        } else if room >= LANES / 2 + wanted {
+            let role = if standing.state == State::Ready { Role::Lanes } else { Role::OtherLanes };
+            x = canvas.text(x, y, &half_bar(standing.lanes), role) + 1;
         }
         let x = canvas.text(x, y, &format!("{:>2} ", standing.lanes.count_ones()), Role::Text);
         canvas.text(x, y, at, Role::Name);
@@ -115,6 +119,12 @@ fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &CrewRow, next: Lan
         }
     }
     x + LANES + 1
+}
+
+/// A cell for two lanes each: `▌` the first of them stands there, `▐` the second, `█` both.
+fn half_bar(lanes: LaneMask) -> String {
+    let pair = |index: u32| ["·", "▌", "▐", "█"].get((lanes >> (2 * index) & 3) as usize).copied().unwrap_or("·");
+    (0..LANES as u32 / 2).map(pair).collect()
 }
 
 /// `blocks ██▒▒····` with what the cells mean.
