@@ -207,7 +207,12 @@ fn nothing_is_told_by_colour_alone() {
     unlike("who runs next", "Source", &["goto 45"], &["goto 45", "warp 1"]);
     unlike("where others stand", "Cfg", &["goto 45", "warp 0"], &["goto 45", "warp 1 lane 3"]);
     unlike("changed registers", "Registers(of: Lane)", &with("stepi"), &[&with("stepi 2")[..], &["reverse-stepi"]].concat());
-    unlike("changed memory", "Memory(of: Shared)", &["break 31", "continue", "stepi"], &["break 31", "continue", "stepi 2", "reverse-stepi"]);
+    unlike(
+        "changed memory",
+        "Memory(of: Shared)",
+        &["break 31", "continue", "stepi"],
+        &["break 31", "continue", "stepi 2", "reverse-stepi"],
+    );
     unlike("where one has been", "Timeline", &["goto 9", "goto 20"], &["goto 11", "goto 20"]);
     let session = walking();
     let shown = |screen: &mut Screen| text(&drawn(screen, &session, 160, 50));

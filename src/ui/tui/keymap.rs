@@ -156,9 +156,9 @@ impl Move {
             Move::SearchNext => "next match",
             Move::SearchPrevious => "match before",
             Move::ToggleBreakpoint => "breakpoint at the cursor",
-            Move::Choose => "go there, or ask who wrote it",
+            Move::Choose => "go there, or who wrote it",
             Move::Zoom => "this pane alone, or all",
-            Move::OtherText => "PTX, or what it was made from",
+            Move::OtherText => "PTX, or its source",
             Move::NextLayout => "next layout",
             Move::Help => "these keys",
         }

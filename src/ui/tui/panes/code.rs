@@ -7,6 +7,8 @@ use crate::ui::tui::theme::Role;
 
 /// Blanks that a tab stands for.
 const TAB: &str = "    ";
+/// Blanks that a tab at the beginning of a line of PTX stands for; compilers write one behind every opcode too, and one blank will do there.
+const PTX_INDENT: &str = "  ";
 /// Bytes before the first line in sight that are searched for the beginning of a comment.
 const COMMENT_MAX: usize = 1 << 16;
 
@@ -33,9 +35,10 @@ impl Colouring {
         Self { line_comment, is_ptx, open }
     }
 
-    /// The next line in pieces; together they are the line.
+    /// The next line in pieces; together they are the line, with blanks for tabs.
     pub fn line(&mut self, text: &str) -> Vec<Span> {
-        let (pieces, open) = comments(text, self.open, self.line_comment);
+        let text = if self.is_ptx { ptx_blanks(text) } else { text.replace('\t', TAB) };
+        let (pieces, open) = comments(&text, self.open, self.line_comment);
         self.open = open;
         let coloured = pieces.into_iter().flat_map(|(piece, is_comment)| match (is_comment, self.is_ptx) {
             (true, _) => vec![(Role::Comment, piece.to_string())],
@@ -50,7 +53,6 @@ impl Colouring {
 pub fn draw(canvas: &mut Canvas<'_>, line: &[Span], mut skipped: usize) {
     let mut x = 0;
     for (role, text) in line {
-        let text = text.replace('\t', TAB);
         let shown: String = text.chars().skip(skipped).collect();
         skipped = skipped.saturating_sub(text.chars().count());
         x = canvas.text(x, 0, &shown, *role);
@@ -97,6 +99,21 @@ fn code_length(text: &str, line_comment: &str) -> Option<usize> {
         escaped = in_string && c == '\\' && !escaped;
         None
     })
+}
+
+/// A line of PTX with blanks for tabs.
+fn ptx_blanks(line: &str) -> String {
+    let code = line.trim_start_matches('\t');
+    let indent = PTX_INDENT.repeat(line.len() - code.len());
+    let mut text = indent;
+    for c in code.chars() {
+        match c {
+            '\t' if text.ends_with(' ') => {}
+            '\t' => text.push(' '),
+            c => text.push(c),
+        }
+    }
+    text
 }
 
 /// PTX without comments in words, with the blanks between them.
@@ -146,6 +163,14 @@ mod tests {
         assert_eq!(told("a.ptx", text, 2), [" two // \"", " three */// four", ""]);
         assert_eq!(told("a.ptx", text, 4), [""]);
         assert_eq!(told("a.ptx", "ret; // a /* b\nret; /**/ ret; /*/ c\n*/", 1), ["// a /* b", "/**//*/ c", "*/"]);
+    }
+
+    #[test]
+    fn tabs_take_little_room() {
+        let source = SourceFile::new("a.ptx", "");
+        let shown = |text| Colouring::new(&source, 1, true).line(text).into_iter().map(|(_, text)| text).collect::<String>();
+        assert_eq!(shown("\tmov.u32 \t%r1, %tid.x;\t// x"), "  mov.u32 %r1, %tid.x; // x");
+        assert_eq!(shown("    ret;"), "    ret;");
     }
 
     #[test]

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use memory::Show;
 use originals::Originals;
+use registers::Pinned;
 
 use super::canvas::{Canvas, Target};
 use super::keymap::KeyMap;
@@ -46,6 +47,9 @@ pub enum Pane {
         /// With the displays above them.
         #[serde(default, skip_serializing_if = "is_false")]
         watches: bool,
+        /// With those of the present instruction above them.
+        #[serde(default, skip_serializing_if = "is_false")]
+        operands: bool,
     },
     /// What every warp of the focused block does, and the blocks of the grid.
     Warps,
@@ -202,7 +206,9 @@ impl Pane {
             Pane::Source => source::draw(look, sight, canvas, false),
             Pane::Original => source::draw(look, sight, canvas, true),
             Pane::Cfg => cfg::draw(look, sight, canvas),
-            Pane::Registers { of, only, watches } => registers::draw(look, sight, canvas, (*of, only, *watches)),
+            Pane::Registers { of, only, watches, operands } => {
+                registers::draw(look, sight, canvas, (*of, only), Pinned { watches: *watches, operands: *operands })
+            }
             Pane::Memory { of, only, show } => memory::draw(look, sight, canvas, (*of, only, *show)),
             Pane::Warps => warps::draw(look, sight, canvas),
             Pane::Sync => table::sync(look, sight, canvas),

@@ -77,7 +77,8 @@ mod tests {
 
     #[test]
     fn lines_that_comments_hold() {
-        let ptx = "// kernel: one\n//k.cu:2     int i = a ? b : c;\n\t.loc 1 2 0\n//k.cu:4 }\n//k.cu:3\n//other.cu:1 x\n//k.cu:4000000000 y\n";
+        let ptx =
+            "// kernel: one\n//k.cu:2     int i = a ? b : c;\n\t.loc 1 2 0\n//k.cu:4 }\n//k.cu:3\n//other.cu:1 x\n//k.cu:4000000000 y\n";
         assert_eq!(embedded(ptx, "/src/k.cu").as_deref(), Some("\n    int i = a ? b : c;\n\n}"));
         assert_eq!(embedded(ptx, "kk.cu"), None);
     }

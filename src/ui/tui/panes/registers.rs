@@ -4,36 +4,57 @@
 
 use super::{Look, RegistersOf, Sight, more};
 use crate::command::display;
-use crate::debug::LaneMask;
+use crate::debug::scene::Scene;
 use crate::debug::value::{LanesText, Pattern, ValueText};
-use crate::debug::view::{RegisterRow, RegisterWindow, Wanted, register_window};
+use crate::debug::view::{RegisterRow, RegisterWindow, Wanted, register_window, statement};
+use crate::debug::{LaneMask, WordKind, words};
 use crate::ui::text;
 use crate::ui::tui::canvas::{Canvas, Span, fitted, width};
 use crate::ui::tui::theme::Role;
 
 /// Columns that a column of registers has at least where there are several.
 const COLUMN: usize = 34;
+/// Columns of a floating-point number among those of other lanes.
+const FLOAT_MAX: usize = 9;
 /// Columns of a type.
 const TYPE: usize = 6;
 
+/// What stands above the registers.
+#[derive(Clone, Copy)]
+pub struct Pinned {
+    /// The displays.
+    pub watches: bool,
+    /// The registers that the present instruction names.
+    pub operands: bool,
+}
+
 /// Draws the pane; its title.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only, watches): (RegistersOf, &str, bool)) -> String {
-    let pinned = if watches { draw_watches(look, canvas) } else { 0 };
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only): (RegistersOf, &str), pinned: Pinned) -> String {
     let (width, height) = (canvas.width(), canvas.height());
-    draw_registers(look, sight, &mut canvas.part(0, pinned, width, height - pinned), (of, only))
+    // What is pinned leaves half of the rows to what is not.
+    let room = height / 2;
+    let watches = if pinned.watches { draw_watches(look, &mut canvas.part(0, 0, width, room)) } else { 0 };
+    let left = room - watches;
+    let operands = if pinned.operands { draw_operands(look, of, &mut canvas.part(0, watches, width, left)) } else { 0 };
+    let mut rows = watches + operands;
+    if rows > 0 {
+        canvas.text(0, rows, &"╌".repeat(width), Role::Rule);
+        rows += 1;
+    }
+    draw_registers(look, sight, &mut canvas.part(0, rows, width, height - rows), (of, only))
 }
 
 /// Draws the displays that have room, a row each; how many rows that are.
 fn draw_watches(look: &Look<'_>, canvas: &mut Canvas<'_>) -> usize {
     let shown = display::shown(look.session);
     let before = look.session.earlier().map(|scene| display::shown_at(look.session, &scene)).unwrap_or_default();
-    let rows = shown.len().min(canvas.height() / 2);
+    let rows = shown.len().min(canvas.height());
     for (y, each) in shown.iter().take(rows).enumerate() {
-        let was = before.iter().find(|other| other.number == each.number).filter(|other| other.value != each.value);
-        if was.is_some() {
+        let changed = before.iter().any(|other| other.number == each.number && other.value != each.value);
+        if changed {
             canvas.text(0, y, "*", Role::Changed);
         }
-        let role = if was.is_some() { Role::Changed } else { Role::Text };
+        let role = if changed { Role::Changed } else { Role::Text };
         let x = canvas.text(1, y, &format!("{}: {} = ", each.number, each.what), Role::Name);
         match &each.value {
             Ok(ValueText::Lanes(lanes)) => {
@@ -47,10 +68,35 @@ fn draw_watches(look: &Look<'_>, canvas: &mut Canvas<'_>) -> usize {
     rows
 }
 
+/// Draws the registers that the present instruction names, as far as there is room; how many rows that are.
+fn draw_operands(look: &Look<'_>, of: RegistersOf, canvas: &mut Canvas<'_>) -> usize {
+    let scene = look.session.scene();
+    let Ok(frame) = scene.frame() else { return 0 };
+    let statement = statement(scene.program(), frame.pc);
+    let named = words(&statement).into_iter().filter(|(_, kind)| *kind != WordKind::Opcode);
+    let named: Vec<&str> = named.filter_map(|(range, _)| statement.get(range)).collect();
+    let wanted = Wanted { name: &|name| named.contains(&name), all_lanes: of == RegistersOf::Warp, format: None };
+    let window = 0..canvas.height();
+    let rows = |scene: &Scene<'_>| register_window(scene, &wanted, window.clone()).unwrap_or_default().rows;
+    let now = rows(&scene);
+    draw_rows(canvas, &now, &look.session.earlier().map(|scene| rows(&scene)).unwrap_or_default(), scene.focus.lane);
+    now.len()
+}
+
+/// Draws registers below each other, with what differs from `before`.
+fn draw_rows(canvas: &mut Canvas<'_>, now: &[RegisterRow], before: &[RegisterRow], lane: u32) {
+    let names = now.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(16);
+    let wide = canvas.width();
+    for (y, row) in now.iter().enumerate() {
+        let was = before.iter().find(|other| other.name == row.name).filter(|other| other.value != row.value);
+        draw_row(&mut canvas.part(0, y, wide, 1), row, was, (names, lane));
+    }
+}
+
 fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only): (RegistersOf, &str)) -> String {
     let scene = look.session.scene();
     let search = sight.search.clone();
-    let name = |name: &str| name.contains(only) && name.to_lowercase().contains(&search);
+    let name = |name: &str| passes(name, only) && name.to_lowercase().contains(&search);
     let wanted = Wanted { name: &name, all_lanes: of == RegistersOf::Warp, format: None };
     let focus = scene.focus;
     let title = match of {
@@ -75,19 +121,26 @@ fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (
         let part = column * lines + window.start..(column * lines + window.end).min((column + 1) * lines).min(count);
         let now = rows(part.clone()).unwrap_or_default().rows;
         let before = look.session.earlier().and_then(|scene| register_window(&scene, &wanted, part.clone()).ok()).unwrap_or_default().rows;
-        let names = now.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(16);
         shown = if column == 0 { part.clone() } else { shown.start..part.end.max(shown.end) };
-        for (y, row) in now.iter().enumerate() {
-            let mut canvas = canvas.part(column * wide, y, wide - usize::from(column + 1 < columns), 1);
-            let was = before.iter().find(|other| other.name == row.name).filter(|other| other.value != row.value);
-            draw_row(&mut canvas, row, was, (names, focus.lane));
-        }
+        let height = canvas.height();
+        let part = &mut canvas.part(column * wide, 0, wide - usize::from(column + 1 < columns), height);
+        draw_rows(part, &now, &before, focus.lane);
     }
-    let filter = if only.is_empty() && search.is_empty() { String::new() } else { format!(" · only {only}{search}") };
+    let filter = match (only.strip_prefix('!'), search.as_str()) {
+        (None, "") if only.is_empty() => String::new(),
+        (None, search) => format!(" · only {only}{search}"),
+        (Some(unwanted), "") => format!(" · without {unwanted}"),
+        (Some(unwanted), search) => format!(" · only {search} without {unwanted}"),
+    };
     if count == 0 {
         canvas.say("no register here has such a name");
     }
     format!("{title}{filter}{}", if lines > canvas.height() { more(&window, lines) } else { String::new() })
+}
+
+/// Whether a name contains what the option asks for; behind `!`, whether it does not.
+fn passes(name: &str, only: &str) -> bool {
+    only.strip_prefix('!').map_or_else(|| name.contains(only), |unwanted| !name.contains(unwanted))
 }
 
 fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow>, (names, lane): (usize, u32)) {
@@ -136,7 +189,9 @@ fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
 /// Values lane by lane, the focused lane's behind `◆`; the first ones, and the focused one if it is not among them.
 fn mixed_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let lanes: Vec<u32> = (0..32).filter(|lane| text.mask >> lane & 1 == 1).collect();
-    let wide = text.values.iter().map(|value| width(value)).max().unwrap_or(1);
+    // Of floating-point numbers the first digits say enough for more lanes to have room.
+    let most = if text.ty.starts_with('f') { FLOAT_MAX } else { usize::MAX };
+    let wide = text.values.iter().map(|value| width(value)).max().unwrap_or(1).min(most);
     let cells = (room / (wide + 1)).max(1);
     let is_all = cells >= lanes.len();
     let fits = if is_all { lanes.len() } else { cells.saturating_sub(1) };
@@ -146,7 +201,7 @@ fn mixed_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
     for (lane_here, value) in lanes.iter().zip(&text.values).skip(first).take(fits) {
         let is_own = *lane_here == lane;
         let mark = if is_own { "◆" } else { " " };
-        spans.push((if is_own { Role::Lanes } else { role }, format!("{mark}{value:>wide$}")));
+        spans.push((if is_own { Role::Lanes } else { role }, format!("{mark}{:>wide$}", fitted(value, wide.min(width(value))))));
     }
     if !is_all {
         spans.push((Role::Dim, " …".to_string()));

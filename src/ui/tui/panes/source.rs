@@ -4,9 +4,9 @@
 use super::code::{self, Colouring};
 use super::{Look, Sight};
 use crate::base::SourceFile;
+use crate::debug::LaneMask;
 use crate::debug::scene::Scene;
 use crate::debug::view::{CodeText, LineCrowd, crowds, current_line, original_line, ranges};
-use crate::debug::LaneMask;
 use crate::ui::tui::canvas::{Canvas, Span, Target, fitted};
 use crate::ui::tui::theme::Role;
 
