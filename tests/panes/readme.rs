@@ -31,9 +31,9 @@ fn the_readme_shows_real_screens() {
     );
 }
 
-/// The loop of `collatz`: some lanes multiply, some halve, some are done.
+/// The loop of `collatz`: some lanes have multiplied, some wait behind having halved, some are done.
 fn collatz() -> Session {
-    session("debug/collatz.ron", &["break 104", "display %r18@*", "continue", "continue", "continue", "stepi"])
+    session("debug/collatz.ron", &["run-to divergence", "display %r18@*", "break 96", "continue", "continue", "continue"])
 }
 
 /// The energy of `nbody_step`: lanes without a body of their own have left the loop.
