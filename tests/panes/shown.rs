@@ -177,6 +177,22 @@ fn the_cursor_on_the_timeline_goes_to_a_time() {
 }
 
 #[test]
+fn registers_of_the_instruction() {
+    let session = session("debug/walk.ron", &["break 36", "continue", "lane 5"]);
+    assert_pane("registers_operands.txt", "Registers(of: Warp, only: \"!%r\", operands: true)", &session, (76, 10));
+}
+
+#[test]
+fn source_where_there_is_little_room() {
+    assert_pane("source_narrow.txt", "Source", &walking(), (50, 10));
+}
+
+#[test]
+fn memory_of_parameters() {
+    assert_pane("memory_param.txt", "Memory(of: Param)", &diverged(), (60, 8));
+}
+
+#[test]
 fn registers_below_what_is_watched() {
     assert_pane("registers_watches.txt", "Registers(of: Warp, only: \"%p\", watches: true)", &watched(), (76, 8));
 }

@@ -22,7 +22,7 @@ pub fn console(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> S
     let end = lines.len() - usize::try_from(-sight.down).unwrap_or(0);
     let start = end.saturating_sub(height);
     for (y, line) in lines[start..end].iter().enumerate() {
-        let role = if line.starts_with("(ptxdbg)") { Role::Title } else { Role::Text };
+        let role = if line.starts_with("(ptxdbg") { Role::Title } else { Role::Text };
         canvas.text(1, y, line, role);
     }
     if lines.is_empty() {

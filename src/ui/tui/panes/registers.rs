@@ -16,6 +16,8 @@ use crate::ui::tui::theme::Role;
 const COLUMN: usize = 34;
 /// Columns of a floating-point number among those of other lanes.
 const FLOAT_MAX: usize = 9;
+/// Rows of a pane that has a line below what is pinned.
+const RULE_MIN: usize = 8;
 /// Columns of a type.
 const TYPE: usize = 6;
 
@@ -37,7 +39,7 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, on
     let left = room - watches;
     let operands = if pinned.operands { draw_operands(look, of, &mut canvas.part(0, watches, width, left)) } else { 0 };
     let mut rows = watches + operands;
-    if rows > 0 {
+    if rows > 0 && height >= RULE_MIN {
         canvas.text(0, rows, &"╌".repeat(width), Role::Rule);
         rows += 1;
     }

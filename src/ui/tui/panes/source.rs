@@ -53,7 +53,10 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, origina
     match shown {
         Ok(shown) => {
             draw_text(look, &shown, sight, canvas);
-            format!("{} · {}", shown.source.short_name(), thread(look))
+            match original {
+                true => format!("{}:{}", shown.source.short_name(), shown.here),
+                false => format!("{} · {}", shown.source.short_name(), thread(look)),
+            }
         }
         Err(message) => {
             canvas.say(&message);
