@@ -23,6 +23,7 @@ use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::ui::tui::keymap::KeyMap;
 use ptxdbg::ui::tui::layout::Layout;
 use ptxdbg::ui::tui::layout::shelf::SHIPPED;
+use ptxdbg::ui::tui::panes::PANES;
 use ptxdbg::ui::tui::screen::Screen;
 use ptxdbg::ui::tui::theme::Theme;
 use ratatui::backend::{Backend, CrosstermBackend};
@@ -39,16 +40,25 @@ fn main() {
     let launch = wide::wide_kernel(Path::new(env!("CARGO_TARGET_TMPDIR"))).unwrap();
     println!("{:<12} {:>10} {:>10} {:>10} {:>10}", "layout", "median", "99 %", "longest", "bytes");
     for (name, text) in SHIPPED {
-        let mut session = session(&launch);
-        let layout = Layout::parse(name, (*text).to_string()).unwrap();
-        let mut screen = Screen::new(layout, Theme::default(), KeyMap::shipped());
-        let mut before = Buffer::empty(AREA);
-        let mut drawn: Vec<(Duration, usize)> = (0..STEPS).map(|_| draw_after_step(&mut session, &mut screen, &mut before)).collect();
-        let bytes = drawn.iter().map(|(_, bytes)| bytes).sum::<usize>() / STEPS;
-        drawn.sort_unstable();
-        let micros = |at: usize| format!("{:.2} ms", drawn[at].0.as_secs_f64() * 1e3);
-        println!("{name:<12} {:>10} {:>10} {:>10} {bytes:>10}", micros(STEPS / 2), micros(STEPS * 99 / 100), micros(STEPS - 1));
+        measure(name, text, &launch);
     }
+    println!("\n{:<12} alone", "pane");
+    for (name, _) in PANES {
+        let options = if matches!(name, "Registers" | "Memory") { "()" } else { "" };
+        measure(name, &format!("Layout(root: Pane({name}{options}))"), &launch);
+    }
+}
+
+fn measure(name: &str, layout: &str, launch: &Path) {
+    let mut session = session(launch);
+    let layout = Layout::parse(name, layout.to_string()).unwrap();
+    let mut screen = Screen::new(layout, Theme::default(), KeyMap::shipped());
+    let mut before = Buffer::empty(AREA);
+    let mut drawn: Vec<(Duration, usize)> = (0..STEPS).map(|_| draw_after_step(&mut session, &mut screen, &mut before)).collect();
+    let bytes = drawn.iter().map(|(_, bytes)| bytes).sum::<usize>() / STEPS;
+    drawn.sort_unstable();
+    let millis = |at: usize| format!("{:.2} ms", drawn[at].0.as_secs_f64() * 1e3);
+    println!("{name:<12} {:>10} {:>10} {:>10} {bytes:>10}", millis(STEPS / 2), millis(STEPS * 99 / 100), millis(STEPS - 1));
 }
 
 fn session(launch: &Path) -> Session {

@@ -35,7 +35,7 @@ pub use graph::{Drawing, DrawnEdge, Point, Size, lay_out};
 pub use launch::{kernels, launch};
 pub use list::{Line, Listing, current_line, list};
 pub use locals::locals;
-pub use registers::{RegisterRow, RegisterWindow, Wanted, register_window, registers};
+pub use registers::{RegisterRow, Values, register_names, register_rows, registers};
 pub use source::{SourcePlace, source_place};
 pub use stack::backtrace;
 pub use standing::{Standing, State, ranges, standings};

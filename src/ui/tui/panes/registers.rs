@@ -6,7 +6,7 @@ use super::{Look, RegistersOf, Sight, more};
 use crate::command::display;
 use crate::debug::scene::Scene;
 use crate::debug::value::{LanesText, Pattern, ValueText};
-use crate::debug::view::{RegisterRow, RegisterWindow, Wanted, register_window, statement};
+use crate::debug::view::{RegisterRow, Values, register_names, register_rows, statement};
 use crate::debug::{LaneMask, WordKind, words};
 use crate::ui::text;
 use crate::ui::tui::canvas::{Canvas, Span, fitted, width};
@@ -76,57 +76,53 @@ fn draw_operands(look: &Look<'_>, of: RegistersOf, canvas: &mut Canvas<'_>) -> u
     let Ok(frame) = scene.frame() else { return 0 };
     let statement = statement(scene.program(), frame.pc);
     let named = words(&statement).into_iter().filter(|(_, kind)| *kind != WordKind::Opcode);
-    let named: Vec<&str> = named.filter_map(|(range, _)| statement.get(range)).collect();
-    let wanted = Wanted { name: &|name| named.contains(&name), all_lanes: of == RegistersOf::Warp, format: None };
-    let window = 0..canvas.height();
-    let rows = |scene: &Scene<'_>| register_window(scene, &wanted, window.clone()).unwrap_or_default().rows;
-    let now = rows(&scene);
-    draw_rows(canvas, &now, &look.session.earlier().map(|scene| rows(&scene)).unwrap_or_default(), scene.focus.lane);
-    now.len()
+    let mut names: Vec<&str> = Vec::new();
+    for name in named.filter_map(|(range, _)| statement.get(range)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    draw_rows(look, of, &names, canvas)
 }
 
-/// Draws registers below each other, with what differs from `before`.
-fn draw_rows(canvas: &mut Canvas<'_>, now: &[RegisterRow], before: &[RegisterRow], lane: u32) {
-    let names = now.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(16);
-    let wide = canvas.width();
-    for (y, row) in now.iter().enumerate() {
+/// Draws registers of these names below each other, with what differs from the stop before; how many have room.
+fn draw_rows(look: &Look<'_>, of: RegistersOf, names: &[&str], canvas: &mut Canvas<'_>) -> usize {
+    let values = Values { all_lanes: of == RegistersOf::Warp, format: None };
+    let rows = |scene: &Scene<'_>| register_rows(scene, names.iter().copied(), values).unwrap_or_default();
+    let (now, before) = (rows(&look.session.scene()), look.session.earlier().map(|scene| rows(&scene)).unwrap_or_default());
+    let shown = now.len().min(canvas.height());
+    let (longest, wide) = (now.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(16), canvas.width());
+    for (y, row) in now.iter().take(shown).enumerate() {
         let was = before.iter().find(|other| other.name == row.name).filter(|other| other.value != row.value);
-        draw_row(&mut canvas.part(0, y, wide, 1), row, was, (names, lane));
+        draw_row(&mut canvas.part(0, y, wide, 1), row, was, (longest, look.session.focus.lane));
     }
+    shown
 }
 
 fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only): (RegistersOf, &str)) -> String {
     let scene = look.session.scene();
     let search = sight.search.clone();
-    let name = |name: &str| passes(name, only) && name.to_lowercase().contains(&search);
-    let wanted = Wanted { name: &name, all_lanes: of == RegistersOf::Warp, format: None };
     let focus = scene.focus;
     let title = match of {
         RegistersOf::Lane => format!("registers · lane {}", focus.lane),
         RegistersOf::Warp => format!("registers · warp {}", focus.warp),
     };
-    let columns = if of == RegistersOf::Lane { (canvas.width() / COLUMN).max(1) } else { 1 };
-    // How many there are is known only when they were counted.
-    let rows = |window| register_window(&scene, &wanted, window);
-    let count = match rows(0..0) {
-        Ok(RegisterWindow { count, .. }) => count,
+    let is_wanted = |name: &str| passes(name, only) && (search.is_empty() || name.to_lowercase().contains(&search));
+    let names = match register_names(&scene, is_wanted) {
+        Ok(names) => names,
         Err(error) => {
             canvas.say(&error.to_string());
             return title;
         }
     };
-    let lines = count.div_ceil(columns);
+    let columns = if of == RegistersOf::Lane { (canvas.width() / COLUMN).max(1) } else { 1 };
+    let lines = names.len().div_ceil(columns);
     let window = sight.window(lines, canvas.height());
-    let wide = canvas.width() / columns;
-    let mut shown = 0..0;
-    for column in 0..columns {
-        let part = column * lines + window.start..(column * lines + window.end).min((column + 1) * lines).min(count);
-        let now = rows(part.clone()).unwrap_or_default().rows;
-        let before = look.session.earlier().and_then(|scene| register_window(&scene, &wanted, part.clone()).ok()).unwrap_or_default().rows;
-        shown = if column == 0 { part.clone() } else { shown.start..part.end.max(shown.end) };
-        let height = canvas.height();
-        let part = &mut canvas.part(column * wide, 0, wide - usize::from(column + 1 < columns), height);
-        draw_rows(part, &now, &before, focus.lane);
+    let (wide, height) = (canvas.width() / columns, canvas.height());
+    for (column, part) in names.chunks(lines.max(1)).enumerate() {
+        let shown: Vec<&str> = part.iter().skip(window.start).take(window.len()).map(String::as_str).collect();
+        let gap = usize::from(column + 1 < columns);
+        draw_rows(look, of, &shown, &mut canvas.part(column * wide, 0, wide - gap, height));
     }
     let filter = match (only.strip_prefix('!'), search.as_str()) {
         (None, "") if only.is_empty() => String::new(),
@@ -134,7 +130,7 @@ fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (
         (Some(unwanted), "") => format!(" · without {unwanted}"),
         (Some(unwanted), search) => format!(" · only {search} without {unwanted}"),
     };
-    if count == 0 {
+    if names.is_empty() {
         canvas.say("no register here has such a name");
     }
     format!("{title}{filter}{}", if lines > canvas.height() { more(&window, lines) } else { String::new() })
