@@ -11,7 +11,7 @@ use ptxdbg::ui::tui::screen::Screen;
 use ptxdbg::ui::tui::theme::Theme;
 
 /// Columns and rows of a screen.
-const SIZE: (u16, u16) = (116, 36);
+const SIZE: (u16, u16) = (120, 36);
 
 #[test]
 fn the_readme_shows_real_screens() {

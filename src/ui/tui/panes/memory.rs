@@ -176,7 +176,9 @@ impl Section {
             let (x, cell) = (INDEX + 1 + index * wide, range.start + index as u64);
             let changed = before.get(index).is_some_and(|before| before != value);
             let text = fitted(value, width(value).min(wide - 2));
-            let text = format!("{:>wide$}", format!("{}{text}", if changed { "*" } else { " " }), wide = wide - 1);
+            let text = format!("{}{text}", if changed { "*" } else { " " });
+            // A value alone stands where its row begins; those of several rows stand below each other.
+            let text = if self.cells() == 1 { text } else { format!("{text:>wide$}", wide = wide - 1) };
             canvas.text(x, row.y, &text, if changed { Role::Changed } else { Role::Text });
             canvas.on_click((x, row.y, wide - 1), Target::Command(format!("last {}", self.name(cell))));
             if row.has_cursor && row.column == cell - start {
@@ -197,6 +199,7 @@ impl Section {
     fn cell_width(&self, room: usize) -> usize {
         match self.show {
             Show::Bytes => BYTE,
+            _ if self.cells() == 1 => room.max(3),
             _ if self.is_tile => cell(&self.object).min(room.max(3)),
             _ => (room / self.per_row as usize).clamp(3, cell(&self.object) + 2),
         }
