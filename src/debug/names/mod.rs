@@ -1,11 +1,8 @@
 //! From names to what they stand for, and back.
 //!
 //! [`scope`] finds what a name means where the focused thread stands; [`symbols`] names an address or an instruction; [`usage`] tells what
-//! an untyped register is used as; [`embedded()`] finds source text in the PTX.
+//! an untyped register is used as.
 
-mod embedded;
 pub mod scope;
 pub mod symbols;
 pub mod usage;
-
-pub use embedded::embedded;

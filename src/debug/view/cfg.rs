@@ -1,5 +1,6 @@
 //! `cfg`: the control flow of the focused function, with the lanes that stand in each block.
 
+use super::divergence::{Divergence, divergence};
 use super::standing::standings;
 use crate::cfg::{BlockId, ControlFlow};
 use crate::debug::focus::ThreadFilter;
@@ -29,6 +30,10 @@ pub struct BlockView {
     pub successors: Vec<usize>,
     /// The block where ways that part here meet again, by index; only of blocks with several ways out.
     pub meeting: Option<usize>,
+    /// Whether ways that part at another block meet again here.
+    pub joins: bool,
+    /// If the groups of the focused warp will stand together again here: lanes of each, the one that runs next first.
+    pub meets: Vec<u32>,
     /// Loops around it.
     pub loop_depth: u32,
     /// Whether a loop is entered here.
@@ -68,6 +73,8 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
             name: name(program, function, id, code.start),
             lines: (line(program, code.start), line(program, code.end.saturating_sub(1).max(code.start))),
             successors: successors.iter().map(|block| block.index()).collect(),
+            joins: false,
+            meets: Vec::new(),
             meeting: flow.ipdom(id).filter(|_| successors.len() > 1).map(BlockId::index),
             loop_depth: depth.unwrap_or(0),
             loop_header: flow.loops().iter().any(|each| each.header == id),
@@ -81,7 +88,8 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
     // The closing brace is an instruction of ours: a block that nothing comes to is nothing to look at.
     let is_brace = |id: BlockId, code: &std::ops::Range<u32>| id.0 > 0 && code.len() == 1 && flow.predecessors(id).is_empty();
     let end = program.functions[function.index()].code.end;
-    let blocks = flow.blocks().filter(|(id, code)| !(code.end == end && is_brace(*id, code))).map(view).collect();
+    let mut blocks: Vec<BlockView> = flow.blocks().filter(|(id, code)| !(code.end == end && is_brace(*id, code))).map(view).collect();
+    mark_joins(scene, &mut blocks);
     CfgView { function: program.functions[function.index()].name.to_string(), blocks }
 }
 
@@ -90,6 +98,20 @@ fn counts(program: &Program, tally: &Tally<'_>, flow: &ControlFlow, block: Block
     let last = Pc(code.end.saturating_sub(1));
     let taken = flow.successors(block).iter().map(|next| tally.went(program, last, Pc(flow.code(*next).start)));
     BlockCounts { entered: tally.lanes(Pc(code.start)), taken: taken.collect() }
+}
+
+/// Marks blocks where ways meet, and the one where the groups of the focused warp will.
+fn mark_joins(scene: &Scene<'_>, blocks: &mut [BlockView]) {
+    for block in 0..blocks.len() {
+        let meeting = blocks.get(block).and_then(|block| block.meeting);
+        if let Some(block) = meeting.and_then(|block| blocks.get_mut(block)) {
+            block.joins = true;
+        }
+    }
+    let Ok(Divergence { meeting: Some(pc), groups, .. }) = divergence(scene) else { return };
+    if let Some(block) = blocks.iter_mut().find(|block| block.code.contains(&pc.0)) {
+        block.meets = groups.iter().map(|group| group.lanes.count_ones()).collect();
+    }
 }
 
 fn name(program: &Program, function: FuncId, block: BlockId, start: u32) -> String {
