@@ -22,6 +22,7 @@ mod nearby;
 mod operands;
 mod select;
 mod sync;
+mod video;
 mod warp_level;
 
 use super::Linked;
@@ -250,6 +251,7 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::TestProperty { .. } => {
                 Ok(self.compute::<float::FloatingPoint>(op, group, active))
             }
+            Op::Video { .. } | Op::VideoMad { .. } | Op::VideoSimd { .. } => Ok(self.compute::<video::Video>(op, group, active)),
             Op::SetpInt { .. } | Op::SetpFloat { .. } | Op::SetInt { .. } | Op::SetFloat { .. } => {
                 Ok(self.compute::<compare::Comparison>(op, group, active))
             }
@@ -269,7 +271,7 @@ impl<O: Observer> WarpRun<'_, O> {
             | Op::IsSpace { .. }
             | Op::ActiveMask { .. } => Ok(self.moves(op, group, active)),
             Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } => self.load_store(op, group, active),
-            Op::Atomic { .. } => self.atomic(op, group, active),
+            Op::Atomic { .. } | Op::AtomicVector { .. } => self.atomic(op, group, active),
             Op::Alloca { .. } | Op::StackSave { .. } | Op::StackRestore { .. } => self.alloca(op, group, active),
             Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit => self.control(op, group, active),
             Op::Call { .. } | Op::Return { .. } => self.call(op, group, active),
