@@ -5,6 +5,8 @@
 //! ([`prompt`]) where panes have to be drawn. Panes are drawn into a buffer of cells; what differs from the buffer before goes out in one
 //! write that leaves the cursor where it was ([`terminal`]), so the editor never notices.
 //!
+//! Keys come through [`keyboard`], which makes those known that the editor does not know.
+//!
 //! | who reads keys | when | where |
 //! | --- | --- | --- |
 //! | the editor | a line is typed; keys of the key map are bound in it | [`prompt`] |
@@ -25,6 +27,7 @@ pub mod screen;
 pub mod theme;
 
 mod browse;
+mod keyboard;
 mod keys;
 mod prompt;
 mod run;
@@ -95,7 +98,7 @@ pub struct Opening {
 /// # Errors
 /// The terminal cannot be read or written.
 pub fn run(console: Console, opening: Opening) -> io::Result<()> {
-    let held = signals::hold()?;
+    let held = signals::hold(keys::stand_ins(opening.screen.keys()))?;
     let stage = Stage::new(opening.screen, Terminal::open()?);
     let session = console.shared();
     let desk = Arc::new(Desk { console: Mutex::new(console), session, stage: Mutex::new(stage) });
