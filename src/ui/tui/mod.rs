@@ -182,6 +182,8 @@ impl App {
     }
 
     fn execute(&mut self, prompt: &mut Prompt, line: &str) -> io::Result<Ended> {
+        #[cfg(debug_assertions)]
+        signals::panic_at(line);
         let flow = self.desk.console().line(line, prompt, &mut Said::new(&self.desk))?;
         self.after(flow)
     }

@@ -79,6 +79,15 @@ fn restore_on_panic() {
     }));
 }
 
+/// Panics at the line that a test names: nothing else shows what becomes of the terminal then.
+#[cfg(debug_assertions)]
+#[expect(clippy::panic, reason = "it is what is tested")]
+pub fn panic_at(line: &str) {
+    if std::env::var("PTXDBG_PANIC_AT").is_ok_and(|wanted| wanted == line) {
+        panic!("a test wants to see this");
+    }
+}
+
 /// What ends the process from outside ends it as ever, after the terminal was given back.
 fn restore_on_signals() -> io::Result<()> {
     let mut signals = Signals::new([SIGHUP, SIGTERM])?;
