@@ -1,9 +1,11 @@
 //! The panes as they are drawn: what stands in `fixtures/screens` was read and judged before it was kept.
 
-use crate::screen::{assert_screen, drawn, session, styles, text};
+use crate::screen::{assert_screen, drawn, session, styles, text, type_lines};
 use ptxdbg::debug::session::Session;
 use ptxdbg::ui::tui::keymap::KeyMap;
 use ptxdbg::ui::tui::layout::Layout;
+use ptxdbg::ui::tui::layout::shelf::SHIPPED;
+use ptxdbg::ui::tui::panes::PANES;
 use ptxdbg::ui::tui::screen::{Answer, Screen};
 use ptxdbg::ui::tui::theme::Theme;
 
@@ -126,6 +128,76 @@ fn memory() {
 }
 
 #[test]
+fn memory_as_bytes_and_as_a_tile() {
+    let session = session("debug/walk.ron", &["break 31", "continue", "stepi"]);
+    assert_pane("memory_bytes.txt", "Memory(of: Shared, show: Bytes)", &session, (90, 8));
+    assert_pane("memory_tile.txt", "Memory(of: Shared, show: Tile(8))", &session, (100, 8));
+}
+
+#[test]
+fn the_cursor_in_memory_asks_who_wrote_an_element() {
+    let session = session("debug/walk.ron", &["break 31", "continue", "stepi"]);
+    let mut screen = alone("Memory(of: Shared, show: Tile(8))", "dark");
+    let press = |screen: &mut Screen, keys: &str| {
+        let answers: Vec<Answer> = keys.split(' ').map(|key| screen.key(key.parse().unwrap())).collect();
+        drawn(screen, &session, 40, 8);
+        answers.last().unwrap().clone()
+    };
+    press(&mut screen, "Down Down Right Right");
+    assert_eq!(press(&mut screen, "Enter"), Answer::Command("last tile[10]".to_string()));
+    // Of eight elements in a row two have room: those up to the cursor.
+    assert_screen("memory_cursor.txt", &text(&drawn(&mut screen, &session, 40, 8)));
+    press(&mut screen, "Right Right Right Right Right Right Right Right");
+    assert_eq!(press(&mut screen, "Enter"), Answer::Command("last tile[15]".to_string()));
+    press(&mut screen, "End");
+    assert_eq!(press(&mut screen, "Enter"), Answer::Command("last tile[63]".to_string()));
+    // The row that names an object has no element.
+    press(&mut screen, "Home");
+    assert_eq!(press(&mut screen, "Enter"), Answer::Ignored);
+}
+
+#[test]
+fn the_cursor_on_the_timeline_goes_to_a_time() {
+    let (mut screen, session) = (alone("Timeline", "dark"), watched());
+    drawn(&mut screen, &session, 70, 3);
+    assert_eq!(screen.key("Enter".parse().unwrap()), Answer::Ignored, "the cursor is at the present");
+    for _ in 0..5 {
+        screen.key("Left".parse().unwrap());
+    }
+    assert_screen("timeline_cursor.txt", &text(&drawn(&mut screen, &session, 70, 3)));
+    let Answer::Command(line) = screen.key("Enter".parse().unwrap()) else { panic!("choosing is a command") };
+    assert!(line.starts_with("goto "), "{line}");
+    screen.key("Home".parse().unwrap());
+    drawn(&mut screen, &session, 70, 1);
+    assert_eq!(screen.key("Enter".parse().unwrap()), Answer::Command("goto 0".to_string()));
+    let mut session = watched();
+    type_lines(&mut session, &[&line]);
+    drawn(&mut screen, &session, 70, 1);
+    assert_eq!(screen.key("Enter".parse().unwrap()), Answer::Ignored, "the cursor is at the present again");
+}
+
+#[test]
+fn registers_of_the_instruction() {
+    let session = session("debug/walk.ron", &["break 36", "continue", "lane 5"]);
+    assert_pane("registers_operands.txt", "Registers(of: Warp, only: \"!%r\", operands: true)", &session, (76, 10));
+}
+
+#[test]
+fn source_where_there_is_little_room() {
+    assert_pane("source_narrow.txt", "Source", &walking(), (50, 10));
+}
+
+#[test]
+fn memory_of_parameters() {
+    assert_pane("memory_param.txt", "Memory(of: Param)", &diverged(), (60, 8));
+}
+
+#[test]
+fn registers_below_what_is_watched() {
+    assert_pane("registers_watches.txt", "Registers(of: Warp, only: \"%p\", watches: true)", &watched(), (76, 8));
+}
+
+#[test]
 fn memory_of_a_matrix() {
     assert_pane("memory_matrix.txt", "Memory(of: Global)", &session("small/looking.ron", &["stepi 20"]), (60, 9));
 }
@@ -147,12 +219,37 @@ fn watched() -> Session {
 
 #[test]
 fn every_shipped_layout_at_two_sizes() {
-    for (name, text_of_file) in ptxdbg::ui::tui::layout::shelf::SHIPPED {
+    let (walking, compiled) = (walking(), watched());
+    for (name, text_of_file) in SHIPPED {
         let layout = Layout::parse(name, text_of_file.to_string()).unwrap();
         let mut screen = Screen::new(layout, Theme::default(), KeyMap::shipped());
-        let shown = |screen: &mut Screen, size: (u16, u16)| text(&drawn(screen, &walking(), size.0, size.1));
+        screen.say("(ptxdbg) display %r18\n1: %r18 = 5");
+        let session = if matches!(*name, "source" | "tour") { &compiled } else { &walking };
+        let shown = |screen: &mut Screen, size: (u16, u16)| text(&drawn(screen, session, size.0, size.1));
         assert_screen(&format!("layout_{name}.txt"), &format!("{}\n{}", shown(&mut screen, (80, 24)), shown(&mut screen, (200, 60))));
     }
+}
+
+#[test]
+fn every_kind_of_pane_is_in_a_shipped_layout() {
+    let all: String = SHIPPED.iter().map(|(_, text)| *text).collect();
+    let missing: Vec<&str> = PANES.iter().map(|(name, _)| *name).filter(|name| !all.contains(&format!("Pane({name}"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn console() {
+    let (mut screen, session) = (alone("Console", "dark"), walking());
+    for number in 0..30 {
+        screen.say(&format!("(ptxdbg) print {number}\n{number}\n"));
+    }
+    screen.say("\x1b[1;31merror\x1b[0m: a line with colours that is too long for the pane is broken at a blank; 幅幅幅 are wide");
+    let end = drawn(&mut screen, &session, 60, 10);
+    screen.key("PageUp".parse().unwrap());
+    let back = text(&drawn(&mut screen, &session, 60, 10));
+    screen.key("Home".parse().unwrap());
+    let start = text(&drawn(&mut screen, &session, 60, 10));
+    assert_screen("console.txt", &format!("{}\n{}\n{back}\n{start}", text(&end), styles(&end)));
 }
 
 #[test]

@@ -102,6 +102,8 @@ pub enum Move {
     SearchPrevious,
     /// Sets a breakpoint on the line of the cursor, or deletes the one that is there.
     ToggleBreakpoint,
+    /// Does what there is to do about what the cursor is on.
+    Choose,
     /// Shows this pane alone, or all again.
     Zoom,
     /// A source pane shows the PTX text, or what it was made from.
@@ -154,8 +156,9 @@ impl Move {
             Move::SearchNext => "next match",
             Move::SearchPrevious => "match before",
             Move::ToggleBreakpoint => "breakpoint at the cursor",
+            Move::Choose => "go there, or who wrote it",
             Move::Zoom => "this pane alone, or all",
-            Move::OtherText => "PTX, or what it was made from",
+            Move::OtherText => "PTX, or its source",
             Move::NextLayout => "next layout",
             Move::Help => "these keys",
         }

@@ -13,6 +13,7 @@ use super::layout::{Arrangement, Layout, Placed};
 use super::panes::originals::Originals;
 use super::panes::{Look, Pane, Sight};
 use super::theme::{Role, Theme};
+use super::wrap::plain;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
 
@@ -114,9 +115,9 @@ impl Screen {
         self.typing.is_some()
     }
 
-    /// Adds what was said to the transcript.
+    /// Adds what was said to the transcript, without its colours.
     pub fn say(&mut self, text: &str) {
-        self.transcript.extend(text.lines().map(str::to_string));
+        self.transcript.extend(text.lines().map(plain));
         let surplus = self.transcript.len().saturating_sub(TRANSCRIPT_MAX);
         self.transcript.drain(..surplus);
     }
@@ -203,6 +204,7 @@ impl Screen {
                 return if passed { Answer::Changed } else { Answer::Ignored };
             }
             Move::ToggleBreakpoint => return self.toggle_breakpoint(),
+            Move::Choose => return self.choose(),
             Move::Search => self.typing = Some(String::new()),
             _ => return self.scroll(movement),
         }
@@ -220,6 +222,7 @@ impl Screen {
     }
 
     fn scroll(&mut self, movement: Move) -> Answer {
+        let stride = self.layout.panes().get(self.active).map_or(1, |pane| pane.stride());
         let Some(sight) = self.sights.get_mut(self.active) else { return Answer::Ignored };
         let far = i64::MAX / 4;
         match movement {
@@ -229,8 +232,8 @@ impl Screen {
             Move::PageDown => sight.down = sight.down.saturating_add(sight.page.max(1)),
             Move::Start => sight.down = -far,
             Move::End => sight.down = far,
-            Move::Left => sight.right = sight.right.saturating_sub(4),
-            Move::Right => sight.right = sight.right.saturating_add(4),
+            Move::Left => sight.right = sight.right.saturating_sub(stride),
+            Move::Right => sight.right = sight.right.saturating_add(stride),
             Move::Here => (sight.down, sight.right) = (0, 0),
             Move::SearchNext => sight.step = 1,
             Move::SearchPrevious => sight.step = -1,
@@ -254,6 +257,11 @@ impl Screen {
             Some((location, None)) => Answer::Command(format!("break {location}")),
             None => Answer::Ignored,
         }
+    }
+
+    fn choose(&self) -> Answer {
+        let choice = self.sights.get(self.active).and_then(|sight| sight.choice.clone());
+        choice.map_or(Answer::Ignored, Answer::Command)
     }
 
     /// A key of a text that is typed behind `/`.

@@ -59,16 +59,30 @@ fn size(block: &BlockView, shape: Shape) -> Size {
     }
 }
 
-/// `$L__BB0_2 32-35`
+/// `↻ BB0_2 32-35`; `⋈` before a block where ways meet again.
 fn label(block: &BlockView) -> String {
     let lines = if block.lines.0 == block.lines.1 { block.lines.0.to_string() } else { format!("{}-{}", block.lines.0, block.lines.1) };
-    let name = if width(&block.name) > NAME_MAX { fitted(&block.name, NAME_MAX) } else { block.name.clone() };
+    let name = short_name(block);
+    let name = if width(name) > NAME_MAX { fitted(name, NAME_MAX) } else { name.to_string() };
     let head = if block.loop_header { "↻ " } else { "" };
-    format!("{head}{name} {lines}")
+    let joins = if block.joins { "⋈ " } else { "" };
+    format!("{head}{joins}{name} {lines}")
 }
 
-/// `▶ 11 lanes +64`: lanes of the focused warp, and threads of others.
+/// `BB0_2`: what compilers put before every label says nothing.
+fn short_name(block: &BlockView) -> &str {
+    block.name.strip_prefix("$L__").unwrap_or(&block.name)
+}
+
+/// `▶ 11 lanes +64`: lanes of the focused warp, and threads of others; `⋈ 11+21` where groups of the warp will stand together again.
 fn crowd(block: &BlockView) -> String {
+    let meets: Vec<String> = block.meets.iter().map(u32::to_string).collect();
+    let meets = if meets.is_empty() { String::new() } else { format!("⋈ {}", meets.join("+")) };
+    let parts = [standing(block), meets];
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+fn standing(block: &BlockView) -> String {
     let own = block.lanes.count_ones();
     let others = block.threads - own;
     let mark = if block.focused { "▶ " } else { "" };
@@ -240,7 +254,7 @@ fn list(look: &Look<'_>, view: &CfgView, sight: &mut Sight, canvas: &mut Canvas<
         canvas.text(0, y, if block.focused { "▶" } else { " " }, Role::Lanes);
         let x = canvas.text(1, y, &fitted(&indented(block), names), Role::Name);
         let target = |to: &usize| {
-            let name = view.blocks.get(*to).map_or("?", |block| block.name.as_str());
+            let name = view.blocks.get(*to).map_or("?", short_name);
             if *to <= index { format!("↑{name}") } else { name.to_string() }
         };
         let targets: Vec<String> = block.successors.iter().map(target).collect();

@@ -4,6 +4,7 @@
 //! its cursor is, what was searched for.
 
 mod cfg;
+mod code;
 mod memory;
 pub mod originals;
 mod prose;
@@ -15,7 +16,9 @@ mod warps;
 
 use serde::{Deserialize, Serialize};
 
+use memory::Show;
 use originals::Originals;
+use registers::Pinned;
 
 use super::canvas::{Canvas, Target};
 use super::keymap::KeyMap;
@@ -41,6 +44,12 @@ pub enum Pane {
         /// Only those whose name contains this.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         only: String,
+        /// With the displays above them.
+        #[serde(default, skip_serializing_if = "is_false")]
+        watches: bool,
+        /// With those of the present instruction above them.
+        #[serde(default, skip_serializing_if = "is_false")]
+        operands: bool,
     },
     /// What every warp of the focused block does, and the blocks of the grid.
     Warps,
@@ -54,6 +63,9 @@ pub enum Pane {
         /// Only those whose name contains this.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         only: String,
+        /// As elements, bytes, or rows of a tile.
+        #[serde(default, skip_serializing_if = "Show::is_default")]
+        show: Show,
     },
     /// Calls.
     Stack,
@@ -131,6 +143,8 @@ pub struct Sight {
     pub search: String,
     /// A step to the next place with it, or to the one before, that is to be made.
     pub step: i64,
+    /// The line that is executed when what the cursor is on is chosen.
+    pub choice: Option<String>,
     /// The location of the cursor, for commands, and the breakpoint that is there.
     pub cursor: Option<(String, Option<u32>)>,
     /// A source pane shows the other text: what the PTX was made from instead of the PTX, or the other way round.
@@ -163,6 +177,10 @@ impl Sight {
     }
 }
 
+fn is_false(option: &bool) -> bool {
+    !option
+}
+
 fn signed(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX / 2).min(i64::MAX / 2)
 }
@@ -174,7 +192,12 @@ fn unsigned(number: i64) -> usize {
 impl Pane {
     /// Whether it shows by itself where the focused thread stands.
     pub fn follows(&self) -> bool {
-        matches!(self, Pane::Source | Pane::Original | Pane::Cfg)
+        matches!(self, Pane::Source | Pane::Original | Pane::Cfg | Pane::Timeline)
+    }
+
+    /// Columns that a key to the left or to the right moves.
+    pub fn stride(&self) -> i64 {
+        if matches!(self, Pane::Memory { .. } | Pane::Timeline) { 1 } else { 4 }
     }
 
     /// Draws the pane; the title that stands above it.
@@ -183,15 +206,17 @@ impl Pane {
             Pane::Source => source::draw(look, sight, canvas, false),
             Pane::Original => source::draw(look, sight, canvas, true),
             Pane::Cfg => cfg::draw(look, sight, canvas),
-            Pane::Registers { of, only } => registers::draw(look, sight, canvas, (*of, only)),
-            Pane::Memory { of, only } => memory::draw(look, sight, canvas, (*of, only)),
+            Pane::Registers { of, only, watches, operands } => {
+                registers::draw(look, sight, canvas, (*of, only), Pinned { watches: *watches, operands: *operands })
+            }
+            Pane::Memory { of, only, show } => memory::draw(look, sight, canvas, (*of, only, *show)),
             Pane::Warps => warps::draw(look, sight, canvas),
             Pane::Sync => table::sync(look, sight, canvas),
             Pane::Stack => table::stack(look, sight, canvas),
             Pane::Locals => table::locals(look, sight, canvas),
             Pane::Watches => table::watches(look, sight, canvas),
             Pane::Breakpoints => table::breakpoints(look, sight, canvas),
-            Pane::Timeline => timeline::draw(look, canvas),
+            Pane::Timeline => timeline::draw(look, sight, canvas),
             Pane::Console => prose::console(look, sight, canvas),
             Pane::Help => prose::help(look, sight, canvas),
             Pane::Findings => prose::findings(look, sight, canvas),

@@ -1,12 +1,13 @@
 //! The source pane: the PTX text, or the text it was made from, with breakpoints, and for every line which lanes of the focused warp
 //! and which other warps stand there.
 
+use super::code::{self, Colouring};
 use super::{Look, Sight};
 use crate::base::SourceFile;
+use crate::debug::LaneMask;
 use crate::debug::scene::Scene;
 use crate::debug::view::{CodeText, LineCrowd, crowds, current_line, original_line, ranges};
-use crate::debug::{LaneMask, WordKind, words};
-use crate::ui::tui::canvas::{Canvas, Target, fitted};
+use crate::ui::tui::canvas::{Canvas, Span, Target, fitted};
 use crate::ui::tui::theme::Role;
 
 /// Columns of the lane bar, one a lane.
@@ -15,8 +16,6 @@ const LANES: usize = 32;
 const TEXT_MIN: usize = 24;
 /// Columns that name the other warps on a line.
 const OTHERS: usize = 7;
-/// Blanks that a tab stands for.
-const TAB: &str = "    ";
 
 /// Which columns there is room for.
 struct Columns {
@@ -50,11 +49,14 @@ struct Shown<'a> {
 pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, original: bool) -> String {
     let scene = look.session.scene();
     let shown = if original == sight.other_text { Ok(ptx(look, &scene)) } else { original_text(look, &scene) };
-    sight.cursor = None;
+    (sight.cursor, sight.choice) = (None, None);
     match shown {
         Ok(shown) => {
             draw_text(look, &shown, sight, canvas);
-            format!("{} · {}", shown.source.short_name(), thread(look))
+            match original {
+                true => format!("{}:{}", shown.source.short_name(), shown.here),
+                false => format!("{} · {}", shown.source.short_name(), thread(look)),
+            }
         }
         Err(message) => {
             canvas.say(&message);
@@ -85,14 +87,17 @@ fn draw_text(look: &Look<'_>, shown: &Shown<'_>, sight: &mut Sight, canvas: &mut
     let first = line_number(window.start);
     let crowds = crowds(&scene, &look.session.breakpoints, text, first..line_number(window.end));
     let columns = Columns::new(canvas.width(), source.line_count(), scene.extents().warps() < 2);
+    let mut colouring = Colouring::new(source, first, matches!(text, CodeText::Ptx(_)));
     for (y, (number, crowd)) in (first..).zip(&crowds).enumerate() {
         // What is made clickable later wins: lanes, and the gutter.
         canvas.row_target(y, look.number, i64::from(number) - 1 - here as i64);
-        line(canvas, (y, number), (source.line(number), text), crowd, (&columns, scene.focus.lane, sight.right));
+        let coloured = colouring.line(source.line(number));
+        line(canvas, (y, number), &coloured, crowd, (&columns, scene.focus.lane, sight.right));
         let row = number as usize - 1;
         if row == cursor {
             sight.cursor = Some((format!("{}:{number}", source.short_name()), crowd.mark.map(|mark| mark.number)));
             if row != here {
+                sight.choice = Some(format!("advance {}:{number}", source.short_name()));
                 canvas.tint(y, Role::Cursor);
                 canvas.text(1, y, "›", Role::Cursor);
             }
@@ -119,7 +124,7 @@ fn line_number(index: usize) -> u32 {
 fn line(
     canvas: &mut Canvas<'_>,
     (y, number): (usize, u32),
-    (text, kind): (&str, CodeText),
+    text: &[Span],
     crowd: &LineCrowd,
     (columns, lane, right): (&Columns, u32, i64),
 ) {
@@ -148,13 +153,7 @@ fn line(
     }
     let width = canvas.width().saturating_sub(x);
     let skipped = usize::try_from(right).unwrap_or(0);
-    match kind {
-        CodeText::Ptx(_) => code(&mut canvas.part(x, y, width, 1), text, skipped),
-        CodeText::Original(_) => {
-            let shown: String = text.replace('\t', TAB).chars().skip(skipped).collect();
-            canvas.text(x, y, &shown, Role::Text);
-        }
-    }
+    code::draw(&mut canvas.part(x, y, width, 1), text, skipped);
     if crowd.focused {
         canvas.tint(y, Role::Focused);
     }
@@ -180,33 +179,6 @@ fn lane_bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), crowd: &LineCrowd, 
             canvas.on_click((x + lane as usize, y, 1), Target::Command(format!("lane {lane}")));
         }
     }
-}
-
-/// A line of PTX in colours.
-fn code(canvas: &mut Canvas<'_>, text: &str, skipped: usize) {
-    let role = |kind| match kind {
-        WordKind::Opcode => Role::Opcode,
-        WordKind::Register => Role::Register,
-        WordKind::Name => Role::Name,
-        WordKind::Number => Role::Number,
-        WordKind::Directive => Role::Directive,
-        WordKind::Comment => Role::Comment,
-        WordKind::Sign => Role::Text,
-    };
-    let (mut x, mut end) = (0, 0);
-    let mut left = skipped;
-    let mut put = |canvas: &mut Canvas<'_>, text: &str, role| {
-        let text: String = text.replace('\t', TAB);
-        let shown: String = text.chars().skip(left).collect();
-        left = left.saturating_sub(text.chars().count());
-        x = canvas.text(x, 0, &shown, role);
-    };
-    for (range, kind) in words(text) {
-        put(canvas, text.get(end..range.start).unwrap_or_default(), Role::Text);
-        end = range.end;
-        put(canvas, text.get(range).unwrap_or_default(), role(kind));
-    }
-    put(canvas, text.get(end..).unwrap_or_default(), Role::Text);
 }
 
 /// A click beside a line with code sets a breakpoint there, or deletes the one that is there.
