@@ -37,7 +37,7 @@ pub use digest::Digest;
 pub use event::{AccessEvent, AccessKind, Issue, Observer, Unobserved};
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
-pub use launch::{LaunchConfig, LaunchError, Linked, Schedule};
+pub use launch::{Account, LaunchConfig, LaunchError, Linked, Schedule};
 pub use memory::{Allocation, OutOfMemory, Region};
 pub use registers::{FrameBase, Registers};
 pub use schedule::Cursor;
@@ -76,7 +76,7 @@ impl Machine {
     pub fn new(device: Device, config: LaunchConfig) -> Result<Self, LaunchError> {
         let linked = Arc::new(Linked::new(&device, config)?);
         let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
-        let coverage = linked.config.coverage.then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
+        let coverage = (linked.config.account != Account::Nothing).then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
         Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick, thread_instructions: 0, coverage })
     }
 

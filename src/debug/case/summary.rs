@@ -1,9 +1,12 @@
 //! What a run came to: its launches, and the first elements of every buffer.
 
+use std::collections::BTreeSet;
+
 use super::fault::Fault;
 use super::run::{CaseRun, LaunchRun, RunError};
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::Device;
+use crate::program::Pc;
 
 /// Elements of a buffer that are shown.
 const ELEMENTS_SHOWN: u64 = 8;
@@ -17,6 +20,8 @@ pub struct Summary {
     pub fault: Option<Fault>,
     /// Its buffers.
     pub buffers: Vec<BufferHead>,
+    /// The instructions that were executed.
+    pub executed: BTreeSet<Pc>,
 }
 
 /// The start of a buffer.
@@ -39,7 +44,7 @@ pub struct BufferHead {
 pub fn summarize(case: &Case, run: CaseRun) -> Result<Summary, RunError> {
     let heads = case.buffers.iter().zip(&run.addresses).map(|(buffer, address)| head(run.device.as_ref(), buffer, *address));
     let buffers = heads.collect::<Result<_, _>>()?;
-    Ok(Summary { launches: run.launches, fault: run.fault, buffers })
+    Ok(Summary { launches: run.launches, fault: run.fault, buffers, executed: run.executed })
 }
 
 fn head(device: Option<&Device>, buffer: &PlannedBuffer, address: u64) -> Result<BufferHead, RunError> {
