@@ -18,6 +18,7 @@ mod lanes;
 mod launch;
 mod memory;
 mod registers;
+mod runtime;
 mod schedule;
 mod snapshot;
 mod special;
@@ -37,6 +38,7 @@ pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
 pub use launch::{LaunchConfig, LaunchError, Linked, Schedule};
 pub use memory::{Allocation, OutOfMemory, Region};
 pub use registers::{FrameBase, Registers};
+pub use runtime::Printed;
 pub use schedule::Cursor;
 pub use special::thread_index;
 pub use stuck::lane_list;
@@ -68,7 +70,10 @@ impl Machine {
     ///
     /// # Errors
     /// If the launch does not fit the kernel or the hardware's limits.
-    pub fn new(device: Device, config: LaunchConfig) -> Result<Self, LaunchError> {
+    pub fn new(mut device: Device, config: LaunchConfig) -> Result<Self, LaunchError> {
+        if config.cooperative {
+            device.place_workspace();
+        }
         let linked = Arc::new(Linked::new(&device, config)?);
         let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
         Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick, thread_instructions: 0 })
