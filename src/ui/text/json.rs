@@ -84,6 +84,8 @@ pub fn summary(summary: &Summary) -> String {
         "kind": "run",
         "launches": summary.launches.iter().map(launch).collect::<Vec<_>>(),
         "fault": summary.fault.as_ref().map(fault),
+        "printed": summary.printed,
+        "printed_lost": summary.printed_lost,
         "buffers": summary.buffers.iter().map(buffer).collect::<Vec<_>>(),
     }))
 }
@@ -105,6 +107,7 @@ fn failure(failure: &Failure) -> Value {
         Failure::Fault(found) => json!({ "kind": "fault", "fault": fault(found) }),
         Failure::NoFinding { kernel, expected } => json!({ "kind": "no_finding", "kernel": kernel, "expected": expected }),
         Failure::WrongLine { fault: found, expected } => json!({ "kind": "wrong_line", "fault": fault(found), "expected_line": expected }),
+        Failure::Printed { line, value, expected } => json!({ "kind": "printed", "line": line, "value": value, "expected": expected }),
         Failure::NotJudged { reason } => json!({ "kind": "not_judged", "reason": reason }),
     }
 }
