@@ -23,6 +23,7 @@ use ptxdbg::ui::files;
 #[cfg(feature = "tui")]
 use ptxdbg::ui::repl;
 use ptxdbg::ui::script::Script;
+use ptxdbg::ui::terminal_kind::moves_the_cursor;
 use ptxdbg::ui::text::{self, Style};
 #[cfg(feature = "tui")]
 use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::shelf::Shelf, screen::Screen};
@@ -218,8 +219,7 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
 
 /// Whether the terminal can show the screen, and the user wants it.
 fn can_show_screen(args: &Args) -> bool {
-    let kind = std::env::var("TERM").unwrap_or_default();
-    cfg!(feature = "tui") && !args.plain && !["", "dumb", "cons25", "emacs"].contains(&kind.as_str())
+    cfg!(feature = "tui") && !args.plain && moves_the_cursor()
 }
 
 /// The colours that were asked for, if there are to be any.
@@ -302,7 +302,7 @@ fn style(args: &Args, is_terminal: bool) -> Style {
     let color = match args.color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => is_terminal && !no_color,
+        Color::Auto => is_terminal && !no_color && moves_the_cursor(),
     };
     match args.format {
         Format::Human => Style::Human { color },
