@@ -46,7 +46,7 @@ enum Failure {
     /// Nothing could be run.
     Open(OpenError),
     /// A file of the user's own is not what such a file holds.
-    File(Sources, Diagnostic),
+    File(Box<(Sources, Diagnostic)>),
     /// The reader of standard output has gone: there is nobody to tell.
     Silent,
 }
@@ -249,7 +249,7 @@ fn keys(args: &Args) -> Result<KeyMap, Failure> {
     match KeyMap::parse(&path.display().to_string(), text) {
         Ok(own) => Ok(shipped.with(own)),
         Err(LayoutError::Unreadable(message)) => Err(Failure::Message(message)),
-        Err(LayoutError::Wrong(wrong)) => Err(Failure::File(wrong.0, wrong.1)),
+        Err(LayoutError::Wrong(wrong)) => Err(Failure::File(wrong)),
     }
 }
 
@@ -317,7 +317,7 @@ fn complain(failure: &Failure, args: &Args) -> Status {
         Failure::Silent => return Status::Unusable,
         Failure::Message(message) | Failure::Open(OpenError::File(message)) => (format!("ptxdbg: {message}\n"), Status::Unusable),
         Failure::Open(OpenError::Module(module)) => (text::diagnostics(&module.sources, &module.diagnostics, style), Status::Wrong),
-        Failure::File(sources, error) => (text::diagnostics(sources, std::slice::from_ref(error), style), Status::Unusable),
+        Failure::File(wrong) => (text::diagnostics(&wrong.0, std::slice::from_ref(&wrong.1), style), Status::Unusable),
         Failure::Open(OpenError::Launch(sources, errors)) => (text::diagnostics(sources, errors, style), Status::Unusable),
     };
     // If nobody listens there, the exit status still tells.

@@ -158,7 +158,7 @@ fn no_line_panics_and_time_stays_true() {
             done += u32::from(matches!(flow, Flow::On));
         }
         assert!(done > 200, "{file}: only {done} lines made sense");
-        assert_replays(console.session(), file);
+        assert_replays(&console.session(), file);
     }
 }
 

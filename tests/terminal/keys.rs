@@ -98,10 +98,8 @@ fn each_key_of_a_command_executes_it_while_browsing() {
 /// What has to be pressed before a movement shows.
 fn before(movement: Move) -> &'static str {
     match movement {
-        Move::Up | Move::PageUp | Move::Here | Move::Start => "\x1b[B",
+        Move::Up | Move::PageUp | Move::Here | Move::Start | Move::Choose => "\x1b[B",
         Move::Left => "\x1b[C",
-        // A register, to be asked who wrote it.
-        Move::Choose => "\t\x1b[B",
         Move::SearchNext | Move::SearchPrevious => "/add\r",
         _ => "",
     }
