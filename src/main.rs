@@ -24,6 +24,7 @@ use ptxdbg::ui::files;
 #[cfg(feature = "tui")]
 use ptxdbg::ui::repl;
 use ptxdbg::ui::script::Script;
+use ptxdbg::ui::terminal_kind::moves_the_cursor;
 use ptxdbg::ui::text::{self, Style};
 #[cfg(feature = "tui")]
 use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::shelf::Shelf, screen::Screen};
@@ -46,7 +47,7 @@ enum Failure {
     /// Nothing could be run.
     Open(OpenError),
     /// A file of the user's own is not what such a file holds.
-    File(Sources, Diagnostic),
+    File(Box<(Sources, Diagnostic)>),
     /// The reader of standard output has gone: there is nobody to tell.
     Silent,
 }
@@ -225,8 +226,7 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
 
 /// Whether the terminal can show the screen, and the user wants it.
 fn can_show_screen(args: &Args) -> bool {
-    let kind = std::env::var("TERM").unwrap_or_default();
-    cfg!(feature = "tui") && !args.plain && !["", "dumb", "cons25", "emacs"].contains(&kind.as_str())
+    cfg!(feature = "tui") && !args.plain && moves_the_cursor()
 }
 
 /// The colours that were asked for, if there are to be any.
@@ -256,7 +256,7 @@ fn keys(args: &Args) -> Result<KeyMap, Failure> {
     match KeyMap::parse(&path.display().to_string(), text) {
         Ok(own) => Ok(shipped.with(own)),
         Err(LayoutError::Unreadable(message)) => Err(Failure::Message(message)),
-        Err(LayoutError::Wrong(wrong)) => Err(Failure::File(wrong.0, wrong.1)),
+        Err(LayoutError::Wrong(wrong)) => Err(Failure::File(wrong)),
     }
 }
 
@@ -309,7 +309,7 @@ fn style(args: &Args, is_terminal: bool) -> Style {
     let color = match args.color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => is_terminal && !no_color,
+        Color::Auto => is_terminal && !no_color && moves_the_cursor(),
     };
     match args.format {
         Format::Human => Style::Human { color },
@@ -324,7 +324,7 @@ fn complain(failure: &Failure, args: &Args) -> Status {
         Failure::Silent => return Status::Unusable,
         Failure::Message(message) | Failure::Open(OpenError::File(message)) => (format!("ptxdbg: {message}\n"), Status::Unusable),
         Failure::Open(OpenError::Module(module)) => (text::diagnostics(&module.sources, &module.diagnostics, style), Status::Wrong),
-        Failure::File(sources, error) => (text::diagnostics(sources, std::slice::from_ref(error), style), Status::Unusable),
+        Failure::File(wrong) => (text::diagnostics(&wrong.0, std::slice::from_ref(&wrong.1), style), Status::Unusable),
         Failure::Open(OpenError::Launch(sources, errors)) => (text::diagnostics(sources, errors, style), Status::Unusable),
     };
     // If nobody listens there, the exit status still tells.

@@ -207,5 +207,5 @@ fn lines_of_a_command_that_takes_several_are_asked_for() {
     pty.send("print 6 * 7\rend\r");
     pty.wait_for_line(&prompt(0));
     pty.send("continue\r");
-    pty.wait("the commands' answer", |screen| screen.contents().contains("\n42\n"));
+    pty.wait("the commands' answer", |screen| screen.contents().contains("\n6 * 7 = 42\n"));
 }

@@ -57,46 +57,48 @@ fn commands() -> Vec<(KeyPress, String)> {
     KeyMap::shipped().iter().filter_map(command).collect()
 }
 
-/// Presses the key of each command; each must be echoed behind a line that says which key it is.
+/// The debugger inside the loop, where every command has something to do.
+fn stepped() -> Pty {
+    let pty = Pty::debugger(&["--launch", "fixtures/debug/walk.ron", "--yes", "-e", "stepi 4"]);
+    pty.wait_for_line("(ptxdbg block 0,0,0 warp 0 lane 1 t=4) ");
+    pty
+}
+
+/// Presses the key of each command; each must be echoed and done.
 #[test]
 fn each_key_of_a_command_executes_it_at_the_prompt() {
-    let mut pty = opened(&["--launch", "fixtures/debug/walk.ron", "--yes"]);
-    pty.send("stepi 4\r");
-    pty.wait_for_line(&prompt(4));
+    let mut pty = stepped();
     for (press, line) in commands() {
         assert!(!press.is_for_editing());
-        pty.send(&format!("echo behind {press}\r"));
-        pty.wait("the echo", |screen| screen.contents().contains(&format!("\nbehind {press}\n")));
+        let before = pty.written().len();
         pty.send(&sent(press));
-        pty.wait(&format!("{press}: {line}"), |screen| {
-            let contents = screen.contents();
-            let behind = contents.rsplit_once(&format!("\nbehind {press}\n")).map_or("", |(_, behind)| behind);
-            behind.lines().any(|row| row.ends_with(&format!(") {line}"))) && behind.trim_end().ends_with(')')
+        let echo = format!(") {line}");
+        pty.wait_written(&format!("{press}: {line}"), before, echo.as_bytes());
+        pty.wait("the prompt", |screen| {
+            let (row, column) = screen.cursor_position();
+            let last = &rows(screen)[usize::from(row)];
+            last.starts_with("(ptxdbg ") && last.ends_with(')') && usize::from(column) == last.len() + 1
         });
     }
 }
 
 #[test]
 fn each_key_of_a_command_executes_it_while_browsing() {
-    let mut pty = opened(&["--launch", "fixtures/debug/walk.ron", "--yes", "-e", "stepi 4"]);
+    let mut pty = stepped();
     pty.send(F2);
     pty.wait_for("q back to the prompt");
     for (press, line) in commands() {
-        // What stood there before is out of sight when the command is there.
         let before = pty.written().len();
         pty.send(&sent(press));
-        pty.wait(&format!("{press}: {line}"), |screen| {
-            screen.contents().contains(&format!(") {line}\n")) || screen.contents().contains(&line)
-        });
-        let echoed = format!(") {line}");
-        pty.wait_written(&format!("{press}: {line}"), before, echoed.as_bytes());
+        let echo = format!(") {line}");
+        pty.wait_written(&format!("{press}: {line}"), before, echo.as_bytes());
     }
 }
 
 /// What has to be pressed before a movement shows.
 fn before(movement: Move) -> &'static str {
     match movement {
-        Move::Up | Move::PageUp | Move::Here | Move::Start => "\x1b[B",
+        Move::Up | Move::PageUp | Move::Here | Move::Start | Move::Choose => "\x1b[B",
         Move::Left => "\x1b[C",
         Move::SearchNext | Move::SearchPrevious => "/add\r",
         _ => "",

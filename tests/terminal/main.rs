@@ -54,12 +54,3 @@ fn pane_rows(screen: &vt100::Screen) -> Vec<String> {
     let below = (rows.len() / 3).clamp(6, 14);
     rows[..rows.len().saturating_sub(below)].to_vec()
 }
-
-/// The panes as they have to be at a size: those of a debugger that was started there.
-fn panes_at(columns: u16, rows: u16, line: &str) -> Vec<String> {
-    let mut fresh = Pty::sized(WALK, columns, rows);
-    fresh.wait_for(prompt(0).trim_end());
-    fresh.send(line);
-    fresh.wait_for(&format!("{}{line}", prompt(0)));
-    panes(&fresh)
-}

@@ -1,7 +1,7 @@
 //! Editing a line: history, completion, hints.
 
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ use super::running::Watch;
 use crate::command::complete::{KnownNames, complete, hint};
 use crate::debug::session::Pace;
 use crate::ui::console::Front;
+use crate::ui::terminal_kind::moves_the_cursor;
 use crate::ui::{files, interrupt};
 
 /// Lines that the history file keeps.
@@ -121,6 +122,9 @@ impl LineEditor {
 
     /// Reads a line that begins as what stands before and behind the cursor.
     pub fn read(&mut self, prompt: &str, begun: (&str, &str)) -> io::Result<Line> {
+        if !moves_the_cursor() {
+            return typed(prompt);
+        }
         let styled = if self.color { format!("\x1b[1m{prompt}\x1b[0m") } else { prompt.to_string() };
         match self.editor.readline_with_initial(&(prompt, styled), begun) {
             Ok(line) => Ok(Line::Typed(line)),
@@ -137,6 +141,16 @@ impl LineEditor {
         let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
         let _ = made.map_err(ReadlineError::from).and_then(|()| self.editor.append_history(path));
     }
+}
+
+/// Reads a line where nothing can be edited.
+fn typed(prompt: &str) -> io::Result<Line> {
+    let mut out = io::stdout();
+    write!(out, "{prompt}")?;
+    out.flush()?;
+    let mut line = String::new();
+    let length = io::stdin().read_line(&mut line)?;
+    Ok(if length == 0 { Line::End } else { Line::Typed(line.trim_end_matches(['\r', '\n']).to_string()) })
 }
 
 impl Front for LineEditor {

@@ -198,7 +198,7 @@ impl Front for Asking<'_> {
 
     fn confirm(&mut self, question: &str, _: &mut dyn Write) -> io::Result<Option<bool>> {
         loop {
-            let press = self.key(&format!(" {question}; go on? (y or n)"))?;
+            let press = self.key(&format!(" (y or n) {question}; go on?"))?;
             match press.key {
                 Key::Char('y') => return Ok(Some(true)),
                 Key::Char('n' | 'q') | Key::Named(Named::Escape) => return Ok(Some(false)),
