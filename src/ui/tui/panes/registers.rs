@@ -1,6 +1,7 @@
 //! The registers pane: what the focused lane holds, or in a row for each register what all lanes of the warp hold.
 //!
-//! Above them may stand the displays, which are pinned. A value that is another than at the stop before has a `*` before it, and tells what it was if there is room.
+//! Above them may stand the displays and the operands of the present instruction, which are pinned. A value that is another than at
+//! the stop before has a `*` before it, and tells what it was if there is room.
 
 use super::{Look, RegistersOf, Sight, more};
 use crate::command::display;
