@@ -156,6 +156,7 @@ fn one_warp(kernel: u32, out: u64) -> LaunchConfig {
         schedule: Schedule::InOrder,
         seed: 0,
         start: 0,
+        coverage: false,
     }
 }
 

@@ -229,7 +229,8 @@ fn space_of(scene: &Scene<'_>, pc: Pc) -> Option<Space> {
         | Op::LoadVector { access, .. }
         | Op::Store { access, .. }
         | Op::StoreVector { access, .. }
-        | Op::Atomic { access, .. } => Some(access.space),
+        | Op::Atomic { access, .. }
+        | Op::AtomicVector { access, .. } => Some(access.space),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@
 
 use super::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, DotFn, FloatBinary, FloatTernary, FloatUnary, IntBinary, IntTernary,
-    IntUnary, ReduxFn, Shift, ShuffleMode, TestProperty, VoteMode,
+    IntUnary, ReduxFn, Shift, ShuffleMode, TestProperty, VideoFn, VoteMode,
 };
 
 /// The operation family a row decodes to, with the function that the row fixes. Types and modifiers come from the words.
@@ -41,6 +41,15 @@ pub enum Decode {
     FloatTernary(FloatTernary),
     TestProperty(TestProperty),
 
+    /// A scalar video instruction; `.clamp` and `.wrap`, and the comparison, come from the words.
+    Video(VideoFn),
+    VideoShift(Shift),
+    VideoSet,
+    VideoMad,
+    /// The same of 2 halves or 4 bytes.
+    VideoSimd(VideoFn, u8),
+    VideoSimdSet(u8),
+
     Setp,
     Set,
     Select,
@@ -59,6 +68,9 @@ pub enum Decode {
     Store,
     Atomic(AtomicFn),
     Reduction(AtomicFn),
+    /// Of vectors of floats; `.add .min .max` come from the words.
+    AtomicVector,
+    ReductionVector,
     Fence,
     MemBar,
     Alloca,

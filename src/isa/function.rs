@@ -79,10 +79,10 @@ pub enum FloatBinary {
     Min, Max, MinNan, MaxNan, MinXorSign, MaxXorSign, MinNanXorSign, MaxNanXorSign,
 }
 
-/// Three floats in, one of the same type out.
+/// Three floats in, one of the same type out. `Oob` gives zero where a factor is the NaN that marks what is out of bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
-pub enum FloatTernary { Fma, FmaRelu }
+pub enum FloatTernary { Fma, FmaRelu, FmaOob, FmaOobRelu }
 
 /// Property asked by `testp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -11,6 +11,7 @@ mod special;
 mod suggest;
 pub mod table;
 mod types;
+mod video;
 
 pub use decode::Decode;
 pub use form::{Form, OperandForm, OperandType, Role, Row, Slot, Word, agrees};
@@ -19,3 +20,4 @@ pub use matcher::{MatchError, Matched, match_words};
 pub use special::{SPECIAL_REGISTERS, SpecialKind, SpecialRegister, special_register};
 pub use suggest::nearest;
 pub use types::*;
+pub use video::*;

@@ -120,6 +120,7 @@ impl Flow<'_> {
             | Op::Store { access, address, .. }
             | Op::StoreVector { access, address, .. }
             | Op::Atomic { access, address, .. }
+            | Op::AtomicVector { access, address, .. }
                 if reaches_global(access.space) =>
             {
                 match address.base {
@@ -151,7 +152,7 @@ fn reaches_global(space: Space) -> bool {
 
 /// The element type that a memory instruction names: the last type among its words, `f32` of `ld.global.v4.f32`.
 fn pointed_element(program: &Program, pc: Pc, inst: &Inst) -> Option<Element> {
-    let memory = matches!(inst.op, Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } | Op::Atomic { .. });
+    let memory = matches!(inst.op, Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } | Op::Atomic { .. } | Op::AtomicVector { .. });
     let text = program.text(pc);
     let opcode = text.split_whitespace().find(|word| !word.starts_with('@')).filter(|_| memory)?;
     let word = opcode.rsplit('.').find(|word| ScalarType::from_word(word).is_some())?;

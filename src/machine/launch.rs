@@ -1,5 +1,6 @@
 //! How a grid is launched, and what is worked out once for the whole launch.
 
+use super::coverage::Writes;
 use super::lanes::{LANES, PerLane};
 use super::special::Fixed;
 use super::{Device, Tick};
@@ -41,6 +42,8 @@ pub struct LaunchConfig {
     pub seed: u64,
     /// The tick of its first instruction: later launches of a case go on counting where the one before ended.
     pub start: Tick,
+    /// Whether what runs is counted, and what is written is marked, for a debugger to show.
+    pub coverage: bool,
 }
 
 /// Why a launch is refused.
@@ -104,6 +107,8 @@ pub struct Linked {
     pub blocks: u64,
     /// Blocks on the machine at once at most.
     pub resident: u64,
+    /// What each instruction writes, if the launch keeps its coverage.
+    pub writes: Option<Writes>,
     /// Which vector instructions the host has.
     pub(super) simd: pulp::Arch,
 }
@@ -128,6 +133,7 @@ impl Linked {
             shared_bytes,
             blocks,
             resident,
+            writes: config.coverage.then(|| Writes::new(program)),
             simd: pulp::Arch::new(),
             config,
         })

@@ -9,6 +9,7 @@
 
 mod barrier;
 mod block;
+mod coverage;
 mod device;
 mod digest;
 mod event;
@@ -24,11 +25,13 @@ mod special;
 mod stuck;
 mod trap;
 mod warp;
+mod written;
 
 use std::sync::Arc;
 
 pub use barrier::{BARRIERS, Ballot, Barrier};
 pub use block::Block;
+pub use coverage::{Coverage, Tally};
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
 pub use event::{AccessEvent, AccessKind, Issue, Observer, Unobserved};
@@ -42,6 +45,7 @@ pub use special::thread_index;
 pub use stuck::lane_list;
 pub use trap::{Place, Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
 pub use warp::{CallFrame, CallStack, GroupState, LaneGroup, Warp, frames};
+pub use written::Written;
 
 use crate::program::Program;
 
@@ -61,6 +65,7 @@ pub struct Machine {
     pub(crate) cursor: Cursor,
     tick: Tick,
     thread_instructions: u64,
+    coverage: Option<triomphe::Arc<Coverage>>,
 }
 
 impl Machine {
@@ -71,7 +76,8 @@ impl Machine {
     pub fn new(device: Device, config: LaunchConfig) -> Result<Self, LaunchError> {
         let linked = Arc::new(Linked::new(&device, config)?);
         let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
-        Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick, thread_instructions: 0 })
+        let coverage = linked.config.coverage.then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
+        Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick, thread_instructions: 0, coverage })
     }
 
     /// The program that runs.
@@ -92,6 +98,11 @@ impl Machine {
     /// Instructions executed by single threads since launch: each tick counts its active lanes.
     pub fn thread_instructions(&self) -> u64 {
         self.thread_instructions
+    }
+
+    /// How often each instruction was executed since launch; none unless the launch keeps it.
+    pub fn coverage(&self) -> Option<&Coverage> {
+        self.coverage.as_deref()
     }
 
     /// The memory, to look at.
@@ -117,6 +128,7 @@ impl Machine {
         digest.word(self.started);
         self.cursor.digest(&mut digest);
         self.device.digest(&mut digest);
+        self.coverage.iter().for_each(|coverage| coverage.digest(&mut digest));
         for block in &self.blocks {
             digest.word(u64::from(block.is_some()));
             block.iter().for_each(|block| block.digest(&mut digest));

@@ -12,6 +12,7 @@
 //! - `.sat` clamps to [0, 1]; NaN and -0 become +0.
 //! - Nothing raises an exception or depends on a processor's mode.
 
+pub mod atomic;
 pub mod bits;
 pub mod compare;
 pub mod convert;
@@ -20,6 +21,7 @@ pub mod float;
 pub mod half;
 pub mod int;
 pub mod special;
+pub mod video;
 
 pub use half::{Bf16, F16};
 

@@ -8,7 +8,7 @@ use crate::base::define_id;
 use crate::isa::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FloatBinary, FloatMode, FloatTernary, FloatType,
     FloatUnary, IntBinary, IntTernary, IntType, IntUnary, Ordering, ReduxFn, Rounding, ScalarType, Scope, Shift, ShuffleMode, Space,
-    TestProperty, VoteMode, Width,
+    TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
 };
 
 define_id!(
@@ -115,6 +115,11 @@ pub enum Op {
     FloatTernary { f: FloatTernary, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, c: Src },
     TestProperty { f: TestProperty, ty: FloatType, p: Dst, a: Src },
 
+    // Video: all operands are 32-bit registers. What has no `c` has its `b` there again.
+    Video { mode: VideoMode, d: Dst, a: Src, b: Src, c: Src },
+    VideoMad { mode: VideoMadMode, d: Dst, a: Src, b: Src, c: Src },
+    VideoSimd { mode: VideoSimdMode, d: Dst, a: Src, b: Src, c: Src },
+
     // Comparison and selection.
     /// `setp`: p = (a cmp b) BoolOp c, q = !(a cmp b) BoolOp c. Without a BoolOp `combine` is `And` and `c` is true.
     SetpInt { cmp: Compare, ty: IntType, combine: BoolOp, c: PredSrc, p: Dst, q: Dst, a: Src, b: Src },
@@ -161,7 +166,10 @@ pub enum Op {
     Store { access: Access, bits: u8, reg_bits: u8, a: Src, address: Address },
     StoreVector { access: Access, bits: u8, reg_bits: u8, parts: ListId, address: Address },
     /// `atom`: d = old value. `c` is the new value of `Cas`, which compares with `b`. A sink destination makes it `red`.
-    Atomic { f: AtomicFn, ty: ScalarType, access: Access, noftz: bool, d: Dst, b: Src, c: Src, address: Address },
+    Atomic { f: AtomicFn, ty: ScalarType, access: Access, d: Dst, b: Src, c: Src, address: Address },
+    /// The same of neighbouring elements, one after the other: `d` are [`Program::dests`](super::Program) or nothing for `red`, `b`
+    /// [`Program::sources`](super::Program).
+    AtomicVector { f: AtomicFn, ty: ScalarType, access: Access, d: Option<ListId>, b: ListId, address: Address },
     Fence { ordering: Ordering, scope: Scope },
     /// `alloca`: d = new address in local space, `size` bytes below the stack, aligned to `align`.
     Alloca { wide: bool, d: Dst, size: Src, align: u32 },

@@ -139,6 +139,7 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             | Op::BitExtract { .. }
             | Op::BitInsert { .. } => self.bits(op),
             Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::TestProperty { .. } => self.float(op),
+            Op::Video { .. } | Op::VideoMad { .. } | Op::VideoSimd { .. } => self.video(op),
             Op::SetpInt { .. } | Op::SetpFloat { .. } | Op::SetInt { .. } | Op::SetFloat { .. } => self.comparison(op),
             Op::Select { .. } | Op::SelectSign { .. } | Op::PredBinary { .. } | Op::PredMove { .. } => self.selection(op),
             Op::Convert { .. } | Op::ConvertPair { .. } | Op::ConvertPack { .. } | Op::ConvertAddress { .. } | Op::IsSpace { .. } => {
@@ -147,7 +148,8 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             Op::Move { .. } | Op::Move128 { .. } | Op::Pack { .. } | Op::Unpack { .. } => self.movement(op),
             Op::FrameAddress { .. } | Op::ReadSpecial { .. } | Op::ActiveMask { .. } => self.position(op),
             Op::Alloca { .. } | Op::StackSave { .. } | Op::StackRestore { .. } => self.stack(op),
-            Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } | Op::Atomic { .. } => self.memory(op),
+            Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } => self.memory(op),
+            Op::Atomic { .. } | Op::AtomicVector { .. } => self.atomic(op),
             Op::Barrier { .. } | Op::WarpSync { .. } => self.sync(op),
             Op::Shuffle { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect { .. } => self.warp_level(op),
         }
@@ -215,6 +217,15 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
                 self.write(Bank::Pred, p);
             }
             ref other => unreachable!("{other:?} is no floating-point arithmetic"),
+        }
+    }
+
+    fn video(&mut self, op: &Op) {
+        match *op {
+            Op::Video { mode: _, d, a, b, c } | Op::VideoMad { mode: _, d, a, b, c } | Op::VideoSimd { mode: _, d, a, b, c } => {
+                self.same(Bank::B32, d, [a, b, c]);
+            }
+            ref other => unreachable!("{other:?} is no video instruction"),
         }
     }
 
@@ -342,7 +353,13 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
                 let (bank, width) = of_element(bits, reg_bits);
                 self.sources(parts).iter().for_each(|a| self.source(Use::Read, bank, *a, width));
             }
-            Op::Atomic { f: _, ty, access: _, noftz: _, d, b, c, address } => {
+            ref other => unreachable!("{other:?} is no load or store"),
+        }
+    }
+
+    fn atomic(&mut self, op: &Op) {
+        match *op {
+            Op::Atomic { f: _, ty, access: _, d, b, c, address } => {
                 self.address(address);
                 let (bank, width) = of_bits(ty.bits() as usize);
                 // What takes no `c` has its `b` there again.
@@ -350,7 +367,13 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
                 self.source(Use::Read, bank, c, width);
                 self.dest(bank, d, width);
             }
-            ref other => unreachable!("{other:?} does not access memory"),
+            Op::AtomicVector { f: _, ty: _, access: _, d, b, address } => {
+                self.address(address);
+                self.sources(b).iter().for_each(|b| self.read(Bank::B32, *b));
+                let dests = d.map_or(&[][..], |list| self.dests(list));
+                dests.iter().for_each(|d| self.write(Bank::B32, *d));
+            }
+            ref other => unreachable!("{other:?} is no atomic"),
         }
     }
 

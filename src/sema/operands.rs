@@ -62,8 +62,13 @@ pub(super) struct RegisterRef {
 pub(super) enum Value {
     /// A register, `%r1` or `%v.x`.
     Register(RegisterRef),
-    /// A register as only video instructions read it, which are not modelled: bytes or halves (`%r1.b0`, `%r1.h32`), or negated.
-    Modified,
+    /// A register as only video instructions read it: bytes or halves of it (`%r1.b0`, `%r1.h32`), or negated.
+    Modified {
+        /// The register.
+        register: RegisterRef,
+        /// `-` stands before it.
+        negated: bool,
+    },
     /// A whole vector register, component by component.
     Vector(Vec<RegisterRef>),
     /// A register plus bytes, `%rd1+8`: only inside `[..]`.

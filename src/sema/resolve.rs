@@ -32,9 +32,9 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
         }
         if let ExprKind::Unary(UnaryOp::Minus, inner) = &expr.kind
             && let ExprKind::Name(name) = &inner.kind
-            && let Value::Register(_) | Value::Modified = self.name(name, inner.span)?
+            && let Value::Register(register) | Value::Modified { register, .. } = self.name(name, inner.span)?
         {
-            return Ok(Value::Modified);
+            return Ok(Value::Modified { register, negated: true });
         }
         let (base, offset) = split_offset(expr);
         match &base.kind {
@@ -162,7 +162,9 @@ impl<'a> BodyBuilder<'_, 'a> {
             None => return Err(self.module.unknown_name(vector, span, noun_for(vector))),
         };
         let index = match component {
-            _ if components == 1 && first.ty.bits() == 32 && is_selector(component) => return Ok(Value::Modified),
+            _ if components == 1 && first.ty.bits() == 32 && is_selector(component) => {
+                return Ok(Value::Modified { register: self.placed(first), negated: false });
+            }
             "x" | "r" => 0,
             "y" | "g" => 1,
             "z" | "b" => 2,

@@ -14,6 +14,8 @@ pub(in crate::debug) struct Job<'a> {
     pub program: &'a Arc<Program>,
     pub case: &'a Case,
     pub options: &'a RunOptions,
+    /// Whether what runs is counted, for a debugger to show.
+    pub coverage: bool,
 }
 
 /// A launch that the device refuses, with the memory as it was.
@@ -66,6 +68,7 @@ impl<'a> Job<'a> {
             schedule: self.options.schedule,
             seed: self.options.seed,
             start,
+            coverage: self.coverage,
         }
     }
 }

@@ -73,7 +73,7 @@ pub enum RunError {
 /// # Errors
 /// Reasons outside the kernel; a fault of the kernel is a result.
 pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<CaseRun, RunError> {
-    let mut runner = Runner::new(Job { program, case, options });
+    let mut runner = Runner::new(Job { program, case, options, coverage: false });
     while runner.run_next(&mut Unobserved)? {}
     Ok(runner.run)
 }
@@ -85,7 +85,7 @@ pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Re
 pub fn start_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<Result<Machine, Box<Fault>>, RunError> {
     let blame = Blame { program, launch: &case.launches[0], index: 0 };
     let device = Device::new(Arc::clone(program));
-    let machine = Job { program, case, options }.prepare(&blame, device, 0, &mut Vec::new())?;
+    let machine = Job { program, case, options, coverage: false }.prepare(&blame, device, 0, &mut Vec::new())?;
     Ok(machine.map_err(|refused| refused.fault))
 }
 

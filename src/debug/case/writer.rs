@@ -37,7 +37,7 @@ pub(in crate::debug) fn last_writers(
     ranges: &[(u64, u64)],
 ) -> Result<Vec<Option<Writer>>, RunError> {
     let mut watch = Watch { ranges, launch: 0, last: vec![None; ranges.len()] };
-    let mut runner = Runner::new(Job { program, case, options });
+    let mut runner = Runner::new(Job { program, case, options, coverage: false });
     while runner.run_next(&mut watch)? {
         watch.launch += 1;
     }

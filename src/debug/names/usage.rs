@@ -95,7 +95,7 @@ fn types_of(op: &Op) -> Option<(Taken, Taken)> {
         Op::TestProperty { ty, .. } | Op::SetpFloat { ty, .. } => both(scalar(*ty)),
         Op::SetFloat { from, to, .. } => Some((taken(scalar(*from)), taken(*to))),
         Op::Convert { mode, .. } | Op::ConvertPair { mode, .. } => Some((taken(mode.from), taken(mode.to))),
-        Op::Atomic { ty, .. } => both(*ty),
+        Op::Atomic { ty, .. } | Op::AtomicVector { ty, .. } => both(*ty),
         Op::IntUnary { .. }
         | Op::BitCount { .. }
         | Op::IntBinary { .. }
@@ -104,6 +104,9 @@ fn types_of(op: &Op) -> Option<(Taken, Taken)> {
         | Op::MadWide { .. }
         | Op::Carry { .. }
         | Op::Dot { .. }
+        | Op::Video { .. }
+        | Op::VideoMad { .. }
+        | Op::VideoSimd { .. }
         | Op::Shift { .. }
         | Op::Lop3 { .. }
         | Op::Lop3Pred { .. }

@@ -5,7 +5,7 @@ use super::standing::standings;
 use crate::cfg::{BlockId, ControlFlow};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
-use crate::machine::LaneMask;
+use crate::machine::{Coverage, LaneMask, Tally};
 use crate::program::{FuncId, Pc, Program};
 
 /// The control flow of a function.
@@ -44,12 +44,24 @@ pub struct BlockView {
     pub threads: u32,
     /// Whether the focused lane is among them.
     pub focused: bool,
+    /// How often it has run; none if the machine does not keep count.
+    pub counts: Option<BlockCounts>,
+}
+
+/// How often a block has run: lanes of all blocks of the grid, since the launch began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BlockCounts {
+    /// Lanes that executed its first instruction.
+    pub entered: u64,
+    /// Lanes that went from it to each of its successors.
+    pub taken: Vec<u64>,
 }
 
 /// The control flow of `function`, with the threads that stand in it.
 pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
     let program = scene.program();
     let flow = ControlFlow::new(program, function);
+    let tally = scene.machine.coverage().map(Coverage::tally);
     let standings = standings(scene, &ThreadFilter::of_block(&scene.focus));
     let view = |(id, code): (BlockId, std::ops::Range<u32>)| {
         let here = || standings.iter().filter(|standing| code.contains(&standing.pc.0));
@@ -69,6 +81,7 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
             lanes,
             threads: here().map(|standing| standing.lanes.count_ones()).sum(),
             focused: scene.is_focused(lanes),
+            counts: tally.as_ref().map(|tally| counts(program, tally, &flow, id)),
             code,
         }
     };
@@ -78,6 +91,13 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
     let mut blocks: Vec<BlockView> = flow.blocks().filter(|(id, code)| !(code.end == end && is_brace(*id, code))).map(view).collect();
     mark_joins(scene, &mut blocks);
     CfgView { function: program.functions[function.index()].name.to_string(), blocks }
+}
+
+fn counts(program: &Program, tally: &Tally<'_>, flow: &ControlFlow, block: BlockId) -> BlockCounts {
+    let code = flow.code(block);
+    let last = Pc(code.end.saturating_sub(1));
+    let taken = flow.successors(block).iter().map(|next| tally.went(program, last, Pc(flow.code(*next).start)));
+    BlockCounts { entered: tally.lanes(Pc(code.start)), taken: taken.collect() }
 }
 
 /// Marks blocks where ways meet, and the one where the groups of the focused warp will.

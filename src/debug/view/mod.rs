@@ -25,7 +25,7 @@ mod threads;
 
 pub use barriers::barriers;
 pub use blocks::blocks;
-pub use cfg::{BlockView, CfgView, control_flow};
+pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
 pub use contents::{MemoryObject, MemorySpace, bytes, elements, memory_objects};
 pub use crew::{BlockCell, CrewRow, block_map, crew, thread_of};
 pub use crowd::{CodeText, LineCrowd, Mark, crowds, original_line};

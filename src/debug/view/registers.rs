@@ -16,6 +16,8 @@ pub struct RegisterRow {
     pub ty: String,
     /// Its value.
     pub value: ValueText,
+    /// Of the lanes that the value is of, those that have never written the register: what it holds there is undefined.
+    pub undefined: LaneMask,
 }
 
 /// How values are looked up and written.
@@ -74,7 +76,8 @@ pub fn register_rows<'n>(scene: &Scene<'_>, names: impl Iterator<Item = &'n str>
         let place = scope::in_effect(scene, frame.function, place);
         let shown = if how.all_lanes { lanes } else { 1 << (frame.lane % 32) };
         let value = value(scene, &frame, &place, how.all_lanes.then_some(shown)).text(scene, how.format);
-        Some(RegisterRow { name: name.to_string(), ty: place.ty.word().to_string(), value })
+        let undefined = undefined(scene, &frame, &place, shown);
+        Some(RegisterRow { name: name.to_string(), ty: place.ty.word().to_string(), value, undefined })
     };
     Ok(names.filter_map(row).collect())
 }
@@ -89,6 +92,18 @@ fn value(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes: Opt
         values.bits[lane] = own.and_then(|own| register_bits(&own, place)).unwrap_or(0);
     }
     Value::Lanes(Box::new(values))
+}
+
+/// The lanes of `lanes` that have not written all of a register.
+fn undefined(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes: LaneMask) -> LaneMask {
+    let (Some(written), Some(slot)) = (&frame.warp.registers.written, place.slot) else { return 0 };
+    let defined = |lane: &usize| {
+        scene.same_frame(frame, *lane as u32).is_some_and(|own| {
+            let first = own.base.slot(place.bank) + slot;
+            (first..first + place.width).all(|slot| written.lanes(place.bank, slot) >> lane & 1 == 1)
+        })
+    };
+    lanes_of(lanes).filter(|lane| !defined(lane)).fold(0, |mask, lane| mask | 1 << lane)
 }
 
 fn is_of(declaration: &Register, place: &RegisterPlace) -> bool {

@@ -2,7 +2,7 @@
 
 use super::super::form::{Row, row};
 use crate::isa::AtomicFn::{Add, And, Cas, Dec, Exch, Inc, Max, Min, Or, Xor};
-use crate::isa::Decode::{Atomic, Reduction, Unsupported};
+use crate::isa::Decode::{Atomic, AtomicVector, Reduction, ReductionVector, Unsupported};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
@@ -17,9 +17,9 @@ pub(super) const ROWS: &[Row] = &[
     row("atom[<atom_order>][<atom_scope>][<atom_space>].dec[.L2::cache_hint{7.4,80}].u32            d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(Dec), "counts down to 0 and from b again; d = old value"),
     row("atom[<atom_order>][<atom_scope>][<atom_space>].min[.L2::cache_hint{7.4,80}](.u32|.s32|.u64{3.1,32}|.s64{3.1,32})  d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(Min), "becomes the lesser; d = old value"),
     row("atom[<atom_order>][<atom_scope>][<atom_space>].max[.L2::cache_hint{7.4,80}](.u32|.s32|.u64{3.1,32}|.s64{3.1,32})  d:_, [a], b[, c:b64:with.L2::cache_hint]", (1, 1), 11, Atomic(Max), "becomes the greater; d = old value"),
-    row("atom[<atom_order>][<atom_scope>][.global].add[.L2::cache_hint](.v2|.v4).f32                d:_:vec, [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "adds the elements of b; d = old values"),
-    row("atom[<atom_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4|.v8)(.f16|.bf16)  d:_:vec, [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "combines the elements of b; d = old values"),
-    row("atom[<atom_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4)(.f16x2|.bf16x2)  d:_:vec, [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "combines the elements of b; d = old values"),
+    row("atom[<atom_order>][<atom_scope>][.global].add[.L2::cache_hint](.v2|.v4).f32                d:_:vec, [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, AtomicVector, "adds the elements of b; d = old values"),
+    row("atom[<atom_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4|.v8)(.f16|.bf16)  d:_:vec, [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, AtomicVector, "combines the elements of b; d = old values"),
+    row("atom[<atom_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4)(.f16x2|.bf16x2)  d:_:vec, [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, AtomicVector, "combines the elements of b; d = old values"),
 
     row("red[<red_order>][<atom_scope>][<atom_space>].and[.L2::cache_hint{7.4,80}](.b32|.b64)       [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(And), "bitwise and in memory"),
     row("red[<red_order>][<atom_scope>][<atom_space>].or[.L2::cache_hint{7.4,80}](.b32|.b64)        [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(Or), "bitwise or in memory"),
@@ -30,8 +30,8 @@ pub(super) const ROWS: &[Row] = &[
     row("red[<red_order>][<atom_scope>][<atom_space>].dec[.L2::cache_hint{7.4,80}].u32              [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(Dec), "counts down to 0 and from b again"),
     row("red[<red_order>][<atom_scope>][<atom_space>].min[.L2::cache_hint{7.4,80}](.u32|.s32|.u64{3.1,32}|.s64{3.1,32})  [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(Min), "becomes the lesser"),
     row("red[<red_order>][<atom_scope>][<atom_space>].max[.L2::cache_hint{7.4,80}](.u32|.s32|.u64{3.1,32}|.s64{3.1,32})  [a], b[, c:b64:with.L2::cache_hint]", (1, 2), 11, Reduction(Max), "becomes the greater"),
-    row("red[<red_order>][<atom_scope>][.global].add[.L2::cache_hint](.v2|.v4).f32                  [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "adds the elements of b in memory"),
-    row("red[<red_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4|.v8)(.f16|.bf16)  [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "combines the elements of b in memory"),
-    row("red[<red_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4)(.f16x2|.bf16x2)  [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, Unsupported, "combines the elements of b in memory"),
+    row("red[<red_order>][<atom_scope>][.global].add[.L2::cache_hint](.v2|.v4).f32                  [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, ReductionVector, "adds the elements of b in memory"),
+    row("red[<red_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4|.v8)(.f16|.bf16)  [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, ReductionVector, "combines the elements of b in memory"),
+    row("red[<red_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4)(.f16x2|.bf16x2)  [a], b:vec:reg[, c:b64:with.L2::cache_hint]", (8, 1), 90, ReductionVector, "combines the elements of b in memory"),
     row("red.async.*                ...", (8, 1), 90, Unsupported, "asynchronous reduction in the shared memory of the cluster"),
 ];

@@ -5,69 +5,104 @@ use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, ScalarType, TypeKind};
 use crate::machine::event::{AccessKind, Observer};
 use crate::machine::lanes::{LaneMask, PerLane};
-use crate::machine::trap::TrapKind;
-use crate::num::{Mode, float};
-use crate::program::{Dst, Op, Src};
+use crate::machine::trap::Trap;
+use crate::num::atomic;
+use crate::num::exact::Format;
+use crate::num::float::Float;
+use crate::num::{Bf16, F16};
+use crate::program::{Access, Address, Dst, Op, Src};
 
 impl<O: Observer> WarpRun<'_, O> {
     /// Executes an `atom` or `red`.
     pub(super) fn atomic(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
-        let Op::Atomic { f, ty, access: how, d, b, c, address, .. } = op else { unreachable!("{op:?} is no atomic") };
-        let Some(function) = AtomicFunction::new(*f, *ty) else {
-            return Err(self.trap(TrapKind::Unsupported, active, "this atomic operation is not modelled yet"));
-        };
-        self.warp.may_spin |= matches!(f, AtomicFn::Cas | AtomicFn::Exch);
-        let mut access = self.access(address, group, active, ty.bytes());
-        let pieces = match self.locate(&mut access, how.space, true, group)? {
-            Pieces::Whole(space) => vec![Piece { space, access }],
-            Pieces::Several(pieces) => pieces,
-        };
-        for piece in &pieces {
-            self.report(piece.space, &piece.access, AccessKind::Atomic);
-            self.exchange(piece, function, (*d, *b, *c), group);
+        match op {
+            Op::Atomic { f, ty, access, d, b, c, address } => {
+                self.warp.may_spin |= matches!(f, AtomicFn::Cas | AtomicFn::Exch);
+                let function = Function { f: *f, ty: *ty };
+                for piece in self.atomic_pieces(access, address, group, active, ty.bytes())? {
+                    self.exchange(&piece, 0, function, (*d, *b, *c), group);
+                }
+            }
+            Op::AtomicVector { f, ty, access, d, b, address } => {
+                let program = self.program;
+                let dests: &[Dst] = d.map_or(&[], |list| &program.dests[list.index()]);
+                let sources = &program.sources[b.index()];
+                let function = Function { f: *f, ty: *ty };
+                for piece in self.atomic_pieces(access, address, group, active, ty.bytes() * sources.len() as u32)? {
+                    for (index, b) in sources.iter().enumerate() {
+                        let d = dests.get(index).copied().unwrap_or(Dst::SINK);
+                        self.exchange(&piece, index as u64 * u64::from(ty.bytes()), function, (d, *b, *b), group);
+                    }
+                }
+            }
+            other => unreachable!("{other:?} is no atomic"),
         }
         Ok(Flow::Next)
     }
 
-    fn exchange(&mut self, piece: &Piece, function: AtomicFunction, (d, b, c): (Dst, Src, Src), group: &Group) {
-        let lanes = self.lanes(group, piece.access.mask);
-        if function.bits == 64 {
-            let (b, c) = (*lanes.get64(b), *lanes.get64(c));
-            let old = self.exchange_64(piece, function, b, c);
-            self.lanes(group, piece.access.mask).put64(d, &old);
-        } else {
-            let (b, c) = (*lanes.get32(b), *lanes.get32(c));
-            let old = if function.bits == 16 { self.exchange_16(piece, function, b, c) } else { self.exchange_32(piece, function, b, c) };
-            self.lanes(group, piece.access.mask).put32(d, &old);
+    /// Where an access of `bytes` bytes a lane goes, once it is known to be good.
+    fn atomic_pieces(
+        &mut self,
+        how: &Access,
+        address: &Address,
+        group: &Group,
+        active: LaneMask,
+        bytes: u32,
+    ) -> Result<Vec<Piece>, Box<Trap>> {
+        let mut access = self.access(address, group, active, bytes);
+        let pieces = match self.locate(&mut access, how.space, true, group)? {
+            Pieces::Whole(space) => vec![Piece { space, access }],
+            Pieces::Several(pieces) => pieces,
+        };
+        pieces.iter().for_each(|piece| self.report(piece.space, &piece.access, AccessKind::Atomic));
+        Ok(pieces)
+    }
+
+    /// Changes the element `skip` bytes behind each lane's address.
+    fn exchange(&mut self, piece: &Piece, skip: u64, function: Function, (d, b, c): (Dst, Src, Src), group: &Group) {
+        let mask = piece.access.mask;
+        let lanes = self.lanes(group, mask);
+        match function.ty.bits() {
+            128 => self.exchange_128(piece, function.f, (d, b, c), group),
+            64 => {
+                let (b, c) = (*lanes.get64(b), *lanes.get64(c));
+                let old = self.exchange_64(piece, function, b, c);
+                self.lanes(group, mask).put64(d, &old);
+            }
+            bits => {
+                let (b, c) = (*lanes.get32(b), *lanes.get32(c));
+                let old = if bits == 16 { self.exchange_16(piece, skip, function, b, c) } else { self.exchange_32(piece, skip, function, b, c) };
+                self.lanes(group, mask).put32(d, &old);
+            }
         }
     }
 
-    fn exchange_16(&mut self, piece: &Piece, function: AtomicFunction, b: PerLane<u32>, c: PerLane<u32>) -> PerLane<u32> {
+    fn exchange_16(&mut self, piece: &Piece, skip: u64, function: Function, b: PerLane<u32>, c: PerLane<u32>) -> PerLane<u32> {
         let mut old = [0; 32];
-        self.write(piece.space, &piece.access, 0, |lane, bytes| {
+        self.write(piece.space, &piece.access, skip, |lane, bytes| {
             old[lane] = u32::from(u16::from_le_bytes(*bytes));
             *bytes = (function.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u16).to_le_bytes();
         });
         old
     }
 
-    fn exchange_32(&mut self, piece: &Piece, function: AtomicFunction, b: PerLane<u32>, c: PerLane<u32>) -> PerLane<u32> {
+    fn exchange_32(&mut self, piece: &Piece, skip: u64, function: Function, b: PerLane<u32>, c: PerLane<u32>) -> PerLane<u32> {
         let mut old = [0; 32];
-        if function.f == AtomicFn::Add && function.kind != TypeKind::Float {
-            self.write(piece.space, &piece.access, 0, |lane, bytes| {
+        if function.f == AtomicFn::Add && function.ty.kind() != TypeKind::Float {
+            self.write(piece.space, &piece.access, skip, |lane, bytes| {
                 old[lane] = u32::from_le_bytes(*bytes);
                 *bytes = old[lane].wrapping_add(b[lane]).to_le_bytes();
             });
             return old;
         }
-        self.write(piece.space, &piece.access, 0, |lane, bytes| {
+        self.write(piece.space, &piece.access, skip, |lane, bytes| {
             old[lane] = u32::from_le_bytes(*bytes);
             *bytes = (function.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u32).to_le_bytes();
         });
         old
     }
 
-    fn exchange_64(&mut self, piece: &Piece, function: AtomicFunction, b: PerLane<u64>, c: PerLane<u64>) -> PerLane<u64> {
+    fn exchange_64(&mut self, piece: &Piece, function: Function, b: PerLane<u64>, c: PerLane<u64>) -> PerLane<u64> {
         let mut old = [0; 32];
         self.write(piece.space, &piece.access, 0, |lane, bytes| {
             old[lane] = u64::from_le_bytes(*bytes);
@@ -75,90 +110,82 @@ impl<O: Observer> WarpRun<'_, O> {
         });
         old
     }
-}
 
-/// A function on one memory word and its operands, zero-extended to 64 bits.
-#[derive(Clone, Copy)]
-struct AtomicFunction {
-    f: AtomicFn,
-    kind: TypeKind,
-    bits: u32,
-}
-
-impl AtomicFunction {
-    /// The function, if it is modelled for the type.
-    fn new(f: AtomicFn, ty: ScalarType) -> Option<Self> {
-        let float = ty.kind() == TypeKind::Float;
-        let modelled = match f {
-            AtomicFn::Add => !float || matches!(ty, ScalarType::F32 | ScalarType::F64),
-            AtomicFn::Min | AtomicFn::Max | AtomicFn::And | AtomicFn::Or | AtomicFn::Xor | AtomicFn::Inc | AtomicFn::Dec => !float,
-            AtomicFn::Cas | AtomicFn::Exch => true,
-        };
-        (modelled && ty.bits() <= 64).then_some(Self { f, kind: ty.kind(), bits: ty.bits() })
+    /// `.exch.b128` and `.cas.b128`.
+    fn exchange_128(&mut self, piece: &Piece, f: AtomicFn, (d, b, c): (Dst, Src, Src), group: &Group) {
+        let lanes = self.lanes(group, piece.access.mask);
+        let (b, c) = (lanes.get128(b), lanes.get128(c));
+        let mut old = [0; 32];
+        self.write(piece.space, &piece.access, 0, |lane, bytes| {
+            old[lane] = u128::from_le_bytes(*bytes);
+            let new = match f {
+                AtomicFn::Cas if old[lane] == b[lane] => c[lane],
+                AtomicFn::Cas => old[lane],
+                _ => b[lane],
+            };
+            *bytes = new.to_le_bytes();
+        });
+        self.lanes(group, piece.access.mask).put128(d, &old);
     }
+}
 
+/// A function on one element of up to 64 bits and its operands, zero-extended.
+#[derive(Clone, Copy)]
+struct Function {
+    f: AtomicFn,
+    ty: ScalarType,
+}
+
+impl Function {
     fn apply(self, old: u64, b: u64, c: u64) -> u64 {
         match self.f {
             AtomicFn::And => old & b,
             AtomicFn::Or => old | b,
             AtomicFn::Xor => old ^ b,
             AtomicFn::Exch => b,
-            AtomicFn::Cas => {
-                if old == b {
-                    c
-                } else {
-                    old
-                }
-            }
-            AtomicFn::Inc => {
-                if old >= b {
-                    0
-                } else {
-                    old + 1
-                }
-            }
-            AtomicFn::Dec => {
-                if old == 0 || old > b {
-                    b
-                } else {
-                    old - 1
-                }
-            }
-            AtomicFn::Min => {
-                if self.less(old, b) {
-                    old
-                } else {
-                    b
-                }
-            }
-            AtomicFn::Max => {
-                if self.less(old, b) {
-                    b
-                } else {
-                    old
-                }
-            }
-            AtomicFn::Add => self.add(old, b),
+            AtomicFn::Cas if old == b => c,
+            AtomicFn::Cas => old,
+            AtomicFn::Inc => atomic::increment(old, b),
+            AtomicFn::Dec => atomic::decrement(old, b),
+            AtomicFn::Add | AtomicFn::Min | AtomicFn::Max => self.arithmetic(old, b),
         }
     }
 
-    fn less(self, a: u64, b: u64) -> bool {
-        match self.kind {
-            TypeKind::Signed if self.bits == 32 => (a as i32) < b as i32,
-            TypeKind::Signed => (a as i64) < b as i64,
-            TypeKind::Unsigned | TypeKind::Untyped | TypeKind::Float | TypeKind::Predicate => a < b,
+    fn arithmetic(self, old: u64, b: u64) -> u64 {
+        match self.ty {
+            ScalarType::F32 => float::<f32>(self.f, old, b),
+            ScalarType::F64 => float::<f64>(self.f, old, b),
+            ScalarType::F16 => float::<F16>(self.f, old, b),
+            ScalarType::BF16 => float::<Bf16>(self.f, old, b),
+            ScalarType::F16x2 => pair::<F16>(self.f, old, b),
+            ScalarType::BF16x2 => pair::<Bf16>(self.f, old, b),
+            ScalarType::S32 => integer(self.f, old as i32, b as i32, i32::wrapping_add) as u64,
+            ScalarType::S64 => integer(self.f, old as i64, b as i64, i64::wrapping_add) as u64,
+            _ => integer(self.f, old, b, u64::wrapping_add),
         }
     }
+}
 
-    /// Addition; `.f32` flushes subnormals as the manual wants of atomics on global memory, `.f64` does not.
-    fn add(self, a: u64, b: u64) -> u64 {
-        match (self.kind, self.bits) {
-            (TypeKind::Float, 32) => {
-                let mode = Mode { ftz: true, ..Mode::default() };
-                u64::from(float::add(f32::from_bits(a as u32), f32::from_bits(b as u32), mode).to_bits())
-            }
-            (TypeKind::Float, _) => float::add(f64::from_bits(a), f64::from_bits(b), Mode::default()).to_bits(),
-            _ => a.wrapping_add(b),
-        }
+fn integer<T: Ord>(f: AtomicFn, old: T, b: T, add: impl Fn(T, T) -> T) -> T {
+    match f {
+        AtomicFn::Min => old.min(b),
+        AtomicFn::Max => old.max(b),
+        _ => add(old, b),
     }
+}
+
+fn float<F: Float>(f: AtomicFn, old: u64, b: u64) -> u64 {
+    let (old, b) = (F::from_word(old), F::from_word(b));
+    let result = match f {
+        AtomicFn::Min => atomic::min(old, b),
+        AtomicFn::Max => atomic::max(old, b),
+        _ => atomic::add(old, b, F::FORMAT == Format::F32),
+    };
+    result.word()
+}
+
+/// Two halves in a word, each for itself.
+fn pair<F: Float>(f: AtomicFn, old: u64, b: u64) -> u64 {
+    let [low, high] = [0, 16].map(|shift| float::<F>(f, old >> shift & 0xffff, b >> shift & 0xffff));
+    high << 16 | low
 }

@@ -7,6 +7,7 @@ use crate::isa::{FloatBinary, FloatTernary, FloatUnary};
 use crate::machine::lanes::LaneMask;
 use crate::num::compare::{Relation, holds};
 use crate::num::float::{self, Float};
+use crate::num::half::fma_oob;
 use crate::num::{Bf16, F16, Mode, special};
 use crate::program::{Dst, Src};
 
@@ -63,9 +64,11 @@ pub(super) fn binary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatBinar
 
 /// Three operands.
 pub(super) fn ternary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatTernary, mode: Mode, d: Dst, [a, b, c]: [Src; 3]) {
-    let apply = |a: H, b: H, c: H| {
-        let result = float::fma(a, b, c, mode);
-        if f == FloatTernary::FmaRelu { float::relu(result) } else { result }
+    let apply = |a: H, b: H, c: H| match f {
+        FloatTernary::Fma => float::fma(a, b, c, mode),
+        FloatTernary::FmaRelu => float::relu(float::fma(a, b, c, mode)),
+        FloatTernary::FmaOob => fma_oob(a, b, c, mode),
+        FloatTernary::FmaOobRelu => float::relu(fma_oob(a, b, c, mode)),
     };
     let each = |a: u32, b: u32, c: u32| halves(packed, |shift| apply(half(a, shift), half(b, shift), half(c, shift)));
     lanes.map3(d, a, b, c, each);

@@ -11,6 +11,7 @@ mod call;
 mod compare;
 mod control;
 mod convert;
+mod course;
 mod faults;
 mod float;
 mod half;
@@ -21,9 +22,11 @@ mod nearby;
 mod operands;
 mod select;
 mod sync;
+mod video;
 mod warp_level;
 
 use super::Linked;
+use super::coverage::Coverage;
 use super::event::{Issue, Observer};
 use super::lanes::LaneMask;
 use super::memory::{Pages, Region};
@@ -31,6 +34,7 @@ use super::registers::FrameBase;
 use super::trap::{Place, Trap, TrapKind};
 use super::warp::Warp;
 use crate::program::{Inst, Op, Pc, Program};
+use course::Course;
 use operands::Lanes;
 
 /// Ticks a group may run while others of its warp could, if nothing it does looks like waiting for them.
@@ -105,6 +109,8 @@ pub struct WarpRun<'a, O> {
     pub warp: &'a mut Warp,
     /// Who watches.
     pub observer: &'a mut O,
+    /// What has run, if the launch keeps it.
+    pub coverage: Option<&'a mut Coverage>,
     /// Where and when; `pc` and `tick` are those of the running instruction.
     pub place: Place,
     /// Ticks left of the turn.
@@ -134,8 +140,10 @@ impl<O: Observer> WarpRun<'_, O> {
         let chosen = &self.warp.groups[index];
         let mut group = Group { index, pc: chosen.pc, mask: chosen.mask, frame: chosen.frame };
         let alone = self.warp.groups.len() == 1;
+        let mut course = Course::new(group.pc, self.linked);
         loop {
             if self.left == 0 || O::INSTRUCTIONS && self.paused {
+                course.end(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return Some(Pause::TurnOver);
             }
@@ -148,11 +156,13 @@ impl<O: Observer> WarpRun<'_, O> {
                 self.paused = true;
                 continue;
             }
+            let guarded = course.meet(self, inst, &group);
             let flow = match self.step(inst, &group) {
                 Ok(flow) => flow,
                 Err(trap) => {
                     // It was not executed, and may be tried again.
                     self.threads -= u64::from(self.active(inst, &group).count_ones());
+                    course.end(self, &group);
                     self.warp.groups[index].pc = group.pc;
                     return Some(Pause::Trapped(trap));
                 }
@@ -162,6 +172,7 @@ impl<O: Observer> WarpRun<'_, O> {
             if let Some(issue) = &issue {
                 self.paused |= self.observer.after(issue, self.warp);
             }
+            course.pass(self, &group, guarded, &flow);
             let from = group.pc;
             match flow {
                 Flow::Next => group.pc = Pc(from.0 + 1),
@@ -170,6 +181,7 @@ impl<O: Observer> WarpRun<'_, O> {
                 Flow::Pause(pause) => return Some(pause),
             }
             if !alone && (group.pc <= from || self.linked.rank[group.pc.index()] >= limit || self.has_run_long(index)) {
+                course.end(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return None;
             }
@@ -239,6 +251,7 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::TestProperty { .. } => {
                 Ok(self.compute::<float::FloatingPoint>(op, group, active))
             }
+            Op::Video { .. } | Op::VideoMad { .. } | Op::VideoSimd { .. } => Ok(self.compute::<video::Video>(op, group, active)),
             Op::SetpInt { .. } | Op::SetpFloat { .. } | Op::SetInt { .. } | Op::SetFloat { .. } => {
                 Ok(self.compute::<compare::Comparison>(op, group, active))
             }
@@ -258,7 +271,7 @@ impl<O: Observer> WarpRun<'_, O> {
             | Op::IsSpace { .. }
             | Op::ActiveMask { .. } => Ok(self.moves(op, group, active)),
             Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } => self.load_store(op, group, active),
-            Op::Atomic { .. } => self.atomic(op, group, active),
+            Op::Atomic { .. } | Op::AtomicVector { .. } => self.atomic(op, group, active),
             Op::Alloca { .. } | Op::StackSave { .. } | Op::StackRestore { .. } => self.alloca(op, group, active),
             Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit => self.control(op, group, active),
             Op::Call { .. } | Op::Return { .. } => self.call(op, group, active),

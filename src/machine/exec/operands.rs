@@ -62,6 +62,20 @@ impl<'a> Lanes<'a> {
         }
     }
 
+    /// A 128-bit operand, which is two neighbouring registers of 64 bits.
+    pub fn get128(&self, source: Src) -> PerLane<u128> {
+        let (low, high) = (self.get64(source), self.get64(source.next()));
+        std::array::from_fn(|lane| u128::from(high[lane]) << 64 | u128::from(low[lane]))
+    }
+
+    /// Writes a 128-bit register for the executing lanes.
+    pub fn put128(&mut self, d: Dst, values: &PerLane<u128>) {
+        if !d.is_sink() {
+            self.put64(d, &values.map(|value| value as u64));
+            self.put64(Dst(d.0 + 1), &values.map(|value| (value >> 64) as u64));
+        }
+    }
+
     /// The lanes, of all 32, in which a predicate is true.
     #[inline(always)]
     pub fn pred(&self, source: PredSrc) -> LaneMask {

@@ -31,9 +31,11 @@ impl<'a> Decoding<'_, 'a> {
             }
             D::Shift(_) | D::Lop3 | D::Lop3Pred(_) | D::BitField32(_) | D::BitExtract | D::BitInsert => self.bits(),
             D::FloatUnary(_) | D::FloatBinary(_) | D::FloatMinMax(_) | D::FloatTernary(_) | D::TestProperty(_) => self.float(),
+            D::Video(_) | D::VideoShift(_) | D::VideoSet | D::VideoMad | D::VideoSimd(..) | D::VideoSimdSet(_) => self.video(),
             D::Setp | D::Set | D::Select | D::SelectSign | D::PredBinary(_) | D::PredNot => self.comparison(),
             D::Move | D::Convert | D::ConvertPair | D::ConvertPack | D::ConvertAddress | D::IsSpace => self.movement(),
-            D::Load | D::Store | D::Atomic(_) | D::Reduction(_) | D::Fence | D::MemBar => self.memory(),
+            D::Load | D::Store | D::Fence | D::MemBar => self.memory(),
+            D::Atomic(_) | D::Reduction(_) | D::AtomicVector | D::ReductionVector => self.atomic(),
             D::Alloca | D::StackSave | D::StackRestore => self.stack(),
             D::Branch | D::BranchIndexed | D::Call | D::Return | D::Exit | D::Trap | D::Breakpoint => self.control(),
             D::Barrier(_) | D::WarpSync | D::ActiveMask | D::Shuffle(_) | D::Vote(_) | D::Match | D::Redux(_) | D::Elect => self.parallel(),

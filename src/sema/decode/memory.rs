@@ -1,11 +1,11 @@
-//! Loads, stores, atomics, fences and the stack.
+//! Loads, stores, fences and the stack.
 
 use super::family::{Decoded, Decoding};
 use super::movement::same_space;
 use super::operand::Arg;
 use crate::base::{Diagnostic, Span};
-use crate::isa::{AtomicFn, Decode, Ordering, ScalarType, Scope, Space, TypeKind};
-use crate::program::{Access, Address, Dst, Op, Src};
+use crate::isa::{Decode, Ordering, ScalarType, Scope, Space, TypeKind};
+use crate::program::{Access, Address, Op};
 
 /// The words that name a space.
 const SPACES: &[(&str, Space)] = &[
@@ -21,7 +21,7 @@ const SPACES: &[(&str, Space)] = &[
 ];
 
 /// The words that name a memory ordering; `.mmio` comes with `.relaxed` and is the stronger.
-const ORDERINGS: &[(&str, Ordering)] = &[
+pub(super) const ORDERINGS: &[(&str, Ordering)] = &[
     ("mmio", Ordering::Mmio),
     ("volatile", Ordering::Volatile),
     ("relaxed", Ordering::Relaxed),
@@ -36,13 +36,11 @@ const SCOPES: &[(&str, Scope)] =
     &[("cta", Scope::Cta), ("cluster", Scope::Cluster), ("gpu", Scope::Gpu), ("gl", Scope::Gpu), ("sys", Scope::Sys)];
 
 impl Decoding<'_, '_> {
-    /// Loads, stores, atomics and fences.
+    /// Loads, stores and fences.
     pub(super) fn memory(&mut self) -> Decoded {
         match self.matched.form.row.decode {
             Decode::Load => self.load(),
             Decode::Store => self.store(),
-            Decode::Atomic(f) => self.atomic(f, self.dst(0)?, 1),
-            Decode::Reduction(f) => self.atomic(f, Dst::SINK, 0),
             Decode::Fence => {
                 let ordering = self.matched.choose(ORDERINGS).unwrap_or(Ordering::AcqRel);
                 Ok(Op::Fence { ordering, scope: self.scope().unwrap_or(Scope::Gpu) })
@@ -79,32 +77,8 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// `atom` with its address at operand `at`, or `red`.
-    fn atomic(&mut self, f: AtomicFn, d: Dst, at: usize) -> Decoded {
-        let (mut access, address) = self.access(at)?;
-        if self.matched.choose(ORDERINGS).is_none() {
-            access.ordering = Ordering::Relaxed;
-        }
-        access.scope = self.scope().unwrap_or(Scope::Gpu);
-        if self.matched.has("L2::cache_hint") && same_space(access.space, Space::Shared) {
-            return Err(Diagnostic::error("modifier", self.instruction.opcode.span, "'.L2::cache_hint' does not apply to '.shared'"));
-        }
-        let b = self.src(at + 1)?;
-        let c = if f == AtomicFn::Cas { self.wide_constant(at + 2)? } else { b };
-        let b = self.wide_constant(at + 1)?;
-        Ok(Op::Atomic { f, ty: self.ty(), access, noftz: self.matched.has("noftz"), d, b, c, address })
-    }
-
-    /// Operand `index`, which must be a register where the type has 128 bits.
-    fn wide_constant(&self, index: usize) -> Result<Src, Diagnostic> {
-        if self.ty() == ScalarType::B128 && self.constant_value(index).is_some() {
-            return Err(Diagnostic::error("operand", self.operand_span(index), "a register of type .b128 is needed here"));
-        }
-        self.src(index)
-    }
-
     /// Space, ordering and scope of a memory access whose address is operand `index`.
-    fn access(&self, index: usize) -> Result<(Access, Address), Diagnostic> {
+    pub(super) fn access(&self, index: usize) -> Result<(Access, Address), Diagnostic> {
         let place = self.place(index)?;
         let named = self.space().map(|space| if space == Space::Param && !self.cx.in_kernel() { Space::ParamFunc } else { space });
         let space = match (named, place.space) {
@@ -151,7 +125,7 @@ impl Decoding<'_, '_> {
         self.matched.choose(SPACES)
     }
 
-    fn scope(&self) -> Option<Scope> {
+    pub(super) fn scope(&self) -> Option<Scope> {
         self.matched.choose(SCOPES)
     }
 

@@ -2,9 +2,10 @@
 //!
 //! Every instruction goes the same way: its opcode is matched with the forms of the table, the form is checked against the file's
 //! version and target, its operands are read as the form says (`operand`), and what was read is put into the operation of the
-//! form's family (`arithmetic`, `comparison`, `movement`, `memory`, `control`, `parallel`).
+//! form's family (`arithmetic`, `comparison`, `movement`, `memory`, `atomic`, `control`, `parallel`, `video`).
 
 mod arithmetic;
+mod atomic;
 mod availability;
 mod comparison;
 mod constant;
@@ -16,6 +17,7 @@ mod operand;
 mod parallel;
 mod place;
 mod vector;
+mod video;
 
 use std::collections::HashMap;
 

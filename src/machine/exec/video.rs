@@ -1,0 +1,116 @@
+//! Video instructions (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions").
+
+use super::Family;
+use super::operands::Lanes;
+use crate::isa::{Compare, VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode};
+use crate::num::video::{self, Kept, MultiplyAdd};
+use crate::program::{Dst, Op, Src};
+
+/// Video instructions.
+pub(super) struct Video;
+
+impl Family for Video {
+    #[inline(always)]
+    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+        match *op {
+            Op::Video { mode, d, a, b, c } => scalar(lanes, mode, d, [a, b, c]),
+            Op::VideoMad { mode, d, a, b, c } => multiply_add(lanes, mode, d, [a, b, c]),
+            Op::VideoSimd { mode, d, a, b, c } => simd(lanes, mode, d, [a, b, c]),
+            ref other => unreachable!("{other:?} is no video instruction"),
+        }
+    }
+}
+
+#[inline(never)]
+fn scalar(lanes: &mut Lanes<'_>, mode: VideoMode, d: Dst, [a, b, c]: [Src; 3]) {
+    lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| {
+        let first = first(mode.f, part(a, mode.a), part(b, mode.b));
+        second(mode.second, kept(mode, first), c, mode.d_signed)
+    });
+}
+
+#[inline(never)]
+fn multiply_add(lanes: &mut Lanes<'_>, mode: VideoMadMode, d: Dst, [a, b, c]: [Src; 3]) {
+    let VideoMadMode { negate_product, negate_c, plus_one, sat, .. } = mode;
+    let signed = mode.a.1 || mode.b.1 || negate_product || negate_c;
+    let words = MultiplyAdd { signed, negate_product, negate_c, plus_one, sat, shift: u32::from(mode.shift) };
+    lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| video::multiply_add(part(a, mode.a), part(b, mode.b), c, words));
+}
+
+/// The part of an operand, extended to a number.
+#[inline(always)]
+fn part(word: u32, (part, signed): (VideoPart, bool)) -> i64 {
+    video::part(u64::from(word), u32::from(part.first), u32::from(part.bits), signed)
+}
+
+/// What is computed of two parts.
+fn first(f: VideoFn, a: i64, b: i64) -> i64 {
+    match f {
+        VideoFn::Add => a + b,
+        VideoFn::Sub => a - b,
+        VideoFn::AbsDiff => (a - b).abs(),
+        VideoFn::Min => a.min(b),
+        VideoFn::Max => a.max(b),
+        VideoFn::Average => video::average(a, b),
+        VideoFn::ShiftLeft { wrap } => a << video::shift_count(b, wrap),
+        VideoFn::ShiftRight { wrap } => a >> video::shift_count(b, wrap),
+        VideoFn::Set(compare) => i64::from(holds(compare, a, b)),
+    }
+}
+
+fn holds(compare: Compare, a: i64, b: i64) -> bool {
+    match compare {
+        Compare::Eq => a == b,
+        Compare::Ne => a != b,
+        Compare::Lt => a < b,
+        Compare::Le => a <= b,
+        Compare::Gt => a > b,
+        Compare::Ge => a >= b,
+        other => unreachable!("{other:?} is no comparison of video instructions"),
+    }
+}
+
+/// The first result as the second operation finds it.
+fn kept(mode: VideoMode, value: i64) -> i64 {
+    let kept = match mode.f {
+        VideoFn::Add | VideoFn::Sub => Kept::Sum,
+        VideoFn::ShiftLeft { .. } | VideoFn::ShiftRight { .. } => Kept::Shift,
+        VideoFn::AbsDiff | VideoFn::Min | VideoFn::Max | VideoFn::Average | VideoFn::Set(_) => Kept::Extremum,
+    };
+    match (mode.sat, mode.second) {
+        (false, _) => video::unclamped(value, kept),
+        (true, VideoSecond::Merge(part)) => video::clamped_part(value, kept, mode.d_signed, u32::from(part.bits)),
+        (true, _) => video::clamped(value, kept, mode.d_signed),
+    }
+}
+
+fn second(f: VideoSecond, value: i64, c: u32, signed: bool) -> u32 {
+    match f {
+        VideoSecond::Nothing => value as u32,
+        VideoSecond::Add => (value as u32).wrapping_add(c),
+        VideoSecond::Min => video::extremum(value, c, signed, false),
+        VideoSecond::Max => video::extremum(value, c, signed, true),
+        VideoSecond::Merge(part) => video::merge(value, c, u32::from(part.first), u32::from(part.bits)),
+    }
+}
+
+#[inline(never)]
+fn simd(lanes: &mut Lanes<'_>, mode: VideoSimdMode, d: Dst, [a, b, c]: [Src; 3]) {
+    let bits = 32 / u32::from(mode.lanes);
+    lanes.map3(d, a, b, c, |a: u32, b: u32, c: u32| {
+        let both = u64::from(b) << 32 | u64::from(a);
+        let pick = |selected: u8, signed: bool| video::part(both, u32::from(selected) * bits, bits, signed);
+        let mut result = c;
+        for lane in (0..mode.lanes).filter(|lane| mode.mask >> lane & 1 == 1) {
+            let [from_a, from_b] = mode.select.map(|places| places[usize::from(lane) % 4]);
+            let value = first(mode.f, pick(from_a, mode.signed.0), pick(from_b, mode.signed.1));
+            let value = if mode.sat { video::clamp(value, bits, mode.d_signed) } else { value };
+            result = if mode.accumulate {
+                result.wrapping_add(value as u32)
+            } else {
+                video::insert(value, result, u32::from(lane) * bits, bits)
+            };
+        }
+        result
+    });
+}

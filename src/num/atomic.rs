@@ -1,0 +1,34 @@
+//! The arithmetic of `atom` and `red` (PTX ISA, "atom", "red").
+
+use super::Mode;
+use super::float::{self, Extremum, Float};
+
+/// `.inc`: counts up to `limit`, and from 0 again.
+#[inline(always)]
+pub fn increment(old: u64, limit: u64) -> u64 {
+    if old >= limit { 0 } else { old + 1 }
+}
+
+/// `.dec`: counts down to 0, and from `limit` again.
+#[inline(always)]
+pub fn decrement(old: u64, limit: u64) -> u64 {
+    if old == 0 || old > limit { limit } else { old - 1 }
+}
+
+/// `.add` of floats; `ftz` flushes subnormal numbers, as `.f32` does.
+#[inline(always)]
+pub fn add<F: Float>(old: F, b: F, ftz: bool) -> F {
+    float::add(old, b, Mode { ftz, ..Mode::default() })
+}
+
+/// `.min` of floats.
+#[inline(always)]
+pub fn min<F: Float>(old: F, b: F) -> F {
+    float::min(old, b, Extremum::default())
+}
+
+/// `.max` of floats.
+#[inline(always)]
+pub fn max<F: Float>(old: F, b: F) -> F {
+    float::max(old, b, Extremum::default())
+}

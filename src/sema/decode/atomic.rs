@@ -1,0 +1,64 @@
+//! Atomic operations on memory: `atom` and `red`.
+
+use super::family::{Decoded, Decoding};
+use super::memory::ORDERINGS;
+use super::movement::same_space;
+use super::operand::Arg;
+use crate::base::Diagnostic;
+use crate::isa::{AtomicFn, Decode, Ordering, ScalarType, Scope, Space};
+use crate::program::{Access, Address, Dst, ListId, Op, Src};
+
+impl Decoding<'_, '_> {
+    /// `atom` and `red`.
+    pub(super) fn atomic(&mut self) -> Decoded {
+        match self.matched.form.row.decode {
+            Decode::Atomic(f) => self.single(f, self.dst(0)?, 1),
+            Decode::Reduction(f) => self.single(f, Dst::SINK, 0),
+            Decode::AtomicVector => match self.args.first().copied() {
+                Some(Arg::Vector { list, .. }) => self.several(Some(list), 1),
+                _ => Err(self.disagreement(0)),
+            },
+            Decode::ReductionVector => self.several(None, 0),
+            _ => Err(self.disagreement(0)),
+        }
+    }
+
+    /// One element, with its address at operand `at`.
+    fn single(&mut self, f: AtomicFn, d: Dst, at: usize) -> Decoded {
+        let (access, address) = self.atomic_access(at)?;
+        let b = self.wide_constant(at + 1)?;
+        let c = if f == AtomicFn::Cas { self.wide_constant(at + 2)? } else { b };
+        Ok(Op::Atomic { f, ty: self.ty(), access, d, b, c, address })
+    }
+
+    /// A vector of elements, with its address at operand `at`.
+    fn several(&mut self, d: Option<ListId>, at: usize) -> Decoded {
+        let (access, address) = self.atomic_access(at)?;
+        let words = [("add", AtomicFn::Add), ("min", AtomicFn::Min), ("max", AtomicFn::Max)];
+        let f = self.matched.choose(&words).ok_or_else(|| self.type_disagreement())?;
+        match self.args.get(at + 1).copied() {
+            Some(Arg::Vector { list: b, .. }) => Ok(Op::AtomicVector { f, ty: self.ty(), access, d, b, address }),
+            _ => Err(self.disagreement(at + 1)),
+        }
+    }
+
+    fn atomic_access(&self, at: usize) -> Result<(Access, Address), Diagnostic> {
+        let (mut access, address) = self.access(at)?;
+        if self.matched.choose(ORDERINGS).is_none() {
+            access.ordering = Ordering::Relaxed;
+        }
+        access.scope = self.scope().unwrap_or(Scope::Gpu);
+        if self.matched.has("L2::cache_hint") && same_space(access.space, Space::Shared) {
+            return Err(Diagnostic::error("modifier", self.instruction.opcode.span, "'.L2::cache_hint' does not apply to '.shared'"));
+        }
+        Ok((access, address))
+    }
+
+    /// Operand `index`, which must be a register where the type has 128 bits.
+    fn wide_constant(&self, index: usize) -> Result<Src, Diagnostic> {
+        if self.ty() == ScalarType::B128 && self.constant_value(index).is_some() {
+            return Err(Diagnostic::error("operand", self.operand_span(index), "a register of type .b128 is needed here"));
+        }
+        self.src(index)
+    }
+}

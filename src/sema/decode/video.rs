@@ -1,0 +1,208 @@
+//! Video instructions: operands of which parts are selected (`%r1.b0`, `%r1.h32`) or which are negated.
+
+use super::super::operands::{RegisterRef, Value};
+use super::constant;
+use super::family::{Decoded, Decoding};
+use super::operand::not_a_register;
+use crate::base::{Diagnostic, Span};
+use crate::isa::{Compare, Decode, ScalarType, Shift, VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode, agrees};
+use crate::program::{Dst, Op, Src};
+use crate::syntax::tree::{Expr, ExprKind, OperandKind};
+
+/// The comparisons that video instructions have.
+const COMPARISONS: &[(&str, Compare)] =
+    &[("eq", Compare::Eq), ("ne", Compare::Ne), ("lt", Compare::Lt), ("le", Compare::Le), ("gt", Compare::Gt), ("ge", Compare::Ge)];
+
+/// An operand with what stands before and behind it.
+struct Selected<'a> {
+    register: Option<RegisterRef>,
+    a: Src,
+    negated: bool,
+    selector: Option<&'a str>,
+    span: Span,
+}
+
+impl<'a> Decoding<'_, 'a> {
+    /// Video instructions.
+    pub(super) fn video(&mut self) -> Decoded {
+        match self.matched.form.row.decode {
+            Decode::Video(f) => self.video_scalar(f),
+            Decode::VideoShift(direction) => {
+                let wrap = self.matched.has("wrap");
+                self.video_scalar(match direction {
+                    Shift::Left => VideoFn::ShiftLeft { wrap },
+                    Shift::Right => VideoFn::ShiftRight { wrap },
+                })
+            }
+            Decode::VideoSet => self.video_scalar(self.video_set()?),
+            Decode::VideoMad => self.video_mad(),
+            Decode::VideoSimd(f, lanes) => self.video_simd(f, lanes),
+            Decode::VideoSimdSet(lanes) => self.video_simd(self.video_set()?, lanes),
+            _ => Err(self.disagreement(0)),
+        }
+    }
+
+    fn video_set(&self) -> Result<VideoFn, Diagnostic> {
+        self.matched.choose(COMPARISONS).map(VideoFn::Set).ok_or_else(|| self.type_disagreement())
+    }
+
+    /// Whether the type words of the result and of the operands `a` and `b` are signed. The result of `vset` has the type of `a`.
+    fn video_signs(&self) -> (bool, bool, bool) {
+        let signed = |index: usize| self.matched.types.get(index) == Some(&ScalarType::S32);
+        if self.matched.types.len() == 2 { (signed(0), signed(0), signed(1)) } else { (signed(0), signed(1), signed(2)) }
+    }
+
+    fn video_scalar(&mut self, f: VideoFn) -> Decoded {
+        let (d, a, b) = (self.selected(0)?, self.plus(1)?, self.plus(2)?);
+        let (d_signed, a_signed, b_signed) = self.video_signs();
+        let c = self.optional_src(3)?;
+        let words = [("add", VideoSecond::Add), ("min", VideoSecond::Min), ("max", VideoSecond::Max)];
+        let second = match (self.matched.choose(&words), d.part()?) {
+            (Some(_), Some(_)) => return Err(d.error("a result is put into a part of the register, or goes on into a second operation")),
+            (Some(second), None) => second,
+            (None, Some(part)) => VideoSecond::Merge(part),
+            (None, None) => VideoSecond::Nothing,
+        };
+        if second != VideoSecond::Nothing && c.is_none() {
+            let message = format!("'{}' needs a third source here", self.instruction.opcode.text);
+            let help = "a second operation, and a part of the destination, take the rest from it";
+            return Err(Diagnostic::error("operand", self.instruction.span, message).with_help(help));
+        }
+        let a_part = (a.part()?.unwrap_or(VideoPart::WORD), a_signed);
+        let b_part = (b.part()?.unwrap_or(VideoPart::WORD), b_signed);
+        let mode = VideoMode { f, d_signed, sat: self.matched.has("sat"), a: a_part, b: b_part, second };
+        Ok(Op::Video { mode, d: d.dest()?, a: a.a, b: b.a, c: c.unwrap_or(b.a) })
+    }
+
+    fn video_mad(&mut self) -> Decoded {
+        let (d, a, b, c) = (self.dst(0)?, self.selected(1)?, self.selected(2)?, self.selected(3)?);
+        let (_, a_signed, b_signed) = self.video_signs();
+        if c.selector.is_some() {
+            return Err(c.error("the summand is a whole register"));
+        }
+        let (negate_product, negate_c, plus_one) = (a.negated != b.negated, c.negated, self.matched.has("po"));
+        if negate_product && negate_c {
+            return Err(c.error("either the product or the summand can be negative, not both"));
+        }
+        if plus_one && (a.negated || b.negated || c.negated) {
+            return Err(Diagnostic::error("modifier", self.instruction.opcode.span, "'.po' does not go with negative operands"));
+        }
+        let mode = VideoMadMode {
+            a: (a.part()?.unwrap_or(VideoPart::WORD), a_signed),
+            b: (b.part()?.unwrap_or(VideoPart::WORD), b_signed),
+            negate_product,
+            negate_c,
+            plus_one,
+            sat: self.matched.has("sat"),
+            shift: self.matched.choose(&[("shr7", 7), ("shr15", 15)]).unwrap_or(0),
+        };
+        Ok(Op::VideoMad { mode, d, a: a.a, b: b.a, c: c.a })
+    }
+
+    fn video_simd(&mut self, f: VideoFn, lanes: u8) -> Decoded {
+        let (d, a, b, c) = (self.selected(0)?, self.plus(1)?, self.plus(2)?, self.src(3)?);
+        let (d_signed, a_signed, b_signed) = self.video_signs();
+        let mode = VideoSimdMode {
+            f,
+            lanes,
+            d_signed,
+            signed: (a_signed, b_signed),
+            sat: self.matched.has("sat"),
+            accumulate: self.matched.has("add"),
+            select: [a.places(lanes, 0)?, b.places(lanes, lanes)?],
+            mask: d.mask(lanes)?,
+        };
+        Ok(Op::VideoSimd { mode, d: d.dest()?, a: a.a, b: b.a, c })
+    }
+
+    /// Operand `index`, which cannot be negated.
+    fn plus(&mut self, index: usize) -> Result<Selected<'a>, Diagnostic> {
+        let operand = self.selected(index)?;
+        if operand.negated {
+            return Err(operand.error("'-' stands before operands of 'vmad' only"));
+        }
+        Ok(operand)
+    }
+
+    fn selected(&mut self, index: usize) -> Result<Selected<'a>, Diagnostic> {
+        let Some(operand) = self.instruction.operands.get(index) else { return Err(self.disagreement(index)) };
+        let OperandKind::Expr(expr) = &operand.kind else { return Err(not_a_register(operand.span)) };
+        let span = operand.span;
+        let (register, negated) = match self.cx.resolve(expr)? {
+            Value::Register(register) => (register, false),
+            Value::Modified { register, negated } => (register, negated),
+            value => {
+                let bits = constant::bits(&value, ScalarType::U32, span).ok_or_else(|| not_a_register(span))??;
+                return Ok(Selected { register: None, a: self.cx.const32(bits as u32), negated: false, selector: None, span });
+            }
+        };
+        if !agrees(ScalarType::U32, register.ty, false) {
+            let message = format!("a register of type .{} where '{}' needs 32 bits", register.ty.word(), self.matched.form.opcode);
+            return Err(Diagnostic::error("type", span, message));
+        }
+        let selector = selector(expr);
+        Ok(Selected { register: Some(register), a: Src::reg(register.slot), negated, selector, span })
+    }
+}
+
+/// `h1` of `%r1.h1` and of `-%r1.h1`.
+fn selector<'a>(expr: &Expr<'a>) -> Option<&'a str> {
+    match &expr.kind {
+        ExprKind::Name(text) => text.rsplit_once('.').map(|(_, selector)| selector).filter(|word| word.starts_with(['b', 'h'])),
+        ExprKind::Unary(_, inner) => selector(inner),
+        _ => None,
+    }
+}
+
+impl Selected<'_> {
+    fn dest(&self) -> Result<Dst, Diagnostic> {
+        if self.negated {
+            return Err(self.error("a destination cannot be negated"));
+        }
+        self.register.map(|register| Dst(register.slot)).ok_or_else(|| not_a_register(self.span))
+    }
+
+    /// The byte or half that a scalar instruction takes; `None` for the whole word.
+    fn part(&self) -> Result<Option<VideoPart>, Diagnostic> {
+        let Some(selector) = self.selector else { return Ok(None) };
+        let error = || self.error("this instruction selects .b0 to .b3, .h0 or .h1");
+        VideoPart::from_word(selector).map(Some).ok_or_else(error)
+    }
+
+    /// The places among those of both operands that the lanes of a SIMD instruction take, lane 0 first; from `first` on if nothing
+    /// is said.
+    fn places(&self, lanes: u8, first: u8) -> Result<[u8; 4], Diagnostic> {
+        let Some(selector) = self.selector else {
+            return match self.register {
+                Some(_) => Ok(std::array::from_fn(|lane| first + (lane as u8).min(lanes - 1))),
+                None => Err(self.error("a constant has no halves and bytes to choose from")),
+            };
+        };
+        let digits = digits(selector, lanes).filter(|digits| digits.len() == usize::from(lanes));
+        let example = if lanes == 2 { ".hxy, each 0 to 3" } else { ".bwxyz, each 0 to 7" };
+        let digits = digits.filter(|digits| digits.iter().all(|digit| *digit < 2 * lanes));
+        let digits = digits.ok_or_else(|| self.error("this does not say what each lane takes").with_help(format!("write {example}")))?;
+        Ok(std::array::from_fn(|lane| digits.iter().rev().nth(lane).copied().unwrap_or(0)))
+    }
+
+    /// The lanes of a SIMD instruction that count: `.b310` stands for lanes 3, 1 and 0.
+    fn mask(&self, lanes: u8) -> Result<u8, Diagnostic> {
+        let Some(selector) = self.selector else { return Ok((1 << lanes) - 1) };
+        let digits = digits(selector, lanes).filter(|digits| digits.iter().all(|digit| *digit < lanes) && digits.is_sorted_by(|a, b| a > b));
+        let digits = digits.ok_or_else(|| {
+            let example = if lanes == 2 { ".h10, .h1 or .h0" } else { ".b3210, .b31 or .b0" };
+            self.error("this is no choice of lanes").with_help(format!("write the highest first: {example}"))
+        })?;
+        Ok(digits.iter().fold(0, |mask, digit| mask | 1 << digit))
+    }
+
+    fn error(&self, message: &str) -> Diagnostic {
+        Diagnostic::error("operand", self.span, message)
+    }
+}
+
+/// The digits of a selector of halves or bytes.
+fn digits(selector: &str, lanes: u8) -> Option<Vec<u8>> {
+    let digits = selector.strip_prefix(if lanes == 2 { 'h' } else { 'b' }).filter(|digits| !digits.is_empty())?;
+    digits.bytes().map(|digit| digit.is_ascii_digit().then(|| digit - b'0')).collect()
+}
