@@ -34,7 +34,7 @@ fn walking() -> Session {
 
 #[test]
 fn source() {
-    assert_pane("source.txt", "Source", &walking(), (100, 20));
+    assert_pane("source.txt", "Source()", &walking(), (100, 20));
 }
 
 #[test]
@@ -183,8 +183,14 @@ fn registers_of_the_instruction() {
 }
 
 #[test]
+fn source_with_counts() {
+    assert_pane("source_counts.txt", "Source(counts: true)", &walking(), (100, 30));
+    assert_pane("original_counts.txt", "Original(counts: true)", &diverged(), (100, 24));
+}
+
+#[test]
 fn source_where_there_is_little_room() {
-    assert_pane("source_narrow.txt", "Source", &walking(), (50, 10));
+    assert_pane("source_narrow.txt", "Source()", &walking(), (50, 10));
 }
 
 #[test]
@@ -267,14 +273,14 @@ fn memory_that_changed() {
 
 #[test]
 fn original() {
-    assert_pane("original.txt", "Original", &diverged(), (80, 16));
-    let nowhere = drawn(&mut alone("Original", "dark"), &walking(), 80, 3);
+    assert_pane("original.txt", "Original()", &diverged(), (80, 16));
+    let nowhere = drawn(&mut alone("Original()", "dark"), &walking(), 80, 3);
     assert!(text(&nowhere).contains("no .loc says"));
 }
 
 #[test]
 fn original_and_ptx_take_turns() {
-    let (mut screen, session) = (alone("Source", "dark"), diverged());
+    let (mut screen, session) = (alone("Source()", "dark"), diverged());
     let title = |screen: &mut Screen| text(&drawn(screen, &session, 80, 12)).chars().take(14).collect::<String>();
     assert_eq!(title(&mut screen), "─[collatz.ptx ");
     screen.key("F3".parse().unwrap());

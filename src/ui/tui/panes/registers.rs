@@ -19,6 +19,8 @@ const COLUMN: usize = 34;
 const FLOAT_MAX: usize = 9;
 /// Rows of a pane that has a line below what is pinned.
 const RULE_MIN: usize = 8;
+/// What stands where a register was never written.
+const UNDEFINED: &str = "undef";
 /// Columns of a type.
 const TYPE: usize = 6;
 
@@ -88,7 +90,7 @@ fn draw_operands(look: &Look<'_>, of: RegistersOf, canvas: &mut Canvas<'_>) -> u
 
 /// Draws registers of these names below each other, with what differs from the stop before; how many have room.
 fn draw_rows(look: &Look<'_>, of: RegistersOf, names: &[&str], canvas: &mut Canvas<'_>) -> usize {
-    let values = Values { all_lanes: of == RegistersOf::Warp, format: None };
+    let values = Values { all_lanes: of == RegistersOf::Warp, defined: true, format: None };
     let rows = |scene: &Scene<'_>| register_rows(scene, names.iter().copied(), values).unwrap_or_default();
     let (now, before) = (rows(&look.session.scene()), look.session.earlier().map(|scene| rows(&scene)).unwrap_or_default());
     let shown = now.len().min(canvas.height());
@@ -151,7 +153,12 @@ fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow
     let role = if was.is_some() { Role::Changed } else { Role::Text };
     match &row.value {
         ValueText::Lanes(lanes) => {
-            canvas.spans(x, 0, &lanes_spans(lanes, canvas.width().saturating_sub(x), (role, lane)));
+            let room = canvas.width().saturating_sub(x);
+            canvas.spans(x, 0, &with_undefined(lanes, row.undefined, room, (role, lane)));
+        }
+        ValueText::Scalar(text) if row.undefined != 0 => {
+            let x = canvas.text(x, 0, UNDEFINED, Role::Bad);
+            canvas.text(x, 0, &format!("  reads as {text}"), Role::Dim);
         }
         ValueText::Scalar(text) => {
             let x = canvas.text(x, 0, text, role);
@@ -163,13 +170,31 @@ fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow
     }
 }
 
+/// What lanes hold, and in how many lanes that have no value it is undefined.
+fn with_undefined(text: &LanesText, undefined: LaneMask, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
+    if undefined == 0 {
+        return lanes_spans(text, room, (role, lane));
+    }
+    if undefined & text.mask == text.mask {
+        return vec![(Role::Bad, UNDEFINED.to_string()), (Role::Dim, "  in all lanes".to_string())];
+    }
+    let told = match undefined.count_ones() {
+        1 => format!("  {UNDEFINED} in 1 lane"),
+        count => format!("  {UNDEFINED} in {count} lanes"),
+    };
+    let mut spans = match text.ty.as_str() {
+        "pred" => predicate_spans(text, undefined, role),
+        _ => lanes_spans(text, room.saturating_sub(width(&told)), (role, lane)),
+    };
+    spans.push((Role::Bad, told));
+    spans
+}
+
 /// What 32 lanes hold, in at most `room` columns: one value, a line, a mask, a few groups, or as many values as fit.
 fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let dim = |text: String| (Role::Dim, text);
     match &text.pattern {
-        _ if text.ty == "pred" => {
-            vec![(role, mask_bar(true_lanes(text), text.mask)), dim(format!(" {} true", true_lanes(text).count_ones()))]
-        }
+        _ if text.ty == "pred" => predicate_spans(text, 0, role),
         Pattern::Uniform(value) => vec![(role, value.clone()), dim("  uniform".to_string())],
         Pattern::Affine { base, stride } => {
             let base = if base == "0" { String::new() } else { format!("{base} + ") };
@@ -219,17 +244,15 @@ fn true_lanes(text: &LanesText) -> LaneMask {
     lanes.zip(&text.values).filter(|(_, value)| *value == "true").fold(0, |mask, (lane, _)| mask | 1 << lane)
 }
 
-/// `██··█`: a cell for each lane, blank for those that have no value.
-fn mask_bar(lanes: LaneMask, all: LaneMask) -> String {
-    (0..32)
-        .map(|lane| {
-            if all >> lane & 1 == 0 {
-                ' '
-            } else if lanes >> lane & 1 == 1 {
-                '█'
-            } else {
-                '·'
-            }
-        })
-        .collect()
+/// `██·?█ 3 true`: a cell for each lane, `?` for those for which it is undefined, blank for those that are not here.
+fn predicate_spans(text: &LanesText, undefined: LaneMask, role: Role) -> Vec<Span> {
+    let holds = true_lanes(text);
+    let has = |lanes: LaneMask, lane: u32| lanes >> lane & 1 == 1;
+    let cell = |lane| match () {
+        () if has(undefined, lane) => '?',
+        () if !has(text.mask, lane) => ' ',
+        () if has(holds, lane) => '█',
+        () => '·',
+    };
+    vec![(role, (0..32).map(cell).collect()), (Role::Dim, format!(" {} true", holds.count_ones()))]
 }
