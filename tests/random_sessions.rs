@@ -120,7 +120,7 @@ fn examples(kind: ArgKind) -> &'static [&'static str] {
         ArgKind::Topic | ArgKind::Command | ArgKind::Rest => &["stepi", "running", "p %r1", "x/4xw tile", "print %r7@*"],
         ArgKind::Choice(words) => words,
         ArgKind::Message => &["\"%d\\n\",%r7", "\"here\"", "\"%x %f\",%r1,%r2"],
-        ArgKind::File => &["absent"],
+        ArgKind::File | ArgKind::Layout => &["absent"],
     }
 }
 

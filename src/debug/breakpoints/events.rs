@@ -71,7 +71,9 @@ impl Event {
             Event::Call => &|pc, op| matches!(op, Op::Call { .. }) || is_unmodelled(program, pc, op, &["call"]),
             Event::Exit => &|pc, op| matches!(op, Op::Exit) || matches!(op, Op::Return { .. }) && in_kernel(program, pc),
             Event::Printf => &|pc, op| calls(program, pc, op, "vprintf"),
-            Event::Atomic => &|pc, op| matches!(op, Op::Atomic { .. } | Op::AtomicVector { .. }) || is_unmodelled(program, pc, op, &["atom", "red"]),
+            Event::Atomic => {
+                &|pc, op| matches!(op, Op::Atomic { .. } | Op::AtomicVector { .. }) || is_unmodelled(program, pc, op, &["atom", "red"])
+            }
         };
         Some((0..program.code.len()).map(Pc::new).filter(|pc| raises(*pc, &program.code[pc.index()].op)).collect())
     }

@@ -71,7 +71,8 @@ impl<O: Observer> WarpRun<'_, O> {
             }
             bits => {
                 let (b, c) = (*lanes.get32(b), *lanes.get32(c));
-                let old = if bits == 16 { self.exchange_16(piece, skip, function, b, c) } else { self.exchange_32(piece, skip, function, b, c) };
+                let old =
+                    if bits == 16 { self.exchange_16(piece, skip, function, b, c) } else { self.exchange_32(piece, skip, function, b, c) };
                 self.lanes(group, mask).put32(d, &old);
             }
         }

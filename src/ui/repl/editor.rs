@@ -18,12 +18,15 @@ use rustyline::{
 
 use super::running::Watch;
 use crate::command::complete::{KnownNames, complete, hint};
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::Pace;
 use crate::ui::console::Front;
 use crate::ui::{files, interrupt};
 
 /// Lines that the history file keeps.
 const HISTORY_MAX: usize = 10_000;
+
+/// What is said before the lines of a command that takes several.
+pub const BLOCK: &str = "a command a line, up to one that says end";
 
 /// Reads lines from a terminal.
 pub struct LineEditor {
@@ -79,12 +82,17 @@ impl LineEditor {
         Ok(Self { editor, history, color, in_block: false })
     }
 
-    /// From now on completes the names that `session` knows.
-    pub fn know(&mut self, session: &Session) {
+    /// From now on completes these names.
+    pub fn know(&mut self, names: KnownNames) {
         self.in_block = false;
         if let Some(words) = self.editor.helper_mut() {
-            words.names = KnownNames::of(session);
+            words.names = names;
         }
+    }
+
+    /// Whether this is the first line of a command that takes several.
+    pub fn begins_block(&mut self) -> bool {
+        !std::mem::replace(&mut self.in_block, true)
     }
 
     /// Reads a line, which the history keeps.
@@ -133,9 +141,8 @@ impl LineEditor {
 
 impl Front for LineEditor {
     fn more(&mut self, prompt: &str, out: &mut dyn io::Write) -> io::Result<Option<String>> {
-        if !self.in_block {
-            writeln!(out, "a command a line, up to one that says end")?;
-            self.in_block = true;
+        if self.begins_block() {
+            writeln!(out, "{BLOCK}")?;
         }
         match self.line(prompt)? {
             Line::Typed(line) => Ok(Some(line)),

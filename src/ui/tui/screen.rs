@@ -100,6 +100,11 @@ impl Screen {
         Self { originals: Originals::with_folders(folders), ..self }
     }
 
+    /// The names of all layouts.
+    pub fn layouts(&self) -> Vec<String> {
+        self.shelf.names()
+    }
+
     /// What keys do.
     pub fn keys(&self) -> &KeyMap {
         &self.keys
