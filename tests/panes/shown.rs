@@ -177,6 +177,23 @@ fn the_cursor_on_the_timeline_goes_to_a_time() {
 }
 
 #[test]
+fn the_cursor_among_registers_asks_who_wrote_one() {
+    let (mut screen, session) = (alone("Registers()", "dark"), walking());
+    let mut press = |keys: &str| {
+        drawn(&mut screen, &session, 76, 5);
+        let answers: Vec<Answer> = keys.split(' ').map(|key| screen.key(key.parse().unwrap())).collect();
+        let shown = text(&drawn(&mut screen, &session, 76, 5));
+        (answers.last().unwrap().clone(), shown)
+    };
+    // Twelve registers in two columns: the second one of the second column is %r5.
+    let (_, shown) = press("Down Right");
+    assert!(shown.starts_with("─[registers · lane 3 · %r5 · 1-4 of 6]"), "{shown}");
+    assert_eq!(press("Enter").0, Answer::Command("last %r5".to_string()));
+    press("End Right Right Right");
+    assert_eq!(press("Enter").0, Answer::Command("last %p2".to_string()));
+}
+
+#[test]
 fn registers_of_the_instruction() {
     let session = session("debug/walk.ron", &["break 36", "continue", "lane 5"]);
     assert_pane("registers_operands.txt", "Registers(of: Warp, only: \"!%r\", operands: true)", &session, (76, 10));

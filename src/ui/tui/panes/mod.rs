@@ -205,7 +205,7 @@ impl Pane {
 
     /// Columns that a key to the left or to the right moves.
     pub fn stride(&self) -> i64 {
-        if matches!(self, Pane::Memory { .. } | Pane::Timeline) { 1 } else { 4 }
+        if matches!(self, Pane::Memory { .. } | Pane::Registers { .. } | Pane::Timeline) { 1 } else { 4 }
     }
 
     /// Draws the pane; the title that stands above it.

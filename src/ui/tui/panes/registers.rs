@@ -1,7 +1,7 @@
 //! The registers pane: what the focused lane holds, or in a row for each register what all lanes of the warp hold.
 //!
 //! Above them may stand the displays and the operands of the present instruction, which are pinned. A value that is another than at
-//! the stop before has a `*` before it, and tells what it was if there is room.
+//! the stop before has a `*` before it, and tells what it was if there is room. Choosing a register asks who wrote it last.
 
 use super::{Look, RegistersOf, Sight, more};
 use crate::command::display;
@@ -10,7 +10,7 @@ use crate::debug::value::{LanesText, Pattern, ValueText};
 use crate::debug::view::{RegisterRow, Values, register_names, register_rows, statement};
 use crate::debug::{LaneMask, WordKind, words};
 use crate::ui::text;
-use crate::ui::tui::canvas::{Canvas, Span, fitted, width};
+use crate::ui::tui::canvas::{Canvas, Span, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
 /// Columns that a column of registers has at least where there are several.
@@ -120,13 +120,22 @@ fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (
     };
     let columns = if of == RegistersOf::Lane { (canvas.width() / COLUMN).max(1) } else { 1 };
     let lines = names.len().div_ceil(columns);
-    let window = sight.window(lines, canvas.height());
+    let (window, cursor) = sight.around(0, lines, canvas.height());
     let (wide, height) = (canvas.width() / columns, canvas.height());
+    let chosen = chosen(&names, lines, cursor, sight).filter(|_| look.active);
     for (column, part) in names.chunks(lines.max(1)).enumerate() {
         let shown: Vec<&str> = part.iter().skip(window.start).take(window.len()).map(String::as_str).collect();
         let gap = usize::from(column + 1 < columns);
-        draw_rows(look, of, &shown, &mut canvas.part(column * wide, 0, wide - gap, height));
+        let part = &mut canvas.part(column * wide, 0, wide - gap, height);
+        draw_rows(look, of, &shown, part);
+        for (y, name) in shown.iter().enumerate() {
+            part.on_click((0, y, wide - gap), Target::Command(format!("last {name}")));
+            if chosen == Some(*name) {
+                part.tint(y, Role::Cursor);
+            }
+        }
     }
+    let at = chosen.map_or(String::new(), |name| format!(" · {name}"));
     let filter = match (only.strip_prefix('!'), search.as_str()) {
         (None, "") if only.is_empty() => String::new(),
         (None, search) => format!(" · only {only}{search}"),
@@ -136,7 +145,16 @@ fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (
     if names.is_empty() {
         canvas.say("no register here has such a name");
     }
-    format!("{title}{filter}{}", if lines > canvas.height() { more(&window, lines) } else { String::new() })
+    format!("{title}{filter}{at}{}", if lines > canvas.height() { more(&window, lines) } else { String::new() })
+}
+
+/// The register of the cursor, which choosing asks about: in row `cursor`, and in the column that the user moved to.
+fn chosen<'n>(names: &'n [String], lines: usize, cursor: usize, sight: &mut Sight) -> Option<&'n str> {
+    let last = names.len().div_ceil(lines.max(1)).saturating_sub(1);
+    sight.right = sight.right.min(last as i64).max(0);
+    let name = names.get(sight.right.unsigned_abs() as usize * lines + cursor).map(String::as_str);
+    sight.choice = name.map(|name| format!("last {name}"));
+    name
 }
 
 /// Whether a name contains what the option asks for; behind `!`, whether it does not.
