@@ -44,7 +44,7 @@ fn main() {
     }
     println!("\n{:<12} alone", "pane");
     for (name, _) in PANES {
-        let options = if matches!(name, "Registers" | "Memory") { "()" } else { "" };
+        let options = if matches!(name, "Source" | "Original" | "Registers" | "Memory") { "()" } else { "" };
         measure(name, &format!("Layout(root: Pane({name}{options}))"), &launch);
     }
 }

@@ -11,6 +11,7 @@ use ptxdbg::args::{self, Args, Color, Format, Order, ScriptSource, Theme};
 use ptxdbg::base::Diagnostic;
 #[cfg(feature = "tui")]
 use ptxdbg::base::Sources;
+use ptxdbg::debug::fidelity::{Fidelity, fidelity};
 use ptxdbg::debug::open::{Module, open, read_module};
 #[cfg(feature = "tui")]
 use ptxdbg::debug::ron_text::read_text;
@@ -124,6 +125,7 @@ fn verify(args: &Args) -> Result<Status, Failure> {
             Err(error) => return Err(error.into()),
         }
     }
+    let mut trusted = Fidelity::default();
     for (program, case) in opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))) {
         let report = verify_case(program, case, &run_options(args), args.exact)?;
         let well = report.failures.is_empty();
@@ -132,7 +134,9 @@ fn verify(args: &Args) -> Result<Status, Failure> {
         if !well {
             out.write_all(text::case_report(&report, style).as_bytes())?;
         }
+        trusted.add(fidelity(program, &report.executed));
     }
+    out.write_all(text::fidelity(&trusted, style).as_bytes())?;
     out.write_all(text::verdict(passed, failed, style).as_bytes())?;
     Ok(if failed == 0 { Status::Well } else { Status::Wrong })
 }
@@ -166,6 +170,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     if let Some(made_up) = &opened.made_up {
         out.write_all(text::made_up(made_up, style).as_bytes())?;
     }
+    let mut trusted = Fidelity::default();
     for case in &opened.plan.cases {
         let run = run_case(&opened.program, case, &run_options(args))?;
         let summary = summarize(case, run)?;
@@ -173,7 +178,9 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
             status = Status::Wrong;
         }
         out.write_all(text::summary(&summary, style).as_bytes())?;
+        trusted.add(fidelity(&opened.program, &summary.executed));
     }
+    out.write_all(text::fidelity(&trusted, style).as_bytes())?;
     Ok(status)
 }
 

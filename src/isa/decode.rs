@@ -63,6 +63,12 @@ pub enum Decode {
     ConvertPack,
     ConvertAddress,
     IsSpace,
+    /// `mapa` and `getctarank`.
+    MapShared,
+    ClusterRank,
+    CreatePolicy,
+    ConvertPolicy,
+    MoveVector,
 
     Load,
     Store,

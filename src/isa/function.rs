@@ -113,3 +113,21 @@ pub enum ReduxFn { Add, Min, Max, And, Or, Xor }
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum BarrierFn { Sync, Arrive, RedPopc, RedAnd, RedOr }
+
+/// A function that the device runtime provides to every module that declares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum SystemFn { Printf, AssertFail, Malloc, Free }
+
+impl SystemFn {
+    /// The function called `name`, with the number of its arguments.
+    pub fn from_name(name: &str) -> Option<(Self, usize)> {
+        match name {
+            "vprintf" => Some((SystemFn::Printf, 2)),
+            "__assertfail" => Some((SystemFn::AssertFail, 5)),
+            "malloc" => Some((SystemFn::Malloc, 1)),
+            "free" => Some((SystemFn::Free, 1)),
+            _ => None,
+        }
+    }
+}

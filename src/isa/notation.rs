@@ -34,6 +34,7 @@ const SETS: &[(&str, &str)] = &[
     ("cop", ".ca{2.0,20}|.cg{2.0,20}|.cs{2.0,20}|.lu{2.0,20}|.cv{2.0,20}"),
     ("vector", ".v2|.v4|.v8"),
     ("evict_l2", ".L2::evict_last{8.8,100}|.L2::evict_normal{8.8,100}|.L2::evict_first{8.8,100}"),
+    ("policy", ".L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::evict_unchanged"),
     ("prefetch", ".L2::64B{7.4,75}|.L2::128B{7.4,75}|.L2::256B{7.4,80}"),
 ];
 

@@ -152,7 +152,10 @@ fn reaches_global(space: Space) -> bool {
 
 /// The element type that a memory instruction names: the last type among its words, `f32` of `ld.global.v4.f32`.
 fn pointed_element(program: &Program, pc: Pc, inst: &Inst) -> Option<Element> {
-    let memory = matches!(inst.op, Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } | Op::Atomic { .. } | Op::AtomicVector { .. });
+    let memory = matches!(
+        inst.op,
+        Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } | Op::Atomic { .. } | Op::AtomicVector { .. }
+    );
     let text = program.text(pc);
     let opcode = text.split_whitespace().find(|word| !word.starts_with('@')).filter(|_| memory)?;
     let word = opcode.rsplit('.').find(|word| ScalarType::from_word(word).is_some())?;

@@ -11,7 +11,7 @@ use super::registers::{FrameBase, Registers};
 use super::special;
 use super::warp::{GroupState, LaneGroup, Warp};
 use super::written::Written;
-use super::{LaunchConfig, Linked};
+use super::{Account, LaunchConfig, Linked};
 use crate::isa::BarrierFn;
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Dst, Op, Pc, PredSrc, Program, map};
@@ -140,7 +140,8 @@ fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u
     let kernel = &program.functions[config.kernel.index()];
     let live = lowest(threads - warp * LANES as u32);
     let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
-    let mut registers = Registers { written: config.coverage.then(Written::default), ..Registers::default() };
+    let written = (config.account == Account::RunsAndWrites).then(Written::default);
+    let mut registers = Registers { written, ..Registers::default() };
     registers.enter(frame, kernel.slots, live);
     let entry = LaneGroup {
         pc: Pc(kernel.code.start),

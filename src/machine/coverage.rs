@@ -1,6 +1,6 @@
 //! What a debugger wants to know of the past without going there: how often each instruction has run, and which way its lanes went.
 //!
-//! Only launches that ask for it ([`LaunchConfig::coverage`](super::LaunchConfig::coverage)) keep it. It belongs to the state of the
+//! Only launches that ask for it ([`Account`](super::Account)) keep it. It belongs to the state of the
 //! machine, so a snapshot restores the counts of its tick. Running adds where stretches of code begin and end (`exec::course`);
 //! what each instruction comes to is summed up when somebody asks.
 

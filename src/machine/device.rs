@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::digest::Digest;
 use super::memory::{OutOfMemory, PAGE_BYTES, Region};
+use super::runtime::{Printed, Runtime};
 use crate::isa::Space;
 use crate::program::{Program, Variable, map};
 
@@ -16,6 +17,7 @@ pub struct Device {
     pub(super) program: Arc<Program>,
     pub(super) global: Region,
     pub(super) constants: Region,
+    pub(super) runtime: Runtime,
     /// Where the next buffer goes.
     next: u64,
 }
@@ -33,13 +35,23 @@ pub struct NotMapped {
 impl Device {
     /// Fresh memory with the module's variables initialised.
     pub fn new(program: Arc<Program>) -> Self {
-        let next = map::map(program.address_bits).buffers;
-        let mut device = Self { program, global: Region::default(), constants: Region::default(), next };
+        let map = map::map(program.address_bits);
+        let (runtime, next) = (Runtime::new(map.heap), map.buffers);
+        let mut device = Self { program, global: Region::default(), constants: Region::default(), runtime, next };
         let program = Arc::clone(&device.program);
         for variable in &program.variables {
             device.place(variable);
         }
         device
+    }
+
+    /// Makes the memory over which the blocks of a cooperative launch synchronize, all zeros, if it is not there yet.
+    pub(super) fn place_workspace(&mut self) {
+        let (address, bytes) = map::GRID_WORKSPACE;
+        match self.global.find_mut(address) {
+            Some(workspace) => workspace.pages.write(0, &vec![0; bytes as usize]),
+            None => self.global.insert("grid workspace", address, bytes, 0, 0),
+        }
     }
 
     fn place(&mut self, variable: &Variable) {
@@ -118,8 +130,14 @@ impl Device {
         Ok(())
     }
 
+    /// What kernels wrote with `printf`, from the first launch on.
+    pub fn printed(&self) -> &Printed {
+        &self.runtime.printed
+    }
+
     /// Adds everything to `digest`.
     pub fn digest(&self, digest: &mut Digest) {
         self.global.digest(digest);
+        self.runtime.digest(digest);
     }
 }

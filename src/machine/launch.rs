@@ -17,6 +17,18 @@ pub enum Schedule {
     Random,
 }
 
+/// What a launch keeps account of, beside what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Account {
+    /// Nothing: that is fastest.
+    #[default]
+    Nothing,
+    /// How often each instruction has run.
+    Runs,
+    /// That, and which registers were written, for a debugger to show.
+    RunsAndWrites,
+}
+
 /// A launch of one kernel.
 #[derive(Clone, Debug)]
 pub struct LaunchConfig {
@@ -42,8 +54,8 @@ pub struct LaunchConfig {
     pub seed: u64,
     /// The tick of its first instruction: later launches of a case go on counting where the one before ended.
     pub start: Tick,
-    /// Whether what runs is counted, and what is written is marked, for a debugger to show.
-    pub coverage: bool,
+    /// What it keeps account of.
+    pub account: Account,
 }
 
 /// Why a launch is refused.
@@ -133,7 +145,7 @@ impl Linked {
             shared_bytes,
             blocks,
             resident,
-            writes: config.coverage.then(|| Writes::new(program)),
+            writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),
             simd: pulp::Arch::new(),
             config,
         })

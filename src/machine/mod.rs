@@ -19,6 +19,7 @@ mod lanes;
 mod launch;
 mod memory;
 mod registers;
+mod runtime;
 mod schedule;
 mod snapshot;
 mod special;
@@ -37,9 +38,10 @@ pub use digest::Digest;
 pub use event::{AccessEvent, AccessKind, Issue, Observer, Unobserved};
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
-pub use launch::{LaunchConfig, LaunchError, Linked, Schedule};
+pub use launch::{Account, LaunchConfig, LaunchError, Linked, Schedule};
 pub use memory::{Allocation, OutOfMemory, Region};
 pub use registers::{FrameBase, Registers};
+pub use runtime::Printed;
 pub use schedule::Cursor;
 pub use special::thread_index;
 pub use stuck::lane_list;
@@ -73,10 +75,13 @@ impl Machine {
     ///
     /// # Errors
     /// If the launch does not fit the kernel or the hardware's limits.
-    pub fn new(device: Device, config: LaunchConfig) -> Result<Self, LaunchError> {
+    pub fn new(mut device: Device, config: LaunchConfig) -> Result<Self, LaunchError> {
+        if config.cooperative {
+            device.place_workspace();
+        }
         let linked = Arc::new(Linked::new(&device, config)?);
         let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
-        let coverage = linked.config.coverage.then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
+        let coverage = (linked.config.account != Account::Nothing).then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
         Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick, thread_instructions: 0, coverage })
     }
 

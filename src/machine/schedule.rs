@@ -92,6 +92,7 @@ impl Machine {
             linked: &self.linked,
             global: &mut self.device.global,
             constants: &self.device.constants,
+            runtime: &mut self.device.runtime,
             shared: &mut block.shared,
             warp: Arc::make_mut(&mut block.warps[warp]),
             observer,

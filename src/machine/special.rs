@@ -11,6 +11,9 @@ pub const MULTIPROCESSORS: u32 = 132;
 /// Warp slots of a multiprocessor of sm_90.
 const WARP_SLOTS: u32 = 64;
 
+/// Bytes in which shared memory is given to blocks.
+const SHARED_UNIT: u64 = 128;
+
 /// A special register that is the same during the whole life of a block, known by what it means and no longer by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fixed {
@@ -56,7 +59,7 @@ impl Fixed {
     /// A component of a vector register; `axis` is none for `.w`.
     fn of_vector(name: &str, axis: Option<usize>, config: &LaunchConfig) -> Self {
         let Some(axis) = axis else {
-            return Fixed::Constant(u32::from(matches!(name, "%ntid" | "%nctaid" | "%nclusterid" | "%cluster_nctaid")));
+            return Fixed::Constant(0);
         };
         match name {
             "%tid" => Fixed::Thread(axis),
@@ -87,7 +90,10 @@ impl Fixed {
             "%nsmid" => Fixed::Constant(MULTIPROCESSORS),
             "%cluster_nctarank" => Fixed::Constant(config.cluster.iter().product()),
             "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => Fixed::Constant(map::SHARED_RESERVED as u32),
-            "%total_smem_size" | "%aggr_smem_size" => Fixed::Constant((shared_bytes - map::SHARED_RESERVED) as u32),
+            "%total_smem_size" => Fixed::Constant((shared_bytes - map::SHARED_RESERVED).next_multiple_of(SHARED_UNIT) as u32),
+            "%aggr_smem_size" => Fixed::Constant(shared_bytes as u32),
+            "%envreg1" if config.cooperative => Fixed::Constant((map::GRID_WORKSPACE.0 >> 32) as u32),
+            "%envreg2" if config.cooperative => Fixed::Constant(map::GRID_WORKSPACE.0 as u32),
             "%dynamic_smem_size" => Fixed::Constant(config.dynamic_shared),
             _ => Fixed::Constant(0),
         }

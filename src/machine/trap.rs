@@ -21,6 +21,10 @@ pub enum TrapKind {
     StackOverflow,
     /// `trap`.
     Trap,
+    /// A failed assertion.
+    Assert,
+    /// `free` of what `malloc` did not give.
+    Heap,
     /// `brx.idx` with an index past its table.
     BranchIndex,
     /// An indirect call to an address that is no function, or to one that is only declared.
@@ -41,7 +45,8 @@ impl TrapKind {
             TrapKind::Space => "memory.space",
             TrapKind::ReadOnly => "memory.read_only",
             TrapKind::StackOverflow => "stack.overflow",
-            TrapKind::Trap | TrapKind::BranchIndex | TrapKind::CallTarget => "trap",
+            TrapKind::Trap | TrapKind::BranchIndex | TrapKind::CallTarget | TrapKind::Heap => "trap",
+            TrapKind::Assert => "assert",
             TrapKind::BarrierOperand => "barrier.count",
             TrapKind::Unsupported => "unsupported",
         }

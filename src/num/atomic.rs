@@ -15,10 +15,20 @@ pub fn decrement(old: u64, limit: u64) -> u64 {
     if old == 0 || old > limit { limit } else { old - 1 }
 }
 
-/// `.add` of floats; `ftz` flushes subnormal numbers, as `.f32` does.
+/// `.add` of floats; `ftz` flushes subnormal numbers, as `.f32` does. Of two NaNs the old one goes on.
 #[inline(always)]
 pub fn add<F: Float>(old: F, b: F, ftz: bool) -> F {
-    float::add(old, b, Mode { ftz, ..Mode::default() })
+    float::add(b, old, Mode { ftz, ..Mode::default() })
+}
+
+/// `.add.f64` in global memory, whose own adder lets NaNs through as they are, signalling ones too; of two the new one.
+#[inline(always)]
+pub fn add_in_global_memory(old: f64, b: f64) -> f64 {
+    match (Float::is_nan(b), Float::is_nan(old)) {
+        (true, _) => b,
+        (false, true) => old,
+        (false, false) => add(old, b, false),
+    }
 }
 
 /// `.min` of floats.

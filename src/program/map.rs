@@ -22,6 +22,8 @@ pub struct Map {
     pub local_window: u64,
     /// Addresses of functions, for indirect calls.
     pub functions: u64,
+    /// Start of the memory that `malloc` gives.
+    pub heap: u64,
 }
 
 /// The map of 64-bit modules.
@@ -33,6 +35,7 @@ pub const MAP64: Map = Map {
     shared_window: 0x7e30_0000_0000,
     local_window: 0x7e40_0000_0000,
     functions: 0x7e50_0000_0000,
+    heap: 0x7f30_0000_0000,
 };
 
 /// The map of 32-bit modules.
@@ -44,6 +47,7 @@ pub const MAP32: Map = Map {
     shared_window: 0xf000_0000,
     local_window: 0xf800_0000,
     functions: 0x0800_0000,
+    heap: 0x1800_0000,
 };
 
 impl Map {
@@ -91,6 +95,12 @@ pub const LOCAL_BASE: u64 = 256;
 
 /// Bytes of local memory of one thread at most, all frames together.
 pub const LOCAL_BYTES: u64 = 512 << 10;
+
+/// Where the blocks of a cooperative launch find the memory over which they synchronize (`%envreg1`, `%envreg2`), and its bytes.
+pub const GRID_WORKSPACE: (u64, u64) = (0x7f08_0000_0000, 64);
+
+/// Bytes of addresses that `malloc` can give.
+pub const HEAP_WINDOW: u64 = 1 << 27;
 
 /// Distance between addresses of functions.
 pub const FUNCTION_STRIDE: u64 = 128;

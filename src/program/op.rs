@@ -8,7 +8,7 @@ use crate::base::define_id;
 use crate::isa::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FloatBinary, FloatMode, FloatTernary, FloatType,
     FloatUnary, IntBinary, IntTernary, IntType, IntUnary, Ordering, ReduxFn, Rounding, ScalarType, Scope, Shift, ShuffleMode, Space,
-    TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
+    SystemFn, TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
 };
 
 define_id!(
@@ -158,6 +158,13 @@ pub enum Op {
     ConvertAddress { space: Space, to_space: bool, wide: bool, d: Dst, a: Src },
     IsSpace { space: Space, wide: bool, p: Dst, a: Src },
 
+    /// `mov.v2`, `mov.v4`: `d` are [`Program::dests`](super::Program), `a` [`Program::sources`](super::Program).
+    MoveVector { width: Width, d: ListId, a: ListId },
+    /// `mapa`: the address `a` in the block of rank `b`; of shared memory, or generic.
+    MapShared { wide: bool, generic: bool, d: Dst, a: Src, b: Src },
+    /// `getctarank`: the rank of the block whose shared memory the address `a` is in.
+    ClusterRank { wide: bool, generic: bool, d: Dst, a: Src },
+
     // Memory. `bits` is the width of one element in memory; `signed` extends it into a wider register of `reg_bits` (16, 32, 64, 128).
     Load { access: Access, bits: u8, signed: bool, reg_bits: u8, d: Dst, address: Address },
     /// Vector load of `ListId` destinations.
@@ -180,6 +187,8 @@ pub enum Op {
     Branch { target: Pc, uniform: bool },
     BranchIndexed { index: Src, table: TableId, uniform: bool },
     Call { call: CallId, uniform: bool },
+    /// A call of a function of the device runtime, which is done at once.
+    SystemCall { f: SystemFn, call: CallId },
     Return { uniform: bool },
     Exit,
     Trap,

@@ -88,7 +88,8 @@ fn collect(inst: &Inst, program: &Program, wanted: impl Fn(Use) -> bool) -> Regi
     registers
 }
 
-fn argument_register(argument: &CallArg) -> Option<RegisterOperand> {
+/// The register of the caller that holds an argument or takes a result, if one does.
+pub fn argument_register(argument: &CallArg) -> Option<RegisterOperand> {
     match *argument {
         CallArg::Value(bank, value) => slot_of(value).map(|slot| RegisterOperand { bank, slot, width: 1 }),
         CallArg::Pred(PredSrc::Reg { slot, negate: _ }) => Some(RegisterOperand { bank: Bank::Pred, slot, width: 1 }),
@@ -124,6 +125,13 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             Op::Branch { target: _, uniform: _ } | Op::Return { uniform: _ } => {}
             Op::BranchIndexed { index, table: _, uniform: _ } => self.read(Bank::B32, *index),
             Op::Call { call, uniform: _ } => self.call(*call),
+            Op::SystemCall { f: _, call } => {
+                self.call(*call);
+                let program = self.program;
+                call_results(program, *call)
+                    .iter()
+                    .for_each(|register| self.show(Use::Write, register.bank, register.slot, register.width));
+            }
             Op::IntUnary { .. }
             | Op::BitCount { .. }
             | Op::IntBinary { .. }
@@ -145,7 +153,8 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             Op::Convert { .. } | Op::ConvertPair { .. } | Op::ConvertPack { .. } | Op::ConvertAddress { .. } | Op::IsSpace { .. } => {
                 self.conversion(op);
             }
-            Op::Move { .. } | Op::Move128 { .. } | Op::Pack { .. } | Op::Unpack { .. } => self.movement(op),
+            Op::Move { .. } | Op::Move128 { .. } | Op::Pack { .. } | Op::Unpack { .. } | Op::MoveVector { .. } => self.movement(op),
+            Op::MapShared { .. } | Op::ClusterRank { .. } => self.cluster(op),
             Op::FrameAddress { .. } | Op::ReadSpecial { .. } | Op::ActiveMask { .. } => self.position(op),
             Op::Alloca { .. } | Op::StackSave { .. } | Op::StackRestore { .. } => self.stack(op),
             Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } => self.memory(op),
@@ -308,7 +317,26 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
                 self.source(Use::Read, bank, a, width);
                 parts.iter().for_each(|d| self.write(wide(part == 64), *d));
             }
+            Op::MoveVector { width, d, a } => {
+                self.sources(a).iter().for_each(|a| self.read(of_width(width), *a));
+                self.dests(d).iter().for_each(|d| self.write(of_width(width), *d));
+            }
             ref other => unreachable!("{other:?} is no move"),
+        }
+    }
+
+    fn cluster(&mut self, op: &Op) {
+        match *op {
+            Op::MapShared { wide: is_wide, generic: _, d, a, b } => {
+                self.read(wide(is_wide), a);
+                self.read(Bank::B32, b);
+                self.write(wide(is_wide), d);
+            }
+            Op::ClusterRank { wide: is_wide, generic: _, d, a } => {
+                self.read(wide(is_wide), a);
+                self.write(Bank::B32, d);
+            }
+            ref other => unreachable!("{other:?} is not about the cluster"),
         }
     }
 

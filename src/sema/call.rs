@@ -4,7 +4,7 @@ use super::body::{BodyBuilder, Prototype};
 use super::operands::{Operands, RegisterRef, Value};
 use super::scope::Symbol;
 use crate::base::{Diagnostic, Span};
-use crate::isa::{ScalarType, Space, TypeKind};
+use crate::isa::{ScalarType, Space, SystemFn, TypeKind};
 use crate::program::{Bank, CallArg, CallId, CallSite, CallTarget, FuncId, Op, Param, PredSrc, Src};
 use crate::syntax::tree::{Expr, ExprKind, Name, Operand, OperandKind};
 
@@ -29,12 +29,20 @@ pub(super) fn call<'a>(builder: &mut BodyBuilder<'_, 'a>, operands: &[Operand<'a
     if let CallTarget::Direct(id) = target
         && !builder.module.index.functions[id.index()].has_body
     {
-        let why = builder.unsupported(format!("function '{callee}' is called but has no body in this module"));
-        return Ok(Op::Unsupported { why });
+        let Some((f, _)) = SystemFn::from_name(&callee).filter(|(_, count)| args.len() == *count) else {
+            let why =
+                format!("function '{callee}' is called, but this module only declares it, and the device runtime has no such function");
+            return Ok(Op::Unsupported { why: builder.unsupported(why) });
+        };
+        return Ok(Op::SystemCall { f, call: add_call(builder, CallSite { target, args, results }) });
     }
+    Ok(Op::Call { call: add_call(builder, CallSite { target, args, results }), uniform })
+}
+
+fn add_call(builder: &mut BodyBuilder<'_, '_>, site: CallSite) -> CallId {
     let calls = &mut builder.module.program.calls;
-    calls.push(CallSite { target, args, results });
-    Ok(Op::Call { call: CallId::new(calls.len() - 1), uniform })
+    calls.push(site);
+    CallId::new(calls.len() - 1)
 }
 
 fn split<'o, 'a>(operands: &'o [Operand<'a>], span: Span) -> Result<Parts<'o, 'a>, Diagnostic> {

@@ -228,14 +228,11 @@ fn parameter(place: ParamPlace, ty: ScalarType) -> Value {
     Value::Symbol { location: Location { space, address: u64::from(offset) }, ty }
 }
 
-/// The special register called `name`, a whole vector, or one that this machine keeps at zero.
+/// The special register called `name`, or a whole vector.
 fn special(name: &str) -> Option<Value> {
     let register = |name: &str| special_register(name).map(|index| SpecialRef(index as u16));
     if let Some(single) = register(name) {
         return Some(Value::Special(single));
-    }
-    if let Some(number) = name.strip_prefix("%envreg").and_then(|number| number.parse::<u32>().ok()) {
-        return (number < 32).then_some(Value::Int { value: 0, unsigned: true });
     }
     let [x, y, z, w] = ["x", "y", "z", "w"].map(|component| register(&format!("{name}.{component}")));
     Some(Value::SpecialVector([x?, y?, z?, w?]))

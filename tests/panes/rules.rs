@@ -82,13 +82,13 @@ fn wrong_layouts_are_diagnosed() {
         ("Layout(", "1:7:", "the file ends too early"),
         ("Layout(about: \"x\")", "1:", "field 'root' of Layout is missing"),
         ("Layout(\n  root: Pane(Sauce))", "2:14:", "'Sauce' is none of what can stand here"),
-        ("Layout(\n  rot: Pane(Source))", "2:3:", "there is no field 'rot' of Layout"),
+        ("Layout(\n  rot: Pane(Source()))", "2:3:", "there is no field 'rot' of Layout"),
         ("Layout(root: Pane(Registers(lanes: 3)))", "1:29:", "there is no field 'lanes'"),
-        ("Layout(root: Rows([(shares: 1, of: Pane(Source))]))", "1:21:", "there is no field 'shares'"),
-        ("Layout(root: Rows([(size: 70000, of: Pane(Source))]))", "1:", "out of range"),
-        ("Layout(root: Rows([(size: -1, of: Pane(Source))]))", "1:", ""),
+        ("Layout(root: Rows([(shares: 1, of: Pane(Source()))]))", "1:21:", "there is no field 'shares'"),
+        ("Layout(root: Rows([(size: 70000, of: Pane(Source()))]))", "1:", "out of range"),
+        ("Layout(root: Rows([(size: -1, of: Pane(Source()))]))", "1:", ""),
         ("Layout(root: Rows([]))", "1:8:", "the layout has no pane"),
-        ("Layout(root: Pane(Source)) more", "1:", ""),
+        ("Layout(root: Pane(Source())) more", "1:", ""),
         ("\u{0}", "1:1:", ""),
     ];
     let told: Vec<String> = cases.iter().map(|(file, ..)| told(told_layout(file))).collect();
@@ -96,9 +96,9 @@ fn wrong_layouts_are_diagnosed() {
         told.strip_prefix("hostile.ron:").is_some_and(|rest| rest.starts_with(place) && rest.contains(message))
     };
     assert!(cases.iter().zip(&told).all(is_right), "{told:#?}");
-    let many = format!("Layout(root: Rows([{}]))", "(of: Pane(Source)),".repeat(33));
+    let many = format!("Layout(root: Rows([{}]))", "(of: Pane(Source())),".repeat(33));
     assert_wrong(told_layout(&many), "hostile.ron:1:8:", "the layout has 33 panes, 32 at most");
-    let deep = format!("Layout(root: {}Pane(Source){})", "Rows([(of: ".repeat(17), ")])".repeat(17));
+    let deep = format!("Layout(root: {}Pane(Source()){})", "Rows([(of: ".repeat(17), ")])".repeat(17));
     assert_wrong(told_layout(&deep), "hostile.ron:1:8:", "splits stand 17 deep inside each other, 16 at most");
     let deeper = format!("Layout(root: {}", "Rows([(of: ".repeat(100_000));
     assert_wrong(told_layout(&deeper), "hostile.ron:1:", "");
@@ -131,7 +131,7 @@ fn every_pane_can_stand_alone_and_is_in_a_layout_or_asked_for() {
     let session = walking();
     for (name, about) in PANES {
         assert!(about.ends_with('.'), "{name}");
-        let with = if matches!(name, "Registers" | "Memory") { format!("{name}()") } else { name.to_string() };
+        let with = if matches!(name, "Source" | "Original" | "Registers" | "Memory") { format!("{name}()") } else { name.to_string() };
         let shown = text(&drawn(&mut pane(&with), &session, 100, 30));
         assert!(shown.lines().count() == 30 && shown.starts_with("─["), "{name}: {shown}");
     }
@@ -200,11 +200,11 @@ fn nothing_is_told_by_colour_alone() {
     };
     let at = ["break 36", "continue", "lane 5"];
     let with = |line| [&at[..], &[line]].concat();
-    unlike("a breakpoint that is disabled", "Source", &with("disable 1"), &with("enable 1"));
-    unlike("the focused lane", "Source", &with("lane 5"), &with("lane 7"));
+    unlike("a breakpoint that is disabled", "Source()", &with("disable 1"), &with("enable 1"));
+    unlike("the focused lane", "Source()", &with("lane 5"), &with("lane 7"));
     unlike("the focused lane in the warps", "Warps", &with("lane 5"), &with("lane 7"));
     unlike("the focused lane among values", "Registers(of: Warp)", &with("lane 5"), &with("lane 7"));
-    unlike("who runs next", "Source", &["goto 45"], &["goto 45", "warp 1"]);
+    unlike("who runs next", "Source()", &["goto 45"], &["goto 45", "warp 1"]);
     unlike("where others stand", "Cfg", &["goto 45", "warp 0"], &["goto 45", "warp 1 lane 3"]);
     unlike("changed registers", "Registers(of: Lane)", &with("stepi"), &[&with("stepi 2")[..], &["reverse-stepi"]].concat());
     unlike(
@@ -232,7 +232,7 @@ fn wide_characters_take_two_cells() {
     let launch = r#"Launch(module: "wide_text.ptx", kernel: "wide_text", grid: (1, 1, 1), block: (32, 1, 1), params: [])"#;
     std::fs::write(folder.join("wide_text.ron"), launch).unwrap();
     let session = crate::screen::session_at(&folder.join("wide_text.ron"), &[]);
-    let mut screen = pane("Source");
+    let mut screen = pane("Source()");
     for width in 0..80 {
         drawn(&mut screen, &session, width, 12);
     }
@@ -251,7 +251,7 @@ fn wide_characters_take_two_cells() {
 
 #[test]
 fn the_cursor_moves_and_sets_breakpoints() {
-    let (mut screen, session) = (pane("Source"), walking());
+    let (mut screen, session) = (pane("Source()"), walking());
     drawn(&mut screen, &session, 100, 30);
     assert_eq!(press(&mut screen, "F9"), Answer::Command("delete 1".to_string()), "line 37 has breakpoint 1");
     press(&mut screen, "Down Down");
@@ -267,7 +267,7 @@ fn the_cursor_moves_and_sets_breakpoints() {
 
 #[test]
 fn searching_finds_lines_and_filters_names() {
-    let (mut screen, session) = (pane("Source"), walking());
+    let (mut screen, session) = (pane("Source()"), walking());
     press(&mut screen, "/ B A R");
     assert!(screen.is_typing());
     assert!(text(&drawn(&mut screen, &session, 100, 30)).starts_with("─[/BAR_]"));
@@ -287,7 +287,7 @@ fn searching_finds_lines_and_filters_names() {
 #[test]
 fn clicks_are_command_lines() {
     let session = walking();
-    let mut screen = pane("Source");
+    let mut screen = pane("Source()");
     let shown = text(&drawn(&mut screen, &session, 100, 30));
     let row = |part: &str| shown.lines().position(|line| line.contains(part)).unwrap() as u16;
     assert_eq!(screen.click(0, row("bra EVEN"), Click::Press), Answer::Command("break walk.ptx:22".to_string()));
@@ -398,7 +398,7 @@ fn drawing_does_not_grow_with_the_kernel() {
 #[test]
 fn a_step_moves_the_source_and_not_what_was_scrolled_to() {
     let mut session = walking();
-    let (mut source, mut memory) = (pane("Source"), pane("Memory(of: Shared)"));
+    let (mut source, mut memory) = (pane("Source()"), pane("Memory(of: Shared)"));
     for (screen, keys) in [(&mut source, "Down Down"), (&mut memory, "PageDown")] {
         drawn(screen, &session, 60, 12);
         press(screen, keys);

@@ -34,7 +34,7 @@ fn walking() -> Session {
 
 #[test]
 fn source() {
-    assert_pane("source.txt", "Source", &walking(), (100, 20));
+    assert_pane("source.txt", "Source()", &walking(), (100, 20));
 }
 
 #[test]
@@ -177,14 +177,37 @@ fn the_cursor_on_the_timeline_goes_to_a_time() {
 }
 
 #[test]
+fn the_cursor_among_registers_asks_who_wrote_one() {
+    let (mut screen, session) = (alone("Registers()", "dark"), walking());
+    let mut press = |keys: &str| {
+        drawn(&mut screen, &session, 76, 5);
+        let answers: Vec<Answer> = keys.split(' ').map(|key| screen.key(key.parse().unwrap())).collect();
+        let shown = text(&drawn(&mut screen, &session, 76, 5));
+        (answers.last().unwrap().clone(), shown)
+    };
+    // Twelve registers in two columns: the second one of the second column is %r5.
+    let (_, shown) = press("Down Right");
+    assert!(shown.starts_with("─[registers · lane 3 · %r5 · 1-4 of 6]"), "{shown}");
+    assert_eq!(press("Enter").0, Answer::Command("last %r5".to_string()));
+    press("End Right Right Right");
+    assert_eq!(press("Enter").0, Answer::Command("last %p2".to_string()));
+}
+
+#[test]
 fn registers_of_the_instruction() {
     let session = session("debug/walk.ron", &["break 36", "continue", "lane 5"]);
     assert_pane("registers_operands.txt", "Registers(of: Warp, only: \"!%r\", operands: true)", &session, (76, 10));
 }
 
 #[test]
+fn source_with_counts() {
+    assert_pane("source_counts.txt", "Source(counts: true)", &walking(), (100, 30));
+    assert_pane("original_counts.txt", "Original(counts: true)", &diverged(), (100, 24));
+}
+
+#[test]
 fn source_where_there_is_little_room() {
-    assert_pane("source_narrow.txt", "Source", &walking(), (50, 10));
+    assert_pane("source_narrow.txt", "Source()", &walking(), (50, 10));
 }
 
 #[test]
@@ -267,14 +290,14 @@ fn memory_that_changed() {
 
 #[test]
 fn original() {
-    assert_pane("original.txt", "Original", &diverged(), (80, 16));
-    let nowhere = drawn(&mut alone("Original", "dark"), &walking(), 80, 3);
+    assert_pane("original.txt", "Original()", &diverged(), (80, 16));
+    let nowhere = drawn(&mut alone("Original()", "dark"), &walking(), 80, 3);
     assert!(text(&nowhere).contains("no .loc says"));
 }
 
 #[test]
 fn original_and_ptx_take_turns() {
-    let (mut screen, session) = (alone("Source", "dark"), diverged());
+    let (mut screen, session) = (alone("Source()", "dark"), diverged());
     let title = |screen: &mut Screen| text(&drawn(screen, &session, 80, 12)).chars().take(14).collect::<String>();
     assert_eq!(title(&mut screen), "─[collatz.ptx ");
     screen.key("F3".parse().unwrap());

@@ -68,10 +68,12 @@ impl Event {
             Event::Barrier(Some(wanted)) => {
                 &|_, op| matches!(op, Op::Barrier { id, .. } if barrier_number(program, *id).is_none_or(|number| number == *wanted))
             }
-            Event::Call => &|pc, op| matches!(op, Op::Call { .. }) || is_unmodelled(program, pc, op, &["call"]),
+            Event::Call => &|pc, op| matches!(op, Op::Call { .. } | Op::SystemCall { .. }) || is_unmodelled(program, pc, op, &["call"]),
             Event::Exit => &|pc, op| matches!(op, Op::Exit) || matches!(op, Op::Return { .. }) && in_kernel(program, pc),
             Event::Printf => &|pc, op| calls(program, pc, op, "vprintf"),
-            Event::Atomic => &|pc, op| matches!(op, Op::Atomic { .. } | Op::AtomicVector { .. }) || is_unmodelled(program, pc, op, &["atom", "red"]),
+            Event::Atomic => {
+                &|pc, op| matches!(op, Op::Atomic { .. } | Op::AtomicVector { .. }) || is_unmodelled(program, pc, op, &["atom", "red"])
+            }
         };
         Some((0..program.code.len()).map(Pc::new).filter(|pc| raises(*pc, &program.code[pc.index()].op)).collect())
     }
@@ -110,7 +112,7 @@ fn calls(program: &Program, pc: Pc, op: &Op, name: &str) -> bool {
     if is_unmodelled(program, pc, op, &["call"]) {
         return program.text(pc).split(|letter: char| !letter.is_ascii_alphanumeric() && !"_$".contains(letter)).any(|word| word == name);
     }
-    let Op::Call { call, .. } = op else { return false };
+    let (Op::Call { call, .. } | Op::SystemCall { call, .. }) = op else { return false };
     match program.calls.get(call.index()).map(|site| &site.target) {
         Some(CallTarget::Direct(callee)) => program.functions.get(callee.index()).is_some_and(|function| &*function.name == name),
         Some(CallTarget::Indirect { .. }) | None => false,

@@ -1,9 +1,12 @@
 //! What a run came to: its launches, and the first elements of every buffer.
 
+use std::collections::BTreeSet;
+
 use super::fault::Fault;
 use super::run::{CaseRun, LaunchRun, RunError};
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::Device;
+use crate::program::Pc;
 
 /// Elements of a buffer that are shown.
 const ELEMENTS_SHOWN: u64 = 8;
@@ -15,8 +18,14 @@ pub struct Summary {
     pub launches: Vec<LaunchRun>,
     /// What stopped it.
     pub fault: Option<Fault>,
+    /// What printf wrote.
+    pub printed: String,
+    /// Bytes that found no room in the buffer of printf.
+    pub printed_lost: u64,
     /// Its buffers.
     pub buffers: Vec<BufferHead>,
+    /// The instructions that were executed.
+    pub executed: BTreeSet<Pc>,
 }
 
 /// The start of a buffer.
@@ -39,7 +48,9 @@ pub struct BufferHead {
 pub fn summarize(case: &Case, run: CaseRun) -> Result<Summary, RunError> {
     let heads = case.buffers.iter().zip(&run.addresses).map(|(buffer, address)| head(run.device.as_ref(), buffer, *address));
     let buffers = heads.collect::<Result<_, _>>()?;
-    Ok(Summary { launches: run.launches, fault: run.fault, buffers })
+    let printed = run.device.as_ref().map(Device::printed).cloned().unwrap_or_default();
+    let (text, printed_lost) = (String::from_utf8_lossy(printed.bytes()).into_owned(), printed.lost());
+    Ok(Summary { launches: run.launches, fault: run.fault, printed: text, printed_lost, buffers, executed: run.executed })
 }
 
 fn head(device: Option<&Device>, buffer: &PlannedBuffer, address: u64) -> Result<BufferHead, RunError> {

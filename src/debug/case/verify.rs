@@ -1,5 +1,6 @@
 //! Verification of a case: run it, judge what stopped it, compare what it left in the buffers.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::fault::Fault;
@@ -7,13 +8,14 @@ use super::run::{CaseRun, RunError, RunOptions, run_case};
 use super::writer::{Writer, last_writers};
 use crate::launch::{Case, Element, Findings, Kind, Mismatch, PlannedBuffer, Tolerance};
 use crate::machine::Device;
-use crate::program::Program;
+use crate::program::{Pc, Program};
 
 /// Wrong elements of a buffer that are told one by one; the rest are counted.
 const MISMATCHES_TOLD: usize = 3;
 
 /// Findings that running a kernel shows by itself; the others need a checker.
 const FOUND_BY_RUNNING: &[&str] = &[
+    "assert",
     "barrier.count",
     "deadlock",
     "launch.bounds",
@@ -35,6 +37,8 @@ pub struct CaseReport {
     pub name: String,
     /// What is wrong; nothing if it passed.
     pub failures: Vec<Failure>,
+    /// The instructions that were executed.
+    pub executed: BTreeSet<Pc>,
 }
 
 /// One thing that is not as the launch file says.
@@ -76,6 +80,15 @@ pub enum Failure {
         /// The source line it was expected on.
         expected: u32,
     },
+    /// A line that printf wrote is not the right one.
+    Printed {
+        /// Its number, from 1.
+        line: usize,
+        /// What was written there; nothing if there is no such line.
+        value: Option<String>,
+        /// What must be written there; nothing if there must be no such line.
+        expected: Option<String>,
+    },
     /// The launch file says something that this build cannot judge.
     NotJudged {
         /// What, in one line.
@@ -96,11 +109,9 @@ pub fn verify_case(program: &Arc<Program>, case: &Case, options: &RunOptions, ex
             judge_silence(kernel, launch.findings.as_ref())
         }));
         failures.extend(compare_buffers(program, case, options, exact, &run)?);
-        if case.printed.is_some() {
-            failures.push(Failure::NotJudged { reason: "what printf writes is not recorded, so 'printed' cannot be compared".to_string() });
-        }
+        failures.extend(compare_printed(case, run.device.as_ref()));
     }
-    Ok(CaseReport { name: case.name.clone(), failures })
+    Ok(CaseReport { name: case.name.clone(), failures, executed: run.executed })
 }
 
 /// What is wrong with a case that `fault` stopped.
@@ -122,6 +133,18 @@ fn judge_silence(kernel: &str, findings: Option<&Findings>) -> Option<Failure> {
         [] => Failure::NoFinding { kernel: kernel.to_string(), expected: ids.clone() },
         ids => Failure::NotJudged { reason: format!("this build has no checker for {}", ids.join(", ")) },
     })
+}
+
+/// The first line that is not what printf must have written.
+fn compare_printed(case: &Case, device: Option<&Device>) -> Option<Failure> {
+    let (expected, written) = (case.printed.as_ref()?, device?.printed().bytes());
+    if expected == written {
+        return None;
+    }
+    let lines = |text: &[u8]| text.split_inclusive(|byte| *byte == b'\n').map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+    let (expected, written): (Vec<String>, Vec<String>) = (lines(expected), lines(written));
+    let same = expected.iter().zip(&written).take_while(|(expected, written)| expected == written).count();
+    Some(Failure::Printed { line: same + 1, value: written.get(same).cloned(), expected: expected.get(same).cloned() })
 }
 
 /// A wrong element with its buffer.

@@ -104,6 +104,10 @@ fn types_of(op: &Op) -> Option<(Taken, Taken)> {
         | Op::MadWide { .. }
         | Op::Carry { .. }
         | Op::Dot { .. }
+        | Op::MoveVector { .. }
+        | Op::MapShared { .. }
+        | Op::ClusterRank { .. }
+        | Op::SystemCall { .. }
         | Op::Video { .. }
         | Op::VideoMad { .. }
         | Op::VideoSimd { .. }

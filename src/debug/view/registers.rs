@@ -25,6 +25,8 @@ pub struct RegisterRow {
 pub struct Values {
     /// Those of every lane that is in the function, instead of the focused one's.
     pub all_lanes: bool,
+    /// Of all lanes, none of those for which the register is undefined, as long as there are others.
+    pub defined: bool,
     /// How they are written.
     pub format: Option<Format>,
 }
@@ -41,7 +43,7 @@ pub fn registers(
     format: Option<Format>,
 ) -> Result<Vec<RegisterRow>, SceneError> {
     let names = register_names(scene, wanted)?;
-    register_rows(scene, names.iter().map(String::as_str), Values { all_lanes, format })
+    register_rows(scene, names.iter().map(String::as_str), Values { all_lanes, defined: false, format })
 }
 
 /// The names of the registers in scope that code names and `wanted` chooses, in order of declaration.
@@ -75,8 +77,9 @@ pub fn register_rows<'n>(scene: &Scene<'_>, names: impl Iterator<Item = &'n str>
         let place = scope::register(function, frame.pc, name).filter(|place| place.slot.is_some())?;
         let place = scope::in_effect(scene, frame.function, place);
         let shown = if how.all_lanes { lanes } else { 1 << (frame.lane % 32) };
-        let value = value(scene, &frame, &place, how.all_lanes.then_some(shown)).text(scene, how.format);
         let undefined = undefined(scene, &frame, &place, shown);
+        let with_value = if how.defined && undefined != shown { shown & !undefined } else { shown };
+        let value = value(scene, &frame, &place, how.all_lanes.then_some(with_value)).text(scene, how.format);
         Some(RegisterRow { name: name.to_string(), ty: place.ty.word().to_string(), value, undefined })
     };
     Ok(names.filter_map(row).collect())

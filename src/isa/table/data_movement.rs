@@ -1,14 +1,17 @@
 //! PTX ISA, "Data Movement and Conversion Instructions" that touch no memory: moves, conversions and address conversions.
 
 use super::super::form::{Row, row};
-use crate::isa::Decode::{Convert, ConvertAddress, ConvertPack, ConvertPair, IsSpace, Move, Unsupported};
+use crate::isa::Decode::{
+    ClusterRank, Convert, ConvertAddress, ConvertPack, ConvertPair, ConvertPolicy, CreatePolicy, IsSpace, MapShared, Move, MoveVector,
+    Unsupported,
+};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row("mov(<bits>|<int>|.f32|.f64)                     d:any, a:any", (1, 0), 0, Move, "copy of a register, constant, address or special register; b types pack and unpack vectors"),
     row("mov.b128                                        d:any, a:any", (8, 3), 70, Move, "copy of 128 bits"),
     row("mov.pred                                        p, [!]a:pred:special", (1, 0), 0, Move, "copy of a predicate"),
-    row("mov(.v2|.v4)(<bits>|<int>|.f32|.f64)            d:any, a:any", (1, 0), 0, Unsupported, "copy of a vector register"),
+    row("mov(.v2|.v4)(<bits>|<int>|.f32|.f64)            d:any, a:any", (1, 0), 0, MoveVector, "copy of a vector register"),
 
     row("cvt(.u8|.u16|.u32|.u64)(<int8>)                 d:t1:+, a:+:special", (1, 0), 0, Convert, "integer to integer"),
     row("cvt(.s8|.s16|.s32|.s64)(<int8>)                 d:t1:+, a:+:special", (1, 0), 0, Convert, "integer to integer"),
@@ -75,7 +78,9 @@ pub(super) const ROWS: &[Row] = &[
     row("cvta(.global|.shared|.const|.local|.param{7.7,0}|.param::entry{8.3,0}|.shared::cta{7.8,0}|.shared::cluster{7.8,90})(.u32|.u64)   d, a:addr", (2, 0), 20, ConvertAddress, "address in a space to generic address"),
     row("cvta.to(.global|.shared|.const|.local|.param{7.7,0}|.param::entry{8.3,0}|.shared::cta{7.8,0}|.shared::cluster{7.8,90})(.u32|.u64) d, a:addr", (2, 0), 20, ConvertAddress, "generic address to address in a space"),
     row("isspacep(.global|.shared|.local|.const{3.1,0}|.param{7.7,70}|.param::entry{8.3,70}|.shared::cta{7.8,0}|.shared::cluster{7.8,90})  p, a:any", (2, 0), 20, IsSpace, "does the generic address fall into the space?"),
-    row("mapa[.shared::cluster](.u32|.u64)               d, a:addr, b:u32", (7, 8), 90, Unsupported, "the address in another block of the cluster"),
-    row("getctarank[.shared::cluster](.u32|.u64)         d:u32, a:addr", (7, 8), 90, Unsupported, "rank of the block that owns the shared address"),
-    row("createpolicy.*                                  ...", (7, 4), 80, Unsupported, "makes a cache policy"),
+    row("mapa[.shared::cluster](.u32|.u64)               d, a:addr, b:u32", (7, 8), 90, MapShared, "the address in another block of the cluster"),
+    row("getctarank[.shared::cluster](.u32|.u64)         d:u32, a:addr", (7, 8), 90, ClusterRank, "rank of the block that owns the shared address"),
+    row("createpolicy.fractional(<policy>)[.L2::evict_first|.L2::evict_unchanged].b64           d[, a:f32]", (7, 4), 80, CreatePolicy, "makes a cache policy for a part of the accesses"),
+    row("createpolicy.range[.global](<policy>)[.L2::evict_first|.L2::evict_unchanged].b64       d, [a], b:u32, c:u32", (7, 4), 80, CreatePolicy, "makes a cache policy for a range of addresses"),
+    row("createpolicy.cvt.L2.b64                         d, a", (7, 4), 80, ConvertPolicy, "makes a cache policy of an access property"),
 ];

@@ -32,6 +32,6 @@ pub(super) const ROWS: &[Row] = &[
     row("prefetch[.const|.param].tensormap                [a]", (8, 0), 90, Nop, "brings a tensor map into a cache"),
     row("prefetchu.L1                                     [a]", (2, 0), 20, Nop, "brings a line into the uniform cache"),
     row("applypriority[.global].L2::evict_normal          [a], b:b32:=128", (7, 4), 80, Nop, "changes the priority of a line in the cache"),
-    row("discard[.global].L2                              [a], b:b32:=128", (7, 4), 80, Unsupported, "destroys 128 bytes"),
+    row("discard[.global].L2                              [a], b:b32:=128", (7, 4), 80, Nop, "allows 128 bytes to be lost; here they stay as they are"),
     row("multimem.*                                       ...", (8, 1), 90, Unsupported, "access to the memory of several devices"),
 ];

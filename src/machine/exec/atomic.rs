@@ -1,8 +1,8 @@
 //! Read-modify-write operations on memory (PTX ISA, "atom", "red"). Lanes go in order, lowest first.
 
-use super::load_store::{Piece, Pieces};
+use super::load_store::Piece;
 use super::{Executed, Flow, Group, WarpRun};
-use crate::isa::{AtomicFn, ScalarType, TypeKind};
+use crate::isa::{AtomicFn, ScalarType, Space, TypeKind};
 use crate::machine::event::{AccessKind, Observer};
 use crate::machine::lanes::{LaneMask, PerLane};
 use crate::machine::trap::Trap;
@@ -18,8 +18,8 @@ impl<O: Observer> WarpRun<'_, O> {
         match op {
             Op::Atomic { f, ty, access, d, b, c, address } => {
                 self.warp.may_spin |= matches!(f, AtomicFn::Cas | AtomicFn::Exch);
-                let function = Function { f: *f, ty: *ty };
                 for piece in self.atomic_pieces(access, address, group, active, ty.bytes())? {
+                    let function = Function { f: *f, ty: *ty, space: piece.space };
                     self.exchange(&piece, 0, function, (*d, *b, *c), group);
                 }
             }
@@ -27,8 +27,8 @@ impl<O: Observer> WarpRun<'_, O> {
                 let program = self.program;
                 let dests: &[Dst] = d.map_or(&[], |list| &program.dests[list.index()]);
                 let sources = &program.sources[b.index()];
-                let function = Function { f: *f, ty: *ty };
                 for piece in self.atomic_pieces(access, address, group, active, ty.bytes() * sources.len() as u32)? {
+                    let function = Function { f: *f, ty: *ty, space: piece.space };
                     for (index, b) in sources.iter().enumerate() {
                         let d = dests.get(index).copied().unwrap_or(Dst::SINK);
                         self.exchange(&piece, index as u64 * u64::from(ty.bytes()), function, (d, *b, *b), group);
@@ -50,10 +50,7 @@ impl<O: Observer> WarpRun<'_, O> {
         bytes: u32,
     ) -> Result<Vec<Piece>, Box<Trap>> {
         let mut access = self.access(address, group, active, bytes);
-        let pieces = match self.locate(&mut access, how.space, true, group)? {
-            Pieces::Whole(space) => vec![Piece { space, access }],
-            Pieces::Several(pieces) => pieces,
-        };
+        let pieces = self.locate(&mut access, how.space, true, group)?.with(access);
         pieces.iter().for_each(|piece| self.report(piece.space, &piece.access, AccessKind::Atomic));
         Ok(pieces)
     }
@@ -71,7 +68,8 @@ impl<O: Observer> WarpRun<'_, O> {
             }
             bits => {
                 let (b, c) = (*lanes.get32(b), *lanes.get32(c));
-                let old = if bits == 16 { self.exchange_16(piece, skip, function, b, c) } else { self.exchange_32(piece, skip, function, b, c) };
+                let old =
+                    if bits == 16 { self.exchange_16(piece, skip, function, b, c) } else { self.exchange_32(piece, skip, function, b, c) };
                 self.lanes(group, mask).put32(d, &old);
             }
         }
@@ -134,6 +132,8 @@ impl<O: Observer> WarpRun<'_, O> {
 struct Function {
     f: AtomicFn,
     ty: ScalarType,
+    /// Where the element lies.
+    space: Space,
 }
 
 impl Function {
@@ -154,6 +154,9 @@ impl Function {
     fn arithmetic(self, old: u64, b: u64) -> u64 {
         match self.ty {
             ScalarType::F32 => float::<f32>(self.f, old, b),
+            ScalarType::F64 if self.f == AtomicFn::Add && self.space == Space::Global => {
+                atomic::add_in_global_memory(f64::from_bits(old), f64::from_bits(b)).to_bits()
+            }
             ScalarType::F64 => float::<f64>(self.f, old, b),
             ScalarType::F16 => float::<F16>(self.f, old, b),
             ScalarType::BF16 => float::<Bf16>(self.f, old, b),

@@ -7,7 +7,7 @@ use triomphe::Arc;
 
 use super::{Executed, Flow, Group, WarpRun};
 use crate::machine::event::Observer;
-use crate::machine::lanes::{LaneMask, lanes_of};
+use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
 use crate::machine::registers::FrameBase;
 use crate::machine::trap::TrapKind;
 use crate::machine::warp::CallFrame;
@@ -183,6 +183,16 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// Reads a register from a `.param` variable, zero-extended.
     fn fill(&mut self, address: u32, bytes: u32, to: FrameBase, bank: Bank, slot: u32, mask: LaneMask) {
+        let values = self.in_memory(address, bytes, mask);
+        let mut lanes = super::Lanes::new(self.warp, self.linked, to, mask);
+        match bank {
+            Bank::B64 => lanes.put64(Dst(slot), &values),
+            Bank::B32 | Bank::Pred => lanes.put32(Dst(slot), &values.map(|value| value as u32)),
+        }
+    }
+
+    /// Up to 8 bytes of a `.param` variable, zero-extended.
+    fn in_memory(&self, address: u32, bytes: u32, mask: LaneMask) -> PerLane<u64> {
         let mut values = [0; 32];
         for lane in lanes_of(mask) {
             let byte = |index: u32| -> u64 {
@@ -191,10 +201,30 @@ impl<O: Observer> WarpRun<'_, O> {
             };
             values[lane] = (0..bytes.min(8)).map(byte).sum();
         }
-        let mut lanes = super::Lanes::new(self.warp, self.linked, to, mask);
-        match bank {
-            Bank::B64 => lanes.put64(Dst(slot), &values),
-            Bank::B32 | Bank::Pred => lanes.put32(Dst(slot), &values.map(|value| value as u32)),
+        values
+    }
+
+    /// The value of an argument, zero-extended, for a function that is no code of the module.
+    pub(super) fn passed(&mut self, argument: &CallArg, group: &Group, mask: LaneMask) -> PerLane<u64> {
+        match Holder::of_argument(argument, group.frame) {
+            Holder::Value(Bank::B64, value) => *self.lanes(group, mask).get64(value),
+            Holder::Value(_, value) => self.lanes(group, mask).get32(value).map(u64::from),
+            Holder::Memory { address, bytes } => self.in_memory(address, bytes, mask),
+            Holder::Pred(_) | Holder::Nowhere => [0; 32],
+        }
+    }
+
+    /// Puts the result of such a function where the call wants it.
+    pub(super) fn give(&mut self, result: &CallArg, values: &PerLane<u64>, group: &Group, mask: LaneMask) {
+        match Holder::of_argument(result, group.frame) {
+            Holder::Value(Bank::B64, to) => self.lanes(group, mask).put64(Dst(slot_of(to)), values),
+            Holder::Value(_, to) => self.lanes(group, mask).put32(Dst(slot_of(to)), &values.map(|value| value as u32)),
+            Holder::Memory { address, bytes } => {
+                for lane in lanes_of(mask) {
+                    self.warp.local.write(lane, u64::from(address), &values[lane].to_le_bytes()[..(bytes as usize).min(8)]);
+                }
+            }
+            Holder::Pred(_) | Holder::Nowhere => {}
         }
     }
 

@@ -32,27 +32,29 @@ impl Family for Comparison {
             }
             Op::SetInt { cmp, from, to, combine: f, c, d, a, b } => {
                 let truth = combine(f, compare_int(lanes, from, cmp, a, b), lanes.pred(c));
-                put_truth(lanes, to, d, truth, 0);
+                put_truth(lanes, to, false, d, truth, 0);
             }
             Op::SetFloat { cmp, from, to, ftz, combine: f, c, d, a, b } => {
                 let (low, high) = compare_float(lanes, from, cmp, ftz, a, b);
                 let c = lanes.pred(c);
-                put_truth(lanes, to, d, combine(f, low, c), combine(f, high, c));
+                put_truth(lanes, to, is_packed(from), d, combine(f, low, c), combine(f, high, c));
             }
             ref other => unreachable!("{other:?} is no comparison"),
         }
     }
 }
 
-/// All ones, or 1.0 of a float type, where `low` holds, and zero elsewhere; the upper half of a packed type goes by `high`.
+/// All ones, or 1.0 of a float type, where `low` holds, and zero elsewhere; where two halves were compared, the upper half goes by
+/// `high`.
 #[inline(always)]
-fn put_truth(lanes: &mut Lanes<'_>, to: ScalarType, d: Dst, low: LaneMask, high: LaneMask) {
+fn put_truth(lanes: &mut Lanes<'_>, to: ScalarType, packed: bool, d: Dst, low: LaneMask, high: LaneMask) {
     let (one, upper) = match to {
         ScalarType::F32 => (1.0_f32.to_bits(), 0),
         ScalarType::F16 => (0x3c00, 0),
         ScalarType::BF16 => (0x3f80, 0),
         ScalarType::F16x2 => (0x3c00, 0x3c00_0000),
         ScalarType::BF16x2 => (0x3f80, 0x3f80_0000),
+        _ if packed => (0xffff, 0xffff_0000),
         _ if to.bits() == 16 => (0xffff, 0),
         _ => (u32::MAX, 0),
     };

@@ -4,9 +4,9 @@
 //! jumps, splits or has to stop. Only an instruction with a guard is counted alone, because it may write for some lanes only.
 
 use super::{Flow, Group, WarpRun};
-use crate::machine::Linked;
 use crate::machine::event::Observer;
 use crate::machine::lanes::LaneMask;
+use crate::machine::{Account, Linked};
 use crate::program::{Inst, Pc};
 
 /// The stretch that a group is running, if the launch keeps account.
@@ -20,7 +20,7 @@ impl Course {
     /// A group is about to run from `start` on.
     #[inline(always)]
     pub fn new(start: Pc, linked: &Linked) -> Self {
-        Self { start, kept: linked.writes.is_some() }
+        Self { start, kept: linked.config.account != Account::Nothing }
     }
 
     /// The group comes to `inst`. If that has a guard, the stretch ends before it, and the lanes for which the guard holds are given.

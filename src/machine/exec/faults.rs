@@ -78,11 +78,18 @@ impl<O: Observer> WarpRun<'_, O> {
         map::map(self.program.address_bits).window_of(address)
     }
 
+    /// Where the memory at `address` was freed, if it was.
+    fn freed(&self, address: u64) -> Option<String> {
+        let by = self.runtime.heap.freed_by(address)?;
+        Some(format!("this memory was freed at {}, time {}", self.program.place(by.pc), by.tick))
+    }
+
     /// Why the access is wrong, with what lies nearest to it.
     fn reason(&self, kind: TrapKind, address: u64, bytes: u64, space: Space, group: &Group) -> String {
         let (actual, offset) = if matches!(space, Space::Generic | Space::Global) { self.window(address) } else { (space, address) };
         let rule = match kind {
             TrapKind::Null => return "a null pointer".to_string(),
+            _ if actual == Space::Global && self.runtime.heap.freed_by(offset).is_some() => self.freed(offset),
             TrapKind::Misaligned => Some(format!("the address is not a multiple of {bytes}")),
             TrapKind::ReadOnly => Some(format!("{} memory cannot be written", actual.word())),
             TrapKind::Space => Some(format!("this is the generic address of {} memory ({offset:#x}), not a global address", actual.word())),

@@ -17,6 +17,16 @@ pub(super) enum Pieces {
     Several(Vec<Piece>),
 }
 
+impl Pieces {
+    /// The pieces of `access`.
+    pub fn with(self, access: LaneAccess) -> Vec<Piece> {
+        match self {
+            Pieces::Whole(space) => vec![Piece { space, access }],
+            Pieces::Several(pieces) => pieces,
+        }
+    }
+}
+
 /// A part of an access that lies in one allocation of one space, with addresses of that space.
 pub(super) struct Piece {
     /// Never `Generic`.
@@ -209,7 +219,7 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// Reads `N` bytes of every lane of a checked piece, lanes outside its mask repeating another's.
     #[inline(always)]
-    fn read<const N: usize>(&self, space: Space, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
+    pub(super) fn read<const N: usize>(&self, space: Space, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
         let region = match space {
             Space::Generic | Space::Global => &*self.global,
             Space::Const => self.constants,

@@ -8,6 +8,7 @@ mod alloca;
 mod atomic;
 mod bits;
 mod call;
+mod cluster;
 mod compare;
 mod control;
 mod convert;
@@ -22,6 +23,7 @@ mod nearby;
 mod operands;
 mod select;
 mod sync;
+mod system_call;
 mod video;
 mod warp_level;
 
@@ -31,6 +33,7 @@ use super::event::{Issue, Observer};
 use super::lanes::LaneMask;
 use super::memory::{Pages, Region};
 use super::registers::FrameBase;
+use super::runtime::Runtime;
 use super::trap::{Place, Trap, TrapKind};
 use super::warp::Warp;
 use crate::program::{Inst, Op, Pc, Program};
@@ -103,6 +106,8 @@ pub struct WarpRun<'a, O> {
     pub global: &'a mut Region,
     /// Constant memory.
     pub constants: &'a Region,
+    /// What the device runtime keeps.
+    pub runtime: &'a mut Runtime,
     /// The block's shared memory.
     pub shared: &'a mut Pages,
     /// The warp.
@@ -268,12 +273,15 @@ impl<O: Observer> WarpRun<'_, O> {
             | Op::FrameAddress { .. }
             | Op::ReadSpecial { .. }
             | Op::ConvertAddress { .. }
+            | Op::MoveVector { .. }
             | Op::IsSpace { .. }
             | Op::ActiveMask { .. } => Ok(self.moves(op, group, active)),
+            Op::MapShared { .. } | Op::ClusterRank { .. } => self.cluster(op, group, active),
             Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } => self.load_store(op, group, active),
             Op::Atomic { .. } | Op::AtomicVector { .. } => self.atomic(op, group, active),
             Op::Alloca { .. } | Op::StackSave { .. } | Op::StackRestore { .. } => self.alloca(op, group, active),
             Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit => self.control(op, group, active),
+            Op::SystemCall { f, call } => self.system_call(*f, *call, group, active),
             Op::Call { .. } | Op::Return { .. } => self.call(op, group, active),
             Op::Barrier { .. } | Op::WarpSync { .. } => self.sync(op, group, active),
             Op::Shuffle { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect { .. } => {

@@ -30,6 +30,7 @@ impl<O: Observer> WarpRun<'_, O> {
     fn rare_moves(&mut self, op: &Op, group: &Group, active: LaneMask) {
         match *op {
             Op::Move128 { d, a } => self.move_128(d, a, group, active),
+            Op::MoveVector { width, d, a } => self.move_vector(width, d, a, group, active),
             Op::Pack { part, parts, d } => self.pack(part, parts, d, group, active),
             Op::Unpack { part, parts, a } => self.unpack(part, parts, a, group, active),
             Op::FrameAddress { wide, generic, d, offset } => {
@@ -52,6 +53,19 @@ impl<O: Observer> WarpRun<'_, O> {
     pub(super) fn put(&mut self, group: &Group, active: LaneMask, wide: bool, d: Dst, value: u64) {
         let mut lanes = self.lanes(group, active);
         if wide { lanes.put64(d, &[value; 32]) } else { lanes.put32(d, &[value as u32; 32]) }
+    }
+
+    fn move_vector(&mut self, width: Width, d: ListId, a: ListId, group: &Group, active: LaneMask) {
+        let program = self.program;
+        let (to, from) = (&program.dests[d.index()], &program.sources[a.index()]);
+        let mut lanes = self.lanes(group, active);
+        if width == Width::B64 {
+            let values: Vec<_> = from.iter().map(|a| *lanes.get64(*a)).collect();
+            to.iter().zip(&values).for_each(|(d, value)| lanes.put64(*d, value));
+        } else {
+            let values: Vec<_> = from.iter().map(|a| *lanes.get32(*a)).collect();
+            to.iter().zip(&values).for_each(|(d, value)| lanes.put32(*d, value));
+        }
     }
 
     fn move_128(&mut self, d: Dst, a: Src, group: &Group, active: LaneMask) {

@@ -60,6 +60,12 @@ impl Region {
         self.allocations.insert(index, Arc::new(Allocation { name: name.into(), base, bytes, pages }));
     }
 
+    /// Takes away the allocation that starts at `base`, and says how many bytes it had.
+    pub fn remove(&mut self, base: u64) -> Option<u64> {
+        let index = self.allocations.binary_search_by_key(&base, |allocation| allocation.base).ok()?;
+        Some(self.allocations.remove(index).bytes)
+    }
+
     /// All allocations in order of address.
     pub fn allocations(&self) -> impl DoubleEndedIterator<Item = &Allocation> {
         self.allocations.iter().map(|allocation| &**allocation)

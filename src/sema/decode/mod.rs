@@ -2,7 +2,7 @@
 //!
 //! Every instruction goes the same way: its opcode is matched with the forms of the table, the form is checked against the file's
 //! version and target, its operands are read as the form says (`operand`), and what was read is put into the operation of the
-//! form's family (`arithmetic`, `comparison`, `movement`, `memory`, `atomic`, `control`, `parallel`, `video`).
+//! form's family (`arithmetic`, `comparison`, `movement`, `memory`, `atomic`, `control`, `parallel`, `policy`, `video`).
 
 mod arithmetic;
 mod atomic;
@@ -16,6 +16,7 @@ mod movement;
 mod operand;
 mod parallel;
 mod place;
+mod policy;
 mod vector;
 mod video;
 

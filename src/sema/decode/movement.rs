@@ -18,6 +18,7 @@ impl<'a> Decoding<'_, 'a> {
         match self.matched.form.row.decode {
             Decode::Move if self.ty() == ScalarType::Pred => self.move_predicate(),
             Decode::Move => self.move_any(),
+            Decode::MoveVector => self.move_vector(),
             Decode::Convert => self.convert(),
             Decode::ConvertPair => Ok(Op::ConvertPair { mode: self.convert_mode(), d: self.dst(0)?, a: self.src(1)?, b: self.src(2)? }),
             Decode::ConvertPack => {
@@ -53,6 +54,40 @@ impl<'a> Decoding<'_, 'a> {
         let OperandKind::Expr(expr) = &a.kind else { return Err(not_a_register(a.span)) };
         let value = self.cx.resolve(expr)?;
         self.move_value(d, &value, a.span)
+    }
+
+    /// `mov.v2` and `mov.v4` of vector registers.
+    fn move_vector(&mut self) -> Decoded {
+        let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
+        let (ty, count, bits) = (self.ty(), self.matched.vector(), self.width(self.ty())?);
+        let (Some(to), Some(from)) = (elements(d, self.cx)?, elements(a, self.cx)?) else {
+            return Err(Diagnostic::error("operand", a.span, "vectors are copied here").with_help("write {a, b} or a vector register"));
+        };
+        for (value, span) in to.iter().chain(&from) {
+            match value {
+                Value::Register(register) => self.check(*register, ty, *span)?,
+                _ => return Err(not_a_register(*span)),
+            }
+        }
+        if to.len() != count || from.len() != count {
+            return Err(Diagnostic::error("operand", d.span, format!("{count} elements are needed here")));
+        }
+        let list = sources(&from, ty, width(ty), self.cx)?;
+        Ok(Op::MoveVector { width: bits, d: self.cx.dest_list(&dests(&to)), a: self.cx.source_list(&list) })
+    }
+
+    /// `mapa` and `getctarank`.
+    pub(super) fn cluster(&mut self) -> Decoded {
+        let (d, wide, generic) = (self.dst(0)?, self.ty().bits() == 64, self.space().is_none());
+        let a = match self.args.get(1).copied() {
+            Some(Arg::Symbol(location)) => self.constant(location.address),
+            _ => self.src(1)?,
+        };
+        match self.matched.form.row.decode {
+            Decode::MapShared => Ok(Op::MapShared { wide, generic, d, a, b: self.src(2)? }),
+            Decode::ClusterRank => Ok(Op::ClusterRank { wide, generic, d, a }),
+            _ => Err(self.disagreement(0)),
+        }
     }
 
     fn move_dest(&mut self, operand: &Operand<'a>) -> Result<Dst, Diagnostic> {
@@ -217,6 +252,11 @@ impl<'a> Decoding<'_, 'a> {
     fn convert(&mut self) -> Decoded {
         match self.args.get(1).copied() {
             Some(Arg::Source { a, .. }) => Ok(Op::Convert { mode: self.convert_mode(), d: self.dst(0)?, a }),
+            // The low bits of what `mov` would read.
+            Some(Arg::Special(special)) if self.narrows() => {
+                let width = self.width(self.matched.types.first().copied().unwrap_or(ScalarType::U32))?;
+                Ok(Op::ReadSpecial { register: special.0, width, d: self.dst(0)? })
+            }
             Some(Arg::Special(_)) => {
                 let why =
                     format!("'{}' of a special register that changes or is wide: read it with mov first", self.instruction.opcode.text);
@@ -224,6 +264,14 @@ impl<'a> Decoding<'_, 'a> {
             }
             _ => Err(self.disagreement(1)),
         }
+    }
+
+    /// Whether a conversion keeps the low 32 or 64 bits of an integer as they are.
+    fn narrows(&self) -> bool {
+        let mode = self.convert_mode();
+        let is_integer = |ty: ScalarType| ty.kind() != TypeKind::Float;
+        let (to, from) = (mode.to.bits(), mode.from.bits());
+        is_integer(mode.to) && is_integer(mode.from) && !mode.sat && to <= from && to >= 32 && u32::from(mode.d_bits) == to
     }
 
     fn convert_mode(&self) -> ConvertMode {

@@ -188,7 +188,8 @@ impl Selected<'_> {
     /// The lanes of a SIMD instruction that count: `.b310` stands for lanes 3, 1 and 0.
     fn mask(&self, lanes: u8) -> Result<u8, Diagnostic> {
         let Some(selector) = self.selector else { return Ok((1 << lanes) - 1) };
-        let digits = digits(selector, lanes).filter(|digits| digits.iter().all(|digit| *digit < lanes) && digits.is_sorted_by(|a, b| a > b));
+        let digits =
+            digits(selector, lanes).filter(|digits| digits.iter().all(|digit| *digit < lanes) && digits.is_sorted_by(|a, b| a > b));
         let digits = digits.ok_or_else(|| {
             let example = if lanes == 2 { ".h10, .h1 or .h0" } else { ".b3210, .b31 or .b0" };
             self.error("this is no choice of lanes").with_help(format!("write the highest first: {example}"))

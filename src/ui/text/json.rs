@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::base::{Diagnostic, Sources, Span};
-use crate::debug::{CaseReport, Failure, Fault, Site, Summary, Waiting, Writer};
+use crate::debug::fidelity::Fidelity;
+use crate::debug::{CaseReport, Failure, Fault, Site, Summary, Trust, Waiting, Writer};
 
 fn line(value: &Value) -> String {
     format!("{value}\n")
@@ -53,6 +54,24 @@ pub fn verdict(passed: usize, failed: usize) -> String {
     line(&json!({ "kind": "verdict", "passed": passed, "failed": failed }))
 }
 
+/// How far a run can be trusted.
+pub fn fidelity(fidelity: &Fidelity) -> String {
+    let opcode = |row: &crate::debug::fidelity::OpcodeFidelity| {
+        let (trust, suites) = match row.trust {
+            Trust::Recorded(suites) => ("bit_exact", suites),
+            Trust::Manual => ("manual", &[][..]),
+            Trust::Approximate => ("approximate", &[][..]),
+        };
+        json!({ "opcode": row.opcode, "trust": trust, "recorded_by": suites, "place": row.place })
+    };
+    let decided = fidelity.decided.iter().map(|(decides, place)| json!({ "what": decides.words(), "place": place }));
+    line(&json!({
+        "kind": "fidelity",
+        "opcodes": fidelity.opcodes.iter().map(opcode).collect::<Vec<_>>(),
+        "approximate_may_have_decided": decided.collect::<Vec<_>>(),
+    }))
+}
+
 /// What a run came to.
 pub fn summary(summary: &Summary) -> String {
     let launch = |run: &crate::debug::LaunchRun| {
@@ -65,6 +84,8 @@ pub fn summary(summary: &Summary) -> String {
         "kind": "run",
         "launches": summary.launches.iter().map(launch).collect::<Vec<_>>(),
         "fault": summary.fault.as_ref().map(fault),
+        "printed": summary.printed,
+        "printed_lost": summary.printed_lost,
         "buffers": summary.buffers.iter().map(buffer).collect::<Vec<_>>(),
     }))
 }
@@ -86,6 +107,7 @@ fn failure(failure: &Failure) -> Value {
         Failure::Fault(found) => json!({ "kind": "fault", "fault": fault(found) }),
         Failure::NoFinding { kernel, expected } => json!({ "kind": "no_finding", "kernel": kernel, "expected": expected }),
         Failure::WrongLine { fault: found, expected } => json!({ "kind": "wrong_line", "fault": fault(found), "expected_line": expected }),
+        Failure::Printed { line, value, expected } => json!({ "kind": "printed", "line": line, "value": value, "expected": expected }),
         Failure::NotJudged { reason } => json!({ "kind": "not_judged", "reason": reason }),
     }
 }

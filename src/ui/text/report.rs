@@ -20,6 +20,10 @@ fn failure(failure: &Failure) -> String {
         Failure::Fault(fault) => self::fault(fault),
         Failure::NoFinding { kernel, expected } => format!("{kernel}: nothing was found, expected {}", expected.join(" or ")),
         Failure::WrongLine { fault, expected } => format!("expected on line {expected} of the source: {}", self::fault(fault)),
+        Failure::Printed { line, value, expected } => {
+            let text = |line: &Option<String>| line.as_ref().map_or_else(|| "nothing".to_string(), |line| format!("{line:?}"));
+            format!("line {line} of what printf wrote is {}, expected {}", text(value), text(expected))
+        }
         Failure::NotJudged { reason } => format!("not judged: {reason}"),
     }
 }
@@ -31,11 +35,23 @@ fn last_writer(writer: &Writer) -> String {
     format!("last written by {who}block {} thread {} at {place}, time {time}", triple(*block), triple(*thread))
 }
 
-/// What a run came to: a line for each launch, the fault if any, the start of each buffer.
+/// What a run came to: what printf wrote, a line for each launch, the fault if any, the start of each buffer.
 pub fn summary(summary: &Summary) -> String {
     let launches = summary.launches.iter().map(launch);
     let fault = summary.fault.iter().map(|fault| format!("{}\n", self::fault(fault)));
-    launches.chain(fault).chain(summary.buffers.iter().map(buffer)).collect()
+    printed(summary).into_iter().chain(launches).chain(fault).chain(summary.buffers.iter().map(buffer)).collect()
+}
+
+/// What printf wrote, with a line end if it has none.
+fn printed(summary: &Summary) -> Option<String> {
+    let Summary { printed, printed_lost, .. } = summary;
+    let end = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
+    let lost = if *printed_lost == 0 {
+        String::new()
+    } else {
+        format!("printf wrote {} bytes more than its buffer takes\n", grouped(*printed_lost))
+    };
+    (!printed.is_empty()).then(|| format!("{printed}{end}{lost}"))
 }
 
 fn launch(run: &LaunchRun) -> String {
@@ -144,7 +160,13 @@ mod tests {
             expected: "0x00000004".to_string(),
             writer,
         };
-        let report = |writer| case(&CaseReport { name: "integer_add_u32".to_string(), failures: vec![mismatch(writer)] });
+        let report = |writer| {
+            case(&CaseReport {
+                name: "integer_add_u32".to_string(),
+                failures: vec![mismatch(writer)],
+                executed: std::collections::BTreeSet::new(),
+            })
+        };
         let told = "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; ";
         let by = "block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234\n";
         assert_eq!(report(None), format!("{told}never written\n"));

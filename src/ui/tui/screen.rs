@@ -135,7 +135,7 @@ impl Screen {
 
     fn forget_places(&mut self) {
         self.sights = vec![Sight::default(); self.layout.panes().len()];
-        self.active = self.layout.panes().iter().position(|pane| **pane == Pane::Source).unwrap_or(0);
+        self.active = self.layout.panes().iter().position(|pane| matches!(pane, Pane::Source { .. })).unwrap_or(0);
         (self.zoomed, self.helping, self.typing) = (false, false, None);
     }
 
@@ -213,7 +213,8 @@ impl Screen {
 
     /// Turns the active source pane over, or else the first one.
     fn show_other_text(&mut self) -> Answer {
-        let is_source: Vec<bool> = self.layout.panes().iter().map(|pane| matches!(pane, Pane::Source | Pane::Original)).collect();
+        let is_source: Vec<bool> =
+            self.layout.panes().iter().map(|pane| matches!(pane, Pane::Source { .. } | Pane::Original { .. })).collect();
         let active = Some(self.active).filter(|number| is_source.get(*number) == Some(&true));
         let number = active.or_else(|| is_source.iter().position(|is_source| *is_source));
         let Some(sight) = number.and_then(|number| self.sights.get_mut(number)) else { return Answer::Ignored };

@@ -7,7 +7,7 @@ use crate::ui::tui::theme::Role;
 
 /// Blanks that a tab stands for.
 const TAB: &str = "    ";
-/// Blanks that a tab at the beginning of a line of PTX stands for; compilers write one behind every opcode too, and one blank will do there.
+/// Blanks that a tab at the beginning of a line of PTX stands for. Compilers write one behind every opcode too: one blank will do there.
 const PTX_INDENT: &str = "  ";
 /// Bytes before the first line in sight that are searched for the beginning of a comment.
 const COMMENT_MAX: usize = 1 << 16;

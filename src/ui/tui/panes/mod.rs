@@ -31,9 +31,17 @@ use crate::debug::view::MemorySpace;
 #[serde(deny_unknown_fields)]
 pub enum Pane {
     /// The PTX text, and who stands where.
-    Source,
+    Source {
+        /// With how many lanes have executed each line.
+        #[serde(default, skip_serializing_if = "is_false")]
+        counts: bool,
+    },
     /// The text that the PTX was made from, and who stands where.
-    Original,
+    Original {
+        /// With how many lanes have executed each line.
+        #[serde(default, skip_serializing_if = "is_false")]
+        counts: bool,
+    },
     /// The focused function as a graph.
     Cfg,
     /// Registers of the selected frame.
@@ -192,19 +200,19 @@ fn unsigned(number: i64) -> usize {
 impl Pane {
     /// Whether it shows by itself where the focused thread stands.
     pub fn follows(&self) -> bool {
-        matches!(self, Pane::Source | Pane::Original | Pane::Cfg | Pane::Timeline)
+        matches!(self, Pane::Source { .. } | Pane::Original { .. } | Pane::Cfg | Pane::Timeline)
     }
 
     /// Columns that a key to the left or to the right moves.
     pub fn stride(&self) -> i64 {
-        if matches!(self, Pane::Memory { .. } | Pane::Timeline) { 1 } else { 4 }
+        if matches!(self, Pane::Memory { .. } | Pane::Registers { .. } | Pane::Timeline) { 1 } else { 4 }
     }
 
     /// Draws the pane; the title that stands above it.
     pub fn draw(&self, look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
         match self {
-            Pane::Source => source::draw(look, sight, canvas, false),
-            Pane::Original => source::draw(look, sight, canvas, true),
+            Pane::Source { counts } => source::draw(look, sight, canvas, (false, *counts)),
+            Pane::Original { counts } => source::draw(look, sight, canvas, (true, *counts)),
             Pane::Cfg => cfg::draw(look, sight, canvas),
             Pane::Registers { of, only, watches, operands } => {
                 registers::draw(look, sight, canvas, (*of, only), Pinned { watches: *watches, operands: *operands })
@@ -242,4 +250,29 @@ impl Canvas<'_> {
 /// What stands at the end of a title where not all rows are in sight.
 fn more(window: &std::ops::Range<usize>, total: usize) -> String {
     if window.len() >= total { String::new() } else { format!(" · {}-{} of {total}", window.start + 1, window.end) }
+}
+
+/// A count in at most four characters: `9999`, `12k`, `1.2M`, `340G`.
+fn short(count: u64) -> String {
+    if count < 10_000 {
+        return count.to_string();
+    }
+    let (mut whole, mut rest, mut units) = (count, 0, ["", "k", "M", "G", "T", "P", "E"].iter());
+    let mut unit = units.next();
+    while whole >= 1000 {
+        (rest, whole, unit) = (whole % 1000, whole / 1000, units.next());
+    }
+    let unit = unit.copied().unwrap_or_default();
+    if whole < 10 { format!("{whole}.{}{unit}", rest / 100) } else { format!("{whole}{unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn counts_take_four_characters() {
+        let told = [0, 9999, 10_000, 999_999, 1_299_999, 34_000_000, u64::MAX].map(short);
+        assert_eq!(told, ["0", "9999", "10k", "999k", "1.2M", "34M", "18E"]);
+    }
 }

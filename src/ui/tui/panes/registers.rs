@@ -1,6 +1,7 @@
 //! The registers pane: what the focused lane holds, or in a row for each register what all lanes of the warp hold.
 //!
-//! Above them may stand the displays, which are pinned. A value that is another than at the stop before has a `*` before it, and tells what it was if there is room.
+//! Above them may stand the displays and the operands of the present instruction, which are pinned. A value that is another than at
+//! the stop before has a `*` before it, and tells what it was if there is room. Choosing a register asks who wrote it last.
 
 use super::{Look, RegistersOf, Sight, more};
 use crate::command::display;
@@ -9,7 +10,7 @@ use crate::debug::value::{LanesText, Pattern, ValueText};
 use crate::debug::view::{RegisterRow, Values, register_names, register_rows, statement};
 use crate::debug::{LaneMask, WordKind, words};
 use crate::ui::text;
-use crate::ui::tui::canvas::{Canvas, Span, fitted, width};
+use crate::ui::tui::canvas::{Canvas, Span, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
 /// Columns that a column of registers has at least where there are several.
@@ -18,6 +19,8 @@ const COLUMN: usize = 34;
 const FLOAT_MAX: usize = 9;
 /// Rows of a pane that has a line below what is pinned.
 const RULE_MIN: usize = 8;
+/// What stands where a register was never written.
+const UNDEFINED: &str = "undef";
 /// Columns of a type.
 const TYPE: usize = 6;
 
@@ -87,7 +90,7 @@ fn draw_operands(look: &Look<'_>, of: RegistersOf, canvas: &mut Canvas<'_>) -> u
 
 /// Draws registers of these names below each other, with what differs from the stop before; how many have room.
 fn draw_rows(look: &Look<'_>, of: RegistersOf, names: &[&str], canvas: &mut Canvas<'_>) -> usize {
-    let values = Values { all_lanes: of == RegistersOf::Warp, format: None };
+    let values = Values { all_lanes: of == RegistersOf::Warp, defined: true, format: None };
     let rows = |scene: &Scene<'_>| register_rows(scene, names.iter().copied(), values).unwrap_or_default();
     let (now, before) = (rows(&look.session.scene()), look.session.earlier().map(|scene| rows(&scene)).unwrap_or_default());
     let shown = now.len().min(canvas.height());
@@ -117,13 +120,22 @@ fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (
     };
     let columns = if of == RegistersOf::Lane { (canvas.width() / COLUMN).max(1) } else { 1 };
     let lines = names.len().div_ceil(columns);
-    let window = sight.window(lines, canvas.height());
+    let (window, cursor) = sight.around(0, lines, canvas.height());
     let (wide, height) = (canvas.width() / columns, canvas.height());
+    let chosen = chosen(&names, lines, cursor, sight).filter(|_| look.active);
     for (column, part) in names.chunks(lines.max(1)).enumerate() {
         let shown: Vec<&str> = part.iter().skip(window.start).take(window.len()).map(String::as_str).collect();
         let gap = usize::from(column + 1 < columns);
-        draw_rows(look, of, &shown, &mut canvas.part(column * wide, 0, wide - gap, height));
+        let part = &mut canvas.part(column * wide, 0, wide - gap, height);
+        draw_rows(look, of, &shown, part);
+        for (y, name) in shown.iter().enumerate() {
+            part.on_click((0, y, wide - gap), Target::Command(format!("last {name}")));
+            if chosen == Some(*name) {
+                part.tint(y, Role::Cursor);
+            }
+        }
     }
+    let at = chosen.map_or(String::new(), |name| format!(" · {name}"));
     let filter = match (only.strip_prefix('!'), search.as_str()) {
         (None, "") if only.is_empty() => String::new(),
         (None, search) => format!(" · only {only}{search}"),
@@ -133,7 +145,16 @@ fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (
     if names.is_empty() {
         canvas.say("no register here has such a name");
     }
-    format!("{title}{filter}{}", if lines > canvas.height() { more(&window, lines) } else { String::new() })
+    format!("{title}{filter}{at}{}", if lines > canvas.height() { more(&window, lines) } else { String::new() })
+}
+
+/// The register of the cursor, which choosing asks about: in row `cursor`, and in the column that the user moved to.
+fn chosen<'n>(names: &'n [String], lines: usize, cursor: usize, sight: &mut Sight) -> Option<&'n str> {
+    let last = names.len().div_ceil(lines.max(1)).saturating_sub(1);
+    sight.right = sight.right.min(last as i64).max(0);
+    let name = names.get(sight.right.unsigned_abs() as usize * lines + cursor).map(String::as_str);
+    sight.choice = name.map(|name| format!("last {name}"));
+    name
 }
 
 /// Whether a name contains what the option asks for; behind `!`, whether it does not.
@@ -150,7 +171,12 @@ fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow
     let role = if was.is_some() { Role::Changed } else { Role::Text };
     match &row.value {
         ValueText::Lanes(lanes) => {
-            canvas.spans(x, 0, &lanes_spans(lanes, canvas.width().saturating_sub(x), (role, lane)));
+            let room = canvas.width().saturating_sub(x);
+            canvas.spans(x, 0, &with_undefined(lanes, row.undefined, room, (role, lane)));
+        }
+        ValueText::Scalar(text) if row.undefined != 0 => {
+            let x = canvas.text(x, 0, UNDEFINED, Role::Bad);
+            canvas.text(x, 0, &format!("  reads as {text}"), Role::Dim);
         }
         ValueText::Scalar(text) => {
             let x = canvas.text(x, 0, text, role);
@@ -162,13 +188,31 @@ fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow
     }
 }
 
+/// What lanes hold, and in how many lanes that have no value it is undefined.
+fn with_undefined(text: &LanesText, undefined: LaneMask, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
+    if undefined == 0 {
+        return lanes_spans(text, room, (role, lane));
+    }
+    if undefined & text.mask == text.mask {
+        return vec![(Role::Bad, UNDEFINED.to_string()), (Role::Dim, "  in all lanes".to_string())];
+    }
+    let told = match undefined.count_ones() {
+        1 => format!("  {UNDEFINED} in 1 lane"),
+        count => format!("  {UNDEFINED} in {count} lanes"),
+    };
+    let mut spans = match text.ty.as_str() {
+        "pred" => predicate_spans(text, undefined, role),
+        _ => lanes_spans(text, room.saturating_sub(width(&told)), (role, lane)),
+    };
+    spans.push((Role::Bad, told));
+    spans
+}
+
 /// What 32 lanes hold, in at most `room` columns: one value, a line, a mask, a few groups, or as many values as fit.
 fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let dim = |text: String| (Role::Dim, text);
     match &text.pattern {
-        _ if text.ty == "pred" => {
-            vec![(role, mask_bar(true_lanes(text), text.mask)), dim(format!(" {} true", true_lanes(text).count_ones()))]
-        }
+        _ if text.ty == "pred" => predicate_spans(text, 0, role),
         Pattern::Uniform(value) => vec![(role, value.clone()), dim("  uniform".to_string())],
         Pattern::Affine { base, stride } => {
             let base = if base == "0" { String::new() } else { format!("{base} + ") };
@@ -218,17 +262,15 @@ fn true_lanes(text: &LanesText) -> LaneMask {
     lanes.zip(&text.values).filter(|(_, value)| *value == "true").fold(0, |mask, (lane, _)| mask | 1 << lane)
 }
 
-/// `██··█`: a cell for each lane, blank for those that have no value.
-fn mask_bar(lanes: LaneMask, all: LaneMask) -> String {
-    (0..32)
-        .map(|lane| {
-            if all >> lane & 1 == 0 {
-                ' '
-            } else if lanes >> lane & 1 == 1 {
-                '█'
-            } else {
-                '·'
-            }
-        })
-        .collect()
+/// `██·?█ 3 true`: a cell for each lane, `?` for those for which it is undefined, blank for those that are not here.
+fn predicate_spans(text: &LanesText, undefined: LaneMask, role: Role) -> Vec<Span> {
+    let holds = true_lanes(text);
+    let has = |lanes: LaneMask, lane: u32| lanes >> lane & 1 == 1;
+    let cell = |lane| match () {
+        () if has(undefined, lane) => '?',
+        () if !has(text.mask, lane) => ' ',
+        () if has(holds, lane) => '█',
+        () => '·',
+    };
+    vec![(role, (0..32).map(cell).collect()), (Role::Dim, format!(" {} true", holds.count_ones()))]
 }

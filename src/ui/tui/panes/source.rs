@@ -2,7 +2,7 @@
 //! and which other warps stand there.
 
 use super::code::{self, Colouring};
-use super::{Look, Sight};
+use super::{Look, Sight, short};
 use crate::base::SourceFile;
 use crate::debug::LaneMask;
 use crate::debug::scene::Scene;
@@ -14,6 +14,8 @@ use crate::ui::tui::theme::Role;
 const LANES: usize = 32;
 /// Columns that the text gets at least where there is a lane bar.
 const TEXT_MIN: usize = 24;
+/// Columns of how many lanes have executed a line.
+const EXECUTED: usize = 5;
 /// Columns that name the other warps on a line.
 const OTHERS: usize = 7;
 
@@ -25,15 +27,18 @@ struct Columns {
     /// How many lanes instead of which.
     has_count: bool,
     has_others: bool,
+    /// How many lanes have executed each line.
+    has_executed: bool,
 }
 
 impl Columns {
-    fn new(width: usize, lines: u32, is_alone: bool) -> Self {
+    fn new(width: usize, lines: u32, (is_alone, counts): (bool, bool)) -> Self {
         let digits = lines.to_string().len().max(2);
-        let fixed = digits + 4;
+        let has_executed = counts && width >= digits + 4 + EXECUTED + TEXT_MIN;
+        let fixed = digits + 4 + if has_executed { EXECUTED } else { 0 };
         let has_lanes = width >= fixed + LANES + 1 + TEXT_MIN;
         let has_others = !is_alone && width >= fixed + TEXT_MIN + OTHERS + if has_lanes { LANES + 1 } else { 0 };
-        Self { digits, has_lanes, has_count: !has_lanes && width >= fixed + TEXT_MIN, has_others }
+        Self { digits, has_lanes, has_count: !has_lanes && width >= fixed + TEXT_MIN, has_others, has_executed }
     }
 }
 
@@ -45,14 +50,14 @@ struct Shown<'a> {
     here: u32,
 }
 
-/// Draws the pane; its title. `original` is about the text that the PTX was made from.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, original: bool) -> String {
+/// Draws the pane; its title. `original` is about the text that the PTX was made from, `counts` about how many lanes have executed lines.
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (original, counts): (bool, bool)) -> String {
     let scene = look.session.scene();
     let shown = if original == sight.other_text { Ok(ptx(look, &scene)) } else { original_text(look, &scene) };
     (sight.cursor, sight.choice) = (None, None);
     match shown {
         Ok(shown) => {
-            draw_text(look, &shown, sight, canvas);
+            draw_text(look, &shown, sight, canvas, counts);
             match original {
                 true => format!("{}:{}", shown.source.short_name(), shown.here),
                 false => format!("{} · {}", shown.source.short_name(), thread(look)),
@@ -78,15 +83,15 @@ fn original_text<'a>(look: &Look<'a>, scene: &Scene<'a>) -> Result<Shown<'a>, St
     Ok(Shown { source, text: CodeText::Original(number), here })
 }
 
-fn draw_text(look: &Look<'_>, shown: &Shown<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) {
+fn draw_text(look: &Look<'_>, shown: &Shown<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, counts: bool) {
     let scene = look.session.scene();
     let Shown { source, text, .. } = *shown;
     let here = shown.here.saturating_sub(1) as usize;
     search(source, here, sight);
     let (window, cursor) = sight.around(here, source.line_count() as usize, canvas.height());
     let first = line_number(window.start);
-    let crowds = crowds(&scene, &look.session.breakpoints, text, first..line_number(window.end));
-    let columns = Columns::new(canvas.width(), source.line_count(), scene.extents().warps() < 2);
+    let crowds = crowds(&scene, &look.session.breakpoints, text, first..line_number(window.end), counts);
+    let columns = Columns::new(canvas.width(), source.line_count(), (scene.extents().warps() < 2, counts));
     let mut colouring = Colouring::new(source, first, matches!(text, CodeText::Ptx(_)));
     for (y, (number, crowd)) in (first..).zip(&crowds).enumerate() {
         // What is made clickable later wins: lanes, and the gutter.
@@ -136,6 +141,11 @@ fn line(
     }
     let role = if crowd.has_code { Role::Text } else { Role::Dim };
     let mut x = canvas.text(2, y, &format!("{number:>width$} ", width = columns.digits), role);
+    if columns.has_executed {
+        let executed = crowd.executed.map_or(String::new(), short);
+        canvas.text(x, y, &format!("{executed:>4} "), Role::Dim);
+        x += EXECUTED;
+    }
     if columns.has_lanes {
         lane_bar(canvas, (x, y), crowd, lane);
         x += LANES + 1;

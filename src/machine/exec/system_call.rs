@@ -1,0 +1,163 @@
+//! Calls of the functions that the device runtime provides: `vprintf`, `__assertfail`, `malloc`, `free` (CUDA C++ Programming Guide,
+//! "Formatted Output", "Assertion", "Dynamic Global Memory Allocation").
+
+use super::{Executed, Flow, Group, WarpRun};
+use crate::isa::{Space, SystemFn};
+use crate::machine::event::Observer;
+use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
+use crate::machine::memory::LaneAccess;
+use crate::machine::runtime::{Arguments, print};
+use crate::machine::special::thread_index;
+use crate::machine::trap::{Trap, TrapKind};
+use crate::program::CallId;
+
+/// Bytes of a string at most.
+const STRING_BYTES: usize = 1 << 20;
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes a call of a function of the runtime.
+    pub(super) fn system_call(&mut self, f: SystemFn, call: CallId, group: &Group, active: LaneMask) -> Executed {
+        let program = self.program;
+        let site = &program.calls[call.index()];
+        let mut argument = |index: usize| site.args.get(index).map_or([0; 32], |argument| self.passed(argument, group, active));
+        let (first, second) = (argument(0), argument(1));
+        let result = match f {
+            SystemFn::Printf => self.printf(&first, &second, group, active)?,
+            SystemFn::AssertFail => {
+                let (line, function) = (argument(2), argument(3));
+                let lane = first_lane(active);
+                let texts = [first[lane], second[lane], function[lane]];
+                return Err(self.failed_assertion(texts, line[lane], lane, group, active));
+            }
+            SystemFn::Malloc => self.malloc(&first, active),
+            SystemFn::Free => self.free(&first, active)?,
+        };
+        if let Some(place) = site.results.first() {
+            self.give(place, &result, group, active);
+        }
+        Ok(Flow::Next)
+    }
+
+    /// Writes what each lane prints, lowest lane first, and returns how many values it has formatted: -1 without a format.
+    fn printf(
+        &mut self,
+        formats: &PerLane<u64>,
+        buffers: &PerLane<u64>,
+        group: &Group,
+        active: LaneMask,
+    ) -> Result<PerLane<u64>, Box<Trap>> {
+        let (mut written, mut counts) = (Vec::new(), [0; 32]);
+        for lane in lanes_of(active) {
+            if formats[lane] == 0 {
+                counts[lane] = u64::MAX;
+                continue;
+            }
+            let mut memory = Values { run: self, group, lane, next: buffers[lane] };
+            let format = memory.string(formats[lane], STRING_BYTES)?;
+            let (text, taken) = print(&format, &mut memory)?;
+            written.extend_from_slice(&text);
+            counts[lane] = u64::from(taken);
+        }
+        self.runtime.printed.push(&written);
+        Ok(counts)
+    }
+
+    /// The fault of an assertion, as CUDA words it.
+    fn failed_assertion(&self, texts: [u64; 3], line: u64, lane: usize, group: &Group, active: LaneMask) -> Box<Trap> {
+        let mut memory = Values { run: self, group, lane, next: 0 };
+        let texts = texts.map(|address| if address == 0 { Ok(Vec::new()) } else { memory.string(address, STRING_BYTES) });
+        let [Ok(expression), Ok(file), Ok(function)] = texts else {
+            return self.trap(TrapKind::Assert, active, "an assertion failed whose text is at an address without memory");
+        };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let [x, y, z] = self.place.block;
+        let [tx, ty, tz] = thread_index(self.linked.config.block, self.place.warp, lane as u32);
+        let message = format!(
+            "{}:{line}: {}: block: [{x},{y},{z}], thread: [{tx},{ty},{tz}] Assertion `{}` failed.",
+            text(&file),
+            text(&function),
+            text(&expression)
+        );
+        self.trap(TrapKind::Assert, active, &message)
+    }
+
+    fn malloc(&mut self, sizes: &PerLane<u64>, active: LaneMask) -> PerLane<u64> {
+        let name = format!("malloc at {}", self.program.place(self.place.pc));
+        let mut addresses = [0; 32];
+        for lane in lanes_of(active) {
+            addresses[lane] = self.runtime.heap.allocate(self.global, &name, sizes[lane]);
+        }
+        addresses
+    }
+
+    /// Frees the block of every lane; freeing null does nothing.
+    fn free(&mut self, addresses: &PerLane<u64>, active: LaneMask) -> Result<PerLane<u64>, Box<Trap>> {
+        for lane in lanes_of(active).filter(|lane| addresses[*lane] != 0) {
+            let address = addresses[lane];
+            let twice = lanes_of(active).take_while(|other| *other < lane).any(|other| addresses[other] == address);
+            let reason = match self.runtime.heap.check(self.global, address) {
+                Ok(()) if twice => "another lane frees it at the same time".to_string(),
+                Ok(()) => continue,
+                Err(error) => match error.freed {
+                    Some(by) => format!("it was freed at {}, time {}", self.program.place(by.pc), by.tick),
+                    None => "malloc did not give this address".to_string(),
+                },
+            };
+            return Err(self.trap(TrapKind::Heap, 1 << lane, &format!("free of {address:#x}: {reason}")));
+        }
+        for lane in lanes_of(active) {
+            self.runtime.heap.free(self.global, addresses[lane], self.place);
+        }
+        Ok([0; 32])
+    }
+}
+
+/// What one lane finds in memory at generic addresses.
+struct Values<'r, 'a, O> {
+    run: &'r WarpRun<'a, O>,
+    group: &'r Group,
+    lane: usize,
+    /// Address of the next value of `printf`.
+    next: u64,
+}
+
+impl<O: Observer> Values<'_, '_, O> {
+    fn read<const N: usize>(&self, address: u64) -> Result<[u8; N], Box<Trap>> {
+        let mut access = LaneAccess::new([address; 32], 1 << self.lane, N as u32);
+        let mut found = [0; N];
+        for piece in self.run.locate(&mut access, Space::Generic, false, self.group)?.with(access) {
+            self.run.read(piece.space, &piece.access, 0, |_, bytes| found = bytes);
+        }
+        Ok(found)
+    }
+
+    /// The next value of `N` bytes, which lies at a multiple of them.
+    fn value<const N: usize>(&mut self) -> Result<[u8; N], Box<Trap>> {
+        let address = self.next.checked_next_multiple_of(N as u64).unwrap_or(self.next);
+        self.next = address.wrapping_add(N as u64);
+        self.read(address)
+    }
+}
+
+impl<O: Observer> Arguments for Values<'_, '_, O> {
+    type Error = Box<Trap>;
+
+    fn word(&mut self) -> Result<u32, Box<Trap>> {
+        self.value().map(u32::from_le_bytes)
+    }
+
+    fn double_word(&mut self) -> Result<u64, Box<Trap>> {
+        self.value().map(u64::from_le_bytes)
+    }
+
+    fn string(&mut self, address: u64, most: usize) -> Result<Vec<u8>, Box<Trap>> {
+        let mut text = Vec::new();
+        while text.len() < most.min(STRING_BYTES) {
+            match self.read(address.wrapping_add(text.len() as u64))? {
+                [0] => break,
+                [byte] => text.push(byte),
+            }
+        }
+        Ok(text)
+    }
+}

@@ -1,0 +1,174 @@
+//! The format language of `printf` on the device (CUDA C++ Programming Guide, "Formatted Output").
+//!
+//! `%[flags][width][.precision][size]type` with the flags `-+ #0`, a width that may be `*`, the sizes `h`, `l` and `ll`, and the types
+//! `%cdiouxXpeEfFgGaAs`. What is not of this form is written as it stands, and takes no argument.
+
+use super::number;
+
+/// Arguments at most; what wants more is written as it stands.
+const ARGUMENTS: u32 = 32;
+
+/// Columns at most to which a number or string is filled up.
+const COLUMNS: u32 = 1 << 12;
+
+/// The values behind the format, one after the other.
+pub trait Arguments {
+    /// Why one cannot be read.
+    type Error;
+    /// The next four bytes.
+    fn word(&mut self) -> Result<u32, Self::Error>;
+    /// The next eight bytes, from a multiple of eight on.
+    fn double_word(&mut self) -> Result<u64, Self::Error>;
+    /// The string at an address, up to its zero or `most` bytes.
+    fn string(&mut self, address: u64, most: usize) -> Result<Vec<u8>, Self::Error>;
+}
+
+/// How a value is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spec {
+    /// `-`: at the left of its columns.
+    pub left: bool,
+    /// `+`: with a sign even if positive.
+    pub plus: bool,
+    /// A space in place of `+`.
+    pub space: bool,
+    /// `#`: with `0x`, `0` or the point.
+    pub alternate: bool,
+    /// `0`: filled up with zeros.
+    pub zero: bool,
+    /// Columns at least.
+    pub width: u32,
+    /// The width is an argument.
+    pub width_argument: bool,
+    /// Digits or bytes.
+    pub precision: Option<u32>,
+    /// Bits of an integer: 16, 32 or 64.
+    pub bits: u32,
+    /// The letter of the type.
+    pub ty: u8,
+}
+
+/// A part of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Piece<'f> {
+    Text(&'f [u8]),
+    Value(Spec, &'f [u8]),
+}
+
+/// What `format` writes of `arguments`, and how many of them it takes.
+///
+/// # Errors
+/// If an argument cannot be read.
+pub fn print<A: Arguments>(format: &[u8], arguments: &mut A) -> Result<(Vec<u8>, u32), A::Error> {
+    let (mut out, mut taken) = (Vec::new(), 0);
+    let mut rest = format;
+    while let Some((piece, behind)) = next_piece(rest) {
+        rest = behind;
+        match piece {
+            Piece::Text(text) => out.extend_from_slice(text),
+            Piece::Value(spec, text) => {
+                let wanted = 1 + u32::from(spec.width_argument);
+                if taken + wanted > ARGUMENTS {
+                    out.extend_from_slice(text);
+                    continue;
+                }
+                taken += wanted;
+                write_value(&mut out, spec, arguments)?;
+            }
+        }
+    }
+    Ok((out, taken))
+}
+
+/// The first piece of a format and what is behind it.
+fn next_piece(format: &[u8]) -> Option<(Piece<'_>, &[u8])> {
+    let first = *format.first()?;
+    if first != b'%' {
+        let end = format.iter().position(|byte| *byte == b'%').unwrap_or(format.len());
+        return Some((Piece::Text(&format[..end]), &format[end..]));
+    }
+    if format.get(1) == Some(&b'%') {
+        return Some((Piece::Text(&format[..1]), &format[2..]));
+    }
+    let (spec, length) = read_spec(&format[1..]);
+    let (text, rest) = format.split_at(1 + length);
+    Some((spec.map_or(Piece::Text(text), |spec| Piece::Value(spec, text)), rest))
+}
+
+/// The specification that `text`, what is behind a `%`, starts with, if it is one; and the bytes it takes.
+fn read_spec(text: &[u8]) -> (Option<Spec>, usize) {
+    let mut spec = Spec { bits: 32, ..Spec::default() };
+    let mut at = 0;
+    while let Some(flag) = text.get(at).filter(|flag| b"-+ #0".contains(flag)) {
+        match flag {
+            b'-' => spec.left = true,
+            b'+' => spec.plus = true,
+            b' ' => spec.space = true,
+            b'#' => spec.alternate = true,
+            _ => spec.zero = true,
+        }
+        at += 1;
+    }
+    if text.get(at) == Some(&b'*') {
+        spec.width_argument = true;
+        at += 1;
+    } else {
+        (spec.width, at) = read_number(text, at);
+    }
+    if text.get(at) == Some(&b'.') {
+        let (precision, end) = read_number(text, at + 1);
+        (spec.precision, at) = (Some(precision), end);
+    }
+    match &text[at..] {
+        [b'l', b'l', ..] => (spec.bits, at) = (64, at + 2),
+        [b'l', ..] => (spec.bits, at) = (64, at + 1),
+        [b'h', ..] => (spec.bits, at) = (16, at + 1),
+        _ => {}
+    }
+    match text.get(at) {
+        Some(ty) if b"cdiouxXpeEfFgGaAs".contains(ty) => (Some(Spec { ty: *ty, ..spec }), at + 1),
+        _ => (None, at),
+    }
+}
+
+/// The number at `at`, and where it ends.
+fn read_number(text: &[u8], at: usize) -> (u32, usize) {
+    let digits = text[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number =
+        text[at..at + digits].iter().fold(0_u32, |number, digit| number.saturating_mul(10).saturating_add(u32::from(digit - b'0')));
+    (number.min(COLUMNS), at + digits)
+}
+
+fn write_value<A: Arguments>(out: &mut Vec<u8>, mut spec: Spec, arguments: &mut A) -> Result<(), A::Error> {
+    if spec.width_argument {
+        let width = arguments.word()? as i32;
+        spec.left |= width < 0;
+        spec.width = width.unsigned_abs().min(COLUMNS);
+    }
+    let text = match spec.ty {
+        b'c' => vec![arguments.word()? as u8],
+        b's' => {
+            let address = arguments.double_word()?;
+            let most = spec.precision.map_or(usize::MAX, |precision| precision as usize);
+            if address == 0 { b"(null)".to_vec() } else { arguments.string(address, most)? }
+        }
+        b'p' => match arguments.double_word()? {
+            0 => b"(nil)".to_vec(),
+            address => format!("{address:#x}").into_bytes(),
+        },
+        b'd' | b'i' | b'o' | b'u' | b'x' | b'X' => {
+            let value = if spec.bits == 64 { arguments.double_word()? } else { u64::from(arguments.word()?) };
+            number::integer(spec, value).into_bytes()
+        }
+        _ => number::float(spec, f64::from_bits(arguments.double_word()?)).into_bytes(),
+    };
+    let fill = (spec.width as usize).saturating_sub(text.len());
+    if !spec.left {
+        out.extend(std::iter::repeat_n(b' ', fill));
+    }
+    out.extend_from_slice(&text);
+    if spec.left {
+        out.extend(std::iter::repeat_n(b' ', fill));
+    }
+    Ok(())
+}

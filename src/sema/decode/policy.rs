@@ -1,0 +1,63 @@
+//! `createpolicy`: the value of a cache policy, as sm_90 encodes it.
+//!
+//! A policy is a hint that changes no result. Its upper byte says the priorities, the four bits below it a fraction in sixteenths less one.
+
+use super::family::{Decoded, Decoding};
+use super::operand::Arg;
+use crate::base::Diagnostic;
+use crate::isa::Width;
+use crate::program::Op;
+
+/// The upper byte by the first priority.
+const PRIMARY: &[(&str, u64)] = &[("L2::evict_last", 0x14), ("L2::evict_normal", 0x16)];
+
+/// The same of the two that may be second as well.
+const EITHER: &[(&str, u64)] = &[("L2::evict_first", 0x12), ("L2::evict_unchanged", 0x10)];
+
+/// Added to it for a second priority.
+const SECOND_EVICTS_FIRST: u64 = 1;
+
+/// Added to it for the forms that name a range of addresses.
+const OF_RANGE: u64 = 8;
+
+impl Decoding<'_, '_> {
+    /// `createpolicy.fractional` and `.range`; of a range, the addresses leave no trace in the value.
+    pub(super) fn create_policy(&mut self) -> Decoded {
+        let d = self.dst(0)?;
+        let is_range = self.matched.has("range");
+        let sixteenths = match self.args.get(1) {
+            Some(Arg::Source { constant: None, .. }) => {
+                let why = format!("'{}' with a fraction in a register is not modelled", self.instruction.opcode.text);
+                return Ok(Op::Unsupported { why: self.cx.unsupported(why) });
+            }
+            Some(Arg::Source { constant: Some(bits), .. }) => self.sixteenths(f32::from_bits(*bits as u32))?,
+            _ => 16,
+        };
+        let fraction = if is_range { 0 } else { sixteenths - 1 };
+        let value = (self.priorities()? + if is_range { OF_RANGE } else { 0 }) << 56 | fraction << 52;
+        Ok(Op::Move { width: Width::B64, d, a: self.cx.const64(value) })
+    }
+
+    /// `createpolicy.cvt`: the property as it is.
+    pub(super) fn convert_policy(&mut self) -> Decoded {
+        Ok(Op::Move { width: Width::B64, d: self.dst(0)?, a: self.src(1)? })
+    }
+
+    fn priorities(&self) -> Result<u64, Diagnostic> {
+        if let Some(primary) = self.matched.choose(PRIMARY) {
+            return Ok(primary + if self.matched.has("L2::evict_first") { SECOND_EVICTS_FIRST } else { 0 });
+        }
+        let words: Vec<&str> = self.matched.words.iter().flatten().map(|word| word.text).filter(|word| word.starts_with("L2::")).collect();
+        let first = words.first().and_then(|first| EITHER.iter().find(|(word, _)| word == first));
+        let (_, primary) = first.ok_or_else(|| self.type_disagreement())?;
+        Ok(primary + if words.get(1) == Some(&"L2::evict_first") { SECOND_EVICTS_FIRST } else { 0 })
+    }
+
+    /// A fraction above 0 and up to 1, in sixteenths.
+    fn sixteenths(&self, fraction: f32) -> Result<u64, Diagnostic> {
+        if fraction > 0.0 && fraction <= 1.0 {
+            return Ok(((fraction * 16.0).round() as u64).max(1));
+        }
+        Err(Diagnostic::error("operand", self.operand_span(1), format!("the fraction {fraction} is not above 0 and up to 1")))
+    }
+}
