@@ -5,7 +5,7 @@ use crate::isa::Space;
 /// A bank of registers of one lane: one slot holds one register.
 ///
 /// 8- and 16-bit registers live zero-extended in 32-bit slots; a `.b128` takes two neighbouring 64-bit slots, low half first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 pub enum Bank {
     /// Registers of up to 32 bits.
     B32,
