@@ -1,6 +1,6 @@
 //! Forms of instructions that no recording covers: each runs once, and its results are derived by hand.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
 
 use std::sync::Arc;
 
@@ -143,7 +143,7 @@ const FORMS: &[(&str, &[u32])] = &[
       cvta.local.u64 x, x; isspacep.local p, x; selp.u32 d, 1, 0, p; st.global.v4.b32 [o], {a, b, c, d};", &[1, 0, 1, 1]),
     ("mov.u64 x, cm; cvta.const.u64 x, x; ld.b32 a, [x]; cvta.to.const.u64 x, x; ld.const.b32 b, [x]; st.global.v2.b32 [o], {a, b};", &[5, 5]),
     // Printing counts its values; without a format it gives -1.
-    (".param .b64 f; .param .b64 v; .param .b32 r; st.param.b64 [f], 0; st.param.b64 [v], 0; call (r), vprintf, (f, v);
+    (".param .b64 fm; .param .b64 v; .param .b32 r; st.param.b64 [fm], 0; st.param.b64 [v], 0; call (r), vprintf, (fm, v);
       ld.param.b32 a, [r]; st.global.b32 [o], a;", &[u32::MAX]),
 ];
 
@@ -254,8 +254,8 @@ fn barriers_reduce() {
 
 #[test]
 fn printf_is_kept_in_order_and_goes_back_with_time() {
-    let body = ".param .b64 f; .param .b64 v; .param .b32 r; mov.u64 x, text; cvta.global.u64 x, x; setp.gt.u32 p, t, 1; @p bra end;
-        st.param.b64 [f], x; st.param.b64 [v], 0; call (r), vprintf, (f, v); ld.param.b32 a, [r]; st.global.b32 [o], a; end:";
+    let body = ".param .b64 fm; .param .b64 v; .param .b32 r; mov.u64 x, text; cvta.global.u64 x, x; setp.gt.u32 p, t, 1; @p bra end;
+        st.param.b64 [fm], x; st.param.b64 [v], 0; call (r), vprintf, (fm, v); ld.param.b32 a, [r]; st.global.b32 [o], a; end:";
     let (machine, _, step) = run(body);
     assert_eq!(step, Step::Done);
     assert_eq!(machine.device().printed().bytes(), b"hi!hi!");
@@ -266,9 +266,9 @@ fn printf_is_kept_in_order_and_goes_back_with_time() {
 #[test]
 fn what_goes_wrong_is_said() {
     let failed = trap(
-        ".param .b64 m; .param .b64 f; .param .b32 l; .param .b64 n; .param .b64 s; mov.u64 x, text; cvta.global.u64 x, x;
-         st.param.b64 [m], x; st.param.b64 [f], x; st.param.b32 [l], 12; st.param.b64 [n], x; st.param.b64 [s], 1;
-         setp.ne.u32 p, t, 3; @p bra end; call __assertfail, (m, f, l, n, s); end:",
+        ".param .b64 m; .param .b64 fm; .param .b32 l; .param .b64 n; .param .b64 s; mov.u64 x, text; cvta.global.u64 x, x;
+         st.param.b64 [m], x; st.param.b64 [fm], x; st.param.b32 [l], 12; st.param.b64 [n], x; st.param.b64 [s], 1;
+         setp.ne.u32 p, t, 3; @p bra end; call __assertfail, (m, fm, l, n, s); end:",
     );
     assert_eq!((failed.kind.id(), failed.lanes), ("assert", 1 << 3));
     assert_eq!(failed.message, "hi!:12: hi!: block: [0,0,0], thread: [3,0,0] Assertion `hi!` failed.");
@@ -276,10 +276,10 @@ fn what_goes_wrong_is_said() {
     let twice = ".param .b64 n; .param .b64 r; setp.ne.u32 p, t, 0; @p exit; st.param.b64 [n], 8; call (r), malloc, (n);
          ld.param.b64 x, [r]; st.param.b64 [n], x; call free, (n);";
     let freed = trap(&format!("{twice} call free, (n);"));
-    assert_eq!(freed.message, "free of 0x7f3000000010: it was freed at form.ptx:10, time 15");
+    assert_eq!(freed.message, "free of 0x7f3000000010: it was freed at form.ptx:9, time 10");
     let used = trap(&format!("{twice} ld.b32 a, [x];"));
     assert_eq!(used.kind.id(), "memory.out_of_bounds");
-    assert!(used.message.contains("this memory was freed at form.ptx:10, time 15"), "{}", used.message);
+    assert!(used.message.contains("this memory was freed at form.ptx:9, time 10"), "{}", used.message);
     let wild = trap(".param .b64 n; st.param.b64 [n], o; call free, (n);");
     assert!(wild.message.ends_with("malloc did not give this address"), "{}", wild.message);
 
