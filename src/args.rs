@@ -77,11 +77,19 @@ pub struct Args {
     #[arg(long, value_name = "NAME|FILE", conflicts_with_all = ["batch", "plain"])]
     pub layout: Option<String>,
 
+    /// The colours of the screen; where no colour is used it has none
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Theme::Dark, conflicts_with_all = ["batch", "plain"])]
+    pub theme: Theme,
+
+    /// A folder to look for the source files in that .loc names; several are looked at in the order given
+    #[arg(short = 'I', long = "include", value_name = "DIR")]
+    pub include: Vec<PathBuf>,
+
     /// Answer yes to what a command asks, such as whether recorded history may be dropped
     #[arg(long)]
     pub yes: bool,
 
-    /// Do not read the start-up file, ptxdbg/init in $XDG_CONFIG_HOME or in ~/.config
+    /// Read neither the start-up file nor the key map, ptxdbg/init and ptxdbg/keys.ron in $XDG_CONFIG_HOME or in ~/.config
     #[arg(long)]
     pub no_init: bool,
 
@@ -166,6 +174,17 @@ pub enum Order {
     InOrder,
     /// The next warp is drawn from the seed
     Random,
+}
+
+/// The colours of the screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Theme {
+    /// For light text on a dark ground
+    Dark,
+    /// For dark text on a light ground
+    Light,
+    /// No colours
+    None,
 }
 
 /// How diagnostics and results are printed.

@@ -7,10 +7,14 @@ use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use ptxdbg::args::{self, Args, Color, Format, Order, ScriptSource};
-use ptxdbg::base::Diagnostic;
+use ptxdbg::args::{self, Args, Color, Format, Order, ScriptSource, Theme};
+use ptxdbg::base::{Diagnostic, Sources};
+use ptxdbg::debug::fidelity::{Fidelity, fidelity};
 use ptxdbg::debug::open::{Module, open, read_module};
+#[cfg(feature = "tui")]
+use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
+use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{
     LaunchChoice, OpenError, Opened, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize, verify_case,
 };
@@ -20,9 +24,10 @@ use ptxdbg::ui::files;
 #[cfg(feature = "tui")]
 use ptxdbg::ui::repl;
 use ptxdbg::ui::script::Script;
+use ptxdbg::ui::terminal_kind::moves_the_cursor;
 use ptxdbg::ui::text::{self, Style};
 #[cfg(feature = "tui")]
-use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::shelf::Shelf, screen::Screen, theme::Theme};
+use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::shelf::Shelf, screen::Screen};
 
 /// How the program ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,6 +46,8 @@ enum Failure {
     Message(String),
     /// Nothing could be run.
     Open(OpenError),
+    /// A file of the user's own is not what such a file holds.
+    File(Box<(Sources, Diagnostic)>),
     /// The reader of standard output has gone: there is nobody to tell.
     Silent,
 }
@@ -115,6 +122,7 @@ fn verify(args: &Args) -> Result<Status, Failure> {
             Err(error) => return Err(error.into()),
         }
     }
+    let mut trusted = Fidelity::default();
     for (program, case) in opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))) {
         let report = verify_case(program, case, &run_options(args), args.exact)?;
         let well = report.failures.is_empty();
@@ -123,7 +131,9 @@ fn verify(args: &Args) -> Result<Status, Failure> {
         if !well {
             out.write_all(text::case_report(&report, style).as_bytes())?;
         }
+        trusted.add(fidelity(program, &report.executed));
     }
+    out.write_all(text::fidelity(&trusted, style).as_bytes())?;
     out.write_all(text::verdict(passed, failed, style).as_bytes())?;
     Ok(if failed == 0 { Status::Well } else { Status::Wrong })
 }
@@ -157,6 +167,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     if let Some(made_up) = &opened.made_up {
         out.write_all(text::made_up(made_up, style).as_bytes())?;
     }
+    let mut trusted = Fidelity::default();
     for case in &opened.plan.cases {
         let run = run_case(&opened.program, case, &run_options(args))?;
         let summary = summarize(case, run)?;
@@ -164,7 +175,9 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
             status = Status::Wrong;
         }
         out.write_all(text::summary(&summary, style).as_bytes())?;
+        trusted.add(fidelity(&opened.program, &summary.executed));
     }
+    out.write_all(text::fidelity(&trusted, style).as_bytes())?;
     Ok(status)
 }
 
@@ -185,13 +198,14 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let color = matches!(style(args, std::io::stdout().is_terminal()), Style::Human { color: true });
     let beside = args.kernels.first().map(|kernel| kernel.with_extension("ron")).filter(|_| args.arg.is_empty());
     let welcome = text::welcome(&opened, args.launch.first().or(beside.as_ref()).map(PathBuf::as_path));
-    let session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
+    let mut session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
+    session.settings.theme = theme(args, color);
     let mut console = Console::new(session, args.yes);
     let start_up = if prompt { start_up(args)? } else { None };
     let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
     #[cfg(feature = "tui")]
     if prompt && can_show_screen(args) {
-        tui::run(console, tui::Opening { screen: screen(args, color)?, welcome, scripts, color })?;
+        tui::run(console, tui::Opening { screen: screen(args)?, welcome, scripts, color })?;
         return Ok(Status::Well);
     }
     if prompt {
@@ -212,17 +226,38 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
 
 /// Whether the terminal can show the screen, and the user wants it.
 fn can_show_screen(args: &Args) -> bool {
-    let kind = std::env::var("TERM").unwrap_or_default();
-    cfg!(feature = "tui") && !args.plain && !["", "dumb", "cons25", "emacs"].contains(&kind.as_str())
+    cfg!(feature = "tui") && !args.plain && moves_the_cursor()
 }
 
-/// The panes that were asked for.
+/// The colours that were asked for, if there are to be any.
+fn theme(args: &Args, color: bool) -> ThemeName {
+    match args.theme {
+        _ if !color => ThemeName::None,
+        Theme::Dark => ThemeName::Dark,
+        Theme::Light => ThemeName::Light,
+        Theme::None => ThemeName::None,
+    }
+}
+
+/// The panes and the keys that were asked for.
 #[cfg(feature = "tui")]
-fn screen(args: &Args, color: bool) -> Result<Screen, Failure> {
-    let theme = if color { Some(Theme::default()) } else { Theme::named("none") };
+fn screen(args: &Args) -> Result<Screen, Failure> {
     let mut shelf = Shelf::new(files::layouts());
     let layout = shelf.take(args.layout.as_deref().unwrap_or("default")).map_err(|error| Failure::Message(error.to_string()))?;
-    Ok(Screen::new(layout, theme.unwrap_or_default(), KeyMap::shipped()).with_shelf(shelf))
+    Ok(Screen::new(layout, tui::theme::Theme::default(), keys(args)?).with_shelf(shelf).with_folders(args.include.clone()))
+}
+
+/// The keys as shipped, with those of the user's own map if there is one and it is wanted.
+#[cfg(feature = "tui")]
+fn keys(args: &Args) -> Result<KeyMap, Failure> {
+    let shipped = KeyMap::shipped();
+    let Some(path) = files::keys().filter(|path| !args.no_init && path.is_file()) else { return Ok(shipped) };
+    let text = read_text(&path).map_err(Failure::Message)?;
+    match KeyMap::parse(&path.display().to_string(), text) {
+        Ok(own) => Ok(shipped.with(own)),
+        Err(LayoutError::Unreadable(message)) => Err(Failure::Message(message)),
+        Err(LayoutError::Wrong(wrong)) => Err(Failure::File(wrong)),
+    }
 }
 
 /// The start-up file, if there is one and it is wanted.
@@ -274,7 +309,7 @@ fn style(args: &Args, is_terminal: bool) -> Style {
     let color = match args.color {
         Color::Always => true,
         Color::Never => false,
-        Color::Auto => is_terminal && !no_color,
+        Color::Auto => is_terminal && !no_color && moves_the_cursor(),
     };
     match args.format {
         Format::Human => Style::Human { color },
@@ -289,6 +324,7 @@ fn complain(failure: &Failure, args: &Args) -> Status {
         Failure::Silent => return Status::Unusable,
         Failure::Message(message) | Failure::Open(OpenError::File(message)) => (format!("ptxdbg: {message}\n"), Status::Unusable),
         Failure::Open(OpenError::Module(module)) => (text::diagnostics(&module.sources, &module.diagnostics, style), Status::Wrong),
+        Failure::File(wrong) => (text::diagnostics(&wrong.0, std::slice::from_ref(&wrong.1), style), Status::Unusable),
         Failure::Open(OpenError::Launch(sources, errors)) => (text::diagnostics(sources, errors, style), Status::Unusable),
     };
     // If nobody listens there, the exit status still tells.

@@ -172,6 +172,7 @@ fn names() -> KnownNames {
         symbols: list(&["tile", "out"]),
         locations: list(&["kernel", "$L__BB0_1", "$L__BB0_2"]),
         marks: list(&["before"]),
+        layouts: list(&["default", "compact", "next"]),
     }
 }
 

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use ptxdbg::debug::open::read_module;
 use ptxdbg::debug::{RunOptions, start_case};
 use ptxdbg::launch::{LaunchFile, Overrides, Plan, plan};
-use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Unobserved};
+use ptxdbg::machine::{Account, Device, LaunchConfig, Machine, Schedule, Step, Unobserved};
 use ptxdbg::program::Program;
 
 /// A launch file with its program, ready to run.
@@ -156,6 +156,7 @@ fn one_warp(kernel: u32, out: u64) -> LaunchConfig {
         schedule: Schedule::InOrder,
         seed: 0,
         start: 0,
+        account: Account::Nothing,
     }
 }
 

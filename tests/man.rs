@@ -1,11 +1,34 @@
 //! Holds `man/ptxdbg.1` to the command line. `PTXDBG_BLESS=1 cargo test --test man` writes it anew.
 
+#![cfg(feature = "tui")]
+
 use std::path::Path;
 
 use ptxdbg::command::table::TOPICS;
 use ptxdbg::debug::settings::SETTINGS;
+use ptxdbg::ui::tui::keymap::{Action, KeyMap};
 
-/// What the command line does not know: the page's last sections, behind the commands.
+/// How the screen is used, before its keys.
+const SCREEN: &str = r#".SH SCREEN
+On a terminal, panes stand above and the prompt below, both alive. A third of the rows, 6 to 14, is the prompt's: what was said, and the
+line that is typed. A terminal of fewer than 40 columns or 14 rows has the prompt alone. \fB\-\-plain\fR leaves the panes out; so does a
+terminal that cannot move its cursor.
+.SS The prompt
+A line is edited as in Emacs and in readline: Ctrl\-A, Ctrl\-E, Ctrl\-K, Ctrl\-U, Ctrl\-W, Ctrl\-Y, Alt\-B, Alt\-F, Alt\-D, Ctrl\-R for the history, Tab
+for what could stand there. An empty line does again what the line before did. Lines that are pasted are executed one by one. Ctrl\-C drops
+the line, Ctrl\-D leaves, Ctrl\-L draws everything anew, Ctrl\-Z stops ptxdbg until the shell continues it.
+.PP
+While the kernel runs, the panes follow it and a line says how far it is: the time, blocks started of all, instructions a second, seconds.
+Ctrl\-C stops it where it stands. What is typed meanwhile begins the next line, or is executed.
+.SS Browse mode
+\fBF2\fR gives nearly all rows, all keys and the mouse to the panes. A click on a line puts the cursor there; on its lanes, a warp, a block, an
+element or a time, it goes there or looks at it. The wheel scrolls. A key of a command still executes it; what it asks is asked in the last
+row. \fBq\fR, Escape or F2 goes back to the prompt, where the line that was begun still stands.
+.SS Keys
+At the prompt, keys that edit a line edit it; all others do what the key map says. While one browses, all do. \fBF1\fR shows them.
+"#;
+
+/// What the command line does not know: the page's last sections, behind the keys.
 const ENDING: &str = r#".SH SCRIPTS
 Commands come from \fB\-x\fR and \fB\-e\fR in the order given, and then from the prompt, or from standard input if that is no terminal. Each
 is written behind \fB(ptxdbg)\fR before its answer. In a file, a line that cannot be done ends the script; lines of standard input are
@@ -15,8 +38,25 @@ taken as typed, and the next is done all the same. Lines that start with # are c
 \fB$XDG_CONFIG_HOME/ptxdbg/init\fR, \fB~/.config/ptxdbg/init\fR
 Commands that are executed before the prompt is shown first, not with \fB\-\-no\-init\fR and not where there is no prompt.
 .TP
+\fB$XDG_CONFIG_HOME/ptxdbg/keys.ron\fR, \fB~/.config/ptxdbg/keys.ron\fR
+Keys of your own, which win over those above: \fBKeyMap(commands: {"F5": "stepi 10"}, screen: {"F6": Zoom})\fR. See \fBptxdbg\-layout\fR(5). Not
+with \fB\-\-no\-init\fR.
+.TP
+\fB$XDG_CONFIG_HOME/ptxdbg/layouts/\fINAME\fB.ron\fR, \fB~/.config/ptxdbg/layouts/\fINAME\fB.ron\fR
+Layouts of your own, for \fB\-\-layout\fR and \fBlayout\fR. \fBsave layout\fR \fINAME\fR writes there. See \fBptxdbg\-layout\fR(5).
+.TP
 \fB$XDG_STATE_HOME/ptxdbg/history\fR, \fB~/.local/state/ptxdbg/history\fR
 The lines typed at the prompt.
+.SH ENVIRONMENT
+.TP
+\fBTERM\fR
+A terminal called dumb, cons25 or emacs, or not called anything, gets plain lines.
+.TP
+\fBNO_COLOR\fR
+If it is set to anything, no colours are used, unless \fB\-\-color always\fR is given.
+.TP
+\fBXDG_CONFIG_HOME\fR, \fBXDG_STATE_HOME\fR
+Where files of the user are.
 .SH EXIT STATUS
 .TP
 \fB0\fR
@@ -44,7 +84,7 @@ Run a kernel as kernel.ron says, or as well as can be guessed.
 \fBptxdbg \-\-verify \-l a.ron \-l b.ron\fR
 Run all launches of both files and compare the buffers.
 .SH SEE ALSO
-\fBptxdbg\-launch\fR(5)
+\fBptxdbg\-launch\fR(5), \fBptxdbg\-layout\fR(5)
 "#;
 
 #[test]
@@ -66,7 +106,7 @@ fn manual_page() -> std::io::Result<String> {
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
-    Ok(String::from_utf8_lossy(&page).into_owned() + &command_list() + ENDING)
+    Ok(String::from_utf8_lossy(&page).into_owned() + &command_list() + SCREEN + &key_list() + ENDING)
 }
 
 /// All commands by topic, from the table.
@@ -85,6 +125,19 @@ fn command_list() -> String {
         text += &format!(".TP\n\\fBset {}\\fR {}\n{}\n", escaped(setting.name), setting.kind.in_words(), escaped(setting.help));
     }
     text
+}
+
+/// The keys as shipped: those of commands, then those of the screen.
+fn key_list() -> String {
+    let map = KeyMap::shipped();
+    let row = |(action, keys): (&Action, Vec<String>)| {
+        let does = match action {
+            Action::Command(line) => format!("\\fB{}\\fR", escaped(line)),
+            Action::Move(movement) => escaped(movement.about()),
+        };
+        format!(".TP\n\\fB{}\\fR\n{does}\n", escaped(&keys.join(", ")))
+    };
+    map.by_action().into_iter().map(row).collect::<String>() + ".TP\n\\fBF2\\fR\nbrowse mode, and back\n"
 }
 
 /// As the manual's formatter takes it literally.

@@ -120,7 +120,7 @@ fn examples(kind: ArgKind) -> &'static [&'static str] {
         ArgKind::Topic | ArgKind::Command | ArgKind::Rest => &["stepi", "running", "p %r1", "x/4xw tile", "print %r7@*"],
         ArgKind::Choice(words) => words,
         ArgKind::Message => &["\"%d\\n\",%r7", "\"here\"", "\"%x %f\",%r1,%r2"],
-        ArgKind::File => &["absent"],
+        ArgKind::File | ArgKind::Layout => &["absent"],
     }
 }
 
@@ -158,7 +158,7 @@ fn no_line_panics_and_time_stays_true() {
             done += u32::from(matches!(flow, Flow::On));
         }
         assert!(done > 200, "{file}: only {done} lines made sense");
-        assert_replays(console.session(), file);
+        assert_replays(&console.session(), file);
     }
 }
 

@@ -46,6 +46,11 @@ impl ControlFlow {
         (0..self.graph.len()).map(|index| (BlockId::new(index), self.graph.code(BlockId::new(index))))
     }
 
+    /// The instructions of a block of this function.
+    pub fn code(&self, block: BlockId) -> std::ops::Range<u32> {
+        self.graph.code(block)
+    }
+
     /// The block that holds the instruction at `pc`; `None` outside the function.
     pub fn block_of(&self, pc: Pc) -> Option<BlockId> {
         self.graph.block_of(pc)

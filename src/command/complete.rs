@@ -31,6 +31,8 @@ pub struct KnownNames {
     pub locations: Vec<String>,
     /// Marks.
     pub marks: Vec<String>,
+    /// Layouts of the screen, which only the front end knows.
+    pub layouts: Vec<String>,
 }
 
 impl KnownNames {
@@ -44,7 +46,7 @@ impl KnownNames {
             std::iter::once(function.name.to_string()).chain(labels)
         });
         let marks = session.marks.names().map(str::to_string).collect();
-        Self { registers, symbols, locations: locations.collect(), marks }
+        Self { registers, symbols, locations: locations.collect(), marks, layouts: Vec::new() }
     }
 }
 
@@ -152,7 +154,7 @@ fn complete_argument(spec: &CommandSpec, line: &str, start: usize, names: &Known
     if text.trim_end() != text || arg.kind == ArgKind::ThreadFilter {
         candidates.extend(spec.args.iter().filter(|later| !later.lead.is_empty() && later.lead != ",").map(|later| later.lead.to_string()));
     }
-    Completion { start: word_start, candidates: fitting(candidates, word), files: arg.kind == ArgKind::File }
+    Completion { start: word_start, candidates: fitting(candidates, word), files: arg.kind.is_file() }
 }
 
 /// The argument that the end of `text` is in.
@@ -177,7 +179,7 @@ fn argument_at_end<'a>(spec: &'a CommandSpec, text: &str) -> Option<&'a ArgSpec>
 fn word_start(kind: ArgKind, text: &str) -> usize {
     let is_part = |c: char| match kind {
         ArgKind::Expression | ArgKind::Assignment | ArgKind::Message => c.is_ascii_alphanumeric() || "_%$.".contains(c),
-        ArgKind::File => c != '"',
+        ArgKind::File | ArgKind::Layout => c != '"',
         _ => !c.is_whitespace(),
     };
     let text_start = text.len() - text.trim_start().len();
@@ -194,6 +196,7 @@ fn candidates(kind: ArgKind, text: &str, names: &KnownNames) -> Vec<String> {
         ArgKind::Location => names.locations.clone(),
         ArgKind::Tick => words(&["start", "end"]).into_iter().chain(names.marks.clone()).collect(),
         ArgKind::Name => names.marks.clone(),
+        ArgKind::Layout => names.layouts.clone(),
         ArgKind::Event => EVENTS.iter().map(|(word, ..)| (*word).to_string()).collect(),
         ArgKind::ThreadFilter | ArgKind::Coordinates => words(&["block", "warp", "lane", "thread"]),
         ArgKind::Setting => SETTINGS.iter().map(|setting| setting.name.to_string()).collect(),

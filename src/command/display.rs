@@ -18,8 +18,12 @@ pub struct Shown {
 
 /// All displays as they are now.
 pub fn shown(session: &Session) -> Vec<Shown> {
-    let scene = session.scene();
-    numbered(session).map(|(number, what)| Shown { number, what: what.to_string(), value: value(what, &scene) }).collect()
+    shown_at(session, &session.scene())
+}
+
+/// All displays as they are in a scene, which may be one of an earlier time.
+pub fn shown_at(session: &Session, scene: &Scene<'_>) -> Vec<Shown> {
+    numbered(session).map(|(number, what)| Shown { number, what: what.to_string(), value: value(what, scene) }).collect()
 }
 
 /// All displays with their numbers.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::display::Shown;
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::explain::Explanation;
+use crate::debug::fidelity::Fidelity;
 use crate::debug::focus::Focus;
 use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
@@ -114,6 +115,8 @@ pub enum View {
     Divergence(Divergence),
     /// Where an instruction came from.
     Source(SourcePlace),
+    /// How far the run can be trusted.
+    Fidelity(Fidelity),
     /// A fault.
     Fault(Box<Fault>),
 }

@@ -141,11 +141,11 @@ fn extent(arg: &ArgSpec, later: &[ArgSpec], text: &str) -> usize {
     if arg.kind.is_word() {
         return first_word(text).len();
     }
-    if matches!(arg.kind, ArgKind::File | ArgKind::Message) && text.starts_with('"') {
+    if (arg.kind.is_file() || arg.kind == ArgKind::Message) && text.starts_with('"') {
         let closing = text[1..].find('"').map_or(text.len(), |at| at + 2);
-        return if arg.kind == ArgKind::File { closing } else { text.len() };
+        return if arg.kind.is_file() { closing } else { text.len() };
     }
-    if arg.kind == ArgKind::File && later.iter().any(|arg| !arg.optional) {
+    if arg.kind.is_file() && later.iter().any(|arg| !arg.optional) {
         return first_word(text).len();
     }
     let leads: Vec<&str> = later.iter().flat_map(leads).copied().collect();
@@ -237,7 +237,7 @@ fn grouped(text: &str) -> Option<u64> {
 /// Files may stand in quotes.
 fn unquoted(kind: ArgKind, piece: Piece) -> Piece {
     match piece.text.strip_prefix('"') {
-        Some(inner) if kind == ArgKind::File => Piece { text: inner.trim_end_matches('"').to_string(), start: piece.start + 1 },
+        Some(inner) if kind.is_file() => Piece { text: inner.trim_end_matches('"').to_string(), start: piece.start + 1 },
         _ => piece,
     }
 }

@@ -115,6 +115,8 @@ pub enum ArgKind {
     Symbol,
     /// A file.
     File,
+    /// A layout of the screen: its name, or a file.
+    Layout,
     /// A name that the user gives.
     Name,
     /// Threads: `block 1,0,0 warp 2 lane 0-7`.
@@ -154,6 +156,7 @@ impl ArgKind {
             Self::Register => "a register",
             Self::Symbol => "a symbol",
             Self::File => "a file",
+            Self::Layout => "a layout or a file",
             Self::Name => "a name",
             Self::ThreadFilter => "threads such as block 1,0,0 warp 2 lane 0-7",
             Self::Coordinates => "coordinates such as 1,0,0",
@@ -169,6 +172,11 @@ impl ArgKind {
             Self::Command => "a command",
         };
         words.to_string()
+    }
+
+    /// Whether a file can be named, which may stand in quotes.
+    pub fn is_file(self) -> bool {
+        matches!(self, Self::File | Self::Layout)
     }
 
     /// Whether it ends at the next blank; others reach to the word before a later argument, or to the end of the line.

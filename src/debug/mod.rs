@@ -16,6 +16,7 @@ pub mod case;
 pub mod edit;
 pub mod explain;
 pub mod expression;
+pub mod fidelity;
 pub mod focus;
 pub mod marks;
 pub mod memory;
@@ -40,7 +41,7 @@ pub use case::{
 };
 pub use touch::TouchText;
 
-pub use crate::isa::nearest;
+pub use crate::isa::{Trust, nearest};
 pub use crate::launch::Overrides;
 pub use crate::launch::ron_text;
 pub use crate::machine::{LaneMask, Schedule};

@@ -216,7 +216,9 @@ impl Session {
     pub fn saved(&self) -> Saved {
         let mut saved = Saved::new(&self.program, self.case(), self.timeline.options());
         saved.set_breakpoints(&self.breakpoints);
-        saved.settings = SETTINGS.iter().map(|setting| (setting.name.to_string(), (setting.get)(&self.settings))).collect();
+        // Colours are a matter of the terminal, not of what is looked for.
+        let settings = SETTINGS.iter().filter(|setting| setting.name != "theme");
+        saved.settings = settings.map(|setting| (setting.name.to_string(), (setting.get)(&self.settings))).collect();
         (saved.time, saved.focus) = (self.time(), self.focus);
         (saved.marks, saved.displays) = (self.marks.clone(), self.displays.clone());
         saved.inputs = self.inputs().to_vec();
@@ -230,7 +232,7 @@ impl Session {
     pub fn restore(&mut self, saved: Saved, pace: &mut dyn Pace) -> Result<Stop, String> {
         saved.check(&self.program, self.case(), self.timeline.options())?;
         let breakpoints = saved.breakpoints()?;
-        let mut settings = Settings::default();
+        let mut settings = Settings { theme: self.settings.theme, ..Settings::default() };
         for (name, value) in &saved.settings {
             let setting = SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| format!("there is no setting '{name}'"))?;
             setting.put(&mut settings, value)?;

@@ -19,6 +19,8 @@ pub struct Settings {
     pub list_size: u32,
     /// Whether to ask before recorded history is dropped.
     pub confirm: bool,
+    /// The colours of the screen.
+    pub theme: ThemeName,
 }
 
 impl Default for Settings {
@@ -30,6 +32,7 @@ impl Default for Settings {
             snapshot_memory: 512 << 20,
             list_size: 10,
             confirm: true,
+            theme: ThemeName::default(),
         }
     }
 }
@@ -42,6 +45,18 @@ pub enum StepBy {
     Source,
     /// Lines of PTX.
     Ptx,
+}
+
+/// Which colours the screen has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ThemeName {
+    /// For light text on a dark ground.
+    #[default]
+    Dark,
+    /// For dark text on a light ground.
+    Light,
+    /// No colours.
+    None,
 }
 
 /// One row of [`SETTINGS`].
@@ -81,6 +96,7 @@ const STEP_UNITS: [(&str, StepUnit); 4] =
     [("lane", StepUnit::Lane), ("warp", StepUnit::Warp), ("block", StepUnit::Block), ("grid", StepUnit::Grid)];
 const DIVERGENT_STEPS: [(&str, DivergentStep); 2] = [("follow", DivergentStep::Follow), ("wait", DivergentStep::Wait)];
 const STEP_BYS: [(&str, StepBy); 2] = [("source", StepBy::Source), ("ptx", StepBy::Ptx)];
+const THEMES: [(&str, ThemeName); 3] = [("dark", ThemeName::Dark), ("light", ThemeName::Light), ("none", ThemeName::None)];
 
 /// All settings, by name.
 pub const SETTINGS: &[Setting] = &[
@@ -126,6 +142,13 @@ pub const SETTINGS: &[Setting] = &[
         get: |settings| word_of(&STEP_UNITS, settings.step_unit),
         set: |settings, value| settings.step_unit = value_of(&STEP_UNITS, value.word()),
     },
+    Setting {
+        name: "theme",
+        kind: SettingKind::Choice(&["dark", "light", "none"]),
+        help: "The colours of the screen: for a dark ground, for a light one, or none at all.",
+        get: |settings| settings.theme.word(),
+        set: |settings, value| settings.theme = value_of(&THEMES, value.word()),
+    },
 ];
 
 impl Setting {
@@ -143,6 +166,13 @@ impl Setting {
         let value = value.ok_or_else(|| format!("{} takes {}, not '{text}'", self.name, self.kind.in_words()))?;
         (self.set)(settings, value);
         Ok(())
+    }
+}
+
+impl ThemeName {
+    /// The word that the user types.
+    pub fn word(self) -> String {
+        word_of(&THEMES, self)
     }
 }
 

@@ -10,9 +10,11 @@ use super::memory::{LocalMemory, Pages};
 use super::registers::{FrameBase, Registers};
 use super::special;
 use super::warp::{GroupState, LaneGroup, Warp};
-use super::{LaunchConfig, Linked};
+use super::written::Written;
+use super::{Account, LaunchConfig, Linked};
 use crate::isa::BarrierFn;
-use crate::program::{Dst, Op, Pc, PredSrc, Program, map};
+use crate::program::operands::RegisterOperand;
+use crate::program::{Bank, Dst, Op, Pc, PredSrc, Program, map};
 
 /// A block on the machine.
 #[derive(Clone)]
@@ -116,6 +118,7 @@ fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: D
     let truth = match f {
         BarrierFn::Sync | BarrierFn::Arrive => return,
         BarrierFn::RedPopc => {
+            registers.mark_written(group.frame, &[RegisterOperand { bank: Bank::B32, slot: d.0, width: 1 }], group.mask);
             let register = &mut registers.b32[(group.frame.b32 + d.0) as usize];
             lanes_of(group.mask).for_each(|lane| register[lane] = ballot.votes);
             return;
@@ -123,6 +126,7 @@ fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: D
         BarrierFn::RedAnd => ballot.votes == ballot.voters,
         BarrierFn::RedOr => ballot.votes > 0,
     };
+    registers.mark_written(group.frame, &[RegisterOperand { bank: Bank::Pred, slot: d.0, width: 1 }], group.mask);
     let bits = &mut registers.pred[(group.frame.pred + d.0) as usize];
     *bits = if truth { *bits | group.mask } else { *bits & !group.mask };
 }
@@ -136,7 +140,8 @@ fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u
     let kernel = &program.functions[config.kernel.index()];
     let live = lowest(threads - warp * LANES as u32);
     let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
-    let mut registers = Registers::default();
+    let written = (config.account == Account::RunsAndWrites).then(Written::default);
+    let mut registers = Registers { written, ..Registers::default() };
     registers.enter(frame, kernel.slots, live);
     let entry = LaneGroup {
         pc: Pc(kernel.code.start),

@@ -8,10 +8,12 @@ use triomphe::Arc;
 use super::block::Block;
 use super::lanes::{LaneMask, PerLane, lanes_of};
 use super::memory::Region;
+use super::registers::FrameBase;
 use super::special::{self, Fixed};
 use super::warp::Warp;
 use super::{Device, Machine, thread_index};
 use crate::isa::{SPECIAL_REGISTERS, SpecialKind};
+use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, SpecialRef};
 
 /// Where a block of the grid is in its life.
@@ -93,6 +95,7 @@ impl Machine {
     /// there is no such warp or slot.
     pub fn write_register(&mut self, (block, warp): ([u32; 3], u32), lanes: LaneMask, (bank, slot): (Bank, u32), value: u64) -> bool {
         let Some(registers) = self.warp_mut(block, warp).map(|warp| &mut warp.registers) else { return false };
+        registers.mark_written(FrameBase::default(), &[RegisterOperand { bank, slot, width: 1 }], lanes);
         let slot = slot as usize;
         match bank {
             Bank::B32 => registers.b32.get_mut(slot).map(|register| lanes_of(lanes).for_each(|lane| register[lane] = value as u32)),

@@ -1,5 +1,6 @@
 //! How a grid is launched, and what is worked out once for the whole launch.
 
+use super::coverage::Writes;
 use super::lanes::{LANES, PerLane};
 use super::special::Fixed;
 use super::{Device, Tick};
@@ -14,6 +15,18 @@ pub enum Schedule {
     InOrder,
     /// The next warp, and the length of its turn, are drawn from the seed.
     Random,
+}
+
+/// What a launch keeps account of, beside what it does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Account {
+    /// Nothing: that is fastest.
+    #[default]
+    Nothing,
+    /// How often each instruction has run.
+    Runs,
+    /// That, and which registers were written, for a debugger to show.
+    RunsAndWrites,
 }
 
 /// A launch of one kernel.
@@ -41,6 +54,8 @@ pub struct LaunchConfig {
     pub seed: u64,
     /// The tick of its first instruction: later launches of a case go on counting where the one before ended.
     pub start: Tick,
+    /// What it keeps account of.
+    pub account: Account,
 }
 
 /// Why a launch is refused.
@@ -104,6 +119,8 @@ pub struct Linked {
     pub blocks: u64,
     /// Blocks on the machine at once at most.
     pub resident: u64,
+    /// What each instruction writes, if the launch keeps its coverage.
+    pub writes: Option<Writes>,
     /// Which vector instructions the host has.
     pub(super) simd: pulp::Arch,
 }
@@ -128,6 +145,7 @@ impl Linked {
             shared_bytes,
             blocks,
             resident,
+            writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),
             simd: pulp::Arch::new(),
             config,
         })

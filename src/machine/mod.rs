@@ -9,6 +9,7 @@
 
 mod barrier;
 mod block;
+mod coverage;
 mod device;
 mod digest;
 mod event;
@@ -25,17 +26,19 @@ mod special;
 mod stuck;
 mod trap;
 mod warp;
+mod written;
 
 use std::sync::Arc;
 
 pub use barrier::{BARRIERS, Ballot, Barrier};
 pub use block::Block;
+pub use coverage::{Coverage, Tally};
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
 pub use event::{AccessEvent, AccessKind, Issue, Observer, Unobserved};
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
-pub use launch::{LaunchConfig, LaunchError, Linked, Schedule};
+pub use launch::{Account, LaunchConfig, LaunchError, Linked, Schedule};
 pub use memory::{Allocation, OutOfMemory, Region};
 pub use registers::{FrameBase, Registers};
 pub use runtime::Printed;
@@ -44,6 +47,7 @@ pub use special::thread_index;
 pub use stuck::lane_list;
 pub use trap::{Place, Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
 pub use warp::{CallFrame, CallStack, GroupState, LaneGroup, Warp, frames};
+pub use written::Written;
 
 use crate::program::Program;
 
@@ -63,6 +67,7 @@ pub struct Machine {
     pub(crate) cursor: Cursor,
     tick: Tick,
     thread_instructions: u64,
+    coverage: Option<triomphe::Arc<Coverage>>,
 }
 
 impl Machine {
@@ -76,7 +81,8 @@ impl Machine {
         }
         let linked = Arc::new(Linked::new(&device, config)?);
         let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
-        Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick, thread_instructions: 0 })
+        let coverage = (linked.config.account != Account::Nothing).then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
+        Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick, thread_instructions: 0, coverage })
     }
 
     /// The program that runs.
@@ -97,6 +103,11 @@ impl Machine {
     /// Instructions executed by single threads since launch: each tick counts its active lanes.
     pub fn thread_instructions(&self) -> u64 {
         self.thread_instructions
+    }
+
+    /// How often each instruction was executed since launch; none unless the launch keeps it.
+    pub fn coverage(&self) -> Option<&Coverage> {
+        self.coverage.as_deref()
     }
 
     /// The memory, to look at.
@@ -122,6 +133,7 @@ impl Machine {
         digest.word(self.started);
         self.cursor.digest(&mut digest);
         self.device.digest(&mut digest);
+        self.coverage.iter().for_each(|coverage| coverage.digest(&mut digest));
         for block in &self.blocks {
             digest.word(u64::from(block.is_some()));
             block.iter().for_each(|block| block.digest(&mut digest));

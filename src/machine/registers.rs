@@ -3,9 +3,12 @@
 //! Every call has a frame: a base in each bank. Lanes that took different calls may use the same slots for different functions'
 //! frames, because they never share a lane.
 
+use super::coverage::Writes;
 use super::digest::Digest;
 use super::lanes::{LaneMask, PerLane};
-use crate::program::Slots;
+use super::written::Written;
+use crate::program::operands::RegisterOperand;
+use crate::program::{Bank, Pc, Slots};
 
 /// The registers of one warp.
 #[derive(Clone, Default)]
@@ -18,6 +21,8 @@ pub struct Registers {
     pub pred: Vec<LaneMask>,
     /// The condition code's carry flag, one bit a lane.
     pub carry: LaneMask,
+    /// The lanes in which each register was ever written; none unless the launch keeps it.
+    pub written: Option<Written>,
 }
 
 /// Where a call's registers and local memory start.
@@ -34,6 +39,20 @@ pub struct FrameBase {
 }
 
 impl FrameBase {
+    /// Whether no register lies before it: it is the kernel's, or the kernel has none.
+    pub fn is_first(self) -> bool {
+        self.b32 | self.b64 | self.pred == 0
+    }
+
+    /// First slot in `bank`.
+    pub fn slot(self, bank: Bank) -> u32 {
+        match bank {
+            Bank::B32 => self.b32,
+            Bank::B64 => self.b64,
+            Bank::Pred => self.pred,
+        }
+    }
+
     /// The base of a frame that follows this one, of a function with `slots` and `frame_bytes`.
     pub fn after(self, slots: Slots, frame_bytes: u32) -> Self {
         Self {
@@ -56,11 +75,32 @@ impl Registers {
             self.pred.resize(end_pred, 0);
         }
         self.pred[pred..end_pred].iter_mut().for_each(|bits| *bits &= !mask);
+        if let Some(written) = &mut self.written {
+            written.enter(base, base.after(slots, 0), mask);
+        }
+    }
+
+    /// Remembers that `lanes` have written these registers of the frame at `frame`.
+    #[inline]
+    pub fn mark_written(&mut self, frame: FrameBase, registers: &[RegisterOperand], lanes: LaneMask) {
+        if let Some(written) = &mut self.written {
+            registers.iter().for_each(|register| written.mark(frame, *register, lanes));
+        }
+    }
+
+    /// Remembers that `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
+    #[inline]
+    pub fn mark_stretch(&mut self, writes: &Writes, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
+        if let Some(written) = &mut self.written {
+            written.mark_stretch(writes, (frame, lanes), start, end);
+        }
     }
 
     /// Bytes they take.
     pub fn bytes(&self) -> u64 {
-        (size_of_val(&*self.b32) + size_of_val(&*self.b64) + size_of_val(&*self.pred)) as u64
+        let values = size_of_val(&*self.b32) + size_of_val(&*self.b64) + size_of_val(&*self.pred);
+        let masks = self.written.as_ref().map_or(0, Written::bytes);
+        (values + masks) as u64
     }
 
     /// Adds everything to `digest`.
@@ -69,6 +109,9 @@ impl Registers {
         self.b64.iter().flatten().for_each(|value| digest.word(*value));
         self.pred.iter().for_each(|value| digest.word(u64::from(*value)));
         digest.word(u64::from(self.carry));
+        if let Some(written) = &self.written {
+            written.digest(digest);
+        }
     }
 }
 

@@ -96,6 +96,7 @@ impl Machine {
             shared: &mut block.shared,
             warp: Arc::make_mut(&mut block.warps[warp]),
             observer,
+            coverage: self.coverage.as_mut().map(Arc::make_mut),
             place: Place { pc: crate::program::Pc(0), tick: self.tick, block: block.index, warp: warp as u32 },
             left: allowance,
             threads: 0,

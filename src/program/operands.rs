@@ -88,7 +88,8 @@ fn collect(inst: &Inst, program: &Program, wanted: impl Fn(Use) -> bool) -> Regi
     registers
 }
 
-fn argument_register(argument: &CallArg) -> Option<RegisterOperand> {
+/// The register of the caller that holds an argument or takes a result, if one does.
+pub fn argument_register(argument: &CallArg) -> Option<RegisterOperand> {
     match *argument {
         CallArg::Value(bank, value) => slot_of(value).map(|slot| RegisterOperand { bank, slot, width: 1 }),
         CallArg::Pred(PredSrc::Reg { slot, negate: _ }) => Some(RegisterOperand { bank: Bank::Pred, slot, width: 1 }),

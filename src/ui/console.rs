@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::script::{Reading, Script};
 use super::text;
@@ -21,7 +22,8 @@ pub const PROMPT: &str = "(ptxdbg) ";
 
 /// A session, and what has been said about it.
 pub struct Console {
-    session: Session,
+    /// Locked while a command is executed, and not while a question is asked.
+    session: Arc<Mutex<Session>>,
     desk: Desk,
     /// Questions are answered with yes.
     yes: bool,
@@ -73,12 +75,17 @@ pub struct Failed {
 impl Console {
     /// A console about a session; with `yes`, questions are answered with yes.
     pub fn new(session: Session, yes: bool) -> Self {
-        Self { session, desk: Desk::default(), yes, wrong: false, depth: 0 }
+        Self { session: Arc::new(Mutex::new(session)), desk: Desk::default(), yes, wrong: false, depth: 0 }
     }
 
     /// The session.
-    pub fn session(&self) -> &Session {
-        &self.session
+    pub fn session(&self) -> MutexGuard<'_, Session> {
+        locked(&self.session)
+    }
+
+    /// The session, for those who look at it while a question is asked.
+    pub fn shared(&self) -> Arc<Mutex<Session>> {
+        Arc::clone(&self.session)
     }
 
     /// What an empty line stands for now.
@@ -96,7 +103,7 @@ impl Console {
             if says_nothing(&line) {
                 continue;
             }
-            let before = self.session.focus;
+            let before = self.session().focus;
             let commands = self.breakpoint_commands();
             let outcome = match self.confirmed(&line, front, out)? {
                 Ok(outcome) => outcome,
@@ -148,7 +155,7 @@ impl Console {
 
     fn execute(&mut self, line: &str, front: &mut dyn Front, confirmed: bool) -> Result<Outcome, CommandError> {
         let mut pace = front.pace();
-        execute(line, &mut Context { session: &mut self.session, desk: &mut self.desk, pace: &mut *pace, confirmed })
+        execute(line, &mut Context { session: &mut locked(&self.session), desk: &mut self.desk, pace: &mut *pace, confirmed })
     }
 
     /// Writes a stop and what is displayed at stops, unless its commands begin with `silent`.
@@ -157,22 +164,24 @@ impl Console {
         if silent {
             return Ok(());
         }
-        out.write_all(text::stop(&self.session, stop, before).as_bytes())?;
         let is_over = stop.reasons.iter().any(|reason| matches!(reason, Reason::Ended));
-        let displays = if is_over { Vec::new() } else { display::shown(&self.session) };
-        out.write_all(text::displays(&displays).as_bytes())
+        let displays = if is_over { Vec::new() } else { display::shown(&self.session()) };
+        let text = text::stop(&self.session(), stop, before) + &text::displays(&displays);
+        out.write_all(text.as_bytes())
     }
 
     /// The commands of each breakpoint that has some. They are noted before a run, because a temporary one is gone when it has stopped.
     fn breakpoint_commands(&self) -> Vec<(u32, Vec<String>)> {
-        let breakpoints = self.session.breakpoints.iter().filter(|breakpoint| !breakpoint.commands.is_empty());
+        let session = self.session();
+        let breakpoints = session.breakpoints.iter().filter(|breakpoint| !breakpoint.commands.is_empty());
         breakpoints.map(|breakpoint| (breakpoint.number, breakpoint.commands.clone())).collect()
     }
 
     /// Gives commands to breakpoints; one that was deleted meanwhile gets none.
     fn give_commands(&mut self, numbers: &[u32], lines: &[String]) {
+        let mut session = self.session();
         for number in numbers {
-            if let Ok(breakpoint) = self.session.breakpoints.get_mut(*number) {
+            if let Ok(breakpoint) = session.breakpoints.get_mut(*number) {
                 breakpoint.commands = lines.to_vec();
             }
         }
@@ -210,6 +219,11 @@ impl Console {
         }
         Ok(Flow::On)
     }
+}
+
+/// The session, for one who waits for it.
+pub fn locked(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
+    session.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The lines up to the `end` that belongs to them: of the commands that are being executed, or else of the front.

@@ -17,6 +17,11 @@ pub fn layouts() -> Option<PathBuf> {
     Some(in_home("XDG_CONFIG_HOME", ".config")?.join("ptxdbg/layouts"))
 }
 
+/// The user's own key map: `ptxdbg/keys.ron` in the user's folder for configuration.
+pub fn keys() -> Option<PathBuf> {
+    Some(in_home("XDG_CONFIG_HOME", ".config")?.join("ptxdbg/keys.ron"))
+}
+
 /// The folder that `variable` names, or `folder` in the user's home.
 fn in_home(variable: &str, folder: &str) -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

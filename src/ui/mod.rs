@@ -10,6 +10,7 @@ mod progress;
 #[cfg(feature = "tui")]
 pub mod repl;
 pub mod script;
+pub mod terminal_kind;
 pub mod text;
 #[cfg(feature = "tui")]
 pub mod tui;

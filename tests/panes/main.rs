@@ -3,6 +3,9 @@
 #![cfg(feature = "tui")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot run its kernel fails")]
 
+mod readme;
 mod rules;
 mod screen;
 mod shown;
+#[path = "../look/wide.rs"]
+mod wide;

@@ -1,9 +1,11 @@
 //! The panes as they are drawn: what stands in `fixtures/screens` was read and judged before it was kept.
 
-use crate::screen::{assert_screen, drawn, session, styles, text};
+use crate::screen::{assert_screen, drawn, session, styles, text, type_lines};
 use ptxdbg::debug::session::Session;
 use ptxdbg::ui::tui::keymap::KeyMap;
 use ptxdbg::ui::tui::layout::Layout;
+use ptxdbg::ui::tui::layout::shelf::SHIPPED;
+use ptxdbg::ui::tui::panes::PANES;
 use ptxdbg::ui::tui::screen::{Answer, Screen};
 use ptxdbg::ui::tui::theme::Theme;
 
@@ -32,7 +34,7 @@ fn walking() -> Session {
 
 #[test]
 fn source() {
-    assert_pane("source.txt", "Source", &walking(), (100, 20));
+    assert_pane("source.txt", "Source()", &walking(), (100, 20));
 }
 
 #[test]
@@ -126,6 +128,99 @@ fn memory() {
 }
 
 #[test]
+fn memory_as_bytes_and_as_a_tile() {
+    let session = session("debug/walk.ron", &["break 31", "continue", "stepi"]);
+    assert_pane("memory_bytes.txt", "Memory(of: Shared, show: Bytes)", &session, (90, 8));
+    assert_pane("memory_tile.txt", "Memory(of: Shared, show: Tile(8))", &session, (100, 8));
+}
+
+#[test]
+fn the_cursor_in_memory_asks_who_wrote_an_element() {
+    let session = session("debug/walk.ron", &["break 31", "continue", "stepi"]);
+    let mut screen = alone("Memory(of: Shared, show: Tile(8))", "dark");
+    let press = |screen: &mut Screen, keys: &str| {
+        let answers: Vec<Answer> = keys.split(' ').map(|key| screen.key(key.parse().unwrap())).collect();
+        drawn(screen, &session, 40, 8);
+        answers.last().unwrap().clone()
+    };
+    press(&mut screen, "Down Down Right Right");
+    assert_eq!(press(&mut screen, "Enter"), Answer::Command("last tile[10]".to_string()));
+    // Of eight elements in a row two have room: those up to the cursor.
+    assert_screen("memory_cursor.txt", &text(&drawn(&mut screen, &session, 40, 8)));
+    press(&mut screen, "Right Right Right Right Right Right Right Right");
+    assert_eq!(press(&mut screen, "Enter"), Answer::Command("last tile[15]".to_string()));
+    press(&mut screen, "End");
+    assert_eq!(press(&mut screen, "Enter"), Answer::Command("last tile[63]".to_string()));
+    // The row that names an object has no element.
+    press(&mut screen, "Home");
+    assert_eq!(press(&mut screen, "Enter"), Answer::Ignored);
+}
+
+#[test]
+fn the_cursor_on_the_timeline_goes_to_a_time() {
+    let (mut screen, session) = (alone("Timeline", "dark"), watched());
+    drawn(&mut screen, &session, 70, 3);
+    assert_eq!(screen.key("Enter".parse().unwrap()), Answer::Ignored, "the cursor is at the present");
+    for _ in 0..5 {
+        screen.key("Left".parse().unwrap());
+    }
+    assert_screen("timeline_cursor.txt", &text(&drawn(&mut screen, &session, 70, 3)));
+    let Answer::Command(line) = screen.key("Enter".parse().unwrap()) else { panic!("choosing is a command") };
+    assert!(line.starts_with("goto "), "{line}");
+    screen.key("Home".parse().unwrap());
+    drawn(&mut screen, &session, 70, 1);
+    assert_eq!(screen.key("Enter".parse().unwrap()), Answer::Command("goto 0".to_string()));
+    let mut session = watched();
+    type_lines(&mut session, &[&line]);
+    drawn(&mut screen, &session, 70, 1);
+    assert_eq!(screen.key("Enter".parse().unwrap()), Answer::Ignored, "the cursor is at the present again");
+}
+
+#[test]
+fn the_cursor_among_registers_asks_who_wrote_one() {
+    let (mut screen, session) = (alone("Registers()", "dark"), walking());
+    let mut press = |keys: &str| {
+        drawn(&mut screen, &session, 76, 5);
+        let answers: Vec<Answer> = keys.split(' ').map(|key| screen.key(key.parse().unwrap())).collect();
+        let shown = text(&drawn(&mut screen, &session, 76, 5));
+        (answers.last().unwrap().clone(), shown)
+    };
+    // Twelve registers in two columns: the second one of the second column is %r5.
+    let (_, shown) = press("Down Right");
+    assert!(shown.starts_with("─[registers · lane 3 · %r5 · 1-4 of 6]"), "{shown}");
+    assert_eq!(press("Enter").0, Answer::Command("last %r5".to_string()));
+    press("End Right Right Right");
+    assert_eq!(press("Enter").0, Answer::Command("last %p2".to_string()));
+}
+
+#[test]
+fn registers_of_the_instruction() {
+    let session = session("debug/walk.ron", &["break 36", "continue", "lane 5"]);
+    assert_pane("registers_operands.txt", "Registers(of: Warp, only: \"!%r\", operands: true)", &session, (76, 10));
+}
+
+#[test]
+fn source_with_counts() {
+    assert_pane("source_counts.txt", "Source(counts: true)", &walking(), (100, 30));
+    assert_pane("original_counts.txt", "Original(counts: true)", &diverged(), (100, 24));
+}
+
+#[test]
+fn source_where_there_is_little_room() {
+    assert_pane("source_narrow.txt", "Source()", &walking(), (50, 10));
+}
+
+#[test]
+fn memory_of_parameters() {
+    assert_pane("memory_param.txt", "Memory(of: Param)", &diverged(), (60, 8));
+}
+
+#[test]
+fn registers_below_what_is_watched() {
+    assert_pane("registers_watches.txt", "Registers(of: Warp, only: \"%p\", watches: true)", &watched(), (76, 8));
+}
+
+#[test]
 fn memory_of_a_matrix() {
     assert_pane("memory_matrix.txt", "Memory(of: Global)", &session("small/looking.ron", &["stepi 20"]), (60, 9));
 }
@@ -147,12 +242,37 @@ fn watched() -> Session {
 
 #[test]
 fn every_shipped_layout_at_two_sizes() {
-    for (name, text_of_file) in ptxdbg::ui::tui::layout::shelf::SHIPPED {
+    let (walking, compiled) = (walking(), watched());
+    for (name, text_of_file) in SHIPPED {
         let layout = Layout::parse(name, text_of_file.to_string()).unwrap();
         let mut screen = Screen::new(layout, Theme::default(), KeyMap::shipped());
-        let shown = |screen: &mut Screen, size: (u16, u16)| text(&drawn(screen, &walking(), size.0, size.1));
+        screen.say("(ptxdbg) display %r18\n1: %r18 = 5");
+        let session = if matches!(*name, "source" | "tour") { &compiled } else { &walking };
+        let shown = |screen: &mut Screen, size: (u16, u16)| text(&drawn(screen, session, size.0, size.1));
         assert_screen(&format!("layout_{name}.txt"), &format!("{}\n{}", shown(&mut screen, (80, 24)), shown(&mut screen, (200, 60))));
     }
+}
+
+#[test]
+fn every_kind_of_pane_is_in_a_shipped_layout() {
+    let all: String = SHIPPED.iter().map(|(_, text)| *text).collect();
+    let missing: Vec<&str> = PANES.iter().map(|(name, _)| *name).filter(|name| !all.contains(&format!("Pane({name}"))).collect();
+    assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn console() {
+    let (mut screen, session) = (alone("Console", "dark"), walking());
+    for number in 0..30 {
+        screen.say(&format!("(ptxdbg) print {number}\n{number}\n"));
+    }
+    screen.say("\x1b[1;31merror\x1b[0m: a line with colours that is too long for the pane is broken at a blank; 幅幅幅 are wide");
+    let end = drawn(&mut screen, &session, 60, 10);
+    screen.key("PageUp".parse().unwrap());
+    let back = text(&drawn(&mut screen, &session, 60, 10));
+    screen.key("Home".parse().unwrap());
+    let start = text(&drawn(&mut screen, &session, 60, 10));
+    assert_screen("console.txt", &format!("{}\n{}\n{back}\n{start}", text(&end), styles(&end)));
 }
 
 #[test]
@@ -170,14 +290,14 @@ fn memory_that_changed() {
 
 #[test]
 fn original() {
-    assert_pane("original.txt", "Original", &diverged(), (80, 16));
-    let nowhere = drawn(&mut alone("Original", "dark"), &walking(), 80, 3);
+    assert_pane("original.txt", "Original()", &diverged(), (80, 16));
+    let nowhere = drawn(&mut alone("Original()", "dark"), &walking(), 80, 3);
     assert!(text(&nowhere).contains("no .loc says"));
 }
 
 #[test]
 fn original_and_ptx_take_turns() {
-    let (mut screen, session) = (alone("Source", "dark"), diverged());
+    let (mut screen, session) = (alone("Source()", "dark"), diverged());
     let title = |screen: &mut Screen| text(&drawn(screen, &session, 80, 12)).chars().take(14).collect::<String>();
     assert_eq!(title(&mut screen), "─[collatz.ptx ");
     screen.key("F3".parse().unwrap());

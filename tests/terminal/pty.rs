@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 
+const DEBUGGER: &str = env!("CARGO_BIN_EXE_ptxdbg");
 /// Far longer than anything takes, even on a slow and busy machine.
 const PATIENCE: Duration = Duration::from_secs(30);
 /// Time between two looks at the screen.
@@ -16,6 +17,7 @@ const GLANCE: Duration = Duration::from_millis(5);
 /// A program in a terminal.
 pub struct Pty {
     screen: Arc<Mutex<vt100::Parser>>,
+    written: Arc<Mutex<Vec<u8>>>,
     keyboard: Box<dyn Write + Send>,
     master: Box<dyn MasterPty + Send>,
     child: Box<dyn Child + Send + Sync>,
@@ -25,35 +27,68 @@ pub struct Pty {
 impl Pty {
     /// The debugger with these arguments, at 80 columns and 24 rows.
     pub fn debugger(args: &[&str]) -> Self {
-        let mut words = vec![env!("CARGO_BIN_EXE_ptxdbg")];
-        words.extend(args);
-        Self::start(&words)
+        Self::sized(args, 80, 24)
     }
 
-    /// Any program.
-    pub fn start(words: &[&str]) -> Self {
-        let pair = native_pty_system().openpty(size(80, 24)).unwrap();
+    /// The debugger at another size.
+    pub fn sized(args: &[&str], columns: u16, rows: u16) -> Self {
+        Self::start(&[&[DEBUGGER], args].concat(), &[], (columns, rows))
+    }
+
+    /// The debugger with a key map of the user's own.
+    pub fn configured(args: &[&str], keys: &str) -> Self {
         let home = home();
+        let folder = home.join(".config/ptxdbg");
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join("keys.ron"), keys).unwrap();
+        Self::at_home(home, &[&[DEBUGGER], args].concat(), &[], (80, 24))
+    }
+
+    /// Any program, with variables that are set or, without a value, not set.
+    pub fn start(words: &[&str], variables: &[(&str, Option<&str>)], size: (u16, u16)) -> Self {
+        Self::at_home(home(), words, variables, size)
+    }
+
+    fn at_home(home: PathBuf, words: &[&str], variables: &[(&str, Option<&str>)], (columns, rows): (u16, u16)) -> Self {
+        let pair = native_pty_system().openpty(size(columns, rows)).unwrap();
         let mut command = CommandBuilder::new(words[0]);
         command.args(&words[1..]);
         command.cwd(env!("CARGO_MANIFEST_DIR"));
-        for variable in ["NO_COLOR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"] {
-            command.env_remove(variable);
-        }
         command.env("HOME", &home);
         command.env("TERM", "xterm-256color");
+        let unset = ["NO_COLOR", "XDG_CONFIG_HOME", "XDG_STATE_HOME"].map(|name| (name, None));
+        for (name, value) in unset.iter().chain(variables) {
+            match value {
+                Some(value) => command.env(name, value),
+                None => command.env_remove(name),
+            }
+        }
         let child = pair.slave.spawn_command(command).unwrap();
         drop(pair.slave);
-        let screen = Arc::new(Mutex::new(vt100::Parser::new(wide(24), wide(80), 0)));
+        let (columns, rows) = if columns == 0 { (80, 24) } else { (columns, rows) };
+        let screen = Arc::new(Mutex::new(vt100::Parser::new(wide(rows), wide(columns), 0)));
+        let written = Arc::new(Mutex::new(Vec::new()));
         let mut reader = pair.master.try_clone_reader().unwrap();
-        let shown = Arc::clone(&screen);
+        let (shown, kept) = (Arc::clone(&screen), Arc::clone(&written));
         std::thread::spawn(move || {
             let mut bytes = [0; 4096];
             while let Ok(count @ 1..) = reader.read(&mut bytes) {
+                kept.lock().unwrap().extend_from_slice(&bytes[..count]);
                 shown.lock().unwrap().process(&bytes[..count]);
             }
         });
-        Self { screen, keyboard: pair.master.take_writer().unwrap(), master: pair.master, child, home }
+        Self { screen, written, keyboard: pair.master.take_writer().unwrap(), master: pair.master, child, home }
+    }
+
+    /// All that was written to the terminal.
+    pub fn written(&self) -> Vec<u8> {
+        self.written.lock().unwrap().clone()
+    }
+
+    /// Waits until these bytes have been written behind the first `from`.
+    #[track_caller]
+    pub fn wait_written(&self, what: &str, from: usize, bytes: &[u8]) {
+        self.wait(what, |_| self.written()[from..].windows(bytes.len()).any(|window| window == bytes));
     }
 
     /// Types.
@@ -81,10 +116,21 @@ impl Pty {
     /// Waits until the screen is as it should be.
     #[track_caller]
     pub fn wait(&self, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) {
+        self.wait_looking(GLANCE, what, is_so);
+    }
+
+    /// Waits, and looks more often, for one who measures.
+    #[track_caller]
+    pub fn wait_closely(&self, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) {
+        self.wait_looking(GLANCE / 50, what, is_so);
+    }
+
+    #[track_caller]
+    fn wait_looking(&self, pause: Duration, what: &str, is_so: impl Fn(&vt100::Screen) -> bool) {
         let begun = Instant::now();
         while !self.look(&is_so) {
             assert!(begun.elapsed() < PATIENCE, "never seen: {what}\n{}", self.rows().join("\n"));
-            std::thread::sleep(GLANCE);
+            std::thread::sleep(pause);
         }
     }
 

@@ -5,6 +5,7 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
 use crate::debug::explain;
+use crate::debug::fidelity;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::scope;
 use crate::debug::nearest;
@@ -114,6 +115,11 @@ pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
         Some(place) => shown(View::Source(place)),
         None => Err(context.absence()),
     }
+}
+
+pub fn fidelity(context: &mut Context<'_>, _: &Call) -> Answer {
+    let machine = context.session.machine();
+    shown(View::Fidelity(fidelity::fidelity(machine.program(), &fidelity::executed(machine))))
 }
 
 pub fn findings(context: &mut Context<'_>, _: &Call) -> Answer {

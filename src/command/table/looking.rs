@@ -221,6 +221,16 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "info fidelity",
+        summary: "Say how far the run so far can be trusted",
+        help: "Of the opcodes that the launch has executed so far: which do bit for bit what hardware was recorded to do, and in which \
+               recording; which follow the manual alone; which are approximations, and whether what they computed may have decided an \
+               address, a branch or a synchronization.",
+        examples: &["info fidelity"],
+        handler: views::fidelity,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "info findings",
         summary: "List what was found wrong",
         help: "Lists faults and findings up to the present time.",

@@ -36,7 +36,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     },
     CommandSpec {
         name: "layout",
-        args: &[ArgSpec::new("LAYOUT", ArgKind::File)],
+        args: &[ArgSpec::new("LAYOUT", ArgKind::Layout)],
         summary: "Show other panes, or the same ones elsewhere",
         help: "Lays the screen out as one of the shipped layouts, as one of the user's own in ptxdbg/layouts of the configuration \
             folder, or as a file says. 'layout next' goes through them. A plain prompt and scripts have no screen.",

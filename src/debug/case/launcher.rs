@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::fault::{Blame, Fault};
 use super::run::{RunError, RunOptions};
 use crate::launch::{Case, Contents, PlannedBuffer, PlannedLaunch};
-use crate::machine::{Device, LaunchConfig, Machine, Tick};
+use crate::machine::{Account, Device, LaunchConfig, Machine, Tick};
 use crate::program::Program;
 
 /// A case to run, and how.
@@ -14,6 +14,8 @@ pub(in crate::debug) struct Job<'a> {
     pub program: &'a Arc<Program>,
     pub case: &'a Case,
     pub options: &'a RunOptions,
+    /// What the machine keeps account of.
+    pub account: Account,
 }
 
 /// A launch that the device refuses, with the memory as it was.
@@ -66,6 +68,7 @@ impl<'a> Job<'a> {
             schedule: self.options.schedule,
             seed: self.options.seed,
             start,
+            account: self.account,
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Running the launches of a case, one after the other on the same memory.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::fault::{Blame, Fault};
 use super::launcher::Job;
+use crate::debug::fidelity::executed;
 use crate::launch::{Case, DataError, PlannedLaunch};
-use crate::machine::{Device, Machine, NotMapped, Observer, OutOfMemory, Schedule, Step, Tick, Unobserved};
-use crate::program::Program;
+use crate::machine::{Account, Device, Machine, NotMapped, Observer, OutOfMemory, Schedule, Step, Tick, Unobserved};
+use crate::program::{Pc, Program};
 
 /// Warp-instructions run between two looks at the step limit.
 const SLICE: u64 = 1 << 24;
@@ -34,6 +36,8 @@ pub struct CaseRun {
     pub launches: Vec<LaunchRun>,
     /// What stopped it.
     pub fault: Option<Fault>,
+    /// The instructions that were executed, if the run kept account of them.
+    pub executed: BTreeSet<Pc>,
 }
 
 /// One launch that was run.
@@ -73,7 +77,7 @@ pub enum RunError {
 /// # Errors
 /// Reasons outside the kernel; a fault of the kernel is a result.
 pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<CaseRun, RunError> {
-    let mut runner = Runner::new(Job { program, case, options });
+    let mut runner = Runner::new(Job { program, case, options, account: Account::Runs });
     while runner.run_next(&mut Unobserved)? {}
     Ok(runner.run)
 }
@@ -85,7 +89,7 @@ pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Re
 pub fn start_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<Result<Machine, Box<Fault>>, RunError> {
     let blame = Blame { program, launch: &case.launches[0], index: 0 };
     let device = Device::new(Arc::clone(program));
-    let machine = Job { program, case, options }.prepare(&blame, device, 0, &mut Vec::new())?;
+    let machine = Job { program, case, options, account: Account::Nothing }.prepare(&blame, device, 0, &mut Vec::new())?;
     Ok(machine.map_err(|refused| refused.fault))
 }
 
@@ -100,7 +104,7 @@ pub(in crate::debug) struct Runner<'a> {
 impl<'a> Runner<'a> {
     pub fn new(job: Job<'a>) -> Self {
         let device = Some(Device::new(Arc::clone(job.program)));
-        Self { job, time: 0, run: CaseRun { device, addresses: Vec::new(), launches: Vec::new(), fault: None } }
+        Self { job, time: 0, run: CaseRun { device, addresses: Vec::new(), launches: Vec::new(), fault: None, executed: BTreeSet::new() } }
     }
 
     /// Runs the next launch; false if there is none, or a fault has stopped the case.
@@ -123,6 +127,7 @@ impl<'a> Runner<'a> {
             ran.ticks = machine.tick() - self.time;
             ran.thread_instructions = machine.thread_instructions();
         }
+        self.run.executed.append(&mut executed(&machine));
         self.time = machine.tick();
         self.run.device = Some(machine.into_device());
     }

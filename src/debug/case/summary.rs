@@ -1,9 +1,12 @@
 //! What a run came to: its launches, and the first elements of every buffer.
 
+use std::collections::BTreeSet;
+
 use super::fault::Fault;
 use super::run::{CaseRun, LaunchRun, RunError};
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::Device;
+use crate::program::Pc;
 
 /// Elements of a buffer that are shown.
 const ELEMENTS_SHOWN: u64 = 8;
@@ -21,6 +24,8 @@ pub struct Summary {
     pub printed_lost: u64,
     /// Its buffers.
     pub buffers: Vec<BufferHead>,
+    /// The instructions that were executed.
+    pub executed: BTreeSet<Pc>,
 }
 
 /// The start of a buffer.
@@ -45,7 +50,7 @@ pub fn summarize(case: &Case, run: CaseRun) -> Result<Summary, RunError> {
     let buffers = heads.collect::<Result<_, _>>()?;
     let printed = run.device.as_ref().map(Device::printed).cloned().unwrap_or_default();
     let (text, printed_lost) = (String::from_utf8_lossy(printed.bytes()).into_owned(), printed.lost());
-    Ok(Summary { launches: run.launches, fault: run.fault, printed: text, printed_lost, buffers })
+    Ok(Summary { launches: run.launches, fault: run.fault, printed: text, printed_lost, buffers, executed: run.executed })
 }
 
 fn head(device: Option<&Device>, buffer: &PlannedBuffer, address: u64) -> Result<BufferHead, RunError> {

@@ -1,5 +1,6 @@
 //! Verification of a case: run it, judge what stopped it, compare what it left in the buffers.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::fault::Fault;
@@ -7,7 +8,7 @@ use super::run::{CaseRun, RunError, RunOptions, run_case};
 use super::writer::{Writer, last_writers};
 use crate::launch::{Case, Element, Findings, Kind, Mismatch, PlannedBuffer, Tolerance};
 use crate::machine::Device;
-use crate::program::Program;
+use crate::program::{Pc, Program};
 
 /// Wrong elements of a buffer that are told one by one; the rest are counted.
 const MISMATCHES_TOLD: usize = 3;
@@ -36,6 +37,8 @@ pub struct CaseReport {
     pub name: String,
     /// What is wrong; nothing if it passed.
     pub failures: Vec<Failure>,
+    /// The instructions that were executed.
+    pub executed: BTreeSet<Pc>,
 }
 
 /// One thing that is not as the launch file says.
@@ -108,7 +111,7 @@ pub fn verify_case(program: &Arc<Program>, case: &Case, options: &RunOptions, ex
         failures.extend(compare_buffers(program, case, options, exact, &run)?);
         failures.extend(compare_printed(case, run.device.as_ref()));
     }
-    Ok(CaseReport { name: case.name.clone(), failures })
+    Ok(CaseReport { name: case.name.clone(), failures, executed: run.executed })
 }
 
 /// What is wrong with a case that `fault` stopped.

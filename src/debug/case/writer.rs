@@ -6,7 +6,7 @@ use super::launcher::Job;
 use super::run::{RunError, RunOptions, Runner};
 use crate::isa::Space;
 use crate::launch::Case;
-use crate::machine::{AccessEvent, AccessKind, Observer, lanes_of, thread_index};
+use crate::machine::{AccessEvent, AccessKind, Account, Observer, lanes_of, thread_index};
 use crate::program::{Pc, Program};
 
 /// The last thread that wrote to a place.
@@ -37,7 +37,7 @@ pub(in crate::debug) fn last_writers(
     ranges: &[(u64, u64)],
 ) -> Result<Vec<Option<Writer>>, RunError> {
     let mut watch = Watch { ranges, launch: 0, last: vec![None; ranges.len()] };
-    let mut runner = Runner::new(Job { program, case, options });
+    let mut runner = Runner::new(Job { program, case, options, account: Account::Nothing });
     while runner.run_next(&mut watch)? {
         watch.launch += 1;
     }

@@ -11,7 +11,7 @@ use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::ScalarType;
 use crate::machine::{LaneMask, lanes_of};
-use crate::program::{Bank, Pc};
+use crate::program::Pc;
 
 /// Why a value cannot be assigned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -70,12 +70,7 @@ fn register(expression: &Expression, evaluator: &Evaluator<'_>, place: &Register
 
 /// The slot in the warp's register file.
 fn slot_in_file(frame: &Frame<'_>, place: &RegisterPlace) -> Option<u32> {
-    let base = match place.bank {
-        Bank::B32 => frame.base.b32,
-        Bank::B64 => frame.base.b64,
-        Bank::Pred => frame.base.pred,
-    };
-    Some(base + place.slot?)
+    Some(frame.base.slot(place.bank) + place.slot?)
 }
 
 fn memory(expression: &Expression, scene: &Scene<'_>, extent: &Extent<'_>) -> Result<Target, EvaluationError> {

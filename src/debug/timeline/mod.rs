@@ -18,7 +18,7 @@ use snapshots::{Snapshot, Snapshots};
 
 use super::case::{Blame, Fault, Job, Refused, RunError, RunOptions};
 use crate::launch::Case;
-use crate::machine::{Device, Machine, Observer, Step, Tick, Unobserved};
+use crate::machine::{Account, Device, Machine, Observer, Step, Tick, Unobserved};
 use crate::program::Program;
 
 /// A run of a case, at some time.
@@ -77,7 +77,7 @@ impl Timeline {
     /// The first launch is refused, or its buffers cannot be filled.
     pub fn new(program: Arc<Program>, case: Arc<Case>, options: RunOptions, inputs: Vec<(Tick, Input)>) -> Result<Self, StartError> {
         let mut addresses = Vec::new();
-        let job = Job { program: &program, case: &case, options: &options };
+        let job = Job { program: &program, case: &case, options: &options, account: Account::RunsAndWrites };
         let blame = job.blame(0).ok_or(RunError::NoLaunch)?;
         let prepared = job.prepare(&blame, Device::new(Arc::clone(&program)), 0, &mut addresses)?;
         let machine = prepared.map_err(|refused| StartError::Refused(refused.fault))?;
@@ -219,7 +219,7 @@ impl Timeline {
 
     /// Starts the next launch where the last one has ended; false if there is none, or it cannot be started.
     fn begin_next_launch(&mut self) -> bool {
-        let job = Job { program: &self.program, case: &self.case, options: &self.options };
+        let job = Job { program: &self.program, case: &self.case, options: &self.options, account: Account::RunsAndWrites };
         let Some(blame) = job.blame(self.now.launch + 1) else {
             self.end = Some(End::Done);
             return false;
@@ -239,7 +239,7 @@ impl Timeline {
     }
 
     fn end_with(&mut self, fault: impl FnOnce(&Blame<'_>, &Machine) -> Fault) -> Ran {
-        let job = Job { program: &self.program, case: &self.case, options: &self.options };
+        let job = Job { program: &self.program, case: &self.case, options: &self.options, account: Account::RunsAndWrites };
         if let (None, Some(blame)) = (&self.end, job.blame(self.now.launch)) {
             self.end = Some(End::Fault(Box::new(fault(&blame, &self.now.machine))));
         }

@@ -117,3 +117,14 @@ pub fn elements(scene: &Scene<'_>, object: &MemoryObject, range: Range<u64>) -> 
     };
     (range.start..range.end.min(object.elements)).map_while(value).collect()
 }
+
+/// Some bytes of an object, as far as they can be read.
+pub fn bytes(scene: &Scene<'_>, object: &MemoryObject, range: Range<u64>) -> Vec<u8> {
+    let value = |index: u64| {
+        let mut byte = [0];
+        memory::read(scene, object.space, object.address.checked_add(index)?, &mut byte).ok()?;
+        Some(byte[0])
+    };
+    let size = object.elements.saturating_mul(u64::from(object.ty.bytes()));
+    (range.start..range.end.min(size)).map_while(value).collect()
+}

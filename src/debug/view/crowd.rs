@@ -9,7 +9,7 @@ use crate::base::SourceId;
 use crate::debug::breakpoints::Breakpoints;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
-use crate::machine::LaneMask;
+use crate::machine::{Coverage, LaneMask};
 use crate::program::{Pc, Program};
 
 /// Who stands on a line.
@@ -25,6 +25,9 @@ pub struct LineCrowd {
     pub waiting: LaneMask,
     /// Whether the focused lane stands here, or waits here for the frame it called.
     pub focused: bool,
+    /// How many lanes have executed it; of several instructions the one that most have. None if that was not asked for, is not
+    /// counted, or there is no code.
+    pub executed: Option<u64>,
     /// Other warps of the block that have lanes here, ascending.
     pub others: Vec<u32>,
     /// The breakpoint here that is looked at, or else one that is not.
@@ -74,8 +77,8 @@ pub fn original_line(scene: &Scene<'_>) -> Option<(u32, String, u32)> {
     Some((line.file, name.clone(), line.line))
 }
 
-/// Who stands on the lines `lines` of a text; an entry for each.
-pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, lines: Range<u32>) -> Vec<LineCrowd> {
+/// Who stands on the lines `lines` of a text, and if `counted` how many have; an entry for each.
+pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, lines: Range<u32>, counted: bool) -> Vec<LineCrowd> {
     let mut crowds = vec![LineCrowd::default(); lines.len()];
     let program = scene.program();
     let bytes = match text {
@@ -89,9 +92,11 @@ pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, line
         let line = text.line(program, pc, &bytes).filter(|line| lines.contains(line))?;
         Some((line - lines.start) as usize)
     };
+    let tally = scene.machine.coverage().filter(|_| counted).map(Coverage::tally);
     for pc in (0..program.code.len()).map(Pc::new) {
         if let Some(crowd) = line_of(pc).and_then(|index| crowds.get_mut(index)) {
             crowd.has_code = true;
+            crowd.executed = crowd.executed.max(tally.as_ref().map(|tally| tally.lanes(pc)));
         }
     }
     let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(0);

@@ -1,12 +1,11 @@
 //! `info registers`: the registers of the selected frame, of the focused lane or of all lanes of the warp.
 
-use std::ops::Range;
-
 use crate::debug::expression::register_bits;
 use crate::debug::names::scope::{self, RegisterPlace};
 use crate::debug::scene::{Frame, Scene, SceneError};
 use crate::debug::value::{Format, Lanes, Scalar, Type, Value, ValueText};
 use crate::machine::{LaneMask, lanes_of};
+use crate::program::Register;
 
 /// A register with its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,25 +16,19 @@ pub struct RegisterRow {
     pub ty: String,
     /// Its value.
     pub value: ValueText,
+    /// Of the lanes that the value is of, those that have never written the register: what it holds there is undefined.
+    pub undefined: LaneMask,
 }
 
-/// Which registers to show, and how.
-pub struct Wanted<'a> {
-    /// Chooses by name.
-    pub name: &'a dyn Fn(&str) -> bool,
-    /// The values of every lane that is in the function, instead of the focused one's.
+/// How values are looked up and written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Values {
+    /// Those of every lane that is in the function, instead of the focused one's.
     pub all_lanes: bool,
-    /// How values are written.
+    /// Of all lanes, none of those for which the register is undefined, as long as there are others.
+    pub defined: bool,
+    /// How they are written.
     pub format: Option<Format>,
-}
-
-/// Some of the registers that are wanted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RegisterWindow {
-    /// How many there are.
-    pub count: usize,
-    /// Those that were asked for.
-    pub rows: Vec<RegisterRow>,
 }
 
 /// The registers in scope that code names, in order of declaration. `wanted` chooses by name; with `all_lanes`, the values of every
@@ -49,34 +42,47 @@ pub fn registers(
     all_lanes: bool,
     format: Option<Format>,
 ) -> Result<Vec<RegisterRow>, SceneError> {
-    Ok(register_window(scene, &Wanted { name: &wanted, all_lanes, format }, 0..usize::MAX)?.rows)
+    let names = register_names(scene, wanted)?;
+    register_rows(scene, names.iter().map(String::as_str), Values { all_lanes, defined: false, format })
 }
 
-/// The registers numbered `window` of those that are wanted: only their values are looked up and written.
+/// The names of the registers in scope that code names and `wanted` chooses, in order of declaration.
 ///
 /// # Errors
 /// The thread is not on the machine.
-pub fn register_window(scene: &Scene<'_>, wanted: &Wanted<'_>, window: Range<usize>) -> Result<RegisterWindow, SceneError> {
+pub fn register_names(scene: &Scene<'_>, wanted: impl Fn(&str) -> bool) -> Result<Vec<String>, SceneError> {
+    let frame = scene.frame()?;
+    let function = scene.function(&frame);
+    let in_scope: Vec<_> = function.registers.iter().filter(|register| register.scope.contains(&frame.pc.0)).collect();
+    let of = |declaration: &Register| {
+        let named = declaration.components().filter(|(_, number)| function.placement.slot(declaration.bank, *number).is_some());
+        // An inner scope may hide the register of this declaration.
+        let is_inside = |other: &&Register| other.scope.len() < declaration.scope.len();
+        let has_inner = in_scope.iter().any(is_inside);
+        let is_seen = |name: &str| !has_inner || scope::register(function, frame.pc, name).is_some_and(|place| is_of(declaration, &place));
+        named.map(|(name, _)| name).filter(|name| wanted(name) && is_seen(name)).collect::<Vec<_>>()
+    };
+    Ok(in_scope.iter().flat_map(|declaration| of(declaration)).collect())
+}
+
+/// The registers of these names, in their order; names of no register in scope are left out.
+///
+/// # Errors
+/// The thread is not on the machine.
+pub fn register_rows<'n>(scene: &Scene<'_>, names: impl Iterator<Item = &'n str>, how: Values) -> Result<Vec<RegisterRow>, SceneError> {
     let frame = scene.frame()?;
     let function = scene.function(&frame);
     let lanes = scene.lanes_in(&frame);
-    let mut found = RegisterWindow::default();
-    for declaration in function.registers.iter().filter(|register| register.scope.contains(&frame.pc.0)) {
-        let named = declaration.components().filter(|(_, number)| function.placement.slot(declaration.bank, *number).is_some());
-        for (name, _) in named.filter(|(name, _)| (wanted.name)(name)) {
-            // An inner scope may hide the register of this declaration.
-            let Some(place) = scope::register(function, frame.pc, &name).filter(|place| is_of(declaration, place)) else { continue };
-            found.count += 1;
-            if !window.contains(&(found.count - 1)) {
-                continue;
-            }
-            let place = scope::in_effect(scene, frame.function, place);
-            let value = value(scene, &frame, &place, wanted.all_lanes.then_some(lanes));
-            let value = value.text(scene, wanted.format);
-            found.rows.push(RegisterRow { name, ty: place.ty.word().to_string(), value });
-        }
-    }
-    Ok(found)
+    let row = |name: &str| {
+        let place = scope::register(function, frame.pc, name).filter(|place| place.slot.is_some())?;
+        let place = scope::in_effect(scene, frame.function, place);
+        let shown = if how.all_lanes { lanes } else { 1 << (frame.lane % 32) };
+        let undefined = undefined(scene, &frame, &place, shown);
+        let with_value = if how.defined && undefined != shown { shown & !undefined } else { shown };
+        let value = value(scene, &frame, &place, how.all_lanes.then_some(with_value)).text(scene, how.format);
+        Some(RegisterRow { name: name.to_string(), ty: place.ty.word().to_string(), value, undefined })
+    };
+    Ok(names.filter_map(row).collect())
 }
 
 /// What a register holds in these lanes, or in the frame's own lane.
@@ -91,6 +97,18 @@ fn value(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes: Opt
     Value::Lanes(Box::new(values))
 }
 
-fn is_of(declaration: &crate::program::Register, place: &RegisterPlace) -> bool {
+/// The lanes of `lanes` that have not written all of a register.
+fn undefined(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes: LaneMask) -> LaneMask {
+    let (Some(written), Some(slot)) = (&frame.warp.registers.written, place.slot) else { return 0 };
+    let defined = |lane: &usize| {
+        scene.same_frame(frame, *lane as u32).is_some_and(|own| {
+            let first = own.base.slot(place.bank) + slot;
+            (first..first + place.width).all(|slot| written.lanes(place.bank, slot) >> lane & 1 == 1)
+        })
+    };
+    lanes_of(lanes).filter(|lane| !defined(lane)).fold(0, |mask, lane| mask | 1 << lane)
+}
+
+fn is_of(declaration: &Register, place: &RegisterPlace) -> bool {
     (declaration.ty, declaration.bank) == (place.ty, place.bank)
 }

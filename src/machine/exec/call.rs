@@ -11,6 +11,7 @@ use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
 use crate::machine::registers::FrameBase;
 use crate::machine::trap::TrapKind;
 use crate::machine::warp::CallFrame;
+use crate::program::operands::{self, RegisterOperands};
 use crate::program::{Bank, CallArg, CallId, CallTarget, Dst, FuncId, Op, Param, ParamPlace, Pc, PredSrc, Src, SrcKind, map};
 
 /// Frames of local memory start at multiples of this, so that every variable's alignment holds.
@@ -93,6 +94,7 @@ impl<O: Observer> WarpRun<'_, O> {
             parent: caller.stack.clone(),
         };
         self.warp.registers.enter(frame, function.slots, taken);
+        self.mark_written(frame, || operands::parameter_registers(function), taken);
         let site = &self.program.calls[call.index()];
         for (argument, param) in site.args.iter().zip(&function.params) {
             let from = (group.frame, Holder::of_argument(argument, group.frame));
@@ -122,6 +124,7 @@ impl<O: Observer> WarpRun<'_, O> {
             let to = (stack.caller, Holder::of_argument(result, stack.caller));
             self.transfer((group.frame, Holder::of_param(param, group.frame)), to, active);
         }
+        self.mark_written(stack.caller, || operands::call_results(program, stack.call), active);
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         self.warp.split(group.index, active, Pc(stack.pc.0 + 1));
         if let Some(returned) = self.warp.groups.last_mut() {
@@ -131,6 +134,12 @@ impl<O: Observer> WarpRun<'_, O> {
         }
         self.warp.groups.retain(|group| group.mask != 0);
         Flow::Reselect
+    }
+
+    fn mark_written(&mut self, frame: FrameBase, registers: impl Fn() -> RegisterOperands, lanes: LaneMask) {
+        if self.linked.writes.is_some() {
+            self.warp.registers.mark_written(frame, &registers(), lanes);
+        }
     }
 
     /// Copies a value from one frame to another: an argument into the callee's, a result into the caller's.

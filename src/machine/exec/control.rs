@@ -37,6 +37,9 @@ impl<O: Observer> WarpRun<'_, O> {
             let target = targets[index[rest.trailing_zeros() as usize] as usize];
             let taken = lanes_of(rest).filter(|lane| targets[index[*lane] as usize] == target).fold(0, |mask, lane| mask | 1 << lane);
             self.warp.split(group.index, taken, target);
+            if let Some(coverage) = &mut self.coverage {
+                coverage.add_indexed(group.pc, target, taken);
+            }
             rest &= !taken;
         }
         self.warp.groups.retain(|group| group.mask != 0);

@@ -12,6 +12,7 @@ mod cluster;
 mod compare;
 mod control;
 mod convert;
+mod course;
 mod faults;
 mod float;
 mod half;
@@ -27,6 +28,7 @@ mod video;
 mod warp_level;
 
 use super::Linked;
+use super::coverage::Coverage;
 use super::event::{Issue, Observer};
 use super::lanes::LaneMask;
 use super::memory::{Pages, Region};
@@ -35,6 +37,7 @@ use super::runtime::Runtime;
 use super::trap::{Place, Trap, TrapKind};
 use super::warp::Warp;
 use crate::program::{Inst, Op, Pc, Program};
+use course::Course;
 use operands::Lanes;
 
 /// Ticks a group may run while others of its warp could, if nothing it does looks like waiting for them.
@@ -111,6 +114,8 @@ pub struct WarpRun<'a, O> {
     pub warp: &'a mut Warp,
     /// Who watches.
     pub observer: &'a mut O,
+    /// What has run, if the launch keeps it.
+    pub coverage: Option<&'a mut Coverage>,
     /// Where and when; `pc` and `tick` are those of the running instruction.
     pub place: Place,
     /// Ticks left of the turn.
@@ -140,8 +145,10 @@ impl<O: Observer> WarpRun<'_, O> {
         let chosen = &self.warp.groups[index];
         let mut group = Group { index, pc: chosen.pc, mask: chosen.mask, frame: chosen.frame };
         let alone = self.warp.groups.len() == 1;
+        let mut course = Course::new(group.pc, self.linked);
         loop {
             if self.left == 0 || O::INSTRUCTIONS && self.paused {
+                course.end(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return Some(Pause::TurnOver);
             }
@@ -154,11 +161,13 @@ impl<O: Observer> WarpRun<'_, O> {
                 self.paused = true;
                 continue;
             }
+            let guarded = course.meet(self, inst, &group);
             let flow = match self.step(inst, &group) {
                 Ok(flow) => flow,
                 Err(trap) => {
                     // It was not executed, and may be tried again.
                     self.threads -= u64::from(self.active(inst, &group).count_ones());
+                    course.end(self, &group);
                     self.warp.groups[index].pc = group.pc;
                     return Some(Pause::Trapped(trap));
                 }
@@ -168,6 +177,7 @@ impl<O: Observer> WarpRun<'_, O> {
             if let Some(issue) = &issue {
                 self.paused |= self.observer.after(issue, self.warp);
             }
+            course.pass(self, &group, guarded, &flow);
             let from = group.pc;
             match flow {
                 Flow::Next => group.pc = Pc(from.0 + 1),
@@ -176,6 +186,7 @@ impl<O: Observer> WarpRun<'_, O> {
                 Flow::Pause(pause) => return Some(pause),
             }
             if !alone && (group.pc <= from || self.linked.rank[group.pc.index()] >= limit || self.has_run_long(index)) {
+                course.end(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return None;
             }

@@ -1,7 +1,7 @@
 //! Editing a line: history, completion, hints.
 
 use std::borrow::Cow;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -18,12 +18,16 @@ use rustyline::{
 
 use super::running::Watch;
 use crate::command::complete::{KnownNames, complete, hint};
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::Pace;
 use crate::ui::console::Front;
+use crate::ui::terminal_kind::moves_the_cursor;
 use crate::ui::{files, interrupt};
 
 /// Lines that the history file keeps.
 const HISTORY_MAX: usize = 10_000;
+
+/// What is said before the lines of a command that takes several.
+pub const BLOCK: &str = "a command a line, up to one that says end";
 
 /// Reads lines from a terminal.
 pub struct LineEditor {
@@ -79,12 +83,17 @@ impl LineEditor {
         Ok(Self { editor, history, color, in_block: false })
     }
 
-    /// From now on completes the names that `session` knows.
-    pub fn know(&mut self, session: &Session) {
+    /// From now on completes these names.
+    pub fn know(&mut self, names: KnownNames) {
         self.in_block = false;
         if let Some(words) = self.editor.helper_mut() {
-            words.names = KnownNames::of(session);
+            words.names = names;
         }
+    }
+
+    /// Whether this is the first line of a command that takes several.
+    pub fn begins_block(&mut self) -> bool {
+        !std::mem::replace(&mut self.in_block, true)
     }
 
     /// Reads a line, which the history keeps.
@@ -113,6 +122,9 @@ impl LineEditor {
 
     /// Reads a line that begins as what stands before and behind the cursor.
     pub fn read(&mut self, prompt: &str, begun: (&str, &str)) -> io::Result<Line> {
+        if !moves_the_cursor() {
+            return typed(prompt);
+        }
         let styled = if self.color { format!("\x1b[1m{prompt}\x1b[0m") } else { prompt.to_string() };
         match self.editor.readline_with_initial(&(prompt, styled), begun) {
             Ok(line) => Ok(Line::Typed(line)),
@@ -131,11 +143,20 @@ impl LineEditor {
     }
 }
 
+/// Reads a line where nothing can be edited.
+fn typed(prompt: &str) -> io::Result<Line> {
+    let mut out = io::stdout();
+    write!(out, "{prompt}")?;
+    out.flush()?;
+    let mut line = String::new();
+    let length = io::stdin().read_line(&mut line)?;
+    Ok(if length == 0 { Line::End } else { Line::Typed(line.trim_end_matches(['\r', '\n']).to_string()) })
+}
+
 impl Front for LineEditor {
     fn more(&mut self, prompt: &str, out: &mut dyn io::Write) -> io::Result<Option<String>> {
-        if !self.in_block {
-            writeln!(out, "a command a line, up to one that says end")?;
-            self.in_block = true;
+        if self.begins_block() {
+            writeln!(out, "{BLOCK}")?;
         }
         match self.line(prompt)? {
             Line::Typed(line) => Ok(Some(line)),

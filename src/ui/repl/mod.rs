@@ -9,6 +9,7 @@ use std::io::{self, Write};
 
 use super::console::{Console, Flow};
 use super::text;
+use crate::command::complete::KnownNames;
 use crate::command::says_nothing;
 use crate::debug::session::Session;
 use editor::{Line, LineEditor};
@@ -21,8 +22,8 @@ pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
     let mut editor = LineEditor::new(color, None)?;
     let mut out = io::stdout();
     loop {
-        editor.know(console.session());
-        let typed = match editor.line(&prompt(console.session()))? {
+        editor.know(KnownNames::of(&console.session()));
+        let typed = match editor.line(&prompt(&console.session()))? {
             Line::Typed(line) => line,
             Line::Dropped => continue,
             Line::End => {

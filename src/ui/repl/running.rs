@@ -5,6 +5,7 @@ use std::io::Write;
 use crate::debug::session::{Pace, Session};
 use crate::ui::interrupt;
 use crate::ui::progress::Reports;
+use crate::ui::terminal_kind::moves_the_cursor;
 
 /// Back to the start of the line, and clear it.
 const CLEAR_LINE: &str = "\r\x1b[K";
@@ -24,7 +25,9 @@ impl Watch {
 
 impl Pace for Watch {
     fn go_on(&mut self, session: &Session) -> bool {
-        if let Some(report) = self.reports.due(session.progress()) {
+        if moves_the_cursor()
+            && let Some(report) = self.reports.due(session.progress())
+        {
             write(&format!("{CLEAR_LINE}{report}"));
         }
         !interrupt::pressed()

@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::base::{Diagnostic, Sources, Span};
-use crate::debug::{CaseReport, Failure, Fault, Site, Summary, Waiting, Writer};
+use crate::debug::fidelity::Fidelity;
+use crate::debug::{CaseReport, Failure, Fault, Site, Summary, Trust, Waiting, Writer};
 
 fn line(value: &Value) -> String {
     format!("{value}\n")
@@ -51,6 +52,24 @@ pub fn case(report: &CaseReport) -> String {
 /// The last line of a verification.
 pub fn verdict(passed: usize, failed: usize) -> String {
     line(&json!({ "kind": "verdict", "passed": passed, "failed": failed }))
+}
+
+/// How far a run can be trusted.
+pub fn fidelity(fidelity: &Fidelity) -> String {
+    let opcode = |row: &crate::debug::fidelity::OpcodeFidelity| {
+        let (trust, suites) = match row.trust {
+            Trust::Recorded(suites) => ("bit_exact", suites),
+            Trust::Manual => ("manual", &[][..]),
+            Trust::Approximate => ("approximate", &[][..]),
+        };
+        json!({ "opcode": row.opcode, "trust": trust, "recorded_by": suites, "place": row.place })
+    };
+    let decided = fidelity.decided.iter().map(|(decides, place)| json!({ "what": decides.words(), "place": place }));
+    line(&json!({
+        "kind": "fidelity",
+        "opcodes": fidelity.opcodes.iter().map(opcode).collect::<Vec<_>>(),
+        "approximate_may_have_decided": decided.collect::<Vec<_>>(),
+    }))
 }
 
 /// What a run came to.

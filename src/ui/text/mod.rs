@@ -1,6 +1,7 @@
 //! Plain text and JSON: every answer as lines, for people, for pipes and for tests.
 
 mod diagnostic;
+mod fidelity;
 mod json;
 mod outcome;
 mod report;
@@ -12,6 +13,7 @@ mod welcome;
 
 use super::console::Failed;
 use crate::base::{Diagnostic, Sources};
+use crate::debug::fidelity::Fidelity;
 use crate::debug::{CaseReport, Summary};
 
 pub use outcome::{displays, outcome};
@@ -52,6 +54,14 @@ pub fn verdict(passed: usize, failed: usize, style: Style) -> String {
     match style {
         Style::Human { .. } => format!("{passed} passed, {failed} failed\n"),
         Style::Json => json::verdict(passed, failed),
+    }
+}
+
+/// How far a run can be trusted.
+pub fn fidelity(fidelity: &Fidelity, style: Style) -> String {
+    match style {
+        Style::Human { .. } => fidelity::fidelity(fidelity),
+        Style::Json => json::fidelity(fidelity),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What came of a command, for people.
 
+use super::fidelity::fidelity;
 use super::report::{fault, grouped, short_site};
 use super::stop;
 use super::table::table;
@@ -45,6 +46,7 @@ fn view(view: &View) -> String {
         View::ControlFlow(flow) => views::control_flow(flow),
         View::Divergence(groups) => views::divergence(groups),
         View::Source(place) => views::source(place),
+        View::Fidelity(found) => fidelity(found),
         View::Fault(found) => fault(found) + "\n",
     }
 }

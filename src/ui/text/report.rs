@@ -160,7 +160,13 @@ mod tests {
             expected: "0x00000004".to_string(),
             writer,
         };
-        let report = |writer| case(&CaseReport { name: "integer_add_u32".to_string(), failures: vec![mismatch(writer)] });
+        let report = |writer| {
+            case(&CaseReport {
+                name: "integer_add_u32".to_string(),
+                failures: vec![mismatch(writer)],
+                executed: std::collections::BTreeSet::new(),
+            })
+        };
         let told = "FAIL integer_add_u32: out0[17] = 0x00000003, expected 0x00000004; ";
         let by = "block (0,0,0) thread (17,0,0) at integer.ptx:45, time 1234\n";
         assert_eq!(report(None), format!("{told}never written\n"));

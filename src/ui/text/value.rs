@@ -106,11 +106,20 @@ pub fn registers(rows: &[RegisterRow]) -> String {
     let width = |text: fn(&RegisterRow) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
     let (names, types) = (width(|row| &row.name), width(|row| &row.ty));
     let line = |row: &RegisterRow| match &row.value {
+        ValueText::Scalar(value) if row.undefined != 0 => format!("{:names$}  {:types$}  undefined (reads as {value})\n", row.name, row.ty),
         ValueText::Scalar(value) => format!("{:names$}  {:types$}  {value}\n", row.name, row.ty),
-        ValueText::Lanes(value) => format!("{:names$}  {}\n", row.name, lanes(value)),
+        ValueText::Lanes(value) => format!("{:names$}  {}{}\n", row.name, lanes(value), undefined(row.undefined, value.mask)),
         ValueText::Array(value) => format!("{:names$}  {}\n", row.name, array(value)),
     };
     rows.iter().map(line).collect()
+}
+
+fn undefined(undefined: u32, shown: u32) -> String {
+    match undefined {
+        0 => String::new(),
+        all if all == shown => "; undefined in all of them".to_string(),
+        some => format!("; undefined in {}", lane_list(some)),
+    }
 }
 
 /// `4,6-7,14,…`: the first of some lanes.

@@ -1,6 +1,6 @@
 //! Views that are no tables, for people: the listing, divergence, control flow, memory, explanations.
 
-use super::report::lane_list;
+use super::report::{grouped, lane_list};
 use super::value::some_lanes;
 use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
 use crate::debug::view::{BlockView, CfgView, Divergence, ExamineRow, Examined, GroupView, Line, Listing, SourcePlace, State};
@@ -51,7 +51,10 @@ pub fn control_flow(view: &CfgView) -> String {
     };
     let width = view.blocks.iter().map(|block| label(block).chars().count()).max().unwrap_or(0);
     let ways = |index: usize, block: &BlockView| {
-        let targets = block.successors.iter().map(|target| format!("{}{}", if *target <= index { "↑" } else { "" }, name(target)));
+        let count = |way: usize| block.counts.as_ref().and_then(|counts| counts.taken.get(way));
+        let count = |way| count(way).map_or(String::new(), |lanes| format!(" ({})", grouped(*lanes)));
+        let arrow = |target: usize| if target <= index { "↑" } else { "" };
+        let targets = block.successors.iter().enumerate().map(|(way, target)| format!("{}{}{}", arrow(*target), name(target), count(way)));
         let targets = targets.collect::<Vec<_>>().join(", ");
         let meeting = block.meeting.map_or(String::new(), |meeting| format!("  meet at {}", name(&meeting)));
         if targets.is_empty() { "→ end".to_string() } else { format!("→ {targets}{meeting}") }
@@ -66,7 +69,9 @@ pub fn control_flow(view: &CfgView) -> String {
         let ways = ways(index, block);
         format!("{mark} {:width$}  {ways:middle$}  {here}", label(block)).trim_end().to_string() + "\n"
     };
-    format!("{}\n", view.function) + &view.blocks.iter().enumerate().map(row).collect::<String>()
+    let counted = view.blocks.iter().any(|block| block.counts.is_some());
+    let head = if counted { "  (in brackets the lanes that have gone each way)" } else { "" };
+    format!("{}{head}\n", view.function) + &view.blocks.iter().enumerate().map(row).collect::<String>()
 }
 
 /// Rows of memory: `0x7f2000000000 <x>:  1  1.5  2  2.5`.

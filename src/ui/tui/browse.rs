@@ -18,6 +18,7 @@ use super::{Desk, signals};
 use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::Pace;
 use crate::ui::console::{Flow, Front};
+use crate::ui::repl::editor::BLOCK;
 use crate::ui::{repl, text};
 
 /// Longest wait before the size of the terminal is looked at.
@@ -55,45 +56,27 @@ pub fn browse(desk: &Arc<Desk>, prompt: &Prompt, color: bool) -> io::Result<bool
 
 impl Browser<'_> {
     fn turn_to(&self, usage: Use) -> io::Result<()> {
-        let console = self.desk.console();
+        let session = self.desk.session();
         let mut stage = self.desk.stage();
         stage.terminal.set_use(usage)?;
-        stage.lay_out(Some(console.session()))?;
+        stage.lay_out(&session)?;
         if usage == Use::Browse { stage.terminal.set_status(KEYS) } else { Ok(()) }
     }
 
     /// Waits for a key or a click, and does what it says.
     fn turn(&mut self) -> io::Result<Next> {
-        let typed = self.typed.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-        if let Some(press) = typed {
-            return self.key(press);
-        }
-        if !event::poll(PATIENCE)? {
-            if self.desk.stage().terminal.is_stale() {
-                self.desk.stage().lay_out(Some(self.desk.console().session()))?;
-            }
-            return Ok(Next::Browse);
-        }
-        match event::read()? {
-            Event::Key(key) if key.kind != KeyEventKind::Release => keys::pressed(key).map_or(Ok(Next::Browse), |press| self.key(press)),
-            Event::Mouse(mouse) => self.mouse(mouse),
-            Event::Resize(..) => self.draw(),
-            _ => Ok(Next::Browse),
+        match input(self.desk, &self.typed)? {
+            Some(Input::Key(press)) => self.key(press),
+            Some(Input::Mouse(mouse)) => self.mouse(mouse),
+            None => Ok(Next::Browse),
         }
     }
 
     fn key(&mut self, press: KeyPress) -> io::Result<Next> {
-        let is_typing = self.desk.stage().screen.is_typing();
         if press == BROWSE || press == keys::control('c') {
             return Ok(Next::Back);
         }
-        if press == keys::control('z') {
-            let console = self.desk.console();
-            let mut stage = self.desk.stage();
-            signals::suspend(&mut stage.terminal, signals::Pasting::Plain)?;
-            stage.lay_out(Some(console.session()))?;
-            return Ok(Next::Browse);
-        }
+        let is_typing = self.desk.stage().screen.is_typing();
         let answer = self.desk.stage().screen.key(press);
         match answer {
             Answer::Ignored if !is_typing && is_way_back(press) => Ok(Next::Back),
@@ -114,19 +97,15 @@ impl Browser<'_> {
 
     fn follow(&mut self, answer: Answer) -> io::Result<Next> {
         match answer {
-            Answer::Command(line) => self.execute(&line),
-            Answer::Changed => self.draw(),
-            Answer::Ignored => Ok(Next::Browse),
+            Answer::Command(line) => return self.execute(&line),
+            Answer::Changed => draw(self.desk)?,
+            Answer::Ignored => {}
         }
-    }
-
-    fn draw(&self) -> io::Result<Next> {
-        self.desk.stage().draw(self.desk.console().session())?;
         Ok(Next::Browse)
     }
 
     fn execute(&mut self, line: &str) -> io::Result<Next> {
-        let line_start = repl::prompt(self.desk.console().session());
+        let line_start = repl::prompt(&self.desk.session());
         self.desk.stage().say(&format!("{line_start}{line}"))?;
         let flow = self.desk.console().line(line, &mut Asking { desk: self.desk, typed: &self.typed }, &mut Said::new(self.desk))?;
         match flow {
@@ -135,7 +114,8 @@ impl Browser<'_> {
             Flow::On => {}
         }
         self.desk.stage().terminal.set_status(KEYS)?;
-        self.draw()
+        draw(self.desk)?;
+        Ok(Next::Browse)
     }
 }
 
@@ -144,25 +124,85 @@ fn is_way_back(press: KeyPress) -> bool {
     [Key::Char('q'), Key::Named(Named::Escape)].map(KeyPress::plain).contains(&press)
 }
 
+fn draw(desk: &Desk) -> io::Result<()> {
+    let session = desk.session();
+    desk.stage().draw(&session)
+}
+
+/// What the user did.
+enum Input {
+    Key(KeyPress),
+    Mouse(MouseEvent),
+}
+
+/// Waits for the user, for a moment. A terminal of another size is laid out anew meanwhile; Ctrl-Z gives it back for as long as it takes.
+fn input(desk: &Desk, typed: &TypeAhead) -> io::Result<Option<Input>> {
+    let earlier = typed.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let press = match earlier {
+        Some(press) => Some(press),
+        None if event::poll(PATIENCE)? => match event::read()? {
+            Event::Key(key) if key.kind != KeyEventKind::Release => keys::pressed(key),
+            Event::Mouse(mouse) => return Ok(Some(Input::Mouse(mouse))),
+            _ => None,
+        },
+        None => None,
+    };
+    if press == Some(keys::control('z')) {
+        let session = desk.session();
+        let mut stage = desk.stage();
+        signals::suspend(&mut stage.terminal, signals::Pasting::Plain)?;
+        stage.lay_out(&session)?;
+        return Ok(None);
+    }
+    if desk.stage().terminal.is_stale() {
+        draw(desk)?;
+    }
+    Ok(press.map(Input::Key))
+}
+
 /// Asks in the last row.
 struct Asking<'a> {
     desk: &'a Arc<Desk>,
     typed: &'a TypeAhead,
 }
 
+impl Asking<'_> {
+    /// Shows a text in the last row, and waits for a key.
+    fn key(&mut self, shown: &str) -> io::Result<KeyPress> {
+        self.desk.stage().terminal.set_status(shown)?;
+        loop {
+            if let Some(Input::Key(press)) = input(self.desk, self.typed)? {
+                return Ok(press);
+            }
+        }
+    }
+}
+
 impl Front for Asking<'_> {
-    fn more(&mut self, _: &str, _: &mut dyn Write) -> io::Result<Option<String>> {
-        Ok(None)
+    fn more(&mut self, prompt: &str, _: &mut dyn Write) -> io::Result<Option<String>> {
+        let mut line = String::new();
+        loop {
+            let press = self.key(&format!(" {prompt}{line}_   ({BLOCK})"))?;
+            match press.key {
+                Key::Named(Named::Enter) => break,
+                Key::Named(Named::Backspace) => drop(line.pop()),
+                Key::Named(Named::Escape) => return Ok(None),
+                _ if press == keys::control('c') => return Ok(None),
+                Key::Char(c) if !press.control && !press.alt => line.push(c),
+                _ => {}
+            }
+        }
+        self.desk.stage().say(&format!("{prompt}{line}"))?;
+        Ok(Some(line))
     }
 
     fn confirm(&mut self, question: &str, _: &mut dyn Write) -> io::Result<Option<bool>> {
-        self.desk.stage().terminal.set_status(&format!(" {question}; go on? (y or n)"))?;
         loop {
-            let Event::Key(key) = event::read()? else { continue };
-            match keys::pressed(key).map(|press| press.key) {
-                Some(Key::Char('y')) => return Ok(Some(true)),
-                Some(Key::Char('n' | 'q') | Key::Named(Named::Escape)) => return Ok(Some(false)),
-                Some(_) if keys::pressed(key) == Some(keys::control('c')) => return Ok(Some(false)),
+            let press = self.key(&format!(" (y or n) {question}; go on?"))?;
+            match press.key {
+                Key::Char('y') => return Ok(Some(true)),
+                Key::Char('n' | 'q') | Key::Named(Named::Escape) => return Ok(Some(false)),
+                _ if press == keys::control('c') => return Ok(Some(false)),
                 _ => {}
             }
         }

@@ -131,16 +131,20 @@ pub fn fitted(text: &str, columns: usize) -> String {
     if wide <= columns {
         return format!("{text}{}", " ".repeat(columns - wide));
     }
-    let mut kept = String::new();
-    for c in text.chars() {
-        let next = format!("{kept}{c}");
-        if width(&next) >= columns {
-            break;
-        }
-        kept = next;
-    }
-    let missing = columns.saturating_sub(width(&kept) + 1);
-    format!("{kept}…{}", " ".repeat(missing)).chars().take(columns.max(kept.chars().count())).collect()
+    let Some(room) = columns.checked_sub(1) else { return String::new() };
+    let (kept, _) = split_at_column(text, room);
+    let kept = if width(kept) > room { "" } else { kept };
+    format!("{kept}…{}", " ".repeat(room - width(kept)))
+}
+
+/// The longest beginning of `text` that takes at most `columns`, one character at least, and the rest.
+fn split_at_column(text: &str, columns: usize) -> (&str, &str) {
+    let mut taken = 0;
+    let behind = text.char_indices().find(|(at, c)| {
+        taken += width(c.encode_utf8(&mut [0; 4]));
+        taken > columns && *at > 0
+    });
+    text.split_at(behind.map_or(text.len(), |(at, _)| at))
 }
 
 /// `text` in lines of at most `columns`, broken at blanks where there are some; lines that go on stand a little to the right.
@@ -156,13 +160,37 @@ pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
                 lines.push(std::mem::replace(&mut line, indent.clone()));
             }
             line.push_str(word);
-            while width(&line) > columns && line.chars().count() > columns {
-                let rest: String = line.chars().skip(columns).collect();
-                lines.push(line.chars().take(columns).collect());
+            while width(&line) > columns {
+                let (head, rest) = split_at_column(&line, columns);
+                let (head, rest) = (head.to_string(), rest.to_string());
+                lines.push(head);
                 line = rest;
             }
         }
         lines.push(line);
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{fitted, width, wrapped};
+
+    #[test]
+    fn texts_take_the_columns_they_are_given() {
+        for text in ["", "a", "abcdef", "幅幅幅", "a幅b幅"] {
+            for columns in 0..10 {
+                assert_eq!(width(&fitted(text, columns)), columns, "{text} {columns}");
+            }
+        }
+        assert_eq!(fitted("幅幅幅", 4), "幅… ");
+        assert_eq!(fitted("abcdef", 4), "abc…");
+    }
+
+    #[test]
+    fn lines_are_broken_at_blanks_and_by_width() {
+        assert_eq!(wrapped("one two three", 8), ["one two ", "  three"]);
+        assert_eq!(wrapped("幅幅幅", 4), ["幅幅", "幅"]);
+        assert_eq!(wrapped("幅幅", 1), ["幅", "幅", ""]);
+    }
 }

@@ -102,6 +102,8 @@ pub enum Move {
     SearchPrevious,
     /// Sets a breakpoint on the line of the cursor, or deletes the one that is there.
     ToggleBreakpoint,
+    /// Does what there is to do about what the cursor is on.
+    Choose,
     /// Shows this pane alone, or all again.
     Zoom,
     /// A source pane shows the PTX text, or what it was made from.
@@ -154,8 +156,9 @@ impl Move {
             Move::SearchNext => "next match",
             Move::SearchPrevious => "match before",
             Move::ToggleBreakpoint => "breakpoint at the cursor",
+            Move::Choose => "go there, or who wrote it",
             Move::Zoom => "this pane alone, or all",
-            Move::OtherText => "PTX, or what it was made from",
+            Move::OtherText => "PTX, or its source",
             Move::NextLayout => "next layout",
             Move::Help => "these keys",
         }
@@ -243,7 +246,13 @@ impl FromStr for KeyPress {
         let named = NAMED.iter().find(|(name, _)| *name == rest).map(|(_, key)| Key::Named(*key));
         let function = rest.strip_prefix('F').and_then(|number| number.parse().ok()).filter(|number| (1..=24).contains(number)).map(Key::F);
         let key = single.map(Key::Char).or(named).or(function);
-        press.key = key.ok_or_else(|| format!("'{rest}' is no key: a character, F1 to F24, {}", NAMED.map(|(name, _)| name).join(", ")))?;
+        let key = key.ok_or_else(|| format!("'{rest}' is no key: a character, F1 to F24, {}", NAMED.map(|(name, _)| name).join(", ")))?;
+        press.key = match key {
+            Key::Char(c) if press.shift => return Err(format!("Shift makes another character: write that instead of 'Shift+{c}'")),
+            // A terminal sends the same for both letters.
+            Key::Char(c) if press.control => Key::Char(c.to_ascii_lowercase()),
+            key => key,
+        };
         Ok(press)
     }
 }

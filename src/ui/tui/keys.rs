@@ -1,8 +1,11 @@
 //! Keys as the line editor and the terminal's events call them.
 
+use std::collections::BTreeSet;
+
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::keymap::{Key, KeyPress, Named};
+use super::keyboard::{function_key, stand_in};
+use super::keymap::{Key, KeyMap, KeyPress, Named};
 
 /// Named keys, as events call them and as the line editor does.
 const NAMED: &[(Named, KeyCode, rustyline::KeyCode)] = &[
@@ -31,8 +34,11 @@ pub fn pressed(event: KeyEvent) -> Option<KeyPress> {
     };
     press.key = match event.code {
         KeyCode::Char(c) => {
-            press.shift = false;
-            Key::Char(c)
+            let (key, held) = function_key(c).map_or((Key::Char(c), 0), |(number, held)| (Key::F(number), held));
+            press.shift = held & 1 != 0;
+            press.alt |= held & 2 != 0;
+            press.control |= held & 4 != 0;
+            key
         }
         KeyCode::F(number) => Key::F(number),
         KeyCode::BackTab => {
@@ -47,6 +53,9 @@ pub fn pressed(event: KeyEvent) -> Option<KeyPress> {
 /// The key as the line editor calls it.
 pub fn bound(press: KeyPress) -> rustyline::KeyEvent {
     use rustyline::{KeyCode, Modifiers};
+    if let Some(c) = character(press) {
+        return rustyline::KeyEvent(KeyCode::Char(c), Modifiers::NONE);
+    }
     let mut held = Modifiers::NONE;
     for (is_held, modifier) in [(press.shift, Modifiers::SHIFT), (press.control, Modifiers::CTRL), (press.alt, Modifiers::ALT)] {
         held |= if is_held { modifier } else { Modifiers::NONE };
@@ -57,6 +66,17 @@ pub fn bound(press: KeyPress) -> rustyline::KeyEvent {
         Key::Named(named) => NAMED.iter().find(|(name, ..)| *name == named).map_or(KeyCode::Null, |(_, _, code)| *code),
     };
     rustyline::KeyEvent(code, held)
+}
+
+/// The character that stands for a function key with something held down.
+fn character(press: KeyPress) -> Option<char> {
+    let Key::F(number) = press.key else { return None };
+    stand_in(number, u8::from(press.shift) | u8::from(press.alt) << 1 | u8::from(press.control) << 2)
+}
+
+/// The characters that stand for keys of a map.
+pub fn stand_ins(keys: &KeyMap) -> BTreeSet<char> {
+    keys.iter().filter_map(|(press, _)| character(press)).collect()
 }
 
 /// A key with Control held down.

@@ -5,6 +5,8 @@
 //! ([`prompt`]) where panes have to be drawn. Panes are drawn into a buffer of cells; what differs from the buffer before goes out in one
 //! write that leaves the cursor where it was ([`terminal`]), so the editor never notices.
 //!
+//! Keys come through [`keyboard`], which makes those known that the editor does not know.
+//!
 //! | who reads keys | when | where |
 //! | --- | --- | --- |
 //! | the editor | a line is typed; keys of the key map are bound in it | [`prompt`] |
@@ -25,6 +27,7 @@ pub mod screen;
 pub mod theme;
 
 mod browse;
+mod keyboard;
 mod keys;
 mod prompt;
 mod run;
@@ -42,17 +45,20 @@ use self::said::Said;
 use self::screen::Screen;
 use self::stage::Stage;
 use self::terminal::Terminal;
-use super::console::{Console, Flow};
+use super::console::{Console, Flow, locked};
 use super::repl;
 use super::script::Script;
 use super::text;
 use crate::command::says_nothing;
+use crate::debug::session::Session;
 
 /// The session and what is seen of it, for the main thread and for what the editor calls back.
 ///
-/// The console is locked while a line is executed: what is called back then (by a question that a command asks) draws no panes.
+/// The console is locked while a line is executed, the session only while it changes: what is called back while a command asks something
+/// still draws it.
 pub struct Desk {
     console: Mutex<Console>,
+    session: Arc<Mutex<Session>>,
     stage: Mutex<Stage>,
 }
 
@@ -61,9 +67,13 @@ impl Desk {
         self.console.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The console, if no line is being executed.
-    fn idle_console(&self) -> Option<MutexGuard<'_, Console>> {
-        self.console.try_lock().ok()
+    /// Whether a line is being executed, which asks something.
+    fn is_executing(&self) -> bool {
+        self.console.try_lock().is_err()
+    }
+
+    fn session(&self) -> MutexGuard<'_, Session> {
+        locked(&self.session)
     }
 
     fn stage(&self) -> MutexGuard<'_, Stage> {
@@ -88,11 +98,12 @@ pub struct Opening {
 /// # Errors
 /// The terminal cannot be read or written.
 pub fn run(console: Console, opening: Opening) -> io::Result<()> {
-    let held = signals::hold()?;
+    let held = signals::hold(keys::stand_ins(opening.screen.keys()))?;
     let stage = Stage::new(opening.screen, Terminal::open()?);
-    let desk = Arc::new(Desk { console: Mutex::new(console), stage: Mutex::new(stage) });
+    let session = console.shared();
+    let desk = Arc::new(Desk { console: Mutex::new(console), session, stage: Mutex::new(stage) });
     let mut prompt = Prompt::new(Arc::clone(&desk), opening.color)?;
-    desk.stage().enter(desk.console().session())?;
+    desk.stage().enter(&desk.session())?;
     desk.stage().say(&opening.welcome)?;
     let mut app = App { desk, color: opening.color };
     if app.scripts(&mut prompt, opening.scripts)? == Ended::No {
@@ -131,11 +142,8 @@ impl App {
 
     /// Reads a line or a key, and does what it says.
     fn turn(&mut self, prompt: &mut Prompt) -> io::Result<Ended> {
-        let line_start = {
-            let console = self.desk.console();
-            prompt.know(console.session());
-            repl::prompt(console.session())
-        };
+        prompt.know();
+        let line_start = self.line_start();
         match prompt.next(&line_start)? {
             Event::Line(typed) if typed.contains('\n') => self.pasted(prompt, &typed),
             Event::Line(typed) => self.line(prompt, &typed),
@@ -146,10 +154,15 @@ impl App {
         }
     }
 
+    /// What stands before a line.
+    fn line_start(&self) -> String {
+        repl::prompt(&self.desk.session())
+    }
+
     /// Executes lines that were pasted, each shown before its answer.
     fn pasted(&mut self, prompt: &mut Prompt, lines: &str) -> io::Result<Ended> {
         for line in lines.lines() {
-            let line_start = repl::prompt(self.desk.console().session());
+            let line_start = self.line_start();
             self.desk.stage().say(&format!("{line_start}{line}"))?;
             if self.line(prompt, line)? == Ended::Yes {
                 return Ok(Ended::Yes);
@@ -169,20 +182,22 @@ impl App {
     }
 
     fn execute(&mut self, prompt: &mut Prompt, line: &str) -> io::Result<Ended> {
+        #[cfg(debug_assertions)]
+        signals::panic_at(line);
         let flow = self.desk.console().line(line, prompt, &mut Said::new(&self.desk))?;
         self.after(flow)
     }
 
     /// Says why a line was not done, and draws what has become of the session.
     fn after(&mut self, flow: Flow) -> io::Result<Ended> {
-        let console = self.desk.console();
+        let session = self.desk.session();
         let mut stage = self.desk.stage();
         match flow {
             Flow::Quit => return Ok(Ended::Yes),
             Flow::Failed(failed) => stage.say(&text::failed(&failed, self.color))?,
             Flow::On => {}
         }
-        stage.draw(console.session())?;
+        stage.draw(&session)?;
         Ok(Ended::No)
     }
 }

@@ -1,7 +1,8 @@
 //! The line below the panes: the line editor, and what it calls back while it waits for keys.
 //!
-//! Keys of the key map that no line needs are bound in the editor. What only moves panes is drawn at once; what is a command ends the
-//! reading, and the line typed so far is what the next reading begins with.
+//! Keys of the key map that no line needs are bound in the editor. What only moves panes is drawn at once; what is a command, or browsing,
+//! ends the reading, and the line typed so far is what the next reading begins with, the cursor where it was. It has to end: the text
+//! before the line says the focus and the time, and the editor measures it once per reading.
 //!
 //! A terminal that changes its size forgets the scroll region. A thread that compares sizes notices, and pokes the editor with a message
 //! that moves nothing; the editor then draws its line anew, on its own thread, and calls back before it does.
@@ -21,10 +22,11 @@ use super::run::Run;
 use super::screen::Answer;
 use super::signals;
 use super::terminal::{LaidOut, Size};
+use crate::command::complete::KnownNames;
 use crate::command::{CommandError, LayoutRequest};
-use crate::debug::session::{Pace, Session};
+use crate::debug::session::Pace;
 use crate::ui::console::Front;
-use crate::ui::repl::editor::{Around, Line, LineEditor};
+use crate::ui::repl::editor::{Around, BLOCK, Line, LineEditor};
 
 /// Up a row and down again: it makes the editor draw its line.
 const POKE: &str = "\x1b[A\n";
@@ -91,9 +93,12 @@ impl Prompt {
         Ok(Self { desk, editor, surroundings, pressed, typed: TypeAhead::default(), begun: Default::default() })
     }
 
-    /// From now on completes the names that `session` knows.
-    pub fn know(&mut self, session: &Session) {
-        self.editor.know(session);
+    /// From now on completes the names that there are now.
+    pub fn know(&mut self) {
+        let mut names = KnownNames::of(&self.desk.session());
+        names.layouts = self.desk.stage().screen.layouts();
+        names.layouts.push("next".to_string());
+        self.editor.know(names);
     }
 
     /// Writes the lines of this session to the history file.
@@ -147,13 +152,13 @@ impl Prompt {
 
     /// Shows a command as if it had been typed instead of the line that was.
     fn show_command(&mut self, line_start: &str, command: &str) -> io::Result<()> {
-        let console = self.desk.console();
+        let session = self.desk.session();
         let mut stage = self.desk.stage();
         let is_alone = self.begun.0.is_empty() && self.begun.1.is_empty();
         if is_alone && line_start.len() < usize::from(Size::now().columns) {
             stage.terminal.take_back_row()?;
         } else {
-            stage.lay_out(Some(console.session()))?;
+            stage.lay_out(&session)?;
         }
         stage.say(&format!("{line_start}{command}"))
     }
@@ -189,6 +194,9 @@ impl Prompt {
 
 impl Front for Prompt {
     fn more(&mut self, prompt: &str, _: &mut dyn Write) -> io::Result<Option<String>> {
+        if self.editor.begins_block() {
+            self.desk.stage().say(BLOCK)?;
+        }
         match self.read(prompt, ("", ""))? {
             Line::Typed(line) => {
                 self.desk.stage().note(&format!("{prompt}{line}"));
@@ -242,35 +250,35 @@ struct Bound {
 }
 
 impl Bound {
-    /// Ends the reading of the line.
+    /// Ends the reading of the line. What a command asks has to be answered first.
     fn end(&self, event: Event, context: &EventContext<'_>) -> Cmd {
+        if self.desk.is_executing() {
+            return Cmd::Noop;
+        }
         let pressed = Pressed { event, line: context.line().to_string(), cursor: context.pos() };
         *self.pressed.lock().unwrap_or_else(PoisonError::into_inner) = Some(pressed);
         Cmd::AcceptLine
     }
 
     fn act(&self, context: &EventContext<'_>) -> io::Result<Cmd> {
-        let console = self.desk.idle_console();
-        let session = console.as_ref().map(|console| console.session());
+        let session = self.desk.session();
         let mut stage = self.desk.stage();
-        match (&self.act, session) {
-            (Act::LayOut, session) => {
-                stage.lay_out(session)?;
+        match &self.act {
+            Act::LayOut => {
+                stage.lay_out(&session)?;
                 Ok(Cmd::Repaint)
             }
-            (Act::Suspend, session) => {
+            Act::Suspend => {
                 signals::suspend(&mut stage.terminal, signals::Pasting::Marked)?;
-                stage.lay_out(session)?;
+                stage.lay_out(&session)?;
                 Ok(Cmd::Repaint)
             }
-            (Act::Browse, Some(_)) => Ok(self.end(Event::Browse, context)),
-            (Act::Pane(press), Some(session)) => match stage.screen.key(*press) {
+            Act::Browse => Ok(self.end(Event::Browse, context)),
+            Act::Pane(press) => match stage.screen.key(*press) {
                 Answer::Command(line) => Ok(self.end(Event::Key(line), context)),
-                Answer::Changed => stage.draw(session).map(|()| Cmd::Noop),
+                Answer::Changed => stage.draw(&session).map(|()| Cmd::Noop),
                 Answer::Ignored => Ok(Cmd::Noop),
             },
-            // A question has to be answered first.
-            (Act::Browse | Act::Pane(_), None) => Ok(Cmd::Noop),
         }
     }
 }
@@ -285,10 +293,9 @@ impl ConditionalEventHandler for Bound {
 impl Surroundings {
     /// Draws the panes if they are different after `change`.
     fn draw_if(&self, change: impl FnOnce(&Desk) -> bool) {
-        if change(&self.desk)
-            && let Some(console) = self.desk.idle_console()
-        {
-            let _ = self.desk.stage().draw(console.session());
+        if change(&self.desk) {
+            let session = self.desk.session();
+            let _ = self.desk.stage().draw(&session);
         }
     }
 }
@@ -298,8 +305,8 @@ impl Around for Surroundings {
     fn before_drawing(&self, typing: bool) {
         let stale = if typing { self.stale.swap(false, Ordering::SeqCst) } else { self.stale.load(Ordering::SeqCst) };
         if stale {
-            let console = self.desk.idle_console();
-            let _ = self.desk.stage().lay_out(console.as_ref().map(|console| console.session()));
+            let session = self.desk.session();
+            let _ = self.desk.stage().lay_out(&session);
         }
     }
 

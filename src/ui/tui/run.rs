@@ -44,7 +44,7 @@ impl Run {
             } else if press == keys::control('z') {
                 let mut stage = self.desk.stage();
                 signals::suspend(&mut stage.terminal, signals::Pasting::Plain)?;
-                stage.lay_out(Some(session))?;
+                stage.lay_out(session)?;
             } else {
                 self.typed.lock().unwrap_or_else(PoisonError::into_inner).push_back(press);
             }

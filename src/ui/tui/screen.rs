@@ -13,6 +13,7 @@ use super::layout::{Arrangement, Layout, Placed};
 use super::panes::originals::Originals;
 use super::panes::{Look, Pane, Sight};
 use super::theme::{Role, Theme};
+use super::wrap::plain;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
 
@@ -99,6 +100,11 @@ impl Screen {
         Self { originals: Originals::with_folders(folders), ..self }
     }
 
+    /// The names of all layouts.
+    pub fn layouts(&self) -> Vec<String> {
+        self.shelf.names()
+    }
+
     /// What keys do.
     pub fn keys(&self) -> &KeyMap {
         &self.keys
@@ -109,9 +115,9 @@ impl Screen {
         self.typing.is_some()
     }
 
-    /// Adds what was said to the transcript.
+    /// Adds what was said to the transcript, without its colours.
     pub fn say(&mut self, text: &str) {
-        self.transcript.extend(text.lines().map(str::to_string));
+        self.transcript.extend(text.lines().map(plain));
         let surplus = self.transcript.len().saturating_sub(TRANSCRIPT_MAX);
         self.transcript.drain(..surplus);
     }
@@ -129,7 +135,7 @@ impl Screen {
 
     fn forget_places(&mut self) {
         self.sights = vec![Sight::default(); self.layout.panes().len()];
-        self.active = self.layout.panes().iter().position(|pane| **pane == Pane::Source).unwrap_or(0);
+        self.active = self.layout.panes().iter().position(|pane| matches!(pane, Pane::Source { .. })).unwrap_or(0);
         (self.zoomed, self.helping, self.typing) = (false, false, None);
     }
 
@@ -198,6 +204,7 @@ impl Screen {
                 return if passed { Answer::Changed } else { Answer::Ignored };
             }
             Move::ToggleBreakpoint => return self.toggle_breakpoint(),
+            Move::Choose => return self.choose(),
             Move::Search => self.typing = Some(String::new()),
             _ => return self.scroll(movement),
         }
@@ -206,7 +213,8 @@ impl Screen {
 
     /// Turns the active source pane over, or else the first one.
     fn show_other_text(&mut self) -> Answer {
-        let is_source: Vec<bool> = self.layout.panes().iter().map(|pane| matches!(pane, Pane::Source | Pane::Original)).collect();
+        let is_source: Vec<bool> =
+            self.layout.panes().iter().map(|pane| matches!(pane, Pane::Source { .. } | Pane::Original { .. })).collect();
         let active = Some(self.active).filter(|number| is_source.get(*number) == Some(&true));
         let number = active.or_else(|| is_source.iter().position(|is_source| *is_source));
         let Some(sight) = number.and_then(|number| self.sights.get_mut(number)) else { return Answer::Ignored };
@@ -215,6 +223,7 @@ impl Screen {
     }
 
     fn scroll(&mut self, movement: Move) -> Answer {
+        let stride = self.layout.panes().get(self.active).map_or(1, |pane| pane.stride());
         let Some(sight) = self.sights.get_mut(self.active) else { return Answer::Ignored };
         let far = i64::MAX / 4;
         match movement {
@@ -224,8 +233,8 @@ impl Screen {
             Move::PageDown => sight.down = sight.down.saturating_add(sight.page.max(1)),
             Move::Start => sight.down = -far,
             Move::End => sight.down = far,
-            Move::Left => sight.right = sight.right.saturating_sub(4),
-            Move::Right => sight.right = sight.right.saturating_add(4),
+            Move::Left => sight.right = sight.right.saturating_sub(stride),
+            Move::Right => sight.right = sight.right.saturating_add(stride),
             Move::Here => (sight.down, sight.right) = (0, 0),
             Move::SearchNext => sight.step = 1,
             Move::SearchPrevious => sight.step = -1,
@@ -249,6 +258,11 @@ impl Screen {
             Some((location, None)) => Answer::Command(format!("break {location}")),
             None => Answer::Ignored,
         }
+    }
+
+    fn choose(&self) -> Answer {
+        let choice = self.sights.get(self.active).and_then(|sight| sight.choice.clone());
+        choice.map_or(Answer::Ignored, Answer::Command)
     }
 
     /// A key of a text that is typed behind `/`.

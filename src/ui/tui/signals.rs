@@ -1,11 +1,12 @@
 //! The terminal is given back as it was, however the program ends: it leaves, it panics, it is stopped or told to end.
 //!
 //! While the screen is open, the terminal echoes nothing, gathers no lines and makes no signals of keys, between lines too: what is typed
-//! while the kernel runs waits, and Ctrl-C is a key. Line feeds still return the carriage, which the line editor relies on. The editor
-//! goes further while it reads a line and comes back to these modes.
+//! while the kernel runs waits, and Ctrl-C is a key. Line feeds still return the carriage, which the line editor relies on. What the editor
+//! changes while it reads a line concerns the pseudo-terminal that keys come through ([`keyboard`]).
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -14,10 +15,11 @@ use signal_hook::consts::{SIGHUP, SIGTERM, SIGTSTP};
 use signal_hook::iterator::Signals;
 use signal_hook::low_level;
 
+use super::keyboard;
 use super::terminal::{self, Terminal};
 
-/// The modes of the terminal before the screen was opened.
-static BEFORE: OnceLock<Termios> = OnceLock::new();
+/// The terminal, and its modes before the screen was opened.
+static BEFORE: OnceLock<(OwnedFd, Termios)> = OnceLock::new();
 /// Whether the terminal is not as it was.
 static HELD: AtomicBool = AtomicBool::new(false);
 
@@ -31,11 +33,12 @@ impl Drop for Held {
     }
 }
 
-/// Takes the terminal for the screen.
-pub fn hold() -> io::Result<Held> {
+/// Takes the terminal for the screen. Standard input is what [`keyboard`] makes of its keys.
+pub fn hold(wanted: BTreeSet<char>) -> io::Result<Held> {
     let before = termios::tcgetattr(io::stdin())?;
-    HELD.store(true, Ordering::SeqCst);
-    set_modes(&screen_modes(BEFORE.get_or_init(|| before)))?;
+    let terminal = keyboard::divert(&screen_modes(&before), wanted)?;
+    HELD.store(BEFORE.set((terminal, before)).is_ok(), Ordering::SeqCst);
+    set_modes(screen_modes)?;
     restore_on_panic();
     restore_on_signals()?;
     Ok(Held)
@@ -50,8 +53,10 @@ fn screen_modes(before: &Termios) -> Termios {
     modes
 }
 
-fn set_modes(modes: &Termios) -> io::Result<()> {
-    Ok(termios::tcsetattr(io::stdin(), OptionalActions::Drain, modes)?)
+/// Gives the terminal modes that are made from those it had before.
+fn set_modes(modes: impl Fn(&Termios) -> Termios) -> io::Result<()> {
+    let Some((terminal, before)) = BEFORE.get() else { return Ok(()) };
+    Ok(termios::tcsetattr(terminal, OptionalActions::Drain, &modes(before))?)
 }
 
 /// Gives the terminal back. What cannot be written or set any more is no reason to complain.
@@ -62,9 +67,7 @@ fn restore() {
     if let Ok(mut out) = terminal::unbuffered(io::stdout().as_fd()) {
         let _ = out.write_all(terminal::GIVE_BACK.as_bytes());
     }
-    if let Some(before) = BEFORE.get() {
-        let _ = set_modes(before);
-    }
+    let _ = set_modes(Termios::clone);
 }
 
 /// The message of a panic comes on the terminal as it was.
@@ -74,6 +77,15 @@ fn restore_on_panic() {
         restore();
         default(panic);
     }));
+}
+
+/// Panics at the line that a test names: nothing else shows what becomes of the terminal then.
+#[cfg(debug_assertions)]
+#[expect(clippy::panic, reason = "it is what is tested")]
+pub fn panic_at(line: &str) {
+    if std::env::var("PTXDBG_PANIC_AT").is_ok_and(|wanted| wanted == line) {
+        panic!("a test wants to see this");
+    }
 }
 
 /// What ends the process from outside ends it as ever, after the terminal was given back.
@@ -99,16 +111,13 @@ pub enum Pasting {
 
 /// Ctrl-Z: gives the terminal back, stops the process, and takes it again when it is continued; everything has to be drawn then.
 pub fn suspend(terminal: &mut Terminal, pasting: Pasting) -> io::Result<()> {
-    let modes = termios::tcgetattr(io::stdin())?;
     if pasting == Pasting::Marked {
         terminal.mark_pasting(false)?;
     }
     terminal.leave()?;
-    if let Some(before) = BEFORE.get() {
-        set_modes(before)?;
-    }
+    set_modes(Termios::clone)?;
     low_level::raise(SIGTSTP)?;
-    set_modes(&modes)?;
+    set_modes(screen_modes)?;
     if pasting == Pasting::Marked {
         terminal.mark_pasting(true)?;
     }

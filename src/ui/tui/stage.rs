@@ -10,6 +10,7 @@ use ratatui::text::Span;
 use super::layout::shelf;
 use super::screen::Screen;
 use super::terminal::Terminal;
+use super::theme::Theme;
 use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::Session;
 
@@ -40,32 +41,31 @@ impl Stage {
     /// Goes to the alternate screen and draws everything.
     pub fn enter(&mut self, session: &Session) -> io::Result<()> {
         self.terminal.enter()?;
-        self.lay_out(Some(session))
+        self.lay_out(session)
     }
 
     /// Draws the panes as the session is now, and everything if the terminal has another size now.
     pub fn draw(&mut self, session: &Session) -> io::Result<()> {
         if self.terminal.is_stale() {
-            return self.lay_out(Some(session));
+            return self.lay_out(session);
         }
-        let panes = self.panes(Some(session));
+        let panes = self.panes(session);
         self.terminal.show(panes)
     }
 
-    /// Draws everything, at the size of the terminal. Without a session the panes are those that were shown, as far as there is room.
-    pub fn lay_out(&mut self, session: Option<&Session>) -> io::Result<()> {
+    /// Draws everything, at the size of the terminal.
+    pub fn lay_out(&mut self, session: &Session) -> io::Result<()> {
         self.terminal.measure();
         let panes = self.panes(session);
         self.terminal.lay_out(panes)
     }
 
-    fn panes(&mut self, session: Option<&Session>) -> Buffer {
+    fn panes(&mut self, session: &Session) -> Buffer {
         let area = self.terminal.panes();
         let mut buffer = Buffer::empty(area);
-        match session {
-            Some(_) if area.is_empty() => {}
-            Some(session) => self.screen.draw(session, area, &mut buffer),
-            None => copy(self.terminal.shown(), &mut buffer),
+        if !area.is_empty() {
+            self.screen.set_theme(Theme::of(session.settings.theme));
+            self.screen.draw(session, area, &mut buffer);
         }
         if let Some(offer) = &self.offer {
             offer.draw(&mut buffer);
@@ -108,15 +108,6 @@ impl Stage {
     /// Takes an offer away; whether there was one.
     pub fn withdraw_any_offer(&mut self) -> bool {
         self.offer.take().is_some()
-    }
-}
-
-/// What lies in both areas.
-fn copy(from: &Buffer, to: &mut Buffer) {
-    for position in from.area.intersection(to.area).positions() {
-        if let (Some(from), Some(to)) = (from.cell(position), to.cell_mut(position)) {
-            *to = from.clone();
-        }
     }
 }
 

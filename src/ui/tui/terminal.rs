@@ -173,11 +173,6 @@ impl Terminal {
         self.size = Size::now();
     }
 
-    /// The panes as they are shown.
-    pub fn shown(&self) -> &Buffer {
-        &self.shown
-    }
-
     /// Writes everything anew. The cursor is then at the beginning of the last row.
     pub fn lay_out(&mut self, panes: Buffer) -> io::Result<()> {
         let top = panes.area.height;

@@ -4,6 +4,8 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use crate::debug::settings::ThemeName;
+
 /// What a piece of the screen is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
@@ -65,6 +67,11 @@ pub const THEMES: [Theme; 3] = [
 ];
 
 impl Theme {
+    /// The theme that a setting names.
+    pub fn of(name: ThemeName) -> Theme {
+        Theme::named(&name.word()).unwrap_or_default()
+    }
+
     /// The theme called `name`.
     pub fn named(name: &str) -> Option<Theme> {
         THEMES.iter().find(|theme| theme.name == name).copied()

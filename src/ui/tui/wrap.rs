@@ -26,6 +26,16 @@ pub fn clean(line: &str) -> String {
     text
 }
 
+/// The line without what would move the cursor and without colours.
+pub fn plain(line: &str) -> String {
+    let mut text = clean(line);
+    while let Some(start) = text.find('\x1b') {
+        let length = color_length(&text[start..]).unwrap_or(1);
+        text.replace_range(start..start + length, "");
+    }
+    text
+}
+
 /// The rows that a line takes; one for an empty line.
 pub fn wrapped(line: &str, columns: usize) -> Vec<String> {
     let mut rows = vec![String::new()];
@@ -78,6 +88,7 @@ mod tests {
         assert_eq!(clean("ab\tc"), "ab      c");
         assert_eq!(clean("\x1b[1mab\tc"), "\x1b[1mab      c");
         assert_eq!(clean("\x1b["), "·[");
+        assert_eq!(plain("\x1b[1;31merror\x1b[0m: \x1b[2Jno"), "error: ·[2Jno");
     }
 
     #[test]

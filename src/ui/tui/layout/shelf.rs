@@ -10,11 +10,13 @@ use crate::debug::{nearest, ron_text};
 pub const SHIPPED: &[(&str, &str)] = &[
     ("default", include_str!("../../../../layouts/default.ron")),
     ("compact", include_str!("../../../../layouts/compact.ron")),
+    ("source", include_str!("../../../../layouts/source.ron")),
     ("divergence", include_str!("../../../../layouts/divergence.ron")),
     ("race", include_str!("../../../../layouts/race.ron")),
     ("async", include_str!("../../../../layouts/async.ron")),
     ("memory", include_str!("../../../../layouts/memory.ron")),
     ("tensor", include_str!("../../../../layouts/tensor.ron")),
+    ("tour", include_str!("../../../../layouts/tour.ron")),
 ];
 
 /// What `layout` and `save layout` are asked to do.

@@ -1,9 +1,10 @@
 //! The control-flow pane: the focused function as a graph, with the lanes that stand in each block; a list where there is no room.
 //!
 //! Boxes hold a block's label and lines. Edges go down; an edge that goes back to a loop's head goes up on the left, with `▲` on its way.
+//! The number at an edge's end says how many lanes have taken it.
 
-use super::{Look, Sight, more};
-use crate::debug::view::{BlockView, CfgView, Drawing, Point, Size, control_flow, lay_out};
+use super::{Look, Sight, more, short};
+use crate::debug::view::{BlockView, CfgView, Drawing, DrawnEdge, Point, Size, control_flow, lay_out};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
@@ -59,16 +60,30 @@ fn size(block: &BlockView, shape: Shape) -> Size {
     }
 }
 
-/// `$L__BB0_2 32-35`
+/// `↻ BB0_2 32-35`; `⋈` before a block where ways meet again.
 fn label(block: &BlockView) -> String {
     let lines = if block.lines.0 == block.lines.1 { block.lines.0.to_string() } else { format!("{}-{}", block.lines.0, block.lines.1) };
-    let name = if width(&block.name) > NAME_MAX { fitted(&block.name, NAME_MAX) } else { block.name.clone() };
+    let name = short_name(block);
+    let name = if width(name) > NAME_MAX { fitted(name, NAME_MAX) } else { name.to_string() };
     let head = if block.loop_header { "↻ " } else { "" };
-    format!("{head}{name} {lines}")
+    let joins = if block.joins { "⋈ " } else { "" };
+    format!("{head}{joins}{name} {lines}")
 }
 
-/// `▶ 11 lanes +64`: lanes of the focused warp, and threads of others.
+/// `BB0_2`: what compilers put before every label says nothing.
+fn short_name(block: &BlockView) -> &str {
+    block.name.strip_prefix("$L__").unwrap_or(&block.name)
+}
+
+/// `▶ 11 lanes +64`: lanes of the focused warp, and threads of others; `⋈ 11+21` where groups of the warp will stand together again.
 fn crowd(block: &BlockView) -> String {
+    let meets: Vec<String> = block.meets.iter().map(u32::to_string).collect();
+    let meets = if meets.is_empty() { String::new() } else { format!("⋈ {}", meets.join("+")) };
+    let parts = [standing(block), meets];
+    parts.iter().filter(|part| !part.is_empty()).map(String::as_str).collect::<Vec<_>>().join(" ")
+}
+
+fn standing(block: &BlockView) -> String {
     let own = block.lanes.count_ones();
     let others = block.threads - own;
     let mark = if block.focused { "▶ " } else { "" };
@@ -112,6 +127,9 @@ fn graph(look: &Look<'_>, (view, drawing, shape): (&CfgView, &Drawing, Shape), s
         if let Some(last) = edge.way.last() {
             put(*last, "▼", Role::Rule);
         }
+        if let Some((point, count)) = count_place(view, edge, &lines) {
+            put(point, &count, Role::Number);
+        }
         if let Some(middle) = edge.way.windows(2).find(|pair| edge.back && pair[1].y < pair[0].y) {
             put(Point { x: middle[0].x, y: usize::midpoint(middle[0].y, middle[1].y) }, "▲", Role::Changed);
         }
@@ -123,6 +141,23 @@ fn graph(look: &Look<'_>, (view, drawing, shape): (&CfgView, &Drawing, Shape), s
     for (x, y) in ports.filter_map(|first| at(first.x, left).zip(at(first.y.saturating_sub(1), top))) {
         canvas.text(x, y, "┬", Role::Rule);
     }
+}
+
+/// How many lanes have taken an edge, and where that is written: beside its arrow, where no other edge runs.
+fn count_place(view: &CfgView, edge: &DrawnEdge, lines: &Lines) -> Option<(Point, String)> {
+    let count = taken(view.blocks.get(edge.from)?, edge.to)?;
+    let (last, wide) = (edge.way.last()?, count.len());
+    let behind = (last.x + 1, last.x + 1..last.x + wide + 2);
+    let before = last.x.checked_sub(wide + 1).map(|start| (start + 1, start..last.x));
+    let mut places = std::iter::once(behind).chain(before);
+    let (x, _) = places.find(|(_, cells)| cells.clone().all(|x| lines.is_free(x, last.y)))?;
+    Some((Point { x, y: last.y }, count))
+}
+
+/// Lanes that have gone from a block straight to another, if they are counted.
+fn taken(block: &BlockView, to: usize) -> Option<String> {
+    let way = block.successors.iter().position(|successor| *successor == to)?;
+    block.counts.as_ref()?.taken.get(way).map(|lanes| short(*lanes))
 }
 
 /// The first cell in sight along one direction: all of it in the middle if there is room, or else the focus in the middle; moved by what
@@ -221,6 +256,12 @@ impl Lines {
         }
     }
 
+    /// Whether no line runs through a cell that is in sight.
+    fn is_free(&self, x: usize, y: usize) -> bool {
+        let place = at(x, self.start.0).zip(at(y, self.start.1)).filter(|(x, y)| *x < self.width && *y < self.height);
+        place.is_some_and(|(x, y)| self.sides[y * self.width + x] == 0)
+    }
+
     fn draw(&self, canvas: &mut Canvas<'_>) {
         for (index, sides) in self.sides.iter().enumerate().filter(|(_, sides)| **sides != 0) {
             canvas.text(index % self.width, index / self.width, GLYPHS[usize::from(*sides) & 15], Role::Rule);
@@ -240,8 +281,9 @@ fn list(look: &Look<'_>, view: &CfgView, sight: &mut Sight, canvas: &mut Canvas<
         canvas.text(0, y, if block.focused { "▶" } else { " " }, Role::Lanes);
         let x = canvas.text(1, y, &fitted(&indented(block), names), Role::Name);
         let target = |to: &usize| {
-            let name = view.blocks.get(*to).map_or("?", |block| block.name.as_str());
-            if *to <= index { format!("↑{name}") } else { name.to_string() }
+            let name = view.blocks.get(*to).map_or("?", short_name);
+            let count = taken(block, *to).map_or(String::new(), |count| format!(" {count}"));
+            format!("{}{name}{count}", if *to <= index { "↑" } else { "" })
         };
         let targets: Vec<String> = block.successors.iter().map(target).collect();
         let x = canvas.text(x + 1, y, &fitted(crowd(block).trim_start_matches("▶ "), crowds), Role::Lanes);

@@ -1,46 +1,91 @@
-//! The memory pane: variables and buffers of a space, element by element; what differs from the stop before has a `*` before it.
+//! The memory pane: variables and buffers of a space as elements, as bytes, or as rows of a tile; what differs from the stop before has
+//! a `*` before it.
 //!
-//! Only elements in sight are read. A click on one asks who wrote it last.
+//! Only what is in sight is read. The cursor stands on an element: choosing it, or a click on another, asks who wrote it last.
+
+use serde::{Deserialize, Serialize};
 
 use super::{Look, Sight, more};
 use crate::debug::scene::Scene;
-use crate::debug::view::{MemoryObject, MemorySpace, elements, memory_objects};
+use crate::debug::view::{MemoryObject, MemorySpace, bytes, elements, memory_objects};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
 /// Columns of an index.
 const INDEX: usize = 9;
-/// Elements on a row at most.
+/// Columns of a byte in hexadecimal.
+const BYTE: usize = 4;
+/// Elements on a row at most, if rows are no rows of a tile.
 const ROW_MAX: u64 = 16;
 
-/// An object and its rows: one that names it, then its elements.
+/// How memory is shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Show {
+    /// Elements of the declared type; those of a matrix in its rows.
+    #[default]
+    Elements,
+    /// Bytes in hexadecimal, with the characters they are.
+    Bytes,
+    /// Elements in rows of so many.
+    Tile(u32),
+}
+
+impl Show {
+    /// Whether it is that of a pane that says nothing.
+    pub fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// An object and its rows: one that names it, then its cells.
 struct Section {
     object: MemoryObject,
+    show: Show,
+    /// Cells on a row.
     per_row: u64,
+    /// Whether its rows are those of a tile: they do not depend on the room.
+    is_tile: bool,
     rows: u64,
 }
 
+/// A row in sight.
+struct Row {
+    /// Where it is drawn.
+    y: usize,
+    /// Its number in its section.
+    number: u64,
+    /// The column of the cursor in all rows.
+    column: u64,
+    /// Whether the cursor is on this one.
+    has_cursor: bool,
+}
+
 /// Draws the pane; its title.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (space, only): (MemorySpace, &str)) -> String {
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (space, only, show): (MemorySpace, &str, Show)) -> String {
     let scene = look.session.scene();
     let search = sight.search.clone();
     let is_wanted = |object: &MemoryObject| object.name.contains(only) && object.name.to_lowercase().contains(&search);
     let room = canvas.width().saturating_sub(INDEX + 1);
     let objects = memory_objects(&scene, space).into_iter().filter(is_wanted);
-    let sections: Vec<Section> = objects.map(|object| section(object, room)).collect();
-    let total: u64 = sections.iter().map(|section| section.rows).sum();
-    let window = sight.window(usize::try_from(total).unwrap_or(usize::MAX), canvas.height());
+    let sections: Vec<Section> = objects.map(|object| Section::new(object, show, room)).collect();
+    let total = usize::try_from(sections.iter().map(|section| section.rows).sum::<u64>()).unwrap_or(usize::MAX);
+    let (window, cursor) = sight.around(0, total, canvas.height());
+    let at = chosen(&sections, cursor as u64, sight).filter(|_| look.active);
+    let column = sight.right.unsigned_abs();
     let mut first = 0;
     for section in &sections {
-        let end = first + section.rows;
-        for row in (window.start as u64).max(first)..(window.end as u64).min(end) {
+        let (start, end) = (first, first + section.rows);
+        first = end;
+        for row in (window.start as u64).max(start)..(window.end as u64).min(end) {
             let y = (row - window.start as u64) as usize;
-            match (row - first).checked_sub(1) {
+            match (row - start).checked_sub(1) {
                 None => head(canvas, y, &section.object),
-                Some(row) => values(look, &scene, canvas, (y, row), section),
+                Some(number) => {
+                    let has_cursor = look.active && row == cursor as u64;
+                    section.draw(look, &scene, canvas, &Row { y, number, column, has_cursor });
+                }
             }
         }
-        first = end;
     }
     if sections.is_empty() {
         canvas.say(&match only.is_empty() && search.is_empty() {
@@ -49,21 +94,116 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (space,
         });
     }
     let filter = if only.is_empty() && search.is_empty() { String::new() } else { format!(" · only {only}{search}") };
-    format!("{} memory{filter}{}", space.word(), more(&window, usize::try_from(total).unwrap_or(usize::MAX)))
+    let at = at.map_or(String::new(), |name| format!(" · {name}"));
+    format!("{} memory{filter}{at}{}", space.word(), more(&window, total))
 }
 
-/// Rows of as many elements as fit: a power of two, or the innermost extent of a matrix.
-fn section(object: MemoryObject, room: usize) -> Section {
-    let fits = (room / cell(&object)).max(1) as u64;
-    let power = (1 << fits.ilog2()).min(ROW_MAX);
-    let inner = object.shape.last().copied().filter(|inner| object.shape.len() > 1 && *inner <= fits.min(ROW_MAX));
-    let per_row = inner.unwrap_or(power).max(1);
-    // A row never holds the end of one row of a matrix and the beginning of the next.
-    let rows = match object.shape.last() {
-        Some(inner) if object.shape.len() > 1 => object.elements / (*inner).max(1) * inner.div_ceil(per_row),
-        _ => object.elements.div_ceil(per_row),
-    };
-    Section { object, per_row, rows: rows + 1 }
+/// The name of the element in row `cursor`, which choosing asks about; its column is kept among those that the row has.
+fn chosen(sections: &[Section], cursor: u64, sight: &mut Sight) -> Option<String> {
+    sight.right = sight.right.max(0);
+    sight.choice = None;
+    let mut first = 0;
+    let (section, row) = sections.iter().find_map(|section| {
+        first += section.rows;
+        (cursor < first).then(|| (section, cursor + section.rows - first))
+    })?;
+    let start = row.checked_sub(1)? * section.per_row;
+    let count = section.cells().saturating_sub(start).min(section.per_row);
+    sight.right = sight.right.min(i64::try_from(count).unwrap_or(i64::MAX) - 1).max(0);
+    let name = section.name(start + sight.right.unsigned_abs());
+    sight.choice = Some(format!("last {name}"));
+    Some(name)
+}
+
+fn head(canvas: &mut Canvas<'_>, y: usize, object: &MemoryObject) {
+    let x = canvas.text(1, y, &object.name, Role::Name);
+    canvas.text(x + 2, y, &format!("{}  {:#x}", object.type_name(), object.address), Role::Dim);
+}
+
+impl Section {
+    fn new(object: MemoryObject, show: Show, room: usize) -> Self {
+        let is_matrix = object.shape.len() > 1;
+        let fits = |wide: usize, most: u64| 1 << ((room / wide).max(1) as u64).min(most).ilog2();
+        let (per_row, is_tile) = match show {
+            Show::Tile(columns) => (u64::from(columns), true),
+            Show::Elements if is_matrix => (object.shape.last().copied().unwrap_or(1), true),
+            Show::Elements => (fits(cell(&object), ROW_MAX), false),
+            // A cell, and the character behind all of them.
+            Show::Bytes => (fits(BYTE + 1, ROW_MAX), false),
+        };
+        let per_row = per_row.max(1);
+        let mut section = Self { object, show, per_row, is_tile, rows: 0 };
+        section.rows = section.cells().div_ceil(per_row) + 1;
+        section
+    }
+
+    /// Cells of the whole object.
+    fn cells(&self) -> u64 {
+        self.object.elements.saturating_mul(if self.show == Show::Bytes { self.size() } else { 1 })
+    }
+
+    fn size(&self) -> u64 {
+        u64::from(self.object.ty.bytes().max(1))
+    }
+
+    /// What an expression calls the element of a cell.
+    fn name(&self, cell: u64) -> String {
+        self.object.element_name(if self.show == Show::Bytes { cell / self.size() } else { cell })
+    }
+
+    /// What stands in cells, now or in an earlier scene.
+    fn texts(&self, scene: &Scene<'_>, cells: std::ops::Range<u64>) -> Vec<String> {
+        match self.show {
+            Show::Bytes => bytes(scene, &self.object, cells).iter().map(|byte| format!("{byte:02x}")).collect(),
+            _ => elements(scene, &self.object, cells),
+        }
+    }
+
+    fn draw(&self, look: &Look<'_>, scene: &Scene<'_>, canvas: &mut Canvas<'_>, row: &Row) {
+        let room = canvas.width().saturating_sub(INDEX + 1);
+        let start = row.number * self.per_row;
+        let wide = self.cell_width(room);
+        // Of a tile the cells that are in sight are those up to the cursor's.
+        let columns = ((room / wide).max(1) as u64).min(self.per_row);
+        let skipped = (row.column.min(self.per_row - 1) + 1).saturating_sub(columns);
+        let range = start + skipped..(start + skipped + columns).min(start + self.per_row).min(self.cells());
+        let now = self.texts(scene, range.clone());
+        let before = look.session.earlier().map(|scene| self.texts(&scene, range.clone())).unwrap_or_default();
+        let name = if self.show == Show::Bytes { format!("+{start:#x}") } else { self.name(start) };
+        let label = name.strip_prefix(&self.object.name).unwrap_or(&name);
+        canvas.text(1, row.y, &fitted(label, INDEX - 1), Role::Dim);
+        for (index, value) in now.iter().enumerate() {
+            let (x, cell) = (INDEX + 1 + index * wide, range.start + index as u64);
+            let changed = before.get(index).is_some_and(|before| before != value);
+            let text = fitted(value, width(value).min(wide - 2));
+            let text = format!("{}{text}", if changed { "*" } else { " " });
+            // A value alone stands where its row begins; those of several rows stand below each other.
+            let text = if self.cells() == 1 { text } else { format!("{text:>wide$}", wide = wide - 1) };
+            canvas.text(x, row.y, &text, if changed { Role::Changed } else { Role::Text });
+            canvas.on_click((x, row.y, wide - 1), Target::Command(format!("last {}", self.name(cell))));
+            if row.has_cursor && row.column == cell - start {
+                canvas.text(x + wide - 1, row.y, "‹", Role::Cursor);
+                canvas.tint_part(x, row.y, wide - 1, Role::Cursor);
+            }
+        }
+        if self.is_tile && range.end < (start + self.per_row).min(self.cells()) {
+            canvas.text(canvas.width().saturating_sub(1), row.y, "…", Role::Dim);
+        }
+        if self.show == Show::Bytes {
+            let x = INDEX + 2 + self.per_row as usize * wide;
+            canvas.text(x, row.y, &characters(&bytes(scene, &self.object, range)), Role::Dim);
+        }
+    }
+
+    /// Columns that a cell takes, the blank behind it among them.
+    fn cell_width(&self, room: usize) -> usize {
+        match self.show {
+            Show::Bytes => BYTE,
+            _ if self.cells() == 1 => room.max(3),
+            _ if self.is_tile => cell(&self.object).min(room.max(3)),
+            _ => (room / self.per_row as usize).clamp(3, cell(&self.object) + 2),
+        }
+    }
 }
 
 /// Columns that an element wants.
@@ -76,28 +216,7 @@ fn cell(object: &MemoryObject) -> usize {
     }
 }
 
-fn head(canvas: &mut Canvas<'_>, y: usize, object: &MemoryObject) {
-    let x = canvas.text(1, y, &object.name, Role::Name);
-    canvas.text(x + 2, y, &format!("{}  {:#x}", object.type_name(), object.address), Role::Dim);
-}
-
-fn values(look: &Look<'_>, scene: &Scene<'_>, canvas: &mut Canvas<'_>, (y, row): (usize, u64), section: &Section) {
-    let Section { object, per_row, .. } = section;
-    let inner = object.shape.last().copied().filter(|_| object.shape.len() > 1).unwrap_or(object.elements).max(1);
-    let pieces = inner.div_ceil(*per_row);
-    let first = row / pieces * inner + row % pieces * per_row;
-    let range = first..(first + per_row).min(row / pieces * inner + inner);
-    let now = elements(scene, object, range.clone());
-    let before = look.session.earlier().map(|scene| elements(&scene, object, range.clone())).unwrap_or_default();
-    let name = object.element_name(first);
-    canvas.text(1, y, &fitted(name.strip_prefix(&object.name).unwrap_or_default(), INDEX - 1), Role::Dim);
-    let wide = (canvas.width().saturating_sub(INDEX + 1) / *per_row as usize).clamp(2, cell(object) + 2);
-    for (index, value) in now.iter().enumerate() {
-        let x = INDEX + 1 + index * wide;
-        let changed = before.get(index).is_some_and(|before| before != value);
-        let value = fitted(value, width(value).min(wide - 2));
-        let text = format!("{:>wide$}", format!("{}{value}", if changed { "*" } else { " " }), wide = wide - 1);
-        canvas.text(x, y, &text, if changed { Role::Changed } else { Role::Text });
-        canvas.on_click((x, y, wide - 1), Target::Command(format!("last {}", object.element_name(first + index as u64))));
-    }
+/// The characters that bytes are; `.` for those that are none.
+fn characters(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| if byte.is_ascii_graphic() || *byte == b' ' { char::from(*byte) } else { '.' }).collect()
 }

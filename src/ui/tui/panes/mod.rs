@@ -4,6 +4,7 @@
 //! its cursor is, what was searched for.
 
 mod cfg;
+mod code;
 mod memory;
 pub mod originals;
 mod prose;
@@ -15,7 +16,9 @@ mod warps;
 
 use serde::{Deserialize, Serialize};
 
+use memory::Show;
 use originals::Originals;
+use registers::Pinned;
 
 use super::canvas::{Canvas, Target};
 use super::keymap::KeyMap;
@@ -28,9 +31,17 @@ use crate::debug::view::MemorySpace;
 #[serde(deny_unknown_fields)]
 pub enum Pane {
     /// The PTX text, and who stands where.
-    Source,
+    Source {
+        /// With how many lanes have executed each line.
+        #[serde(default, skip_serializing_if = "is_false")]
+        counts: bool,
+    },
     /// The text that the PTX was made from, and who stands where.
-    Original,
+    Original {
+        /// With how many lanes have executed each line.
+        #[serde(default, skip_serializing_if = "is_false")]
+        counts: bool,
+    },
     /// The focused function as a graph.
     Cfg,
     /// Registers of the selected frame.
@@ -41,6 +52,12 @@ pub enum Pane {
         /// Only those whose name contains this.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         only: String,
+        /// With the displays above them.
+        #[serde(default, skip_serializing_if = "is_false")]
+        watches: bool,
+        /// With those of the present instruction above them.
+        #[serde(default, skip_serializing_if = "is_false")]
+        operands: bool,
     },
     /// What every warp of the focused block does, and the blocks of the grid.
     Warps,
@@ -54,6 +71,9 @@ pub enum Pane {
         /// Only those whose name contains this.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         only: String,
+        /// As elements, bytes, or rows of a tile.
+        #[serde(default, skip_serializing_if = "Show::is_default")]
+        show: Show,
     },
     /// Calls.
     Stack,
@@ -131,6 +151,8 @@ pub struct Sight {
     pub search: String,
     /// A step to the next place with it, or to the one before, that is to be made.
     pub step: i64,
+    /// The line that is executed when what the cursor is on is chosen.
+    pub choice: Option<String>,
     /// The location of the cursor, for commands, and the breakpoint that is there.
     pub cursor: Option<(String, Option<u32>)>,
     /// A source pane shows the other text: what the PTX was made from instead of the PTX, or the other way round.
@@ -163,6 +185,10 @@ impl Sight {
     }
 }
 
+fn is_false(option: &bool) -> bool {
+    !option
+}
+
 fn signed(number: usize) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX / 2).min(i64::MAX / 2)
 }
@@ -174,24 +200,31 @@ fn unsigned(number: i64) -> usize {
 impl Pane {
     /// Whether it shows by itself where the focused thread stands.
     pub fn follows(&self) -> bool {
-        matches!(self, Pane::Source | Pane::Original | Pane::Cfg)
+        matches!(self, Pane::Source { .. } | Pane::Original { .. } | Pane::Cfg | Pane::Timeline)
+    }
+
+    /// Columns that a key to the left or to the right moves.
+    pub fn stride(&self) -> i64 {
+        if matches!(self, Pane::Memory { .. } | Pane::Registers { .. } | Pane::Timeline) { 1 } else { 4 }
     }
 
     /// Draws the pane; the title that stands above it.
     pub fn draw(&self, look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
         match self {
-            Pane::Source => source::draw(look, sight, canvas, false),
-            Pane::Original => source::draw(look, sight, canvas, true),
+            Pane::Source { counts } => source::draw(look, sight, canvas, (false, *counts)),
+            Pane::Original { counts } => source::draw(look, sight, canvas, (true, *counts)),
             Pane::Cfg => cfg::draw(look, sight, canvas),
-            Pane::Registers { of, only } => registers::draw(look, sight, canvas, (*of, only)),
-            Pane::Memory { of, only } => memory::draw(look, sight, canvas, (*of, only)),
+            Pane::Registers { of, only, watches, operands } => {
+                registers::draw(look, sight, canvas, (*of, only), Pinned { watches: *watches, operands: *operands })
+            }
+            Pane::Memory { of, only, show } => memory::draw(look, sight, canvas, (*of, only, *show)),
             Pane::Warps => warps::draw(look, sight, canvas),
             Pane::Sync => table::sync(look, sight, canvas),
             Pane::Stack => table::stack(look, sight, canvas),
             Pane::Locals => table::locals(look, sight, canvas),
             Pane::Watches => table::watches(look, sight, canvas),
             Pane::Breakpoints => table::breakpoints(look, sight, canvas),
-            Pane::Timeline => timeline::draw(look, canvas),
+            Pane::Timeline => timeline::draw(look, sight, canvas),
             Pane::Console => prose::console(look, sight, canvas),
             Pane::Help => prose::help(look, sight, canvas),
             Pane::Findings => prose::findings(look, sight, canvas),
@@ -217,4 +250,29 @@ impl Canvas<'_> {
 /// What stands at the end of a title where not all rows are in sight.
 fn more(window: &std::ops::Range<usize>, total: usize) -> String {
     if window.len() >= total { String::new() } else { format!(" · {}-{} of {total}", window.start + 1, window.end) }
+}
+
+/// A count in at most four characters: `9999`, `12k`, `1.2M`, `340G`.
+fn short(count: u64) -> String {
+    if count < 10_000 {
+        return count.to_string();
+    }
+    let (mut whole, mut rest, mut units) = (count, 0, ["", "k", "M", "G", "T", "P", "E"].iter());
+    let mut unit = units.next();
+    while whole >= 1000 {
+        (rest, whole, unit) = (whole % 1000, whole / 1000, units.next());
+    }
+    let unit = unit.copied().unwrap_or_default();
+    if whole < 10 { format!("{whole}.{}{unit}", rest / 100) } else { format!("{whole}{unit}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn counts_take_four_characters() {
+        let told = [0, 9999, 10_000, 999_999, 1_299_999, 34_000_000, u64::MAX].map(short);
+        assert_eq!(told, ["0", "9999", "10k", "999k", "1.2M", "34M", "18E"]);
+    }
 }

@@ -1,4 +1,5 @@
-//! The texts that the PTX was made from, found by the names that `.file` gives them.
+//! The texts that the PTX was made from, found by the names that `.file` gives them; or else what comments of the PTX hold of them, as
+//! `nvcc -src-in-ptx` writes it.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,6 +8,9 @@ use crate::base::SourceFile;
 use crate::debug::ron_text::read_text;
 use crate::debug::session::Session;
 use crate::debug::view::{current_line, original_line};
+
+/// Lines behind this one are not taken from comments: a wrong number must not make a text of any length.
+const LINES_MAX: u32 = 1_000_000;
 
 /// Texts that were looked for; none for those that were not found.
 #[derive(Default)]
@@ -30,8 +34,10 @@ impl Originals {
             return;
         }
         let (file, _) = current_line(&scene);
-        let ptx = Path::new(session.program().sources_text.file(file).name());
-        let text = self.places(&name, ptx).into_iter().filter(|path| path.is_file()).find_map(|path| read_text(&path).ok());
+        let ptx = session.program().sources_text.file(file);
+        let places = self.places(&name, Path::new(ptx.name()));
+        let text = places.into_iter().filter(|path| path.is_file()).find_map(|path| read_text(&path).ok());
+        let text = text.or_else(|| embedded(ptx.text(), &name));
         self.texts.insert(name.clone(), text.map(|text| SourceFile::new(name, text)));
     }
 
@@ -47,5 +53,33 @@ impl Originals {
         let folders = beside.iter().chain(&self.folders);
         let inside = folders.flat_map(|folder| [Some(folder.join(name)), name.file_name().map(|last| folder.join(last))]);
         std::iter::once(name.to_path_buf()).chain(inside.flatten()).collect()
+    }
+}
+
+/// The lines of the text called `name` that comments of the PTX hold, `//kernel.cu:12     y[i] = x[i];`; the others are empty.
+fn embedded(ptx: &str, name: &str) -> Option<String> {
+    let short = |name: &str| name.rsplit(['/', '\\']).next().unwrap_or_default().to_string();
+    let line = |line: &str| {
+        let (file, rest) = line.strip_prefix("//")?.split_once(':')?;
+        let (number, text) = rest.split_once(' ').unwrap_or((rest, ""));
+        let number = number.parse().ok().filter(|number| (1..=LINES_MAX).contains(number))?;
+        (!file.is_empty() && short(file) == short(name)).then(|| (number, text.to_string()))
+    };
+    let lines: BTreeMap<u32, String> = ptx.lines().filter_map(line).collect();
+    let (last, _) = lines.last_key_value()?;
+    let text = |number| lines.get(&number).map_or("", String::as_str);
+    Some((1..=*last).map(text).collect::<Vec<_>>().join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::embedded;
+
+    #[test]
+    fn lines_that_comments_hold() {
+        let ptx =
+            "// kernel: one\n//k.cu:2     int i = a ? b : c;\n\t.loc 1 2 0\n//k.cu:4 }\n//k.cu:3\n//other.cu:1 x\n//k.cu:4000000000 y\n";
+        assert_eq!(embedded(ptx, "/src/k.cu").as_deref(), Some("\n    int i = a ? b : c;\n\n}"));
+        assert_eq!(embedded(ptx, "kk.cu"), None);
     }
 }

@@ -7,8 +7,8 @@ use crate::ui::tui::canvas::{Canvas, fitted, width, wrapped};
 use crate::ui::tui::keymap::Action;
 use crate::ui::tui::theme::Role;
 
-/// Columns that a column of keys has at least.
-const KEYS_COLUMN: usize = 40;
+/// Columns of keys at most.
+const KEY_COLUMNS: usize = 3;
 
 /// What was said so far; the end of it, unless the user scrolled up.
 pub fn console(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
@@ -22,7 +22,7 @@ pub fn console(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> S
     let end = lines.len() - usize::try_from(-sight.down).unwrap_or(0);
     let start = end.saturating_sub(height);
     for (y, line) in lines[start..end].iter().enumerate() {
-        let role = if line.starts_with("(ptxdbg)") { Role::Title } else { Role::Text };
+        let role = if line.starts_with("(ptxdbg") { Role::Title } else { Role::Text };
         canvas.text(1, y, line, role);
     }
     if lines.is_empty() {
@@ -37,24 +37,47 @@ fn broken(line: &str, columns: usize) -> Vec<String> {
     if lines.is_empty() { vec![String::new()] } else { lines }
 }
 
-/// The keys and what they do.
+/// The keys and what they do, in as many columns as there is room for.
 pub fn help(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let keys: Vec<(String, String)> = look.keys.by_action().into_iter().map(|(action, keys)| (keys.join(", "), told(action))).collect();
-    let columns = (canvas.width() / KEYS_COLUMN).clamp(1, 3);
-    let lines = keys.len().div_ceil(columns);
+    let columns = |count: usize| keys.chunks(keys.len().div_ceil(count).max(1)).map(KeyColumn::new).collect::<Vec<_>>();
+    let fits = |columns: &Vec<KeyColumn<'_>>| columns.iter().map(KeyColumn::width).sum::<usize>() <= canvas.width();
+    let columns = (1..=KEY_COLUMNS).rev().map(columns).find(fits).unwrap_or_else(|| columns(1));
+    let lines = columns.first().map_or(0, |column| column.keys.len());
     let window = sight.window(lines, canvas.height());
-    let wide = canvas.width() / columns;
-    for column in 0..columns {
-        let own = keys.iter().skip(column * lines).take(lines);
-        let names = own.map(|(key, _)| width(key)).max().unwrap_or(0).min(wide / 2);
-        for (y, line) in window.clone().enumerate() {
-            let Some((key, told)) = keys.get(column * lines + line).filter(|_| line < lines) else { continue };
-            let mut part = canvas.part(column * wide, y, wide, 1);
-            let x = part.text(1, 0, &fitted(key, names), Role::Title);
-            part.text(x + 2, 0, told, Role::Text);
-        }
+    let mut x = 0;
+    for column in &columns {
+        let wide = canvas.width() - x;
+        column.draw(&window, &mut canvas.part(x, 0, wide, window.len()));
+        x = (x + column.width()).min(canvas.width());
     }
     format!("keys{}", if window.len() < lines { more(&window, lines) } else { String::new() })
+}
+
+/// Keys below each other, and what they do beside them.
+struct KeyColumn<'a> {
+    keys: &'a [(String, String)],
+    /// Columns of the keys' names.
+    names: usize,
+}
+
+impl<'a> KeyColumn<'a> {
+    fn new(keys: &'a [(String, String)]) -> Self {
+        Self { keys, names: keys.iter().map(|(key, _)| width(key)).max().unwrap_or(0) }
+    }
+
+    /// Columns it takes: a blank before and behind, and two between.
+    fn width(&self) -> usize {
+        self.names + 4 + self.keys.iter().map(|(_, told)| width(told)).max().unwrap_or(0)
+    }
+
+    fn draw(&self, window: &std::ops::Range<usize>, canvas: &mut Canvas<'_>) {
+        let shown = self.keys.iter().skip(window.start).take(window.len());
+        for (y, (key, told)) in shown.enumerate() {
+            let x = canvas.text(1, y, &fitted(key, self.names), Role::Title);
+            canvas.text(x + 2, y, told, Role::Text);
+        }
+    }
 }
 
 fn told(action: &Action) -> String {

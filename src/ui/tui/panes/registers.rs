@@ -1,61 +1,165 @@
 //! The registers pane: what the focused lane holds, or in a row for each register what all lanes of the warp hold.
 //!
-//! A value that is another than at the stop before has a `*` before it, and tells what it was if there is room.
+//! Above them may stand the displays and the operands of the present instruction, which are pinned. A value that is another than at
+//! the stop before has a `*` before it, and tells what it was if there is room. Choosing a register asks who wrote it last.
 
 use super::{Look, RegistersOf, Sight, more};
-use crate::debug::LaneMask;
+use crate::command::display;
+use crate::debug::scene::Scene;
 use crate::debug::value::{LanesText, Pattern, ValueText};
-use crate::debug::view::{RegisterRow, RegisterWindow, Wanted, register_window};
-use crate::ui::tui::canvas::{Canvas, Span, fitted, width};
+use crate::debug::view::{RegisterRow, Values, register_names, register_rows, statement};
+use crate::debug::{LaneMask, WordKind, words};
+use crate::ui::text;
+use crate::ui::tui::canvas::{Canvas, Span, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
 /// Columns that a column of registers has at least where there are several.
 const COLUMN: usize = 34;
+/// Columns of a floating-point number among those of other lanes.
+const FLOAT_MAX: usize = 9;
+/// Rows of a pane that has a line below what is pinned.
+const RULE_MIN: usize = 8;
+/// What stands where a register was never written.
+const UNDEFINED: &str = "undef";
 /// Columns of a type.
 const TYPE: usize = 6;
 
+/// What stands above the registers.
+#[derive(Clone, Copy)]
+pub struct Pinned {
+    /// The displays.
+    pub watches: bool,
+    /// The registers that the present instruction names.
+    pub operands: bool,
+}
+
 /// Draws the pane; its title.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only): (RegistersOf, &str)) -> String {
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only): (RegistersOf, &str), pinned: Pinned) -> String {
+    let (width, height) = (canvas.width(), canvas.height());
+    // What is pinned leaves half of the rows to what is not.
+    let room = height / 2;
+    let watches = if pinned.watches { draw_watches(look, &mut canvas.part(0, 0, width, room)) } else { 0 };
+    let left = room - watches;
+    let operands = if pinned.operands { draw_operands(look, of, &mut canvas.part(0, watches, width, left)) } else { 0 };
+    let mut rows = watches + operands;
+    if rows > 0 && height >= RULE_MIN {
+        canvas.text(0, rows, &"╌".repeat(width), Role::Rule);
+        rows += 1;
+    }
+    draw_registers(look, sight, &mut canvas.part(0, rows, width, height - rows), (of, only))
+}
+
+/// Draws the displays that have room, a row each; how many rows that are.
+fn draw_watches(look: &Look<'_>, canvas: &mut Canvas<'_>) -> usize {
+    let shown = display::shown(look.session);
+    let before = look.session.earlier().map(|scene| display::shown_at(look.session, &scene)).unwrap_or_default();
+    let rows = shown.len().min(canvas.height());
+    for (y, each) in shown.iter().take(rows).enumerate() {
+        let changed = before.iter().any(|other| other.number == each.number && other.value != each.value);
+        if changed {
+            canvas.text(0, y, "*", Role::Changed);
+        }
+        let role = if changed { Role::Changed } else { Role::Text };
+        let x = canvas.text(1, y, &format!("{}: {} = ", each.number, each.what), Role::Name);
+        match &each.value {
+            Ok(ValueText::Lanes(lanes)) => {
+                let room = canvas.width().saturating_sub(x);
+                canvas.spans(x, y, &lanes_spans(lanes, room, (role, look.session.focus.lane)))
+            }
+            Ok(value) => canvas.text(x, y, &text::value::in_a_line(value), role),
+            Err(error) => canvas.text(x, y, &format!("({error})"), Role::Dim),
+        };
+    }
+    rows
+}
+
+/// Draws the registers that the present instruction names, as far as there is room; how many rows that are.
+fn draw_operands(look: &Look<'_>, of: RegistersOf, canvas: &mut Canvas<'_>) -> usize {
+    let scene = look.session.scene();
+    let Ok(frame) = scene.frame() else { return 0 };
+    let statement = statement(scene.program(), frame.pc);
+    let named = words(&statement).into_iter().filter(|(_, kind)| *kind != WordKind::Opcode);
+    let mut names: Vec<&str> = Vec::new();
+    for name in named.filter_map(|(range, _)| statement.get(range)) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    draw_rows(look, of, &names, canvas)
+}
+
+/// Draws registers of these names below each other, with what differs from the stop before; how many have room.
+fn draw_rows(look: &Look<'_>, of: RegistersOf, names: &[&str], canvas: &mut Canvas<'_>) -> usize {
+    let values = Values { all_lanes: of == RegistersOf::Warp, defined: true, format: None };
+    let rows = |scene: &Scene<'_>| register_rows(scene, names.iter().copied(), values).unwrap_or_default();
+    let (now, before) = (rows(&look.session.scene()), look.session.earlier().map(|scene| rows(&scene)).unwrap_or_default());
+    let shown = now.len().min(canvas.height());
+    let (longest, wide) = (now.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(16), canvas.width());
+    for (y, row) in now.iter().take(shown).enumerate() {
+        let was = before.iter().find(|other| other.name == row.name).filter(|other| other.value != row.value);
+        draw_row(&mut canvas.part(0, y, wide, 1), row, was, (longest, look.session.focus.lane));
+    }
+    shown
+}
+
+fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, only): (RegistersOf, &str)) -> String {
     let scene = look.session.scene();
     let search = sight.search.clone();
-    let name = |name: &str| name.contains(only) && name.to_lowercase().contains(&search);
-    let wanted = Wanted { name: &name, all_lanes: of == RegistersOf::Warp, format: None };
     let focus = scene.focus;
     let title = match of {
         RegistersOf::Lane => format!("registers · lane {}", focus.lane),
         RegistersOf::Warp => format!("registers · warp {}", focus.warp),
     };
-    let columns = if of == RegistersOf::Lane { (canvas.width() / COLUMN).max(1) } else { 1 };
-    // How many there are is known only when they were counted.
-    let rows = |window| register_window(&scene, &wanted, window);
-    let count = match rows(0..0) {
-        Ok(RegisterWindow { count, .. }) => count,
+    let is_wanted = |name: &str| passes(name, only) && (search.is_empty() || name.to_lowercase().contains(&search));
+    let names = match register_names(&scene, is_wanted) {
+        Ok(names) => names,
         Err(error) => {
             canvas.say(&error.to_string());
             return title;
         }
     };
-    let lines = count.div_ceil(columns);
-    let window = sight.window(lines, canvas.height());
-    let wide = canvas.width() / columns;
-    let mut shown = 0..0;
-    for column in 0..columns {
-        let part = column * lines + window.start..(column * lines + window.end).min((column + 1) * lines).min(count);
-        let now = rows(part.clone()).unwrap_or_default().rows;
-        let before = look.session.earlier().and_then(|scene| register_window(&scene, &wanted, part.clone()).ok()).unwrap_or_default().rows;
-        let names = now.iter().map(|row| width(&row.name)).max().unwrap_or(0).min(16);
-        shown = if column == 0 { part.clone() } else { shown.start..part.end.max(shown.end) };
-        for (y, row) in now.iter().enumerate() {
-            let mut canvas = canvas.part(column * wide, y, wide - usize::from(column + 1 < columns), 1);
-            let was = before.iter().find(|other| other.name == row.name).filter(|other| other.value != row.value);
-            draw_row(&mut canvas, row, was, (names, focus.lane));
+    let columns = if of == RegistersOf::Lane { (canvas.width() / COLUMN).max(1) } else { 1 };
+    let lines = names.len().div_ceil(columns);
+    let (window, cursor) = sight.around(0, lines, canvas.height());
+    let (wide, height) = (canvas.width() / columns, canvas.height());
+    let chosen = chosen(&names, lines, cursor, sight).filter(|_| look.active);
+    for (column, part) in names.chunks(lines.max(1)).enumerate() {
+        let shown: Vec<&str> = part.iter().skip(window.start).take(window.len()).map(String::as_str).collect();
+        let gap = usize::from(column + 1 < columns);
+        let part = &mut canvas.part(column * wide, 0, wide - gap, height);
+        draw_rows(look, of, &shown, part);
+        for (y, name) in shown.iter().enumerate() {
+            part.on_click((0, y, wide - gap), Target::Command(format!("last {name}")));
+            if chosen == Some(*name) {
+                part.tint(y, Role::Cursor);
+            }
         }
     }
-    let filter = if only.is_empty() && search.is_empty() { String::new() } else { format!(" · only {only}{search}") };
-    if count == 0 {
+    let at = chosen.map_or(String::new(), |name| format!(" · {name}"));
+    let filter = match (only.strip_prefix('!'), search.as_str()) {
+        (None, "") if only.is_empty() => String::new(),
+        (None, search) => format!(" · only {only}{search}"),
+        (Some(unwanted), "") => format!(" · without {unwanted}"),
+        (Some(unwanted), search) => format!(" · only {search} without {unwanted}"),
+    };
+    if names.is_empty() {
         canvas.say("no register here has such a name");
     }
-    format!("{title}{filter}{}", if lines > canvas.height() { more(&window, lines) } else { String::new() })
+    format!("{title}{filter}{at}{}", if lines > canvas.height() { more(&window, lines) } else { String::new() })
+}
+
+/// The register of the cursor, which choosing asks about: in row `cursor`, and in the column that the user moved to.
+fn chosen<'n>(names: &'n [String], lines: usize, cursor: usize, sight: &mut Sight) -> Option<&'n str> {
+    let last = names.len().div_ceil(lines.max(1)).saturating_sub(1);
+    sight.right = sight.right.min(last as i64).max(0);
+    let name = names.get(sight.right.unsigned_abs() as usize * lines + cursor).map(String::as_str);
+    sight.choice = name.map(|name| format!("last {name}"));
+    name
+}
+
+/// Whether a name contains what the option asks for; behind `!`, whether it does not.
+fn passes(name: &str, only: &str) -> bool {
+    only.strip_prefix('!').map_or_else(|| name.contains(only), |unwanted| !name.contains(unwanted))
 }
 
 fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow>, (names, lane): (usize, u32)) {
@@ -67,7 +171,12 @@ fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow
     let role = if was.is_some() { Role::Changed } else { Role::Text };
     match &row.value {
         ValueText::Lanes(lanes) => {
-            canvas.spans(x, 0, &lanes_spans(lanes, canvas.width().saturating_sub(x), (role, lane)));
+            let room = canvas.width().saturating_sub(x);
+            canvas.spans(x, 0, &with_undefined(lanes, row.undefined, room, (role, lane)));
+        }
+        ValueText::Scalar(text) if row.undefined != 0 => {
+            let x = canvas.text(x, 0, UNDEFINED, Role::Bad);
+            canvas.text(x, 0, &format!("  reads as {text}"), Role::Dim);
         }
         ValueText::Scalar(text) => {
             let x = canvas.text(x, 0, text, role);
@@ -79,13 +188,31 @@ fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow
     }
 }
 
+/// What lanes hold, and in how many lanes that have no value it is undefined.
+fn with_undefined(text: &LanesText, undefined: LaneMask, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
+    if undefined == 0 {
+        return lanes_spans(text, room, (role, lane));
+    }
+    if undefined & text.mask == text.mask {
+        return vec![(Role::Bad, UNDEFINED.to_string()), (Role::Dim, "  in all lanes".to_string())];
+    }
+    let told = match undefined.count_ones() {
+        1 => format!("  {UNDEFINED} in 1 lane"),
+        count => format!("  {UNDEFINED} in {count} lanes"),
+    };
+    let mut spans = match text.ty.as_str() {
+        "pred" => predicate_spans(text, undefined, role),
+        _ => lanes_spans(text, room.saturating_sub(width(&told)), (role, lane)),
+    };
+    spans.push((Role::Bad, told));
+    spans
+}
+
 /// What 32 lanes hold, in at most `room` columns: one value, a line, a mask, a few groups, or as many values as fit.
 fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let dim = |text: String| (Role::Dim, text);
     match &text.pattern {
-        _ if text.ty == "pred" => {
-            vec![(role, mask_bar(true_lanes(text), text.mask)), dim(format!(" {} true", true_lanes(text).count_ones()))]
-        }
+        _ if text.ty == "pred" => predicate_spans(text, 0, role),
         Pattern::Uniform(value) => vec![(role, value.clone()), dim("  uniform".to_string())],
         Pattern::Affine { base, stride } => {
             let base = if base == "0" { String::new() } else { format!("{base} + ") };
@@ -104,7 +231,9 @@ fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
 /// Values lane by lane, the focused lane's behind `◆`; the first ones, and the focused one if it is not among them.
 fn mixed_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let lanes: Vec<u32> = (0..32).filter(|lane| text.mask >> lane & 1 == 1).collect();
-    let wide = text.values.iter().map(|value| width(value)).max().unwrap_or(1);
+    // Of floating-point numbers the first digits say enough for more lanes to have room.
+    let most = if text.ty.starts_with('f') { FLOAT_MAX } else { usize::MAX };
+    let wide = text.values.iter().map(|value| width(value)).max().unwrap_or(1).min(most);
     let cells = (room / (wide + 1)).max(1);
     let is_all = cells >= lanes.len();
     let fits = if is_all { lanes.len() } else { cells.saturating_sub(1) };
@@ -114,7 +243,7 @@ fn mixed_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
     for (lane_here, value) in lanes.iter().zip(&text.values).skip(first).take(fits) {
         let is_own = *lane_here == lane;
         let mark = if is_own { "◆" } else { " " };
-        spans.push((if is_own { Role::Lanes } else { role }, format!("{mark}{value:>wide$}")));
+        spans.push((if is_own { Role::Lanes } else { role }, format!("{mark}{:>wide$}", fitted(value, wide.min(width(value))))));
     }
     if !is_all {
         spans.push((Role::Dim, " …".to_string()));
@@ -133,17 +262,15 @@ fn true_lanes(text: &LanesText) -> LaneMask {
     lanes.zip(&text.values).filter(|(_, value)| *value == "true").fold(0, |mask, (lane, _)| mask | 1 << lane)
 }
 
-/// `██··█`: a cell for each lane, blank for those that have no value.
-fn mask_bar(lanes: LaneMask, all: LaneMask) -> String {
-    (0..32)
-        .map(|lane| {
-            if all >> lane & 1 == 0 {
-                ' '
-            } else if lanes >> lane & 1 == 1 {
-                '█'
-            } else {
-                '·'
-            }
-        })
-        .collect()
+/// `██·?█ 3 true`: a cell for each lane, `?` for those for which it is undefined, blank for those that are not here.
+fn predicate_spans(text: &LanesText, undefined: LaneMask, role: Role) -> Vec<Span> {
+    let holds = true_lanes(text);
+    let has = |lanes: LaneMask, lane: u32| lanes >> lane & 1 == 1;
+    let cell = |lane| match () {
+        () if has(undefined, lane) => '?',
+        () if !has(text.mask, lane) => ' ',
+        () if has(holds, lane) => '█',
+        () => '·',
+    };
+    vec![(role, (0..32).map(cell).collect()), (Role::Dim, format!(" {} true", holds.count_ones()))]
 }

@@ -1,22 +1,23 @@
 //! The source pane: the PTX text, or the text it was made from, with breakpoints, and for every line which lanes of the focused warp
 //! and which other warps stand there.
 
-use super::{Look, Sight};
+use super::code::{self, Colouring};
+use super::{Look, Sight, short};
 use crate::base::SourceFile;
+use crate::debug::LaneMask;
 use crate::debug::scene::Scene;
 use crate::debug::view::{CodeText, LineCrowd, crowds, current_line, original_line, ranges};
-use crate::debug::{LaneMask, WordKind, words};
-use crate::ui::tui::canvas::{Canvas, Target, fitted};
+use crate::ui::tui::canvas::{Canvas, Span, Target, fitted};
 use crate::ui::tui::theme::Role;
 
 /// Columns of the lane bar, one a lane.
 const LANES: usize = 32;
 /// Columns that the text gets at least where there is a lane bar.
 const TEXT_MIN: usize = 24;
+/// Columns of how many lanes have executed a line.
+const EXECUTED: usize = 5;
 /// Columns that name the other warps on a line.
 const OTHERS: usize = 7;
-/// Blanks that a tab stands for.
-const TAB: &str = "    ";
 
 /// Which columns there is room for.
 struct Columns {
@@ -26,15 +27,18 @@ struct Columns {
     /// How many lanes instead of which.
     has_count: bool,
     has_others: bool,
+    /// How many lanes have executed each line.
+    has_executed: bool,
 }
 
 impl Columns {
-    fn new(width: usize, lines: u32, is_alone: bool) -> Self {
+    fn new(width: usize, lines: u32, (is_alone, counts): (bool, bool)) -> Self {
         let digits = lines.to_string().len().max(2);
-        let fixed = digits + 4;
+        let has_executed = counts && width >= digits + 4 + EXECUTED + TEXT_MIN;
+        let fixed = digits + 4 + if has_executed { EXECUTED } else { 0 };
         let has_lanes = width >= fixed + LANES + 1 + TEXT_MIN;
         let has_others = !is_alone && width >= fixed + TEXT_MIN + OTHERS + if has_lanes { LANES + 1 } else { 0 };
-        Self { digits, has_lanes, has_count: !has_lanes && width >= fixed + TEXT_MIN, has_others }
+        Self { digits, has_lanes, has_count: !has_lanes && width >= fixed + TEXT_MIN, has_others, has_executed }
     }
 }
 
@@ -46,15 +50,18 @@ struct Shown<'a> {
     here: u32,
 }
 
-/// Draws the pane; its title. `original` is about the text that the PTX was made from.
-pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, original: bool) -> String {
+/// Draws the pane; its title. `original` is about the text that the PTX was made from, `counts` about how many lanes have executed lines.
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (original, counts): (bool, bool)) -> String {
     let scene = look.session.scene();
     let shown = if original == sight.other_text { Ok(ptx(look, &scene)) } else { original_text(look, &scene) };
-    sight.cursor = None;
+    (sight.cursor, sight.choice) = (None, None);
     match shown {
         Ok(shown) => {
-            draw_text(look, &shown, sight, canvas);
-            format!("{} · {}", shown.source.short_name(), thread(look))
+            draw_text(look, &shown, sight, canvas, counts);
+            match original {
+                true => format!("{}:{}", shown.source.short_name(), shown.here),
+                false => format!("{} · {}", shown.source.short_name(), thread(look)),
+            }
         }
         Err(message) => {
             canvas.say(&message);
@@ -76,23 +83,26 @@ fn original_text<'a>(look: &Look<'a>, scene: &Scene<'a>) -> Result<Shown<'a>, St
     Ok(Shown { source, text: CodeText::Original(number), here })
 }
 
-fn draw_text(look: &Look<'_>, shown: &Shown<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) {
+fn draw_text(look: &Look<'_>, shown: &Shown<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, counts: bool) {
     let scene = look.session.scene();
     let Shown { source, text, .. } = *shown;
     let here = shown.here.saturating_sub(1) as usize;
     search(source, here, sight);
     let (window, cursor) = sight.around(here, source.line_count() as usize, canvas.height());
     let first = line_number(window.start);
-    let crowds = crowds(&scene, &look.session.breakpoints, text, first..line_number(window.end));
-    let columns = Columns::new(canvas.width(), source.line_count(), scene.extents().warps() < 2);
+    let crowds = crowds(&scene, &look.session.breakpoints, text, first..line_number(window.end), counts);
+    let columns = Columns::new(canvas.width(), source.line_count(), (scene.extents().warps() < 2, counts));
+    let mut colouring = Colouring::new(source, first, matches!(text, CodeText::Ptx(_)));
     for (y, (number, crowd)) in (first..).zip(&crowds).enumerate() {
         // What is made clickable later wins: lanes, and the gutter.
         canvas.row_target(y, look.number, i64::from(number) - 1 - here as i64);
-        line(canvas, (y, number), (source.line(number), text), crowd, (&columns, scene.focus.lane, sight.right));
+        let coloured = colouring.line(source.line(number));
+        line(canvas, (y, number), &coloured, crowd, (&columns, scene.focus.lane, sight.right));
         let row = number as usize - 1;
         if row == cursor {
             sight.cursor = Some((format!("{}:{number}", source.short_name()), crowd.mark.map(|mark| mark.number)));
             if row != here {
+                sight.choice = Some(format!("advance {}:{number}", source.short_name()));
                 canvas.tint(y, Role::Cursor);
                 canvas.text(1, y, "›", Role::Cursor);
             }
@@ -119,7 +129,7 @@ fn line_number(index: usize) -> u32 {
 fn line(
     canvas: &mut Canvas<'_>,
     (y, number): (usize, u32),
-    (text, kind): (&str, CodeText),
+    text: &[Span],
     crowd: &LineCrowd,
     (columns, lane, right): (&Columns, u32, i64),
 ) {
@@ -131,6 +141,11 @@ fn line(
     }
     let role = if crowd.has_code { Role::Text } else { Role::Dim };
     let mut x = canvas.text(2, y, &format!("{number:>width$} ", width = columns.digits), role);
+    if columns.has_executed {
+        let executed = crowd.executed.map_or(String::new(), short);
+        canvas.text(x, y, &format!("{executed:>4} "), Role::Dim);
+        x += EXECUTED;
+    }
     if columns.has_lanes {
         lane_bar(canvas, (x, y), crowd, lane);
         x += LANES + 1;
@@ -148,13 +163,7 @@ fn line(
     }
     let width = canvas.width().saturating_sub(x);
     let skipped = usize::try_from(right).unwrap_or(0);
-    match kind {
-        CodeText::Ptx(_) => code(&mut canvas.part(x, y, width, 1), text, skipped),
-        CodeText::Original(_) => {
-            let shown: String = text.replace('\t', TAB).chars().skip(skipped).collect();
-            canvas.text(x, y, &shown, Role::Text);
-        }
-    }
+    code::draw(&mut canvas.part(x, y, width, 1), text, skipped);
     if crowd.focused {
         canvas.tint(y, Role::Focused);
     }
@@ -180,33 +189,6 @@ fn lane_bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), crowd: &LineCrowd, 
             canvas.on_click((x + lane as usize, y, 1), Target::Command(format!("lane {lane}")));
         }
     }
-}
-
-/// A line of PTX in colours.
-fn code(canvas: &mut Canvas<'_>, text: &str, skipped: usize) {
-    let role = |kind| match kind {
-        WordKind::Opcode => Role::Opcode,
-        WordKind::Register => Role::Register,
-        WordKind::Name => Role::Name,
-        WordKind::Number => Role::Number,
-        WordKind::Directive => Role::Directive,
-        WordKind::Comment => Role::Comment,
-        WordKind::Sign => Role::Text,
-    };
-    let (mut x, mut end) = (0, 0);
-    let mut left = skipped;
-    let mut put = |canvas: &mut Canvas<'_>, text: &str, role| {
-        let text: String = text.replace('\t', TAB);
-        let shown: String = text.chars().skip(left).collect();
-        left = left.saturating_sub(text.chars().count());
-        x = canvas.text(x, 0, &shown, role);
-    };
-    for (range, kind) in words(text) {
-        put(canvas, text.get(end..range.start).unwrap_or_default(), Role::Text);
-        end = range.end;
-        put(canvas, text.get(range).unwrap_or_default(), role(kind));
-    }
-    put(canvas, text.get(end..).unwrap_or_default(), Role::Text);
 }
 
 /// A click beside a line with code sets a breakpoint there, or deletes the one that is there.

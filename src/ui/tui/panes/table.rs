@@ -1,7 +1,7 @@
 //! Listings of the engine as panes: stack, locals, named barriers, breakpoints, watches.
 
 use super::{Look, Sight, more};
-use crate::command::display::{Shown, shown};
+use crate::command::display::{Shown, shown, shown_at};
 use crate::debug::breakpoints::{BreakpointRow, breakpoint_rows};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::view::{self, Table};
@@ -75,16 +75,18 @@ fn conditions(row: &BreakpointRow) -> String {
     parts.join(", ")
 }
 
-/// The displays. A click takes one back.
+/// The displays; those that are another than at the stop before have a `*` before them.
 pub fn watches(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let displays = shown(look.session);
-    let mut table = Table::new(&[">#", "expression", "value"]);
+    let before = look.session.earlier().map(|scene| shown_at(look.session, &scene)).unwrap_or_default();
+    let mut table = Table::new(&["", ">#", "expression", "value"]);
     for Shown { number, what, value } in &displays {
+        let changed = before.iter().any(|other| other.number == *number && other.value != *value);
         let value = match value {
             Ok(value) => crate::ui::text::value::in_a_line(value),
             Err(error) => format!("({error})"),
         };
-        table.push(false, [number.to_string(), what.clone(), value]);
+        table.push(false, [if changed { "*" } else { "" }.to_string(), number.to_string(), what.clone(), value]);
     }
     let table = table.or_note("nothing is watched: 'display EXPRESSION' adds one");
     format!("watches{}", listing(&table, sight, canvas, &|_| None))

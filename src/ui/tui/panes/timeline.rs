@@ -1,6 +1,7 @@
-//! The timeline: the recorded time as a bar, with the present, marks and stops on it. A click goes to a time.
+//! The timeline: the recorded time as a bar, with the present, marks and stops on it. A click goes to a time,
+//! and so does choosing the one that the cursor was moved to.
 
-use super::Look;
+use super::{Look, Sight};
 use crate::debug::session::Session;
 use crate::debug::timeline::End;
 use crate::ui::text::grouped;
@@ -11,20 +12,32 @@ use crate::ui::tui::theme::Role;
 const BAR_MIN: usize = 12;
 
 /// Draws the pane; its title, which holds the bar where the pane has no rows of its own.
-pub fn draw(look: &Look<'_>, canvas: &mut Canvas<'_>) -> String {
+pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let session = look.session;
-    let (time, recorded) = (session.time(), session.recorded());
-    let told = format!("time {} of {}{}", grouped(time), grouped(recorded), ending(session));
+    let told = format!("time {} of {}{}", grouped(session.time()), grouped(session.recorded()), ending(session));
     if canvas.height() > 0 {
-        draw_bar(session, canvas);
-        return told;
+        let room = canvas.width().saturating_sub(4);
+        let cursor = cursor(session, sight, room);
+        draw_bar(session, cursor.map(|(cell, _)| cell), canvas);
+        return told + &cursor.map_or(String::new(), |(_, time)| format!(" · cursor at {}", grouped(time)));
     }
     let room = canvas.width().saturating_sub(width(&told) + 7);
     if room < BAR_MIN {
         return told;
     }
-    let bar: String = cells(session, room).into_iter().map(|(glyph, _)| glyph).collect();
-    format!("{told} ▕{bar}▏")
+    let cursor = cursor(session, sight, room);
+    let bar: String = cells(session, cursor.map(|(cell, _)| cell), room).into_iter().map(|(glyph, _)| glyph).collect();
+    format!("{told} ▕{bar}▏{}", cursor.map_or(String::new(), |(_, time)| format!(" {}", grouped(time))))
+}
+
+/// The cell that the user moved to, and its time, which choosing goes to; none if the user did not move.
+fn cursor(session: &Session, sight: &mut Sight, room: usize) -> Option<(usize, u64)> {
+    let (now, last) = (cell_of(session, session.time(), room) as i64, room.saturating_sub(1) as i64);
+    let cell = now.saturating_add(sight.right).saturating_add(sight.down).min(last).max(0);
+    (sight.right, sight.down, sight.page) = (cell - now, 0, (last / 10).max(1));
+    let time = time_at(session, usize::try_from(cell).unwrap_or(0), room);
+    sight.choice = (cell != now).then(|| format!("goto {time}"));
+    (cell != now).then_some((usize::try_from(cell).unwrap_or(0), time))
 }
 
 fn ending(session: &Session) -> String {
@@ -36,10 +49,10 @@ fn ending(session: &Session) -> String {
     }
 }
 
-fn draw_bar(session: &Session, canvas: &mut Canvas<'_>) {
+fn draw_bar(session: &Session, cursor: Option<usize>, canvas: &mut Canvas<'_>) {
     let room = canvas.width().saturating_sub(4);
     canvas.text(1, 0, "▕", Role::Dim);
-    for (x, (glyph, role)) in cells(session, room).into_iter().enumerate() {
+    for (x, (glyph, role)) in cells(session, cursor, room).into_iter().enumerate() {
         canvas.text(2 + x, 0, glyph, role);
         let time = time_at(session, x, room);
         canvas.on_click((2 + x, 0, 1), Target::Command(format!("goto {time}")));
@@ -55,8 +68,8 @@ fn draw_bar(session: &Session, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// The bar: `█` before the present, `●` the present, `─` behind it, `▴` marks, `┃` stops, `✖` a fault.
-fn cells(session: &Session, room: usize) -> Vec<(&'static str, Role)> {
+/// The bar: `━` before the present, `●` the present, `─` behind it, `▴` marks, `┃` stops, `✖` a fault, `◇` the cursor.
+fn cells(session: &Session, cursor: Option<usize>, room: usize) -> Vec<(&'static str, Role)> {
     let now = cell_of(session, session.time(), room);
     let mut cells: Vec<_> = (0..room).map(|x| if x < now { ("━", Role::Lanes) } else { ("─", Role::Dim) }).collect();
     let mut put = |time, cell| {
@@ -70,6 +83,9 @@ fn cells(session: &Session, room: usize) -> Vec<(&'static str, Role)> {
         put(session.recorded(), ("✖", Role::Bad));
     }
     put(session.time(), ("●", Role::Lanes));
+    if let Some(place) = cursor.and_then(|cell| cells.get_mut(cell)) {
+        *place = ("◇", Role::Cursor);
+    }
     cells
 }
 

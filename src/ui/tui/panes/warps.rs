@@ -10,7 +10,7 @@ use crate::ui::tui::theme::Role;
 /// Columns of a bar with a cell for each lane.
 const LANES: usize = 32;
 /// Columns that say where lanes stand, at least.
-const PLACE_MIN: usize = 14;
+const PLACE_MIN: usize = 11;
 /// Rows of the map of blocks at most.
 const MAP_ROWS: usize = 4;
 
@@ -68,12 +68,16 @@ fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut 
         let room = canvas.width().saturating_sub(x);
         let at = place(scene.program(), standing.pc);
         let at = short(&at);
-        if room >= LANES + 4 + PLACE_MIN.min(width(at) + 1) {
+        let wanted = 7 + PLACE_MIN.min(width(&at) + 1);
+        if room >= LANES + wanted {
             let runs = if row.warps.contains(&scene.focus.warp) { standing.lanes & next } else { standing.lanes };
             x = bar(canvas, (x, y), row, if standing.state == State::Ready { runs } else { 0 }, (thread.warp, scene.focus.lane));
+        } else if room >= LANES / 2 + wanted {
+            let role = if standing.state == State::Ready { Role::Lanes } else { Role::OtherLanes };
+            x = canvas.text(x, y, &half_bar(standing.lanes), role) + 1;
         }
-        let x = canvas.text(x, y, &format!("{:>2} ", standing.lanes.count_ones()), Role::Text);
-        canvas.text(x, y, at, Role::Name);
+        let x = canvas.text(x, y, &format!("{:>2} at ", standing.lanes.count_ones()), Role::Text);
+        canvas.text(x, y, &at, Role::Name);
         if row.focused {
             canvas.tint(y, Role::Focused);
         }
@@ -81,9 +85,9 @@ fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut 
     more(&window, crew.len())
 }
 
-/// `37 <low+2>` of `file.ptx:37 <low+2>`: the file is that of the source pane.
-fn short(place: &str) -> &str {
-    place.split_once(':').map_or(place, |(_, line)| line)
+/// `37 <BB0_2+2>` of `file.ptx:37 <$L__BB0_2+2>`: the file is that of the source pane, and every label of a compiler begins alike.
+fn short(place: &str) -> String {
+    place.split_once(':').map_or(place, |(_, line)| line).replace("<$L__", "<")
 }
 
 /// `ready`, `split 2`, `at barrier 0`
@@ -115,6 +119,12 @@ fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &CrewRow, next: Lan
         }
     }
     x + LANES + 1
+}
+
+/// A cell for two lanes each: `▌` the first of them stands there, `▐` the second, `█` both.
+fn half_bar(lanes: LaneMask) -> String {
+    let pair = |index: u32| ["·", "▌", "▐", "█"].get((lanes >> (2 * index) & 3) as usize).copied().unwrap_or("·");
+    (0..LANES as u32 / 2).map(pair).collect()
 }
 
 /// `blocks ██▒▒····` with what the cells mean.

@@ -1,0 +1,120 @@
+//! How far a run can be trusted: which of the instructions that it executed are known to do what hardware does, which follow the
+//! manual alone, which only approximate; and whether anything approximated has decided more than a value.
+//!
+//! The interpreter executes one warp-instruction after the other, so all threads agree on the order of all accesses: it is
+//! sequentially consistent, and never shows what the weaker memory model of PTX would allow besides.
+
+mod spread;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::isa::{Trust, trust};
+use crate::machine::Machine;
+use crate::program::{Pc, Program};
+
+pub use spread::Decides;
+
+/// How far a run can be trusted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fidelity {
+    /// The opcodes that were executed: those known to be exact first, then by name.
+    pub opcodes: Vec<OpcodeFidelity>,
+    /// What results of approximate instructions may have decided: the first instruction of each kind.
+    pub decided: Vec<(Decides, String)>,
+}
+
+/// An opcode that was executed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpcodeFidelity {
+    /// As PTX spells it.
+    pub opcode: String,
+    /// How far it can be trusted.
+    pub trust: Trust,
+    /// Where it stands first: `file.ptx:12`.
+    pub place: String,
+}
+
+impl Fidelity {
+    /// Adds what another run comes to.
+    pub fn add(&mut self, other: Fidelity) {
+        for row in other.opcodes {
+            if self.opcodes.iter().all(|own| own.opcode != row.opcode) {
+                self.opcodes.push(row);
+            }
+        }
+        self.opcodes.sort_by(|a, b| rank(a.trust).cmp(&rank(b.trust)).then_with(|| a.opcode.cmp(&b.opcode)));
+        for (decides, place) in other.decided {
+            if self.decided.iter().all(|(own, _)| *own != decides) {
+                self.decided.push((decides, place));
+            }
+        }
+    }
+}
+
+/// The instructions that `machine` has executed since its launch began; none if it keeps no account.
+pub fn executed(machine: &Machine) -> BTreeSet<Pc> {
+    let Some(coverage) = machine.coverage() else { return BTreeSet::new() };
+    let tally = coverage.tally();
+    (0..machine.program().code.len() as u32).map(Pc).filter(|pc| tally.lanes(*pc) > 0).collect()
+}
+
+/// How far a run can be trusted that executed these instructions of `program`.
+pub fn fidelity(program: &Program, executed: &BTreeSet<Pc>) -> Fidelity {
+    let mut first: BTreeMap<String, Pc> = BTreeMap::new();
+    for pc in executed {
+        if let Some((opcode, _)) = spelled(&program.text(*pc)) {
+            first.entry(opcode.to_string()).or_insert(*pc);
+        }
+    }
+    let row = |(opcode, pc): (String, Pc)| OpcodeFidelity { trust: trust(&opcode), place: program.place(pc), opcode };
+    let mut opcodes: Vec<OpcodeFidelity> = first.into_iter().map(row).collect();
+    opcodes.sort_by_key(|row| rank(row.trust));
+    let approximate = |pc: Pc| spelled(&program.text(pc)).is_some_and(|(opcode, _)| trust(opcode) == Trust::Approximate);
+    let sources: BTreeSet<Pc> = executed.iter().copied().filter(|pc| approximate(*pc)).collect();
+    let decided = spread::decided(program, executed, &sources);
+    Fidelity { opcodes, decided: decided.into_iter().map(|(decides, pc)| (decides, program.place(pc))).collect() }
+}
+
+fn rank(trust: Trust) -> u32 {
+    match trust {
+        Trust::Recorded(_) => 0,
+        Trust::Manual => 1,
+        Trust::Approximate => 2,
+    }
+}
+
+/// The opcode of a statement, and the number of its operands; none of what is no instruction.
+pub fn spelled(statement: &str) -> Option<(&str, usize)> {
+    let rest = if statement.starts_with('@') { statement.split_once(' ')?.1.trim_start() } else { statement };
+    let rest = rest.trim_end_matches(';').trim_end();
+    let (opcode, operands) = rest.split_once(' ').unwrap_or((rest, ""));
+    if !opcode.starts_with(|c: char| c.is_ascii_lowercase()) {
+        return None;
+    }
+    let mut depth = 0_usize;
+    let mut commas = 0;
+    for c in operands.chars() {
+        match c {
+            '{' | '[' | '(' => depth += 1,
+            '}' | ']' | ')' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => commas += 1,
+            _ => {}
+        }
+    }
+    Some((opcode, if operands.trim().is_empty() { 0 } else { commas + 1 }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::spelled;
+
+    #[test]
+    fn opcodes_are_read_off_statements() {
+        assert_eq!(spelled("add.s32 %r1, %r2, 3;"), Some(("add.s32", 3)));
+        assert_eq!(spelled("@!%p1 bra L;"), Some(("bra", 1)));
+        assert_eq!(spelled("ld.global.v2.u32 {%r1, %r2}, [%rd1+8];"), Some(("ld.global.v2.u32", 2)));
+        assert_eq!(spelled("ret;"), Some(("ret", 0)));
+        assert_eq!(spelled("}"), None);
+        assert_eq!(spelled(""), None);
+    }
+}

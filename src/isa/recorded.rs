@@ -1,0 +1,58 @@
+//! What is known to be exact: the opcodes that kernels recorded on hardware executed, whose every result agreed bit for bit.
+//!
+//! `recorded.txt` has a line for each: the opcode as PTX spells it, the number of its operands, and the suites, which are the names of
+//! the launch files in `fixtures/hardware`. A test makes it from those files, and fails if it is not up to date.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// An opcode with its recordings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recorded {
+    /// As PTX spells it.
+    pub opcode: &'static str,
+    /// Operands it was recorded with.
+    pub operands: usize,
+    /// The suites that have it.
+    pub suites: Vec<&'static str>,
+}
+
+/// The suite whose results only have to be within a tolerance.
+const APPROXIMATE: &str = "approx";
+
+/// How far the result of an instruction can be trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Trust {
+    /// It is what hardware was recorded to give, by these suites.
+    Recorded(&'static [&'static str]),
+    /// It is what the manual says; no recording has it.
+    Manual,
+    /// It is near what hardware gives, as near as the manual asks for: an approximation whose tables are not modelled.
+    Approximate,
+}
+
+/// How far an instruction with this opcode can be trusted.
+pub fn trust(opcode: &str) -> Trust {
+    match BY_OPCODE.get(opcode) {
+        Some(recorded) if recorded.suites != [APPROXIMATE] => Trust::Recorded(&recorded.suites),
+        _ if opcode.split('.').any(|word| word == "approx" || word == "full") => Trust::Approximate,
+        _ => Trust::Manual,
+    }
+}
+
+/// All opcodes that were recorded, in alphabetical order.
+pub fn recorded() -> &'static [Recorded] {
+    &RECORDED
+}
+
+static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| include_str!("recorded.txt").lines().filter_map(read).collect());
+
+static BY_OPCODE: LazyLock<HashMap<&'static str, &'static Recorded>> =
+    LazyLock::new(|| RECORDED.iter().map(|recorded| (recorded.opcode, recorded)).collect());
+
+/// A line: `add.s32 3 integer memory`.
+fn read(line: &'static str) -> Option<Recorded> {
+    let mut words = line.split(' ');
+    let (opcode, operands) = (words.next()?, words.next()?.parse().ok()?);
+    Some(Recorded { opcode, operands, suites: words.collect() })
+}

@@ -1,0 +1,55 @@
+//! How far a run can be trusted, for people.
+
+use std::collections::BTreeSet;
+
+use crate::debug::Trust;
+use crate::debug::fidelity::{Fidelity, OpcodeFidelity};
+
+/// Opcodes that are named; the rest are counted.
+const NAMED: usize = 6;
+
+/// A line for each degree of trust, and what approximations have decided.
+pub fn fidelity(fidelity: &Fidelity) -> String {
+    let rows = |wanted: fn(&Trust) -> bool| -> Vec<&OpcodeFidelity> { fidelity.opcodes.iter().filter(|row| wanted(&row.trust)).collect() };
+    let recorded = rows(|trust| matches!(trust, Trust::Recorded(_)));
+    let manual = rows(|trust| *trust == Trust::Manual);
+    let approximate = rows(|trust| *trust == Trust::Approximate);
+    let mut text = String::new();
+    if !recorded.is_empty() {
+        text += &format!("bit-exact    {}, as recorded on hardware: {}\n", opcodes(&recorded), suites(&recorded));
+    }
+    if !manual.is_empty() {
+        text += &format!("by manual    {}, not recorded: {}\n", opcodes(&manual), named(&manual));
+    }
+    if !approximate.is_empty() {
+        text += &format!("approximate  {}: {}\n", opcodes(&approximate), named(&approximate));
+        text += &format!("             {}\n", decided(fidelity));
+    }
+    text
+}
+
+fn opcodes(rows: &[&OpcodeFidelity]) -> String {
+    if rows.len() == 1 { "1 opcode".to_string() } else { format!("{} opcodes", rows.len()) }
+}
+
+fn decided(fidelity: &Fidelity) -> String {
+    if fidelity.decided.is_empty() {
+        return "what they computed decided no address, no branch and no synchronization".to_string();
+    }
+    let part = |(decides, place): &(crate::debug::fidelity::Decides, String)| format!("{} ({place})", decides.words());
+    let parts: Vec<String> = fidelity.decided.iter().map(part).collect();
+    format!("what they computed may have decided {}", parts.join(", "))
+}
+
+/// The suites that have them.
+fn suites(rows: &[&OpcodeFidelity]) -> String {
+    let suites = rows.iter().flat_map(|row| if let Trust::Recorded(suites) = row.trust { suites } else { &[] });
+    suites.copied().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+}
+
+fn named(rows: &[&OpcodeFidelity]) -> String {
+    let names = rows.iter().take(NAMED).map(|row| format!("{} ({})", row.opcode, row.place));
+    let more = rows.len().saturating_sub(NAMED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    names.collect::<Vec<_>>().join(", ") + &more
+}

@@ -1,0 +1,133 @@
+//! What is known to be exact: `src/isa/recorded.txt` and `docs/instructions.md` say what the recordings and the table say, and runs
+//! are told how far they can be trusted.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot read its files fails")]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use ptxdbg::debug::fidelity::{Decides, Fidelity, fidelity, spelled};
+use ptxdbg::debug::open::open;
+use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, Trust, verify_case};
+use ptxdbg::isa::table::SECTIONS;
+use ptxdbg::isa::{Decode, Row, match_words, recorded};
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn opened(file: &Path) -> Opened {
+    open(&Request { modules: Vec::new(), launch: LaunchChoice::File(file.to_path_buf()), overrides: Overrides::default() }).unwrap()
+}
+
+/// Compares a file with what it should be, or, when asked to, makes it so.
+fn assert_is(path: &str, text: &str) {
+    let path = root().join(path);
+    if std::env::var_os("PTXDBG_BLESS").is_some() {
+        std::fs::write(&path, text).unwrap();
+    }
+    let held = std::fs::read_to_string(&path).unwrap_or_default();
+    let wrong = held.lines().zip(text.lines()).find(|(held, wanted)| held != wanted);
+    assert!(held == text, "{}: run this test with PTXDBG_BLESS=1 and read the difference; the first: {wrong:?}", path.display());
+}
+
+/// The opcodes, with their numbers of operands, that those kernels of a suite execute all of whose results agree with the recording.
+fn executed(file: &Path) -> BTreeSet<(String, usize)> {
+    let opened = opened(file);
+    let mut pcs = BTreeSet::new();
+    for case in &opened.plan.cases {
+        let report = verify_case(&opened.program, case, &RunOptions::default(), false).unwrap();
+        if report.failures.is_empty() {
+            pcs.extend(report.executed);
+        }
+    }
+    let texts = pcs.into_iter().map(|pc| opened.program.text(pc));
+    texts.filter_map(|text| spelled(&text).map(|(opcode, operands)| (opcode.to_string(), operands))).collect()
+}
+
+#[test]
+fn the_recorded_opcodes_are_those_of_the_suites() {
+    let folder = root().join("fixtures/hardware");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut suites: Vec<PathBuf> = files.filter(|path| path.extension().is_some_and(|end| end == "ron")).collect();
+    suites.sort();
+    let mut opcodes: BTreeMap<String, (usize, Vec<String>)> = BTreeMap::new();
+    for suite in suites {
+        let name = suite.file_stem().unwrap().to_str().unwrap().to_string();
+        for (opcode, operands) in executed(&suite) {
+            let entry = opcodes.entry(opcode).or_insert((operands, Vec::new()));
+            entry.0 = entry.0.max(operands);
+            if !entry.1.contains(&name) {
+                entry.1.push(name.clone());
+            }
+        }
+    }
+    let line = |(opcode, (operands, suites)): (String, (usize, Vec<String>))| format!("{opcode} {operands} {}\n", suites.join(" "));
+    assert_is("src/isa/recorded.txt", &opcodes.into_iter().map(line).collect::<String>());
+}
+
+/// The suites that have an opcode of each row.
+fn suites_by_row() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
+    let mut rows: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for recorded in recorded() {
+        let matched = (1..=recorded.operands.max(1)).rev().find_map(|operands| match_words(recorded.opcode, operands).ok());
+        if let Some(matched) = matched {
+            rows.entry(matched.form.row.syntax).or_default().extend(&recorded.suites);
+        }
+    }
+    rows
+}
+
+fn standing(row: &Row, suites: Option<&BTreeSet<&str>>) -> String {
+    match (row.decode, suites) {
+        (Decode::Unsupported, _) => "parsed and validated; not modelled: a run stops there".to_string(),
+        (_, Some(suites)) if suites.iter().eq(["approx"].iter()) => "executed, approximate: within the tolerance of `approx`".to_string(),
+        (_, Some(suites)) => {
+            let named: Vec<String> = suites.iter().filter(|name| **name != "approx").map(|name| format!("`{name}`")).collect();
+            format!("executed, bit-exact: {}", named.join(", "))
+        }
+        (Decode::Nop, None) => "executed: nothing that a deterministic machine could show".to_string(),
+        (_, None) => "executed as the manual says; not recorded".to_string(),
+    }
+}
+
+#[test]
+fn the_table_of_instructions_says_what_is_modelled() {
+    let rows = suites_by_row();
+    let mut text = std::fs::read_to_string(root().join("docs/instructions-head.md")).unwrap();
+    for (section, forms) in SECTIONS {
+        text += &format!("\n## {section}\n\n| form | since | what it is here |\n| --- | --- | --- |\n");
+        for row in *forms {
+            let syntax = row.syntax.split_whitespace().collect::<Vec<_>>().join(" ").replace('|', "\\|");
+            let target = if row.only.is_empty() { format!("sm_{}", row.sm) } else { format!("sm_{}", row.only.join(", sm_")) };
+            let since = format!("PTX {}.{}{}", row.ptx.0, row.ptx.1, if target == "sm_0" { String::new() } else { format!(", {target}") });
+            text += &format!("| `{syntax}` | {since} | {} |\n", standing(row, rows.get(row.syntax)));
+        }
+    }
+    assert_is("docs/instructions.md", &text);
+}
+
+fn trusted(file: &str) -> Fidelity {
+    let opened = opened(&root().join("fixtures").join(file));
+    let report = verify_case(&opened.program, &opened.plan.cases[0], &RunOptions::default(), false).unwrap();
+    fidelity(&opened.program, &report.executed)
+}
+
+#[test]
+fn a_run_of_recorded_opcodes_is_exact() {
+    let fidelity = trusted("debug/walk.ron");
+    assert!(fidelity.opcodes.iter().any(|row| row.opcode == "mad.lo.s32" || row.opcode == "mul.lo.u32"));
+    assert!(fidelity.opcodes.iter().all(|row| row.trust != Trust::Approximate), "{fidelity:?}");
+    assert!(fidelity.decided.is_empty());
+}
+
+#[test]
+fn approximate_values_are_followed_to_what_they_decide() {
+    let fidelity = trusted("small/approximate.ron");
+    let approximate: Vec<&str> =
+        fidelity.opcodes.iter().filter(|row| row.trust == Trust::Approximate).map(|row| row.opcode.as_str()).collect();
+    assert_eq!(approximate, ["ex2.approx.f32", "sin.approx.f32"]);
+    let place = |line: u32| format!("approximate.ptx:{line}");
+    // The sine goes through shared memory into an index; the power of two decides a branch; no barrier depends on either.
+    assert_eq!(fidelity.decided, [(Decides::Address, place(30)), (Decides::Branch, place(33))]);
+}

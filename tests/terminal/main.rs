@@ -1,0 +1,56 @@
+//! The screen in a real terminal: keys go in through a pseudo-terminal, and an emulator shows what comes out.
+//!
+//! A test never sleeps and hopes: it waits until the screen shows the effect of a key before it presses the next one.
+
+#![cfg(feature = "tui")]
+#![expect(clippy::unwrap_used, reason = "a test that cannot start the program fails")]
+
+mod browsing;
+mod editing;
+mod keys;
+mod leaving;
+mod plain;
+mod pty;
+mod running;
+mod sizes;
+
+use pty::{Pty, rows};
+
+const WALK: &[&str] = &["--launch", "fixtures/debug/walk.ron"];
+/// Counts forever.
+const ENDLESS: &[&str] = &["fixtures/debug/endless.ptx"];
+
+const ENTER: &str = "\r";
+const F2: &str = "\x1bOQ";
+const F7: &str = "\x1b[18~";
+const CTRL_A: &str = "\x01";
+const CTRL_C: &str = "\x03";
+const CTRL_G: &str = "\x07";
+const CTRL_L: &str = "\x0c";
+const CTRL_R: &str = "\x12";
+const CTRL_U: &str = "\x15";
+const CTRL_Z: &str = "\x1a";
+const PASTE: (&str, &str) = ("\x1b[200~", "\x1b[201~");
+
+/// `(ptxdbg block 0,0,0 warp 0 lane 0 t=3) `
+fn prompt(time: u64) -> String {
+    format!("(ptxdbg block 0,0,0 warp 0 lane 0 t={time}) ")
+}
+
+/// The debugger at its first prompt.
+fn opened(args: &[&str]) -> Pty {
+    let pty = Pty::debugger(args);
+    pty.wait_for_line(&prompt(0));
+    pty
+}
+
+/// Rows of the panes: all but the last third.
+fn panes(pty: &Pty) -> Vec<String> {
+    pty.look(pane_rows)
+}
+
+fn pane_rows(screen: &vt100::Screen) -> Vec<String> {
+    let rows = rows(screen);
+    let below = (rows.len() / 3).clamp(6, 14);
+    rows[..rows.len().saturating_sub(below)].to_vec()
+}
