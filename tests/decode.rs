@@ -132,7 +132,7 @@ fn vectors_are_packed_lowest_first() {
 
 #[test]
 fn what_is_not_modelled_says_so() {
-    let program = program("fence.proxy.async;");
+    let program = program("wgmma.fence.sync.aligned;");
     assert!(matches!(program.code[0].op, Op::Unsupported { .. }));
-    assert_eq!(program.unsupported, ["'fence.proxy.async' is not modelled (orders accesses through different paths)"]);
+    assert_eq!(program.unsupported, ["'wgmma.fence.sync.aligned' is not modelled (matrix multiply and accumulate by a warpgroup)"]);
 }

@@ -38,11 +38,23 @@ fn slots(operands: &[RegisterOperand]) -> BTreeSet<(u8, u32)> {
     operands.iter().flat_map(each).collect()
 }
 
+/// `%r1` of `%r1.h0`, as video instructions name it.
+fn without_selector(word: &str) -> &str {
+    let is_selector = |text: &str| text.starts_with(['b', 'h']) && text.len() > 1 && text[1..].bytes().all(|digit| digit.is_ascii_digit());
+    word.rsplit_once('.').filter(|(name, selector)| !name.is_empty() && is_selector(selector)).map_or(word, |(name, _)| name)
+}
+
+/// Whether an addition has become one operation with the multiplication before it, whose factors it reads then.
+fn is_joined(program: &Program, pc: Pc) -> bool {
+    let text = program.text(pc);
+    matches!(program.code[pc.index()].op, Op::FloatTernary { .. }) && !text.contains("fma") && !text.contains("mad")
+}
+
 /// The slots of the registers that the text of an instruction names: `%r7`, `%v.x`, `p`, and all of `%v` alone.
 fn named_slots(program: &Program, function: &Function, pc: Pc) -> BTreeSet<(u8, u32)> {
     let text = program.text(pc);
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "_$%.".contains(letter);
-    let words: BTreeSet<&str> = text.split(|letter| !is_letter(letter)).collect();
+    let words: BTreeSet<&str> = text.split(|letter| !is_letter(letter)).map(without_selector).collect();
     // Of several declarations of a name, the innermost is meant.
     let mut found = std::collections::BTreeMap::new();
     let in_scope = function.registers.iter().filter(|register| register.scope.contains(&pc.0));
@@ -70,12 +82,12 @@ fn check_names(program: &Program) -> usize {
         for pc in function.code.clone().map(Pc) {
             let inst = &program.code[pc.index()];
             // What is not modelled reads nothing: the run stops there. The last instruction is ours.
-            if matches!(inst.op, Op::Unsupported { .. } | Op::Nop) || pc.0 + 1 == function.code.end {
+            if matches!(inst.op, Op::Unsupported { .. } | Op::Nop) || pc.0 + 1 == function.code.end || is_joined(program, pc) {
                 continue;
             }
             let mut used: RegisterOperands = reads(inst, program);
             used.extend(writes(inst, program));
-            if let Op::Call { call, .. } = inst.op {
+            if let Op::Call { call, .. } | Op::SystemCall { call, .. } = inst.op {
                 used.extend(call_results(program, call));
             }
             assert_eq!(slots(&used), named_slots(program, function, pc), "{}: {} = {inst:?}", program.place(pc), program.text(pc));

@@ -30,9 +30,9 @@ const SUITES: &[(&str, usize)] = &[
 
 #[rustfmt::skip]
 const PROGRAMS: &[&str] = &[
-    "aes_ttab", "axpy_transpose", "bfs_frontier", "bigmul_carry", "bitonic_pairs", "counting_sort", "edit_wave", "half_video",
-    "life_coop", "mandel_collatz", "nbody_step", "reduce_ticket", "sgemm_reg", "sha256_crc", "softmax_gelu", "spinlock_cg", "trig_slow",
-    "vm_calls",
+    "aes_ttab", "axpy_transpose", "bfs_frontier", "bigmul_carry", "bitonic_pairs", "counting_sort", "edit_wave", "fft_shared",
+    "half_video", "life_coop", "lu_pivot", "mandel_collatz", "nbody_step", "printf_forms", "reduce_ticket", "sgemm_reg", "sha256_crc",
+    "softmax_gelu", "spinlock_cg", "trig_slow", "vm_calls",
 ];
 fn reports(path: &str, options: &RunOptions) -> Vec<CaseReport> {
     let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path));

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::program::{CallArg, CallTarget, Function, Param, ParamPlace, Program, Register, Variable, map};
+use ptxdbg::program::{CallArg, CallTarget, Function, Op, Param, ParamPlace, Program, Register, Variable, map};
 use ptxdbg::sema;
 
 /// The program of a module with this text behind the directives at its head.
@@ -322,10 +322,21 @@ fn calls_say_how_arguments_travel() {
 #[test]
 fn a_function_without_a_body_stops_the_run_that_calls_it() {
     let program = program(
-        ".extern .func (.param .b32 r) vprintf(.param .b64 a); .entry k() { .param .b32 r; .param .b64 a; call (r), vprintf, (a); ret; }",
+        ".extern .func (.param .b32 r) other(.param .b64 a); .entry k() { .param .b32 r; .param .b64 a; call (r), other, (a); ret; }",
     );
-    assert_eq!(program.unsupported, ["function 'vprintf' is called but has no body in this module"]);
+    let reason = "function 'other' is called, but this module only declares it, and the device runtime has none like it";
+    assert_eq!(program.unsupported, [reason]);
     assert!(program.calls.is_empty());
+}
+
+#[test]
+fn a_function_of_the_device_runtime_is_called_as_it_is_declared_there() {
+    let program = program(
+        ".extern .func (.param .b64 r) malloc(.param .b64 n); .extern .func free(.param .b64 p, .param .b64 q);
+        .entry k() { .param .b64 a; call (a), malloc, (a); call free, (a, a); ret; }",
+    );
+    assert!(matches!(program.code[0].op, Op::SystemCall { .. }), "{:?}", program.code[0]);
+    assert!(matches!(program.code[1].op, Op::Unsupported { .. }), "{:?}", program.code[1]);
 }
 
 #[test]

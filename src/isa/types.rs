@@ -144,6 +144,8 @@ pub struct FloatMode {
     pub ftz: bool,
     /// `.sat`: clamp to [0, 1], NaN to +0.
     pub sat: bool,
+    /// No rounding is named, so that a multiplication and an addition may become one operation.
+    pub contract: bool,
 }
 
 /// Comparison of `setp` and `set` (PTX ISA, "Comparison and Selection").

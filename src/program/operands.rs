@@ -12,7 +12,7 @@ use super::{
 use crate::isa::{BarrierFn, FloatType, IntType, VoteMode, Width};
 
 /// A register as an instruction names it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RegisterOperand {
     /// Its bank.
     pub bank: Bank,

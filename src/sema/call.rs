@@ -30,8 +30,7 @@ pub(super) fn call<'a>(builder: &mut BodyBuilder<'_, 'a>, operands: &[Operand<'a
         && !builder.module.index.functions[id.index()].has_body
     {
         let Some((f, _)) = SystemFn::from_name(&callee).filter(|(_, count)| args.len() == *count) else {
-            let why =
-                format!("function '{callee}' is called, but this module only declares it, and the device runtime has no such function");
+            let why = format!("function '{callee}' is called, but this module only declares it, and the device runtime has none like it");
             return Ok(Op::Unsupported { why: builder.unsupported(why) });
         };
         return Ok(Op::SystemCall { f, call: add_call(builder, CallSite { target, args, results }) });

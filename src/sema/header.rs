@@ -14,6 +14,8 @@ pub(super) struct Header {
     pub(super) target: (u32, Option<char>),
     /// 32 or 64.
     pub(super) address_bits: u32,
+    /// `.target .., debug`: code is to be left as it is written.
+    pub(super) is_debug: bool,
 }
 
 /// First and last minor version of every major one.
@@ -36,7 +38,7 @@ const TARGETS: &[(&str, (u8, u8))] = &[
 const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
 
 /// Assumed where a directive is missing or wrong, so that the rest of the file can be checked.
-const FALLBACK: Header = Header { version: (9, 0), target: (90, Some('a')), address_bits: 64 };
+const FALLBACK: Header = Header { version: (9, 0), target: (90, Some('a')), address_bits: 64, is_debug: false };
 
 /// Reads the directives at the head of `module`; `file` is a place to report what is missing.
 pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>) -> Header {
@@ -70,7 +72,12 @@ pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>)
         let help = "the order is '.version', '.target', '.address_size', and then everything else";
         diags.push(Diagnostic::error("order", span_of(item), "this directive belongs at the head of the module").with_help(help));
     }
-    Header { version, target, address_bits }
+    Header { version, target, address_bits, is_debug: is_debug(module) }
+}
+
+fn is_debug(module: &Module<'_>) -> bool {
+    let names = module.items.iter().filter_map(|item| if let Item::Target { names, .. } = item { Some(names) } else { None });
+    names.flatten().any(|name| name.text == "debug")
 }
 
 /// The best guess for a module whose head is in disorder: the rest is checked with what its directives say wherever they are.

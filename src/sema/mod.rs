@@ -9,6 +9,7 @@
 mod body;
 mod call;
 mod const_expr;
+mod contract;
 mod decode;
 mod file;
 mod function;

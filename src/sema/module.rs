@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::body::FRAME_ALIGN;
+use super::contract;
 use super::decode::Decoder;
 use super::function::{self, Progress};
 use super::header::Header;
@@ -255,6 +256,9 @@ impl<'a> ModuleBuilder<'a> {
         self.diags.sort_by_key(|diag| diag.span);
         self.program.sources_text = sources;
         let is_usable = !self.diags.iter().any(Diagnostic::is_error);
+        if is_usable && !self.header.is_debug {
+            contract::contract(&mut self.program);
+        }
         (is_usable.then_some(self.program), self.diags)
     }
 

@@ -9,6 +9,7 @@ mod half;
 mod int;
 mod rounding;
 mod special;
+mod video;
 
 /// An integer as the bits of a register, zeros above it.
 trait Word {

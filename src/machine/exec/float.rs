@@ -5,7 +5,7 @@
 
 use super::operands::{Lane, Lanes};
 use super::{Family, half};
-use crate::isa::{self, FloatBinary, FloatMode, FloatType, FloatUnary};
+use crate::isa::{self, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary};
 use crate::num::float::{self, Class, Divide, Extremum, Float};
 use crate::num::{Bf16, F16, Mode, Rounding, special};
 use crate::program::{Dst, Op, Src};
@@ -30,8 +30,8 @@ impl Family for FloatingPoint {
                 FloatType::BF16 | FloatType::BF16x2 => half::binary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, a, b),
             },
             Op::FloatTernary { f, ty, mode, d, a, b, c } => match ty {
-                FloatType::F32 => fma::<f32>(lanes, numeric(mode), d, [a, b, c]),
-                FloatType::F64 => fma::<f64>(lanes, numeric(mode), d, [a, b, c]),
+                FloatType::F32 => ternary::<f32>(lanes, f, numeric(mode), d, [a, b, c]),
+                FloatType::F64 => ternary::<f64>(lanes, f, numeric(mode), d, [a, b, c]),
                 FloatType::F16 | FloatType::F16x2 => half::ternary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
                 FloatType::BF16 | FloatType::BF16x2 => half::ternary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
             },
@@ -83,6 +83,15 @@ fn class(property: isa::TestProperty) -> Class {
 
 const PLAIN: Mode = Mode { rounding: Rounding::Nearest, ftz: false, sat: false };
 const FLUSH: Mode = Mode { rounding: Rounding::Nearest, ftz: true, sat: false };
+
+#[inline(always)]
+fn ternary<T: Lane + Float>(lanes: &mut Lanes<'_>, f: FloatTernary, mode: Mode, d: Dst, [a, b, c]: [Src; 3]) {
+    match f {
+        FloatTernary::MulSub => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a, b, c.flip_sign(), mode)),
+        FloatTernary::NegMulAdd => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a.flip_sign(), b, c, mode)),
+        FloatTernary::Fma | FloatTernary::FmaRelu | FloatTernary::FmaOob | FloatTernary::FmaOobRelu => fma::<T>(lanes, mode, d, [a, b, c]),
+    }
+}
 
 #[inline(always)]
 fn fma<T: Lane + Float>(lanes: &mut Lanes<'_>, mode: Mode, d: Dst, [a, b, c]: [Src; 3]) {

@@ -144,7 +144,8 @@ impl<'a> Decoding<'_, 'a> {
         let is_f32 = self.ty() == ScalarType::F32;
         // Targets before sm_20 have no subnormal floats.
         let ftz = self.matched.has("ftz") || is_f32 && self.cx.target().0 < 20;
-        FloatMode { rounding: self.rounding(), ftz, sat: self.matched.has("sat") }
+        let contract = !["rn", "rz", "rm", "rp"].into_iter().any(|word| self.matched.has(word));
+        FloatMode { rounding: self.rounding(), ftz, sat: self.matched.has("sat"), contract }
     }
 
     /// The rounding modifier; to nearest where there is none.
