@@ -27,6 +27,9 @@ pub(super) fn explain(forms: &'static [Form], opcode: &str, words: &[Piece<'_>],
         let slots = as_near.filter_map(|(form, fit)| form.slots.get(fit.missing?));
         return missing(slots, opcode, text);
     };
+    if let Some(error) = interrupted_name(forms, words, opcode) {
+        return error;
+    }
     let problem = Misplaced { forms, opcode, words, piece, types: dotted(best.types.iter().map(|ty| ty.word())) };
     if is_type(piece) { problem.type_word(best.types.len()) } else { problem.modifier() }
 }
@@ -57,6 +60,23 @@ fn is_type(piece: &Piece<'_>) -> bool {
 fn looks_like_type(word: &str) -> bool {
     let digits = word.trim_start_matches(['b', 'u', 's', 'f']);
     digits.len() < word.len() && digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// The error for a word of the instruction's name that stands behind other words, if that is all that is wrong.
+fn interrupted_name(forms: &'static [Form], words: &[Piece<'_>], opcode: &str) -> Option<MatchError> {
+    forms.iter().find_map(|form| {
+        let is_name = |piece: &Piece<'_>| form.slots.iter().any(|slot| slot.joined && has(slot, piece.text));
+        let (name, others): (Vec<_>, Vec<_>) = words.iter().cloned().partition(is_name);
+        let is_late = |piece: &&Piece<'_>| others.first().is_some_and(|other| other.at.start < piece.at.start);
+        let late = name.iter().find(is_late)?;
+        let ordered: Vec<Piece<'_>> = name.iter().chain(&others).cloned().collect();
+        fit(form, &ordered).is_complete().then(|| MatchError {
+            code: "modifier",
+            message: format!("'.{}' belongs to the name of the instruction and stands before other words", late.text),
+            at: late.at.clone(),
+            help: Some(format!("write '{opcode}{}'", dotted(ordered.iter().map(|piece| piece.text)))),
+        })
+    })
 }
 
 /// A word that the opcode has, but not here.

@@ -5,7 +5,7 @@
 //! ```text
 //! add[<round>][.ftz][.sat].f32                    d, a, b
 //! setp(<cmp>)(<bool>)[.ftz].f32                   p[|q], a, b, [!]c:pred
-//! mul.wide(.u16|.s16|.u32|.s32)                   d:2x, a, b
+//! mul-wide(.u16|.s16|.u32|.s32)                   d:2x, a, b
 //! shl(.b16|.b32|.b64)                             d, a, b:u32
 //! ld[.weak][.global|.shared{2.0,20}](.b8|.u8)     d:+, [a]
 //! bar.sync                                        a:u32[, b:u32]
@@ -14,7 +14,8 @@
 //!
 //! `(..)` is a slot that one of its words must fill, `[..]` one that may be filled; a bare `.word` must stand there, and `.*` is any
 //! words. `<name>` stands for a set of words of `notation`. `{8.0,90}` after a word says the PTX version and target it needs. Words
-//! may be written in any order, but type words fill the slots from left to right.
+//! may be written in any order, but type words fill the slots from left to right, and a word with `-` for its dot belongs to the
+//! name of the instruction: nothing stands before it but others of the kind, in the order of the row.
 //!
 //! Operands called `d`, `p` and `q` are written, the others read; they have the type of the instruction, which is its last type
 //! word, unless an annotation says otherwise:
@@ -27,6 +28,7 @@
 //! | `:+` | may be a wider register |
 //! | `:imm` | is a constant |
 //! | `:=128` | is this constant |
+//! | `:0-255` | is in this range if it is a constant |
 //! | `:reg` | is a register |
 //! | `:vec` | is a vector if the instruction has `.v2`, `.v4` or `.v8` |
 //! | `:special` | may be a special register |
@@ -101,6 +103,8 @@ pub struct Slot {
     pub words: Vec<Word>,
     /// Whether one of them must be there.
     pub required: bool,
+    /// Whether they belong to the name of the instruction, which other words cannot interrupt.
+    pub joined: bool,
 }
 
 /// A word that fits a slot.
@@ -162,6 +166,8 @@ pub struct OperandForm {
     pub constant_only: bool,
     /// Only this constant will do.
     pub value: Option<u64>,
+    /// A constant must be one of these.
+    pub range: Option<(u64, u64)>,
     /// A special register may be read.
     pub special: bool,
     /// The address of a variable or function is a value here.
@@ -199,14 +205,23 @@ impl Form {
 pub fn agrees(ty: ScalarType, register: ScalarType, wider: bool) -> bool {
     use TypeKind::{Float, Predicate, Signed, Unsigned, Untyped};
     let size = if wider { register.bits() >= ty.bits() } else { register.bits() == ty.bits() };
-    let by_bits_only = matches!(ty, ScalarType::BF16 | ScalarType::BF16x2 | ScalarType::TF32) || ty.bits() == 8 && ty.kind() == Float;
     let kind = match (ty.kind(), register.kind()) {
         (Predicate, other) | (other, Predicate) => return other == Predicate && ty == register,
         (Untyped, _) | (_, Untyped) => true,
         // A pair of halves is 32 bits without a meaning to integer instructions.
-        (Unsigned | Signed, Unsigned | Signed) => true,
         (Unsigned | Signed, Float) => register == ScalarType::F16x2,
-        (Float, _) => ty == register && !by_bits_only,
+        (Unsigned | Signed, Unsigned | Signed) => !is_bits_only(ty),
+        (Float, _) => ty == register && !is_bits_only(ty),
     };
     size && kind
+}
+
+/// Whether registers for `ty` are declared with the untyped type of its size (PTX ISA, "Alternate Floating-Point Data Formats" and
+/// "Packed Data Types").
+pub fn is_bits_only(ty: ScalarType) -> bool {
+    use ScalarType::{F16, F16x2, F32, F64};
+    match ty.kind() {
+        TypeKind::Float => !matches!(ty, F16 | F16x2 | F32 | F64),
+        _ => matches!(ty, ScalarType::U16x2 | ScalarType::S16x2),
+    }
 }

@@ -113,25 +113,29 @@ pub(super) struct Fit {
 }
 
 impl Fit {
-    fn is_complete(&self) -> bool {
+    /// Whether the words are those of the form, all of them.
+    pub fn is_complete(&self) -> bool {
         self.left.is_empty() && self.missing.is_none()
     }
 }
 
-/// Puts every word into the first free slot that takes it; types must fill their slots in order.
+/// Puts every word into the first free slot that takes it; types must fill their slots in order, and words of the instruction's
+/// name stand before all others.
 pub(super) fn fit(form: &'static Form, pieces: &[Piece<'_>]) -> Fit {
     let mut words: SmallVec<[Option<Word>; 8]> = SmallVec::from_elem(None, form.slots.len());
     let (mut types, mut left) = (SmallVec::new(), SmallVec::new());
-    let mut first_type_slot = 0;
+    let (mut first_type_slot, mut first_joined_slot) = (0, 0);
     let mut at = 0;
     while at < pieces.len() {
         let found = form.slots.iter().enumerate().filter(|(slot, _)| words[*slot].is_none()).find_map(|(slot, choices)| {
             let word = choices.words.iter().find(|word| parts_of(word.text, &pieces[at..]).is_some())?;
-            (word.ty.is_none() || slot >= first_type_slot).then_some((slot, *word))
+            let first = if choices.joined { first_joined_slot } else { 0 }.max(if word.ty.is_some() { first_type_slot } else { 0 });
+            (slot >= first).then_some((slot, *word))
         });
         match found {
             Some((slot, word)) => {
                 words[slot] = Some(word);
+                first_joined_slot = if form.slots[slot].joined { slot + 1 } else { usize::MAX };
                 if let Some(ty) = word.ty {
                     types.push(ty);
                     first_type_slot = slot + 1;
@@ -140,6 +144,7 @@ pub(super) fn fit(form: &'static Form, pieces: &[Piece<'_>]) -> Fit {
             }
             None => {
                 left.push(at);
+                first_joined_slot = usize::MAX;
                 at += 1;
             }
         }

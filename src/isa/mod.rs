@@ -15,7 +15,7 @@ mod types;
 mod video;
 
 pub use decode::Decode;
-pub use form::{Form, OperandForm, OperandType, Role, Row, Slot, Word, agrees};
+pub use form::{Form, OperandForm, OperandType, Role, Row, Slot, Word, agrees, is_bits_only};
 pub use function::*;
 pub use matcher::{MatchError, Matched, match_words};
 pub use recorded::{Recorded, Trust, recorded, trust};

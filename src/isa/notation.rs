@@ -44,7 +44,7 @@ const SETS: &[(&str, &str)] = &[
 /// If the row does not follow the notation: a mistake of ours, which the tests of the table find.
 pub(super) fn read(row: &'static Row) -> Form {
     let (words, operands) = row.syntax.split_once(char::is_whitespace).unwrap_or((row.syntax, ""));
-    let end = words.find(['.', '(', '[']).unwrap_or(words.len());
+    let end = words.find(['.', '-', '(', '[']).unwrap_or(words.len());
     let (opcode, rest) = words.split_at(end);
     let any_words = rest.ends_with(".*");
     let slots = slots(rest.trim_end_matches(".*"));
@@ -55,7 +55,7 @@ pub(super) fn read(row: &'static Row) -> Form {
     Form { row, opcode, slots, any_words, operands, any_operands }
 }
 
-/// The slots of `.word(.a|.b)[.c]`.
+/// The slots of `-word.word(.a|.b)[.c]`.
 fn slots(mut rest: &'static str) -> Vec<Slot> {
     let mut slots = Vec::new();
     while let Some(first) = rest.chars().next() {
@@ -63,14 +63,15 @@ fn slots(mut rest: &'static str) -> Vec<Slot> {
             '(' => (&rest[1..], ')', true),
             '[' => (&rest[1..], ']', false),
             _ => {
-                let end = rest[1..].find(['.', '(', '[']).map_or(rest.len(), |at| at + 1);
-                slots.push(Slot { words: vec![word(&rest[..end])], required: true });
+                let end = rest[1..].find(['.', '-', '(', '[']).map_or(rest.len(), |at| at + 1);
+                slots.push(Slot { words: vec![word(&rest[..end])], required: true, joined: first == '-' });
                 rest = &rest[end..];
                 continue;
             }
         };
         let close = inner.find(end).unwrap_or_else(|| fault("unclosed slot in", rest));
-        slots.push(Slot { words: inner[..close].split('|').flat_map(words).collect(), required });
+        let joined = inner.starts_with('-');
+        slots.push(Slot { words: inner[..close].split('|').flat_map(words).collect(), required, joined });
         rest = &inner[close + 1..];
     }
     slots
@@ -90,7 +91,7 @@ fn words(text: &'static str) -> Vec<Word> {
 
 /// `.relaxed{6.0,70}`
 fn word(text: &'static str) -> Word {
-    let text = text.strip_prefix('.').unwrap_or_else(|| fault("no dot before", text));
+    let text = text.strip_prefix(['.', '-']).unwrap_or_else(|| fault("no dot before", text));
     let (text, needs) = text.split_once('{').unwrap_or((text, ""));
     let (ptx, sm) = needs.trim_end_matches('}').split_once(',').unwrap_or(("0.0", "0"));
     let (major, minor) = ptx.split_once('.').unwrap_or((ptx, "0"));
@@ -155,10 +156,11 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
         register_only: false,
         constant_only: false,
         value: None,
+        range: None,
         special: false,
         address_of: false,
         vector: false,
-        sink: predicate && name != "d",
+        sink: name == "p" && pair.is_some(),
         negatable,
         pair,
         optional,
@@ -187,6 +189,10 @@ fn annotate(operand: &mut OperandForm, annotation: &'static str) {
         other if other.starts_with('=') => {
             operand.constant_only = true;
             operand.value = other[1..].parse().ok();
+        }
+        other if other.starts_with(|c: char| c.is_ascii_digit()) && other.contains('-') => {
+            let bounds = other.split_once('-').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));
+            operand.range = bounds.or_else(|| fault("no range in", other));
         }
         other => {
             let ty = ScalarType::from_word(other).unwrap_or_else(|| fault("no annotation called", other));

@@ -30,7 +30,7 @@ pub(super) const ROWS: &[Row] = &[
     row("mad[.ftz][.sat].f32                d, a, b, c", (1, 0), 0, Unsupported, "a * b + c with a truncated product (before sm_20)").gone((0, 0), 20),
     row("mad.f64                            d, a, b, c", (1, 0), 13, FloatTernary(Three::Fma), "a * b + c, rounded once").gone((1, 4), 0),
     row("div.approx[.ftz].f32               d, a, b", (1, 4), 0, FloatBinary(Two::DivApprox), "fast quotient, a * (1 / b)"),
-    row("div.full[.ftz].f32                 d, a, b", (1, 4), 0, FloatBinary(Two::DivFull), "fast quotient over the whole range"),
+    row("div-full[.ftz].f32                 d, a, b", (1, 4), 0, FloatBinary(Two::DivFull), "fast quotient over the whole range"),
     row("div(<round>)[.ftz].f32             d, a, b", (1, 4), 20, FloatBinary(Two::Div), "quotient"),
     row("div(<round>).f64                   d, a, b", (1, 4), 13, FloatBinary(Two::Div), "quotient"),
     row("div.f32                            d, a, b", (1, 0), 0, FloatBinary(Two::DivApprox), "fast quotient").gone((1, 4), 0),

@@ -12,8 +12,8 @@ pub(super) const ROWS: &[Row] = &[
     row("set(<cmp_float>)[<bool>][.ftz](.u32|.s32).f16x2             d:t1:reg, a:reg, b:reg[, [!]c:pred:with.and|or|xor]", (4, 2), 53, Set, "all ones or 0 for each half"),
     row("set(<cmp_float>)[<bool>].bf16x2.bf16x2                      d:t1:reg, a:reg, b:reg[, [!]c:pred:with.and|or|xor]", (7, 8), 90, Set, "1.0 or 0 for each half"),
     row("set(<cmp_float>)[<bool>](.u32|.s32).bf16x2                  d:t1:reg, a:reg, b:reg[, [!]c:pred:with.and|or|xor]", (7, 8), 90, Set, "all ones or 0 for each half"),
-    row("setp(<cmp_float>)[<bool>][.ftz].f16                          p, a:reg, b:reg[, [!]c:pred:with.and|or|xor]", (4, 2), 53, Setp, "p = comparison"),
+    row("setp(<cmp_float>)[<bool>][.ftz].f16                          p:_, a:reg, b:reg[, [!]c:pred:with.and|or|xor]", (4, 2), 53, Setp, "p = comparison"),
     row("setp(<cmp_float>)[<bool>][.ftz].f16x2                        p[|q], a:reg, b:reg[, [!]c:pred:with.and|or|xor]", (4, 2), 53, Setp, "p = comparison of the lower halves, q of the upper"),
-    row("setp(<cmp_float>)[<bool>].bf16                               p, a:reg, b:reg[, [!]c:pred:with.and|or|xor]", (7, 8), 90, Setp, "p = comparison"),
+    row("setp(<cmp_float>)[<bool>].bf16                               p:_, a:reg, b:reg[, [!]c:pred:with.and|or|xor]", (7, 8), 90, Setp, "p = comparison"),
     row("setp(<cmp_float>)[<bool>].bf16x2                             p[|q], a:reg, b:reg[, [!]c:pred:with.and|or|xor]", (7, 8), 90, Setp, "p = comparison of the lower halves, q of the upper"),
 ];

@@ -1,14 +1,13 @@
 //! Loads, stores, fences and the stack.
 
 use super::family::{Decoded, Decoding};
-use super::movement::same_space;
 use super::operand::Arg;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{Decode, Ordering, ScalarType, Scope, Space, TypeKind};
 use crate::program::{Access, Address, Op};
 
 /// The words that name a space.
-const SPACES: &[(&str, Space)] = &[
+pub(super) const SPACES: &[(&str, Space)] = &[
     ("global", Space::Global),
     ("shared", Space::Shared),
     ("local", Space::Local),
@@ -82,11 +81,6 @@ impl Decoding<'_, '_> {
         let place = self.place(index)?;
         let named = self.space().map(|space| if space == Space::Param && !self.cx.in_kernel() { Space::ParamFunc } else { space });
         let space = match (named, place.space) {
-            (Some(named), Some(variable)) if !same_space(variable, named) => {
-                let message = format!("the variable is in .{}, not in .{}", variable.word(), named.word());
-                return Err(Diagnostic::error("operand", self.operand_span(index), message)
-                    .with_help(format!("write '.{}', or leave the space out for a generic address", variable.word())));
-            }
             (Some(Space::SharedCluster), _) => Space::SharedCluster,
             (_, Some(variable)) => variable,
             (named, None) => named.unwrap_or(Space::Generic),

@@ -60,12 +60,13 @@ impl<'a> Decoding<'_, 'a> {
     fn move_vector(&mut self) -> Decoded {
         let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
         let (ty, count, bits) = (self.ty(), self.matched.vector(), self.width(self.ty())?);
-        let (Some(to), Some(from)) = (elements(d, self.cx)?, elements(a, self.cx)?) else {
+        let (Some(to), Some(from)) = (elements(d, self.cx)?, self.special_vector(a)?.or(elements(a, self.cx)?)) else {
             return Err(Diagnostic::error("operand", a.span, "vectors are copied here").with_help("write {a, b} or a vector register"));
         };
         for (value, span) in to.iter().chain(&from) {
             match value {
                 Value::Register(register) => self.check(*register, ty, *span)?,
+                Value::Special(_) => {}
                 _ => return Err(not_a_register(*span)),
             }
         }
@@ -76,10 +77,22 @@ impl<'a> Decoding<'_, 'a> {
         Ok(Op::MoveVector { width: bits, d: self.cx.dest_list(&dests(&to)), a: self.cx.source_list(&list) })
     }
 
+    /// The components of `%tid` and its like, which only `mov.v2` and `mov.v4` read all at once.
+    fn special_vector(&mut self, operand: &Operand<'a>) -> Result<Option<Elements>, Diagnostic> {
+        let OperandKind::Expr(expr) = &operand.kind else { return Ok(None) };
+        let Value::SpecialVector(components) = self.cx.resolve(expr)? else { return Ok(None) };
+        Ok(Some(components.iter().map(|special| (Value::Special(*special), operand.span)).collect()))
+    }
+
     /// `mapa` and `getctarank`.
     pub(super) fn cluster(&mut self) -> Decoded {
         let (d, wide, generic) = (self.dst(0)?, self.ty().bits() == 64, self.space().is_none());
         let a = match self.args.get(1).copied() {
+            Some(Arg::Symbol(location)) if location.space != Space::Shared => {
+                let message = format!("the variable is in .{}, not in .shared", location.space.word());
+                return Err(Diagnostic::error("operand", self.operand_span(1), message)
+                    .with_help("blocks of a cluster have their own copies of shared variables only"));
+            }
             Some(Arg::Symbol(location)) => self.constant(location.address),
             _ => self.src(1)?,
         };

@@ -4,11 +4,12 @@ use smallvec::SmallVec;
 
 use super::super::operands::{Operands, RegisterRef, Value};
 use super::constant;
+use super::memory::SPACES;
 use super::place::{self, Place};
 use super::vector::{Elements, dests, elements, same_width, sources, unbraced};
 use super::{name_expr, predicate};
 use crate::base::{Diagnostic, Span};
-use crate::isa::{Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, SpecialKind, TypeKind, agrees};
+use crate::isa::{Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, SpecialKind, TypeKind, agrees, is_bits_only};
 use crate::program::{Bank, Dst, ListId, Location, PredSrc, SpecialRef, Src};
 use crate::syntax::tree::{Expr, Instruction, Name, Operand, OperandKind};
 
@@ -131,7 +132,7 @@ impl<'a> Reader<'_, 'a> {
                 Ok(Arg::Raw)
             }
             Role::Label => Ok(Arg::Raw),
-            Role::Address => place::read(operand, self.cx).map(Arg::Place),
+            Role::Address => place::read(operand, self.matched.choose(SPACES), self.cx).map(Arg::Place),
             Role::Dest => self.dest(operand),
             Role::Source => self.source(operand),
         }
@@ -160,8 +161,9 @@ impl<'a> Reader<'_, 'a> {
                 let (OperandKind::Expr(first), OperandKind::Expr(second)) = (&first.kind, &second.kind) else {
                     return Err(not_a_register(operand.span));
                 };
-                let (d, bits) = self.dest_register(first, self.ty(), true)?;
-                let (q, _) = self.dest_register(second, ScalarType::Pred, true)?;
+                let (d, bits) = self.dest_register(first, self.ty(), self.form.sink)?;
+                let is_sink_allowed = self.form.pair == Some(false) && d != Dst::SINK;
+                let (q, _) = self.dest_register(second, ScalarType::Pred, is_sink_allowed)?;
                 Ok(Arg::Dest { d, bits, second: Some(q) })
             }
             (OperandKind::Pair(_, second), None) => {
@@ -182,7 +184,7 @@ impl<'a> Reader<'_, 'a> {
             }
             Value::Sink if sink => Ok((Dst::SINK, width(ty))),
             Value::Sink => Err(Diagnostic::error("operand", expr.span, format!("'{}' needs a register here", self.matched.form.opcode))
-                .with_help("'_' may stand for a second destination, for an element of a vector and for the result of 'atom'")),
+                .with_help("'_' may stand for one of two destinations, for an element of a vector and for the result of 'atom'")),
             Value::Special(_) => {
                 Err(Diagnostic::error("operand", expr.span, "a special register cannot be written").with_help("it is read-only"))
             }
@@ -255,6 +257,10 @@ impl<'a> Reader<'_, 'a> {
         if let Some(value) = self.form.value.filter(|value| *value != bits) {
             return Err(Diagnostic::error("operand", span, format!("'{}' takes the number {value} here, not {bits}", self.opcode())));
         }
+        if let Some((low, high)) = self.form.range.filter(|(low, high)| !(*low..=*high).contains(&bits)) {
+            let message = format!("'{}' takes a number from {low} to {high} here, not {}", self.opcode(), signed(bits, ty));
+            return Err(Diagnostic::error("operand", span, message).with_help("a register may hold any number"));
+        }
         if self.form.constant_only {
             return Ok(Arg::Constant(bits));
         }
@@ -318,7 +324,10 @@ impl<'a> Reader<'_, 'a> {
     }
 
     fn check_type(&self, register: RegisterRef, ty: ScalarType, span: Span) -> Result<(), Diagnostic> {
-        if agrees(ty, register.ty, self.form.wider) { Ok(()) } else { Err(self.wrong_type(register, ty, span)) }
+        // A pair of halves stands for the type of the instruction, but not for a count or a mask beside it.
+        let is_count = matches!(self.form.ty, OperandType::Fixed(_)) && ty.kind() != TypeKind::Untyped && register.ty == ScalarType::F16x2;
+        let agrees = agrees(ty, register.ty, self.form.wider) && !is_count;
+        if agrees { Ok(()) } else { Err(self.wrong_type(register, ty, span)) }
     }
 
     fn wrong_type(&self, register: RegisterRef, ty: ScalarType, span: Span) -> Diagnostic {
@@ -328,6 +337,7 @@ impl<'a> Reader<'_, 'a> {
             (TypeKind::Predicate, _) => error.with_help("declare it with .reg .pred, or compare it with setp"),
             (_, TypeKind::Predicate) => error.with_help("turn the predicate into a number with selp"),
             _ if register.ty.bits() != ty.bits() => error.with_help("convert it with cvt, or use a register of the right size"),
+            _ if is_bits_only(ty) => error.with_help(format!("declare it with .reg .b{}", ty.bits())),
             _ => error.with_help(format!("move its bits into a .{} register with mov.b{}", ty.word(), ty.bits())),
         }
     }
@@ -382,6 +392,12 @@ fn double(ty: ScalarType) -> ScalarType {
         S32 => S64,
         other => other,
     }
+}
+
+/// The bits of a constant of type `ty` as a number that is written with its sign, which whoever wrote `-1` finds again.
+fn signed(bits: u64, ty: ScalarType) -> String {
+    let number = if ty.bits() == 32 { i64::from(bits as u32 as i32) } else { bits as i64 };
+    number.to_string()
 }
 
 /// The error for what is no register where one must be.

@@ -1,6 +1,7 @@
 //! Addresses: what stands between `[` and `]`.
 
 use super::super::operands::{Operands, RegisterRef, Value};
+use super::movement::same_space;
 use super::name_expr;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, TypeKind};
@@ -16,11 +17,13 @@ pub(super) struct Place {
     pub space: Option<Space>,
 }
 
-/// Reads `[r]`, `[r+8]`, `[variable+8]`, `[64]` or `variable[2]`.
-pub(super) fn read<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
-    match &operand.kind {
+/// Reads `[r]`, `[r+8]`, `[variable+8]`, `[64]` or `variable[2]` of an instruction that names the space `named`.
+pub(super) fn read<'a>(operand: &Operand<'a>, named: Option<Space>, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
+    let value;
+    let place = match &operand.kind {
         OperandKind::Address(expr) => {
-            let value = cx.resolve(expr)?;
+            value = cx.resolve(expr)?;
+            check_kind(&value, named, operand.span, cx)?;
             of_value(&value, operand.span, cx)
         }
         OperandKind::Index(name, index) => {
@@ -33,7 +36,45 @@ pub(super) fn read<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> Resu
             of_location(location, operand.span, cx)
         }
         _ => Err(Diagnostic::error("operand", operand.span, "an address is needed here").with_help("write it in brackets: [a]")),
+    }?;
+    check_space(place.space, named, operand.span)?;
+    Ok(place)
+}
+
+/// What may stand for an address in the space `named`: plain numbers are for local memory only, and from sm_90 on a global or
+/// generic address has 64 bits.
+fn check_kind<'a>(value: &Value, named: Option<Space>, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
+    match value {
+        Value::Int { .. } if named != Some(Space::Local) => {
+            Err(Diagnostic::error("operand", span, "a number is an address in local memory only")
+                .with_help("move the number into a register and write [register]"))
+        }
+        Value::Register(register) | Value::RegisterOffset(register, _)
+            if register.ty.bits() == 32 && matches!(named, None | Some(Space::Global)) && cx.target().0 >= 90 =>
+        {
+            Err(Diagnostic::error("type", span, format!("a register of type .{} is too narrow for an address here", register.ty.word()))
+                .with_help("from sm_90 on, global and generic addresses have 64 bits"))
+        }
+        _ => Ok(()),
     }
+}
+
+/// Whether a variable of space `variable` is where an instruction that names the space `named`, or none, looks: the generic
+/// space has no parameters and no constants by name (PTX ISA, "Generic Addressing").
+fn check_space(variable: Option<Space>, named: Option<Space>, span: Span) -> Result<(), Diagnostic> {
+    let Some(variable) = variable else { return Ok(()) };
+    let (message, help) = match named {
+        Some(named) if !same_space(variable, named) => {
+            let message = format!("the variable is in .{}, not in .{}", variable.word(), named.word());
+            (message, format!("write '.{}', or leave the space out for a generic address", variable.word()))
+        }
+        None if matches!(variable, Space::Const | Space::Param | Space::ParamFunc) => {
+            let message = format!("the variable is in .{}, which this instruction does not name", variable.word());
+            (message, format!("write '.{}' behind the name of the instruction", variable.word()))
+        }
+        _ => return Ok(()),
+    };
+    Err(Diagnostic::error("operand", span, message).with_help(help))
 }
 
 fn of_value<'a>(value: &Value, span: Span, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {

@@ -4,9 +4,9 @@ use smallvec::SmallVec;
 
 use super::super::operands::{Operands, Value};
 use super::constant;
-use super::operand::{not_a_register, width};
+use super::operand::{is_plain, not_a_register, width};
 use crate::base::{Diagnostic, Span};
-use crate::isa::ScalarType;
+use crate::isa::{ScalarType, TypeKind};
 use crate::program::{Dst, Src};
 use crate::syntax::tree::{Operand, OperandKind};
 
@@ -46,6 +46,7 @@ pub(super) fn sources<'a>(
 ) -> Result<SmallVec<[Src; 8]>, Diagnostic> {
     let source = |(value, span): &(Value, Span)| match value {
         Value::Register(register) => Ok(Src::reg(register.slot)),
+        Value::Special(special) if is_plain(*special) => Ok(cx.special(*special)),
         other => {
             let constant = constant::bits(other, ty, *span).ok_or_else(|| not_a_register(*span))??;
             Ok(if bits > 32 { cx.const64(constant) } else { cx.const32(constant as u32) })
@@ -54,7 +55,8 @@ pub(super) fn sources<'a>(
     values.iter().map(source).collect()
 }
 
-/// The width that all registers of a vector have; that of `ty` where there are none.
+/// The width that all registers of a vector have; that of `ty` where there are none. Numbers of different kinds do not go together
+/// in one vector, but bits go with all.
 pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Result<u8, Diagnostic> {
     let mut widths =
         values.iter().filter_map(|(value, _)| if let Value::Register(register) = value { Some(width(register.ty)) } else { None });
@@ -62,7 +64,26 @@ pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Resul
     if widths.any(|other| other != first) {
         return Err(Diagnostic::error("type", span, "the elements of a vector must be registers of the same size"));
     }
+    let mut kinds = values.iter().filter_map(|(value, _)| number_kind(value));
+    let kind = kinds.next();
+    if kinds.any(|other| Some(other) != kind) {
+        return Err(Diagnostic::error("type", span, "the elements of a vector must be numbers of the same kind")
+            .with_help(format!("declare registers of different kinds as .b{}", ty.bits())));
+    }
     Ok(first)
+}
+
+/// The floating-point type of a register, `.s64` for any integer, `None` for what is only bits.
+fn number_kind(value: &Value) -> Option<ScalarType> {
+    match value {
+        Value::Int { .. } => Some(ScalarType::S64),
+        Value::Register(register) => match register.ty.kind() {
+            TypeKind::Float => Some(register.ty),
+            TypeKind::Signed | TypeKind::Unsigned => Some(ScalarType::S64),
+            TypeKind::Untyped | TypeKind::Predicate => None,
+        },
+        _ => None,
+    }
 }
 
 /// The operand itself, or the only element of `{a}`, which is no vector.
