@@ -12,8 +12,6 @@ use ptxdbg::sema::load;
 
 /// Instructions on which we differ from the assembler, and why.
 const KNOWN: &[(&str, &str)] = &[
-    ("barrier.aligned.cluster.wait ;", "the assembler wants these words in order"),
-    ("barrier.aligned.cluster.wait.acquire ;", "the assembler wants these words in order"),
     ("rcp.ftz.rz.f64 f64_0, f64_1;", "the manual has no such form"),
     ("fence.sync_restrict::shared::cta.mbarrier_init.release.cluster ;", "the manual has no such form"),
     ("cvt.rs.relu.satfinite.e2m3x4.f32 b32_0, f32_1, b32_2;", "operands of what is not modelled are not checked"),
@@ -64,11 +62,11 @@ fn accepted_files_are_accepted() {
 }
 
 /// A kernel with registers of all types called `u32_0` to `u32_7` and variables in all spaces, and `body` on a line for each.
-fn module(target: &str, body: &[&str]) -> (String, u32) {
+fn module(version: &str, target: &str, body: &[&str]) -> (String, u32) {
     let types = "pred b8 b16 b32 b64 b128 u8 u16 u32 u64 s8 s16 s32 s64 f16 f16x2 f32 f64";
     let registers: String = types.split_whitespace().map(|ty| format!(".reg .{ty} {ty}_<8>; ")).collect();
     let head = format!(
-        ".version 9.0\n.target {target}\n.address_size 64\n.global .align 16 .b8 gm[256];\n.const .align 16 .b8 cm[64];\n\
+        ".version {version}\n.target {target}\n.address_size 64\n.global .align 16 .b8 gm[256];\n.const .align 16 .b8 cm[64];\n\
          .visible .entry k(.param .u64 pp, .param .align 16 .b8 parr[64]) {{\n\
          .shared .align 16 .b8 sm[256];\n.local .align 16 .b8 lm[64];\n{registers}\nL0:\n"
     );
@@ -83,7 +81,7 @@ fn single_instructions_have_the_assemblers_verdict() {
         let recorded = fs::read_to_string(fixture(&format!("verdicts/{target}.txt"))).unwrap();
         let verdicts: Vec<(bool, &str)> = recorded.lines().map(|line| (line.starts_with('-'), &line[2..])).collect();
         let instructions: Vec<&str> = verdicts.iter().map(|verdict| verdict.1).collect();
-        let (text, first) = module(target, &instructions);
+        let (text, first) = module("9.0", target, &instructions);
         let wrong = wrong_lines(text);
         for (line, (refused, instruction)) in (first..).zip(verdicts) {
             if wrong.contains(&line) != refused {
@@ -93,6 +91,21 @@ fn single_instructions_have_the_assemblers_verdict() {
     }
     let known: BTreeSet<String> = KNOWN.iter().map(|known| known.0.to_string()).collect();
     assert_eq!(differing, known);
+}
+
+#[test]
+fn other_versions_and_targets_have_the_assemblers_verdict() {
+    let recorded = fs::read_to_string(fixture("verdicts/versions.txt")).unwrap();
+    let verdicts: Vec<Vec<&str>> = recorded.lines().map(|line| line.splitn(4, ' ').collect()).collect();
+    for module_verdicts in verdicts.chunk_by(|a, b| a[..2] == b[..2]) {
+        let (version, target) = (module_verdicts[0][0], module_verdicts[0][1]);
+        let instructions: Vec<&str> = module_verdicts.iter().map(|verdict| verdict[3]).collect();
+        let (text, first) = module(version, target, &instructions);
+        let wrong = wrong_lines(text);
+        for (line, verdict) in (first..).zip(module_verdicts) {
+            assert_eq!(wrong.contains(&line), verdict[2] == "-", "PTX {version} for {target}: {}", verdict[3]);
+        }
+    }
 }
 
 /// Every spelling of `cvt` with one source: types, roundings and modifiers in all combinations.

@@ -23,7 +23,7 @@ const SETS: &[(&str, &str)] = &[
     ("memory", ".b8|.b16|.b32|.b64|.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64|.f32|.f64"),
     ("atom_order", ".relaxed{6.0,70}|.acquire{6.0,70}|.release{6.0,70}|.acq_rel{6.0,70}"),
     ("red_order", ".relaxed{6.0,70}|.release{6.0,70}"),
-    ("atom_scope", ".cta{6.0,70}|.cluster{7.8,90}|.gpu{6.0,70}|.sys{5.0,60}"),
+    ("atom_scope", ".cta{5.0,60}|.cluster{7.8,90}|.gpu{5.0,60}|.sys{5.0,60}"),
     ("atom_space", ".global|.shared|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
     ("carry", ".u32|.s32|.u64{4.3,0}|.s64{4.3,0}"),
     ("scope", ".cta|.cluster{7.8,90}|.gpu|.sys"),

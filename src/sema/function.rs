@@ -68,6 +68,8 @@ pub(super) fn analyze<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Funct
         }
     }
     let earlier = check_order(module, function, id);
+    let version = module.header.version;
+    check_signature(function, version, &mut module.diags);
     let mut builder = BodyBuilder::new(module, id, function.is_kernel);
     let results = parameters(&mut builder, function, &function.results, Direction::Result);
     let params = parameters(&mut builder, function, &function.params, Direction::Input);
@@ -133,6 +135,34 @@ pub(super) fn check_defined(module: &mut ModuleBuilder<'_>) {
             let error = Diagnostic::error("name", declared, format!("'{}' is declared but not defined in this module", entry.name.text));
             module.diags.push(error.with_help("give it a body, or declare it '.extern'"));
         }
+    }
+}
+
+/// Directives that only kernels have (PTX ISA, "Performance-Tuning Directives" and "Cluster Dimension Directives").
+const KERNEL_DIRECTIVES: &[&str] =
+    &["maxntid", "reqntid", "minnctapersm", "maxnctapersm", "reqnctapercluster", "explicitcluster", "maxclusterrank", "blocksareclusters"];
+
+/// Checks what kernels and functions may have in their heads: results, several of them, and directives.
+fn check_signature(function: &tree::Function<'_>, version: (u8, u8), diags: &mut Vec<Diagnostic>) {
+    if let Some(result) = function.results.first().filter(|_| function.is_kernel) {
+        let error = Diagnostic::error("linkage", result.span, "a kernel returns nothing");
+        diags.push(error.with_help("write results to global memory"));
+    }
+    if let [_, second, ..] = function.results.as_slice()
+        && function.results.iter().any(|result| result.space.text != "reg")
+    {
+        let error = Diagnostic::error("space", second.span, "several results must all be registers");
+        diags.push(error.with_help("declare them '.reg', or return one array in '.param' space"));
+    }
+    for directive in &function.directives {
+        let name = directive.name;
+        let message = match name.text {
+            word if !function.is_kernel && KERNEL_DIRECTIVES.contains(&word) => format!("'.{word}' is a directive of kernels"),
+            "noreturn" if !function.results.is_empty() => "'.noreturn' does not go with results".to_string(),
+            "maxnctapersm" if version >= (2, 1) => "'.maxnctapersm' is gone from PTX 2.1 on; write '.minnctapersm'".to_string(),
+            _ => continue,
+        };
+        diags.push(Diagnostic::error("directive", name.span, message));
     }
 }
 
@@ -235,6 +265,10 @@ fn kernel_parameter(bank: &mut Region, variable: &tree::Variable<'_>) -> Result<
         let message = format!("kernel parameter '{}' must be '.param'", variable.name.text);
         return Err(Diagnostic::error("space", variable.space.span, message));
     }
+    if extent.components > 1 {
+        let error = Diagnostic::error("type", variable.ty.span, "a kernel parameter cannot be a vector");
+        return Err(error.with_help("declare an array of bytes with the alignment of the vector: .align 16 .b8 name[16]"));
+    }
     if extent.is_open {
         return Err(Diagnostic::error(
             "size",
@@ -331,6 +365,9 @@ fn limit(directive: &FunctionDirective<'_>, limits: &mut Limits) -> Result<(), D
         "reqnctapercluster" => limits.required_cluster = Some(dimensions(directive)?),
         "explicitcluster" | "blocksareclusters" => limits.explicit_cluster = true,
         "maxnreg" => limits.max_registers = Some(dimensions(directive)?[0]),
+        "minnctapersm" => {
+            dimensions(directive)?;
+        }
         // The reader lets no other names through than those of directives, and the rest only advise the assembler.
         _ => {}
     }

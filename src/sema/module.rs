@@ -98,6 +98,11 @@ impl<'a> ModuleBuilder<'a> {
             let message = format!("'.{}' variables cannot be declared at module scope", variable.space.text);
             return Err(Diagnostic::error("space", variable.space.span, message).with_help("declare it inside the functions that use it"));
         }
+        if variable.space.text == "tex" && self.header.version >= (1, 5) {
+            let error = Diagnostic::error("space", variable.space.span, "'.tex' variables are gone from PTX 1.5 on");
+            return Err(error.with_help("declare '.global .texref'"));
+        }
+        check_attributes(variable)?;
         if variable.linkage == Some(Linkage::Common) && variable.space.text != "global" {
             return Err(Diagnostic::error("linkage", variable.span, "'.common' variables must be '.global'"));
         }
@@ -334,4 +339,22 @@ fn intern<T: Copy + Eq + std::hash::Hash>(known: &mut HashMap<T, u32>, table: &m
         table.push(value);
         (table.len() - 1) as u32
     })
+}
+
+/// Checks `.attribute(..)` of a variable (PTX ISA, "Variable and Function Attribute Directive").
+fn check_attributes(variable: &tree::Variable<'_>) -> Result<(), Diagnostic> {
+    for attribute in &variable.attributes {
+        let name = attribute.name;
+        match name.text {
+            "managed" if variable.space.text != "global" => {
+                return Err(Diagnostic::error("attribute", name.span, "'.managed' variables must be '.global'"));
+            }
+            "managed" | "unified" => {}
+            other => {
+                let error = Diagnostic::error("attribute", name.span, format!("unknown attribute '.{other}'"));
+                return Err(error.with_help("the attributes are '.managed' and '.unified'"));
+            }
+        }
+    }
+    Ok(())
 }

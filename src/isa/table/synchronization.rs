@@ -23,7 +23,7 @@ pub(super) const ROWS: &[Row] = &[
     row("membar(.cta|.gl|.sys{2.0,20})                           ", (1, 4), 0, MemBar, "orders memory accesses"),
     row("membar-proxy.alias ", (7, 5), 70, Nop, "orders accesses through different paths"),
     row("fence[.sc|.acq_rel](<scope>)                            ", (6, 0), 70, Fence, "orders memory accesses"),
-    row("fence(.acquire|.release)(<scope>)                       ", (8, 6), 70, Fence, "orders memory accesses in one direction"),
+    row("fence(.acquire|.release)(<scope>)                       ", (6, 0), 70, Fence, "orders memory accesses in one direction"),
     row("fence.acquire.sync_restrict::shared::cluster.cluster    ", (8, 6), 90, Nop, "orders accesses to the shared memory of the cluster"),
     row("fence.release.sync_restrict::shared::cta.cluster        ", (8, 6), 90, Nop, "orders accesses to shared memory"),
     row("fence.mbarrier_init.release.cluster                     ", (8, 0), 90, Nop, "orders the initialization of mbarriers"),

@@ -101,8 +101,11 @@ impl Decoding<'_, '_> {
         if bits > 128 && !is_long {
             return Err(error("modifier", format!("{bits} bits are too many for one access")));
         }
-        if is_long && self.cx.target().0 < 100 {
-            return Err(error("target", "loads and stores of 256 bits require sm_100 or higher".to_string()));
+        if is_long && (self.cx.target().0 < 100 || self.cx.version() < (8, 8)) {
+            return Err(error("target", "loads and stores of 256 bits require PTX 8.8 and sm_100 or higher".to_string()));
+        }
+        if is_long && self.opcode() == "ldu" {
+            return Err(error("modifier", "'ldu' moves at most 128 bits".to_string()));
         }
         if is_long && !matches!(self.space(), None | Some(Space::Global)) {
             return Err(error("modifier", "loads and stores of 256 bits are for global memory".to_string()));
@@ -112,6 +115,10 @@ impl Decoding<'_, '_> {
                 .with_help("write .v8.b32 or .v4.b64, or a priority in L1"));
         }
         Ok(())
+    }
+
+    fn opcode(&self) -> &'static str {
+        self.matched.form.opcode
     }
 
     /// The space the instruction names.
