@@ -8,7 +8,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use ptxdbg::args::{self, Args, Color, Format, Order, ScriptSource, Theme};
-use ptxdbg::base::{Diagnostic, Sources};
+use ptxdbg::base::Diagnostic;
+#[cfg(feature = "tui")]
+use ptxdbg::base::Sources;
 use ptxdbg::debug::fidelity::{Fidelity, fidelity};
 use ptxdbg::debug::open::{Module, open, read_module};
 #[cfg(feature = "tui")]
@@ -47,6 +49,7 @@ enum Failure {
     /// Nothing could be run.
     Open(OpenError),
     /// A file of the user's own is not what such a file holds.
+    #[cfg(feature = "tui")]
     File(Box<(Sources, Diagnostic)>),
     /// The reader of standard output has gone: there is nobody to tell.
     Silent,
@@ -324,6 +327,7 @@ fn complain(failure: &Failure, args: &Args) -> Status {
         Failure::Silent => return Status::Unusable,
         Failure::Message(message) | Failure::Open(OpenError::File(message)) => (format!("ptxdbg: {message}\n"), Status::Unusable),
         Failure::Open(OpenError::Module(module)) => (text::diagnostics(&module.sources, &module.diagnostics, style), Status::Wrong),
+        #[cfg(feature = "tui")]
         Failure::File(wrong) => (text::diagnostics(&wrong.0, std::slice::from_ref(&wrong.1), style), Status::Unusable),
         Failure::Open(OpenError::Launch(sources, errors)) => (text::diagnostics(sources, errors, style), Status::Unusable),
     };

@@ -71,11 +71,7 @@ impl Spread<'_> {
         let inst = &self.program.code[pc.index()];
         match inst.op {
             Op::Call { call, .. } => self.call(function, call),
-            Op::Load { access, .. } | Op::LoadVector { access, .. } => {
-                if self.sources.contains(&pc) || self.is_inexact(access.space) {
-                    self.write(function, inst);
-                }
-            }
+            Op::Load { access, .. } | Op::LoadVector { access, .. } if self.is_inexact(access.space) => self.write(function, inst),
             Op::Store { access, .. } | Op::StoreVector { access, .. } => self.store(function, inst, access.space),
             Op::Atomic { access, .. } | Op::AtomicVector { access, .. } => {
                 self.store(function, inst, access.space);
