@@ -62,10 +62,12 @@ fn add_suite(found: &mut BTreeMap<String, Found>, suite: &str, file: &Path, exac
     }
 }
 
-/// The suites that are about an opcode: not those most of whose kernels have it, as they have loads of parameters, unless all are such.
+/// The suites that are about an opcode. What most kernels of a suite have, such as loads of parameters, only frames what it is about; of
+/// an opcode that is nowhere else it is the suite of loads and stores that counts, or the first.
 fn about(suites: &BTreeMap<String, f64>) -> Vec<&str> {
     let few: Vec<&str> = suites.iter().filter(|(_, share)| **share <= 0.5).map(|(suite, _)| suite.as_str()).collect();
-    if few.is_empty() { suites.keys().map(String::as_str).collect() } else { few }
+    let framed = || suites.get_key_value("memory").or_else(|| suites.first_key_value()).map(|(suite, _)| suite.as_str());
+    if few.is_empty() { framed().into_iter().collect() } else { few }
 }
 
 fn launch_files(folder: &str) -> Vec<(String, PathBuf)> {
