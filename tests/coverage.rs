@@ -110,3 +110,17 @@ fn a_call_writes_its_result_when_it_returns() {
     session.seek(9, &mut Unhurried);
     assert_eq!(in_function(&mut session, 0, "%r3"), 0);
 }
+
+#[test]
+fn lanes_that_wait_at_an_exchange_have_not_executed_it_yet() {
+    let mut session = session("debug/waits.ron", 0);
+    // mov mov and setp shfl add setp bra bra, and then the even lanes come to the exchange again and wait.
+    session.seek(10, &mut Unhurried);
+    let groups = &session.machine().resident_blocks().next().unwrap().warps[0].groups;
+    assert!(groups.iter().any(|group| group.mask == 0x5555_5555 && group.state != ptxdbg::machine::GroupState::Ready), "{groups:?}");
+    assert_eq!(counts(&flow(&session), "EXCHANGE"), (32, vec![to("bb2", 32), to("DONE", 0)]));
+    session.seek(u64::MAX, &mut Unhurried);
+    let view = flow(&session);
+    assert_eq!(counts(&view, "EXCHANGE"), (3 * 32, vec![to("bb2", 2 * 32), to("DONE", 32)]));
+    assert_eq!(counts(&view, "bb2"), (2 * 32, vec![to("EXCHANGE", 2 * 16), to("bb3", 2 * 16)]));
+}

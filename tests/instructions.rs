@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Trap, Unobserved};
+use ptxdbg::machine::{Account, Device, LaunchConfig, Machine, Schedule, Step, Trap, Unobserved};
 use ptxdbg::program::{FuncId, Program};
 
 const THREADS: u32 = 32;
@@ -53,6 +53,7 @@ fn config(kernel: FuncId, out: u64) -> LaunchConfig {
         schedule: Schedule::InOrder,
         seed: 0,
         start: 0,
+        account: Account::Nothing,
     }
 }
 

@@ -97,6 +97,7 @@ impl Machine {
             warp: Arc::make_mut(&mut block.warps[warp]),
             observer,
             coverage: self.coverage.as_mut().map(Arc::make_mut),
+            waiting: 0,
             place: Place { pc: crate::program::Pc(0), tick: self.tick, block: block.index, warp: warp as u32 },
             left: allowance,
             threads: 0,

@@ -174,12 +174,6 @@ impl Warp {
         self.wake();
     }
 
-    /// The lanes that stand at the instruction `pc` until others execute it with them.
-    pub fn waiting_at(&self, pc: Pc) -> LaneMask {
-        let waits = |group: &&LaneGroup| group.pc == pc && matches!(group.state, GroupState::AtSync { .. });
-        self.groups.iter().filter(waits).fold(0, |mask, group| mask | group.mask)
-    }
-
     /// Sets groups going whose lanes wait for nobody any more.
     fn wake(&mut self) {
         for index in 0..self.groups.len() {

@@ -309,6 +309,11 @@ fn clicks_are_command_lines() {
     assert_eq!(timeline.click(2, 1, Click::Press), Answer::Command("goto 0".to_string()));
     assert_eq!(timeline.click(101, 1, Click::Press), Answer::Command(format!("goto {}", session.recorded())));
     assert_eq!(timeline.click(300, 100, Click::Press), Answer::Ignored);
+    // With no row of its own the bar stands in the title.
+    let title = text(&drawn(&mut timeline, &session, 104, 1));
+    let bar = title.lines().next().and_then(|line| line.chars().position(|c| c == '▕')).unwrap() as u16;
+    assert_eq!(timeline.click(bar + 1, 0, Click::Press), Answer::Command("goto 0".to_string()));
+    assert_eq!(timeline.click(bar - 1, 0, Click::Press), Answer::Changed);
 }
 
 #[test]

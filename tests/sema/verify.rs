@@ -1,6 +1,6 @@
 //! What holds for every program: indices are in range, places do not overlap, code ends where it must.
 
-use ptxdbg::isa::Space;
+use ptxdbg::isa::{Space, SystemFn};
 use ptxdbg::program::{Address, Bank, Base, CallArg, CallTarget, Function, Inst, Op, Pc, Program, Src, SrcKind};
 
 /// What does not hold.
@@ -113,7 +113,7 @@ fn overlaps(program: &Program, problems: &mut Vec<String>) {
     problems.extend(misaligned.map(|place| format!("{} is misaligned", place.4)));
 }
 
-/// Checks that calls pass as many arguments as are wanted, and only to functions with a body.
+/// Checks that calls pass as many arguments as are wanted, and only to functions with a body or of the device runtime.
 fn calls(program: &Program, problems: &mut Vec<String>) {
     for (number, call) in program.calls.iter().enumerate() {
         let callees = match &call.target {
@@ -122,7 +122,8 @@ fn calls(program: &Program, problems: &mut Vec<String>) {
         };
         for callee in callees.iter().map(|id| &program.functions[id.index()]) {
             let fits = (callee.params.len(), callee.results.len()) == (call.args.len(), call.results.len());
-            if !fits || callee.is_kernel || callee.code.is_empty() {
+            let has_body = !callee.code.is_empty() || SystemFn::from_name(&callee.name).is_some();
+            if !fits || callee.is_kernel || !has_body {
                 problems.push(format!("call {number} does not fit {}", callee.name));
             }
         }

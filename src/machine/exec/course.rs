@@ -1,19 +1,31 @@
 //! Keeping account of what a group runs: how often, and which registers were written (`machine::coverage`).
 //!
 //! A group runs straight on most of the time, so its way is counted by stretches, not by instructions: from where it came to where it
-//! jumps, splits or has to stop. Only an instruction with a guard is counted alone, because it may write for some lanes only.
+//! jumps, splits or has to stop. Only an instruction with a guard is counted alone, because it may write for some lanes only; a branch
+//! writes nothing, and is the end of most stretches.
 
 use super::{Flow, Group, WarpRun};
 use crate::machine::event::Observer;
 use crate::machine::lanes::LaneMask;
 use crate::machine::{Account, Linked};
-use crate::program::{Inst, Pc};
+use crate::program::{Inst, Op, Pc};
 
 /// The stretch that a group is running, if the launch keeps account.
 pub(super) struct Course {
     /// The first instruction that is not counted yet.
     start: Pc,
     kept: bool,
+}
+
+/// How an instruction's guard bears on the account.
+#[derive(Clone, Copy)]
+pub(super) enum Guarded {
+    /// It has none, or no account is kept.
+    Not,
+    /// It is a branch, which writes nothing; the guard holds for these lanes.
+    Branch(LaneMask),
+    /// It is counted alone; the guard holds for these lanes.
+    Alone(LaneMask),
 }
 
 impl Course {
@@ -23,31 +35,45 @@ impl Course {
         Self { start, kept: linked.config.account != Account::Nothing }
     }
 
-    /// The group comes to `inst`. If that has a guard, the stretch ends before it, and the lanes for which the guard holds are given.
+    /// The group comes to `inst`. If that has a guard and may write, the stretch ends before it.
     #[inline(always)]
-    pub fn meet<O: Observer>(&mut self, run: &mut WarpRun<'_, O>, inst: &Inst, group: &Group) -> Option<LaneMask> {
+    pub fn meet<O: Observer>(&mut self, run: &mut WarpRun<'_, O>, inst: &Inst, group: &Group) -> Guarded {
         if !self.kept || inst.guard.is_none() {
-            return None;
+            return Guarded::Not;
+        }
+        let active = run.active(inst, group);
+        if let Op::Branch { .. } = inst.op {
+            return Guarded::Branch(active);
         }
         self.end(run, group);
-        Some(run.active(inst, group))
+        Guarded::Alone(active)
     }
 
-    /// The group has executed the instruction at its `pc`: for the lanes `guarded` alone, if given.
+    /// The group has executed the instruction at its `pc`.
     #[inline(always)]
-    pub fn pass<O: Observer>(&mut self, run: &mut WarpRun<'_, O>, group: &Group, guarded: Option<LaneMask>, flow: &Flow) {
+    pub fn pass<O: Observer>(&mut self, run: &mut WarpRun<'_, O>, group: &Group, guarded: Guarded, flow: &Flow) {
         if !self.kept {
             return;
         }
         let next = Pc(group.pc.0 + 1);
         match (guarded, flow) {
-            (None, Flow::Next) => return,
-            (None, Flow::Jump(_)) => run.count(group, self.start, next),
-            (None, Flow::Reselect | Flow::Pause(_)) => {
+            (Guarded::Not, Flow::Next) => return,
+            (Guarded::Not, Flow::Jump(_)) => run.count(group, self.start, next),
+            (Guarded::Not, Flow::Reselect | Flow::Pause(_)) => {
                 self.end(run, group);
-                run.count_alone(group, group.mask, flow);
+                run.count_alone(group, group.mask);
             }
-            (Some(active), _) => run.count_alone(group, active, flow),
+            (Guarded::Branch(active), flow) => {
+                run.refuse(group, active);
+                if let Flow::Next = flow {
+                    return;
+                }
+                run.count(group, self.start, next);
+            }
+            (Guarded::Alone(active), _) => {
+                run.refuse(group, active);
+                run.count_alone(group, active);
+            }
         }
         self.start = if let Flow::Jump(target) = flow { *target } else { next };
     }
@@ -73,15 +99,25 @@ impl<O: Observer> WarpRun<'_, O> {
         }
     }
 
-    /// The lanes `active` of `group` have executed the instruction at its `pc`, or wait there for others.
-    fn count_alone(&mut self, group: &Group, active: LaneMask, flow: &Flow) {
-        let waiting = if matches!(flow, Flow::Reselect) { self.warp.waiting_at(group.pc) } else { 0 };
+    /// The lanes `active` of `group` have executed the instruction at its `pc`, but for those that wait there for others.
+    fn count_alone(&mut self, group: &Group, active: LaneMask) {
+        let waiting = std::mem::take(&mut self.waiting);
         if let Some(coverage) = &mut self.coverage {
             coverage.add(group.pc, Pc(group.pc.0 + 1), group.mask & !waiting);
-            coverage.add_refused(group.pc, group.mask & !active);
         }
         if let Some(writes) = &self.linked.writes {
             self.warp.registers.mark_written(group.frame, writes.of(group.pc), active & !waiting);
+        }
+    }
+
+    /// The guard of the instruction at the `pc` of `group` held for `active` only.
+    #[inline(always)]
+    fn refuse(&mut self, group: &Group, active: LaneMask) {
+        let refused = group.mask & !active;
+        if refused != 0
+            && let Some(coverage) = &mut self.coverage
+        {
+            coverage.add_refused(group.pc, refused);
         }
     }
 }

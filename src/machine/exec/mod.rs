@@ -116,6 +116,8 @@ pub struct WarpRun<'a, O> {
     pub observer: &'a mut O,
     /// What has run, if the launch keeps it.
     pub coverage: Option<&'a mut Coverage>,
+    /// Lanes that the running instruction has made wait for others, which will execute it with them.
+    pub waiting: LaneMask,
     /// Where and when; `pc` and `tick` are those of the running instruction.
     pub place: Place,
     /// Ticks left of the turn.

@@ -46,6 +46,7 @@ impl<O: Observer> WarpRun<'_, O> {
     fn wait_at(&mut self, group: &Group, waiting: &Tiles) -> Flow {
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         for (tile, members) in waiting {
+            self.waiting |= tile;
             self.warp.split(group.index, *tile, group.pc);
             if let Some(waiting) = self.warp.groups.last_mut() {
                 waiting.state = GroupState::AtSync { members: *members };

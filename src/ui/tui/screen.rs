@@ -165,7 +165,12 @@ impl Screen {
             let title = pane.draw(&look, sight, &mut Canvas::new(buffer, below, &self.theme, &mut self.hits));
             let typing = self.typing.as_ref().filter(|_| active).map(|text| format!("/{text}_"));
             let mut rule = Canvas::new(buffer, Rect { height: area.height.min(1), ..*area }, &self.theme, &mut self.hits);
-            draw_title(&mut rule, &typing.unwrap_or(title), active);
+            let is_title = typing.is_none();
+            let start = draw_title(&mut rule, &typing.unwrap_or(title), active);
+            if is_title {
+                let cells = sight.in_title.iter();
+                cells.for_each(|(column, line)| rule.on_click((start + column, 0, 1), Target::Command(line.clone())));
+            }
         }
     }
 
@@ -346,12 +351,13 @@ fn draw_frame(arrangement: &Arrangement<'_>, area: Rect, buffer: &mut Buffer, th
     frame.draw(buffer, theme.style(Role::Rule));
 }
 
-/// ` title ` in the line above a pane; `[title]` if it takes keys.
-fn draw_title(rule: &mut Canvas<'_>, title: &str, active: bool) {
+/// ` title ` in the line above a pane; `[title]` if it takes keys. The column at which its text begins.
+fn draw_title(rule: &mut Canvas<'_>, title: &str, active: bool) -> usize {
     let room = rule.width().saturating_sub(4);
     let title = if width(title) > room { fitted(title, room) } else { title.to_string() };
     let (text, role) = if active { (format!("[{title}]"), Role::ActiveTitle) } else { (format!(" {title} "), Role::Title) };
     if room > 0 {
         rule.text(1, 0, &text, role);
     }
+    2
 }

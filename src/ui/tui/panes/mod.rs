@@ -159,6 +159,8 @@ pub struct Sight {
     pub other_text: bool,
     /// Rows that were shown, which are a page.
     pub page: i64,
+    /// Columns of the title that can be clicked, and the line that each executes.
+    pub in_title: Vec<(usize, String)>,
 }
 
 impl Sight {

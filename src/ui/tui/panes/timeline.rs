@@ -14,6 +14,7 @@ const BAR_MIN: usize = 12;
 /// Draws the pane; its title, which holds the bar where the pane has no rows of its own.
 pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let session = look.session;
+    sight.in_title.clear();
     let told = format!("time {} of {}{}", grouped(session.time()), grouped(session.recorded()), ending(session));
     if canvas.height() > 0 {
         let room = canvas.width().saturating_sub(4);
@@ -27,6 +28,8 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> Stri
     }
     let cursor = cursor(session, sight, room);
     let bar: String = cells(session, cursor.map(|(cell, _)| cell), room).into_iter().map(|(glyph, _)| glyph).collect();
+    let first = width(&told) + 2;
+    sight.in_title.extend((0..room).map(|cell| (first + cell, format!("goto {}", time_at(session, cell, room)))));
     format!("{told} ▕{bar}▏{}", cursor.map_or(String::new(), |(_, time)| format!(" {}", grouped(time))))
 }
 
