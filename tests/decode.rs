@@ -134,5 +134,5 @@ fn vectors_are_packed_lowest_first() {
 fn what_is_not_modelled_says_so() {
     let program = program("wgmma.fence.sync.aligned;");
     assert!(matches!(program.code[0].op, Op::Unsupported { .. }));
-    assert_eq!(program.unsupported, ["'wgmma.fence.sync.aligned' is not modelled (matrix multiply and accumulate by a warpgroup)"]);
+    assert_eq!(program.unsupported, ["'wgmma.fence.sync.aligned' is not modelled (orders the registers of a matrix multiplication)"]);
 }

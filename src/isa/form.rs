@@ -30,6 +30,7 @@
 //! | `:=128` | is this constant |
 //! | `:0-255` | is in this range if it is a constant |
 //! | `:reg` | is a register |
+//! | `:x4` | is four registers in braces |
 //! | `:vec` | is a vector if the instruction has `.v2`, `.v4` or `.v8` |
 //! | `:special` | may be a special register |
 //! | `:addr` | may be the address of a variable or function |
@@ -172,6 +173,8 @@ pub struct OperandForm {
     pub special: bool,
     /// The address of a variable or function is a value here.
     pub address_of: bool,
+    /// So many registers in braces.
+    pub registers: Option<usize>,
     /// A vector, if the opcode has a vector word.
     pub vector: bool,
     /// `_` may be written.

@@ -159,6 +159,7 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
         range: None,
         special: false,
         address_of: false,
+        registers: None,
         vector: false,
         sink: name == "p" && pair.is_some(),
         negatable,
@@ -186,6 +187,9 @@ fn annotate(operand: &mut OperandForm, annotation: &'static str) {
         "_" => operand.sink = true,
         "label" => operand.role = Role::Label,
         "any" => operand.role = Role::Any,
+        other if other.starts_with('x') => {
+            operand.registers = other[1..].parse().ok().or_else(|| fault("no number of registers in", other));
+        }
         other if other.starts_with('=') => {
             operand.constant_only = true;
             operand.value = other[1..].parse().ok();

@@ -125,6 +125,9 @@ struct Reader<'r, 'a> {
 
 impl<'a> Reader<'_, 'a> {
     fn read(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
+        if let Some(count) = self.form.registers {
+            return self.registers(operand, count);
+        }
         let operand = unbraced(operand);
         match self.form.role {
             Role::Any => {
@@ -283,10 +286,14 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
-    /// `{a, b}`, or a vector register.
+    /// `{a, b}`, or a vector register, of as many elements as the opcode says.
     fn vector(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
+        self.registers(operand, self.matched.vector())
+    }
+
+    /// `{a, b}`, or a vector register, of `count` elements.
+    fn registers(&mut self, operand: &Operand<'a>, count: usize) -> Result<Arg, Diagnostic> {
         let values = self.elements(operand)?;
-        let count = self.matched.vector();
         if values.len() != count {
             return Err(Diagnostic::error("operand", operand.span, format!("{count} elements are needed here, not {}", values.len())));
         }
