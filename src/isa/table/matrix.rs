@@ -50,5 +50,5 @@ pub(super) const ROWS: &[Row] = &[
     row("wgmma-commit_group.sync[.aligned]  ", (8, 0), 90, Unsupported, "closes a group of matrix multiplications").only(&["90a"]),
     row("wgmma-wait_group.sync[.aligned]  a:imm", (8, 0), 90, Unsupported, "waits for groups of matrix multiplications").only(&["90a"]),
     row("wgmma-mma_async.*  ...", (8, 0), 90, Unsupported, "matrix multiply and accumulate by a warpgroup").only(&["90a"]),
-    row("tcgen05.*          ...", (8, 6), 100, Unsupported, "tensor memory and its matrix instructions").only(&["100f", "101f", "110f"]),
+    row("tcgen05(-alloc|-dealloc|-relinquish_alloc_permit|-ld|-st|-wait::ld|-wait::st|-cp|-shift|-mma|-commit|-fence::before_thread_sync|-fence::after_thread_sync).*  ...", (8, 6), 100, Unsupported, "tensor memory and its matrix instructions").only(&["100f", "101f", "110f"]),
 ];

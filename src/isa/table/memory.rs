@@ -5,9 +5,9 @@ use crate::isa::Decode::{Load, Nop, Store, Unsupported};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    row("ld[.weak{6.0,0}][.global][<cop>][.L2::cache_hint{7.4,80}][<prefetch>][<vector>](<memory>|.b128{8.3,70})   d:+:vec, [a][, c:u64:with.L2::cache_hint]", (1, 0), 0, Load, "load"),
-    row("ld[.weak{6.0,0}][.global][<evict>][<evict_l2>][.L2::cache_hint{7.4,80}][<prefetch>][<vector>](<memory>|.b128{8.3,70})   d:+:vec, [a][, c:u64:with.L2::cache_hint]", (1, 0), 0, Load, "load"),
-    row("ld[.weak{6.0,0}](.local|<shared>|.const|<param>)[<cop>][<vector>](<memory>|.b128{8.3,70})   d:+:vec, [a]", (1, 0), 0, Load, "load"),
+    row("ld[.weak{6.0,70}][.global][<cop>][.L2::cache_hint{7.4,80}][<prefetch>][<vector>](<memory>|.b128{8.3,70})   d:+:vec, [a][, c:u64:with.L2::cache_hint]", (1, 0), 0, Load, "load"),
+    row("ld[.weak{6.0,70}][.global][<evict>][<evict_l2>][.L2::cache_hint{7.4,80}][<prefetch>][<vector>](<memory>|.b128{8.3,70})   d:+:vec, [a][, c:u64:with.L2::cache_hint]", (1, 0), 0, Load, "load"),
+    row("ld[.weak{6.0,70}](.local|<shared>|.const|<param>)[<cop>][<vector>](<memory>|.b128{8.3,70})   d:+:vec, [a]", (1, 0), 0, Load, "load"),
     row("ld.volatile[.global][<prefetch>][<vector>](<memory>|.b128{8.3,70})   d:+:vec, [a]", (1, 1), 0, Load, "load that is neither dropped nor repeated"),
     row("ld.volatile(<shared>)[<vector>](<memory>|.b128{8.3,70})   d:+:vec, [a]", (1, 1), 0, Load, "load that is neither dropped nor repeated"),
     row("ld(.relaxed|.acquire)(<scope>)[.global][<evict>][<evict_l2>][.L2::cache_hint{7.4,80}][<prefetch>][<vector>](<memory>|.b128{8.3,70})   d:+:vec, [a][, c:u64:with.L2::cache_hint]", (6, 0), 70, Load, "load with memory ordering"),
@@ -17,9 +17,9 @@ pub(super) const ROWS: &[Row] = &[
     row("ld.global.nc[<evict>][<evict_l2>][.L2::cache_hint{7.4,80}][<prefetch>][<vector>](<memory>|.b128{8.3,70})    d:+:vec, [a][, c:u64:with.L2::cache_hint]", (7, 4), 70, Load, "load through the read-only cache"),
     row("ldu[.global][.v2|.v4](<memory>|.b128{8.3,70})   d:+:vec, [a]", (2, 0), 20, Load, "load of data that is the same for all lanes"),
 
-    row("st[.weak{6.0,0}][.global][.wb{2.0,20}|.cg{2.0,20}|.cs{2.0,20}|.wt{2.0,20}][.L2::cache_hint{7.4,80}][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec[, c:u64:with.L2::cache_hint]", (1, 0), 0, Store, "store"),
-    row("st[.weak{6.0,0}][.global][<evict>][<evict_l2>][.L2::cache_hint{7.4,80}][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec[, c:u64:with.L2::cache_hint]", (1, 0), 0, Store, "store"),
-    row("st[.weak{6.0,0}](.local|<shared>|.param|.param::func{8.3,0})[.wb{2.0,20}|.cg{2.0,20}|.cs{2.0,20}|.wt{2.0,20}][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec", (1, 0), 0, Store, "store"),
+    row("st[.weak{6.0,70}][.global][.wb{2.0,20}|.cg{2.0,20}|.cs{2.0,20}|.wt{2.0,20}][.L2::cache_hint{7.4,80}][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec[, c:u64:with.L2::cache_hint]", (1, 0), 0, Store, "store"),
+    row("st[.weak{6.0,70}][.global][<evict>][<evict_l2>][.L2::cache_hint{7.4,80}][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec[, c:u64:with.L2::cache_hint]", (1, 0), 0, Store, "store"),
+    row("st[.weak{6.0,70}](.local|<shared>|.param|.param::func{8.3,0})[.wb{2.0,20}|.cg{2.0,20}|.cs{2.0,20}|.wt{2.0,20}][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec", (1, 0), 0, Store, "store"),
     row("st.volatile[.global|<shared>][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec", (1, 1), 0, Store, "store that is neither dropped nor repeated"),
     row("st(.relaxed|.release)(<scope>)[.global][<evict>][<evict_l2>][.L2::cache_hint{7.4,80}][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec[, c:u64:with.L2::cache_hint]", (6, 0), 70, Store, "store with memory ordering"),
     row("st(.relaxed|.release)(<scope>)(<shared>)[<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec", (6, 0), 70, Store, "store with memory ordering"),
