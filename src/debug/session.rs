@@ -135,6 +135,11 @@ impl Session {
         self.timeline.machine()
     }
 
+    /// What `printf` has written up to now, since the first launch.
+    pub fn printed(&self) -> &[u8] {
+        self.machine().device().printed().bytes()
+    }
+
     /// The machine as the focused thread sees it.
     pub fn scene(&self) -> Scene<'_> {
         Scene::at(self.machine(), self.focus).with_buffers(&self.buffers).with_usage(&self.usage)

@@ -21,7 +21,7 @@ pub struct Written {
 }
 
 /// Stretches remembered.
-const STRETCHES: usize = 8;
+const STRETCHES: usize = 16;
 
 /// Code from `start` to before `end`, whose registers are marked for `lanes`.
 #[derive(Clone, Copy, Debug)]
@@ -51,11 +51,12 @@ impl Written {
     pub(super) fn mark_stretch(&mut self, writes: &Writes, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
         // What the kernel itself has written stays written; what a function has, until it is called again.
         if frame.is_first() {
-            let known = &mut self.marked[start.index() % STRETCHES];
-            if known.is_some_and(|known| known.start == start && known.end >= end && lanes & !known.lanes == 0) {
-                return;
+            match &mut self.marked[start.index() % STRETCHES] {
+                Some(known) if known.start == start && known.end >= end && lanes & !known.lanes == 0 => return,
+                // Other lanes come the same way, as in a loop that they leave one after the other.
+                Some(known) if known.start == start && known.end == end => known.lanes |= lanes,
+                known => *known = Some(Stretch { start, end, lanes }),
             }
-            *known = Some(Stretch { start, end, lanes });
         }
         writes.between(start, end).iter().for_each(|register| self.mark(frame, *register, lanes));
     }

@@ -117,6 +117,16 @@ pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
     }
 }
 
+pub fn output(context: &mut Context<'_>, _: &Call) -> Answer {
+    let session = &context.session;
+    let written = String::from_utf8_lossy(session.printed()).into_owned();
+    if written.is_empty() {
+        return Ok(Outcome::Text(format!("nothing was printed up to t={}\n", session.time())));
+    }
+    let end = if written.ends_with('\n') { "" } else { "\n" };
+    Ok(Outcome::Text(written + end))
+}
+
 pub fn fidelity(context: &mut Context<'_>, _: &Call) -> Answer {
     let machine = context.session.machine();
     shown(View::Fidelity(fidelity::fidelity(machine.program(), &fidelity::executed(machine))))

@@ -221,6 +221,14 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "info output",
+        summary: "Show what the kernel has printed",
+        help: "Shows what printf has written up to the present time, in the order of execution.",
+        examples: &["info output"],
+        handler: views::output,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "info fidelity",
         summary: "Say how far the run so far can be trusted",
         help: "Of the opcodes that the launch has executed so far: which do bit for bit what hardware was recorded to do, and in which \
