@@ -232,6 +232,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     /// Declares the registers of a `.reg` declaration and returns the first.
     fn register(&mut self, variable: &Variable<'a>) -> Result<RegisterRef, Diagnostic> {
         let extent = variable::extent(variable)?;
+        variable::check_available(variable, extent.ty, &self.module.header)?;
         let name = variable.name;
         if extent.is_array() {
             let error = Diagnostic::error("space", name.span, "registers cannot form an array");

@@ -91,6 +91,7 @@ impl<'a> ModuleBuilder<'a> {
 
     fn try_module_variable(&mut self, variable: &tree::Variable<'a>) -> Result<(), Diagnostic> {
         let extent = variable::extent(variable)?;
+        variable::check_available(variable, extent.ty, &self.header)?;
         if let Some(bank) = variable.bank.as_ref().filter(|_| variable.space.text != "const") {
             return Err(Diagnostic::error("space", bank.span, "only constant memory has banks"));
         }

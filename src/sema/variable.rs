@@ -1,6 +1,7 @@
 //! What a declaration says about a variable, register or parameter: its type, shape, size and alignment.
 
 use super::const_expr;
+use super::header::Header;
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
 use crate::syntax::tree::{Expr, Name, Variable};
@@ -11,6 +12,9 @@ const DECLARABLE: &[ScalarType] = {
     use ScalarType::*;
     &[Pred, B8, B16, B32, B64, B128, U8, U16, U32, U64, S8, S16, S32, S64, F16, F16x2, F32, F64]
 };
+
+/// Types that came later: the first PTX version and target that have them (PTX ISA, "Fundamental Types").
+const NEWER: &[(ScalarType, (u8, u8), u32)] = &[(ScalarType::F16x2, (4, 2), 53), (ScalarType::B128, (8, 3), 70)];
 
 /// Types of handles, which a program copies and passes but does not look into.
 const OPAQUE: &[&str] = &["texref", "samplerref", "surfref"];
@@ -105,6 +109,19 @@ fn declared_type(name: Name<'_>) -> Result<ScalarType, Diagnostic> {
             Err(super::suggest::with_nearest(error, name.text, words))
         }
     }
+}
+
+/// Checks that the module's version and target have the type of a declaration.
+///
+/// # Errors
+/// They do not.
+pub(super) fn check_available(variable: &Variable<'_>, ty: ScalarType, header: &Header) -> Result<(), Diagnostic> {
+    let Some((_, (major, minor), sm)) = NEWER.iter().find(|row| row.0 == ty) else { return Ok(()) };
+    if header.version >= (*major, *minor) && header.target.0 >= *sm {
+        return Ok(());
+    }
+    let message = format!("type '.{}' requires PTX {major}.{minor} and sm_{sm} or higher", ty.word());
+    Err(Diagnostic::error("target", variable.ty.span, message).with_help(format!("declare two '.b{}'", ty.bits() / 2)))
 }
 
 fn components(vector: Option<Name<'_>>, ty: ScalarType) -> Result<u32, Diagnostic> {
