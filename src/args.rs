@@ -12,11 +12,14 @@ Exit status:
   1  something is wrong with the kernel: a diagnostic, a fault, a mismatch
   2  the command line or a file could not be used";
 
-const ARG_HELP: &str = "One parameter, in order, where no launch file is wanted: f32[1024]=iota, f32[1024], u32=1024, f32[]=@x.npy; with --asm the value of an operand, where the statement does not say it";
+const ARG_HELP: &str = "\
+One parameter, in order, where no launch file is wanted: f32[1024]=iota, f32[1024], u32=1024, f32[]=@x.npy; with --asm the value of an \
+operand";
 
 const ASM_HELP: &str = "\
-An asm statement of CUDA instead of a file, executed by the lanes of one warp: 'asm(\"add.s32 %0, %1, %2;\" : \"=r\"(x) : \"r\"(3), \"r\"(a));', \
-or its template and its operands as two words, '\"=r\"(x) : \"r\"(3), \"r\"(a)' or for short '=r, r=3, r'";
+An asm statement of CUDA instead of a file, executed by the lanes of one warp: \
+'asm(\"add.s32 %0, %1, %2;\" : \"=r\"(x) : \"r\"(3), \"r\"(a));', or its template and its operands as two words, \
+'\"=r\"(x) : \"r\"(3), \"r\"(a)' or for short '=r, r=3, r'";
 
 /// A debugger for NVIDIA PTX kernels that needs no GPU
 ///

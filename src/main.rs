@@ -162,7 +162,7 @@ fn start(args: &Args) -> Result<Status, Failure> {
         open(&request(args, args.kernels.clone(), launch))?
     } else {
         let statement = statement(args)?;
-        begin = Some(Script::new("--asm", &format!("advance {}", statement.first)));
+        begin = statement.first.map(|first| Script::new("--asm", &format!("advance {first}")));
         statement.opened
     };
     if !args.batch && !std::io::stdin().is_terminal() {

@@ -6,7 +6,7 @@ use super::open::{Module, OpenError, Opened};
 use crate::base::{Diagnostic, Sources};
 use crate::launch::asm::{self, MODULE, Statement, Wrapped};
 use crate::launch::{self, Overrides};
-use crate::program::Program;
+use crate::program::{Pc, Program};
 use crate::sema;
 
 /// A statement that can be executed.
@@ -14,8 +14,8 @@ use crate::sema;
 pub struct OpenedAsm {
     /// The module made for it, and its launch.
     pub opened: Opened,
-    /// The place of its first instruction in that module, `asm.ptx:14`.
-    pub first: String,
+    /// The place of its first instruction in that module, `asm.ptx:14`; none if the kernel begins there.
+    pub first: Option<String>,
     /// What is worth a warning, with the texts.
     pub sources: Sources,
     /// The warnings.
@@ -47,7 +47,8 @@ pub fn open_asm(words: &[String], values: &[String]) -> Result<OpenedAsm, OpenEr
     let file = asm::launch(&statement, &sources);
     let plan = launch::plan(&file, &program, MODULE, &Overrides::default());
     let plan = plan.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
-    let first = format!("{MODULE}:{}", wrapped.line);
+    let begins = program.spans.iter().position(|span| span.start >= wrapped.start());
+    let first = begins.filter(|index| *index > 0).map(|index| program.place(Pc::new(index)));
     Ok(OpenedAsm { opened: Opened { program, plan, made_up: None }, first, sources, warnings })
 }
 

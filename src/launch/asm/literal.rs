@@ -19,6 +19,8 @@ const ESCAPES: &[(char, &str)] = &[
     ('"', "\""),
     ('\'', "'"),
     ('?', "?"),
+    // A line that goes on in the next.
+    ('\n', ""),
 ];
 
 /// Takes one string literal or several beside each other.
@@ -45,6 +47,7 @@ pub fn strings(cursor: &mut Cursor<'_>) -> Result<Text, Diagnostic> {
             _ => return Err(cursor.unexpected("a string literal", HELP)),
         }
         any = true;
+        text.close(cursor.at());
     }
 }
 

@@ -4,8 +4,11 @@ use super::constant::{self, Constant, Type};
 use super::constraint::{self, Becomes, Letter};
 use crate::base::{Diagnostic, SourceId, Span};
 use crate::launch::element::{Element, Number};
-use crate::launch::file::Param;
+use crate::launch::file::{Buffer, Init, Param};
 use crate::launch::words;
+
+/// Lanes that execute a statement: those of one warp.
+pub const LANES: u32 = 32;
 
 /// Whether an operand is read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +25,7 @@ pub enum Role {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// The same number in every lane, or a buffer: for `l` its address, else an element for every lane.
-    Param(Param),
+    Param(Box<Param>),
     /// 128 bits.
     Wide(i128),
     /// What stands in the template.
@@ -57,8 +60,7 @@ impl Operand {
         let (role, letter) = constraint::read(constraint.0, constraint.1, is_output)?;
         let (text, place) = (expression.0.trim(), expression.1);
         let said = place.source;
-        let mut operand =
-            Self { role, letter, span: constraint.1.to(place), expression: text.to_string(), ty: None, value: None, said };
+        let mut operand = Self { role, letter, span: constraint.1.to(place), expression: text.to_string(), ty: None, value: None, said };
         if text.is_empty() {
             return Err(Diagnostic::error("syntax", place, "the operand has no expression").with_help("\"r\"(x), \"r\"(3)"));
         }
@@ -146,12 +148,18 @@ impl Operand {
         }
         let param = words::parse(word, source, name)?;
         let element = match &param {
-            Param::Buffer(_) if self.letter.letter == 'l' => return Ok(Value::Param(param)),
-            Param::Buffer(buffer) => Some(buffer.elem),
+            Param::Buffer(_) if self.letter.letter == 'l' => return Ok(Value::Param(Box::new(param))),
+            Param::Buffer(buffer) => {
+                if let Some(count) = elements(buffer).filter(|count| *count != u64::from(LANES)) {
+                    let message = format!("{count} elements, where '{}' wants one for each of the {LANES} lanes", self.letter.letter);
+                    return Err(wrong(span, message));
+                }
+                Some(buffer.elem)
+            }
             param => param.scalar().map(|(element, _)| element),
         };
         match element.filter(|element| self.letter.takes_element(*element)) {
-            Some(_) => Ok(Value::Param(param)),
+            Some(_) => Ok(Value::Param(Box::new(param))),
             None => {
                 let message = format!("'{word}' does not fit the constraint '{}', which takes {}", self.letter.letter, self.letter.takes);
                 Err(wrong(span, message))
@@ -167,11 +175,8 @@ impl Operand {
                 let fits = |element: &Element| element.encode(number).is_ok();
                 let unsigned = Element::from_name(&format!("u{}", own.bytes() * 8));
                 let element = element.into_iter().chain([own]).chain(unsigned).find(fits);
-                let element = element.ok_or_else(|| match own.encode(number) {
-                    Err(message) => message,
-                    Ok(_) => format!("{number} does not fit"),
-                })?;
-                Ok(Value::Param(Param::from_scalar(element, number)))
+                let element = element.ok_or_else(|| format!("{number} is not {}, as '{}' wants", self.letter.takes, self.letter.letter))?;
+                Ok(Value::Param(Box::new(Param::from_scalar(element, number))))
             }
             // nvcc writes it as a signed number of its own size.
             (Becomes::Immediate, Number::Integer(value)) => {
@@ -179,10 +184,20 @@ impl Operand {
                 Ok(Value::Text(signed.to_integer(signed.wrap(value)).to_string()))
             }
             (Becomes::Register { .. } | Becomes::Immediate | Becomes::Characters, _) => {
-                Err(format!("{number} is not {}, as the constraint '{}' wants", self.letter.takes, self.letter.letter))
+                Err(format!("{number} is not {}, as '{}' wants", self.letter.takes, self.letter.letter))
             }
         }
     }
+}
+
+/// How many elements a buffer has, if the word says it.
+fn elements(buffer: &Buffer) -> Option<u64> {
+    let listed = match &buffer.init {
+        Init::Values(values) => Some(values.len() as u64),
+        _ => None,
+    };
+    let shaped = || buffer.shape.as_ref().map(|shape| shape.iter().copied().fold(1, u64::saturating_mul));
+    buffer.len.or_else(shaped).or(listed)
 }
 
 fn wrong(place: Span, message: impl Into<String>) -> Diagnostic {

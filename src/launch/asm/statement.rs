@@ -31,8 +31,7 @@ pub struct Statement {
 /// The words become files of `sources`. There is a statement if and only if no diagnostic is an error.
 pub fn read(sources: &mut Sources, words: &[String]) -> (Option<Statement>, Vec<Diagnostic>) {
     let names = if words.len() > 1 { ["template", "constraints"] } else { ["asm statement"; 2] };
-    let ids: Vec<SourceId> =
-        words.iter().zip(names).map(|(word, name)| sources.add(SourceFile::new(name, word.as_str()))).collect();
+    let ids: Vec<SourceId> = words.iter().zip(names).map(|(word, name)| sources.add(SourceFile::new(name, word.as_str()))).collect();
     let mut cursors = words.iter().zip(&ids).map(|(word, id)| Cursor::new(*id, word));
     let Some(first) = cursors.next() else { return (None, Vec::new()) };
     let mut reader = Reader { operands: Vec::new(), clobbers_memory: false, diags: Vec::new() };
@@ -140,7 +139,7 @@ impl Reader {
         let expression = cursor.since(start);
         cursor.expect(')', "the expression ends with ')'")?;
         match Operand::new((constraint.as_str(), constraint.whole()), expression, is_output) {
-            Ok(operand) => self.operands.push(operand),
+            Ok(operand) => self.operands.push(Operand { span: constraint.whole().to(cursor.since(start).1), ..operand }),
             Err(error) => self.diags.push(error),
         }
         Ok(())
@@ -230,7 +229,8 @@ fn short_parts(text: &str) -> Vec<&str> {
             ')' | ']' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        let parted = c == ':' || c == ',' && begins(text.get(at + 1..).unwrap_or_default());
+        let has_value = text.get(start..at).is_some_and(|part| part.trim_start().trim_start_matches(['=', '+', '&']).contains('='));
+        let parted = c == ':' || c == ',' && (!has_value || begins(text.get(at + 1..).unwrap_or_default()));
         if depth == 0 && parted {
             parts.push(text.get(start..at).unwrap_or_default().trim());
             start = at + 1;

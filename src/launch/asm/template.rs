@@ -68,7 +68,8 @@ impl Expander<'_> {
             (Some(c), _) if c.is_ascii_alphabetic() => {
                 let word = rest.find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(rest.len());
                 let name = rest.get(..word).unwrap_or_default();
-                let warning = Diagnostic::warning("template", self.template.span(at..at + 1 + word), format!("'%{name}' refers to no operand"));
+                let warning =
+                    Diagnostic::warning("template", self.template.span(at..at + 1 + word), format!("'%{name}' refers to no operand"));
                 self.diags.push(warning.with_help(format!("it is taken as it is; a '%' of the PTX is written '%%': %%{name}")));
                 self.copy(at, 1);
                 1

@@ -27,6 +27,11 @@ impl Text {
         self.whole.end = self.whole.end.max(origin.end);
     }
 
+    /// What it was made from goes on to here, behind the quotes.
+    pub fn close(&mut self, at: u32) {
+        self.whole.end = self.whole.end.max(at);
+    }
+
     /// The text.
     pub fn as_str(&self) -> &str {
         &self.text

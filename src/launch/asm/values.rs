@@ -35,7 +35,8 @@ impl Statement {
         let error = |(number, operand): (usize, &super::Operand)| {
             let read = if operand.role == Role::Input { "read" } else { "read and written" };
             let message = format!("operand %{number} is {read}, and nothing says what it holds");
-            Diagnostic::error("value", operand.span, message).with_help("say --arg and its value, once for each such operand, in order: -a 3")
+            Diagnostic::error("value", operand.span, message)
+                .with_help("say --arg and its value, once for each such operand, in order: -a 3")
         };
         lacking.map(error).collect()
     }

@@ -6,7 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::constraint::Becomes;
-use super::operand::{Operand, Role, Value};
+use super::operand::{LANES, Operand, Role, Value};
 use super::statement::Statement;
 use super::text::Text;
 use super::{scope, template};
@@ -19,22 +19,23 @@ use crate::launch::read::{LaunchFile, Origin};
 pub const MODULE: &str = "asm.ptx";
 /// The kernel.
 const KERNEL: &str = "asm_statement";
-/// Lanes that execute the statement: those of one warp.
-const LANES: u32 = 32;
 
 /// A module made for a statement.
 #[derive(Debug)]
 pub struct Wrapped {
     /// Its text.
     pub text: String,
-    /// The line of the template's first instruction.
-    pub line: u32,
     /// Where the template stands in it.
     inside: Range<usize>,
     template: Text,
 }
 
 impl Wrapped {
+    /// Where the template begins in it, in bytes.
+    pub fn start(&self) -> u32 {
+        self.inside.start as u32
+    }
+
     /// Where the part of the template came from that stands at `span` of the module; of what stands behind it, its end.
     pub fn origin(&self, span: Span) -> Span {
         let within = |at: u32| (at as usize).clamp(self.inside.start, self.inside.end) - self.inside.start;
@@ -70,7 +71,7 @@ impl Operand {
         match (self.role, &self.value) {
             (Role::Output, _) => None,
             _ if self.is_text() => None,
-            (_, Some(Value::Param(Param::Buffer(_)))) if self.letter.letter != 'l' => Some(Source::Lane),
+            (_, Some(Value::Param(param))) if self.letter.letter != 'l' && param.buffer().is_some() => Some(Source::Lane),
             _ => Some(Source::Param),
         }
     }
@@ -170,9 +171,8 @@ impl<'a> Writer<'a> {
         }
         let _ = write!(text, "\n{}\t// begin inline asm\n\t", self.before);
         let inside = text.len()..text.len() + template.as_str().len();
-        let line = text.matches('\n').count() as u32 + 1;
         let _ = write!(text, "{}\n\t// end inline asm\n{}\tret;\n}}\n", template.as_str(), self.behind);
-        Wrapped { text, line, inside, template }
+        Wrapped { text, inside, template }
     }
 
     /// A parameter of this type; its name.
@@ -287,11 +287,11 @@ fn output(operand: &Operand, name: String) -> Buffer {
 /// The parameter for a value; a buffer gets a name of its own.
 fn param(value: &Value, name: impl FnOnce() -> String) -> Option<Param> {
     Some(match value {
-        Value::Param(Param::Buffer(buffer)) => {
+        Value::Param(param) => {
+            let Param::Buffer(buffer) = param.as_ref() else { return Some(param.as_ref().clone()) };
             let len = buffer.len.or(buffer.shape.is_none().then_some(u64::from(LANES)).filter(|_| is_made(&buffer.init)));
             Param::Buffer(Buffer { name: name(), len, ..buffer.clone() })
         }
-        Value::Param(param) => param.clone(),
         Value::Wide(value) => Param::Bytes(value.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect()),
         Value::Text(_) => return None,
     })
