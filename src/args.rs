@@ -12,7 +12,14 @@ Exit status:
   1  something is wrong with the kernel: a diagnostic, a fault, a mismatch
   2  the command line or a file could not be used";
 
-const ARG_HELP: &str = "One parameter, in order, where no launch file is wanted: f32[1024]=iota, f32[1024], u32=1024, f32[]=@x.npy";
+const ARG_HELP: &str = "\
+One parameter, in order, where no launch file is wanted: f32[1024]=iota, f32[1024], u32=1024, f32[]=@x.npy; with --asm the value of an \
+operand";
+
+const ASM_HELP: &str = "\
+An asm statement of CUDA instead of a file, executed by the lanes of one warp: \
+'asm(\"add.s32 %0, %1, %2;\" : \"=r\"(x) : \"r\"(3), \"r\"(a));', or its template and its operands as two words, \
+'\"=r\"(x) : \"r\"(3), \"r\"(a)' or for short '=r, r=3, r'";
 
 /// A debugger for NVIDIA PTX kernels that needs no GPU
 ///
@@ -52,6 +59,11 @@ pub struct Args {
     /// One parameter, in order, where no launch file is wanted
     #[arg(short, long, value_name = "SPEC", conflicts_with = "launch", help = ARG_HELP)]
     pub arg: Vec<String>,
+
+    /// An asm statement of CUDA instead of a file, executed by the lanes of one warp
+    #[arg(long, value_names = ["STATEMENT|TEMPLATE", "OPERANDS"], num_args = 1..=2, help = ASM_HELP,
+        conflicts_with_all = ["kernels", "launch", "kernel", "grid", "block", "cluster", "dynamic_shared", "verify"])]
+    pub asm: Vec<String>,
 
     /// Debugger commands from a file, before the prompt; several -x and -e are executed in the order given
     #[arg(short = 'x', long, value_name = "FILE")]

@@ -32,7 +32,7 @@
 //! | [`program`] | the immutable executable form: functions, instructions, operands, address map | base, isa |
 //! | [`sema`] | tree and table to program: scopes, layout, decoding, verification | base, syntax, isa, program |
 //! | [`mod@cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program |
-//! | [`launch`] | launch files, buffers, made-up launches, expectations | base, isa, program |
+//! | [`launch`] | launch files, buffers, made-up launches, `asm` statements, expectations | base, isa, program |
 //! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
 //! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
 //! | [`debug`] | the engine: sessions, time travel, breakpoints, expressions, views, verifying; answers in plain data | all above |

@@ -11,6 +11,7 @@ use ptxdbg::args::{self, Args, Color, Format, Order, ScriptSource, Theme};
 use ptxdbg::base::Diagnostic;
 #[cfg(feature = "tui")]
 use ptxdbg::base::Sources;
+use ptxdbg::debug::asm::{OpenedAsm, check_asm, open_asm};
 use ptxdbg::debug::fidelity::{Fidelity, fidelity};
 use ptxdbg::debug::open::{Module, open, read_module};
 #[cfg(feature = "tui")]
@@ -88,8 +89,9 @@ fn check(args: &Args) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     let mut status = Status::Well;
     let mut out = std::io::stdout().lock();
-    for path in &args.kernels {
-        let Module { sources, diagnostics, .. } = read_module(path)?;
+    let statement = args.asm.first().map(|_| check_asm(&args.asm, &args.arg));
+    for module in args.kernels.iter().map(|path| read_module(path)).chain(statement) {
+        let Module { sources, diagnostics, .. } = module?;
         out.write_all(text::diagnostics(&sources, &diagnostics, style).as_bytes())?;
         if diagnostics.iter().any(Diagnostic::is_error) {
             status = Status::Wrong;
@@ -154,12 +156,30 @@ fn start(args: &Args) -> Result<Status, Failure> {
         let needs = "--layout needs the screen: a terminal for input and output, in a build that has it";
         return Err(Failure::Message(needs.to_string()));
     }
-    let opened = open(&request(args, args.kernels.clone(), launch))?;
     let mut scripts = scripts(args)?;
+    let mut begin = None;
+    let opened = if args.asm.is_empty() {
+        open(&request(args, args.kernels.clone(), launch))?
+    } else {
+        let statement = statement(args)?;
+        begin = statement.first.map(|first| Script::new("--asm", &format!("advance {first}")));
+        statement.opened
+    };
     if !args.batch && !std::io::stdin().is_terminal() {
         scripts.extend(Script::standard_input());
     }
-    if prompt || !scripts.is_empty() { debug(args, opened, scripts, prompt) } else { run(args, &opened) }
+    if !prompt && scripts.is_empty() {
+        return run(args, &opened);
+    }
+    debug(args, opened, begin.into_iter().chain(scripts).collect(), prompt)
+}
+
+/// The statement of `--asm`; what is worth a warning is said.
+fn statement(args: &Args) -> Result<OpenedAsm, Failure> {
+    let statement = open_asm(&args.asm, &args.arg)?;
+    let style = style(args, std::io::stderr().is_terminal());
+    std::io::stderr().write_all(text::diagnostics(&statement.sources, &statement.warnings, style).as_bytes())?;
+    Ok(statement)
 }
 
 /// Runs the launches and says what they came to.
@@ -298,7 +318,7 @@ fn accept(args: &Args) -> Result<(), Failure> {
     if let Some(complaint) = args.missing.complaint() {
         return Err(Failure::Message(complaint));
     }
-    if args.kernels.is_empty() && args.launch.is_empty() {
+    if args.kernels.is_empty() && args.launch.is_empty() && args.asm.is_empty() {
         return Err(Failure::Message("no file is given; try ptxdbg kernel.ptx, or ptxdbg --help".to_string()));
     }
     match args.kernels.iter().find(|path| path.extension().is_some_and(|extension| extension == "ron")) {

@@ -78,6 +78,9 @@ Say who comes to line 37 first, and from where.
 \fBptxdbg \-\-check kernel.ptx\fR
 Report all mistakes in a file.
 .TP
+\fBptxdbg \-\-asm \(aqasm("add.s32 %0, %1, %2;" : "=r"(x) : "r"(3), "r"(a));\(aq \-a 4\fR
+Step through an asm statement of CUDA with 4 for a.
+.TP
 \fBptxdbg \-\-batch kernel.ptx\fR
 Run a kernel as kernel.ron says, or as well as can be guessed.
 .TP

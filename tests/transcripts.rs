@@ -6,6 +6,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read or run fails")]
 
+#[path = "common/words.rs"]
+mod words;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -13,6 +16,7 @@ use std::process::{Command, Stdio};
 
 use ptxdbg::command::table::commands;
 use ptxdbg::command::{parse, says_nothing};
+use words::words;
 
 const TOP: &str = env!("CARGO_MANIFEST_DIR");
 const PROMPT: &str = "(ptxdbg) ";
@@ -31,13 +35,13 @@ impl Transcript {
     }
 
     /// The words behind `$ ptxdbg`.
-    fn arguments(&self) -> Vec<&str> {
-        self.head().lines().last().unwrap().trim_start_matches("$ ptxdbg").split_whitespace().collect()
+    fn arguments(&self) -> Vec<String> {
+        words(self.head().lines().last().unwrap().trim_start_matches("$ ptxdbg"))
     }
 
     /// The lines that are typed; with `--batch` none are.
     fn typed(&self) -> Vec<&str> {
-        if self.arguments().contains(&"--batch") {
+        if self.arguments().iter().any(|argument| argument == "--batch") {
             return Vec::new();
         }
         self.text[self.head().len()..].lines().filter_map(|line| line.strip_prefix(PROMPT).or(line.strip_prefix('>'))).collect()

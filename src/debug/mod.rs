@@ -35,6 +35,7 @@ pub mod view;
 
 mod touch;
 
+pub use case::asm;
 pub use case::{
     BufferHead, CaseReport, CaseRun, Failure, Fault, LaunchChoice, LaunchRun, OpenError, Opened, Request, RunError, RunOptions, Site,
     Summary, Waiting, Writer, open, run_case, start_case, summarize, verify_case,

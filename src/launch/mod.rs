@@ -3,11 +3,12 @@
 //! The way of a launch file: its text is read into [`mod@file`] types by `ron` ([`LaunchFile::parse`]); [`plan`](fn@plan) resolves
 //! them against a program into a [`Plan`], finding every mistake before anything runs; whoever runs the plan makes each buffer
 //! from its [`Contents`] and compares it with its [`Expect`]. Launches that nobody wrote ([`made_up`](fn@made_up),
-//! [`from_words`]) take the same way: they are made as [`mod@file`] types.
+//! [`from_words`], and those of `asm` statements, [`asm`]) take the same way: they are made as [`mod@file`] types.
 //!
 //! Nothing here runs anything. Buffers are recipes and files, never their bytes as a whole, because memory counts twice: once
 //! here and once in the machine.
 
+pub mod asm;
 mod bounds;
 mod data;
 mod element;

@@ -11,7 +11,7 @@ pub mod operands;
 
 use std::sync::Arc;
 
-use crate::base::{Sources, Span, define_id};
+use crate::base::{SourceId, Sources, Span, define_id};
 use crate::isa::{ScalarType, Space};
 
 pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
@@ -57,6 +57,9 @@ pub struct Program {
     pub spans: Vec<Span>,
     /// `.loc` in force at each instruction; `None` where there is none.
     pub source_lines: Vec<Option<SourceLine>>,
+    /// What stands between `// begin inline asm` and `// end inline asm`, which compilers write around the text of an `asm` statement, in
+    /// order.
+    pub inline_asm: Vec<Span>,
     /// Names of `.file` directives by number.
     pub source_files: Vec<(u32, String)>,
     /// Functions and kernels, in order of first appearance. Declarations without a body have an empty code range.
@@ -362,6 +365,19 @@ impl Program {
     /// The line of the PTX text that the statement at `pc` stands on; 0 if there is no such instruction.
     pub fn line(&self, pc: Pc) -> u32 {
         self.spans.get(pc.index()).map_or(0, |span| self.sources_text.file(span.source).line_of(span.start))
+    }
+
+    /// The inline asm that the statement at `pc` is of.
+    pub fn inline_asm(&self, pc: Pc) -> Option<Span> {
+        self.spans.get(pc.index()).and_then(|span| self.inline_asm_at(span.source, span.start))
+    }
+
+    /// The inline asm that holds the byte at `offset` of `file`.
+    pub fn inline_asm_at(&self, file: SourceId, offset: u32) -> Option<Span> {
+        let place = Span::new(file, offset, offset);
+        let begun = self.inline_asm.partition_point(|region| (region.source, region.start) <= (place.source, place.start));
+        let region = self.inline_asm.get(begun.checked_sub(1)?)?;
+        (region.source == file && offset < region.end).then_some(*region)
     }
 
     /// `file.ptx:12` for the statement at `pc`.

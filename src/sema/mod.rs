@@ -16,6 +16,7 @@ mod function;
 mod header;
 mod index;
 mod initializer;
+mod inline_asm;
 mod labels;
 mod module;
 mod operands;
@@ -55,5 +56,6 @@ pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>) -> (Option<P
             | Item::Section { .. } => {}
         }
     }
+    builder.program.inline_asm = inline_asm::regions(id, sources.file(id).text());
     builder.finish(sources)
 }

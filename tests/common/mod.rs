@@ -51,6 +51,6 @@ pub fn random_numbers() -> impl Iterator<Item = u64> {
     })
 }
 
-fn fixtures() -> PathBuf {
+pub fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
 }

@@ -295,6 +295,13 @@ fn original() {
     assert!(text(&nowhere).contains("no .loc says"));
 }
 
+/// Beside the lines of asm statements stands a bar.
+#[test]
+fn source_with_inline_asm() {
+    let session = session("debug/inline_asm.ron", &["break 44", "continue"]);
+    assert_pane("source_inline_asm.txt", "Source()", &session, (100, 16));
+}
+
 #[test]
 fn original_and_ptx_take_turns() {
     let (mut screen, session) = (alone("Source()", "dark"), diverged());

@@ -40,6 +40,8 @@ pub struct Site {
     pub statement: String,
     /// `file.cu:7`, if `.loc` says so.
     pub source: Option<String>,
+    /// Whether the statement is part of an `asm` statement of the source language.
+    pub inline_asm: bool,
     /// Block index.
     pub block: [u32; 3],
     /// Warp of the block.
@@ -142,6 +144,7 @@ impl Site {
             place: program.place(place.pc),
             statement: program.text(place.pc).trim_end_matches(';').to_string(),
             source: source(program, place.pc),
+            inline_asm: program.inline_asm(place.pc).is_some(),
             block: place.block,
             warp: place.warp,
             lanes,

@@ -1,9 +1,11 @@
 //! A case from its files to a verdict, with nobody watching: opening, running, verifying.
 //!
-//! [`open`](open::open) turns files into a program and a plan of cases, each some launches in order on the same memory. [`run_case`]
-//! runs one; [`verify_case`] compares what it leaves behind and finds who wrote a wrong element; [`summarize`] says what it came to. A
-//! [`Job`] prepares one launch after the other, for these and for the [timeline](super::timeline).
+//! [`open`](open::open) turns files, and [`open_asm`](asm::open_asm) a statement, into a program and a plan of cases, each some launches
+//! in order on the same memory. [`run_case`] runs one; [`verify_case`] compares what it leaves behind and finds who wrote a wrong
+//! element; [`summarize`] says what it came to. A [`Job`] prepares one launch after the other, for these and for the
+//! [timeline](super::timeline).
 
+pub mod asm;
 pub mod open;
 
 mod fault;

@@ -17,6 +17,8 @@ use crate::program::{Pc, Program};
 pub struct LineCrowd {
     /// Whether it has instructions.
     pub has_code: bool,
+    /// Whether it is a line of PTX that an `asm` statement of the source language holds.
+    pub inline_asm: bool,
     /// Lanes of the focused warp that stand here.
     pub lanes: LaneMask,
     /// Those of them that run next.
@@ -88,6 +90,12 @@ pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, line
         }
         CodeText::Original(_) => 0..0,
     };
+    if let CodeText::Ptx(file) = text {
+        let source = program.sources_text.file(file);
+        for (number, crowd) in lines.clone().zip(&mut crowds) {
+            crowd.inline_asm = program.inline_asm_at(file, source.offset(number, 1)).is_some();
+        }
+    }
     let line_of = |pc: Pc| {
         let line = text.line(program, pc, &bytes).filter(|line| lines.contains(line))?;
         Some((line - lines.start) as usize)

@@ -27,6 +27,8 @@ pub struct Line {
     pub text: String,
     /// Its instructions, first and last; none for a line without code.
     pub code: Option<(Pc, Pc)>,
+    /// Whether it is part of an `asm` statement of the source language.
+    pub inline_asm: bool,
     /// Whether one of the marked instructions is here.
     pub marked: bool,
     /// Lanes of the focused warp that stand here.
@@ -65,6 +67,7 @@ pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, mark
             number,
             text: source.line(number).to_string(),
             code: here().min().zip(here().max()),
+            inline_asm: program.inline_asm_at(file, source.offset(number, 1)).is_some(),
             marked: here().any(|pc| marks.binary_search(&pc).is_ok()),
             lanes,
             focused: scene.is_focused(lanes),

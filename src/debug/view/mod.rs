@@ -36,7 +36,7 @@ pub use launch::{kernels, launch};
 pub use list::{Line, Listing, current_line, list};
 pub use locals::locals;
 pub use registers::{RegisterRow, Values, register_names, register_rows, registers};
-pub use source::{SourcePlace, source_place};
+pub use source::{InlineAsm, SourcePlace, source_place};
 pub use stack::backtrace;
 pub use standing::{Standing, State, ranges, standings};
 pub use symbols::{allocations, shared, symbols};

@@ -94,7 +94,9 @@ pub(super) fn short_site(site: &Site) -> String {
 }
 
 fn site_of(site: &Site, lanes: &str) -> String {
-    let source = site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
+    let inline_asm = site.inline_asm.then_some("inline asm");
+    let origin: Vec<&str> = site.source.as_deref().into_iter().chain(inline_asm).collect();
+    let source = if origin.is_empty() { String::new() } else { format!(" ({})", origin.join(", ")) };
     let Site { place, statement, warp, .. } = site;
     format!("t={}  block {} warp {warp} {lanes}  {place}{source}  {statement}", grouped(site.time), triple(site.block))
 }

@@ -3,18 +3,25 @@
 use super::report::{grouped, lane_list};
 use super::value::some_lanes;
 use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
-use crate::debug::view::{BlockView, CfgView, Divergence, ExamineRow, Examined, GroupView, Line, Listing, SourcePlace, State};
+use crate::debug::view::{BlockView, CfgView, Divergence, ExamineRow, Examined, GroupView, InlineAsm, Line, Listing, SourcePlace, State};
 
-/// Lines of text with marks before them: `●` a breakpoint, `▶` the focused lane, and which lanes of the warp stand there.
+/// Lines of text with marks before them: `●` a breakpoint, `▶` the focused lane, `asm` inline assembly, and which lanes of the warp stand
+/// there.
 pub fn listing(listing: &Listing) -> String {
     let digits = listing.lines.last().map_or(1, |line| line.number.to_string().len());
     let crowd = |line: &Line| if line.lanes == 0 { String::new() } else { format!("[{}]", some_lanes(line.lanes)) };
     let width = listing.lines.iter().map(|line| crowd(line).chars().count()).max().unwrap_or(0);
+    let has_asm = listing.lines.iter().any(|line| line.inline_asm);
+    let asm = |line: &Line| match (has_asm, line.inline_asm) {
+        (false, _) => "",
+        (true, false) => "     ",
+        (true, true) => "asm  ",
+    };
     let row = |line: &Line| {
         let marks = [if line.marked { '●' } else { ' ' }, if line.focused { '▶' } else { ' ' }];
         let text = line.text.replace('\t', "    ");
         let crowd = if width == 0 { String::new() } else { format!("{:width$}  ", crowd(line)) };
-        format!("{}{} {:>digits$}  {crowd}{text}", marks[0], marks[1], line.number).trim_end().to_string() + "\n"
+        format!("{}{} {:>digits$}  {}{crowd}{text}", marks[0], marks[1], line.number, asm(line)).trim_end().to_string() + "\n"
     };
     listing.lines.iter().map(row).collect()
 }
@@ -157,7 +164,7 @@ fn outcome(outcome: &Outcome) -> String {
 
 /// Where an instruction came from.
 pub fn source(place: &SourcePlace) -> String {
-    let SourcePlace { pc, function, ptx, ptx_file, source, instructions } = place;
+    let SourcePlace { pc, function, ptx, ptx_file, source, inline_asm, instructions } = place;
     let origin = match source {
         Some((file, line, column)) => {
             let column = if *column == 0 { String::new() } else { format!(":{column}") };
@@ -165,5 +172,10 @@ pub fn source(place: &SourcePlace) -> String {
         }
         None => "there is no .loc before it: no line of a source language is known\n".to_string(),
     };
-    format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}", pc.0)
+    let asm = inline_asm.as_ref().map_or(String::new(), |asm| {
+        let InlineAsm { lines: (first, last), number, count } = asm;
+        let lines = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
+        format!("inline asm, {lines} of the PTX: instruction {number} of {count}\n")
+    });
+    format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}", pc.0)
 }

@@ -125,7 +125,7 @@ fn line_number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX - 1) + 1
 }
 
-/// `●▶ 37 ████·█…   text`
+/// `●▶ 37 ████·█…   text`; between number and text `┃` where it is inline assembly.
 fn line(
     canvas: &mut Canvas<'_>,
     (y, number): (usize, u32),
@@ -160,6 +160,9 @@ fn line(
             canvas.text(x, y, &fitted(&format!("w{}", ranges(&crowd.others)), OTHERS - 1), Role::OtherLanes);
         }
         x += OTHERS;
+    }
+    if crowd.inline_asm {
+        canvas.text(x.saturating_sub(1), y, "┃", Role::Dim);
     }
     let width = canvas.width().saturating_sub(x);
     let skipped = usize::try_from(right).unwrap_or(0);

@@ -1,0 +1,81 @@
+//! An `asm` statement from the words of the command line to a program and its launch.
+
+use std::sync::Arc;
+
+use super::open::{Module, OpenError, Opened};
+use crate::base::{Diagnostic, Sources};
+use crate::launch::asm::{self, MODULE, Statement, Wrapped};
+use crate::launch::{self, Overrides};
+use crate::program::{Pc, Program};
+use crate::sema;
+
+/// A statement that can be executed.
+#[derive(Debug)]
+pub struct OpenedAsm {
+    /// The module made for it, and its launch.
+    pub opened: Opened,
+    /// The place of its first instruction in that module, `asm.ptx:14`; none if the kernel begins there.
+    pub first: Option<String>,
+    /// What is worth a warning, with the texts.
+    pub sources: Sources,
+    /// The warnings.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// A statement that was judged.
+struct Judged {
+    statement: Statement,
+    wrapped: Wrapped,
+    program: Arc<Program>,
+}
+
+/// Opens the statement that `words` hold: it alone, or its template and its operands. `values` are those of operands whose expression
+/// tells none, in order.
+///
+/// # Errors
+/// A statement that the compiler or the assembler refuses; values that are missing or do not fit.
+pub fn open_asm(words: &[String], values: &[String]) -> Result<OpenedAsm, OpenError> {
+    let mut sources = Sources::default();
+    let (judged, warnings) = judge(&mut sources, words, values)?;
+    let Some(Judged { statement, wrapped, program }) = judged else {
+        return Err(OpenError::Module(Module { program: None, sources, diagnostics: warnings }));
+    };
+    let lacking = statement.lacking(true);
+    if !lacking.is_empty() {
+        return Err(OpenError::Launch(sources, lacking));
+    }
+    let file = asm::launch(&statement, &sources);
+    let plan = launch::plan(&file, &program, MODULE, &Overrides::default());
+    let plan = plan.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
+    let begins = program.spans.iter().position(|span| span.start >= wrapped.start());
+    let first = begins.filter(|index| *index > 0).map(|index| program.place(Pc::new(index)));
+    Ok(OpenedAsm { opened: Opened { program, plan, made_up: None }, first, sources, warnings })
+}
+
+/// Judges the statement that `words` hold as compiler and assembler would.
+///
+/// # Errors
+/// Values that do not fit, or without which its text is not known.
+pub fn check_asm(words: &[String], values: &[String]) -> Result<Module, OpenError> {
+    let mut sources = Sources::default();
+    let (judged, diagnostics) = judge(&mut sources, words, values)?;
+    Ok(Module { program: judged.map(|judged| judged.program), sources, diagnostics })
+}
+
+/// The statement, unless something is wrong with it, and all that is.
+fn judge(sources: &mut Sources, words: &[String], values: &[String]) -> Result<(Option<Judged>, Vec<Diagnostic>), OpenError> {
+    let (statement, mut diagnostics) = asm::read(sources, words);
+    let Some(mut statement) = statement else { return Ok((None, diagnostics)) };
+    let mut errors = statement.give(sources, values);
+    errors.extend(statement.lacking(false));
+    if !errors.is_empty() {
+        return Err(OpenError::Launch(sources.clone(), errors));
+    }
+    let (wrapped, found) = asm::wrap(&statement);
+    diagnostics.extend(found);
+    let Some(wrapped) = wrapped else { return Ok((None, diagnostics)) };
+    let (program, found) = sema::load(sources, MODULE, wrapped.text.as_str());
+    diagnostics.extend(found.into_iter().map(|diagnostic| wrapped.translate(diagnostic)));
+    diagnostics.sort_by_key(|diagnostic| diagnostic.span);
+    Ok((program.map(|program| Judged { statement, wrapped, program }), diagnostics))
+}

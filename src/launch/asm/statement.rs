@@ -1,0 +1,241 @@
+//! The statement as a whole: keyword, template, outputs, inputs, clobbers.
+
+use super::cursor::Cursor;
+use super::literal;
+use super::operand::{Operand, Role};
+use super::text::Text;
+use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
+
+/// What such a statement looks like.
+const FORM: &str = r#"asm("add.s32 %0, %1, %2;" : "=r"(x) : "r"(3), "r"(4));"#;
+/// What operands look like.
+const OPERANDS: &str = r#"outputs : inputs : clobbers, such as "=r"(x) : "r"(3), "r"(4) : "memory""#;
+
+/// Words that begin a statement.
+const KEYWORDS: &[&str] = &["asm", "__asm__", "__asm"];
+/// Words between keyword and bracket.
+const QUALIFIERS: &[&str] = &["volatile", "__volatile__", "__volatile", "inline", "__inline__"];
+
+/// An `asm` statement.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// The template, its escapes resolved.
+    pub template: Text,
+    /// The operands, outputs first.
+    pub operands: Vec<Operand>,
+    /// Whether it says that it changes memory.
+    pub clobbers_memory: bool,
+}
+
+/// Reads a statement from one word, as it stands in a source file or what stands between its brackets; or from two, template and operands.
+/// The words become files of `sources`. There is a statement if and only if no diagnostic is an error.
+pub fn read(sources: &mut Sources, words: &[String]) -> (Option<Statement>, Vec<Diagnostic>) {
+    let names = if words.len() > 1 { ["template", "constraints"] } else { ["asm statement"; 2] };
+    let ids: Vec<SourceId> = words.iter().zip(names).map(|(word, name)| sources.add(SourceFile::new(name, word.as_str()))).collect();
+    let mut cursors = words.iter().zip(&ids).map(|(word, id)| Cursor::new(*id, word));
+    let Some(first) = cursors.next() else { return (None, Vec::new()) };
+    let mut reader = Reader { operands: Vec::new(), clobbers_memory: false, diags: Vec::new() };
+    let template = reader.statement(first, cursors.next());
+    let template = template.map_err(|error| reader.diags.push(error)).ok();
+    let Reader { operands, clobbers_memory, diags } = reader;
+    let template = template.filter(|_| !diags.iter().any(Diagnostic::is_error));
+    (template.map(|template| Statement { template, operands, clobbers_memory }), diags)
+}
+
+/// What was read so far.
+struct Reader {
+    operands: Vec<Operand>,
+    clobbers_memory: bool,
+    diags: Vec<Diagnostic>,
+}
+
+impl Reader {
+    /// Reads it all and gives the template.
+    fn statement(&mut self, mut cursor: Cursor<'_>, operands: Option<Cursor<'_>>) -> Result<Text, Diagnostic> {
+        let mut ahead = cursor;
+        let template = if KEYWORDS.contains(&ahead.word()) && ahead.peek() != Some('.') {
+            cursor = ahead;
+            qualifiers(&mut cursor)?;
+            cursor.expect('(', FORM)?;
+            let template = literal::strings(&mut cursor)?;
+            self.sections(&mut cursor)?;
+            cursor.expect(')', FORM)?;
+            cursor.eat(';');
+            template
+        } else if cursor.peek() == Some('"') || cursor.rest().starts_with("R\"") {
+            let template = literal::strings(&mut cursor)?;
+            self.sections(&mut cursor)?;
+            template
+        } else {
+            let mut template = Text::new(cursor.source(), cursor.at());
+            literal::unescape(cursor.rest(), cursor.at(), &mut template);
+            cursor.advance(cursor.rest().len());
+            template
+        };
+        if cursor.peek().is_some() {
+            return Err(cursor.unexpected("nothing more", FORM));
+        }
+        let Some(mut cursor) = operands else { return Ok(template) };
+        if !self.operands.is_empty() {
+            let span = Span::new(cursor.source(), 0, cursor.rest().len() as u32);
+            return Err(Diagnostic::error("syntax", span, "operands are given twice").with_help("leave the second word out"));
+        }
+        if !cursor.rest().contains('"') && !cursor.rest().trim().trim_matches(':').trim().is_empty() {
+            self.short(&cursor)?;
+            return Ok(template);
+        }
+        if cursor.peek() == Some(':') {
+            self.sections(&mut cursor)?;
+        } else {
+            self.after_colon(&mut cursor)?;
+        }
+        if cursor.peek().is_some() {
+            return Err(cursor.unexpected("',' or ':'", OPERANDS));
+        }
+        Ok(template)
+    }
+
+    /// `: outputs : inputs : clobbers`, each of which can be missing.
+    fn sections(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Diagnostic> {
+        if cursor.eat(':') { self.after_colon(cursor) } else { Ok(()) }
+    }
+
+    fn after_colon(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Diagnostic> {
+        self.operands(cursor, true)?;
+        if cursor.eat(':') {
+            self.operands(cursor, false)?;
+        }
+        if cursor.eat(':') {
+            self.clobbers(cursor)?;
+        }
+        Ok(())
+    }
+
+    fn operands(&mut self, cursor: &mut Cursor<'_>, is_output: bool) -> Result<(), Diagnostic> {
+        if matches!(cursor.peek(), None | Some(':' | ')')) {
+            return Ok(());
+        }
+        loop {
+            self.operand(cursor, is_output)?;
+            if !cursor.eat(',') {
+                return Ok(());
+            }
+        }
+    }
+
+    /// `"=r"(x)`, and `[name]` before it, which is of no use. A constraint that is wrong is reported, and reading goes on.
+    fn operand(&mut self, cursor: &mut Cursor<'_>, is_output: bool) -> Result<(), Diagnostic> {
+        if cursor.eat('[') {
+            cursor.word();
+            cursor.expect(']', "[name] \"r\"(x)")?;
+        }
+        if !matches!(cursor.peek(), Some('"' | 'R')) {
+            return Err(cursor.unexpected("an asm operand", OPERANDS));
+        }
+        let constraint = literal::strings(cursor)?;
+        cursor.expect('(', "the expression stands in brackets behind the constraint: \"r\"(x)")?;
+        let start = cursor.at();
+        cursor.balanced();
+        let expression = cursor.since(start);
+        cursor.expect(')', "the expression ends with ')'")?;
+        match Operand::new((constraint.as_str(), constraint.whole()), expression, is_output) {
+            Ok(operand) => self.operands.push(Operand { span: constraint.whole().to(cursor.since(start).1), ..operand }),
+            Err(error) => self.diags.push(error),
+        }
+        Ok(())
+    }
+
+    fn clobbers(&mut self, cursor: &mut Cursor<'_>) -> Result<(), Diagnostic> {
+        if matches!(cursor.peek(), None | Some(')')) {
+            return Ok(());
+        }
+        loop {
+            if cursor.peek() != Some('"') {
+                return Err(cursor.unexpected("a register to clobber", "\"memory\" is the only one"));
+            }
+            let name = literal::strings(cursor)?;
+            match name.as_str() {
+                "memory" => self.clobbers_memory = true,
+                "cc" => self.clobber_error(&name, "the clobber \"cc\" is not supported in device code".to_string()),
+                other => self.clobber_error(&name, format!("unknown register name \"{other}\"")),
+            }
+            if !cursor.eat(',') {
+                return Ok(());
+            }
+        }
+    }
+
+    fn clobber_error(&mut self, name: &Text, message: String) {
+        let help = "device code can clobber \"memory\" alone: registers of its own are declared inside { }";
+        self.diags.push(Diagnostic::error("clobber", name.whole(), message).with_help(help));
+    }
+
+    /// `=r, r=3, r=4`: letters without expressions, with values. A `:` may part outputs from inputs.
+    fn short(&mut self, cursor: &Cursor<'_>) -> Result<(), Diagnostic> {
+        let (text, source) = (cursor.rest(), cursor.source());
+        let at = |part: &str| (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize) as u32;
+        let span = |part: &str| Span::new(source, at(part), at(part) + part.len() as u32);
+        for part in short_parts(text) {
+            let letters = part.trim_start_matches(['=', '+', '&']);
+            let head = part.len() - letters.len();
+            let length = letters.find('=').unwrap_or(letters.len());
+            let constraint = part.get(..head + length).unwrap_or_default().trim_end();
+            let value = letters.get(length + 1..).map(str::trim);
+            if value == Some("") {
+                return Err(Diagnostic::error("syntax", span(part), "the value is missing").with_help("r=3, f=1.5, l=u32[32]=iota"));
+            }
+            let is_output = part.starts_with(['=', '+']);
+            if is_output && self.operands.iter().any(|operand| operand.role == Role::Input) {
+                self.diags.push(Diagnostic::error("constraint", span(part), "outputs stand before inputs").with_help("=r, r=3, r=4"));
+                continue;
+            }
+            let value = value.map(|value| (value, span(value)));
+            match Operand::short((constraint, span(constraint)), value, is_output) {
+                Ok(operand) => self.operands.push(operand),
+                Err(error) => self.diags.push(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn qualifiers(cursor: &mut Cursor<'_>) -> Result<(), Diagnostic> {
+    loop {
+        cursor.skip_blank();
+        let start = cursor.at();
+        let word = cursor.word();
+        if word.is_empty() {
+            return Ok(());
+        }
+        if !QUALIFIERS.contains(&word) {
+            let error = Diagnostic::error("syntax", cursor.since(start).1, format!("'{word}' cannot stand here"));
+            return Err(error.with_help("asm volatile(\"…\");"));
+        }
+    }
+}
+
+/// The parts between the commas and colons that part operands: those that a letter follows, so that lists of numbers stay together.
+fn short_parts(text: &str) -> Vec<&str> {
+    let begins = |rest: &str| {
+        let constraint = rest.trim_start().trim_start_matches(['=', '+', '&']);
+        let is_numeric = constraint.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '.'));
+        !is_numeric || constraint.len() < rest.trim_start().len()
+    };
+    let mut parts = Vec::new();
+    let (mut start, mut depth) = (0, 0_u32);
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        let has_value = text.get(start..at).is_some_and(|part| part.trim_start().trim_start_matches(['=', '+', '&']).contains('='));
+        let parted = c == ':' || c == ',' && (!has_value || begins(text.get(at + 1..).unwrap_or_default()));
+        if depth == 0 && parted {
+            parts.push(text.get(start..at).unwrap_or_default().trim());
+            start = at + 1;
+        }
+    }
+    parts.push(text.get(start..).unwrap_or_default().trim());
+    parts.into_iter().filter(|part| !part.is_empty()).collect()
+}

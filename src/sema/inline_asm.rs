@@ -1,0 +1,58 @@
+//! Inline assembly: the text of `asm` statements, which compilers put between two comments, each on a line of its own.
+//!
+//! ```text
+//! // begin inline asm
+//! add.s32 %r1, %r2, %r3;
+//! // end inline asm
+//! ```
+
+use crate::base::{SourceId, Span};
+
+const BEGIN: &str = "// begin inline asm";
+const END: &str = "// end inline asm";
+
+/// The lines between every such pair of comments in `text`, which is that of `file`. A comment without its partner marks nothing.
+pub(super) fn regions(file: SourceId, text: &str) -> Vec<Span> {
+    let (mut regions, mut at) = (Vec::new(), 0);
+    while let Some((_, start)) = marker(text, BEGIN, at) {
+        let Some((end, behind)) = marker(text, END, start) else { break };
+        regions.push(Span::new(file, start as u32, end as u32));
+        at = behind;
+    }
+    regions
+}
+
+/// Where the line of the next `comment` from `at` on starts, and where the line behind it does.
+fn marker(text: &str, comment: &str, mut at: usize) -> Option<(usize, usize)> {
+    loop {
+        let found = at + text.get(at..)?.find(comment)?;
+        let start = text.get(..found)?.rfind('\n').map_or(0, |newline| newline + 1);
+        let line = text.get(start..)?.split_inclusive('\n').next()?;
+        at = start + line.len();
+        if line.trim() == comment {
+            return Some((start, at));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<&str> {
+        regions(SourceId(0), text).into_iter().map(|span| &text[span.start as usize..span.end as usize]).collect()
+    }
+
+    #[test]
+    fn regions_are_what_stands_between_the_comments() {
+        let text = "a;\n\t// begin inline asm\n\tb;\n\tc;\n\t// end inline asm\r\nd;\n// begin inline asm\n// end inline asm\n";
+        assert_eq!(found(text), ["\tb;\n\tc;\n", ""]);
+    }
+
+    #[test]
+    fn comments_that_mark_nothing_are_passed_over() {
+        assert!(found("// begin inline asm\na;\n").is_empty(), "no end");
+        assert!(found("a; // begin inline asm\nb;\n// end inline asm\n").is_empty(), "a comment behind code");
+        assert_eq!(found("// begin inline asm here\n// begin inline asm\na;\n// end inline asm"), ["a;\n"]);
+    }
+}
