@@ -162,7 +162,7 @@ fn start(args: &Args) -> Result<Status, Failure> {
         open(&request(args, args.kernels.clone(), launch))?
     } else {
         let statement = statement(args)?;
-        begin = statement.first.map(|first| Script::new("--asm", &format!("advance {first}")));
+        begin = statement.first.map(|first| Script::new("--asm", &format!("advance {first}")).silently());
         statement.opened
     };
     if !args.batch && !std::io::stdin().is_terminal() {

@@ -82,7 +82,7 @@ fn errors_stand_at_their_place() {
         (&["asm(\"mov.u32 %0, 1;\" : \"=r\"(x)) + 1;"], "+", "expected nothing more, found '+'"),
         (&["asm goto (\"bar.sync 0;\");"], "goto", "cannot stand here"),
         (&["asm(\"bar.sync 0;"], "\"", "the string has no end"),
-        (&["tcgen05.wait::ld.sync.aligned;"], "tcgen05.wait::ld.sync.aligned;", "requires sm_100"),
+        (&["tcgen05.wait::ld.sync.aligned;"], "tcgen05.wait::ld.sync.aligned", "requires sm_100"),
     ] {
         let found = judged(words, &[]);
         let error = found.iter().find(|found| found.0 == Severity::Error).unwrap_or_else(|| panic!("{words:?} is accepted"));
