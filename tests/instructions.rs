@@ -54,6 +54,7 @@ fn config(kernel: FuncId, out: u64) -> LaunchConfig {
         seed: 0,
         start: 0,
         account: Account::Nothing,
+        images: Vec::new(),
     }
 }
 

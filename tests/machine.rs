@@ -157,6 +157,7 @@ fn one_warp(kernel: u32, out: u64) -> LaunchConfig {
         seed: 0,
         start: 0,
         account: Account::Nothing,
+        images: Vec::new(),
     }
 }
 

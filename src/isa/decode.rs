@@ -79,6 +79,18 @@ pub enum Decode {
     ReductionVector,
     Fence,
     MemBar,
+    /// `tex`, `tld4`, `txq`, `istypep`.
+    Texture,
+    Gather,
+    TextureQuery,
+    IsImage,
+    /// `suld.b`, `sust.b`, `sust.p`, `sured.b`, `sured.p`, `suq`.
+    SurfaceLoad,
+    SurfaceStore,
+    SurfaceFormattedStore,
+    SurfaceReduce,
+    SurfaceFormattedReduce,
+    SurfaceQuery,
     Alloca,
     StackSave,
     StackRestore,

@@ -35,6 +35,10 @@ const SETS: &[(&str, &str)] = &[
     ("vector", ".v2|.v4|.v8"),
     ("evict_l2", ".L2::evict_last{8.8,100}|.L2::evict_normal{8.8,100}|.L2::evict_first{8.8,100}"),
     ("policy", ".L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::evict_unchanged"),
+    ("geometry", ".1d|.2d|.3d|.a1d|.a2d|.cube|.acube"),
+    ("surface", ".1d|.2d|.3d|.a1d|.a2d"),
+    ("surface_cop", ".ca|.cg|.cs|.cv"),
+    ("bounds", ".trap|.clamp|.zero"),
     ("prefetch", ".L2::64B{7.4,75}|.L2::128B{7.4,75}|.L2::256B{7.4,80}"),
 ];
 

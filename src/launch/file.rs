@@ -1,8 +1,11 @@
 //! What a launch file says, as data types that `serde` reads and writes. Their doc comments are the reference of the format.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::element::{Element, Number};
+use super::image::{Image, Memory, Sampler, Surface, Texture};
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -54,6 +57,9 @@ pub struct Launch {
     pub cooperative: bool,
     /// One entry a kernel parameter.
     pub params: Vec<Param>,
+    /// Textures, samplers and surfaces that variables of the module stand for, by the variables' names.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bind: BTreeMap<String, Image>,
     /// What printf must have written, of a launch on its own: a `File`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub printed: Option<Init>,
@@ -82,6 +88,12 @@ pub enum Param {
     Bytes(String),
     /// A tensor map by value over a buffer.
     TensorMap(TensorMap),
+    /// The handle of a texture.
+    Texture(Texture),
+    /// The handle of a sampler.
+    Sampler(Sampler),
+    /// The handle of a surface.
+    Surface(Surface),
     U8(Number), S8(Number), B8(Number),
     U16(Number), S16(Number), B16(Number), F16(Number), BF16(Number),
     U32(Number), S32(Number), B32(Number), F32(Number),
@@ -100,6 +112,7 @@ impl Param {
             Param::F16(n) => (Element::F16, *n), Param::BF16(n) => (Element::BF16, *n),
             Param::F32(n) => (Element::F32, *n), Param::F64(n) => (Element::F64, *n),
             Param::Buffer(_) | Param::Alias(_) | Param::Offset(..) | Param::Bytes(_) | Param::TensorMap(_) => return None,
+            Param::Texture(_) | Param::Sampler(_) | Param::Surface(_) => return None,
         })
     }
 
@@ -121,6 +134,8 @@ impl Param {
         match self {
             Param::Buffer(buffer) => Some(buffer),
             Param::TensorMap(map) => Some(&map.buffer),
+            Param::Texture(Texture { buffer: Memory::Buffer(buffer), .. })
+            | Param::Surface(Surface { buffer: Memory::Buffer(buffer), .. }) => Some(buffer),
             _ => None,
         }
     }

@@ -6,6 +6,7 @@ use super::read::{LaunchFile, Origin};
 use super::{pointers, words};
 use crate::base::{Diagnostic, SourceFile, Sources};
 use crate::program::{self, Function};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Threads of a block where the kernel does not say.
@@ -64,6 +65,7 @@ fn launch(kernel: &Function, module: Option<String>, params: Vec<Param>) -> Laun
         dynamic_shared: 0,
         cooperative: false,
         params,
+        bind: BTreeMap::new(),
         printed: None,
         findings: None,
     }

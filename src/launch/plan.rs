@@ -4,7 +4,7 @@ use super::element::Element;
 use super::expect::Expect;
 use super::file::{Findings, TensorMap};
 use super::init::Contents;
-use crate::program::FuncId;
+use crate::program::{Content, FuncId, Image};
 
 /// What a launch file asks for.
 #[derive(Debug)]
@@ -43,12 +43,23 @@ pub struct PlannedLaunch {
     pub cooperative: bool,
     /// What the parameters hold.
     pub params: Vec<PlannedParam>,
+    /// Textures, samplers and surfaces of parameters and of variables.
+    pub images: Vec<PlannedImage>,
     /// Bytes of all parameters.
     pub param_bytes: u32,
     /// Why the device would refuse it (finding `launch.bounds`).
     pub bounds: Option<String>,
     /// Which findings are right.
     pub findings: Option<Findings>,
+}
+
+/// A texture, sampler or surface.
+#[derive(Clone, Debug)]
+pub struct PlannedImage {
+    /// What it is, with its texels at address 0.
+    pub image: Image,
+    /// Index into [`Case::buffers`] of the one its texels lie in.
+    pub buffer: Option<usize>,
 }
 
 /// One kernel parameter.
@@ -103,6 +114,23 @@ pub struct PlannedBuffer {
 }
 
 impl PlannedLaunch {
+    /// The images in order of handle, given the address of each buffer of the case.
+    pub fn images(&self, addresses: &[u64]) -> Vec<Image> {
+        let placed = |planned: &PlannedImage| {
+            let mut image = planned.image.clone();
+            let start = planned.buffer.and_then(|buffer| addresses.get(buffer)).copied().unwrap_or(0);
+            match &mut image.content {
+                Content::Texture(texture) => texture.texels.address = start,
+                Content::Surface(texels) => texels.address = start,
+                Content::Sampler(_) => {}
+            }
+            image
+        };
+        let mut images: Vec<Image> = self.images.iter().map(placed).collect();
+        images.sort_by_key(|image| image.handle);
+        images
+    }
+
     /// The bytes of all parameters, given the address of each buffer of the case.
     ///
     /// # Errors

@@ -2,6 +2,7 @@
 //! once, before anything runs; every mistake points at its place in the text.
 
 mod buffer;
+mod image;
 mod param;
 
 use std::collections::BTreeMap;
@@ -127,7 +128,9 @@ impl Resolver<'_> {
         let kernel = self.kernel(place, launch)?;
         let function = &self.program.functions[kernel.index()];
         let shape = self.shape(place, launch, function);
-        let params = self.params(index, place, launch, function, scope);
+        let mut images = Vec::new();
+        let params = self.params(index, place, launch, function, scope, &mut images);
+        images.extend(self.bound_images(index, place, launch, scope));
         Some(PlannedLaunch {
             kernel,
             grid: shape.grid,
@@ -136,6 +139,7 @@ impl Resolver<'_> {
             dynamic_shared: shape.dynamic_shared,
             cooperative: launch.cooperative,
             params,
+            images,
             param_bytes: function.param_bytes,
             bounds: bounds::violation(function, &shape),
             findings: launch.findings.clone(),

@@ -5,7 +5,7 @@ use super::lanes::{LANES, PerLane};
 use super::special::Fixed;
 use super::{Device, Tick};
 use crate::cfg;
-use crate::program::{FuncId, Program, map};
+use crate::program::{FuncId, Image, Program, map};
 
 /// The order in which warps run. Any order is one the hardware could choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -56,6 +56,8 @@ pub struct LaunchConfig {
     pub start: Tick,
     /// What it keeps account of.
     pub account: Account,
+    /// Textures, samplers and surfaces, in order of handle.
+    pub images: Vec<Image>,
 }
 
 /// Why a launch is refused.

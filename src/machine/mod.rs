@@ -14,6 +14,7 @@ mod device;
 mod digest;
 mod event;
 mod exec;
+mod image;
 mod inspect;
 mod lanes;
 mod launch;

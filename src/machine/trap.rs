@@ -31,6 +31,8 @@ pub enum TrapKind {
     CallTarget,
     /// A barrier or its thread count is out of range.
     BarrierOperand,
+    /// A handle that stands for no texture, sampler or surface where one is needed.
+    Handle,
     /// An instruction that is known but not modelled.
     Unsupported,
 }
@@ -48,6 +50,7 @@ impl TrapKind {
             TrapKind::Trap | TrapKind::BranchIndex | TrapKind::CallTarget | TrapKind::Heap => "trap",
             TrapKind::Assert => "assert",
             TrapKind::BarrierOperand => "barrier.count",
+            TrapKind::Handle => "image.handle",
             TrapKind::Unsupported => "unsupported",
         }
     }

@@ -21,6 +21,7 @@ pub mod float;
 pub mod half;
 pub mod int;
 pub mod special;
+pub mod texture;
 pub mod video;
 
 pub use half::{Bf16, F16};

@@ -110,6 +110,17 @@ pub fn function_address(map: &Map, index: u32) -> u64 {
     map.functions + u64::from(index) * FUNCTION_STRIDE
 }
 
+/// The handle of texture, sampler or surface number `index` of a launch, in modules of 32 bits too.
+pub fn image_handle(index: u64) -> u64 {
+    IMAGE_HANDLES + index * IMAGE_STRIDE
+}
+
+/// The first handle that a launch makes up; no memory is there.
+const IMAGE_HANDLES: u64 = 0x7e60_0000_0000;
+
+/// Distance between handles.
+const IMAGE_STRIDE: u64 = 64;
+
 /// The function number whose address this is, if it is one.
 pub fn function_of_address(map: &Map, address: u64) -> Option<u32> {
     let offset = address.checked_sub(map.functions)?;

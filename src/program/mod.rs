@@ -4,18 +4,22 @@
 //! order like the text. Operands are slots ([`operand`](self)), addresses are numbers ([`map`]), and names, spans and lines lie in
 //! tables beside the code, where only a person's question looks.
 
+mod image;
 pub mod map;
 mod op;
 mod operand;
 pub mod operands;
+mod texels;
 
 use std::sync::Arc;
 
 use crate::base::{SourceId, Sources, Span, define_id};
-use crate::isa::{ScalarType, Space};
+use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
+pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
+pub use texels::{Content, Image, Texels, Texture, find};
 
 define_id!(
     /// A program counter: an index into [`Program::code`].
@@ -80,6 +84,8 @@ pub struct Program {
     pub tables: Vec<Box<[Pc]>>,
     /// Call sites.
     pub calls: Vec<CallSite>,
+    /// What texture and surface instructions do.
+    pub images: Vec<ImageAccess>,
     /// Why the instructions that are not modelled are not, as shown to the user.
     pub unsupported: Vec<String>,
     /// The texts all spans point into.
@@ -253,6 +259,10 @@ pub struct Variable {
     pub init: Vec<u8>,
     /// The function it is declared in.
     pub function: Option<FuncId>,
+    /// The kind of handle it is, if it is one.
+    pub handle: Option<ImageKind>,
+    /// What its initializer says, of a `.samplerref`.
+    pub sampler: Option<Box<Sampler>>,
 }
 
 /// A call: what it calls and how arguments travel.

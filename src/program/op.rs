@@ -3,7 +3,7 @@
 //! About thirty families serve the whole instruction set, because functions and types are data inside them (`isa::function`).
 //! `machine::exec` holds the semantics, one file a family. The size of [`Inst`] is tested: it is the hottest type of all.
 
-use super::{Address, CallId, Dst, ListId, Pc, PredSrc, Src, TableId};
+use super::{Address, CallId, Dst, ImageId, ListId, Pc, PredSrc, Src, TableId};
 use crate::base::define_id;
 use crate::isa::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FloatBinary, FloatMode, FloatTernary, FloatType,
@@ -177,6 +177,8 @@ pub enum Op {
     /// The same of neighbouring elements, one after the other: `d` are [`Program::dests`](super::Program) or nothing for `red`, `b`
     /// [`Program::sources`](super::Program).
     AtomicVector { f: AtomicFn, ty: ScalarType, access: Access, d: Option<ListId>, b: ListId, address: Address },
+    /// A texture or surface instruction.
+    Image { access: ImageId },
     Fence { ordering: Ordering, scope: Scope },
     /// `alloca`: d = new address in local space, `size` bytes below the stack, aligned to `align`.
     Alloca { wide: bool, d: Dst, size: Src, align: u32 },

@@ -7,7 +7,8 @@
 use smallvec::SmallVec;
 
 use super::{
-    Address, Bank, Base, CallArg, CallId, CallTarget, Dst, Function, Inst, ListId, Op, Param, ParamPlace, PredSrc, Program, Src, SrcKind,
+    Address, Bank, Base, CallArg, CallId, CallTarget, Dst, Function, Handle, ImageFn, ImageId, Inst, ListId, Op, Param, ParamPlace,
+    PredSrc, Program, Src, SrcKind,
 };
 use crate::isa::{BarrierFn, FloatType, IntType, VoteMode, Width};
 
@@ -159,6 +160,7 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             Op::Alloca { .. } | Op::StackSave { .. } | Op::StackRestore { .. } => self.stack(op),
             Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } => self.memory(op),
             Op::Atomic { .. } | Op::AtomicVector { .. } => self.atomic(op),
+            Op::Image { access } => self.image(*access),
             Op::Barrier { .. } | Op::WarpSync { .. } => self.sync(op),
             Op::Shuffle { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect { .. } => self.warp_level(op),
         }
@@ -403,6 +405,21 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             }
             ref other => unreachable!("{other:?} is no atomic"),
         }
+    }
+
+    fn image(&mut self, access: ImageId) {
+        let program = self.program;
+        let Some(access) = program.images.get(access.index()) else { return };
+        for handle in [Some(access.image), access.sampler].into_iter().flatten() {
+            if let Handle::Value(source) = handle {
+                self.source(Use::Address, Bank::B64, source, 1);
+            }
+        }
+        access.place.iter().for_each(|source| self.source(Use::Address, Bank::B32, *source, 1));
+        access.values.iter().for_each(|source| self.read(wide(access.wide), *source));
+        let bank = if matches!(access.f, ImageFn::IsHandle(_)) { Bank::Pred } else { wide(access.wide) };
+        access.dests.iter().for_each(|d| self.write(bank, *d));
+        self.write(Bank::Pred, access.resident);
     }
 
     fn call(&mut self, call: CallId) {

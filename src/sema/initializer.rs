@@ -5,7 +5,7 @@ use super::module::ModuleBuilder;
 use super::scope::Symbol;
 use super::variable::Extent;
 use crate::base::{Diagnostic, Span};
-use crate::isa::{ScalarType, Space, TypeKind};
+use crate::isa::{Sampler, ScalarType, Space, TypeKind, sampler_field};
 use crate::program::map;
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Init, Variable};
 
@@ -28,8 +28,8 @@ pub(super) fn bytes(
         let error = Diagnostic::error("type", span_of(init), format!("a variable of type '.{}' cannot be initialized", extent.ty.word()));
         return Err(error.with_help(format!("declare it '.b{}' and give its bits", extent.ty.bits())));
     }
-    if extent.is_handle {
-        return handle(init);
+    if extent.handle.is_some() {
+        return Ok(Vec::new());
     }
     if extent.is_open {
         let length = if let Init::List(values, _) = init { values.len() as u64 } else { 0 };
@@ -40,15 +40,38 @@ pub(super) fn bytes(
     Ok(writer.bytes)
 }
 
-/// A handle is initialized by a list of fields, which only texture instructions could read.
-fn handle(init: &Init<'_>) -> Result<Vec<u8>, Diagnostic> {
-    match init {
-        Init::List(fields, _) if fields.iter().all(|field| matches!(field, Init::Field { .. })) => Ok(Vec::new()),
-        _ => {
-            let error = Diagnostic::error("type", span_of(init), "a handle is initialized by a list of fields");
-            Err(error.with_help("such as '{ addr_mode_0 = wrap, filter_mode = linear }'"))
+/// What the initializer of a handle says of sampling; of a texture, the launch says the rest.
+///
+/// # Errors
+/// What is no list of fields, and values that a field of a sampler does not take.
+pub(super) fn sampler(init: &Init<'_>) -> Result<Sampler, Diagnostic> {
+    let not_fields = || {
+        let error = Diagnostic::error("type", span_of(init), "a handle is initialized by a list of fields");
+        error.with_help("such as '{ addr_mode_0 = wrap, filter_mode = linear }'")
+    };
+    let Init::List(fields, _) = init else { return Err(not_fields()) };
+    let mut sampler = Sampler::default();
+    for field in fields {
+        let Init::Field { name, value } = field else { return Err(not_fields()) };
+        let word = if let ExprKind::Name(word) = value.kind { word } else { "" };
+        match name.text {
+            "filter_mode" => sampler.filter = choice(sampler_field::FILTERS, word, value.span)?,
+            "addr_mode_0" => sampler.address[0] = choice(sampler_field::ADDRESS_MODES, word, value.span)?,
+            "addr_mode_1" => sampler.address[1] = choice(sampler_field::ADDRESS_MODES, word, value.span)?,
+            "addr_mode_2" => sampler.address[2] = choice(sampler_field::ADDRESS_MODES, word, value.span)?,
+            "force_unnormalized_coords" => sampler.unnormalized = const_expr::evaluate_count(value)? != 0,
+            _ => {}
         }
     }
+    Ok(sampler)
+}
+
+fn choice<T: Copy>(values: &[(&str, T)], word: &str, span: Span) -> Result<T, Diagnostic> {
+    let found = values.iter().find(|(name, _)| *name == word);
+    found.map(|(_, value)| *value).ok_or_else(|| {
+        let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
+        Diagnostic::error("value", span, "this field has no such value").with_help(format!("values: {}", names.join(", ")))
+    })
 }
 
 fn span_of(init: &Init<'_>) -> Span {

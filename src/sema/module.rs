@@ -14,7 +14,7 @@ use super::shared::SharedLayout;
 use super::suggest;
 use super::variable::{self, Extent, Region};
 use crate::base::{Diagnostic, Sources, Span};
-use crate::isa::{SPECIAL_REGISTERS, Space};
+use crate::isa::{ImageKind, SPECIAL_REGISTERS, Space};
 use crate::program::map::{self, Map};
 use crate::program::{FuncId, Location, Program, Src, SrcKind, VarId, Variable};
 use crate::syntax::tree::{self, Linkage};
@@ -171,6 +171,8 @@ impl<'a> ModuleBuilder<'a> {
             align: extent.align,
             init: Vec::new(),
             function,
+            handle: extent.handle,
+            sampler: None,
         });
         self.define(variable, extent, id)?;
         Ok(id)
@@ -201,12 +203,18 @@ impl<'a> ModuleBuilder<'a> {
             return Err(error.with_help("give the first dimension, an initializer, or '.extern' if it is defined elsewhere"));
         }
         let address = self.place(variable, &extent, space, id)?;
+        let sampler = match (&variable.init, extent.handle) {
+            (Some(init), Some(_)) => Some(Box::new(initializer::sampler(init)?)),
+            (None, Some(ImageKind::Sampler)) => Some(Box::default()),
+            _ => None,
+        };
         let entry = &mut self.program.variables[id.index()];
         entry.location.address = address;
         entry.shape = extent.full_shape();
         entry.bytes = extent.bytes;
         entry.align = extent.align;
         entry.init = init;
+        entry.sampler = sampler;
         Ok(())
     }
 

@@ -7,7 +7,7 @@
 
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
-use crate::program::{Bank, FuncId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId};
+use crate::program::{Bank, FuncId, ImageAccess, ImageId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId};
 use crate::syntax::tree::{Expr, Name, Operand};
 
 /// The function under construction, as decoding sees it.
@@ -32,6 +32,12 @@ pub(super) trait Operands<'a> {
     fn special(&mut self, register: SpecialRef) -> Src;
     /// Adds to `Program::sources`.
     fn source_list(&mut self, sources: &[Src]) -> ListId;
+    /// Adds to `Program::images`.
+    fn image(&mut self, access: ImageAccess) -> ImageId;
+    /// The operands of a list in `Program::sources`.
+    fn sources(&self, list: ListId) -> Box<[Src]>;
+    /// The operands of a list in `Program::dests`.
+    fn dests(&self, list: ListId) -> Box<[crate::program::Dst]>;
     /// Adds to `Program::dests`.
     fn dest_list(&mut self, dests: &[crate::program::Dst]) -> ListId;
 

@@ -6,7 +6,7 @@ use super::operands::{Operands, RegisterRef, Value};
 use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, special_register};
-use crate::program::{Dst, FuncId, ListId, Location, Op, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId};
+use crate::program::{Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId};
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 
 impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
@@ -70,6 +70,20 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
         let lists = &mut self.module.program.dests;
         lists.push(dests.into());
         ListId::new(lists.len() - 1)
+    }
+
+    fn image(&mut self, access: ImageAccess) -> ImageId {
+        let images = &mut self.module.program.images;
+        images.push(access);
+        ImageId::new(images.len() - 1)
+    }
+
+    fn sources(&self, list: ListId) -> Box<[Src]> {
+        self.module.program.sources[list.index()].clone()
+    }
+
+    fn dests(&self, list: ListId) -> Box<[Dst]> {
+        self.module.program.dests[list.index()].clone()
     }
 
     fn branch_target(&mut self, label: Name<'a>) -> Result<Pc, Diagnostic> {

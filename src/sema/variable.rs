@@ -3,7 +3,7 @@
 use super::const_expr;
 use super::header::Header;
 use crate::base::{Diagnostic, Span};
-use crate::isa::ScalarType;
+use crate::isa::{ImageKind, ScalarType};
 use crate::syntax::tree::{Expr, Name, Variable};
 
 /// Types that can be declared; the others are instruction types only.
@@ -17,15 +17,15 @@ const DECLARABLE: &[ScalarType] = {
 const NEWER: &[(ScalarType, (u8, u8), u32)] = &[(ScalarType::F16x2, (4, 2), 53), (ScalarType::B128, (8, 3), 70)];
 
 /// Types of handles, which a program copies and passes but does not look into.
-const OPAQUE: &[&str] = &["texref", "samplerref", "surfref"];
+const OPAQUE: &[ImageKind] = &[ImageKind::Texture, ImageKind::Sampler, ImageKind::Surface];
 
 /// Type, shape, size and alignment of what is declared.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Extent {
     /// Element type; handles count as `.b64`.
     pub(super) ty: ScalarType,
-    /// Whether it is a texture, sampler or surface handle.
-    pub(super) is_handle: bool,
+    /// The kind of handle it is, if it is one.
+    pub(super) handle: Option<ImageKind>,
     /// Elements of a vector, or 1.
     pub(super) components: u32,
     /// Dimensions of the array, outermost first; the first is 0 where it is `[]`.
@@ -79,11 +79,11 @@ impl Extent {
 /// # Errors
 /// Types that cannot be declared, vectors over 128 bits, dimensions and alignments that are not positive constants.
 pub(super) fn extent(variable: &Variable<'_>) -> Result<Extent, Diagnostic> {
-    let ty = declared_type(variable.ty)?;
+    let handle = handle(variable);
+    let ty = if handle.is_some() { ScalarType::B64 } else { declared_type(variable.ty)? };
     let components = components(variable.vector, ty)?;
     let is_open = matches!(variable.shape.first(), Some(None));
-    let is_handle = OPAQUE.contains(&variable.ty.text);
-    let mut extent = Extent { ty, is_handle, components, shape: shape(variable)?, is_open, bytes: 0, align: 1 };
+    let mut extent = Extent { ty, handle, components, shape: shape(variable)?, is_open, bytes: 0, align: 1 };
     extent.align = match &variable.align {
         Some(align) => alignment(align)?,
         None => extent.element_bytes() as u32,
@@ -92,10 +92,16 @@ pub(super) fn extent(variable: &Variable<'_>) -> Result<Extent, Diagnostic> {
     Ok(extent)
 }
 
-fn declared_type(name: Name<'_>) -> Result<ScalarType, Diagnostic> {
-    if OPAQUE.contains(&name.text) {
-        return Ok(ScalarType::B64);
+/// The kind of handle that is declared. PTX 1.x has spaces for them: `.tex .u32 t;` is `.global .texref t;`.
+fn handle(variable: &Variable<'_>) -> Option<ImageKind> {
+    match variable.space.text {
+        "tex" => Some(ImageKind::Texture),
+        "surf" => Some(ImageKind::Surface),
+        _ => OPAQUE.iter().copied().find(|kind| kind.word() == variable.ty.text),
     }
+}
+
+fn declared_type(name: Name<'_>) -> Result<ScalarType, Diagnostic> {
     match ScalarType::from_word(name.text) {
         Some(ty) if DECLARABLE.contains(&ty) => Ok(ty),
         Some(ty) => {
@@ -105,7 +111,7 @@ fn declared_type(name: Name<'_>) -> Result<ScalarType, Diagnostic> {
         }
         None => {
             let error = Diagnostic::error("type", name.span, format!("unknown type '.{}'", name.text));
-            let words = DECLARABLE.iter().map(|ty| ty.word()).chain(OPAQUE.iter().copied());
+            let words = DECLARABLE.iter().map(|ty| ty.word()).chain(OPAQUE.iter().map(|kind| kind.word()));
             Err(super::suggest::with_nearest(error, name.text, words))
         }
     }

@@ -47,7 +47,7 @@ impl<'a> Job<'a> {
         let fault = match (&blame.launch.bounds, params(blame, addresses)) {
             (Some(message), _) => Box::new(blame.refused(message.clone())),
             (None, Err(fault)) => fault,
-            (None, Ok(params)) => match Machine::new(device.clone(), self.config(blame.launch, params, start)) {
+            (None, Ok(params)) => match Machine::new(device.clone(), self.config(blame.launch, params, addresses, start)) {
                 Ok(machine) => return Ok(Ok(machine)),
                 Err(error) => Box::new(blame.refused(error.to_string())),
             },
@@ -55,7 +55,7 @@ impl<'a> Job<'a> {
         Ok(Err(Refused { fault, device }))
     }
 
-    fn config(&self, launch: &PlannedLaunch, params: Vec<u8>, start: Tick) -> LaunchConfig {
+    fn config(&self, launch: &PlannedLaunch, params: Vec<u8>, addresses: &[u64], start: Tick) -> LaunchConfig {
         LaunchConfig {
             kernel: launch.kernel,
             grid: launch.grid,
@@ -69,6 +69,7 @@ impl<'a> Job<'a> {
             seed: self.options.seed,
             start,
             account: self.account,
+            images: launch.images(addresses),
         }
     }
 }

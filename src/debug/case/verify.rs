@@ -18,6 +18,7 @@ const FOUND_BY_RUNNING: &[&str] = &[
     "assert",
     "barrier.count",
     "deadlock",
+    "image.handle",
     "launch.bounds",
     "livelock",
     "memory.misaligned",

@@ -266,6 +266,7 @@ pub fn launch(statement: &Statement, sources: &Sources) -> LaunchFile {
         dynamic_shared: 0,
         cooperative: false,
         params,
+        bind: std::collections::BTreeMap::new(),
         printed: None,
         findings: None,
     };

@@ -2,8 +2,9 @@
 
 use super::{Resolver, Scope};
 use crate::launch::file::{Launch, Param, TensorMap};
+use crate::launch::image::Image;
 use crate::launch::locate::Place;
-use crate::launch::plan::{ParamValue, PlannedParam};
+use crate::launch::plan::{ParamValue, PlannedImage, PlannedParam};
 use crate::program::{self, Function, ParamPlace};
 
 /// Bytes of a tensor map (PTX ISA, "Tensor-map").
@@ -17,6 +18,7 @@ impl Resolver<'_> {
         launch: &Launch,
         kernel: &Function,
         scope: &mut Scope,
+        images: &mut Vec<PlannedImage>,
     ) -> Vec<PlannedParam> {
         let list = place.field("params");
         let (given, wanted) = (launch.params.len(), kernel.params.len());
@@ -28,7 +30,14 @@ impl Resolver<'_> {
         let mut planned = Vec::new();
         for (index, param) in launch.params.iter().enumerate() {
             let place = list.item(index);
-            let value = self.value(launch_index, &place, param, scope);
+            let value = match image_of(param) {
+                Some(image) => self.image_param(launch_index, &place, &image, scope, index as u64).map(|planned| {
+                    let handle = planned.image.handle;
+                    images.push(planned);
+                    ParamValue::Bytes(handle.to_le_bytes().to_vec())
+                }),
+                None => self.value(launch_index, &place, param, scope),
+            };
             match kernel.params.get(index) {
                 Some(formal) => planned.extend(value.and_then(|value| self.fit(&place, index, param, formal, value))),
                 None => {
@@ -70,6 +79,7 @@ impl Resolver<'_> {
         let (what, bytes) = match &value {
             ParamValue::Bytes(bytes) => match param.scalar() {
                 Some((element, _)) => (format!("{element:?} has {}", count(u64::from(element.bytes()))), bytes.len() as u64),
+                None if image_of(param).is_some() => ("a handle has 8 bytes".to_string(), bytes.len() as u64),
                 None => (format!("{} are given", count(bytes.len() as u64)), bytes.len() as u64),
             },
             ParamValue::TensorMap { .. } => (format!("a tensor map has {TENSOR_MAP_BYTES} bytes"), u64::from(TENSOR_MAP_BYTES)),
@@ -145,6 +155,16 @@ impl Resolver<'_> {
             return None;
         }
         Some(values.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+    }
+}
+
+/// The texture, sampler or surface whose handle an entry is.
+fn image_of(param: &Param) -> Option<Image> {
+    match param {
+        Param::Texture(texture) => Some(Image::Texture(texture.clone())),
+        Param::Sampler(sampler) => Some(Image::Sampler(sampler.clone())),
+        Param::Surface(surface) => Some(Image::Surface(surface.clone())),
+        _ => None,
     }
 }
 

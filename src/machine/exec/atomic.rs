@@ -129,15 +129,15 @@ impl<O: Observer> WarpRun<'_, O> {
 
 /// A function on one element of up to 64 bits and its operands, zero-extended.
 #[derive(Clone, Copy)]
-struct Function {
-    f: AtomicFn,
-    ty: ScalarType,
+pub(super) struct Function {
+    pub f: AtomicFn,
+    pub ty: ScalarType,
     /// Where the element lies.
-    space: Space,
+    pub space: Space,
 }
 
 impl Function {
-    fn apply(self, old: u64, b: u64, c: u64) -> u64 {
+    pub fn apply(self, old: u64, b: u64, c: u64) -> u64 {
         match self.f {
             AtomicFn::And => old & b,
             AtomicFn::Or => old | b,

@@ -16,6 +16,7 @@ mod course;
 mod faults;
 mod float;
 mod half;
+mod image;
 mod integer;
 mod load_store;
 mod moves;
@@ -281,6 +282,7 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::MapShared { .. } | Op::ClusterRank { .. } => self.cluster(op, group, active),
             Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } => self.load_store(op, group, active),
             Op::Atomic { .. } | Op::AtomicVector { .. } => self.atomic(op, group, active),
+            Op::Image { access } => self.image(*access, group, active),
             Op::Alloca { .. } | Op::StackSave { .. } | Op::StackRestore { .. } => self.alloca(op, group, active),
             Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit => self.control(op, group, active),
             Op::SystemCall { f, call } => self.system_call(*f, *call, group, active),

@@ -39,6 +39,16 @@ impl<'a> Decoding<'_, 'a> {
             D::ConvertPolicy => self.convert_policy(),
             D::Load | D::Store | D::Fence | D::MemBar => self.memory(),
             D::Atomic(_) | D::Reduction(_) | D::AtomicVector | D::ReductionVector => self.atomic(),
+            D::Texture
+            | D::Gather
+            | D::TextureQuery
+            | D::IsImage
+            | D::SurfaceLoad
+            | D::SurfaceStore
+            | D::SurfaceFormattedStore
+            | D::SurfaceReduce
+            | D::SurfaceFormattedReduce
+            | D::SurfaceQuery => self.image(),
             D::Alloca | D::StackSave | D::StackRestore => self.stack(),
             D::Branch | D::BranchIndexed | D::Call | D::Return | D::Exit | D::Trap | D::Breakpoint => self.control(),
             D::Barrier(_) | D::WarpSync | D::ActiveMask | D::Shuffle(_) | D::Vote(_) | D::Match | D::Redux(_) | D::Elect => self.parallel(),

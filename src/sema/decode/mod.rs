@@ -2,7 +2,7 @@
 //!
 //! Every instruction goes the same way: its opcode is matched with the forms of the table, the form is checked against the file's
 //! version and target, its operands are read as the form says (`operand`), and what was read is put into the operation of the
-//! form's family (`arithmetic`, `comparison`, `movement`, `memory`, `atomic`, `control`, `parallel`, `policy`, `video`).
+//! form's family (`arithmetic`, `comparison`, `movement`, `memory`, `atomic`, `control`, `image`, `parallel`, `policy`, `video`).
 
 mod arithmetic;
 mod atomic;
@@ -11,6 +11,7 @@ mod comparison;
 mod constant;
 mod control;
 mod family;
+mod image;
 mod memory;
 mod movement;
 mod operand;

@@ -34,6 +34,8 @@ pub(super) enum Arg {
     Place(Place),
     /// Registers of a vector, in `Program::dests` if written and `Program::sources` if read, and their width in bits.
     Vector { list: ListId, bits: u8 },
+    /// The same with the predicate behind `|`.
+    VectorAnd { list: ListId, bits: u8, second: Dst },
     /// Looked at by the instruction's own decoding.
     Raw,
 }
@@ -153,7 +155,7 @@ impl<'a> Reader<'_, 'a> {
 
     fn dest(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
         if self.form.vector && self.matched.vector() > 1 {
-            return self.vector(operand);
+            return self.vector_dest(operand);
         }
         match (&operand.kind, self.form.pair) {
             (OperandKind::Expr(expr), None | Some(false)) => {
@@ -176,6 +178,17 @@ impl<'a> Reader<'_, 'a> {
                 .with_help(format!("write {}|q; '_' stands for one that is not wanted", self.form.name))),
             _ => Err(not_a_register(operand.span)),
         }
+    }
+
+    /// `{a, b}`, or `{a, b}|p` where the form has a second destination.
+    fn vector_dest(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
+        let OperandKind::Pair(first, second) = &operand.kind else { return self.vector(operand) };
+        let (OperandKind::Expr(predicate), Some(_)) = (&second.kind, self.form.pair) else {
+            return Err(Diagnostic::error("operand", second.span, format!("'{}' has no second destination", self.opcode())));
+        };
+        let arg = self.vector(first)?;
+        let (second, _) = self.dest_register(predicate, ScalarType::Pred, true)?;
+        Ok(if let Arg::Vector { list, bits } = arg { Arg::VectorAnd { list, bits, second } } else { arg })
     }
 
     /// A register that is written and its width, or `_` if that may be.

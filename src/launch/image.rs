@@ -1,0 +1,129 @@
+//! What a launch file says of textures, samplers and surfaces. As in `file`, the doc comments are the reference of the format.
+
+use serde::{Deserialize, Serialize};
+
+use super::element::Element;
+use super::file::Buffer;
+use crate::isa::{AddressMode, Filter};
+
+/// What the handle of a variable or parameter stands for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub enum Image {
+    /// Texels and how to read them.
+    Texture(Texture),
+    /// How to read texels.
+    Sampler(Sampler),
+    /// Texels to read and write.
+    Surface(Surface),
+}
+
+/// The memory of a texture or surface.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(clippy::large_enum_variant, reason = "a launch has a few of them, and each is read once")]
+pub enum Memory {
+    /// A buffer defined here.
+    Buffer(Buffer),
+    /// A buffer defined before.
+    Alias(String),
+}
+
+/// Texels and how to read them (cudaCreateTextureObject).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Texture")]
+pub struct Texture {
+    /// Where the texels lie: rows of texels one after the other, and planes, layers or faces.
+    pub buffer: Memory,
+    /// Width, height and depth in texels: one, two or three extents.
+    pub shape: Vec<u32>,
+    /// Layers of a layered texture.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<u32>,
+    /// Whether it is a cubemap, of six square faces: +x, -x, +y, -y, +z, -z.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cube: bool,
+    /// Whether it is plain memory, as cudaResourceTypeLinear: one extent, no filtering, and zero outside it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub linear_memory: bool,
+    /// Channels of a texel: 1, 2 or 4.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub channels: u32,
+    /// Type of a channel, if it is not that of the buffer's elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elem: Option<Element>,
+    /// How texels are combined.
+    #[serde(default)]
+    pub filter: Filter,
+    /// What becomes of coordinates out of range: one for all dimensions, or one for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub address: Vec<AddressMode>,
+    /// Whether coordinates go from 0 to 1, and not to the extent.
+    #[serde(default)]
+    pub normalized: bool,
+    /// What texels are read as.
+    #[serde(default)]
+    pub read: ReadMode,
+    /// The border's color.
+    #[serde(default, skip_serializing_if = "is_black")]
+    pub border: [f32; 4],
+}
+
+/// How to read texels, for instructions that name a sampler of its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Sampler")]
+pub struct Sampler {
+    /// How texels are combined.
+    #[serde(default)]
+    pub filter: Filter,
+    /// What becomes of coordinates out of range: one for all dimensions, or one for each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub address: Vec<AddressMode>,
+    /// Whether coordinates go to the extent even of textures whose coordinates go from 0 to 1.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub force_unnormalized: bool,
+    /// The border's color.
+    #[serde(default, skip_serializing_if = "is_black")]
+    pub border: [f32; 4],
+}
+
+/// Texels to read and write (cudaCreateSurfaceObject).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Surface")]
+pub struct Surface {
+    /// Where the texels lie.
+    pub buffer: Memory,
+    /// Width, height and depth in texels: one, two or three extents.
+    pub shape: Vec<u32>,
+    /// Layers of a layered surface.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub layers: Option<u32>,
+    /// Channels of a texel: 1, 2 or 4.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub channels: u32,
+    /// Type of a channel, if it is not that of the buffer's elements.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elem: Option<Element>,
+}
+
+/// What texels are read as (cudaTextureReadMode).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ReadMode {
+    /// Their own type.
+    #[default]
+    Element,
+    /// Integers of 8 and 16 bits as floats from 0 or -1 to 1.
+    NormalizedFloat,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(channels: &u32) -> bool {
+    *channels == 1
+}
+
+fn is_black(border: &[f32; 4]) -> bool {
+    *border == [0.0; 4]
+}

@@ -1,0 +1,76 @@
+//! From coordinates to texels: scaling, the face of a cube, and what becomes of what is out of range.
+
+use crate::isa::AddressMode;
+use crate::num::texture::{FRACTION_BITS, fixed, texel};
+
+/// A coordinate of one dimension, and how it is to be understood.
+#[derive(Clone, Copy)]
+pub struct Axis {
+    /// Texels.
+    pub extent: u32,
+    /// What becomes of what is out of range.
+    pub mode: AddressMode,
+    /// It goes from 0 to 1.
+    pub normalized: bool,
+}
+
+impl Axis {
+    /// The texel that a coordinate falls into.
+    pub fn whole(self, x: f32) -> i64 {
+        texel(self.reduced(x), self.scale())
+    }
+
+    /// A coordinate in texels, as whole texels and a fraction of 8 bits, half a texel less: the lower of the two texels around it.
+    pub fn lower(self, x: f32) -> (i64, i64) {
+        let texels = fixed(self.reduced(x), self.scale()) - (1 << (FRACTION_BITS - 1));
+        (texels >> FRACTION_BITS, texels & ((1 << FRACTION_BITS) - 1))
+    }
+
+    /// The coordinate itself, or where it repeats, one of the first two repetitions: they differ where it is mirrored. Subnormal numbers
+    /// are zero, and so is what repeats and is infinite.
+    fn reduced(self, x: f32) -> f64 {
+        let x = if x.is_subnormal() { 0.0 } else { f64::from(x) };
+        let repeats = self.normalized && matches!(self.mode, AddressMode::Wrap | AddressMode::Mirror);
+        match repeats {
+            true if x.is_infinite() => 0.0,
+            true => x - 2.0 * (x / 2.0).floor(),
+            false => x,
+        }
+    }
+
+    fn scale(self) -> u32 {
+        if self.normalized { self.extent } else { 1 }
+    }
+
+    /// The texel at index `index`; `None` is the border.
+    pub fn texel(self, index: i64) -> Option<u32> {
+        let extent = i64::from(self.extent);
+        let clamped = || index.clamp(0, extent - 1);
+        let inside = match self.mode {
+            AddressMode::Border => return u32::try_from(index).ok().filter(|index| *index < self.extent),
+            AddressMode::Wrap if self.normalized => index.rem_euclid(extent),
+            AddressMode::Mirror if self.normalized => {
+                let index = index.rem_euclid(2 * extent);
+                index.min(2 * extent - 1 - index)
+            }
+            AddressMode::Wrap | AddressMode::Mirror | AddressMode::Clamp => clamped(),
+        };
+        u32::try_from(inside).ok()
+    }
+}
+
+/// The face of a cube that a direction hits, and where, from 0 to 1 (CUDA C++ Programming Guide, "Cubemap Textures").
+pub fn face([x, y, z]: [f32; 3]) -> (u64, [f32; 2]) {
+    let (ax, ay, az) = (x.abs(), y.abs(), z.abs());
+    let (face, major, s, t) = if az >= ax && az >= ay {
+        if z >= 0.0 { (4, az, x, -y) } else { (5, az, -x, -y) }
+    } else if ay >= ax {
+        if y >= 0.0 { (2, ay, x, z) } else { (3, ay, x, -z) }
+    } else if x >= 0.0 {
+        (0, ax, -z, -y)
+    } else {
+        (1, ax, z, -y)
+    };
+    let place = |offset: f32| (offset / major + 1.0) / 2.0;
+    (face, [place(s), place(t)])
+}

@@ -1,0 +1,250 @@
+//! Textures and surfaces. What stands in their brackets is read here: a handle, perhaps a sampler, and the place.
+
+use super::super::operands::Value;
+use super::constant;
+use super::family::{Decoded, Decoding};
+use super::operand::{Arg, not_a_register, width};
+use super::vector::{Elements, elements, same_width, sources};
+use crate::base::{Diagnostic, Span};
+use crate::isa::{AtomicFn, Decode, Geometry, ImageKind, ImageQuery, ScalarType, Space, SurfaceBounds, agrees};
+use crate::program::{Bank, Dst, Handle, ImageAccess, ImageFn, Op, Src};
+use crate::syntax::tree::{Expr, Operand, OperandKind};
+
+/// What stands between `[` and `]`.
+struct Brackets {
+    image: Handle,
+    sampler: Option<Handle>,
+    place: Vec<Src>,
+}
+
+impl<'a> Decoding<'_, 'a> {
+    /// A texture or surface instruction.
+    pub(super) fn image(&mut self) -> Decoded {
+        match self.matched.form.row.decode {
+            Decode::Texture | Decode::Gather => self.texture(),
+            Decode::TextureQuery => self.query(ImageKind::Texture),
+            Decode::SurfaceQuery => self.query(ImageKind::Surface),
+            Decode::IsImage => {
+                let kinds = [ImageKind::Texture, ImageKind::Sampler, ImageKind::Surface].map(|kind| (kind.word(), kind));
+                let kind = self.matched.choose(&kinds).ok_or_else(|| self.type_disagreement())?;
+                let (image, d) = (Handle::Value(self.src(1)?), self.dst(0)?);
+                Ok(self.finish(ImageAccess { dests: [d].into(), ..access(ImageFn::IsHandle(kind), image) }))
+            }
+            Decode::SurfaceLoad => self.surface(0, 1, ImageFn::Load(self.ty().bits() as u8, self.bounds())),
+            Decode::SurfaceStore => self.surface(1, 0, ImageFn::Store(self.ty().bits() as u8, self.bounds())),
+            Decode::SurfaceFormattedStore => self.surface(1, 0, ImageFn::StoreFormatted(self.bounds())),
+            Decode::SurfaceReduce => self.reduction(false),
+            Decode::SurfaceFormattedReduce => self.reduction(true),
+            _ => Err(self.disagreement(0)),
+        }
+    }
+
+    fn finish(&mut self, access: ImageAccess) -> Op {
+        Op::Image { access: self.cx.image(access) }
+    }
+
+    fn bounds(&self) -> SurfaceBounds {
+        self.matched.choose(&[("clamp", SurfaceBounds::Clamp), ("zero", SurfaceBounds::Zero)]).unwrap_or(SurfaceBounds::Trap)
+    }
+
+    fn geometry(&self) -> Result<Geometry, Diagnostic> {
+        self.matched.choose(Geometry::WORDS).ok_or_else(|| self.type_disagreement())
+    }
+
+    /// `tex` and `tld4`. All textures have one level, whichever is asked for.
+    fn texture(&mut self) -> Decoded {
+        let geometry = self.geometry()?;
+        let to = self.matched.types.first().copied().unwrap_or(ScalarType::F32);
+        let coordinate = self.ty();
+        if geometry.is_cube() && coordinate != ScalarType::F32 {
+            let message = format!("'.{}' takes coordinates of type .f32", geometry.word());
+            return Err(Diagnostic::error("type", self.instruction.opcode.span, message));
+        }
+        let brackets = self.brackets(1, geometry, coordinate)?;
+        let components = [("r", 0), ("g", 1), ("b", 2), ("a", 3)];
+        let f = match (self.matched.form.row.decode, self.matched.choose(&components)) {
+            (Decode::Gather, Some(component)) => ImageFn::Gather { component },
+            _ => ImageFn::Sample { to, float: coordinate == ScalarType::F32 },
+        };
+        let levels = if self.matched.has("level") { 1 } else { 2 * usize::from(self.matched.has("grad")) };
+        let mut place = brackets.place;
+        for operand in self.instruction.operands.iter().skip(2 + levels) {
+            match self.offsets(operand, geometry)? {
+                Some(offsets) if place.len() == places(geometry) => place.extend(offsets),
+                _ => {
+                    let why = format!("'{}' with a depth to compare with is not modelled", self.instruction.opcode.text);
+                    return Ok(Op::Unsupported { why: self.cx.unsupported(why) });
+                }
+            }
+        }
+        let (dests, resident) = match self.args.first() {
+            Some(Arg::Vector { list, .. }) => (self.cx.dests(*list), Dst::SINK),
+            Some(Arg::VectorAnd { list, second, .. }) => (self.cx.dests(*list), *second),
+            _ => return Err(self.disagreement(0)),
+        };
+        let (place, sampler) = (place.into(), brackets.sampler);
+        Ok(self.finish(ImageAccess { sampler, geometry, place, dests, resident, ..access(f, brackets.image) }))
+    }
+
+    /// Offsets in texels: a vector, or for a single coordinate a value of type `.s32`; `None` if it is a depth.
+    fn offsets(&mut self, operand: &Operand<'a>, geometry: Geometry) -> Result<Option<Vec<Src>>, Diagnostic> {
+        let count = geometry.coordinates();
+        if let Some(values) = elements(operand, self.cx)? {
+            return self.words(&values, count, ScalarType::S32, operand.span).map(Some);
+        }
+        let OperandKind::Expr(expr) = &operand.kind else { return Err(not_a_register(operand.span)) };
+        match self.cx.resolve(expr)? {
+            Value::Register(register) if register.ty == ScalarType::F32 => Ok(None),
+            // The vendor's assembler takes one here for one coordinate, and the hardware does nothing with it.
+            Value::Register(_) | Value::Int { .. } if count == 1 => Ok(Some(Vec::new())),
+            _ => Ok(None),
+        }
+    }
+
+    fn query(&mut self, kind: ImageKind) -> Decoded {
+        let query = self.matched.choose(ImageQuery::WORDS).ok_or_else(|| self.type_disagreement())?;
+        let (image, d) = (self.sole_handle(1)?, self.dst(0)?);
+        Ok(self.finish(ImageAccess { dests: [d].into(), ..access(ImageFn::Query(query, kind), image) }))
+    }
+
+    fn reduction(&mut self, formatted: bool) -> Decoded {
+        let words = [("add", AtomicFn::Add), ("min", AtomicFn::Min), ("max", AtomicFn::Max), ("and", AtomicFn::And), ("or", AtomicFn::Or)];
+        let f = self.matched.choose(&words).ok_or_else(|| self.type_disagreement())?;
+        let (ty, bounds) = (self.ty(), self.bounds());
+        self.surface(1, 0, ImageFn::Reduce { f, ty, formatted, bounds })
+    }
+
+    /// A surface access whose data is operand `data` and whose brackets are operand `at`.
+    fn surface(&mut self, data: usize, at: usize, f: ImageFn) -> Decoded {
+        let geometry = self.geometry()?;
+        let brackets = self.brackets(at, geometry, ScalarType::B32)?;
+        let (values, dests, bits): (Box<[Src]>, Box<[Dst]>, u8) = match self.args.get(data) {
+            Some(Arg::Vector { list, bits }) if data == 0 => ([].into(), self.cx.dests(*list), *bits),
+            Some(Arg::Vector { list, bits }) => (self.cx.sources(*list), [].into(), *bits),
+            Some(Arg::Dest { d, bits, .. }) => ([].into(), [*d].into(), *bits),
+            Some(Arg::Source { a, bits, .. }) => ([*a].into(), [].into(), *bits),
+            _ => return Err(self.disagreement(data)),
+        };
+        let place = brackets.place.into();
+        Ok(self.finish(ImageAccess { geometry, place, values, dests, wide: bits == 64, ..access(f, brackets.image) }))
+    }
+
+    /// `[a, c]`, or `[a, b, c]` with a sampler `b`.
+    fn brackets(&mut self, at: usize, geometry: Geometry, coordinate: ScalarType) -> Result<Brackets, Diagnostic> {
+        let operand = self.instruction.operands.get(at).ok_or_else(|| self.disagreement(at))?;
+        let parts = match &operand.kind {
+            OperandKind::AddressList(parts) => parts.as_slice(),
+            _ => &[],
+        };
+        let (image, sampler, coordinates) = match parts {
+            [image, coordinates] => (image, None, coordinates),
+            [image, sampler, coordinates] if matches!(self.matched.form.row.decode, Decode::Texture | Decode::Gather) => {
+                (image, Some(sampler), coordinates)
+            }
+            _ => {
+                let error = Diagnostic::error("operand", operand.span, "a handle and coordinates are needed here");
+                return Err(error.with_help("write [image, {x, y}]; between them may stand a sampler of a texture"));
+            }
+        };
+        let values = match elements(coordinates, self.cx)? {
+            Some(values) => values,
+            None => match &coordinates.kind {
+                OperandKind::Expr(expr) => Elements::from_iter([(self.cx.resolve(expr)?, coordinates.span)]),
+                _ => return Err(not_a_register(coordinates.span)),
+            },
+        };
+        let place = self.place_of(&values, geometry, coordinate, coordinates.span)?;
+        let sampler = sampler.map(|sampler| self.handle(sampler)).transpose()?;
+        Ok(Brackets { image: self.handle(image)?, sampler, place })
+    }
+
+    /// The layer, whose index is an integer, and the coordinates.
+    fn place_of(&mut self, values: &Elements, geometry: Geometry, coordinate: ScalarType, span: Span) -> Result<Vec<Src>, Diagnostic> {
+        if !geometry.is_array() {
+            return self.words(values, geometry.coordinates(), coordinate, span);
+        }
+        let (first, rest): (Elements, Elements) = (values.iter().take(1).cloned().collect(), values.iter().skip(1).cloned().collect());
+        let mut place = self.words(&first, 1, ScalarType::U32, span)?;
+        place.extend(self.words(&rest, geometry.coordinates(), coordinate, span)?);
+        Ok(place)
+    }
+
+    /// The first `count` of `values`, which are 32-bit registers or constants; those behind, up to four in all, are not looked at.
+    fn words(&mut self, values: &Elements, count: usize, ty: ScalarType, span: Span) -> Result<Vec<Src>, Diagnostic> {
+        if values.len() < count || values.len() > 4 {
+            let plural = if count == 1 { "" } else { "s" };
+            let message = format!("{count} coordinate{plural} are needed here, not {}", values.len());
+            return Err(Diagnostic::error("operand", span, message));
+        }
+        let values: Elements = values.iter().take(count).cloned().collect();
+        for (value, span) in &values {
+            match value {
+                Value::Register(register) if agrees(ty, register.ty, false) => {}
+                Value::Register(register) => {
+                    let message = format!("a register of type .{} where a coordinate is .{}", register.ty.word(), ty.word());
+                    return Err(Diagnostic::error("type", *span, message));
+                }
+                other if constant::bits(other, ty, *span).is_some() => {}
+                _ => return Err(not_a_register(*span)),
+            }
+        }
+        let bits = same_width(&values, ty, span)?;
+        Ok(sources(&values, ty, bits.max(width(ty)), self.cx)?.into_iter().collect())
+    }
+
+    /// `[a]` of a query.
+    fn sole_handle(&mut self, at: usize) -> Result<Handle, Diagnostic> {
+        match self.instruction.operands.get(at).map(|operand| (&operand.kind, operand.span)) {
+            Some((OperandKind::Address(expr), span)) => self.handle_of(expr, span),
+            Some((_, span)) => Err(Diagnostic::error("operand", span, "a handle is needed here").with_help("write it in brackets: [a]")),
+            None => Err(self.disagreement(at)),
+        }
+    }
+
+    fn handle(&mut self, operand: &Operand<'a>) -> Result<Handle, Diagnostic> {
+        match &operand.kind {
+            OperandKind::Expr(expr) => self.handle_of(expr, operand.span),
+            _ => Err(not_a_handle(operand.span)),
+        }
+    }
+
+    /// A 64-bit register, a variable of the module, or a parameter of the kernel.
+    fn handle_of(&mut self, expr: &Expr<'a>, span: Span) -> Result<Handle, Diagnostic> {
+        match self.cx.resolve(expr)? {
+            Value::Register(register) if register.bank == Bank::B64 && agrees(ScalarType::U64, register.ty, false) => {
+                Ok(Handle::Value(Src::reg(register.slot)))
+            }
+            Value::Symbol { location, ty: ScalarType::B64 } => match location.space {
+                Space::Global => Ok(Handle::Value(self.cx.const64(location.address))),
+                Space::Param => Ok(Handle::Param(location.address as u32)),
+                _ => Err(not_a_handle(span)),
+            },
+            _ => Err(not_a_handle(span)),
+        }
+    }
+}
+
+/// An access without operands but its handle.
+fn access(f: ImageFn, image: Handle) -> ImageAccess {
+    ImageAccess {
+        f,
+        image,
+        sampler: None,
+        geometry: Geometry::D1,
+        place: Box::default(),
+        values: Box::default(),
+        dests: Box::default(),
+        wide: false,
+        resident: Dst::SINK,
+    }
+}
+
+/// Operands of a place without offsets.
+fn places(geometry: Geometry) -> usize {
+    geometry.coordinates() + usize::from(geometry.is_array())
+}
+
+fn not_a_handle(span: Span) -> Diagnostic {
+    Diagnostic::error("operand", span, "this is no handle of a texture, sampler or surface")
+        .with_help("a handle is a .u64 register, or a variable or kernel parameter of type .texref, .samplerref or .surfref")
+}
