@@ -304,7 +304,7 @@ impl Reach {
         }
         let layer = if first == 1 { self.inside("layer", i64::from(place[0]), i64::from(texels.layers))? } else { 0 };
         let x = index[0] * self.step;
-        if x % self.bytes.min(texels.texel_bytes()).max(1) != 0 && self.step == 1 && self.bounds == SurfaceBounds::Trap {
+        if !x.is_multiple_of(self.bytes.min(texels.texel_bytes()).max(1)) && self.step == 1 && self.bounds == SurfaceBounds::Trap {
             return Err(format!("surface access of {} bytes at byte {x} of a row, which is not a multiple of it", self.bytes));
         }
         Ok(Some(texels.byte(x, index[1], index[2] + layer)))
