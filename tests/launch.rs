@@ -112,7 +112,7 @@ fn what_is_written_is_read_back() {
 fn a_file_that_is_no_launch_file_is_refused_at_its_place() {
     let ends = "the file ends too early (a launch file is one Launch(..), Suite(..) or Sequence(..))";
     let range = "this number is out of range (sizes and counts are whole numbers that are not negative: extents are below 2^32, a Byte is 0 to 255)";
-    let fields = "fields: module, kernel, grid, block, cluster, dynamic_shared, cooperative, params, printed, findings";
+    let fields = "fields: module, kernel, grid, block, cluster, dynamic_shared, cooperative, params, bind, printed, findings";
     let elements = "expected one of U8, S8, B8, U16, S16, B16, U32, S32, B32, U64, S64, B64, F16, BF16, F32, F64";
     assert_mistakes(&[
         (String::new(), &format!("1:1: {ends}")),

@@ -19,6 +19,7 @@ pub enum Image {
 }
 
 /// The memory of a texture or surface.
+#[expect(clippy::large_enum_variant, reason = "a launch has few of them")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(clippy::large_enum_variant, reason = "a launch has a few of them, and each is read once")]

@@ -29,7 +29,7 @@ pub fn fixed(x: f64, scale: u32) -> i64 {
 }
 
 fn scaled(x: f64, scale: u32) -> i64 {
-    let cut = (x * 2_f64.powi(COORDINATE_BITS)).floor() as i64;
+    let cut = (x * (1_i64 << COORDINATE_BITS) as f64).floor() as i64;
     cut.clamp(-FAR, FAR).saturating_mul(i64::from(scale)).clamp(-FAR, FAR)
 }
 
@@ -119,8 +119,13 @@ fn round(sum: i64, scale: i32) -> f32 {
     let surplus = (40 - magnitude.leading_zeros() as i32).max(-126 - 23 - scale);
     let kept = if surplus > 0 { (magnitude + (1 << (surplus - 1))) >> surplus << surplus } else { magnitude };
     // At most 24 bits are left, so nothing is rounded here.
-    let value = (kept as f64 * 2_f64.powi(scale)) as f32;
+    let value = (kept as f64 * power_of_two(scale)) as f32;
     if sum < 0 { -value } else { value }
+}
+
+/// 2^`power`, which must be that of a normal double.
+fn power_of_two(power: i32) -> f64 {
+    f64::from_bits(((power + 1023) as u64) << 52)
 }
 
 #[cfg(test)]
@@ -146,6 +151,6 @@ mod tests {
     fn what_is_far_smaller_is_lost() {
         assert_eq!(mean([(128, 1.0), (128, 3.0)].into_iter()), 2.0);
         // 2^-28 is 28 places below 1.
-        assert_eq!(mean([(255, 1.0), (1, 2_f32.powi(-28))].into_iter()), 255.0 / 256.0);
+        assert_eq!(mean([(255, 1.0), (1, 1.0 / (1 << 28) as f32)].into_iter()), 255.0 / 256.0);
     }
 }

@@ -31,7 +31,7 @@ pub struct ImageAccess {
     pub geometry: Geometry,
     /// 32-bit operands: the index of the layer of an array, then the coordinates, then the offsets in texels if there are any.
     pub place: Box<[Src]>,
-    /// What is stored or combined with memory.
+    /// What is stored or combined with memory; of lookups the level, or the gradients, which choose among a single one.
     pub values: Box<[Src]>,
     /// What is written: a predicate for `IsHandle`.
     pub dests: Box<[Dst]>,

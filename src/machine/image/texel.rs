@@ -9,8 +9,8 @@ use crate::program::Texels;
 pub struct Texel(pub [u32; 4]);
 
 impl Texels {
-    /// The components of a texel whose bytes are `bytes`: floats, or integers of 32 bits. Channels that are not there are 0.
-    /// The smallest normalized integer is a little below -1.
+    /// The components of a texel whose bytes are `bytes`: floats, or integers of 32 bits. Channels that are not there are 0. The
+    /// smallest normalized integer is a little below -1.
     pub fn decode(&self, bytes: &[u8], normalized_float: bool) -> Texel {
         let mut components = [0; 4];
         let channels = bytes.chunks_exact(self.channel.bytes() as usize);
@@ -20,7 +20,8 @@ impl Texels {
         Texel(components)
     }
 
-    /// The bytes of a texel that holds `components`, as `sust.p` stores them: integers are clamped to the range of the channel, halves are cut off.
+    /// The bytes of a texel that holds `components`, as `sust.p` stores them: integers are clamped to the range of the channel, halves are
+    /// cut off.
     pub fn encode(&self, components: [u32; 4]) -> Vec<u8> {
         let channels = components.iter().take(self.channels as usize);
         channels.flat_map(|component| encode(self.channel, *component)).collect()

@@ -82,8 +82,23 @@ impl<'a> Decoding<'_, 'a> {
             Some(Arg::VectorAnd { list, second, .. }) => (self.cx.dests(*list), *second),
             _ => return Err(self.disagreement(0)),
         };
-        let (place, sampler) = (place.into(), brackets.sampler);
-        Ok(self.finish(ImageAccess { sampler, geometry, place, dests, resident, ..access(f, brackets.image) }))
+        let (place, sampler, values) = (place.into(), brackets.sampler, self.levels(levels, geometry)?.into());
+        Ok(self.finish(ImageAccess { sampler, geometry, place, values, dests, resident, ..access(f, brackets.image) }))
+    }
+
+    /// The operands that choose a level: the level itself, or two gradients.
+    fn levels(&mut self, count: usize, geometry: Geometry) -> Result<Vec<Src>, Diagnostic> {
+        let mut levels = Vec::new();
+        for operand in self.instruction.operands.iter().skip(2).take(count) {
+            let values = match (elements(operand, self.cx)?, &operand.kind) {
+                (Some(values), _) => values,
+                (None, OperandKind::Expr(expr)) => Elements::from_iter([(self.cx.resolve(expr)?, operand.span)]),
+                (None, _) => return Err(not_a_register(operand.span)),
+            };
+            let wanted = if count == 1 { 1 } else { geometry.coordinates() };
+            levels.extend(self.words(&values, wanted, self.ty(), operand.span)?);
+        }
+        Ok(levels)
     }
 
     /// Offsets in texels: a vector, or for a single coordinate a value of type `.s32`; `None` if it is a depth.
@@ -95,8 +110,7 @@ impl<'a> Decoding<'_, 'a> {
         let OperandKind::Expr(expr) = &operand.kind else { return Err(not_a_register(operand.span)) };
         match self.cx.resolve(expr)? {
             Value::Register(register) if register.ty == ScalarType::F32 => Ok(None),
-            // The vendor's assembler takes one here for one coordinate, and the hardware does nothing with it.
-            Value::Register(_) | Value::Int { .. } if count == 1 => Ok(Some(Vec::new())),
+            value if count == 1 => self.words(&Elements::from_iter([(value, operand.span)]), 1, ScalarType::S32, operand.span).map(Some),
             _ => Ok(None),
         }
     }
