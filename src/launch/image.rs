@@ -22,7 +22,6 @@ pub enum Image {
 #[expect(clippy::large_enum_variant, reason = "a launch has few of them")]
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[expect(clippy::large_enum_variant, reason = "a launch has a few of them, and each is read once")]
 pub enum Memory {
     /// A buffer defined here.
     Buffer(Buffer),
