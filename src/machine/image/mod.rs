@@ -1,4 +1,4 @@
-//! Texture lookups: from coordinates to texels ([`place`]), their components ([`texel`]), and what is made of them ([`sample`]).
+//! Texture lookups: from coordinates to texels ([`place`]), their components ([`texel`]), and what is made of them (`sample`).
 
 mod place;
 mod sample;
