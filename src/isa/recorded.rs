@@ -35,10 +35,16 @@ pub enum Trust {
 /// How far an instruction with this opcode can be trusted.
 pub fn trust(opcode: &str) -> Trust {
     match BY_OPCODE.get(opcode) {
+        _ if is_filtered_in_three_dimensions(opcode) => Trust::Approximate,
         Some(recorded) if recorded.suites != [APPROXIMATE] => Trust::Recorded(&recorded.suites),
         _ if opcode.split('.').any(|word| word == "approx" || word == "full") => Trust::Approximate,
         _ => Trust::Manual,
     }
+}
+
+/// Whether it may have to filter eight texels, whose weights are not known to the last bit.
+fn is_filtered_in_three_dimensions(opcode: &str) -> bool {
+    opcode.starts_with("tex.") && opcode.contains(".3d.") && opcode.ends_with(".f32")
 }
 
 /// All opcodes that were recorded, in alphabetical order.
