@@ -2,10 +2,14 @@
 
 #![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
 
+#[path = "look/one_warp.rs"]
+mod one_warp;
+
 use std::sync::Arc;
 
-use ptxdbg::machine::{Account, Device, LaunchConfig, Machine, Schedule, Step, Trap, Unobserved};
-use ptxdbg::program::{FuncId, Program};
+use one_warp::one_warp;
+use ptxdbg::machine::{Device, Machine, Step, Trap, Unobserved};
+use ptxdbg::program::Program;
 
 const THREADS: u32 = 32;
 
@@ -35,27 +39,9 @@ fn run(body: &str) -> (Machine, u64, Step) {
     let kernel = program.function("k").unwrap();
     let mut device = Device::new(program);
     let out = device.allocate("out", u64::from(THREADS) * 16, Some(0xee)).unwrap();
-    let mut machine = Machine::new(device, config(kernel, out)).unwrap();
+    let mut machine = Machine::new(device, one_warp(kernel, out)).unwrap();
     let step = machine.run(1 << 20, &mut Unobserved);
     (machine, out, step)
-}
-
-fn config(kernel: FuncId, out: u64) -> LaunchConfig {
-    LaunchConfig {
-        kernel,
-        grid: [1, 1, 1],
-        block: [THREADS, 1, 1],
-        cluster: [1, 1, 1],
-        dynamic_shared: 0,
-        params: out.to_le_bytes().to_vec(),
-        cooperative: false,
-        resident: None,
-        schedule: Schedule::InOrder,
-        seed: 0,
-        start: 0,
-        account: Account::Nothing,
-        images: Vec::new(),
-    }
 }
 
 /// The first word that each thread left, or four of thread 0.

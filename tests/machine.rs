@@ -9,7 +9,11 @@ use proptest::prelude::*;
 use ptxdbg::debug::open::read_module;
 use ptxdbg::debug::{RunOptions, start_case};
 use ptxdbg::launch::{LaunchFile, Overrides, Plan, plan};
-use ptxdbg::machine::{Account, Device, LaunchConfig, Machine, Schedule, Step, Unobserved};
+#[path = "look/one_warp.rs"]
+mod one_warp;
+
+use one_warp::one_warp;
+use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Unobserved};
 use ptxdbg::program::Program;
 
 /// A launch file with its program, ready to run.
@@ -142,25 +146,6 @@ proptest! {
     }
 }
 
-/// One block of one warp of function number `kernel`, whose only parameter is an address.
-fn one_warp(kernel: u32, out: u64) -> LaunchConfig {
-    LaunchConfig {
-        kernel: ptxdbg::program::FuncId(kernel),
-        grid: [1, 1, 1],
-        block: [32, 1, 1],
-        cluster: [1, 1, 1],
-        dynamic_shared: 0,
-        params: out.to_le_bytes().to_vec(),
-        cooperative: false,
-        resident: None,
-        schedule: Schedule::InOrder,
-        seed: 0,
-        start: 0,
-        account: Account::Nothing,
-        images: Vec::new(),
-    }
-}
-
 /// Arguments and results may cross between registers and `.param` variables in all four ways; each value is followed by hand.
 #[test]
 fn calls_carry_values_between_registers_and_memory() {
@@ -184,7 +169,7 @@ fn calls_carry_values_between_registers_and_memory() {
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
     let mut device = Device::new(program.unwrap());
     let out = device.allocate("out", 256, Some(0)).unwrap();
-    let config = one_warp(2, out);
+    let config = one_warp(ptxdbg::program::FuncId(2), out);
     let mut machine = Machine::new(device, config).unwrap();
     run_to_end(&mut machine);
     let mut bytes = [0; 256];
@@ -212,7 +197,7 @@ fn registers_of_128_bits_take_narrower_elements() {
     assert!(diagnostics.is_empty(), "{diagnostics:?}");
     let mut device = Device::new(program.unwrap());
     let out = device.allocate("out", 56, Some(0)).unwrap();
-    let config = LaunchConfig { block: [1, 1, 1], ..one_warp(0, out) };
+    let config = LaunchConfig { block: [1, 1, 1], ..one_warp(ptxdbg::program::FuncId(0), out) };
     let mut machine = Machine::new(device, config).unwrap();
     run_to_end(&mut machine);
     let mut bytes = [0; 56];

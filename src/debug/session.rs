@@ -135,9 +135,16 @@ impl Session {
         self.timeline.machine()
     }
 
-    /// What `printf` has written up to now, since the first launch.
-    pub fn printed(&self) -> &[u8] {
-        self.machine().device().printed().bytes()
+    /// Bytes that `printf` has written up to now, since the first launch.
+    pub fn printed(&self) -> usize {
+        self.machine().device().printed().bytes().len()
+    }
+
+    /// What `printf` has written up to now behind the first `from` bytes, as whole lines; nothing if it has not written as many.
+    pub fn printed_since(&self, from: usize) -> String {
+        let bytes = self.machine().device().printed().bytes();
+        let new = String::from_utf8_lossy(bytes.get(from..).unwrap_or_default()).into_owned();
+        if new.is_empty() || new.ends_with('\n') { new } else { new + "\n" }
     }
 
     /// The machine as the focused thread sees it.

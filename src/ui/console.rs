@@ -104,7 +104,7 @@ impl Console {
                 continue;
             }
             let before = self.session().focus;
-            let written = self.session().printed().len();
+            let written = self.session().printed();
             let commands = self.breakpoint_commands();
             let outcome = match self.confirmed(&line, front, out)? {
                 Ok(outcome) => outcome,
@@ -118,7 +118,7 @@ impl Console {
                     pending = due.flat_map(|(_, lines)| lines).collect();
                     let lines = pending.len();
                     pending.retain(|line| line != "silent");
-                    out.write_all(text::written(self.session().printed(), written).as_bytes())?;
+                    out.write_all(self.session().printed_since(written).as_bytes())?;
                     self.stopped(&stop, before, pending.len() < lines, out)?;
                 }
                 Outcome::Collect(numbers) => {

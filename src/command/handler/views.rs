@@ -119,12 +119,9 @@ pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn output(context: &mut Context<'_>, _: &Call) -> Answer {
     let session = &context.session;
-    let written = String::from_utf8_lossy(session.printed()).into_owned();
-    if written.is_empty() {
-        return Ok(Outcome::Text(format!("nothing was printed up to t={}\n", session.time())));
-    }
-    let end = if written.ends_with('\n') { "" } else { "\n" };
-    Ok(Outcome::Text(written + end))
+    let written = session.printed_since(0);
+    let nothing = || format!("nothing was printed up to t={}\n", session.time());
+    Ok(Outcome::Text(if written.is_empty() { nothing() } else { written }))
 }
 
 pub fn fidelity(context: &mut Context<'_>, _: &Call) -> Answer {

@@ -61,17 +61,19 @@ pub fn executed(machine: &Machine) -> BTreeSet<Pc> {
 /// How far a run can be trusted that executed these instructions of `program`.
 pub fn fidelity(program: &Program, executed: &BTreeSet<Pc>) -> Fidelity {
     let mut first: BTreeMap<String, Pc> = BTreeMap::new();
+    let mut approximate = BTreeSet::new();
     for pc in executed {
         if let Some((opcode, _)) = spelled(&program.text(*pc)) {
             first.entry(opcode.to_string()).or_insert(*pc);
+            if trust(opcode) == Trust::Approximate {
+                approximate.insert(*pc);
+            }
         }
     }
     let row = |(opcode, pc): (String, Pc)| OpcodeFidelity { trust: trust(&opcode), place: program.place(pc), opcode };
     let mut opcodes: Vec<OpcodeFidelity> = first.into_iter().map(row).collect();
     opcodes.sort_by_key(|row| rank(row.trust));
-    let approximate = |pc: Pc| spelled(&program.text(pc)).is_some_and(|(opcode, _)| trust(opcode) == Trust::Approximate);
-    let sources: BTreeSet<Pc> = executed.iter().copied().filter(|pc| approximate(*pc)).collect();
-    let decided = spread::decided(program, executed, &sources);
+    let decided = spread::decided(program, executed, &approximate);
     Fidelity { opcodes, decided: decided.into_iter().map(|(decides, pc)| (decides, program.place(pc))).collect() }
 }
 

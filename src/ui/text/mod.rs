@@ -65,12 +65,6 @@ pub fn fidelity(fidelity: &Fidelity, style: Style) -> String {
     }
 }
 
-/// What `printf` of the kernel has written behind the first `from` bytes, as whole lines; nothing if time went back.
-pub fn written(printed: &[u8], from: usize) -> String {
-    let new = String::from_utf8_lossy(printed.get(from..).unwrap_or_default()).into_owned();
-    if new.is_empty() || new.ends_with('\n') { new } else { new + "\n" }
-}
-
 /// What a run came to.
 pub fn summary(summary: &Summary, style: Style) -> String {
     match style {

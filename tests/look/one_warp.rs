@@ -1,0 +1,23 @@
+//! The smallest launch: one warp, and an address for its results.
+
+use ptxdbg::machine::{Account, LaunchConfig, Schedule};
+use ptxdbg::program::FuncId;
+
+/// One block of one warp of a kernel whose only parameter is an address.
+pub fn one_warp(kernel: FuncId, out: u64) -> LaunchConfig {
+    LaunchConfig {
+        kernel,
+        grid: [1, 1, 1],
+        block: [32, 1, 1],
+        cluster: [1, 1, 1],
+        dynamic_shared: 0,
+        params: out.to_le_bytes().to_vec(),
+        cooperative: false,
+        resident: None,
+        schedule: Schedule::InOrder,
+        seed: 0,
+        start: 0,
+        account: Account::Nothing,
+        images: Vec::new(),
+    }
+}
