@@ -298,7 +298,13 @@ impl SavedRun {
             block: launch.block,
             dynamic_shared: launch.dynamic_shared,
         });
-        Self { launches: launches.collect(), schedule: options.schedule, seed: options.seed, copies: options.copies, resident: options.resident }
+        Self {
+            launches: launches.collect(),
+            schedule: options.schedule,
+            seed: options.seed,
+            copies: options.copies,
+            resident: options.resident,
+        }
     }
 
     /// `collatz<<<(2,1,1), (32,1,1)>>> with seed 0`

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 use triomphe::Arc;
 
 use super::barrier::{BARRIERS, Ballot, Barrier};
+use super::cluster::ClusterBarrier;
 use super::digest::Digest;
 use super::lanes::{LANES, LaneMask, lanes_of, lowest};
 use super::memory::LocalMemory;
@@ -12,7 +13,6 @@ use super::shared::Shared;
 use super::special;
 use super::warp::{GroupState, LaneGroup, Polled, Warp};
 use super::written::Written;
-use super::cluster::ClusterBarrier;
 use super::{Account, LaunchConfig, Linked};
 use crate::isa::BarrierFn;
 use crate::program::operands::RegisterOperand;

@@ -199,7 +199,8 @@ impl Linked {
     pub fn block_number(&self, index: [u32; 3]) -> u64 {
         let (grid, cluster) = (self.config.grid, self.config.cluster);
         let clusters = std::array::from_fn(|axis| grid[axis] / cluster[axis]);
-        let (outer, inner) = (std::array::from_fn(|axis| index[axis] / cluster[axis]), std::array::from_fn(|axis| index[axis] % cluster[axis]));
+        let (outer, inner) =
+            (std::array::from_fn(|axis| index[axis] / cluster[axis]), std::array::from_fn(|axis| index[axis] % cluster[axis]));
         number_of(outer, clusters) * u64::from(self.config.blocks_of_cluster()) + number_of(inner, cluster)
     }
 }

@@ -55,7 +55,10 @@ impl Arrival {
             return false;
         }
         match (&mut self.what, other.what) {
-            (Arrived(all), Arrived(more)) | (Dropped(all), Dropped(more)) | (Expected(all), Expected(more)) | (Brought(all), Brought(more)) => {
+            (Arrived(all), Arrived(more))
+            | (Dropped(all), Dropped(more))
+            | (Expected(all), Expected(more))
+            | (Brought(all), Brought(more)) => {
                 *all = all.saturating_add(more);
             }
             _ => return false,
@@ -245,11 +248,14 @@ impl Refused {
                 let wants = if pending == 0 { "no more arrivals".to_string() } else { format!("only {pending} more arrivals") };
                 (TrapKind::MbarrierOverflow, format!("{object} wants {wants} in this phase"))
             }
-            Refused::TooManyBytes { bytes } => {
-                (TrapKind::MbarrierOverflow, format!("{object} would wait for {bytes} bytes; at most {COUNT_LIMIT} either way can be outstanding"))
-            }
+            Refused::TooManyBytes { bytes } => (
+                TrapKind::MbarrierOverflow,
+                format!("{object} would wait for {bytes} bytes; at most {COUNT_LIMIT} either way can be outstanding"),
+            ),
             Refused::Count => (TrapKind::MbarrierOverflow, format!("a count for {object} is from 1 to {COUNT_LIMIT}")),
-            Refused::Completes => (TrapKind::MbarrierOverflow, format!("with .noComplete the phase of {object} must not end, and it would")),
+            Refused::Completes => {
+                (TrapKind::MbarrierOverflow, format!("with .noComplete the phase of {object} must not end, and it would"))
+            }
             Refused::Uninitialized => (TrapKind::MbarrierUninitialized, format!("no mbarrier.init was executed for {address:#x}")),
             Refused::Invalidated(by) => (TrapKind::MbarrierInvalidated, format!("{object} was invalidated at time {}", by.tick)),
             Refused::Overwritten { word } => {

@@ -41,24 +41,24 @@ use std::sync::Arc;
 pub use async_copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, InFlight, LaneCopies, POISON, Work};
 pub use barrier::{BARRIERS, Ballot, Barrier};
 pub use block::Block;
+pub use cluster::ClusterBarrier;
 pub use coverage::{Coverage, Tally};
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
 pub use event::{AccessEvent, AccessKind, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Unobserved};
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
-pub use mbarrier::{Arrival, Contribution, Mbarrier, Phase};
 pub use launch::{Account, LaunchConfig, LaunchError, Linked, Schedule};
+pub use mbarrier::{Arrival, Contribution, Mbarrier, Phase};
 pub use memory::{Allocation, OutOfMemory, Region};
 pub use registers::{FrameBase, Registers};
 pub use runtime::Printed;
-pub use shared::Shared;
 pub use schedule::Cursor;
+pub use shared::Shared;
 pub use special::thread_index;
 pub use stuck::lane_list;
 pub use trap::{Place, Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
-pub use cluster::ClusterBarrier;
-pub use warp::{CallFrame, CallStack, GroupState, Polled, LaneGroup, Warp, frames};
+pub use warp::{CallFrame, CallStack, GroupState, LaneGroup, Polled, Warp, frames};
 pub use written::Written;
 
 use crate::program::Program;
@@ -102,7 +102,19 @@ impl Machine {
         let linked = Arc::new(Linked::new(&device, config)?);
         let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
         let coverage = (linked.config.account != Account::Nothing).then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
-        Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, copies: InFlight::default(), tick, thread_instructions: 0, effects: 0, patience, coverage })
+        Ok(Self {
+            linked,
+            device,
+            blocks: Vec::new(),
+            started: 0,
+            cursor,
+            copies: InFlight::default(),
+            tick,
+            thread_instructions: 0,
+            effects: 0,
+            patience,
+            coverage,
+        })
     }
 
     /// The program that runs.

@@ -200,14 +200,8 @@ impl Machine {
         let Some(copy) = self.copies.iter().find(|other| other.id == copy.id).cloned() else { return Ok(false) };
         let mut ended = Ended::new();
         let tick = self.tick();
-        let mut reach = Reach {
-            global: &mut self.device.global,
-            own: None,
-            before: &mut self.blocks,
-            after: &mut [],
-            first: 0,
-            ended: &mut ended,
-        };
+        let mut reach =
+            Reach { global: &mut self.device.global, own: None, before: &mut self.blocks, after: &mut [], first: 0, ended: &mut ended };
         copy.end(copy.lanes, tick, &mut reach).map_err(|refused| copy.fault(refused))?;
         self.copies.remove(&copy, copy.lanes);
         self.effects = self.effects.wrapping_add(1);

@@ -7,9 +7,9 @@
 
 use triomphe::Arc;
 
+use super::async_copy::Ended;
 use super::block::Block;
 use super::digest::Digest;
-use super::async_copy::Ended;
 use super::event::Observer;
 use super::exec::{Pause, WarpRun};
 use super::lanes::LaneMask;

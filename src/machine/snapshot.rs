@@ -31,7 +31,9 @@ impl Machine {
             Space::Const | Space::Param => true,
             Space::Local | Space::ParamFunc => self.warp_stood_still(later, block, warp),
             Space::Shared | Space::SharedCluster => match (self.resident(block), later.resident(block)) {
-                (Some(earlier), Some(later)) => Arc::ptr_eq(earlier, later) || earlier.shared.pages.shares(&later.shared.pages, address, bytes),
+                (Some(earlier), Some(later)) => {
+                    Arc::ptr_eq(earlier, later) || earlier.shared.pages.shares(&later.shared.pages, address, bytes)
+                }
                 (None, None) => self.block_life(block) == later.block_life(block),
                 (Some(_), None) | (None, Some(_)) => false,
             },

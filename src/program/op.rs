@@ -7,8 +7,8 @@ use super::{Address, CallId, CopyId, Dst, ImageId, ListId, Pc, PredSrc, Src, Tab
 use crate::base::define_id;
 use crate::isa::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FloatBinary, FloatMode, FloatTernary, FloatType,
-    FloatUnary, IntBinary, IntTernary, IntType, IntUnary, MbarrierFn, Ordering, ReduxFn, Rounding, ScalarType, Scope, Shift, ShuffleMode, Space,
-    SystemFn, TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
+    FloatUnary, IntBinary, IntTernary, IntType, IntUnary, MbarrierFn, Ordering, ReduxFn, Rounding, ScalarType, Scope, Shift, ShuffleMode,
+    Space, SystemFn, TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
 };
 
 define_id!(

@@ -7,8 +7,8 @@
 use smallvec::SmallVec;
 
 use super::{
-    Address, Bank, Base, CallArg, CallId, CallTarget, Completion, CopyId, CopyOp, Dst, Function, Handle, ImageFn, ImageId, Inst, Kept, ListId, Op, Param, ParamPlace,
-    PredSrc, Program, Src, SrcKind,
+    Address, Bank, Base, CallArg, CallId, CallTarget, Completion, CopyId, CopyOp, Dst, Function, Handle, ImageFn, ImageId, Inst, Kept,
+    ListId, Op, Param, ParamPlace, PredSrc, Program, Src, SrcKind,
 };
 use crate::isa::{BarrierFn, FloatType, IntType, VoteMode, Width};
 

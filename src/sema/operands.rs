@@ -7,7 +7,9 @@
 
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
-use crate::program::{Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId};
+use crate::program::{
+    Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId,
+};
 use crate::syntax::tree::{Expr, Name, Operand};
 
 /// The function under construction, as decoding sees it.

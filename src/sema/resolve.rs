@@ -6,7 +6,9 @@ use super::operands::{Operands, RegisterRef, Value};
 use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, special_register};
-use crate::program::{CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId};
+use crate::program::{
+    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId,
+};
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 
 impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {

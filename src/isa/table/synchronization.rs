@@ -2,7 +2,9 @@
 
 use super::super::form::{Row, row};
 use crate::isa::BarrierFn::{Arrive, RedAnd, RedOr, RedPopc, Sync};
-use crate::isa::Decode::{Barrier, ClusterArrive, ClusterWait, Fence, MemBar, Mbarrier, MbarrierWait, Nop, PendingCount, Unsupported, WarpSync};
+use crate::isa::Decode::{
+    Barrier, ClusterArrive, ClusterWait, Fence, Mbarrier, MbarrierWait, MemBar, Nop, PendingCount, Unsupported, WarpSync,
+};
 use crate::isa::MbarrierFn as F;
 
 #[rustfmt::skip]

@@ -68,9 +68,7 @@ impl InFlight {
 
     /// Those that will bring something to the barrier object at `address` of the block in `slot`, in order of issue.
     pub fn to_mbarrier(&self, slot: u32, address: u32) -> Vec<Arc<AsyncCopy>> {
-        let brings = |copy: &&Arc<AsyncCopy>| {
-            matches!(copy.ends, Ends::Mbarrier { home: Home::Block { slot: at, .. }, address: to, .. } if (at, to) == (slot, address))
-        };
+        let brings = |copy: &&Arc<AsyncCopy>| matches!(copy.ends, Ends::Mbarrier { home: Home::Block { slot: at, .. }, address: to, .. } if (at, to) == (slot, address));
         let mut copies: Vec<_> = self.iter().filter(brings).cloned().collect();
         copies.sort_by_key(|copy| copy.id);
         copies
@@ -78,7 +76,9 @@ impl InFlight {
 
     /// Those that read or write the shared memory of the block in `slot`, or that it issued, in order of issue.
     pub fn around_block(&self, slot: u32, number: u64) -> Vec<Arc<AsyncCopy>> {
-        let touches = |copy: &&Arc<AsyncCopy>| copy.block == number || copy.work.homes().any(|home| matches!(home, Home::Block { slot: at, .. } if at == slot));
+        let touches = |copy: &&Arc<AsyncCopy>| {
+            copy.block == number || copy.work.homes().any(|home| matches!(home, Home::Block { slot: at, .. } if at == slot))
+        };
         let mut copies: Vec<_> = self.iter().filter(touches).cloned().collect();
         copies.sort_by_key(|copy| copy.id);
         copies

@@ -27,7 +27,8 @@ impl<O: Observer> WarpRun<'_, O> {
         match &program.copies[copy.index()] {
             CopyOp::Lanes { to, from, bytes, kept } => self.lane_copies((to, from), *bytes, *kept, group, active)?,
             CopyOp::Bulk { to, from, bytes, reduction, completion, multicast, byte_mask } => {
-                let bulk = Bulk { to, from, bytes: *bytes, reduction: *reduction, completion, multicast: *multicast, byte_mask: *byte_mask };
+                let bulk =
+                    Bulk { to, from, bytes: *bytes, reduction: *reduction, completion, multicast: *multicast, byte_mask: *byte_mask };
                 self.bulk_copies(&bulk, group, active)?;
             }
             CopyOp::Store { to, ty, values, reduction, mbarrier } => {
@@ -39,7 +40,14 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     /// `cp.async`.
-    fn lane_copies(&mut self, (to, from): (&Place, &Place), bytes: u32, kept: Kept, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
+    fn lane_copies(
+        &mut self,
+        (to, from): (&Place, &Place),
+        bytes: u32,
+        kept: Kept,
+        group: &Group,
+        active: LaneMask,
+    ) -> Result<(), Box<Trap>> {
         let kept = self.kept(kept, bytes, group, active);
         let reading = lanes_where(active, |lane| kept[lane] > 0);
         let mut destination = self.access(&to.address, group, active, bytes);
@@ -140,7 +148,8 @@ impl<O: Observer> WarpRun<'_, O> {
             let last = LaneAccess { mask: 1 << lane, ..LaneAccess::new([end; 32], 1 << lane, BULK_UNIT) };
             let (first, last) = (self.only_piece(first, place.space, write, group)?, self.only_piece(last, place.space, write, group)?);
             if !self.are_together(&first, &last) {
-                let message = format!("a bulk copy of {} bytes at {:#x} reaches past the memory it starts in", sizes[lane], all.addresses[lane]);
+                let message =
+                    format!("a bulk copy of {} bytes at {:#x} reaches past the memory it starts in", sizes[lane], all.addresses[lane]);
                 return Err(self.trap(TrapKind::OutOfBounds, 1 << lane, &message));
             }
             let at = Destination { home: self.home_of(&first), address: first.access.addresses[lane] };

@@ -2,12 +2,12 @@
 
 use smallvec::SmallVec;
 
-use crate::machine::read_modify_write::Function;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{ChannelType, Filter, ImageKind, ImageQuery, Sampler, ScalarType, Space, SurfaceBounds};
 use crate::machine::event::{AccessEvent, AccessKind, Observer};
 use crate::machine::image::{Lookup, Texel, sample};
 use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::read_modify_write::Function;
 use crate::machine::trap::{Trap, TrapKind};
 use crate::num::F16;
 use crate::program::{Content, Handle, Image, ImageAccess, ImageFn, ImageId, Texels, Texture, Variable, find};

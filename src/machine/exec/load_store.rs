@@ -168,7 +168,8 @@ impl<O: Observer> WarpRun<'_, O> {
     pub(super) fn locate(&self, access: &mut LaneAccess, space: Space, write: bool, group: &Group) -> Result<Pieces, Box<Trap>> {
         let top = self.warp.groups[group.index].local_top;
         let (actual, window) = self.own_home(access.min, space);
-        if !access.misaligned && self.is_good(actual, access.min.wrapping_sub(window), access.max.wrapping_sub(window), access.bytes, write, top) {
+        let inside = access.min >= window;
+        if inside && !access.misaligned && self.is_good(actual, access.min - window, access.max - window, access.bytes, write, top) {
             access.lower(window);
             return Ok(Pieces::Whole(actual));
         }
@@ -280,7 +281,9 @@ impl<O: Observer> WarpRun<'_, O> {
             Space::Const => self.constants,
             Space::Shared => return gather(&self.shared.pages, 0, access, skip, put),
             Space::SharedCluster => {
-                return if let Some(Some(block)) = self.peer(access.rank) { gather(&block.shared.pages, 0, access, skip, put) };
+                return if let Some(Some(block)) = self.peer(access.rank) {
+                    gather(&block.shared.pages, 0, access, skip, put)
+                };
             }
             Space::Local | Space::ParamFunc => {
                 return lanes_of(access.mask).for_each(|lane| put(lane, self.warp.local.read(lane, access.addresses[lane] + skip)));

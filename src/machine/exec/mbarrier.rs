@@ -141,15 +141,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     /// `test_wait` and `try_wait`: lanes that ask for a phase that has not ended wait, if they may or have asked before.
-    fn ask(
-        &mut self,
-        blocks: bool,
-        objects: &[Object],
-        parities: &PerLane<u32>,
-        p: Dst,
-        group: &Group,
-        active: LaneMask,
-    ) -> Executed {
+    fn ask(&mut self, blocks: bool, objects: &[Object], parities: &PerLane<u32>, p: Dst, group: &Group, active: LaneMask) -> Executed {
         let (mut ended, mut awaited) = (0, None);
         for object in objects {
             let found = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map(Mbarrier::parity));
@@ -225,7 +217,9 @@ impl<O: Observer> WarpRun<'_, O> {
     pub(super) fn home_of(&self, piece: &Piece) -> Home {
         let (slot, number) = match piece.space {
             Space::Shared => (self.slot, self.number),
-            Space::SharedCluster => (self.slot - self.rank + piece.access.rank, self.number - u64::from(self.rank) + u64::from(piece.access.rank)),
+            Space::SharedCluster => {
+                (self.slot - self.rank + piece.access.rank, self.number - u64::from(self.rank) + u64::from(piece.access.rank))
+            }
             _ => return Home::Global,
         };
         Home::Block { slot, number }

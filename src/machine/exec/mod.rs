@@ -46,8 +46,8 @@ use super::trap::{Place, Trap, TrapKind};
 use super::warp::Warp;
 use crate::program::{Inst, Op, Pc, Program};
 use course::Course;
-use triomphe::Arc;
 use operands::Lanes;
+use triomphe::Arc;
 
 /// Ticks a group may run while others of its warp could, if nothing it does looks like waiting for them.
 const STREAK: u32 = 1 << 20;

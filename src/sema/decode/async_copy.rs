@@ -70,9 +70,7 @@ impl Decoding<'_, '_> {
                 Value::Register(register) if register.bank == Bank::Pred => {
                     Ok(Kept::Unless(PredSrc::Reg { slot: register.slot, negate: false }))
                 }
-                Value::Register(register) if agrees(ScalarType::U32, register.ty, false) => {
-                    Ok(Kept::Bytes(Src::reg(register.slot)))
-                }
+                Value::Register(register) if agrees(ScalarType::U32, register.ty, false) => Ok(Kept::Bytes(Src::reg(register.slot))),
                 Value::Int { value, .. } if value <= u64::from(bytes) => Ok(Kept::Bytes(self.cx.const32(value as u32))),
                 Value::Int { .. } => Err(Diagnostic::error("operand", operand.span, format!("at most the {bytes} bytes can be read"))),
                 _ => Err(wrong()),

@@ -10,9 +10,7 @@ impl Decoding<'_, '_> {
     /// `mbarrier`, `barrier.cluster`.
     pub(super) fn mbarrier(&mut self) -> Decoded {
         match self.matched.form.row.decode {
-            Decode::ClusterArrive => {
-                Ok(Op::ClusterArrive { relaxed: self.matched.has("relaxed"), aligned: self.matched.has("aligned") })
-            }
+            Decode::ClusterArrive => Ok(Op::ClusterArrive { relaxed: self.matched.has("relaxed"), aligned: self.matched.has("aligned") }),
             Decode::ClusterWait => Ok(Op::ClusterWait { aligned: self.matched.has("aligned") }),
             Decode::PendingCount => Ok(Op::PendingCount { d: self.dst(0)?, a: self.src(1)? }),
             Decode::MbarrierWait => {
