@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use super::display::Shown;
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::explain::Explanation;
+use crate::debug::explore::Explored;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::focus::Focus;
 use crate::debug::marks::Mark;
@@ -12,7 +13,6 @@ use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::ValueText;
 use crate::debug::view::{CfgView, Divergence, Examined, Listing, RegisterRow, SourcePlace, Table};
-use crate::debug::explore::Explored;
 use crate::debug::{Fault, Site, TouchText};
 
 /// What came of a command.

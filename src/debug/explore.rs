@@ -105,7 +105,8 @@ fn difference(case: &Case, first: &[Vec<u8>], other: &[Vec<u8>]) -> Option<Strin
         let index = differs(&pair)?;
         let (buffer, (a, b)) = pair;
         let size = buffer.element.bytes().max(1) as usize;
-        let text = |bytes: &[u8]| bytes.chunks(size).nth(index).map_or(String::new(), |bytes| buffer.element.show(buffer.element.read(bytes)));
+        let text =
+            |bytes: &[u8]| bytes.chunks(size).nth(index).map_or(String::new(), |bytes| buffer.element.show(buffer.element.read(bytes)));
         Some(format!("{}[{index}] is {}, not {}", buffer.name, text(b), text(a)))
     })
 }

@@ -202,7 +202,10 @@ impl Machine {
         let tick = self.tick();
         let mut reach =
             Reach { global: &mut self.device.global, own: None, before: &mut self.blocks, after: &mut [], first: 0, ended: &mut ended };
-        copy.end(copy.lanes, tick, &mut reach).map_err(|refused| copy.fault(refused))?;
+        if let Err(refused) = copy.end(copy.lanes, tick, &mut reach) {
+            let owner = self.resident_blocks().find(|block| block.number == copy.block);
+            return Err(copy.fault(refused, |address| owner.map_or(format!("{address:#x}"), |block| self.mbarrier_name(block, address))));
+        }
         self.copies.remove(&copy, copy.lanes);
         self.effects = self.effects.wrapping_add(1);
         let paused = self.wake_at_mbarriers(&ended, observer);
@@ -239,13 +242,13 @@ impl AsyncCopy {
         matches!(self.work, Work::Lanes(_)) && self.id < other.id && self.lanes & other.lanes != 0
     }
 
-    /// The fault of a copy whose barrier object cannot take what it brings.
-    pub fn fault(&self, refused: Refused) -> Box<Trap> {
+    /// The fault of a copy whose barrier object, which `name` names, cannot take what it brings.
+    pub fn fault(&self, refused: Refused, name: impl Fn(u32) -> String) -> Box<Trap> {
         let (address, bytes) = match self.ends {
             Ends::Mbarrier { home: Home::Block { .. }, address, bytes } => (address, bytes),
             _ => (0, 0),
         };
-        let (kind, why) = refused.words(address);
+        let (kind, why) = refused.words(&name(address));
         let message = format!("asynchronous copy #{} brings {bytes} bytes: {why}", self.id);
         Box::new(Trap { kind, place: self.issued, lanes: self.lanes, access: None, message })
     }

@@ -1,8 +1,8 @@
 //! The events that `catch` and `run-to` name, and the instructions that raise them.
 
-use super::{CopyAct, Event, MbarrierAct};
 use super::list::words;
 use super::opcode::{opcode, stem};
+use super::{CopyAct, Event, MbarrierAct};
 use crate::debug::argument::ArgumentError;
 use crate::machine::BARRIERS;
 use crate::program::{CallTarget, Op, Pc, Program, Src, SrcKind};
@@ -98,7 +98,9 @@ impl Event {
     /// ([`barrier_number`]).
     pub fn instructions(&self, program: &Program) -> Option<Vec<Pc>> {
         let raises: &dyn Fn(Pc, &Op) -> bool = match self {
-            Event::Divergence | Event::Reconvergence | Event::Fault | Event::Finding | Event::Mbarrier(..) | Event::Async(_) => return None,
+            Event::Divergence | Event::Reconvergence | Event::Fault | Event::Finding | Event::Mbarrier(..) | Event::Async(_) => {
+                return None;
+            }
             Event::Barrier(None) => &|_, op| matches!(op, Op::Barrier { .. }),
             Event::Barrier(Some(wanted)) => {
                 &|_, op| matches!(op, Op::Barrier { id, .. } if barrier_number(program, *id).is_none_or(|number| number == *wanted))

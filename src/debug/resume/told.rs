@@ -9,7 +9,8 @@ impl Session {
     /// What was done to an mbarrier: `full[1]: arrives, 96 of 96 arrivals are missing now`.
     pub(super) fn tell_mbarrier(&self, event: &MbarrierEvent) -> (MbarrierAct, String) {
         let block = self.machine().block(event.block);
-        let name = block.map_or(format!("the mbarrier at {:#x}", event.address), |block| self.machine().mbarrier_name(block, event.address));
+        let name =
+            block.map_or(format!("the mbarrier at {:#x}", event.address), |block| self.machine().mbarrier_name(block, event.address));
         let barrier = block.and_then(|block| block.shared.mbarrier(event.address).ok());
         let warp = format!("warp {} {}", event.place.warp, lanes(event.lanes));
         let now = barrier.map_or(String::new(), missing);
@@ -17,8 +18,12 @@ impl Session {
             MbarrierChange::Made(count) => (MbarrierAct::Arrive, format!("made by {warp} for {count} arrivals a phase")),
             MbarrierChange::Invalidated => (MbarrierAct::Arrive, format!("invalidated by {warp}")),
             MbarrierChange::Contributed(Contribution::Arrived(count)) => (MbarrierAct::Arrive, format!("{warp} arrives {count}×{now}")),
-            MbarrierChange::Contributed(Contribution::Dropped(count)) => (MbarrierAct::Arrive, format!("{warp} arrives {count}× for good{now}")),
-            MbarrierChange::Contributed(Contribution::Expected(bytes)) => (MbarrierAct::Arrive, format!("{warp} expects {bytes} bytes{now}")),
+            MbarrierChange::Contributed(Contribution::Dropped(count)) => {
+                (MbarrierAct::Arrive, format!("{warp} arrives {count}× for good{now}"))
+            }
+            MbarrierChange::Contributed(Contribution::Expected(bytes)) => {
+                (MbarrierAct::Arrive, format!("{warp} expects {bytes} bytes{now}"))
+            }
             MbarrierChange::Contributed(Contribution::Brought(bytes)) => (MbarrierAct::Arrive, format!("{warp} brings {bytes} bytes{now}")),
             MbarrierChange::Ended(phase) => (MbarrierAct::Phase, format!("phase {phase} (parity {}) has ended", phase & 1)),
             MbarrierChange::Asked { parity, ended } => {
@@ -56,7 +61,9 @@ impl Session {
 fn missing(barrier: &Mbarrier) -> String {
     match (barrier.pending, barrier.bytes) {
         (pending, 0) => format!("; phase {}: {pending} of {} arrivals are missing now", barrier.phase, barrier.expected),
-        (pending, bytes) => format!("; phase {}: {pending} of {} arrivals and {bytes} bytes are missing now", barrier.phase, barrier.expected),
+        (pending, bytes) => {
+            format!("; phase {}: {pending} of {} arrivals and {bytes} bytes are missing now", barrier.phase, barrier.expected)
+        }
     }
 }
 

@@ -232,12 +232,17 @@ impl<O: Observer> WarpRun<'_, O> {
         if slot == self.slot { Some(f(self.shared)) } else { self.reach().shared(slot).map(f) }
     }
 
+    /// What the barrier object at `address` is called; those of other blocks of the cluster are called like the block's own.
+    pub(super) fn mbarrier_name(&self, address: u32) -> String {
+        self.shared.mbarrier_name(self.program, self.linked.config.kernel, address)
+    }
+
     fn arrival(&self, what: Contribution, lanes: LaneMask) -> Arrival {
         Arrival { what, place: self.place, lanes, copy: None, tick: self.place.tick }
     }
 
     fn refuse_object(&self, refused: Refused, object: &Object) -> Box<Trap> {
-        let (kind, message) = refused.words(object.address);
+        let (kind, message) = refused.words(&self.mbarrier_name(object.address));
         self.trap(kind, object.lanes, &message)
     }
 

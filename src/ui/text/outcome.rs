@@ -9,8 +9,8 @@ use super::view as views;
 use crate::command::display::Shown;
 use crate::command::{Outcome, View};
 use crate::debug::TouchText;
-use crate::debug::explore::Explored;
 use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
+use crate::debug::explore::Explored;
 use crate::debug::marks::Mark;
 use crate::debug::timeline::End;
 
@@ -114,6 +114,7 @@ fn breakpoint(row: &BreakpointRow, width: usize) -> String {
 
 /// What many orders led to, a line for each outcome.
 fn explored(explored: &Explored) -> String {
+    let seeds = |count: usize| if count == 1 { "seed" } else { "seeds" };
     let (tried, kinds) = (explored.tried, explored.outcomes.iter().filter(|outcome| !outcome.seeds.is_empty()).count());
     let own = explored.outcomes.first().is_some_and(|outcome| outcome.seeds.len() as u64 == tried);
     let mut text = match (own, kinds) {
@@ -124,8 +125,8 @@ fn explored(explored: &Explored) -> String {
     for (index, outcome) in explored.outcomes.iter().enumerate() {
         let seeds = match (index, outcome.seeds.len()) {
             (0, 0) => "this run".to_string(),
-            (0, count) => format!("this run and {count} seeds"),
-            (_, count) => format!("{count} seeds"),
+            (0, count) => format!("this run and {count} {}", seeds(count)),
+            (_, count) => format!("{count} {}", seeds(count)),
         };
         let difference = outcome.difference.as_ref().map_or(String::new(), |difference| format!("; {difference}"));
         text += &format!("  {seeds}: {}{difference}\n", outcome.end);
