@@ -16,6 +16,8 @@ pub(super) trait Operands<'a> {
     fn version(&self) -> (u8, u8);
     /// Target of the module: the number after `sm_`, and its suffix letter if any.
     fn target(&self) -> (u32, Option<char>);
+    /// Whether the target has what came with target `sm`.
+    fn has_target(&self, sm: u32) -> bool;
     /// 32 or 64.
     fn address_bits(&self) -> u32;
     /// Whether the function is a kernel, whose `.param` space is the parameter bank and not the frame.

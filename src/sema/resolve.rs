@@ -3,6 +3,7 @@
 use super::body::BodyBuilder;
 use super::const_expr::{self, Constant};
 use super::operands::{Operands, RegisterRef, Value};
+use super::header::F64_TARGET;
 use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, special_register};
@@ -16,6 +17,11 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
 
     fn target(&self) -> (u32, Option<char>) {
         self.module.header.target
+    }
+
+    fn has_target(&self, sm: u32) -> bool {
+        let header = &self.module.header;
+        header.target.0 >= sm || header.maps_f64 && sm == F64_TARGET
     }
 
     fn address_bits(&self) -> u32 {
