@@ -88,8 +88,19 @@ pub struct Program {
     pub images: Vec<ImageAccess>,
     /// Why the instructions that are not modelled are not, as shown to the user.
     pub unsupported: Vec<String>,
+    /// Multiplications and additions that are rounded once, in order of the additions.
+    pub joined: Vec<Joined>,
     /// The texts all spans point into.
     pub sources_text: Sources,
+}
+
+/// An addition that is rounded once with the product it takes, as the vendor's assembler joins the two (`fma`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joined {
+    /// The addition or subtraction.
+    pub sum: Pc,
+    /// The multiplication.
+    pub product: Pc,
 }
 
 /// A special register by its index in [`crate::isa::SPECIAL_REGISTERS`].
@@ -205,6 +216,8 @@ pub struct Param {
     pub align: u32,
     /// Whether it was declared as an array.
     pub is_array: bool,
+    /// The kind of handle it is, if it is one.
+    pub handle: Option<ImageKind>,
     /// `.ptr` space of a kernel parameter, if declared.
     pub pointer: Option<Space>,
     /// Where the function finds it.

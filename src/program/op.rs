@@ -112,6 +112,8 @@ pub enum Op {
     // Floating point.
     FloatUnary { f: FloatUnary, ty: FloatType, mode: FloatMode, d: Dst, a: Src },
     FloatBinary { f: FloatBinary, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src },
+    /// `mul` that leaves its factors in `kept` and the slot behind it, for the sums that are rounded once with it.
+    KeepingMul { ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, kept: Dst },
     FloatTernary { f: FloatTernary, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, c: Src },
     TestProperty { f: TestProperty, ty: FloatType, p: Dst, a: Src },
 

@@ -147,7 +147,11 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             | Op::BitField32 { .. }
             | Op::BitExtract { .. }
             | Op::BitInsert { .. } => self.bits(op),
-            Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::TestProperty { .. } => self.float(op),
+            Op::FloatUnary { .. }
+            | Op::FloatBinary { .. }
+            | Op::FloatTernary { .. }
+            | Op::KeepingMul { .. }
+            | Op::TestProperty { .. } => self.float(op),
             Op::Video { .. } | Op::VideoMad { .. } | Op::VideoSimd { .. } => self.video(op),
             Op::SetpInt { .. } | Op::SetpFloat { .. } | Op::SetInt { .. } | Op::SetFloat { .. } => self.comparison(op),
             Op::Select { .. } | Op::SelectSign { .. } | Op::PredBinary { .. } | Op::PredMove { .. } => self.selection(op),
@@ -222,6 +226,11 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
         match *op {
             Op::FloatUnary { f: _, ty, mode: _, d, a } => self.same(of_float(ty), d, [a]),
             Op::FloatBinary { f: _, ty, mode: _, d, a, b } => self.same(of_float(ty), d, [a, b]),
+            Op::KeepingMul { ty, mode: _, d, a, b, kept } => {
+                self.same(of_float(ty), d, [a, b]);
+                self.write(of_float(ty), kept);
+                self.write(of_float(ty), Dst(kept.0 + 1));
+            }
             Op::FloatTernary { f: _, ty, mode: _, d, a, b, c } => self.same(of_float(ty), d, [a, b, c]),
             Op::TestProperty { f: _, ty, p, a } => {
                 self.read(of_float(ty), a);

@@ -6,7 +6,7 @@
 //! guard, or reports what is wrong with it.
 
 use crate::base::{Diagnostic, Span};
-use crate::isa::ScalarType;
+use crate::isa::{ImageKind, ScalarType};
 use crate::program::{Bank, FuncId, ImageAccess, ImageId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId};
 use crate::syntax::tree::{Expr, Name, Operand};
 
@@ -104,6 +104,8 @@ pub(super) enum Value {
         location: Location,
         /// Element type.
         ty: ScalarType,
+        /// The kind of handle it is, if it is one.
+        handle: Option<ImageKind>,
     },
     /// A function or kernel.
     Function(FuncId),
