@@ -410,6 +410,17 @@ impl Program {
         format!("{}:{}", file.short_name(), file.line_of(span.start))
     }
 
+    /// The multiplication that the addition at `sum` is rounded once with, if it is.
+    pub fn joined_product(&self, sum: Pc) -> Option<Pc> {
+        let index = self.joined.binary_search_by_key(&sum, |joined| joined.sum).ok()?;
+        self.joined.get(index).map(|joined| joined.product)
+    }
+
+    /// The additions that the multiplication at `product` is rounded once with, in order.
+    pub fn joined_sums(&self, product: Pc) -> impl Iterator<Item = Pc> {
+        self.joined.iter().filter(move |joined| joined.product == product).map(|joined| joined.sum)
+    }
+
     /// The text of the statement at `pc`, white space folded.
     pub fn text(&self, pc: Pc) -> String {
         let text = self.spans.get(pc.index()).map_or("", |span| self.sources_text.text(*span));

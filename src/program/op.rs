@@ -167,6 +167,9 @@ pub enum Op {
     /// `getctarank`: the rank of the block whose shared memory the address `a` is in.
     ClusterRank { wide: bool, generic: bool, d: Dst, a: Src },
 
+    /// `createpolicy.fractional` with a fraction that is known only in the run; `priorities` is the upper byte of the value.
+    CachePolicy { priorities: u8, d: Dst, fraction: Src },
+
     // Memory. `bits` is the width of one element in memory; `signed` extends it into a wider register of `reg_bits` (16, 32, 64, 128).
     Load { access: Access, bits: u8, signed: bool, reg_bits: u8, d: Dst, address: Address },
     /// Vector load of `ListId` destinations.

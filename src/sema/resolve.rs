@@ -2,12 +2,14 @@
 
 use super::body::BodyBuilder;
 use super::const_expr::{self, Constant};
-use super::operands::{Operands, RegisterRef, Value};
 use super::header::F64_TARGET;
+use super::operands::{Operands, RegisterRef, Value};
 use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{Space, special_register};
-use crate::program::{Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, Param, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId};
+use crate::program::{
+    Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, Param, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId,
+};
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 
 impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
