@@ -150,6 +150,8 @@ fn statements_compute() {
                 "operand0 b64[32][2] 0xfffffffffffffffe 0xffffffffffffffff 0xfffffffffffffffe 0xffffffffffffffff 0xfffffffffffffffe 0xffffffffffffffff 0xfffffffffffffffe 0xffffffffffffffff",
             ],
         ),
+        // Several instructions: (5 + 1) << 2.
+        (&["add.s32 %0, %1, 1; shl.b32 %0, %0, 2;", "=r, r=5"], &[], &["operand0 s32[32] 24 24 24 24 24 24 24 24"]),
         (&["bar.sync 0;"], &[], &[]),
     ] {
         assert_eq!(left_behind(words, values), expected, "{words:?}");

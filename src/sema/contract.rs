@@ -56,10 +56,9 @@ pub(super) fn contract(program: &mut Program) {
         let accesses: Vec<Accesses> = program.code[code.clone()].iter().map(|inst| (reads(inst, program), writes(inst, program))).collect();
         let function = Function { start: code.start, accesses };
         let blocks = blocks(program, code.start, code.end);
-        let mut exposed = function.exposed_reads(program, &blocks);
-        exposed.extend(result_registers(&program.functions[index]));
-        for block in &blocks {
-            let products: Vec<Product> = block.clone().filter_map(|at| function.product(program, at, block.end, &exposed)).collect();
+        let live = function.live_behind(program, &blocks, &result_registers(&program.functions[index]));
+        for (block, live) in blocks.iter().zip(&live) {
+            let products: Vec<Product> = block.clone().filter_map(|at| function.product(program, at, block.end, live)).collect();
             join(program, index, &products);
         }
     }
@@ -105,6 +104,28 @@ fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
     blocks
 }
 
+/// The blocks that may be executed after the one that ends before `end`.
+fn followers(program: &Program, blocks: &[Range<usize>], end: usize) -> Vec<usize> {
+    let Some(last) = end.checked_sub(1).and_then(|last| program.code.get(last)) else { return Vec::new() };
+    let mut starts: Vec<usize> = match &last.op {
+        Op::Branch { target, .. } => vec![target.index()],
+        Op::BranchIndexed { table, .. } => program.tables[table.index()].iter().map(|target| target.index()).collect(),
+        _ => Vec::new(),
+    };
+    let ends = matches!(last.op, Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Return { .. } | Op::Exit);
+    if !ends || last.guard.is_some() {
+        starts.push(end);
+    }
+    starts.iter().filter_map(|start| blocks.binary_search_by_key(start, |block| block.start).ok()).collect()
+}
+
+/// The registers that a block reads before it writes them, and those that it writes.
+#[derive(Default)]
+struct Facts {
+    exposed: BTreeSet<RegisterOperand>,
+    written: BTreeSet<RegisterOperand>,
+}
+
 /// A function and what its instructions read and write.
 struct Function {
     start: usize,
@@ -116,24 +137,42 @@ impl Function {
         &self.accesses[at - self.start]
     }
 
-    /// The registers that some block reads before it writes them. A guarded write may leave the old value.
-    fn exposed_reads(&self, program: &Program, blocks: &[Range<usize>]) -> BTreeSet<RegisterOperand> {
-        let mut exposed = BTreeSet::new();
-        for block in blocks {
-            let mut written: BTreeSet<RegisterOperand> = BTreeSet::new();
-            for at in block.clone() {
-                let (reads, writes) = self.accesses(at);
-                exposed.extend(reads.iter().filter(|register| !written.contains(*register)));
-                if program.code[at].guard.is_none() {
-                    written.extend(writes.iter().copied());
+    /// The registers that are read behind each block before they are written again; `results` are behind every one.
+    fn live_behind(&self, program: &Program, blocks: &[Range<usize>], results: &[RegisterOperand]) -> Vec<BTreeSet<RegisterOperand>> {
+        let facts: Vec<Facts> = blocks.iter().map(|block| self.facts(program, block)).collect();
+        let followers: Vec<Vec<usize>> = blocks.iter().map(|block| followers(program, blocks, block.end)).collect();
+        let mut live: Vec<BTreeSet<RegisterOperand>> = vec![results.iter().copied().collect(); blocks.len()];
+        let mut changes = true;
+        while changes {
+            changes = false;
+            for index in (0..blocks.len()).rev() {
+                let before = live[index].len();
+                for follower in &followers[index] {
+                    let passes: Vec<_> = live[*follower].difference(&facts[*follower].written).copied().collect();
+                    live[index].extend(passes);
+                    live[index].extend(facts[*follower].exposed.iter().copied());
                 }
+                changes |= live[index].len() != before;
             }
         }
-        exposed
+        live
+    }
+
+    fn facts(&self, program: &Program, block: &Range<usize>) -> Facts {
+        let mut facts = Facts::default();
+        for at in block.clone() {
+            let (reads, writes) = self.accesses(at);
+            facts.exposed.extend(reads.iter().filter(|register| !facts.written.contains(*register)));
+            // A guarded write may leave the old value.
+            if program.code[at].guard.is_none() {
+                facts.written.extend(writes.iter().copied());
+            }
+        }
+        facts
     }
 
     /// The multiplication at `at`, if all uses of its product up to the end of the block are additions that can be joined with it.
-    fn product(&self, program: &Program, at: usize, end: usize, exposed: &BTreeSet<RegisterOperand>) -> Option<Product> {
+    fn product(&self, program: &Program, at: usize, end: usize, live: &BTreeSet<RegisterOperand>) -> Option<Product> {
         let inst = program.code.get(at).filter(|inst| inst.guard.is_none() && is_open(&inst.op))?;
         let Op::FloatBinary { ty, mode, d, a, b, .. } = inst.op else { return None };
         let register = |slot: u32| RegisterOperand { bank: bank(ty), slot, width: 1 };
@@ -166,7 +205,7 @@ impl Function {
             }
             factors_stand &= !factors.iter().flatten().any(|factor| writes.contains(factor));
         }
-        let stays = copies.iter().any(|copy| exposed.contains(&register(copy.slot)));
+        let stays = copies.iter().any(|copy| live.contains(&register(copy.slot)));
         (!stays && !product.uses.is_empty()).then_some(product)
     }
 }

@@ -244,7 +244,7 @@ impl<'a> ModuleBuilder<'a> {
     fn place_const(&mut self, variable: &tree::Variable<'a>, extent: &Extent) -> Result<u64, Diagnostic> {
         let bank = match &variable.bank {
             None => 0,
-            Some(bank) => self.constant_bank(bank, variable, extent)?,
+            Some(bank) => self.constant_bank(bank, variable)?,
         };
         while self.banks.len() <= bank {
             let base = map::CONST_BASE + 2 * CONST_BYTES * self.banks.len() as u64;
@@ -258,7 +258,7 @@ impl<'a> ModuleBuilder<'a> {
     }
 
     /// The number in `.const[N]` (PTX ISA, "Banked Constant State Space").
-    fn constant_bank(&self, bank: &tree::Expr<'a>, variable: &tree::Variable<'a>, extent: &Extent) -> Result<usize, Diagnostic> {
+    fn constant_bank(&self, bank: &tree::Expr<'a>, variable: &tree::Variable<'a>) -> Result<usize, Diagnostic> {
         let number = super::const_expr::evaluate_count(bank)?;
         if self.header.version >= (2, 2) {
             let error = Diagnostic::error("version", bank.span, "constant banks ended with PTX 2.1");
@@ -270,7 +270,7 @@ impl<'a> ModuleBuilder<'a> {
                 let error = Diagnostic::error("version", bank.span, format!("constant bank {number} requires PTX 1.5"));
                 Err(error.with_help("leave the number out: variables lie in bank 0"))
             }
-            1..=10 if variable.linkage != Some(Linkage::Extern) || !extent.is_open => {
+            1..=10 if variable.linkage != Some(Linkage::Extern) || !matches!(variable.shape.first(), Some(None)) => {
                 let message = format!("constant bank {number} is for '.extern' arrays without a size");
                 Err(Diagnostic::error("linkage", bank.span, message).with_help("leave the number out: variables lie in bank 0"))
             }
