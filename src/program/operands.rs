@@ -148,7 +148,7 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             | Op::BitExtract { .. }
             | Op::BitInsert { .. } => self.bits(op),
             Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::KeepingMul { .. } | Op::TestProperty { .. } => {
-                self.float(op)
+                self.float(op);
             }
             Op::Video { .. } | Op::VideoMad { .. } | Op::VideoSimd { .. } => self.video(op),
             Op::SetpInt { .. } | Op::SetpFloat { .. } | Op::SetInt { .. } | Op::SetFloat { .. } => self.comparison(op),
@@ -157,7 +157,7 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
                 self.conversion(op);
             }
             Op::Move { .. } | Op::Move128 { .. } | Op::Pack { .. } | Op::Unpack { .. } | Op::MoveVector { .. } | Op::CachePolicy { .. } => {
-                self.movement(op)
+                self.movement(op);
             }
             Op::MapShared { .. } | Op::ClusterRank { .. } => self.cluster(op),
             Op::FrameAddress { .. } | Op::ReadSpecial { .. } | Op::ActiveMask { .. } => self.position(op),
