@@ -12,7 +12,7 @@ use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::ValueText;
-use crate::debug::view::{CfgView, Divergence, Examined, Listing, RegisterRow, SourcePlace, Table};
+use crate::debug::view::{CfgView, Divergence, Examined, Listing, RegisterRow, RoundedOnce, SourcePlace, Table};
 use crate::debug::{Fault, Site, TouchText};
 
 /// What came of a command.
@@ -39,6 +39,8 @@ pub enum Outcome {
         what: String,
         /// Its value.
         value: ValueText,
+        /// The additions that take it before it was rounded, if it is a product that is rounded once with them.
+        unrounded_uses: Option<RoundedOnce>,
     },
     /// Displays as they are now.
     Displays(Vec<Shown>),

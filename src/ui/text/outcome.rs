@@ -18,7 +18,10 @@ use crate::debug::timeline::End;
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Text(text) => text.clone(),
-        Outcome::Value { what, value } => printed(what, value),
+        Outcome::Value { what, value, unrounded_uses } => {
+            let note = unrounded_uses.as_ref().map_or(String::new(), |uses| format!("  {}\n", views::rounded_once(uses)));
+            printed(what, value) + &note
+        }
         Outcome::Displays(shown) => displays(shown),
         Outcome::NewBreakpoint { row, note } => new_breakpoint(row, note.as_deref()),
         Outcome::Breakpoints(rows) => breakpoints(rows),
