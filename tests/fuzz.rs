@@ -27,7 +27,7 @@ fn modules_with_mistakes_are_judged() {
         let Ok(text) = mistakes::module(&mut Unstructured::new(&bytes)) else { continue };
         accepted += usize::from(sema::check(&text));
     }
-    assert!((40..360).contains(&accepted), "{accepted} modules with mistakes were accepted");
+    assert!((20..380).contains(&accepted), "{accepted} modules with mistakes were accepted");
 }
 
 #[test]

@@ -19,8 +19,11 @@ pub struct Edition {
 }
 
 /// The newest target that is modelled, and the last ones before lanes of a warp went their own ways and before `.sync`.
-pub const EDITIONS: &[Edition] =
-    &[Edition { version: (9, 0), sm: 90, suffix: "a" }, Edition { version: (7, 0), sm: 75, suffix: "" }, Edition { version: (6, 3), sm: 60, suffix: "" }];
+pub const EDITIONS: &[Edition] = &[
+    Edition { version: (9, 0), sm: 90, suffix: "a" },
+    Edition { version: (7, 0), sm: 75, suffix: "" },
+    Edition { version: (6, 3), sm: 60, suffix: "" },
+];
 
 impl Edition {
     fn has(self, ptx: (u8, u8), sm: u32) -> bool {
@@ -35,7 +38,6 @@ impl Edition {
         let is_here = row.only.is_empty() || row.only.contains(&&*target);
         self.has(row.ptx, row.sm) && is_here && !is_gone && !form.any_words && !form.any_operands && is_straight(row.decode)
     }
-
 }
 
 /// The forms that random code is made of, for every edition: all of them, and those through which threads do not learn of each other.

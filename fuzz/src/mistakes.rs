@@ -25,19 +25,75 @@ pub static MODULES: LazyLock<Vec<String>> = LazyLock::new(|| {
 static WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     const DIRECTIVES: &[&str] =
         &["reg", "param", "global", "shared", "local", "const", "align", "entry", "func", "visible", "extern", "weak", "ptr", "maxntid"];
-    let mut words: Vec<&str> = table::all().iter().flat_map(|form| &form.slots).flat_map(|slot| &slot.words).map(|word| word.text).collect();
+    let mut words: Vec<&str> =
+        table::all().iter().flat_map(|form| &form.slots).flat_map(|slot| &slot.words).map(|word| word.text).collect();
     words.extend(DIRECTIVES);
     words.sort_unstable();
     words.dedup();
     words.into_iter().map(|word| format!(".{word}")).collect()
 });
 
-const VERSIONS: &[&str] = &["1.0", "1.4", "2.3", "3.2", "4.3", "5.0", "6.0", "6.3", "6.4", "7.0", "7.8", "8.3", "8.8", "9.0", "9.9", "0.0", "99999999999.1"];
-const TARGETS: &[&str] = &["sm_10", "sm_13", "sm_20", "sm_50", "sm_60", "sm_70", "sm_75", "sm_80", "sm_86", "sm_90", "sm_90a", "sm_100a", "sm_120f", "sm_1", "texmode_independent"];
+const VERSIONS: &[&str] =
+    &["1.0", "1.4", "2.3", "3.2", "4.3", "5.0", "6.0", "6.3", "6.4", "7.0", "7.8", "8.3", "8.8", "9.0", "9.9", "0.0", "99999999999.1"];
+const TARGETS: &[&str] = &[
+    "sm_10",
+    "sm_13",
+    "sm_20",
+    "sm_50",
+    "sm_60",
+    "sm_70",
+    "sm_75",
+    "sm_80",
+    "sm_86",
+    "sm_90",
+    "sm_90a",
+    "sm_100a",
+    "sm_120f",
+    "sm_1",
+    "texmode_independent",
+];
 const NUMBERS: &[&str] = &[
-    "0", "1", "2", "3", "4", "8", "16", "31", "32", "33", "63", "64", "128", "255", "256", "1024", "65535", "65536", "2147483647", "2147483648", "4294967295",
-    "4294967296", "9223372036854775807", "9223372036854775808", "18446744073709551615", "18446744073709551616", "-1", "-2147483648", "0x7f", "017", "0b11",
-    "1.5", "0f3F800000", "0d3FF0000000000000", "1U", "-9223372036854775808", "~0", "!0", "1/0", "(1<<63)-1", "1?2:3",
+    "0",
+    "1",
+    "2",
+    "3",
+    "4",
+    "8",
+    "16",
+    "31",
+    "32",
+    "33",
+    "63",
+    "64",
+    "128",
+    "255",
+    "256",
+    "1024",
+    "65535",
+    "65536",
+    "2147483647",
+    "2147483648",
+    "4294967295",
+    "4294967296",
+    "9223372036854775807",
+    "9223372036854775808",
+    "18446744073709551615",
+    "18446744073709551616",
+    "-1",
+    "-2147483648",
+    "0x7f",
+    "017",
+    "0b11",
+    "1.5",
+    "0f3F800000",
+    "0d3FF0000000000000",
+    "1U",
+    "-9223372036854775808",
+    "~0",
+    "!0",
+    "1/0",
+    "(1<<63)-1",
+    "1?2:3",
 ];
 
 fn fixtures() -> PathBuf {
@@ -206,7 +262,9 @@ fn edition(u: &mut Unstructured<'_>, tokens: &mut [&str]) -> Result<()> {
 /// A sign is left out, written twice, or another one.
 fn sign(u: &mut Unstructured<'_>, tokens: &mut Vec<&str>) -> Result<()> {
     const SIGNS: &[&str] = &["[", "]", "{", "}", "(", ")", ";", ",", ":", "@", "!", "-", "+", "|", "<", ">", "=", "*", "\"", "/*", "."];
-    let Some(at) = find(u, tokens, |token| token.len() == 1 && !is_name(token.chars().next().unwrap_or(' ')) && token != "\n" && token != " ")? else {
+    let Some(at) =
+        find(u, tokens, |token| token.len() == 1 && !is_name(token.chars().next().unwrap_or(' ')) && token != "\n" && token != " ")?
+    else {
         return Ok(());
     };
     match u.int_in_range(0..=2)? {
