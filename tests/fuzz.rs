@@ -8,7 +8,8 @@ mod fuzz;
 
 use arbitrary::Unstructured;
 use common::random_numbers;
-use fuzz::{machine, mistakes, sema};
+use fuzz::instruction::{EDITIONS, FORMS};
+use fuzz::{kernel, machine, mistakes, sema};
 
 /// Bytes without a pattern, `count` times between 1 and `length` of them.
 fn random_bytes(count: usize, length: usize) -> impl Iterator<Item = Vec<u8>> {
@@ -35,6 +36,22 @@ fn modules_without_mistakes_are_programs() {
     for text in mistakes::MODULES.iter() {
         assert!(sema::check(text), "{text}");
     }
+}
+
+/// A form that could never be written rightly would never be tried.
+#[test]
+fn every_form_is_written_as_the_assembler_wants_it() {
+    let bytes: Vec<u8> = random_bytes(20, 400).flatten().collect();
+    let mut never = Vec::new();
+    for (edition, forms) in EDITIONS.iter().zip(FORMS.iter()) {
+        for form in &forms[0] {
+            let kernel = kernel::kernel_of(&mut Unstructured::new(&bytes), *edition, &[form], false);
+            if kernel.map_or(0, |kernel| kernel.written - kernel.refused) == 0 {
+                never.push((edition.sm, form.row.syntax));
+            }
+        }
+    }
+    assert!(never.is_empty(), "{never:#?}");
 }
 
 #[test]

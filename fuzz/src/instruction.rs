@@ -36,7 +36,14 @@ impl Edition {
         let target = format!("{}{}", self.sm, self.suffix);
         let is_gone = row.gone.is_some_and(|(version, sm)| version <= self.version && sm <= self.sm);
         let is_here = row.only.is_empty() || row.only.contains(&&*target);
-        self.has(row.ptx, row.sm) && is_here && !is_gone && !form.any_words && !form.any_operands && is_straight(row.decode)
+        let can_be_filled = form.slots.iter().all(|slot| !slot.required || slot.words.iter().any(|word| self.has(word.ptx, word.sm)));
+        self.has(row.ptx, row.sm)
+            && is_here
+            && can_be_filled
+            && !is_gone
+            && !form.any_words
+            && !form.any_operands
+            && is_straight(row.decode)
     }
 }
 
@@ -115,9 +122,6 @@ fn words(u: &mut Unstructured<'_>, edition: Edition, form: &Form) -> Result<Vec<
     let mut words = Vec::new();
     for slot in &form.slots {
         let fit: Vec<Word> = slot.words.iter().filter(|word| edition.has(word.ptx, word.sm)).copied().collect();
-        if fit.is_empty() && slot.required {
-            return Err(Error::IncorrectFormat);
-        }
         if !fit.is_empty() && (slot.required || u.ratio(1, 3)?) {
             words.push(*u.choose(&fit)?);
         }

@@ -43,23 +43,30 @@ struct Line {
 }
 
 /// A kernel being written.
-struct Writer {
+struct Writer<'f> {
     lines: Vec<Line>,
     edition: Edition,
-    forms: &'static [&'static Form],
+    forms: &'f [&'static Form],
     instructions: usize,
     labels: usize,
 }
 
-/// Writes a kernel.
+/// Writes a kernel of any forms.
 ///
 /// # Errors
 /// If the bytes stand for none.
 pub fn kernel(u: &mut Unstructured<'_>) -> Result<Kernel> {
     let edition = u.choose_index(EDITIONS.len())?;
     let alone = u.ratio(2, 3)?;
-    let forms = &FORMS[edition][usize::from(alone)];
-    let mut writer = Writer { lines: Vec::new(), edition: EDITIONS[edition], forms, instructions: 0, labels: 0 };
+    kernel_of(u, EDITIONS[edition], &FORMS[edition][usize::from(alone)], alone)
+}
+
+/// Writes a kernel of these forms, which let threads learn nothing of each other if it is `alone`.
+///
+/// # Errors
+/// If the bytes stand for none.
+pub fn kernel_of(u: &mut Unstructured<'_>, edition: Edition, forms: &[&'static Form], alone: bool) -> Result<Kernel> {
+    let mut writer = Writer { lines: Vec::new(), edition, forms, instructions: 0, labels: 0 };
     writer.head();
     writer.statements(u, 0)?;
     writer.tail();
@@ -86,7 +93,7 @@ fn accepted(mut lines: Vec<Line>) -> (String, Arc<Program>, usize) {
     }
 }
 
-impl Writer {
+impl Writer<'_> {
     fn line(&mut self, text: impl Into<String>) {
         self.lines.push(Line { text: text.into(), random: false });
     }

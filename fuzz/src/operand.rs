@@ -6,6 +6,7 @@ use ptxdbg::isa::{OperandForm, ScalarType, TypeKind, agrees};
 /// The registers of a kernel that its instructions may read and write: type, name, how many.
 pub const REGISTERS: &[(ScalarType, &str, u32)] = &[
     (ScalarType::Pred, "%p", 4),
+    (ScalarType::B8, "%b", 2),
     (ScalarType::B16, "%h", 4),
     (ScalarType::B32, "%r", 6),
     (ScalarType::B64, "%d", 5),
