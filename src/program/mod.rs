@@ -4,6 +4,7 @@
 //! order like the text. Operands are slots ([`operand`](self)), addresses are numbers ([`map`]), and names, spans and lines lie in
 //! tables beside the code, where only a person's question looks.
 
+mod copy;
 mod image;
 pub mod map;
 mod op;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use crate::base::{SourceId, Sources, Span, define_id};
 use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
+pub use copy::{Completion, CopyId, CopyOp, Kept, Place};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
@@ -74,6 +76,9 @@ pub struct Program {
     pub consts32: Vec<u32>,
     /// 64-bit constants.
     pub consts64: Vec<u64>,
+    /// The constants that are addresses in the block's shared memory, shared or generic ones, by their index in `consts32` and
+    /// `consts64`: in a cluster they name the block too.
+    pub shared_addresses: SharedAddresses,
     /// The unchanging special registers that code reads through `SrcKind::Special`.
     pub specials: Vec<SpecialRef>,
     /// Read operands of vectors.
@@ -86,10 +91,21 @@ pub struct Program {
     pub calls: Vec<CallSite>,
     /// What texture and surface instructions do.
     pub images: Vec<ImageAccess>,
+    /// What asynchronous copies, stores and reductions do.
+    pub copies: Vec<CopyOp>,
     /// Why the instructions that are not modelled are not, as shown to the user.
     pub unsupported: Vec<String>,
     /// The texts all spans point into.
     pub sources_text: Sources,
+}
+
+/// Which constants are addresses of shared memory.
+#[derive(Clone, Debug, Default)]
+pub struct SharedAddresses {
+    /// Indices into `Program::consts32`.
+    pub narrow: Vec<u32>,
+    /// Indices into `Program::consts64`.
+    pub wide: Vec<u32>,
 }
 
 /// A special register by its index in [`crate::isa::SPECIAL_REGISTERS`].
@@ -263,6 +279,31 @@ pub struct Variable {
     pub handle: Option<ImageKind>,
     /// What its initializer says, of a `.samplerref`.
     pub sampler: Option<Box<Sampler>>,
+}
+
+/// A variable in shared memory as one kernel sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedVariable<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Where it starts.
+    pub start: u64,
+    /// Its size, that of dynamic shared memory included.
+    pub bytes: u64,
+}
+
+impl Program {
+    /// The variable that holds `address` of the shared memory of a block of `kernel`, which has `shared_bytes` bytes in all.
+    pub fn shared_variable(&self, kernel: FuncId, address: u64, shared_bytes: u64) -> Option<SharedVariable<'_>> {
+        let dynamic = map::SHARED_RESERVED + self.functions.get(kernel.index()).map_or(0, |kernel| u64::from(kernel.shared_bytes));
+        let shared = self.variables.iter().filter(|variable| variable.location.space == Space::Shared);
+        let own = shared.filter(|variable| variable.function.is_none_or(|function| function == kernel || !self.functions[function.index()].is_kernel));
+        let placed = own.map(|variable| match variable.bytes {
+            0 => SharedVariable { name: &variable.name, start: dynamic, bytes: shared_bytes.saturating_sub(dynamic) },
+            bytes => SharedVariable { name: &variable.name, start: variable.location.address, bytes },
+        });
+        placed.filter(|variable| (variable.start..variable.start + variable.bytes).contains(&address)).last()
+    }
 }
 
 /// A call: what it calls and how arguments travel.
