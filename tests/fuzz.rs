@@ -8,7 +8,7 @@ mod fuzz;
 
 use arbitrary::Unstructured;
 use common::random_numbers;
-use fuzz::instruction::{EDITIONS, FORMS};
+use fuzz::instruction::{Bond, EDITIONS, FORMS};
 use fuzz::{kernel, machine, mistakes, sema};
 
 /// Bytes without a pattern, `count` times between 1 and `length` of them.
@@ -44,8 +44,8 @@ fn every_form_is_written_as_the_assembler_wants_it() {
     let bytes: Vec<u8> = random_bytes(20, 400).flatten().collect();
     let mut never = Vec::new();
     for (edition, forms) in EDITIONS.iter().zip(FORMS.iter()) {
-        for form in &forms[0] {
-            let kernel = kernel::kernel_of(&mut Unstructured::new(&bytes), *edition, &[form], false);
+        for form in &forms[Bond::Time as usize] {
+            let kernel = kernel::kernel_of(&mut Unstructured::new(&bytes), *edition, &[form], Bond::Time);
             if kernel.map_or(0, |kernel| kernel.written - kernel.refused) == 0 {
                 never.push((edition.sm, form.row.syntax));
             }

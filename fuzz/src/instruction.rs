@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use arbitrary::{Error, Result, Unstructured};
 use ptxdbg::isa::{Decode, Form, OperandForm, OperandType, Role, ScalarType, Word, table};
 
-use super::operand::{address, braced, destination, register, source};
+use super::operand::{address, braced, destination, register, shared_address, source};
 
 /// What a module is written for.
 #[derive(Clone, Copy, Debug)]
@@ -47,11 +47,26 @@ impl Edition {
     }
 }
 
-/// The forms that random code is made of, for every edition: all of them, and those through which threads do not learn of each other.
-pub static FORMS: LazyLock<Vec<[Vec<&'static Form>; 2]>> = LazyLock::new(|| {
-    let forms = |edition: &Edition| -> Vec<&'static Form> { table::all().iter().filter(|form| edition.has_form(form)).collect() };
-    let alone = |forms: &[&'static Form]| forms.iter().copied().filter(|form| !is_shared(form.row.decode)).collect();
-    EDITIONS.iter().map(forms).map(|forms| [forms.clone(), alone(&forms)]).collect()
+/// What the outcome of code may depend on, beside its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Bond {
+    /// Nothing: every thread does alone what it does in a warp.
+    None,
+    /// Which threads execute it together.
+    Together,
+    /// When: copies go on beside it, and barrier objects count who has come.
+    Time,
+}
+
+/// Every bond, the loosest first.
+pub const BONDS: &[Bond] = &[Bond::None, Bond::Together, Bond::Time];
+
+/// The forms that random code is made of, for every edition and every bond, which allows the looser ones.
+pub static FORMS: LazyLock<Vec<Vec<Vec<&'static Form>>>> = LazyLock::new(|| {
+    let of = |edition: &Edition, bond: Bond| {
+        table::all().iter().filter(|form| edition.has_form(form) && Bond::of(form.row.decode) <= bond).collect::<Vec<_>>()
+    };
+    EDITIONS.iter().map(|edition| BONDS.iter().map(|bond| of(edition, *bond)).collect()).collect()
 });
 
 /// Whether it is executed, does not jump, and needs no texture or surface.
@@ -79,14 +94,20 @@ fn is_straight(decode: Decode) -> bool {
     )
 }
 
-/// Whether what it does depends on which threads execute it together: communication, and the stack pointer, which groups that meet
-/// again set to that of the one who has taken most.
-fn is_shared(decode: Decode) -> bool {
-    use Decode::{ActiveMask, Alloca, Barrier, Elect, Match, Redux, Shuffle, StackRestore, StackSave, Vote, WarpSync};
-    matches!(
-        decode,
-        ActiveMask | Alloca | Barrier(_) | Elect | Match | Redux(_) | Shuffle(_) | StackRestore | StackSave | Vote(_) | WarpSync
-    )
+impl Bond {
+    /// What an instruction depends on. The stack pointer is that of the one who has taken most, of groups that have met.
+    fn of(decode: Decode) -> Bond {
+        use Decode::{
+            ActiveMask, Alloca, AsyncStore, Barrier, BulkCopy, ClusterArrive, ClusterWait, CommitCopies, CopyArrive, Elect, LaneCopy,
+            Match, Mbarrier, MbarrierWait, Redux, Shuffle, StackRestore, StackSave, Vote, WaitCopies, WarpSync,
+        };
+        match decode {
+            AsyncStore | BulkCopy | CommitCopies | CopyArrive | LaneCopy | Mbarrier(_) | MbarrierWait | WaitCopies => Bond::Time,
+            ActiveMask | Alloca | Barrier(_) | ClusterArrive | ClusterWait | Elect | Match | Redux(_) | Shuffle(_) | StackRestore
+            | StackSave | Vote(_) | WarpSync => Bond::Together,
+            _ => Bond::None,
+        }
+    }
 }
 
 /// An instruction of one of `forms`, with a guard now and then, without its semicolon.
@@ -142,6 +163,7 @@ fn written(u: &mut Unstructured<'_>, form: &Form, operand: &OperandForm, words: 
         OperandType::Fixed(ty) => ty,
     };
     match operand.role {
+        Role::Address if Bond::of(form.row.decode) == Bond::Time => shared_address(u, operand),
         Role::Address => address(u, &texts, last.bytes() * elements as u32),
         Role::Dest => destination(u, operand, ty, elements),
         Role::Source if operand.name == "mask" => member_mask(u),

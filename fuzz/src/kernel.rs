@@ -12,7 +12,7 @@ use ptxdbg::isa::{Form, ScalarType};
 use ptxdbg::program::Program;
 use ptxdbg::sema;
 
-use super::instruction::{EDITIONS, Edition, FORMS, guard, instruction};
+use super::instruction::{Bond, EDITIONS, Edition, FORMS, guard, instruction};
 use super::operand::{OWN_BYTES, REGISTERS, RESULTS, SHARED_BYTES, SMALL_BYTES};
 
 /// Instructions of a kernel at most, beside those that set and leave registers.
@@ -28,8 +28,8 @@ pub struct Kernel {
     pub text: String,
     /// The module, ready to run.
     pub program: Arc<Program>,
-    /// Whether its threads learn nothing of each other, so that each does alone what it does in a warp.
-    pub alone: bool,
+    /// What its outcome may depend on.
+    pub bond: Bond,
     /// Random instructions written.
     pub written: usize,
     /// Those that were refused, and are not in the text.
@@ -57,21 +57,21 @@ struct Writer<'f> {
 /// If the bytes stand for none.
 pub fn kernel(u: &mut Unstructured<'_>) -> Result<Kernel> {
     let edition = u.choose_index(EDITIONS.len())?;
-    let alone = u.ratio(2, 3)?;
-    kernel_of(u, EDITIONS[edition], &FORMS[edition][usize::from(alone)], alone)
+    let bond = *u.choose(&[Bond::None, Bond::None, Bond::Together, Bond::Time])?;
+    kernel_of(u, EDITIONS[edition], &FORMS[edition][bond as usize], bond)
 }
 
-/// Writes a kernel of these forms, which let threads learn nothing of each other if it is `alone`.
+/// Writes a kernel of these forms, whose outcome depends on no more than `bond`.
 ///
 /// # Errors
 /// If the bytes stand for none.
-pub fn kernel_of(u: &mut Unstructured<'_>, edition: Edition, forms: &[&'static Form], alone: bool) -> Result<Kernel> {
+pub fn kernel_of(u: &mut Unstructured<'_>, edition: Edition, forms: &[&'static Form], bond: Bond) -> Result<Kernel> {
     let mut writer = Writer { lines: Vec::new(), edition, forms, instructions: 0, labels: 0 };
     writer.head();
     writer.statements(u, 0)?;
     writer.tail();
     let (text, program, refused) = accepted(writer.lines);
-    Ok(Kernel { text, program, alone, written: writer.instructions, refused })
+    Ok(Kernel { text, program, bond, written: writer.instructions, refused })
 }
 
 /// The lines without the random ones that are refused, as a text and a program, and how many were refused.

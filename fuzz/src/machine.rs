@@ -2,12 +2,14 @@
 //!
 //! It does not depend on which lanes go together: a grid of blocks of one thread, in which nothing ever diverges, is the reference for
 //! warps of many, where lanes part at branches and meet again. Neither does it on the order of warps, on what is kept account of, on
-//! who watches, or on how the run is cut into pieces.
+//! who watches, or on how the run is cut into pieces. Of kernels with instructions that make it depend on the first or the second
+//! ([`Bond`]) the rest holds.
 
 use arbitrary::{Result, Unstructured};
-use ptxdbg::machine::{AccessEvent, Account, Device, Digest, LaunchConfig, Machine, Observer, Schedule, Step, Unobserved};
+use ptxdbg::machine::{AccessEvent, Account, CopyPolicy, Device, Digest, LaunchConfig, Machine, Observer, Schedule, Step, Unobserved};
 use ptxdbg::program::FuncId;
 
+use super::instruction::Bond;
 use super::kernel::{Kernel, THREADS_MAX, kernel};
 use super::operand::{OWN_BYTES, SMALL_BYTES, bits};
 
@@ -30,6 +32,7 @@ struct Job {
     numbers: Vec<u64>,
     grid: u32,
     block: u32,
+    copies: CopyPolicy,
 }
 
 /// What is left of a run.
@@ -58,15 +61,18 @@ pub fn check(u: &mut Unstructured<'_>) -> Result<(usize, usize)> {
     let grid = u.int_in_range(1..=2)?;
     let numbers: Vec<u64> = (0..u.int_in_range(1..=12)?).map(|_| bits(u)).collect::<Result<_>>()?;
     let (seed, cut) = (u.arbitrary()?, u.int_in_range(1..=200)?);
-    let job = Job { kernel: kernel(u)?, numbers, grid, block };
+    let copies = *u.choose(&[CopyPolicy::Lazy, CopyPolicy::Eager, CopyPolicy::Random(seed), CopyPolicy::ByHand])?;
+    let job = Job { kernel: kernel(u)?, numbers, grid, block, copies };
     let tally = (job.kernel.written, job.kernel.refused);
     let whole = job.machine(job.config());
     let ending = run(whole.clone(), &mut Unobserved);
     assert!(ending.step != Step::Budget, "{}", job.kernel.text);
     job.check_watched(&whole, &ending);
     job.check_cut(&whole, &ending, cut);
-    job.check_order(&ending, seed);
-    if job.kernel.alone {
+    if job.kernel.bond <= Bond::Together {
+        job.check_order(&ending, seed);
+    }
+    if job.kernel.bond == Bond::None {
         job.check_alone(&ending);
     }
     Ok(tally)
@@ -93,6 +99,7 @@ impl Job {
             seed: 0,
             start: 0,
             account: Account::Nothing,
+            copies: self.copies,
             images: Vec::new(),
         }
     }

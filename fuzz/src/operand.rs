@@ -202,3 +202,9 @@ pub fn address(u: &mut Unstructured<'_>, words: &[&str], bytes: u32) -> Result<S
         _ => format!("[{base}+{offset}]"),
     })
 }
+
+/// An address of 16 bytes that all threads of the block know, for copies and barrier objects: in global memory if the operand says so.
+pub fn shared_address(u: &mut Unstructured<'_>, form: &OperandForm) -> Result<String> {
+    let (base, places) = if form.at == Some("global") { ("%own", RESULTS / 16) } else { ("sm", 4) };
+    Ok(format!("[{base}+{}]", u.int_in_range(0..=places - 1)? * 16))
+}
