@@ -12,6 +12,7 @@ use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::ValueText;
 use crate::debug::view::{CfgView, Divergence, Examined, Listing, RegisterRow, SourcePlace, Table};
+use crate::debug::explore::Explored;
 use crate::debug::{Fault, Site, TouchText};
 
 /// What came of a command.
@@ -50,6 +51,8 @@ pub enum Outcome {
         /// The user interrupted the search.
         interrupted: bool,
     },
+    /// What many orders led to.
+    Explored(Explored),
     /// The marks, in order of time.
     Marks(Vec<(String, Mark)>),
     /// What time it is.

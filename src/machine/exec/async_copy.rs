@@ -175,10 +175,10 @@ impl<O: Observer> WarpRun<'_, O> {
     fn home_of_rank(&self, rank: u32, lanes: LaneMask) -> Result<Home, Box<Trap>> {
         let size = self.linked.config.blocks_of_cluster();
         if rank == self.rank {
-            return Ok(Home::Block { slot: self.slot, number: self.number });
+            return Ok(self.home_at(self.slot));
         }
         match self.peer(rank) {
-            Some(Some(block)) => Ok(Home::Block { slot: self.slot - self.rank + rank, number: block.number }),
+            Some(Some(_)) => Ok(self.home_at(self.slot - self.rank + rank)),
             Some(None) => Err(self.trap(TrapKind::ClusterExited, lanes, &format!("the block of rank {rank} of the cluster has exited"))),
             None => {
                 let message = format!("the copy is for rank {rank}, but the cluster has {size} blocks");
@@ -193,8 +193,8 @@ impl<O: Observer> WarpRun<'_, O> {
         let objects = self.objects(&access, &place.address, group, active)?;
         let mut barriers = [None; 32];
         for Object { slot, address, lanes } in objects {
-            let number = self.number - u64::from(self.rank) + u64::from(slot - (self.slot - self.rank));
-            lanes_of(lanes).for_each(|lane| barriers[lane] = Some((Home::Block { slot, number }, address)));
+            let home = self.home_at(slot);
+            lanes_of(lanes).for_each(|lane| barriers[lane] = Some((home, address)));
         }
         Ok(barriers)
     }
@@ -245,7 +245,6 @@ impl<O: Observer> WarpRun<'_, O> {
         active: LaneMask,
     ) -> Result<(), Box<Trap>> {
         for Object { slot, address, lanes } in self.objects(access, mbarrier, group, active)? {
-            let number = self.number;
             if !counted {
                 // The arrival is one more than the phase wanted.
                 let more = lanes.count_ones();
@@ -255,7 +254,7 @@ impl<O: Observer> WarpRun<'_, O> {
                     return Err(self.trap(kind, lanes, &message));
                 }
             }
-            let ends = Ends::Mbarrier { home: Home::Block { slot, number }, address, bytes: 0 };
+            let ends = Ends::Mbarrier { home: self.home_at(slot), address, bytes: 0 };
             self.issue_copy(lanes, Work::Arrival, ends)?;
         }
         Ok(())
