@@ -7,6 +7,8 @@ use super::form::{Form, OperandForm, OperandType, Role, Row, Slot, Word};
 #[rustfmt::skip]
 const SETS: &[(&str, &str)] = &[
     ("round", ".rn|.rz|.rm|.rp"),
+    ("round_single", ".rn|.rz|.rm{1.0,20}|.rp{1.0,20}"),
+    ("round_double", ".rn|.rz{1.0,20}|.rm{1.0,20}|.rp{1.0,20}"),
     ("round_int", ".rni|.rzi|.rmi|.rpi"),
     ("cmp_float", ".eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan"),
     ("cmp_unsigned", ".eq|.ne|.lt|.le|.gt|.ge|.lo|.ls|.hi|.hs"),
@@ -24,8 +26,9 @@ const SETS: &[(&str, &str)] = &[
     ("atom_order", ".relaxed{6.0,70}|.acquire{6.0,70}|.release{6.0,70}|.acq_rel{6.0,70}"),
     ("red_order", ".relaxed{6.0,70}|.release{6.0,70}"),
     ("atom_scope", ".cta{5.0,60}|.cluster{7.8,90}|.gpu{5.0,60}|.sys{5.0,60}"),
-    ("atom_space", ".global|.shared|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
+    ("atom_space", ".global|.shared{1.2,12}|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
     ("carry", ".u32|.s32|.u64{4.3,0}|.s64{4.3,0}"),
+    ("carried", ".u32|.s32|.u64|.s64"),
     ("scope", ".cta|.cluster{7.8,90}|.gpu|.sys"),
     ("shared", ".shared|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
     ("param", ".param|.param::entry{8.3,0}|.param::func{8.3,0}"),

@@ -16,6 +16,8 @@ pub(super) struct Header {
     pub(super) address_bits: u32,
     /// `.target .., debug`: code is to be left as it is written.
     pub(super) is_debug: bool,
+    /// `.target .., texmode_independent`: samplers are objects of their own.
+    pub(super) has_samplers: bool,
 }
 
 /// First and last minor version of every major one.
@@ -34,11 +36,44 @@ const TARGETS: &[(&str, (u8, u8))] = &[
     ("sm_121", (8, 8)), ("sm_121a", (8, 8)), ("sm_121f", (8, 8)),
 ];
 
+/// First PTX version that has `.address_size` (PTX ISA, ".address_size").
+const ADDRESS_SIZE_SINCE: (u8, u8) = (2, 3);
+
 /// Words of `.target` beside the architecture.
 const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
 
+impl Header {
+    /// The error for `what`, which needs PTX version `ptx` and target `sm`, if the file says less.
+    pub(super) fn require(&self, ptx: (u8, u8), sm: u32, what: &str, span: Span) -> Result<(), Diagnostic> {
+        require((self.version, self.target), (ptx, sm), what, span)
+    }
+}
+
+/// The error for `what`, which needs a PTX version and a target, if those that the file names are older.
+pub(super) fn require(
+    (version, target): ((u8, u8), (u32, Option<char>)),
+    (ptx, sm): ((u8, u8), u32),
+    what: &str,
+    span: Span,
+) -> Result<(), Diagnostic> {
+    if version < ptx {
+        return Err(Diagnostic::error("version", span, format!("{what} requires PTX {}.{}", ptx.0, ptx.1))
+            .with_help(format!("the file says .version {}.{}", version.0, version.1)));
+    }
+    if target.0 < sm {
+        return Err(Diagnostic::error("target", span, format!("{what} requires sm_{sm} or higher"))
+            .with_help(format!("the file says .target {}", target_name(target))));
+    }
+    Ok(())
+}
+
+/// `sm_90a`
+pub(super) fn target_name(target: (u32, Option<char>)) -> String {
+    format!("sm_{}{}", target.0, target.1.map(String::from).unwrap_or_default())
+}
+
 /// Assumed where a directive is missing or wrong, so that the rest of the file can be checked.
-const FALLBACK: Header = Header { version: (9, 0), target: (90, Some('a')), address_bits: 64, is_debug: false };
+const FALLBACK: Header = Header { version: (9, 0), target: (90, Some('a')), address_bits: 64, is_debug: false, has_samplers: false };
 
 /// Reads the directives at the head of `module`; `file` is a place to report what is missing.
 pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>) -> Header {
@@ -65,19 +100,21 @@ pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>)
         check_target(names, version, *span, diags);
     }
     let address_bits = match items.next_if(|item| matches!(item, Item::AddressSize { .. })) {
-        Some(Item::AddressSize { bits, span }) => check_address_size(*bits, *span, diags),
+        Some(Item::AddressSize { bits, span }) => check_address_size(*bits, version, *span, diags),
         _ => 32,
     };
     for item in items.filter(|item| matches!(item, Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. })) {
         let help = "the order is '.version', '.target', '.address_size', and then everything else";
         diags.push(Diagnostic::error("order", span_of(item), "this directive belongs at the head of the module").with_help(help));
     }
-    Header { version, target, address_bits, is_debug: is_debug(module) }
+    let (is_debug, has_samplers) = (has_option(module, "debug"), has_option(module, "texmode_independent"));
+    Header { version, target, address_bits, is_debug, has_samplers }
 }
 
-fn is_debug(module: &Module<'_>) -> bool {
+/// Whether a `.target` has the word `option`.
+fn has_option(module: &Module<'_>, option: &str) -> bool {
     let names = module.items.iter().filter_map(|item| if let Item::Target { names, .. } = item { Some(names) } else { None });
-    names.flatten().any(|name| name.text == "debug")
+    names.flatten().any(|name| name.text == option)
 }
 
 /// The best guess for a module whose head is in disorder: the rest is checked with what its directives say wherever they are.
@@ -140,7 +177,11 @@ fn target_number(name: &str) -> Option<(u32, Option<char>)> {
     Some((number.parse().ok()?, digits[number.len()..].chars().next()))
 }
 
-fn check_address_size(bits: u32, span: Span, diags: &mut Vec<Diagnostic>) -> u32 {
+fn check_address_size(bits: u32, version: (u8, u8), span: Span, diags: &mut Vec<Diagnostic>) -> u32 {
+    if version < ADDRESS_SIZE_SINCE {
+        let message = format!("'.address_size' requires PTX {}.{}", ADDRESS_SIZE_SINCE.0, ADDRESS_SIZE_SINCE.1);
+        diags.push(Diagnostic::error("version", span, message).with_help("leave it out, or raise '.version'"));
+    }
     if bits != 32 && bits != 64 {
         diags.push(Diagnostic::error("value", span, format!("addresses have 32 or 64 bits, not {bits}")));
         return FALLBACK.address_bits;

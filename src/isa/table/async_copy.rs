@@ -5,8 +5,8 @@ use crate::isa::Decode::Unsupported;
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    row("cp-async.ca(.shared|.shared::cta{7.8,0}).global[.L2::cache_hint{7.4,80}][<prefetch>]  d:any, a:any, n:u32:imm:4-16[, s:any][, e:u64:with.L2::cache_hint]", (7, 0), 80, Unsupported, "asynchronous copy"),
-    row("cp-async.cg(.shared|.shared::cta{7.8,0}).global[.L2::cache_hint{7.4,80}][<prefetch>]  d:any, a:any, n:u32:=16[, s:any][, e:u64:with.L2::cache_hint]", (7, 0), 80, Unsupported, "asynchronous copy"),
+    row("cp-async.ca(.shared|.shared::cta).global[.L2::cache_hint{7.4,80}][<prefetch>]  d:any, a:any, n:u32:imm:4-16[, s:any][, e:u64:with.L2::cache_hint]", (7, 0), 80, Unsupported, "asynchronous copy"),
+    row("cp-async.cg(.shared|.shared::cta).global[.L2::cache_hint{7.4,80}][<prefetch>]  d:any, a:any, n:u32:=16[, s:any][, e:u64:with.L2::cache_hint]", (7, 0), 80, Unsupported, "asynchronous copy"),
     row("cp-async-commit_group  ", (7, 0), 80, Unsupported, "closes a group of asynchronous copies"),
     row("cp-async-wait_group  a:imm", (7, 0), 80, Unsupported, "waits for groups of asynchronous copies"),
     row("cp-async-wait_all  ", (7, 0), 80, Unsupported, "waits for all asynchronous copies"),

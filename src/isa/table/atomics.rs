@@ -6,12 +6,12 @@ use crate::isa::Decode::{Atomic, AtomicVector, Reduction, ReductionVector, Unsup
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    row("atom[<atom_order>][<atom_scope>][<atom_space>].and[.L2::cache_hint{7.4,80}](.b32|.b64)     d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(And), "bitwise and; d = old value"),
-    row("atom[<atom_order>][<atom_scope>][<atom_space>].or[.L2::cache_hint{7.4,80}](.b32|.b64)      d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(Or), "bitwise or; d = old value"),
-    row("atom[<atom_order>][<atom_scope>][<atom_space>].xor[.L2::cache_hint{7.4,80}](.b32|.b64)     d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(Xor), "bitwise exclusive or; d = old value"),
-    row("atom[<atom_order>][<atom_scope>][<atom_space>].cas(.b16{6.3,70}|.b32|.b64|.b128{8.3,90})  d:_, [a], b, c", (1, 1), 11, Atomic(Cas), "becomes c if it was b; d = old value"),
-    row("atom[<atom_order>][<atom_scope>][<atom_space>].exch[.L2::cache_hint{7.4,80}](.b32|.b64|.b128{8.3,90})  d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(Exch), "becomes b; d = old value"),
-    row("atom[<atom_order>][<atom_scope>][<atom_space>].add[.L2::cache_hint{7.4,80}](.u32|.s32|.u64|.f32{2.0,20}|.f64{5.0,60})  d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(Add), "adds b; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].and[.L2::cache_hint{7.4,80}](.b32|.b64{3.1,32})     d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(And), "bitwise and; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].or[.L2::cache_hint{7.4,80}](.b32|.b64{3.1,32})      d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(Or), "bitwise or; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].xor[.L2::cache_hint{7.4,80}](.b32|.b64{3.1,32})     d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(Xor), "bitwise exclusive or; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].cas(.b16{6.3,70}|.b32|.b64{1.2,12}|.b128{8.3,90})  d:_, [a], b, c", (1, 1), 11, Atomic(Cas), "becomes c if it was b; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].exch[.L2::cache_hint{7.4,80}](.b32|.b64{1.2,12}|.b128{8.3,90})  d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(Exch), "becomes b; d = old value"),
+    row("atom[<atom_order>][<atom_scope>][<atom_space>].add[.L2::cache_hint{7.4,80}](.u32|.s32|.u64{1.2,12}|.f32{2.0,20}|.f64{5.0,60})  d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(Add), "adds b; d = old value"),
     row("atom[<atom_order>][<atom_scope>][<atom_space>].add.noftz[.L2::cache_hint{7.4,80}](.f16|.f16x2|.bf16{7.8,90}|.bf16x2{7.8,90})  d:_, [a], b:reg[, c:u64:with.L2::cache_hint]", (6, 2), 60, Atomic(Add), "adds b; d = old value"),
     row("atom[<atom_order>][<atom_scope>][<atom_space>].inc[.L2::cache_hint{7.4,80}].u32            d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(Inc), "counts up to b and from 0 again; d = old value"),
     row("atom[<atom_order>][<atom_scope>][<atom_space>].dec[.L2::cache_hint{7.4,80}].u32            d:_, [a], b[, c:u64:with.L2::cache_hint]", (1, 1), 11, Atomic(Dec), "counts down to 0 and from b again; d = old value"),
@@ -21,10 +21,10 @@ pub(super) const ROWS: &[Row] = &[
     row("atom[<atom_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4|.v8)(.f16|.bf16)  d:_:vec, [a], b:vec:reg[, c:u64:with.L2::cache_hint]", (8, 1), 90, AtomicVector, "combines the elements of b; d = old values"),
     row("atom[<atom_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4)(.f16x2|.bf16x2)  d:_:vec, [a], b:vec:reg[, c:u64:with.L2::cache_hint]", (8, 1), 90, AtomicVector, "combines the elements of b; d = old values"),
 
-    row("red[<red_order>][<atom_scope>][<atom_space>].and[.L2::cache_hint{7.4,80}](.b32|.b64)       [a], b[, c:u64:with.L2::cache_hint]", (1, 2), 11, Reduction(And), "bitwise and in memory"),
-    row("red[<red_order>][<atom_scope>][<atom_space>].or[.L2::cache_hint{7.4,80}](.b32|.b64)        [a], b[, c:u64:with.L2::cache_hint]", (1, 2), 11, Reduction(Or), "bitwise or in memory"),
-    row("red[<red_order>][<atom_scope>][<atom_space>].xor[.L2::cache_hint{7.4,80}](.b32|.b64)       [a], b[, c:u64:with.L2::cache_hint]", (1, 2), 11, Reduction(Xor), "bitwise exclusive or in memory"),
-    row("red[<red_order>][<atom_scope>][<atom_space>].add[.L2::cache_hint{7.4,80}](.u32|.s32|.u64|.f32{2.0,20}|.f64{5.0,60})  [a], b[, c:u64:with.L2::cache_hint]", (1, 2), 11, Reduction(Add), "adds b in memory"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].and[.L2::cache_hint{7.4,80}](.b32|.b64{3.1,32})       [a], b[, c:u64:with.L2::cache_hint]", (1, 2), 11, Reduction(And), "bitwise and in memory"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].or[.L2::cache_hint{7.4,80}](.b32|.b64{3.1,32})        [a], b[, c:u64:with.L2::cache_hint]", (1, 2), 11, Reduction(Or), "bitwise or in memory"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].xor[.L2::cache_hint{7.4,80}](.b32|.b64{3.1,32})       [a], b[, c:u64:with.L2::cache_hint]", (1, 2), 11, Reduction(Xor), "bitwise exclusive or in memory"),
+    row("red[<red_order>][<atom_scope>][<atom_space>].add[.L2::cache_hint{7.4,80}](.u32|.s32|.u64{1.2,12}|.f32{2.0,20}|.f64{5.0,60})  [a], b[, c:u64:with.L2::cache_hint]", (1, 2), 11, Reduction(Add), "adds b in memory"),
     row("red[<red_order>][<atom_scope>][<atom_space>].add.noftz[.L2::cache_hint{7.4,80}](.f16|.f16x2|.bf16{7.8,90}|.bf16x2{7.8,90})  [a], b:reg[, c:u64:with.L2::cache_hint]", (6, 2), 60, Reduction(Add), "adds b in memory"),
     row("red[<red_order>][<atom_scope>][<atom_space>].inc[.L2::cache_hint{7.4,80}].u32              [a], b[, c:u64:with.L2::cache_hint]", (1, 2), 11, Reduction(Inc), "counts up to b and from 0 again"),
     row("red[<red_order>][<atom_scope>][<atom_space>].dec[.L2::cache_hint{7.4,80}].u32              [a], b[, c:u64:with.L2::cache_hint]", (1, 2), 11, Reduction(Dec), "counts down to 0 and from b again"),

@@ -1,12 +1,16 @@
 //! Addresses: what stands between `[` and `]`.
 
 use super::super::operands::{Operands, RegisterRef, Value};
+use super::availability::older;
 use super::movement::same_space;
 use super::name_expr;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::program::{Address, Bank, Base, Location, Src};
 use crate::syntax::tree::{Operand, OperandKind};
+
+/// PTX version and target from which on an address may be generic (PTX ISA, "Generic Addressing").
+const GENERIC_ADDRESSING: ((u8, u8), u32) = ((2, 0), 20);
 
 /// An address operand, and the space of the variable it names, if it names one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,6 +42,9 @@ pub(super) fn read<'a>(operand: &Operand<'a>, named: Option<Space>, cx: &mut dyn
         _ => Err(Diagnostic::error("operand", operand.span, "an address is needed here").with_help("write it in brackets: [a]")),
     }?;
     check_space(place.space, named, operand.span)?;
+    if named.is_none() {
+        older(GENERIC_ADDRESSING.0, GENERIC_ADDRESSING.1, "an address without a state space", operand.span, cx)?;
+    }
     Ok(place)
 }
 
