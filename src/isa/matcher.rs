@@ -71,6 +71,11 @@ impl Matched {
         self.types.last().copied().unwrap_or(ScalarType::B32)
     }
 
+    /// The dimensions of a tensor: the number before `d` in `.1d` to `.5d`, or 1.
+    pub fn dimensions(&self) -> usize {
+        self.choose(&[("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)]).unwrap_or(1)
+    }
+
     /// The elements of a vector operand: the number after `.v`, or 1.
     pub fn vector(&self) -> usize {
         self.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1)

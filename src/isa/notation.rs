@@ -1,7 +1,7 @@
 //! The reader of the notation that rows are written in (described in `form`), and the named sets of words it may use.
 
-use super::ScalarType;
-use super::form::{Form, OperandForm, OperandType, Role, Row, Slot, Word};
+use super::{ScalarType, Space};
+use super::form::{Count, Form, OperandForm, OperandType, Role, Row, Slot, Word};
 
 /// Words that many rows share, as `<name>` in a slot.
 #[rustfmt::skip]
@@ -42,6 +42,8 @@ const SETS: &[(&str, &str)] = &[
     ("surface", ".1d|.2d|.3d|.a1d|.a2d"),
     ("surface_cop", ".ca|.cg|.cs|.cv"),
     ("bounds", ".trap|.clamp|.zero"),
+    ("dims", ".1d|.2d|.3d|.4d|.5d"),
+    ("bitwise", ".and|.or|.xor"),
     ("prefetch", ".L2::64B{7.4,75}|.L2::128B{7.4,75}|.L2::256B{7.4,80}"),
 ];
 
@@ -145,7 +147,7 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
     let head = head.trim_start_matches("[!]");
     let address = head.starts_with('[');
     let pair = head.contains('|').then(|| !head.ends_with(']'));
-    let name = head.trim_start_matches('[').split(['[', ']', '|']).next().unwrap_or(head);
+    let name = head.trim_start_matches('[').split(['[', ']', '|', ',']).next().unwrap_or(head);
     let role = if address {
         Role::Address
     } else if matches!(name, "d" | "p" | "q") {
@@ -162,13 +164,18 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
         wider: false,
         register_only: false,
         constant_only: false,
-        value: None,
+        values: Vec::new(),
+        multiple: None,
         range: None,
         special: false,
         address_of: false,
         registers: None,
+        space: None,
+        narrow: false,
         vector: false,
         sink: name == "p" && pair.is_some(),
+        sink_only: false,
+        or_predicate: false,
         negatable,
         pair,
         optional,
@@ -192,14 +199,25 @@ fn annotate(operand: &mut OperandForm, annotation: &'static str) {
         "special" => operand.special = true,
         "addr" => operand.address_of = true,
         "_" => operand.sink = true,
+        "__" => (operand.sink, operand.sink_only) = (true, true),
+        "or-pred" => operand.or_predicate = true,
+        "narrow" => operand.narrow = true,
+        "in.global" => operand.space = Some(Space::Global),
+        "in.shared" => operand.space = Some(Space::Shared),
+        "in.cluster" => operand.space = Some(Space::SharedCluster),
+        "xd" => operand.registers = Some(Count::Dimensions(0)),
+        "xd-2" => operand.registers = Some(Count::Dimensions(2)),
         "label" => operand.role = Role::Label,
         "any" => operand.role = Role::Any,
         other if other.starts_with('x') => {
-            operand.registers = other[1..].parse().ok().or_else(|| fault("no number of registers in", other));
+            operand.registers = Some(Count::Fixed(other[1..].parse().unwrap_or_else(|_| fault("no number of registers in", other))));
         }
         other if other.starts_with('=') => {
             operand.constant_only = true;
-            operand.value = other[1..].parse().ok();
+            operand.values = other[1..].split('|').map(|value| value.parse().unwrap_or_else(|_| fault("no number in", other))).collect();
+        }
+        other if other.starts_with('*') => {
+            operand.multiple = Some(other[1..].parse().unwrap_or_else(|_| fault("no number in", other)));
         }
         other if other.starts_with(|c: char| c.is_ascii_digit()) && other.contains('-') => {
             let bounds = other.split_once('-').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));

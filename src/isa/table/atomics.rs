@@ -33,5 +33,9 @@ pub(super) const ROWS: &[Row] = &[
     row("red[<red_order>][<atom_scope>][.global].add[.L2::cache_hint](.v2|.v4).f32                  [a], b:vec:reg[, c:u64:with.L2::cache_hint]", (8, 1), 90, ReductionVector, "adds the elements of b in memory"),
     row("red[<red_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4|.v8)(.f16|.bf16)  [a], b:vec:reg[, c:u64:with.L2::cache_hint]", (8, 1), 90, ReductionVector, "combines the elements of b in memory"),
     row("red[<red_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4)(.f16x2|.bf16x2)  [a], b:vec:reg[, c:u64:with.L2::cache_hint]", (8, 1), 90, ReductionVector, "combines the elements of b in memory"),
-    row("red.async.*                ...", (8, 1), 90, Unsupported, "asynchronous reduction in the shared memory of the cluster"),
+    row("red.async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes(.inc|.dec).u32  [a]:in.cluster, b, [m]:in.cluster", (8, 1), 90, Unsupported, "asynchronous reduction in the shared memory of the cluster"),
+    row("red.async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes(.min|.max)(.u32|.s32)  [a]:in.cluster, b, [m]:in.cluster", (8, 1), 90, Unsupported, "asynchronous reduction in the shared memory of the cluster"),
+    row("red.async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes(<bitwise>).b32  [a]:in.cluster, b, [m]:in.cluster", (8, 1), 90, Unsupported, "asynchronous reduction in the shared memory of the cluster"),
+    row("red.async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes.add(.u32|.s32|.u64)  [a]:in.cluster, b, [m]:in.cluster", (8, 1), 90, Unsupported, "asynchronous reduction in the shared memory of the cluster"),
+    row("red.async[.mmio].release(<scope>)[.global].add(.u32|.s32|.u64|.s64)  [a], b", (8, 7), 100, Unsupported, "asynchronous addition that others see in order"),
 ];
