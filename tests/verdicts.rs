@@ -52,7 +52,7 @@ fn refused_files_are_refused_at_their_line() {
 
 #[test]
 fn accepted_files_are_accepted() {
-    for folder in ["hardware", "programs", "corpus"] {
+    for folder in ["hardware", "programs", "corpus", "compilers"] {
         let files = ptx_files(folder);
         assert!(!files.is_empty(), "{folder}");
         for path in files {

@@ -33,6 +33,8 @@
 //! | `:reg` | is a register |
 //! | `:x4` | is four registers in braces; of `[a, c]`, so many coordinates |
 //! | `:xd` | is as many as the word `.1d` to `.5d` says (`:xd-2` two less) |
+//! | `:xn2` | is half as many as the shape `.m64n8k16` has columns (`:xn4` a quarter) |
+//! | `:or-desc` | may be a matrix descriptor instead |
 //! | `:in.SPACE` | is an address in this space (`global`, `shared`, `cluster`), whichever spaces the opcode names |
 //! | `:narrow` | is an address that 32 bits may hold, even where it is generic |
 //! | `:vec` | is a vector if the instruction has `.v2`, `.v4` or `.v8` |
@@ -162,6 +164,8 @@ pub enum Count {
     Fixed(usize),
     /// As many as the tensor has dimensions (`.1d` to `.5d`), less this number.
     Dimensions(usize),
+    /// As many as the matrix has columns (the number after `n` in `.m64n8k16`), divided by this number.
+    Columns(usize),
 }
 
 /// An operand of a form.
@@ -204,6 +208,8 @@ pub struct OperandForm {
     pub sink_only: bool,
     /// A predicate may be read instead.
     pub or_predicate: bool,
+    /// A matrix descriptor in a register of 64 bits may stand for registers in braces.
+    pub or_descriptor: bool,
     /// `!` may stand before it.
     pub negatable: bool,
     /// A second predicate destination after `|`: whether it must be there.

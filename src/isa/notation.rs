@@ -1,7 +1,7 @@
 //! The reader of the notation that rows are written in (described in `form`), and the named sets of words it may use.
 
-use super::{ScalarType, Space};
 use super::form::{Count, Form, OperandForm, OperandType, Role, Row, Slot, Word};
+use super::{ScalarType, Space};
 
 /// Words that many rows share, as `<name>` in a slot.
 #[rustfmt::skip]
@@ -44,6 +44,37 @@ const SETS: &[(&str, &str)] = &[
     ("bounds", ".trap|.clamp|.zero"),
     ("dims", ".1d|.2d|.3d|.4d|.5d"),
     ("bitwise", ".and|.or|.xor"),
+    ("m64k16", ".m64n8k16|.m64n16k16|.m64n24k16|.m64n32k16|.m64n40k16|.m64n48k16|.m64n56k16|.m64n64k16|.m64n72k16|.m64n80k16\
+        |.m64n88k16|.m64n96k16|.m64n104k16|.m64n112k16|.m64n120k16|.m64n128k16|.m64n136k16|.m64n144k16|.m64n152k16\
+        |.m64n160k16|.m64n168k16|.m64n176k16|.m64n184k16|.m64n192k16|.m64n200k16|.m64n208k16|.m64n216k16|.m64n224k16\
+        |.m64n232k16|.m64n240k16|.m64n248k16|.m64n256k16"),
+    ("m64k8", ".m64n8k8|.m64n16k8|.m64n24k8|.m64n32k8|.m64n40k8|.m64n48k8|.m64n56k8|.m64n64k8|.m64n72k8|.m64n80k8|.m64n88k8\
+        |.m64n96k8|.m64n104k8|.m64n112k8|.m64n120k8|.m64n128k8|.m64n136k8|.m64n144k8|.m64n152k8|.m64n160k8|.m64n168k8\
+        |.m64n176k8|.m64n184k8|.m64n192k8|.m64n200k8|.m64n208k8|.m64n216k8|.m64n224k8|.m64n232k8|.m64n240k8|.m64n248k8\
+        |.m64n256k8"),
+    ("m64k32", ".m64n8k32|.m64n16k32|.m64n24k32|.m64n32k32|.m64n40k32|.m64n48k32|.m64n56k32|.m64n64k32|.m64n72k32|.m64n80k32\
+        |.m64n88k32|.m64n96k32|.m64n104k32|.m64n112k32|.m64n120k32|.m64n128k32|.m64n136k32|.m64n144k32|.m64n152k32\
+        |.m64n160k32|.m64n168k32|.m64n176k32|.m64n184k32|.m64n192k32|.m64n200k32|.m64n208k32|.m64n216k32|.m64n224k32\
+        |.m64n232k32|.m64n240k32|.m64n248k32|.m64n256k32"),
+    ("m64k32i", ".m64n8k32|.m64n16k32|.m64n24k32|.m64n32k32|.m64n48k32|.m64n64k32|.m64n80k32|.m64n96k32|.m64n112k32|.m64n128k32\
+        |.m64n144k32|.m64n160k32|.m64n176k32|.m64n192k32|.m64n208k32|.m64n224k32|.m64n240k32|.m64n256k32"),
+    ("m64k256", ".m64n8k256|.m64n16k256|.m64n24k256|.m64n32k256|.m64n48k256|.m64n64k256|.m64n80k256|.m64n96k256|.m64n112k256\
+        |.m64n128k256|.m64n144k256|.m64n160k256|.m64n176k256|.m64n192k256|.m64n208k256|.m64n224k256|.m64n240k256\
+        |.m64n256k256"),
+    ("m64sp32", ".m64n8k32|.m64n16k32|.m64n24k32|.m64n32k32|.m64n40k32|.m64n48k32|.m64n56k32|.m64n64k32|.m64n72k32|.m64n80k32\
+        |.m64n88k32|.m64n96k32|.m64n104k32|.m64n112k32|.m64n120k32|.m64n128k32|.m64n136k32|.m64n144k32|.m64n152k32\
+        |.m64n160k32|.m64n168k32|.m64n176k32|.m64n184k32|.m64n192k32|.m64n200k32|.m64n208k32|.m64n216k32|.m64n224k32\
+        |.m64n232k32|.m64n240k32|.m64n248k32|.m64n256k32"),
+    ("m64sp16", ".m64n8k16|.m64n16k16|.m64n24k16|.m64n32k16|.m64n40k16|.m64n48k16|.m64n56k16|.m64n64k16|.m64n72k16|.m64n80k16\
+        |.m64n88k16|.m64n96k16|.m64n104k16|.m64n112k16|.m64n120k16|.m64n128k16|.m64n136k16|.m64n144k16|.m64n152k16\
+        |.m64n160k16|.m64n168k16|.m64n176k16|.m64n184k16|.m64n192k16|.m64n200k16|.m64n208k16|.m64n216k16|.m64n224k16\
+        |.m64n232k16|.m64n240k16|.m64n248k16|.m64n256k16"),
+    ("m64sp64", ".m64n8k64|.m64n16k64|.m64n24k64|.m64n32k64|.m64n40k64|.m64n48k64|.m64n56k64|.m64n64k64|.m64n72k64|.m64n80k64\
+        |.m64n88k64|.m64n96k64|.m64n104k64|.m64n112k64|.m64n120k64|.m64n128k64|.m64n136k64|.m64n144k64|.m64n152k64\
+        |.m64n160k64|.m64n168k64|.m64n176k64|.m64n184k64|.m64n192k64|.m64n200k64|.m64n208k64|.m64n216k64|.m64n224k64\
+        |.m64n232k64|.m64n240k64|.m64n248k64|.m64n256k64"),
+    ("m64sp64i", ".m64n8k64|.m64n16k64|.m64n24k64|.m64n32k64|.m64n48k64|.m64n64k64|.m64n80k64|.m64n96k64|.m64n112k64|.m64n128k64\
+        |.m64n144k64|.m64n160k64|.m64n176k64|.m64n192k64|.m64n208k64|.m64n224k64|.m64n240k64|.m64n256k64"),
     ("prefetch", ".L2::64B{7.4,75}|.L2::128B{7.4,75}|.L2::256B{7.4,80}"),
 ];
 
@@ -176,6 +207,7 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
         sink: name == "p" && pair.is_some(),
         sink_only: false,
         or_predicate: false,
+        or_descriptor: false,
         negatable,
         pair,
         optional,
@@ -206,6 +238,9 @@ fn annotate(operand: &mut OperandForm, annotation: &'static str) {
         "in.shared" => operand.space = Some(Space::Shared),
         "in.cluster" => operand.space = Some(Space::SharedCluster),
         "xd" => operand.registers = Some(Count::Dimensions(0)),
+        "xn2" => operand.registers = Some(Count::Columns(2)),
+        "xn4" => operand.registers = Some(Count::Columns(4)),
+        "or-desc" => operand.or_descriptor = true,
         "xd-2" => operand.registers = Some(Count::Dimensions(2)),
         "label" => operand.role = Role::Label,
         "any" => operand.role = Role::Any,

@@ -69,7 +69,6 @@ pub(super) fn analyze<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Funct
         }
     }
     let earlier = check_order(module, function, id);
-    let version = module.header.version;
     check_signature(function, &module.header, &mut module.diags);
     let mut builder = BodyBuilder::new(module, id, function.is_kernel);
     let results = parameters(&mut builder, function, &function.results, Direction::Result);

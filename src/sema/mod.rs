@@ -52,10 +52,7 @@ pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>) -> (Option<P
                 Diagnostic::error("order", loc.span, "'.loc' outside of a function").with_help("it describes the instructions behind it"),
             ),
             Item::Pragma { texts, .. } => builder.module_pragma(texts),
-            Item::Version { .. }
-            | Item::Target { .. }
-            | Item::AddressSize { .. }
-            | Item::Section { .. } => {}
+            Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } | Item::Section { .. } => {}
         }
     }
     builder.program.inline_asm = inline_asm::regions(id, sources.file(id).text());

@@ -49,7 +49,7 @@ pub(super) const ROWS: &[Row] = &[
     row("cvt[<round>].bf16.f16                           d:t1, a", (7, 8), 90, Convert, "float to float of the same width"),
     row("cvt(<round>)[.ftz][.sat].f32.f64                d:t1:+, a:+", (1, 0), 13, Convert, "float to narrower float"),
     row("cvt(<round>)[.ftz][.sat].f16.f32                d:t1:+, a:+", (1, 0), 0, Convert, "float to narrower float"),
-    row("cvt(.rn|.rz)[.relu{7.0,80}][.satfinite{8.1,0}].f16.f32 d:t1:+, a:+", (7, 0), 0, Convert, "float to narrower float, at least 0"),
+    row("cvt(.rn|.rz)[.relu{7.0,80}][.satfinite{8.1,70}].f16.f32 d:t1:+, a:+", (7, 0), 0, Convert, "float to narrower float, at least 0"),
     row("cvt(<round>)[.sat].f16.f64                      d:t1:+, a:+", (1, 0), 0, Convert, "float to narrower float"),
     row("cvt(.rn|.rz)[.relu][.satfinite{8.1,80}].bf16.f32 d:t1, a", (7, 0), 80, Convert, "float to narrower float"),
     row("cvt(<round>)[.ftz].bf16.f32                     d:t1, a", (7, 0), 80, Convert, "float to narrower float"),

@@ -22,7 +22,11 @@ pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &d
     }
     match row.gone {
         Some((ptx, sm)) if cx.version() >= ptx && cx.target().0 >= sm => {
-            let help = if sm >= 70 { "write the form with '.sync' and a mask of lanes" } else { "write a rounding modifier or '.approx'" };
+            let help = match sm {
+                70.. => "write the form with '.sync' and a mask of lanes",
+                _ if matched.has("satfinite") => "leave out '.satfinite'",
+                _ => "write a rounding modifier or '.approx'",
+            };
             let since = if ptx == (0, 0) { String::new() } else { format!(" from PTX {}.{} on", ptx.0, ptx.1) };
             Err(Diagnostic::error("version", span, format!("{what} is gone from {}{since}", target_name(cx.target()))).with_help(help))
         }

@@ -67,7 +67,7 @@ impl Decoding<'_, '_> {
         let (access, address) = self.access(0)?;
         let what = match access.space {
             Space::Param => Some("kernel parameters"),
-            Space::ParamFunc if self.names_input(0) => Some("input parameters"),
+            Space::ParamFunc if self.names_input(0) => Some("the parameters of a function"),
             _ => None,
         };
         if let Some(what) = what {
@@ -116,6 +116,9 @@ impl Decoding<'_, '_> {
         let evicts = self.matched.has("L2::evict_first") || self.matched.has("L2::evict_last") || self.matched.has("L2::evict_normal");
         if bits > 128 && !is_long {
             return Err(error("modifier", format!("{bits} bits are too many for one access")));
+        }
+        if self.matched.has("v8") && !is_long {
+            return Err(Diagnostic::error("modifier", span, "'.v8' is for types of 32 bits").with_help("eight of them are 256 bits"));
         }
         if is_long && (self.cx.target().0 < 100 || self.cx.version() < (8, 8)) {
             return Err(error("target", "loads and stores of 256 bits require PTX 8.8 and sm_100 or higher".to_string()));

@@ -9,7 +9,9 @@ use super::place::{self, Place};
 use super::vector::{Elements, dests, elements, same_width, sources, unbraced};
 use super::{name_expr, predicate};
 use crate::base::{Diagnostic, Span};
-use crate::isa::{Count, Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, TypeKind, agrees, is_bits_only};
+use crate::isa::{
+    Count, Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, TypeKind, agrees, is_bits_only,
+};
 use crate::program::{Bank, Dst, ListId, Location, PredSrc, SpecialRef, Src};
 use crate::syntax::tree::{Expr, Instruction, Name, Operand, OperandKind};
 
@@ -111,6 +113,7 @@ fn wrong_count(matched: &Matched, instruction: &Instruction<'_>, needed: usize) 
 /// `d, [a], b` of a form, without annotations.
 fn plain_operands(matched: &Matched) -> String {
     let name = |operand: &OperandForm| match (operand.role, operand.pair) {
+        (Role::Address, _) if operand.registers.is_some() => format!("[{}, {{c}}]", operand.name),
         (Role::Address, _) => format!("[{}]", operand.name),
         (_, Some(true)) => format!("{}|q", operand.name),
         _ => operand.name.to_string(),
@@ -130,8 +133,12 @@ impl<'a> Reader<'_, 'a> {
         if let Some(count) = self.form.registers {
             let count = match count {
                 Count::Fixed(count) => count,
-                Count::Dimensions(less) => self.matched.dimensions() - less.min(self.matched.dimensions()),
+                Count::Dimensions(less) => self.matched.dimensions().saturating_sub(less),
+                Count::Columns(divisor) => self.matched.columns() / divisor,
             };
+            if self.form.or_descriptor && matches!(operand.kind, OperandKind::Expr(_)) {
+                return self.descriptor(operand);
+            }
             return if self.form.role == Role::Address { self.tensor(operand, count) } else { self.registers(operand, count) };
         }
         let operand = unbraced(operand);
@@ -169,6 +176,13 @@ impl<'a> Reader<'_, 'a> {
         let map = Operand { kind: OperandKind::Address(expr.clone()), span: map.span };
         place::read(&map, None, self.form, self.cx)?;
         self.registers(coordinates, count)
+    }
+
+    /// A matrix descriptor (PTX ISA, "Matrix Descriptor Format").
+    fn descriptor(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
+        let OperandKind::Expr(expr) = &operand.kind else { return Err(not_a_register(operand.span)) };
+        let value = self.cx.resolve(expr)?;
+        self.scalar(&value, ScalarType::U64, operand.span)
     }
 
     /// The type the operand has by its form.
@@ -309,10 +323,14 @@ impl<'a> Reader<'_, 'a> {
                 .with_help("move the constant into a register first"));
         }
         if !self.form.values.is_empty() && !self.form.values.contains(&bits) {
-            let values = self.form.values.iter().map(u64::to_string).collect::<Vec<_>>().join(" or ");
-            return Err(Diagnostic::error("operand", span, format!("'{}' takes the number {values} here, not {bits}", self.opcode())));
+            let values = self.form.values.iter().map(|value| signed(*value, ty)).collect::<Vec<_>>().join(" or ");
+            return Err(Diagnostic::error(
+                "operand",
+                span,
+                format!("'{}' takes the number {values} here, not {}", self.opcode(), signed(bits, ty)),
+            ));
         }
-        if let Some(multiple) = self.form.multiple.filter(|multiple| bits % multiple != 0) {
+        if let Some(multiple) = self.form.multiple.filter(|multiple| !bits.is_multiple_of(*multiple)) {
             return Err(Diagnostic::error("operand", span, format!("'{}' takes a multiple of {multiple} here, not {bits}", self.opcode())));
         }
         if let Some((low, high)) = self.form.range.filter(|(low, high)| !(*low..=*high).contains(&bits)) {
