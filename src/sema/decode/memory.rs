@@ -117,9 +117,6 @@ impl Decoding<'_, '_> {
         if bits > 128 && !is_long {
             return Err(error("modifier", format!("{bits} bits are too many for one access")));
         }
-        if self.matched.has("v8") && !is_long {
-            return Err(Diagnostic::error("modifier", span, "'.v8' is for types of 32 bits").with_help("eight of them are 256 bits"));
-        }
         if is_long && (self.cx.target().0 < 100 || self.cx.version() < (8, 8)) {
             return Err(error("target", "loads and stores of 256 bits require PTX 8.8 and sm_100 or higher".to_string()));
         }

@@ -405,7 +405,9 @@ impl<'a> Reader<'_, 'a> {
 
     fn check_type(&self, register: RegisterRef, ty: ScalarType, span: Span) -> Result<(), Diagnostic> {
         // A pair of halves stands for the type of the instruction, but not for a count or a mask beside it.
-        let is_count = matches!(self.form.ty, OperandType::Fixed(_)) && ty.kind() != TypeKind::Untyped && register.ty == ScalarType::F16x2;
+        let is_count = matches!(self.form.ty, OperandType::Fixed(_))
+            && !matches!(ty.kind(), TypeKind::Untyped | TypeKind::Float)
+            && register.ty == ScalarType::F16x2;
         let agrees = agrees(ty, register.ty, self.form.wider) && !is_count;
         if agrees { Ok(()) } else { Err(self.wrong_type(register, ty, span)) }
     }
