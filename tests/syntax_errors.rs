@@ -114,7 +114,7 @@ fn a_missing_semicolon_costs_one_statement() {
     check_body(
         "
         add.u32 a, b, c
-        sub.u32 d, e, f // 1-8 expected ',' or ';' before 'sub.u32'
+        sub.u32 d, e, f; // 1-8 expected ',' or ';' before 'sub.u32'
         // help: end the statement with ';'
         sub.u32 a b, c; // 11-12 expected ',' or ';', found 'b'
         // help: put ',' between the two
