@@ -25,6 +25,7 @@ mod schedule;
 mod snapshot;
 mod special;
 mod stuck;
+pub mod tensor;
 mod trap;
 mod warp;
 mod written;
