@@ -133,6 +133,11 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub step_limit: Option<u64>,
 
+    /// When asynchronous copies end: eager (as they are issued), lazy (as late as somebody waits for them), random[:SEED] (any moment
+    /// between), by-hand (when 'complete N' says so)
+    #[arg(long = "async", value_name = "POLICY", value_parser = Completion::parse, default_value = "lazy")]
+    pub completion: Completion,
+
     /// How diagnostics and results are printed
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Human)]
     pub format: Format,
@@ -150,10 +155,6 @@ pub struct Args {
 /// that says what is missing.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Missing {
-    /// Order of the asynchronous copies
-    #[arg(long, hide = true)]
-    r#async: Option<String>,
-
     /// Which checkers run; faults are always found
     #[arg(long, hide = true, value_delimiter = ',')]
     checks: Vec<String>,
@@ -163,10 +164,7 @@ impl Missing {
     /// The first option that was given in vain, and what it needs.
     pub fn complaint(&self) -> Option<String> {
         let checks = self.checks.iter().find(|check| !matches!(check.as_str(), "none" | "memory"));
-        if let Some(check) = checks {
-            return Some(format!("--checks {check}: this build has no such checker; wrong addresses are always found"));
-        }
-        self.r#async.as_ref().map(|_| "--async needs asynchronous copies, which this build does not have".to_string())
+        checks.map(|check| format!("--checks {check}: this build has no such checker; wrong addresses are always found"))
     }
 }
 
@@ -186,6 +184,32 @@ pub enum Order {
     InOrder,
     /// The next warp is drawn from the seed
     Random,
+}
+
+/// When asynchronous copies end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completion {
+    /// As they are issued.
+    Eager,
+    /// As late as somebody waits for them.
+    Lazy,
+    /// At any moment between, drawn from a seed of its own or from that of the run.
+    Random(Option<u64>),
+    /// When the user says so.
+    ByHand,
+}
+
+impl Completion {
+    fn parse(text: &str) -> Result<Self, String> {
+        match text.split_once(':') {
+            None if text == "eager" => Ok(Self::Eager),
+            None if text == "lazy" => Ok(Self::Lazy),
+            None if text == "random" => Ok(Self::Random(None)),
+            None if text == "by-hand" => Ok(Self::ByHand),
+            Some(("random", seed)) => seed.parse().map(|seed| Self::Random(Some(seed))).map_err(|_| format!("'{seed}' is no seed")),
+            _ => Err("the policies are eager, lazy, random, random:SEED and by-hand".to_string()),
+        }
+    }
 }
 
 /// The colours of the screen.

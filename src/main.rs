@@ -19,7 +19,7 @@ use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{
-    LaunchChoice, OpenError, Opened, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize, verify_case,
+    CopyPolicy, LaunchChoice, OpenError, Opened, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize, verify_case,
 };
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
@@ -310,7 +310,13 @@ fn run_options(args: &Args) -> RunOptions {
         Order::InOrder => Schedule::InOrder,
         Order::Random => Schedule::Random,
     };
-    RunOptions { schedule, seed: args.seed, resident: args.resident, step_limit: args.step_limit }
+    let copies = match args.completion {
+        args::Completion::Eager => CopyPolicy::Eager,
+        args::Completion::Lazy => CopyPolicy::Lazy,
+        args::Completion::Random(seed) => CopyPolicy::Random(seed.unwrap_or(args.seed)),
+        args::Completion::ByHand => CopyPolicy::ByHand,
+    };
+    RunOptions { schedule, seed: args.seed, copies, resident: args.resident, step_limit: args.step_limit }
 }
 
 /// Refuses what the description of the command line cannot.

@@ -109,7 +109,7 @@ pub fn fill(machine: &Machine, place: &Bytes, out: &mut [u8]) -> Option<()> {
             allocation.pages.read(at - allocation.base, out);
         }
         Space::Shared | Space::SharedCluster => {
-            let shared = &machine.block(owner.block)?.shared;
+            let shared = &machine.block(owner.block)?.shared.pages;
             (end <= shared.len()).then(|| shared.read(at, out))?;
         }
         Space::Local | Space::ParamFunc => {

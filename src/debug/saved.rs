@@ -18,7 +18,7 @@ use super::timeline::Input;
 use crate::base::{Diagnostic, SourceFile, Sources, Span};
 use crate::launch::Case;
 use crate::launch::ron_text::{self, RonKind};
-use crate::machine::{Digest, Schedule, Tick};
+use crate::machine::{CopyPolicy, Digest, Schedule, Tick};
 use crate::program::{Bank, Program};
 
 /// The version of the format that is written, and the only one that is read.
@@ -78,6 +78,9 @@ pub struct SavedRun {
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
+    /// When asynchronous copies end.
+    #[serde(default)]
+    pub copies: CopyPolicy,
     /// Blocks resident at once at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resident: Option<u32>,
@@ -295,7 +298,13 @@ impl SavedRun {
             block: launch.block,
             dynamic_shared: launch.dynamic_shared,
         });
-        Self { launches: launches.collect(), schedule: options.schedule, seed: options.seed, resident: options.resident }
+        Self {
+            launches: launches.collect(),
+            schedule: options.schedule,
+            seed: options.seed,
+            copies: options.copies,
+            resident: options.resident,
+        }
     }
 
     /// `collatz<<<(2,1,1), (32,1,1)>>> with seed 0`
@@ -308,7 +317,13 @@ impl SavedRun {
         let launches: Vec<String> = self.launches.iter().map(launch).collect();
         let order = if self.schedule == Schedule::Random { " in random order" } else { "" };
         let resident = self.resident.map_or(String::new(), |blocks| format!(", {blocks} blocks at once"));
-        format!("{}{order} with seed {}{resident}", launches.join(", "), self.seed)
+        let copies = match self.copies {
+            CopyPolicy::Lazy => String::new(),
+            CopyPolicy::Eager => ", copies that end at once".to_string(),
+            CopyPolicy::Random(seed) => format!(", copies that end at random (seed {seed})"),
+            CopyPolicy::ByHand => ", copies that end by hand".to_string(),
+        };
+        format!("{}{order} with seed {}{resident}{copies}", launches.join(", "), self.seed)
     }
 }
 

@@ -289,7 +289,7 @@ impl<'a> Scene<'a> {
 /// The instruction at which a group stands: the barrier it waits at, or what it executes next.
 pub fn stands_at(group: &LaneGroup) -> Pc {
     match group.state {
-        GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } => pc,
-        GroupState::Ready | GroupState::AtSync { .. } => group.pc,
+        GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
+        GroupState::Ready | GroupState::AtSync { .. } | GroupState::AtMbarrier { .. } | GroupState::AtCopies => group.pc,
     }
 }

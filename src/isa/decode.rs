@@ -4,7 +4,7 @@
 
 use super::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, DotFn, FloatBinary, FloatTernary, FloatUnary, IntBinary, IntTernary,
-    IntUnary, ReduxFn, Shift, ShuffleMode, TestProperty, VideoFn, VoteMode,
+    IntUnary, MbarrierFn, ReduxFn, Shift, ShuffleMode, TestProperty, VideoFn, VoteMode,
 };
 
 /// The operation family a row decodes to, with the function that the row fixes. Types and modifiers come from the words.
@@ -91,6 +91,14 @@ pub enum Decode {
     SurfaceReduce,
     SurfaceFormattedReduce,
     SurfaceQuery,
+    /// `cp.async`; `cp.async.bulk` and `cp.reduce.async.bulk` of bytes; `st.async` and `red.async`.
+    LaneCopy,
+    BulkCopy,
+    AsyncStore,
+    /// `commit_group`, `wait_group` and `wait_all`, and `cp.async.mbarrier.arrive`.
+    CommitCopies,
+    WaitCopies,
+    CopyArrive,
     Alloca,
     StackSave,
     StackRestore,
@@ -104,6 +112,12 @@ pub enum Decode {
     Breakpoint,
 
     Barrier(BarrierFn),
+    ClusterArrive,
+    ClusterWait,
+    Mbarrier(MbarrierFn),
+    /// `test_wait` and `try_wait`.
+    MbarrierWait,
+    PendingCount,
     WarpSync,
     ActiveMask,
     Shuffle(ShuffleMode),

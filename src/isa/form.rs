@@ -28,6 +28,7 @@
 //! | `:+` | may be a wider register |
 //! | `:imm` | is a constant |
 //! | `:=128` | is this constant |
+//! | `:at.global` | is an address in this space |
 //! | `:0-255` | is in this range if it is a constant |
 //! | `:reg` | is a register |
 //! | `:x4` | is four registers in braces |
@@ -187,6 +188,8 @@ pub struct OperandForm {
     pub optional: bool,
     /// It stands there only with this word.
     pub with: Option<&'static str>,
+    /// The space its address is in, where that is not what the opcode says.
+    pub at: Option<&'static str>,
 }
 
 impl Form {

@@ -95,6 +95,11 @@ pub enum TestProperty { Finite, Infinite, Number, NotANumber, Normal, Subnormal 
 #[rustfmt::skip]
 pub enum AtomicFn { And, Or, Xor, Cas, Exch, Add, Inc, Dec, Min, Max }
 
+/// What `mbarrier` does to a barrier object, waiting aside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[rustfmt::skip]
+pub enum MbarrierFn { Init, Inval, Arrive, ArriveExpectTx, ArriveNoComplete, Drop, DropExpectTx, DropNoComplete, ExpectTx, CompleteTx }
+
 /// Lane choice of `shfl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]

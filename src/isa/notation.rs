@@ -137,6 +137,7 @@ fn operand_end(rest: &str) -> usize {
 /// `d:+`, `[!]c:pred`, `p[|q]`, `[a]`
 fn operand(text: &'static str, optional: bool) -> OperandForm {
     let (text, with) = text.split_once(":with.").map_or((text, None), |(text, word)| (text, Some(word)));
+    let (text, at) = text.split_once(":at.").map_or((text, None), |(text, space)| (text, Some(space)));
     let (head, annotations) = text.split_once(':').unwrap_or((text, ""));
     let negatable = head.starts_with("[!]");
     let head = head.trim_start_matches("[!]");
@@ -170,6 +171,7 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
         pair,
         optional,
         with,
+        at,
     };
     for annotation in annotations.split(':').filter(|annotation| !annotation.is_empty()) {
         annotate(&mut operand, annotation);

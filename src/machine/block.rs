@@ -4,12 +4,14 @@ use smallvec::smallvec;
 use triomphe::Arc;
 
 use super::barrier::{BARRIERS, Ballot, Barrier};
+use super::cluster::ClusterBarrier;
 use super::digest::Digest;
 use super::lanes::{LANES, LaneMask, lanes_of, lowest};
-use super::memory::{LocalMemory, Pages};
+use super::memory::LocalMemory;
 use super::registers::{FrameBase, Registers};
+use super::shared::Shared;
 use super::special;
-use super::warp::{GroupState, LaneGroup, Warp};
+use super::warp::{GroupState, LaneGroup, Polled, Warp};
 use super::written::Written;
 use super::{Account, LaunchConfig, Linked};
 use crate::isa::BarrierFn;
@@ -26,15 +28,17 @@ pub struct Block {
     /// Its warps.
     pub warps: Vec<Arc<Warp>>,
     /// Its shared memory, the system's part included.
-    pub shared: Pages,
+    pub shared: Shared,
     /// Its barriers.
     pub barriers: [Barrier; BARRIERS],
+    /// Its part of the barrier of its cluster.
+    pub cluster: ClusterBarrier,
 }
 
 impl Block {
     /// The block `number` of the grid, about to execute its first instruction.
     pub fn new(program: &Program, linked: &Linked, config: &LaunchConfig, number: u64) -> Self {
-        let index = index_of(number, config.grid);
+        let index = linked.block_index(number);
         let threads = config.block.iter().product::<u32>();
         let warps = threads.div_ceil(LANES as u32);
         let make = |warp| Arc::new(new_warp(program, linked, config, index, number, warp, threads));
@@ -42,8 +46,9 @@ impl Block {
             index,
             number,
             warps: (0..warps).map(make).collect(),
-            shared: Pages::new(linked.shared_bytes, 0),
+            shared: Shared::new(linked.shared_bytes),
             barriers: std::array::from_fn(|_| Barrier::default()),
+            cluster: ClusterBarrier::default(),
         }
     }
 
@@ -67,6 +72,21 @@ impl Block {
             let live = self.warps[warp].live;
             self.barriers[id].lanes_exited(warp, live_before, live);
             self.release(program, id);
+        }
+    }
+
+    /// Sets the groups going that wait for the barrier object at `address`: they look at it again.
+    pub fn wake_at_mbarrier(&mut self, address: u32) {
+        self.wake(|state| state == GroupState::AtMbarrier { address });
+    }
+
+    /// Sets the groups going whose state is one of `waits`.
+    pub fn wake(&mut self, waits: impl Fn(GroupState) -> bool) {
+        for warp in &mut self.warps {
+            if warp.groups.iter().any(|group| waits(group.state)) {
+                let groups = &mut Arc::make_mut(warp).groups;
+                groups.iter_mut().filter(|group| waits(group.state)).for_each(|group| group.state = GroupState::Ready);
+            }
         }
     }
 
@@ -94,6 +114,7 @@ impl Block {
             digest.word(u64::from(barrier.wanted.unwrap_or(0)) << 32 | u64::from(barrier.voters));
             digest.word(barrier.phase);
         }
+        self.cluster.digest(digest);
     }
 }
 
@@ -131,11 +152,6 @@ fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: D
     *bits = if truth { *bits | group.mask } else { *bits & !group.mask };
 }
 
-fn index_of(number: u64, grid: [u32; 3]) -> [u32; 3] {
-    let (x, y) = (u64::from(grid[0]), u64::from(grid[1]));
-    [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
-}
-
 fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u32; 3], number: u64, warp: u32, threads: u32) -> Warp {
     let kernel = &program.functions[config.kernel.index()];
     let live = lowest(threads - warp * LANES as u32);
@@ -151,6 +167,7 @@ fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u
         stack: None,
         state: GroupState::Ready,
         yielded: false,
+        polled: Polled::default(),
     };
     Warp {
         registers,
@@ -158,6 +175,7 @@ fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u
         specials: Arc::new(special::fixed_values(linked, index, number, warp)),
         groups: smallvec![entry],
         live,
+        copy_groups: [[0; LANES]; 2],
         streak: 0,
         may_spin: false,
     }

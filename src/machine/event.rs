@@ -1,7 +1,10 @@
 //! What observers see of a run. The machine reports; all that an observer can do is ask for a pause.
 
+use super::Tick;
+use super::async_copy::AsyncCopy;
 use super::block::Block;
 use super::lanes::{LaneMask, PerLane};
+use super::mbarrier::Contribution;
 use super::registers::FrameBase;
 use super::trap::Place;
 use super::warp::Warp;
@@ -29,10 +32,69 @@ pub struct AccessEvent<'a> {
     pub kind: AccessKind,
     /// The space the lanes' addresses are in, never `Generic`.
     pub space: Space,
+    /// Of shared memory, the rank of the block in its cluster.
+    pub rank: u32,
     /// Address of each lane in that space; only those of `lanes` mean something.
     pub addresses: &'a PerLane<u64>,
     /// Bytes a lane.
     pub bytes: u32,
+}
+
+/// What has become of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyStage {
+    /// It is in flight.
+    Issued,
+    /// Its source has been read.
+    Read,
+    /// It has ended: its destination is written, and who waits for it may know.
+    Ended,
+}
+
+/// Something happens to an asynchronous copy.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyEvent<'a> {
+    /// The copy.
+    pub copy: &'a AsyncCopy,
+    /// The lanes of it to which it happens.
+    pub lanes: LaneMask,
+    /// What happens.
+    pub stage: CopyStage,
+    /// When.
+    pub tick: Tick,
+}
+
+/// What an instruction does to a barrier object in shared memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MbarrierChange {
+    /// It makes the object for so many arrivals a phase.
+    Made(u32),
+    /// It ends its use.
+    Invalidated,
+    /// It contributes to the present phase.
+    Contributed(Contribution),
+    /// It asks whether the phase of a parity has ended, and is told so or not.
+    Asked {
+        /// The parity.
+        parity: u32,
+        /// The answer.
+        ended: bool,
+    },
+}
+
+/// An instruction does something to a barrier object.
+#[derive(Clone, Copy, Debug)]
+pub struct MbarrierEvent {
+    /// Where and when.
+    pub place: Place,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// The slot of the block whose shared memory the object is in.
+    pub slot: u32,
+    /// Where in it.
+    pub address: u32,
+    /// What it does.
+    pub change: MbarrierChange,
 }
 
 /// One instruction of one group of lanes.
@@ -63,6 +125,14 @@ pub trait Observer {
 
     /// Memory is about to be accessed.
     fn access(&mut self, event: &AccessEvent<'_>);
+
+    /// Something has happened to an asynchronous copy; not reported while looking away. Wanted along with the accesses.
+    fn copy(&mut self, _event: &CopyEvent<'_>) -> bool {
+        false
+    }
+
+    /// An instruction does something to a barrier object, just before. Wanted along with the accesses.
+    fn mbarrier(&mut self, _event: &MbarrierEvent) {}
 
     /// An instruction is about to be issued; after a pause it is reported again.
     fn before(&mut self, _issue: &Issue, _warp: &Warp) -> bool {

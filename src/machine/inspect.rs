@@ -47,9 +47,8 @@ impl Machine {
 
     /// The number of the block in order of launch; none if the grid has no such block.
     pub fn block_number(&self, index: [u32; 3]) -> Option<u64> {
-        let [x, y, z] = index.map(u64::from);
-        let [columns, rows, layers] = self.config().grid.map(u64::from);
-        (x < columns && y < rows && z < layers).then(|| x + columns * (y + rows * z))
+        let inside = index.iter().zip(self.config().grid).all(|(at, extent)| *at < extent);
+        inside.then(|| self.linked.block_number(index))
     }
 
     /// Blocks of the grid.
@@ -118,9 +117,9 @@ impl Machine {
     /// Writes to the shared memory of a resident block; false unless all the bytes are inside it.
     pub fn write_shared(&mut self, block: [u32; 3], address: u64, bytes: &[u8]) -> bool {
         let Some(block) = self.block_mut(block) else { return false };
-        let fits = address.checked_add(bytes.len() as u64).is_some_and(|end| end <= block.shared.len());
+        let fits = address.checked_add(bytes.len() as u64).is_some_and(|end| end <= block.shared.pages.len());
         if fits {
-            block.shared.write(address, bytes);
+            block.shared.pages.write(address, bytes);
         }
         fits
     }

@@ -45,3 +45,9 @@ pub fn blend<T: Copy>(old: &mut PerLane<T>, new: &PerLane<T>, mask: LaneMask) {
 pub fn lowest(count: u32) -> LaneMask {
     if count >= LANES as u32 { ALL_LANES } else { (1 << count) - 1 }
 }
+
+/// The lanes of `mask` for which `test` holds.
+#[inline]
+pub fn lanes_where(mask: LaneMask, test: impl Fn(usize) -> bool) -> LaneMask {
+    lanes_of(mask).filter(|lane| test(*lane)).fold(0, |found, lane| found | 1 << lane)
+}

@@ -1,5 +1,6 @@
 //! How a grid is launched, and what is worked out once for the whole launch.
 
+use super::async_copy::CopyPolicy;
 use super::coverage::Writes;
 use super::lanes::{LANES, PerLane};
 use super::special::Fixed;
@@ -58,6 +59,8 @@ pub struct LaunchConfig {
     pub account: Account,
     /// Textures, samplers and surfaces, in order of handle.
     pub images: Vec<Image>,
+    /// When asynchronous copies end.
+    pub copies: CopyPolicy,
 }
 
 /// Why a launch is refused.
@@ -100,6 +103,9 @@ const RESIDENT_BYTES: u64 = 32 << 20;
 /// Blocks on the machine by default at most: an H200 holds 32 on each of 132 multiprocessors.
 const RESIDENT_BLOCKS: u64 = 132 * 32;
 
+/// Blocks of a cluster at most (sm_90, non-portable size).
+const CLUSTER_BLOCKS: u64 = 16;
+
 /// Threads of a block at most.
 const BLOCK_THREADS: u64 = 1024;
 
@@ -107,10 +113,8 @@ const BLOCK_THREADS: u64 = 1024;
 pub struct Linked {
     /// How it was launched.
     pub config: LaunchConfig,
-    /// `Program::consts32`, spread over the lanes.
-    pub consts32: Vec<PerLane<u32>>,
-    /// `Program::consts64`, spread over the lanes.
-    pub consts64: Vec<PerLane<u64>>,
+    /// The program's constants, as the block of each rank of a cluster sees them.
+    pub constants: Vec<Constants>,
     /// What `Program::specials` mean in this launch.
     pub specials: Vec<Fixed>,
     /// How far along each pc is, for the choice among lane groups.
@@ -131,7 +135,7 @@ impl Linked {
     pub(super) fn new(device: &Device, config: LaunchConfig) -> Result<Self, LaunchError> {
         let program = &*device.program;
         check_kernel(program, &config)?;
-        check_dimensions(&config)?;
+        check_dimensions(&config, program.address_bits)?;
         let kernel = &program.functions[config.kernel.index()];
         let shared_bytes = map::SHARED_RESERVED + u64::from(kernel.shared_bytes) + u64::from(config.dynamic_shared);
         if shared_bytes > map::SHARED_LIMIT {
@@ -140,8 +144,7 @@ impl Linked {
         let blocks = config.grid.iter().map(|extent| u64::from(*extent)).product();
         let resident = resident_blocks(program, &config, shared_bytes, blocks);
         Ok(Self {
-            consts32: program.consts32.iter().map(|value| [*value; LANES]).collect(),
-            consts64: program.consts64.iter().map(|value| [*value; LANES]).collect(),
+            constants: (0..config.blocks_of_cluster()).map(|rank| Constants::new(program, rank)).collect(),
             specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_bytes)).collect(),
             rank: cfg::frontier_order_of(program, config.kernel),
             shared_bytes,
@@ -152,6 +155,66 @@ impl Linked {
             config,
         })
     }
+}
+
+/// The constants of a program, spread over the lanes.
+pub struct Constants {
+    /// `Program::consts32`.
+    pub narrow: Vec<PerLane<u32>>,
+    /// `Program::consts64`.
+    pub wide: Vec<PerLane<u64>>,
+}
+
+impl Constants {
+    /// As the block of rank `rank` of its cluster sees them, in whose shared addresses the rank stands.
+    fn new(program: &Program, rank: u32) -> Self {
+        let mut narrow: Vec<_> = program.consts32.iter().map(|value| [*value; LANES]).collect();
+        let mut wide: Vec<_> = program.consts64.iter().map(|value| [*value; LANES]).collect();
+        let base = map::shared_base(rank);
+        let addresses = &program.shared_addresses;
+        addresses.narrow.iter().for_each(|index| narrow[*index as usize] = narrow[*index as usize].map(|value| value + base as u32));
+        addresses.wide.iter().for_each(|index| wide[*index as usize] = wide[*index as usize].map(|value| value + base));
+        Self { narrow, wide }
+    }
+}
+
+impl LaunchConfig {
+    /// Blocks of a cluster.
+    pub fn blocks_of_cluster(&self) -> u32 {
+        self.cluster.iter().product()
+    }
+}
+
+impl Linked {
+    /// The index in the grid of the block that is launched as number `number`: cluster after cluster, and in a cluster by rank.
+    pub fn block_index(&self, number: u64) -> [u32; 3] {
+        let (grid, cluster) = (self.config.grid, self.config.cluster);
+        let size = u64::from(self.config.blocks_of_cluster());
+        let clusters = std::array::from_fn(|axis| grid[axis] / cluster[axis]);
+        let (outer, inner) = (index_of(number / size, clusters), index_of(number % size, cluster));
+        std::array::from_fn(|axis| outer[axis] * cluster[axis] + inner[axis])
+    }
+
+    /// The number in order of launch of the block with this index in the grid.
+    pub fn block_number(&self, index: [u32; 3]) -> u64 {
+        let (grid, cluster) = (self.config.grid, self.config.cluster);
+        let clusters = std::array::from_fn(|axis| grid[axis] / cluster[axis]);
+        let (outer, inner) =
+            (std::array::from_fn(|axis| index[axis] / cluster[axis]), std::array::from_fn(|axis| index[axis] % cluster[axis]));
+        number_of(outer, clusters) * u64::from(self.config.blocks_of_cluster()) + number_of(inner, cluster)
+    }
+}
+
+/// The index of number `number` of a grid of this many, x first.
+fn index_of(number: u64, grid: [u32; 3]) -> [u32; 3] {
+    let (x, y) = (u64::from(grid[0]), u64::from(grid[1]));
+    [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
+}
+
+/// The reverse of [`index_of`].
+fn number_of(index: [u32; 3], grid: [u32; 3]) -> u64 {
+    let [x, y, z] = index.map(u64::from);
+    x + u64::from(grid[0]) * (y + u64::from(grid[1]) * z)
 }
 
 fn check_kernel(program: &Program, config: &LaunchConfig) -> Result<(), LaunchError> {
@@ -165,7 +228,7 @@ fn check_kernel(program: &Program, config: &LaunchConfig) -> Result<(), LaunchEr
     Ok(())
 }
 
-fn check_dimensions(config: &LaunchConfig) -> Result<(), LaunchError> {
+fn check_dimensions(config: &LaunchConfig, address_bits: u32) -> Result<(), LaunchError> {
     let refuse = |what, value, limit: &str| Err(LaunchError::Dimension { what, value, limit: limit.to_string() });
     let threads: u64 = config.block.iter().map(|extent| u64::from(*extent)).product();
     let [x, y, z] = config.block;
@@ -179,6 +242,10 @@ fn check_dimensions(config: &LaunchConfig) -> Result<(), LaunchError> {
     if config.cluster.contains(&0) || (0..3).any(|axis| !config.grid[axis].is_multiple_of(config.cluster[axis].max(1))) {
         return refuse("cluster", config.cluster, "each extent is at least 1 and divides the grid's");
     }
+    let limit = if address_bits == 32 { 8 } else { CLUSTER_BLOCKS };
+    if config.cluster.iter().map(|extent| u64::from(*extent)).product::<u64>() > limit {
+        return refuse("cluster", config.cluster, &format!("at most {limit} blocks in all"));
+    }
     Ok(())
 }
 
@@ -186,12 +253,14 @@ fn resident_blocks(program: &Program, config: &LaunchConfig, shared_bytes: u64, 
     if config.cooperative {
         return blocks;
     }
+    // The blocks of a cluster are on the machine together.
+    let whole = |resident: u64| resident.next_multiple_of(u64::from(config.blocks_of_cluster())).min(blocks);
     if let Some(resident) = config.resident {
-        return u64::from(resident).clamp(1, blocks);
+        return whole(u64::from(resident).clamp(1, blocks));
     }
     let slots = program.functions[config.kernel.index()].slots;
     let warp_bytes = u64::from(slots.b32) * 128 + u64::from(slots.b64) * 256 + 1024;
     let warps = config.block.iter().product::<u32>().div_ceil(LANES as u32);
     let block_bytes = u64::from(warps) * warp_bytes + shared_bytes;
-    (RESIDENT_BYTES / block_bytes).clamp(1, RESIDENT_BLOCKS).min(blocks)
+    whole((RESIDENT_BYTES / block_bytes).clamp(1, RESIDENT_BLOCKS).min(blocks))
 }

@@ -7,8 +7,10 @@
 //!
 //! The interpreter knows nothing of breakpoints, source text, or that time can go backwards.
 
+mod async_copy;
 mod barrier;
 mod block;
+mod cluster;
 mod coverage;
 mod device;
 mod digest;
@@ -18,10 +20,15 @@ mod image;
 mod inspect;
 mod lanes;
 mod launch;
+mod mbarrier;
 mod memory;
+mod patience;
+mod random;
+mod read_modify_write;
 mod registers;
 mod runtime;
 mod schedule;
+mod shared;
 mod snapshot;
 mod special;
 mod stuck;
@@ -32,26 +39,31 @@ mod written;
 
 use std::sync::Arc;
 
+pub use async_copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, InFlight, LaneCopies, POISON, Work};
 pub use barrier::{BARRIERS, Ballot, Barrier};
 pub use block::Block;
+pub use cluster::ClusterBarrier;
 pub use coverage::{Coverage, Tally};
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
-pub use event::{AccessEvent, AccessKind, Issue, Observer, Unobserved};
+pub use event::{AccessEvent, AccessKind, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Unobserved};
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
 pub use launch::{Account, LaunchConfig, LaunchError, Linked, Schedule};
+pub use mbarrier::{Arrival, Contribution, Mbarrier, Phase};
 pub use memory::{Allocation, OutOfMemory, Region};
 pub use registers::{FrameBase, Registers};
 pub use runtime::Printed;
 pub use schedule::Cursor;
+pub use shared::Shared;
 pub use special::thread_index;
 pub use stuck::lane_list;
 pub use trap::{Place, Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
-pub use warp::{CallFrame, CallStack, GroupState, LaneGroup, Warp, frames};
+pub use warp::{CallFrame, CallStack, GroupState, LaneGroup, Polled, Warp, frames};
 pub use written::Written;
 
 use crate::program::Program;
+use patience::Patience;
 
 /// Time: warp-instructions issued since the first launch.
 pub type Tick = u64;
@@ -67,8 +79,14 @@ pub struct Machine {
     pub(crate) started: u64,
     /// Where the scheduler stands.
     pub(crate) cursor: Cursor,
+    /// Asynchronous copies in flight.
+    pub(crate) copies: InFlight,
     tick: Tick,
     thread_instructions: u64,
+    /// What threads did that others could notice, counted.
+    effects: u64,
+    /// Who waited for phases, and how it stood, when nobody could run last.
+    patience: Patience,
     coverage: Option<triomphe::Arc<Coverage>>,
 }
 
@@ -81,10 +99,23 @@ impl Machine {
         if config.cooperative {
             device.place_workspace();
         }
+        let patience = Patience::new(config.copies);
         let linked = Arc::new(Linked::new(&device, config)?);
         let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
         let coverage = (linked.config.account != Account::Nothing).then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
-        Ok(Self { linked, device, blocks: Vec::new(), started: 0, cursor, tick, thread_instructions: 0, coverage })
+        Ok(Self {
+            linked,
+            device,
+            blocks: Vec::new(),
+            started: 0,
+            cursor,
+            copies: InFlight::default(),
+            tick,
+            thread_instructions: 0,
+            effects: 0,
+            patience,
+            coverage,
+        })
     }
 
     /// The program that runs.
@@ -135,6 +166,8 @@ impl Machine {
         digest.word(self.started);
         self.cursor.digest(&mut digest);
         self.device.digest(&mut digest);
+        self.copies.digest(&mut digest);
+        self.patience.digest(&mut digest);
         self.coverage.iter().for_each(|coverage| coverage.digest(&mut digest));
         for block in &self.blocks {
             digest.word(u64::from(block.is_some()));

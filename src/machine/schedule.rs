@@ -7,16 +7,19 @@
 
 use triomphe::Arc;
 
+use super::async_copy::Ended;
 use super::block::Block;
 use super::digest::Digest;
 use super::event::Observer;
 use super::exec::{Pause, WarpRun};
 use super::lanes::LaneMask;
 use super::launch::Schedule;
+use super::random::Random;
 use super::stuck;
 use super::trap::{Place, Step, Trap};
 use super::warp::Warp;
 use super::{Machine, Tick};
+use crate::program::map;
 
 /// Ticks a warp runs at most before another has its turn.
 const WARP_TURN: u32 = 1 << 10;
@@ -33,26 +36,18 @@ pub struct Cursor {
     pub warp: usize,
     warp_left: u32,
     block_left: u32,
-    random: u64,
+    random: Random,
 }
 
 impl Cursor {
     pub(super) fn new(seed: u64) -> Self {
-        Self { slot: 0, warp: 0, warp_left: 0, block_left: 0, random: seed }
+        Self { slot: 0, warp: 0, warp_left: 0, block_left: 0, random: Random::new(seed) }
     }
 
     pub(super) fn digest(&self, digest: &mut Digest) {
         digest.word((self.slot as u64) << 32 | self.warp as u64);
         digest.word(u64::from(self.warp_left) << 32 | u64::from(self.block_left));
-        digest.word(self.random);
-    }
-
-    /// The next number of the generator SplitMix64, below `bound`.
-    fn draw(&mut self, bound: u64) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % bound.max(1)
+        digest.word(self.random.state());
     }
 }
 
@@ -63,10 +58,11 @@ impl Machine {
         let end = self.tick.saturating_add(budget);
         let mut paused = false;
         loop {
-            if (self.cursor.warp_left == 0 || !self.current_can_run()) && !self.select() {
-                let all_started = self.started == self.linked.blocks;
-                let done = all_started && self.blocks.iter().all(Option::is_none);
-                return if done { Step::Done } else { Step::Stuck(Box::new(stuck::explain(self))) };
+            if self.cursor.warp_left == 0 || !self.current_can_run() {
+                match self.next_turn(observer) {
+                    Ok(asked) => paused |= asked,
+                    Err(step) => return step,
+                }
             }
             if paused {
                 return Step::Paused;
@@ -81,10 +77,26 @@ impl Machine {
         }
     }
 
+    /// Gives a warp its turn. True if the observer asks for a pause; an error is why nobody can have one.
+    fn next_turn(&mut self, observer: &mut impl Observer) -> Result<bool, Step> {
+        let mut paused = self.between_turns(observer).map_err(Step::Trapped)?;
+        while !self.select() {
+            let relented = self.relent(observer).map_err(Step::Trapped)?;
+            paused |= relented.paused;
+            if !relented.goes_on {
+                let done = self.started == self.linked.blocks && self.blocks.iter().all(Option::is_none);
+                return Err(if done { Step::Done } else { Step::Stuck(Box::new(stuck::explain(self))) });
+            }
+        }
+        Ok(paused)
+    }
+
     /// Runs the current warp until it pauses, its turn is over or `end` is reached. True if the observer asks for a pause.
     fn run_turn<O: Observer>(&mut self, end: Tick, observer: &mut O) -> Result<bool, Box<Trap>> {
         let Cursor { slot, warp, .. } = self.cursor;
-        let Some(block) = &mut self.blocks[slot] else { return Ok(false) };
+        let cluster = self.cluster_slots(slot);
+        let (before, rest) = self.blocks[cluster.clone()].split_at_mut(slot - cluster.start);
+        let Some((Some(block), after)) = rest.split_first_mut() else { return Ok(false) };
         let block = Arc::make_mut(block);
         let allowance = u64::from(self.cursor.warp_left).min(end - self.tick) as u32;
         let mut run = WarpRun {
@@ -94,6 +106,17 @@ impl Machine {
             constants: &self.device.constants,
             runtime: &mut self.device.runtime,
             shared: &mut block.shared,
+            number: block.number,
+            slot: slot as u32,
+            rank: (slot - cluster.start) as u32,
+            shared_base: map::shared_base((slot - cluster.start) as u32),
+            constants_of_rank: &self.linked.constants[slot - cluster.start],
+            before,
+            after,
+            cluster: &block.cluster,
+            copies: &mut self.copies,
+            ended: Ended::new(),
+            effects: 0,
             warp: Arc::make_mut(&mut block.warps[warp]),
             observer,
             coverage: self.coverage.as_mut().map(Arc::make_mut),
@@ -104,14 +127,21 @@ impl Machine {
             paused: false,
         };
         let pause = run.run();
+        let (effects, ended) = (run.effects, std::mem::take(&mut run.ended));
         let (mut paused, last) = (run.paused, Place { tick: run.place.tick.saturating_sub(1), ..run.place });
         let used = allowance - run.left;
         self.thread_instructions += run.threads;
         self.tick += u64::from(used);
         self.cursor.warp_left -= used;
         self.cursor.block_left = self.cursor.block_left.saturating_sub(used);
+        self.effects = self.effects.wrapping_add(effects);
+        let Some(block) = self.blocks[slot].as_mut().map(Arc::make_mut) else { return Ok(paused) };
         match pause {
-            Pause::TurnOver | Pause::Waits => {}
+            Pause::TurnOver | Pause::Waits | Pause::PhaseEnded => {}
+            Pause::ArrivedAtCluster { mask } => {
+                block.arrive_at_cluster(warp, mask);
+                self.release_cluster(slot);
+            }
             Pause::Arrived { id, mask, wanted, votes } => {
                 block.arrive(&self.device.program, warp, id, mask, wanted, votes);
                 paused |= O::INSTRUCTIONS && observer.arrived(last, block);
@@ -119,13 +149,16 @@ impl Machine {
             Pause::LanesExited { before } => {
                 block.lanes_exited(&self.device.program, warp, before);
                 paused |= O::INSTRUCTIONS && observer.arrived(last, block);
-                if block.is_done() {
-                    self.blocks[slot] = self.next_block();
-                    self.cursor.warp_left = 0;
+                let done = block.is_done();
+                self.release_cluster(slot);
+                if done {
+                    paused |= self.end_copies_around(slot, observer)?;
+                    self.retire(slot);
                 }
             }
             Pause::Trapped(trap) => return Err(trap),
         }
+        self.wake_at_mbarriers(&ended);
         Ok(paused)
     }
 
@@ -161,17 +194,18 @@ impl Machine {
     /// that stand together meet. Doing it or not makes no difference to the run, but only machines that have settled compare as equal
     /// at a tick. True if the observer asks for a pause.
     pub fn settle<O: Observer>(&mut self, observer: &mut O) -> bool {
-        if self.run(0, &mut super::Unobserved) != Step::Budget {
-            return false;
-        }
+        let mut paused = match self.run(0, observer) {
+            Step::Budget => false,
+            Step::Paused => true,
+            _ => return false,
+        };
         let Cursor { slot, warp: number, .. } = self.cursor;
-        let Some(block) = self.blocks.get_mut(slot).and_then(Option::as_mut) else { return false };
+        let Some(block) = self.blocks.get_mut(slot).and_then(Option::as_mut) else { return paused };
         if block.warps.get(number).is_none_or(|warp| warp.groups.len() < 2) {
-            return false;
+            return paused;
         }
         let block = Arc::make_mut(block);
         let place = Place { pc: crate::program::Pc(0), tick: self.tick, block: block.index, warp: number as u32 };
-        let mut paused = false;
         Arc::make_mut(&mut block.warps[number]).next_group_met(&self.linked.rank, |group| {
             paused |= O::INSTRUCTIONS && observer.merged(Place { pc: group.pc, ..place }, group.mask);
         });
@@ -217,12 +251,12 @@ impl Machine {
     fn select_random(&mut self) -> bool {
         while self.open_slot().is_some() {}
         let slots = self.blocks.len();
-        let first = self.cursor.draw(slots as u64) as usize;
+        let first = self.cursor.random.draw(slots as u64) as usize;
         for slot in (first..slots).chain(0..first) {
             let warps = self.blocks[slot].as_ref().map_or(0, |block| block.warps.len());
-            let from = self.cursor.draw(warps as u64) as usize;
+            let from = self.cursor.random.draw(warps as u64) as usize;
             if let Some(warp) = self.ready_warp(slot, from) {
-                let turn = 1 + self.cursor.draw(64) as u32;
+                let turn = 1 + self.cursor.random.draw(64) as u32;
                 self.begin_turn(slot, warp, turn);
                 return true;
             }
@@ -247,9 +281,24 @@ impl Machine {
         if self.blocks.len() as u64 >= self.linked.resident {
             return None;
         }
-        let block = self.next_block()?;
-        self.blocks.push(Some(block));
-        Some((self.blocks.len() - 1, 0))
+        let first = self.blocks.len();
+        for _ in 0..self.linked.config.blocks_of_cluster() {
+            let block = self.next_block();
+            self.blocks.push(block);
+        }
+        self.blocks[first].is_some().then_some((first, 0))
+    }
+
+    /// The block in `slot` has finished: its slot is free, or is once the rest of its cluster has finished too.
+    fn retire(&mut self, slot: usize) {
+        self.blocks[slot] = None;
+        self.cursor.warp_left = 0;
+        let slots = self.cluster_slots(slot);
+        if self.blocks[slots.clone()].iter().all(Option::is_none) {
+            for slot in slots {
+                self.blocks[slot] = self.next_block();
+            }
+        }
     }
 
     /// The next block of the grid, if any is left.

@@ -31,7 +31,9 @@ impl Machine {
             Space::Const | Space::Param => true,
             Space::Local | Space::ParamFunc => self.warp_stood_still(later, block, warp),
             Space::Shared | Space::SharedCluster => match (self.resident(block), later.resident(block)) {
-                (Some(earlier), Some(later)) => Arc::ptr_eq(earlier, later) || earlier.shared.shares(&later.shared, address, bytes),
+                (Some(earlier), Some(later)) => {
+                    Arc::ptr_eq(earlier, later) || earlier.shared.pages.shares(&later.shared.pages, address, bytes)
+                }
                 (None, None) => self.block_life(block) == later.block_life(block),
                 (Some(_), None) | (None, Some(_)) => false,
             },
@@ -71,13 +73,13 @@ fn warp_of(block: &Block, warp: u32) -> Option<&Arc<Warp>> {
 fn block_bytes(own: &Arc<Block>, other: Option<&Arc<Block>>) -> u64 {
     let Some(other) = other.filter(|other| other.number == own.number) else {
         let warps: u64 = own.warps.iter().map(|warp| warp_bytes(warp, None)).sum();
-        return size_of::<Block>() as u64 + warps + own.shared.unshared_bytes(&super::memory::Pages::new(0, 0));
+        return size_of::<Block>() as u64 + warps + own.shared.pages.unshared_bytes(&super::memory::Pages::new(0, 0));
     };
     if Arc::ptr_eq(own, other) {
         return 0;
     }
     let warps: u64 = own.warps.iter().zip(&other.warps).map(|(own, other)| warp_bytes(own, Some(other))).sum();
-    size_of::<Block>() as u64 + warps + own.shared.unshared_bytes(&other.shared)
+    size_of::<Block>() as u64 + warps + own.shared.pages.unshared_bytes(&other.shared.pages)
 }
 
 fn warp_bytes(own: &Arc<Warp>, other: Option<&Arc<Warp>>) -> u64 {

@@ -28,8 +28,8 @@ fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item 
 
 fn place_of(group: &LaneGroup) -> Pc {
     match group.state {
-        GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } => pc,
-        GroupState::Ready | GroupState::AtSync { .. } => group.pc,
+        GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
+        GroupState::Ready | GroupState::AtSync { .. } | GroupState::AtMbarrier { .. } | GroupState::AtCopies => group.pc,
     }
 }
 
@@ -37,6 +37,9 @@ fn reason(block: &Block, live: LaneMask, group: &LaneGroup) -> String {
     match group.state {
         GroupState::Ready => "can run".to_string(),
         GroupState::AtBarrier { id, .. } => barrier_reason(block, id),
+        GroupState::AtMbarrier { address } => mbarrier_reason(block, address),
+        GroupState::AtCopies => "waits for its copies, which end when you say 'complete N'".to_string(),
+        GroupState::AtCluster { .. } => "waits at the barrier of the cluster".to_string(),
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
             let missing = members & !group.mask;
             let exited = missing & !live;
@@ -51,6 +54,12 @@ fn reason(block: &Block, live: LaneMask, group: &LaneGroup) -> String {
             text
         }
     }
+}
+
+fn mbarrier_reason(block: &Block, address: u32) -> String {
+    let Ok(barrier) = block.shared.mbarrier(address) else { return format!("waits for the mbarrier at {address:#x}") };
+    let missing = format!("{} arrivals and {} bytes are missing", barrier.pending, barrier.bytes);
+    format!("waits for phase {} (parity {}) of the mbarrier at {address:#x}: {missing}", barrier.phase, barrier.parity())
 }
 
 fn barrier_reason(block: &Block, id: u32) -> String {

@@ -31,6 +31,24 @@ pub enum TrapKind {
     CallTarget,
     /// A barrier or its thread count is out of range.
     BarrierOperand,
+    /// A barrier object that was never made.
+    MbarrierUninitialized,
+    /// A barrier object whose use has ended.
+    MbarrierInvalidated,
+    /// Arrivals or bytes that a barrier object cannot take.
+    MbarrierOverflow,
+    /// A barrier object whose bytes were overwritten.
+    MbarrierOverlap,
+    /// An asynchronous copy with a misaligned address.
+    CopyMisaligned,
+    /// An asynchronous copy with an impossible size.
+    CopySize,
+    /// A rank that the cluster does not have.
+    ClusterRank,
+    /// The shared memory of a block that has exited.
+    ClusterExited,
+    /// `barrier.cluster` out of its order: a second arrival, or a wait without one.
+    ClusterOrder,
     /// A handle that stands for no texture, sampler or surface where one is needed.
     Handle,
     /// An instruction that is known but not modelled.
@@ -50,6 +68,15 @@ impl TrapKind {
             TrapKind::Trap | TrapKind::BranchIndex | TrapKind::CallTarget | TrapKind::Heap => "trap",
             TrapKind::Assert => "assert",
             TrapKind::BarrierOperand => "barrier.count",
+            TrapKind::MbarrierUninitialized => "mbarrier.uninitialized",
+            TrapKind::MbarrierInvalidated => "mbarrier.invalidated",
+            TrapKind::MbarrierOverflow => "mbarrier.overflow",
+            TrapKind::MbarrierOverlap => "mbarrier.overlap",
+            TrapKind::CopyMisaligned => "async.misaligned",
+            TrapKind::CopySize => "async.size",
+            TrapKind::ClusterRank => "cluster.rank",
+            TrapKind::ClusterExited => "cluster.exited",
+            TrapKind::ClusterOrder => "barrier.divergence",
             TrapKind::Handle => "image.handle",
             TrapKind::Unsupported => "unsupported",
         }

@@ -52,6 +52,19 @@ pub enum GroupState {
         /// Lanes that must arrive.
         members: LaneMask,
     },
+    /// It stands at an instruction that asks whether a phase of the barrier object at this address of the block's shared memory
+    /// has ended.
+    AtMbarrier {
+        /// Where the object is.
+        address: u32,
+    },
+    /// It stands at an instruction that waits for its copies, which nobody but the user ends.
+    AtCopies,
+    /// It stands behind a `barrier.cluster.wait`.
+    AtCluster {
+        /// The instruction.
+        pc: Pc,
+    },
     /// It stands behind a `bar.warp.sync` that the other lanes of `members` must execute too, there or elsewhere.
     AtWarpSync {
         /// Lanes that must arrive.
@@ -59,6 +72,18 @@ pub enum GroupState {
         /// The instruction.
         pc: Pc,
     },
+}
+
+/// What a group remembers of asking whether a phase has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Polled {
+    /// Nothing.
+    #[default]
+    Never,
+    /// It asked at this instruction and was told no: when it asks again, it waits.
+    Refused(Pc),
+    /// It waited at this instruction long enough: it is told no.
+    TimedOut(Pc),
 }
 
 /// Lanes that run together.
@@ -78,6 +103,8 @@ pub struct LaneGroup {
     pub state: GroupState,
     /// It ran long while others could have: they go first now.
     pub yielded: bool,
+    /// Where it last asked for a phase in vain.
+    pub polled: Polled,
 }
 
 impl LaneGroup {
@@ -85,7 +112,11 @@ impl LaneGroup {
     fn members(&self) -> LaneMask {
         match self.state {
             GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => members,
-            GroupState::Ready | GroupState::AtBarrier { .. } => 0,
+            GroupState::Ready
+            | GroupState::AtBarrier { .. }
+            | GroupState::AtMbarrier { .. }
+            | GroupState::AtCopies
+            | GroupState::AtCluster { .. } => 0,
         }
     }
 }
@@ -103,6 +134,8 @@ pub struct Warp {
     pub groups: SmallVec<[LaneGroup; 2]>,
     /// Lanes that have not exited.
     pub live: LaneMask,
+    /// Groups of copies that each lane has committed: of `cp.async`, and of `cp.async.bulk`.
+    pub copy_groups: [PerLane<u32>; 2],
     /// Instructions issued while another group of the warp was ready and stood still.
     pub streak: u32,
     /// Whether such an instruction could have been a wait for another thread.
@@ -179,9 +212,9 @@ impl Warp {
         for index in 0..self.groups.len() {
             let group = &self.groups[index];
             let arrived = match group.state {
-                GroupState::Ready | GroupState::AtBarrier { .. } => continue,
                 GroupState::AtSync { .. } => group.mask,
                 GroupState::AtWarpSync { members, .. } => self.arrived_at_warp_sync(members),
+                _ => continue,
             };
             if group.members() & self.live & !arrived == 0 {
                 self.release_members(index);
@@ -234,16 +267,25 @@ impl Warp {
         self.local.digest(digest);
         digest.word(u64::from(self.live));
         digest.word(u64::from(self.streak) << 1 | u64::from(self.may_spin));
+        self.copy_groups.iter().flatten().for_each(|number| digest.word(u64::from(*number)));
         let mut groups: Vec<&LaneGroup> = self.groups.iter().collect();
         groups.sort_by_key(|group| group.mask.trailing_zeros());
         for group in groups {
             digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask));
-            digest.word(u64::from(group.yielded));
+            let polled = match group.polled {
+                Polled::Never => 0,
+                Polled::Refused(pc) => 2 << 32 | u64::from(pc.0),
+                Polled::TimedOut(pc) => 4 << 32 | u64::from(pc.0),
+            };
+            digest.word(u64::from(group.yielded) | polled << 1);
             let state = match group.state {
                 GroupState::Ready => 0,
                 GroupState::AtBarrier { id, pc } => 1 << 62 | u64::from(id) << 32 | u64::from(pc.0),
                 GroupState::AtSync { members } => 2 << 62 | u64::from(members),
                 GroupState::AtWarpSync { members, pc } => 3 << 62 | u64::from(members) << 30 ^ u64::from(pc.0),
+                GroupState::AtMbarrier { address } => 1 << 61 | u64::from(address),
+                GroupState::AtCopies => 1 << 60,
+                GroupState::AtCluster { pc } => 1 << 59 | u64::from(pc.0),
             };
             digest.word(state);
             frames(&group.stack).for_each(|frame| digest.word(u64::from(frame.pc.0)));

@@ -62,10 +62,15 @@ impl Map {
         }
     }
 
+    /// Bytes of the generic window of a space: of shared memory for 16 blocks of a cluster, or for 8 where addresses have 32 bits.
+    fn window_bytes(&self, space: Space) -> u64 {
+        if space == Space::Shared && self.shared_window > u64::from(u32::MAX) { 2 * WINDOW_BYTES } else { WINDOW_BYTES }
+    }
+
     /// The space whose generic window holds `address`, and where the window starts; global if none does.
     pub fn window_of(&self, address: u64) -> (Space, u64) {
         let windows = [Space::Shared, Space::Local, Space::Const, Space::Param].map(|space| (space, self.window_start(space)));
-        let found = windows.into_iter().find(|(_, start)| (*start..*start + WINDOW_BYTES).contains(&address));
+        let found = windows.into_iter().find(|(space, start)| (*start..*start + self.window_bytes(*space)).contains(&address));
         found.unwrap_or((Space::Global, 0))
     }
 }
@@ -75,8 +80,16 @@ pub fn map(address_bits: u32) -> &'static Map {
     if address_bits == 32 { &MAP32 } else { &MAP64 }
 }
 
-/// Bytes of every window (const, param, local, and shared of 32-bit modules: `1 << 27`).
+/// Bytes of every window, but for that of shared memory in 64-bit modules.
 pub const WINDOW_BYTES: u64 = 1 << 27;
+
+/// Bits of an address inside the shared memory of one block of a cluster; the block's rank stands above them.
+pub const SHARED_OFFSET_BITS: u32 = 24;
+
+/// Where the shared memory of the block of rank `rank` begins in the window of shared memory.
+pub fn shared_base(rank: u32) -> u64 {
+    u64::from(rank) << SHARED_OFFSET_BITS
+}
 
 /// Unmapped bytes kept between two allocations, and their common alignment.
 pub const GUARD_BYTES: u64 = 4096;

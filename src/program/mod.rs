@@ -4,6 +4,7 @@
 //! order like the text. Operands are slots ([`operand`](self)), addresses are numbers ([`map`]), and names, spans and lines lie in
 //! tables beside the code, where only a person's question looks.
 
+mod copy;
 mod image;
 pub mod map;
 mod op;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 use crate::base::{SourceId, Sources, Span, define_id};
 use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
+pub use copy::{Completion, CopyId, CopyOp, Kept, Place};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
@@ -76,6 +78,9 @@ pub struct Program {
     pub consts32: Vec<u32>,
     /// 64-bit constants.
     pub consts64: Vec<u64>,
+    /// The constants that are addresses in the block's shared memory, shared or generic ones, by their index in `consts32` and
+    /// `consts64`: in a cluster they name the block too.
+    pub shared_addresses: SharedAddresses,
     /// The unchanging special registers that code reads through `SrcKind::Special`.
     pub specials: Vec<SpecialRef>,
     /// Read operands of vectors.
@@ -88,10 +93,21 @@ pub struct Program {
     pub calls: Vec<CallSite>,
     /// What texture and surface instructions do.
     pub images: Vec<ImageAccess>,
+    /// What asynchronous copies, stores and reductions do.
+    pub copies: Vec<CopyOp>,
     /// Why the instructions that are not modelled are not, as shown to the user.
     pub unsupported: Vec<String>,
     /// The texts all spans point into.
     pub sources_text: Sources,
+}
+
+/// Which constants are addresses of shared memory.
+#[derive(Clone, Debug, Default)]
+pub struct SharedAddresses {
+    /// Indices into `Program::consts32`.
+    pub narrow: Vec<u32>,
+    /// Indices into `Program::consts64`.
+    pub wide: Vec<u32>,
 }
 
 /// A special register by its index in [`crate::isa::SPECIAL_REGISTERS`].

@@ -3,12 +3,12 @@
 //! About thirty families serve the whole instruction set, because functions and types are data inside them (`isa::function`).
 //! `machine::exec` holds the semantics, one file a family. The size of [`Inst`] is tested: it is the hottest type of all.
 
-use super::{Address, CallId, Dst, ImageId, ListId, Pc, PredSrc, Src, TableId};
+use super::{Address, CallId, CopyId, Dst, ImageId, ListId, Pc, PredSrc, Src, TableId};
 use crate::base::define_id;
 use crate::isa::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FloatBinary, FloatMode, FloatTernary, FloatType,
-    FloatUnary, IntBinary, IntTernary, IntType, IntUnary, Ordering, ReduxFn, Rounding, ScalarType, Scope, Shift, ShuffleMode, Space,
-    SystemFn, TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
+    FloatUnary, IntBinary, IntTernary, IntType, IntUnary, MbarrierFn, Ordering, ReduxFn, Rounding, ScalarType, Scope, Shift, ShuffleMode,
+    Space, SystemFn, TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
 };
 
 define_id!(
@@ -179,6 +179,13 @@ pub enum Op {
     AtomicVector { f: AtomicFn, ty: ScalarType, access: Access, d: Option<ListId>, b: ListId, address: Address },
     /// A texture or surface instruction.
     Image { access: ImageId },
+    /// `cp.async` and its kin, `st.async`, `red.async`.
+    AsyncCopy { copy: CopyId },
+    /// Closes the group of the lane's copies: of `cp.async.bulk`, or of `cp.async`.
+    CommitCopies { bulk: bool },
+    /// Waits until at most `pending` of the lane's groups have not ended, or have not been read if `read`; `open` are waited for too
+    /// (`wait_all`).
+    WaitCopies { bulk: bool, read: bool, open: bool, pending: u32 },
     Fence { ordering: Ordering, scope: Scope },
     /// `alloca`: d = new address in local space, `size` bytes below the stack, aligned to `align`.
     Alloca { wide: bool, d: Dst, size: Src, align: u32 },
@@ -201,6 +208,14 @@ pub enum Op {
     /// `bar`, `barrier`. `count` is absent where the whole block takes part; reductions read `p` and write `d` (a predicate for
     /// And and Or, 32 bits for Popc).
     Barrier { f: BarrierFn, aligned: bool, id: Src, count: Option<Src>, d: Dst, p: PredSrc },
+    /// `barrier.cluster.arrive`; `relaxed` orders nothing.
+    ClusterArrive { relaxed: bool, aligned: bool },
+    ClusterWait { aligned: bool },
+    /// `mbarrier`: d = state before it, `a` the count of arrivals, of bytes, or of both for the expecting arrivals (one arrival).
+    Mbarrier { f: MbarrierFn, access: Access, d: Dst, a: Option<Src>, address: Address },
+    /// `mbarrier.test_wait` and, if it `blocks`, `try_wait`: whether the phase of state `a`, or of `parity` `a`, has ended.
+    MbarrierWait { blocks: bool, parity: bool, access: Access, p: Dst, a: Src, address: Address },
+    PendingCount { d: Dst, a: Src },
     /// `bar.warp.sync`.
     WarpSync { mask: Src },
     ActiveMask { d: Dst },

@@ -7,8 +7,8 @@
 use smallvec::SmallVec;
 
 use super::{
-    Address, Bank, Base, CallArg, CallId, CallTarget, Dst, Function, Handle, ImageFn, ImageId, Inst, ListId, Op, Param, ParamPlace,
-    PredSrc, Program, Src, SrcKind,
+    Address, Bank, Base, CallArg, CallId, CallTarget, Completion, CopyId, CopyOp, Dst, Function, Handle, ImageFn, ImageId, Inst, Kept,
+    ListId, Op, Param, ParamPlace, PredSrc, Program, Src, SrcKind,
 };
 use crate::isa::{BarrierFn, FloatType, IntType, VoteMode, Width};
 
@@ -161,6 +161,9 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } => self.memory(op),
             Op::Atomic { .. } | Op::AtomicVector { .. } => self.atomic(op),
             Op::Image { access } => self.image(*access),
+            Op::AsyncCopy { copy } => self.async_copy(*copy),
+            Op::CommitCopies { .. } | Op::WaitCopies { .. } | Op::ClusterArrive { .. } | Op::ClusterWait { .. } => {}
+            Op::Mbarrier { .. } | Op::MbarrierWait { .. } | Op::PendingCount { .. } => self.mbarrier(op),
             Op::Barrier { .. } | Op::WarpSync { .. } => self.sync(op),
             Op::Shuffle { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect { .. } => self.warp_level(op),
         }
@@ -404,6 +407,56 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
                 dests.iter().for_each(|d| self.write(Bank::B32, *d));
             }
             ref other => unreachable!("{other:?} is no atomic"),
+        }
+    }
+
+    fn mbarrier(&mut self, op: &Op) {
+        match *op {
+            Op::Mbarrier { f: _, access: _, d, a, address } => {
+                self.address(address);
+                a.iter().for_each(|a| self.read(Bank::B32, *a));
+                self.write(Bank::B64, d);
+            }
+            Op::MbarrierWait { blocks: _, parity, access: _, p, a, address } => {
+                self.address(address);
+                self.read(wide(!parity), a);
+                self.write(Bank::Pred, p);
+            }
+            Op::PendingCount { d, a } => {
+                self.read(Bank::B64, a);
+                self.write(Bank::B32, d);
+            }
+            ref other => unreachable!("{other:?} is about no barrier object"),
+        }
+    }
+
+    fn async_copy(&mut self, copy: CopyId) {
+        let program = self.program;
+        let Some(copy) = program.copies.get(copy.index()) else { return };
+        match copy {
+            CopyOp::Lanes { to, from, bytes: _, kept } => {
+                self.address(to.address);
+                self.address(from.address);
+                match *kept {
+                    Kept::All => {}
+                    Kept::Bytes(bytes) => self.read(Bank::B32, bytes),
+                    Kept::Unless(predicate) => self.predicate(predicate),
+                }
+            }
+            CopyOp::Bulk { to, from, bytes, reduction: _, completion, multicast, byte_mask } => {
+                self.address(to.address);
+                self.address(from.address);
+                if let Completion::Mbarrier(mbarrier) = completion {
+                    self.address(mbarrier.address);
+                }
+                [Some(*bytes), *multicast, *byte_mask].into_iter().flatten().for_each(|source| self.read(Bank::B32, source));
+            }
+            CopyOp::Store { to, ty, values, reduction: _, mbarrier } => {
+                self.address(to.address);
+                self.address(mbarrier.address);
+                self.sources(*values).iter().for_each(|value| self.read(wide(ty.bits() == 64), *value));
+            }
+            CopyOp::Arrive { access: _, mbarrier, counted: _ } => self.address(*mbarrier),
         }
     }
 

@@ -317,6 +317,9 @@ impl<'a> ModuleBuilder<'a> {
 pub(super) struct Constants {
     narrow: HashMap<u32, u32>,
     wide: HashMap<u64, u32>,
+    /// Addresses of shared memory, which are kept apart from numbers of the same value.
+    shared_narrow: HashMap<u32, u32>,
+    shared_wide: HashMap<u64, u32>,
     specials: HashMap<u16, u32>,
 }
 
@@ -329,6 +332,19 @@ impl Constants {
     /// A 64-bit constant.
     pub(super) fn wide(&mut self, program: &mut Program, value: u64) -> Src {
         Src::new(SrcKind::Const(intern(&mut self.wide, &mut program.consts64, value)))
+    }
+
+    /// An address in shared memory.
+    pub(super) fn shared_address(&mut self, program: &mut Program, address: u64, wide: bool) -> Src {
+        let (index, known) = if wide {
+            (intern(&mut self.shared_wide, &mut program.consts64, address), &mut program.shared_addresses.wide)
+        } else {
+            (intern(&mut self.shared_narrow, &mut program.consts32, address as u32), &mut program.shared_addresses.narrow)
+        };
+        if !known.contains(&index) {
+            known.push(index);
+        }
+        Src::new(SrcKind::Const(index))
     }
 
     /// An unchanging special register.

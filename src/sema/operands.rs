@@ -7,7 +7,9 @@
 
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
-use crate::program::{Bank, FuncId, ImageAccess, ImageId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId};
+use crate::program::{
+    Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId,
+};
 use crate::syntax::tree::{Expr, Name, Operand};
 
 /// The function under construction, as decoding sees it.
@@ -28,6 +30,10 @@ pub(super) trait Operands<'a> {
     fn const32(&mut self, value: u32) -> Src;
     /// A 64-bit constant.
     fn const64(&mut self, value: u64) -> Src;
+    /// An address in shared memory as a constant, of the shared space or a generic one.
+    fn shared_address(&mut self, address: u64, wide: bool) -> Src;
+    /// Adds to `Program::copies`.
+    fn copy(&mut self, copy: CopyOp) -> CopyId;
     /// A special register of `Fixed` kind and at most 32 bits.
     fn special(&mut self, register: SpecialRef) -> Src;
     /// Adds to `Program::sources`.

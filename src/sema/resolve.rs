@@ -6,7 +6,9 @@ use super::operands::{Operands, RegisterRef, Value};
 use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, special_register};
-use crate::program::{Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId};
+use crate::program::{
+    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId,
+};
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 
 impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
@@ -54,6 +56,16 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
 
     fn const64(&mut self, value: u64) -> Src {
         self.module.constants.wide(&mut self.module.program, value)
+    }
+
+    fn shared_address(&mut self, address: u64, wide: bool) -> Src {
+        self.module.constants.shared_address(&mut self.module.program, address, wide)
+    }
+
+    fn copy(&mut self, copy: CopyOp) -> CopyId {
+        let copies = &mut self.module.program.copies;
+        copies.push(copy);
+        CopyId::new(copies.len() - 1)
     }
 
     fn special(&mut self, register: SpecialRef) -> Src {

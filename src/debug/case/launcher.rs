@@ -69,6 +69,7 @@ impl<'a> Job<'a> {
             start,
             account: self.account,
             images: launch.images(addresses),
+            copies: self.options.copies,
         }
     }
 }

@@ -7,7 +7,7 @@ use super::fault::{Blame, Fault};
 use super::launcher::Job;
 use crate::debug::fidelity::executed;
 use crate::launch::{Case, DataError, PlannedLaunch};
-use crate::machine::{Account, Device, Machine, NotMapped, Observer, OutOfMemory, Schedule, Step, Tick, Unobserved};
+use crate::machine::{Account, CopyPolicy, Device, Machine, NotMapped, Observer, OutOfMemory, Schedule, Step, Tick, Unobserved};
 use crate::program::{Pc, Program};
 
 /// Warp-instructions run between two looks at the step limit.
@@ -20,6 +20,8 @@ pub struct RunOptions {
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
+    /// When asynchronous copies end.
+    pub copies: CopyPolicy,
     /// Blocks resident at once at most.
     pub resident: Option<u32>,
     /// Warp-instructions of a launch at most.

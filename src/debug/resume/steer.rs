@@ -151,7 +151,7 @@ impl Session {
         let warp = self.machine().block(block)?.warps.get(warp as usize)?;
         warp.groups.iter().find_map(|group| match group.state {
             GroupState::AtBarrier { id, .. } => Some(id),
-            GroupState::Ready | GroupState::AtSync { .. } | GroupState::AtWarpSync { .. } => None,
+            _ => None,
         })
     }
 }

@@ -29,6 +29,12 @@ pub enum State {
     Ready,
     /// They wait at a barrier of the block.
     Barrier(u32),
+    /// They wait at the barrier of the cluster.
+    Cluster,
+    /// They wait for a phase of the barrier object at this address of the block's shared memory.
+    Mbarrier(u32),
+    /// They wait for copies that the user ends.
+    Copies,
     /// They wait for other lanes of the warp.
     Lanes(LaneMask),
     /// They have exited.
@@ -40,6 +46,9 @@ impl std::fmt::Display for State {
         match self {
             State::Ready => write!(f, "ready"),
             State::Barrier(id) => write!(f, "at barrier {id}"),
+            State::Cluster => write!(f, "at the cluster's barrier"),
+            State::Mbarrier(address) => write!(f, "waits for mbarrier {address:#x}"),
+            State::Copies => write!(f, "waits for its copies"),
             State::Lanes(lanes) => write!(f, "waits for lanes {}", lane_list(*lanes)),
             State::Exited => write!(f, "exited"),
         }
@@ -57,6 +66,9 @@ pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
                 let state = match group.state {
                     GroupState::Ready => State::Ready,
                     GroupState::AtBarrier { id, .. } => State::Barrier(id),
+                    GroupState::AtCluster { .. } => State::Cluster,
+                    GroupState::AtMbarrier { address } => State::Mbarrier(address),
+                    GroupState::AtCopies => State::Copies,
                     GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
                         State::Lanes(members & warp.live & !group.mask)
                     }

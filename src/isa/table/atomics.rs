@@ -2,7 +2,7 @@
 
 use super::super::form::{Row, row};
 use crate::isa::AtomicFn::{Add, And, Cas, Dec, Exch, Inc, Max, Min, Or, Xor};
-use crate::isa::Decode::{Atomic, AtomicVector, Reduction, ReductionVector, Unsupported};
+use crate::isa::Decode::{AsyncStore, Atomic, AtomicVector, Reduction, ReductionVector, Unsupported};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
@@ -33,5 +33,9 @@ pub(super) const ROWS: &[Row] = &[
     row("red[<red_order>][<atom_scope>][.global].add[.L2::cache_hint](.v2|.v4).f32                  [a], b:vec:reg[, c:u64:with.L2::cache_hint]", (8, 1), 90, ReductionVector, "adds the elements of b in memory"),
     row("red[<red_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4|.v8)(.f16|.bf16)  [a], b:vec:reg[, c:u64:with.L2::cache_hint]", (8, 1), 90, ReductionVector, "combines the elements of b in memory"),
     row("red[<red_order>][<atom_scope>][.global](.add|.min|.max).noftz[.L2::cache_hint](.v2|.v4)(.f16x2|.bf16x2)  [a], b:vec:reg[, c:u64:with.L2::cache_hint]", (8, 1), 90, ReductionVector, "combines the elements of b in memory"),
-    row("red.async.*                ...", (8, 1), 90, Unsupported, "asynchronous reduction in the shared memory of the cluster"),
+    row("red-async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes(.inc|.dec)(.u32)  [a]:at.shared::cluster, b, [c]:at.shared::cluster", (8, 1), 90, AsyncStore, "asynchronous reduction in the shared memory of the cluster"),
+    row("red-async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes(.min|.max)(.u32|.s32)  [a]:at.shared::cluster, b, [c]:at.shared::cluster", (8, 1), 90, AsyncStore, "asynchronous reduction in the shared memory of the cluster"),
+    row("red-async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes(.and|.or|.xor)(.b32)  [a]:at.shared::cluster, b, [c]:at.shared::cluster", (8, 1), 90, AsyncStore, "asynchronous reduction in the shared memory of the cluster"),
+    row("red-async.relaxed.cluster[.shared::cluster].mbarrier::complete_tx::bytes.add(.u32|.s32|.u64)  [a]:at.shared::cluster, b, [c]:at.shared::cluster", (8, 1), 90, AsyncStore, "asynchronous reduction in the shared memory of the cluster"),
+    row("red-async[.mmio].release.*  ...", (8, 7), 100, Unsupported, "asynchronous reduction in global memory"),
 ];

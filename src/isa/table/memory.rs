@@ -1,7 +1,7 @@
 //! PTX ISA, "Data Movement and Conversion Instructions" that load, store and prefetch.
 
 use super::super::form::{Row, row};
-use crate::isa::Decode::{Load, Nop, Store, Unsupported};
+use crate::isa::Decode::{AsyncStore, Load, Nop, Store, Unsupported};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
@@ -24,7 +24,8 @@ pub(super) const ROWS: &[Row] = &[
     row("st(.relaxed|.release)(<scope>)[.global][<evict>][<evict_l2>][.L2::cache_hint{7.4,80}][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec[, c:u64:with.L2::cache_hint]", (6, 0), 70, Store, "store with memory ordering"),
     row("st(.relaxed|.release)(<scope>)(<shared>)[<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec", (6, 0), 70, Store, "store with memory ordering"),
     row("st.mmio.relaxed.sys[.global](<memory>)           [a], b:+", (8, 2), 70, Store, "store to a device"),
-    row("st.async.*                                       ...", (8, 1), 90, Unsupported, "asynchronous store to the shared memory of the cluster"),
+    row("st-async[.weak][.shared::cluster].mbarrier::complete_tx::bytes[.v2|.v4](.b32|.u32|.s32|.f32|.b64|.u64|.s64|.f64)  [a]:at.shared::cluster, b:vec, [c]:at.shared::cluster", (8, 1), 90, AsyncStore, "asynchronous store to the shared memory of the cluster"),
+    row("st-async[.mmio].release.*                        ...", (8, 7), 100, Unsupported, "asynchronous store to global memory"),
     row("st.bulk.*                                        ...", (8, 6), 100, Unsupported, "zeroes a block of shared memory"),
 
     row("prefetch[.global|.local](.L1|.L2)                [a]", (2, 0), 20, Nop, "brings a line into a cache"),

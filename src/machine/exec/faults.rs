@@ -38,9 +38,9 @@ impl<O: Observer> WarpRun<'_, O> {
         if !address.is_multiple_of(bytes) {
             return Some(TrapKind::Misaligned);
         }
-        let (space, address) = match space {
-            Space::Generic => self.window(address),
-            named => (named, address),
+        let (space, address) = match self.home(address, space) {
+            Ok((actual, window, _)) => (actual, address.wrapping_sub(window)),
+            Err(kind) => return Some(kind),
         };
         let inside = |start: u64, end: u64| address >= start && address.saturating_add(bytes) <= end;
         let good = match space {
@@ -89,6 +89,10 @@ impl<O: Observer> WarpRun<'_, O> {
         let (actual, offset) = if matches!(space, Space::Generic | Space::Global) { self.window(address) } else { (space, address) };
         let rule = match kind {
             TrapKind::Null => return "a null pointer".to_string(),
+            TrapKind::ClusterRank | TrapKind::ClusterExited => return self.peer_reason(kind, offset),
+            TrapKind::Space if matches!(space, Space::Shared) => {
+                return "this is the shared memory of another block of the cluster; write .shared::cluster".to_string();
+            }
             _ if actual == Space::Global && self.runtime.heap.freed_by(offset).is_some() => self.freed(offset),
             TrapKind::Misaligned => Some(format!("the address is not a multiple of {bytes}")),
             TrapKind::ReadOnly => Some(format!("{} memory cannot be written", actual.word())),
@@ -99,6 +103,15 @@ impl<O: Observer> WarpRun<'_, O> {
             (Some(rule), Some(nearby)) => format!("{rule}; {nearby}"),
             (rule, nearby) => rule.or(nearby).unwrap_or_else(|| format!("there is no {} memory", actual.word())),
         }
+    }
+
+    /// Why the block of a cluster that an address in the window of shared memory names cannot be reached.
+    fn peer_reason(&self, kind: TrapKind, offset: u64) -> String {
+        let rank = offset >> map::SHARED_OFFSET_BITS;
+        if kind == TrapKind::ClusterExited {
+            return format!("the block of rank {rank} of the cluster has exited, and its shared memory with it");
+        }
+        format!("the address names rank {rank}, but the cluster has {} blocks", self.linked.config.blocks_of_cluster())
     }
 
     /// What there is of `space`, where that is a single range.

@@ -2,12 +2,12 @@
 
 use smallvec::SmallVec;
 
-use super::atomic::Function;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{ChannelType, Filter, ImageKind, ImageQuery, Sampler, ScalarType, Space, SurfaceBounds};
 use crate::machine::event::{AccessEvent, AccessKind, Observer};
 use crate::machine::image::{Lookup, Texel, sample};
 use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::read_modify_write::Function;
 use crate::machine::trap::{Trap, TrapKind};
 use crate::num::F16;
 use crate::program::{Content, Handle, Image, ImageAccess, ImageFn, ImageId, Texels, Texture, Variable, find};
@@ -92,7 +92,7 @@ impl<O: Observer> WarpRun<'_, O> {
         if O::ACCESSES {
             for (address, lane) in accesses {
                 let (lanes, addresses) = (1 << lane, &[*address; 32]);
-                let event = AccessEvent { place: self.place, lanes, kind, space: Space::Global, addresses, bytes: bytes as u32 };
+                let event = AccessEvent { place: self.place, lanes, kind, space: Space::Global, rank: 0, addresses, bytes: bytes as u32 };
                 self.observer.access(&event);
             }
         }

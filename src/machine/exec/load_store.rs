@@ -1,12 +1,15 @@
 //! Loads and stores (PTX ISA, "Data Movement and Conversion Instructions": `ld`, `ldu`, `st`).
 
+use triomphe::Arc;
+
 use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Ordering, Space};
+use crate::machine::block::Block;
 use crate::machine::event::{AccessEvent, AccessKind, Observer};
 use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::memory::{LaneAccess, gather, scatter};
-use crate::machine::trap::Trap;
+use crate::machine::trap::{Trap, TrapKind};
 use crate::program::{Access, Address, Base, Dst, Op, Src, map};
 
 /// Where an access goes.
@@ -164,8 +167,9 @@ impl<O: Observer> WarpRun<'_, O> {
     #[inline(always)]
     pub(super) fn locate(&self, access: &mut LaneAccess, space: Space, write: bool, group: &Group) -> Result<Pieces, Box<Trap>> {
         let top = self.warp.groups[group.index].local_top;
-        let (actual, window) = if space == Space::Generic { self.window_of(access.min) } else { (space, 0) };
-        if !access.misaligned && self.is_good(actual, access.min - window, access.max.wrapping_sub(window), access.bytes, write, top) {
+        let (actual, window) = self.own_home(access.min, space);
+        let inside = access.min >= window;
+        if inside && !access.misaligned && self.is_good(actual, access.min - window, access.max - window, access.bytes, write, top) {
             access.lower(window);
             return Ok(Pieces::Whole(actual));
         }
@@ -176,10 +180,10 @@ impl<O: Observer> WarpRun<'_, O> {
     #[inline(never)]
     fn pieces_by_lane(&self, access: &LaneAccess, space: Space, write: bool, group: &Group) -> Result<Vec<Piece>, Box<Trap>> {
         let top = self.warp.groups[group.index].local_top;
-        let home = |address: u64| if space == Space::Generic { self.window_of(address) } else { (space, 0) };
+        let home = |address: u64| self.home(address, space);
         let good = |low: u64, high: u64| {
-            let (actual, window) = home(low);
-            home(high) == (actual, window) && self.is_good(actual, low - window, high - window, access.bytes, write, top)
+            let Ok((actual, window, _)) = home(low) else { return false };
+            home(high) == home(low) && self.is_good(actual, low.wrapping_sub(window), high.wrapping_sub(window), access.bytes, write, top)
         };
         let mut pieces = Vec::new();
         let mut rest = access.mask;
@@ -193,13 +197,65 @@ impl<O: Observer> WarpRun<'_, O> {
                 good(first.min(other), first.max(other))
             };
             let mask = lanes_of(rest).filter(together).fold(0, |mask, lane| mask | 1 << lane);
-            let (actual, window) = home(first);
+            let Ok((actual, window, rank)) = home(first) else { return Err(self.memory_fault(access, space, write, group)) };
             let mut part = access.only(mask);
             part.lower(window);
+            part.rank = rank;
             pieces.push(Piece { space: actual, access: part });
             rest &= !mask;
         }
         Ok(pieces)
+    }
+
+    /// The space of an access that names `space`, if it is to the block's own memory, and where its addresses start.
+    #[inline(always)]
+    fn own_home(&self, address: u64, space: Space) -> (Space, u64) {
+        match space {
+            Space::Shared | Space::SharedCluster => (Space::Shared, self.shared_base),
+            Space::Generic => match self.window_of(address) {
+                (Space::Shared, window) => (Space::Shared, window + self.shared_base),
+                home => home,
+            },
+            named => (named, 0),
+        }
+    }
+
+    /// The space of an access that names `space`, where its addresses start, and the rank of the block whose memory it is.
+    pub(super) fn home(&self, address: u64, space: Space) -> Result<(Space, u64, u32), TrapKind> {
+        let (actual, window) = if space == Space::Generic { self.window_of(address) } else { (space, 0) };
+        if !matches!(actual, Space::Shared | Space::SharedCluster) {
+            return Ok((actual, window, 0));
+        }
+        let rank = (address.wrapping_sub(window) >> map::SHARED_OFFSET_BITS) as u32;
+        let home = (window + map::shared_base(rank), rank);
+        if rank == self.rank {
+            return Ok((Space::Shared, home.0, home.1));
+        }
+        if space == Space::Shared {
+            return Err(if self.linked.config.blocks_of_cluster() > rank { TrapKind::Space } else { TrapKind::OutOfBounds });
+        }
+        match self.peer(rank) {
+            Some(Some(_)) => Ok((Space::SharedCluster, home.0, home.1)),
+            Some(None) => Err(TrapKind::ClusterExited),
+            None => Err(TrapKind::ClusterRank),
+        }
+    }
+
+    /// Another block of the cluster: none if the cluster has no such rank, nothing if that block has exited.
+    pub(super) fn peer(&self, rank: u32) -> Option<Option<&Block>> {
+        let slot = match (rank as usize).checked_sub(self.before.len()) {
+            None => self.before.get(rank as usize),
+            Some(behind) => self.after.get(behind.checked_sub(1)?),
+        };
+        slot.map(|slot| slot.as_deref())
+    }
+
+    fn peer_mut(&mut self, rank: u32) -> Option<&mut Block> {
+        let slot = match (rank as usize).checked_sub(self.before.len()) {
+            None => self.before.get_mut(rank as usize),
+            Some(behind) => self.after.get_mut(behind.checked_sub(1)?),
+        };
+        slot?.as_mut().map(Arc::make_mut)
     }
 
     /// Whether `bytes` bytes at every address from `min` to `max` lie in one allocation that may be accessed so.
@@ -223,7 +279,12 @@ impl<O: Observer> WarpRun<'_, O> {
         let region = match space {
             Space::Generic | Space::Global => &*self.global,
             Space::Const => self.constants,
-            Space::Shared | Space::SharedCluster => return gather(self.shared, 0, access, skip, put),
+            Space::Shared => return gather(&self.shared.pages, 0, access, skip, put),
+            Space::SharedCluster => {
+                return if let Some(Some(block)) = self.peer(access.rank) {
+                    gather(&block.shared.pages, 0, access, skip, put)
+                };
+            }
             Space::Local | Space::ParamFunc => {
                 return lanes_of(access.mask).for_each(|lane| put(lane, self.warp.local.read(lane, access.addresses[lane] + skip)));
             }
@@ -246,8 +307,14 @@ impl<O: Observer> WarpRun<'_, O> {
         skip: u64,
         mut change: impl FnMut(usize, &mut [u8; N]),
     ) {
+        self.effects += 1;
         match space {
-            Space::Shared | Space::SharedCluster => scatter(self.shared, 0, access, skip, change),
+            Space::Shared => scatter(&mut self.shared.pages, 0, access, skip, change),
+            Space::SharedCluster => {
+                if let Some(block) = self.peer_mut(access.rank) {
+                    scatter(&mut block.shared.pages, 0, access, skip, change);
+                }
+            }
             Space::Local | Space::ParamFunc => {
                 for lane in lanes_of(access.mask) {
                     let mut bytes = self.warp.local.read(lane, access.addresses[lane] + skip);
@@ -269,7 +336,8 @@ impl<O: Observer> WarpRun<'_, O> {
     pub(super) fn report(&mut self, space: Space, access: &LaneAccess, kind: AccessKind) {
         if O::ACCESSES {
             let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
-            self.observer.access(&AccessEvent { place: self.place, lanes, kind, space, addresses, bytes });
+            let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
+            self.observer.access(&AccessEvent { place: self.place, lanes, kind, space, rank, addresses, bytes });
         }
     }
 

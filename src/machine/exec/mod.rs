@@ -5,6 +5,7 @@
 //! instructions ([`WarpRun::compute`]), one file each; those that touch memory, control flow or other threads have files of their own.
 
 mod alloca;
+mod async_copy;
 mod atomic;
 mod bits;
 mod call;
@@ -19,6 +20,7 @@ mod half;
 mod image;
 mod integer;
 mod load_store;
+mod mbarrier;
 mod moves;
 mod nearby;
 mod operands;
@@ -29,17 +31,23 @@ mod video;
 mod warp_level;
 
 use super::Linked;
+use super::async_copy::{Ended, InFlight};
+use super::block::Block;
+use super::cluster::ClusterBarrier;
 use super::coverage::Coverage;
 use super::event::{Issue, Observer};
 use super::lanes::LaneMask;
-use super::memory::{Pages, Region};
+use super::launch::Constants;
+use super::memory::Region;
 use super::registers::FrameBase;
 use super::runtime::Runtime;
+use super::shared::Shared;
 use super::trap::{Place, Trap, TrapKind};
 use super::warp::Warp;
 use crate::program::{Inst, Op, Pc, Program};
 use course::Course;
 use operands::Lanes;
+use triomphe::Arc;
 
 /// Ticks a group may run while others of its warp could, if nothing it does looks like waiting for them.
 const STREAK: u32 = 1 << 20;
@@ -64,6 +72,13 @@ pub enum Pause {
         /// Lanes with a true predicate.
         votes: LaneMask,
     },
+    /// Lanes arrived at the barrier of the cluster.
+    ArrivedAtCluster {
+        /// The lanes.
+        mask: LaneMask,
+    },
+    /// A phase of a barrier object ended, for which somebody may wait.
+    PhaseEnded,
     /// Lanes exited.
     LanesExited {
         /// The lanes that were live before.
@@ -110,7 +125,29 @@ pub struct WarpRun<'a, O> {
     /// What the device runtime keeps.
     pub runtime: &'a mut Runtime,
     /// The block's shared memory.
-    pub shared: &'a mut Pages,
+    pub shared: &'a mut Shared,
+    /// The block's number in order of launch.
+    pub number: u64,
+    /// The block's slot.
+    pub slot: u32,
+    /// The block's rank in its cluster.
+    pub rank: u32,
+    /// Where its shared memory begins in the window of shared memory.
+    pub shared_base: u64,
+    /// The program's constants, as blocks of this rank see them.
+    pub constants_of_rank: &'a Constants,
+    /// The blocks of its cluster with lower ranks.
+    pub before: &'a mut [Option<Arc<Block>>],
+    /// The blocks of its cluster with higher ranks.
+    pub after: &'a mut [Option<Arc<Block>>],
+    /// The block's part of the barrier of its cluster.
+    pub cluster: &'a ClusterBarrier,
+    /// Asynchronous copies in flight.
+    pub copies: &'a mut InFlight,
+    /// Barrier objects a phase of which has ended in this turn.
+    pub ended: Ended,
+    /// What other threads could notice was done so many times.
+    pub effects: u64,
     /// The warp.
     pub warp: &'a mut Warp,
     /// Who watches.
@@ -287,6 +324,10 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit => self.control(op, group, active),
             Op::SystemCall { f, call } => self.system_call(*f, *call, group, active),
             Op::Call { .. } | Op::Return { .. } => self.call(op, group, active),
+            Op::AsyncCopy { copy } => self.async_copy(*copy, group, active),
+            Op::CommitCopies { .. } | Op::WaitCopies { .. } => self.copy_groups(op, group, active),
+            Op::Mbarrier { .. } | Op::MbarrierWait { .. } | Op::PendingCount { .. } => self.mbarrier(op, group, active),
+            Op::ClusterArrive { .. } | Op::ClusterWait { .. } => self.cluster_barrier(op, group, active),
             Op::Barrier { .. } | Op::WarpSync { .. } => self.sync(op, group, active),
             Op::Shuffle { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect { .. } => {
                 self.warp_level(op, group, active)
@@ -304,7 +345,7 @@ impl<O: Observer> WarpRun<'_, O> {
     /// The registers the lanes `mask` of `group` see.
     #[inline(always)]
     fn lanes(&mut self, group: &Group, mask: LaneMask) -> Lanes<'_> {
-        Lanes::new(self.warp, self.linked, group.frame, mask)
+        Lanes::new(self.warp, self.constants_of_rank, group.frame, mask)
     }
 
     /// Executes an operation that only computes, with the host's vector instructions.

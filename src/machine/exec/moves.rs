@@ -148,7 +148,7 @@ impl<O: Observer> WarpRun<'_, O> {
         let lanes = self.lanes(group, active);
         let addresses = if wide { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
         let holds = |lane: &usize| {
-            let actual = self.window(addresses[*lane]).0;
+            let Ok((actual, _, _)) = self.home(addresses[*lane], Space::Generic) else { return false };
             actual == space || (space, actual) == (Space::SharedCluster, Space::Shared)
         };
         let truth = (0..32).filter(holds).fold(0, |mask, lane| mask | 1 << lane);

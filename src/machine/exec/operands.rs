@@ -1,9 +1,10 @@
 //! How operations read and write the registers of their lanes.
 
+use crate::machine::Warp;
 use crate::machine::block;
 use crate::machine::lanes::{LaneMask, PerLane, blend};
+use crate::machine::launch::Constants;
 use crate::machine::registers::{FrameBase, Registers};
-use crate::machine::{Linked, Warp};
 use crate::program::{Dst, PredSrc, Src, SrcKind};
 
 /// The registers an instruction sees: those of one warp in the frame of one lane group.
@@ -12,8 +13,7 @@ pub struct Lanes<'a> {
     pub registers: &'a mut Registers,
     /// Values of special registers.
     specials: &'a [PerLane<u32>],
-    /// Constants.
-    linked: &'a Linked,
+    constants: &'a Constants,
     /// The group's frame.
     frame: FrameBase,
     /// The lanes that execute.
@@ -23,8 +23,8 @@ pub struct Lanes<'a> {
 impl<'a> Lanes<'a> {
     /// The lanes `mask` of `warp` in the frame at `frame`.
     #[inline(always)]
-    pub fn new(warp: &'a mut Warp, linked: &'a Linked, frame: FrameBase, mask: LaneMask) -> Self {
-        Self { registers: &mut warp.registers, specials: &warp.specials, linked, frame, mask }
+    pub fn new(warp: &'a mut Warp, constants: &'a Constants, frame: FrameBase, mask: LaneMask) -> Self {
+        Self { registers: &mut warp.registers, specials: &warp.specials, constants, frame, mask }
     }
 
     /// A 32-bit operand.
@@ -32,7 +32,7 @@ impl<'a> Lanes<'a> {
     pub fn get32(&self, source: Src) -> &PerLane<u32> {
         match source.kind() {
             SrcKind::Reg(slot) => &self.registers.b32[(self.frame.b32 + slot) as usize],
-            SrcKind::Const(index) => &self.linked.consts32[index as usize],
+            SrcKind::Const(index) => &self.constants.narrow[index as usize],
             SrcKind::Special(index) => &self.specials[index as usize],
         }
     }
@@ -42,7 +42,7 @@ impl<'a> Lanes<'a> {
     pub fn get64(&self, source: Src) -> &PerLane<u64> {
         match source.kind() {
             SrcKind::Reg(slot) => &self.registers.b64[(self.frame.b64 + slot) as usize],
-            SrcKind::Const(index) | SrcKind::Special(index) => &self.linked.consts64[index as usize],
+            SrcKind::Const(index) | SrcKind::Special(index) => &self.constants.wide[index as usize],
         }
     }
 

@@ -50,7 +50,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     /// Moves the lanes of `active` behind the instruction in `state`; the others go on past it.
-    fn wait_behind(&mut self, group: &Group, active: LaneMask, state: GroupState) -> Flow {
+    pub(super) fn wait_behind(&mut self, group: &Group, active: LaneMask, state: GroupState) -> Flow {
         let next = Pc(group.pc.0 + 1);
         self.warp.groups[group.index].pc = next;
         if active == group.mask {

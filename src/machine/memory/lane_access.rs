@@ -20,6 +20,8 @@ pub struct LaneAccess {
     pub consecutive: bool,
     /// Whether some address is no multiple of `bytes`.
     pub misaligned: bool,
+    /// Of shared memory of the cluster, the rank of the block.
+    pub rank: u32,
 }
 
 impl LaneAccess {
@@ -40,7 +42,7 @@ impl LaneAccess {
             stride_error |= address.wrapping_sub(first) ^ (lane as u64 * u64::from(bytes));
         }
         let misaligned = low_bits & u64::from(bytes - 1) != 0;
-        Self { addresses, mask, bytes, min, max, consecutive: mask == ALL_LANES && stride_error == 0, misaligned }
+        Self { addresses, mask, bytes, min, max, consecutive: mask == ALL_LANES && stride_error == 0, misaligned, rank: 0 }
     }
 
     /// The lanes for which `test` holds of their address.

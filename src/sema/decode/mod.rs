@@ -2,9 +2,10 @@
 //!
 //! Every instruction goes the same way: its opcode is matched with the forms of the table, the form is checked against the file's
 //! version and target, its operands are read as the form says (`operand`), and what was read is put into the operation of the
-//! form's family (`arithmetic`, `comparison`, `movement`, `memory`, `atomic`, `control`, `image`, `parallel`, `policy`, `video`).
+//! form's family (`arithmetic`, `async_copy`, `comparison`, `movement`, `memory`, `atomic`, `control`, `image`, `mbarrier`, `parallel`, `policy`, `video`).
 
 mod arithmetic;
+mod async_copy;
 mod atomic;
 mod availability;
 mod comparison;
@@ -12,6 +13,7 @@ mod constant;
 mod control;
 mod family;
 mod image;
+mod mbarrier;
 mod memory;
 mod movement;
 mod operand;

@@ -93,7 +93,7 @@ impl<'a> Decoding<'_, 'a> {
                 return Err(Diagnostic::error("operand", self.operand_span(1), message)
                     .with_help("blocks of a cluster have their own copies of shared variables only"));
             }
-            Some(Arg::Symbol(location)) => self.constant(location.address),
+            Some(Arg::Symbol(location)) => self.address_of(location),
             _ => self.src(1)?,
         };
         match self.matched.form.row.decode {
@@ -208,8 +208,14 @@ impl<'a> Decoding<'_, 'a> {
         if is_in_frame(location.space) {
             return Ok(Op::FrameAddress { wide: width == Width::B64, generic, d, offset: frame_offset(location, span)? });
         }
-        let a = self.constant(location.address);
+        let a = self.address_of(location);
         Ok(Op::Move { width, d, a })
+    }
+
+    /// The address of a variable that lies in no frame.
+    fn address_of(&mut self, location: Location) -> Src {
+        let wide = self.ty().bits() > 32;
+        if location.space == Space::Shared { self.cx.shared_address(location.address, wide) } else { self.constant(location.address) }
     }
 
     /// `mov.b64 d, {a, b}`
@@ -322,7 +328,7 @@ impl<'a> Decoding<'_, 'a> {
                 return Err(Diagnostic::error("operand", span, message));
             }
             Some(Arg::Symbol(location)) if is_in_frame(location.space) => return self.move_address(d, location, true, span),
-            Some(Arg::Symbol(location)) => self.constant(location.address),
+            Some(Arg::Symbol(location)) => self.address_of(location),
             _ => self.src(1)?,
         };
         if space == Space::Global {

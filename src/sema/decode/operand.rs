@@ -137,7 +137,11 @@ impl<'a> Reader<'_, 'a> {
                 Ok(Arg::Raw)
             }
             Role::Label => Ok(Arg::Raw),
-            Role::Address => place::read(operand, self.matched.choose(SPACES), self.cx).map(Arg::Place),
+            Role::Address => {
+                let own = self.form.at.and_then(|at| SPACES.iter().find(|(word, _)| *word == at));
+                let space = own.map(|(_, space)| *space).or_else(|| self.matched.choose(SPACES));
+                place::read(operand, space, self.cx).map(Arg::Place)
+            }
             Role::Dest => self.dest(operand),
             Role::Source => self.source(operand),
         }

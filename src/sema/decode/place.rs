@@ -104,6 +104,8 @@ fn of_register(register: RegisterRef, offset: i64, span: Span) -> Result<Place, 
 fn of_location<'a>(location: Location, span: Span, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
     let address = if is_in_frame(location.space) {
         Address { base: Base::Frame, offset: frame_offset(location, span)? }
+    } else if same_space(location.space, Space::Shared) {
+        Address { base: Base::Wide(cx.shared_address(location.address, true)), offset: 0 }
     } else {
         absolute(location.address, cx)
     };

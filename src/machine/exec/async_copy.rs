@@ -1,0 +1,357 @@
+//! Asynchronous copies and their groups (PTX ISA, "Asynchronous copy"): from the instruction to copies in flight, and waiting for them.
+
+use smallvec::SmallVec;
+
+use super::load_store::Piece;
+use super::mbarrier::Object;
+use super::{Executed, Flow, Group, WarpRun};
+use crate::isa::{AtomicFn, ScalarType, Space};
+use crate::machine::async_copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, Work};
+use crate::machine::event::{CopyEvent, CopyStage, Observer};
+use crate::machine::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
+use crate::machine::memory::LaneAccess;
+use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::warp::GroupState;
+use crate::program::{Access, Completion, CopyId, CopyOp, Kept, ListId, Op, Place, Src};
+
+/// Alignment of the addresses of a bulk copy, and the unit of its size.
+const BULK_UNIT: u32 = 16;
+
+/// A barrier object that one lane names: its home and address.
+type Barriers = PerLane<Option<(Home, u32)>>;
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes an asynchronous copy, store or reduction.
+    pub(super) fn async_copy(&mut self, copy: CopyId, group: &Group, active: LaneMask) -> Executed {
+        let program = self.program;
+        match &program.copies[copy.index()] {
+            CopyOp::Lanes { to, from, bytes, kept } => self.lane_copies((to, from), *bytes, *kept, group, active)?,
+            CopyOp::Bulk { to, from, bytes, reduction, completion, multicast, byte_mask } => {
+                let bulk =
+                    Bulk { to, from, bytes: *bytes, reduction: *reduction, completion, multicast: *multicast, byte_mask: *byte_mask };
+                self.bulk_copies(&bulk, group, active)?;
+            }
+            CopyOp::Store { to, ty, values, reduction, mbarrier } => {
+                self.async_stores((to, mbarrier), (*values, *ty), *reduction, group, active)?;
+            }
+            CopyOp::Arrive { access, mbarrier, counted } => self.arrive_after_copies(access, mbarrier, *counted, group, active)?,
+        }
+        Ok(self.pause_if_ended(group))
+    }
+
+    /// `cp.async`.
+    fn lane_copies(
+        &mut self,
+        (to, from): (&Place, &Place),
+        bytes: u32,
+        kept: Kept,
+        group: &Group,
+        active: LaneMask,
+    ) -> Result<(), Box<Trap>> {
+        let kept = self.kept(kept, bytes, group, active);
+        let reading = lanes_where(active, |lane| kept[lane] > 0);
+        let mut destination = self.access(&to.address, group, active, bytes);
+        let pieces = self.locate(&mut destination, to.space, true, group)?.with(destination);
+        let mut source = self.access(&from.address, group, active, bytes);
+        if reading != 0 {
+            source = source.only(reading);
+            self.locate(&mut source, from.space, false, group)?;
+        }
+        let groups = self.warp.copy_groups[0];
+        for piece in pieces {
+            let home = self.home_of(&piece);
+            let to = piece.access.addresses.map(|address| address as u32);
+            for (number, lanes) in by_number(&groups, piece.access.mask) {
+                let copies = LaneCopies { from: source.addresses, to, home, bytes, kept };
+                self.issue_copy(lanes, Work::Lanes(Box::new(copies)), Ends::Group { bulk: false, number })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn kept(&mut self, kept: Kept, bytes: u32, group: &Group, active: LaneMask) -> PerLane<u8> {
+        let lanes = self.lanes(group, active);
+        match kept {
+            Kept::All => [bytes as u8; 32],
+            Kept::Bytes(count) => lanes.get32(count).map(|count| count.min(bytes) as u8),
+            Kept::Unless(predicate) => {
+                let ignored = lanes.pred(predicate);
+                std::array::from_fn(|lane| if ignored >> lane & 1 != 0 { 0 } else { bytes as u8 })
+            }
+        }
+    }
+
+    /// `cp.async.bulk`, `cp.reduce.async.bulk`: a copy for every lane.
+    fn bulk_copies(&mut self, bulk: &Bulk<'_>, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
+        let lanes = self.lanes(group, active);
+        let sizes = *lanes.get32(bulk.bytes);
+        let masks = bulk.byte_mask.map_or([u16::MAX; 32], |mask| lanes.get32(mask).map(|mask| mask as u16));
+        let ranks = bulk.multicast.map(|mask| lanes.get32(mask).map(|mask| mask as u16));
+        self.check_sizes(&sizes, active)?;
+        let to = self.blocks_of_lanes(bulk.to, &sizes, true, group, active)?;
+        let from = self.blocks_of_lanes(bulk.from, &sizes, false, group, active)?;
+        let barriers = match bulk.completion {
+            Completion::Mbarrier(place) => Some(self.barriers_of_lanes(place, group, active)?),
+            Completion::BulkGroup => None,
+        };
+        for lane in lanes_of(active).filter(|lane| sizes[*lane] > 0) {
+            let (Some(to), Some(from)) = (to[lane], from[lane]) else { continue };
+            let work = |to| Work::Block { from, to, bytes: sizes[lane], reduction: bulk.reduction, mask: masks[lane], taken: None };
+            let Some((home, address)) = barriers.as_ref().and_then(|barriers| barriers[lane]) else {
+                let ends = Ends::Group { bulk: true, number: self.warp.copy_groups[1][lane] };
+                self.issue_copy(1 << lane, work(to), ends)?;
+                continue;
+            };
+            let Some(ranks) = ranks else {
+                self.issue_copy(1 << lane, work(to), Ends::Mbarrier { home, address, bytes: sizes[lane] })?;
+                continue;
+            };
+            for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
+                let home = self.home_of_rank(rank, 1 << lane)?;
+                let ends = Ends::Mbarrier { home, address, bytes: sizes[lane] };
+                self.issue_copy(1 << lane, work(Destination { home, ..to }), ends)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn check_sizes(&self, sizes: &PerLane<u32>, active: LaneMask) -> Result<(), Box<Trap>> {
+        let wrong = lanes_where(active, |lane| !sizes[lane].is_multiple_of(BULK_UNIT));
+        if wrong == 0 {
+            return Ok(());
+        }
+        let bytes = sizes[wrong.trailing_zeros() as usize];
+        Err(self.trap(TrapKind::CopySize, wrong, &format!("a bulk copy of {bytes} bytes: the size must be a multiple of {BULK_UNIT}")))
+    }
+
+    /// The range of each lane, of as many bytes as `sizes` says, once it is known to be good.
+    fn blocks_of_lanes(
+        &mut self,
+        place: &Place,
+        sizes: &PerLane<u32>,
+        write: bool,
+        group: &Group,
+        active: LaneMask,
+    ) -> Result<PerLane<Option<Destination>>, Box<Trap>> {
+        let all = self.access(&place.address, group, active, BULK_UNIT);
+        if all.misaligned {
+            let wrong = all.lanes_where(|address| !address.is_multiple_of(u64::from(BULK_UNIT)));
+            let address = all.addresses[wrong.trailing_zeros() as usize % 32];
+            let message = format!("a bulk copy at {address:#x}: the address must be a multiple of {BULK_UNIT}");
+            return Err(self.trap(TrapKind::CopyMisaligned, wrong, &message));
+        }
+        let mut named = [None; 32];
+        for lane in lanes_of(active).filter(|lane| sizes[*lane] > 0) {
+            // The first and the last unit in one allocation means all of it.
+            let first = LaneAccess { mask: 1 << lane, ..LaneAccess::new([all.addresses[lane]; 32], 1 << lane, BULK_UNIT) };
+            let end = all.addresses[lane].wrapping_add(u64::from(sizes[lane] - BULK_UNIT));
+            let last = LaneAccess { mask: 1 << lane, ..LaneAccess::new([end; 32], 1 << lane, BULK_UNIT) };
+            let (first, last) = (self.only_piece(first, place.space, write, group)?, self.only_piece(last, place.space, write, group)?);
+            if !self.are_together(&first, &last) {
+                let message =
+                    format!("a bulk copy of {} bytes at {:#x} reaches past the memory it starts in", sizes[lane], all.addresses[lane]);
+                return Err(self.trap(TrapKind::OutOfBounds, 1 << lane, &message));
+            }
+            let at = Destination { home: self.home_of(&first), address: first.access.addresses[lane] };
+            named[lane] = Some(at);
+        }
+        Ok(named)
+    }
+
+    fn only_piece(&self, mut access: LaneAccess, space: Space, write: bool, group: &Group) -> Result<Piece, Box<Trap>> {
+        let pieces = self.locate(&mut access, space, write, group)?.with(access);
+        pieces.into_iter().next().ok_or_else(|| self.trap(TrapKind::OutOfBounds, access.mask, "no memory at the address"))
+    }
+
+    fn are_together(&self, first: &Piece, last: &Piece) -> bool {
+        let base = |piece: &Piece| self.global.find(piece.access.min).map(|allocation| allocation.base);
+        match (first.space, last.space) {
+            (Space::Global, Space::Global) => base(first) == base(last),
+            (a, b) => a == b && first.access.rank == last.access.rank,
+        }
+    }
+
+    /// The block of rank `rank` of the cluster, which `lanes` want to reach.
+    fn home_of_rank(&self, rank: u32, lanes: LaneMask) -> Result<Home, Box<Trap>> {
+        let size = self.linked.config.blocks_of_cluster();
+        if rank == self.rank {
+            return Ok(Home::Block { slot: self.slot, number: self.number });
+        }
+        match self.peer(rank) {
+            Some(Some(block)) => Ok(Home::Block { slot: self.slot - self.rank + rank, number: block.number }),
+            Some(None) => Err(self.trap(TrapKind::ClusterExited, lanes, &format!("the block of rank {rank} of the cluster has exited"))),
+            None => {
+                let message = format!("the copy is for rank {rank}, but the cluster has {size} blocks");
+                Err(self.trap(TrapKind::ClusterRank, lanes, &message))
+            }
+        }
+    }
+
+    /// The barrier object of each lane, once it is known to be there.
+    fn barriers_of_lanes(&mut self, place: &Place, group: &Group, active: LaneMask) -> Result<Barriers, Box<Trap>> {
+        let access = Access { space: place.space, ..Access::default() };
+        let objects = self.objects(&access, &place.address, group, active)?;
+        let mut barriers = [None; 32];
+        for Object { slot, address, lanes } in objects {
+            let number = self.number - u64::from(self.rank) + u64::from(slot - (self.slot - self.rank));
+            lanes_of(lanes).for_each(|lane| barriers[lane] = Some((Home::Block { slot, number }, address)));
+        }
+        Ok(barriers)
+    }
+
+    /// `st.async`, `red.async`.
+    fn async_stores(
+        &mut self,
+        (to, mbarrier): (&Place, &Place),
+        (values, ty): (ListId, ScalarType),
+        reduction: Option<AtomicFn>,
+        group: &Group,
+        active: LaneMask,
+    ) -> Result<(), Box<Trap>> {
+        let sources = &self.program.sources[values.index()];
+        let bytes = ty.bytes() * sources.len() as u32;
+        let mut access = self.access(&to.address, group, active, bytes);
+        let pieces = self.locate(&mut access, to.space, true, group)?.with(access);
+        let barriers = self.barriers_of_lanes(mbarrier, group, active)?;
+        let data = self.bytes_of_lanes(sources, ty, group, active);
+        for piece in pieces {
+            let home = self.home_of(&piece);
+            for lane in lanes_of(piece.access.mask) {
+                let Some((object, address)) = barriers[lane] else { continue };
+                let to = Destination { home, address: piece.access.addresses[lane] };
+                let work = Work::Store { to, bytes: data[lane].clone(), reduction: reduction.map(|f| (f, ty)) };
+                self.issue_copy(1 << lane, work, Ends::Mbarrier { home: object, address, bytes })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The bytes of each lane's `sources`, one after the other.
+    fn bytes_of_lanes(&mut self, sources: &[Src], ty: ScalarType, group: &Group, active: LaneMask) -> Vec<SmallVec<[u8; 16]>> {
+        let lanes = self.lanes(group, active);
+        let words: Vec<PerLane<u64>> =
+            sources.iter().map(|a| if ty.bits() == 64 { *lanes.get64(*a) } else { lanes.get32(*a).map(u64::from) }).collect();
+        let of_lane = |lane: usize| words.iter().flat_map(|word| word[lane].to_le_bytes().into_iter().take(ty.bytes() as usize)).collect();
+        (0..32).map(of_lane).collect()
+    }
+
+    /// `cp.async.mbarrier.arrive`.
+    fn arrive_after_copies(
+        &mut self,
+        access: &Access,
+        mbarrier: &crate::program::Address,
+        counted: bool,
+        group: &Group,
+        active: LaneMask,
+    ) -> Result<(), Box<Trap>> {
+        for Object { slot, address, lanes } in self.objects(access, mbarrier, group, active)? {
+            let number = self.number;
+            if !counted {
+                // The arrival is one more than the phase wanted.
+                let more = lanes.count_ones();
+                let added = self.reach().shared(slot).map(|shared| shared.change(address, |barrier| barrier.want_more(more)));
+                if let Some(Err(refused)) = added {
+                    let (kind, message) = refused.words(address);
+                    return Err(self.trap(kind, lanes, &message));
+                }
+            }
+            let ends = Ends::Mbarrier { home: Home::Block { slot, number }, address, bytes: 0 };
+            self.issue_copy(lanes, Work::Arrival, ends)?;
+        }
+        Ok(())
+    }
+
+    /// Puts a copy in flight, or ends it at once where nothing is ever in flight.
+    pub(super) fn issue_copy(&mut self, lanes: LaneMask, work: Work, ends: Ends) -> Result<(), Box<Trap>> {
+        let id = self.copies.next_id();
+        let copy = AsyncCopy { id, issued: self.place, block: self.number, lanes, work, ends, read: false };
+        self.effects += 1;
+        self.report_copy(&copy, lanes, CopyStage::Issued);
+        if self.linked.config.copies == CopyPolicy::Eager {
+            let tick = self.place.tick;
+            copy.end(lanes, tick, &mut self.reach()).map_err(|refused| copy.fault(refused))?;
+            self.report_copy(&copy, lanes, CopyStage::Ended);
+            return Ok(());
+        }
+        copy.poison(&mut self.reach());
+        self.copies.add(copy);
+        Ok(())
+    }
+
+    /// Executes `commit_group`, `wait_group` or `wait_all`.
+    pub(super) fn copy_groups(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+        match *op {
+            Op::CommitCopies { bulk } => {
+                let groups = &mut self.warp.copy_groups[usize::from(bulk)];
+                lanes_of(active).for_each(|lane| groups[lane] += 1);
+                Ok(Flow::Next)
+            }
+            Op::WaitCopies { bulk, read, open, pending } => self.wait_for_copies(bulk, read, open, pending, group, active),
+            ref other => unreachable!("{other:?} is about no group of copies"),
+        }
+    }
+
+    fn wait_for_copies(&mut self, bulk: bool, read: bool, open: bool, pending: u32, group: &Group, active: LaneMask) -> Executed {
+        if self.copies.is_empty() {
+            return Ok(Flow::Next);
+        }
+        let groups = self.warp.copy_groups[usize::from(bulk)];
+        let is_awaited = |lane: usize, number: u32| number < groups[lane].saturating_sub(pending) || open && number <= groups[lane];
+        let awaited = |copy: &AsyncCopy| match copy.ends {
+            Ends::Group { bulk: of, number } if of == bulk && !(read && copy.read) => {
+                lanes_where(copy.lanes & active, |lane| is_awaited(lane, number))
+            }
+            _ => 0,
+        };
+        let copies = self.copies.of_warp(self.number, self.place.warp);
+        let copies: SmallVec<[_; 8]> = copies.map(|copy| (copy.clone(), awaited(copy))).filter(|(_, lanes)| *lanes != 0).collect();
+        if self.linked.config.copies == CopyPolicy::ByHand && !copies.is_empty() {
+            return Ok(self.wait_here(GroupState::AtCopies, group, active));
+        }
+        for (copy, lanes) in &copies {
+            self.effects += 1;
+            if read {
+                let mut copy = AsyncCopy::clone(copy);
+                copy.take(&mut self.reach());
+                self.report_copy(&copy, *lanes, CopyStage::Read);
+                self.copies.replace(copy);
+                continue;
+            }
+            let tick = self.place.tick;
+            copy.end(*lanes, tick, &mut self.reach()).map_err(|refused| copy.fault(refused))?;
+            self.report_copy(copy, *lanes, CopyStage::Ended);
+            self.copies.remove(copy, *lanes);
+        }
+        Ok(self.pause_if_ended(group))
+    }
+
+    fn report_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask, stage: CopyStage) {
+        if O::ACCESSES {
+            self.paused |= self.observer.copy(&CopyEvent { copy, lanes, stage, tick: self.place.tick });
+        }
+    }
+}
+
+/// What a bulk copy is made of.
+struct Bulk<'a> {
+    to: &'a Place,
+    from: &'a Place,
+    bytes: Src,
+    reduction: Option<(AtomicFn, ScalarType)>,
+    completion: &'a Completion,
+    multicast: Option<Src>,
+    byte_mask: Option<Src>,
+}
+
+/// The lanes of `mask` by the number each of them has.
+fn by_number(numbers: &PerLane<u32>, mask: LaneMask) -> SmallVec<[(u32, LaneMask); 1]> {
+    let mut groups = SmallVec::new();
+    let mut rest = mask;
+    while rest != 0 {
+        let number = numbers[rest.trailing_zeros() as usize];
+        let lanes = lanes_where(rest, |lane| numbers[lane] == number);
+        groups.push((number, lanes));
+        rest &= !lanes;
+    }
+    groups
+}

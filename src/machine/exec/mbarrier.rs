@@ -1,0 +1,296 @@
+//! Operations on barrier objects (PTX ISA, "mbarrier"). Lanes go in order, lowest first.
+
+use smallvec::smallvec;
+
+use super::load_store::Piece;
+use super::{Executed, Flow, Group, Pause, WarpRun};
+use crate::isa::{MbarrierFn, Space};
+use crate::machine::async_copy::{Home, Reach};
+use crate::machine::event::{MbarrierChange, MbarrierEvent, Observer};
+use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
+use crate::machine::mbarrier::{self, Arrival, COUNT_LIMIT, Contribution, Mbarrier, Refused};
+use crate::machine::shared::{MBARRIER_BYTES, Shared};
+use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::warp::{GroupState, Polled};
+use crate::program::{Access, Address, Dst, Op, Pc};
+
+/// The lanes that name the same barrier object.
+#[derive(Clone, Copy)]
+pub(super) struct Object {
+    /// The slot of the block whose shared memory it is in.
+    pub slot: u32,
+    /// Where in it.
+    pub address: u32,
+    /// The lanes.
+    pub lanes: LaneMask,
+}
+
+/// What each lane brings to a barrier object, in this order.
+type Contributions = smallvec::SmallVec<[Contribution; 2]>;
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes an operation on barrier objects.
+    pub(super) fn mbarrier(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+        match *op {
+            Op::Mbarrier { f, ref access, d, a, ref address } => {
+                let objects = self.objects(access, address, group, active)?;
+                let counts = a.map_or([1; 32], |a| *self.lanes(group, active).get32(a));
+                self.operate(f, &objects, &counts, d, group)
+            }
+            Op::MbarrierWait { blocks, parity, ref access, p, a, ref address } => {
+                let objects = self.objects(access, address, group, active)?;
+                let lanes = self.lanes(group, active);
+                let parities = if parity { lanes.get32(a).map(|word| word & 1) } else { lanes.get64(a).map(mbarrier::parity_of) };
+                self.ask(blocks, &objects, &parities, p, group, active)
+            }
+            Op::PendingCount { d, a } => {
+                let counts = self.lanes(group, active).get64(a).map(mbarrier::pending_of);
+                self.lanes(group, active).put32(d, &counts);
+                Ok(Flow::Next)
+            }
+            ref other => unreachable!("{other:?} is about no barrier object"),
+        }
+    }
+
+    /// The barrier objects that lanes name, in order of their lowest lane.
+    pub(super) fn objects(&mut self, how: &Access, address: &Address, group: &Group, active: LaneMask) -> Result<Vec<Object>, Box<Trap>> {
+        let mut access = self.access(address, group, active, MBARRIER_BYTES);
+        let pieces = self.locate(&mut access, how.space, true, group)?.with(access);
+        let mut objects = Vec::new();
+        for Piece { space, access } in pieces {
+            let slot = match space {
+                Space::Shared => self.slot,
+                Space::SharedCluster => self.slot - self.rank + access.rank,
+                other => {
+                    let message = format!("a barrier object is in shared memory; this is the address of {} memory", other.word());
+                    return Err(self.trap(TrapKind::Space, access.mask, &message));
+                }
+            };
+            let mut rest = access.mask;
+            while rest != 0 {
+                let address = access.addresses[first_lane(rest)];
+                let lanes = lanes_where(rest, |lane| access.addresses[lane] == address);
+                objects.push(Object { slot, address: address as u32, lanes });
+                rest &= !lanes;
+            }
+        }
+        Ok(objects)
+    }
+
+    fn operate(&mut self, f: MbarrierFn, objects: &[Object], counts: &PerLane<u32>, d: Dst, group: &Group) -> Executed {
+        // Nothing has changed when the instruction faults, so every object is tried before any is touched.
+        for object in objects {
+            self.try_operate(f, object, counts)?;
+        }
+        for object in objects {
+            self.report_operation(f, object, counts);
+            match f {
+                MbarrierFn::Init => {
+                    let place = self.place;
+                    let count = counts[first_lane(object.lanes)];
+                    self.at_slot(object.slot, |shared| shared.init(object.address, count, place));
+                }
+                MbarrierFn::Inval => {
+                    let place = self.place;
+                    self.at_slot(object.slot, |shared| shared.invalidate(object.address, place));
+                }
+                _ => self.contribute(f, object, counts, d, group)?,
+            }
+            self.effects += 1;
+        }
+        Ok(self.pause_if_ended(group))
+    }
+
+    /// Whether the operation can be done.
+    fn try_operate(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>) -> Result<(), Box<Trap>> {
+        if f == MbarrierFn::Init {
+            let wrong = lanes_of(object.lanes).find(|lane| counts[*lane] == 0 || counts[*lane] > COUNT_LIMIT);
+            return wrong.map_or(Ok(()), |_| Err(self.refuse_object(Refused::Count, object)));
+        }
+        let tried = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).cloned());
+        let mut barrier = tried.unwrap_or(Err(Refused::Gone)).map_err(|refused| self.refuse_object(refused, object))?;
+        for lane in lanes_of(object.lanes) {
+            for what in contributions(f, counts[lane]) {
+                let only_counts = matches!(f, MbarrierFn::ArriveNoComplete | MbarrierFn::DropNoComplete);
+                if only_counts && barrier.would_end(what) == Ok(true) {
+                    return Err(self.refuse_object(Refused::Completes, object));
+                }
+                let arrival = self.arrival(what, 1 << lane);
+                barrier.take(arrival).map_err(|refused| self.refuse_object(refused, object))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn contribute(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>, d: Dst, group: &Group) -> Result<(), Box<Trap>> {
+        let mut states = [0; 32];
+        for lane in lanes_of(object.lanes) {
+            for what in contributions(f, counts[lane]) {
+                let arrival = self.arrival(what, 1 << lane);
+                let word = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map_or(0, Mbarrier::word)).unwrap_or(0);
+                if !matches!(what, Contribution::Expected(_)) {
+                    states[lane] = word;
+                }
+                self.reach().contribute(object.slot, object.address, arrival).map_err(|refused| self.refuse_object(refused, object))?;
+            }
+        }
+        if !d.is_sink() {
+            self.lanes(group, object.lanes).put64(d, &states);
+        }
+        Ok(())
+    }
+
+    /// `test_wait` and `try_wait`: lanes that ask for a phase that has not ended wait, if they may or have asked before.
+    fn ask(&mut self, blocks: bool, objects: &[Object], parities: &PerLane<u32>, p: Dst, group: &Group, active: LaneMask) -> Executed {
+        let (mut ended, mut awaited) = (0, None);
+        for object in objects {
+            let found = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map(Mbarrier::parity));
+            let parity = found.unwrap_or(Err(Refused::Gone)).map_err(|refused| self.refuse_object(refused, object))?;
+            let over = lanes_where(object.lanes, |lane| parities[lane] != parity);
+            ended |= over;
+            if over != object.lanes && awaited.is_none() {
+                awaited = Some(object);
+            }
+        }
+        let polled = &mut self.warp.groups[group.index].polled;
+        let may_wait = blocks || *polled == Polled::Refused(group.pc);
+        let timed_out = *polled == Polled::TimedOut(group.pc);
+        match awaited {
+            Some(object) if may_wait && !timed_out => {
+                *polled = Polled::Refused(group.pc);
+                return Ok(self.wait_for_phase(object.address, group, active));
+            }
+            Some(_) => *polled = Polled::Refused(group.pc),
+            None => *polled = Polled::Never,
+        }
+        for object in objects {
+            self.report_answer(object, ended, parities);
+        }
+        self.lanes(group, active).put_pred(p, ended);
+        Ok(Flow::Next)
+    }
+
+    /// Makes the lanes of `active` wait at the instruction; the others go on past it.
+    fn wait_for_phase(&mut self, address: u32, group: &Group, active: LaneMask) -> Flow {
+        self.wait_here(GroupState::AtMbarrier { address }, group, active)
+    }
+
+    /// Makes the lanes of `active` wait in `state` at the instruction, which they will execute when they go on; the others go past it.
+    pub(super) fn wait_here(&mut self, state: GroupState, group: &Group, active: LaneMask) -> Flow {
+        self.waiting |= active;
+        if active == group.mask {
+            let group_of_warp = &mut self.warp.groups[group.index];
+            group_of_warp.pc = group.pc;
+            group_of_warp.state = state;
+        } else {
+            self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
+            self.warp.split(group.index, active, group.pc);
+            if let Some(waiting) = self.warp.groups.last_mut() {
+                waiting.state = state;
+            }
+        }
+        Flow::Reselect
+    }
+
+    /// The turn ends if a phase has ended, so that those who wait for it are set going.
+    pub(super) fn pause_if_ended(&mut self, group: &Group) -> Flow {
+        if self.ended.is_empty() {
+            return Flow::Next;
+        }
+        self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
+        Flow::Pause(Pause::PhaseEnded)
+    }
+
+    /// The memory that copies and arrivals reach.
+    pub(super) fn reach(&mut self) -> Reach<'_> {
+        Reach {
+            global: self.global,
+            own: Some(self.shared),
+            before: self.before,
+            after: self.after,
+            first: self.slot - self.rank,
+            ended: &mut self.ended,
+        }
+    }
+
+    /// Whose memory a piece of an access is.
+    pub(super) fn home_of(&self, piece: &Piece) -> Home {
+        let (slot, number) = match piece.space {
+            Space::Shared => (self.slot, self.number),
+            Space::SharedCluster => {
+                (self.slot - self.rank + piece.access.rank, self.number - u64::from(self.rank) + u64::from(piece.access.rank))
+            }
+            _ => return Home::Global,
+        };
+        Home::Block { slot, number }
+    }
+
+    fn at_slot<T>(&mut self, slot: u32, f: impl FnOnce(&mut Shared) -> T) -> Option<T> {
+        if slot == self.slot { Some(f(self.shared)) } else { self.reach().shared(slot).map(f) }
+    }
+
+    fn arrival(&self, what: Contribution, lanes: LaneMask) -> Arrival {
+        Arrival { what, place: self.place, lanes, copy: None, tick: self.place.tick }
+    }
+
+    fn refuse_object(&self, refused: Refused, object: &Object) -> Box<Trap> {
+        let (kind, message) = refused.words(object.address);
+        self.trap(kind, object.lanes, &message)
+    }
+
+    fn report_operation(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>) {
+        if !O::ACCESSES {
+            return;
+        }
+        let total = lanes_of(object.lanes).map(|lane| counts[lane]).fold(0, u32::saturating_add);
+        let threads = object.lanes.count_ones();
+        let changes: &[MbarrierChange] = match f {
+            MbarrierFn::Init => &[MbarrierChange::Made(counts[first_lane(object.lanes)])],
+            MbarrierFn::Inval => &[MbarrierChange::Invalidated],
+            MbarrierFn::ArriveExpectTx => &contributed([Contribution::Expected(total), Contribution::Arrived(threads)]),
+            MbarrierFn::DropExpectTx => &contributed([Contribution::Expected(total), Contribution::Dropped(threads)]),
+            MbarrierFn::Arrive | MbarrierFn::ArriveNoComplete => &contributed([Contribution::Arrived(total)]),
+            MbarrierFn::Drop | MbarrierFn::DropNoComplete => &contributed([Contribution::Dropped(total)]),
+            MbarrierFn::ExpectTx => &contributed([Contribution::Expected(total)]),
+            MbarrierFn::CompleteTx => &contributed([Contribution::Brought(total)]),
+        };
+        for change in changes {
+            self.observer.mbarrier(&MbarrierEvent {
+                place: self.place,
+                lanes: object.lanes,
+                slot: object.slot,
+                address: object.address,
+                change: *change,
+            });
+        }
+    }
+
+    fn report_answer(&mut self, object: &Object, ended: LaneMask, parities: &PerLane<u32>) {
+        if O::ACCESSES {
+            for (lanes, ended) in [(object.lanes & ended, true), (object.lanes & !ended, false)] {
+                if lanes != 0 {
+                    let change = MbarrierChange::Asked { parity: parities[first_lane(lanes)], ended };
+                    self.observer.mbarrier(&MbarrierEvent { place: self.place, lanes, slot: object.slot, address: object.address, change });
+                }
+            }
+        }
+    }
+}
+
+fn contributed<const N: usize>(what: [Contribution; N]) -> [MbarrierChange; N] {
+    what.map(MbarrierChange::Contributed)
+}
+
+/// What a lane whose operand is `count` brings to the object, in this order.
+fn contributions(f: MbarrierFn, count: u32) -> Contributions {
+    use Contribution::{Arrived, Brought, Dropped, Expected};
+    match f {
+        MbarrierFn::Init | MbarrierFn::Inval => smallvec![],
+        MbarrierFn::Arrive | MbarrierFn::ArriveNoComplete => smallvec![Arrived(count)],
+        MbarrierFn::Drop | MbarrierFn::DropNoComplete => smallvec![Dropped(count)],
+        MbarrierFn::ArriveExpectTx => smallvec![Expected(count), Arrived(1)],
+        MbarrierFn::DropExpectTx => smallvec![Expected(count), Dropped(1)],
+        MbarrierFn::ExpectTx => smallvec![Expected(count)],
+        MbarrierFn::CompleteTx => smallvec![Brought(count)],
+    }
+}

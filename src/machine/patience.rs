@@ -1,0 +1,256 @@
+//! What happens when nobody can run but somebody waits for a phase of a barrier object: copies end, waits time out, and when that
+//! changes nothing it is a deadlock.
+//!
+//! A group that asks for a phase that has not ended waits, whether it asked with `try_wait` or spins on `test_wait`: to the run it is
+//! the same, and nobody has to count its turns. It is told no when nobody else can run, or after [`PATIENCE`] ticks, as a wait that
+//! times out would be; what it does then may set others going. If it comes back to ask the same in the same state, and nobody did
+//! anything that another thread could notice, it would go on like that for ever.
+
+use triomphe::Arc;
+
+use super::async_copy::{AsyncCopy, CopyPolicy, Ended, Ends, Home, Reach, Work};
+use super::digest::Digest;
+use super::event::{CopyEvent, CopyStage, Observer};
+use super::mbarrier::Refused;
+use super::random::Random;
+use super::trap::Trap;
+use super::warp::{GroupState, LaneGroup, Polled, Warp};
+use super::{Machine, Tick};
+
+/// Ticks that a wait lasts at most while others run.
+const PATIENCE: u64 = 1 << 16;
+
+/// Waits that may time out in a row without anybody doing anything but count.
+const POLLS: u64 = 1 << 20;
+
+/// How it stood when waits timed out last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Patience {
+    /// Waits timed out since anybody did something that another thread could notice.
+    polls: u64,
+    /// What had been done by then.
+    effects: u64,
+    /// A fingerprint of those who waited.
+    standing: u64,
+    /// When waits time out next, whoever can run.
+    due: Tick,
+    /// Which copies end by themselves, and when.
+    random: Random,
+}
+
+impl Patience {
+    /// Before the first tick.
+    pub fn new(policy: CopyPolicy) -> Self {
+        let random = Random::new(if let CopyPolicy::Random(seed) = policy { seed } else { 0 });
+        Self { random, ..Self::default() }
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.polls);
+        digest.word(self.standing);
+        digest.word(self.due);
+        digest.word(self.random.state());
+    }
+}
+
+/// Whether something was found that lets the run go on, and whether the observer asked for a pause meanwhile.
+pub(super) struct Relented {
+    pub goes_on: bool,
+    pub paused: bool,
+}
+
+type Outcome = Result<Relented, Box<Trap>>;
+
+impl Machine {
+    /// What happens by itself between two turns: copies end at random, and long waits time out.
+    pub(super) fn between_turns(&mut self, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
+        let mut paused = false;
+        if matches!(self.linked.config.copies, CopyPolicy::Random(_)) && !self.copies.is_empty() && self.patience.random.draw(2) == 0 {
+            let chosen = self.patience.random.draw(self.copies.len() as u64) as usize;
+            let copy = self.copies.iter().nth(chosen).cloned();
+            if let Some(copy) = copy {
+                paused |= self.end_copy(&copy, observer)?;
+            }
+        }
+        if self.tick() >= self.patience.due {
+            self.patience.due = self.tick() + PATIENCE;
+            let relented = self.end_awaited_copies(observer)?;
+            paused |= relented.paused;
+            if !relented.goes_on {
+                self.time_out();
+            }
+        }
+        Ok(paused)
+    }
+
+    /// Nobody can run: ends the copies that somebody waits for, or lets waits time out.
+    pub(super) fn relent(&mut self, observer: &mut impl Observer) -> Outcome {
+        let relented = self.end_awaited_copies(observer)?;
+        if relented.goes_on {
+            return Ok(relented);
+        }
+        let (waits, standing) = self.standing();
+        let same = self.effects == self.patience.effects;
+        if waits == 0 || same && (standing == self.patience.standing || self.patience.polls > POLLS) {
+            return Ok(Relented { goes_on: false, ..relented });
+        }
+        self.patience.polls = if same { self.patience.polls + waits } else { 0 };
+        self.patience.effects = self.effects;
+        self.patience.standing = standing;
+        self.time_out();
+        Ok(Relented { goes_on: true, ..relented })
+    }
+
+    /// Ends the copies that will bring something to the barrier objects for which groups wait, unless only the user may.
+    fn end_awaited_copies(&mut self, observer: &mut impl Observer) -> Outcome {
+        let mut relented = Relented { goes_on: false, paused: false };
+        if self.linked.config.copies == CopyPolicy::ByHand || self.copies.is_empty() {
+            return Ok(relented);
+        }
+        for (slot, address) in self.awaited() {
+            for copy in self.copies.to_mbarrier(slot, address) {
+                relented.paused |= self.end_copy(&copy, observer)?;
+                relented.goes_on = true;
+            }
+        }
+        Ok(relented)
+    }
+
+    /// The barrier objects for which groups wait, by slot and address.
+    fn awaited(&self) -> Vec<(u32, u32)> {
+        let mut awaited = Vec::new();
+        for (slot, block) in self.blocks.iter().enumerate() {
+            let groups = block.iter().flat_map(|block| &block.warps).flat_map(|warp| &warp.groups);
+            for group in groups {
+                if let GroupState::AtMbarrier { address } = group.state
+                    && !awaited.contains(&(slot as u32, address))
+                {
+                    awaited.push((slot as u32, address));
+                }
+            }
+        }
+        awaited
+    }
+
+    /// How many groups wait for phases, and a fingerprint of where and with what in their registers.
+    fn standing(&self) -> (u64, u64) {
+        let (mut waits, mut digest) = (0, Digest::default());
+        for warp in self.resident_blocks().flat_map(|block| &block.warps).filter(|warp| warp.groups.iter().any(waits_for_phase)) {
+            waits += warp.groups.iter().filter(|group| waits_for_phase(group)).count() as u64;
+            stand(warp, &mut digest);
+        }
+        (waits, digest.value())
+    }
+
+    /// Tells every group that waits for a phase that it has not ended.
+    fn time_out(&mut self) {
+        for block in self.blocks.iter_mut().flatten() {
+            if !block.warps.iter().any(|warp| warp.groups.iter().any(waits_for_phase)) {
+                continue;
+            }
+            for warp in &mut Arc::make_mut(block).warps {
+                if warp.groups.iter().any(waits_for_phase) {
+                    for group in Arc::make_mut(warp).groups.iter_mut().filter(|group| waits_for_phase(group)) {
+                        group.state = GroupState::Ready;
+                        group.polled = Polled::TimedOut(group.pc);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the copies that read or write the shared memory of the block in `slot`, or that it issued: it has finished.
+    pub(super) fn end_copies_around(&mut self, slot: usize, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
+        let mut paused = false;
+        if let Some(number) = self.blocks[slot].as_ref().map(|block| block.number)
+            && !self.copies.is_empty()
+        {
+            for copy in self.copies.around_block(slot as u32, number) {
+                paused |= self.end_copy(&copy, observer)?;
+            }
+        }
+        Ok(paused)
+    }
+
+    /// Ends the copy with this number, as the user asks; false if it is not in flight.
+    ///
+    /// # Errors
+    /// If the barrier object that it completes on cannot take its bytes.
+    pub fn complete(&mut self, id: u64, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
+        let Some(copy) = self.copies.iter().find(|copy| copy.id == id).cloned() else { return Ok(false) };
+        self.end_copy(&copy, observer)?;
+        Ok(true)
+    }
+
+    /// Ends a copy for all its lanes, after those that it ends behind. True if the observer asks for a pause.
+    fn end_copy(&mut self, copy: &AsyncCopy, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
+        let mut paused = false;
+        if let Work::Arrival = copy.work {
+            let before: Vec<_> = self.copies.of_warp(copy.block, copy.issued.warp).filter(|other| other.is_behind(copy)).cloned().collect();
+            for other in before {
+                paused |= self.end_copy_now(&other, observer)?;
+            }
+        }
+        Ok(self.end_copy_now(copy, observer)? || paused)
+    }
+
+    fn end_copy_now(&mut self, copy: &AsyncCopy, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
+        // The one in the table may have lost lanes meanwhile.
+        let Some(copy) = self.copies.iter().find(|other| other.id == copy.id).cloned() else { return Ok(false) };
+        let mut ended = Ended::new();
+        let tick = self.tick();
+        let mut reach =
+            Reach { global: &mut self.device.global, own: None, before: &mut self.blocks, after: &mut [], first: 0, ended: &mut ended };
+        copy.end(copy.lanes, tick, &mut reach).map_err(|refused| copy.fault(refused))?;
+        self.copies.remove(&copy, copy.lanes);
+        self.effects = self.effects.wrapping_add(1);
+        self.wake_at_mbarriers(&ended);
+        let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.block);
+        if self.linked.config.copies == CopyPolicy::ByHand
+            && let Some(block) = owner
+        {
+            Arc::make_mut(block).wake(|state| state == GroupState::AtCopies);
+        }
+        Ok(observer.copy(&CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick }))
+    }
+
+    /// Sets the groups going that wait for barrier objects of which a phase has ended.
+    pub(super) fn wake_at_mbarriers(&mut self, ended: &[(u32, u32)]) {
+        for (slot, address) in ended {
+            if let Some(Some(block)) = self.blocks.get_mut(*slot as usize) {
+                Arc::make_mut(block).wake_at_mbarrier(*address);
+            }
+        }
+    }
+}
+
+impl AsyncCopy {
+    /// Whether the arrival `other` waits for it: a `cp.async` of one of its lanes before it.
+    fn is_behind(&self, other: &AsyncCopy) -> bool {
+        matches!(self.work, Work::Lanes(_)) && self.id < other.id && self.lanes & other.lanes != 0
+    }
+
+    /// The fault of a copy whose barrier object cannot take what it brings.
+    pub fn fault(&self, refused: Refused) -> Box<Trap> {
+        let (address, bytes) = match self.ends {
+            Ends::Mbarrier { home: Home::Block { .. }, address, bytes } => (address, bytes),
+            _ => (0, 0),
+        };
+        let (kind, why) = refused.words(address);
+        let message = format!("asynchronous copy #{} brings {bytes} bytes: {why}", self.id);
+        Box::new(Trap { kind, place: self.issued, lanes: self.lanes, access: None, message })
+    }
+}
+
+fn waits_for_phase(group: &LaneGroup) -> bool {
+    matches!(group.state, GroupState::AtMbarrier { .. })
+}
+
+/// Adds to `digest` where the groups of a warp stand, and their registers.
+fn stand(warp: &Warp, digest: &mut Digest) {
+    warp.registers.digest(digest);
+    for group in &warp.groups {
+        digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask));
+    }
+}

@@ -1,0 +1,112 @@
+//! The shared memory of a block, and the barrier objects in it.
+
+use std::collections::BTreeMap;
+
+use triomphe::Arc;
+
+use super::digest::Digest;
+use super::mbarrier::{Arrival, Mbarrier, Refused};
+use super::memory::Pages;
+use super::trap::Place;
+
+/// Bytes of a barrier object.
+pub const MBARRIER_BYTES: u32 = 8;
+
+/// The shared memory of a block, the system's part included.
+#[derive(Clone)]
+pub struct Shared {
+    /// Its bytes.
+    pub pages: Pages,
+    barriers: Arc<BTreeMap<u32, Slot>>,
+}
+
+/// An address at which a barrier object is, or was.
+#[derive(Clone, Debug)]
+enum Slot {
+    Live(Mbarrier),
+    /// `mbarrier.inval` there.
+    Ended(Place),
+}
+
+impl Shared {
+    /// `bytes` zeros without barrier objects.
+    pub fn new(bytes: u64) -> Self {
+        Self { pages: Pages::new(bytes, 0), barriers: Arc::new(BTreeMap::new()) }
+    }
+
+    /// The barrier objects, in order of address.
+    pub fn mbarriers(&self) -> impl Iterator<Item = (u32, &Mbarrier)> {
+        self.barriers.iter().filter_map(|(address, slot)| match slot {
+            Slot::Live(barrier) => Some((*address, barrier)),
+            Slot::Ended(_) => None,
+        })
+    }
+
+    /// The barrier object at `address`.
+    ///
+    /// # Errors
+    /// If there is none, or its bytes were overwritten.
+    pub fn mbarrier(&self, address: u32) -> Result<&Mbarrier, Refused> {
+        match self.barriers.get(&address) {
+            Some(Slot::Live(barrier)) => match self.word(address) {
+                word if word == barrier.word() => Ok(barrier),
+                word => Err(Refused::Overwritten { word }),
+            },
+            Some(Slot::Ended(place)) => Err(Refused::Invalidated(*place)),
+            None => Err(Refused::Uninitialized),
+        }
+    }
+
+    /// Makes a barrier object for `count` arrivals a phase at `address`.
+    pub fn init(&mut self, address: u32, count: u32, made: Place) {
+        let barrier = Mbarrier::new(count, made);
+        self.pages.write(u64::from(address), &barrier.word().to_le_bytes());
+        Arc::make_mut(&mut self.barriers).insert(address, Slot::Live(barrier));
+    }
+
+    /// Ends the use of the barrier object at `address`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn invalidate(&mut self, address: u32, place: Place) -> Result<(), Refused> {
+        self.mbarrier(address)?;
+        Arc::make_mut(&mut self.barriers).insert(address, Slot::Ended(place));
+        Ok(())
+    }
+
+    /// Something happens to the barrier object at `address`; true if that ends a phase.
+    ///
+    /// # Errors
+    /// If it cannot; nothing has changed then.
+    pub fn contribute(&mut self, address: u32, arrival: Arrival) -> Result<bool, Refused> {
+        self.change(address, |barrier| barrier.take(arrival))
+    }
+
+    /// Changes the barrier object at `address`, and its bytes with it.
+    ///
+    /// # Errors
+    /// If there is none, or `change` refuses.
+    pub fn change<T>(&mut self, address: u32, change: impl FnOnce(&mut Mbarrier) -> Result<T, Refused>) -> Result<T, Refused> {
+        self.mbarrier(address)?;
+        let Some(Slot::Live(barrier)) = Arc::make_mut(&mut self.barriers).get_mut(&address) else { return Err(Refused::Uninitialized) };
+        let result = change(barrier)?;
+        let word = barrier.word();
+        self.pages.write(u64::from(address), &word.to_le_bytes());
+        Ok(result)
+    }
+
+    fn word(&self, address: u32) -> u64 {
+        let mut bytes = [0; 8];
+        self.pages.read(u64::from(address), &mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        self.pages.digest(digest);
+        for (address, barrier) in self.mbarriers() {
+            digest.word(u64::from(address));
+            barrier.digest(digest);
+        }
+    }
+}

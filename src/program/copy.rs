@@ -1,0 +1,94 @@
+//! Asynchronous copies. There are few of them, so what they do lies in a table beside the code.
+
+use super::{Access, Address, ListId, PredSrc, Src};
+use crate::base::define_id;
+use crate::isa::{AtomicFn, ScalarType, Space};
+
+define_id!(
+    /// An asynchronous copy, store or reduction: an index into [`Program::copies`](super::Program).
+    CopyId, "copy"
+);
+
+/// An address operand with the space it is in.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// `Global`, `Shared`, `SharedCluster`, or `Generic`.
+    pub space: Space,
+    /// The address.
+    pub address: Address,
+}
+
+/// How much of its source a `cp.async` reads; zeros stand for the rest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kept {
+    /// All of it.
+    All,
+    /// So many bytes, a 32-bit value.
+    Bytes(Src),
+    /// Nothing where the predicate holds.
+    Unless(PredSrc),
+}
+
+/// What says that a copy of a block has ended.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Completion {
+    /// The bulk group of the thread.
+    BulkGroup,
+    /// The bytes it brings to this barrier object.
+    Mbarrier(Place),
+}
+
+/// What an asynchronous instruction does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CopyOp {
+    /// `cp.async`: each lane copies `bytes` bytes of global memory to the block's shared memory.
+    Lanes {
+        /// Destination.
+        to: Place,
+        /// Source.
+        from: Place,
+        /// 4, 8 or 16.
+        bytes: u32,
+        /// How much of the source is read.
+        kept: Kept,
+    },
+    /// `cp.async.bulk`, `cp.reduce.async.bulk`: each lane copies a block of `bytes` bytes, a 32-bit value.
+    Bulk {
+        /// Destination.
+        to: Place,
+        /// Source.
+        from: Place,
+        /// Length.
+        bytes: Src,
+        /// What combines it with the destination, if it does not replace it.
+        reduction: Option<(AtomicFn, ScalarType)>,
+        /// What says that it has ended.
+        completion: Completion,
+        /// The ranks of the blocks of the cluster that get a copy, as bits of a 16-bit value.
+        multicast: Option<Src>,
+        /// Which bytes of every 16 are copied, as bits of a 16-bit value.
+        byte_mask: Option<Src>,
+    },
+    /// `st.async`, `red.async`: each lane stores values into the shared memory of the cluster.
+    Store {
+        /// Destination.
+        to: Place,
+        /// Type of an element.
+        ty: ScalarType,
+        /// Elements, in [`Program::sources`](super::Program).
+        values: ListId,
+        /// What combines it with the destination, if it does not replace it.
+        reduction: Option<AtomicFn>,
+        /// The barrier object it brings its bytes to.
+        mbarrier: Place,
+    },
+    /// `cp.async.mbarrier.arrive`: arrives when the lane's `cp.async` so far have ended.
+    Arrive {
+        /// Semantics of the arrival, and the space of the barrier object.
+        access: Access,
+        /// The barrier object.
+        mbarrier: Address,
+        /// `.noinc`: the arrival is one of those the phase wants, and not an additional one.
+        counted: bool,
+    },
+}

@@ -1,0 +1,128 @@
+//! Asynchronous copies and their groups: `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`.
+
+use super::family::{Decoded, Decoding};
+use super::memory::SPACES;
+use super::operand::Arg;
+use super::predicate;
+use crate::base::Diagnostic;
+use crate::isa::{AtomicFn, Decode, ScalarType, Space, agrees};
+use crate::program::{Bank, Completion, CopyOp, Kept, ListId, Op, Place, PredSrc, Src};
+use crate::sema::operands::Value;
+use crate::syntax::tree::OperandKind;
+
+/// The words that name what a reduction does.
+const REDUCTIONS: &[(&str, AtomicFn)] = &[
+    ("add", AtomicFn::Add),
+    ("min", AtomicFn::Min),
+    ("max", AtomicFn::Max),
+    ("inc", AtomicFn::Inc),
+    ("dec", AtomicFn::Dec),
+    ("and", AtomicFn::And),
+    ("or", AtomicFn::Or),
+    ("xor", AtomicFn::Xor),
+];
+
+impl Decoding<'_, '_> {
+    /// Copies, and what is done with their groups.
+    pub(super) fn async_copy(&mut self) -> Decoded {
+        let bulk = self.matched.has("bulk");
+        let copy = match self.matched.form.row.decode {
+            Decode::CommitCopies => return Ok(Op::CommitCopies { bulk }),
+            Decode::WaitCopies => return self.wait_copies(bulk),
+            Decode::LaneCopy => self.lane_copy()?,
+            Decode::BulkCopy => self.bulk_copy()?,
+            Decode::AsyncStore => self.async_store()?,
+            Decode::CopyArrive => {
+                let (access, mbarrier) = self.access(0)?;
+                CopyOp::Arrive { access, mbarrier, counted: self.matched.has("noinc") }
+            }
+            _ => return Err(self.disagreement(0)),
+        };
+        Ok(Op::AsyncCopy { copy: self.cx.copy(copy) })
+    }
+
+    fn wait_copies(&mut self, bulk: bool) -> Decoded {
+        let all = self.matched.has("wait_all");
+        let pending = if all { 0 } else { self.constant_value(0).ok_or_else(|| self.disagreement(0))? };
+        Ok(Op::WaitCopies { bulk, read: self.matched.has("read"), open: all, pending: u32::try_from(pending).unwrap_or(u32::MAX) })
+    }
+
+    /// `cp.async.ca` and `.cg`: the operand after the size is a smaller size or a predicate.
+    fn lane_copy(&mut self) -> Result<CopyOp, Diagnostic> {
+        let bytes = self.constant_value(2).and_then(|bytes| u32::try_from(bytes).ok()).ok_or_else(|| self.disagreement(2))?;
+        if !matches!(bytes, 4 | 8 | 16) {
+            return Err(Diagnostic::error("operand", self.operand_span(2), format!("{bytes} bytes cannot be copied at once"))
+                .with_help("a copy has 4, 8 or 16 bytes"));
+        }
+        let kept = if self.is_absent(3) { Kept::All } else { self.kept(bytes)? };
+        Ok(CopyOp::Lanes { to: self.at(0)?, from: self.at(1)?, bytes, kept })
+    }
+
+    fn kept(&mut self, bytes: u32) -> Result<Kept, Diagnostic> {
+        let operand = self.instruction.operands.get(3).ok_or_else(|| self.disagreement(3))?;
+        let wrong = || Diagnostic::error("operand", operand.span, "the number of bytes to read, or a predicate, is needed here");
+        match &operand.kind {
+            OperandKind::Not(name) => {
+                let register = predicate(*name, self.cx)?;
+                Ok(Kept::Unless(PredSrc::Reg { slot: register.slot, negate: true }))
+            }
+            OperandKind::Expr(expr) => match self.cx.resolve(expr)? {
+                Value::Register(register) if register.bank == Bank::Pred => {
+                    Ok(Kept::Unless(PredSrc::Reg { slot: register.slot, negate: false }))
+                }
+                Value::Register(register) if agrees(ScalarType::U32, register.ty, false) => Ok(Kept::Bytes(Src::reg(register.slot))),
+                Value::Int { value, .. } if value <= u64::from(bytes) => Ok(Kept::Bytes(self.cx.const32(value as u32))),
+                Value::Int { .. } => Err(Diagnostic::error("operand", operand.span, format!("at most the {bytes} bytes can be read"))),
+                _ => Err(wrong()),
+            },
+            _ => Err(wrong()),
+        }
+    }
+
+    /// `cp.async.bulk` and `cp.reduce.async.bulk`: destination, source, size, and the barrier object of those that have one.
+    fn bulk_copy(&mut self) -> Result<CopyOp, Diagnostic> {
+        let to_barrier = self.matched.has("mbarrier::complete_tx::bytes");
+        let completion = if to_barrier { Completion::Mbarrier(self.at(3)?) } else { Completion::BulkGroup };
+        let reduction = self.matched.choose(REDUCTIONS).map(|f| (f, self.ty()));
+        self.check_bulk_bytes(2)?;
+        let named = |decoding: &Self, name: &str| {
+            let index = decoding.matched.form.operands.iter().position(|operand| operand.name == name);
+            index.map_or(Ok(None), |index| decoding.optional_src(index))
+        };
+        let mask = named(self, "mask")?;
+        let (multicast, byte_mask) = if self.matched.has("cp_mask") { (None, mask) } else { (mask, None) };
+        Ok(CopyOp::Bulk { to: self.at(0)?, from: self.at(1)?, bytes: self.src(2)?, reduction, completion, multicast, byte_mask })
+    }
+
+    /// A constant size must be possible: blocks are copied by 16 bytes.
+    fn check_bulk_bytes(&self, index: usize) -> Result<(), Diagnostic> {
+        match self.constant_value(index) {
+            Some(bytes) if bytes % 16 != 0 => {
+                Err(Diagnostic::error("operand", self.operand_span(index), format!("{bytes} bytes are not a multiple of 16"))
+                    .with_help("blocks are copied in units of 16 bytes"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn async_store(&mut self) -> Result<CopyOp, Diagnostic> {
+        let values = self.values(1)?;
+        Ok(CopyOp::Store { to: self.at(0)?, ty: self.ty(), values, reduction: self.matched.choose(REDUCTIONS), mbarrier: self.at(2)? })
+    }
+
+    /// Operand `index`, a value or a vector of them, as a list.
+    fn values(&mut self, index: usize) -> Result<ListId, Diagnostic> {
+        match self.args.get(index).copied() {
+            Some(Arg::Vector { list, .. }) => Ok(list),
+            Some(Arg::Source { a, .. }) => Ok(self.cx.source_list(&[a])),
+            _ => Err(self.disagreement(index)),
+        }
+    }
+
+    /// The address operand `index` and its space: what its form says.
+    fn at(&self, index: usize) -> Result<Place, Diagnostic> {
+        let at = self.matched.form.operands.get(index).and_then(|operand| operand.at);
+        let space = SPACES.iter().find(|(word, _)| Some(*word) == at).map_or(Space::Generic, |(_, space)| *space);
+        Ok(Place { space, address: self.place(index)?.address })
+    }
+}

@@ -1,0 +1,42 @@
+//! Barrier objects and the barrier of the cluster: `mbarrier`, `barrier.cluster`.
+
+use super::family::{Decoded, Decoding};
+use super::operand::Arg;
+use crate::base::Diagnostic;
+use crate::isa::{Decode, Scope, Space};
+use crate::program::{Access, Address, Dst, Op};
+
+impl Decoding<'_, '_> {
+    /// `mbarrier`, `barrier.cluster`.
+    pub(super) fn mbarrier(&mut self) -> Decoded {
+        match self.matched.form.row.decode {
+            Decode::ClusterArrive => Ok(Op::ClusterArrive { relaxed: self.matched.has("relaxed"), aligned: self.matched.has("aligned") }),
+            Decode::ClusterWait => Ok(Op::ClusterWait { aligned: self.matched.has("aligned") }),
+            Decode::PendingCount => Ok(Op::PendingCount { d: self.dst(0)?, a: self.src(1)? }),
+            Decode::MbarrierWait => {
+                let (access, address) = self.mbarrier_access(1)?;
+                let (blocks, parity) = (self.matched.has("try_wait"), self.matched.has("parity"));
+                Ok(Op::MbarrierWait { blocks, parity, access, p: self.dst(0)?, a: self.src(2)?, address })
+            }
+            Decode::Mbarrier(f) => {
+                let at = usize::from(matches!(self.args.first(), Some(Arg::Dest { .. })));
+                let (access, address) = self.mbarrier_access(at)?;
+                let d = if at == 1 { self.dst(0)? } else { Dst::SINK };
+                if !d.is_sink() && access.space == Space::SharedCluster {
+                    let message = "an arrival in the shared memory of the cluster returns no state";
+                    return Err(Diagnostic::error("operand", self.operand_span(0), message).with_help("write '_' for the destination"));
+                }
+                let a = if self.matched.form.operands.len() > at + 1 { self.optional_src(at + 1)? } else { None };
+                Ok(Op::Mbarrier { f, access, d, a, address })
+            }
+            _ => Err(self.disagreement(0)),
+        }
+    }
+
+    /// The access to a barrier object, whose scope is the block if none is named.
+    fn mbarrier_access(&self, index: usize) -> Result<(Access, Address), Diagnostic> {
+        let (mut access, address) = self.access(index)?;
+        access.scope = self.scope().unwrap_or(Scope::Cta);
+        Ok((access, address))
+    }
+}
