@@ -207,13 +207,15 @@ impl TensorField {
         Self::WORDS[self as usize].0
     }
 
-    /// How many there are of it, one for each dimension; `None` if there is only one.
-    pub fn count(self) -> Option<usize> {
-        match self {
-            TensorField::BoxDim | TensorField::GlobalDim | TensorField::ElementStride => Some(5),
-            TensorField::GlobalStride => Some(4),
-            _ => None,
-        }
+    /// Whether its new value has 64 bits.
+    pub fn is_wide(self) -> bool {
+        matches!(self, TensorField::GlobalAddress | TensorField::GlobalStride)
+    }
+
+    /// Whether there is one for each dimension.
+    pub fn is_by_dimension(self) -> bool {
+        use TensorField::{BoxDim, ElementStride, GlobalDim, GlobalStride};
+        matches!(self, BoxDim | GlobalDim | GlobalStride | ElementStride)
     }
 }
 

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use crate::base::{SourceId, Sources, Span, define_id};
 use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
-pub use copy::{Completion, CopyId, CopyOp, Kept, Place};
+pub use copy::{Completion, CopyId, CopyOp, Kept, Place, TensorCopy};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};

@@ -21,10 +21,10 @@ pub(super) fn bounds(map: &TensorMap, d: usize, lower: i32, upper: i32) -> (i64,
     (i64::from(lower), extent - 1 + i64::from(upper))
 }
 
-impl TensorBox<'_> {
+impl TensorBox {
     /// Pixel after pixel.
     pub(super) fn walk_im2col<F: FnMut(Piece)>(&self, lower: [i32; RANK_MAX - 2], upper: [i32; RANK_MAX - 2], runs: &mut Runs<F>) {
-        let map = self.map;
+        let map = &self.map;
         let spatial = spatial(map);
         let mut pixel = self.request.coordinates.map(i64::from);
         for row in 0..self.layout.rows {
@@ -39,7 +39,7 @@ impl TensorBox<'_> {
 
     /// To the next pixel of the bounding box; behind its last one, to its first in the next image.
     fn advance(&self, pixel: &mut [i64; RANK_MAX], lower: [i32; RANK_MAX - 2], upper: [i32; RANK_MAX - 2]) {
-        let map = self.map;
+        let map = &self.map;
         for (index, d) in spatial(map).enumerate() {
             let (first, last) = bounds(map, d, lower[index], upper[index]);
             pixel[d] += i64::from(map.element_strides[d]);

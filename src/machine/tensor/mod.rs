@@ -54,8 +54,8 @@ pub enum Direction {
 
 /// A box of a tensor, at its place in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TensorBox<'m> {
-    map: &'m TensorMap,
+pub struct TensorBox {
+    map: TensorMap,
     request: Request,
     layout: Layout,
 }
@@ -75,14 +75,14 @@ struct Layout {
     pitch: u64,
 }
 
-impl<'m> TensorBox<'m> {
+impl TensorBox {
     /// The box that `request` asks for.
     ///
     /// # Errors
     /// Why the hardware would not copy it.
-    pub fn new(map: &'m TensorMap, request: Request) -> Result<Self, Fault> {
+    pub fn new(map: &TensorMap, request: Request) -> Result<Self, Fault> {
         fault::check(map, &request)?;
-        Ok(Self { map, request, layout: Layout::new(map) })
+        Ok(Self { map: *map, request, layout: Layout::new(map) })
     }
 
     /// Bytes of all its elements, those outside the tensor too: what a load reports to its mbarrier.
@@ -93,6 +93,16 @@ impl<'m> TensorBox<'m> {
     /// Bytes of shared memory from its first row to the end of its last, with what lies between rows.
     pub fn shared_bytes(&self) -> u64 {
         self.layout.rows * self.layout.pitch
+    }
+
+    /// Bytes of the elements of a row: so many are reported to the mbarrier at once.
+    pub fn row_bytes(&self) -> u64 {
+        self.layout.units * self.layout.unit
+    }
+
+    /// Which way its bytes go.
+    pub fn direction(&self) -> Direction {
+        self.request.direction
     }
 
     /// What a load fills elements outside the tensor with: two bytes again and again.

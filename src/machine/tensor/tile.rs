@@ -14,10 +14,10 @@ pub(super) fn count(map: &TensorMap, extents: &[u32; RANK_MAX], d: usize) -> u64
     }
 }
 
-impl TensorBox<'_> {
+impl TensorBox {
     /// Row after row, the second dimension fastest.
     pub(super) fn walk_tile<F: FnMut(Piece)>(&self, extents: &[u32; RANK_MAX], runs: &mut Runs<F>) {
-        let map = self.map;
+        let map = &self.map;
         let mut index = [0; RANK_MAX];
         for row in 0..self.layout.rows {
             let along = |d: usize| i64::from(self.request.coordinates[d]) + index[d] as i64 * i64::from(map.element_strides[d]);

@@ -11,7 +11,7 @@ use crate::sema::operands::Value;
 use crate::syntax::tree::OperandKind;
 
 /// The words that name what a reduction does.
-const REDUCTIONS: &[(&str, AtomicFn)] = &[
+pub(super) const REDUCTIONS: &[(&str, AtomicFn)] = &[
     ("add", AtomicFn::Add),
     ("min", AtomicFn::Min),
     ("max", AtomicFn::Max),
@@ -85,13 +85,15 @@ impl Decoding<'_, '_> {
         let completion = if to_barrier { Completion::Mbarrier(self.at(3)?) } else { Completion::BulkGroup };
         let reduction = self.matched.choose(REDUCTIONS).map(|f| (f, self.ty()));
         self.check_bulk_bytes(2)?;
-        let named = |decoding: &Self, name: &str| {
-            let index = decoding.matched.form.operands.iter().position(|operand| operand.name == name);
-            index.map_or(Ok(None), |index| decoding.optional_src(index))
-        };
-        let mask = named(self, "mask")?;
+        let mask = self.mask()?;
         let (multicast, byte_mask) = if self.matched.has("cp_mask") { (None, mask) } else { (mask, None) };
         Ok(CopyOp::Bulk { to: self.at(0)?, from: self.at(1)?, bytes: self.src(2)?, reduction, completion, multicast, byte_mask })
+    }
+
+    /// The operand that chooses blocks of the cluster, or bytes.
+    pub(super) fn mask(&self) -> Result<Option<Src>, Diagnostic> {
+        let index = self.matched.form.operands.iter().position(|operand| operand.name == "mask");
+        index.map_or(Ok(None), |index| self.optional_src(index))
     }
 
     /// A constant size must be possible: blocks are copied by 16 bytes.
@@ -120,7 +122,7 @@ impl Decoding<'_, '_> {
     }
 
     /// The address operand `index` and its space: what its form says.
-    fn at(&self, index: usize) -> Result<Place, Diagnostic> {
+    pub(super) fn at(&self, index: usize) -> Result<Place, Diagnostic> {
         let at = self.matched.form.operands.get(index).and_then(|operand| operand.at);
         let space = SPACES.iter().find(|(word, _)| Some(*word) == at).map_or(Space::Generic, |(_, space)| *space);
         Ok(Place { space, address: self.place(index)?.address })

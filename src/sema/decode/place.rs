@@ -6,7 +6,7 @@ use super::name_expr;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::program::{Address, Bank, Base, Location, Src};
-use crate::syntax::tree::{Operand, OperandKind};
+use crate::syntax::tree::{Expr, Operand, OperandKind};
 
 /// An address operand, and the space of the variable it names, if it names one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,13 +19,8 @@ pub(super) struct Place {
 
 /// Reads `[r]`, `[r+8]`, `[variable+8]`, `[64]` or `variable[2]` of an instruction that names the space `named`.
 pub(super) fn read<'a>(operand: &Operand<'a>, named: Option<Space>, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
-    let value;
     let place = match &operand.kind {
-        OperandKind::Address(expr) => {
-            value = cx.resolve(expr)?;
-            check_kind(&value, named, operand.span, cx)?;
-            of_value(&value, operand.span, cx)
-        }
+        OperandKind::Address(expr) => return of_expr(expr, named, operand.span, cx),
         OperandKind::Index(name, index) => {
             let (array, index) = (cx.resolve(&name_expr(*name))?, cx.resolve(index)?);
             let (Value::Symbol { mut location, ty }, Value::Int { value, .. }) = (array, index) else {
@@ -38,6 +33,15 @@ pub(super) fn read<'a>(operand: &Operand<'a>, named: Option<Space>, cx: &mut dyn
         _ => Err(Diagnostic::error("operand", operand.span, "an address is needed here").with_help("write it in brackets: [a]")),
     }?;
     check_space(place.space, named, operand.span)?;
+    Ok(place)
+}
+
+/// What stands between the brackets, at `span`, of an instruction that names the space `named`.
+pub(super) fn of_expr<'a>(expr: &Expr<'a>, named: Option<Space>, span: Span, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
+    let value = cx.resolve(expr)?;
+    check_kind(&value, named, span, cx)?;
+    let place = of_value(&value, span, cx)?;
+    check_space(place.space, named, span)?;
     Ok(place)
 }
 

@@ -1,0 +1,227 @@
+//! Tensor copies (PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor"), and changes of tensor maps.
+
+use smallvec::SmallVec;
+
+use super::{Executed, Flow, Group, WarpRun};
+use crate::isa::{AtomicFn, ScalarType, Space, TensorElement, TensorField};
+use crate::machine::async_copy::{BoxCopy, Ends, Work};
+use crate::machine::event::{AccessKind, Observer};
+use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
+use crate::machine::memory::LaneAccess;
+use crate::machine::tensor::{Direction, FaultKind, Piece, Request, TensorBox};
+use crate::machine::trap::{Trap, TrapKind};
+use crate::program::{Access, Address, Completion, Op, Src, TENSOR_MAP_BYTES, TensorCopy, TensorMap};
+
+/// Alignment of a tensor map.
+const MAP_ALIGNMENT: u32 = 64;
+
+/// A copy that is known to be good: its lane, what it moves, and what says that it has ended.
+type Good = (LaneMask, BoxCopy, Ends);
+
+/// The 128 bytes of a map.
+type MapBytes = [u8; TENSOR_MAP_BYTES];
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: a copy for every lane. None is issued unless all are good.
+    pub(super) fn tensor_copies(&mut self, copy: &TensorCopy, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
+        let maps = self.access(&copy.map, group, active, 1).addresses;
+        let coordinates = self.vectors(&copy.coordinates, group, active);
+        let offsets = self.vectors(&copy.offsets, group, active);
+        let ranks = copy.multicast.map(|mask| self.lanes(group, active).get32(mask).map(|mask| mask as u16));
+        let shared = self.access(&copy.shared.address, group, active, 1);
+        let barriers = match &copy.completion {
+            Completion::Mbarrier(place) => Some(self.barriers_of_lanes(place, group, active)?),
+            Completion::BulkGroup => None,
+        };
+        let mut good: SmallVec<[Good; 2]> = SmallVec::new();
+        for lane in lanes_of(active) {
+            let map = self.map_of(maps[lane], lane, group)?;
+            let is_load = barriers.is_some();
+            let place = self.only_piece(shared.only(1 << lane), copy.shared.space, is_load, group)?;
+            let request = Request {
+                direction: if is_load { Direction::Load } else { Direction::Store },
+                mode: copy.mode,
+                rank: copy.coordinates.len(),
+                coordinates: std::array::from_fn(|d| coordinates.get(d).map_or(0, |values| values[lane].cast_signed())),
+                offsets: std::array::from_fn(|d| offsets.get(d).map_or(0, |values| values[lane] as u16)),
+                shared: place.access.addresses[lane],
+            };
+            let shape = self.box_of(&map, request, 1 << lane, group)?;
+            let reduction = copy.reduction.map(|f| self.reduction(f, map.element, 1 << lane)).transpose()?;
+            let bytes = u32::try_from(shape.bytes()).unwrap_or(u32::MAX);
+            let box_copy = |home| BoxCopy { shape: shape.clone(), home, reduction, taken: None };
+            let home = self.home_of(&place);
+            let Some((object, address)) = barriers.as_ref().and_then(|barriers| barriers[lane]) else {
+                let ends = Ends::Group { bulk: true, number: self.warp.copy_groups[1][lane] };
+                good.push((1 << lane, box_copy(home), ends));
+                continue;
+            };
+            let Some(ranks) = ranks else {
+                good.push((1 << lane, box_copy(home), Ends::Mbarrier { home: object, address, bytes }));
+                continue;
+            };
+            for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
+                let home = self.home_of_rank(rank, 1 << lane)?;
+                good.push((1 << lane, box_copy(home), Ends::Mbarrier { home, address, bytes }));
+            }
+        }
+        good.into_iter().try_for_each(|(lane, copy, ends)| self.issue_copy(lane, Work::Box(Box::new(copy)), ends))
+    }
+
+    /// The values of 32-bit sources, lane by lane.
+    fn vectors(&mut self, sources: &[Src], group: &Group, active: LaneMask) -> SmallVec<[PerLane<u32>; 5]> {
+        let lanes = self.lanes(group, active);
+        sources.iter().map(|source| *lanes.get32(*source)).collect()
+    }
+
+    /// The tensor map at the generic address `address`.
+    fn map_of(&mut self, address: u64, lane: usize, group: &Group) -> Result<TensorMap, Box<Trap>> {
+        let bytes = self.map_bytes(address, Space::Generic, lane, group)?;
+        TensorMap::decode(&bytes)
+            .map_err(|why| self.trap(TrapKind::TensorCopy, 1 << lane, &format!("a tensor map is needed at {address:#x}: {why}")))
+    }
+
+    /// The 128 bytes of a map, which may be in any space.
+    fn map_bytes(&mut self, address: u64, space: Space, lane: usize, group: &Group) -> Result<MapBytes, Box<Trap>> {
+        let mut bytes = [0; TENSOR_MAP_BYTES];
+        for (half, part) in bytes.chunks_exact_mut(MAP_ALIGNMENT as usize).enumerate() {
+            let start = address.wrapping_add(half as u64 * u64::from(MAP_ALIGNMENT));
+            let access = LaneAccess::new([start; 32], 1 << lane, MAP_ALIGNMENT);
+            let piece = self.only_piece(access, space, false, group)?;
+            self.report(piece.space, &piece.access, AccessKind::Read);
+            self.read::<{ MAP_ALIGNMENT as usize }>(piece.space, &piece.access, 0, |at, read| {
+                if at == lane {
+                    part.copy_from_slice(&read);
+                }
+            });
+        }
+        Ok(bytes)
+    }
+
+    fn write_map(&mut self, address: u64, space: Space, lane: usize, bytes: &MapBytes, group: &Group) -> Result<(), Box<Trap>> {
+        for (half, part) in bytes.chunks_exact(MAP_ALIGNMENT as usize).enumerate() {
+            let start = address.wrapping_add(half as u64 * u64::from(MAP_ALIGNMENT));
+            let access = LaneAccess::new([start; 32], 1 << lane, MAP_ALIGNMENT);
+            let piece = self.only_piece(access, space, true, group)?;
+            self.report(piece.space, &piece.access, AccessKind::Write);
+            self.write::<{ MAP_ALIGNMENT as usize }>(piece.space, &piece.access, 0, |_, place| place.copy_from_slice(part));
+        }
+        Ok(())
+    }
+
+    /// The box a lane asks for, once all its bytes are known to be there.
+    fn box_of(&self, map: &TensorMap, request: Request, lane: LaneMask, group: &Group) -> Result<TensorBox, Box<Trap>> {
+        let shape = TensorBox::new(map, request).map_err(|fault| {
+            let kind = match fault.kind {
+                FaultKind::Illegal => TrapKind::TensorCopy,
+                FaultKind::Misaligned => TrapKind::CopyMisaligned,
+            };
+            self.trap(kind, lane, &fault.message)
+        })?;
+        let end = request.shared.saturating_add(shape.shared_bytes());
+        if end > self.linked.shared_bytes {
+            let message = format!(
+                "the box takes {} bytes of shared memory from {:#x} on, and the block has {}",
+                shape.shared_bytes(),
+                request.shared,
+                self.linked.shared_bytes
+            );
+            return Err(self.trap(TrapKind::OutOfBounds, lane, &message));
+        }
+        match self.hole(&shape) {
+            Some(address) => {
+                let access = LaneAccess::new([address; 32], lane, 1);
+                let mut trap = self.memory_fault(&access, Space::Global, request.direction == Direction::Store, group);
+                trap.message = format!("the box of the tensor at {:#x} reaches memory that is not there: {}", map.address, trap.message);
+                Err(trap)
+            }
+            None => Ok(shape),
+        }
+    }
+
+    /// The first byte of the box that lies in the tensor and not in memory.
+    fn hole(&self, shape: &TensorBox) -> Option<u64> {
+        let mut hole = None;
+        shape.pieces(|Piece { global, bytes, .. }| {
+            if let (Some(address), None) = (global, hole) {
+                hole = match self.global.find(address) {
+                    None => Some(address),
+                    Some(allocation) => {
+                        let end = allocation.base.saturating_add(allocation.pages.len());
+                        (address.saturating_add(bytes) > end).then_some(end)
+                    }
+                };
+            }
+        });
+        hole
+    }
+
+    /// What a reduction does with elements of this type (PTX ISA, "cp.reduce.async.bulk.tensor").
+    fn reduction(&self, f: AtomicFn, element: TensorElement, lane: LaneMask) -> Result<(AtomicFn, ScalarType), Box<Trap>> {
+        use TensorElement as E;
+        let ty = match element {
+            E::U32 => Some(ScalarType::U32),
+            E::S32 => Some(ScalarType::S32),
+            E::U64 => Some(ScalarType::U64),
+            E::S64 => Some(ScalarType::S64),
+            E::F16 => Some(ScalarType::F16),
+            E::BF16 => Some(ScalarType::BF16),
+            E::F32 => Some(ScalarType::F32),
+            E::F64 => Some(ScalarType::F64),
+            E::U8 | E::U16 | E::F32Ftz | E::TF32 | E::TF32Ftz => None,
+        };
+        let is_integer = !element.is_float();
+        let goes = match f {
+            AtomicFn::Add => true,
+            AtomicFn::Min | AtomicFn::Max => is_integer || element.bytes() == 2,
+            AtomicFn::Inc | AtomicFn::Dec => element == E::U32,
+            _ => is_integer,
+        };
+        ty.filter(|_| goes).map(|ty| (f, ty)).ok_or_else(|| {
+            let message = format!("a reduction of a tensor of .{} elements by this function is not modelled", element.word());
+            self.trap(TrapKind::Unsupported, lane, &message)
+        })
+    }
+
+    /// Executes `tensormap.replace` or `tensormap.cp_fenceproxy`. Lanes go in order, lowest first.
+    pub(super) fn tensor_map(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+        match op {
+            Op::ReplaceTensorField { field, ordinal, access, a, address } => {
+                self.replace_field((*field, usize::from(*ordinal)), access, *a, address, group, active)?;
+            }
+            Op::CopyTensorMap { to, from } => {
+                let to = self.access(to, group, active, 1).addresses;
+                let from = self.access(from, group, active, 1).addresses;
+                let lane = first_lane(active);
+                let bytes = self.map_bytes(from[lane], Space::Shared, lane, group)?;
+                self.write_map(to[lane], Space::Global, lane, &bytes, group)?;
+            }
+            other => unreachable!("{other:?} is about no tensor map"),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn replace_field(
+        &mut self,
+        (field, ordinal): (TensorField, usize),
+        how: &Access,
+        a: Src,
+        address: &Address,
+        group: &Group,
+        active: LaneMask,
+    ) -> Result<(), Box<Trap>> {
+        let lanes = self.lanes(group, active);
+        let values = if field.is_wide() { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
+        let addresses = self.access(address, group, active, 1).addresses;
+        for lane in lanes_of(active) {
+            let bytes = self.map_bytes(addresses[lane], how.space, lane, group)?;
+            let changed = TensorMap::decode_or_begin(&bytes).map_err(|why| why.to_string()).and_then(|mut map| {
+                map.replace(field, ordinal, values[lane])?;
+                Ok(map)
+            });
+            let map = changed.map_err(|why| self.trap(TrapKind::TensorCopy, 1 << lane, &format!("the tensor map cannot be changed: {why}")))?;
+            self.write_map(addresses[lane], how.space, lane, &map.encode(), group)?;
+        }
+        Ok(())
+    }
+}
