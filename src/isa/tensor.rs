@@ -8,6 +8,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::AtomicFn;
+
 /// The type of a tensor's elements. The number of each is its `new_val` in `tensormap.replace.elemtype`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TensorElement {
@@ -51,6 +53,28 @@ impl TensorElement {
     /// Size in bytes.
     pub fn bytes(self) -> u32 {
         Self::ALL[self as usize].2
+    }
+
+    /// Whether `cp.reduce.async.bulk.tensor` has the function for elements of this type. H200 was asked; the manual says less.
+    pub fn reduces_by(self, f: AtomicFn) -> bool {
+        use TensorElement::{BF16, F16, S32, S64, U32, U64};
+        match f {
+            AtomicFn::Add => matches!(self, U32 | S32 | U64) || self.is_float(),
+            AtomicFn::Min | AtomicFn::Max => matches!(self, U32 | S32 | U64 | S64 | F16 | BF16),
+            AtomicFn::Inc | AtomicFn::Dec => self == U32,
+            AtomicFn::And | AtomicFn::Or | AtomicFn::Xor => matches!(self, U32 | S32 | U64),
+            AtomicFn::Exch | AtomicFn::Cas => false,
+        }
+    }
+
+    /// Whether a load rounds elements to 10 bits behind the point.
+    pub fn is_tf32(self) -> bool {
+        matches!(self, TensorElement::TF32 | TensorElement::TF32Ftz)
+    }
+
+    /// Whether a reduction flushes subnormal numbers.
+    pub fn is_flushed(self) -> bool {
+        matches!(self, TensorElement::F32Ftz | TensorElement::TF32Ftz)
     }
 
     /// Whether elements outside the tensor can be NaN.

@@ -84,5 +84,4 @@ impl TensorMap {
             BoxShape::Im2col { .. } => TensorMode::Im2col,
         }
     }
-
 }

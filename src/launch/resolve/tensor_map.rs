@@ -56,8 +56,7 @@ impl Resolver<'_> {
         }
         let given = |list: &Option<Vec<u32>>| list.as_ref().map_or(rank, Vec::len);
         let steps = if map.element_strides.is_empty() { rank } else { map.element_strides.len() };
-        let lengths =
-            [("strides", map.strides.len(), rank - 1), ("element_strides", steps, rank), ("box", given(&map.tile), rank)];
+        let lengths = [("strides", map.strides.len(), rank - 1), ("element_strides", steps, rank), ("box", given(&map.tile), rank)];
         let wrong: Vec<_> = lengths.into_iter().filter(|(_, given, wanted)| given != wanted).collect();
         for (field, given, wanted) in &wrong {
             let message = format!("{field} has {given} {}, and of {rank} dimensions it has {wanted}", entries(*given));
@@ -88,7 +87,8 @@ impl Resolver<'_> {
         for (field, corner) in [("lower", &im2col.lower), ("upper", &im2col.upper)] {
             if corner.len() != spatial {
                 let given = corner.len();
-                let message = format!("{field} has {given} {}, and {rank} dimensions have {spatial} spatial ones", entries(given));
+                let ones = if spatial == 1 { "one" } else { "ones" };
+                let message = format!("{field} has {given} {}, and {rank} dimensions have {spatial} spatial {ones}", entries(given));
                 self.error(&place.field(field), message);
                 agree = false;
             }
@@ -99,7 +99,8 @@ impl Resolver<'_> {
 
     /// Whether the last element lies in the buffer; of interleaved tensors only the device can say.
     fn tensor_fits(&mut self, place: &Place, map: &program::TensorMap, bytes: u64) -> bool {
-        let last = |d: usize| u128::from(map.dims[d] - 1) * u128::from(if d == 0 { u64::from(map.element.bytes()) } else { map.strides[d - 1] });
+        let last =
+            |d: usize| u128::from(map.dims[d] - 1) * u128::from(if d == 0 { u64::from(map.element.bytes()) } else { map.strides[d - 1] });
         let end = (0..map.rank).map(last).sum::<u128>() + u128::from(map.element.bytes());
         let fits = end <= u128::from(bytes) || map.interleave != Interleave::None;
         if !fits {

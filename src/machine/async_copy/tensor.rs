@@ -3,9 +3,9 @@
 use smallvec::SmallVec;
 
 use super::{Destination, Home, Reach};
-use crate::isa::{AtomicFn, ScalarType};
 use crate::machine::read_modify_write;
 use crate::machine::tensor::{Direction, Piece, TensorBox};
+use crate::num::convert;
 
 /// Bytes of a piece.
 type Bytes = SmallVec<[u8; 256]>;
@@ -17,13 +17,16 @@ pub struct BoxCopy {
     pub shape: TensorBox,
     /// The block.
     pub home: Home,
-    /// What combines it with the tensor, if it does not replace it.
-    pub reduction: Option<(AtomicFn, ScalarType)>,
     /// The source's bytes, piece after piece, once they have been read.
     pub taken: Option<Box<[u8]>>,
 }
 
 impl BoxCopy {
+    /// Whether it replaces what was at its destination, and does not combine with it.
+    pub fn replaces(&self) -> bool {
+        !matches!(self.shape.direction(), Direction::Reduce(_))
+    }
+
     fn is_load(&self) -> bool {
         self.shape.direction() == Direction::Load
     }
@@ -67,7 +70,12 @@ impl BoxCopy {
         let mut bytes = Bytes::from_elem(0, piece.bytes as usize);
         let from = if self.is_load() { Self::in_global(piece) } else { Some(self.in_shared(piece)) };
         match from {
-            Some(from) => reach.read(from.home, from.address, &mut bytes),
+            Some(from) => {
+                reach.read(from.home, from.address, &mut bytes);
+                if self.is_load() && self.shape.element().is_tf32() {
+                    round_to_tf32(&mut bytes);
+                }
+            }
             None => bytes.iter_mut().zip(self.shape.fill().iter().cycle()).for_each(|(byte, fill)| *byte = *fill),
         }
         bytes
@@ -90,10 +98,10 @@ impl BoxCopy {
 
     /// Writes `bytes`, or combines them with what is there.
     fn deliver(&self, to: Destination, bytes: &[u8], reach: &mut Reach<'_>) {
-        let Some((f, ty)) = self.reduction else { return reach.write(to.home, to.address, bytes) };
+        let Direction::Reduce(f) = self.shape.direction() else { return reach.write(to.home, to.address, bytes) };
         let mut now = Bytes::from_elem(0, bytes.len());
         reach.read(to.home, to.address, &mut now);
-        read_modify_write::all(f, ty, true, &mut now, bytes);
+        read_modify_write::of_tensor(f, self.shape.element(), &mut now, bytes);
         reach.write(to.home, to.address, &now);
     }
 
@@ -105,5 +113,13 @@ impl BoxCopy {
         let missing = u32::try_from(barrier.bytes).ok()?;
         let is_rows = u64::from(missing).is_multiple_of(self.shape.row_bytes().max(1));
         (barrier.pending == 0 && missing > 0 && missing < bytes && is_rows).then_some(missing)
+    }
+}
+
+/// A load of `.tf32` elements rounds them.
+fn round_to_tf32(bytes: &mut [u8]) {
+    for element in bytes.chunks_exact_mut(4) {
+        let bits = element.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
+        element.copy_from_slice(&convert::round_to_tf32(bits).to_le_bytes());
     }
 }

@@ -118,7 +118,7 @@ impl Work {
         match self {
             Work::Lanes(_) => true,
             Work::Block { reduction, mask, .. } => reduction.is_none() && *mask == u16::MAX,
-            Work::Box(copy) => copy.reduction.is_none(),
+            Work::Box(copy) => copy.replaces(),
             Work::Store { reduction, .. } => reduction.is_none(),
             Work::Arrival => false,
         }

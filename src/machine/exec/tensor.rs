@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::{Executed, Flow, Group, WarpRun};
-use crate::isa::{AtomicFn, ScalarType, Space, TensorElement, TensorField};
+use crate::isa::{Space, TensorField};
 use crate::machine::async_copy::{BoxCopy, Ends, Work};
 use crate::machine::event::{AccessKind, Observer};
 use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
@@ -15,31 +15,50 @@ use crate::program::{Access, Address, Completion, Op, Src, TENSOR_MAP_BYTES, Ten
 /// Alignment of a tensor map.
 const MAP_ALIGNMENT: u32 = 64;
 
-/// A copy that is known to be good: its lane, what it moves, and what says that it has ended.
-type Good = (LaneMask, BoxCopy, Ends);
-
 /// The 128 bytes of a map.
 type MapBytes = [u8; TENSOR_MAP_BYTES];
 
 impl<O: Observer> WarpRun<'_, O> {
     /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: a copy for every lane. None is issued unless all are good.
     pub(super) fn tensor_copies(&mut self, copy: &TensorCopy, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
-        let maps = self.access(&copy.map, group, active, 1).addresses;
-        let coordinates = self.vectors(&copy.coordinates, group, active);
-        let offsets = self.vectors(&copy.offsets, group, active);
         let ranks = copy.multicast.map(|mask| self.lanes(group, active).get32(mask).map(|mask| mask as u16));
-        let shared = self.access(&copy.shared.address, group, active, 1);
         let barriers = match &copy.completion {
-            Completion::Mbarrier(place) => Some(self.barriers_of_lanes(place, group, active)?),
-            Completion::BulkGroup => None,
+            Completion::Mbarrier(place) => self.barriers_of_lanes(place, group, active)?,
+            Completion::BulkGroup => [None; 32],
         };
-        let mut good: SmallVec<[Good; 2]> = SmallVec::new();
+        let mut good: SmallVec<[(usize, BoxCopy, Ends); 2]> = SmallVec::new();
+        for (lane, copy) in self.boxes(copy, group, active)? {
+            let bytes = u32::try_from(copy.shape.bytes()).unwrap_or(u32::MAX);
+            match (barriers[lane], ranks) {
+                (None, _) => good.push((lane, copy, Ends::Group { bulk: true, number: self.warp.copy_groups[1][lane] })),
+                (Some((home, address)), None) => good.push((lane, copy, Ends::Mbarrier { home, address, bytes })),
+                (Some((_, address)), Some(ranks)) => {
+                    for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
+                        let home = self.home_of_rank(rank, 1 << lane)?;
+                        good.push((lane, BoxCopy { home, ..copy.clone() }, Ends::Mbarrier { home, address, bytes }));
+                    }
+                }
+            }
+        }
+        good.into_iter().try_for_each(|(lane, copy, ends)| self.issue_copy(1 << lane, Work::Box(Box::new(copy)), ends))
+    }
+
+    /// The box that each lane asks for, once it is known to be good.
+    fn boxes(&mut self, copy: &TensorCopy, group: &Group, active: LaneMask) -> Result<SmallVec<[(usize, BoxCopy); 2]>, Box<Trap>> {
+        let direction = match (copy.reduction, &copy.completion) {
+            (Some(f), _) => Direction::Reduce(f),
+            (None, Completion::Mbarrier(_)) => Direction::Load,
+            (None, Completion::BulkGroup) => Direction::Store,
+        };
+        let maps = self.access(&copy.map, group, active, 1).addresses;
+        let shared = self.access(&copy.shared.address, group, active, 1);
+        let (coordinates, offsets) = (self.vectors(&copy.coordinates, group, active), self.vectors(&copy.offsets, group, active));
+        let mut boxes = SmallVec::new();
         for lane in lanes_of(active) {
             let map = self.map_of(maps[lane], lane, group)?;
-            let is_load = barriers.is_some();
-            let place = self.only_piece(shared.only(1 << lane), copy.shared.space, is_load, group)?;
+            let place = self.only_piece(shared.only(1 << lane), copy.shared.space, direction == Direction::Load, group)?;
             let request = Request {
-                direction: if is_load { Direction::Load } else { Direction::Store },
+                direction,
                 mode: copy.mode,
                 rank: copy.coordinates.len(),
                 coordinates: std::array::from_fn(|d| coordinates.get(d).map_or(0, |values| values[lane].cast_signed())),
@@ -47,25 +66,9 @@ impl<O: Observer> WarpRun<'_, O> {
                 shared: place.access.addresses[lane],
             };
             let shape = self.box_of(&map, request, 1 << lane, group)?;
-            let reduction = copy.reduction.map(|f| self.reduction(f, map.element, 1 << lane)).transpose()?;
-            let bytes = u32::try_from(shape.bytes()).unwrap_or(u32::MAX);
-            let box_copy = |home| BoxCopy { shape: shape.clone(), home, reduction, taken: None };
-            let home = self.home_of(&place);
-            let Some((object, address)) = barriers.as_ref().and_then(|barriers| barriers[lane]) else {
-                let ends = Ends::Group { bulk: true, number: self.warp.copy_groups[1][lane] };
-                good.push((1 << lane, box_copy(home), ends));
-                continue;
-            };
-            let Some(ranks) = ranks else {
-                good.push((1 << lane, box_copy(home), Ends::Mbarrier { home: object, address, bytes }));
-                continue;
-            };
-            for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
-                let home = self.home_of_rank(rank, 1 << lane)?;
-                good.push((1 << lane, box_copy(home), Ends::Mbarrier { home, address, bytes }));
-            }
+            boxes.push((lane, BoxCopy { shape, home: self.home_of(&place), taken: None }));
         }
-        good.into_iter().try_for_each(|(lane, copy, ends)| self.issue_copy(lane, Work::Box(Box::new(copy)), ends))
+        Ok(boxes)
     }
 
     /// The values of 32-bit sources, lane by lane.
@@ -77,8 +80,11 @@ impl<O: Observer> WarpRun<'_, O> {
     /// The tensor map at the generic address `address`.
     fn map_of(&mut self, address: u64, lane: usize, group: &Group) -> Result<TensorMap, Box<Trap>> {
         let bytes = self.map_bytes(address, Space::Generic, lane, group)?;
-        TensorMap::decode(&bytes)
-            .map_err(|why| self.trap(TrapKind::TensorCopy, 1 << lane, &format!("a tensor map is needed at {address:#x}: {why}")))
+        TensorMap::decode(&bytes).map_err(|why| {
+            let is_param = self.window_of(address).0 == Space::Param;
+            let help = if is_param { "; a launch file gives a parameter a tensor map with TensorMap(..)" } else { "" };
+            self.trap(TrapKind::TensorCopy, 1 << lane, &format!("a tensor map is needed at {address:#x}: {why}{help}"))
+        })
     }
 
     /// The 128 bytes of a map, which may be in any space.
@@ -131,7 +137,7 @@ impl<O: Observer> WarpRun<'_, O> {
         match self.hole(&shape) {
             Some(address) => {
                 let access = LaneAccess::new([address; 32], lane, 1);
-                let mut trap = self.memory_fault(&access, Space::Global, request.direction == Direction::Store, group);
+                let mut trap = self.memory_fault(&access, Space::Global, request.direction != Direction::Load, group);
                 trap.message = format!("the box of the tensor at {:#x} reaches memory that is not there: {}", map.address, trap.message);
                 Err(trap)
             }
@@ -154,33 +160,6 @@ impl<O: Observer> WarpRun<'_, O> {
             }
         });
         hole
-    }
-
-    /// What a reduction does with elements of this type (PTX ISA, "cp.reduce.async.bulk.tensor").
-    fn reduction(&self, f: AtomicFn, element: TensorElement, lane: LaneMask) -> Result<(AtomicFn, ScalarType), Box<Trap>> {
-        use TensorElement as E;
-        let ty = match element {
-            E::U32 => Some(ScalarType::U32),
-            E::S32 => Some(ScalarType::S32),
-            E::U64 => Some(ScalarType::U64),
-            E::S64 => Some(ScalarType::S64),
-            E::F16 => Some(ScalarType::F16),
-            E::BF16 => Some(ScalarType::BF16),
-            E::F32 => Some(ScalarType::F32),
-            E::F64 => Some(ScalarType::F64),
-            E::U8 | E::U16 | E::F32Ftz | E::TF32 | E::TF32Ftz => None,
-        };
-        let is_integer = !element.is_float();
-        let goes = match f {
-            AtomicFn::Add => true,
-            AtomicFn::Min | AtomicFn::Max => is_integer || element.bytes() == 2,
-            AtomicFn::Inc | AtomicFn::Dec => element == E::U32,
-            _ => is_integer,
-        };
-        ty.filter(|_| goes).map(|ty| (f, ty)).ok_or_else(|| {
-            let message = format!("a reduction of a tensor of .{} elements by this function is not modelled", element.word());
-            self.trap(TrapKind::Unsupported, lane, &message)
-        })
     }
 
     /// Executes `tensormap.replace` or `tensormap.cp_fenceproxy`. Lanes go in order, lowest first.
@@ -219,7 +198,8 @@ impl<O: Observer> WarpRun<'_, O> {
                 map.replace(field, ordinal, values[lane])?;
                 Ok(map)
             });
-            let map = changed.map_err(|why| self.trap(TrapKind::TensorCopy, 1 << lane, &format!("the tensor map cannot be changed: {why}")))?;
+            let map =
+                changed.map_err(|why| self.trap(TrapKind::TensorCopy, 1 << lane, &format!("the tensor map cannot be changed: {why}")))?;
             self.write_map(addresses[lane], how.space, lane, &map.encode(), group)?;
         }
         Ok(())

@@ -41,8 +41,12 @@ pub(super) fn check(map: &TensorMap, request: &Request) -> Result<(), Fault> {
         return Err(Fault { kind: FaultKind::Misaligned, message });
     }
     innermost(map, request)?;
-    if request.direction == Direction::Store {
-        negative(map, request)?;
+    match request.direction {
+        Direction::Load => {}
+        Direction::Reduce(f) if !map.element.reduces_by(f) => {
+            return illegal(format!("the instruction's reduction is not one of elements of type .{}", map.element.word()));
+        }
+        Direction::Store | Direction::Reduce(_) => negative(map, request)?,
     }
     if let BoxShape::Im2col { lower, upper, .. } = map.shape {
         bounding_box(map, request, lower, upper)?;

@@ -72,6 +72,7 @@ mod tests {
     #[test]
     fn a_map_is_made_of_zero_bytes() {
         let steps = [
+            (TensorField::SwizzleMode, 0, 2),
             (TensorField::GlobalAddress, 0, 0x1000),
             (TensorField::Rank, 0, 1),
             (TensorField::ElemType, 0, 6),
@@ -82,7 +83,6 @@ mod tests {
             (TensorField::BoxDim, 1, 4),
             (TensorField::ElementStride, 0, 1),
             (TensorField::ElementStride, 1, 1),
-            (TensorField::SwizzleMode, 0, 2),
         ];
         let mut bytes = [0; TENSOR_MAP_BYTES];
         for (step, (field, ordinal, value)) in steps.into_iter().enumerate() {

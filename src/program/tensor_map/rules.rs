@@ -136,3 +136,74 @@ impl Rules<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::{L2Promotion, Swizzle, TensorElement};
+
+    /// 64 x 40 halves with a box of 32 x 4.
+    fn tiles() -> TensorMap {
+        TensorMap {
+            address: 0x1000,
+            element: TensorElement::F16,
+            rank: 2,
+            dims: [64, 40, 0, 0, 0],
+            strides: [128, 0, 0, 0],
+            shape: BoxShape::Tile([32, 4, 0, 0, 0]),
+            element_strides: [1; 5],
+            interleave: Interleave::None,
+            swizzle: Swizzle::B64,
+            promotion: L2Promotion::None,
+            fill: OutsideFill::NanRequestZeroFma,
+        }
+    }
+
+    fn pixels() -> TensorMap {
+        let shape = BoxShape::Im2col { lower: [-1, -1, 0], upper: [-1, -1, 0], channels: 32, pixels: 128 };
+        TensorMap { rank: 4, dims: [64, 10, 9, 3, 0], strides: [128, 1280, 11520, 0], shape, ..tiles() }
+    }
+
+    fn fields(map: &TensorMap) -> Vec<&'static str> {
+        map.check().iter().map(|error| error.field).collect()
+    }
+
+    #[test]
+    fn good_maps_are_taken() {
+        assert_eq!(tiles().check(), []);
+        assert_eq!(pixels().check(), []);
+        let interleaved = TensorMap { rank: 3, dims: [64, 4, 4, 0, 0], strides: [2048, 8192, 0, 0], swizzle: Swizzle::B32, ..tiles() };
+        let shape = BoxShape::Tile([32, 4, 1, 0, 0]);
+        assert_eq!(TensorMap { interleave: Interleave::B32, shape, ..interleaved }.check(), []);
+    }
+
+    #[test]
+    fn every_field_that_is_wrong_is_named() {
+        let box_of = |extents| TensorMap { shape: BoxShape::Tile(extents), ..tiles() };
+        let im2col = |lower, upper, channels, pixels| TensorMap { shape: BoxShape::Im2col { lower, upper, channels, pixels }, ..pixels() };
+        let wrong = [
+            (TensorMap { rank: 0, ..tiles() }, "dims"),
+            (TensorMap { address: 0x1008, ..tiles() }, "buffer"),
+            (TensorMap { dims: [64, 0, 0, 0, 0], ..tiles() }, "dims"),
+            (TensorMap { dims: [64, (1 << 32) + 1, 0, 0, 0], ..tiles() }, "dims"),
+            (TensorMap { strides: [120, 0, 0, 0], ..tiles() }, "strides"),
+            (TensorMap { strides: [1 << 40, 0, 0, 0], ..tiles() }, "strides"),
+            (TensorMap { element_strides: [1, 9, 1, 1, 1], ..tiles() }, "element_strides"),
+            (TensorMap { interleave: Interleave::B16, ..tiles() }, "interleave"),
+            (TensorMap { element: TensorElement::U16, ..tiles() }, "fill"),
+            (box_of([32, 257, 0, 0, 0]), "box"),
+            (box_of([4, 4, 0, 0, 0]), "box"),
+            (box_of([64, 4, 0, 0, 0]), "box"),
+            (im2col([-129, 0, 0], [0; 3], 32, 8), "im2col"),
+            (im2col([0; 3], [128, 0, 0], 32, 8), "im2col"),
+            (im2col([5, 0, 0], [-5, 0, 0], 32, 8), "im2col"),
+            (im2col([0; 3], [0; 3], 4, 8), "im2col"),
+            (im2col([0; 3], [0; 3], 32, 1025), "im2col"),
+        ];
+        for (map, field) in wrong {
+            assert_eq!(fields(&map), [field], "{map:?}");
+        }
+        let message = &box_of([64, 4, 0, 0, 0]).check()[0].message;
+        assert_eq!(message, "box[0] is 64: 64 elements of type .f16 are 128 bytes, and swizzle: B64 takes 64 at most");
+    }
+}
