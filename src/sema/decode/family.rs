@@ -59,7 +59,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// An instruction that a run stops at.
-    fn unsupported(&mut self) -> Decoded {
+    pub fn unsupported(&mut self) -> Decoded {
         if self.matched.form.any_operands {
             self.instruction.operands.iter().try_for_each(|operand| resolve_names(operand, self.cx))?;
         }

@@ -22,7 +22,7 @@ impl Decoding<'_, '_> {
             Decode::TensorPrefetch => {
                 self.box_place(0)?;
                 self.im2col_offsets()?;
-                Ok(Op::Nop)
+                if self.is_later() { self.unsupported() } else { Ok(Op::Nop) }
             }
             Decode::TensorMapReplace => self.replace_field(),
             Decode::TensorMapCopy => Ok(Op::CopyTensorMap { to: self.place(0)?.address, from: self.place(1)?.address }),
@@ -46,7 +46,26 @@ impl Decoding<'_, '_> {
             completion: if is_load { Completion::Mbarrier(self.at(2)?) } else { Completion::BulkGroup },
             multicast: self.mask()?,
         };
-        Ok(Op::AsyncCopy { copy: self.cx.copy(CopyOp::Tensor(Box::new(copy))) })
+        if self.is_later() { self.unsupported() } else { Ok(Op::AsyncCopy { copy: self.cx.copy(CopyOp::Tensor(Box::new(copy))) }) }
+    }
+
+    /// Whether it is one of the ways to walk, or to signal, that came with sm_100: they are checked, and not modelled.
+    fn is_later(&self) -> bool {
+        self.is_scattered() || self.is_wide() || self.matched.has("cta_group::1") || self.matched.has("cta_group::2")
+    }
+
+    /// Whether it names one column and four rows.
+    fn is_scattered(&self) -> bool {
+        self.matched.has("tile::gather4") || self.matched.has("tile::scatter4")
+    }
+
+    /// Whether it walks along the width only.
+    fn is_wide(&self) -> bool {
+        self.matched.has("im2col::w") || self.matched.has("im2col::w::128")
+    }
+
+    fn rank(&self) -> usize {
+        self.matched.choose(RANKS).unwrap_or(RANK_MAX)
     }
 
     /// `[map, {x, y}]`, operand `index`: the generic address of the map, and as many coordinates as the instruction says.
@@ -65,23 +84,23 @@ impl Decoding<'_, '_> {
                 .with_help("add it to the register with add.s64 first"));
         }
         let place = place::of_expr(expr, None, map.span, self.cx)?;
-        let rank = self.matched.choose(RANKS).unwrap_or(RANK_MAX);
+        let count = if self.is_scattered() { RANK_MAX } else { self.rank() };
         let Some(values) = elements(coordinates, self.cx)? else {
             return Err(Diagnostic::error("operand", coordinates.span, "coordinates are written in braces: {x, y}"));
         };
-        Ok((place.address, self.vector_of(&values, rank, ScalarType::B32, ("coordinate", coordinates.span))?))
+        Ok((place.address, self.vector_of(&values, count, ScalarType::B32, ("coordinate", coordinates.span))?))
     }
 
-    /// The operand that shifts the pixels of im2col: two values less than there are coordinates.
+    /// The operand that shifts the pixels of im2col: two values less than there are coordinates, or of a walk along the width two.
     fn im2col_offsets(&mut self) -> Result<Box<[Src]>, Diagnostic> {
         let Some(index) = self.matched.form.operands.iter().position(|operand| operand.name == "o") else { return Ok(Box::default()) };
         let instruction = self.instruction;
         let operand = instruction.operands.get(index).ok_or_else(|| self.disagreement(index))?;
-        let rank = self.matched.choose(RANKS).unwrap_or(RANK_MAX);
+        let count = if self.is_wide() { 2 } else { self.rank().saturating_sub(2) };
         let Some(values) = elements(operand, self.cx)? else {
             return Err(Diagnostic::error("operand", operand.span, "offsets are written in braces: {w, h}"));
         };
-        self.vector_of(&values, rank.saturating_sub(2), ScalarType::B16, ("offset", operand.span))
+        self.vector_of(&values, count, ScalarType::B16, ("offset", operand.span))
     }
 
     /// `count` values of type `ty`, which `what` names and places.
@@ -112,7 +131,11 @@ impl Decoding<'_, '_> {
         let value = 1 + usize::from(field.is_by_dimension());
         let ordinal = if field.is_by_dimension() { self.constant_value(1).unwrap_or(0) } else { 0 };
         self.check_constant(field, value)?;
-        Ok(Op::ReplaceTensorField { field, ordinal: ordinal as u8, access, a: self.src(value)?, address })
+        let a = match (self.src(value), self.constant_value(value)) {
+            (Err(_), Some(constant)) => self.cx.const32(constant as u32),
+            (a, _) => a?,
+        };
+        Ok(Op::ReplaceTensorField { field, ordinal: ordinal as u8, access, a, address })
     }
 
     /// Some values came with later targets.
