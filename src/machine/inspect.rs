@@ -5,6 +5,7 @@
 
 use triomphe::Arc;
 
+use super::async_copy::InFlight;
 use super::block::Block;
 use super::lanes::{LaneMask, PerLane, lanes_of};
 use super::memory::Region;
@@ -49,6 +50,35 @@ impl Machine {
     pub fn block_number(&self, index: [u32; 3]) -> Option<u64> {
         let inside = index.iter().zip(self.config().grid).all(|(at, extent)| *at < extent);
         inside.then(|| self.linked.block_number(index))
+    }
+
+    /// What the barrier object at `address` of a block's shared memory is called: `full[1]`, `smem+64`, or its address.
+    pub fn mbarrier_name(&self, block: &Block, address: u32) -> String {
+        let address = u64::from(address);
+        let program = self.program();
+        let Some(variable) = program.shared_variable(self.config().kernel, address, self.linked.shared_bytes) else {
+            return format!("the mbarrier at {address:#x}");
+        };
+        let (start, end) = (variable.start, variable.start + variable.bytes);
+        let own = block.shared.mbarriers().filter(|(at, _)| (start..end).contains(&u64::from(*at))).count() as u64;
+        match (variable.bytes, address - start) {
+            (8, 0) => variable.name.to_string(),
+            // An array that holds nothing else.
+            (bytes, offset) if bytes == own * 8 && offset.is_multiple_of(8) => format!("{}[{}]", variable.name, offset / 8),
+            (_, 0) => variable.name.to_string(),
+            (_, offset) => format!("{}+{offset}", variable.name),
+        }
+    }
+
+    /// The slot of a resident block.
+    pub fn slot_of(&self, block: &Block) -> Option<u32> {
+        let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|other| other.number == block.number));
+        slot.and_then(|slot| u32::try_from(slot).ok())
+    }
+
+    /// The asynchronous copies in flight.
+    pub fn copies(&self) -> &InFlight {
+        &self.copies
     }
 
     /// Blocks of the grid.

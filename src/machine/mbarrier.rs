@@ -69,7 +69,7 @@ impl Arrival {
 }
 
 /// A phase that has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
     /// Its number, from 0.
     pub number: u64,
@@ -77,6 +77,8 @@ pub struct Phase {
     pub ended: Tick,
     /// What ended it.
     pub last: Arrival,
+    /// What happened in it, of the latest phase alone.
+    pub arrivals: Vec<Arrival>,
 }
 
 /// A barrier object.
@@ -225,10 +227,13 @@ impl Mbarrier {
         if self.history.len() == PHASES {
             self.history.remove(0);
         }
-        self.history.push(Phase { number: self.phase, ended: last.tick, last });
+        if let Some(before) = self.history.last_mut() {
+            before.arrivals = Vec::new();
+        }
+        let arrivals = std::mem::take(&mut self.arrivals);
+        self.history.push(Phase { number: self.phase, ended: last.tick, last, arrivals });
         self.phase += 1;
         self.pending = self.expected;
-        self.arrivals.clear();
         self.forgotten = 0;
     }
 

@@ -283,6 +283,31 @@ pub struct Variable {
     pub sampler: Option<Box<Sampler>>,
 }
 
+/// A variable in shared memory as one kernel sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedVariable<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Where it starts.
+    pub start: u64,
+    /// Its size, that of dynamic shared memory included.
+    pub bytes: u64,
+}
+
+impl Program {
+    /// The variable that holds `address` of the shared memory of a block of `kernel`, which has `shared_bytes` bytes in all.
+    pub fn shared_variable(&self, kernel: FuncId, address: u64, shared_bytes: u64) -> Option<SharedVariable<'_>> {
+        let dynamic = map::SHARED_RESERVED + self.functions.get(kernel.index()).map_or(0, |kernel| u64::from(kernel.shared_bytes));
+        let shared = self.variables.iter().filter(|variable| variable.location.space == Space::Shared);
+        let own = shared.filter(|variable| variable.function.is_none_or(|function| function == kernel || !self.functions[function.index()].is_kernel));
+        let placed = own.map(|variable| match variable.bytes {
+            0 => SharedVariable { name: &variable.name, start: dynamic, bytes: shared_bytes.saturating_sub(dynamic) },
+            bytes => SharedVariable { name: &variable.name, start: variable.location.address, bytes },
+        });
+        placed.filter(|variable| (variable.start..variable.start + variable.bytes).contains(&address)).last()
+    }
+}
+
 /// A call: what it calls and how arguments travel.
 #[derive(Clone, Debug)]
 pub struct CallSite {
