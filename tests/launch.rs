@@ -368,10 +368,7 @@ fn tensor_map(rest: &str) -> String {
 #[test]
 fn tensor_maps_that_the_driver_would_refuse_are_refused_at_their_field() {
     let tiles = |rest: &str| tensor_map(&format!("dims: [64, 32], strides: [128], {rest}"));
-    assert_eq!(
-        tiles("box: [4, 4], swizzle: B32"),
-        "3:38: box[0] is 4: 4 elements of type .f16 are 8 bytes, which is no multiple of 16"
-    );
+    assert_eq!(tiles("box: [4, 4], swizzle: B32"), "3:38: box[0] is 4: 4 elements of type .f16 are 8 bytes, which is no multiple of 16");
     assert_eq!(
         tiles("box: [32, 300], swizzle: B32"),
         "3:38: box[1] is 300, and a box has 1 to 256 elements in each dimension\n\

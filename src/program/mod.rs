@@ -299,7 +299,8 @@ impl Program {
     pub fn shared_variable(&self, kernel: FuncId, address: u64, shared_bytes: u64) -> Option<SharedVariable<'_>> {
         let dynamic = map::SHARED_RESERVED + self.functions.get(kernel.index()).map_or(0, |kernel| u64::from(kernel.shared_bytes));
         let shared = self.variables.iter().filter(|variable| variable.location.space == Space::Shared);
-        let own = shared.filter(|variable| variable.function.is_none_or(|function| function == kernel || !self.functions[function.index()].is_kernel));
+        let own = shared
+            .filter(|variable| variable.function.is_none_or(|function| function == kernel || !self.functions[function.index()].is_kernel));
         let placed = own.map(|variable| match variable.bytes {
             0 => SharedVariable { name: &variable.name, start: dynamic, bytes: shared_bytes.saturating_sub(dynamic) },
             bytes => SharedVariable { name: &variable.name, start: variable.location.address, bytes },

@@ -22,7 +22,13 @@ impl Decoding<'_, '_> {
             Decode::TensorPrefetch => {
                 self.box_place(0)?;
                 self.im2col_offsets()?;
-                if self.is_later() { self.unsupported() } else { Ok(Op::Nop) }
+                Ok(Op::Nop)
+            }
+            Decode::UnsupportedTensor => {
+                let tensor = self.matched.form.operands.iter().position(|operand| operand.name == "t");
+                self.box_place(tensor.unwrap_or(0))?;
+                self.im2col_offsets()?;
+                self.unsupported()
             }
             Decode::TensorMapReplace => self.replace_field(),
             Decode::TensorMapCopy => Ok(Op::CopyTensorMap { to: self.place(0)?.address, from: self.place(1)?.address }),
@@ -46,12 +52,7 @@ impl Decoding<'_, '_> {
             completion: if is_load { Completion::Mbarrier(self.at(2)?) } else { Completion::BulkGroup },
             multicast: self.mask()?,
         };
-        if self.is_later() { self.unsupported() } else { Ok(Op::AsyncCopy { copy: self.cx.copy(CopyOp::Tensor(Box::new(copy))) }) }
-    }
-
-    /// Whether it is one of the ways to walk, or to signal, that came with sm_100: they are checked, and not modelled.
-    fn is_later(&self) -> bool {
-        self.is_scattered() || self.is_wide() || self.matched.has("cta_group::1") || self.matched.has("cta_group::2")
+        Ok(Op::AsyncCopy { copy: self.cx.copy(CopyOp::Tensor(Box::new(copy))) })
     }
 
     /// Whether it names one column and four rows.
