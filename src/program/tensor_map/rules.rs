@@ -159,7 +159,7 @@ mod tests {
         }
     }
 
-    fn pixels() -> TensorMap {
+    fn columns() -> TensorMap {
         let shape = BoxShape::Im2col { lower: [-1, -1, 0], upper: [-1, -1, 0], channels: 32, pixels: 128 };
         TensorMap { rank: 4, dims: [64, 10, 9, 3, 0], strides: [128, 1280, 11520, 0], shape, ..tiles() }
     }
@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn good_maps_are_taken() {
         assert_eq!(tiles().check(), []);
-        assert_eq!(pixels().check(), []);
+        assert_eq!(columns().check(), []);
         let interleaved = TensorMap { rank: 3, dims: [64, 4, 4, 0, 0], strides: [2048, 8192, 0, 0], swizzle: Swizzle::B32, ..tiles() };
         let shape = BoxShape::Tile([32, 4, 1, 0, 0]);
         assert_eq!(TensorMap { interleave: Interleave::B32, shape, ..interleaved }.check(), []);
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn every_field_that_is_wrong_is_named() {
         let box_of = |extents| TensorMap { shape: BoxShape::Tile(extents), ..tiles() };
-        let im2col = |lower, upper, channels, pixels| TensorMap { shape: BoxShape::Im2col { lower, upper, channels, pixels }, ..pixels() };
+        let im2col = |lower, upper, channels, pixels| TensorMap { shape: BoxShape::Im2col { lower, upper, channels, pixels }, ..columns() };
         let wrong = [
             (TensorMap { rank: 0, ..tiles() }, "dims"),
             (TensorMap { address: 0x1008, ..tiles() }, "buffer"),
