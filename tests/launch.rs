@@ -320,6 +320,20 @@ fn a_launch_outside_the_bounds_is_planned_and_says_so() {
             "grid: (1, 1, 1), block: (1, 1, 1), dynamic_shared: 232449",
             Some("a block needs 232449 bytes of shared memory (0 static, 232449 dynamic); at most 232448 are possible"),
         ),
+        // 132 multiprocessors hold 32 blocks each, and one of more than half their shared memory.
+        ("grid: (4224, 1, 1), block: (64, 1, 1), cooperative: true", None),
+        (
+            "grid: (4225, 1, 1), block: (64, 1, 1), cooperative: true",
+            Some(
+                "a cooperative grid of (4225, 1, 1) has 4225 blocks, all of which must be resident; at most 4224 of this block fit the device",
+            ),
+        ),
+        (
+            "grid: (133, 1, 1), block: (64, 1, 1), dynamic_shared: 120000, cooperative: true",
+            Some(
+                "a cooperative grid of (133, 1, 1) has 133 blocks, all of which must be resident; at most 132 of this block fit the device",
+            ),
+        ),
     ];
     for (fields, expected) in cases {
         assert_eq!(bounds(fields).as_deref(), expected, "{fields}");

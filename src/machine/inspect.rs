@@ -52,22 +52,9 @@ impl Machine {
         inside.then(|| self.linked.block_number(index))
     }
 
-    /// What the barrier object at `address` of a block's shared memory is called: `full[1]`, `smem+64`, or its address.
+    /// What the barrier object at `address` of a block's shared memory is called: `full[1]`, `smem+64`, or `the mbarrier at 0x508`.
     pub fn mbarrier_name(&self, block: &Block, address: u32) -> String {
-        let address = u64::from(address);
-        let program = self.program();
-        let Some(variable) = program.shared_variable(self.config().kernel, address, self.linked.shared_bytes) else {
-            return format!("the mbarrier at {address:#x}");
-        };
-        let (start, end) = (variable.start, variable.start + variable.bytes);
-        let own = block.shared.mbarriers().filter(|(at, _)| (start..end).contains(&u64::from(*at))).count() as u64;
-        match (variable.bytes, address - start) {
-            (8, 0) => variable.name.to_string(),
-            // An array that holds nothing else.
-            (bytes, offset) if bytes == own * 8 && offset.is_multiple_of(8) => format!("{}[{}]", variable.name, offset / 8),
-            (_, 0) => variable.name.to_string(),
-            (_, offset) => format!("{}+{offset}", variable.name),
-        }
+        block.shared.mbarrier_name(self.program(), self.config().kernel, address)
     }
 
     /// The slot of a resident block.

@@ -57,9 +57,11 @@ pub struct Site {
 /// Lanes that wait or spin, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Where they stand.
+    /// Where they stand; of several warps, the first.
     pub site: Site,
-    /// What they wait for.
+    /// The warps of the block whose same lanes stand there for the same reason.
+    pub warps: Vec<u32>,
+    /// What they wait for, in one line or more.
     pub reason: String,
 }
 
@@ -111,12 +113,24 @@ impl Blame<'_> {
     }
 
     fn with_waiting(&self, fault: Fault, waiters: &[Waiter]) -> Fault {
-        let named = waiters.iter().take(WAITING_MAX);
-        let waiting = named.map(|waiter| Waiting { site: self.site(waiter.place, waiter.lanes), reason: waiter.reason.clone() });
+        let mut waiting: Vec<Waiting> = Vec::new();
+        for waiter in waiters {
+            let site = self.site(waiter.place, waiter.lanes);
+            let alike = |other: &&mut Waiting| {
+                let same_place = (other.site.block, &other.site.place, other.site.lanes) == (site.block, &site.place, site.lanes);
+                same_place && other.reason == waiter.reason
+            };
+            match waiting.iter_mut().find(alike) {
+                Some(other) => other.warps.push(waiter.place.warp),
+                None => waiting.push(Waiting { site, warps: vec![waiter.place.warp], reason: waiter.reason.clone() }),
+            }
+        }
+        let waiting_more = waiting.len().saturating_sub(WAITING_MAX);
+        waiting.truncate(WAITING_MAX);
         let mut source_lines: Vec<u32> = waiters.iter().filter_map(|waiter| source_line(self.program, waiter.place.pc)).collect();
         source_lines.sort_unstable();
         source_lines.dedup();
-        Fault { waiting: waiting.collect(), waiting_more: waiters.len().saturating_sub(WAITING_MAX), source_lines, ..fault }
+        Fault { waiting, waiting_more, source_lines, ..fault }
     }
 
     fn site(&self, place: Place, lanes: LaneMask) -> Site {

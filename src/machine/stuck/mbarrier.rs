@@ -19,7 +19,7 @@ pub(super) fn reason(machine: &Machine, block: &Block, address: u32) -> String {
     parts.extend(arrivals(machine, block, barrier));
     parts.extend(bytes(machine, barrier));
     parts.extend(in_flight(machine, block, address));
-    parts.join("; ")
+    parts.join("\n")
 }
 
 /// What is missing of arrivals, and where they came from before.
@@ -46,7 +46,9 @@ fn bytes(machine: &Machine, barrier: &Mbarrier) -> Option<String> {
     if barrier.bytes == 0 {
         return None;
     }
-    let total = |pick: fn(Contribution) -> Option<u32>| barrier.arrivals.iter().filter_map(|arrival| pick(arrival.what)).map(u64::from).sum::<u64>();
+    let total = |pick: fn(Contribution) -> Option<u32>| {
+        barrier.arrivals.iter().filter_map(|arrival| pick(arrival.what)).map(u64::from).sum::<u64>()
+    };
     let expected = total(|what| if let Contribution::Expected(bytes) = what { Some(bytes) } else { None });
     let brought = total(|what| if let Contribution::Brought(bytes) = what { Some(bytes) } else { None });
     let missing = match u32::try_from(barrier.bytes) {

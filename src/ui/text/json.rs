@@ -118,7 +118,7 @@ fn writer(writer: &Writer) -> Value {
 }
 
 fn fault(fault: &Fault) -> Value {
-    let waiting = |waiting: &Waiting| json!({ "site": site(&waiting.site), "reason": waiting.reason });
+    let waiting = |waiting: &Waiting| json!({ "site": site(&waiting.site), "warps": waiting.warps, "reason": waiting.reason });
     json!({
         "id": fault.id,
         "kernel": fault.kernel,
