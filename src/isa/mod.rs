@@ -12,6 +12,7 @@ mod recorded;
 mod special;
 mod suggest;
 pub mod table;
+mod tensor;
 mod types;
 mod video;
 
@@ -23,5 +24,6 @@ pub use matcher::{MatchError, Matched, match_words};
 pub use recorded::{Recorded, Trust, recorded, trust};
 pub use special::{SPECIAL_REGISTERS, SpecialKind, SpecialRegister, special_register};
 pub use suggest::nearest;
+pub use tensor::*;
 pub use types::*;
 pub use video::*;

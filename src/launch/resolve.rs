@@ -4,6 +4,7 @@
 mod buffer;
 mod image;
 mod param;
+mod tensor_map;
 
 use std::collections::BTreeMap;
 

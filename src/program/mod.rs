@@ -10,6 +10,7 @@ pub mod map;
 mod op;
 mod operand;
 pub mod operands;
+mod tensor_map;
 mod texels;
 
 use std::sync::Arc;
@@ -17,10 +18,11 @@ use std::sync::Arc;
 use crate::base::{SourceId, Sources, Span, define_id};
 use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
-pub use copy::{Completion, CopyId, CopyOp, Kept, Place};
+pub use copy::{Completion, CopyId, CopyOp, Kept, Place, TensorCopy};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
+pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};
 pub use texels::{Content, Image, Texels, Texture, find};
 
 define_id!(

@@ -4,10 +4,10 @@ use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
 use crate::isa::{AtomicFn, Decode, Space};
-use crate::program::{Completion, CopyOp, Kept, ListId, Op, Place};
+use crate::program::{Completion, CopyOp, Kept, ListId, Op, Place, Src};
 
 /// The words that name what a reduction does.
-const REDUCTIONS: &[(&str, AtomicFn)] = &[
+pub(super) const REDUCTIONS: &[(&str, AtomicFn)] = &[
     ("add", AtomicFn::Add),
     ("min", AtomicFn::Min),
     ("max", AtomicFn::Max),
@@ -66,13 +66,15 @@ impl Decoding<'_, '_> {
         let to_barrier = self.matched.has("mbarrier::complete_tx::bytes");
         let completion = if to_barrier { Completion::Mbarrier(self.at(3)?) } else { Completion::BulkGroup };
         let reduction = self.matched.choose(REDUCTIONS).map(|f| (f, self.ty()));
-        let named = |decoding: &Self, name: &str| {
-            let index = decoding.matched.form.operands.iter().position(|operand| operand.name == name);
-            index.map_or(Ok(None), |index| decoding.optional_src(index))
-        };
-        let mask = named(self, "mask")?;
+        let mask = self.mask()?;
         let (multicast, byte_mask) = if self.matched.has("cp_mask") { (None, mask) } else { (mask, None) };
         Ok(CopyOp::Bulk { to: self.at(0)?, from: self.at(1)?, bytes: self.src(2)?, reduction, completion, multicast, byte_mask })
+    }
+
+    /// The operand that chooses blocks of the cluster, or bytes.
+    pub(super) fn mask(&self) -> Result<Option<Src>, Diagnostic> {
+        let index = self.matched.form.operands.iter().position(|operand| operand.name == "mask");
+        index.map_or(Ok(None), |index| self.optional_src(index))
     }
 
     fn async_store(&mut self) -> Result<CopyOp, Diagnostic> {
@@ -90,7 +92,7 @@ impl Decoding<'_, '_> {
     }
 
     /// The address operand `index` and its space: what its form says, but that a barrier object may be in any block of the cluster.
-    fn at(&self, index: usize) -> Result<Place, Diagnostic> {
+    pub(super) fn at(&self, index: usize) -> Result<Place, Diagnostic> {
         let form = self.matched.form.operands.get(index);
         let space = match form.and_then(|form| form.space) {
             Some(Space::Shared) if form.is_some_and(|form| form.name == "m") => Space::SharedCluster,

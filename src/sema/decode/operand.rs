@@ -12,7 +12,7 @@ use crate::base::{Diagnostic, Span};
 use crate::isa::{
     Count, Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, TypeKind, agrees, is_bits_only,
 };
-use crate::program::{Bank, Dst, ListId, Location, PredSrc, SpecialRef, Src};
+use crate::program::{Address, Bank, Dst, ListId, Location, PredSrc, SpecialRef, Src};
 use crate::syntax::tree::{Expr, Instruction, Name, Operand, OperandKind};
 
 /// An operand as decoding needs it.
@@ -38,6 +38,8 @@ pub(super) enum Arg {
     Vector { list: ListId, bits: u8 },
     /// The same with the predicate behind `|`.
     VectorAnd { list: ListId, bits: u8, second: Dst },
+    /// A tensor map and a place in the tensor: the map's generic address, and coordinates in `Program::sources`.
+    Tensor { map: Address, coordinates: ListId },
     /// Looked at by the instruction's own decoding.
     Raw,
 }
@@ -173,9 +175,16 @@ impl<'a> Reader<'_, 'a> {
             return Err(Diagnostic::error("operand", operand.span, "one tensor map and one list of coordinates are needed here"));
         };
         let OperandKind::Expr(expr) = &map.kind else { return Err(not_a_register(map.span)) };
+        if let Value::RegisterOffset(..) = self.cx.resolve(expr)? {
+            return Err(Diagnostic::error("operand", map.span, "the address of a tensor map cannot have an offset here")
+                .with_help("add it to the register with add.s64 first"));
+        }
         let map = Operand { kind: OperandKind::Address(expr.clone()), span: map.span };
-        place::read(&map, None, self.form, self.cx)?;
-        self.registers(coordinates, count)
+        let map = place::read(&map, None, self.form, self.cx)?.address;
+        match self.registers(coordinates, count)? {
+            Arg::Vector { list, .. } => Ok(Arg::Tensor { map, coordinates: list }),
+            other => Ok(other),
+        }
     }
 
     /// A matrix descriptor (PTX ISA, "Matrix Descriptor Format").
