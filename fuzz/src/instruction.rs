@@ -69,11 +69,11 @@ pub static FORMS: LazyLock<Vec<Vec<Vec<&'static Form>>>> = LazyLock::new(|| {
     EDITIONS.iter().map(|edition| BONDS.iter().map(|bond| of(edition, *bond)).collect()).collect()
 });
 
-/// Whether it is executed, does not jump, and needs no texture or surface.
+/// Whether it is executed, does not jump, and needs no texture, surface or tensor map.
 fn is_straight(decode: Decode) -> bool {
     use Decode::{
         Branch, BranchIndexed, Call, Gather, IsImage, SurfaceFormattedReduce, SurfaceFormattedStore, SurfaceLoad, SurfaceQuery,
-        SurfaceReduce, SurfaceStore, Texture, TextureQuery, Unsupported,
+        SurfaceReduce, SurfaceStore, TensorCopy, TensorMapCopy, TensorMapReplace, Texture, TextureQuery, Unsupported,
     };
     !matches!(
         decode,
@@ -88,6 +88,9 @@ fn is_straight(decode: Decode) -> bool {
             | SurfaceQuery
             | SurfaceReduce
             | SurfaceStore
+            | TensorCopy
+            | TensorMapCopy
+            | TensorMapReplace
             | Texture
             | TextureQuery
             | Unsupported

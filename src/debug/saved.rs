@@ -79,7 +79,7 @@ pub struct SavedRun {
     /// Seed of everything that is random.
     pub seed: u64,
     /// When asynchronous copies end.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub copies: CopyPolicy,
     /// Blocks resident at once at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
