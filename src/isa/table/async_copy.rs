@@ -69,6 +69,6 @@ pub(super) const ROWS: &[Row] = &[
     row("tensormap-replace.tile.interleave_layout[.global|.shared::cta].b1024.b32  [a], b:b32:imm:0-2", (8, 3), 90, TensorMapReplace, "replaces a field of a tensor map").only(REPLACE),
     row("tensormap-replace.tile.swizzle_mode[.global|.shared::cta].b1024.b32  [a], b:b32:imm:0-4", (8, 3), 90, TensorMapReplace, "replaces a field of a tensor map").only(REPLACE),
     row("tensormap-replace.tile.fill_mode[.global|.shared::cta].b1024.b32  [a], b:b32:imm:0-1", (8, 3), 90, TensorMapReplace, "replaces a field of a tensor map").only(REPLACE),
-    row("tensormap-replace.tile.swizzle_atomicity[.global|.shared::cta].b1024.b32  [a], b:b32:imm:0-3", (8, 6), 100, TensorMapReplace, "replaces a field of a tensor map").only(REPLACE),
+    row("tensormap-replace.tile.swizzle_atomicity[.global|.shared::cta].b1024.b32  [a], b:b32:imm:0-3", (8, 6), 100, TensorMapReplace, "replaces a field of a tensor map").only(&["100f", "101f", "110f", "120f"]),
     row("tensormap-cp_fenceproxy(.global.shared::cta).tensormap::generic.release(<scope>).sync.aligned  [d]:at.global, [a]:at.shared::cta, n:u32:=128", (8, 3), 90, TensorMapCopy, "copies a tensor map to global memory, and orders its use behind that"),
 ];
