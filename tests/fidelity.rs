@@ -109,7 +109,7 @@ fn suites_by_row() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
 
 fn standing(row: &Row, suites: Option<&BTreeSet<&str>>) -> String {
     match (row.decode, suites) {
-        (Decode::Unsupported | Decode::UnsupportedTensor, _) => "parsed and validated; not modelled: a run stops there".to_string(),
+        (Decode::Unsupported, _) => "parsed and validated; not modelled: a run stops there".to_string(),
         (_, Some(suites)) if suites.iter().eq(["approx"].iter()) => "executed, approximate: within the tolerance of `approx`".to_string(),
         (_, Some(suites)) => {
             let named: Vec<String> = suites.iter().filter(|name| **name != "approx").map(|name| format!("`{name}`")).collect();

@@ -14,11 +14,6 @@ use ptxdbg::sema::load;
 const KNOWN: &[(&str, &str)] = &[
     ("rcp.ftz.rz.f64 f64_0, f64_1;", "the manual has no such form"),
     ("fence.sync_restrict::shared::cta.mbarrier_init.release.cluster ;", "the manual has no such form"),
-    ("cvt.rs.relu.satfinite.e2m3x4.f32 b32_0, f32_1, b32_2;", "operands of what is not modelled are not checked"),
-    ("cvt.rs.satfinite.e2m1x4.f32 b16_0, f32_1, b32_2;", "operands of what is not modelled are not checked"),
-    ("cvt.rs.relu.satfinite.e3m2x4.f32 b32_0, f32_1, b32_2;", "operands of what is not modelled are not checked"),
-    ("cvt.rs.relu.satfinite.e2m1x4.f32 b16_0, f32_1, b32_2;", "operands of what is not modelled are not checked"),
-    ("cvt.rs.satfinite.e3m2x4.f32 b32_0, f32_1, b32_2;", "operands of what is not modelled are not checked"),
 ];
 
 fn fixture(name: &str) -> PathBuf {
@@ -52,7 +47,7 @@ fn refused_files_are_refused_at_their_line() {
 
 #[test]
 fn accepted_files_are_accepted() {
-    for folder in ["hardware", "programs", "corpus"] {
+    for folder in ["hardware", "programs", "corpus", "compilers"] {
         let files = ptx_files(folder);
         assert!(!files.is_empty(), "{folder}");
         for path in files {

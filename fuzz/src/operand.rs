@@ -1,7 +1,7 @@
 //! Operands of random instructions: registers of the kernel, numbers that matter, and addresses in the thread's own memory.
 
 use arbitrary::{Result, Unstructured};
-use ptxdbg::isa::{OperandForm, ScalarType, TypeKind, agrees};
+use ptxdbg::isa::{Count, OperandForm, ScalarType, Space, TypeKind, agrees};
 
 /// The registers of a kernel that its instructions may read and write: type, name, how many.
 pub const REGISTERS: &[(ScalarType, &str, u32)] = &[
@@ -129,9 +129,9 @@ fn constant(u: &mut Unstructured<'_>, ty: ScalarType) -> Result<String> {
 
 /// A value that is read: a register, a constant where one may stand, or several registers in braces.
 pub fn source(u: &mut Unstructured<'_>, form: &OperandForm, ty: ScalarType, elements: usize) -> Result<String> {
-    let elements = form.registers.unwrap_or(if form.vector { elements } else { 1 });
-    if let Some(value) = form.value {
-        return Ok(value.to_string());
+    let elements = count(form, elements)?;
+    if !form.values.is_empty() {
+        return Ok(u.choose(&form.values)?.to_string());
     }
     if form.constant_only {
         let (low, high) = form.range.unwrap_or((0, 255));
@@ -151,7 +151,7 @@ pub fn source(u: &mut Unstructured<'_>, form: &OperandForm, ty: ScalarType, elem
 /// A register that is written, `_`, several in braces, or a pair.
 pub fn destination(u: &mut Unstructured<'_>, form: &OperandForm, ty: ScalarType, elements: usize) -> Result<String> {
     let sink = form.sink && u.ratio(1, 8)?;
-    let first = match form.registers.unwrap_or(if form.vector { elements } else { 1 }) {
+    let first = match count(form, elements)? {
         _ if sink => "_".to_string(),
         1 => register(u, ty, form.wider)?,
         several => braced(u, ty, form.wider, several)?,
@@ -161,6 +161,15 @@ pub fn destination(u: &mut Unstructured<'_>, form: &OperandForm, ty: ScalarType,
         None => false,
     };
     Ok(if paired { format!("{first}|{}", register(u, ScalarType::Pred, false)?) } else { first })
+}
+
+/// How many registers there are, of an instruction of `elements` elements; of tensors and matrices that is not known here.
+fn count(form: &OperandForm, elements: usize) -> Result<usize> {
+    match form.registers {
+        None => Ok(if form.vector { elements } else { 1 }),
+        Some(Count::Fixed(count)) => Ok(count),
+        Some(Count::Dimensions(_) | Count::Columns(_)) => Err(arbitrary::Error::IncorrectFormat),
+    }
 }
 
 /// `{a, b}`: registers of which no two are the same, as a vector that is written needs them.
@@ -205,6 +214,6 @@ pub fn address(u: &mut Unstructured<'_>, words: &[&str], bytes: u32) -> Result<S
 
 /// An address of 16 bytes that all threads of the block know, for copies and barrier objects: in global memory if the operand says so.
 pub fn shared_address(u: &mut Unstructured<'_>, form: &OperandForm) -> Result<String> {
-    let (base, places) = if form.at == Some("global") { ("%own", RESULTS / 16) } else { ("sm", 4) };
+    let (base, places) = if form.space == Some(Space::Global) { ("%own", RESULTS / 16) } else { ("sm", 4) };
     Ok(format!("[{base}+{}]", u.int_in_range(0..=places - 1)? * 16))
 }

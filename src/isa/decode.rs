@@ -96,9 +96,6 @@ pub enum Decode {
     BulkCopy,
     /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, and `cp.async.bulk.prefetch.tensor`, of which only the operands are checked.
     TensorCopy,
-    TensorPrefetch,
-    /// The same of later targets: the operands are checked, and a run stops there.
-    UnsupportedTensor,
     /// `tensormap.replace`, `tensormap.cp_fenceproxy`.
     TensorMapReplace,
     TensorMapCopy,

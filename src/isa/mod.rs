@@ -17,7 +17,7 @@ mod types;
 mod video;
 
 pub use decode::Decode;
-pub use form::{Form, OperandForm, OperandType, Role, Row, Slot, Word, agrees, is_bits_only};
+pub use form::{Count, Form, OperandForm, OperandType, Role, Row, Slot, Word, agrees, is_bits_only};
 pub use function::*;
 pub use image::*;
 pub use matcher::{MatchError, Matched, match_words};

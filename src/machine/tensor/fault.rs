@@ -36,7 +36,7 @@ pub(super) fn check(map: &TensorMap, request: &Request) -> Result<(), Fault> {
         let (wanted, made) = (request.mode.word(), map.mode().word());
         return illegal(format!("the instruction is .{wanted}, and the tensor map was made for {made}"));
     }
-    if request.shared % SHARED_ALIGNMENT != 0 {
+    if !request.shared.is_multiple_of(SHARED_ALIGNMENT) {
         let message = format!("shared address {:#x} is no multiple of {SHARED_ALIGNMENT}", request.shared);
         return Err(Fault { kind: FaultKind::Misaligned, message });
     }

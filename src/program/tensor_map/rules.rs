@@ -46,7 +46,7 @@ impl Rules<'_> {
         let map = self.map;
         let unit = if map.interleave == Interleave::B32 { 32 } else { 16 };
         let with = if unit == 32 { " with interleave: B32" } else { "" };
-        if map.address % unit != 0 {
+        if !map.address.is_multiple_of(unit) {
             self.broken("buffer", format!("the tensor starts at {:#x}, and must start at a multiple of {unit} bytes{with}", map.address));
         }
         for (d, extent) in map.dims[..map.rank].iter().enumerate() {
@@ -127,7 +127,7 @@ impl Rules<'_> {
     fn row(&mut self, field: &'static str, name: &str, elements: u32) {
         let bytes = elements.saturating_mul(self.map.element.bytes());
         let what = format!("{name} is {elements}: {elements} elements of type .{} are {bytes} bytes", self.map.element.word());
-        if bytes % 16 != 0 {
+        if !bytes.is_multiple_of(16) {
             self.broken(field, format!("{what}, which is no multiple of 16"));
         }
         let span = self.map.swizzle.span().filter(|_| self.map.interleave == Interleave::None);

@@ -49,7 +49,7 @@ impl<'a> Decoding<'_, 'a> {
             | D::SurfaceReduce
             | D::SurfaceFormattedReduce
             | D::SurfaceQuery => self.image(),
-            D::TensorCopy | D::TensorPrefetch | D::UnsupportedTensor | D::TensorMapReplace | D::TensorMapCopy => self.tensor(),
+            D::TensorCopy | D::TensorMapReplace | D::TensorMapCopy => self.tensor(),
             D::LaneCopy | D::BulkCopy | D::AsyncStore | D::CommitCopies | D::WaitCopies | D::CopyArrive => self.async_copy(),
             D::ClusterArrive | D::ClusterWait | D::Mbarrier(_) | D::MbarrierWait | D::PendingCount => self.mbarrier(),
             D::Alloca | D::StackSave | D::StackRestore => self.stack(),

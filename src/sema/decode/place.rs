@@ -1,12 +1,16 @@
 //! Addresses: what stands between `[` and `]`.
 
 use super::super::operands::{Operands, RegisterRef, Value};
+use super::availability::older;
 use super::movement::same_space;
 use super::name_expr;
 use crate::base::{Diagnostic, Span};
-use crate::isa::{ScalarType, Space, TypeKind};
+use crate::isa::{OperandForm, ScalarType, Space, TypeKind};
 use crate::program::{Address, Bank, Base, Location, Src};
-use crate::syntax::tree::{Expr, Operand, OperandKind};
+use crate::syntax::tree::{Operand, OperandKind};
+
+/// PTX version and target from which on an address may be generic (PTX ISA, "Generic Addressing").
+const GENERIC_ADDRESSING: ((u8, u8), u32) = ((2, 0), 20);
 
 /// An address operand, and the space of the variable it names, if it names one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,9 +22,22 @@ pub(super) struct Place {
 }
 
 /// Reads `[r]`, `[r+8]`, `[variable+8]`, `[64]` or `variable[2]` of an instruction that names the space `named`.
-pub(super) fn read<'a>(operand: &Operand<'a>, named: Option<Space>, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
+/// Where `form` says a space and the instruction does not, a variable lies in that space and a register has a generic address.
+pub(super) fn read<'a>(
+    operand: &Operand<'a>,
+    named: Option<Space>,
+    form: &OperandForm,
+    cx: &mut dyn Operands<'a>,
+) -> Result<Place, Diagnostic> {
+    let value;
     let place = match &operand.kind {
-        OperandKind::Address(expr) => return of_expr(expr, named, operand.span, cx),
+        OperandKind::Address(expr) => {
+            value = cx.resolve(expr)?;
+            if !form.narrow {
+                check_kind(&value, named, operand.span, cx)?;
+            }
+            of_value(&value, operand.span, cx)
+        }
         OperandKind::Index(name, index) => {
             let (array, index) = (cx.resolve(&name_expr(*name))?, cx.resolve(index)?);
             let (Value::Symbol { mut location, ty, .. }, Value::Int { value, .. }) = (array, index) else {
@@ -32,16 +49,10 @@ pub(super) fn read<'a>(operand: &Operand<'a>, named: Option<Space>, cx: &mut dyn
         }
         _ => Err(Diagnostic::error("operand", operand.span, "an address is needed here").with_help("write it in brackets: [a]")),
     }?;
-    check_space(place.space, named, operand.span)?;
-    Ok(place)
-}
-
-/// What stands between the brackets, at `span`, of an instruction that names the space `named`.
-pub(super) fn of_expr<'a>(expr: &Expr<'a>, named: Option<Space>, span: Span, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
-    let value = cx.resolve(expr)?;
-    check_kind(&value, named, span, cx)?;
-    let place = of_value(&value, span, cx)?;
-    check_space(place.space, named, span)?;
+    check_space(place.space, named.or(form.space), operand.span)?;
+    if named.is_none() {
+        older(GENERIC_ADDRESSING.0, GENERIC_ADDRESSING.1, "an address without a state space", operand.span, cx)?;
+    }
     Ok(place)
 }
 
