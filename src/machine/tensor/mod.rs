@@ -8,7 +8,8 @@
 //!
 //! In an interleaved tensor the unit is not an element but a slice of 16 or 32 bytes of channels; a pixel's next slice is a whole plane
 //! away. The dimensions are then width, height, depth (as many as the rank leaves), slices and images, a copy takes one slice, whatever
-//! its box says, and coordinates along the width count slices. That is how H200 reads a map, recorded and probed; the manual leaves it open.
+//! its box says, and coordinates along the width count slices. That is how an H200 reads a map; the manual leaves it open. Of 32-byte
+//! slices there is no recording, only what it answered when it was asked.
 
 mod fault;
 mod im2col;
