@@ -6,12 +6,11 @@ use super::display::Shown;
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::explain::Explanation;
 use crate::debug::fidelity::Fidelity;
-use crate::debug::focus::Focus;
 use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::ValueText;
-use crate::debug::view::{CfgView, Divergence, Examined, Listing, RegisterRow, SourcePlace, Table};
+use crate::debug::view::{CfgView, Divergence, Examined, Listing, MbarrierView, Pipeline, RegisterRow, SourcePlace, Table};
 use crate::debug::{Fault, Site, TouchText};
 
 /// What came of a command.
@@ -38,6 +37,8 @@ pub enum Outcome {
         what: String,
         /// Its value.
         value: ValueText,
+        /// What copies in flight will do to the memory that it is in.
+        in_flight: Option<String>,
     },
     /// Displays as they are now.
     Displays(Vec<Shown>),
@@ -65,8 +66,8 @@ pub enum Outcome {
     View(View),
     /// Which thread one looks at.
     Focus {
-        /// The thread.
-        focus: Focus,
+        /// The thread: `block 1,0,0 producer warp 0 lane 5`.
+        focus: String,
         /// Where it stands, or why it stands nowhere.
         site: Result<Box<Site>, String>,
     },
@@ -115,6 +116,10 @@ pub enum View {
     Divergence(Divergence),
     /// Where an instruction came from.
     Source(SourcePlace),
+    /// Mbarriers in full.
+    Mbarriers(Vec<MbarrierView>),
+    /// The stages of a pipeline over time.
+    Pipeline(Pipeline),
     /// How far the run can be trusted.
     Fidelity(Fidelity),
     /// A fault.

@@ -5,16 +5,17 @@
 
 use triomphe::Arc;
 
+use super::async_copy::InFlight;
 use super::block::Block;
-use super::lanes::{LaneMask, PerLane, lanes_of};
+use super::lanes::{LANES, LaneMask, PerLane, lanes_of};
 use super::memory::Region;
 use super::registers::FrameBase;
 use super::special::{self, Fixed};
-use super::warp::Warp;
+use super::warp::{LaneGroup, Warp};
 use super::{Device, Machine, thread_index};
 use crate::isa::{SPECIAL_REGISTERS, SpecialKind};
 use crate::program::operands::RegisterOperand;
-use crate::program::{Bank, SpecialRef};
+use crate::program::{Bank, SpecialRef, Src, SrcKind};
 
 /// Where a block of the grid is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +44,46 @@ impl Machine {
             None if number < self.started => BlockLife::Finished,
             None => BlockLife::NotStarted,
         })
+    }
+
+    /// The asynchronous copies in flight.
+    pub fn copies(&self) -> &InFlight {
+        &self.copies
+    }
+
+    /// The block that a slot holds; none if it is empty.
+    pub fn block_in(&self, slot: u32) -> Option<&Block> {
+        self.blocks.get(slot as usize)?.as_deref()
+    }
+
+    /// The slot of the block with this number in order of launch; none if it is not on the machine.
+    pub fn slot_of(&self, number: u64) -> Option<u32> {
+        let found = self.blocks.iter().position(|block| block.as_ref().is_some_and(|block| block.number == number));
+        found.and_then(|slot| u32::try_from(slot).ok())
+    }
+
+    /// The rank of the block in a slot, in its cluster.
+    pub fn rank_in_cluster(&self, slot: u32) -> u32 {
+        slot % self.config().blocks_of_cluster()
+    }
+
+    /// What lanes of a group read from an operand of 32 bits, or of 64 if it is `wide`; 0 if there is no such register.
+    pub fn operand_of(&self, warp: &Warp, group: &LaneGroup, operand: Src, wide: bool) -> PerLane<u64> {
+        let (registers, program) = (&warp.registers, self.program());
+        match (operand.kind(), wide) {
+            (SrcKind::Reg(slot), false) => {
+                let slot = group.frame.b32.saturating_add(slot) as usize;
+                registers.b32.get(slot).map_or([0; LANES], |register| register.map(u64::from))
+            }
+            (SrcKind::Reg(slot), true) => {
+                registers.b64.get(group.frame.b64.saturating_add(slot) as usize).copied().unwrap_or([0; LANES])
+            }
+            (SrcKind::Const(index), false) => [program.consts32.get(index as usize).copied().map_or(0, u64::from); LANES],
+            (SrcKind::Const(index), true) => [program.consts64.get(index as usize).copied().unwrap_or(0); LANES],
+            (SrcKind::Special(index), _) => {
+                warp.specials.get(index as usize).map_or([0; LANES], |register| register.map(u64::from))
+            }
+        }
     }
 
     /// The number of the block in order of launch; none if the grid has no such block.

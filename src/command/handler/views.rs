@@ -51,6 +51,28 @@ fn absent(error: SceneError) -> CommandError {
     CommandError::new(error.to_string())
 }
 
+/// All mbarriers, or the one at an address or with a name.
+pub fn mbarriers(context: &mut Context<'_>, call: &Call) -> Answer {
+    let scene = context.session.scene();
+    let Some(piece) = call.piece("MBARRIER") else { return shown(View::Table(view::mbarriers(&scene).map_err(absent)?)) };
+    let all = view::mbarrier_views(&scene).map_err(absent)?;
+    // A name that no expression knows, as `full[1]` where the compiler has declared bytes, is that of the table.
+    let mut named: Vec<_> = all.iter().filter(|each| each.name == piece.text || each.array() == Some(piece.text.as_str())).cloned().collect();
+    if named.is_empty() {
+        let address = context.expression(piece)?.evaluate(&scene).ok().and_then(|value| view::shared_address(&scene, &value));
+        named = all.iter().filter(|each| each.block == scene.focus.block && Some(each.address) == address).cloned().collect();
+    }
+    if named.is_empty() {
+        let near = nearest(&piece.text, all.iter().map(|each| each.name.as_str()));
+        return Err(piece.error(format!("there is no mbarrier '{}' in this block: 'info mbarriers' lists them", piece.text)).with_nearest(near));
+    }
+    shown(View::Mbarriers(named))
+}
+
+pub fn pipeline(context: &mut Context<'_>, _: &Call) -> Answer {
+    shown(View::Pipeline(view::pipeline(context.session).map_err(absent)?))
+}
+
 pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
     let limit = call.number("N").map_or(FRAMES, |number| usize::try_from(number).unwrap_or(usize::MAX));
     shown(View::Table(view::backtrace(&context.session.scene(), limit).map_err(absent)?))
@@ -130,8 +152,9 @@ pub fn fidelity(context: &mut Context<'_>, _: &Call) -> Answer {
 }
 
 pub fn findings(context: &mut Context<'_>, _: &Call) -> Answer {
-    match context.session.ended() {
-        Some(End::Fault(fault)) => shown(View::Fault(fault.clone())),
-        _ => Ok(Outcome::Text(format!("nothing was found wrong up to t={}\n", context.session.recorded()))),
+    let session = &context.session;
+    match session.ended() {
+        Some(End::Fault(fault)) => shown(View::Fault(Box::new(fault.as_ref().clone().with_roles(&session.roles)))),
+        _ => Ok(Outcome::Text(format!("nothing was found wrong up to t={}\n", session.recorded()))),
     }
 }

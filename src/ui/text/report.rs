@@ -1,6 +1,7 @@
 //! Verification and runs for people.
 
 use super::value::some_lanes;
+pub use crate::debug::view::grouped;
 use crate::debug::{BufferHead, CaseReport, Failure, Fault, LaunchRun, Site, Summary, Writer};
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
@@ -98,19 +99,13 @@ fn site_of(site: &Site, lanes: &str) -> String {
     let origin: Vec<&str> = site.source.as_deref().into_iter().chain(inline_asm).collect();
     let source = if origin.is_empty() { String::new() } else { format!(" ({})", origin.join(", ")) };
     let Site { place, statement, warp, .. } = site;
-    format!("t={}  block {} warp {warp} {lanes}  {place}{source}  {statement}", grouped(site.time), triple(site.block))
+    let role = site.role.as_ref().map_or(String::new(), |role| format!("{role} "));
+    format!("t={}  block {} {role}warp {warp} {lanes}  {place}{source}  {statement}", grouped(site.time), triple(site.block))
 }
 
 /// `(1,2,3)`
 pub(super) fn triple([x, y, z]: [u32; 3]) -> String {
     format!("({x},{y},{z})")
-}
-
-/// `8,431`
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let comma = |index: usize| if index > 0 && (digits.len() - index).is_multiple_of(3) { "," } else { "" };
-    digits.char_indices().map(|(index, digit)| format!("{}{digit}", comma(index))).collect()
 }
 
 /// `lane 5`, `lanes 0-3,5`, `all lanes`
