@@ -1,6 +1,6 @@
 //! Places in memory as the author of a kernel calls them: `full[1]`, `smem+0x40`, `A+0x8000`.
 
-use super::symbols::{Object, objects, symbol};
+use super::symbols::{Object, Symbol, objects, symbol};
 use crate::debug::scene::Scene;
 use crate::isa::Space;
 use crate::machine::Block;
@@ -14,9 +14,17 @@ const MBARRIERS_MAX: u64 = 512;
 /// `A+0x8000`, `tile`; the address where nothing has a name.
 pub fn place(scene: &Scene<'_>, space: Space, address: u64) -> String {
     match symbol(scene, space, address) {
-        Some(symbol) => behind(short(&symbol.name), symbol.offset),
+        Some(symbol) => row(scene, &symbol).unwrap_or_else(|| behind(short(&symbol.name), symbol.offset)),
         None => format!("{address:#x}"),
     }
+}
+
+/// `tile[1]`: the start of one of the outermost parts of an array of arrays.
+fn row(scene: &Scene<'_>, symbol: &Symbol) -> Option<String> {
+    let mut variables = scene.program().variables.iter();
+    let variable = variables.find(|variable| *variable.name == *symbol.name && variable.location.space == Space::Shared)?;
+    let bytes = variable.shape.get(1..).filter(|inner| !inner.is_empty())?.iter().product::<u64>() * u64::from(variable.ty.bytes());
+    (bytes > 0 && symbol.offset % bytes == 0).then(|| format!("{}[{}]", short(&symbol.name), symbol.offset / bytes))
 }
 
 /// The barrier object at `address` of a block: `full[1]` if it is in an array of such objects, `smem+0x40` otherwise.

@@ -18,7 +18,7 @@ const ROWS: usize = 200;
 /// The copies that threads which pass `filter` issued, or else those of the focused block, and below them the groups they are in.
 pub fn copies(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
     let machine = scene.machine;
-    let mut table = Table::new(&[">copy", "kind", ">bytes", "from", "to", ">issued at", "by", "", "complete with"]);
+    let mut table = Table::new(&[">copy", "kind", ">bytes", "from", "to", "completes", ">issued", "by", "at"]);
     let index = filter.block.unwrap_or(scene.focus.block);
     let own = issued_by(scene, filter);
     for copy in own.iter().take(ROWS) {
@@ -73,10 +73,10 @@ fn row(scene: &Scene<'_>, copy: &AsyncCopy) -> [String; 9] {
         bytes(copy),
         range(scene, |visit| copy.work.reads(lanes, visit)),
         range(scene, |visit| copy.work.writes(lanes, visit)),
+        ends(scene, copy),
         format!("t={}", grouped(issued.tick)),
         format!("{}{}", scene.roles.warp(issued.warp), lanes_in_words(lanes)),
         place(scene.program(), issued.pc),
-        ends(scene, copy),
     ]
 }
 
@@ -139,11 +139,24 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> String {
     match copy.ends {
         Ends::Mbarrier { home, address, .. } => name_at(scene, home, address),
         Ends::Group { bulk, number } => {
+            if let Some((arrival, name)) = arrival_behind(scene, copy) {
+                return format!("{name} by #{arrival}");
+            }
             let warp = warp_of(scene, copy);
             let open = warp.is_some_and(|warp| lanes_of(copy.lanes).any(|lane| warp.copy_groups[usize::from(bulk)][lane] == number));
             let name = if bulk { "bulk group" } else { "group" };
             format!("{name} {number}{}", if open { " (open)" } else { "" })
         }
+    }
+}
+
+/// The arrival in flight that waits for a `cp.async`: its number, and the mbarrier that it arrives at.
+fn arrival_behind(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
+    let mut later = scene.machine.copies().of_warp(copy.block, copy.issued.warp).filter(|other| other.id > copy.id);
+    let arrival = later.find(|other| matches!(other.work, Work::Arrival) && other.lanes & copy.lanes != 0)?;
+    match (&copy.work, arrival.ends) {
+        (Work::Lanes(_), Ends::Mbarrier { home, address, .. }) => Some((arrival.id, name_at(scene, home, address))),
+        _ => None,
     }
 }
 
@@ -162,7 +175,7 @@ struct CopyGroup {
     awaited: bool,
 }
 
-/// `warp 4: group 1 open (2 copies), group 0 committed, not waited for`; warps alike in one line.
+/// `warp 4: group 1 open (2 copies); group 0 committed (1 copy), not waited for`; warps alike in one line.
 fn groups(scene: &Scene<'_>, block: &Block, filter: &ThreadFilter) -> Vec<String> {
     let mut lines: Vec<(String, Vec<u32>)> = Vec::new();
     for (warp, number) in block.warps.iter().zip(0..).filter(|(_, number)| filter.lanes_of(block.index, *number) != 0) {
@@ -170,7 +183,7 @@ fn groups(scene: &Scene<'_>, block: &Block, filter: &ThreadFilter) -> Vec<String
         if groups.is_empty() {
             continue;
         }
-        let text = groups.iter().map(group_in_words).collect::<Vec<_>>().join(", ");
+        let text = groups.iter().map(group_in_words).collect::<Vec<_>>().join("; ");
         match lines.iter_mut().find(|(other, _)| *other == text) {
             Some((_, warps)) => warps.push(number),
             None => lines.push((text, vec![number])),

@@ -104,7 +104,7 @@ pub fn mbarrier_views(scene: &Scene<'_>) -> Result<Vec<MbarrierView>, SceneError
 /// The block is not on the machine.
 pub fn mbarriers(scene: &Scene<'_>) -> Result<Table, SceneError> {
     let views = mbarrier_views(scene)?;
-    let mut table = Table::new(&["mbarrier", ">address", ">phase", ">parity", "arrivals", "bytes", "waiting (parity)"]);
+    let mut table = Table::new(&["mbarrier", ">phase", ">parity", "arrivals", "bytes", "waiting (parity)", ">address"]);
     let group = scene.group().ok().map(|group| group.state);
     for view in views {
         let own = view.block == scene.focus.block && group == Some(GroupState::AtMbarrier { address: view.address });
@@ -112,12 +112,12 @@ pub fn mbarriers(scene: &Scene<'_>) -> Result<Table, SceneError> {
         let waiting: Vec<String> = view.waiters.iter().map(waiter).collect();
         let cells = [
             view.name.clone(),
-            format!("{:#x}", view.address),
             phase,
             (view.phase & 1).to_string(),
             format!("{} of {}", view.arrivals.0, view.arrivals.1),
             view.bytes.to_string(),
             if waiting.is_empty() { "nobody".to_string() } else { waiting.join(", ") },
+            format!("{:#x}", view.address),
         ];
         table.push(own, cells);
     }
@@ -195,7 +195,7 @@ fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &
         },
         overwritten: overwritten(block, address, object),
         waiters: waiters(scene, block, address),
-        made: deed(object.made, 0, object.made.tick, "made".to_string()),
+        made: deed(object.made, 0, object.made.tick, String::new()),
         deeds: object.arrivals.iter().map(done).collect(),
         forgotten: object.forgotten,
         copies: copies.iter().map(|copy| copy.id).collect(),

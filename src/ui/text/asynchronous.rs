@@ -9,7 +9,7 @@ const WIDTH: usize = 110;
 /// An mbarrier with all that is known of it.
 pub fn mbarrier(view: &MbarrierView) -> String {
     let MbarrierView { name, block, address, phase, arrivals, bytes, made, .. } = view;
-    let mut lines = vec![format!("{name}: mbarrier at shared {address:#x} of block {}, made at {}", triple(*block), deed(made))];
+    let mut lines = vec![format!("{name}: mbarrier at shared {address:#x} of block {}\n  made: {}", triple(*block), deed(made))];
     let next = view.next.map_or(String::new(), |next| format!(", the next phase wants {next}"));
     let (came, wanted) = arrivals;
     lines.push(format!("  phase {phase}, parity {}: {came} of {wanted} arrivals{next}; bytes: {bytes}", phase & 1));
@@ -34,7 +34,7 @@ pub fn mbarrier(view: &MbarrierView) -> String {
 /// `t=9,101  producer warp 0 lane 0  ring.ptx:88  expected 16384 bytes`
 fn deed(deed: &Deed) -> String {
     let Deed { time, who, at, what } = deed;
-    format!("t={}  {who}  {at}  {what}", grouped(*time))
+    format!("t={}  {who}  {at}  {what}", grouped(*time)).trim_end().to_string()
 }
 
 fn waiter(waiter: &MbarrierWaiter) -> String {

@@ -40,7 +40,7 @@ pub struct Stage {
     pub empty: Option<String>,
     /// What it was, in order of time and without gaps.
     pub spans: Vec<StageSpan>,
-    /// The run has ended while it was being filled.
+    /// The run has ended while it was being filled, and no copy is in flight that could fill it.
     pub never_full: bool,
 }
 
@@ -103,7 +103,7 @@ pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
         Stage {
             name: mbarrier(&scene, block, *address),
             empty: empty.map(|(address, _)| mbarrier(&scene, block, *address)),
-            ..spans(track, &object.history, emptied, now, is_over)
+            ..spans(track, &object.history, emptied, now, is_over && session.machine().copies().to_mbarrier(slot, *address).is_empty())
         }
     };
     let stages: Vec<Stage> = filled.iter().enumerate().map(stage).collect();
@@ -116,7 +116,7 @@ pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
 }
 
 /// What a stage was, from the phases of its mbarrier and of the one that says that it was read.
-fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, is_over: bool) -> Stage {
+fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, is_stuck: bool) -> Stage {
     let mut spans: Vec<StageSpan> = Vec::new();
     let mut add = |state, from: Tick, until: Tick| {
         if from < until {
@@ -150,5 +150,5 @@ fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, 
     if let Some((_, begin)) = filling {
         add(StageState::Fill, begin.time, now);
     }
-    Stage { name: String::new(), empty: None, spans, never_full: is_over && filling.is_some() }
+    Stage { name: String::new(), empty: None, spans, never_full: is_stuck && filling.is_some() }
 }
