@@ -239,7 +239,7 @@ fn events_name_the_instructions_that_raise_them() {
         .as_str(),
     );
     let lines = |text: &str| -> Option<Vec<u32>> {
-        let pcs = Event::parse(text).unwrap().instructions(&program)?;
+        let pcs = Event::parse(text, |_| None).unwrap().instructions(&program)?;
         Some(pcs.into_iter().map(|pc| program.place(pc).rsplit(':').next().unwrap().parse().unwrap()).collect())
     };
     assert_eq!(lines("barrier"), Some(vec![6, 7, 8, 9]));
@@ -257,10 +257,10 @@ fn events_name_the_instructions_that_raise_them() {
 #[test]
 fn events_are_read_and_what_nothing_raises_is_refused() {
     let error = |text: &str| {
-        let error = Event::parse(text).unwrap_err();
+        let error = Event::parse(text, |_| None).unwrap_err();
         (error.message, error.span, error.help.unwrap_or_default())
     };
-    assert_eq!(Event::parse(" barrier 15 "), Ok(Event::Barrier(Some(15))));
+    assert_eq!(Event::parse(" barrier 15 ", |_| None), Ok(Event::Barrier(Some(15))));
     assert_eq!(Event::Barrier(Some(3)).to_string(), "barrier 3");
     assert_eq!(error("barrier 16"), ("'16' is no barrier: a block has barriers 0 to 15".to_string(), Some(8..10), String::new()));
     assert_eq!(error("call 3"), ("'3' is not expected after 'call'".to_string(), Some(5..6), String::new()));
@@ -407,7 +407,7 @@ proptest! {
         let program = collatz();
         let errors = [
             Location::parse(&text).and_then(|location| location.resolve(&program, here.map(Pc))).err(),
-            Event::parse(&text).err(),
+            Event::parse(&text, |_| None).err(),
             Condition::parse(&text).err(),
             LogMessage::parse(&text).err(),
             LogMessage::parse(&format!("\"%d{text}")).err().map(|error| ArgumentError { span: None, ..error }),

@@ -23,6 +23,8 @@ fn shape(target: &str, body: &str) -> String {
 
 fn name(inst: &Inst) -> Option<String> {
     match inst.op {
+        Op::KeepingMul { .. } => Some("KeepingMul".to_string()),
+        Op::FloatUnary { f, .. } => Some(format!("{f:?}")),
         Op::FloatBinary { f, .. } => Some(format!("{f:?}")),
         Op::FloatTernary { f, .. } => Some(format!("{f:?}")),
         _ => None,
@@ -62,6 +64,25 @@ const CASES: &[(&str, &str)] = &[
     ("mul.f32 t, a, b; mul.f32 u, c, e; add.f32 d, t, u; add.f32 v, u, f; st.global.v2.f32 [o], {d, v};", "Mul Mul Fma Add"),
     ("mul.f32 t, a, b; mul.f32 u, c, e; add.f32 d, t, u; add.f32 v, t, f; st.global.v2.f32 [o], {d, v};", "Mul Mul Fma Add"),
     ("mul.f32 t, a, b; mul.f32 u, c, e; add.f32 d, t, u; sub.f32 v, t, u; st.global.v2.f32 [o], {d, v};", "Mul Mul Fma MulSub"),
+    // A factor that is overwritten was a factor all the same.
+    ("mul.f32 t, a, b; mov.f32 a, c; add.f32 d, t, a; st.global.f32 [o], d;", "KeepingMul Fma"),
+    ("mul.f32 a, a, b; add.f32 d, a, c; st.global.f32 [o], d;", "KeepingMul Fma"),
+    ("mul.f32 a, a, b; sub.f32 a, c, a; st.global.f32 [o], a;", "KeepingMul NegMulAdd"),
+    ("mul.f32 t, a, a; mul.f32 t, t, a; add.f32 d, t, c; st.global.f32 [o], d;", "Mul KeepingMul Fma"),
+    // Copies and negatives of a product.
+    ("mul.f32 t, a, b; mov.f32 u, t; add.f32 d, u, c; st.global.f32 [o], d;", "Mul Fma"),
+    ("mul.f32 t, a, b; mov.b32 n, t; mov.b32 u, n; add.f32 d, u, c; st.global.f32 [o], d;", "Mul Fma"),
+    ("mul.f32 t, a, b; neg.f32 u, t; add.f32 d, u, c; st.global.f32 [o], d;", "Mul Neg NegMulAdd"),
+    ("mul.f32 t, a, b; neg.f32 u, t; sub.f32 d, u, c; st.global.f32 [o], d;", "Mul Neg NegMulSub"),
+    ("mul.f32 t, a, b; neg.f32 u, t; sub.f32 d, c, u; st.global.f32 [o], d;", "Mul Neg Fma"),
+    ("mul.f64 w, x, y; neg.f64 w, w; add.f64 x, w, y; st.global.f64 [o], x;", "Mul Neg NegMulAdd"),
+    ("mul.f32 t, a, b; abs.f32 u, t; add.f32 d, u, c; st.global.f32 [o], d;", "Mul Abs Add"),
+    ("mul.f32 t, a, b; selp.f32 u, t, c, q; add.f32 d, u, e; st.global.f32 [o], d;", "Mul Add"),
+    ("mul.f32 t, a, b; @q mov.f32 t, c; add.f32 d, t, c; st.global.f32 [o], d;", "Mul Add"),
+    ("@q mul.f32 t, a, b; @q add.f32 d, t, c; st.global.f32 [o], d;", "Mul Add"),
+    // Not over the end of a block.
+    ("mul.f32 t, a, b; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "Mul Add"),
+    ("mul.f32 t, a, b; @q bra join; st.global.f32 [o], c; join: add.f32 d, t, c; st.global.f32 [o+4], d;", "Mul Add"),
     // A register that takes something else afterwards is free.
     ("mul.f32 t, a, b; add.f32 d, t, c; mov.f32 t, e; st.global.v2.f32 [o], {d, t};", "Mul Fma"),
 ];
@@ -94,4 +115,20 @@ fn the_product_with_one_use_is_joined() {
 #[test]
 fn code_for_the_debugger_is_left_as_it_is() {
     assert_eq!(shape("sm_90a, debug", CASES[0].0), "Mul Add");
+}
+
+/// Which addition belongs to which multiplication is known, and nothing else is.
+#[test]
+fn what_was_joined_is_listed() {
+    let body = "mul.f32 t, a, b; mul.f32 u, c, e; add.f32 d, t, c; sub.f32 v, d, t; mul.f32 t, u, f; st.global.v2.f32 [o], {v, t};";
+    let module = format!(
+        ".version 9.0 .target sm_90a .address_size 64 .visible .entry k(.param .u64 out) {{
+        .reg .f32 a, b, c, d, e, f, t, u, v; .reg .b64 o; ld.param.u64 o, [out]; {body} ret; }}"
+    );
+    let (program, _) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "test.ptx", module);
+    let program = program.unwrap();
+    let pc = |index: u32| ptxdbg::program::Pc(index);
+    assert_eq!(program.joined_sums(pc(1)).collect::<Vec<_>>(), [pc(3), pc(4)]);
+    assert_eq!((program.joined_product(pc(3)), program.joined_product(pc(4))), (Some(pc(1)), Some(pc(1))));
+    assert_eq!(program.joined.len(), 2);
 }

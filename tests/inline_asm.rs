@@ -80,6 +80,7 @@ fn errors_stand_at_their_place() {
         (&["mov.u32 %0, %1;", "r=3, =r"], "=r", "outputs stand before inputs"),
         (&["mov.u32 %0, 1;", "=r=3"], "3", "only written"),
         (&["asm(\"mov.u32 %0, 1;\" : \"=r\"(x)) + 1;"], "+", "expected nothing more, found '+'"),
+        (&["asm(\"bar.sync 0;\"); asm(\"bar.sync 0;\");"], "a", "expected nothing more, found 'a'"),
         (&["asm goto (\"bar.sync 0;\");"], "goto", "cannot stand here"),
         (&["asm(\"bar.sync 0;"], "\"", "the string has no end"),
         (&["tcgen05.wait::ld.sync.aligned;"], "tcgen05.wait::ld.sync.aligned", "requires sm_100"),
@@ -150,6 +151,8 @@ fn statements_compute() {
                 "operand0 b64[32][2] 0xfffffffffffffffe 0xffffffffffffffff 0xfffffffffffffffe 0xffffffffffffffff 0xfffffffffffffffe 0xffffffffffffffff 0xfffffffffffffffe 0xffffffffffffffff",
             ],
         ),
+        // Several instructions: (5 + 1) << 2.
+        (&["add.s32 %0, %1, 1; shl.b32 %0, %0, 2;", "=r, r=5"], &[], &["operand0 s32[32] 24 24 24 24 24 24 24 24"]),
         (&["bar.sync 0;"], &[], &[]),
     ] {
         assert_eq!(left_behind(words, values), expected, "{words:?}");

@@ -85,6 +85,15 @@ const FORMS: &[(&str, &[u32])] = &[
     ("mov.b32 e, 0x3f800800; mov.b32 f, 0xbf801000; mul.rn.f32 g, e, e; add.rn.f32 g, g, f; st.global.f32 [o], g;", &[0]),
     ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 g, e, e; sub.f32 g, g, f; st.global.f32 [o], g;", &[0x3380_0000]),
     ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 g, e, e; sub.f32 f, f, g; st.global.f32 [o], f;", &[0xb380_0000]),
+    // The same where the factors are overwritten, the product is copied, or its negative is taken.
+    ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 e, e, e; sub.f32 e, e, f; st.global.f32 [o], e;", &[0x3380_0000]),
+    ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 g, e, e; mov.b32 a, g; mov.b32 e, a; sub.f32 e, e, f;
+      st.global.f32 [o], e;", &[0x3380_0000]),
+    ("mov.b32 e, 0x3f800800; mov.b32 f, 0xbf801000; mul.f32 g, e, e; neg.f32 g, g; sub.f32 g, g, f; st.global.f32 [o], g;", &[0xb380_0000]),
+    ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 g, e, e; neg.f32 g, g; add.f32 g, g, f; st.global.f32 [o], g;", &[0xb380_0000]),
+    // In f64 the square of 1 + 2^-27 is 1 + 2^-26 + 2^-54.
+    ("mov.b64 x, 0x3ff0000002000000; mov.b64 y, 0x3ff0000004000000; mul.f64 x, x, x; sub.f64 x, x, y; st.global.f64 [o], x;",
+        &[0, 0x3c90_0000]),
     // A product that is stored as well is rounded.
     ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 g, e, e; sub.f32 f, g, f; st.global.v2.f32 [o], {f, g};", &[0, 0x3f80_1000]),
 
@@ -96,6 +105,12 @@ const FORMS: &[(&str, &[u32])] = &[
       st.global.v2.b32 [o], {a, d};", &[0, 0]),
     ("createpolicy.fractional.L2::evict_first.b64 x; createpolicy.fractional.L2::evict_last.L2::evict_first.b64 y, 0.25;
       st.global.v2.b64 [o], {x, y};", &[0, 0x12f0_0000, 0, 0x1530_0000]),
+    // A fraction in a register: 0.25 of 15.99 steps are 3.
+    ("mov.b32 e, 0x3e800000; createpolicy.fractional.L2::evict_first.b64 x, e; st.global.b64 [o], x;", &[0, 0x1230_0000]),
+    ("mov.b32 e, 0x3f800000; createpolicy.fractional.L2::evict_last.L2::evict_first.b64 x, e; st.global.b64 [o], x;", &[0, 0x15f0_0000]),
+    ("cvt.u64.u32 x, %ntid.x; cvt.s64.s32 y, %nwarpid; st.global.v2.b64 [o], {x, y};", &[32, 0, 64, 0]),
+    (".reg .b16 h; cvt.u16.u32 h, %ntid.x; cvt.u32.u16 a, h; cvt.u32.u16 b, %nctaid.x; cvt.u64.u64 x, %gridid; cvt.u32.u64 c, x;
+      mov.u32 d, %gridid; st.global.v4.b32 [o], {a, b, c, d};", &[32, 1, 1, 1]),
     ("cvt.u32.u64 d, %clock64; setp.gt.u32 p, d, 0; selp.u32 d, 1, 0, p; st.global.b32 [o], d;", &[1]),
 
     // Special registers: 40 bytes of shared memory make one unit of 128, and 1,024 more are the system's.
@@ -103,6 +118,19 @@ const FORMS: &[(&str, &[u32])] = &[
       st.shared.b32 [d], d; st.global.v2.b32 [o], {a, b}; st.global.b32 [o+8], c;", &[128, 1064, 0]),
     ("mov.u32 a, %nwarpid; mov.u32 b, %nsmid; mov.u32 c, %ntid.w; mov.b32 d, %envreg2; st.global.v4.b32 [o], {a, b, c, d};",
         &[64, 132, 0, 0]),
+    ("mov.b32 a, %reserved_smem_offset_begin; mov.b32 b, %reserved_smem_offset_end; mov.b32 c, %reserved_smem_offset_cap;
+      mov.b32 d, %reserved_smem_offset_1; st.global.v4.b32 [o], {a, b, c, d};", &[0, 1024, 1024, 0]),
+    // Time is a number of ticks, of which this takes no 2^32; nothing counts performance.
+    ("mov.u32 a, %clock_hi; mov.u32 b, %globaltimer_hi; mov.u32 c, %pm7; mov.u64 x, %pm0_64; cvt.u32.u64 d, x; mov.u32 t, %clock;
+      mov.u64 y, %clock64; cvt.u32.u64 t, y; st.global.v4.b32 [o], {a, b, c, d};", &[0, 0, 0, 0]),
+    ("mov.u32 a, %clock; mov.u32 b, %globaltimer_lo; sub.u32 b, b, a; mov.b32 c, %envreg0; mov.b32 d, %envreg31;
+      st.global.v2.b32 [o], {b, c}; st.global.b32 [o+8], d;", &[1, 0, 0]),
+    ("mov.u64 x, out; cvta.param.u64 x, x; isspacep.param::entry p, x; isspacep.global q, x; selp.u32 a, 1, 0, p; selp.u32 b, 1, 0, q;
+      ld.u64 y, [x]; isspacep.param::entry p, y; selp.u32 c, 1, 0, p; st.global.v2.b32 [o], {a, b}; st.global.b32 [o+8], c;", &[1, 0, 0]),
+    // Threads 0 to 15 exchange with their neighbours over shared memory, and wait for each other alone.
+    (".reg .b32 s; mov.b32 b, 0; setp.gt.u32 p, t, 15; @p bra end; and.b32 a, t, 7; shl.b32 a, a, 2; mov.u32 s, sm; add.u32 a, a, s;
+      setp.gt.u32 q, t, 7; @q bra wait; add.u32 c, t, 10; st.shared.b32 [a], c; wait: bar.warp.sync 0xffff; xor.b32 a, a, 4;
+      ld.shared.b32 b, [a]; end: st.global.b32 [o], b;", &[11]),
     ("mov.pred p, %is_explicit_cluster; selp.u32 a, 1, 0, p; mov.u32 b, %cluster_nctarank; mov.u64 x, %current_graph_exec;
       cvt.u32.u64 c, x; st.global.v2.b32 [o], {a, b}; st.global.b32 [o+8], c;", &[0, 1, 0]),
 

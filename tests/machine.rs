@@ -35,7 +35,7 @@ fn job(path: &str) -> Job {
 
 /// The machine about to run the first launch of case number `index`.
 fn machine(job: &Job, index: usize, schedule: Schedule, seed: u64, resident: Option<u32>) -> Machine {
-    let options = RunOptions { schedule, seed, resident, step_limit: None };
+    let options = RunOptions { schedule, seed, resident, ..RunOptions::default() };
     start_case(&job.program, &job.plan.cases[index], &options).unwrap().unwrap()
 }
 
@@ -58,6 +58,9 @@ const JOBS: &[&str] = &[
     "programs/axpy_transpose.ron",
     "hardware/control.ron",
     "hardware/barrier.ron",
+    "hardware/async.ron",
+    "programs/mbar_pipeline.ron",
+    "programs/tma_cluster.ron",
     "hardware/memory.ron",
 ];
 

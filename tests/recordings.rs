@@ -6,11 +6,12 @@
 use std::path::Path;
 
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::{CaseReport, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, verify_case};
+use ptxdbg::debug::{CaseReport, CopyPolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, verify_case};
 
 /// The suites, and how many kernels each has.
 const SUITES: &[(&str, usize)] = &[
     ("approx", 30),
+    ("async", 49),
     ("atomic", 98),
     ("barrier", 6),
     ("compare", 329),
@@ -32,8 +33,8 @@ const SUITES: &[(&str, usize)] = &[
 #[rustfmt::skip]
 const PROGRAMS: &[&str] = &[
     "aes_ttab", "axpy_transpose", "bfs_frontier", "bigmul_carry", "bitonic_pairs", "counting_sort", "edit_wave", "fft_shared",
-    "half_video", "life_coop", "lu_pivot", "mandel_collatz", "nbody_step", "printf_forms", "reduce_ticket", "sgemm_reg", "sha256_crc",
-    "softmax_gelu", "spinlock_cg", "trig_slow", "vm_calls",
+    "half_video", "life_coop", "lu_pivot", "mandel_collatz", "mbar_pipeline", "nbody_step", "printf_forms", "reduce_ticket", "sgemm_reg", "sha256_crc",
+    "softmax_gelu", "spinlock_cg", "tma_cluster", "trig_slow", "vm_calls",
 ];
 fn reports(path: &str, options: &RunOptions) -> Vec<CaseReport> {
     let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path));
@@ -50,6 +51,20 @@ fn every_instruction_does_what_the_hardware_does() {
         assert_eq!(reports.len(), *kernels, "{suite}");
         let wrong: Vec<&CaseReport> = reports.iter().filter(|report| !report.failures.is_empty()).collect();
         assert!(wrong.is_empty(), "{suite}: {wrong:#?}");
+    }
+}
+
+/// They have no races, so when copies end must not show.
+#[test]
+fn asynchronous_copies_may_end_at_any_time() {
+    let random = |seed| RunOptions { copies: CopyPolicy::Random(seed), schedule: Schedule::Random, seed, ..RunOptions::default() };
+    let eager = RunOptions { copies: CopyPolicy::Eager, ..RunOptions::default() };
+    for options in [eager, random(1), random(2), random(3)] {
+        for path in ["hardware/async.ron", "programs/mbar_pipeline.ron", "programs/tma_cluster.ron"] {
+            for report in reports(path, &options) {
+                assert!(report.failures.is_empty(), "{path} with {options:?}: {:#?}", report.failures);
+            }
+        }
     }
 }
 

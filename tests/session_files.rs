@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
+use ptxdbg::debug::asm::open_asm;
 use ptxdbg::debug::breakpoints::{Breakpoint, Breakpoints, Condition, Event, Location, LogMessage, Trigger, WatchMode};
 use ptxdbg::debug::edit::Edit;
 use ptxdbg::debug::expression::Expression;
@@ -242,6 +243,25 @@ fn a_session_goes_on_where_it_was_saved() {
 }
 
 /// What a person wrote into a file by hand is refused or does something, but it breaks nothing.
+/// The module of an `asm` statement is made anew each time, and is the same; of another statement it is another.
+#[test]
+fn a_session_over_an_asm_statement_is_restored() {
+    let session = |value: &str| {
+        let words = [r#"asm("add.s32 %0, %1, 1; shl.b32 %0, %0, 2;" : "=r"(x) : "r"(a));"#.to_string()];
+        Session::new(open_asm(&words, &[value.to_string()]).unwrap().opened, 0, RunOptions::default()).unwrap()
+    };
+    let mut first = session("5");
+    first.resume(&Goal::Instruction { count: 3, over_calls: false }, Direction::Forward, &mut Unhurried).unwrap();
+    let text = first.saved().to_text();
+    let mut second = session("5");
+    second.restore(Saved::parse("s.ron", text.clone()).unwrap(), &mut Unhurried).unwrap();
+    assert_eq!((second.time(), second.focus), (first.time(), first.focus));
+    assert_eq!(second.machine().digest(), first.machine().digest());
+    let words = ["add.s32 %0, %1, 2;".to_string(), "=r, r=5".to_string()];
+    let mut other = Session::new(open_asm(&words, &[]).unwrap().opened, 0, RunOptions::default()).unwrap();
+    assert!(other.restore(Saved::parse("s.ron", text).unwrap(), &mut Unhurried).is_err());
+}
+
 #[test]
 fn inputs_that_cannot_be_change_nothing() {
     let mut session = session();

@@ -7,9 +7,10 @@ use super::error::CommandError;
 use super::outcome::Outcome;
 use crate::base::SourceId;
 use crate::debug::argument::ArgumentError;
-use crate::debug::breakpoints::{Location, Resolved};
+use crate::debug::breakpoints::{Event, Location, Resolved};
 use crate::debug::expression::Expression;
 use crate::debug::focus::{Focus, ThreadFilter};
+use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::session::{Pace, Session};
 use crate::debug::target::Target;
 use crate::debug::value::format::LETTERS;
@@ -76,6 +77,12 @@ impl Context<'_> {
     pub fn target(&self, piece: &Piece) -> Result<Target, CommandError> {
         let target = self.expression(piece)?.target(&self.session.scene());
         target.map_err(|error| piece.wrong_from(error.column, error.to_string()))
+    }
+
+    /// An event that `catch` and `run-to` know.
+    pub fn event(&self, piece: &Piece) -> Result<Event, CommandError> {
+        let scene = self.session.scene();
+        Event::parse(&piece.text, |name| mbarrier_address(&scene, name)).map_err(|error| piece.wrong(error))
     }
 
     /// Threads that a listing or a breakpoint is limited to.

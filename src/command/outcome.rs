@@ -5,12 +5,15 @@ use std::path::PathBuf;
 use super::display::Shown;
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::explain::Explanation;
+use crate::debug::explore::Explored;
 use crate::debug::fidelity::Fidelity;
 use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::ValueText;
-use crate::debug::view::{CfgView, Divergence, Examined, Listing, MbarrierView, Pipeline, RegisterRow, SourcePlace, Table};
+use crate::debug::view::{
+    CfgView, Divergence, Examined, Listing, MbarrierView, Pipeline, RegisterRow, RoundedOnce, SourcePlace, Table,
+};
 use crate::debug::{Fault, Site, TouchText};
 
 /// What came of a command.
@@ -37,6 +40,8 @@ pub enum Outcome {
         what: String,
         /// Its value.
         value: ValueText,
+        /// The additions that take it before it was rounded, if it is a product that is rounded once with them.
+        unrounded_uses: Option<RoundedOnce>,
         /// What copies in flight will do to the memory that it is in.
         in_flight: Option<String>,
     },
@@ -51,6 +56,8 @@ pub enum Outcome {
         /// The user interrupted the search.
         interrupted: bool,
     },
+    /// What many orders led to.
+    Explored(Explored),
     /// The marks, in order of time.
     Marks(Vec<(String, Mark)>),
     /// What time it is.

@@ -25,6 +25,8 @@ pub struct Explanation {
     pub statement: String,
     /// What it computes, in the words of the instruction table; none for what is no instruction of the table.
     pub help: Option<&'static str>,
+    /// What it is rounded once with, if it is.
+    pub rounded_once: Option<view::RoundedOnce>,
     /// What the focused lane has, if it is in the function.
     pub lane: Option<LaneView>,
 }
@@ -97,7 +99,8 @@ pub fn explain(scene: &Scene<'_>, pc: Option<Pc>) -> Option<Explanation> {
     let matched = match_words(statement.opcode, statement.operands.len()).ok();
     let frame = frame.filter(|frame| frame.function == function);
     let lane = frame.map(|frame| lane_view(scene, &frame, pc, &statement));
-    Some(Explanation { pc, place: program.place(pc), help: matched.map(|matched| matched.form.row.help), lane, statement: text })
+    let (help, rounded_once) = (matched.map(|matched| matched.form.row.help), view::rounded_once(program, pc));
+    Some(Explanation { pc, place: program.place(pc), help, rounded_once, lane, statement: text })
 }
 
 fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, statement: &Statement<'_>) -> LaneView {

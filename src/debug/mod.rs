@@ -15,6 +15,7 @@ pub mod breakpoints;
 pub mod case;
 pub mod edit;
 pub mod explain;
+pub mod explore;
 pub mod expression;
 pub mod fidelity;
 pub mod focus;

@@ -228,6 +228,20 @@ impl Session {
         Ok(())
     }
 
+    /// Ends an asynchronous copy now. What was recorded after now is dropped.
+    ///
+    /// # Errors
+    /// There is no such copy in flight, or its mbarrier cannot take its bytes.
+    pub fn complete(&mut self, copy: u64) -> Result<(), String> {
+        match self.machine().clone().complete(copy, &mut crate::machine::Unobserved) {
+            Ok(true) => {}
+            Ok(false) => return Err(format!("no copy #{copy} is in flight")),
+            Err(trap) => return Err(trap.message),
+        }
+        self.timeline.input(Input::Complete(copy));
+        Ok(())
+    }
+
     /// The session as a file.
     pub fn saved(&self) -> Saved {
         let mut saved = Saved::new(&self.program, self.case(), self.timeline.options());

@@ -134,6 +134,8 @@ pub enum Reason {
         event: Event,
         /// The lanes it happened to.
         lanes: LaneMask,
+        /// More about it, in words.
+        told: Option<Box<str>>,
     },
     /// What was asked for is done.
     Done,
@@ -187,6 +189,8 @@ pub struct Touch {
     pub lanes: LaneMask,
     /// Whether it wrote.
     pub write: bool,
+    /// The asynchronous copy that touched it, which the instruction issued, and when it did.
+    pub copy: Option<(u64, Tick)>,
     /// The bytes before; for a register of several lanes, of the lowest that changed.
     pub old: Vec<u8>,
     /// The bytes after.

@@ -18,6 +18,8 @@ pub struct TouchText {
     pub site: Site,
     /// Whether it wrote.
     pub write: bool,
+    /// The asynchronous copy that touched it, which the instruction issued, and when it did.
+    pub copy: Option<(u64, u64)>,
     /// The value before.
     pub old: String,
     /// The value after.
@@ -34,7 +36,7 @@ impl TouchText {
         };
         let site = Site::of_touch(scene, touch);
         let (old, new) = (text(&touch.old), text(&touch.new));
-        Self { number: touch.number, name: touch.name.clone(), site, write: touch.write, old, new }
+        Self { number: touch.number, name: touch.name.clone(), site, write: touch.write, copy: touch.copy, old, new }
     }
 }
 

@@ -80,10 +80,10 @@ pub enum FloatBinary {
 }
 
 /// Three floats in, one of the same type out. `Oob` gives zero where a factor is the NaN that marks what is out of bounds.
-/// `MulSub` is a * b - c and `NegMulAdd` c - a * b: no instructions of their own, but what two may become.
+/// `MulSub` is a * b - c, `NegMulAdd` c - a * b and `NegMulSub` -(a * b) - c: no instructions of their own, but what two may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
-pub enum FloatTernary { Fma, FmaRelu, FmaOob, FmaOobRelu, MulSub, NegMulAdd }
+pub enum FloatTernary { Fma, FmaRelu, FmaOob, FmaOobRelu, MulSub, NegMulAdd, NegMulSub }
 
 /// Property asked by `testp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -60,10 +60,11 @@ impl Device {
             Space::Const => &mut self.constants,
             Space::Generic | Space::Shared | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc => return,
         };
-        if variable.bytes == 0 {
+        let address = variable.location.address;
+        // The arrays of a constant bank are all the same bytes.
+        if variable.bytes == 0 || region.find(address).is_some() {
             return;
         }
-        let address = variable.location.address;
         region.insert(&variable.name, address, variable.bytes, 0, 0);
         if let Some(allocation) = region.find_mut(address) {
             let bytes = &variable.init[..variable.init.len().min(variable.bytes as usize)];

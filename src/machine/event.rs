@@ -73,6 +73,8 @@ pub enum MbarrierChange {
     Invalidated,
     /// It contributes to the present phase.
     Contributed(Contribution),
+    /// What it contributed ended this phase.
+    Ended(u64),
     /// It asks whether the phase of a parity has ended, and is told so or not.
     Asked {
         /// The parity.
@@ -82,15 +84,15 @@ pub enum MbarrierChange {
     },
 }
 
-/// An instruction does something to a barrier object.
+/// An instruction, or a copy that it issued, does something to a barrier object.
 #[derive(Clone, Copy, Debug)]
 pub struct MbarrierEvent {
-    /// Where and when.
+    /// Where and when; of a copy, where and when it was issued.
     pub place: Place,
     /// The lanes.
     pub lanes: LaneMask,
-    /// The slot of the block whose shared memory the object is in.
-    pub slot: u32,
+    /// The block whose shared memory the object is in.
+    pub block: [u32; 3],
     /// Where in it.
     pub address: u32,
     /// What it does.
@@ -131,8 +133,11 @@ pub trait Observer {
         false
     }
 
-    /// An instruction does something to a barrier object, just before. Wanted along with the accesses.
-    fn mbarrier(&mut self, _event: &MbarrierEvent) {}
+    /// Something is done to a barrier object, just before it happens; that a phase has ended is told afterwards. Wanted along with
+    /// the accesses.
+    fn mbarrier(&mut self, _event: &MbarrierEvent) -> bool {
+        false
+    }
 
     /// An instruction is about to be issued; after a pause it is reported again.
     fn before(&mut self, _issue: &Issue, _warp: &Warp) -> bool {

@@ -46,20 +46,9 @@ impl Machine {
         })
     }
 
-    /// The asynchronous copies in flight.
-    pub fn copies(&self) -> &InFlight {
-        &self.copies
-    }
-
     /// The block that a slot holds; none if it is empty.
     pub fn block_in(&self, slot: u32) -> Option<&Block> {
         self.blocks.get(slot as usize)?.as_deref()
-    }
-
-    /// The slot of the block with this number in order of launch; none if it is not on the machine.
-    pub fn slot_of(&self, number: u64) -> Option<u32> {
-        let found = self.blocks.iter().position(|block| block.as_ref().is_some_and(|block| block.number == number));
-        found.and_then(|slot| u32::try_from(slot).ok())
     }
 
     /// The rank of the block in a slot, in its cluster.
@@ -90,6 +79,22 @@ impl Machine {
     pub fn block_number(&self, index: [u32; 3]) -> Option<u64> {
         let inside = index.iter().zip(self.config().grid).all(|(at, extent)| *at < extent);
         inside.then(|| self.linked.block_number(index))
+    }
+
+    /// What the barrier object at `address` of a block's shared memory is called: `full[1]`, `smem+0x40`, or `the mbarrier at 0x508`.
+    pub fn mbarrier_name(&self, block: &Block, address: u32) -> String {
+        block.shared.mbarrier_name(self.program(), self.config().kernel, address)
+    }
+
+    /// The slot of a resident block.
+    pub fn slot_of(&self, block: &Block) -> Option<u32> {
+        let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|other| other.number == block.number));
+        slot.and_then(|slot| u32::try_from(slot).ok())
+    }
+
+    /// The asynchronous copies in flight.
+    pub fn copies(&self) -> &InFlight {
+        &self.copies
     }
 
     /// Blocks of the grid.

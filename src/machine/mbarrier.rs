@@ -69,7 +69,7 @@ impl Arrival {
 }
 
 /// A phase that has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Phase {
     /// Its number, from 0.
     pub number: u64,
@@ -77,6 +77,8 @@ pub struct Phase {
     pub ended: Tick,
     /// What ended it.
     pub last: Arrival,
+    /// What happened in it, of the latest phase alone.
+    pub arrivals: Vec<Arrival>,
 }
 
 /// A barrier object.
@@ -144,7 +146,7 @@ impl Mbarrier {
     /// The eight bytes of the object, which are also the state that an arrival returns: parity of the phase, pending bytes, pending
     /// and expected arrivals.
     pub fn word(&self) -> u64 {
-        let bytes = (self.bytes as u32 & (1 << 21) - 1) as u64;
+        let bytes = u64::from(self.bytes as u32 & ((1 << 21) - 1));
         (self.phase & 1) << 63 | bytes << 40 | u64::from(self.pending) << 20 | u64::from(self.expected)
     }
 
@@ -225,10 +227,13 @@ impl Mbarrier {
         if self.history.len() == PHASES {
             self.history.remove(0);
         }
-        self.history.push(Phase { number: self.phase, ended: last.tick, last });
+        if let Some(before) = self.history.last_mut() {
+            before.arrivals = Vec::new();
+        }
+        let arrivals = std::mem::take(&mut self.arrivals);
+        self.history.push(Phase { number: self.phase, ended: last.tick, last, arrivals });
         self.phase += 1;
         self.pending = self.expected;
-        self.arrivals.clear();
         self.forgotten = 0;
     }
 
@@ -240,9 +245,8 @@ impl Mbarrier {
 }
 
 impl Refused {
-    /// The fault it is, and why, of the barrier object at `address`.
-    pub fn words(self, address: u32) -> (TrapKind, String) {
-        let object = format!("the mbarrier at {address:#x}");
+    /// The fault it is, and why, of the barrier object that is called `object`.
+    pub fn words(self, object: &str) -> (TrapKind, String) {
         match self {
             Refused::TooManyArrivals { pending } => {
                 let wants = if pending == 0 { "no more arrivals".to_string() } else { format!("only {pending} more arrivals") };
@@ -256,7 +260,7 @@ impl Refused {
             Refused::Completes => {
                 (TrapKind::MbarrierOverflow, format!("with .noComplete the phase of {object} must not end, and it would"))
             }
-            Refused::Uninitialized => (TrapKind::MbarrierUninitialized, format!("no mbarrier.init was executed for {address:#x}")),
+            Refused::Uninitialized => (TrapKind::MbarrierUninitialized, format!("no mbarrier.init was executed for {object}")),
             Refused::Invalidated(by) => (TrapKind::MbarrierInvalidated, format!("{object} was invalidated at time {}", by.tick)),
             Refused::Overwritten { word } => {
                 (TrapKind::MbarrierOverlap, format!("the bytes of {object} were overwritten; they now read {word:#018x}"))

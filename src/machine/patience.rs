@@ -10,7 +10,7 @@ use triomphe::Arc;
 
 use super::async_copy::{AsyncCopy, CopyPolicy, Ended, Ends, Home, Reach, Work};
 use super::digest::Digest;
-use super::event::{CopyEvent, CopyStage, Observer};
+use super::event::{CopyEvent, CopyStage, MbarrierChange, MbarrierEvent, Observer};
 use super::mbarrier::Refused;
 use super::random::Random;
 use super::trap::Trap;
@@ -195,33 +195,44 @@ impl Machine {
         Ok(self.end_copy_now(copy, observer)? || paused)
     }
 
-    fn end_copy_now(&mut self, copy: &AsyncCopy, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
+    fn end_copy_now<O: Observer>(&mut self, copy: &AsyncCopy, observer: &mut O) -> Result<bool, Box<Trap>> {
         // The one in the table may have lost lanes meanwhile.
         let Some(copy) = self.copies.iter().find(|other| other.id == copy.id).cloned() else { return Ok(false) };
         let mut ended = Ended::new();
         let tick = self.tick();
         let mut reach =
             Reach { global: &mut self.device.global, own: None, before: &mut self.blocks, after: &mut [], first: 0, ended: &mut ended };
-        copy.end(copy.lanes, tick, &mut reach).map_err(|refused| copy.fault(refused))?;
+        if let Err(refused) = copy.end(copy.lanes, tick, &mut reach) {
+            let owner = self.resident_blocks().find(|block| block.number == copy.block);
+            return Err(copy.fault(refused, |address| owner.map_or(format!("{address:#x}"), |block| self.mbarrier_name(block, address))));
+        }
         self.copies.remove(&copy, copy.lanes);
         self.effects = self.effects.wrapping_add(1);
-        self.wake_at_mbarriers(&ended);
+        let paused = self.wake_at_mbarriers(&ended, observer);
         let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.block);
         if self.linked.config.copies == CopyPolicy::ByHand
             && let Some(block) = owner
         {
             Arc::make_mut(block).wake(|state| state == GroupState::AtCopies);
         }
-        Ok(observer.copy(&CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick }))
+        let told = O::ACCESSES && observer.copy(&CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick });
+        Ok(told || paused)
     }
 
-    /// Sets the groups going that wait for barrier objects of which a phase has ended.
-    pub(super) fn wake_at_mbarriers(&mut self, ended: &[(u32, u32)]) {
+    /// Sets the groups going that wait for barrier objects of which a phase has ended. True if the observer asks for a pause.
+    pub(super) fn wake_at_mbarriers<O: Observer>(&mut self, ended: &[(u32, u32)], observer: &mut O) -> bool {
+        let mut paused = false;
         for (slot, address) in ended {
-            if let Some(Some(block)) = self.blocks.get_mut(*slot as usize) {
-                Arc::make_mut(block).wake_at_mbarrier(*address);
+            let Some(Some(block)) = self.blocks.get_mut(*slot as usize) else { continue };
+            let block = Arc::make_mut(block);
+            block.wake_at_mbarrier(*address);
+            let phase = block.shared.mbarrier(*address).ok().and_then(|barrier| barrier.history.last());
+            if let Some(phase) = phase.filter(|_| O::ACCESSES) {
+                let (place, lanes, change) = (phase.last.place, phase.last.lanes, MbarrierChange::Ended(phase.number));
+                paused |= observer.mbarrier(&MbarrierEvent { place, lanes, block: block.index, address: *address, change });
             }
         }
+        paused
     }
 }
 
@@ -231,13 +242,13 @@ impl AsyncCopy {
         matches!(self.work, Work::Lanes(_)) && self.id < other.id && self.lanes & other.lanes != 0
     }
 
-    /// The fault of a copy whose barrier object cannot take what it brings.
-    pub fn fault(&self, refused: Refused) -> Box<Trap> {
+    /// The fault of a copy whose barrier object, which `name` names, cannot take what it brings.
+    pub fn fault(&self, refused: Refused, name: impl Fn(u32) -> String) -> Box<Trap> {
         let (address, bytes) = match self.ends {
             Ends::Mbarrier { home: Home::Block { .. }, address, bytes } => (address, bytes),
             _ => (0, 0),
         };
-        let (kind, why) = refused.words(address);
+        let (kind, why) = refused.words(&name(address));
         let message = format!("asynchronous copy #{} brings {bytes} bytes: {why}", self.id);
         Box::new(Trap { kind, place: self.issued, lanes: self.lanes, access: None, message })
     }

@@ -158,7 +158,7 @@ impl Machine {
             }
             Pause::Trapped(trap) => return Err(trap),
         }
-        self.wake_at_mbarriers(&ended);
+        paused |= self.wake_at_mbarriers(&ended, observer);
         Ok(paused)
     }
 

@@ -8,6 +8,7 @@ use super::digest::Digest;
 use super::mbarrier::{Arrival, Mbarrier, Refused};
 use super::memory::Pages;
 use super::trap::Place;
+use crate::program::{FuncId, Program, short_name};
 
 /// Bytes of a barrier object.
 pub const MBARRIER_BYTES: u32 = 8;
@@ -54,6 +55,24 @@ impl Shared {
             },
             Some(Slot::Ended(place)) => Err(Refused::Invalidated(*place)),
             None => Err(Refused::Uninitialized),
+        }
+    }
+
+    /// What the barrier object at `address` is called in a block of `kernel`: `full[1]` in an array of nothing else, `smem+0x40`, or `the
+    /// mbarrier at 0x508` where no variable is.
+    pub fn mbarrier_name(&self, program: &Program, kernel: FuncId, address: u32) -> String {
+        let address = u64::from(address);
+        let Some(variable) = program.shared_variable(kernel, address, self.pages.len()) else {
+            return format!("the mbarrier at {address:#x}");
+        };
+        let (start, end, unit) = (variable.start, variable.start + variable.bytes, u64::from(MBARRIER_BYTES));
+        let inside = self.mbarriers().filter(|(at, _)| (start..end).contains(&u64::from(*at))).count() as u64;
+        let name = short_name(variable.name);
+        match (variable.bytes, address - start) {
+            (bytes, 0) if bytes == unit => name.to_string(),
+            (bytes, offset) if bytes == inside * unit && offset.is_multiple_of(unit) => format!("{name}[{}]", offset / unit),
+            (_, 0) => name.to_string(),
+            (_, offset) => format!("{name}+{offset:#x}"),
         }
     }
 

@@ -7,6 +7,7 @@
 mod copy;
 mod image;
 pub mod map;
+mod names;
 mod op;
 mod operand;
 pub mod operands;
@@ -19,6 +20,7 @@ use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
 pub use copy::{Completion, CopyId, CopyOp, Kept, Place};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
+pub use names::short_name;
 pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use texels::{Content, Image, Texels, Texture, find};
@@ -95,6 +97,8 @@ pub struct Program {
     pub copies: Vec<CopyOp>,
     /// Why the instructions that are not modelled are not, as shown to the user.
     pub unsupported: Vec<String>,
+    /// Multiplications and additions that are rounded once, in order of the additions.
+    pub joined: Vec<Joined>,
     /// The texts all spans point into.
     pub sources_text: Sources,
 }
@@ -106,6 +110,15 @@ pub struct SharedAddresses {
     pub narrow: Vec<u32>,
     /// Indices into `Program::consts64`.
     pub wide: Vec<u32>,
+}
+
+/// An addition that is rounded once with the product it takes, as the vendor's assembler joins the two (`fma`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Joined {
+    /// The addition or subtraction.
+    pub sum: Pc,
+    /// The multiplication.
+    pub product: Pc,
 }
 
 /// A special register by its index in [`crate::isa::SPECIAL_REGISTERS`].
@@ -221,6 +234,8 @@ pub struct Param {
     pub align: u32,
     /// Whether it was declared as an array.
     pub is_array: bool,
+    /// The kind of handle it is, if it is one.
+    pub handle: Option<ImageKind>,
     /// `.ptr` space of a kernel parameter, if declared.
     pub pointer: Option<Space>,
     /// Where the function finds it.
@@ -279,6 +294,32 @@ pub struct Variable {
     pub handle: Option<ImageKind>,
     /// What its initializer says, of a `.samplerref`.
     pub sampler: Option<Box<Sampler>>,
+}
+
+/// A variable in shared memory as one kernel sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedVariable<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Where it starts.
+    pub start: u64,
+    /// Its size, that of dynamic shared memory included.
+    pub bytes: u64,
+}
+
+impl Program {
+    /// The variable that holds `address` of the shared memory of a block of `kernel`, which has `shared_bytes` bytes in all.
+    pub fn shared_variable(&self, kernel: FuncId, address: u64, shared_bytes: u64) -> Option<SharedVariable<'_>> {
+        let dynamic = map::SHARED_RESERVED + self.functions.get(kernel.index()).map_or(0, |kernel| u64::from(kernel.shared_bytes));
+        let shared = self.variables.iter().filter(|variable| variable.location.space == Space::Shared);
+        let own = shared
+            .filter(|variable| variable.function.is_none_or(|function| function == kernel || !self.functions[function.index()].is_kernel));
+        let mut placed = own.map(|variable| match variable.bytes {
+            0 => SharedVariable { name: &variable.name, start: dynamic, bytes: shared_bytes.saturating_sub(dynamic) },
+            bytes => SharedVariable { name: &variable.name, start: variable.location.address, bytes },
+        });
+        placed.rfind(|variable| (variable.start..variable.start + variable.bytes).contains(&address))
+    }
 }
 
 /// A call: what it calls and how arguments travel.
@@ -411,6 +452,17 @@ impl Program {
         let Some(span) = self.spans.get(pc.index()) else { return "?".to_string() };
         let file = self.sources_text.file(span.source);
         format!("{}:{}", file.short_name(), file.line_of(span.start))
+    }
+
+    /// The multiplication that the addition at `sum` is rounded once with, if it is.
+    pub fn joined_product(&self, sum: Pc) -> Option<Pc> {
+        let index = self.joined.binary_search_by_key(&sum, |joined| joined.sum).ok()?;
+        self.joined.get(index).map(|joined| joined.product)
+    }
+
+    /// The additions that the multiplication at `product` is rounded once with, in order.
+    pub fn joined_sums(&self, product: Pc) -> impl Iterator<Item = Pc> {
+        self.joined.iter().filter(move |joined| joined.product == product).map(|joined| joined.sum)
     }
 
     /// The text of the statement at `pc`, white space folded.

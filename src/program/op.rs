@@ -112,6 +112,8 @@ pub enum Op {
     // Floating point.
     FloatUnary { f: FloatUnary, ty: FloatType, mode: FloatMode, d: Dst, a: Src },
     FloatBinary { f: FloatBinary, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src },
+    /// `mul` that leaves its factors in `kept` and the slot behind it, for the sums that are rounded once with it.
+    KeepingMul { ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, kept: Dst },
     FloatTernary { f: FloatTernary, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, c: Src },
     TestProperty { f: TestProperty, ty: FloatType, p: Dst, a: Src },
 
@@ -164,6 +166,9 @@ pub enum Op {
     MapShared { wide: bool, generic: bool, d: Dst, a: Src, b: Src },
     /// `getctarank`: the rank of the block whose shared memory the address `a` is in.
     ClusterRank { wide: bool, generic: bool, d: Dst, a: Src },
+
+    /// `createpolicy.fractional` with a fraction that is known only in the run; `priorities` is the upper byte of the value.
+    CachePolicy { priorities: u8, d: Dst, fraction: Src },
 
     // Memory. `bits` is the width of one element in memory; `signed` extends it into a wider register of `reg_bits` (16, 32, 64, 128).
     Load { access: Access, bits: u8, signed: bool, reg_bits: u8, d: Dst, address: Address },

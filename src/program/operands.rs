@@ -147,14 +147,18 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             | Op::BitField32 { .. }
             | Op::BitExtract { .. }
             | Op::BitInsert { .. } => self.bits(op),
-            Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::TestProperty { .. } => self.float(op),
+            Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::KeepingMul { .. } | Op::TestProperty { .. } => {
+                self.float(op);
+            }
             Op::Video { .. } | Op::VideoMad { .. } | Op::VideoSimd { .. } => self.video(op),
             Op::SetpInt { .. } | Op::SetpFloat { .. } | Op::SetInt { .. } | Op::SetFloat { .. } => self.comparison(op),
             Op::Select { .. } | Op::SelectSign { .. } | Op::PredBinary { .. } | Op::PredMove { .. } => self.selection(op),
             Op::Convert { .. } | Op::ConvertPair { .. } | Op::ConvertPack { .. } | Op::ConvertAddress { .. } | Op::IsSpace { .. } => {
                 self.conversion(op);
             }
-            Op::Move { .. } | Op::Move128 { .. } | Op::Pack { .. } | Op::Unpack { .. } | Op::MoveVector { .. } => self.movement(op),
+            Op::Move { .. } | Op::Move128 { .. } | Op::Pack { .. } | Op::Unpack { .. } | Op::MoveVector { .. } | Op::CachePolicy { .. } => {
+                self.movement(op);
+            }
             Op::MapShared { .. } | Op::ClusterRank { .. } => self.cluster(op),
             Op::FrameAddress { .. } | Op::ReadSpecial { .. } | Op::ActiveMask { .. } => self.position(op),
             Op::Alloca { .. } | Op::StackSave { .. } | Op::StackRestore { .. } => self.stack(op),
@@ -225,6 +229,11 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
         match *op {
             Op::FloatUnary { f: _, ty, mode: _, d, a } => self.same(of_float(ty), d, [a]),
             Op::FloatBinary { f: _, ty, mode: _, d, a, b } => self.same(of_float(ty), d, [a, b]),
+            Op::KeepingMul { ty, mode: _, d, a, b, kept } => {
+                self.same(of_float(ty), d, [a, b]);
+                self.write(of_float(ty), kept);
+                self.write(of_float(ty), Dst(kept.0 + 1));
+            }
             Op::FloatTernary { f: _, ty, mode: _, d, a, b, c } => self.same(of_float(ty), d, [a, b, c]),
             Op::TestProperty { f: _, ty, p, a } => {
                 self.read(of_float(ty), a);
@@ -306,6 +315,10 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
     fn movement(&mut self, op: &Op) {
         match *op {
             Op::Move { width, d, a } => self.same(of_width(width), d, [a]),
+            Op::CachePolicy { priorities: _, d, fraction } => {
+                self.read(Bank::B32, fraction);
+                self.write(Bank::B64, d);
+            }
             Op::Move128 { d, a } => {
                 self.source(Use::Read, Bank::B64, a, 2);
                 self.dest(Bank::B64, d, 2);

@@ -288,6 +288,10 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     pub(super) fn function_parameter(&mut self, variable: &Variable<'a>) -> Result<Param, Diagnostic> {
         let extent = variable::extent(variable)?;
         function::check_memory_parameter(variable, &extent)?;
+        if let Some(kind) = extent.handle {
+            let message = format!("only kernels have parameters of type '.{}'", kind.word());
+            return Err(Diagnostic::error("type", variable.ty.span, message).with_help("pass the handle's value as a '.u64'"));
+        }
         match variable.space.text {
             "reg" if extent.components > 1 || extent.ty == ScalarType::B128 => {
                 let error = Diagnostic::error("type", variable.ty.span, "registers over 64 bits cannot be parameters here");

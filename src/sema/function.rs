@@ -304,6 +304,7 @@ pub(super) fn param(variable: &tree::Variable<'_>, extent: &Extent, place: Param
         bytes,
         align: extent.align,
         is_array: extent.is_array(),
+        handle: extent.handle,
         pointer: None,
         place,
     })

@@ -3,7 +3,7 @@
 use crate::base::{Diagnostic, Span};
 use crate::syntax::tree::{Item, Module, Name};
 
-use super::suggest;
+use super::{address_size, suggest};
 
 /// What the directives at the head of a module say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,12 @@ pub(super) struct Header {
     pub(super) address_bits: u32,
     /// `.target .., debug`: code is to be left as it is written.
     pub(super) is_debug: bool,
+    /// `.target .., map_f64_to_f32`: targets without `.f64` instructions may use them.
+    pub(super) maps_f64: bool,
 }
+
+/// First target with `.f64` instructions.
+pub(super) const F64_TARGET: u32 = 13;
 
 /// First and last minor version of every major one.
 const VERSIONS: &[(u32, u32, u32)] = &[(1, 0, 5), (2, 0, 3), (3, 0, 2), (4, 0, 3), (5, 0, 0), (6, 0, 5), (7, 0, 8), (8, 0, 8), (9, 0, 9)];
@@ -35,10 +40,14 @@ const TARGETS: &[(&str, (u8, u8))] = &[
 ];
 
 /// Words of `.target` beside the architecture.
-const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", "map_f64_to_f32"];
+const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", MAP_F64];
+
+/// The word that lets targets without `.f64` instructions have them. The manual says that they then compute in `.f32`; the assembler
+/// for today's GPUs leaves them as they are, and so are they executed.
+const MAP_F64: &str = "map_f64_to_f32";
 
 /// Assumed where a directive is missing or wrong, so that the rest of the file can be checked.
-const FALLBACK: Header = Header { version: (9, 0), target: (90, Some('a')), address_bits: 64, is_debug: false };
+const FALLBACK: Header = Header { version: (9, 0), target: (90, Some('a')), address_bits: 64, is_debug: false, maps_f64: false };
 
 /// Reads the directives at the head of `module`; `file` is a place to report what is missing.
 pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>) -> Header {
@@ -66,18 +75,19 @@ pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>)
     }
     let address_bits = match items.next_if(|item| matches!(item, Item::AddressSize { .. })) {
         Some(Item::AddressSize { bits, span }) => check_address_size(*bits, *span, diags),
-        _ => 32,
+        _ => address_size::infer(module),
     };
     for item in items.filter(|item| matches!(item, Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. })) {
         let help = "the order is '.version', '.target', '.address_size', and then everything else";
         diags.push(Diagnostic::error("order", span_of(item), "this directive belongs at the head of the module").with_help(help));
     }
-    Header { version, target, address_bits, is_debug: is_debug(module) }
+    Header { version, target, address_bits, is_debug: has_option(module, "debug"), maps_f64: has_option(module, MAP_F64) }
 }
 
-fn is_debug(module: &Module<'_>) -> bool {
+/// Whether a `.target` of the module has this word beside the architecture.
+fn has_option(module: &Module<'_>, option: &str) -> bool {
     let names = module.items.iter().filter_map(|item| if let Item::Target { names, .. } = item { Some(names) } else { None });
-    names.flatten().any(|name| name.text == "debug")
+    names.flatten().any(|name| name.text == option)
 }
 
 /// The best guess for a module whose head is in disorder: the rest is checked with what its directives say wherever they are.
@@ -123,6 +133,12 @@ fn check_target(names: &[Name<'_>], version: (u8, u8), span: Span, diags: &mut V
             diags.push(Diagnostic::error("version", name.span, message).with_help(format!("it needs '.version {}.{}'", row.1.0, row.1.1)));
         }
         target = target.or_else(|| target_number(name.text));
+    }
+    if let (Some((sm, _)), Some(name)) = (target, names.iter().find(|name| name.text == MAP_F64))
+        && sm >= F64_TARGET
+    {
+        let error = Diagnostic::error("target", name.span, format!("'{MAP_F64}' is for targets before sm_{F64_TARGET}"));
+        diags.push(error.with_help(format!("leave it out: sm_{sm} has '.f64' instructions")));
     }
     target.unwrap_or_else(|| {
         if !diags.iter().any(|diag| diag.code == "target") {

@@ -6,6 +6,7 @@
 //! instruction each, by [`decode`], to which it answers through the trait `operands::Operands` what names stand for. All errors of
 //! a file are reported.
 
+mod address_size;
 mod body;
 mod call;
 mod const_expr;

@@ -202,6 +202,11 @@ impl<'a> ModuleBuilder<'a> {
             let error = Diagnostic::error("size", variable.name.span, message);
             return Err(error.with_help("give the first dimension, an initializer, or '.extern' if it is defined elsewhere"));
         }
+        if space == Space::Const && is_extern && extent.is_open && variable.bank.is_some() {
+            // It is the whole bank.
+            let row = extent.shape.iter().skip(1).fold(extent.element_bytes(), |bytes, length| bytes.saturating_mul(*length));
+            extent.close((CONST_BYTES / row.max(1)).max(1), variable.name)?;
+        }
         let address = self.place(variable, &extent, space, id)?;
         let sampler = match (&variable.init, extent.handle) {
             (Some(init), Some(_)) => Some(Box::new(initializer::sampler(init)?)),
@@ -239,22 +244,39 @@ impl<'a> ModuleBuilder<'a> {
     fn place_const(&mut self, variable: &tree::Variable<'a>, extent: &Extent) -> Result<u64, Diagnostic> {
         let bank = match &variable.bank {
             None => 0,
-            Some(bank) if self.header.version >= (2, 2) => {
-                let error = Diagnostic::error("version", bank.span, "constant banks ended with PTX 2.1");
-                return Err(error.with_help("leave the number out, or pass the address of what the bank held as a parameter"));
-            }
-            Some(bank) => match super::const_expr::evaluate_count(bank)? {
-                number @ 0..=10 => number as usize,
-                number => {
-                    return Err(Diagnostic::error("value", bank.span, format!("there is no constant bank {number}; banks are 0 to 10")));
-                }
-            },
+            Some(bank) => self.constant_bank(bank, variable)?,
         };
         while self.banks.len() <= bank {
             let base = map::CONST_BASE + 2 * CONST_BYTES * self.banks.len() as u64;
             self.banks.push(Region { noun: "constant memory", next: base, end: base + CONST_BYTES });
         }
-        self.banks[bank].allocate(extent.bytes, extent.align, variable.name.span)
+        match bank {
+            0 => self.banks[0].allocate(extent.bytes, extent.align, variable.name.span),
+            // All arrays of another bank start with its first byte.
+            _ => Ok(self.banks[bank].next),
+        }
+    }
+
+    /// The number in `.const[N]` (PTX ISA, "Banked Constant State Space").
+    fn constant_bank(&self, bank: &tree::Expr<'a>, variable: &tree::Variable<'a>) -> Result<usize, Diagnostic> {
+        let number = super::const_expr::evaluate_count(bank)?;
+        if self.header.version >= (2, 2) {
+            let error = Diagnostic::error("version", bank.span, "constant banks ended with PTX 2.1");
+            return Err(error.with_help("leave the number out, or pass the address of what the bank held as a parameter"));
+        }
+        match number {
+            0 => Ok(0),
+            1..=10 if self.header.version < (1, 5) => {
+                let error = Diagnostic::error("version", bank.span, format!("constant bank {number} requires PTX 1.5"));
+                Err(error.with_help("leave the number out: variables lie in bank 0"))
+            }
+            1..=10 if variable.linkage != Some(Linkage::Extern) || !matches!(variable.shape.first(), Some(None)) => {
+                let message = format!("constant bank {number} is for '.extern' arrays without a size");
+                Err(Diagnostic::error("linkage", bank.span, message).with_help("leave the number out: variables lie in bank 0"))
+            }
+            1..=10 => Ok(number as usize),
+            number => Err(Diagnostic::error("value", bank.span, format!("there is no constant bank {number}; banks are 0 to 10"))),
+        }
     }
 
     /// The program, unless something is wrong, and all that is.
@@ -283,9 +305,10 @@ impl<'a> ModuleBuilder<'a> {
         open.sort_by_key(|(_, declared)| declared.span);
         for (name, declared) in open {
             let message = format!("'{name}' is declared '.extern' but defined nowhere in this module");
-            if !declared.extent.is_open {
+            let variable = &self.program.variables[declared.id.index()];
+            if !declared.extent.is_open || variable.bytes > 0 {
                 self.diags.push(Diagnostic::warning("linkage", declared.span, message).with_help("it is taken as defined here, all zeros"));
-            } else if self.program.variables[declared.id.index()].location.space != Space::Shared {
+            } else if variable.location.space != Space::Shared {
                 let error = Diagnostic::error("name", declared.span, message);
                 self.diags.push(error.with_help("define it here; other modules are not linked in"));
             }

@@ -6,7 +6,7 @@
 //! guard, or reports what is wrong with it.
 
 use crate::base::{Diagnostic, Span};
-use crate::isa::ScalarType;
+use crate::isa::{ImageKind, ScalarType};
 use crate::program::{
     Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId,
 };
@@ -18,6 +18,8 @@ pub(super) trait Operands<'a> {
     fn version(&self) -> (u8, u8);
     /// Target of the module: the number after `sm_`, and its suffix letter if any.
     fn target(&self) -> (u32, Option<char>);
+    /// Whether the target has what came with target `sm`.
+    fn has_target(&self, sm: u32) -> bool;
     /// 32 or 64.
     fn address_bits(&self) -> u32;
     /// Whether the function is a kernel, whose `.param` space is the parameter bank and not the frame.
@@ -108,6 +110,8 @@ pub(super) enum Value {
         location: Location,
         /// Element type.
         ty: ScalarType,
+        /// The kind of handle it is, if it is one.
+        handle: Option<ImageKind>,
     },
     /// A function or kernel.
     Function(FuncId),

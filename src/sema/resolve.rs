@@ -2,12 +2,13 @@
 
 use super::body::BodyBuilder;
 use super::const_expr::{self, Constant};
+use super::header::F64_TARGET;
 use super::operands::{Operands, RegisterRef, Value};
 use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
-use crate::isa::{ScalarType, Space, special_register};
+use crate::isa::{Space, special_register};
 use crate::program::{
-    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId,
+    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, Param, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId,
 };
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 
@@ -18,6 +19,11 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
 
     fn target(&self) -> (u32, Option<char>) {
         self.module.header.target
+    }
+
+    fn has_target(&self, sm: u32) -> bool {
+        let header = &self.module.header;
+        header.target.0 >= sm || header.maps_f64 && sm == F64_TARGET
     }
 
     fn address_bits(&self) -> u32 {
@@ -164,10 +170,10 @@ impl<'a> BodyBuilder<'_, 'a> {
                 if location.space == Space::Shared && variable.bytes == 0 {
                     location.address = self.module.shared.dynamic_start(self.id).unwrap_or(location.address);
                 }
-                Ok(Value::Symbol { location, ty: variable.ty })
+                Ok(Value::Symbol { location, ty: variable.ty, handle: variable.handle })
             }
-            Symbol::Param(index) => Ok(parameter(function.params[index].place, function.params[index].ty)),
-            Symbol::Result(index) => Ok(parameter(function.results[index].place, function.results[index].ty)),
+            Symbol::Param(index) => Ok(parameter(&function.params[index])),
+            Symbol::Result(index) => Ok(parameter(&function.results[index])),
             Symbol::Function(id) => Ok(Value::Function(id)),
             Symbol::Label(_) => Ok(Value::Label),
             Symbol::Register { .. } | Symbol::BranchTable(_) | Symbol::CallTargets(_) | Symbol::Prototype(_) => {
@@ -245,13 +251,14 @@ fn component_of(first: RegisterRef, index: u32) -> RegisterRef {
     RegisterRef { slot: first.slot + index * scope::slots_of(first), ..first }
 }
 
-fn parameter(place: ParamPlace, ty: ScalarType) -> Value {
-    let (space, offset) = match place {
+fn parameter(param: &Param) -> Value {
+    let ty = param.ty;
+    let (space, offset) = match param.place {
         ParamPlace::Kernel(offset) => (Space::Param, offset),
         ParamPlace::Frame(offset) => (Space::ParamFunc, offset),
         ParamPlace::Register(bank, slot) => return Value::Register(RegisterRef { bank, slot, ty }),
     };
-    Value::Symbol { location: Location { space, address: u64::from(offset) }, ty }
+    Value::Symbol { location: Location { space, address: u64::from(offset) }, ty, handle: param.handle }
 }
 
 /// The special register called `name`, or a whole vector.
@@ -288,9 +295,9 @@ fn split_offset<'e, 'a>(expr: &'e Expr<'a>) -> (&'e Expr<'a>, Option<u64>) {
 fn add_offset(value: Value, offset: u64, span: Span) -> Result<Value, Diagnostic> {
     match value {
         Value::Register(register) => Ok(Value::RegisterOffset(register, offset as i64)),
-        Value::Symbol { location, ty } => {
+        Value::Symbol { location, ty, handle } => {
             let address = location.address.wrapping_add(offset);
-            Ok(Value::Symbol { location: Location { address, ..location }, ty })
+            Ok(Value::Symbol { location: Location { address, ..location }, ty, handle: handle.filter(|_| offset == 0) })
         }
         _ => Err(Diagnostic::error("value", span, "an offset can only be added to a register or a variable")),
     }

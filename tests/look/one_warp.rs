@@ -1,6 +1,6 @@
 //! The smallest launch: one warp, and an address for its results.
 
-use ptxdbg::machine::{Account, LaunchConfig, Schedule};
+use ptxdbg::machine::{Account, CopyPolicy, LaunchConfig, Schedule};
 use ptxdbg::program::FuncId;
 
 /// One block of one warp of a kernel whose only parameter is an address.
@@ -19,5 +19,6 @@ pub fn one_warp(kernel: FuncId, out: u64) -> LaunchConfig {
         start: 0,
         account: Account::Nothing,
         images: Vec::new(),
+        copies: CopyPolicy::Lazy,
     }
 }

@@ -19,7 +19,8 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = context.format(call)?;
     let piece = call.required("EXPRESSION")?;
     let value = context.value(piece)?.text(&context.session.scene(), format);
-    Ok(Outcome::Value { what: piece.text.clone(), value, in_flight: in_flight(context, piece) })
+    let unrounded_uses = view::unrounded_uses(&context.session.scene(), &piece.text);
+    Ok(Outcome::Value { what: piece.text.clone(), value, unrounded_uses, in_flight: in_flight(context, piece) })
 }
 
 /// What copies in flight will do to the memory that an expression names.

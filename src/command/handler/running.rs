@@ -4,7 +4,6 @@ use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
-use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::stop::{Direction, Goal, StepUnit, Stop};
 
@@ -86,9 +85,31 @@ pub fn advance(context: &mut Context<'_>, call: &Call) -> Answer {
     resume(context, &Goal::Advance { pcs, this_frame: false }, Direction::Forward)
 }
 
+pub fn complete(context: &mut Context<'_>, call: &Call) -> Answer {
+    let piece = call.required("COPY")?;
+    let number = piece.text.trim_start_matches('#').parse().map_err(|_| piece.error(format!("'{}' is no number of a copy", piece.text)))?;
+    if let Some(question) = context.ask_to_drop() {
+        return Ok(question);
+    }
+    context.session.complete(number).map_err(|message| piece.error(message).with_help("info async lists the copies in flight"))?;
+    Ok(Outcome::Text(format!("copy #{number} has ended\n")))
+}
+
+/// Seeds that are tried if the user names no number.
+const SEEDS: u64 = 20;
+
+pub fn explore(context: &mut Context<'_>, call: &Call) -> Answer {
+    let count = match call.piece("N") {
+        Some(piece) => piece.text.parse().map_err(|_| piece.error("the number of seeds is expected"))?,
+        None => SEEDS,
+    };
+    let explored = context.session.explore(count, context.pace).map_err(|error| CommandError::new(error.to_string()))?;
+    Ok(Outcome::Explored(explored))
+}
+
 pub fn run_to(context: &mut Context<'_>, call: &Call) -> Answer {
     let piece = call.required("EVENT")?;
-    let event = Event::parse(&piece.text).map_err(|error| piece.wrong(error))?;
+    let event = context.event(piece)?;
     resume(context, &Goal::Event(event), Direction::Forward)
 }
 

@@ -4,7 +4,7 @@ use crate::command::call::{Call, Piece};
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
-use crate::debug::breakpoints::{Breakpoint, Condition, Event, LogMessage, Trigger, WatchMode, breakpoint_rows};
+use crate::debug::breakpoints::{Breakpoint, Condition, LogMessage, Trigger, WatchMode, breakpoint_rows};
 use crate::debug::focus::ThreadFilter;
 
 /// What a handler answers.
@@ -25,7 +25,7 @@ pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer 
 
 pub fn catch(context: &mut Context<'_>, call: &Call, temporary: bool) -> Answer {
     let piece = call.required("EVENT")?;
-    let event = Event::parse(&piece.text).map_err(|error| piece.wrong(error))?;
+    let event = context.event(piece)?;
     let breakpoint = Breakpoint::new(Trigger::Event(event), what(call));
     add(context, call, Breakpoint { temporary, ..breakpoint }, None)
 }

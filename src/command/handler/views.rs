@@ -7,6 +7,7 @@ use crate::command::outcome::{Outcome, View};
 use crate::debug::explain;
 use crate::debug::fidelity;
 use crate::debug::focus::ThreadFilter;
+use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
 use crate::debug::scene::{Scene, SceneError};
@@ -56,10 +57,10 @@ pub fn mbarriers(context: &mut Context<'_>, call: &Call) -> Answer {
     let scene = context.session.scene();
     let Some(piece) = call.piece("MBARRIER") else { return shown(View::Table(view::mbarriers(&scene).map_err(absent)?)) };
     let all = view::mbarrier_views(&scene).map_err(absent)?;
-    // A name that no expression knows, as `full[1]` where the compiler has declared bytes, is that of the table.
     let mut named: Vec<_> = all.iter().filter(|each| each.name == piece.text || each.array() == Some(piece.text.as_str())).cloned().collect();
     if named.is_empty() {
-        let address = context.expression(piece)?.evaluate(&scene).ok().and_then(|value| view::shared_address(&scene, &value));
+        let of_value = || context.expression(piece).ok()?.evaluate(&scene).ok().and_then(|value| view::shared_address(&scene, &value));
+        let address = mbarrier_address(&scene, &piece.text).or_else(of_value);
         named = all.iter().filter(|each| each.block == scene.focus.block && Some(each.address) == address).cloned().collect();
     }
     if named.is_empty() {

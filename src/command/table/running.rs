@@ -120,11 +120,34 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "complete",
+        args: &[ArgSpec::new("COPY", ArgKind::Word)],
+        summary: "End an asynchronous copy",
+        help: "Ends the copy of this number now: its bytes are written, and its group or mbarrier is told. 'info async' lists those in \
+            flight. Under --async by-hand nothing else ends copies; under lazy and random it ends one before its time. What was recorded \
+            behind the present time is dropped, which is asked first.",
+        examples: &["complete 3"],
+        handler: handler::complete,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "explore",
+        args: &[COUNT],
+        summary: "Run the kernel under many orders and say what differs",
+        help: "Runs the launch from its beginning under N seeds (20 without a number) of the schedule and of the ends of asynchronous \
+            copies, and lists the outcomes that differ: results, faults, hangs, each with the seeds that lead to it and the options that \
+            replay it. An outcome that depends on the seed means a race or a missing wait; one that does not proves nothing. The session \
+            stays where it is.",
+        examples: &["explore", "explore 100"],
+        handler: handler::explore,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "run-to",
         args: &[ArgSpec::new("EVENT", ArgKind::Event)],
         summary: "Run until the focused warp comes to an event",
         help: "Runs until the focused warp is about to do it: barrier (with a number, that one), call, exit, atomic, printf; or until it \
-            has happened to it: divergence, reconvergence. As catch, but once, and for the focused warp only.",
+            has happened to it: divergence, reconvergence, mbarrier, async. As catch, but once, and for the focused warp only.",
         examples: &["run-to divergence", "run-to barrier 0"],
         repeats: Repeat::Same,
         handler: handler::run_to,

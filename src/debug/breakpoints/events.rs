@@ -1,8 +1,8 @@
 //! The events that `catch` and `run-to` name, and the instructions that raise them.
 
-use super::Event;
 use super::list::words;
 use super::opcode::{opcode, stem};
+use super::{CopyAct, Event, MbarrierAct};
 use crate::debug::argument::ArgumentError;
 use crate::machine::BARRIERS;
 use crate::program::{CallTarget, Op, Pc, Program, Src, SrcKind};
@@ -18,16 +18,33 @@ pub const EVENTS: &[(&str, Event, &str)] = &[
     ("finding", Event::Finding, "a checker reports"),
     ("printf", Event::Printf, "vprintf is about to be called"),
     ("atomic", Event::Atomic, "an atomic operation is about to be executed"),
-    ("mbarrier", Event::Mbarrier, "an mbarrier is operated on"),
-    ("async", Event::Async, "an asynchronous copy is issued or completes"),
+    ("mbarrier", Event::Mbarrier(None, None), "something is done to an mbarrier; its name, and phase, arrive or wait, narrow it down"),
+    ("async", Event::Async(None), "an asynchronous copy is issued or ends; issue or complete narrow it down"),
 ];
 
+/// What can be done to an mbarrier, in words.
+const MBARRIER_ACTS: &[(&str, MbarrierAct)] =
+    &[("phase", MbarrierAct::Phase), ("arrive", MbarrierAct::Arrive), ("wait", MbarrierAct::Wait)];
+
+/// What becomes of copies, in words.
+const COPY_ACTS: &[(&str, CopyAct)] = &[("issue", CopyAct::Issue), ("complete", CopyAct::Complete)];
+
+/// Something that has happened to an mbarrier or a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occurrence {
+    /// To the mbarrier at this address.
+    Mbarrier(u32, MbarrierAct),
+    /// To a copy.
+    Async(CopyAct),
+}
+
 impl Event {
-    /// Reads an event's word, and a barrier's number behind it.
+    /// Reads an event's word, and what narrows it down behind it: a barrier's number, or the name of an mbarrier, for which `mbarrier`
+    /// knows the address.
     ///
     /// # Errors
     /// There is no such event, or nothing in this build of the machine can raise it.
-    pub fn parse(text: &str) -> Result<Self, ArgumentError> {
+    pub fn parse(text: &str, mbarrier: impl Fn(&str) -> Option<u32>) -> Result<Self, ArgumentError> {
         let known = || EVENTS.iter().map(|(word, ..)| *word);
         let mut words = words(text);
         let Some((start, word)) = words.next() else {
@@ -38,8 +55,11 @@ impl Event {
             let error = ArgumentError::new(format!("there is no event '{word}'")).at(span).with_nearest(word, known());
             return Err(if error.help.is_some() { error } else { error.with_help(known().collect::<Vec<_>>().join(", ")) });
         };
-        if matches!(event, Event::Finding | Event::Mbarrier | Event::Async) {
+        if matches!(event, Event::Finding) {
             return Err(ArgumentError::new(format!("nothing in this build raises '{word}'")).at(span).with_help(MISSING));
+        }
+        if let Event::Mbarrier(..) = event {
+            return parse_mbarrier(words, mbarrier);
         }
         let Some((start, rest)) = words.next() else { return Ok(*event) };
         let span = start..start + rest.len();
@@ -48,7 +68,22 @@ impl Event {
             (Event::Barrier(_), _) => {
                 Err(ArgumentError::new(format!("'{rest}' is no barrier: a block has barriers 0 to {}", BARRIERS - 1)).at(span))
             }
+            (Event::Async(_), _) => match COPY_ACTS.iter().find(|(name, _)| *name == rest) {
+                Some((_, act)) => Ok(Event::Async(Some(*act))),
+                None => Err(ArgumentError::new(format!("'{rest}' is nothing that becomes of a copy: issue, complete")).at(span)),
+            },
             _ => Err(ArgumentError::new(format!("'{rest}' is not expected after '{word}'")).at(span)),
+        }
+    }
+
+    /// Whether it names what has happened.
+    pub fn names(&self, occurrence: Occurrence) -> bool {
+        match (self, occurrence) {
+            (Event::Mbarrier(address, act), Occurrence::Mbarrier(at, done)) => {
+                address.is_none_or(|address| address == at) && act.is_none_or(|act| act == done)
+            }
+            (Event::Async(act), Occurrence::Async(done)) => act.is_none_or(|act| act == done),
+            _ => false,
         }
     }
 
@@ -63,7 +98,9 @@ impl Event {
     /// ([`barrier_number`]).
     pub fn instructions(&self, program: &Program) -> Option<Vec<Pc>> {
         let raises: &dyn Fn(Pc, &Op) -> bool = match self {
-            Event::Divergence | Event::Reconvergence | Event::Fault | Event::Finding | Event::Mbarrier | Event::Async => return None,
+            Event::Divergence | Event::Reconvergence | Event::Fault | Event::Finding | Event::Mbarrier(..) | Event::Async(_) => {
+                return None;
+            }
             Event::Barrier(None) => &|_, op| matches!(op, Op::Barrier { .. }),
             Event::Barrier(Some(wanted)) => {
                 &|_, op| matches!(op, Op::Barrier { id, .. } if barrier_number(program, *id).is_none_or(|number| number == *wanted))
@@ -79,12 +116,44 @@ impl Event {
     }
 }
 
-const MISSING: &str = "the machine has no checkers, mbarriers or asynchronous copies yet";
+const MISSING: &str = "there are no checkers yet";
+
+/// `[NAME] [phase|arrive|wait]`
+fn parse_mbarrier<'t>(
+    words: impl Iterator<Item = (usize, &'t str)>,
+    address_of: impl Fn(&str) -> Option<u32>,
+) -> Result<Event, ArgumentError> {
+    let (mut address, mut act) = (None, None);
+    for (start, word) in words {
+        let known = MBARRIER_ACTS.iter().find(|(name, _)| *name == word).map(|(_, act)| *act);
+        match known {
+            Some(_) if act.is_none() => act = known,
+            None if address.is_none() && act.is_none() => {
+                let wrong = || {
+                    ArgumentError::new(format!("'{word}' is no mbarrier, and none of phase, arrive, wait"))
+                        .at(start..start + word.len())
+                        .with_help("an mbarrier is named by its variable, full or full[1], or by its address in shared memory, 0x508")
+                };
+                address = Some(address_of(word).ok_or_else(wrong)?);
+            }
+            _ => return Err(ArgumentError::new(format!("'{word}' is not expected here")).at(start..start + word.len())),
+        }
+    }
+    Ok(Event::Mbarrier(address, act))
+}
 
 impl std::fmt::Display for Event {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Event::Barrier(Some(number)) => write!(f, "{} {number}", self.word()),
+            Event::Mbarrier(address, act) => {
+                write!(f, "mbarrier")?;
+                address.map_or(Ok(()), |address| write!(f, " {address:#x}"))?;
+                MBARRIER_ACTS.iter().find(|(_, known)| Some(*known) == *act).map_or(Ok(()), |(word, _)| write!(f, " {word}"))
+            }
+            Event::Async(Some(act)) => {
+                write!(f, "async {}", COPY_ACTS.iter().find(|(_, known)| known == act).map_or("", |(word, _)| word))
+            }
             _ => write!(f, "{}", self.word()),
         }
     }

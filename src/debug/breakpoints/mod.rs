@@ -14,7 +14,7 @@ mod opcode;
 mod view;
 
 pub use condition::Condition;
-pub use events::{EVENTS, barrier_number};
+pub use events::{EVENTS, Occurrence, barrier_number};
 pub use list::Breakpoints;
 pub use location::{Location, Resolved};
 pub use message::LogMessage;
@@ -98,8 +98,28 @@ pub enum Event {
     Printf,
     /// An atomic operation is about to be executed.
     Atomic,
-    /// An mbarrier is operated on.
-    Mbarrier,
-    /// An asynchronous copy is issued or completes.
-    Async,
+    /// Something is done to an mbarrier: to that one, and that, if they are named.
+    Mbarrier(Option<u32>, Option<MbarrierAct>),
+    /// An asynchronous copy is issued or ends.
+    Async(Option<CopyAct>),
+}
+
+/// What is done to an mbarrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MbarrierAct {
+    /// A phase ends.
+    Phase,
+    /// Somebody arrives, expects bytes or brings some.
+    Arrive,
+    /// Somebody asks whether a phase has ended, and is told.
+    Wait,
+}
+
+/// What becomes of an asynchronous copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CopyAct {
+    /// It is issued.
+    Issue,
+    /// It ends.
+    Complete,
 }

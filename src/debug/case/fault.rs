@@ -1,7 +1,7 @@
 //! What stopped a launch, in words and numbers a front end can draw.
 
 use crate::debug::focus::Focus;
-use crate::debug::roles::Roles;
+use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::scene::{Scene, SceneError, stands_at};
 use crate::debug::stop::Touch;
 use crate::launch::PlannedLaunch;
@@ -47,8 +47,8 @@ pub struct Site {
     pub block: [u32; 3],
     /// Warp of the block.
     pub warp: u32,
-    /// What the warp is called, if the user has named it.
-    pub role: Option<String>,
+    /// What the warp is called: `producer warp 0`.
+    pub who: String,
     /// The lanes, one bit each.
     pub lanes: u32,
     /// Index in the block of the thread of the lowest lane, or of the focused one.
@@ -60,9 +60,13 @@ pub struct Site {
 /// Lanes that wait or spin, and why.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// Where they stand.
+    /// Where they stand; of several warps, the first.
     pub site: Site,
-    /// What they wait for.
+    /// The warps of the block whose same lanes stand there for the same reason.
+    pub warps: Vec<u32>,
+    /// What they are called: `consumer warps 1-3`.
+    pub who: String,
+    /// What they wait for, in one line or more.
     pub reason: String,
 }
 
@@ -119,12 +123,25 @@ impl Blame<'_> {
     }
 
     fn with_waiting(&self, fault: Fault, waiters: &[Waiter]) -> Fault {
-        let named = waiters.iter().take(WAITING_MAX);
-        let waiting = named.map(|waiter| Waiting { site: self.site(waiter.place, waiter.lanes), reason: waiter.reason.clone() });
+        let mut waiting: Vec<Waiting> = Vec::new();
+        for waiter in waiters {
+            let site = self.site(waiter.place, waiter.lanes);
+            let alike = |other: &&mut Waiting| {
+                let same_place = (other.site.block, &other.site.place, other.site.lanes) == (site.block, &site.place, site.lanes);
+                same_place && other.reason == waiter.reason
+            };
+            match waiting.iter_mut().find(alike) {
+                Some(other) => other.warps.push(waiter.place.warp),
+                None => waiting.push(Waiting { who: site.who.clone(), site, warps: vec![waiter.place.warp], reason: waiter.reason.clone() }),
+            }
+        }
+        waiting.iter_mut().for_each(|waiting| waiting.who = NO_ROLES.warps(&waiting.warps));
+        let waiting_more = waiting.len().saturating_sub(WAITING_MAX);
+        waiting.truncate(WAITING_MAX);
         let mut source_lines: Vec<u32> = waiters.iter().filter_map(|waiter| source_line(self.program, waiter.place.pc)).collect();
         source_lines.sort_unstable();
         source_lines.dedup();
-        Fault { waiting: waiting.collect(), waiting_more: waiters.len().saturating_sub(WAITING_MAX), source_lines, ..fault }
+        Fault { waiting, waiting_more, source_lines, ..fault }
     }
 
     fn site(&self, place: Place, lanes: LaneMask) -> Site {
@@ -146,7 +163,7 @@ impl Fault {
     pub fn with_roles(mut self, roles: &Roles) -> Self {
         self.site = self.site.map(|site| site.with_role(roles));
         for waiting in &mut self.waiting {
-            waiting.site.role = roles.of(waiting.site.warp).map(str::to_string);
+            waiting.who = roles.warps(&waiting.warps);
         }
         self
     }
@@ -162,7 +179,7 @@ impl Site {
             inline_asm: program.inline_asm(place.pc).is_some(),
             block: place.block,
             warp: place.warp,
-            role: None,
+            who: NO_ROLES.warp(place.warp),
             lanes,
             thread: thread_index(extent, place.warp, lanes.trailing_zeros() % 32),
             time: place.tick,
@@ -191,7 +208,7 @@ impl Site {
 
     /// The site with what its warp is called.
     fn with_role(self, roles: &Roles) -> Self {
-        Self { role: roles.of(self.warp).map(str::to_string), ..self }
+        Self { who: roles.warp(self.warp), ..self }
     }
 }
 

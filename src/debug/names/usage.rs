@@ -91,7 +91,9 @@ impl Types {
 fn types_of(op: &Op) -> Option<(Taken, Taken)> {
     let both = |ty: ScalarType| Some((taken(ty), taken(ty)));
     match op {
-        Op::FloatUnary { ty, .. } | Op::FloatBinary { ty, .. } | Op::FloatTernary { ty, .. } => both(scalar(*ty)),
+        Op::FloatUnary { ty, .. } | Op::FloatBinary { ty, .. } | Op::FloatTernary { ty, .. } | Op::KeepingMul { ty, .. } => {
+            both(scalar(*ty))
+        }
         Op::TestProperty { ty, .. } | Op::SetpFloat { ty, .. } => both(scalar(*ty)),
         Op::SetFloat { from, to, .. } => Some((taken(scalar(*from)), taken(*to))),
         Op::Convert { mode, .. } | Op::ConvertPair { mode, .. } => Some((taken(mode.from), taken(mode.to))),

@@ -270,7 +270,7 @@ impl Session {
     /// Where a run back stops for `reason`: before the instruction that touches a watched place.
     fn stop_time(&self, reason: &Reason) -> Tick {
         match reason {
-            Reason::Watchpoint(touch) => touch.time,
+            Reason::Watchpoint(touch) => touch.copy.map_or(touch.time, |(_, time)| time),
             Reason::Caught { event: Event::Divergence, .. } => self.time().saturating_sub(1),
             _ => self.time(),
         }

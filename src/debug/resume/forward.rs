@@ -229,6 +229,8 @@ impl Session {
         self.watch_breakpoints(&mut watcher);
         watcher.splits |= self.wanted_event == Some(Event::Divergence);
         watcher.merges |= self.wanted_event == Some(Event::Reconvergence);
+        watcher.mbarriers |= matches!(self.wanted_event, Some(Event::Mbarrier(..)));
+        watcher.copies |= matches!(self.wanted_event, Some(Event::Async(_)));
         watcher.step = step;
         watcher
     }

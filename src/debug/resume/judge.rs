@@ -2,7 +2,7 @@
 
 use super::watched::{Watched, bytes_of};
 use super::watcher::{Hit, Touching, Watcher};
-use crate::debug::breakpoints::{Breakpoint, Event, Trigger, WatchMode, barrier_number};
+use crate::debug::breakpoints::{Breakpoint, Event, Occurrence, Trigger, WatchMode, barrier_number};
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
 use crate::debug::stop::{DivergentStep, Reason, StepUnit, Touch};
@@ -50,6 +50,8 @@ impl Session {
                 }
                 Trigger::Event(Event::Divergence) => watcher.splits = true,
                 Trigger::Event(Event::Reconvergence) => watcher.merges = true,
+                Trigger::Event(Event::Mbarrier(..)) => watcher.mbarriers = true,
+                Trigger::Event(Event::Async(_)) => watcher.copies = true,
                 Trigger::Event(event) => {
                     if let Some(pcs) = event.instructions(self.program()) {
                         watcher.watch_code(count, breakpoint.number, pcs, true);
@@ -87,6 +89,16 @@ impl Session {
                         let threads = Threads { block: issue.place.block, warp: issue.place.warp, lanes: issue.lanes };
                         self.judge_event(Event::Divergence, threads, counting, reasons);
                     }
+                }
+                Hit::Mbarrier(event) => {
+                    let (act, told) = self.tell_mbarrier(&event);
+                    let threads = Threads { block: event.place.block, warp: event.place.warp, lanes: event.lanes };
+                    self.judge_occurrence(Occurrence::Mbarrier(event.address, act), &told, threads, counting, reasons);
+                }
+                Hit::Copy(copy) => {
+                    let (act, told) = self.tell_copy(&copy);
+                    let threads = Threads { block: copy.issued.block, warp: copy.issued.warp, lanes: copy.lanes };
+                    self.judge_occurrence(Occurrence::Async(act), &told, threads, counting, reasons);
                 }
                 Hit::Merged(place, lanes) => {
                     let threads = Threads { block: place.block, warp: place.warp, lanes };
@@ -128,7 +140,7 @@ impl Session {
             }
             let threads = Threads { block: issue.place.block, warp: issue.place.warp, lanes };
             let hit = |number, temporary| match event {
-                Some(event) => Reason::Caught { number: Some(number), event, lanes },
+                Some(event) => Reason::Caught { number: Some(number), event, lanes, told: None },
                 None => Reason::Breakpoint { number, temporary },
             };
             self.judge_number(number, threads, counting, reasons, hit);
@@ -143,16 +155,34 @@ impl Session {
         warp.registers.b32.get((issue.frame.b32 + slot) as usize).map(|register| register[first_lane(issue.active)])
     }
 
+    /// Judges what was done to an mbarrier or a copy, which `told` says in words.
+    fn judge_occurrence(&mut self, occurrence: Occurrence, told: &str, threads: Threads, counting: bool, reasons: &mut Vec<Reason>) {
+        let caught = |number, event| Reason::Caught { number, event, lanes: threads.lanes, told: Some(told.into()) };
+        let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
+        if let Some(event) = self.wanted_event.filter(|event| own && event.names(occurrence)) {
+            self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);
+            reasons.push(caught(None, event));
+        }
+        let named = |breakpoint: &Breakpoint| match breakpoint.trigger {
+            Trigger::Event(event) if breakpoint.enabled && event.names(occurrence) => Some((breakpoint.number, event)),
+            _ => None,
+        };
+        let numbers: Vec<(u32, Event)> = self.breakpoints.iter().filter_map(named).collect();
+        for (number, event) in numbers {
+            self.judge_number(number, threads, counting, reasons, |number, _| caught(Some(number), event));
+        }
+    }
+
     fn judge_event(&mut self, event: Event, threads: Threads, counting: bool, reasons: &mut Vec<Reason>) {
         let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
         if self.wanted_event == Some(event) && own {
             self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);
-            reasons.push(Reason::Caught { number: None, event, lanes: threads.lanes });
+            reasons.push(Reason::Caught { number: None, event, lanes: threads.lanes, told: None });
         }
         let catches = |breakpoint: &&Breakpoint| breakpoint.enabled && breakpoint.trigger == Trigger::Event(event);
         let numbers: Vec<u32> = self.breakpoints.iter().filter(catches).map(|breakpoint| breakpoint.number).collect();
         for number in numbers {
-            let caught = |number, _| Reason::Caught { number: Some(number), event, lanes: threads.lanes };
+            let caught = |number, _| Reason::Caught { number: Some(number), event, lanes: threads.lanes, told: None };
             self.judge_number(number, threads, counting, reasons, caught);
         }
     }
@@ -253,9 +283,9 @@ impl Session {
 
 /// A touch as it is told: of a register of several lanes, the values of the lowest that changed.
 pub(super) fn touch(watched: &Watched, touching: Touching, old: Vec<u8>, new: Vec<u8>) -> Touch {
-    let Touching { place, lanes, kind } = touching;
+    let Touching { place, lanes, kind, copy } = touching;
     let by = Focus { block: place.block, warp: place.warp, lane: lanes.trailing_zeros() % 32, frame: 0 };
     let (old, new) = watched.lane_part(first_lane(lanes), old, new);
     let name = watched.target.name().to_string();
-    Touch { number: watched.number, name, time: place.tick, pc: place.pc, by, lanes, write: kind != AccessKind::Read, old, new }
+    Touch { number: watched.number, name, time: place.tick, pc: place.pc, by, lanes, write: kind != AccessKind::Read, copy, old, new }
 }

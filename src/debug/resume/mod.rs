@@ -12,6 +12,7 @@ mod judge;
 mod line;
 mod seek;
 mod steer;
+mod told;
 mod watched;
 mod watcher;
 

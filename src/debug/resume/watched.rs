@@ -7,7 +7,7 @@ use crate::debug::breakpoints::WatchMode;
 use crate::debug::memory::{self, Bytes};
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::isa::Space;
-use crate::machine::{AccessEvent, AccessKind, Issue, LaneMask, Machine, Warp, frames, lanes_of};
+use crate::machine::{AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, Issue, LaneMask, Machine, Warp, frames, lanes_of};
 use crate::program::operands::writes;
 use crate::program::{Bank, Program};
 
@@ -92,6 +92,32 @@ impl Watched {
             address < end && target.address < address.saturating_add(u64::from(event.bytes))
         };
         lanes_of(own).filter(overlaps).fold(0, |lanes, lane| lanes | 1 << lane)
+    }
+
+    /// How a copy touches it, if it does in a way that counts: it writes when it is issued, because its destination is undefined from
+    /// then on, and when it ends; it reads at latest when it ends.
+    pub fn touched_by_copy(&self, event: &CopyEvent<'_>) -> Option<AccessKind> {
+        let Target::Memory(target) = &self.target else { return None };
+        let end = target.address.saturating_add(target.bytes);
+        let overlaps = |at: Destination, bytes: u64| {
+            let same = match at.home {
+                Home::Global => same_space(target.space) == Space::Global,
+                Home::Block { index, .. } => same_space(target.space) == Space::Shared && target.owner.block == index,
+            };
+            same && at.address < end && target.address < at.address.saturating_add(bytes)
+        };
+        let (mut writes, mut reads) = (false, false);
+        if event.stage != CopyStage::Read {
+            event.copy.work.writes(event.lanes, |at, bytes| writes |= overlaps(at, bytes));
+        }
+        if event.stage == CopyStage::Read || event.stage == CopyStage::Ended && !event.copy.read {
+            event.copy.work.reads(event.lanes, |at, bytes| reads |= overlaps(at, bytes));
+        }
+        match self.mode {
+            WatchMode::Change | WatchMode::Access if writes => Some(AccessKind::Write),
+            WatchMode::Read | WatchMode::Access if reads => Some(AccessKind::Read),
+            _ => None,
+        }
     }
 
     /// The lanes of a register that an instruction wrote, if every write counts.

@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 
 use super::steer::{Spin, WarpPlace};
 use super::watched::Watched;
-use crate::machine::{AccessEvent, AccessKind, Block, Issue, LaneMask, Observer, Place, Tick, Warp};
+use crate::machine::{AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Issue, LaneMask, MbarrierEvent, Observer, Place, Tick, Warp};
 use crate::program::Pc;
 
 /// Something that may be a stop.
@@ -21,12 +21,29 @@ pub enum Hit {
     Split(Issue),
     /// Lanes met.
     Merged(Place, LaneMask),
+    /// Something was done to a barrier object.
+    Mbarrier(MbarrierEvent),
+    /// A copy was issued or has ended: its number, and who issued it.
+    Copy(CopyHit),
     /// The step is done by this instruction, or before it.
     Step(Issue),
     /// Another warp is about to run though one has the turn.
     Foreign,
     /// The stepped warp is about to read a flag that it has read again and again.
     Spinning(Issue),
+}
+
+/// Something that happened to a copy.
+#[derive(Clone, Copy, Debug)]
+pub struct CopyHit {
+    /// Its number.
+    pub id: u64,
+    /// The instruction that issued it.
+    pub issued: Place,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// Whether it has ended.
+    pub ended: bool,
 }
 
 /// How a watched place was touched.
@@ -38,6 +55,8 @@ pub struct Touching {
     pub lanes: LaneMask,
     /// How.
     pub kind: AccessKind,
+    /// The asynchronous copy that touched it, which the instruction issued, and when it did.
+    pub copy: Option<(u64, Tick)>,
 }
 
 /// The part of the grid that is stepped.
@@ -89,6 +108,10 @@ pub struct Watcher {
     pub splits: bool,
     /// Whether to note groups that meet.
     pub merges: bool,
+    /// Whether to note what is done to barrier objects.
+    pub mbarriers: bool,
+    /// Whether to note copies that are issued or end.
+    pub copies: bool,
     /// The places that are watched.
     pub places: Vec<Watched>,
     /// What is stepped.
@@ -117,6 +140,8 @@ impl Watcher {
             numbers: Vec::new(),
             splits: false,
             merges: false,
+            mbarriers: false,
+            copies: false,
             places: Vec::new(),
             step: None,
             held_for: None,
@@ -150,12 +175,13 @@ impl Watcher {
 
     /// Whether there is nothing to note.
     pub fn is_idle(&self) -> bool {
-        self.code.is_empty() && !self.splits && !self.merges && self.places.is_empty() && self.step.is_none()
+        let events = self.splits || self.merges || self.mbarriers || self.copies;
+        self.code.is_empty() && !events && self.places.is_empty() && self.step.is_none()
     }
 
     /// Whether memory accesses must be reported.
     pub fn wants_accesses(&self) -> bool {
-        self.places.iter().any(Watched::is_memory)
+        self.mbarriers || self.copies || self.places.iter().any(Watched::is_memory)
     }
 
     fn counts(&self, place: &Place, lanes: LaneMask) -> Option<&StepWatch> {
@@ -190,9 +216,30 @@ impl Observer for Watcher {
         for (index, place) in self.places.iter().enumerate() {
             let lanes = place.touched_by(event);
             if lanes != 0 {
-                self.hits.push(Hit::Touched(index, Touching { place: event.place, lanes, kind: event.kind }));
+                self.hits.push(Hit::Touched(index, Touching { place: event.place, lanes, kind: event.kind, copy: None }));
             }
         }
+    }
+
+    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
+        let CopyEvent { copy, lanes, stage, tick } = *event;
+        for (index, place) in self.places.iter().enumerate() {
+            if let Some(kind) = place.touched_by_copy(event) {
+                let touching = Touching { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)) };
+                self.hits.push(Hit::Touched(index, touching));
+            }
+        }
+        if self.copies && stage != CopyStage::Read {
+            self.hits.push(Hit::Copy(CopyHit { id: copy.id, issued: copy.issued, lanes, ended: stage == CopyStage::Ended }));
+        }
+        !self.hits.is_empty()
+    }
+
+    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
+        if self.mbarriers {
+            self.hits.push(Hit::Mbarrier(*event));
+        }
+        self.mbarriers
     }
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
@@ -225,7 +272,7 @@ impl Observer for Watcher {
         for (index, watched) in self.places.iter().enumerate() {
             let lanes = watched.changed_in(issue.place.block, issue.place.warp, warp) | watched.written_by(issue);
             if lanes != 0 {
-                self.hits.push(Hit::Touched(index, Touching { place: issue.place, lanes, kind: AccessKind::Write }));
+                self.hits.push(Hit::Touched(index, Touching { place: issue.place, lanes, kind: AccessKind::Write, copy: None }));
             }
         }
         !self.hits.is_empty()
@@ -243,7 +290,7 @@ impl Observer for Watcher {
             let changed = block.warps.iter().zip(0..).map(|(warp, number)| watched.changed_in(block.index, number, warp));
             let lanes = changed.fold(0, |lanes, changed| lanes | changed);
             if lanes != 0 && !self.hits.iter().any(|hit| matches!(hit, Hit::Touched(other, _) if *other == index)) {
-                self.hits.push(Hit::Touched(index, Touching { place, lanes, kind: AccessKind::Write }));
+                self.hits.push(Hit::Touched(index, Touching { place, lanes, kind: AccessKind::Write, copy: None }));
             }
         }
         let woken = self
@@ -261,6 +308,14 @@ impl Observer for WithAccesses<'_> {
 
     fn access(&mut self, event: &AccessEvent<'_>) {
         self.0.access(event);
+    }
+
+    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
+        self.0.copy(event)
+    }
+
+    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
+        self.0.mbarrier(event)
     }
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::debug::edit::Edit;
-use crate::machine::{Machine, Tick};
+use crate::machine::{Machine, Tick, Unobserved};
 
 /// One thing that a user does to a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,8 @@ pub enum Input {
     EndTurn,
     /// These changes are made by hand, all of them.
     Edits(Vec<Edit>),
+    /// This asynchronous copy ends.
+    Complete(u64),
 }
 
 impl Input {
@@ -30,6 +32,7 @@ impl Input {
                 machine.end_turn();
                 true
             }
+            Input::Complete(copy) => machine.complete(*copy, &mut Unobserved).unwrap_or(false),
             Input::Edits(edits) => edits.iter().all(|edit| edit.apply(machine).is_ok()),
         }
     }

@@ -84,7 +84,7 @@ fn row(scene: &Scene<'_>, copy: &AsyncCopy) -> [String; 9] {
 fn kind(copy: &AsyncCopy) -> String {
     let side = |place: &Destination| match place.home {
         Home::Global => "g",
-        Home::Block { number, .. } if number == copy.block => "s",
+        Home::Block { index, .. } if index == copy.issued.block => "s",
         Home::Block { .. } => "peer",
     };
     match &copy.work {
@@ -128,10 +128,9 @@ fn range(scene: &Scene<'_>, show: impl FnOnce(Visit<'_>)) -> String {
 }
 
 fn place_of(scene: &Scene<'_>, home: Home, address: u64) -> String {
-    let Home::Block { slot, .. } = home else { return names::place(scene, Space::Global, address) };
+    let Home::Block { slot, index } = home else { return names::place(scene, Space::Global, address) };
     let name = names::place(scene, Space::Shared, address);
-    let block = scene.machine.block_in(slot).map(|block| block.index);
-    if block == Some(scene.focus.block) { name } else { format!("{name} of rank {}", scene.machine.rank_in_cluster(slot)) }
+    if index == scene.focus.block { name } else { format!("{name} of rank {}", scene.machine.rank_in_cluster(slot)) }
 }
 
 /// What will say that a copy has ended.
@@ -238,8 +237,8 @@ pub fn in_flight(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> O
     let home = match found.space {
         Space::Global => Home::Global,
         Space::Shared => {
-            let number = scene.machine.block(found.owner.block)?.number;
-            Home::Block { slot: scene.machine.slot_of(number)?, number }
+            let block = scene.machine.block(found.owner.block)?;
+            Home::Block { slot: scene.machine.slot_of(block)?, index: block.index }
         }
         _ => return None,
     };

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::list::current_pc;
+use super::list::{current_pc, joined_lines};
 use super::standing::{State, standings};
 use crate::base::SourceId;
 use crate::debug::breakpoints::Breakpoints;
@@ -19,6 +19,8 @@ pub struct LineCrowd {
     pub has_code: bool,
     /// Whether it is a line of PTX that an `asm` statement of the source language holds.
     pub inline_asm: bool,
+    /// Lines of PTX with which an instruction here is rounded once.
+    pub joined: Vec<u32>,
     /// Lanes of the focused warp that stand here.
     pub lanes: LaneMask,
     /// Those of them that run next.
@@ -104,6 +106,9 @@ pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, line
     for pc in (0..program.code.len()).map(Pc::new) {
         if let Some(crowd) = line_of(pc).and_then(|index| crowds.get_mut(index)) {
             crowd.has_code = true;
+            if matches!(text, CodeText::Ptx(_)) {
+                crowd.joined.extend(joined_lines(program, pc));
+            }
             crowd.executed = crowd.executed.max(tally.as_ref().map(|tally| tally.lanes(pc)));
         }
     }

@@ -1,5 +1,6 @@
 //! `list`: lines of the PTX text, with who stands there and what stops there.
 
+use super::joined::partners;
 use super::standing::standings;
 use crate::base::SourceId;
 use crate::debug::focus::ThreadFilter;
@@ -27,6 +28,8 @@ pub struct Line {
     pub text: String,
     /// Its instructions, first and last; none for a line without code.
     pub code: Option<(Pc, Pc)>,
+    /// Lines with which an instruction here is rounded once.
+    pub joined: Vec<u32>,
     /// Whether it is part of an `asm` statement of the source language.
     pub inline_asm: bool,
     /// Whether one of the marked instructions is here.
@@ -68,12 +71,21 @@ pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, mark
             text: source.line(number).to_string(),
             code: here().min().zip(here().max()),
             inline_asm: program.inline_asm_at(file, source.offset(number, 1)).is_some(),
+            joined: here().flat_map(|pc| joined_lines(program, pc)).collect(),
             marked: here().any(|pc| marks.binary_search(&pc).is_ok()),
             lanes,
             focused: scene.is_focused(lanes),
         }
     };
     Listing { file: source.short_name().to_string(), line_count: source.line_count(), lines: lines.map(line).collect() }
+}
+
+/// The lines of the instructions that the one at `pc` is rounded once with.
+pub(super) fn joined_lines(program: &Program, pc: Pc) -> impl Iterator<Item = u32> {
+    partners(program, pc)
+        .into_iter()
+        .filter_map(|other| program.spans.get(other.index()))
+        .map(|span| program.sources_text.position(*span).line)
 }
 
 /// The instructions whose statements begin on these lines, with their lines.

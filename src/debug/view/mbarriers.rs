@@ -89,7 +89,7 @@ pub struct Deed {
 pub fn mbarrier_views(scene: &Scene<'_>) -> Result<Vec<MbarrierView>, SceneError> {
     let own = scene.block()?;
     let size = scene.machine.config().blocks_of_cluster();
-    let slot = scene.machine.slot_of(own.number).unwrap_or(0);
+    let slot = scene.machine.slot_of(own).unwrap_or(0);
     let first = slot - slot % size.max(1);
     let peers = (first..first.saturating_add(size)).filter(|peer| *peer != slot);
     let slots = std::iter::once(slot).chain(peers);
@@ -211,8 +211,8 @@ pub(super) fn name_of(scene: &Scene<'_>, block: &Block, slot: u32, address: u32)
 
 /// The barrier object that a copy completes on.
 pub(super) fn name_at(scene: &Scene<'_>, home: Home, address: u32) -> String {
-    let Home::Block { slot, number } = home else { return format!("{address:#x}") };
-    let block = scene.machine.block_in(slot).filter(|block| block.number == number);
+    let Home::Block { slot, index } = home else { return format!("{address:#x}") };
+    let block = scene.machine.block_in(slot).filter(|block| block.index == index);
     block.map_or_else(|| format!("{address:#x} of a block that has exited"), |block| name_of(scene, block, slot, address))
 }
 

@@ -1,5 +1,6 @@
 //! `info source`: the line of the PTX text and of the source language that an instruction came from.
 
+use super::joined::{RoundedOnce, rounded_once};
 use crate::debug::scene::Scene;
 use crate::program::{Pc, Program};
 
@@ -18,6 +19,8 @@ pub struct SourcePlace {
     pub source: Option<(String, u32, u32)>,
     /// The `asm` statement of the source language that it is part of, if it is.
     pub inline_asm: Option<InlineAsm>,
+    /// What it is rounded once with, if it is.
+    pub rounded_once: Option<RoundedOnce>,
     /// The instructions that came from the same line of the source language, in the same function.
     pub instructions: usize,
 }
@@ -50,6 +53,7 @@ pub fn source_place(scene: &Scene<'_>, pc: Pc) -> Option<SourcePlace> {
         ptx: program.place(pc),
         ptx_file: program.sources_text.file(span.source).name().to_string(),
         inline_asm: inline_asm(program, pc),
+        rounded_once: rounded_once(program, pc),
         source: line.zip(file).map(|(line, (_, name))| (name.clone(), line.line, line.column)),
         instructions: function.code.clone().filter(same).count(),
     })

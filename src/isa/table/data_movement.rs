@@ -26,9 +26,9 @@ pub(super) const ROWS: &[Row] = &[
     row("cvt(<round_int>)[.ftz][.sat](<int8>).f32        d:t1:+, a:+", (1, 0), 0, Convert, "float to integer"),
     row("cvt(<round_int>)[.sat](<int8>)(.f16|.f64)       d:t1:+, a:+", (1, 0), 0, Convert, "float to integer"),
     row("cvt(<round_int>)(<int8>).bf16                   d:t1, a", (7, 8), 90, Convert, "float to integer"),
-    row("cvt(<round>)[.sat](.f16|.f64)(<int8>)           d:t1:+, a:+:special", (1, 0), 0, Convert, "integer to float"),
-    row("cvt(<round>)[.ftz][.sat].f32(<int8>)            d:t1:+, a:+:special", (1, 0), 0, Convert, "integer to float"),
-    row("cvt(<round>).bf16(<int8>)                       d:t1, a:special", (7, 8), 90, Convert, "integer to float"),
+    row("cvt(<round>)[.sat](.f16|.f64)(<int8>)           d:t1:+, a:+", (1, 0), 0, Convert, "integer to float"),
+    row("cvt(<round>)[.ftz][.sat].f32(<int8>)            d:t1:+, a:+", (1, 0), 0, Convert, "integer to float"),
+    row("cvt(<round>).bf16(<int8>)                       d:t1, a", (7, 8), 90, Convert, "integer to float"),
 
     row("cvt[.ftz][.sat].f32.f32                         d:t1:+, a:+", (1, 0), 0, Convert, "flush and clamp"),
     row("cvt(<round_int>)[.ftz][.sat].f32.f32            d:t1:+, a:+", (1, 0), 0, Convert, "round to an integral number"),

@@ -27,7 +27,7 @@ pub(super) const ROWS: &[Row] = &[
     row("fma(<round>)[.ftz].f32x2           d, a, b, c", (8, 6), 100, Unsupported, "a * b + c of two numbers"),
     row("mad(<round>)[.ftz][.sat].f32       d, a, b, c", (2, 0), 20, FloatTernary(Three::Fma), "a * b + c, rounded once, as fma"),
     row("mad(<round>).f64                   d, a, b, c", (1, 4), 13, FloatTernary(Three::Fma), "a * b + c, rounded once, as fma"),
-    row("mad[.ftz][.sat].f32                d, a, b, c", (1, 0), 0, Unsupported, "a * b + c with a truncated product (before sm_20)").gone((0, 0), 20),
+    row("mad[.ftz][.sat].f32                d, a, b, c", (1, 0), 0, FloatTernary(Three::Fma), "a * b + c, rounded once; GPUs before sm_20 truncated the product").gone((0, 0), 20),
     row("mad.f64                            d, a, b, c", (1, 0), 13, FloatTernary(Three::Fma), "a * b + c, rounded once").gone((1, 4), 0),
     row("div.approx[.ftz].f32               d, a, b", (1, 4), 0, FloatBinary(Two::DivApprox), "fast quotient, a * (1 / b)"),
     row("div-full[.ftz].f32                 d, a, b", (1, 4), 0, FloatBinary(Two::DivFull), "fast quotient over the whole range"),

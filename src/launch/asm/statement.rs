@@ -8,6 +8,8 @@ use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span};
 
 /// What such a statement looks like.
 const FORM: &str = r#"asm("add.s32 %0, %1, %2;" : "=r"(x) : "r"(3), "r"(4));"#;
+/// What to do with two of them.
+const ONE: &str = "one statement at a time; instructions that belong together go into one template, with ';' between them";
 /// What operands look like.
 const OPERANDS: &str = r#"outputs : inputs : clobbers, such as "=r"(x) : "r"(3), "r"(4) : "memory""#;
 
@@ -73,7 +75,8 @@ impl Reader {
             template
         };
         if cursor.peek().is_some() {
-            return Err(cursor.unexpected("nothing more", FORM));
+            let is_another = KEYWORDS.iter().any(|word| cursor.rest().starts_with(word));
+            return Err(cursor.unexpected("nothing more", if is_another { ONE } else { FORM }));
         }
         let Some(mut cursor) = operands else { return Ok(template) };
         if !self.operands.is_empty() {

@@ -17,8 +17,8 @@ pub enum Home {
     Block {
         /// Its slot on the machine.
         slot: u32,
-        /// Its number in order of launch.
-        number: u64,
+        /// Its index in the grid.
+        index: [u32; 3],
     },
 }
 

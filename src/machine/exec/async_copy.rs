@@ -9,6 +9,7 @@ use crate::isa::{AtomicFn, ScalarType, Space};
 use crate::machine::async_copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, Work};
 use crate::machine::event::{CopyEvent, CopyStage, Observer};
 use crate::machine::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
+use crate::machine::mbarrier::Refused;
 use crate::machine::memory::LaneAccess;
 use crate::machine::trap::{Trap, TrapKind};
 use crate::machine::warp::GroupState;
@@ -143,13 +144,13 @@ impl<O: Observer> WarpRun<'_, O> {
         let mut named = [None; 32];
         for lane in lanes_of(active).filter(|lane| sizes[*lane] > 0) {
             // The first and the last unit in one allocation means all of it.
-            let first = LaneAccess { mask: 1 << lane, ..LaneAccess::new([all.addresses[lane]; 32], 1 << lane, BULK_UNIT) };
-            let end = all.addresses[lane].wrapping_add(u64::from(sizes[lane] - BULK_UNIT));
-            let last = LaneAccess { mask: 1 << lane, ..LaneAccess::new([end; 32], 1 << lane, BULK_UNIT) };
-            let (first, last) = (self.only_piece(first, place.space, write, group)?, self.only_piece(last, place.space, write, group)?);
-            if !self.are_together(&first, &last) {
-                let message =
-                    format!("a bulk copy of {} bytes at {:#x} reaches past the memory it starts in", sizes[lane], all.addresses[lane]);
+            let address = all.addresses[lane];
+            let first = self.only_piece(one_lane(address, lane), place.space, write, group)?;
+            let last = address.wrapping_add(u64::from(sizes[lane] - BULK_UNIT));
+            let last = self.only_piece(one_lane(last, lane), place.space, write, group);
+            if !last.is_ok_and(|last| self.are_together(&first, &last)) {
+                let nearby = self.nearby(first.space, first.access.min, u64::from(sizes[lane]), group).unwrap_or_default();
+                let message = format!("a bulk copy of {} bytes at {address:#x}: {nearby}", sizes[lane]);
                 return Err(self.trap(TrapKind::OutOfBounds, 1 << lane, &message));
             }
             let at = Destination { home: self.home_of(&first), address: first.access.addresses[lane] };
@@ -175,10 +176,10 @@ impl<O: Observer> WarpRun<'_, O> {
     fn home_of_rank(&self, rank: u32, lanes: LaneMask) -> Result<Home, Box<Trap>> {
         let size = self.linked.config.blocks_of_cluster();
         if rank == self.rank {
-            return Ok(Home::Block { slot: self.slot, number: self.number });
+            return Ok(self.home_at(self.slot));
         }
         match self.peer(rank) {
-            Some(Some(block)) => Ok(Home::Block { slot: self.slot - self.rank + rank, number: block.number }),
+            Some(Some(_)) => Ok(self.home_at(self.slot - self.rank + rank)),
             Some(None) => Err(self.trap(TrapKind::ClusterExited, lanes, &format!("the block of rank {rank} of the cluster has exited"))),
             None => {
                 let message = format!("the copy is for rank {rank}, but the cluster has {size} blocks");
@@ -193,8 +194,8 @@ impl<O: Observer> WarpRun<'_, O> {
         let objects = self.objects(&access, &place.address, group, active)?;
         let mut barriers = [None; 32];
         for Object { slot, address, lanes } in objects {
-            let number = self.number - u64::from(self.rank) + u64::from(slot - (self.slot - self.rank));
-            lanes_of(lanes).for_each(|lane| barriers[lane] = Some((Home::Block { slot, number }, address)));
+            let home = self.home_at(slot);
+            lanes_of(lanes).for_each(|lane| barriers[lane] = Some((home, address)));
         }
         Ok(barriers)
     }
@@ -245,17 +246,16 @@ impl<O: Observer> WarpRun<'_, O> {
         active: LaneMask,
     ) -> Result<(), Box<Trap>> {
         for Object { slot, address, lanes } in self.objects(access, mbarrier, group, active)? {
-            let number = self.number;
             if !counted {
                 // The arrival is one more than the phase wanted.
                 let more = lanes.count_ones();
                 let added = self.reach().shared(slot).map(|shared| shared.change(address, |barrier| barrier.want_more(more)));
                 if let Some(Err(refused)) = added {
-                    let (kind, message) = refused.words(address);
+                    let (kind, message) = refused.words(&self.mbarrier_name(address));
                     return Err(self.trap(kind, lanes, &message));
                 }
             }
-            let ends = Ends::Mbarrier { home: Home::Block { slot, number }, address, bytes: 0 };
+            let ends = Ends::Mbarrier { home: self.home_at(slot), address, bytes: 0 };
             self.issue_copy(lanes, Work::Arrival, ends)?;
         }
         Ok(())
@@ -269,7 +269,7 @@ impl<O: Observer> WarpRun<'_, O> {
         self.report_copy(&copy, lanes, CopyStage::Issued);
         if self.linked.config.copies == CopyPolicy::Eager {
             let tick = self.place.tick;
-            copy.end(lanes, tick, &mut self.reach()).map_err(|refused| copy.fault(refused))?;
+            copy.end(lanes, tick, &mut self.reach()).map_err(|refused| self.copy_fault(&copy, refused))?;
             self.report_copy(&copy, lanes, CopyStage::Ended);
             return Ok(());
         }
@@ -318,11 +318,15 @@ impl<O: Observer> WarpRun<'_, O> {
                 continue;
             }
             let tick = self.place.tick;
-            copy.end(*lanes, tick, &mut self.reach()).map_err(|refused| copy.fault(refused))?;
+            copy.end(*lanes, tick, &mut self.reach()).map_err(|refused| self.copy_fault(copy, refused))?;
             self.report_copy(copy, *lanes, CopyStage::Ended);
             self.copies.remove(copy, *lanes);
         }
         Ok(self.pause_if_ended(group))
+    }
+
+    fn copy_fault(&self, copy: &AsyncCopy, refused: Refused) -> Box<Trap> {
+        copy.fault(refused, |address| self.mbarrier_name(address))
     }
 
     fn report_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask, stage: CopyStage) {
@@ -341,6 +345,11 @@ struct Bulk<'a> {
     completion: &'a Completion,
     multicast: Option<Src>,
     byte_mask: Option<Src>,
+}
+
+/// An access of one unit by one lane.
+fn one_lane(address: u64, lane: usize) -> LaneAccess {
+    LaneAccess::new([address; 32], 1 << lane, BULK_UNIT)
 }
 
 /// The lanes of `mask` by the number each of them has.

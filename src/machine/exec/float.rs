@@ -23,18 +23,19 @@ impl Family for FloatingPoint {
                 FloatType::F16 | FloatType::F16x2 => half::unary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, a),
                 FloatType::BF16 | FloatType::BF16x2 => half::unary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, a),
             },
-            Op::FloatBinary { f, ty, mode, d, a, b } => match ty {
-                FloatType::F32 => binary_f32(lanes, f, numeric(mode), d, a, b),
-                FloatType::F64 => binary::<f64>(lanes, f, numeric(mode), d, a, b),
-                FloatType::F16 | FloatType::F16x2 => half::binary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, a, b),
-                FloatType::BF16 | FloatType::BF16x2 => half::binary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, a, b),
-            },
+            Op::FloatBinary { f, ty, mode, d, a, b } => of_two(lanes, f, ty, numeric(mode), d, [a, b]),
             Op::FloatTernary { f, ty, mode, d, a, b, c } => match ty {
                 FloatType::F32 => ternary::<f32>(lanes, f, numeric(mode), d, [a, b, c]),
                 FloatType::F64 => ternary::<f64>(lanes, f, numeric(mode), d, [a, b, c]),
                 FloatType::F16 | FloatType::F16x2 => half::ternary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
                 FloatType::BF16 | FloatType::BF16x2 => half::ternary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
             },
+            Op::KeepingMul { ty, mode, d, a, b, kept } => {
+                // Before the product is written, which may be over a factor.
+                keep(lanes, ty, kept, a);
+                keep(lanes, ty, Dst(kept.0 + 1), b);
+                of_two(lanes, FloatBinary::Mul, ty, numeric(mode), d, [a, b]);
+            }
             Op::TestProperty { f, ty, p, a } => {
                 let bits = match ty {
                     FloatType::F64 => lanes.test1(a, |a: f64| float::test(a, class(f))),
@@ -44,6 +45,27 @@ impl Family for FloatingPoint {
             }
             ref other => unreachable!("{other:?} is no floating-point arithmetic"),
         }
+    }
+}
+
+#[inline(always)]
+fn of_two(lanes: &mut Lanes<'_>, f: FloatBinary, ty: FloatType, mode: Mode, d: Dst, [a, b]: [Src; 2]) {
+    match ty {
+        FloatType::F32 => binary_f32(lanes, f, mode, d, a, b),
+        FloatType::F64 => binary::<f64>(lanes, f, mode, d, a, b),
+        FloatType::F16 | FloatType::F16x2 => half::binary::<F16>(lanes, is_packed(ty), f, mode, d, a, b),
+        FloatType::BF16 | FloatType::BF16x2 => half::binary::<Bf16>(lanes, is_packed(ty), f, mode, d, a, b),
+    }
+}
+
+/// Copies a factor as it is.
+fn keep(lanes: &mut Lanes<'_>, ty: FloatType, d: Dst, factor: Src) {
+    if ty == FloatType::F64 {
+        let value = *lanes.get64(factor);
+        lanes.put64(d, &value);
+    } else {
+        let value = *lanes.get32(factor);
+        lanes.put32(d, &value);
     }
 }
 
@@ -89,6 +111,7 @@ fn ternary<T: Lane + Float>(lanes: &mut Lanes<'_>, f: FloatTernary, mode: Mode, 
     match f {
         FloatTernary::MulSub => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a, b, c.flip_sign(), mode)),
         FloatTernary::NegMulAdd => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a.flip_sign(), b, c, mode)),
+        FloatTernary::NegMulSub => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a.flip_sign(), b, c.flip_sign(), mode)),
         FloatTernary::Fma | FloatTernary::FmaRelu | FloatTernary::FmaOob | FloatTernary::FmaOobRelu => fma::<T>(lanes, mode, d, [a, b, c]),
     }
 }

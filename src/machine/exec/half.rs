@@ -68,6 +68,7 @@ pub(super) fn ternary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatTern
         FloatTernary::Fma => float::fma(a, b, c, mode),
         FloatTernary::MulSub => float::fma(a, b, c.flip_sign(), mode),
         FloatTernary::NegMulAdd => float::fma(a.flip_sign(), b, c, mode),
+        FloatTernary::NegMulSub => float::fma(a.flip_sign(), b, c.flip_sign(), mode),
         FloatTernary::FmaRelu => float::relu(float::fma(a, b, c, mode)),
         FloatTernary::FmaOob => fma_oob(a, b, c, mode),
         FloatTernary::FmaOobRelu => float::relu(fma_oob(a, b, c, mode)),

@@ -281,9 +281,8 @@ impl<O: Observer> WarpRun<'_, O> {
             Space::Const => self.constants,
             Space::Shared => return gather(&self.shared.pages, 0, access, skip, put),
             Space::SharedCluster => {
-                return if let Some(Some(block)) = self.peer(access.rank) {
-                    gather(&block.shared.pages, 0, access, skip, put)
-                };
+                let Some(Some(block)) = self.peer(access.rank) else { return };
+                return gather(&block.shared.pages, 0, access, skip, put);
             }
             Space::Local | Space::ParamFunc => {
                 return lanes_of(access.mask).for_each(|lane| put(lane, self.warp.local.read(lane, access.addresses[lane] + skip)));

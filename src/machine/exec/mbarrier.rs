@@ -215,18 +215,26 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// Whose memory a piece of an access is.
     pub(super) fn home_of(&self, piece: &Piece) -> Home {
-        let (slot, number) = match piece.space {
-            Space::Shared => (self.slot, self.number),
-            Space::SharedCluster => {
-                (self.slot - self.rank + piece.access.rank, self.number - u64::from(self.rank) + u64::from(piece.access.rank))
-            }
-            _ => return Home::Global,
-        };
-        Home::Block { slot, number }
+        match piece.space {
+            Space::Shared => Home::Block { slot: self.slot, index: self.place.block },
+            Space::SharedCluster => self.home_at(self.slot - self.rank + piece.access.rank),
+            _ => Home::Global,
+        }
+    }
+
+    /// The memory of the block of the cluster in `slot`, which is on the machine.
+    pub(super) fn home_at(&self, slot: u32) -> Home {
+        let peer = self.peer(slot - (self.slot - self.rank)).flatten();
+        Home::Block { slot, index: if slot == self.slot { self.place.block } else { peer.map_or(self.place.block, |block| block.index) } }
     }
 
     fn at_slot<T>(&mut self, slot: u32, f: impl FnOnce(&mut Shared) -> T) -> Option<T> {
         if slot == self.slot { Some(f(self.shared)) } else { self.reach().shared(slot).map(f) }
+    }
+
+    /// What the barrier object at `address` is called; those of other blocks of the cluster are called like the block's own.
+    pub(super) fn mbarrier_name(&self, address: u32) -> String {
+        self.shared.mbarrier_name(self.program, self.linked.config.kernel, address)
     }
 
     fn arrival(&self, what: Contribution, lanes: LaneMask) -> Arrival {
@@ -234,7 +242,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     fn refuse_object(&self, refused: Refused, object: &Object) -> Box<Trap> {
-        let (kind, message) = refused.words(object.address);
+        let (kind, message) = refused.words(&self.mbarrier_name(object.address));
         self.trap(kind, object.lanes, &message)
     }
 
@@ -255,14 +263,13 @@ impl<O: Observer> WarpRun<'_, O> {
             MbarrierFn::CompleteTx => &contributed([Contribution::Brought(total)]),
         };
         for change in changes {
-            self.observer.mbarrier(&MbarrierEvent {
-                place: self.place,
-                lanes: object.lanes,
-                slot: object.slot,
-                address: object.address,
-                change: *change,
-            });
+            self.report_change(object.lanes, object, *change);
         }
+    }
+
+    fn report_change(&mut self, lanes: LaneMask, object: &Object, change: MbarrierChange) {
+        let Home::Block { index: block, .. } = self.home_at(object.slot) else { return };
+        self.paused |= self.observer.mbarrier(&MbarrierEvent { place: self.place, lanes, block, address: object.address, change });
     }
 
     fn report_answer(&mut self, object: &Object, ended: LaneMask, parities: &PerLane<u32>) {
@@ -270,7 +277,7 @@ impl<O: Observer> WarpRun<'_, O> {
             for (lanes, ended) in [(object.lanes & ended, true), (object.lanes & !ended, false)] {
                 if lanes != 0 {
                     let change = MbarrierChange::Asked { parity: parities[first_lane(lanes)], ended };
-                    self.observer.mbarrier(&MbarrierEvent { place: self.place, lanes, slot: object.slot, address: object.address, change });
+                    self.report_change(lanes, object, change);
                 }
             }
         }

@@ -293,7 +293,7 @@ impl<O: Observer> WarpRun<'_, O> {
             | Op::BitField32 { .. }
             | Op::BitExtract { .. }
             | Op::BitInsert { .. } => Ok(self.compute::<bits::Bits>(op, group, active)),
-            Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::TestProperty { .. } => {
+            Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::KeepingMul { .. } | Op::TestProperty { .. } => {
                 Ok(self.compute::<float::FloatingPoint>(op, group, active))
             }
             Op::Video { .. } | Op::VideoMad { .. } | Op::VideoSimd { .. } => Ok(self.compute::<video::Video>(op, group, active)),
@@ -314,6 +314,7 @@ impl<O: Observer> WarpRun<'_, O> {
             | Op::ReadSpecial { .. }
             | Op::ConvertAddress { .. }
             | Op::MoveVector { .. }
+            | Op::CachePolicy { .. }
             | Op::IsSpace { .. }
             | Op::ActiveMask { .. } => Ok(self.moves(op, group, active)),
             Op::MapShared { .. } | Op::ClusterRank { .. } => self.cluster(op, group, active),

@@ -33,6 +33,11 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::MoveVector { width, d, a } => self.move_vector(width, d, a, group, active),
             Op::Pack { part, parts, d } => self.pack(part, parts, d, group, active),
             Op::Unpack { part, parts, a } => self.unpack(part, parts, a, group, active),
+            Op::CachePolicy { priorities, d, fraction } => {
+                let mut lanes = self.lanes(group, active);
+                let values = lanes.get32(fraction).map(|bits| cache_policy(priorities, f32::from_bits(bits)));
+                lanes.put64(d, &values);
+            }
             Op::FrameAddress { wide, generic, d, offset } => {
                 let address = i64::from(group.frame.local).wrapping_add(i64::from(offset)) as u64;
                 let window = if generic { map::map(self.program.address_bits).window_start(Space::Local) } else { 0 };
@@ -154,4 +159,11 @@ impl<O: Observer> WarpRun<'_, O> {
         let truth = (0..32).filter(holds).fold(0, |mask, lane| mask | 1 << lane);
         self.lanes(group, active).put_pred(p, truth);
     }
+}
+
+/// The value of a cache policy: the priorities, and below them the fraction in sixteenths less one, as code for sm_90 computes it.
+fn cache_policy(priorities: u8, fraction: f32) -> u64 {
+    const STEPS: f32 = 15.99;
+    let sixteenths = (fraction * STEPS) as u32 & 15;
+    u64::from(priorities) << 56 | u64::from(sixteenths) << 52
 }

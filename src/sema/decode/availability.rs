@@ -36,7 +36,7 @@ fn older<'a>(ptx: (u8, u8), sm: u32, what: &str, span: Span, cx: &dyn Operands<'
         return Err(Diagnostic::error("version", span, format!("{what} requires PTX {}.{}", ptx.0, ptx.1))
             .with_help(format!("the file says .version {}.{}", version.0, version.1)));
     }
-    if cx.target().0 < sm {
+    if !cx.has_target(sm) {
         return Err(Diagnostic::error("target", span, format!("{what} requires sm_{sm} or higher"))
             .with_help(format!("the file says .target {}", target_name(cx.target()))));
     }

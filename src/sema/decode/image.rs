@@ -117,7 +117,8 @@ impl<'a> Decoding<'_, 'a> {
 
     fn query(&mut self, kind: ImageKind) -> Decoded {
         let query = self.matched.choose(ImageQuery::WORDS).ok_or_else(|| self.type_disagreement())?;
-        let (image, d) = (self.sole_handle(1)?, self.dst(0)?);
+        let kinds: &[ImageKind] = if query.is_of_sampler() { &[kind, ImageKind::Sampler] } else { &[kind] };
+        let (image, d) = (self.sole_handle(1, kinds)?, self.dst(0)?);
         Ok(self.finish(ImageAccess { dests: [d].into(), ..access(ImageFn::Query(query, kind), image) }))
     }
 
@@ -146,15 +147,14 @@ impl<'a> Decoding<'_, 'a> {
     /// `[a, c]`, or `[a, b, c]` with a sampler `b`.
     fn brackets(&mut self, at: usize, geometry: Geometry, coordinate: ScalarType) -> Result<Brackets, Diagnostic> {
         let operand = self.instruction.operands.get(at).ok_or_else(|| self.disagreement(at))?;
+        let is_texture = matches!(self.matched.form.row.decode, Decode::Texture | Decode::Gather);
         let parts = match &operand.kind {
             OperandKind::AddressList(parts) => parts.as_slice(),
             _ => &[],
         };
         let (image, sampler, coordinates) = match parts {
             [image, coordinates] => (image, None, coordinates),
-            [image, sampler, coordinates] if matches!(self.matched.form.row.decode, Decode::Texture | Decode::Gather) => {
-                (image, Some(sampler), coordinates)
-            }
+            [image, sampler, coordinates] if is_texture => (image, Some(sampler), coordinates),
             _ => {
                 let error = Diagnostic::error("operand", operand.span, "a handle and coordinates are needed here");
                 return Err(error.with_help("write [image, {x, y}]; between them may stand a sampler of a texture"));
@@ -168,8 +168,9 @@ impl<'a> Decoding<'_, 'a> {
             },
         };
         let place = self.place_of(&values, geometry, coordinate, coordinates.span)?;
-        let sampler = sampler.map(|sampler| self.handle(sampler)).transpose()?;
-        Ok(Brackets { image: self.handle(image)?, sampler, place })
+        let sampler = sampler.map(|sampler| self.handle(sampler, ImageKind::Sampler)).transpose()?;
+        let kind = if is_texture { ImageKind::Texture } else { ImageKind::Surface };
+        Ok(Brackets { image: self.handle(image, kind)?, sampler, place })
     }
 
     /// The layer, whose index is an integer, and the coordinates.
@@ -207,33 +208,37 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// `[a]` of a query.
-    fn sole_handle(&mut self, at: usize) -> Result<Handle, Diagnostic> {
+    fn sole_handle(&mut self, at: usize, kinds: &[ImageKind]) -> Result<Handle, Diagnostic> {
         match self.instruction.operands.get(at).map(|operand| (&operand.kind, operand.span)) {
-            Some((OperandKind::Address(expr), span)) => self.handle_of(expr, span),
+            Some((OperandKind::Address(expr), span)) => self.handle_of(expr, span, kinds),
             Some((_, span)) => Err(Diagnostic::error("operand", span, "a handle is needed here").with_help("write it in brackets: [a]")),
             None => Err(self.disagreement(at)),
         }
     }
 
-    fn handle(&mut self, operand: &Operand<'a>) -> Result<Handle, Diagnostic> {
+    fn handle(&mut self, operand: &Operand<'a>, kind: ImageKind) -> Result<Handle, Diagnostic> {
         match &operand.kind {
-            OperandKind::Expr(expr) => self.handle_of(expr, operand.span),
-            _ => Err(not_a_handle(operand.span)),
+            OperandKind::Expr(expr) => self.handle_of(expr, operand.span, &[kind]),
+            _ => Err(not_a_handle(operand.span, &[kind])),
         }
     }
 
-    /// A 64-bit register, a variable of the module, or a parameter of the kernel.
-    fn handle_of(&mut self, expr: &Expr<'a>, span: Span) -> Result<Handle, Diagnostic> {
+    /// A 64-bit register, or a variable of the module or a parameter of the kernel that is of one of these kinds.
+    fn handle_of(&mut self, expr: &Expr<'a>, span: Span, kinds: &[ImageKind]) -> Result<Handle, Diagnostic> {
         match self.cx.resolve(expr)? {
             Value::Register(register) if register.bank == Bank::B64 && agrees(ScalarType::U64, register.ty, false) => {
                 Ok(Handle::Value(Src::reg(register.slot)))
             }
-            Value::Symbol { location, ty: ScalarType::B64 } => match location.space {
+            Value::Symbol { handle: Some(kind), .. } if !kinds.contains(&kind) => {
+                let message = format!("a '.{}' where '{}' takes a '{}'", kind.word(), self.instruction.opcode.text, words_of(kinds));
+                Err(Diagnostic::error("type", span, message))
+            }
+            Value::Symbol { location, handle: Some(_), .. } => match location.space {
                 Space::Global => Ok(Handle::Value(self.cx.const64(location.address))),
                 Space::Param => Ok(Handle::Param(location.address as u32)),
-                _ => Err(not_a_handle(span)),
+                _ => Err(not_a_handle(span, kinds)),
             },
-            _ => Err(not_a_handle(span)),
+            _ => Err(not_a_handle(span, kinds)),
         }
     }
 }
@@ -258,7 +263,13 @@ fn places(geometry: Geometry) -> usize {
     geometry.coordinates() + usize::from(geometry.is_array())
 }
 
-fn not_a_handle(span: Span) -> Diagnostic {
-    Diagnostic::error("operand", span, "this is no handle of a texture, sampler or surface")
-        .with_help("a handle is a .u64 register, or a variable or kernel parameter of type .texref, .samplerref or .surfref")
+fn not_a_handle(span: Span, kinds: &[ImageKind]) -> Diagnostic {
+    let nouns = kinds.iter().map(|kind| kind.noun()).collect::<Vec<_>>().join(" or ");
+    Diagnostic::error("operand", span, format!("this is no handle of a {nouns}"))
+        .with_help(format!("a handle is a .u64 register, or a variable or kernel parameter of type '{}'", words_of(kinds)))
+}
+
+/// `.texref' or '.samplerref`
+fn words_of(kinds: &[ImageKind]) -> String {
+    kinds.iter().map(|kind| format!(".{}", kind.word())).collect::<Vec<_>>().join("' or '")
 }

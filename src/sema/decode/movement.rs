@@ -7,7 +7,7 @@ use super::operand::{Arg, is_plain, not_a_register, special_type, width};
 use super::place::{frame_offset, is_in_frame};
 use super::vector::{Elements, dests, elements, same_width, sources, unbraced};
 use crate::base::{Diagnostic, Span};
-use crate::isa::{BoolOp, Compare, Decode, IntType, Rounding, ScalarType, Space, TypeKind, Width, agrees};
+use crate::isa::{BoolOp, Compare, Decode, IntType, Rounding, SPECIAL_REGISTERS, ScalarType, Space, TypeKind, Width, agrees};
 use crate::program::map::{function_address, map};
 use crate::program::{ConvertMode, Dst, Location, Op, PredSrc, SpecialRef, Src};
 use crate::syntax::tree::{Operand, OperandKind};
@@ -180,9 +180,8 @@ impl<'a> Decoding<'_, 'a> {
 
     fn move_special(&mut self, d: Dst, special: SpecialRef, span: Span) -> Decoded {
         let (ty, own) = (self.ty(), special_type(special));
-        // Before PTX 2.0 thread and block indices had 16 bits, and code of that time still moves them so.
-        let halves = own.bits() == 32 && ty.bits() == 16;
-        if own.bits() != ty.bits() && !halves || ty.kind() == TypeKind::Float {
+        let narrows = ty.bits() < own.bits() && ty.bits() >= narrowest(special);
+        if own.bits() != ty.bits() && !narrows || ty.kind() == TypeKind::Float {
             return Err(Diagnostic::error("type", span, format!("this special register is .{}, not .{}", own.word(), ty.word()))
                 .with_help(format!("read it with mov.{}", own.word())));
         }
@@ -191,7 +190,7 @@ impl<'a> Decoding<'_, 'a> {
             return Ok(Op::ReadSpecial { register: special.0, width, d });
         }
         let a = self.cx.special(special);
-        if halves {
+        if narrows {
             return Ok(Op::Convert { mode: LOW_HALF, d, a });
         }
         Ok(Op::Move { width, d, a })
@@ -361,6 +360,14 @@ pub(super) fn same_space(variable: Space, named: Space) -> bool {
         other => other,
     };
     group(variable) == group(named)
+}
+
+/// Bits of the narrowest `mov` that reads `special`: the registers of PTX 1.x that are wider today, and code of that time still moves
+/// them so.
+fn narrowest(special: SpecialRef) -> u32 {
+    const ONCE_NARROW: &[&str] = &["%tid", "%ntid", "%ctaid", "%nctaid", "%gridid"];
+    let name = SPECIAL_REGISTERS.get(usize::from(special.0)).map_or("", |register| register.name);
+    if ONCE_NARROW.contains(&name.split('.').next().unwrap_or(name)) { 16 } else { special_type(special).bits() }
 }
 
 /// The lower half of a 32-bit register.

@@ -28,7 +28,7 @@ pub(super) fn read<'a>(operand: &Operand<'a>, named: Option<Space>, cx: &mut dyn
         }
         OperandKind::Index(name, index) => {
             let (array, index) = (cx.resolve(&name_expr(*name))?, cx.resolve(index)?);
-            let (Value::Symbol { mut location, ty }, Value::Int { value, .. }) = (array, index) else {
+            let (Value::Symbol { mut location, ty, .. }, Value::Int { value, .. }) = (array, index) else {
                 return Err(Diagnostic::error("operand", operand.span, "an element is addressed as variable[number]")
                     .with_help("compute the address in a register and write [register]"));
             };

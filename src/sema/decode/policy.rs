@@ -26,9 +26,8 @@ impl Decoding<'_, '_> {
         let d = self.dst(0)?;
         let is_range = self.matched.has("range");
         let sixteenths = match self.args.get(1) {
-            Some(Arg::Source { constant: None, .. }) => {
-                let why = format!("'{}' with a fraction in a register is not modelled", self.instruction.opcode.text);
-                return Ok(Op::Unsupported { why: self.cx.unsupported(why) });
+            Some(Arg::Source { constant: None, a, .. }) => {
+                return Ok(Op::CachePolicy { priorities: self.priorities()? as u8, d, fraction: *a });
             }
             Some(Arg::Source { constant: Some(bits), .. }) => self.sixteenths(f32::from_bits(*bits as u32))?,
             _ => 16,

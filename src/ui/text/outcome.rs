@@ -11,6 +11,7 @@ use crate::command::display::Shown;
 use crate::command::{Outcome, View};
 use crate::debug::TouchText;
 use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
+use crate::debug::explore::Explored;
 use crate::debug::marks::Mark;
 use crate::debug::timeline::End;
 
@@ -18,12 +19,14 @@ use crate::debug::timeline::End;
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Text(text) => text.clone(),
-        Outcome::Value { what, value, in_flight } => {
-            printed(what, value) + &in_flight.as_ref().map_or(String::new(), |note| format!("{note}\n"))
+        Outcome::Value { what, value, unrounded_uses, in_flight } => {
+            let note = unrounded_uses.as_ref().map_or(String::new(), |uses| format!("  {}\n", views::rounded_once(uses)));
+            printed(what, value) + &note + &in_flight.as_ref().map_or(String::new(), |note| format!("{note}\n"))
         }
         Outcome::Displays(shown) => displays(shown),
         Outcome::NewBreakpoint { row, note } => new_breakpoint(row, note.as_deref()),
         Outcome::Breakpoints(rows) => breakpoints(rows),
+        Outcome::Explored(explored) => self::explored(explored),
         Outcome::Touches { what, touches, interrupted } => self::touches(what, touches, *interrupted),
         Outcome::Marks(marks) => self::marks(marks),
         Outcome::When { now, recorded, end } => when(*now, *recorded, end.as_ref()),
@@ -115,6 +118,34 @@ fn breakpoint(row: &BreakpointRow, width: usize) -> String {
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
+/// What many orders led to, a line for each outcome.
+fn explored(explored: &Explored) -> String {
+    let seeds = |count: usize| if count == 1 { "seed" } else { "seeds" };
+    let (tried, kinds) = (explored.tried, explored.outcomes.iter().filter(|outcome| !outcome.seeds.is_empty()).count());
+    let own = explored.outcomes.first().is_some_and(|outcome| outcome.seeds.len() as u64 == tried);
+    let mut text = match (own, kinds) {
+        (true, _) => format!("{tried} seeds: all lead to the outcome of this run\n"),
+        (false, 1) => format!("{tried} seeds: all lead to one outcome, which is not that of this run\n"),
+        (false, kinds) => format!("{tried} seeds lead to {kinds} different outcomes\n"),
+    };
+    for (index, outcome) in explored.outcomes.iter().enumerate() {
+        let seeds = match (index, outcome.seeds.len()) {
+            (0, 0) => "this run".to_string(),
+            (0, count) => format!("this run and {count} {}", seeds(count)),
+            (_, count) => format!("{count} {}", seeds(count)),
+        };
+        let difference = outcome.difference.as_ref().map_or(String::new(), |difference| format!("; {difference}"));
+        text += &format!("  {seeds}: {}{difference}\n", outcome.end);
+        if let Some(seed) = outcome.seeds.first().filter(|_| index > 0) {
+            text += &format!("    replay: --schedule random --seed {seed} --async random:{seed}\n");
+        }
+    }
+    if explored.interrupted {
+        text += "interrupted before all seeds were tried\n";
+    }
+    text
+}
+
 /// What was written to a place, a line for each write.
 fn touches(what: &str, touches: &[TouchText], interrupted: bool) -> String {
     let mut text: String = touches.iter().map(|touch| format!("{}\n", self::touch(touch))).collect();
@@ -128,7 +159,8 @@ fn touches(what: &str, touches: &[TouchText], interrupted: bool) -> String {
 
 /// `t=8,102  block (0,0,0) warp 1 lane 5  collatz.ptx:37  mad.lo.s32 %r7, %r7, 3, 1   9 → 28`
 pub fn touch(touch: &TouchText) -> String {
-    format!("{}   {} → {}", short_site(&touch.site), touch.old, touch.new)
+    let copy = touch.copy.map_or(String::new(), |(id, time)| format!("   (copy #{id}, at t={})", grouped(time)));
+    format!("{}   {} → {}{copy}", short_site(&touch.site), touch.old, touch.new)
 }
 
 fn marks(marks: &[(String, Mark)]) -> String {

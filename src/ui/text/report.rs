@@ -74,7 +74,8 @@ pub fn fault(fault: &Fault) -> String {
         text += &format!("\n  {}", self::site(site));
     }
     for waiting in &fault.waiting {
-        text += &format!("\n  {}: {}", self::site(&waiting.site), waiting.reason);
+        text += &format!("\n  {}", site_of(&waiting.site, &waiting.who, &lane_list(waiting.site.lanes)));
+        waiting.reason.lines().for_each(|line| text += &format!("\n    {line}"));
     }
     if fault.waiting_more > 0 {
         text += &format!("\n  and {} more groups of lanes", fault.waiting_more);
@@ -84,23 +85,23 @@ pub fn fault(fault: &Fault) -> String {
 
 /// `t=84  block (0,0,0) warp 1 lanes 4,6-7  file.ptx:37  mad.lo.s32 %r7, %r7, 3, 1`
 pub(super) fn site(site: &Site) -> String {
-    site_of(site, &lane_list(site.lanes))
+    site_of(site, &site.who, &lane_list(site.lanes))
 }
 
 /// The same, with only the first of many lanes: `lanes 2,4,6,8,… (15)`.
 pub(super) fn short_site(site: &Site) -> String {
     let some = some_lanes(site.lanes);
     let count = site.lanes.count_ones();
-    site_of(site, &if some.ends_with('…') { format!("lanes {some} ({count})") } else { lane_list(site.lanes) })
+    let lanes = if some.ends_with('…') { format!("lanes {some} ({count})") } else { lane_list(site.lanes) };
+    site_of(site, &site.who, &lanes)
 }
 
-fn site_of(site: &Site, lanes: &str) -> String {
+fn site_of(site: &Site, warps: &str, lanes: &str) -> String {
     let inline_asm = site.inline_asm.then_some("inline asm");
     let origin: Vec<&str> = site.source.as_deref().into_iter().chain(inline_asm).collect();
     let source = if origin.is_empty() { String::new() } else { format!(" ({})", origin.join(", ")) };
-    let Site { place, statement, warp, .. } = site;
-    let role = site.role.as_ref().map_or(String::new(), |role| format!("{role} "));
-    format!("t={}  block {} {role}warp {warp} {lanes}  {place}{source}  {statement}", grouped(site.time), triple(site.block))
+    let Site { place, statement, .. } = site;
+    format!("t={}  block {} {warps} {lanes}  {place}{source}  {statement}", grouped(site.time), triple(site.block))
 }
 
 /// `(1,2,3)`

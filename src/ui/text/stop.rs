@@ -42,7 +42,11 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
             let number = touched.number.map_or(String::new(), |number| format!(" {number}"));
             format!("watchpoint{number}: {}\n  {}", touched.name, touch(&touched))
         }
-        Reason::Caught { number, event, lanes } => {
+        Reason::Caught { number, told: Some(told), .. } => {
+            let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
+            format!("{number}{told}")
+        }
+        Reason::Caught { number, event, lanes, told: None } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
             format!("{number}{}, {}", event_name(*event), lane_list(*lanes))
         }

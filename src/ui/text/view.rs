@@ -3,7 +3,9 @@
 use super::report::{grouped, lane_list};
 use super::value::some_lanes;
 use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
-use crate::debug::view::{BlockView, CfgView, Divergence, ExamineRow, Examined, GroupView, InlineAsm, Line, Listing, SourcePlace, State};
+use crate::debug::view::{
+    BlockView, CfgView, Divergence, ExamineRow, Examined, GroupView, InlineAsm, Line, Listing, RoundedOnce, SourcePlace, State,
+};
 
 /// Lines of text with marks before them: `●` a breakpoint, `▶` the focused lane, `asm` inline assembly, and which lanes of the warp stand
 /// there.
@@ -19,11 +21,34 @@ pub fn listing(listing: &Listing) -> String {
     };
     let row = |line: &Line| {
         let marks = [if line.marked { '●' } else { ' ' }, if line.focused { '▶' } else { ' ' }];
-        let text = line.text.replace('\t', "    ");
+        let text = line.text.replace('\t', "    ") + &joined(&line.joined);
         let crowd = if width == 0 { String::new() } else { format!("{:width$}  ", crowd(line)) };
         format!("{}{} {:>digits$}  {}{crowd}{text}", marks[0], marks[1], line.number, asm(line)).trim_end().to_string() + "\n"
     };
     listing.lines.iter().map(row).collect()
+}
+
+/// `   ↔ fma with 10`: behind a line that is rounded once with others.
+pub fn joined(lines: &[u32]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
+    format!("   ↔ fma with {}", lines.join(", "))
+}
+
+/// What an instruction is rounded once with, in words.
+pub fn rounded_once(found: &RoundedOnce) -> String {
+    match found {
+        RoundedOnce::WithProduct(product) => {
+            format!("rounded once with the product at {product}, which it takes before rounding, as the assembler joins the two (fma)")
+        }
+        RoundedOnce::WithSums(sums) => {
+            let what = if sums.len() == 1 { "the sum" } else { "the sums" };
+            let takes = if sums.len() == 1 { "takes" } else { "take" };
+            format!("rounded once with {what} at {}, which {takes} it before rounding, as the assembler joins them (fma)", sums.join(", "))
+        }
+    }
 }
 
 /// The groups of a warp, one a line, and where they will meet.
@@ -110,7 +135,8 @@ pub fn examined(examined: &Examined, code: bool) -> String {
 pub fn explanation(explanation: &Explanation) -> String {
     let help = explanation.help.map_or(String::new(), |help| format!("     {help}"));
     let head = format!("{}  {}{help}\n", explanation.place, explanation.statement);
-    head + &explanation.lane.as_ref().map_or(String::new(), lane_view)
+    let rounded = explanation.rounded_once.as_ref().map_or(String::new(), |found| format!("  {}\n", rounded_once(found)));
+    head + &rounded + &explanation.lane.as_ref().map_or(String::new(), lane_view)
 }
 
 fn lane_view(view: &LaneView) -> String {
@@ -165,7 +191,7 @@ fn outcome(outcome: &Outcome) -> String {
 
 /// Where an instruction came from.
 pub fn source(place: &SourcePlace) -> String {
-    let SourcePlace { pc, function, ptx, ptx_file, source, inline_asm, instructions } = place;
+    let SourcePlace { pc, function, ptx, ptx_file, source, inline_asm, rounded_once: joined, instructions } = place;
     let origin = match source {
         Some((file, line, column)) => {
             let column = if *column == 0 { String::new() } else { format!(":{column}") };
@@ -178,5 +204,6 @@ pub fn source(place: &SourcePlace) -> String {
         let lines = if first == last { format!("line {first}") } else { format!("lines {first}-{last}") };
         format!("inline asm, {lines} of the PTX: instruction {number} of {count}\n")
     });
-    format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}", pc.0)
+    let joined = joined.as_ref().map_or(String::new(), |found| rounded_once(found) + "\n");
+    format!("instruction {} of '{function}' at {ptx} ({ptx_file})\n{origin}{asm}{joined}", pc.0)
 }

@@ -87,9 +87,9 @@ impl StageState {
 pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
     let (scene, now) = (session.scene(), session.time());
     let block = scene.block()?;
-    let slot = session.machine().slot_of(block.number).unwrap_or(0);
+    let slot = session.machine().slot_of(block).unwrap_or(0);
     let from = now.saturating_sub(WINDOW).max(session.machine().start());
-    let mut recorder = Recorder::new(slot, block.number);
+    let mut recorder = Recorder::new(block.index);
     session.timeline.replay(from, now, &mut recorder);
     let is_over = now == session.recorded() && matches!(session.ended(), Some(End::Fault(_)));
     let object = |address: u32| block.shared.mbarriers().find(|(at, _)| *at == address).map(|(_, object)| object);
@@ -123,32 +123,39 @@ fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, 
             spans.push(StageSpan { state, from, until });
         }
     };
-    let begins = |from: usize| track.events.iter().enumerate().skip(from).find(|(_, event)| event.what == Happening::Begins);
-    let ends: Vec<(&Phase, usize)> = phases.iter().filter_map(|phase| Some((phase, track.end_of(phase)?))).collect();
-    // What ended before can be an older phase of which the end is not known.
-    let whole = ends.first().is_none_or(|(phase, _)| phase.number == 0);
-    let mut next = if whole { 0 } else { ends.first().map_or(0, |(_, end)| end + 1) };
+    let begins = |from: usize| {
+        let mut later = track.events.iter().enumerate().skip(from);
+        later.find_map(|(at, event)| if let Happening::Begins(time) = event { Some((at, *time)) } else { None })
+    };
+    let end_of = |phase: &Phase| track.events.iter().position(|event| *event == Happening::Ends(phase.number));
+    let ends: Vec<(&Phase, usize)> = phases.iter().filter_map(|phase| Some((phase, end_of(phase)?))).collect();
+    // Of the first phase that is remembered, what happened before may belong to one that is not.
+    let mut next = match ends.first() {
+        Some((phase, end)) if phase.number > 0 => end + 1,
+        _ => 0,
+    };
     for (index, (phase, end)) in ends.iter().enumerate() {
-        if *end >= next
-            && let Some((_, begin)) = begins(next).filter(|(at, _)| at <= end)
-        {
-            add(StageState::Fill, begin.time, phase.ended);
+        if let Some((_, begin)) = begins(next).filter(|(at, _)| at < end) {
+            add(StageState::Fill, begin, phase.ended);
         }
         next = end + 1;
         let limit = ends.get(index + 1).map_or(track.events.len(), |(_, end)| *end);
-        let refilled = begins(next).map_or(now, |(_, event)| event.time);
+        let refilled = begins(next).map_or(now, |(_, time)| time).max(phase.ended);
         let parity = (phase.number & 1) as u32;
-        let passed = track.events.get(next..limit).unwrap_or_default().iter().find(|event| event.what == Happening::Passed(parity));
-        let read = passed.map_or(refilled, |event| event.time).max(phase.ended).min(refilled.max(phase.ended));
+        let passed = track.events.get(next..limit).unwrap_or_default().iter().find_map(|event| match event {
+            Happening::Passed(time, of) if *of == parity => Some(*time),
+            _ => None,
+        });
+        let read = passed.unwrap_or(refilled).clamp(phase.ended, refilled);
         add(StageState::Full, phase.ended, read);
         let emptied = emptied.and_then(|phases| phases.iter().find(|phase| phase.ended > read)).map(|phase| phase.ended);
         let done = if passed.is_some() { emptied.unwrap_or(refilled).min(refilled) } else { read };
         add(StageState::Read, read, done);
-        add(StageState::Empty, done.max(read), refilled);
+        add(StageState::Empty, done, refilled);
     }
     let filling = begins(next);
     if let Some((_, begin)) = filling {
-        add(StageState::Fill, begin.time, now);
+        add(StageState::Fill, begin, now);
     }
     Stage { name: String::new(), empty: None, spans, never_full: is_stuck && filling.is_some() }
 }

@@ -7,6 +7,7 @@ use crate::base::SourceFile;
 use crate::debug::LaneMask;
 use crate::debug::scene::Scene;
 use crate::debug::view::{CodeText, LineCrowd, crowds, current_line, original_line, ranges};
+use crate::ui::text::view::joined;
 use crate::ui::tui::canvas::{Canvas, Span, Target, fitted};
 use crate::ui::tui::theme::Role;
 
@@ -96,7 +97,10 @@ fn draw_text(look: &Look<'_>, shown: &Shown<'_>, sight: &mut Sight, canvas: &mut
     for (y, (number, crowd)) in (first..).zip(&crowds).enumerate() {
         // What is made clickable later wins: lanes, and the gutter.
         canvas.row_target(y, look.number, i64::from(number) - 1 - here as i64);
-        let coloured = colouring.line(source.line(number));
+        let mut coloured = colouring.line(source.line(number));
+        if !crowd.joined.is_empty() {
+            coloured.push((Role::Dim, joined(&crowd.joined)));
+        }
         line(canvas, (y, number), &coloured, crowd, (&columns, scene.focus.lane, sight.right));
         let row = number as usize - 1;
         if row == cursor {

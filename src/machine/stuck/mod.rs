@@ -1,5 +1,7 @@
 //! Why nobody can go on: every waiting group and what it waits for.
 
+mod mbarrier;
+
 use super::Machine;
 use super::barrier::Barrier;
 use super::block::Block;
@@ -21,7 +23,7 @@ fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item 
     block.warps.iter().enumerate().flat_map(move |(number, warp)| {
         warp.groups.iter().map(move |group| {
             let place = Place { pc: place_of(group), tick: machine.tick(), block: block.index, warp: number as u32 };
-            Waiter { place, lanes: group.mask, reason: reason(block, warp.live, group) }
+            Waiter { place, lanes: group.mask, reason: reason(machine, block, warp.live, group) }
         })
     })
 }
@@ -33,13 +35,13 @@ fn place_of(group: &LaneGroup) -> Pc {
     }
 }
 
-fn reason(block: &Block, live: LaneMask, group: &LaneGroup) -> String {
+fn reason(machine: &Machine, block: &Block, live: LaneMask, group: &LaneGroup) -> String {
     match group.state {
         GroupState::Ready => "can run".to_string(),
         GroupState::AtBarrier { id, .. } => barrier_reason(block, id),
-        GroupState::AtMbarrier { address } => mbarrier_reason(block, address),
+        GroupState::AtMbarrier { address } => mbarrier::reason(machine, block, address),
         GroupState::AtCopies => "waits for its copies, which end when you say 'complete N'".to_string(),
-        GroupState::AtCluster { .. } => "waits at the barrier of the cluster".to_string(),
+        GroupState::AtCluster { .. } => cluster_reason(machine, block),
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
             let missing = members & !group.mask;
             let exited = missing & !live;
@@ -56,10 +58,23 @@ fn reason(block: &Block, live: LaneMask, group: &LaneGroup) -> String {
     }
 }
 
-fn mbarrier_reason(block: &Block, address: u32) -> String {
-    let Ok(barrier) = block.shared.mbarrier(address) else { return format!("waits for the mbarrier at {address:#x}") };
-    let missing = format!("{} arrivals and {} bytes are missing", barrier.pending, barrier.bytes);
-    format!("waits for phase {} (parity {}) of the mbarrier at {address:#x}: {missing}", barrier.phase, barrier.parity())
+fn cluster_reason(machine: &Machine, block: &Block) -> String {
+    let slots = machine.blocks.iter().position(|slot| slot.as_ref().is_some_and(|other| other.number == block.number));
+    let blocks = slots.map_or(&[][..], |slot| &machine.blocks[machine.cluster_slots(slot)]);
+    let missing_of = |block: &Block| {
+        let warps = block.warps.iter().enumerate();
+        let missing = warps.filter_map(|(number, warp)| {
+            let missing = warp.live & !block.cluster.arrived_of(number);
+            (missing != 0).then(|| format!("warp {number} lanes {}", lane_list(missing)))
+        });
+        missing.collect::<Vec<_>>().join(", ")
+    };
+    let missing = blocks.iter().flatten().filter(|block| !block.is_at_cluster());
+    let missing = missing.map(|block| {
+        let [x, y, z] = block.index;
+        format!("block ({x},{y},{z}) {}", missing_of(block))
+    });
+    format!("waits at the barrier of the cluster; not arrived: {}", missing.collect::<Vec<_>>().join(", "))
 }
 
 fn barrier_reason(block: &Block, id: u32) -> String {

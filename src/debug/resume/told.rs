@@ -1,0 +1,85 @@
+//! What was done to an mbarrier or a copy, in words.
+
+use super::watcher::CopyHit;
+use crate::debug::breakpoints::{CopyAct, MbarrierAct};
+use crate::debug::session::Session;
+use crate::machine::{Contribution, Ends, LaneMask, Mbarrier, MbarrierChange, MbarrierEvent, lane_list};
+
+impl Session {
+    /// What was done to an mbarrier: `full[1]: arrives, 96 of 96 arrivals are missing now`.
+    pub(super) fn tell_mbarrier(&self, event: &MbarrierEvent) -> (MbarrierAct, String) {
+        let block = self.machine().block(event.block);
+        let name =
+            block.map_or(format!("the mbarrier at {:#x}", event.address), |block| self.machine().mbarrier_name(block, event.address));
+        let barrier = block.and_then(|block| block.shared.mbarrier(event.address).ok());
+        let warp = format!("warp {} {}", event.place.warp, lanes(event.lanes));
+        let now = barrier.map_or(String::new(), missing);
+        let (act, what) = match event.change {
+            MbarrierChange::Made(count) => (MbarrierAct::Arrive, format!("made by {warp} for {count} arrivals a phase")),
+            MbarrierChange::Invalidated => (MbarrierAct::Arrive, format!("invalidated by {warp}")),
+            MbarrierChange::Contributed(Contribution::Arrived(count)) => (MbarrierAct::Arrive, format!("{warp} arrives {count}×{now}")),
+            MbarrierChange::Contributed(Contribution::Dropped(count)) => {
+                (MbarrierAct::Arrive, format!("{warp} arrives {count}× for good{now}"))
+            }
+            MbarrierChange::Contributed(Contribution::Expected(bytes)) => {
+                (MbarrierAct::Arrive, format!("{warp} expects {bytes} bytes{now}"))
+            }
+            MbarrierChange::Contributed(Contribution::Brought(bytes)) => (MbarrierAct::Arrive, format!("{warp} brings {bytes} bytes{now}")),
+            MbarrierChange::Ended(phase) => (MbarrierAct::Phase, format!("phase {phase} (parity {}) has ended", phase & 1)),
+            MbarrierChange::Asked { parity, ended } => {
+                let which = barrier.map_or(String::new(), |barrier| which_phase(barrier, parity));
+                let answer = if ended { "yes" } else { "not yet" };
+                (MbarrierAct::Wait, format!("{warp} asks whether the phase of parity {parity} has ended: {answer}{which}"))
+            }
+        };
+        (act, format!("{name}: {what}"))
+    }
+
+    /// What became of a copy: `copy #3 has ended: it was issued at ring.ptx:88 by warp 0 lane 0, time 12`.
+    pub(super) fn tell_copy(&self, copy: &CopyHit) -> (CopyAct, String) {
+        let place = self.program().place(copy.issued.pc);
+        let by = format!("warp {} {}", copy.issued.warp, lanes(copy.lanes));
+        if copy.ended {
+            let text = format!("copy #{} has ended: it was issued at {place} by {by}, time {}", copy.id, copy.issued.tick);
+            return (CopyAct::Complete, text);
+        }
+        let in_flight = self.machine().copies().iter().find(|other| other.id == copy.id);
+        let ends = match in_flight.map(|copy| copy.ends) {
+            Some(Ends::Group { bulk: false, number }) => format!(", in group {number}"),
+            Some(Ends::Group { bulk: true, number }) => format!(", in bulk group {number}"),
+            Some(Ends::Mbarrier { home: crate::machine::Home::Block { index, .. }, address, .. }) => {
+                let name = self.machine().block(index).map(|block| self.machine().mbarrier_name(block, address));
+                name.map_or(String::new(), |name| format!(", completes on {name}"))
+            }
+            _ => String::new(),
+        };
+        (CopyAct::Issue, format!("copy #{} is issued at {place} by {by}{ends}", copy.id))
+    }
+}
+
+/// What a phase still misses.
+fn missing(barrier: &Mbarrier) -> String {
+    match (barrier.pending, barrier.bytes) {
+        (pending, 0) => format!("; phase {}: {pending} of {} arrivals are missing now", barrier.phase, barrier.expected),
+        (pending, bytes) => {
+            format!("; phase {}: {pending} of {} arrivals and {bytes} bytes are missing now", barrier.phase, barrier.expected)
+        }
+    }
+}
+
+/// The phase that somebody who asks for a parity means, now.
+fn which_phase(barrier: &Mbarrier, parity: u32) -> String {
+    match (barrier.parity() == parity, barrier.phase.checked_sub(1)) {
+        (true, _) => format!(" (phase {} goes on)", barrier.phase),
+        (false, Some(before)) => format!(" (phase {before} has; phase {} goes on)", barrier.phase),
+        (false, None) => " (no phase has ended yet; the parity is that of the phase before the first)".to_string(),
+    }
+}
+
+fn lanes(mask: LaneMask) -> String {
+    match mask.count_ones() {
+        32 => "all lanes".to_string(),
+        1 => format!("lane {}", lane_list(mask)),
+        _ => format!("lanes {}", lane_list(mask)),
+    }
+}

@@ -1,0 +1,88 @@
+//! `tex` and `tld4`.
+
+use smallvec::SmallVec;
+
+use super::super::{Group, WarpRun};
+use super::Results;
+use crate::isa::{ImageKind, Sampler, ScalarType};
+use crate::machine::event::{AccessKind, Observer};
+use crate::machine::image::{Lookup, Texel, sample};
+use crate::machine::lanes::{LaneMask, lanes_of};
+use crate::machine::trap::Trap;
+use crate::num::F16;
+use crate::program::{Content, Image, ImageAccess, Texture};
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// `tex` and `tld4`.
+    pub(super) fn texture(
+        &mut self,
+        access: &ImageAccess,
+        float: bool,
+        gather: Option<usize>,
+        to: ScalarType,
+        group: &Group,
+        active: LaneMask,
+    ) -> Result<(), Box<Trap>> {
+        let linked = self.linked;
+        let images = self.images(access.image, ImageKind::Texture, group, active)?;
+        let samplers = match access.sampler {
+            Some(handle) => Some(self.images(handle, ImageKind::Sampler, group, active)?),
+            None => None,
+        };
+        let mut results: Results = SmallVec::from_elem([0; 32], 4);
+        let mut addresses: SmallVec<[(u64, usize); 64]> = SmallVec::new();
+        for lane in lanes_of(active) {
+            let Some(texture) = images[lane].and_then(|index| texture_of(&linked.config.images[index])) else { continue };
+            let named = samplers.as_ref().and_then(|samplers| samplers[lane]).and_then(|index| sampler_of(&linked.config.images[index]));
+            let place = self.place_of(access, lane, group);
+            let lookup =
+                Lookup { texture, sampler: named.unwrap_or(&texture.sampler), geometry: access.geometry, place: &place, float, gather };
+            let Texel(components) = sample(&lookup, |address| {
+                addresses.push((address, lane));
+                self.texel(texture, address)
+            });
+            for (result, word) in results.iter_mut().zip(components) {
+                result[lane] = u64::from(word);
+            }
+            if let Some(texture) = images[lane].and_then(|index| linked.config.images[index].texels()) {
+                self.report_texels(&addresses, texture.texel_bytes(), AccessKind::Read);
+            }
+            addresses.clear();
+        }
+        let results = converted(results, to);
+        self.put_results(access, &results, group, active);
+        self.lanes(group, active).put_pred(access.resident, active);
+        Ok(())
+    }
+
+    /// The texel at an address, whose buffer is there for the whole launch.
+    fn texel(&self, texture: &Texture, address: u64) -> Texel {
+        let mut bytes = [0; 16];
+        let bytes = &mut bytes[..texture.texels.texel_bytes() as usize];
+        if let Some(allocation) = self.global.find(address) {
+            allocation.pages.read(address - allocation.base, bytes);
+        }
+        texture.texels.decode(bytes, texture.normalized_float)
+    }
+}
+
+fn texture_of(image: &Image) -> Option<&Texture> {
+    if let Content::Texture(texture) = &image.content { Some(texture) } else { None }
+}
+
+fn sampler_of(image: &Image) -> Option<&Sampler> {
+    if let Content::Sampler(sampler) = &image.content { Some(sampler) } else { None }
+}
+
+/// Four components as the instruction wants them: pairs of halves, single halves, or as they are.
+fn converted(results: Results, to: ScalarType) -> Results {
+    let half = |word: u64| u64::from(F16::from_f64(f64::from(f32::from_bits(word as u32))).0);
+    match to {
+        ScalarType::F16x2 => [0, 2]
+            .map(|first| std::array::from_fn(|lane| half(results[first][lane]) | half(results[first + 1][lane]) << 16))
+            .into_iter()
+            .collect(),
+        ScalarType::F16 => results.iter().map(|words| words.map(half)).collect(),
+        _ => results,
+    }
+}

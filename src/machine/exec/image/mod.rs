@@ -1,0 +1,100 @@
+//! Texture and surface instructions (PTX ISA, "Texture Instructions", "Surface Instructions"). Lanes go one by one, lowest first.
+
+mod lookup;
+mod query;
+mod surface;
+
+use smallvec::SmallVec;
+
+use super::{Executed, Flow, Group, WarpRun};
+use crate::isa::{ImageKind, ScalarType, Space};
+use crate::machine::event::{AccessEvent, AccessKind, Observer};
+use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::trap::{Trap, TrapKind};
+use crate::program::{Handle, ImageAccess, ImageFn, ImageId, find};
+
+/// Results, one for each destination.
+type Results = SmallVec<[PerLane<u64>; 4]>;
+
+/// The operands of one lane.
+type Words = SmallVec<[u32; 8]>;
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes a texture or surface instruction.
+    pub(super) fn image(&mut self, id: ImageId, group: &Group, active: LaneMask) -> Executed {
+        let program = self.program;
+        let access = &program.images[id.index()];
+        match access.f {
+            ImageFn::Sample { to, float } => self.texture(access, float, None, to, group, active)?,
+            ImageFn::Gather { component } => self.texture(access, true, Some(component), ScalarType::U32, group, active)?,
+            ImageFn::Query(query, kind) => self.query(access, query, kind, group, active)?,
+            ImageFn::IsHandle(kind) => self.is_handle(access, kind, group, active),
+            ImageFn::Load(..) | ImageFn::Store(..) | ImageFn::StoreFormatted(_) | ImageFn::Reduce { .. } => {
+                self.surface(access, group, active)?;
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// The images of the launch that the lanes' handles stand for, which must be of this kind and, but for samplers, of the
+    /// instruction's geometry.
+    fn images(&mut self, handle: Handle, kind: ImageKind, group: &Group, active: LaneMask) -> Result<PerLane<Option<usize>>, Box<Trap>> {
+        let handles = self.handles(handle, group, active);
+        let mut found = [None; 32];
+        let images = &self.linked.config.images;
+        for lane in lanes_of(active) {
+            let index = images.binary_search_by_key(&handles[lane], |image| image.handle).ok();
+            found[lane] = index.filter(|index| images[*index].kind() == kind);
+            if found[lane].is_none() {
+                return Err(self.wrong_handle(handles, kind, active));
+            }
+        }
+        Ok(found)
+    }
+
+    fn handles(&mut self, handle: Handle, group: &Group, active: LaneMask) -> PerLane<u64> {
+        match handle {
+            Handle::Value(source) => *self.lanes(group, active).get64(source),
+            Handle::Param(offset) => {
+                let params = self.linked.config.params.get(offset as usize..).and_then(|rest| rest.first_chunk());
+                [params.map_or(0, |bytes| u64::from_le_bytes(*bytes)); 32]
+            }
+        }
+    }
+
+    fn wrong_handle(&self, handles: PerLane<u64>, kind: ImageKind, active: LaneMask) -> Box<Trap> {
+        let images = &self.linked.config.images;
+        let wrong = |lane: &usize| find(images, handles[*lane]).is_none_or(|image| image.kind() != kind);
+        let lanes: LaneMask = lanes_of(active).filter(wrong).fold(0, |mask, lane| mask | 1 << lane);
+        let handle = handles[lanes.trailing_zeros() as usize % 32];
+        let what = match find(images, handle) {
+            Some(image) => format!("it is that of the {} '{}'", image.kind().noun(), image.name),
+            None => "this launch has none with it".to_string(),
+        };
+        self.trap(TrapKind::Handle, lanes, &format!("{handle:#x} is not the handle of a {}: {what}", kind.noun()))
+    }
+
+    /// The layer, coordinates and offsets of one lane.
+    fn place_of(&mut self, access: &ImageAccess, lane: usize, group: &Group) -> Words {
+        let lanes = self.lanes(group, 1 << lane);
+        access.place.iter().map(|source| lanes.get32(*source)[lane]).collect()
+    }
+
+    fn put_results(&mut self, access: &ImageAccess, results: &[PerLane<u64>], group: &Group, active: LaneMask) {
+        let mut lanes = self.lanes(group, active);
+        for (d, values) in access.dests.iter().zip(results) {
+            if access.wide { lanes.put64(*d, values) } else { lanes.put32(*d, &values.map(|value| value as u32)) }
+        }
+    }
+
+    /// Tells the observer of accesses of single lanes.
+    fn report_texels(&mut self, accesses: &[(u64, usize)], bytes: u64, kind: AccessKind) {
+        if O::ACCESSES {
+            for (address, lane) in accesses {
+                let (lanes, addresses) = (1 << lane, &[*address; 32]);
+                let event = AccessEvent { place: self.place, lanes, kind, space: Space::Global, rank: 0, addresses, bytes: bytes as u32 };
+                self.observer.access(&event);
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! `suld`, `sust` and `sured`.
+
+use smallvec::SmallVec;
+
+use super::super::{Group, WarpRun};
+use super::Results;
+use crate::isa::{ChannelType, ImageKind, ScalarType, Space, SurfaceBounds};
+use crate::machine::event::{AccessKind, Observer};
+use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::read_modify_write::Function;
+use crate::machine::trap::{Trap, TrapKind};
+use crate::program::{ImageAccess, ImageFn, Texels};
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// `suld`, `sust` and `sured`. Nothing is done if a lane is out of bounds and must not be.
+    pub(super) fn surface(&mut self, access: &ImageAccess, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
+        let linked = self.linked;
+        let images = self.images(access.image, ImageKind::Surface, group, active)?;
+        let mut spots: PerLane<Option<u64>> = [None; 32];
+        for lane in lanes_of(active) {
+            let Some(texels) = images[lane].and_then(|index| linked.config.images[index].texels()) else { continue };
+            let place = self.place_of(access, lane, group);
+            let reach = Reach::new(access, texels);
+            spots[lane] = match (reach.spot(access, texels, &place), reach.bounds) {
+                (Err(message), SurfaceBounds::Trap) => return Err(self.trap(TrapKind::OutOfBounds, 1 << lane, &message)),
+                (spot, _) => spot.unwrap_or(None),
+            };
+        }
+        let values: SmallVec<[PerLane<u64>; 4]> = access
+            .values
+            .iter()
+            .map(|source| {
+                let lanes = self.lanes(group, active);
+                if access.wide { *lanes.get64(*source) } else { lanes.get32(*source).map(u64::from) }
+            })
+            .collect();
+        let mut results: Results = SmallVec::from_elem([0; 32], access.dests.len());
+        for lane in lanes_of(active) {
+            let (Some(address), Some(texels)) = (spots[lane], images[lane].and_then(|index| linked.config.images[index].texels())) else {
+                continue;
+            };
+            let operands: SmallVec<[u64; 4]> = values.iter().map(|value| value[lane]).collect();
+            self.touch(access, texels, (address, lane), &operands, &mut results);
+        }
+        self.put_results(access, &results, group, active);
+        Ok(())
+    }
+
+    /// Reads or writes at `address` for one lane.
+    fn touch(&mut self, access: &ImageAccess, texels: &Texels, spot: (u64, usize), operands: &[u64], results: &mut Results) {
+        let (address, lane) = spot;
+        let kind = match access.f {
+            ImageFn::Load(..) => AccessKind::Read,
+            ImageFn::Reduce { .. } => AccessKind::Atomic,
+            _ => AccessKind::Write,
+        };
+        self.report_texels(&[spot], Reach::new(access, texels).bytes, kind);
+        let Some(allocation) = self.global.find_mut(address) else { return };
+        let offset = address - allocation.base;
+        match access.f {
+            ImageFn::Load(bits, _) => {
+                let size = usize::from(bits / 8);
+                for (index, result) in results.iter_mut().enumerate() {
+                    let mut word = [0; 8];
+                    allocation.pages.read(offset + (index * size) as u64, &mut word[..size]);
+                    result[lane] = u64::from_le_bytes(word);
+                }
+            }
+            ImageFn::Store(bits, _) => {
+                let size = usize::from(bits / 8);
+                for (index, operand) in operands.iter().enumerate() {
+                    allocation.pages.write(offset + (index * size) as u64, &operand.to_le_bytes()[..size]);
+                }
+            }
+            ImageFn::StoreFormatted(_) => {
+                let mut components = [0; 4];
+                components.iter_mut().zip(operands).for_each(|(component, operand)| *component = *operand as u32);
+                allocation.pages.write(offset, &texels.encode(components));
+            }
+            ImageFn::Reduce { f, ty, formatted, .. } => {
+                let size = ty.bytes() as usize;
+                let mut word = [0; 8];
+                allocation.pages.read(offset, &mut word[..size]);
+                let ty = if formatted && texels.channel == ChannelType::S32 { ScalarType::S32 } else { ty };
+                let function = Function { f, ty, space: Space::Global };
+                let operand = operands.first().copied().unwrap_or(0);
+                let new = function.apply(u64::from_le_bytes(word), operand, operand);
+                allocation.pages.write(offset, &new.to_le_bytes()[..size]);
+            }
+            ImageFn::Sample { .. } | ImageFn::Gather { .. } | ImageFn::Query(..) | ImageFn::IsHandle(_) => {}
+        }
+    }
+}
+
+/// What a surface instruction touches.
+struct Reach {
+    /// Bytes.
+    bytes: u64,
+    /// Bytes of a step along x.
+    step: u64,
+    bounds: SurfaceBounds,
+}
+
+impl Reach {
+    fn new(access: &ImageAccess, texels: &Texels) -> Self {
+        let texel = texels.texel_bytes();
+        match access.f {
+            ImageFn::Load(bits, bounds) => Self { bytes: u64::from(bits / 8) * access.dests.len() as u64, step: 1, bounds },
+            ImageFn::Store(bits, bounds) => Self { bytes: u64::from(bits / 8) * access.values.len() as u64, step: 1, bounds },
+            ImageFn::Reduce { ty, formatted, bounds, .. } => {
+                Self { bytes: u64::from(ty.bytes()), step: if formatted { texel } else { 1 }, bounds }
+            }
+            ImageFn::StoreFormatted(bounds) => Self { bytes: texel, step: texel, bounds },
+            ImageFn::Sample { .. } | ImageFn::Gather { .. } | ImageFn::Query(..) | ImageFn::IsHandle(_) => {
+                Self { bytes: texel, step: texel, bounds: SurfaceBounds::Zero }
+            }
+        }
+    }
+
+    /// The address that is touched, or `None` for nothing.
+    ///
+    /// # Errors
+    /// What is out of bounds.
+    fn spot(&self, access: &ImageAccess, texels: &Texels, place: &[u32]) -> Result<Option<u64>, String> {
+        let first = usize::from(access.geometry.is_array());
+        let row = u64::from(texels.extent[0]) * texels.texel_bytes();
+        let x_end = i64::try_from((row.saturating_sub(self.bytes) / self.step) + 1).unwrap_or(i64::MAX);
+        let mut index = [0_u64; 3];
+        let axes = [("x", x_end), ("y", i64::from(texels.extent[1])), ("z", i64::from(texels.extent[2]))];
+        for (dimension, word) in place[first..].iter().enumerate().take(3) {
+            let (name, end) = axes[dimension];
+            index[dimension] = self.inside(name, i64::from(*word as i32), end)?;
+        }
+        let layer = if first == 1 { self.inside("layer", i64::from(place[0]), i64::from(texels.layers))? } else { 0 };
+        let x = index[0] * self.step;
+        if !x.is_multiple_of(self.bytes.min(texels.texel_bytes()).max(1)) && self.step == 1 && self.bounds == SurfaceBounds::Trap {
+            return Err(format!("surface access of {} bytes at byte {x} of a row, which is not a multiple of it", self.bytes));
+        }
+        Ok(Some(texels.byte(x, index[1], index[2] + layer)))
+    }
+
+    /// The index within bounds.
+    fn inside(&self, name: &str, index: i64, end: i64) -> Result<u64, String> {
+        match self.bounds {
+            SurfaceBounds::Clamp => Ok(index.clamp(0, end - 1) as u64),
+            SurfaceBounds::Zero | SurfaceBounds::Trap if (0..end).contains(&index) => Ok(index as u64),
+            SurfaceBounds::Zero | SurfaceBounds::Trap => {
+                Err(format!("surface access of {} bytes with {name} = {index}, which must be below {end}", self.bytes))
+            }
+        }
+    }
+}
