@@ -72,7 +72,11 @@ fn what_is_missing_is_told_under_every_policy() {
         let session = session("debug/ring.ron", policy, &["continue"]);
         let views = view::mbarrier_views(&session.scene()).unwrap();
         let full = views.iter().find(|each| each.name == "full[1]").unwrap();
-        assert_eq!((full.phase, full.arrivals, full.bytes.to_string()), (1, (1, 1), "4,080 of 4,096, 16 missing".to_string()), "{policy:?}");
+        assert_eq!(
+            (full.phase, full.arrivals, full.bytes.to_string()),
+            (1, (1, 1), "4,080 of 4,096, 16 missing".to_string()),
+            "{policy:?}"
+        );
         assert_eq!(full.waiters.iter().map(|each| (each.who.as_str(), each.parity)).collect::<Vec<_>>(), [("warps 1-3", Some(1))]);
         let empty = views.iter().find(|each| each.name == "empty[1]").unwrap();
         assert_eq!((empty.phase, empty.arrivals), (1, (0, 96)), "{policy:?}");

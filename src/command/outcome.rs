@@ -11,9 +11,7 @@ use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::ValueText;
-use crate::debug::view::{
-    CfgView, Divergence, Examined, Listing, MbarrierView, Pipeline, RegisterRow, RoundedOnce, SourcePlace, Table,
-};
+use crate::debug::view::{CfgView, Divergence, Examined, Listing, MbarrierView, Pipeline, RegisterRow, RoundedOnce, SourcePlace, Table};
 use crate::debug::{Fault, Site, TouchText};
 
 /// What came of a command.

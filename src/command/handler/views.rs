@@ -57,7 +57,8 @@ pub fn mbarriers(context: &mut Context<'_>, call: &Call) -> Answer {
     let scene = context.session.scene();
     let Some(piece) = call.piece("MBARRIER") else { return shown(View::Table(view::mbarriers(&scene).map_err(absent)?)) };
     let all = view::mbarrier_views(&scene).map_err(absent)?;
-    let mut named: Vec<_> = all.iter().filter(|each| each.name == piece.text || each.array() == Some(piece.text.as_str())).cloned().collect();
+    let mut named: Vec<_> =
+        all.iter().filter(|each| each.name == piece.text || each.array() == Some(piece.text.as_str())).cloned().collect();
     if named.is_empty() {
         let of_value = || context.expression(piece).ok()?.evaluate(&scene).ok().and_then(|value| view::shared_address(&scene, &value));
         let address = mbarrier_address(&scene, &piece.text).or_else(of_value);
@@ -65,7 +66,9 @@ pub fn mbarriers(context: &mut Context<'_>, call: &Call) -> Answer {
     }
     if named.is_empty() {
         let near = nearest(&piece.text, all.iter().map(|each| each.name.as_str()));
-        return Err(piece.error(format!("there is no mbarrier '{}' in this block: 'info mbarriers' lists them", piece.text)).with_nearest(near));
+        return Err(piece
+            .error(format!("there is no mbarrier '{}' in this block: 'info mbarriers' lists them", piece.text))
+            .with_nearest(near));
     }
     shown(View::Mbarriers(named))
 }

@@ -132,7 +132,9 @@ impl Blame<'_> {
             };
             match waiting.iter_mut().find(alike) {
                 Some(other) => other.warps.push(waiter.place.warp),
-                None => waiting.push(Waiting { who: site.who.clone(), site, warps: vec![waiter.place.warp], reason: waiter.reason.clone() }),
+                None => {
+                    waiting.push(Waiting { who: site.who.clone(), site, warps: vec![waiter.place.warp], reason: waiter.reason.clone() })
+                }
             }
         }
         waiting.iter_mut().for_each(|waiting| waiting.who = NO_ROLES.warps(&waiting.warps));

@@ -104,7 +104,8 @@ fn in_function<'a>(scene: &Scene<'a>, frame: &Frame<'a>, name: &str) -> Option<N
     }
     let variables = || scene.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
     // A compiler decorates the name of a variable; what stands in the source is enough.
-    let own = variables().find(|variable| &*variable.name == name).or_else(|| variables().find(|variable| short_name(&variable.name) == name));
+    let own =
+        variables().find(|variable| &*variable.name == name).or_else(|| variables().find(|variable| short_name(&variable.name) == name));
     if let Some(variable) = own {
         return Some(Named::Memory(variable_place(scene, variable, Some(frame))));
     }

@@ -7,9 +7,7 @@ use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place as names;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
-use crate::machine::{
-    AsyncCopy, Block, CopyPolicy, Destination, Ends, GroupState, Home, LaneGroup, LaneMask, Tick, Warp, Work, lanes_of,
-};
+use crate::machine::{AsyncCopy, Block, CopyPolicy, Destination, Ends, GroupState, Home, LaneGroup, LaneMask, Tick, Warp, Work, lanes_of};
 use crate::program::Op;
 
 /// Copies listed at most.
@@ -18,7 +16,7 @@ const ROWS: usize = 200;
 /// The copies that threads which pass `filter` issued, or else those of the focused block, and below them the groups they are in.
 pub fn copies(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
     let machine = scene.machine;
-    let mut table = Table::new(&[">copy", "kind", ">bytes", "from", "to", "completes", ">issued", "by", "at"]);
+    let mut table = Table::new(&[">copy", "kind", ">bytes", "from", "to", "completes on", ">issued", "by", "at"]);
     let index = filter.block.unwrap_or(scene.focus.block);
     let own = issued_by(scene, filter);
     for copy in own.iter().take(ROWS) {

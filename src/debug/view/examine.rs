@@ -293,5 +293,10 @@ fn instructions(scene: &Scene<'_>, count: u64, start: u64) -> Result<Examined, E
         let values = vec![super::statement(program, pc)];
         ExamineRow { address: number, symbol: symbols::code_symbol(program, pc), values, current: Some(pc) == here }
     };
-    Ok(Examined { rows: (start..end).map(row).collect(), next: Scalar { ty: Type::Code, bits: u128::from(end) }, stopped: None, in_flight: None })
+    Ok(Examined {
+        rows: (start..end).map(row).collect(),
+        next: Scalar { ty: Type::Code, bits: u128::from(end) },
+        stopped: None,
+        in_flight: None,
+    })
 }

@@ -56,7 +56,8 @@ mod tests {
         let count = |state| cells.stages[0].iter().filter(|cell| **cell == Some(state)).count();
         assert_eq!((count(StageState::Fill), count(StageState::Full), count(StageState::Read)), (9, 1, 2));
         assert_eq!((cells.times.first(), cells.end, cells.times.len()), (Some(&10), 1100, 12));
-        let few = super::cells(&Pipeline { stages: vec![Stage { spans: Vec::new(), ..Stage::clone(&stage_of(3)) }, stage_of(3)], note: None }, 2);
+        let few =
+            super::cells(&Pipeline { stages: vec![Stage { spans: Vec::new(), ..Stage::clone(&stage_of(3)) }, stage_of(3)], note: None }, 2);
         assert_eq!(few.times, [1, 2], "the latest");
     }
 

@@ -6,8 +6,8 @@
 mod cfg;
 mod code;
 mod memory;
-mod pipeline;
 pub mod originals;
+mod pipeline;
 mod prose;
 mod registers;
 mod source;
