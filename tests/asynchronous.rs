@@ -1,6 +1,6 @@
 //! The asynchronous machine as it is shown: pipelines over time, mbarriers, copies in flight, and roles of warps.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot open a fixture fails")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot open a fixture fails")]
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ const POLICIES: [CopyPolicy; 3] = [CopyPolicy::Eager, CopyPolicy::Lazy, CopyPoli
 
 /// Fill, full, read, empty, fill: a stage goes round, and may leave out what took no time.
 fn follows(before: StageState, after: StageState) -> bool {
-    before != after && !matches!((before, after), (StageState::Fill, StageState::Empty) | (StageState::Full, StageState::Empty))
+    before != after && !matches!((before, after), (StageState::Fill | StageState::Full, StageState::Empty))
 }
 
 #[test]

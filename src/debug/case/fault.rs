@@ -133,7 +133,8 @@ impl Blame<'_> {
             match waiting.iter_mut().find(alike) {
                 Some(other) => other.warps.push(waiter.place.warp),
                 None => {
-                    waiting.push(Waiting { who: site.who.clone(), site, warps: vec![waiter.place.warp], reason: waiter.reason.clone() })
+                    let (who, warps, reason) = (String::new(), vec![waiter.place.warp], waiter.reason.clone());
+                    waiting.push(Waiting { site, warps, who, reason });
                 }
             }
         }

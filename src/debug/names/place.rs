@@ -19,7 +19,7 @@ fn row(scene: &Scene<'_>, symbol: &Symbol) -> Option<String> {
     let mut variables = scene.program().variables.iter();
     let variable = variables.find(|variable| *variable.name == *symbol.name && variable.location.space == Space::Shared)?;
     let bytes = variable.shape.get(1..).filter(|inner| !inner.is_empty())?.iter().product::<u64>() * u64::from(variable.ty.bytes());
-    (bytes > 0 && symbol.offset % bytes == 0).then(|| format!("{}[{}]", short_name(&symbol.name), symbol.offset / bytes))
+    (bytes > 0 && symbol.offset.is_multiple_of(bytes)).then(|| format!("{}[{}]", short_name(&symbol.name), symbol.offset / bytes))
 }
 
 /// The barrier object at `address` of a block: `full[1]` if it is in an array of such objects, `smem+0x40` otherwise; the address where

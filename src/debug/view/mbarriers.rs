@@ -204,7 +204,7 @@ fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &
 }
 
 /// `full[1]`, `full[1] of rank 2`.
-pub(super) fn name_of(scene: &Scene<'_>, block: &Block, slot: u32, address: u32) -> String {
+fn name_of(scene: &Scene<'_>, block: &Block, slot: u32, address: u32) -> String {
     let name = names::mbarrier(scene, block, address);
     if block.index == scene.focus.block { name } else { format!("{name} of rank {}", scene.machine.rank_in_cluster(slot)) }
 }
@@ -252,27 +252,33 @@ fn deed(scene: &Scene<'_>, block: &Block, (by, lanes): (Place, LaneMask), time: 
     Deed { time, who, at: place(scene.program(), by.pc), what }
 }
 
+/// Lanes of a block, by warp, that wait for the same parity at the same instruction.
+struct Crowd {
+    parity: Option<u32>,
+    pc: Pc,
+    lanes: Vec<LaneMask>,
+}
+
 /// Who waits for the barrier object at `address` of a block.
-pub(super) fn waiters(scene: &Scene<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter> {
-    let mut kinds: Vec<((Option<u32>, Pc), Vec<LaneMask>)> = Vec::new();
-    for (warp, number) in block.warps.iter().zip(0..) {
+fn waiters(scene: &Scene<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter> {
+    let mut crowds: Vec<Crowd> = Vec::new();
+    for (number, warp) in block.warps.iter().enumerate() {
         for group in warp.groups.iter().filter(|group| group.state == GroupState::AtMbarrier { address }) {
-            let kind = (parity_awaited(scene, warp, group), group.pc);
-            let index = kinds.iter().position(|(other, _)| *other == kind).unwrap_or_else(|| {
-                kinds.push((kind, vec![0; block.warps.len()]));
-                kinds.len() - 1
-            });
-            if let Some(lanes) = kinds.get_mut(index).and_then(|(_, lanes): &mut (_, Vec<LaneMask>)| lanes.get_mut::<usize>(number)) {
-                *lanes |= group.mask;
+            let (parity, pc) = (parity_awaited(scene, warp, group), group.pc);
+            let mut lanes = vec![0; block.warps.len()];
+            lanes[number] = group.mask;
+            match crowds.iter_mut().find(|crowd| (crowd.parity, crowd.pc) == (parity, pc)) {
+                Some(crowd) => crowd.lanes[number] |= group.mask,
+                None => crowds.push(Crowd { parity, pc, lanes }),
             }
         }
     }
-    let row = |((parity, pc), lanes): ((Option<u32>, Pc), Vec<LaneMask>)| MbarrierWaiter {
-        who: threads_in_words(scene, lanes.into_iter()),
-        parity,
-        at: place(scene.program(), pc),
+    let row = |crowd: Crowd| MbarrierWaiter {
+        who: threads_in_words(scene, crowd.lanes.into_iter()),
+        parity: crowd.parity,
+        at: place(scene.program(), crowd.pc),
     };
-    kinds.into_iter().map(row).collect()
+    crowds.into_iter().map(row).collect()
 }
 
 /// The parity that the lanes of a group wait for; none where they differ.
