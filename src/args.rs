@@ -125,8 +125,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Order::InOrder)]
     pub schedule: Order,
 
-    /// Blocks on the machine at once, at most; without it as many as a bound on memory allows
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    /// Blocks on the machine at once, at most, up to the 4224 of an H200; without it as many as a bound on memory allows
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4224))]
     pub resident: Option<u32>,
 
     /// Stop a launch after this many warp-instructions
@@ -310,7 +310,9 @@ mod tests {
 
     #[test]
     fn options_that_exclude_each_other_are_refused() {
-        for wrong in [&["--exact"][..], &["--check", "--verify"], &["-l", "a.ron", "-a", "u32=1"], &["--resident", "0"]] {
+        for wrong in
+            [&["--exact"][..], &["--check", "--verify"], &["-l", "a.ron", "-a", "u32=1"], &["--resident", "0"], &["--resident", "4225"]]
+        {
             let words = std::iter::once("ptxdbg").chain(wrong.iter().copied());
             assert!(Args::try_parse_from(words).is_err(), "{wrong:?}");
         }

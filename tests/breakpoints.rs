@@ -264,10 +264,16 @@ fn events_are_read_and_what_nothing_raises_is_refused() {
     assert_eq!(Event::Barrier(Some(3)).to_string(), "barrier 3");
     assert_eq!(error("barrier 16"), ("'16' is no barrier: a block has barriers 0 to 15".to_string(), Some(8..10), String::new()));
     assert_eq!(error("call 3"), ("'3' is not expected after 'call'".to_string(), Some(5..6), String::new()));
+    let named = |text: &str| Event::parse(text, |name| (name == "full").then_some(0x508));
+    assert_eq!(named("mbarrier"), Ok(Event::Mbarrier(None, None)));
+    assert_eq!(named("mbarrier full phase"), Ok(Event::Mbarrier(Some(0x508), Some(MbarrierAct::Phase))));
+    assert_eq!(named("mbarrier wait"), Ok(Event::Mbarrier(None, Some(MbarrierAct::Wait))));
+    assert_eq!(error("mbarrier empty").0, "'empty' is no mbarrier, and none of phase, arrive, wait");
+    assert_eq!(error("mbarrier wait arrive").0, "'arrive' is not expected here");
+    assert_eq!(named("async complete"), Ok(Event::Async(Some(CopyAct::Complete))));
+    assert_eq!(error("async end").0, "'end' is nothing that becomes of a copy: issue, complete");
     assert_eq!(error("barier").2, "did you mean 'barrier'?");
-    for word in ["mbarrier", "async", "finding"] {
-        assert_eq!(error(word).0, format!("nothing in this build raises '{word}'"));
-    }
+    assert_eq!(error("finding").0, "nothing in this build raises 'finding'");
     assert!(error("").2.starts_with("divergence, reconvergence, barrier"));
 }
 

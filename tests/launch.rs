@@ -320,6 +320,20 @@ fn a_launch_outside_the_bounds_is_planned_and_says_so() {
             "grid: (1, 1, 1), block: (1, 1, 1), dynamic_shared: 232449",
             Some("a block needs 232449 bytes of shared memory (0 static, 232449 dynamic); at most 232448 are possible"),
         ),
+        // 132 multiprocessors hold 32 blocks each, and one of more than half their shared memory.
+        ("grid: (4224, 1, 1), block: (64, 1, 1), cooperative: true", None),
+        (
+            "grid: (4225, 1, 1), block: (64, 1, 1), cooperative: true",
+            Some(
+                "a cooperative grid of (4225, 1, 1) has 4225 blocks, all of which must be resident; at most 4224 of this block fit the device",
+            ),
+        ),
+        (
+            "grid: (133, 1, 1), block: (64, 1, 1), dynamic_shared: 120000, cooperative: true",
+            Some(
+                "a cooperative grid of (133, 1, 1) has 133 blocks, all of which must be resident; at most 132 of this block fit the device",
+            ),
+        ),
     ];
     for (fields, expected) in cases {
         assert_eq!(bounds(fields).as_deref(), expected, "{fields}");
@@ -357,4 +371,47 @@ fn files_that_cannot_be_read_say_why() {
         let Err(LaunchFileError::Unreadable(message)) = LaunchFile::read(&path) else { panic!("{name} is read") };
         assert_eq!(message, format!("cannot read {}: {expected}", path.display()));
     }
+}
+
+/// What is wrong with a tensor map over 2048 halves, 64 x 32, with these further fields.
+fn tensor_map(rest: &str) -> String {
+    let tensor = "buffer: Buffer(name: \"t\", elem: F16, len: 2048, init: Zero), elem: F16";
+    mistakes(&launch(&format!("TensorMap({tensor},\n{rest}), U32(1), Bytes(\"0011223344556677\")")))
+}
+
+#[test]
+fn tensor_maps_that_the_driver_would_refuse_are_refused_at_their_field() {
+    let tiles = |rest: &str| tensor_map(&format!("dims: [64, 32], strides: [128], {rest}"));
+    assert_eq!(tiles("box: [4, 4], swizzle: B32"), "3:38: box[0] is 4: 4 elements of type .f16 are 8 bytes, which is no multiple of 16");
+    assert_eq!(
+        tiles("box: [32, 300], swizzle: B32"),
+        "3:38: box[1] is 300, and a box has 1 to 256 elements in each dimension\n\
+         3:38: box[0] is 32: 32 elements of type .f16 are 64 bytes, and swizzle: B32 takes 32 at most"
+    );
+    assert_eq!(tiles("box: [8]"), "3:38: box has 1 entry, and of 2 dimensions it has 2");
+    assert_eq!(tiles("box: [8, 8], interleave: B16"), "3:58: an interleaved tensor has 3 to 5 dimensions, not 2");
+    assert_eq!(
+        tiles("swizzle: None"),
+        "2:10: a tensor map needs 'box' or 'im2col' (box: [64, 32] takes so many elements of each dimension, innermost first)"
+    );
+    assert_eq!(tensor_map("dims: [], strides: [], box: []"), "3:7: a tensor has 1 to 5 dimensions, not 0");
+    assert_eq!(
+        tensor_map("dims: [64, 33], strides: [128], box: [8, 8]"),
+        "3:7: the tensor has 4224 bytes from first to last, and its buffer 4096 bytes"
+    );
+    assert_eq!(
+        tensor_map("dims: [64, 4, 8], strides: [128, 512], im2col: (lower: [0, 0], upper: [0], channels: 64, pixels: 8)"),
+        "3:56: lower has 2 entries, and 3 dimensions have 1 spatial one"
+    );
+    assert_eq!(tiles("box: [8, 8]"), "2:10: params[0]: kernel parameter 'x' is .u64 (8 bytes); a tensor map has 128 bytes");
+}
+
+#[test]
+fn a_tensor_map_can_lie_in_a_buffer_that_was_named_before() {
+    let alias = |name: &str| {
+        let map = format!("TensorMap(buffer: Alias(\"{name}\"), elem: F16, dims: [64], strides: [], box: [64])");
+        mistakes(&launch(&format!("Buffer(name: \"x\", elem: F16, len: 64, init: Zero), U32(1), {map}")))
+    };
+    assert_eq!(alias("x"), "2:69: params[2]: kernel parameter 'pair' is .b8[8] (8 bytes); a tensor map has 128 bytes");
+    assert_eq!(alias("y"), "2:93: there is no buffer 'y' yet (defined before this entry: x)");
 }

@@ -74,7 +74,8 @@ fn mistakes_in_statements() {
         // help: a cast is '(.s64)' or '(.u64)'
         ts: .branchtargets L<4>; // 22-23 a range of labels is not supported
         // help: write the labels one by one: 'L0, L1, L2'
-        .loc 1 2 // 9-9 expected a whole number, but the statement ends here
+        .loc 1 2
+        ret; // 1-4 expected a whole number before 'ret'
         .loc 1 2 5000000000 // 10-20 5000000000 is too large here
         // help: the largest is 4294967295
         .version 8.0 // 1-13 '.version' inside a function
@@ -112,16 +113,16 @@ fn text_that_is_no_token() {
 fn a_missing_semicolon_costs_one_statement() {
     check_body(
         "
-        add.u32 a, b, c // 16-16 expected ',' or ';', but the statement ends here
+        add.u32 a, b, c
+        sub.u32 d, e, f; // 1-8 expected ',' or ';' before 'sub.u32'
         // help: end the statement with ';'
         sub.u32 a b, c; // 11-12 expected ',' or ';', found 'b'
         // help: put ',' between the two
-        ret // 4-4 expected an operand, ';' or ':', but the statement ends here
+        ret
+        .reg .b32 x; // 1-5 expected an operand, ';' or ':' before '.reg'
         // help: end the statement with ';'
-        .reg .b32 x, 5; // 14-15 expected a name, found '5'
-        @p bra L // 9-9 expected ',' or ';', but the statement ends here
-        // help: end the statement with ';'
-        @q bra M // 9-9 expected ',' or ';', but the statement ends here
+        @p bra L
+        @q bra M; // 1-2 expected ',' or ';' before '@'
         // help: end the statement with ';'
         ",
     );
@@ -143,13 +144,13 @@ fn mistakes_in_heads() {
 ";
     let expected = "\
 1:17-20: error[syntax]: expected a type such as '.b32', found 'u32'
-2:23-23: error[syntax]: expected ')' or ',', but the statement ends here
+2:24-25: error[syntax]: expected ')' or ',' before '{'
 3:12-21: error[syntax]: '.noretrun' is no directive of a function (there are '.maxnreg', '.maxntid', '.reqntid', '.minnctapersm', \
 '.maxnctapersm', '.noreturn', '.abi_preserve', '.abi_preserve_control', '.reqnctapercluster', '.explicitcluster', \
 '.maxclusterrank', '.blocksareclusters' and '.pragma')
 4:11-11: error[syntax]: expected '{' or ';' after the head of 'd' (a function has a body in braces; a mere declaration ends with ';')
 6:10-15: error[syntax]: expected a state space such as '.reg', '.entry', '.func' or '.attribute', found '.weak'
-7:15-15: error[syntax]: expected ',' or ';', but the statement ends here (end the statement with ';')
+8:1-7: error[syntax]: expected ',' or ';' before '.entry' (end the statement with ';')
 9:21-22: error[syntax]: expected a state space such as '.reg', found 'b'
 ";
     assert_eq!(report(text), expected);
@@ -196,7 +197,7 @@ fn a_truncated_file_keeps_its_functions() {
     let text =
         ".version 8.0\n.target sm_80\n.entry a() { ret; }\n.entry b(.param .u64 p) {\n    ld.param.u64 %rd1, [p];\n    add.u64 %rd2, %r";
     let expected = "\
-6:21-21: error[syntax]: expected ',' or ';', but the statement ends here (end the statement with ';')
+6:21-21: error[syntax]: expected ',' or ';', but the file ends here (end the statement with ';')
 6:21-21: error[syntax]: the file ends inside a function: '}' is missing (close it with '}')
 ";
     assert_eq!(report(text), expected);

@@ -8,26 +8,13 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
-use ptxdbg::base::{Diagnostic, SourceId};
+use ptxdbg::base::SourceId;
 use ptxdbg::syntax::parse;
-use ptxdbg::syntax::tree::Module;
 
-/// A tree with its places cut out, for comparison, and the places.
-fn without_places(module: &Module<'_>) -> (String, Vec<(usize, usize)>) {
-    const BEFORE: &str = "Span { source: src0, start: ";
-    let debug = format!("{module:?}");
-    let mut parts = debug.split(BEFORE);
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    let mut places = Vec::new();
-    for part in parts {
-        let (place, rest) = part.split_once(" }").expect("a span is closed");
-        let (start, end) = place.split_once(", end: ").expect("a span has an end");
-        places.push((start.parse().expect("a number"), end.parse().expect("a number")));
-        text.push_str(rest);
-    }
-    // The closing brace of a block is a place as well.
-    (text.replace("end: None", "end: Some()"), places)
-}
+#[path = "../fuzz/src/syntax.rs"]
+mod property;
+
+use property::without_places;
 
 /// The words of a text that begin with a letter and stand in no comment. Strings are words as well, by their parts.
 fn words(text: &str) -> Vec<&str> {
@@ -40,19 +27,7 @@ fn words(text: &str) -> Vec<&str> {
 
 /// What must hold for every text.
 fn check(text: &str) {
-    let (module, diagnostics) = parse(SourceId::new(0), text);
-    let (tree, mut places) = without_places(&module);
-    places.extend(diagnostics.iter().map(|diagnostic| (diagnostic.span.start as usize, diagnostic.span.end as usize)));
-    for (start, end) in places {
-        assert!(text.get(start..end).is_some(), "{start}..{end} is no place in: {text}");
-    }
-    assert!(diagnostics.len() <= 101);
-    let printed = module.to_string();
-    let (again, errors) = parse(SourceId::new(0), &printed);
-    assert_eq!(errors, [], "what is printed can be read: {printed}\nfrom: {text}");
-    // Where a statement is missing, those around it may be read together: a `.pragma` behind a head without a body becomes part of it.
-    if !diagnostics.iter().any(Diagnostic::is_error) {
-        assert!(without_places(&again).0 == tree, "printed as: {printed}\nfrom: {text}");
+    if let Some(printed) = property::check(text) {
         check_completeness(text, &printed);
     }
 }

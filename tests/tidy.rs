@@ -121,13 +121,14 @@ const LONG_FUNCTIONS: &[(&str, &str, usize)] = &[];
 const LONG_FILES: &[(&str, usize)] = &[];
 
 fn rust_files() -> Vec<File> {
-    let folders = ["src", "tests", "benches", "build.rs"];
+    let folders = ["src", "tests", "benches", "fuzz/src", "fuzz/fuzz_targets", "build.rs"];
     folders.iter().flat_map(|folder| files(folder, &[".rs"])).collect()
 }
 
 /// All text of the project but this file, which has to name what it bans.
 fn texts() -> Vec<File> {
-    let prose = ["src", "man", "README.md", "Cargo.toml", ".ci", "fixtures/README.md", "benches/kernels/README.md"];
+    let prose =
+        ["src", "man", "README.md", "Cargo.toml", ".ci", "fuzz/Cargo.toml", "fuzz/run", "fixtures/README.md", "benches/kernels/README.md"];
     let prose = prose.iter().flat_map(|folder| files(folder, &[".lalrpop", ".md", ".toml", ".1", ".5", "/run"]));
     rust_files().into_iter().chain(prose).filter(|file| file.path != "tests/tidy.rs").collect()
 }

@@ -14,11 +14,6 @@ use ptxdbg::sema::load;
 const KNOWN: &[(&str, &str)] = &[
     ("rcp.ftz.rz.f64 f64_0, f64_1;", "the manual has no such form"),
     ("fence.sync_restrict::shared::cta.mbarrier_init.release.cluster ;", "the manual has no such form"),
-    ("cvt.rs.relu.satfinite.e2m3x4.f32 b32_0, f32_1, b32_2;", "operands of what is not modelled are not checked"),
-    ("cvt.rs.satfinite.e2m1x4.f32 b16_0, f32_1, b32_2;", "operands of what is not modelled are not checked"),
-    ("cvt.rs.relu.satfinite.e3m2x4.f32 b32_0, f32_1, b32_2;", "operands of what is not modelled are not checked"),
-    ("cvt.rs.relu.satfinite.e2m1x4.f32 b16_0, f32_1, b32_2;", "operands of what is not modelled are not checked"),
-    ("cvt.rs.satfinite.e3m2x4.f32 b32_0, f32_1, b32_2;", "operands of what is not modelled are not checked"),
 ];
 
 fn fixture(name: &str) -> PathBuf {
@@ -52,7 +47,7 @@ fn refused_files_are_refused_at_their_line() {
 
 #[test]
 fn accepted_files_are_accepted() {
-    for folder in ["hardware", "programs", "corpus"] {
+    for folder in ["hardware", "programs", "corpus", "compilers"] {
         let files = ptx_files(folder);
         assert!(!files.is_empty(), "{folder}");
         for path in files {
@@ -95,7 +90,7 @@ fn single_instructions_have_the_assemblers_verdict() {
 
 #[test]
 fn other_versions_and_targets_have_the_assemblers_verdict() {
-    let recorded = fs::read_to_string(fixture("verdicts/versions.txt")).unwrap();
+    let recorded = ["versions", "tensor"].map(|name| fs::read_to_string(fixture(&format!("verdicts/{name}.txt"))).unwrap()).concat();
     let verdicts: Vec<Vec<&str>> = recorded.lines().map(|line| line.splitn(4, ' ').collect()).collect();
     for module_verdicts in verdicts.chunk_by(|a, b| a[..2] == b[..2]) {
         let (version, target) = (module_verdicts[0][0], module_verdicts[0][1]);

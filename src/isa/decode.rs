@@ -94,6 +94,11 @@ pub enum Decode {
     /// `cp.async`; `cp.async.bulk` and `cp.reduce.async.bulk` of bytes; `st.async` and `red.async`.
     LaneCopy,
     BulkCopy,
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, and `cp.async.bulk.prefetch.tensor`, of which only the operands are checked.
+    TensorCopy,
+    /// `tensormap.replace`, `tensormap.cp_fenceproxy`.
+    TensorMapReplace,
+    TensorMapCopy,
     AsyncStore,
     /// `commit_group`, `wait_group` and `wait_all`, and `cp.async.mbarrier.arrive`.
     CommitCopies,

@@ -27,21 +27,28 @@
 //! | `:2x` | is of the type twice as wide |
 //! | `:+` | may be a wider register |
 //! | `:imm` | is a constant |
-//! | `:=128` | is this constant |
-//! | `:at.global` | is an address in this space |
+//! | `:=4\|8` | is one of these constants |
+//! | `:*16` | is a multiple of this if it is a constant |
 //! | `:0-255` | is in this range if it is a constant |
 //! | `:reg` | is a register |
-//! | `:x4` | is four registers in braces |
+//! | `:x4` | is four registers in braces; of `[a, c]`, so many coordinates |
+//! | `:xd` | is as many as the word `.1d` to `.5d` says (`:xd-2` two less) |
+//! | `:xn2` | is half as many as the shape `.m64n8k16` has columns (`:xn4` a quarter) |
+//! | `:or-desc` | may be a matrix descriptor instead |
+//! | `:in.SPACE` | is an address in this space (`global`, `shared`, `cluster`), whichever spaces the opcode names |
+//! | `:narrow` | is an address that 32 bits may hold, even where it is generic |
 //! | `:vec` | is a vector if the instruction has `.v2`, `.v4` or `.v8` |
 //! | `:special` | may be a special register |
 //! | `:addr` | may be the address of a variable or function |
 //! | `:_` | may be `_` |
+//! | `:__` | is `_` |
+//! | `:or-pred` | may be a predicate instead |
 //! | `:label` | is a name that the instruction itself looks up |
 //! | `:with.WORD` | stands there if and only if the opcode has the word |
 //! | `:any` | is whatever the instruction's own rules say |
 
 use super::decode::Decode;
-use super::{ScalarType, TypeKind};
+use super::{ScalarType, Space, TypeKind};
 
 /// One form of an instruction as the table writes it: what may be written, since when, and what it decodes to.
 #[derive(Clone, Copy, Debug)]
@@ -150,6 +157,17 @@ pub enum OperandType {
     Fixed(ScalarType),
 }
 
+/// How many registers stand in braces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Count {
+    /// So many.
+    Fixed(usize),
+    /// As many as the tensor has dimensions (`.1d` to `.5d`), less this number.
+    Dimensions(usize),
+    /// As many as the matrix has columns (the number after `n` in `.m64n8k16`), divided by this number.
+    Columns(usize),
+}
+
 /// An operand of a form.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is an annotation of its own")]
@@ -166,8 +184,10 @@ pub struct OperandForm {
     pub register_only: bool,
     /// Only constants will do.
     pub constant_only: bool,
-    /// Only this constant will do.
-    pub value: Option<u64>,
+    /// Only these constants will do; any if there are none.
+    pub values: Vec<u64>,
+    /// A constant must be a multiple of this.
+    pub multiple: Option<u64>,
     /// A constant must be one of these.
     pub range: Option<(u64, u64)>,
     /// A special register may be read.
@@ -175,11 +195,21 @@ pub struct OperandForm {
     /// The address of a variable or function is a value here.
     pub address_of: bool,
     /// So many registers in braces.
-    pub registers: Option<usize>,
+    pub registers: Option<Count>,
+    /// The space an address lies in, where it is not the one that the opcode names.
+    pub space: Option<Space>,
+    /// A register of 32 bits may hold a generic address.
+    pub narrow: bool,
     /// A vector, if the opcode has a vector word.
     pub vector: bool,
     /// `_` may be written.
     pub sink: bool,
+    /// Nothing but `_` may be written.
+    pub sink_only: bool,
+    /// A predicate may be read instead.
+    pub or_predicate: bool,
+    /// A matrix descriptor in a register of 64 bits may stand for registers in braces.
+    pub or_descriptor: bool,
     /// `!` may stand before it.
     pub negatable: bool,
     /// A second predicate destination after `|`: whether it must be there.
@@ -188,8 +218,6 @@ pub struct OperandForm {
     pub optional: bool,
     /// It stands there only with this word.
     pub with: Option<&'static str>,
-    /// The space its address is in, where that is not what the opcode says.
-    pub at: Option<&'static str>,
 }
 
 impl Form {

@@ -71,6 +71,17 @@ impl Matched {
         self.types.last().copied().unwrap_or(ScalarType::B32)
     }
 
+    /// The dimensions of a tensor: the number before `d` in `.1d` to `.5d`, or 1.
+    pub fn dimensions(&self) -> usize {
+        self.choose(&[("2d", 2), ("3d", 3), ("4d", 4), ("5d", 5)]).unwrap_or(1)
+    }
+
+    /// The columns of a matrix shape: 8 in `.m64n8k16`; 0 without one.
+    pub fn columns(&self) -> usize {
+        let columns = |text: &str| text.strip_prefix('m')?.split_once('n')?.1.split_once('k')?.0.parse().ok();
+        self.words.iter().flatten().find_map(|word| columns(word.text)).unwrap_or(0)
+    }
+
     /// The elements of a vector operand: the number after `.v`, or 1.
     pub fn vector(&self) -> usize {
         self.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1)
@@ -142,6 +153,7 @@ pub(super) fn fit(form: &'static Form, pieces: &[Piece<'_>]) -> Fit {
                 }
                 at += parts_of(word.text, &pieces[at..]).unwrap_or(1);
             }
+            None if is_repeated(pieces[at].text, &words) => at += 1,
             None => {
                 left.push(at);
                 first_joined_slot = usize::MAX;
@@ -154,6 +166,14 @@ pub(super) fn fit(form: &'static Form, pieces: &[Piece<'_>]) -> Fit {
     }
     let missing = form.slots.iter().enumerate().position(|(index, slot)| slot.required && words[index].is_none());
     Fit { words, types, left, missing }
+}
+
+/// Flags that may be written more than once, as the assembler of PTX 9.0 has it.
+const REPEATABLE: &[&str] = &["NaN", "approx", "cc", "relu", "sat", "satfinite", "shiftamt", "sync", "uni"];
+
+/// Whether the flag `text` is there already and may be there again.
+fn is_repeated(text: &str, words: &[Option<Word>]) -> bool {
+    REPEATABLE.contains(&text) && words.iter().flatten().any(|word| word.text == text)
 }
 
 /// How many pieces the word `text` covers if they start with it.

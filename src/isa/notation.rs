@@ -1,12 +1,14 @@
 //! The reader of the notation that rows are written in (described in `form`), and the named sets of words it may use.
 
-use super::ScalarType;
-use super::form::{Form, OperandForm, OperandType, Role, Row, Slot, Word};
+use super::form::{Count, Form, OperandForm, OperandType, Role, Row, Slot, Word};
+use super::{ScalarType, Space};
 
 /// Words that many rows share, as `<name>` in a slot.
 #[rustfmt::skip]
 const SETS: &[(&str, &str)] = &[
     ("round", ".rn|.rz|.rm|.rp"),
+    ("round_single", ".rn|.rz|.rm{1.0,20}|.rp{1.0,20}"),
+    ("round_double", ".rn|.rz{1.0,20}|.rm{1.0,20}|.rp{1.0,20}"),
     ("round_int", ".rni|.rzi|.rmi|.rpi"),
     ("cmp_float", ".eq|.ne|.lt|.le|.gt|.ge|.equ|.neu|.ltu|.leu|.gtu|.geu|.num|.nan"),
     ("cmp_unsigned", ".eq|.ne|.lt|.le|.gt|.ge|.lo|.ls|.hi|.hs"),
@@ -24,8 +26,9 @@ const SETS: &[(&str, &str)] = &[
     ("atom_order", ".relaxed{6.0,70}|.acquire{6.0,70}|.release{6.0,70}|.acq_rel{6.0,70}"),
     ("red_order", ".relaxed{6.0,70}|.release{6.0,70}"),
     ("atom_scope", ".cta{5.0,60}|.cluster{7.8,90}|.gpu{5.0,60}|.sys{5.0,60}"),
-    ("atom_space", ".global|.shared|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
+    ("atom_space", ".global|.shared{1.2,12}|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
     ("carry", ".u32|.s32|.u64{4.3,0}|.s64{4.3,0}"),
+    ("carried", ".u32|.s32|.u64|.s64"),
     ("scope", ".cta|.cluster{7.8,90}|.gpu|.sys"),
     ("shared", ".shared|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
     ("param", ".param|.param::entry{8.3,0}|.param::func{8.3,0}"),
@@ -39,6 +42,39 @@ const SETS: &[(&str, &str)] = &[
     ("surface", ".1d|.2d|.3d|.a1d|.a2d"),
     ("surface_cop", ".ca|.cg|.cs|.cv"),
     ("bounds", ".trap|.clamp|.zero"),
+    ("dims", ".1d|.2d|.3d|.4d|.5d"),
+    ("bitwise", ".and|.or|.xor"),
+    ("m64k16", ".m64n8k16|.m64n16k16|.m64n24k16|.m64n32k16|.m64n40k16|.m64n48k16|.m64n56k16|.m64n64k16|.m64n72k16|.m64n80k16\
+        |.m64n88k16|.m64n96k16|.m64n104k16|.m64n112k16|.m64n120k16|.m64n128k16|.m64n136k16|.m64n144k16|.m64n152k16\
+        |.m64n160k16|.m64n168k16|.m64n176k16|.m64n184k16|.m64n192k16|.m64n200k16|.m64n208k16|.m64n216k16|.m64n224k16\
+        |.m64n232k16|.m64n240k16|.m64n248k16|.m64n256k16"),
+    ("m64k8", ".m64n8k8|.m64n16k8|.m64n24k8|.m64n32k8|.m64n40k8|.m64n48k8|.m64n56k8|.m64n64k8|.m64n72k8|.m64n80k8|.m64n88k8\
+        |.m64n96k8|.m64n104k8|.m64n112k8|.m64n120k8|.m64n128k8|.m64n136k8|.m64n144k8|.m64n152k8|.m64n160k8|.m64n168k8\
+        |.m64n176k8|.m64n184k8|.m64n192k8|.m64n200k8|.m64n208k8|.m64n216k8|.m64n224k8|.m64n232k8|.m64n240k8|.m64n248k8\
+        |.m64n256k8"),
+    ("m64k32", ".m64n8k32|.m64n16k32|.m64n24k32|.m64n32k32|.m64n40k32|.m64n48k32|.m64n56k32|.m64n64k32|.m64n72k32|.m64n80k32\
+        |.m64n88k32|.m64n96k32|.m64n104k32|.m64n112k32|.m64n120k32|.m64n128k32|.m64n136k32|.m64n144k32|.m64n152k32\
+        |.m64n160k32|.m64n168k32|.m64n176k32|.m64n184k32|.m64n192k32|.m64n200k32|.m64n208k32|.m64n216k32|.m64n224k32\
+        |.m64n232k32|.m64n240k32|.m64n248k32|.m64n256k32"),
+    ("m64k32i", ".m64n8k32|.m64n16k32|.m64n24k32|.m64n32k32|.m64n48k32|.m64n64k32|.m64n80k32|.m64n96k32|.m64n112k32|.m64n128k32\
+        |.m64n144k32|.m64n160k32|.m64n176k32|.m64n192k32|.m64n208k32|.m64n224k32|.m64n240k32|.m64n256k32"),
+    ("m64k256", ".m64n8k256|.m64n16k256|.m64n24k256|.m64n32k256|.m64n48k256|.m64n64k256|.m64n80k256|.m64n96k256|.m64n112k256\
+        |.m64n128k256|.m64n144k256|.m64n160k256|.m64n176k256|.m64n192k256|.m64n208k256|.m64n224k256|.m64n240k256\
+        |.m64n256k256"),
+    ("m64sp32", ".m64n8k32|.m64n16k32|.m64n24k32|.m64n32k32|.m64n40k32|.m64n48k32|.m64n56k32|.m64n64k32|.m64n72k32|.m64n80k32\
+        |.m64n88k32|.m64n96k32|.m64n104k32|.m64n112k32|.m64n120k32|.m64n128k32|.m64n136k32|.m64n144k32|.m64n152k32\
+        |.m64n160k32|.m64n168k32|.m64n176k32|.m64n184k32|.m64n192k32|.m64n200k32|.m64n208k32|.m64n216k32|.m64n224k32\
+        |.m64n232k32|.m64n240k32|.m64n248k32|.m64n256k32"),
+    ("m64sp16", ".m64n8k16|.m64n16k16|.m64n24k16|.m64n32k16|.m64n40k16|.m64n48k16|.m64n56k16|.m64n64k16|.m64n72k16|.m64n80k16\
+        |.m64n88k16|.m64n96k16|.m64n104k16|.m64n112k16|.m64n120k16|.m64n128k16|.m64n136k16|.m64n144k16|.m64n152k16\
+        |.m64n160k16|.m64n168k16|.m64n176k16|.m64n184k16|.m64n192k16|.m64n200k16|.m64n208k16|.m64n216k16|.m64n224k16\
+        |.m64n232k16|.m64n240k16|.m64n248k16|.m64n256k16"),
+    ("m64sp64", ".m64n8k64|.m64n16k64|.m64n24k64|.m64n32k64|.m64n40k64|.m64n48k64|.m64n56k64|.m64n64k64|.m64n72k64|.m64n80k64\
+        |.m64n88k64|.m64n96k64|.m64n104k64|.m64n112k64|.m64n120k64|.m64n128k64|.m64n136k64|.m64n144k64|.m64n152k64\
+        |.m64n160k64|.m64n168k64|.m64n176k64|.m64n184k64|.m64n192k64|.m64n200k64|.m64n208k64|.m64n216k64|.m64n224k64\
+        |.m64n232k64|.m64n240k64|.m64n248k64|.m64n256k64"),
+    ("m64sp64i", ".m64n8k64|.m64n16k64|.m64n24k64|.m64n32k64|.m64n48k64|.m64n64k64|.m64n80k64|.m64n96k64|.m64n112k64|.m64n128k64\
+        |.m64n144k64|.m64n160k64|.m64n176k64|.m64n192k64|.m64n208k64|.m64n224k64|.m64n240k64|.m64n256k64"),
     ("prefetch", ".L2::64B{7.4,75}|.L2::128B{7.4,75}|.L2::256B{7.4,80}"),
 ];
 
@@ -137,13 +173,12 @@ fn operand_end(rest: &str) -> usize {
 /// `d:+`, `[!]c:pred`, `p[|q]`, `[a]`
 fn operand(text: &'static str, optional: bool) -> OperandForm {
     let (text, with) = text.split_once(":with.").map_or((text, None), |(text, word)| (text, Some(word)));
-    let (text, at) = text.split_once(":at.").map_or((text, None), |(text, space)| (text, Some(space)));
     let (head, annotations) = text.split_once(':').unwrap_or((text, ""));
     let negatable = head.starts_with("[!]");
     let head = head.trim_start_matches("[!]");
     let address = head.starts_with('[');
     let pair = head.contains('|').then(|| !head.ends_with(']'));
-    let name = head.trim_start_matches('[').split(['[', ']', '|']).next().unwrap_or(head);
+    let name = head.trim_start_matches('[').split(['[', ']', '|', ',']).next().unwrap_or(head);
     let role = if address {
         Role::Address
     } else if matches!(name, "d" | "p" | "q") {
@@ -160,18 +195,23 @@ fn operand(text: &'static str, optional: bool) -> OperandForm {
         wider: false,
         register_only: false,
         constant_only: false,
-        value: None,
+        values: Vec::new(),
+        multiple: None,
         range: None,
         special: false,
         address_of: false,
         registers: None,
+        space: None,
+        narrow: false,
         vector: false,
         sink: name == "p" && pair.is_some(),
+        sink_only: false,
+        or_predicate: false,
+        or_descriptor: false,
         negatable,
         pair,
         optional,
         with,
-        at,
     };
     for annotation in annotations.split(':').filter(|annotation| !annotation.is_empty()) {
         annotate(&mut operand, annotation);
@@ -191,14 +231,28 @@ fn annotate(operand: &mut OperandForm, annotation: &'static str) {
         "special" => operand.special = true,
         "addr" => operand.address_of = true,
         "_" => operand.sink = true,
+        "__" => (operand.sink, operand.sink_only) = (true, true),
+        "or-pred" => operand.or_predicate = true,
+        "narrow" => operand.narrow = true,
+        "in.global" => operand.space = Some(Space::Global),
+        "in.shared" => operand.space = Some(Space::Shared),
+        "in.cluster" => operand.space = Some(Space::SharedCluster),
+        "xd" => operand.registers = Some(Count::Dimensions(0)),
+        "xn2" => operand.registers = Some(Count::Columns(2)),
+        "xn4" => operand.registers = Some(Count::Columns(4)),
+        "or-desc" => operand.or_descriptor = true,
+        "xd-2" => operand.registers = Some(Count::Dimensions(2)),
         "label" => operand.role = Role::Label,
         "any" => operand.role = Role::Any,
         other if other.starts_with('x') => {
-            operand.registers = other[1..].parse().ok().or_else(|| fault("no number of registers in", other));
+            operand.registers = Some(Count::Fixed(other[1..].parse().unwrap_or_else(|_| fault("no number of registers in", other))));
         }
         other if other.starts_with('=') => {
             operand.constant_only = true;
-            operand.value = other[1..].parse().ok();
+            operand.values = other[1..].split('|').map(|value| value.parse().unwrap_or_else(|_| fault("no number in", other))).collect();
+        }
+        other if other.starts_with('*') => {
+            operand.multiple = Some(other[1..].parse().unwrap_or_else(|_| fault("no number in", other)));
         }
         other if other.starts_with(|c: char| c.is_ascii_digit()) && other.contains('-') => {
             let bounds = other.split_once('-').and_then(|(low, high)| Some((low.parse().ok()?, high.parse().ok()?)));

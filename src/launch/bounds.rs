@@ -1,13 +1,18 @@
 //! What a device of compute capability 9.0 and a kernel's own directives allow a launch to be (CUDA C++ Programming Guide,
 //! "Technical Specifications per Compute Capability"; PTX ISA, "Performance-Tuning Directives" and "Cluster Dimension Directives").
 
-use crate::program::{Function, Limits};
+use crate::program::{Function, Limits, map};
 
 const BLOCK_THREADS_MAX: u64 = 1024;
 const BLOCK_MAX: [u32; 3] = [1024, 1024, 64];
 const GRID_MAX: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
 const CLUSTER_BLOCKS_MAX: u64 = 16;
 const SHARED_BYTES_MAX: u64 = 227 << 10;
+/// Multiprocessors of an H200, and what each of them holds at once.
+const MULTIPROCESSORS: u64 = 132;
+const RESIDENT_BLOCKS_MAX: u64 = 32;
+const RESIDENT_WARPS_MAX: u64 = 64;
+const RESIDENT_SHARED_BYTES_MAX: u64 = 228 << 10;
 
 /// The shape of a launch, as far as it is bounded.
 #[derive(Clone, Copy, Debug)]
@@ -20,11 +25,14 @@ pub struct Shape {
     pub cluster: [u32; 3],
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
+    /// Whether the whole grid must be resident at once.
+    pub cooperative: bool,
 }
 
 /// Why `kernel` cannot be launched in this shape, if so.
 pub fn violation(kernel: &Function, shape: &Shape) -> Option<String> {
-    let checks = [device_extents(shape), directives(&kernel.limits, shape), clusters(shape), shared(kernel, shape)];
+    let checks =
+        [device_extents(shape), directives(&kernel.limits, shape), clusters(shape), shared(kernel, shape), resident(kernel, shape)];
     checks.into_iter().flatten().next()
 }
 
@@ -67,6 +75,21 @@ fn shared(kernel: &Function, shape: &Shape) -> Option<String> {
     (total > SHARED_BYTES_MAX).then(|| {
         let (fixed, dynamic) = (kernel.shared_bytes, shape.dynamic_shared);
         format!("a block needs {total} bytes of shared memory ({fixed} static, {dynamic} dynamic); at most {SHARED_BYTES_MAX} are possible")
+    })
+}
+
+/// A cooperative grid must fit the device as a whole (cudaErrorCooperativeLaunchTooLarge). Registers, of which PTX does not tell the
+/// number, may lower the bound further.
+fn resident(kernel: &Function, shape: &Shape) -> Option<String> {
+    let shared = map::SHARED_RESERVED + u64::from(kernel.shared_bytes) + u64::from(shape.dynamic_shared);
+    let warps = volume(shape.block).div_ceil(32);
+    let each = RESIDENT_BLOCKS_MAX.min(RESIDENT_WARPS_MAX / warps).min(RESIDENT_SHARED_BYTES_MAX / shared);
+    let (blocks, most) = (volume(shape.grid), MULTIPROCESSORS * each);
+    (shape.cooperative && blocks > most).then(|| {
+        let grid = show(shape.grid);
+        format!(
+            "a cooperative grid of {grid} has {blocks} blocks, all of which must be resident; at most {most} of this block fit the device"
+        )
     })
 }
 

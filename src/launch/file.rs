@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::element::{Element, Number};
 use super::image::{Image, Memory, Sampler, Surface, Texture};
+use super::tensor_map::TensorMap;
 
 /// What a file holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -133,8 +134,8 @@ impl Param {
     pub fn buffer(&self) -> Option<&Buffer> {
         match self {
             Param::Buffer(buffer) => Some(buffer),
-            Param::TensorMap(map) => Some(&map.buffer),
-            Param::Texture(Texture { buffer: Memory::Buffer(buffer), .. })
+            Param::TensorMap(TensorMap { buffer: Memory::Buffer(buffer), .. })
+            | Param::Texture(Texture { buffer: Memory::Buffer(buffer), .. })
             | Param::Surface(Surface { buffer: Memory::Buffer(buffer), .. }) => Some(buffer),
             _ => None,
         }
@@ -220,81 +221,6 @@ pub enum Tolerance {
     Rel(f64),
     /// Either of the two: absolute, relative.
     AbsOrRel(f64, f64),
-}
-
-/// A tensor map (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col): 128 opaque bytes that describe a tensor in global memory.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct TensorMap {
-    /// The tensor's memory.
-    pub buffer: Buffer,
-    /// Element type of the tensor.
-    pub elem: Element,
-    /// Elements in each dimension, innermost first.
-    pub dims: Vec<u64>,
-    /// Bytes from one index to the next, of all dimensions but the innermost.
-    pub strides: Vec<u64>,
-    /// Elements stepped over in each dimension.
-    pub element_strides: Vec<u32>,
-    /// How channels are interleaved.
-    pub interleave: Interleave,
-    /// How 16-byte units are permuted in shared memory.
-    pub swizzle: Swizzle,
-    /// What elements outside the tensor read as.
-    pub fill: OutsideFill,
-    /// Elements of the box in each dimension, of a tiled map.
-    #[serde(rename = "box", default, skip_serializing_if = "Option::is_none")]
-    pub tile: Option<Vec<u32>>,
-    /// The pixel box of an im2col map.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub im2col: Option<Im2col>,
-}
-
-/// The pixel box of an im2col map.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Im2col {
-    /// Lower corner, innermost spatial dimension first.
-    pub lower: Vec<i32>,
-    /// Upper corner.
-    pub upper: Vec<i32>,
-    /// Channels of a pixel.
-    pub channels: u32,
-    /// Pixels of a column.
-    pub pixels: u32,
-}
-
-/// How channels are interleaved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Interleave {
-    /// They are not.
-    None,
-    /// In slices of 16 bytes.
-    B16,
-    /// In slices of 32 bytes.
-    B32,
-}
-
-/// The span in bytes within which 16-byte units are permuted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Swizzle {
-    /// They are not.
-    None,
-    /// 32 bytes.
-    B32,
-    /// 64 bytes.
-    B64,
-    /// 128 bytes.
-    B128,
-}
-
-/// What elements outside the tensor read as.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum OutsideFill {
-    /// Zero.
-    Zero,
-    /// A NaN that stands for zero in a multiplication.
-    NanRequestZeroFma,
 }
 
 /// Which findings a launch must have.

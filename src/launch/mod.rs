@@ -25,6 +25,7 @@ mod pointers;
 mod read;
 mod resolve;
 pub mod ron_text;
+pub mod tensor_map;
 mod words;
 
 pub use data::DataError;

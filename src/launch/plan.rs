@@ -2,9 +2,9 @@
 
 use super::element::Element;
 use super::expect::Expect;
-use super::file::{Findings, TensorMap};
+use super::file::Findings;
 use super::init::Contents;
-use crate::program::{Content, FuncId, Image};
+use crate::program::{Content, FuncId, Image, TensorMap};
 
 /// What a launch file asks for.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ pub enum ParamValue {
     TensorMap {
         /// Index into [`Case::buffers`].
         buffer: usize,
-        /// What it says.
+        /// What it says, with its tensor at address 0.
         map: Box<TensorMap>,
     },
 }
@@ -132,23 +132,20 @@ impl PlannedLaunch {
     }
 
     /// The bytes of all parameters, given the address of each buffer of the case.
-    ///
-    /// # Errors
-    /// The index of a parameter that holds a tensor map, whose bytes `encode` does not know.
-    pub fn param_bytes(&self, addresses: &[u64], encode: impl Fn(&TensorMap, u64) -> Option<Vec<u8>>) -> Result<Vec<u8>, usize> {
+    pub fn param_bytes(&self, addresses: &[u64]) -> Vec<u8> {
         let mut all = vec![0; self.param_bytes as usize];
-        for (index, param) in self.params.iter().enumerate() {
+        for param in &self.params {
             let address_of = |buffer: usize| addresses.get(buffer).copied().unwrap_or(0);
             let bytes = match &param.value {
                 ParamValue::Bytes(bytes) => bytes.clone(),
                 ParamValue::Address { buffer, add } => address_of(*buffer).wrapping_add(*add).to_le_bytes().to_vec(),
-                ParamValue::TensorMap { buffer, map } => encode(map, address_of(*buffer)).ok_or(index)?,
+                ParamValue::TensorMap { buffer, map } => TensorMap { address: address_of(*buffer), ..**map }.encode().to_vec(),
             };
             let place = &mut all[param.offset as usize..][..param.bytes as usize];
             for (place, byte) in place.iter_mut().zip(bytes) {
                 *place = byte;
             }
         }
-        Ok(all)
+        all
     }
 }

@@ -4,6 +4,7 @@
 mod buffer;
 mod image;
 mod param;
+mod tensor_map;
 
 use std::collections::BTreeMap;
 
@@ -172,7 +173,13 @@ impl Resolver<'_> {
         }
         let dynamic_shared = self.overrides.dynamic_shared.unwrap_or(launch.dynamic_shared);
         let at_least_one = |extents: [u32; 3]| extents.map(|extent| extent.max(1));
-        Shape { grid: at_least_one(grid), block: at_least_one(block), cluster: at_least_one(cluster), dynamic_shared }
+        Shape {
+            grid: at_least_one(grid),
+            block: at_least_one(block),
+            cluster: at_least_one(cluster),
+            dynamic_shared,
+            cooperative: launch.cooperative,
+        }
     }
 }
 

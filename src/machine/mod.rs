@@ -32,6 +32,7 @@ mod shared;
 mod snapshot;
 mod special;
 mod stuck;
+pub mod tensor;
 mod trap;
 mod warp;
 mod written;

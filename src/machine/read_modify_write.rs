@@ -1,6 +1,6 @@
 //! What `atom`, `red` and the reducing copies do to one element of memory (PTX ISA, "atom", "cp.reduce.async.bulk").
 
-use crate::isa::{AtomicFn, ScalarType, Space};
+use crate::isa::{AtomicFn, ScalarType, Space, TensorElement};
 use crate::num::atomic;
 use crate::num::exact::Format;
 use crate::num::float::Float;
@@ -14,6 +14,31 @@ pub fn all(f: AtomicFn, ty: ScalarType, global: bool, memory: &mut [u8], values:
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
         let new = function.apply(word(element), word(value), 0);
         element.copy_from_slice(&new.to_le_bytes()[..bytes]);
+    }
+}
+
+/// Combines elements of a tensor in global memory with those of `values`. Floats of 32 bits, `.tf32` too, are added in full precision, and
+/// subnormal numbers are kept unless the tensor map says otherwise; `red` would flush them.
+pub fn of_tensor(f: AtomicFn, element: TensorElement, memory: &mut [u8], values: &[u8]) {
+    use TensorElement as E;
+    let ty = match element {
+        E::F32 | E::TF32 | E::F32Ftz | E::TF32Ftz => return add_floats(element.is_flushed(), memory, values),
+        E::U8 | E::U16 | E::U32 => ScalarType::U32,
+        E::S32 => ScalarType::S32,
+        E::U64 => ScalarType::U64,
+        E::S64 => ScalarType::S64,
+        E::F16 => ScalarType::F16,
+        E::BF16 => ScalarType::BF16,
+        E::F64 => ScalarType::F64,
+    };
+    all(f, ty, true, memory, values);
+}
+
+fn add_floats(ftz: bool, memory: &mut [u8], values: &[u8]) {
+    for (element, value) in memory.chunks_exact_mut(4).zip(values.chunks_exact(4)) {
+        let float = |bytes: &[u8]| f32::from_bits(bytes.iter().rev().fold(0, |word, byte| word << 8 | u32::from(*byte)));
+        let sum = atomic::add(float(element), float(value), ftz);
+        element.copy_from_slice(&sum.to_bits().to_le_bytes());
     }
 }
 
@@ -84,4 +109,25 @@ fn float<F: Float>(f: AtomicFn, old: u64, b: u64) -> u64 {
 fn pair<F: Float>(f: AtomicFn, old: u64, b: u64) -> u64 {
     let [low, high] = [0, 16].map(|shift| float::<F>(f, old >> shift & 0xffff, b >> shift & 0xffff));
     high << 16 | low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What an H200 left in tensors of `.f32` and of `.f32.ftz` elements.
+    #[test]
+    fn floats_of_tensors_are_added_as_the_hardware_adds_them() {
+        let old = [0x0000_0001_u32, 0x807f_ffff, 0x0080_0000, 0x3f80_1001, 0x7f80_0001, 0x7f7f_ffff];
+        let new = [0x0000_0001_u32, 0x0000_0001, 0x8080_0001, 0x3f80_1001, 0x3f80_0000, 0x7f7f_ffff];
+        let kept = [0x0000_0002, 0x807f_fffe, 0x8000_0001, 0x4000_1001, 0x7fff_ffff, 0x7f80_0000];
+        let flushed = [0x0000_0000, 0x0000_0000, 0x8000_0000, 0x4000_1001, 0x7fff_ffff, 0x7f80_0000];
+        let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        use TensorElement as E;
+        for (element, expected) in [(E::F32, kept), (E::TF32, kept), (E::F32Ftz, flushed), (E::TF32Ftz, flushed)] {
+            let mut memory = bytes(&old);
+            of_tensor(AtomicFn::Add, element, &mut memory, &bytes(&new));
+            assert_eq!(memory, bytes(&expected), "{element:?}");
+        }
+    }
 }

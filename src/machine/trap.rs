@@ -43,6 +43,8 @@ pub enum TrapKind {
     CopyMisaligned,
     /// An asynchronous copy with an impossible size.
     CopySize,
+    /// A tensor copy that the hardware refuses, or bytes that are no tensor map.
+    TensorCopy,
     /// A rank that the cluster does not have.
     ClusterRank,
     /// The shared memory of a block that has exited.
@@ -74,6 +76,7 @@ impl TrapKind {
             TrapKind::MbarrierOverlap => "mbarrier.overlap",
             TrapKind::CopyMisaligned => "async.misaligned",
             TrapKind::CopySize => "async.size",
+            TrapKind::TensorCopy => "tensor.copy",
             TrapKind::ClusterRank => "cluster.rank",
             TrapKind::ClusterExited => "cluster.exited",
             TrapKind::ClusterOrder => "barrier.divergence",

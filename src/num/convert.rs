@@ -281,3 +281,39 @@ pub fn f32_to_f16(a: f32) -> F16 {
 pub fn f32_to_bf16(a: f32) -> Bf16 {
     Bf16::from_f64(f64::from(a))
 }
+
+/// The `.tf32` number nearest to the bits of an `f32`, to even, as tensor copies round: a NaN becomes the canonical one.
+pub fn round_to_tf32(bits: u32) -> u32 {
+    const CUT: u32 = 0x1fff;
+    if f32::from_bits(bits).is_nan() {
+        return 0x7fff_e000;
+    }
+    let even = bits >> 13 & 1;
+    bits.wrapping_add(CUT / 2 + even) & !CUT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::round_to_tf32;
+
+    /// What an H200 made of elements that it loaded as `.tf32`.
+    #[test]
+    fn tf32_is_rounded_as_the_hardware_rounds() {
+        let pairs = [
+            (0x0000_0001, 0x0000_0000),
+            (0x0040_0000, 0x0040_0000),
+            (0x807f_ffff, 0x8080_0000),
+            (0x3f80_0001, 0x3f80_0000),
+            (0x3f80_1000, 0x3f80_0000),
+            (0x3f80_1001, 0x3f80_2000),
+            (0x3f80_3000, 0x3f80_4000),
+            (0x7f80_0001, 0x7fff_e000),
+            (0xff81_2345, 0x7fff_e000),
+            (0x8000_0000, 0x8000_0000),
+            (0x7f7f_ffff, 0x7f80_0000),
+        ];
+        for (from, to) in pairs {
+            assert_eq!(round_to_tf32(from), to, "{from:#010x}");
+        }
+    }
+}

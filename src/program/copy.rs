@@ -2,7 +2,7 @@
 
 use super::{Access, Address, ListId, PredSrc, Src};
 use crate::base::define_id;
-use crate::isa::{AtomicFn, ScalarType, Space};
+use crate::isa::{AtomicFn, ScalarType, Space, TensorMode};
 
 define_id!(
     /// An asynchronous copy, store or reduction: an index into [`Program::copies`](super::Program).
@@ -69,6 +69,8 @@ pub enum CopyOp {
         /// Which bytes of every 16 are copied, as bits of a 16-bit value.
         byte_mask: Option<Src>,
     },
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`.
+    Tensor(Box<TensorCopy>),
     /// `st.async`, `red.async`: each lane stores values into the shared memory of the cluster.
     Store {
         /// Destination.
@@ -91,4 +93,26 @@ pub enum CopyOp {
         /// `.noinc`: the arrival is one of those the phase wants, and not an additional one.
         counted: bool,
     },
+}
+
+/// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: each lane copies a box of a tensor. It is a load if it completes on a barrier
+/// object, and else a store or a reduction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TensorCopy {
+    /// How it walks.
+    pub mode: TensorMode,
+    /// Generic address of the tensor map.
+    pub map: Address,
+    /// Where the box starts, innermost dimension first: 32-bit values, one for each dimension.
+    pub coordinates: Box<[Src]>,
+    /// What is added to the spatial coordinates of every pixel: 16-bit values.
+    pub offsets: Box<[Src]>,
+    /// The box in shared memory.
+    pub shared: Place,
+    /// What combines it with the tensor, if it does not replace it.
+    pub reduction: Option<AtomicFn>,
+    /// What says that it has ended.
+    pub completion: Completion,
+    /// The ranks of the blocks of the cluster that get a copy, as bits of a 16-bit value.
+    pub multicast: Option<Src>,
 }

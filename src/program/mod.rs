@@ -11,6 +11,7 @@ mod names;
 mod op;
 mod operand;
 pub mod operands;
+mod tensor_map;
 mod texels;
 
 use std::sync::Arc;
@@ -18,11 +19,12 @@ use std::sync::Arc;
 use crate::base::{SourceId, Sources, Span, define_id};
 use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
-pub use copy::{Completion, CopyId, CopyOp, Kept, Place};
+pub use copy::{Completion, CopyId, CopyOp, Kept, Place, TensorCopy};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use names::short_name;
 pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
+pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};
 pub use texels::{Content, Image, Texels, Texture, find};
 
 define_id!(

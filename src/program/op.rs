@@ -8,7 +8,7 @@ use crate::base::define_id;
 use crate::isa::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FloatBinary, FloatMode, FloatTernary, FloatType,
     FloatUnary, IntBinary, IntTernary, IntType, IntUnary, MbarrierFn, Ordering, ReduxFn, Rounding, ScalarType, Scope, Shift, ShuffleMode,
-    Space, SystemFn, TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
+    Space, SystemFn, TensorField, TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
 };
 
 define_id!(
@@ -191,6 +191,10 @@ pub enum Op {
     /// Waits until at most `pending` of the lane's groups have not ended, or have not been read if `read`; `open` are waited for too
     /// (`wait_all`).
     WaitCopies { bulk: bool, read: bool, open: bool, pending: u32 },
+    /// `tensormap.replace`: field `field`, of dimension `ordinal`, of the map at `address` becomes `a`.
+    ReplaceTensorField { field: TensorField, ordinal: u8, access: Access, a: Src, address: Address },
+    /// `tensormap.cp_fenceproxy`: the map at `from` in shared memory is copied to `to` in global memory.
+    CopyTensorMap { to: Address, from: Address },
     Fence { ordering: Ordering, scope: Scope },
     /// `alloca`: d = new address in local space, `size` bytes below the stack, aligned to `align`.
     Alloca { wide: bool, d: Dst, size: Src, align: u32 },

@@ -166,6 +166,14 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             Op::Atomic { .. } | Op::AtomicVector { .. } => self.atomic(op),
             Op::Image { access } => self.image(*access),
             Op::AsyncCopy { copy } => self.async_copy(*copy),
+            Op::ReplaceTensorField { field, ordinal: _, access: _, a, address } => {
+                self.address(*address);
+                self.read(wide(field.is_wide()), *a);
+            }
+            Op::CopyTensorMap { to, from } => {
+                self.address(*to);
+                self.address(*from);
+            }
             Op::CommitCopies { .. } | Op::WaitCopies { .. } | Op::ClusterArrive { .. } | Op::ClusterWait { .. } => {}
             Op::Mbarrier { .. } | Op::MbarrierWait { .. } | Op::PendingCount { .. } => self.mbarrier(op),
             Op::Barrier { .. } | Op::WarpSync { .. } => self.sync(op),
@@ -463,6 +471,14 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
                     self.address(mbarrier.address);
                 }
                 [Some(*bytes), *multicast, *byte_mask].into_iter().flatten().for_each(|source| self.read(Bank::B32, source));
+            }
+            CopyOp::Tensor(copy) => {
+                self.address(copy.map);
+                self.address(copy.shared.address);
+                if let Completion::Mbarrier(mbarrier) = copy.completion {
+                    self.address(mbarrier.address);
+                }
+                copy.coordinates.iter().chain(&copy.offsets).chain(&copy.multicast).for_each(|source| self.read(Bank::B32, *source));
             }
             CopyOp::Store { to, ty, values, reduction: _, mbarrier } => {
                 self.address(to.address);

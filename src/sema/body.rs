@@ -209,7 +209,10 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             return Err(error.with_help("leave out the word before its space, or declare it at module scope"));
         }
         match variable.space.text {
-            "reg" => self.register(variable).map(|_| ()),
+            "reg" => {
+                scope::check_reserved(variable.name)?;
+                self.register(variable).map(|_| ())
+            }
             "sreg" => {
                 let error = Diagnostic::error("space", variable.space.span, "special registers are predefined and cannot be declared");
                 Err(error.with_help("use '.reg'"))

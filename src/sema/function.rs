@@ -2,6 +2,7 @@
 
 use super::body::BodyBuilder;
 use super::const_expr;
+use super::header::Header;
 use super::module::ModuleBuilder;
 use super::operands::Operands;
 use super::scope::Symbol;
@@ -68,8 +69,7 @@ pub(super) fn analyze<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Funct
         }
     }
     let earlier = check_order(module, function, id);
-    let version = module.header.version;
-    check_signature(function, version, &mut module.diags);
+    check_signature(function, &module.header, &mut module.diags);
     let mut builder = BodyBuilder::new(module, id, function.is_kernel);
     let results = parameters(&mut builder, function, &function.results, Direction::Result);
     let params = parameters(&mut builder, function, &function.params, Direction::Input);
@@ -142,8 +142,16 @@ pub(super) fn check_defined(module: &mut ModuleBuilder<'_>) {
 const KERNEL_DIRECTIVES: &[&str] =
     &["maxntid", "reqntid", "minnctapersm", "maxnctapersm", "reqnctapercluster", "explicitcluster", "maxclusterrank", "blocksareclusters"];
 
+/// Directives with the PTX version and the target that they need (PTX ISA, "Cluster Dimension Directives").
+const NEWER_DIRECTIVES: &[(&str, (u8, u8), u32)] = &[
+    ("reqnctapercluster", (7, 8), 90),
+    ("explicitcluster", (7, 8), 90),
+    ("maxclusterrank", (7, 8), 90),
+    ("blocksareclusters", (9, 0), 90),
+];
+
 /// Checks what kernels and functions may have in their heads: results, several of them, and directives.
-fn check_signature(function: &tree::Function<'_>, version: (u8, u8), diags: &mut Vec<Diagnostic>) {
+fn check_signature(function: &tree::Function<'_>, header: &Header, diags: &mut Vec<Diagnostic>) {
     if let Some(result) = function.results.first().filter(|_| function.is_kernel) {
         let error = Diagnostic::error("linkage", result.span, "a kernel returns nothing");
         diags.push(error.with_help("write results to global memory"));
@@ -156,10 +164,13 @@ fn check_signature(function: &tree::Function<'_>, version: (u8, u8), diags: &mut
     }
     for directive in &function.directives {
         let name = directive.name;
+        if let Some((word, ptx, sm)) = NEWER_DIRECTIVES.iter().find(|row| row.0 == name.text) {
+            diags.extend(header.require(*ptx, *sm, &format!("'.{word}'"), name.span).err());
+        }
         let message = match name.text {
             word if !function.is_kernel && KERNEL_DIRECTIVES.contains(&word) => format!("'.{word}' is a directive of kernels"),
             "noreturn" if !function.results.is_empty() => "'.noreturn' does not go with results".to_string(),
-            "maxnctapersm" if version >= (2, 1) => "'.maxnctapersm' is gone from PTX 2.1 on; write '.minnctapersm'".to_string(),
+            "maxnctapersm" if header.version >= (2, 1) => "'.maxnctapersm' is gone from PTX 2.1 on; write '.minnctapersm'".to_string(),
             _ => continue,
         };
         diags.push(Diagnostic::error("directive", name.span, message));

@@ -18,6 +18,8 @@ pub(super) struct Header {
     pub(super) is_debug: bool,
     /// `.target .., map_f64_to_f32`: targets without `.f64` instructions may use them.
     pub(super) maps_f64: bool,
+    /// `.target .., texmode_independent`: samplers are objects of their own.
+    pub(super) has_samplers: bool,
 }
 
 /// First target with `.f64` instructions.
@@ -39,6 +41,9 @@ const TARGETS: &[(&str, (u8, u8))] = &[
     ("sm_121", (8, 8)), ("sm_121a", (8, 8)), ("sm_121f", (8, 8)),
 ];
 
+/// First PTX version that has `.address_size` (PTX ISA, ".address_size").
+const ADDRESS_SIZE_SINCE: (u8, u8) = (2, 3);
+
 /// Words of `.target` beside the architecture.
 const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "debug", MAP_F64];
 
@@ -46,8 +51,39 @@ const TARGET_OPTIONS: &[&str] = &["texmode_unified", "texmode_independent", "deb
 /// for today's GPUs leaves them as they are, and so are they executed.
 const MAP_F64: &str = "map_f64_to_f32";
 
+impl Header {
+    /// The error for `what`, which needs PTX version `ptx` and target `sm`, if the file says less.
+    pub(super) fn require(&self, ptx: (u8, u8), sm: u32, what: &str, span: Span) -> Result<(), Diagnostic> {
+        require((self.version, self.target), (ptx, sm), what, span)
+    }
+}
+
+/// The error for `what`, which needs a PTX version and a target, if those that the file names are older.
+pub(super) fn require(
+    (version, target): ((u8, u8), (u32, Option<char>)),
+    (ptx, sm): ((u8, u8), u32),
+    what: &str,
+    span: Span,
+) -> Result<(), Diagnostic> {
+    if version < ptx {
+        return Err(Diagnostic::error("version", span, format!("{what} requires PTX {}.{}", ptx.0, ptx.1))
+            .with_help(format!("the file says .version {}.{}", version.0, version.1)));
+    }
+    if target.0 < sm {
+        return Err(Diagnostic::error("target", span, format!("{what} requires sm_{sm} or higher"))
+            .with_help(format!("the file says .target {}", target_name(target))));
+    }
+    Ok(())
+}
+
+/// `sm_90a`
+pub(super) fn target_name(target: (u32, Option<char>)) -> String {
+    format!("sm_{}{}", target.0, target.1.map(String::from).unwrap_or_default())
+}
+
 /// Assumed where a directive is missing or wrong, so that the rest of the file can be checked.
-const FALLBACK: Header = Header { version: (9, 0), target: (90, Some('a')), address_bits: 64, is_debug: false, maps_f64: false };
+const FALLBACK: Header =
+    Header { version: (9, 0), target: (90, Some('a')), address_bits: 64, is_debug: false, maps_f64: false, has_samplers: false };
 
 /// Reads the directives at the head of `module`; `file` is a place to report what is missing.
 pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>) -> Header {
@@ -74,14 +110,16 @@ pub(super) fn read(module: &Module<'_>, file: Span, diags: &mut Vec<Diagnostic>)
         check_target(names, version, *span, diags);
     }
     let address_bits = match items.next_if(|item| matches!(item, Item::AddressSize { .. })) {
-        Some(Item::AddressSize { bits, span }) => check_address_size(*bits, *span, diags),
+        Some(Item::AddressSize { bits, span }) => check_address_size(*bits, version, *span, diags),
         _ => address_size::infer(module),
     };
     for item in items.filter(|item| matches!(item, Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. })) {
         let help = "the order is '.version', '.target', '.address_size', and then everything else";
         diags.push(Diagnostic::error("order", span_of(item), "this directive belongs at the head of the module").with_help(help));
     }
-    Header { version, target, address_bits, is_debug: has_option(module, "debug"), maps_f64: has_option(module, MAP_F64) }
+    let has = |option| has_option(module, option);
+    let (is_debug, maps_f64, has_samplers) = (has("debug"), has(MAP_F64), has("texmode_independent"));
+    Header { version, target, address_bits, is_debug, maps_f64, has_samplers }
 }
 
 /// Whether a `.target` of the module has this word beside the architecture.
@@ -156,7 +194,11 @@ fn target_number(name: &str) -> Option<(u32, Option<char>)> {
     Some((number.parse().ok()?, digits[number.len()..].chars().next()))
 }
 
-fn check_address_size(bits: u32, span: Span, diags: &mut Vec<Diagnostic>) -> u32 {
+fn check_address_size(bits: u32, version: (u8, u8), span: Span, diags: &mut Vec<Diagnostic>) -> u32 {
+    if version < ADDRESS_SIZE_SINCE {
+        let message = format!("'.address_size' requires PTX {}.{}", ADDRESS_SIZE_SINCE.0, ADDRESS_SIZE_SINCE.1);
+        diags.push(Diagnostic::error("version", span, message).with_help("leave it out, or raise '.version'"));
+    }
     if bits != 32 && bits != 64 {
         diags.push(Diagnostic::error("value", span, format!("addresses have 32 or 64 bits, not {bits}")));
         return FALLBACK.address_bits;

@@ -48,13 +48,12 @@ pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>) -> (Option<P
             Item::Variable(variable) => builder.module_variable(variable),
             Item::Function(function) => function::analyze(&mut builder, function),
             Item::Alias { name, target, .. } => function::check_alias(&mut builder, *name, *target),
-            Item::File { index, name, .. } => builder.program.source_files.push((*index, (*name).to_string())),
-            Item::Version { .. }
-            | Item::Target { .. }
-            | Item::AddressSize { .. }
-            | Item::Loc(_)
-            | Item::Pragma { .. }
-            | Item::Section { .. } => {}
+            Item::File { index, name, span } => builder.source_file(*index, name, *span),
+            Item::Loc(loc) => builder.diags.push(
+                Diagnostic::error("order", loc.span, "'.loc' outside of a function").with_help("it describes the instructions behind it"),
+            ),
+            Item::Pragma { texts, .. } => builder.module_pragma(texts),
+            Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } | Item::Section { .. } => {}
         }
     }
     builder.program.inline_asm = inline_asm::regions(id, sources.file(id).text());

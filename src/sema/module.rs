@@ -45,6 +45,9 @@ pub(super) struct ModuleBuilder<'a> {
     externs: HashMap<&'a str, Extern>,
 }
 
+/// The pragma that may stand at module scope.
+const MODULE_PRAGMA: &str = "nounroll";
+
 /// A variable that was declared `.extern`.
 struct Extern {
     extent: Extent,
@@ -194,6 +197,9 @@ impl<'a> ModuleBuilder<'a> {
                 return Err(error.with_help("only '.global' and '.const' variables have initial values"));
             }
         };
+        if extent.handle == Some(ImageKind::Sampler) {
+            self.check_sampler(variable.ty.span)?;
+        }
         if extent.ty == crate::isa::ScalarType::Pred {
             return Err(Diagnostic::error("type", variable.ty.span, "a predicate can only be a register"));
         }
@@ -221,6 +227,33 @@ impl<'a> ModuleBuilder<'a> {
         entry.init = init;
         entry.sampler = sampler;
         Ok(())
+    }
+
+    /// `.file 1 "name"`: an index stands for one file (PTX ISA, ".file").
+    pub(super) fn source_file(&mut self, index: u32, name: &str, span: Span) {
+        if self.program.source_files.iter().any(|file| file.0 == index) {
+            let error = Diagnostic::error("duplicate", span, format!("a second '.file {index}'"));
+            self.diags.push(error.with_help("every '.file' has a number of its own, by which '.loc' refers to it"));
+            return;
+        }
+        self.program.source_files.push((index, name.to_string()));
+    }
+
+    /// Samplers are declared in independent mode only (PTX ISA, "Texture, Sampler and Surface Types").
+    pub(super) fn check_sampler(&self, span: Span) -> Result<(), Diagnostic> {
+        if self.header.has_samplers {
+            return Ok(());
+        }
+        let error = Diagnostic::error("type", span, "samplers are not apart from textures in unified mode, which is assumed");
+        Err(error.with_help("write '.target .., texmode_independent', or put what it says into the '.texref'"))
+    }
+
+    /// `.pragma` at module scope, where the only one known is `nounroll` (PTX ISA, "Pragma Strings").
+    pub(super) fn module_pragma(&mut self, texts: &[tree::Name<'a>]) {
+        for text in texts.iter().filter(|text| text.text != MODULE_PRAGMA) {
+            let error = Diagnostic::error("directive", text.span, format!("there is no pragma '{}' for a whole module", text.text));
+            self.diags.push(error.with_help(format!("only '{MODULE_PRAGMA}' is; others stand in the body of a function")));
+        }
     }
 
     /// The address of a variable in its space; frames place theirs later.

@@ -25,6 +25,9 @@ pub(super) trait Operands<'a> {
     /// Whether the function is a kernel, whose `.param` space is the parameter bank and not the frame.
     fn in_kernel(&self) -> bool;
 
+    /// Whether `name` is an input parameter of the function.
+    fn is_input(&self, name: &str) -> bool;
+
     /// What an expression stands for; names that are not declared and constant expressions that cannot be computed are errors.
     fn resolve(&mut self, expr: &Expr<'a>) -> Result<Value, Diagnostic>;
 

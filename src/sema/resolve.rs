@@ -6,7 +6,7 @@ use super::header::F64_TARGET;
 use super::operands::{Operands, RegisterRef, Value};
 use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
-use crate::isa::{Space, special_register};
+use crate::isa::{SPECIAL_REGISTERS, Space, special_register};
 use crate::program::{
     CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, Param, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId,
 };
@@ -32,6 +32,10 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
 
     fn in_kernel(&self) -> bool {
         self.is_kernel
+    }
+
+    fn is_input(&self, name: &str) -> bool {
+        matches!(self.module.scopes.find(name), Some((Symbol::Param(_), _)))
     }
 
     fn resolve(&mut self, expr: &Expr<'a>) -> Result<Value, Diagnostic> {
@@ -146,12 +150,19 @@ impl<'a> BodyBuilder<'_, 'a> {
             _ => {}
         }
         if let Some(value) = special(name) {
-            return Ok(value);
+            return self.check_special(name, &value, span).map(|()| value);
         }
         match name.rsplit_once('.') {
             Some((vector, component)) => self.component(vector, component, span),
             None => Err(self.module.unknown_name(name, span, noun_for(name))),
         }
+    }
+
+    /// Reports a special register that the file's version or target does not have (PTX ISA, "Special Registers").
+    fn check_special(&self, name: &str, value: &Value, span: Span) -> Result<(), Diagnostic> {
+        let (Value::Special(special) | Value::SpecialVector([special, ..])) = value else { return Ok(()) };
+        let Some(register) = SPECIAL_REGISTERS.get(usize::from(special.0)) else { return Ok(()) };
+        self.module.header.require(register.ptx, register.sm, &format!("'{name}'"), span)
     }
 
     fn symbol(&mut self, name: &str, symbol: Symbol, span: Span, declared: Span) -> Result<Value, Diagnostic> {

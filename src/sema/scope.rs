@@ -55,6 +55,17 @@ impl Symbol {
     }
 }
 
+/// Names that have a meaning of their own everywhere (PTX ISA, "Identifiers" and "Predefined Constants").
+const RESERVED: &[&str] = &["_", "WARP_SZ"];
+
+/// The error for a name that cannot be declared.
+pub(super) fn check_reserved(name: Name<'_>) -> Result<(), Diagnostic> {
+    if RESERVED.contains(&name.text) {
+        return Err(Diagnostic::error("name", name.span, format!("'{}' is reserved and cannot be declared", name.text)));
+    }
+    Ok(())
+}
+
 /// Slots that one register of type `ty` takes: two for `.b128`.
 pub(super) fn slots_of(register: RegisterRef) -> u32 {
     register.ty.bits().div_ceil(64).max(1)
@@ -115,6 +126,7 @@ impl<'a> Scopes<'a> {
     /// # Errors
     /// The name is declared in this scope already.
     pub(super) fn declare(&mut self, name: Name<'a>, symbol: Symbol, count: Option<u32>) -> Result<(), Diagnostic> {
+        check_reserved(name)?;
         if let Some((clash, earlier)) = self.clash(name.text, count) {
             let message = format!("'{clash}' is declared twice in this scope");
             return Err(Diagnostic::error("duplicate", name.span, message).with_label(earlier, format!("'{clash}' is first declared here")));

@@ -55,15 +55,16 @@ const TERMINALS: [(&str, &str); 6] = [
     ("Dwarf", "'@@DWARF'"),
 ];
 
-/// The diagnostic for a statement that the parser refused; the last token before the place of the error ended at `previous_end`.
-pub(super) fn describe(file: File<'_>, previous_end: u32, error: &Refusal<'_>) -> Diagnostic {
+/// The diagnostic for a statement that the parser refused; the last token before the place of the error ended at `previous_end`, and
+/// `next` is the token that begins the next statement, if the text goes on.
+pub(super) fn describe(file: File<'_>, previous_end: u32, next: Option<Spanned<'_>>, error: &Refusal<'_>) -> Diagnostic {
     match error {
         ParseError::User { error } => (**error).clone(),
         ParseError::UnrecognizedToken { token: (start, Token::Bad(mistake), end), .. } => {
             describe_mistake(file, *mistake, file.span(*start, *end))
         }
         ParseError::UnrecognizedToken { expected, .. } if token_of_next_statement(file, previous_end, error).is_some() => {
-            unfinished(file, previous_end, expected)
+            unfinished(file, previous_end, next, expected)
         }
         ParseError::UnrecognizedToken { token: (start, token, end), expected } => {
             let found = quote(file.slice(*start, *end));
@@ -72,7 +73,7 @@ pub(super) fn describe(file: File<'_>, previous_end: u32, error: &Refusal<'_>) -
             let lacks_comma = matches!(token, Token::Ident(_) | Token::Dotted(_) | Token::Int(_)) && is_expected(expected, ",");
             if lacks_comma { error.with_help("put ',' between the two") } else { error }
         }
-        ParseError::UnrecognizedEof { location, expected } => unfinished(file, *location, expected),
+        ParseError::UnrecognizedEof { location, expected } => unfinished(file, *location, next, expected),
         ParseError::ExtraToken { token: (start, _, end) } => {
             Diagnostic::error("syntax", file.span(*start, *end), format!("{} is too much here", quote(file.slice(*start, *end))))
         }
@@ -115,9 +116,17 @@ pub(super) fn token_of_next_statement<'a>(file: File<'a>, previous_end: u32, err
     (can_end && on_new_line && can_begin).then_some(*token)
 }
 
-fn unfinished(file: File<'_>, at: u32, expected: &[String]) -> Diagnostic {
-    let message = format!("expected {}, but the statement ends here", list(&words(expected)));
-    let error = Diagnostic::error("syntax", file.span(at, at), message);
+/// The diagnostic for a statement that stops short at `at`. Its place is the token `next`, which is in the way, as that of every other
+/// syntax error is; what lacks something is shown beside it.
+fn unfinished(file: File<'_>, at: u32, next: Option<Spanned<'_>>, expected: &[String]) -> Diagnostic {
+    let wanted = list(&words(expected));
+    let error = match next {
+        Some((start, _, end)) => {
+            let message = format!("expected {wanted} before {}", quote(file.slice(start, end)));
+            Diagnostic::error("syntax", file.span(start, end), message).with_label(file.span(at, at), "the statement before ends here")
+        }
+        None => Diagnostic::error("syntax", file.span(at, at), format!("expected {wanted}, but the file ends here")),
+    };
     if is_expected(expected, ";") { error.with_help("end the statement with ';'") } else { error }
 }
 

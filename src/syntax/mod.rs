@@ -85,8 +85,10 @@ fn recover<'a>(
     problems: &mut Problems,
 ) {
     let [previous_end, _] = statements.ends();
-    problems.add(error::describe(file, previous_end, &error));
-    match error::token_of_next_statement(file, previous_end, &error) {
+    let unread = error::token_of_next_statement(file, previous_end, &error);
+    let next = unread.or_else(|| statements.next_statement());
+    problems.add(error::describe(file, previous_end, next, &error));
+    match unread {
         Some(token) => statements.unread(token),
         None => {
             if let Some((start, end)) = statements.skip_rest() {

@@ -113,6 +113,11 @@ impl<'a> Statements<'a> {
         self.ended = true;
     }
 
+    /// The token that begins the next statement, once the current one has ended before it.
+    pub(super) fn next_statement(&self) -> Option<Spanned<'a>> {
+        self.ahead.filter(|_| self.ended)
+    }
+
     /// Whether the current statement is the head of a function.
     pub(super) fn is_head(&self) -> bool {
         self.kind == Kind::Head

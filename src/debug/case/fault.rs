@@ -112,11 +112,6 @@ impl Blame<'_> {
         Fault { source_lines, ..self.fault("launch.bounds", message) }
     }
 
-    /// Something the kernel needs and this build does not have.
-    pub fn unsupported(&self, message: String) -> Fault {
-        self.fault("unsupported", message)
-    }
-
     fn fault(&self, id: &'static str, message: String) -> Fault {
         let kernel = self.kernel_name();
         Fault { id, kernel, launch: self.index, message, site: None, source_lines: Vec::new(), waiting: Vec::new(), waiting_more: 0 }

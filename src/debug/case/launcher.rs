@@ -44,10 +44,9 @@ impl<'a> Job<'a> {
         for buffer in buffers.iter().filter(|buffer| buffer.launch == blame.index) {
             addresses.push(make_buffer(&mut device, buffer)?);
         }
-        let fault = match (&blame.launch.bounds, params(blame, addresses)) {
-            (Some(message), _) => Box::new(blame.refused(message.clone())),
-            (None, Err(fault)) => fault,
-            (None, Ok(params)) => match Machine::new(device.clone(), self.config(blame.launch, params, addresses, start)) {
+        let fault = match &blame.launch.bounds {
+            Some(message) => Box::new(blame.refused(message.clone())),
+            None => match Machine::new(device.clone(), self.config(blame.launch, addresses, start)) {
                 Ok(machine) => return Ok(Ok(machine)),
                 Err(error) => Box::new(blame.refused(error.to_string())),
             },
@@ -55,14 +54,14 @@ impl<'a> Job<'a> {
         Ok(Err(Refused { fault, device }))
     }
 
-    fn config(&self, launch: &PlannedLaunch, params: Vec<u8>, addresses: &[u64], start: Tick) -> LaunchConfig {
+    fn config(&self, launch: &PlannedLaunch, addresses: &[u64], start: Tick) -> LaunchConfig {
         LaunchConfig {
             kernel: launch.kernel,
             grid: launch.grid,
             block: launch.block,
             cluster: launch.cluster,
             dynamic_shared: launch.dynamic_shared,
-            params,
+            params: launch.param_bytes(addresses),
             cooperative: launch.cooperative,
             resident: self.options.resident,
             schedule: self.options.schedule,
@@ -73,11 +72,6 @@ impl<'a> Job<'a> {
             copies: self.options.copies,
         }
     }
-}
-
-fn params(blame: &Blame<'_>, addresses: &[u64]) -> Result<Vec<u8>, Box<Fault>> {
-    let bytes = blame.launch.param_bytes(addresses, |_, _| None);
-    bytes.map_err(|index| Box::new(blame.unsupported(format!("params[{index}] is a tensor map, and tensor copies are not modelled"))))
 }
 
 /// Makes a buffer and writes what it holds at the start.

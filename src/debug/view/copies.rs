@@ -78,9 +78,9 @@ fn row(scene: &Scene<'_>, copy: &AsyncCopy) -> [String; 9] {
     ]
 }
 
-/// `bulk g→s`, `cp.async`, `red.async`
+/// `bulk g→s`, `tensor g→s`, `cp.async`, `red.async`
 fn kind(copy: &AsyncCopy) -> String {
-    let side = |place: &Destination| match place.home {
+    let side = |home: Home| match home {
         Home::Global => "g",
         Home::Block { index, .. } if index == copy.issued.block => "s",
         Home::Block { .. } => "peer",
@@ -89,7 +89,14 @@ fn kind(copy: &AsyncCopy) -> String {
         Work::Lanes(_) => "cp.async".to_string(),
         Work::Block { from, to, reduction, .. } => {
             let read = if copy.read { ", read" } else { "" };
-            format!("{} {}→{}{read}", if reduction.is_some() { "bulk red" } else { "bulk" }, side(from), side(to))
+            format!("{} {}→{}{read}", if reduction.is_some() { "bulk red" } else { "bulk" }, side(from.home), side(to.home))
+        }
+        Work::Box(tensor) => {
+            let mut loads = false;
+            tensor.writes(|to, _| loads |= to.home != Home::Global);
+            let ways = if loads { format!("g→{}", side(tensor.home)) } else { "s→g".to_string() };
+            let read = if copy.read { ", read" } else { "" };
+            format!("{} {ways}{read}", if tensor.replaces() { "tensor" } else { "tensor red" })
         }
         Work::Store { reduction: Some(_), .. } => "red.async".to_string(),
         Work::Store { .. } => "st.async".to_string(),
@@ -105,6 +112,7 @@ fn bytes(copy: &AsyncCopy) -> String {
             lanes => format!("{lanes} x {}", copies.bytes),
         },
         Work::Block { bytes, .. } => grouped(u64::from(*bytes)),
+        Work::Box(tensor) => grouped(tensor.shape.bytes()),
         Work::Store { bytes, .. } => bytes.len().to_string(),
         Work::Arrival => String::new(),
     }

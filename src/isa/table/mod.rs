@@ -16,11 +16,13 @@ mod logic_shift;
 mod matrix;
 mod memory;
 mod miscellaneous;
+mod multimem;
 mod stack;
 mod synchronization;
 mod texture_surface;
 mod video;
 mod warp;
+mod wmma;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -40,12 +42,14 @@ pub const SECTIONS: &[(&str, &[Row])] = &[
     ("logic and shift", logic_shift::ROWS),
     ("data movement and conversion", data_movement::ROWS),
     ("loads and stores", memory::ROWS),
+    ("memory of several devices", multimem::ROWS),
     ("asynchronous copies", async_copy::ROWS),
     ("texture and surface", texture_surface::ROWS),
     ("control flow", control_flow::ROWS),
     ("synchronization", synchronization::ROWS),
     ("warp-wide", warp::ROWS),
     ("atomics", atomics::ROWS),
+    ("matrix fragments", wmma::ROWS),
     ("matrix", matrix::ROWS),
     ("stack", stack::ROWS),
     ("video", video::ROWS),

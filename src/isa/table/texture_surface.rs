@@ -17,7 +17,7 @@ pub(super) const ROWS: &[Row] = &[
     row("tex(.2dms|.a2dms).v4(.u32|.s32|.f32)(.s32)                                       d[|p]:t1:vec, a:any[, e:any][, f:any]", (3, 2), 30, Unsupported, "texture lookup of one of several samples"),
     row("tld4(.r|.g|.b|.a)(.2d|.a2d{4.3,30}|.cube{4.3,30}|.acube{4.3,30}).v4(.u32|.s32|.f32)(.f32)    d[|p]:t1:vec, a:any[, e:any][, f:any]", (2, 2), 20, Gather, "texture lookup of the four texels around a point"),
     row("txq(.width|.height|.depth|.channel_data_type|.channel_order|.normalized_coords|.array_size{4.1,0}|.num_mipmap_levels{4.1,0}|.num_samples{4.1,0}).b32   d, a:any", (2, 0), 20, TextureQuery, "attribute of a texture"),
-    row("txq.level(.width|.height|.depth).b32                              d, a:any, l:u32", (3, 1), 30, TextureQuery, "extent of a level of a texture"),
+    row("txq.level(.width|.height|.depth).b32                              d, a:any, l:u32", (4, 3), 30, TextureQuery, "extent of a level of a texture"),
     row("txq(.force_unnormalized_coords|.filter_mode|.addr_mode_0|.addr_mode_1|.addr_mode_2).b32   d, a:any", (2, 0), 20, TextureQuery, "attribute of a sampler"),
     row("istypep(.texref|.samplerref|.surfref)                             p, a:u64", (4, 0), 30, IsImage, "is it a handle of this type?"),
 

@@ -1,14 +1,11 @@
 //! Parameters: does the entry fit the kernel's parameter, and which bytes or address does it mean.
 
 use super::{Resolver, Scope};
-use crate::launch::file::{Launch, Param, TensorMap};
+use crate::launch::file::{Launch, Param};
 use crate::launch::image::Image;
 use crate::launch::locate::Place;
 use crate::launch::plan::{ParamValue, PlannedImage, PlannedParam};
-use crate::program::{self, Function, ParamPlace};
-
-/// Bytes of a tensor map (PTX ISA, "Tensor-map").
-const TENSOR_MAP_BYTES: u32 = 128;
+use crate::program::{self, Function, ParamPlace, TENSOR_MAP_BYTES};
 
 impl Resolver<'_> {
     pub(super) fn params(
@@ -82,7 +79,7 @@ impl Resolver<'_> {
                 None if image_of(param).is_some() => ("a handle has 8 bytes".to_string(), bytes.len() as u64),
                 None => (format!("{} are given", count(bytes.len() as u64)), bytes.len() as u64),
             },
-            ParamValue::TensorMap { .. } => (format!("a tensor map has {TENSOR_MAP_BYTES} bytes"), u64::from(TENSOR_MAP_BYTES)),
+            ParamValue::TensorMap { .. } => (format!("a tensor map has {TENSOR_MAP_BYTES} bytes"), TENSOR_MAP_BYTES as u64),
             ParamValue::Address { .. } => {
                 let bytes = u64::from(self.program.address_bits / 8);
                 (format!("an address has {bytes} bytes"), bytes)
@@ -95,7 +92,7 @@ impl Resolver<'_> {
         Some(PlannedParam { offset, bytes: formal.bytes, value })
     }
 
-    fn address(&mut self, place: &Place, name: &str, add: i64, scope: &Scope) -> Option<ParamValue> {
+    pub(super) fn address(&mut self, place: &Place, name: &str, add: i64, scope: &Scope) -> Option<ParamValue> {
         let Some(&buffer) = scope.by_name.get(name) else {
             let known: Vec<&str> = scope.by_name.keys().map(String::as_str).collect();
             let help = match known.as_slice() {
@@ -113,31 +110,6 @@ impl Resolver<'_> {
                 None
             }
         }
-    }
-
-    fn tensor_map(&mut self, launch_index: usize, place: &Place, map: &TensorMap, scope: &mut Scope) -> Option<ParamValue> {
-        let buffer = self.define_buffer(launch_index, &place.field("buffer"), &map.buffer, scope)?;
-        let rank = map.dims.len();
-        if !(1..=5).contains(&rank) {
-            self.error(&place.field("dims"), format!("a tensor has 1 to 5 dimensions, not {rank}"));
-            return None;
-        }
-        let lengths = [
-            ("strides", map.strides.len(), rank - 1),
-            ("element_strides", map.element_strides.len(), rank),
-            ("box", map.tile.as_ref().map_or(rank, Vec::len), rank),
-        ];
-        for (field, given, wanted) in lengths {
-            if given != wanted {
-                self.error(&place.field(field), format!("a tensor of {rank} dimensions has {wanted} {field}, not {given}"));
-                return None;
-            }
-        }
-        if map.tile.is_some() == map.im2col.is_some() {
-            self.error(place, "a tensor map has either 'box' (tiled) or 'im2col'");
-            return None;
-        }
-        Some(ParamValue::TensorMap { buffer, map: Box::new(map.clone()) })
     }
 
     /// The bytes of `digits`, two of which make a byte; blanks are allowed.

@@ -10,10 +10,12 @@
 
 mod in_flight;
 mod reach;
+mod tensor;
 mod transfer;
 
 pub use in_flight::InFlight;
 pub use reach::{Ended, Home, Reach};
+pub use tensor::BoxCopy;
 pub use transfer::{Destination, LaneCopies, Work};
 
 use super::lanes::LaneMask;

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{AsyncCopy, Ends, Home, POISON, Reach};
+use super::{AsyncCopy, BoxCopy, Ends, Home, POISON, Reach};
 use crate::isa::{AtomicFn, ScalarType};
 use crate::machine::Tick;
 use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
@@ -41,6 +41,8 @@ pub enum Work {
         /// The source's bytes, once they have been read.
         taken: Option<Box<[u8]>>,
     },
+    /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`.
+    Box(Box<BoxCopy>),
     /// `st.async` and `red.async`: these bytes.
     Store {
         /// Where to.
@@ -75,6 +77,7 @@ impl Work {
         let homes = match self {
             Work::Lanes(copies) => [copies.home, Home::Global],
             Work::Block { from, to, .. } => [from.home, to.home],
+            Work::Box(copy) => [copy.home, Home::Global],
             Work::Store { to, .. } => [to.home, Home::Global],
             Work::Arrival => [Home::Global; 2],
         };
@@ -90,6 +93,7 @@ impl Work {
                 }
             }
             Work::Block { to, bytes, .. } => visit(*to, u64::from(*bytes)),
+            Work::Box(copy) => copy.writes(visit),
             Work::Store { to, bytes, .. } => visit(*to, bytes.len() as u64),
             Work::Arrival => {}
         }
@@ -104,6 +108,7 @@ impl Work {
                 }
             }
             Work::Block { from, bytes, .. } => visit(*from, u64::from(*bytes)),
+            Work::Box(copy) => copy.reads(visit),
             Work::Store { .. } | Work::Arrival => {}
         }
     }
@@ -113,6 +118,7 @@ impl Work {
         match self {
             Work::Lanes(_) => true,
             Work::Block { reduction, mask, .. } => reduction.is_none() && *mask == u16::MAX,
+            Work::Box(copy) => copy.replaces(),
             Work::Store { reduction, .. } => reduction.is_none(),
             Work::Arrival => false,
         }
@@ -132,12 +138,14 @@ impl AsyncCopy {
 
     /// Reads the source, so that it may be overwritten.
     pub fn take(&mut self, reach: &mut Reach<'_>) {
-        if let Work::Block { from, bytes, taken, .. } = &mut self.work
-            && taken.is_none()
-        {
-            let mut data = vec![0; *bytes as usize];
-            reach.read(from.home, from.address, &mut data);
-            *taken = Some(data.into_boxed_slice());
+        match &mut self.work {
+            Work::Block { from, bytes, taken, .. } if taken.is_none() => {
+                let mut data = vec![0; *bytes as usize];
+                reach.read(from.home, from.address, &mut data);
+                *taken = Some(data.into_boxed_slice());
+            }
+            Work::Box(copy) => copy.take(reach),
+            _ => {}
         }
         self.read = true;
     }
@@ -161,6 +169,7 @@ impl AsyncCopy {
                 };
                 deliver(*to, source, *reduction, *mask, reach);
             }
+            Work::Box(copy) => copy.move_bytes(reach),
             Work::Store { to, bytes, reduction } => deliver(*to, bytes, *reduction, u16::MAX, reach),
             Work::Arrival => {}
         }
@@ -170,11 +179,19 @@ impl AsyncCopy {
     /// Tells the barrier object that the copy has ended.
     fn tell(&self, lanes: LaneMask, tick: Tick, reach: &mut Reach<'_>) -> Result<(), Refused> {
         let Ends::Mbarrier { home: Home::Block { slot, .. }, address, bytes } = self.ends else { return Ok(()) };
-        let what = match self.work {
-            Work::Arrival => Contribution::Arrived(lanes.count_ones()),
-            _ => Contribution::Brought(bytes),
+        let arrival = |what| Arrival { what, place: self.issued, lanes, copy: Some(self.id), tick };
+        let bytes = match &self.work {
+            Work::Arrival => return reach.contribute(slot, address, arrival(Contribution::Arrived(lanes.count_ones()))),
+            Work::Box(copy) => match copy.bytes_that_end_the_phase(bytes, slot, address, reach) {
+                Some(first) => {
+                    reach.contribute(slot, address, arrival(Contribution::Brought(first)))?;
+                    bytes - first
+                }
+                None => bytes,
+            },
+            _ => bytes,
         };
-        reach.contribute(slot, address, Arrival { what, place: self.issued, lanes, copy: Some(self.id), tick })
+        reach.contribute(slot, address, arrival(Contribution::Brought(bytes)))
     }
 }
 

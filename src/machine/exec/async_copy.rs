@@ -32,6 +32,7 @@ impl<O: Observer> WarpRun<'_, O> {
                     Bulk { to, from, bytes: *bytes, reduction: *reduction, completion, multicast: *multicast, byte_mask: *byte_mask };
                 self.bulk_copies(&bulk, group, active)?;
             }
+            CopyOp::Tensor(copy) => self.tensor_copies(copy, group, active)?,
             CopyOp::Store { to, ty, values, reduction, mbarrier } => {
                 self.async_stores((to, mbarrier), (*values, *ty), *reduction, group, active)?;
             }
@@ -159,7 +160,7 @@ impl<O: Observer> WarpRun<'_, O> {
         Ok(named)
     }
 
-    fn only_piece(&self, mut access: LaneAccess, space: Space, write: bool, group: &Group) -> Result<Piece, Box<Trap>> {
+    pub(super) fn only_piece(&self, mut access: LaneAccess, space: Space, write: bool, group: &Group) -> Result<Piece, Box<Trap>> {
         let pieces = self.locate(&mut access, space, write, group)?.with(access);
         pieces.into_iter().next().ok_or_else(|| self.trap(TrapKind::OutOfBounds, access.mask, "no memory at the address"))
     }
@@ -173,7 +174,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     /// The block of rank `rank` of the cluster, which `lanes` want to reach.
-    fn home_of_rank(&self, rank: u32, lanes: LaneMask) -> Result<Home, Box<Trap>> {
+    pub(super) fn home_of_rank(&self, rank: u32, lanes: LaneMask) -> Result<Home, Box<Trap>> {
         let size = self.linked.config.blocks_of_cluster();
         if rank == self.rank {
             return Ok(self.home_at(self.slot));
@@ -189,7 +190,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     /// The barrier object of each lane, once it is known to be there.
-    fn barriers_of_lanes(&mut self, place: &Place, group: &Group, active: LaneMask) -> Result<Barriers, Box<Trap>> {
+    pub(super) fn barriers_of_lanes(&mut self, place: &Place, group: &Group, active: LaneMask) -> Result<Barriers, Box<Trap>> {
         let access = Access { space: place.space, ..Access::default() };
         let objects = self.objects(&access, &place.address, group, active)?;
         let mut barriers = [None; 32];

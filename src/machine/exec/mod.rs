@@ -27,6 +27,7 @@ mod operands;
 mod select;
 mod sync;
 mod system_call;
+mod tensor;
 mod video;
 mod warp_level;
 
@@ -326,6 +327,7 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::SystemCall { f, call } => self.system_call(*f, *call, group, active),
             Op::Call { .. } | Op::Return { .. } => self.call(op, group, active),
             Op::AsyncCopy { copy } => self.async_copy(*copy, group, active),
+            Op::ReplaceTensorField { .. } | Op::CopyTensorMap { .. } => self.tensor_map(op, group, active),
             Op::CommitCopies { .. } | Op::WaitCopies { .. } => self.copy_groups(op, group, active),
             Op::Mbarrier { .. } | Op::MbarrierWait { .. } | Op::PendingCount { .. } => self.mbarrier(op, group, active),
             Op::ClusterArrive { .. } | Op::ClusterWait { .. } => self.cluster_barrier(op, group, active),

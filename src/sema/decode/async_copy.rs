@@ -1,17 +1,13 @@
 //! Asynchronous copies and their groups: `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`, `st.async`, `red.async`.
 
 use super::family::{Decoded, Decoding};
-use super::memory::SPACES;
 use super::operand::Arg;
-use super::predicate;
 use crate::base::Diagnostic;
-use crate::isa::{AtomicFn, Decode, ScalarType, Space, agrees};
-use crate::program::{Bank, Completion, CopyOp, Kept, ListId, Op, Place, PredSrc, Src};
-use crate::sema::operands::Value;
-use crate::syntax::tree::OperandKind;
+use crate::isa::{AtomicFn, Decode, Space};
+use crate::program::{Completion, CopyOp, Kept, ListId, Op, Place, Src};
 
 /// The words that name what a reduction does.
-const REDUCTIONS: &[(&str, AtomicFn)] = &[
+pub(super) const REDUCTIONS: &[(&str, AtomicFn)] = &[
     ("add", AtomicFn::Add),
     ("min", AtomicFn::Min),
     ("max", AtomicFn::Max),
@@ -50,32 +46,18 @@ impl Decoding<'_, '_> {
     /// `cp.async.ca` and `.cg`: the operand after the size is a smaller size or a predicate.
     fn lane_copy(&mut self) -> Result<CopyOp, Diagnostic> {
         let bytes = self.constant_value(2).and_then(|bytes| u32::try_from(bytes).ok()).ok_or_else(|| self.disagreement(2))?;
-        if !matches!(bytes, 4 | 8 | 16) {
-            return Err(Diagnostic::error("operand", self.operand_span(2), format!("{bytes} bytes cannot be copied at once"))
-                .with_help("a copy has 4, 8 or 16 bytes"));
-        }
         let kept = if self.is_absent(3) { Kept::All } else { self.kept(bytes)? };
         Ok(CopyOp::Lanes { to: self.at(0)?, from: self.at(1)?, bytes, kept })
     }
 
-    fn kept(&mut self, bytes: u32) -> Result<Kept, Diagnostic> {
-        let operand = self.instruction.operands.get(3).ok_or_else(|| self.disagreement(3))?;
-        let wrong = || Diagnostic::error("operand", operand.span, "the number of bytes to read, or a predicate, is needed here");
-        match &operand.kind {
-            OperandKind::Not(name) => {
-                let register = predicate(*name, self.cx)?;
-                Ok(Kept::Unless(PredSrc::Reg { slot: register.slot, negate: true }))
+    fn kept(&self, bytes: u32) -> Result<Kept, Diagnostic> {
+        match (self.args.get(3).copied(), self.constant_value(3)) {
+            (_, Some(kept)) if kept > u64::from(bytes) => {
+                Err(Diagnostic::error("operand", self.operand_span(3), format!("at most the {bytes} bytes can be read")))
             }
-            OperandKind::Expr(expr) => match self.cx.resolve(expr)? {
-                Value::Register(register) if register.bank == Bank::Pred => {
-                    Ok(Kept::Unless(PredSrc::Reg { slot: register.slot, negate: false }))
-                }
-                Value::Register(register) if agrees(ScalarType::U32, register.ty, false) => Ok(Kept::Bytes(Src::reg(register.slot))),
-                Value::Int { value, .. } if value <= u64::from(bytes) => Ok(Kept::Bytes(self.cx.const32(value as u32))),
-                Value::Int { .. } => Err(Diagnostic::error("operand", operand.span, format!("at most the {bytes} bytes can be read"))),
-                _ => Err(wrong()),
-            },
-            _ => Err(wrong()),
+            (Some(Arg::Pred(predicate)), _) => Ok(Kept::Unless(predicate)),
+            (Some(Arg::Source { a, .. }), _) => Ok(Kept::Bytes(a)),
+            _ => Err(self.disagreement(3)),
         }
     }
 
@@ -84,25 +66,15 @@ impl Decoding<'_, '_> {
         let to_barrier = self.matched.has("mbarrier::complete_tx::bytes");
         let completion = if to_barrier { Completion::Mbarrier(self.at(3)?) } else { Completion::BulkGroup };
         let reduction = self.matched.choose(REDUCTIONS).map(|f| (f, self.ty()));
-        self.check_bulk_bytes(2)?;
-        let named = |decoding: &Self, name: &str| {
-            let index = decoding.matched.form.operands.iter().position(|operand| operand.name == name);
-            index.map_or(Ok(None), |index| decoding.optional_src(index))
-        };
-        let mask = named(self, "mask")?;
+        let mask = self.mask()?;
         let (multicast, byte_mask) = if self.matched.has("cp_mask") { (None, mask) } else { (mask, None) };
         Ok(CopyOp::Bulk { to: self.at(0)?, from: self.at(1)?, bytes: self.src(2)?, reduction, completion, multicast, byte_mask })
     }
 
-    /// A constant size must be possible: blocks are copied by 16 bytes.
-    fn check_bulk_bytes(&self, index: usize) -> Result<(), Diagnostic> {
-        match self.constant_value(index) {
-            Some(bytes) if bytes % 16 != 0 => {
-                Err(Diagnostic::error("operand", self.operand_span(index), format!("{bytes} bytes are not a multiple of 16"))
-                    .with_help("blocks are copied in units of 16 bytes"))
-            }
-            _ => Ok(()),
-        }
+    /// The operand that chooses blocks of the cluster, or bytes.
+    pub(super) fn mask(&self) -> Result<Option<Src>, Diagnostic> {
+        let index = self.matched.form.operands.iter().position(|operand| operand.name == "mask");
+        index.map_or(Ok(None), |index| self.optional_src(index))
     }
 
     fn async_store(&mut self) -> Result<CopyOp, Diagnostic> {
@@ -119,10 +91,13 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// The address operand `index` and its space: what its form says.
-    fn at(&self, index: usize) -> Result<Place, Diagnostic> {
-        let at = self.matched.form.operands.get(index).and_then(|operand| operand.at);
-        let space = SPACES.iter().find(|(word, _)| Some(*word) == at).map_or(Space::Generic, |(_, space)| *space);
+    /// The address operand `index` and its space: what its form says, but that a barrier object may be in any block of the cluster.
+    pub(super) fn at(&self, index: usize) -> Result<Place, Diagnostic> {
+        let form = self.matched.form.operands.get(index);
+        let space = match form.and_then(|form| form.space) {
+            Some(Space::Shared) if form.is_some_and(|form| form.name == "m") => Space::SharedCluster,
+            named => named.unwrap_or(Space::Generic),
+        };
         Ok(Place { space, address: self.place(index)?.address })
     }
 }

@@ -1,5 +1,6 @@
 //! Whether the file's `.version` and `.target` have an instruction.
 
+use super::super::header::{require, target_name};
 use super::super::operands::Operands;
 use crate::base::{Diagnostic, Span};
 use crate::isa::Matched;
@@ -21,7 +22,11 @@ pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &d
     }
     match row.gone {
         Some((ptx, sm)) if cx.version() >= ptx && cx.target().0 >= sm => {
-            let help = if sm >= 70 { "write the form with '.sync' and a mask of lanes" } else { "write a rounding modifier or '.approx'" };
+            let help = match sm {
+                70.. => "write the form with '.sync' and a mask of lanes",
+                _ if matched.has("satfinite") => "leave out '.satfinite'",
+                _ => "write a rounding modifier or '.approx'",
+            };
             let since = if ptx == (0, 0) { String::new() } else { format!(" from PTX {}.{} on", ptx.0, ptx.1) };
             Err(Diagnostic::error("version", span, format!("{what} is gone from {}{since}", target_name(cx.target()))).with_help(help))
         }
@@ -30,17 +35,10 @@ pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &d
 }
 
 /// The error for `what`, which needs version `ptx` and target `sm`, if the file says less.
-fn older<'a>(ptx: (u8, u8), sm: u32, what: &str, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
-    let version = cx.version();
-    if version < ptx {
-        return Err(Diagnostic::error("version", span, format!("{what} requires PTX {}.{}", ptx.0, ptx.1))
-            .with_help(format!("the file says .version {}.{}", version.0, version.1)));
-    }
-    if !cx.has_target(sm) {
-        return Err(Diagnostic::error("target", span, format!("{what} requires sm_{sm} or higher"))
-            .with_help(format!("the file says .target {}", target_name(cx.target()))));
-    }
-    Ok(())
+pub(super) fn older<'a>(ptx: (u8, u8), sm: u32, what: &str, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
+    let (number, suffix) = cx.target();
+    let reached = if cx.has_target(sm) { number.max(sm) } else { number };
+    require((cx.version(), (reached, suffix)), (ptx, sm), what, span)
 }
 
 /// Whether a file for `target` may use what is on `needed`: `90a` is that target alone, `100f` all of its family from it on.
@@ -52,11 +50,6 @@ fn has_target(target: (u32, Option<char>), needed: &str) -> bool {
     } else {
         target.0 == number && target.1 == Some('a')
     }
-}
-
-/// `sm_90a`
-fn target_name(target: (u32, Option<char>)) -> String {
-    format!("sm_{}{}", target.0, target.1.map(String::from).unwrap_or_default())
 }
 
 /// Where the dotted `word` stands in the opcode.

@@ -49,6 +49,7 @@ impl<'a> Decoding<'_, 'a> {
             | D::SurfaceReduce
             | D::SurfaceFormattedReduce
             | D::SurfaceQuery => self.image(),
+            D::TensorCopy | D::TensorMapReplace | D::TensorMapCopy => self.tensor(),
             D::LaneCopy | D::BulkCopy | D::AsyncStore | D::CommitCopies | D::WaitCopies | D::CopyArrive => self.async_copy(),
             D::ClusterArrive | D::ClusterWait | D::Mbarrier(_) | D::MbarrierWait | D::PendingCount => self.mbarrier(),
             D::Alloca | D::StackSave | D::StackRestore => self.stack(),
@@ -58,7 +59,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// An instruction that a run stops at.
-    fn unsupported(&mut self) -> Decoded {
+    pub fn unsupported(&mut self) -> Decoded {
         if self.matched.form.any_operands {
             self.instruction.operands.iter().try_for_each(|operand| resolve_names(operand, self.cx))?;
         }

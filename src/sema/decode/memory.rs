@@ -5,6 +5,7 @@ use super::operand::Arg;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{Decode, Ordering, ScalarType, Scope, Space, TypeKind};
 use crate::program::{Access, Address, Op};
+use crate::syntax::tree::{ExprKind, OperandKind};
 
 /// The words that name a space.
 pub(super) const SPACES: &[(&str, Space)] = &[
@@ -64,8 +65,13 @@ impl Decoding<'_, '_> {
     fn store(&mut self) -> Decoded {
         self.check_vector()?;
         let (access, address) = self.access(0)?;
-        if access.space == Space::Param {
-            return Err(Diagnostic::error("operand", self.operand_span(0), "kernel parameters cannot be written")
+        let what = match access.space {
+            Space::Param => Some("kernel parameters"),
+            Space::ParamFunc if self.names_input(0) => Some("the parameters of a function"),
+            _ => None,
+        };
+        if let Some(what) = what {
+            return Err(Diagnostic::error("operand", self.operand_span(0), format!("{what} cannot be written"))
                 .with_help("copy the value into a register or a local variable"));
         }
         let bits = self.ty().bits() as u8;
@@ -73,6 +79,16 @@ impl Decoding<'_, '_> {
             Some(Arg::Source { a, bits: reg_bits, .. }) => Ok(Op::Store { access, bits, reg_bits, a, address }),
             Some(Arg::Vector { list, bits: reg_bits }) => Ok(Op::StoreVector { access, bits, reg_bits, parts: list, address }),
             _ => Err(self.disagreement(1)),
+        }
+    }
+
+    /// Whether the address that is operand `index` names an input parameter of the function.
+    fn names_input(&self, index: usize) -> bool {
+        let Some(OperandKind::Address(expr)) = self.instruction.operands.get(index).map(|operand| &operand.kind) else { return false };
+        match &expr.kind {
+            ExprKind::Name(name) => self.cx.is_input(name),
+            ExprKind::Binary(_, base, _) => matches!(base.kind, ExprKind::Name(name) if self.cx.is_input(name)),
+            _ => false,
         }
     }
 

@@ -9,8 +9,10 @@ use super::place::{self, Place};
 use super::vector::{Elements, dests, elements, same_width, sources, unbraced};
 use super::{name_expr, predicate};
 use crate::base::{Diagnostic, Span};
-use crate::isa::{Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, SpecialKind, TypeKind, agrees, is_bits_only};
-use crate::program::{Bank, Dst, ListId, Location, PredSrc, SpecialRef, Src};
+use crate::isa::{
+    Count, Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, TypeKind, agrees, is_bits_only,
+};
+use crate::program::{Address, Bank, Dst, ListId, Location, PredSrc, SpecialRef, Src};
 use crate::syntax::tree::{Expr, Instruction, Name, Operand, OperandKind};
 
 /// An operand as decoding needs it.
@@ -36,6 +38,8 @@ pub(super) enum Arg {
     Vector { list: ListId, bits: u8 },
     /// The same with the predicate behind `|`.
     VectorAnd { list: ListId, bits: u8, second: Dst },
+    /// A tensor map and a place in the tensor: the map's generic address, and coordinates in `Program::sources`.
+    Tensor { map: Address, coordinates: ListId },
     /// Looked at by the instruction's own decoding.
     Raw,
 }
@@ -111,6 +115,7 @@ fn wrong_count(matched: &Matched, instruction: &Instruction<'_>, needed: usize) 
 /// `d, [a], b` of a form, without annotations.
 fn plain_operands(matched: &Matched) -> String {
     let name = |operand: &OperandForm| match (operand.role, operand.pair) {
+        (Role::Address, _) if operand.registers.is_some() => format!("[{}, {{c}}]", operand.name),
         (Role::Address, _) => format!("[{}]", operand.name),
         (_, Some(true)) => format!("{}|q", operand.name),
         _ => operand.name.to_string(),
@@ -128,7 +133,15 @@ struct Reader<'r, 'a> {
 impl<'a> Reader<'_, 'a> {
     fn read(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
         if let Some(count) = self.form.registers {
-            return self.registers(operand, count);
+            let count = match count {
+                Count::Fixed(count) => count,
+                Count::Dimensions(less) => self.matched.dimensions().saturating_sub(less),
+                Count::Columns(divisor) => self.matched.columns() / divisor,
+            };
+            if self.form.or_descriptor && matches!(operand.kind, OperandKind::Expr(_)) {
+                return self.descriptor(operand);
+            }
+            return if self.form.role == Role::Address { self.tensor(operand, count) } else { self.registers(operand, count) };
         }
         let operand = unbraced(operand);
         match self.form.role {
@@ -137,14 +150,48 @@ impl<'a> Reader<'_, 'a> {
                 Ok(Arg::Raw)
             }
             Role::Label => Ok(Arg::Raw),
-            Role::Address => {
-                let own = self.form.at.and_then(|at| SPACES.iter().find(|(word, _)| *word == at));
-                let space = own.map(|(_, space)| *space).or_else(|| self.matched.choose(SPACES));
-                place::read(operand, space, self.cx).map(Arg::Place)
-            }
+            Role::Address => place::read(operand, self.named_space(), self.form, self.cx).map(Arg::Place),
             Role::Dest => self.dest(operand),
             Role::Source => self.source(operand),
         }
+    }
+
+    /// The space that the opcode names for the operand.
+    fn named_space(&self) -> Option<Space> {
+        let mut parts = self.matched.words.iter().flatten().flat_map(|word| word.text.split('.'));
+        match self.form.space {
+            Some(space) => parts.any(|part| SPACES.iter().any(|row| row.0 == part)).then_some(space),
+            None => self.matched.choose(SPACES),
+        }
+    }
+
+    /// `[a, {c, d}]`: a tensor map, and a place in the tensor of `count` coordinates (PTX ISA, "Tensors").
+    fn tensor(&mut self, operand: &Operand<'a>, count: usize) -> Result<Arg, Diagnostic> {
+        let OperandKind::AddressList(parts) = &operand.kind else {
+            return Err(Diagnostic::error("operand", operand.span, "a tensor map and coordinates are needed here")
+                .with_help("write [a, {c}], with a coordinate for every dimension"));
+        };
+        let [map, coordinates] = parts.as_slice() else {
+            return Err(Diagnostic::error("operand", operand.span, "one tensor map and one list of coordinates are needed here"));
+        };
+        let OperandKind::Expr(expr) = &map.kind else { return Err(not_a_register(map.span)) };
+        if let Value::RegisterOffset(..) = self.cx.resolve(expr)? {
+            return Err(Diagnostic::error("operand", map.span, "the address of a tensor map cannot have an offset here")
+                .with_help("add it to the register with add.s64 first"));
+        }
+        let map = Operand { kind: OperandKind::Address(expr.clone()), span: map.span };
+        let map = place::read(&map, None, self.form, self.cx)?.address;
+        match self.registers(coordinates, count)? {
+            Arg::Vector { list, .. } => Ok(Arg::Tensor { map, coordinates: list }),
+            other => Ok(other),
+        }
+    }
+
+    /// A matrix descriptor (PTX ISA, "Matrix Descriptor Format").
+    fn descriptor(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
+        let OperandKind::Expr(expr) = &operand.kind else { return Err(not_a_register(operand.span)) };
+        let value = self.cx.resolve(expr)?;
+        self.scalar(&value, ScalarType::U64, operand.span)
     }
 
     /// The type the operand has by its form.
@@ -198,6 +245,10 @@ impl<'a> Reader<'_, 'a> {
     /// A register that is written and its width, or `_` if that may be.
     fn dest_register(&mut self, expr: &Expr<'a>, ty: ScalarType, sink: bool) -> Result<(Dst, u8), Diagnostic> {
         match self.cx.resolve(expr)? {
+            Value::Register(_) if self.form.sink_only => {
+                Err(Diagnostic::error("operand", expr.span, format!("'{}' gives no result here", self.opcode()))
+                    .with_help("write '_' where the address is in the shared memory of the cluster"))
+            }
             Value::Register(register) => {
                 self.check_type(register, ty, expr.span)?;
                 Ok((Dst(register.slot), width(register.ty)))
@@ -219,6 +270,8 @@ impl<'a> Reader<'_, 'a> {
         }
         match &operand.kind {
             OperandKind::Expr(expr) if ty == ScalarType::Pred => self.predicate_source(expr),
+            OperandKind::Expr(expr) if self.form.or_predicate && self.is_predicate(expr)? => self.predicate_source(expr),
+            OperandKind::Not(name) if self.form.or_predicate => self.negated(*name),
             OperandKind::Expr(expr) => {
                 let value = self.cx.resolve(expr)?;
                 self.scalar(&value, ty, operand.span)
@@ -229,6 +282,10 @@ impl<'a> Reader<'_, 'a> {
                 .with_help(format!("'{}' reads registers; load the value first", self.matched.form.opcode))),
             _ => Err(not_a_register(operand.span)),
         }
+    }
+
+    fn is_predicate(&mut self, expr: &Expr<'a>) -> Result<bool, Diagnostic> {
+        Ok(matches!(self.cx.resolve(expr)?, Value::Register(register) if register.bank == Bank::Pred))
     }
 
     fn predicate_source(&mut self, expr: &Expr<'a>) -> Result<Arg, Diagnostic> {
@@ -274,8 +331,16 @@ impl<'a> Reader<'_, 'a> {
             return Err(Diagnostic::error("operand", span, format!("'{}' needs a register here", self.opcode()))
                 .with_help("move the constant into a register first"));
         }
-        if let Some(value) = self.form.value.filter(|value| *value != bits) {
-            return Err(Diagnostic::error("operand", span, format!("'{}' takes the number {value} here, not {bits}", self.opcode())));
+        if !self.form.values.is_empty() && !self.form.values.contains(&bits) {
+            let values = self.form.values.iter().map(|value| signed(*value, ty)).collect::<Vec<_>>().join(" or ");
+            return Err(Diagnostic::error(
+                "operand",
+                span,
+                format!("'{}' takes the number {values} here, not {}", self.opcode(), signed(bits, ty)),
+            ));
+        }
+        if let Some(multiple) = self.form.multiple.filter(|multiple| !bits.is_multiple_of(*multiple)) {
+            return Err(Diagnostic::error("operand", span, format!("'{}' takes a multiple of {multiple} here, not {bits}", self.opcode())));
         }
         if let Some((low, high)) = self.form.range.filter(|(low, high)| !(*low..=*high).contains(&bits)) {
             let message = format!("'{}' takes a number from {low} to {high} here, not {}", self.opcode(), signed(bits, ty));
@@ -349,7 +414,9 @@ impl<'a> Reader<'_, 'a> {
 
     fn check_type(&self, register: RegisterRef, ty: ScalarType, span: Span) -> Result<(), Diagnostic> {
         // A pair of halves stands for the type of the instruction, but not for a count or a mask beside it.
-        let is_count = matches!(self.form.ty, OperandType::Fixed(_)) && ty.kind() != TypeKind::Untyped && register.ty == ScalarType::F16x2;
+        let is_count = matches!(self.form.ty, OperandType::Fixed(_))
+            && !matches!(ty.kind(), TypeKind::Untyped | TypeKind::Float)
+            && register.ty == ScalarType::F16x2;
         let agrees = agrees(ty, register.ty, self.form.wider) && !is_count;
         if agrees { Ok(()) } else { Err(self.wrong_type(register, ty, span)) }
     }

@@ -1,12 +1,16 @@
 //! Addresses: what stands between `[` and `]`.
 
 use super::super::operands::{Operands, RegisterRef, Value};
+use super::availability::older;
 use super::movement::same_space;
 use super::name_expr;
 use crate::base::{Diagnostic, Span};
-use crate::isa::{ScalarType, Space, TypeKind};
+use crate::isa::{OperandForm, ScalarType, Space, TypeKind};
 use crate::program::{Address, Bank, Base, Location, Src};
 use crate::syntax::tree::{Operand, OperandKind};
+
+/// PTX version and target from which on an address may be generic (PTX ISA, "Generic Addressing").
+const GENERIC_ADDRESSING: ((u8, u8), u32) = ((2, 0), 20);
 
 /// An address operand, and the space of the variable it names, if it names one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,12 +22,20 @@ pub(super) struct Place {
 }
 
 /// Reads `[r]`, `[r+8]`, `[variable+8]`, `[64]` or `variable[2]` of an instruction that names the space `named`.
-pub(super) fn read<'a>(operand: &Operand<'a>, named: Option<Space>, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
+/// Where `form` says a space and the instruction does not, a variable lies in that space and a register has a generic address.
+pub(super) fn read<'a>(
+    operand: &Operand<'a>,
+    named: Option<Space>,
+    form: &OperandForm,
+    cx: &mut dyn Operands<'a>,
+) -> Result<Place, Diagnostic> {
     let value;
     let place = match &operand.kind {
         OperandKind::Address(expr) => {
             value = cx.resolve(expr)?;
-            check_kind(&value, named, operand.span, cx)?;
+            if !form.narrow {
+                check_kind(&value, named, operand.span, cx)?;
+            }
             of_value(&value, operand.span, cx)
         }
         OperandKind::Index(name, index) => {
@@ -37,7 +49,10 @@ pub(super) fn read<'a>(operand: &Operand<'a>, named: Option<Space>, cx: &mut dyn
         }
         _ => Err(Diagnostic::error("operand", operand.span, "an address is needed here").with_help("write it in brackets: [a]")),
     }?;
-    check_space(place.space, named, operand.span)?;
+    check_space(place.space, named.or(form.space), operand.span)?;
+    if named.is_none() {
+        older(GENERIC_ADDRESSING.0, GENERIC_ADDRESSING.1, "an address without a state space", operand.span, cx)?;
+    }
     Ok(place)
 }
 

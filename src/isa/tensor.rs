@@ -1,0 +1,277 @@
+//! The vocabulary of tensor maps and of the instructions that copy by them (PTX ISA, "Tensors", "cp.async.bulk.tensor",
+//! "tensormap.replace").
+//!
+//! A *tensor map* describes a tensor in global memory and a box of it; an instruction names a map and coordinates, and the box there is
+//! moved between global and shared memory.
+
+#![allow(missing_docs, reason = "variants are the words of PTX and of the driver API")]
+
+use serde::{Deserialize, Serialize};
+
+use super::AtomicFn;
+
+/// The type of a tensor's elements. The number of each is its `new_val` in `tensormap.replace.elemtype`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TensorElement {
+    U8,
+    U16,
+    U32,
+    S32,
+    U64,
+    S64,
+    F16,
+    F32,
+    #[serde(rename = "F32_FTZ")]
+    F32Ftz,
+    F64,
+    BF16,
+    TF32,
+    #[serde(rename = "TF32_FTZ")]
+    TF32Ftz,
+}
+
+impl TensorElement {
+    /// All, in the order of their numbers.
+    #[rustfmt::skip]
+    const ALL: [(TensorElement, &'static str, u32); 13] = [
+        (TensorElement::U8, "u8", 1), (TensorElement::U16, "u16", 2), (TensorElement::U32, "u32", 4), (TensorElement::S32, "s32", 4),
+        (TensorElement::U64, "u64", 8), (TensorElement::S64, "s64", 8), (TensorElement::F16, "f16", 2), (TensorElement::F32, "f32", 4),
+        (TensorElement::F32Ftz, "f32.ftz", 4), (TensorElement::F64, "f64", 8), (TensorElement::BF16, "bf16", 2),
+        (TensorElement::TF32, "tf32", 4), (TensorElement::TF32Ftz, "tf32.ftz", 4),
+    ];
+
+    /// The type with this number.
+    pub fn from_number(number: u32) -> Option<Self> {
+        Self::ALL.get(usize::try_from(number).ok()?).map(|row| row.0)
+    }
+
+    /// The word of PTX, without its dot.
+    pub fn word(self) -> &'static str {
+        Self::ALL[self as usize].1
+    }
+
+    /// Size in bytes.
+    pub fn bytes(self) -> u32 {
+        Self::ALL[self as usize].2
+    }
+
+    /// Whether `cp.reduce.async.bulk.tensor` has the function for elements of this type. H200 was asked; the manual says less.
+    pub fn reduces_by(self, f: AtomicFn) -> bool {
+        use TensorElement::{BF16, F16, S32, S64, U32, U64};
+        match f {
+            AtomicFn::Add => matches!(self, U32 | S32 | U64) || self.is_float(),
+            AtomicFn::Min | AtomicFn::Max => matches!(self, U32 | S32 | U64 | S64 | F16 | BF16),
+            AtomicFn::Inc | AtomicFn::Dec => self == U32,
+            AtomicFn::And | AtomicFn::Or | AtomicFn::Xor => matches!(self, U32 | S32 | U64),
+            AtomicFn::Exch | AtomicFn::Cas => false,
+        }
+    }
+
+    /// Whether a load rounds elements to 10 bits behind the point.
+    pub fn is_tf32(self) -> bool {
+        matches!(self, TensorElement::TF32 | TensorElement::TF32Ftz)
+    }
+
+    /// Whether a reduction flushes subnormal numbers.
+    pub fn is_flushed(self) -> bool {
+        matches!(self, TensorElement::F32Ftz | TensorElement::TF32Ftz)
+    }
+
+    /// Whether elements outside the tensor can be NaN.
+    pub fn is_float(self) -> bool {
+        use TensorElement::{BF16, F16, F32, F32Ftz, F64, TF32, TF32Ftz};
+        matches!(self, F16 | BF16 | F32 | F32Ftz | F64 | TF32 | TF32Ftz)
+    }
+}
+
+/// How channels are interleaved (PTX ISA, "Interleave layout").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Interleave {
+    /// They are not: the innermost dimension is that of elements.
+    #[default]
+    None,
+    /// In slices of 16 bytes, NC/8DHWC8: the innermost dimension is that of slices side by side.
+    B16,
+    /// In slices of 32 bytes, NC/16DHWC16.
+    B32,
+}
+
+impl Interleave {
+    /// All, in the order of their numbers.
+    pub const ALL: [Interleave; 3] = [Interleave::None, Interleave::B16, Interleave::B32];
+
+    /// Bytes of a slice.
+    pub fn slice_bytes(self) -> Option<u32> {
+        match self {
+            Interleave::None => None,
+            Interleave::B16 => Some(16),
+            Interleave::B32 => Some(32),
+        }
+    }
+}
+
+/// The span in bytes of shared memory within which 16-byte units change places (PTX ISA, "Swizzling Modes").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Swizzle {
+    /// They do not.
+    #[default]
+    None,
+    B32,
+    B64,
+    B128,
+}
+
+impl Swizzle {
+    /// All, in the order of their numbers.
+    pub const ALL: [Swizzle; 4] = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128];
+
+    /// Bytes of the span.
+    pub fn span(self) -> Option<u32> {
+        match self {
+            Swizzle::None => None,
+            Swizzle::B32 => Some(32),
+            Swizzle::B64 => Some(64),
+            Swizzle::B128 => Some(128),
+        }
+    }
+
+    /// Where the byte goes that would lie at `address` of shared memory: bits 7 to 9 of the address, which number rows of 128 bytes,
+    /// are added without carry to the number of the 16-byte unit in its span.
+    pub fn place(self, address: u64) -> u64 {
+        let units = self.span().map_or(1, |span| u64::from(span / 16));
+        address ^ ((address >> 7 & (units - 1)) << 4)
+    }
+}
+
+/// What elements outside the tensor read as.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum OutsideFill {
+    #[default]
+    Zero,
+    /// A NaN that stands for zero in a multiplication.
+    NanRequestZeroFma,
+}
+
+impl OutsideFill {
+    /// All, in the order of their numbers.
+    pub const ALL: [OutsideFill; 2] = [OutsideFill::Zero, OutsideFill::NanRequestZeroFma];
+
+    /// The two bytes that are repeated. H200 fills floats of any size with the same NaN of 16 bits.
+    pub fn pattern(self) -> [u8; 2] {
+        match self {
+            OutsideFill::Zero => [0; 2],
+            OutsideFill::NanRequestZeroFma => 0x7ff7_u16.to_le_bytes(),
+        }
+    }
+}
+
+/// How much a load brings into the second-level cache: it changes no result.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum L2Promotion {
+    #[default]
+    None,
+    B64,
+    B128,
+    B256,
+}
+
+impl L2Promotion {
+    /// All, in the order of their numbers.
+    pub const ALL: [L2Promotion; 4] = [L2Promotion::None, L2Promotion::B64, L2Promotion::B128, L2Promotion::B256];
+}
+
+/// How an instruction walks through the tensor, which must be how its map was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TensorMode {
+    /// A box (PTX ISA, "Tiled mode").
+    Tile,
+    /// Pixels one after the other, row after row of a bounding box (PTX ISA, "im2col mode").
+    Im2col,
+}
+
+impl TensorMode {
+    /// The word of PTX, without its dot.
+    pub fn word(self) -> &'static str {
+        match self {
+            TensorMode::Tile => "tile",
+            TensorMode::Im2col => "im2col",
+        }
+    }
+}
+
+/// A field that `tensormap.replace` changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TensorField {
+    GlobalAddress,
+    Rank,
+    BoxDim,
+    GlobalDim,
+    GlobalStride,
+    ElementStride,
+    ElemType,
+    InterleaveLayout,
+    SwizzleMode,
+    SwizzleAtomicity,
+    FillMode,
+}
+
+impl TensorField {
+    /// The words of all.
+    #[rustfmt::skip]
+    pub const WORDS: &'static [(&'static str, TensorField)] = &[
+        ("global_address", TensorField::GlobalAddress), ("rank", TensorField::Rank), ("box_dim", TensorField::BoxDim),
+        ("global_dim", TensorField::GlobalDim), ("global_stride", TensorField::GlobalStride),
+        ("element_stride", TensorField::ElementStride), ("elemtype", TensorField::ElemType),
+        ("interleave_layout", TensorField::InterleaveLayout), ("swizzle_mode", TensorField::SwizzleMode),
+        ("swizzle_atomicity", TensorField::SwizzleAtomicity), ("fill_mode", TensorField::FillMode),
+    ];
+
+    /// The word, without its dot.
+    pub fn word(self) -> &'static str {
+        Self::WORDS[self as usize].0
+    }
+
+    /// Whether its new value has 64 bits.
+    pub fn is_wide(self) -> bool {
+        matches!(self, TensorField::GlobalAddress | TensorField::GlobalStride)
+    }
+
+    /// Whether there is one for each dimension.
+    pub fn is_by_dimension(self) -> bool {
+        use TensorField::{BoxDim, ElementStride, GlobalDim, GlobalStride};
+        matches!(self, BoxDim | GlobalDim | GlobalStride | ElementStride)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stand_in_the_order_of_declaration() {
+        assert!(Interleave::ALL.iter().enumerate().all(|(number, row)| *row as usize == number));
+        assert!(Swizzle::ALL.iter().enumerate().all(|(number, row)| *row as usize == number));
+        assert!(OutsideFill::ALL.iter().enumerate().all(|(number, row)| *row as usize == number));
+        assert!(L2Promotion::ALL.iter().enumerate().all(|(number, row)| *row as usize == number));
+        for (number, row) in TensorElement::ALL.iter().enumerate() {
+            assert_eq!(row.0 as usize, number, "{}", row.1);
+        }
+        for (number, (word, field)) in TensorField::WORDS.iter().enumerate() {
+            assert_eq!(*field as usize, number, "{word}");
+        }
+    }
+
+    /// Row 1 of 128 bytes: units 0 and 1 change places; row 5: bits 101, so unit 0 goes to place 5, 2 to 7; in spans of 64 bytes only the
+    /// low two bits count, in spans of 32 the lowest.
+    #[test]
+    fn units_change_places_by_the_number_of_their_row() {
+        assert_eq!(Swizzle::B128.place(0x080), 0x090);
+        assert_eq!(Swizzle::B128.place(0x280), 0x2d0);
+        assert_eq!(Swizzle::B128.place(0x2a4), 0x2f4);
+        assert_eq!(Swizzle::B64.place(0x280), 0x290);
+        assert_eq!(Swizzle::B64.place(0x300), 0x320);
+        assert_eq!(Swizzle::B32.place(0x300), 0x300);
+        assert_eq!(Swizzle::B32.place(0x380), 0x390);
+        assert_eq!(Swizzle::None.place(0x2a4), 0x2a4);
+    }
+}

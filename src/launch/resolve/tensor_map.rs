@@ -1,0 +1,120 @@
+//! Tensor maps: which buffer they lie in, whether they fit it, and whether the driver would take them.
+
+use super::param::count;
+use super::{Resolver, Scope};
+use crate::isa::Interleave;
+use crate::launch::image::Memory;
+use crate::launch::locate::Place;
+use crate::launch::plan::ParamValue;
+use crate::launch::tensor_map::{Im2col, TensorMap};
+use crate::program::{self, BoxShape, RANK_MAX};
+
+impl Resolver<'_> {
+    /// The map an entry means.
+    pub(super) fn tensor_map(&mut self, launch_index: usize, place: &Place, map: &TensorMap, scope: &mut Scope) -> Option<ParamValue> {
+        let buffer = self.tensor_memory(launch_index, &place.field("buffer"), &map.buffer, scope)?;
+        if !self.lengths_agree(place, map) {
+            return None;
+        }
+        let planned = program::TensorMap {
+            address: 0,
+            element: map.elem,
+            rank: map.dims.len(),
+            dims: filled(&map.dims, 0),
+            strides: filled(&map.strides, 0),
+            shape: self.box_shape(place, map)?,
+            element_strides: filled(&map.element_strides, 1),
+            interleave: map.interleave,
+            swizzle: map.swizzle,
+            promotion: map.l2_promotion,
+            fill: map.fill,
+        };
+        let broken = planned.check();
+        for error in &broken {
+            self.error(&place.field(error.field), error.message.clone());
+        }
+        let fits = broken.is_empty() && self.tensor_fits(place, &planned, scope.buffers[buffer].bytes);
+        fits.then(|| ParamValue::TensorMap { buffer, map: Box::new(planned) })
+    }
+
+    fn tensor_memory(&mut self, launch_index: usize, place: &Place, memory: &Memory, scope: &mut Scope) -> Option<usize> {
+        match memory {
+            Memory::Buffer(buffer) => self.define_buffer(launch_index, &place.item(0), buffer, scope),
+            Memory::Alias(name) => match self.address(&place.item(0), name, 0, scope)? {
+                ParamValue::Address { buffer, .. } => Some(buffer),
+                _ => None,
+            },
+        }
+    }
+
+    /// Every list must have an entry for each dimension.
+    fn lengths_agree(&mut self, place: &Place, map: &TensorMap) -> bool {
+        let rank = map.dims.len();
+        if !(1..=RANK_MAX).contains(&rank) {
+            self.error(&place.field("dims"), format!("a tensor has 1 to {RANK_MAX} dimensions, not {rank}"));
+            return false;
+        }
+        let given = |list: &Option<Vec<u32>>| list.as_ref().map_or(rank, Vec::len);
+        let steps = if map.element_strides.is_empty() { rank } else { map.element_strides.len() };
+        let lengths = [("strides", map.strides.len(), rank - 1), ("element_strides", steps, rank), ("box", given(&map.tile), rank)];
+        let wrong: Vec<_> = lengths.into_iter().filter(|(_, given, wanted)| given != wanted).collect();
+        for (field, given, wanted) in &wrong {
+            let message = format!("{field} has {given} {}, and of {rank} dimensions it has {wanted}", entries(*given));
+            self.error(&place.field(field), message);
+        }
+        wrong.is_empty()
+    }
+
+    fn box_shape(&mut self, place: &Place, map: &TensorMap) -> Option<BoxShape> {
+        match (&map.tile, &map.im2col) {
+            (Some(extents), None) => Some(BoxShape::Tile(filled(extents, 0))),
+            (None, Some(im2col)) => self.pixels(&place.field("im2col"), map.dims.len(), im2col),
+            (Some(_), Some(_)) => {
+                self.error(&place.field("im2col"), "a tensor map has either 'box' or 'im2col'");
+                None
+            }
+            (None, None) => {
+                let help = "box: [64, 32] takes so many elements of each dimension, innermost first";
+                self.error_with_help(place, "a tensor map needs 'box' or 'im2col'", help);
+                None
+            }
+        }
+    }
+
+    fn pixels(&mut self, place: &Place, rank: usize, im2col: &Im2col) -> Option<BoxShape> {
+        let spatial = rank.saturating_sub(2);
+        let mut agree = true;
+        for (field, corner) in [("lower", &im2col.lower), ("upper", &im2col.upper)] {
+            if corner.len() != spatial {
+                let given = corner.len();
+                let ones = if spatial == 1 { "one" } else { "ones" };
+                let message = format!("{field} has {given} {}, and {rank} dimensions have {spatial} spatial {ones}", entries(given));
+                self.error(&place.field(field), message);
+                agree = false;
+            }
+        }
+        let (lower, upper) = (filled(&im2col.lower, 0), filled(&im2col.upper, 0));
+        agree.then_some(BoxShape::Im2col { lower, upper, channels: im2col.channels, pixels: im2col.pixels })
+    }
+
+    /// Whether the last element lies in the buffer; of interleaved tensors only the device can say.
+    fn tensor_fits(&mut self, place: &Place, map: &program::TensorMap, bytes: u64) -> bool {
+        let last =
+            |d: usize| u128::from(map.dims[d] - 1) * u128::from(if d == 0 { u64::from(map.element.bytes()) } else { map.strides[d - 1] });
+        let end = (0..map.rank).map(last).sum::<u128>() + u128::from(map.element.bytes());
+        let fits = end <= u128::from(bytes) || map.interleave != Interleave::None;
+        if !fits {
+            self.error(&place.field("dims"), format!("the tensor has {end} bytes from first to last, and its buffer {}", count(bytes)));
+        }
+        fits
+    }
+}
+
+/// The entries of `list`, and `rest` behind them.
+fn filled<T: Copy, const N: usize>(list: &[T], rest: T) -> [T; N] {
+    std::array::from_fn(|index| list.get(index).copied().unwrap_or(rest))
+}
+
+fn entries(count: usize) -> &'static str {
+    if count == 1 { "entry" } else { "entries" }
+}

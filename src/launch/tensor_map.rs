@@ -1,0 +1,60 @@
+//! What a launch file says of a tensor map. As in `file`, the doc comments are the reference of the format.
+
+use serde::{Deserialize, Serialize};
+
+use super::image::Memory;
+use crate::isa::{Interleave, L2Promotion, OutsideFill, Swizzle, TensorElement};
+
+/// A tensor map (cuTensorMapEncodeTiled, cuTensorMapEncodeIm2col): 128 opaque bytes that describe a tensor in global memory. It is made for
+/// tiles if `box` is given, and for im2col if `im2col` is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TensorMap {
+    /// The tensor's memory, from its first byte on.
+    pub buffer: Memory,
+    /// Type of the tensor's elements, whatever those of the buffer are.
+    pub elem: TensorElement,
+    /// Elements in each dimension, innermost first.
+    pub dims: Vec<u64>,
+    /// Bytes from one index to the next, of all dimensions but the innermost.
+    pub strides: Vec<u64>,
+    /// Step from one element of the box to the next in each dimension: 1 everywhere if left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub element_strides: Vec<u32>,
+    /// How channels are interleaved.
+    #[serde(default)]
+    pub interleave: Interleave,
+    /// How 16-byte units change places in shared memory.
+    #[serde(default)]
+    pub swizzle: Swizzle,
+    /// How much a load brings into the cache, which changes no result.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub l2_promotion: L2Promotion,
+    /// What elements outside the tensor read as.
+    #[serde(default)]
+    pub fill: OutsideFill,
+    /// Elements of the box in each dimension.
+    #[serde(rename = "box", default, skip_serializing_if = "Option::is_none")]
+    pub tile: Option<Vec<u32>>,
+    /// The pixels of a copy, and the bounding box they lie in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub im2col: Option<Im2col>,
+}
+
+/// The pixels of a copy, and the bounding box they lie in.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Im2col {
+    /// First pixel of the bounding box in each spatial dimension, innermost first.
+    pub lower: Vec<i32>,
+    /// Its last pixel, from the last one of the tensor.
+    pub upper: Vec<i32>,
+    /// Channels of a pixel.
+    pub channels: u32,
+    /// Pixels of a copy.
+    pub pixels: u32,
+}
+
+fn is_none(promotion: &L2Promotion) -> bool {
+    *promotion == L2Promotion::None
+}

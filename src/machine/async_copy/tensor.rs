@@ -1,0 +1,125 @@
+//! Boxes of tensors, moved when their copy ends.
+
+use smallvec::SmallVec;
+
+use super::{Destination, Home, Reach};
+use crate::machine::read_modify_write;
+use crate::machine::tensor::{Direction, Piece, TensorBox};
+use crate::num::convert;
+
+/// Bytes of a piece.
+type Bytes = SmallVec<[u8; 256]>;
+
+/// A box of a tensor between global memory and the shared memory of a block.
+#[derive(Clone, Debug)]
+pub struct BoxCopy {
+    /// The box.
+    pub shape: TensorBox,
+    /// The block.
+    pub home: Home,
+    /// The source's bytes, piece after piece, once they have been read.
+    pub taken: Option<Box<[u8]>>,
+}
+
+impl BoxCopy {
+    /// Whether it replaces what was at its destination, and does not combine with it.
+    pub fn replaces(&self) -> bool {
+        !matches!(self.shape.direction(), Direction::Reduce(_))
+    }
+
+    fn is_load(&self) -> bool {
+        self.shape.direction() == Direction::Load
+    }
+
+    fn in_shared(&self, piece: &Piece) -> Destination {
+        Destination { home: self.home, address: piece.shared }
+    }
+
+    /// Where a piece lies in global memory; nowhere if it is outside the tensor.
+    fn in_global(piece: &Piece) -> Option<Destination> {
+        piece.global.map(|address| Destination { home: Home::Global, address })
+    }
+
+    /// Shows `visit` the ranges that it will write: where, and how many bytes.
+    pub fn writes(&self, mut visit: impl FnMut(Destination, u64)) {
+        self.shape.pieces(|piece| {
+            let to = if self.is_load() { Some(self.in_shared(&piece)) } else { Self::in_global(&piece) };
+            to.into_iter().for_each(|to| visit(to, piece.bytes));
+        });
+    }
+
+    /// Shows `visit` the ranges that it reads: where, and how many bytes.
+    pub fn reads(&self, mut visit: impl FnMut(Destination, u64)) {
+        self.shape.pieces(|piece| {
+            let from = if self.is_load() { Self::in_global(&piece) } else { Some(self.in_shared(&piece)) };
+            from.into_iter().for_each(|from| visit(from, piece.bytes));
+        });
+    }
+
+    /// Reads the source, so that it may be overwritten.
+    pub fn take(&mut self, reach: &mut Reach<'_>) {
+        if self.taken.is_none() {
+            let mut all = Vec::new();
+            self.shape.pieces(|piece| all.extend_from_slice(&self.source(&piece, reach)));
+            self.taken = Some(all.into_boxed_slice());
+        }
+    }
+
+    /// The bytes of a piece at its source.
+    fn source(&self, piece: &Piece, reach: &mut Reach<'_>) -> Bytes {
+        let mut bytes = Bytes::from_elem(0, piece.bytes as usize);
+        let from = if self.is_load() { Self::in_global(piece) } else { Some(self.in_shared(piece)) };
+        match from {
+            Some(from) => {
+                reach.read(from.home, from.address, &mut bytes);
+                if self.is_load() && self.shape.element().is_tf32() {
+                    round_to_tf32(&mut bytes);
+                }
+            }
+            None => bytes.iter_mut().zip(self.shape.fill().iter().cycle()).for_each(|(byte, fill)| *byte = *fill),
+        }
+        bytes
+    }
+
+    /// Moves all bytes.
+    pub fn move_bytes(&self, reach: &mut Reach<'_>) {
+        let mut done = 0;
+        self.shape.pieces(|piece| {
+            let end = done + piece.bytes as usize;
+            let bytes = match self.taken.as_ref().and_then(|taken| taken.get(done..end)) {
+                Some(taken) => Bytes::from_slice(taken),
+                None => self.source(&piece, reach),
+            };
+            done = end;
+            let to = if self.is_load() { Some(self.in_shared(&piece)) } else { Self::in_global(&piece) };
+            to.into_iter().for_each(|to| self.deliver(to, &bytes, reach));
+        });
+    }
+
+    /// Writes `bytes`, or combines them with what is there.
+    fn deliver(&self, to: Destination, bytes: &[u8], reach: &mut Reach<'_>) {
+        let Direction::Reduce(f) = self.shape.direction() else { return reach.write(to.home, to.address, bytes) };
+        let mut now = Bytes::from_elem(0, bytes.len());
+        reach.read(to.home, to.address, &mut now);
+        read_modify_write::of_tensor(f, self.shape.element(), &mut now, bytes);
+        reach.write(to.home, to.address, &now);
+    }
+
+    /// Of the `bytes` it brings to the barrier object at `address` of the block in `slot`, those that end the phase; `None` if all or none
+    /// do. The hardware reports row after row, so a phase that expects less than the box ends midway, if that is whole rows; and the next
+    /// phase gets the rest.
+    pub fn bytes_that_end_the_phase(&self, bytes: u32, slot: u32, address: u32, reach: &mut Reach<'_>) -> Option<u32> {
+        let barrier = reach.shared(slot)?.mbarrier(address).ok()?;
+        let missing = u32::try_from(barrier.bytes).ok()?;
+        let is_rows = u64::from(missing).is_multiple_of(self.shape.row_bytes().max(1));
+        (barrier.pending == 0 && missing > 0 && missing < bytes && is_rows).then_some(missing)
+    }
+}
+
+/// A load of `.tf32` elements rounds them.
+fn round_to_tf32(bytes: &mut [u8]) {
+    for element in bytes.chunks_exact_mut(4) {
+        let bits = element.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
+        element.copy_from_slice(&convert::round_to_tf32(bits).to_le_bytes());
+    }
+}

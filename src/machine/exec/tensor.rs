@@ -1,0 +1,207 @@
+//! Tensor copies (PTX ISA, "cp.async.bulk.tensor", "cp.reduce.async.bulk.tensor"), and changes of tensor maps.
+
+use smallvec::SmallVec;
+
+use super::{Executed, Flow, Group, WarpRun};
+use crate::isa::{Space, TensorField};
+use crate::machine::async_copy::{BoxCopy, Ends, Work};
+use crate::machine::event::{AccessKind, Observer};
+use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
+use crate::machine::memory::LaneAccess;
+use crate::machine::tensor::{Direction, FaultKind, Piece, Request, TensorBox};
+use crate::machine::trap::{Trap, TrapKind};
+use crate::program::{Access, Address, Completion, Op, Src, TENSOR_MAP_BYTES, TensorCopy, TensorMap};
+
+/// Alignment of a tensor map.
+const MAP_ALIGNMENT: u32 = 64;
+
+/// The 128 bytes of a map.
+type MapBytes = [u8; TENSOR_MAP_BYTES];
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: a copy for every lane. None is issued unless all are good.
+    pub(super) fn tensor_copies(&mut self, copy: &TensorCopy, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
+        let ranks = copy.multicast.map(|mask| self.lanes(group, active).get32(mask).map(|mask| mask as u16));
+        let barriers = match &copy.completion {
+            Completion::Mbarrier(place) => self.barriers_of_lanes(place, group, active)?,
+            Completion::BulkGroup => [None; 32],
+        };
+        let mut good: SmallVec<[(usize, BoxCopy, Ends); 2]> = SmallVec::new();
+        for (lane, copy) in self.boxes(copy, group, active)? {
+            let bytes = u32::try_from(copy.shape.bytes()).unwrap_or(u32::MAX);
+            match (barriers[lane], ranks) {
+                (None, _) => good.push((lane, copy, Ends::Group { bulk: true, number: self.warp.copy_groups[1][lane] })),
+                (Some((home, address)), None) => good.push((lane, copy, Ends::Mbarrier { home, address, bytes })),
+                (Some((_, address)), Some(ranks)) => {
+                    for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
+                        let home = self.home_of_rank(rank, 1 << lane)?;
+                        good.push((lane, BoxCopy { home, ..copy.clone() }, Ends::Mbarrier { home, address, bytes }));
+                    }
+                }
+            }
+        }
+        good.into_iter().try_for_each(|(lane, copy, ends)| self.issue_copy(1 << lane, Work::Box(Box::new(copy)), ends))
+    }
+
+    /// The box that each lane asks for, once it is known to be good.
+    fn boxes(&mut self, copy: &TensorCopy, group: &Group, active: LaneMask) -> Result<SmallVec<[(usize, BoxCopy); 2]>, Box<Trap>> {
+        let direction = match (copy.reduction, &copy.completion) {
+            (Some(f), _) => Direction::Reduce(f),
+            (None, Completion::Mbarrier(_)) => Direction::Load,
+            (None, Completion::BulkGroup) => Direction::Store,
+        };
+        let maps = self.access(&copy.map, group, active, 1).addresses;
+        let shared = self.access(&copy.shared.address, group, active, 1);
+        let (coordinates, offsets) = (self.vectors(&copy.coordinates, group, active), self.vectors(&copy.offsets, group, active));
+        let mut boxes = SmallVec::new();
+        for lane in lanes_of(active) {
+            let map = self.map_of(maps[lane], lane, group)?;
+            let place = self.only_piece(shared.only(1 << lane), copy.shared.space, direction == Direction::Load, group)?;
+            let request = Request {
+                direction,
+                mode: copy.mode,
+                rank: copy.coordinates.len(),
+                coordinates: std::array::from_fn(|d| coordinates.get(d).map_or(0, |values| values[lane].cast_signed())),
+                offsets: std::array::from_fn(|d| offsets.get(d).map_or(0, |values| values[lane] as u16)),
+                shared: place.access.addresses[lane],
+            };
+            let shape = self.box_of(&map, request, 1 << lane, group)?;
+            boxes.push((lane, BoxCopy { shape, home: self.home_of(&place), taken: None }));
+        }
+        Ok(boxes)
+    }
+
+    /// The values of 32-bit sources, lane by lane.
+    fn vectors(&mut self, sources: &[Src], group: &Group, active: LaneMask) -> SmallVec<[PerLane<u32>; 5]> {
+        let lanes = self.lanes(group, active);
+        sources.iter().map(|source| *lanes.get32(*source)).collect()
+    }
+
+    /// The tensor map at the generic address `address`.
+    fn map_of(&mut self, address: u64, lane: usize, group: &Group) -> Result<TensorMap, Box<Trap>> {
+        let bytes = self.map_bytes(address, Space::Generic, lane, group)?;
+        TensorMap::decode(&bytes).map_err(|why| {
+            let is_param = self.window_of(address).0 == Space::Param;
+            let help = if is_param { "; a launch file gives a parameter a tensor map with TensorMap(..)" } else { "" };
+            self.trap(TrapKind::TensorCopy, 1 << lane, &format!("a tensor map is needed at {address:#x}: {why}{help}"))
+        })
+    }
+
+    /// The 128 bytes of a map, which may be in any space.
+    fn map_bytes(&mut self, address: u64, space: Space, lane: usize, group: &Group) -> Result<MapBytes, Box<Trap>> {
+        let mut bytes = [0; TENSOR_MAP_BYTES];
+        for (half, part) in bytes.chunks_exact_mut(MAP_ALIGNMENT as usize).enumerate() {
+            let start = address.wrapping_add(half as u64 * u64::from(MAP_ALIGNMENT));
+            let access = LaneAccess::new([start; 32], 1 << lane, MAP_ALIGNMENT);
+            let piece = self.only_piece(access, space, false, group)?;
+            self.report(piece.space, &piece.access, AccessKind::Read);
+            self.read::<{ MAP_ALIGNMENT as usize }>(piece.space, &piece.access, 0, |at, read| {
+                if at == lane {
+                    part.copy_from_slice(&read);
+                }
+            });
+        }
+        Ok(bytes)
+    }
+
+    fn write_map(&mut self, address: u64, space: Space, lane: usize, bytes: &MapBytes, group: &Group) -> Result<(), Box<Trap>> {
+        for (half, part) in bytes.chunks_exact(MAP_ALIGNMENT as usize).enumerate() {
+            let start = address.wrapping_add(half as u64 * u64::from(MAP_ALIGNMENT));
+            let access = LaneAccess::new([start; 32], 1 << lane, MAP_ALIGNMENT);
+            let piece = self.only_piece(access, space, true, group)?;
+            self.report(piece.space, &piece.access, AccessKind::Write);
+            self.write::<{ MAP_ALIGNMENT as usize }>(piece.space, &piece.access, 0, |_, place| place.copy_from_slice(part));
+        }
+        Ok(())
+    }
+
+    /// The box a lane asks for, once all its bytes are known to be there.
+    fn box_of(&self, map: &TensorMap, request: Request, lane: LaneMask, group: &Group) -> Result<TensorBox, Box<Trap>> {
+        let shape = TensorBox::new(map, request).map_err(|fault| {
+            let kind = match fault.kind {
+                FaultKind::Illegal => TrapKind::TensorCopy,
+                FaultKind::Misaligned => TrapKind::CopyMisaligned,
+            };
+            self.trap(kind, lane, &fault.message)
+        })?;
+        let end = request.shared.saturating_add(shape.shared_bytes());
+        if end > self.linked.shared_bytes {
+            let message = format!(
+                "the box takes {} bytes of shared memory from {:#x} on, and the block has {}",
+                shape.shared_bytes(),
+                request.shared,
+                self.linked.shared_bytes
+            );
+            return Err(self.trap(TrapKind::OutOfBounds, lane, &message));
+        }
+        match self.hole(&shape) {
+            Some(address) => {
+                let access = LaneAccess::new([address; 32], lane, 1);
+                let mut trap = self.memory_fault(&access, Space::Global, request.direction != Direction::Load, group);
+                trap.message = format!("the box of the tensor at {:#x} reaches memory that is not there: {}", map.address, trap.message);
+                Err(trap)
+            }
+            None => Ok(shape),
+        }
+    }
+
+    /// The first byte of the box that lies in the tensor and not in memory.
+    fn hole(&self, shape: &TensorBox) -> Option<u64> {
+        let mut hole = None;
+        shape.pieces(|Piece { global, bytes, .. }| {
+            if let (Some(address), None) = (global, hole) {
+                hole = match self.global.find(address) {
+                    None => Some(address),
+                    Some(allocation) => {
+                        let end = allocation.base.saturating_add(allocation.pages.len());
+                        (address.saturating_add(bytes) > end).then_some(end)
+                    }
+                };
+            }
+        });
+        hole
+    }
+
+    /// Executes `tensormap.replace` or `tensormap.cp_fenceproxy`. Lanes go in order, lowest first.
+    pub(super) fn tensor_map(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+        match op {
+            Op::ReplaceTensorField { field, ordinal, access, a, address } => {
+                self.replace_field((*field, usize::from(*ordinal)), access, *a, address, group, active)?;
+            }
+            Op::CopyTensorMap { to, from } => {
+                let to = self.access(to, group, active, 1).addresses;
+                let from = self.access(from, group, active, 1).addresses;
+                let lane = first_lane(active);
+                let bytes = self.map_bytes(from[lane], Space::Shared, lane, group)?;
+                self.write_map(to[lane], Space::Global, lane, &bytes, group)?;
+            }
+            other => unreachable!("{other:?} is about no tensor map"),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn replace_field(
+        &mut self,
+        (field, ordinal): (TensorField, usize),
+        how: &Access,
+        a: Src,
+        address: &Address,
+        group: &Group,
+        active: LaneMask,
+    ) -> Result<(), Box<Trap>> {
+        let lanes = self.lanes(group, active);
+        let values = if field.is_wide() { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
+        let addresses = self.access(address, group, active, 1).addresses;
+        for lane in lanes_of(active) {
+            let bytes = self.map_bytes(addresses[lane], how.space, lane, group)?;
+            let changed = TensorMap::decode_or_begin(&bytes).map_err(|why| why.to_string()).and_then(|mut map| {
+                map.replace(field, ordinal, values[lane])?;
+                Ok(map)
+            });
+            let map =
+                changed.map_err(|why| self.trap(TrapKind::TensorCopy, 1 << lane, &format!("the tensor map cannot be changed: {why}")))?;
+            self.write_map(addresses[lane], how.space, lane, &map.encode(), group)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,53 @@
+//! im2col mode: pixels one after the other (PTX ISA, "im2col mode").
+//!
+//! The pixels of a bounding box are walked along the width, then the height, then the depth, then on to the next image. The box spans, in
+//! each spatial dimension, from `lower` to `upper` behind the tensor's last pixel; the walk starts at the instruction's coordinates, and steps by
+//! the element strides. The instruction's offsets then shift each pixel, which may take it out of the tensor.
+
+use super::run::{Piece, Runs};
+use super::{TensorBox, row_start};
+use crate::isa::Interleave;
+use crate::program::{RANK_MAX, TensorMap};
+
+/// The spatial dimensions: without interleave, channels lie innermost; with it, slices lie outside of them.
+pub(super) fn spatial(map: &TensorMap) -> std::ops::Range<usize> {
+    let first = usize::from(map.interleave == Interleave::None);
+    first..first + map.rank.saturating_sub(2)
+}
+
+/// The first and the last pixel of the bounding box in spatial dimension `d`.
+pub(super) fn bounds(map: &TensorMap, d: usize, lower: i32, upper: i32) -> (i64, i64) {
+    let extent = i64::try_from(map.dims[d]).unwrap_or(i64::MAX).min(1 << 32);
+    (i64::from(lower), extent - 1 + i64::from(upper))
+}
+
+impl TensorBox {
+    /// Pixel after pixel.
+    pub(super) fn walk_im2col<F: FnMut(Piece)>(&self, lower: [i32; RANK_MAX - 2], upper: [i32; RANK_MAX - 2], runs: &mut Runs<F>) {
+        let map = &self.map;
+        let spatial = spatial(map);
+        let mut pixel = self.request.coordinates.map(i64::from);
+        for row in 0..self.layout.rows {
+            let mut coordinates = pixel;
+            for (d, offset) in spatial.clone().zip(self.request.offsets) {
+                coordinates[d] += i64::from(offset);
+            }
+            self.row(row, coordinates[0], row_start(map, &coordinates), runs);
+            self.advance(&mut pixel, lower, upper);
+        }
+    }
+
+    /// To the next pixel of the bounding box; behind its last one, to its first in the next image.
+    fn advance(&self, pixel: &mut [i64; RANK_MAX], lower: [i32; RANK_MAX - 2], upper: [i32; RANK_MAX - 2]) {
+        let map = &self.map;
+        for (index, d) in spatial(map).enumerate() {
+            let (first, last) = bounds(map, d, lower[index], upper[index]);
+            pixel[d] += i64::from(map.element_strides[d]);
+            if pixel[d] <= last {
+                return;
+            }
+            pixel[d] = first;
+        }
+        pixel[map.rank - 1] += i64::from(map.element_strides[map.rank - 1]);
+    }
+}

@@ -1,0 +1,35 @@
+//! Tiled mode: a box of elements (PTX ISA, "Tiled mode").
+
+use super::run::{Piece, Runs};
+use super::{TensorBox, row_start, slice_dimension};
+use crate::program::{RANK_MAX, TensorMap};
+
+/// Elements that a copy takes along dimension `d`. The innermost has a step in interleaved tensors only.
+pub(super) fn count(map: &TensorMap, extents: &[u32; RANK_MAX], d: usize) -> u64 {
+    let slice = slice_dimension(map);
+    match slice {
+        Some(slice) if slice == d => 1,
+        None if d == 0 => u64::from(extents[0]),
+        _ => u64::from(extents[d].div_ceil(map.element_strides[d].max(1))),
+    }
+}
+
+impl TensorBox {
+    /// Row after row, the second dimension fastest.
+    pub(super) fn walk_tile<F: FnMut(Piece)>(&self, extents: &[u32; RANK_MAX], runs: &mut Runs<F>) {
+        let map = &self.map;
+        let mut index = [0; RANK_MAX];
+        for row in 0..self.layout.rows {
+            let along = |d: usize| i64::from(self.request.coordinates[d]) + index[d] as i64 * i64::from(map.element_strides[d]);
+            let coordinates: [i64; RANK_MAX] = std::array::from_fn(along);
+            self.row(row, coordinates[0], row_start(map, &coordinates), runs);
+            for d in 1..map.rank {
+                index[d] += 1;
+                if index[d] < count(map, extents, d) {
+                    break;
+                }
+                index[d] = 0;
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What the driver refuses to make a tensor map of (CUDA Driver API, "Tensor Map Object Management"). H200's driver asks for whole 16 bytes of
+//! the innermost dimension of the box, and of the channels, with interleaving too, which the manual does not say.
+
+use super::{BoxShape, RANK_MAX, TensorMap};
+use crate::isa::{Interleave, OutsideFill, TensorMode};
+
+/// A field that the driver would not take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    /// The field as launch files call it.
+    pub field: &'static str,
+    /// What is wrong with it, in one sentence.
+    pub message: String,
+}
+
+impl TensorMap {
+    /// Everything that is wrong with it.
+    pub fn check(&self) -> Vec<FieldError> {
+        let mut rules = Rules { map: self, broken: Vec::new() };
+        if !(1..=RANK_MAX).contains(&self.rank) {
+            rules.broken("dims", format!("a tensor has 1 to 5 dimensions, not {}", self.rank));
+            return rules.broken;
+        }
+        rules.memory();
+        rules.layout();
+        match self.shape {
+            BoxShape::Tile(extents) => rules.tile(&extents[..self.rank]),
+            BoxShape::Im2col { lower, upper, channels, pixels } => rules.im2col(lower, upper, channels, pixels),
+        }
+        rules.broken
+    }
+}
+
+struct Rules<'m> {
+    map: &'m TensorMap,
+    broken: Vec<FieldError>,
+}
+
+impl Rules<'_> {
+    fn broken(&mut self, field: &'static str, message: String) {
+        self.broken.push(FieldError { field, message });
+    }
+
+    /// Where the tensor lies.
+    fn memory(&mut self) {
+        let map = self.map;
+        let unit = if map.interleave == Interleave::B32 { 32 } else { 16 };
+        let with = if unit == 32 { " with interleave: B32" } else { "" };
+        if !map.address.is_multiple_of(unit) {
+            self.broken("buffer", format!("the tensor starts at {:#x}, and must start at a multiple of {unit} bytes{with}", map.address));
+        }
+        for (d, extent) in map.dims[..map.rank].iter().enumerate() {
+            if !(1..=1 << 32).contains(extent) {
+                self.broken("dims", format!("dims[{d}] is {extent}, and a dimension has 1 to 2^32 elements"));
+            }
+        }
+        for (d, stride) in map.strides[..map.rank - 1].iter().enumerate() {
+            if stride % unit != 0 {
+                self.broken("strides", format!("strides[{d}] is {stride} bytes, and must be a multiple of {unit}{with}"));
+            } else if *stride >= 1 << 40 {
+                self.broken("strides", format!("strides[{d}] is {stride} bytes, and must be less than 2^40"));
+            }
+        }
+        for (d, stride) in map.element_strides[..map.rank].iter().enumerate() {
+            if !(1..=8).contains(stride) {
+                self.broken("element_strides", format!("element_strides[{d}] is {stride}, and must be 1 to 8"));
+            }
+        }
+    }
+
+    /// What goes together.
+    fn layout(&mut self) {
+        let map = self.map;
+        if map.interleave != Interleave::None && map.rank < 3 {
+            self.broken("interleave", format!("an interleaved tensor has 3 to 5 dimensions, not {}", map.rank));
+        }
+        if map.interleave == Interleave::B32 && map.swizzle.span() != Some(32) {
+            self.broken("swizzle", "interleave: B32 goes with swizzle: B32 only".to_string());
+        }
+        if map.fill == OutsideFill::NanRequestZeroFma && !map.element.is_float() {
+            self.broken("fill", format!("elements of type .{} cannot be NaN", map.element.word()));
+        }
+        if map.mode() == TensorMode::Im2col && map.rank < 3 {
+            self.broken("im2col", format!("a tensor for im2col has 3 to 5 dimensions, not {}", map.rank));
+        }
+    }
+
+    fn tile(&mut self, extents: &[u32]) {
+        for (d, extent) in extents.iter().enumerate() {
+            if !(1..=256).contains(extent) {
+                self.broken("box", format!("box[{d}] is {extent}, and a box has 1 to 256 elements in each dimension"));
+            }
+        }
+        self.row("box", "box[0]", extents.first().copied().unwrap_or(0));
+    }
+
+    fn im2col(&mut self, lower: [i32; RANK_MAX - 2], upper: [i32; RANK_MAX - 2], channels: u32, pixels: u32) {
+        if !(1..=256).contains(&channels) {
+            self.broken("im2col", format!("a pixel has 1 to 256 channels, not {channels}"));
+        }
+        if !(1..=1024).contains(&pixels) {
+            self.broken("im2col", format!("a column has 1 to 1024 pixels, not {pixels}"));
+        }
+        self.row("im2col", "channels", channels);
+        let (low, high) = match self.map.rank {
+            4 => (-128, 127),
+            5 => (-16, 15),
+            _ => (-32768, 32767),
+        };
+        let first = usize::from(self.map.interleave == Interleave::None);
+        for d in 0..self.map.rank.saturating_sub(2) {
+            for (name, corner) in [("lower", lower[d]), ("upper", upper[d])] {
+                if !(low..=high).contains(&corner) {
+                    let rank = self.map.rank;
+                    self.broken("im2col", format!("{name}[{d}] is {corner}, and with {rank} dimensions it must be {low} to {high}"));
+                }
+            }
+            let extent = i64::try_from(self.map.dims[first + d]).unwrap_or(i64::MAX).min(1 << 33);
+            if extent + i64::from(upper[d]) - i64::from(lower[d]) < 1 {
+                let (lower, upper) = (lower[d], upper[d]);
+                self.broken("im2col", format!("from {lower} to {extent} - 1 + {upper} there is no pixel in spatial dimension {d}"));
+            }
+        }
+    }
+
+    /// The innermost elements of a box lie in shared memory one after the other.
+    fn row(&mut self, field: &'static str, name: &str, elements: u32) {
+        let bytes = elements.saturating_mul(self.map.element.bytes());
+        let what = format!("{name} is {elements}: {elements} elements of type .{} are {bytes} bytes", self.map.element.word());
+        if !bytes.is_multiple_of(16) {
+            self.broken(field, format!("{what}, which is no multiple of 16"));
+        }
+        let span = self.map.swizzle.span().filter(|_| self.map.interleave == Interleave::None);
+        if let Some(span) = span.filter(|span| bytes > *span) {
+            self.broken(field, format!("{what}, and swizzle: B{span} takes {span} at most"));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::{L2Promotion, Swizzle, TensorElement};
+
+    /// 64 x 40 halves with a box of 32 x 4.
+    fn tiles() -> TensorMap {
+        TensorMap {
+            address: 0x1000,
+            element: TensorElement::F16,
+            rank: 2,
+            dims: [64, 40, 0, 0, 0],
+            strides: [128, 0, 0, 0],
+            shape: BoxShape::Tile([32, 4, 0, 0, 0]),
+            element_strides: [1; 5],
+            interleave: Interleave::None,
+            swizzle: Swizzle::B64,
+            promotion: L2Promotion::None,
+            fill: OutsideFill::NanRequestZeroFma,
+        }
+    }
+
+    fn columns() -> TensorMap {
+        let shape = BoxShape::Im2col { lower: [-1, -1, 0], upper: [-1, -1, 0], channels: 32, pixels: 128 };
+        TensorMap { rank: 4, dims: [64, 10, 9, 3, 0], strides: [128, 1280, 11520, 0], shape, ..tiles() }
+    }
+
+    fn fields(map: &TensorMap) -> Vec<&'static str> {
+        map.check().iter().map(|error| error.field).collect()
+    }
+
+    #[test]
+    fn good_maps_are_taken() {
+        assert_eq!(tiles().check(), []);
+        assert_eq!(columns().check(), []);
+        let interleaved = TensorMap { rank: 3, dims: [64, 4, 4, 0, 0], strides: [2048, 8192, 0, 0], swizzle: Swizzle::B32, ..tiles() };
+        let shape = BoxShape::Tile([32, 4, 1, 0, 0]);
+        assert_eq!(TensorMap { interleave: Interleave::B32, shape, ..interleaved }.check(), []);
+    }
+
+    #[test]
+    fn every_field_that_is_wrong_is_named() {
+        let box_of = |extents| TensorMap { shape: BoxShape::Tile(extents), ..tiles() };
+        let im2col = |lower, upper, channels, pixels| TensorMap { shape: BoxShape::Im2col { lower, upper, channels, pixels }, ..columns() };
+        let wrong = [
+            (TensorMap { rank: 0, ..tiles() }, "dims"),
+            (TensorMap { address: 0x1008, ..tiles() }, "buffer"),
+            (TensorMap { dims: [64, 0, 0, 0, 0], ..tiles() }, "dims"),
+            (TensorMap { dims: [64, (1 << 32) + 1, 0, 0, 0], ..tiles() }, "dims"),
+            (TensorMap { strides: [120, 0, 0, 0], ..tiles() }, "strides"),
+            (TensorMap { strides: [1 << 40, 0, 0, 0], ..tiles() }, "strides"),
+            (TensorMap { element_strides: [1, 9, 1, 1, 1], ..tiles() }, "element_strides"),
+            (TensorMap { interleave: Interleave::B16, ..tiles() }, "interleave"),
+            (TensorMap { element: TensorElement::U16, ..tiles() }, "fill"),
+            (box_of([32, 257, 0, 0, 0]), "box"),
+            (box_of([4, 4, 0, 0, 0]), "box"),
+            (box_of([64, 4, 0, 0, 0]), "box"),
+            (im2col([-129, 0, 0], [0; 3], 32, 8), "im2col"),
+            (im2col([0; 3], [128, 0, 0], 32, 8), "im2col"),
+            (im2col([5, 0, 0], [-5, 0, 0], 32, 8), "im2col"),
+            (im2col([0; 3], [0; 3], 4, 8), "im2col"),
+            (im2col([0; 3], [0; 3], 32, 1025), "im2col"),
+        ];
+        for (map, field) in wrong {
+            assert_eq!(fields(&map), [field], "{map:?}");
+        }
+        let message = &box_of([64, 4, 0, 0, 0]).check()[0].message;
+        assert_eq!(message, "box[0] is 64: 64 elements of type .f16 are 128 bytes, and swizzle: B64 takes 64 at most");
+    }
+}

@@ -1,0 +1,86 @@
+//! Tensor copies and changes of tensor maps. What stands in their brackets is read here: a map and coordinates.
+
+use super::async_copy::REDUCTIONS;
+use super::family::{Decoded, Decoding};
+use super::operand::Arg;
+use crate::base::Diagnostic;
+use crate::isa::{Decode, TensorField, TensorMode};
+use crate::program::{Address, Completion, CopyOp, Op, Src, TensorCopy};
+
+impl Decoding<'_, '_> {
+    /// A tensor copy, or a change of a tensor map.
+    pub(super) fn tensor(&mut self) -> Decoded {
+        match self.matched.form.row.decode {
+            Decode::TensorCopy => self.tensor_copy(),
+            Decode::TensorMapReplace => self.replace_field(),
+            Decode::TensorMapCopy => Ok(Op::CopyTensorMap { to: self.place(0)?.address, from: self.place(1)?.address }),
+            _ => Err(self.disagreement(0)),
+        }
+    }
+
+    /// A load names shared memory, the tensor and a barrier object; a store or a reduction the tensor and shared memory.
+    fn tensor_copy(&mut self) -> Decoded {
+        let is_load = self.matched.has("mbarrier::complete_tx::bytes");
+        let (tensor, shared) = if is_load { (1, 0) } else { (0, 1) };
+        let (map, coordinates) = self.box_place(tensor)?;
+        let im2col = self.matched.has("im2col") || self.matched.has("im2col_no_offs");
+        let copy = TensorCopy {
+            mode: if im2col { TensorMode::Im2col } else { TensorMode::Tile },
+            map,
+            coordinates,
+            offsets: self.im2col_offsets()?,
+            shared: self.at(shared)?,
+            reduction: self.matched.choose(REDUCTIONS),
+            completion: if is_load { Completion::Mbarrier(self.at(2)?) } else { Completion::BulkGroup },
+            multicast: self.mask()?,
+        };
+        Ok(Op::AsyncCopy { copy: self.cx.copy(CopyOp::Tensor(Box::new(copy))) })
+    }
+
+    /// `[map, {x, y}]`, operand `index`: the generic address of the map, and as many coordinates as the instruction says.
+    fn box_place(&self, index: usize) -> Result<(Address, Box<[Src]>), Diagnostic> {
+        match self.args.get(index) {
+            Some(Arg::Tensor { map, coordinates }) => Ok((*map, self.cx.sources(*coordinates))),
+            _ => Err(self.disagreement(index)),
+        }
+    }
+
+    /// The operand that shifts the pixels of im2col: two values less than there are coordinates.
+    fn im2col_offsets(&self) -> Result<Box<[Src]>, Diagnostic> {
+        let Some(index) = self.matched.form.operands.iter().position(|operand| operand.name == "o") else { return Ok(Box::default()) };
+        match self.args.get(index) {
+            Some(Arg::Vector { list, .. }) => Ok(self.cx.sources(*list)),
+            _ => Err(self.disagreement(index)),
+        }
+    }
+
+    /// `tensormap.replace`: the map, the dimension of fields that there is one of for each, the new value.
+    fn replace_field(&mut self) -> Decoded {
+        let field = self.matched.choose(TensorField::WORDS).ok_or_else(|| self.type_disagreement())?;
+        let (access, address) = self.access(0)?;
+        let value = 1 + usize::from(field.is_by_dimension());
+        let ordinal = if field.is_by_dimension() { self.constant_value(1).unwrap_or(0) } else { 0 };
+        self.check_constant(field, value)?;
+        let a = match (self.src(value), self.constant_value(value)) {
+            (Err(_), Some(constant)) => self.cx.const32(constant as u32),
+            (a, _) => a?,
+        };
+        Ok(Op::ReplaceTensorField { field, ordinal: ordinal as u8, access, a, address })
+    }
+
+    /// Some values came with later targets.
+    fn check_constant(&self, field: TensorField, index: usize) -> Result<(), Diagnostic> {
+        let (first, sm) = match field {
+            TensorField::ElemType => (13, 100),
+            TensorField::SwizzleMode => (4, 103),
+            _ => return Ok(()),
+        };
+        match self.constant_value(index) {
+            Some(value) if value >= first && self.cx.target().0 < sm => {
+                let message = format!("{value} as the new .{} requires sm_{sm} or higher", field.word());
+                Err(Diagnostic::error("target", self.operand_span(index), message))
+            }
+            _ => Ok(()),
+        }
+    }
+}
