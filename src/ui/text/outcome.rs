@@ -159,7 +159,11 @@ fn touches(what: &str, touches: &[TouchText], interrupted: bool) -> String {
 
 /// `t=8,102  block (0,0,0) warp 1 lane 5  collatz.ptx:37  mad.lo.s32 %r7, %r7, 3, 1   9 → 28`
 pub fn touch(touch: &TouchText) -> String {
-    let copy = touch.copy.map_or(String::new(), |(id, time)| format!("   (copy #{id}, at t={})", grouped(time)));
+    let copy = match touch.copy {
+        None => String::new(),
+        Some((id, Some(time))) => format!("   (copy #{id}, which ended at t={})", grouped(time)),
+        Some((id, None)) => format!("   (copy #{id} is in flight: poison until it ends)"),
+    };
     format!("{}   {} → {}{copy}", short_site(&touch.site), touch.old, touch.new)
 }
 
