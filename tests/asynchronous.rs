@@ -90,4 +90,8 @@ fn warps_are_named_by_what_they_do() {
     assert_eq!(session.roles.all(), [("producer?", vec![0]), ("consumer?", vec![1, 2, 3])]);
     type_lines(&mut session, &["role reader warps 2-3", "role clear"]);
     assert!(session.roles.is_empty());
+    // Both warps wait for the tile at one instruction; that lane 0 has issued the copy makes the first no producer.
+    let mut session = self::session("async/short_expect.ron", CopyPolicy::Lazy, &["continue"]);
+    type_lines(&mut session, &["role auto"]);
+    assert_eq!(session.roles.all(), [("line_22", vec![0]), ("WAIT", vec![1])]);
 }

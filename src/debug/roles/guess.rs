@@ -3,9 +3,10 @@
 //! The launch is run again from its start and every branch of the focused block is noted: which way each warp went when it first came
 //! there. Of the branches at which warps went different ways, the one counts whose ways stay apart for most of the code. What a way is
 //! called is a guess, and ends with a question mark: the only way that issues asynchronous copies is the producer's, one that waits for
-//! mbarriers and issues none is a consumer's. Any other way has the name of the label that it leads to.
+//! mbarriers and issues none is a consumer's, if the two do not wait at the same instructions. Any other way has the name of the label
+//! that it leads to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::Roles;
 use crate::cfg::ControlFlow;
@@ -32,7 +33,7 @@ pub struct RoleWay {
     pub name: String,
     /// The warps that went it.
     pub warps: Vec<u32>,
-    /// Where it leads; of a warp that went both ways, where the branch leads.
+    /// Where it leads.
     pub to: Pc,
     /// Whether all lanes of the warps went it together.
     pub together: bool,
@@ -72,10 +73,12 @@ enum Way {
 }
 
 /// Copies issued and phases asked for by a warp.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Deeds {
     copies: u64,
     waits: u64,
+    /// The instructions at which it asked.
+    asked_at: BTreeSet<Pc>,
 }
 
 /// Notes which way the warps of a block go, and what they do.
@@ -105,7 +108,11 @@ impl Observer for Parting<'_> {
                 self.branches.entry(pc).or_default().entry(warp).or_insert(way);
             }
             Op::AsyncCopy { .. } if issue.active != 0 => self.deeds.entry(warp).or_default().copies += 1,
-            Op::MbarrierWait { .. } if issue.active != 0 => self.deeds.entry(warp).or_default().waits += 1,
+            Op::MbarrierWait { .. } if issue.active != 0 => {
+                let deeds = self.deeds.entry(warp).or_default();
+                deeds.waits += 1;
+                deeds.asked_at.insert(pc);
+            }
             _ => {}
         }
         false
@@ -124,7 +131,9 @@ impl Parting<'_> {
                 None => kinds.push((*way, vec![*warp])),
             }
         }
-        let mut ways: Vec<RoleWay> = kinds.into_iter().map(|(way, warps)| self.way(*branch, way, warps)).collect();
+        // Of a warp that went both ways, the one counts that no other warp went.
+        let is_taken = kinds.iter().any(|(way, _)| *way == Way::Taken);
+        let mut ways: Vec<RoleWay> = kinds.into_iter().map(|(way, warps)| self.way((*branch, is_taken), way, warps)).collect();
         self.name(&mut ways);
         Some(RoleGuess { branch: *branch, ways })
     }
@@ -137,9 +146,9 @@ impl Parting<'_> {
         end.saturating_sub(branch.0)
     }
 
-    fn way(&self, branch: Pc, way: Way, warps: Vec<u32>) -> RoleWay {
+    fn way(&self, (branch, is_taken): (Pc, bool), way: Way, warps: Vec<u32>) -> RoleWay {
         let to = match self.program.code.get(branch.index()).map(|inst| &inst.op) {
-            Some(Op::Branch { target, .. }) if way != Way::Passed => *target,
+            Some(Op::Branch { target, .. }) if way == Way::Taken || way == Way::Both && !is_taken => *target,
             _ => Pc(branch.0.saturating_add(1)),
         };
         let deeds = || warps.iter().filter_map(|warp| self.deeds.get(warp));
@@ -150,8 +159,13 @@ impl Parting<'_> {
     fn name(&self, ways: &mut [RoleWay]) {
         let producers = ways.iter().filter(|way| way.copies > 0).count();
         let consumers = ways.iter().filter(|way| way.copies == 0 && way.waits > 0).count();
+        let asked_at = |way: &RoleWay| -> BTreeSet<Pc> {
+            way.warps.iter().filter_map(|warp| self.deeds.get(warp)).flat_map(|deeds| &deeds.asked_at).copied().collect()
+        };
+        let alike = ways.iter().enumerate().any(|(at, way)| ways[..at].iter().any(|other| !asked_at(way).is_disjoint(&asked_at(other))));
         for way in ways {
             way.name = match (way.copies > 0, way.waits > 0) {
+                _ if alike => self.label(way.to),
                 (true, _) if producers == 1 && consumers > 0 => "producer?".to_string(),
                 (false, true) if producers == 1 && consumers == 1 => "consumer?".to_string(),
                 _ => self.label(way.to),

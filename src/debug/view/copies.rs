@@ -21,21 +21,20 @@ pub fn copies(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
     let own = issued_by(scene, filter);
     for copy in own.iter().take(ROWS) {
         let focused = copy.issued.block == scene.focus.block && copy.issued.warp == scene.focus.warp && scene.is_focused(copy.lanes);
-        table.push(focused, row(scene, copy));
+        table.push(focused, row(scene, index, copy));
     }
     let mut notes: Vec<String> = machine.block(index).map_or(Vec::new(), |block| groups(scene, block, filter));
     if own.len() > ROWS {
         notes.push(format!("and {} more copies", own.len() - ROWS));
     }
-    let others = machine.copies().iter().filter(|copy| copy.issued.block != index).count();
     if own.is_empty() {
         notes.insert(0, nothing(scene, index));
     }
-    if others > 0 {
-        let other = machine.copies().iter().find(|copy| copy.issued.block != index).map_or([0; 3], |copy| copy.issued.block);
-        let [x, y, z] = other;
-        let copies = if others == 1 { "copy" } else { "copies" };
-        notes.push(format!("{others} {copies} of other blocks: 'info async block {x},{y},{z}'"));
+    let elsewhere = || machine.copies().iter().filter(|copy| copy.issued.block != index && own.iter().all(|own| own.id != copy.id));
+    if let Some(first) = elsewhere().next() {
+        let ([x, y, z], count) = (first.issued.block, elsewhere().count());
+        let copies = if count == 1 { "copy" } else { "copies" };
+        notes.push(format!("{count} {copies} of other blocks: 'info async block {x},{y},{z}'"));
     }
     table.note = (!notes.is_empty()).then(|| notes.join("\n"));
     table
@@ -46,10 +45,16 @@ pub fn copies_issued(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Tick> {
     issued_by(scene, filter).into_iter().take(ROWS).map(|copy| copy.issued.tick).collect()
 }
 
-/// The copies in flight that threads which pass `filter` issued, by number.
+/// The copies in flight that threads which pass `filter` issued, by number; of a whole block, also those of others that reach its shared
+/// memory.
 fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a AsyncCopy> {
-    let index = filter.block.unwrap_or(scene.focus.block);
-    let wanted = |copy: &&AsyncCopy| copy.issued.block == index && filter.lanes_of(index, copy.issued.warp) & copy.lanes != 0;
+    let block = filter.block.unwrap_or(scene.focus.block);
+    let is_whole = filter.warp.is_none() && filter.lanes.is_none();
+    let reaches = |copy: &AsyncCopy| copy.work.homes().any(|home| matches!(home, Home::Block { index, .. } if index == block));
+    let wanted = |copy: &&AsyncCopy| match copy.issued.block == block {
+        true => filter.lanes_of(block, copy.issued.warp) & copy.lanes != 0,
+        false => is_whole && reaches(copy),
+    };
     let mut own: Vec<&AsyncCopy> = scene.machine.copies().iter().map(|copy| &**copy).filter(wanted).collect();
     own.sort_by_key(|copy| copy.id);
     own
@@ -63,8 +68,9 @@ fn nothing(scene: &Scene<'_>, block: [u32; 3]) -> String {
     format!("no copy of block {} is in flight{why}", triple(block))
 }
 
-fn row(scene: &Scene<'_>, copy: &AsyncCopy) -> [String; 9] {
+fn row(scene: &Scene<'_>, block: [u32; 3], copy: &AsyncCopy) -> [String; 9] {
     let (lanes, issued) = (copy.lanes, copy.issued);
+    let foreign = if issued.block == block { String::new() } else { format!("block {} ", triple(issued.block)) };
     [
         format!("#{}", copy.id),
         kind(copy),
@@ -73,7 +79,7 @@ fn row(scene: &Scene<'_>, copy: &AsyncCopy) -> [String; 9] {
         range(scene, |visit| copy.work.writes(lanes, visit)),
         ends(scene, copy),
         format!("t={}", grouped(issued.tick)),
-        format!("{}{}", scene.roles.warp(issued.warp), lanes_in_words(lanes)),
+        format!("{foreign}{}{}", scene.roles.warp(issued.warp), lanes_in_words(lanes)),
         place(scene.program(), issued.pc),
     ]
 }

@@ -157,6 +157,7 @@ impl std::fmt::Display for TransactionBytes {
         let outstanding = grouped(self.outstanding.unsigned_abs());
         match self.expected {
             _ if self.outstanding < 0 => write!(f, "{outstanding} more than expected")?,
+            Some(0) if self.in_flight > 0 => write!(f, "none expected")?,
             Some(0) => write!(f, "none")?,
             Some(expected) => {
                 let come = expected.saturating_sub(self.outstanding.unsigned_abs());
