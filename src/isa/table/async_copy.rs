@@ -68,5 +68,5 @@ pub(super) const ROWS: &[Row] = &[
     row("tensormap-replace.tile.swizzle_mode[.global|.shared::cta].b1024.b32  [a], b:imm:0-4", (8, 3), 90, TensorMapReplace, "change of a tensor map").only(TENSOR_MAP),
     row("tensormap-replace.tile.fill_mode[.global|.shared::cta].b1024.b32  [a], b:imm:0-1", (8, 3), 90, TensorMapReplace, "change of a tensor map").only(TENSOR_MAP),
     row("tensormap-replace.tile.swizzle_atomicity[.global|.shared::cta].b1024.b32  [a], b:imm:0-3", (8, 6), 100, TensorMapReplace, "change of a tensor map").only(TENSOR_MAP),
-    row("tensormap-cp_fenceproxy.global.shared::cta.tensormap::generic.release(<scope>).sync.aligned  [d]:in.global, [a]:in.shared, n:b32:=128", (8, 3), 90, TensorMapCopy, "copies a tensor map and orders the change and its use"),
+    row("tensormap-cp_fenceproxy(.global.shared::cta).tensormap::generic.release(<scope>).sync.aligned  [d]:in.global, [a]:in.shared, n:b32:=128", (8, 3), 90, TensorMapCopy, "copies a tensor map and orders the change and its use"),
 ];
