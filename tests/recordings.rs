@@ -55,6 +55,14 @@ fn every_instruction_does_what_the_hardware_does() {
     }
 }
 
+/// Not recorded: the values follow from the manual. A grid of 4 by 2 blocks in clusters of 2 by 2.
+#[test]
+fn blocks_know_their_place_in_the_cluster() {
+    for report in reports("async/cluster_registers.ron", &RunOptions::default()) {
+        assert!(report.failures.is_empty(), "{:#?}", report.failures);
+    }
+}
+
 /// They have no races, so when copies end must not show.
 #[test]
 fn asynchronous_copies_may_end_at_any_time() {

@@ -41,6 +41,8 @@ pub struct LaunchConfig {
     pub block: [u32; 3],
     /// Blocks of a cluster in x, y, z.
     pub cluster: [u32; 3],
+    /// Whether the launch or the kernel says how large a cluster is (`%is_explicit_cluster`).
+    pub explicit_cluster: bool,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// The parameter bank, laid out as the kernel's parameters say.
