@@ -11,7 +11,7 @@ use super::memory::LocalMemory;
 use super::registers::{FrameBase, Registers};
 use super::shared::Shared;
 use super::special;
-use super::warp::{GroupState, LaneGroup, Polled, Warp};
+use super::warp::{CopyGroups, GroupState, LaneGroup, Polled, Warp};
 use super::written::Written;
 use super::{Account, LaunchConfig, Linked};
 use crate::isa::BarrierFn;
@@ -175,7 +175,7 @@ fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u
         specials: Arc::new(special::fixed_values(linked, index, number, warp)),
         groups: smallvec![entry],
         live,
-        copy_groups: [[0; LANES]; 2],
+        copy_groups: CopyGroups::default(),
         streak: 0,
         may_spin: false,
     }

@@ -123,6 +123,8 @@ pub struct Linked {
     pub rank: Vec<u32>,
     /// Bytes of a block's shared memory: reserved, static and dynamic.
     pub shared_bytes: u64,
+    /// Blocks of a cluster.
+    pub cluster_blocks: usize,
     /// Blocks of the grid.
     pub blocks: u64,
     /// Blocks on the machine at once at most.
@@ -150,6 +152,7 @@ impl Linked {
             specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_bytes)).collect(),
             rank: cfg::frontier_order_of(program, config.kernel),
             shared_bytes,
+            cluster_blocks: config.blocks_of_cluster() as usize,
             blocks,
             resident,
             writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),

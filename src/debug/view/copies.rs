@@ -154,7 +154,7 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> String {
                 return format!("{name} by #{arrival}");
             }
             let warp = warp_of(scene, copy);
-            let open = warp.is_some_and(|warp| lanes_of(copy.lanes).any(|lane| warp.copy_groups[usize::from(bulk)][lane] == number));
+            let open = warp.is_some_and(|warp| lanes_of(copy.lanes).any(|lane| warp.copy_groups.committed(bulk)[lane] == number));
             let name = if bulk { "bulk group" } else { "group" };
             format!("{name} {number}{}", if open { " (open)" } else { "" })
         }
@@ -220,7 +220,7 @@ fn groups_of(scene: &Scene<'_>, block: &Block, warp: &Warp, number: u32) -> Vec<
     let mut groups: Vec<CopyGroup> = Vec::new();
     for copy in scene.machine.copies().of_warp(block.number, number) {
         let Ends::Group { bulk, number } = copy.ends else { continue };
-        let open = lanes_of(copy.lanes).any(|lane| warp.copy_groups[usize::from(bulk)][lane] == number);
+        let open = lanes_of(copy.lanes).any(|lane| warp.copy_groups.committed(bulk)[lane] == number);
         let awaited = warp.groups.iter().any(|group| awaits(scene, warp, group, (bulk, number, copy.lanes)));
         match groups.iter_mut().find(|group| (group.bulk, group.number, group.open) == (bulk, number, open)) {
             Some(group) => {
@@ -238,7 +238,7 @@ fn groups_of(scene: &Scene<'_>, block: &Block, warp: &Warp, number: u32) -> Vec<
 fn awaits(scene: &Scene<'_>, warp: &Warp, group: &LaneGroup, (of_bulk, number, lanes): (bool, u32, LaneMask)) -> bool {
     let inst = scene.program().code.get(group.pc.index());
     let Some(Op::WaitCopies { bulk, open, pending, .. }) = inst.map(|inst| &inst.op) else { return false };
-    let committed = |lane: usize| warp.copy_groups[usize::from(of_bulk)][lane];
+    let committed = |lane: usize| warp.copy_groups.committed(of_bulk)[lane];
     let covers = |lane: usize| number < committed(lane).saturating_sub(*pending) || *open && number <= committed(lane);
     group.state == GroupState::AtCopies && *bulk == of_bulk && lanes_of(lanes & group.mask).any(covers)
 }
