@@ -46,12 +46,12 @@ fn opcodes_of(opened: &Opened, executed: BTreeSet<Pc>) -> BTreeSet<(String, usiz
     texts.filter_map(|text| spelled(&text).map(|(opcode, operands)| (opcode.to_string(), operands))).collect()
 }
 
-/// Adds what those kernels of a launch file execute all of whose results agree with the recording; `exact`: bit for bit.
-fn add_suite(found: &mut BTreeMap<String, Found>, suite: &str, file: &Path, exact: bool) {
+/// Adds what those kernels of a launch file execute all of whose results agree with the recording bit for bit.
+fn add_suite(found: &mut BTreeMap<String, Found>, suite: &str, file: &Path) {
     let opened = opened(file);
     let share = 1.0 / opened.plan.cases.len() as f64;
     for case in &opened.plan.cases {
-        let report = verify_case(&opened.program, case, &RunOptions::default(), exact).unwrap();
+        let report = verify_case(&opened.program, case, &RunOptions::default(), true).unwrap();
         if report.failures.is_empty() {
             for (opcode, operands) in opcodes_of(&opened, report.executed) {
                 let entry = found.entry(opcode).or_default();
@@ -81,12 +81,12 @@ fn launch_files(folder: &str) -> Vec<(String, PathBuf)> {
 fn the_recorded_opcodes_are_those_of_the_recordings() {
     let mut found = BTreeMap::new();
     for (suite, file) in launch_files("hardware") {
-        add_suite(&mut found, &suite, &file, false);
+        add_suite(&mut found, &suite, &file);
     }
     // A program has one kernel or a few; what no suite has is known from the programs that agree with their recording.
     let mut programs = BTreeMap::new();
     for (_, file) in launch_files("programs") {
-        add_suite(&mut programs, "programs", &file, true);
+        add_suite(&mut programs, "programs", &file);
     }
     for (opcode, program) in programs {
         found.entry(opcode).or_insert(program);
@@ -110,9 +110,8 @@ fn suites_by_row() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
 fn standing(row: &Row, suites: Option<&BTreeSet<&str>>) -> String {
     match (row.decode, suites) {
         (Decode::Unsupported, _) => "parsed and validated; not modelled: a run stops there".to_string(),
-        (_, Some(suites)) if suites.iter().eq(["approx"].iter()) => "executed, approximate: within the tolerance of `approx`".to_string(),
         (_, Some(suites)) => {
-            let named: Vec<String> = suites.iter().filter(|name| **name != "approx").map(|name| format!("`{name}`")).collect();
+            let named: Vec<String> = suites.iter().map(|name| format!("`{name}`")).collect();
             format!("executed, bit-exact: {}", named.join(", "))
         }
         (Decode::Nop, None) => "executed: nothing that a deterministic machine could show".to_string(),
