@@ -148,7 +148,8 @@ fn what_cannot_be_used_ends_with_2() {
     assert_unusable(&["--grid", "0", &two], "no extent can be 0");
     assert_unusable(&["--schedule", "backwards", &two], "invalid value 'backwards'");
     assert_unusable(&["--layout", "async", &two], "--layout needs the screen: a terminal for input and output");
-    assert_unusable(&["--async", "lazy", &two], "--async needs asynchronous copies");
+    assert_unusable(&["--async", "sometimes", &two], "the policies are eager, lazy, random, random:SEED and by-hand");
+    assert_unusable(&["--async", "random:x", &two], "'x' is no seed");
     assert_unusable(&["--checks", "memory,race", &two], "--checks race: this build has no such checker");
 }
 

@@ -25,6 +25,7 @@ const SUITES: &[(&str, usize)] = &[
     ("logic", 72),
     ("memory", 45),
     ("move", 52),
+    ("tensor_copy", 153),
     ("texture", 464),
     ("video", 512),
     ("warp", 75),
@@ -60,7 +61,14 @@ fn asynchronous_copies_may_end_at_any_time() {
     let random = |seed| RunOptions { copies: CopyPolicy::Random(seed), schedule: Schedule::Random, seed, ..RunOptions::default() };
     let eager = RunOptions { copies: CopyPolicy::Eager, ..RunOptions::default() };
     for options in [eager, random(1), random(2), random(3)] {
-        for path in ["hardware/async.ron", "programs/mbar_pipeline.ron", "programs/tma_cluster.ron"] {
+        for path in [
+            "hardware/async.ron",
+            "hardware/tensor_copy.ron",
+            "tensor/replace.ron",
+            "tensor/multicast.ron",
+            "programs/mbar_pipeline.ron",
+            "programs/tma_cluster.ron",
+        ] {
             for report in reports(path, &options) {
                 assert!(report.failures.is_empty(), "{path} with {options:?}: {:#?}", report.failures);
             }

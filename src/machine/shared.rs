@@ -8,7 +8,7 @@ use super::digest::Digest;
 use super::mbarrier::{Arrival, Mbarrier, Refused};
 use super::memory::Pages;
 use super::trap::Place;
-use crate::program::{FuncId, Program};
+use crate::program::{FuncId, Program, short_name};
 
 /// Bytes of a barrier object.
 pub const MBARRIER_BYTES: u32 = 8;
@@ -58,7 +58,7 @@ impl Shared {
         }
     }
 
-    /// What the barrier object at `address` is called in a block of `kernel`: `full[1]` in an array of nothing else, `smem+64`, or `the
+    /// What the barrier object at `address` is called in a block of `kernel`: `full[1]` in an array of nothing else, `smem+0x40`, or `the
     /// mbarrier at 0x508` where no variable is.
     pub fn mbarrier_name(&self, program: &Program, kernel: FuncId, address: u32) -> String {
         let address = u64::from(address);
@@ -67,11 +67,12 @@ impl Shared {
         };
         let (start, end, unit) = (variable.start, variable.start + variable.bytes, u64::from(MBARRIER_BYTES));
         let inside = self.mbarriers().filter(|(at, _)| (start..end).contains(&u64::from(*at))).count() as u64;
+        let name = short_name(variable.name);
         match (variable.bytes, address - start) {
-            (bytes, 0) if bytes == unit => variable.name.to_string(),
-            (bytes, offset) if bytes == inside * unit && offset.is_multiple_of(unit) => format!("{}[{}]", variable.name, offset / unit),
-            (_, 0) => variable.name.to_string(),
-            (_, offset) => format!("{}+{offset}", variable.name),
+            (bytes, 0) if bytes == unit => name.to_string(),
+            (bytes, offset) if bytes == inside * unit && offset.is_multiple_of(unit) => format!("{name}[{}]", offset / unit),
+            (_, 0) => name.to_string(),
+            (_, offset) => format!("{name}+{offset:#x}"),
         }
     }
 

@@ -148,7 +148,7 @@ impl<O: Observer> WarpRun<'_, O> {
     /// The first byte of the box that lies in the tensor and not in memory.
     fn hole(&self, shape: &TensorBox) -> Option<u64> {
         let mut hole = None;
-        shape.pieces(|Piece { global, bytes, .. }| {
+        shape.runs(|Piece { global, bytes, .. }| {
             if let (Some(address), None) = (global, hole) {
                 hole = match self.global.find(address) {
                     None => Some(address),
