@@ -150,12 +150,22 @@ fn a_run_of_recorded_opcodes_is_exact() {
 }
 
 #[test]
+fn special_functions_are_exact() {
+    let fidelity = trusted("programs/fft_shared.ron");
+    for opcode in ["sin.approx.ftz.f32", "cos.approx.ftz.f32", "lg2.approx.ftz.f32"] {
+        let row = fidelity.opcodes.iter().find(|row| row.opcode == opcode).unwrap();
+        assert_eq!(row.trust, Trust::Recorded(&["approx"]), "{opcode}");
+    }
+    assert!(fidelity.opcodes.iter().all(|row| row.trust != Trust::Approximate), "{fidelity:?}");
+}
+
+#[test]
 fn approximate_values_are_followed_to_what_they_decide() {
     let fidelity = trusted("small/approximate.ron");
     let approximate: Vec<&str> =
         fidelity.opcodes.iter().filter(|row| row.trust == Trust::Approximate).map(|row| row.opcode.as_str()).collect();
-    assert_eq!(approximate, ["ex2.approx.f32", "sin.approx.f32"]);
+    assert_eq!(approximate, ["tex.3d.v4.f32.f32"]);
     let place = |line: u32| format!("approximate.ptx:{line}");
-    // The sine goes through shared memory into an index; the power of two decides a branch; no barrier depends on either.
+    // Red goes through shared memory into an index; green decides a branch; no barrier depends on either.
     assert_eq!(fidelity.decided, [(Decides::Address, place(30)), (Decides::Branch, place(33))]);
 }
