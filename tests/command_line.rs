@@ -53,7 +53,7 @@ fn a_run_says_how_far_it_can_be_trusted() {
     let (_, out, _) = ptxdbg(&["--batch", "-l", "small/approximate.ron"]);
     let end: Vec<&str> = out.lines().rev().take(2).collect();
     let decided = "             what they computed may have decided an address (approximate.ptx:30), a branch (approximate.ptx:33)";
-    let approximate = "approximate  2 opcodes: ex2.approx.f32 (approximate.ptx:17), sin.approx.f32 (approximate.ptx:16)";
+    let approximate = "approximate  1 opcode: tex.3d.v4.f32.f32 (approximate.ptx:18)";
     assert_eq!(end, [decided, approximate], "{out}");
 }
 

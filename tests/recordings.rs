@@ -37,11 +37,14 @@ const PROGRAMS: &[&str] = &[
     "half_video", "life_coop", "lu_pivot", "mandel_collatz", "mbar_pipeline", "nbody_step", "printf_forms", "reduce_ticket", "sgemm_reg", "sha256_crc",
     "softmax_gelu", "spinlock_cg", "tma_cluster", "trig_slow", "vm_calls",
 ];
+/// The suite some of whose results are only within the tolerance that its launch file gives.
+const WITHIN_TOLERANCE: &str = "hardware/texture.ron";
+
 fn reports(path: &str, options: &RunOptions) -> Vec<CaseReport> {
     let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path));
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() });
     let Ok(Opened { program, plan, .. }) = opened else { panic!("{path}: {opened:?}") };
-    let verify = |case| verify_case(&program, case, options, false).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let verify = |case| verify_case(&program, case, options, path != WITHIN_TOLERANCE).unwrap_or_else(|error| panic!("{path}: {error}"));
     plan.cases.iter().map(verify).collect()
 }
 

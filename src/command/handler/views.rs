@@ -131,6 +131,10 @@ pub fn symbols(context: &mut Context<'_>, call: &Call) -> Answer {
     table(context, |scene| view::symbols(scene, call.text("NAME").unwrap_or_default()))
 }
 
+pub fn target(context: &mut Context<'_>, _: &Call) -> Answer {
+    table(context, view::target)
+}
+
 pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
     let scene = context.session.scene();
     let pc = match call.piece("LOCATION") {

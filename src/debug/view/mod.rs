@@ -26,6 +26,7 @@ mod stack;
 mod standing;
 mod symbols;
 mod table;
+mod target;
 mod threads;
 
 pub use barriers::barriers;
@@ -51,6 +52,7 @@ pub use stack::backtrace;
 pub use standing::{Standing, State, ranges, standings};
 pub use symbols::{allocations, shared, symbols};
 pub use table::{Column, Row, Table};
+pub use target::target;
 pub use threads::{lanes, threads, warps};
 
 use crate::program::{Pc, Program};
