@@ -281,8 +281,7 @@ impl<O: Observer> WarpRun<'_, O> {
             Space::Const => self.constants,
             Space::Shared => return gather(&self.shared.pages, 0, access, skip, put),
             Space::SharedCluster => {
-                let Some(Some(block)) = self.peer(access.rank) else { return };
-                return gather(&block.shared.pages, 0, access, skip, put);
+                return self.read_peer(access, skip, &mut put);
             }
             Space::Local | Space::ParamFunc => {
                 return lanes_of(access.mask).for_each(|lane| put(lane, self.warp.local.read(lane, access.addresses[lane] + skip)));
@@ -310,9 +309,7 @@ impl<O: Observer> WarpRun<'_, O> {
         match space {
             Space::Shared => scatter(&mut self.shared.pages, 0, access, skip, change),
             Space::SharedCluster => {
-                if let Some(block) = self.peer_mut(access.rank) {
-                    scatter(&mut block.shared.pages, 0, access, skip, change);
-                }
+                self.write_peer(access, skip, &mut change);
             }
             Space::Local | Space::ParamFunc => {
                 for lane in lanes_of(access.mask) {
@@ -327,6 +324,22 @@ impl<O: Observer> WarpRun<'_, O> {
                     scatter(&mut allocation.pages, base, access, skip, change);
                 }
             }
+        }
+    }
+
+    /// Reads from the shared memory of another block of the cluster. Apart from [`Self::read`], which is in every load's loop.
+    #[inline(never)]
+    fn read_peer<const N: usize>(&self, access: &LaneAccess, skip: u64, put: &mut dyn FnMut(usize, [u8; N])) {
+        if let Some(Some(block)) = self.peer(access.rank) {
+            gather(&block.shared.pages, 0, access, skip, put);
+        }
+    }
+
+    /// Changes the shared memory of another block of the cluster.
+    #[inline(never)]
+    fn write_peer<const N: usize>(&mut self, access: &LaneAccess, skip: u64, change: &mut dyn FnMut(usize, &mut [u8; N])) {
+        if let Some(block) = self.peer_mut(access.rank) {
+            scatter(&mut block.shared.pages, 0, access, skip, change);
         }
     }
 
