@@ -20,7 +20,8 @@ use criterion::{SamplingMode, Throughput};
 use job::Job;
 
 /// The kernels of `benches/kernels`, and the millions of thread-instructions in a second that each must reach.
-const KERNELS: &[(&str, u32)] = &[("saxpy", 400), ("sgemm", 300), ("sgemm_async", 150), ("reduce", 350), ("histogram", 350), ("nbody", 270), ("collatz", 160)];
+const KERNELS: &[(&str, u32)] =
+    &[("saxpy", 400), ("sgemm", 300), ("sgemm_async", 150), ("reduce", 350), ("histogram", 350), ("nbody", 270), ("collatz", 160)];
 
 /// One line of the table.
 struct Row {
