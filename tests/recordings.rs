@@ -6,7 +6,9 @@
 use std::path::Path;
 
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::{CaseReport, CopyPolicy, DivergencePolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, verify_case};
+use ptxdbg::debug::{
+    CaseReport, CopyPolicy, DivergencePolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, verify_case,
+};
 
 /// The suites, and how many kernels each has.
 const SUITES: &[(&str, usize)] = &[
@@ -53,6 +55,9 @@ fn every_instruction_does_what_the_hardware_does() {
         assert!(wrong.is_empty(), "{suite}: {wrong:#?}");
     }
 }
+
+/// What a warp with a stack cannot run: lanes of one warp take a lock from each other.
+const NEED_INDEPENDENCE: &[(&str, &str)] = &[("programs/spinlock_cg.ron", "spinlock_cg")];
 
 /// What depends on independent scheduling does not end where the warps have stacks, and is told from a wrong result by that.
 #[test]

@@ -64,12 +64,15 @@ fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> S
     }
 }
 
+/// Why lanes are held by others of their warp.
+const STACK: &str = "the warp has a stack, so its lanes cannot wait for each other";
+
 /// Which other side of a branch keeps `group` from running, if one does.
 pub fn held(warp: &Warp, group: &LaneGroup) -> Option<String> {
     let lanes = lane_list(warp.holding(group));
     match group.state {
-        GroupState::AtMeeting => Some(format!("waits where the sides of a branch meet for lanes {lanes}: the warp has a stack")),
-        GroupState::AwaitsTurn => Some(format!("has its turn after lanes {lanes}, on another side of a branch: the warp has a stack")),
+        GroupState::AtMeeting => Some(format!("waits at the meeting point for lanes {lanes}; {STACK}")),
+        GroupState::AwaitsTurn => Some(format!("waits for its turn after lanes {lanes}; {STACK}")),
         _ => None,
     }
 }
