@@ -6,18 +6,18 @@
 
 mod common;
 
-use std::path::PathBuf;
-
 use DivergencePolicy::{Independent, Stack};
 use ptxdbg::debug::open::open;
+use ptxdbg::debug::saved::Saved;
 use ptxdbg::debug::{CaseRun, DivergencePolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, run_case, start_case};
 use ptxdbg::machine::{Digest, Machine, Step, Unobserved};
 
 /// Warp-instructions that none of the kernels comes to, unless it hangs.
 const STEP_LIMIT: u64 = 100_000;
 
-fn opened(file: &str, modules: Vec<PathBuf>) -> Opened {
-    open(&Request { modules, launch: LaunchChoice::File(common::fixtures().join(file)), overrides: Overrides::default() }).unwrap()
+fn opened(file: &str) -> Opened {
+    open(&Request { modules: Vec::new(), launch: LaunchChoice::File(common::fixtures().join(file)), overrides: Overrides::default() })
+        .unwrap()
 }
 
 fn options(divergence: DivergencePolicy) -> RunOptions {
@@ -25,7 +25,7 @@ fn options(divergence: DivergencePolicy) -> RunOptions {
 }
 
 fn run(file: &str, divergence: DivergencePolicy) -> CaseRun {
-    let opened = opened(file, Vec::new());
+    let opened = opened(file);
     run_case(&opened.program, &opened.plan.cases[0], &options(divergence)).unwrap()
 }
 
@@ -126,7 +126,7 @@ fn machine(opened: &Opened, options: RunOptions) -> Machine {
 #[test]
 fn a_run_with_stacks_can_be_cut_anywhere() {
     for file in DIVERGENT {
-        let opened = opened(file, Vec::new());
+        let opened = opened(file);
         for schedule in [Schedule::InOrder, Schedule::Random] {
             let options = RunOptions { schedule, seed: 3, ..RunOptions::default() };
             let mut whole = machine(&opened, options);
@@ -148,7 +148,7 @@ fn a_run_with_stacks_can_be_cut_anywhere() {
 #[test]
 fn threads_do_the_same_under_both_policies() {
     for file in ["divergence/ways.ron", "debug/walk.ron", "programs/edit_wave.ron", "programs/vm_calls.ron", "hardware/control.ron"] {
-        let opened = opened(file, Vec::new());
+        let opened = opened(file);
         let [independent, stack] = [Independent, Stack].map(|divergence| {
             let options = RunOptions { divergence: Some(divergence), ..RunOptions::default() };
             let mut machine = start_case(&opened.program, &opened.plan.cases[0], &options).unwrap().unwrap();
@@ -164,11 +164,23 @@ fn threads_do_the_same_under_both_policies() {
 /// `.target` decides unless the command line does.
 #[test]
 fn modules_for_older_machines_have_stacks() {
-    let [old, new] = ["old/scan.ron", "debug/walk.ron"].map(|file| opened(file, Vec::new()).program);
+    let [old, new] = ["old/scan.ron", "debug/walk.ron"].map(|file| opened(file).program);
     assert_eq!(RunOptions::default().divergence_of(&old), Stack);
     assert_eq!(RunOptions::default().divergence_of(&new), Independent);
     assert_eq!(options(Independent).divergence_of(&old), Independent);
     assert_eq!(options(Stack).divergence_of(&new), Stack);
     assert_eq!(DivergencePolicy::of_target(69), Stack);
     assert_eq!(DivergencePolicy::of_target(70), Independent);
+}
+
+/// The policy belongs to the run: times mean nothing under the other one.
+#[test]
+fn a_session_is_not_restored_under_the_other_policy() {
+    let Opened { program, plan, .. } = opened("divergence/sides.ron");
+    let saved = Saved::new(&program, &plan.cases[0], &options(Stack));
+    let text = saved.to_text();
+    let read = Saved::parse("a.ptxdbg", text).unwrap();
+    assert_eq!(read.check(&program, &plan.cases[0], &options(Stack)), Ok(()));
+    let refused = read.check(&program, &plan.cases[0], &options(Independent)).unwrap_err();
+    assert!(refused.contains("with seed 0, warps with a stack, and now it is"), "{refused}");
 }

@@ -88,8 +88,8 @@ impl ControlFlow {
     }
 }
 
-/// [`ControlFlow::reconvergence`] of every branch of what one kernel may execute, its own code and that of all device functions, by the
-/// branch's pc.
+/// [`ControlFlow::reconvergence`] of what one kernel may execute, its own code and that of all device functions: by the pc of the last
+/// instruction of every block, as all branches are.
 pub fn reconvergences_of(program: &Program, kernel: FuncId) -> Vec<Option<Pc>> {
     let mut meetings = vec![None; program.code.len()];
     for function in order::executed_by(program, kernel) {

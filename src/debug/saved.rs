@@ -82,7 +82,7 @@ pub struct SavedRun {
     #[serde(default)]
     pub copies: CopyPolicy,
     /// Which lanes of a warp ran when they had parted.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub divergence: DivergencePolicy,
     /// Blocks resident at once at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]

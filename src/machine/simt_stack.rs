@@ -51,6 +51,13 @@ impl SimtStack {
         rank.get(meeting.index()).copied().unwrap_or(0)
     }
 
+    /// The lanes of `group` have returned to their caller: they meet those who return later there, and nobody inside the call.
+    fn drop_returned(&mut self, group: &mut LaneGroup) {
+        let level = depth(&group.stack);
+        self.sides.iter_mut().filter(|side| side.depth > level).for_each(|side| side.lanes &= !group.mask);
+        group.state = GroupState::AtMeeting;
+    }
+
     /// Adds everything to `digest`.
     pub fn digest(&self, digest: &mut Digest) {
         for side in &self.sides {
@@ -139,14 +146,5 @@ impl Warp {
         self.groups.iter_mut().filter(|group| group.mask & top.lanes != 0).for_each(|group| group.state = GroupState::AtMeeting);
         stack.sides.pop();
         true
-    }
-}
-
-impl SimtStack {
-    /// The lanes of `group` have returned to their caller.
-    fn drop_returned(&mut self, group: &mut LaneGroup) {
-        let level = depth(&group.stack);
-        self.sides.iter_mut().filter(|side| side.depth > level).for_each(|side| side.lanes &= !group.mask);
-        group.state = GroupState::AtMeeting;
     }
 }

@@ -37,9 +37,9 @@ pub enum State {
     Copies,
     /// They wait for other lanes of the warp.
     Lanes(LaneMask),
-    /// They stand where the sides of a branch meet and wait for these lanes of other sides.
+    /// They stand where the sides of a branch meet and wait for these lanes of other sides; for 0, of many warps, for whom is not said.
     AtMeeting(LaneMask),
-    /// They are on a side of a branch that runs when these lanes have run the sides before it.
+    /// They are on a side of a branch that runs when these lanes have run the sides before it; 0 as before.
     AwaitsTurn(LaneMask),
     /// They have exited.
     Exited,
@@ -54,9 +54,9 @@ impl std::fmt::Display for State {
             State::Mbarrier(address) => write!(f, "waits for mbarrier {address:#x}"),
             State::Copies => write!(f, "waits for its copies"),
             State::Lanes(lanes) => write!(f, "waits for lanes {}", lane_list(*lanes)),
-            State::AtMeeting(0) => write!(f, "waits at the meeting point"),
+            State::AtMeeting(0) => write!(f, "at the meeting point"),
             State::AtMeeting(lanes) => write!(f, "waits at the meeting point for lanes {}", lane_list(*lanes)),
-            State::AwaitsTurn(0) => write!(f, "waits for its turn"),
+            State::AwaitsTurn(0) => write!(f, "on a side that runs later"),
             State::AwaitsTurn(lanes) => write!(f, "waits for its turn after lanes {}", lane_list(*lanes)),
             State::Exited => write!(f, "exited"),
         }
