@@ -138,6 +138,11 @@ pub struct Args {
     #[arg(long = "async", value_name = "POLICY", value_parser = Completion::parse, default_value = "lazy")]
     pub completion: Completion,
 
+    /// Which lanes of a warp run when they have parted at a branch; without it as on the machines of the module's .target, stack below
+    /// sm_70
+    #[arg(long, value_name = "POLICY", value_enum)]
+    pub divergence: Option<Divergence>,
+
     /// How diagnostics and results are printed
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Human)]
     pub format: Format,
@@ -210,6 +215,16 @@ impl Completion {
             _ => Err("the policies are eager, lazy, random, random:SEED and by-hand".to_string()),
         }
     }
+}
+
+/// Which lanes of a warp run when they have parted at a branch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Divergence {
+    /// All get their turns, as on sm_70 and later: a lane may wait for another one of its warp
+    Independent,
+    /// One side of the branch up to where the sides meet, then the other, as on sm_60 and earlier: a lane that waits for another one of
+    /// its warp hangs
+    Stack,
 }
 
 /// The colours of the screen.

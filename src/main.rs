@@ -19,7 +19,8 @@ use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{
-    CopyPolicy, LaunchChoice, OpenError, Opened, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize, verify_case,
+    CopyPolicy, DivergencePolicy, LaunchChoice, OpenError, Opened, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize,
+    verify_case,
 };
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
@@ -316,7 +317,11 @@ fn run_options(args: &Args) -> RunOptions {
         args::Completion::Random(seed) => CopyPolicy::Random(seed.unwrap_or(args.seed)),
         args::Completion::ByHand => CopyPolicy::ByHand,
     };
-    RunOptions { schedule, seed: args.seed, copies, resident: args.resident, step_limit: args.step_limit }
+    let divergence = args.divergence.map(|policy| match policy {
+        args::Divergence::Independent => DivergencePolicy::Independent,
+        args::Divergence::Stack => DivergencePolicy::Stack,
+    });
+    RunOptions { schedule, seed: args.seed, copies, divergence, resident: args.resident, step_limit: args.step_limit }
 }
 
 /// Refuses what the description of the command line cannot.

@@ -6,7 +6,9 @@
 use std::path::Path;
 
 use ptxdbg::debug::open::open;
-use ptxdbg::debug::{CaseReport, CopyPolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, verify_case};
+use ptxdbg::debug::{
+    CaseReport, CopyPolicy, DivergencePolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, verify_case,
+};
 
 /// The suites, and how many kernels each has.
 const SUITES: &[(&str, usize)] = &[
@@ -63,6 +65,23 @@ fn every_instruction_does_what_the_hardware_does() {
 fn blocks_know_their_place_in_the_cluster() {
     for report in reports("async/cluster_registers.ron", &RunOptions::default()) {
         assert!(report.failures.is_empty(), "{:#?}", report.failures);
+    }
+}
+
+/// What a warp with a stack cannot run: lanes of one warp take a lock from each other.
+const NEED_INDEPENDENCE: &[(&str, &str)] = &[("programs/spinlock_cg.ron", "spinlock_cg")];
+
+/// What depends on independent scheduling does not end where the warps have stacks, and is told from a wrong result by that.
+#[test]
+fn every_recording_that_does_not_need_independent_lanes_comes_out_the_same_with_stacks() {
+    let options = RunOptions { divergence: Some(DivergencePolicy::Stack), step_limit: Some(1 << 26), ..RunOptions::default() };
+    let suites = SUITES.iter().map(|(suite, _)| format!("hardware/{suite}.ron"));
+    let programs = PROGRAMS.iter().map(|program| format!("programs/{program}.ron"));
+    for path in suites.chain(programs) {
+        for report in reports(&path, &options) {
+            let needs_independence = NEED_INDEPENDENCE.contains(&(path.as_str(), report.name.as_str()));
+            assert!(needs_independence != report.failures.is_empty(), "{path}: {:#?}", report.failures);
+        }
     }
 }
 

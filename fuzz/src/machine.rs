@@ -1,12 +1,15 @@
 //! Running any kernel: nothing makes the machine fail, and how a run comes out depends on nothing but the kernel and its data.
 //!
 //! It does not depend on which lanes go together: a grid of blocks of one thread, in which nothing ever diverges, is the reference for
-//! warps of many, where lanes part at branches and meet again. Neither does it on the order of warps, on what is kept account of, on
-//! who watches, or on how the run is cut into pieces. Of kernels with instructions that make it depend on the first or the second
-//! ([`Bond`]) the rest holds.
+//! warps of many, where lanes part at branches and meet again, and it is the same whether they are scheduled independently or by the
+//! stack of the warp. Neither does it on the order of warps, on what is kept account of, on who watches, or on how the run is cut into
+//! pieces. Of kernels with instructions that make it depend on the first or the second ([`Bond`]) the rest holds: those that lanes
+//! execute together wait for good where lanes of another side of a branch are meant, if the warp has a stack.
 
 use arbitrary::{Result, Unstructured};
-use ptxdbg::machine::{AccessEvent, Account, CopyPolicy, Device, Digest, LaunchConfig, Machine, Observer, Schedule, Step, Unobserved};
+use ptxdbg::machine::{
+    AccessEvent, Account, CopyPolicy, Device, Digest, DivergencePolicy, LaunchConfig, Machine, Observer, Schedule, Step, Unobserved,
+};
 use ptxdbg::program::FuncId;
 
 use super::instruction::Bond;
@@ -33,6 +36,7 @@ struct Job {
     grid: u32,
     block: u32,
     copies: CopyPolicy,
+    divergence: DivergencePolicy,
 }
 
 /// What is left of a run.
@@ -62,7 +66,8 @@ pub fn check(u: &mut Unstructured<'_>) -> Result<(usize, usize)> {
     let numbers: Vec<u64> = (0..u.int_in_range(1..=12)?).map(|_| bits(u)).collect::<Result<_>>()?;
     let (seed, cut) = (u.arbitrary()?, u.int_in_range(1..=200)?);
     let copies = *u.choose(&[CopyPolicy::Lazy, CopyPolicy::Eager, CopyPolicy::Random(seed), CopyPolicy::ByHand])?;
-    let job = Job { kernel: kernel(u)?, numbers, grid, block, copies };
+    let divergence = *u.choose(&[DivergencePolicy::Independent, DivergencePolicy::Stack])?;
+    let job = Job { kernel: kernel(u)?, numbers, grid, block, copies, divergence };
     let tally = (job.kernel.written, job.kernel.refused);
     let whole = job.machine(job.config());
     let ending = run(whole.clone(), &mut Unobserved);
@@ -74,6 +79,7 @@ pub fn check(u: &mut Unstructured<'_>) -> Result<(usize, usize)> {
     }
     if job.kernel.bond == Bond::None {
         job.check_alone(&ending);
+        job.check_other_divergence(&ending);
     }
     Ok(tally)
 }
@@ -101,6 +107,7 @@ impl Job {
             start: 0,
             account: Account::Nothing,
             copies: self.copies,
+            divergence: self.divergence,
             images: Vec::new(),
         }
     }
@@ -161,6 +168,17 @@ impl Job {
         let other = run(self.machine(config), &mut Unobserved);
         self.assert_alike(&other, ending, "alone");
         assert!(ending.step != Step::Done || other.threads == ending.threads, "alone: {}", self.kernel.text);
+    }
+
+    /// Lanes that take their turns the other way execute the same and come to the same results, or one of them faults as well.
+    fn check_other_divergence(&self, ending: &Ending) {
+        let divergence = match self.divergence {
+            DivergencePolicy::Independent => DivergencePolicy::Stack,
+            DivergencePolicy::Stack => DivergencePolicy::Independent,
+        };
+        let other = run(self.machine(LaunchConfig { divergence, ..self.config() }), &mut Unobserved);
+        self.assert_alike(&other, ending, "with the other divergence");
+        assert!(ending.step != Step::Done || other.threads == ending.threads, "with the other divergence: {}", self.kernel.text);
     }
 
     /// Another run comes to the same memory, or does not end well either: which of several faults it meets first, and whether it is

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::machine::{Account, CopyPolicy, Device, LaunchConfig, Machine, Schedule, Unobserved};
+use ptxdbg::machine::{Account, CopyPolicy, Device, DivergencePolicy, LaunchConfig, Machine, Schedule, Unobserved};
 use ptxdbg::program::{FuncId, Pc, Program, operands};
 use ptxdbg::sema;
 use ptxdbg::ui::text::{self, Style};
@@ -89,6 +89,7 @@ fn run(program: &Arc<Program>, kernel: FuncId) {
         start: 0,
         account: Account::RunsAndWrites,
         copies: CopyPolicy::Lazy,
+        divergence: DivergencePolicy::Independent,
         images: Vec::new(),
     };
     // A kernel that needs too much shared memory, or has no body, is refused.

@@ -87,3 +87,18 @@ impl ControlFlow {
         Some(Pc(self.graph.code(meeting).start))
     }
 }
+
+/// [`ControlFlow::reconvergence`] of what one kernel may execute, its own code and that of all device functions: by the pc of the last
+/// instruction of every block, as all branches are.
+pub fn reconvergences_of(program: &Program, kernel: FuncId) -> Vec<Option<Pc>> {
+    let mut meetings = vec![None; program.code.len()];
+    for function in order::executed_by(program, kernel) {
+        let graph = Graph::new(program, function);
+        let ipdoms = dominance::post_dominators(&graph);
+        for (block, ipdom) in ipdoms.into_iter().enumerate() {
+            let last = graph.code(BlockId::new(block)).end - 1;
+            meetings[last as usize] = ipdom.map(|meeting| Pc(graph.code(meeting).start));
+        }
+    }
+    meetings
+}

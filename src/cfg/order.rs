@@ -25,21 +25,30 @@ const DEPTH_MAX: u32 = 64;
 ///
 /// Unreachable code comes last in its function. Along a block ranks grow by one.
 pub fn frontier_order(program: &Program) -> Vec<u32> {
-    order_of(program, |_| true)
+    order_of(program, functions(program))
 }
 
 /// The same for what one kernel may execute: its own code and that of all device functions. Other code has rank 0.
 pub fn frontier_order_of(program: &Program, kernel: FuncId) -> Vec<u32> {
-    order_of(program, |function| function == kernel || !program.functions[function.index()].is_kernel)
+    order_of(program, executed_by(program, kernel))
 }
 
-fn order_of(program: &Program, wanted: impl Fn(FuncId) -> bool) -> Vec<u32> {
+/// The functions that a kernel may execute: itself and all device functions.
+pub(super) fn executed_by(program: &Program, kernel: FuncId) -> impl Iterator<Item = FuncId> {
+    functions(program).filter(move |function| *function == kernel || !program.functions[function.index()].is_kernel)
+}
+
+fn functions(program: &Program) -> impl Iterator<Item = FuncId> + use<> {
+    (0..program.functions.len()).map(FuncId::new)
+}
+
+fn order_of(program: &Program, functions: impl Iterator<Item = FuncId>) -> Vec<u32> {
     let mut ranks = vec![0; program.code.len()];
-    for (index, function) in program.functions.iter().enumerate().filter(|(index, _)| wanted(FuncId::new(*index))) {
-        let graph = Graph::new(program, FuncId::new(index));
+    for function in functions {
+        let graph = Graph::new(program, function);
         let (order, _) = order(&graph);
         let code = order.into_iter().flat_map(|block| graph.code(block));
-        for (pc, rank) in code.zip(function.code.start..) {
+        for (pc, rank) in code.zip(program.functions[function.index()].code.start..) {
             ranks[pc as usize] = rank;
         }
     }

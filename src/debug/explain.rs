@@ -255,7 +255,7 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement:
     }
     let later = Scene { machine: &after, ..*scene };
     let Ok(group) = later.group() else { return Outcome::Exits };
-    if group.state != GroupState::Ready {
+    if !matches!(group.state, GroupState::Ready | GroupState::AwaitsTurn) {
         return Outcome::Waits(state(&later));
     }
     let writes = writes(scene, &later, frame, statement);

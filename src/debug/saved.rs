@@ -19,7 +19,7 @@ use super::timeline::Input;
 use crate::base::{Diagnostic, SourceFile, Sources, Span};
 use crate::launch::Case;
 use crate::launch::ron_text::{self, RonKind};
-use crate::machine::{CopyPolicy, Digest, Schedule, Tick};
+use crate::machine::{CopyPolicy, Digest, DivergencePolicy, Schedule, Tick};
 use crate::program::{Bank, Program};
 
 /// The version of the format that is written, and the only one that is read.
@@ -85,6 +85,9 @@ pub struct SavedRun {
     /// When asynchronous copies end.
     #[serde(default, skip_serializing_if = "is_default")]
     pub copies: CopyPolicy,
+    /// Which lanes of a warp ran when they had parted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub divergence: DivergencePolicy,
     /// Blocks resident at once at most.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resident: Option<u32>,
@@ -309,6 +312,7 @@ impl SavedRun {
             schedule: options.schedule,
             seed: options.seed,
             copies: options.copies,
+            divergence: options.divergence_of(program),
             resident: options.resident,
         }
     }
@@ -329,7 +333,11 @@ impl SavedRun {
             CopyPolicy::Random(seed) => format!(", copies that end at random (seed {seed})"),
             CopyPolicy::ByHand => ", copies that end by hand".to_string(),
         };
-        format!("{}{order} with seed {}{resident}{copies}", launches.join(", "), self.seed)
+        let divergence = match self.divergence {
+            DivergencePolicy::Independent => "",
+            DivergencePolicy::Stack => ", warps with a stack",
+        };
+        format!("{}{order} with seed {}{resident}{copies}{divergence}", launches.join(", "), self.seed)
     }
 }
 

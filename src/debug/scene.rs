@@ -299,6 +299,11 @@ impl<'a> Scene<'a> {
 pub fn stands_at(group: &LaneGroup) -> Pc {
     match group.state {
         GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
-        GroupState::Ready | GroupState::AtSync { .. } | GroupState::AtMbarrier { .. } | GroupState::AtCopies => group.pc,
+        GroupState::Ready
+        | GroupState::AtSync { .. }
+        | GroupState::AtMbarrier { .. }
+        | GroupState::AtCopies
+        | GroupState::AtMeeting
+        | GroupState::AwaitsTurn => group.pc,
     }
 }

@@ -10,10 +10,11 @@ use super::lanes::{LANES, LaneMask, lanes_of, lowest};
 use super::memory::LocalMemory;
 use super::registers::{FrameBase, Registers};
 use super::shared::Shared;
+use super::simt_stack::SimtStack;
 use super::special;
 use super::warp::{CopyGroups, GroupState, LaneGroup, Polled, Warp};
 use super::written::Written;
-use super::{Account, LaunchConfig, Linked};
+use super::{Account, DivergencePolicy, LaunchConfig, Linked};
 use crate::isa::BarrierFn;
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Dst, Op, Pc, PredSrc, Program, map};
@@ -174,6 +175,7 @@ fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u
         local: LocalMemory::default(),
         specials: Arc::new(special::fixed_values(linked, index, number, warp)),
         groups: smallvec![entry],
+        simt_stack: (config.divergence == DivergencePolicy::Stack).then(SimtStack::default),
         live,
         copy_groups: CopyGroups::default(),
         streak: 0,

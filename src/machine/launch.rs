@@ -6,7 +6,7 @@ use super::lanes::{LANES, PerLane};
 use super::special::Fixed;
 use super::{Device, Tick};
 use crate::cfg;
-use crate::program::{FuncId, Image, Program, map};
+use crate::program::{FuncId, Image, Pc, Program, map};
 
 /// The order in which warps run. Any order is one the hardware could choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -16,6 +16,27 @@ pub enum Schedule {
     InOrder,
     /// The next warp, and the length of its turn, are drawn from the seed.
     Random,
+}
+
+/// Which lanes of a warp run when they stand at different places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub enum DivergencePolicy {
+    /// Threads are scheduled independently (sm_70 and later): every group of lanes gets its turn, and lanes that come to the same place
+    /// go on together wherever that is. Who waits for another lane of the warp keeps nobody from running.
+    #[default]
+    Independent,
+    /// The warp has a stack (sm_60 and earlier): of the sides of a branch one runs to the immediate post-dominator of the branch, then
+    /// the next, and then all together. The side that falls through runs first. A side that waits keeps the other sides waiting, so
+    /// that lanes which wait for other lanes of their warp hang. Lanes that come to a barrier arrive for themselves, not for all of
+    /// their warp as those machines have it: a barrier that only some lanes come to is a deadlock, and not passed in silence.
+    Stack,
+}
+
+impl DivergencePolicy {
+    /// How the machines work for which a module with `.target sm_NN` is meant.
+    pub fn of_target(sm: u32) -> Self {
+        if sm < 70 { Self::Stack } else { Self::Independent }
+    }
 }
 
 /// What a launch keeps account of, beside what it does.
@@ -55,6 +76,8 @@ pub struct LaunchConfig {
     pub schedule: Schedule,
     /// Seed of everything that is random.
     pub seed: u64,
+    /// Which lanes of a warp run when they stand at different places.
+    pub divergence: DivergencePolicy,
     /// The tick of its first instruction: later launches of a case go on counting where the one before ended.
     pub start: Tick,
     /// What it keeps account of.
@@ -119,8 +142,10 @@ pub struct Linked {
     pub constants: Vec<Constants>,
     /// What `Program::specials` mean in this launch.
     pub specials: Vec<Fixed>,
-    /// How far along each pc is, for the choice among lane groups.
+    /// How far along each pc is, for the choice among lane groups. Where the warps have stacks, 1 where lanes can meet and 0 elsewhere.
     pub rank: Vec<u32>,
+    /// Where lanes that part at a branch meet again, by its pc; only where the warps have stacks.
+    pub(super) reconvergences: Vec<Option<Pc>>,
     /// Bytes of a block's shared memory: reserved, static and dynamic.
     pub shared_bytes: u64,
     /// Blocks of a cluster.
@@ -146,11 +171,19 @@ impl Linked {
             return Err(LaunchError::SharedMemory { bytes: shared_bytes, limit: map::SHARED_LIMIT });
         }
         let blocks = config.grid.iter().map(|extent| u64::from(*extent)).product();
+        let reconvergences = match config.divergence {
+            DivergencePolicy::Independent => Vec::new(),
+            DivergencePolicy::Stack => cfg::reconvergences_of(program, config.kernel),
+        };
         let resident = resident_blocks(program, &config, shared_bytes, blocks);
         Ok(Self {
             constants: (0..config.blocks_of_cluster()).map(|rank| Constants::new(program, rank)).collect(),
             specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_bytes)).collect(),
-            rank: cfg::frontier_order_of(program, config.kernel),
+            rank: match config.divergence {
+                DivergencePolicy::Independent => cfg::frontier_order_of(program, config.kernel),
+                DivergencePolicy::Stack => meeting_places(&reconvergences),
+            },
+            reconvergences,
             shared_bytes,
             cluster_blocks: config.blocks_of_cluster() as usize,
             blocks,
@@ -208,6 +241,13 @@ impl Linked {
             (std::array::from_fn(|axis| index[axis] / cluster[axis]), std::array::from_fn(|axis| index[axis] % cluster[axis]));
         number_of(outer, clusters) * u64::from(self.config.blocks_of_cluster()) + number_of(inner, cluster)
     }
+}
+
+/// For every pc, 1 if lanes that parted at a branch meet there.
+fn meeting_places(reconvergences: &[Option<Pc>]) -> Vec<u32> {
+    let mut places = vec![0; reconvergences.len()];
+    reconvergences.iter().flatten().for_each(|pc| places[pc.index()] = 1);
+    places
 }
 
 /// The index of number `number` of a grid of this many, x first.

@@ -2,7 +2,8 @@
 //!
 //! Threads of a warp are scheduled independently (sm_70 and later): a divergent branch splits a group, and two groups that stand at
 //! the same instruction with the same call stack merge. Of several groups the one furthest behind in the static order of the code
-//! runs ([`Warp::next_group`]), which is what brings them together again.
+//! runs ([`Warp::next_group`]), which is what brings them together again. Under the other policy the stack of the warp says who runs
+//! (`simt_stack`).
 
 use smallvec::SmallVec;
 use triomphe::Arc;
@@ -11,6 +12,7 @@ use super::digest::Digest;
 use super::lanes::{LANES, LaneMask, PerLane, lanes_of};
 use super::memory::LocalMemory;
 use super::registers::{FrameBase, Registers};
+use super::simt_stack::SimtStack;
 use crate::program::{CallId, FuncId, Pc};
 
 /// A call in progress, as the group inside it remembers its caller.
@@ -72,6 +74,10 @@ pub enum GroupState {
         /// The instruction.
         pc: Pc,
     },
+    /// It stands where the sides of a branch meet, and others of them are still on their way; under the stack policy only.
+    AtMeeting,
+    /// Another side of a branch runs first; under the stack policy only.
+    AwaitsTurn,
 }
 
 /// What a group remembers of asking whether a phase has ended.
@@ -116,8 +122,15 @@ impl LaneGroup {
             | GroupState::AtBarrier { .. }
             | GroupState::AtMbarrier { .. }
             | GroupState::AtCopies
-            | GroupState::AtCluster { .. } => 0,
+            | GroupState::AtCluster { .. }
+            | GroupState::AtMeeting
+            | GroupState::AwaitsTurn => 0,
         }
+    }
+
+    /// Whether it waits for something else than its turn.
+    pub(super) fn waits_by_itself(&self) -> bool {
+        !matches!(self.state, GroupState::Ready | GroupState::AtMeeting | GroupState::AwaitsTurn)
     }
 }
 
@@ -153,6 +166,8 @@ pub struct Warp {
     pub specials: Arc<Vec<PerLane<u32>>>,
     /// Its groups; empty when all lanes have exited.
     pub groups: SmallVec<[LaneGroup; 2]>,
+    /// Which of them runs, under the stack policy.
+    pub simt_stack: Option<SimtStack>,
     /// Lanes that have not exited.
     pub live: LaneMask,
     /// Groups of copies that each lane has committed: of `cp.async`, and of `cp.async.bulk`.
@@ -169,9 +184,13 @@ impl Warp {
         self.groups.iter().any(|group| group.state == GroupState::Ready)
     }
 
-    /// The group that runs next: the one furthest behind by `rank` among those that are ready and have not yielded.
-    /// `None` if all wait.
+    /// The group that runs next: the one furthest behind by `rank` among those that are ready and have not yielded, or the one on top
+    /// of the stack. `None` if all wait.
     pub fn next_group(&mut self, rank: &[u32]) -> Option<usize> {
+        if self.simt_stack.is_some() {
+            self.wake();
+            return self.next_on_stack();
+        }
         if self.groups.len() == 1 {
             self.wake();
             return (self.groups[0].state == GroupState::Ready).then_some(0);
@@ -202,6 +221,9 @@ impl Warp {
     /// group that cannot run now is only met, not waited for, so it counts only if it stands ahead.
     pub fn limit(&self, index: usize, rank: &[u32]) -> u32 {
         let own = &self.groups[index];
+        if let Some(stack) = &self.simt_stack {
+            return stack.limit(depth(&own.stack), rank);
+        }
         let own_rank = rank.get(own.pc.index()).copied().unwrap_or(0);
         let others = self.groups.iter().enumerate().filter(|(other, _)| *other != index);
         let meetings = others.map(|(_, other)| {
@@ -262,13 +284,15 @@ impl Warp {
         }
     }
 
-    /// Merges groups that stand at the same place in the same state.
-    fn merge(&mut self) {
+    /// Merges groups that stand at the same place in the same state, on the same side of what is on the stack.
+    pub(super) fn merge(&mut self) {
         let mut index = 0;
         while index < self.groups.len() {
             let same = |other: &LaneGroup| {
                 let group = &self.groups[index];
-                group.pc == other.pc && group.state == other.state && group.frame == other.frame && same_stack(&group.stack, &other.stack)
+                let same_place = group.pc == other.pc && group.frame == other.frame && same_stack(&group.stack, &other.stack);
+                let same_side = |stack: &SimtStack| stack.side_of(group.mask) == stack.side_of(other.mask);
+                same_place && group.state == other.state && self.simt_stack.as_ref().is_none_or(same_side)
             };
             if let Some(other) = (index + 1..self.groups.len()).find(|other| same(&self.groups[*other])) {
                 let other = self.groups.swap_remove(other);
@@ -289,6 +313,7 @@ impl Warp {
         digest.word(u64::from(self.live));
         digest.word(u64::from(self.streak) << 1 | u64::from(self.may_spin));
         self.copy_groups.digest(digest);
+        self.simt_stack.iter().for_each(|stack| stack.digest(digest));
         let mut groups: Vec<&LaneGroup> = self.groups.iter().collect();
         groups.sort_by_key(|group| group.mask.trailing_zeros());
         for group in groups {
@@ -307,6 +332,8 @@ impl Warp {
                 GroupState::AtMbarrier { address } => 1 << 61 | u64::from(address),
                 GroupState::AtCopies => 1 << 60,
                 GroupState::AtCluster { pc } => 1 << 59 | u64::from(pc.0),
+                GroupState::AtMeeting => 1 << 58,
+                GroupState::AwaitsTurn => 1 << 57,
             };
             digest.word(state);
             frames(&group.stack).for_each(|frame| digest.word(u64::from(frame.pc.0)));
@@ -319,7 +346,8 @@ pub fn frames(stack: &CallStack) -> impl Iterator<Item = &CallFrame> {
     std::iter::successors(stack.as_deref(), |frame| frame.parent.as_deref())
 }
 
-fn depth(stack: &CallStack) -> u32 {
+/// Number of calls in progress.
+pub(super) fn depth(stack: &CallStack) -> u32 {
     stack.as_ref().map_or(0, |frame| frame.depth)
 }
 

@@ -99,7 +99,8 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info divergence",
         summary: "Show the lane groups of the focused warp, and where they meet",
-        help: "Lists the groups of lanes that stand at different places, and where they will meet again.",
+        help: "Lists the groups of lanes that stand at different places, and where they will meet again. Where the warps have a stack, as \
+            for targets below sm_70 or with --divergence stack, it says whose turn a group waits for, and whom at the meeting point.",
         examples: &["info divergence"],
         handler: views::divergence,
         ..PLAIN

@@ -5,7 +5,7 @@ use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::scene::{Scene, SceneError, stands_at};
 use crate::debug::stop::Touch;
 use crate::launch::PlannedLaunch;
-use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter, thread_index};
+use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter, held, thread_index};
 use crate::program::{Function, Pc, Program};
 
 /// Groups named at most where threads wait or spin.
@@ -90,14 +90,16 @@ impl Blame<'_> {
         self.with_waiting(fault, &stuck.waiters)
     }
 
-    /// The step limit was reached; every group that can still run is said to spin.
+    /// The step limit was reached; every group that can still run is said to spin, and those are named that it keeps from running.
     pub fn livelock(&self, machine: &Machine, limit: u64) -> Fault {
         let mut runners = Vec::new();
         for block in machine.resident_blocks() {
             for (number, warp) in block.warps.iter().enumerate() {
-                for group in warp.groups.iter().filter(|group| group.state == GroupState::Ready) {
+                for group in &warp.groups {
+                    let runs = (group.state == GroupState::Ready).then(|| "still runs".to_string());
+                    let Some(reason) = runs.or_else(|| held(warp, group)) else { continue };
                     let place = Place { pc: group.pc, tick: machine.tick(), block: block.index, warp: number as u32 };
-                    runners.push(Waiter { place, lanes: group.mask, reason: "still runs".to_string() });
+                    runners.push(Waiter { place, lanes: group.mask, reason });
                 }
             }
         }

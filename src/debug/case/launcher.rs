@@ -77,6 +77,7 @@ impl<'a> Job<'a> {
             account: self.account,
             images: launch.images(addresses),
             copies: self.options.copies,
+            divergence: self.options.divergence_of(self.program),
         }
     }
 }

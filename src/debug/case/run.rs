@@ -7,7 +7,9 @@ use super::fault::{Blame, Fault};
 use super::launcher::Job;
 use crate::debug::fidelity::executed;
 use crate::launch::{Case, DataError, PlannedLaunch};
-use crate::machine::{Account, CopyPolicy, Device, Machine, NotMapped, Observer, OutOfMemory, Schedule, Step, Tick, Unobserved};
+use crate::machine::{
+    Account, CopyPolicy, Device, DivergencePolicy, Machine, NotMapped, Observer, OutOfMemory, Schedule, Step, Tick, Unobserved,
+};
 use crate::program::{Pc, Program};
 
 /// Warp-instructions run between two looks at the step limit.
@@ -22,10 +24,19 @@ pub struct RunOptions {
     pub seed: u64,
     /// When asynchronous copies end.
     pub copies: CopyPolicy,
+    /// Which lanes of a warp run when they have parted; without it, those that run on the machines that the module is meant for.
+    pub divergence: Option<DivergencePolicy>,
     /// Blocks resident at once at most.
     pub resident: Option<u32>,
     /// Warp-instructions of a launch at most.
     pub step_limit: Option<u64>,
+}
+
+impl RunOptions {
+    /// Which lanes of a warp of `program` run when they have parted.
+    pub fn divergence_of(&self, program: &Program) -> DivergencePolicy {
+        self.divergence.unwrap_or_else(|| DivergencePolicy::of_target(program.target.0))
+    }
 }
 
 /// A case that was run to its end or to its first fault.

@@ -47,7 +47,13 @@ fn condition(scene: &Scene<'_>, block: [u32; 3]) -> String {
     let filter = ThreadFilter { block: Some(block), warp: None, lanes: None };
     let mut counts: Vec<(State, usize)> = Vec::new();
     for standing in standings(scene, &filter) {
-        let state = if let State::Lanes(_) = standing.state { State::Ready } else { standing.state };
+        let state = match standing.state {
+            State::Lanes(_) => State::Ready,
+            // Which lanes they wait for is another thing in every warp.
+            State::AtMeeting(_) => State::AtMeeting(0),
+            State::AwaitsTurn(_) => State::AwaitsTurn(0),
+            state => state,
+        };
         match counts.iter_mut().find(|(other, _)| *other == state) {
             Some((_, count)) => *count += standing.lanes.count_ones() as usize,
             None => counts.push((state, standing.lanes.count_ones() as usize)),

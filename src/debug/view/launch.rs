@@ -5,6 +5,7 @@ use crate::debug::expression::little_endian;
 use crate::debug::names::scope::{Named, look_up};
 use crate::debug::scene::Scene;
 use crate::debug::value::{Scalar, Type};
+use crate::machine::DivergencePolicy;
 use crate::program::{Function, ParamPlace};
 
 /// The kernels of the module; the one that runs is marked.
@@ -46,6 +47,9 @@ pub fn launch(scene: &Scene<'_>) -> Table {
     row("shared", format!("{} bytes of variables, {dynamic} dynamic, {} in all", kernel.shared_bytes, machine.shared_bytes()));
     let (resident, started) = (machine.resident_blocks().count(), machine.blocks_started());
     row("blocks", format!("{started} started, {resident} on the machine, {} finished", started.saturating_sub(resident as u64)));
+    if config.divergence == DivergencePolicy::Stack {
+        row("warps", "have a stack: the sides of a branch run one after the other".to_string());
+    }
     for param in &kernel.params {
         row(&param.name, param_value(scene, kernel, &param.name));
     }

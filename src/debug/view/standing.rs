@@ -37,6 +37,10 @@ pub enum State {
     Copies,
     /// They wait for other lanes of the warp.
     Lanes(LaneMask),
+    /// They stand where the sides of a branch meet and wait for these lanes of other sides; for 0, of many warps, for whom is not said.
+    AtMeeting(LaneMask),
+    /// They are on a side of a branch that runs when these lanes have run the sides before it; 0 as before.
+    AwaitsTurn(LaneMask),
     /// They have exited.
     Exited,
 }
@@ -60,6 +64,10 @@ impl std::fmt::Display for State {
             State::Mbarrier(address) => write!(f, "waits for mbarrier {address:#x}"),
             State::Copies => write!(f, "waits for its copies"),
             State::Lanes(lanes) => write!(f, "waits for lanes {}", lane_list(*lanes)),
+            State::AtMeeting(0) => write!(f, "at the meeting point"),
+            State::AtMeeting(lanes) => write!(f, "waits at the meeting point for lanes {}", lane_list(*lanes)),
+            State::AwaitsTurn(0) => write!(f, "on a side that runs later"),
+            State::AwaitsTurn(lanes) => write!(f, "waits for its turn after lanes {}", lane_list(*lanes)),
             State::Exited => write!(f, "exited"),
         }
     }
@@ -79,6 +87,8 @@ pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
                     GroupState::AtCluster { .. } => State::Cluster,
                     GroupState::AtMbarrier { address } => State::Mbarrier(address),
                     GroupState::AtCopies => State::Copies,
+                    GroupState::AtMeeting => State::AtMeeting(warp.holding(group)),
+                    GroupState::AwaitsTurn => State::AwaitsTurn(warp.holding(group)),
                     GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
                         State::Lanes(members & warp.live & !group.mask)
                     }

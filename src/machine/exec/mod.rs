@@ -223,8 +223,14 @@ impl<O: Observer> WarpRun<'_, O> {
             match flow {
                 Flow::Next => group.pc = Pc(from.0 + 1),
                 Flow::Jump(target) => group.pc = target,
-                Flow::Reselect => return None,
-                Flow::Pause(pause) => return Some(pause),
+                Flow::Reselect => {
+                    self.stack_up(inst, &group);
+                    return None;
+                }
+                Flow::Pause(pause) => {
+                    self.stack_up(inst, &group);
+                    return Some(pause);
+                }
             }
             if !alone && (group.pc <= from || self.linked.rank[group.pc.index()] >= limit || self.has_run_long(index)) {
                 course.end(self, &group);
@@ -269,6 +275,20 @@ impl<O: Observer> WarpRun<'_, O> {
     fn issue(&self, inst: &Inst, group: &Group) -> Issue {
         let depth = self.warp.groups[group.index].stack.as_ref().map_or(0, |frame| frame.depth);
         Issue { place: self.place, lanes: group.mask, active: self.active(inst, group), frame: group.frame, depth }
+    }
+
+    /// The groups have changed: brings the stack of the warp up to date, if it has one.
+    fn stack_up(&mut self, inst: &Inst, group: &Group) {
+        if self.warp.simt_stack.is_none() {
+            return;
+        }
+        let reconvergence = self.linked.reconvergences.get(group.pc.index()).copied().flatten();
+        self.warp.push_sides(&inst.op, group.pc, group.mask, reconvergence);
+        if O::INSTRUCTIONS {
+            self.next_group_observed();
+        } else {
+            self.warp.next_group(&self.linked.rank);
+        }
     }
 
     /// Chooses the group that runs next, and reports the groups that met.

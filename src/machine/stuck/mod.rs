@@ -7,7 +7,7 @@ use super::barrier::Barrier;
 use super::block::Block;
 use super::lanes::LaneMask;
 use super::trap::{Place, Stuck, Waiter};
-use super::warp::{GroupState, LaneGroup};
+use super::warp::{GroupState, LaneGroup, Warp};
 use crate::program::Pc;
 
 /// Waiters listed at most.
@@ -23,7 +23,7 @@ fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item 
     block.warps.iter().enumerate().flat_map(move |(number, warp)| {
         warp.groups.iter().map(move |group| {
             let place = Place { pc: place_of(group), tick: machine.tick(), block: block.index, warp: number as u32 };
-            Waiter { place, lanes: group.mask, reason: reason(machine, block, warp.live, group) }
+            Waiter { place, lanes: group.mask, reason: reason(machine, block, warp, group) }
         })
     })
 }
@@ -31,21 +31,27 @@ fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item 
 fn place_of(group: &LaneGroup) -> Pc {
     match group.state {
         GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
-        GroupState::Ready | GroupState::AtSync { .. } | GroupState::AtMbarrier { .. } | GroupState::AtCopies => group.pc,
+        GroupState::Ready
+        | GroupState::AtSync { .. }
+        | GroupState::AtMbarrier { .. }
+        | GroupState::AtCopies
+        | GroupState::AtMeeting
+        | GroupState::AwaitsTurn => group.pc,
     }
 }
 
-fn reason(machine: &Machine, block: &Block, live: LaneMask, group: &LaneGroup) -> String {
+fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> String {
     match group.state {
         GroupState::Ready => "can run".to_string(),
         GroupState::AtBarrier { id, .. } => barrier_reason(block, id),
         GroupState::AtMbarrier { address } => mbarrier::reason(machine, block, address),
         GroupState::AtCopies => "waits for its copies, which end when you say 'complete N'".to_string(),
         GroupState::AtCluster { .. } => cluster_reason(machine, block),
+        GroupState::AtMeeting | GroupState::AwaitsTurn => held(warp, group).unwrap_or_default(),
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
             let missing = members & !group.mask;
-            let exited = missing & !live;
-            let elsewhere = missing & live;
+            let exited = missing & !warp.live;
+            let elsewhere = missing & warp.live;
             let mut text = format!("waits for lanes {} of its mask {members:#010x}", lane_list(missing));
             if exited != 0 {
                 text += &format!("; lanes {} have exited", lane_list(exited));
@@ -55,6 +61,19 @@ fn reason(machine: &Machine, block: &Block, live: LaneMask, group: &LaneGroup) -
             }
             text
         }
+    }
+}
+
+/// Why lanes are held by others of their warp.
+const STACK: &str = "the warp has a stack, so its lanes cannot wait for each other";
+
+/// Which other side of a branch keeps `group` from running, if one does.
+pub fn held(warp: &Warp, group: &LaneGroup) -> Option<String> {
+    let lanes = lane_list(warp.holding(group));
+    match group.state {
+        GroupState::AtMeeting => Some(format!("waits at the meeting point for lanes {lanes}; {STACK}")),
+        GroupState::AwaitsTurn => Some(format!("waits for its turn after lanes {lanes}; {STACK}")),
+        _ => None,
     }
 }
 

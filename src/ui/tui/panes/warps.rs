@@ -96,8 +96,12 @@ fn state(scene: &Scene<'_>, row: &CrewRow) -> String {
     match &row.standing {
         None => "exited".to_string(),
         Some(standing) if standing.state == State::Ready && row.groups > 1 => format!("split {}", row.groups),
-        Some(standing) if matches!(standing.state, State::Lanes(_)) => "waits for lanes".to_string(),
-        Some(standing) => standing.state_in_words(scene),
+        Some(standing) => match standing.state {
+            State::Lanes(_) => "waits for lanes".to_string(),
+            State::AtMeeting(_) => "waits to meet".to_string(),
+            State::AwaitsTurn(_) => "waits its turn".to_string(),
+            _ => standing.state_in_words(scene),
+        },
     }
 }
 
