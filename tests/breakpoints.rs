@@ -8,7 +8,8 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use ptxdbg::debug::argument::ArgumentError;
 use ptxdbg::debug::breakpoints::{
-    Breakpoint, Breakpoints, Condition, Event, Location, LogMessage, Pattern, Trigger, WatchMode, breakpoint_rows, opcode, plain_name,
+    Breakpoint, Breakpoints, Condition, CopyAct, Event, Location, LogMessage, MbarrierAct, Pattern, Trigger, WatchMode, breakpoint_rows,
+    opcode, plain_name,
 };
 use ptxdbg::debug::open::{open, read_module};
 use ptxdbg::debug::session::{Session, Unhurried};

@@ -172,6 +172,8 @@ fn names() -> KnownNames {
         symbols: list(&["tile", "out"]),
         locations: list(&["kernel", "$L__BB0_1", "$L__BB0_2"]),
         marks: list(&["before"]),
+        mbarriers: list(&["full[0]", "full[1]", "empty[0]"]),
+        roles: list(&["producer"]),
         layouts: list(&["default", "compact", "next"]),
     }
 }
@@ -183,8 +185,10 @@ fn candidates(line: &str) -> Vec<String> {
 #[test]
 fn names_are_completed_by_what_can_stand_there() {
     assert_eq!(candidates("rev"), ["reverse-continue", "reverse-finish", "reverse-next", "reverse-nexti", "reverse-step", "reverse-stepi"]);
-    assert_eq!(candidates("info m"), ["marks"]);
-    assert_eq!(candidates("i m"), ["marks"]);
+    assert_eq!(candidates("info m"), ["marks", "mbarriers"]);
+    assert_eq!(candidates("i ma"), ["marks"]);
+    assert_eq!(candidates("info mbarriers fu"), ["full[0]", "full[1]"]);
+    assert_eq!(candidates("role "), ["auto", "clear", "producer"]);
     assert_eq!(candidates("p %r1"), ["%r1", "%r12"]);
     assert_eq!(candidates("p/x 3 + %t"), ["%tid.x"]);
     assert_eq!(candidates("p r"), ["%r1", "%r12"]);

@@ -53,7 +53,7 @@ fn a_run_says_how_far_it_can_be_trusted() {
     let (_, out, _) = ptxdbg(&["--batch", "-l", "small/approximate.ron"]);
     let end: Vec<&str> = out.lines().rev().take(2).collect();
     let decided = "             what they computed may have decided an address (approximate.ptx:30), a branch (approximate.ptx:33)";
-    let approximate = "approximate  2 opcodes: ex2.approx.f32 (approximate.ptx:17), sin.approx.f32 (approximate.ptx:16)";
+    let approximate = "approximate  1 opcode: tex.3d.v4.f32.f32 (approximate.ptx:18)";
     assert_eq!(end, [decided, approximate], "{out}");
 }
 
@@ -148,7 +148,8 @@ fn what_cannot_be_used_ends_with_2() {
     assert_unusable(&["--grid", "0", &two], "no extent can be 0");
     assert_unusable(&["--schedule", "backwards", &two], "invalid value 'backwards'");
     assert_unusable(&["--layout", "async", &two], "--layout needs the screen: a terminal for input and output");
-    assert_unusable(&["--async", "lazy", &two], "--async needs asynchronous copies");
+    assert_unusable(&["--async", "sometimes", &two], "the policies are eager, lazy, random, random:SEED and by-hand");
+    assert_unusable(&["--async", "random:x", &two], "'x' is no seed");
     assert_unusable(&["--checks", "memory,race", &two], "--checks race: this build has no such checker");
 }
 

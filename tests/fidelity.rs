@@ -46,12 +46,12 @@ fn opcodes_of(opened: &Opened, executed: BTreeSet<Pc>) -> BTreeSet<(String, usiz
     texts.filter_map(|text| spelled(&text).map(|(opcode, operands)| (opcode.to_string(), operands))).collect()
 }
 
-/// Adds what those kernels of a launch file execute all of whose results agree with the recording; `exact`: bit for bit.
-fn add_suite(found: &mut BTreeMap<String, Found>, suite: &str, file: &Path, exact: bool) {
+/// Adds what those kernels of a launch file execute all of whose results agree with the recording bit for bit.
+fn add_suite(found: &mut BTreeMap<String, Found>, suite: &str, file: &Path) {
     let opened = opened(file);
     let share = 1.0 / opened.plan.cases.len() as f64;
     for case in &opened.plan.cases {
-        let report = verify_case(&opened.program, case, &RunOptions::default(), exact).unwrap();
+        let report = verify_case(&opened.program, case, &RunOptions::default(), true).unwrap();
         if report.failures.is_empty() {
             for (opcode, operands) in opcodes_of(&opened, report.executed) {
                 let entry = found.entry(opcode).or_default();
@@ -81,12 +81,12 @@ fn launch_files(folder: &str) -> Vec<(String, PathBuf)> {
 fn the_recorded_opcodes_are_those_of_the_recordings() {
     let mut found = BTreeMap::new();
     for (suite, file) in launch_files("hardware") {
-        add_suite(&mut found, &suite, &file, false);
+        add_suite(&mut found, &suite, &file);
     }
     // A program has one kernel or a few; what no suite has is known from the programs that agree with their recording.
     let mut programs = BTreeMap::new();
     for (_, file) in launch_files("programs") {
-        add_suite(&mut programs, "programs", &file, true);
+        add_suite(&mut programs, "programs", &file);
     }
     for (opcode, program) in programs {
         found.entry(opcode).or_insert(program);
@@ -110,9 +110,8 @@ fn suites_by_row() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
 fn standing(row: &Row, suites: Option<&BTreeSet<&str>>) -> String {
     match (row.decode, suites) {
         (Decode::Unsupported, _) => "parsed and validated; not modelled: a run stops there".to_string(),
-        (_, Some(suites)) if suites.iter().eq(["approx"].iter()) => "executed, approximate: within the tolerance of `approx`".to_string(),
         (_, Some(suites)) => {
-            let named: Vec<String> = suites.iter().filter(|name| **name != "approx").map(|name| format!("`{name}`")).collect();
+            let named: Vec<String> = suites.iter().map(|name| format!("`{name}`")).collect();
             format!("executed, bit-exact: {}", named.join(", "))
         }
         (Decode::Nop, None) => "executed: nothing that a deterministic machine could show".to_string(),
@@ -151,12 +150,22 @@ fn a_run_of_recorded_opcodes_is_exact() {
 }
 
 #[test]
+fn special_functions_are_exact() {
+    let fidelity = trusted("programs/fft_shared.ron");
+    for opcode in ["sin.approx.ftz.f32", "cos.approx.ftz.f32", "lg2.approx.ftz.f32"] {
+        let row = fidelity.opcodes.iter().find(|row| row.opcode == opcode).unwrap();
+        assert_eq!(row.trust, Trust::Recorded(&["approx"]), "{opcode}");
+    }
+    assert!(fidelity.opcodes.iter().all(|row| row.trust != Trust::Approximate), "{fidelity:?}");
+}
+
+#[test]
 fn approximate_values_are_followed_to_what_they_decide() {
     let fidelity = trusted("small/approximate.ron");
     let approximate: Vec<&str> =
         fidelity.opcodes.iter().filter(|row| row.trust == Trust::Approximate).map(|row| row.opcode.as_str()).collect();
-    assert_eq!(approximate, ["ex2.approx.f32", "sin.approx.f32"]);
+    assert_eq!(approximate, ["tex.3d.v4.f32.f32"]);
     let place = |line: u32| format!("approximate.ptx:{line}");
-    // The sine goes through shared memory into an index; the power of two decides a branch; no barrier depends on either.
+    // Red goes through shared memory into an index; green decides a branch; no barrier depends on either.
     assert_eq!(fidelity.decided, [(Decides::Address, place(30)), (Decides::Branch, place(33))]);
 }

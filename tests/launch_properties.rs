@@ -23,7 +23,7 @@ const VALID: &str = r##"Sequence(
             Buffer(name: "x", elem: F32, shape: [2, 4], init: Iota(start: 0.5, step: -1), expect: Values([1, 2, 3, 4, 5, 6, 7, 8]), tolerance: AbsOrRel(1e-7, 1e-6)),
             Offset("x", 16), U32(0xff), Bytes("00 11 22 33 44 55 66 77"),
             TensorMap(buffer: Buffer(name: r#"t"#, elem: BF16, len: 64, init: Random(seed: 7, low: -1, high: 1)), elem: BF16, dims: [8, 8],
-                strides: [16], element_strides: [1, 1], interleave: None, swizzle: B32, fill: Zero, box: [4, 4]),
+                strides: [16], element_strides: [1, 1], interleave: None, swizzle: B32, fill: Zero, box: [8, 4]),
         ], findings: AnyOf(ids: ["trap"], line: 3)),
         Launch(kernel: "other", grid: (1, 1, 1), block: (1, 1, 1), params: [Alias("x")], findings: Clean), /* the end */
     ],

@@ -54,7 +54,10 @@ fn is_joined(program: &Program, pc: Pc) -> bool {
 fn named_slots(program: &Program, function: &Function, pc: Pc) -> BTreeSet<(u8, u32)> {
     let text = program.text(pc);
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "_$%.".contains(letter);
-    let words: BTreeSet<&str> = text.split(|letter| !is_letter(letter)).map(without_selector).collect();
+    // A register may be called like an opcode: `st` of `st.b32`.
+    let opcode = text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
+    let words = text.split(|letter| !is_letter(letter)).filter(|word| *word != opcode.trim_end_matches(';'));
+    let words: BTreeSet<&str> = words.map(without_selector).collect();
     // Of several declarations of a name, the innermost is meant.
     let mut found = std::collections::BTreeMap::new();
     let in_scope = function.registers.iter().filter(|register| register.scope.contains(&pc.0));

@@ -80,8 +80,22 @@ const PLACES: &[&str] = &[
 
 const THREADS: &[&str] = &["block 0,0,0", "warp 1", "lane 0-7", "thread 33", "block (0,0,0) thread (40,0,0)", "block 1", "warp 0 lane 3"];
 
-const EVENTS: &[&str] =
-    &["divergence", "reconvergence", "barrier", "barrier 0", "exit", "call", "fault", "atomic", "printf", "finding", "mbarrier"];
+const EVENTS: &[&str] = &[
+    "mbarrier",
+    "mbarrier full[1] wait",
+    "async complete",
+    "divergence",
+    "reconvergence",
+    "barrier",
+    "barrier 0",
+    "exit",
+    "call",
+    "fault",
+    "atomic",
+    "printf",
+    "finding",
+    "mbarrier",
+];
 
 const ASSIGNMENTS: &[&str] = &[
     "%r7 = 3",
@@ -115,6 +129,8 @@ fn examples(kind: ArgKind) -> &'static [&'static str] {
         ArgKind::ThreadFilter => THREADS,
         ArgKind::Coordinates => &["0,0,0", "1", "3 lane 2", "(0,0,0) warp 1"],
         ArgKind::Event => EVENTS,
+        ArgKind::Mbarrier => &["full", "full[1]", "empty[0]", "0x500", "tile+8"],
+        ArgKind::Role => &["producer warp 0", "consumer warps 1-3", "auto", "clear", "x warp 99"],
         ArgKind::Setting => &["step-unit", "confirm", "listsize"],
         ArgKind::Assignment => ASSIGNMENTS,
         ArgKind::Topic | ArgKind::Command | ArgKind::Rest => &["stepi", "running", "p %r1", "x/4xw tile", "print %r7@*"],
@@ -149,7 +165,15 @@ fn line(random: &mut impl Iterator<Item = u64>, specs: &[&CommandSpec]) -> Strin
 fn no_line_panics_and_time_stays_true() {
     let specs: Vec<&CommandSpec> = commands().filter(|spec| !OUTSIDE.contains(&spec.name)).collect();
     let mut random = random_numbers();
-    for file in ["debug/walk.ron", "debug/flag.ron", "debug/collatz.ron", "faults/barrier_deadlock.ron", "faults/trap_some.ron"] {
+    for file in [
+        "debug/walk.ron",
+        "debug/flag.ron",
+        "debug/collatz.ron",
+        "faults/barrier_deadlock.ron",
+        "faults/trap_some.ron",
+        "async/ring_parity.ron",
+        "async/short_expect.ron",
+    ] {
         let mut console = Console::new(session(file, 0), true);
         let mut done = 0;
         for _ in 0..1500 {

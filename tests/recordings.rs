@@ -27,6 +27,7 @@ const SUITES: &[(&str, usize)] = &[
     ("logic", 72),
     ("memory", 45),
     ("move", 52),
+    ("tensor_copy", 153),
     ("texture", 464),
     ("video", 512),
     ("warp", 75),
@@ -38,11 +39,14 @@ const PROGRAMS: &[&str] = &[
     "half_video", "life_coop", "lu_pivot", "mandel_collatz", "mbar_pipeline", "nbody_step", "printf_forms", "reduce_ticket", "sgemm_reg", "sha256_crc",
     "softmax_gelu", "spinlock_cg", "tma_cluster", "trig_slow", "vm_calls",
 ];
+/// The suite some of whose results are only within the tolerance that its launch file gives.
+const WITHIN_TOLERANCE: &str = "hardware/texture.ron";
+
 fn reports(path: &str, options: &RunOptions) -> Vec<CaseReport> {
     let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path));
     let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() });
     let Ok(Opened { program, plan, .. }) = opened else { panic!("{path}: {opened:?}") };
-    let verify = |case| verify_case(&program, case, options, false).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let verify = |case| verify_case(&program, case, options, path != WITHIN_TOLERANCE).unwrap_or_else(|error| panic!("{path}: {error}"));
     plan.cases.iter().map(verify).collect()
 }
 
@@ -62,7 +66,7 @@ const NEED_INDEPENDENCE: &[(&str, &str)] = &[("programs/spinlock_cg.ron", "spinl
 /// What depends on independent scheduling does not end where the warps have stacks, and is told from a wrong result by that.
 #[test]
 fn every_recording_that_does_not_need_independent_lanes_comes_out_the_same_with_stacks() {
-    let options = RunOptions { divergence: Some(DivergencePolicy::Stack), step_limit: Some(1 << 26), ..RunOptions::default() };
+    let options = RunOptions { divergence: Some(DivergencePolicy::Stack), step_limit: Some(1 << 25), ..RunOptions::default() };
     let suites = SUITES.iter().map(|(suite, _)| format!("hardware/{suite}.ron"));
     let programs = PROGRAMS.iter().map(|program| format!("programs/{program}.ron"));
     for path in suites.chain(programs) {
@@ -73,13 +77,28 @@ fn every_recording_that_does_not_need_independent_lanes_comes_out_the_same_with_
     }
 }
 
+/// Not recorded: the values follow from the manual. A grid of 4 by 2 blocks in clusters of 2 by 2.
+#[test]
+fn blocks_know_their_place_in_the_cluster() {
+    for report in reports("async/cluster_registers.ron", &RunOptions::default()) {
+        assert!(report.failures.is_empty(), "{:#?}", report.failures);
+    }
+}
+
 /// They have no races, so when copies end must not show.
 #[test]
 fn asynchronous_copies_may_end_at_any_time() {
     let random = |seed| RunOptions { copies: CopyPolicy::Random(seed), schedule: Schedule::Random, seed, ..RunOptions::default() };
     let eager = RunOptions { copies: CopyPolicy::Eager, ..RunOptions::default() };
     for options in [eager, random(1), random(2), random(3)] {
-        for path in ["hardware/async.ron", "programs/mbar_pipeline.ron", "programs/tma_cluster.ron"] {
+        for path in [
+            "hardware/async.ron",
+            "hardware/tensor_copy.ron",
+            "tensor/replace.ron",
+            "tensor/multicast.ron",
+            "programs/mbar_pipeline.ron",
+            "programs/tma_cluster.ron",
+        ] {
             for report in reports(path, &options) {
                 assert!(report.failures.is_empty(), "{path} with {options:?}: {:#?}", report.failures);
             }

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use arbitrary::{Error, Result, Unstructured};
-use ptxdbg::isa::{Decode, Form, OperandForm, OperandType, Role, ScalarType, Word, table};
+use ptxdbg::isa::{Count, Decode, Form, OperandForm, OperandType, Role, ScalarType, Word, table};
 
 use super::operand::{address, braced, destination, register, shared_address, source};
 
@@ -64,16 +64,18 @@ pub const BONDS: &[Bond] = &[Bond::None, Bond::Together, Bond::Time];
 /// The forms that random code is made of, for every edition and every bond, which allows the looser ones.
 pub static FORMS: LazyLock<Vec<Vec<Vec<&'static Form>>>> = LazyLock::new(|| {
     let of = |edition: &Edition, bond: Bond| {
-        table::all().iter().filter(|form| edition.has_form(form) && Bond::of(form.row.decode) <= bond).collect::<Vec<_>>()
+        let names_tensor = |form: &Form| form.operands.iter().any(|operand| matches!(operand.registers, Some(Count::Dimensions(_))));
+        let fits = |form: &&'static Form| edition.has_form(form) && Bond::of(form.row.decode) <= bond && !names_tensor(form);
+        table::all().iter().filter(fits).collect::<Vec<_>>()
     };
     EDITIONS.iter().map(|edition| BONDS.iter().map(|bond| of(edition, *bond)).collect()).collect()
 });
 
-/// Whether it is executed, does not jump, and needs no texture or surface.
+/// Whether it is executed, does not jump, and needs no texture, surface or tensor map.
 fn is_straight(decode: Decode) -> bool {
     use Decode::{
         Branch, BranchIndexed, Call, Gather, IsImage, SurfaceFormattedReduce, SurfaceFormattedStore, SurfaceLoad, SurfaceQuery,
-        SurfaceReduce, SurfaceStore, Texture, TextureQuery, Unsupported,
+        SurfaceReduce, SurfaceStore, TensorCopy, TensorMapCopy, TensorMapReplace, Texture, TextureQuery, Unsupported,
     };
     !matches!(
         decode,
@@ -88,6 +90,9 @@ fn is_straight(decode: Decode) -> bool {
             | SurfaceQuery
             | SurfaceReduce
             | SurfaceStore
+            | TensorCopy
+            | TensorMapCopy
+            | TensorMapReplace
             | Texture
             | TextureQuery
             | Unsupported

@@ -97,6 +97,7 @@ impl Job {
             grid: [self.grid, 1, 1],
             block: [self.block, 1, 1],
             cluster: [1, 1, 1],
+            explicit_cluster: false,
             dynamic_shared: 0,
             params,
             cooperative: false,

@@ -79,6 +79,7 @@ fn run(program: &Arc<Program>, kernel: FuncId) {
         grid: [1, 1, 1],
         block: [40, 1, 1],
         cluster: [1, 1, 1],
+        explicit_cluster: false,
         dynamic_shared: 0,
         params: vec![0; program.functions[kernel.index()].param_bytes as usize],
         cooperative: false,

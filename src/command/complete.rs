@@ -8,6 +8,7 @@ use crate::debug::breakpoints::EVENTS;
 use crate::debug::names::scope;
 use crate::debug::session::Session;
 use crate::debug::settings::{SETTINGS, SettingKind};
+use crate::debug::view::mbarrier_views;
 
 /// What could stand at the cursor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,6 +32,10 @@ pub struct KnownNames {
     pub locations: Vec<String>,
     /// Marks.
     pub marks: Vec<String>,
+    /// Mbarriers of the focused block, as they are listed.
+    pub mbarriers: Vec<String>,
+    /// Roles.
+    pub roles: Vec<String>,
     /// Layouts of the screen, which only the front end knows.
     pub layouts: Vec<String>,
 }
@@ -46,7 +51,9 @@ impl KnownNames {
             std::iter::once(function.name.to_string()).chain(labels)
         });
         let marks = session.marks.names().map(str::to_string).collect();
-        Self { registers, symbols, locations: locations.collect(), marks, layouts: Vec::new() }
+        let mbarriers = mbarrier_views(&session.scene()).unwrap_or_default().into_iter().map(|each| each.name).collect();
+        let roles = session.roles.all().into_iter().map(|(role, _)| role.to_string()).collect();
+        Self { registers, symbols, locations: locations.collect(), marks, mbarriers, roles, layouts: Vec::new() }
     }
 }
 
@@ -199,6 +206,8 @@ fn candidates(kind: ArgKind, text: &str, names: &KnownNames) -> Vec<String> {
         ArgKind::Layout => names.layouts.clone(),
         ArgKind::Event => EVENTS.iter().map(|(word, ..)| (*word).to_string()).collect(),
         ArgKind::ThreadFilter | ArgKind::Coordinates => words(&["block", "warp", "lane", "thread"]),
+        ArgKind::Mbarrier => names.mbarriers.clone(),
+        ArgKind::Role => words(&["auto", "clear"]).into_iter().chain(names.roles.clone()).collect(),
         ArgKind::Setting => SETTINGS.iter().map(|setting| setting.name.to_string()).collect(),
         ArgKind::Assignment => assignment(text, names),
         ArgKind::Topic => topics(text),

@@ -7,12 +7,11 @@ use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::explain::Explanation;
 use crate::debug::explore::Explored;
 use crate::debug::fidelity::Fidelity;
-use crate::debug::focus::Focus;
 use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::ValueText;
-use crate::debug::view::{CfgView, Divergence, Examined, Listing, RegisterRow, RoundedOnce, SourcePlace, Table};
+use crate::debug::view::{CfgView, Divergence, Examined, Listing, MbarrierView, Pipeline, RegisterRow, RoundedOnce, SourcePlace, Table};
 use crate::debug::{Fault, Site, TouchText};
 
 /// What came of a command.
@@ -41,6 +40,8 @@ pub enum Outcome {
         value: ValueText,
         /// The additions that take it before it was rounded, if it is a product that is rounded once with them.
         unrounded_uses: Option<RoundedOnce>,
+        /// What copies in flight will do to the memory that it is in.
+        in_flight: Option<String>,
     },
     /// Displays as they are now.
     Displays(Vec<Shown>),
@@ -70,8 +71,8 @@ pub enum Outcome {
     View(View),
     /// Which thread one looks at.
     Focus {
-        /// The thread.
-        focus: Focus,
+        /// The thread: `block 1,0,0 producer warp 0 lane 5`.
+        focus: String,
         /// Where it stands, or why it stands nowhere.
         site: Result<Box<Site>, String>,
     },
@@ -120,6 +121,10 @@ pub enum View {
     Divergence(Divergence),
     /// Where an instruction came from.
     Source(SourcePlace),
+    /// Mbarriers in full.
+    Mbarriers(Vec<MbarrierView>),
+    /// The stages of a pipeline over time.
+    Pipeline(Pipeline),
     /// How far the run can be trusted.
     Fidelity(Fidelity),
     /// A fault.

@@ -131,6 +131,10 @@ pub enum ArgKind {
     Assignment,
     /// A topic of the help, or a command.
     Topic,
+    /// An mbarrier: its name in the listing, or an expression that is its address.
+    Mbarrier,
+    /// A role, `auto` or `clear`.
+    Role,
     /// One word.
     Word,
     /// One of these words.
@@ -164,6 +168,8 @@ impl ArgKind {
             Self::Setting => "a setting",
             Self::Assignment => "SETTING VALUE or PLACE = VALUE",
             Self::Topic => "a topic or a command",
+            Self::Mbarrier => "an mbarrier such as full[1], or its address",
+            Self::Role => "a role, auto or clear",
             Self::Word => "a word",
             Self::Choice([first @ .., last]) => return format!("{} or {last}", first.join(", ")),
             Self::Choice([]) => "nothing",
@@ -181,8 +187,8 @@ impl ArgKind {
 
     /// Whether it ends at the next blank; others reach to the word before a later argument, or to the end of the line.
     pub fn is_word(self) -> bool {
-        use ArgKind::{Choice, Count, Name, Number, Register, Setting, Symbol, Tick, Word};
-        matches!(self, Number | Count | Tick | Register | Symbol | Name | Setting | Word | Choice(_))
+        use ArgKind::{Choice, Count, Name, Number, Register, Role, Setting, Symbol, Tick, Word};
+        matches!(self, Role | Number | Count | Tick | Register | Symbol | Name | Setting | Word | Choice(_))
     }
 }
 

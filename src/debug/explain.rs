@@ -273,7 +273,7 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement:
 fn state(scene: &Scene<'_>) -> String {
     let standings = view::standings(scene, &ThreadFilter::of_warp(&scene.focus));
     let own = standings.iter().find(|standing| scene.is_focused(standing.lanes));
-    own.map_or(String::new(), |standing| standing.state.to_string())
+    own.map_or(String::new(), |standing| standing.state_in_words(scene))
 }
 
 /// The registers that the instruction writes, by the names the statement gives them, before and after.

@@ -5,14 +5,11 @@
 //! what lies nearest to the address.
 
 use super::focus::Focus;
-use super::names::symbols::{self, Object};
+use super::names::symbols::{self, Object, RANK_SHIFT};
 use super::scene::{Scene, SceneError};
 use crate::isa::Space;
 use crate::machine::Machine;
 use crate::program::map;
-
-/// Bits of an address in a window of shared memory that count inside one block.
-const RANK_SHIFT: u32 = 24;
 
 /// Bytes between an address and an object up to which they are said to have to do with each other.
 const NEAR: u64 = 1 << 30;

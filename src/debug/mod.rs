@@ -23,6 +23,7 @@ pub mod marks;
 pub mod memory;
 pub mod names;
 pub mod resume;
+pub mod roles;
 pub mod saved;
 pub mod scene;
 pub mod session;

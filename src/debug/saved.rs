@@ -13,6 +13,7 @@ use super::breakpoints::{Breakpoint, Breakpoints, Condition, LogMessage, Trigger
 use super::case::RunOptions;
 use super::focus::{Focus, ThreadFilter};
 use super::marks::Marks;
+use super::roles::Roles;
 use super::target::Target;
 use super::timeline::Input;
 use crate::base::{Diagnostic, SourceFile, Sources, Span};
@@ -50,6 +51,9 @@ pub struct Saved {
     /// What is shown at every stop, as it was typed behind `display`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub displays: Vec<String>,
+    /// What warps are called.
+    #[serde(default, skip_serializing_if = "Roles::is_empty")]
+    pub roles: Roles,
     /// Settings by name, as they would be typed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
@@ -79,7 +83,7 @@ pub struct SavedRun {
     /// Seed of everything that is random.
     pub seed: u64,
     /// When asynchronous copies end.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub copies: CopyPolicy,
     /// Which lanes of a warp ran when they had parted.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -191,6 +195,7 @@ impl Saved {
             last_number: 0,
             marks: Marks::default(),
             displays: Vec::new(),
+            roles: Roles::default(),
             settings: BTreeMap::new(),
             inputs: Vec::new(),
         }
@@ -246,6 +251,7 @@ impl Saved {
             ));
         }
         self.marks.check().map_err(|error| error.message)?;
+        self.roles.check().map_err(|error| error.message)?;
         if !self.inputs.is_sorted_by_key(|(time, _)| *time) {
             return Err("the inputs of this session are not in order of time".to_string());
         }

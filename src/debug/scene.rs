@@ -12,6 +12,7 @@ use crate::program::{FuncId, Function, Pc, Program};
 
 use super::focus::{Extents, Focus};
 use super::names::usage::Usage;
+use super::roles::{NO_ROLES, Roles};
 use crate::isa::ScalarType;
 
 /// A machine and the thread that looks at it.
@@ -25,6 +26,8 @@ pub struct Scene<'a> {
     pub buffers: &'a [Buffer],
     /// What instructions take untyped registers for, if that is known.
     pub usage: Option<&'a Usage>,
+    /// What warps are called.
+    pub roles: &'a Roles,
 }
 
 /// The type of a buffer that the launch made.
@@ -148,7 +151,7 @@ fn still_there(live: LaneMask) -> String {
 impl<'a> Scene<'a> {
     /// The machine as `focus` sees it.
     pub fn at(machine: &'a Machine, focus: Focus) -> Self {
-        Self { machine, focus, buffers: &[], usage: None }
+        Self { machine, focus, buffers: &[], usage: None, roles: &NO_ROLES }
     }
 
     /// The scene in which the types of the launch's buffers are known.
@@ -161,6 +164,12 @@ impl<'a> Scene<'a> {
     #[must_use]
     pub fn with_usage(self, usage: &'a Usage) -> Self {
         Self { usage: Some(usage), ..self }
+    }
+
+    /// The scene in which warps have these roles.
+    #[must_use]
+    pub fn with_roles(self, roles: &'a Roles) -> Self {
+        Self { roles, ..self }
     }
 
     /// The same machine seen by another thread.

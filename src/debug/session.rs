@@ -9,6 +9,7 @@ use super::focus::Focus;
 use super::marks::Marks;
 use super::names::usage::Usage;
 use super::resume::{self, Spin, WarpPlace};
+use super::roles::Roles;
 use super::saved::Saved;
 use super::scene::{Buffer, Scene};
 use super::settings::{SETTINGS, Settings};
@@ -32,6 +33,8 @@ pub struct Session {
     pub marks: Marks,
     /// What is shown at every stop, as it was typed behind `display`; an entry is empty once it was taken back.
     pub displays: Vec<String>,
+    /// What warps are called.
+    pub roles: Roles,
     /// Types of the buffers that the launches make.
     buffers: Vec<Buffer>,
     /// What instructions take untyped registers for.
@@ -108,6 +111,7 @@ impl Session {
             breakpoints: Breakpoints::default(),
             marks: Marks::default(),
             displays: Vec::new(),
+            roles: Roles::default(),
             buffers,
             usage,
             visited,
@@ -149,7 +153,7 @@ impl Session {
 
     /// The machine as the focused thread sees it.
     pub fn scene(&self) -> Scene<'_> {
-        Scene::at(self.machine(), self.focus).with_buffers(&self.buffers).with_usage(&self.usage)
+        Scene::at(self.machine(), self.focus).with_buffers(&self.buffers).with_usage(&self.usage).with_roles(&self.roles)
     }
 
     /// The times the user stood at, as far as `back` and `forward` go.
@@ -246,7 +250,7 @@ impl Session {
         let settings = SETTINGS.iter().filter(|setting| setting.name != "theme");
         saved.settings = settings.map(|setting| (setting.name.to_string(), (setting.get)(&self.settings))).collect();
         (saved.time, saved.focus) = (self.time(), self.focus);
-        (saved.marks, saved.displays) = (self.marks.clone(), self.displays.clone());
+        (saved.marks, saved.displays, saved.roles) = (self.marks.clone(), self.displays.clone(), self.roles.clone());
         saved.inputs = self.inputs().to_vec();
         saved
     }
@@ -266,7 +270,7 @@ impl Session {
         let (case, options) = (Arc::clone(self.timeline.case()), *self.timeline.options());
         let timeline = Timeline::new(Arc::clone(&self.program), case, options, saved.inputs).map_err(|error| error.to_string())?;
         (self.timeline, self.settings, self.breakpoints) = (timeline, settings, breakpoints);
-        (self.marks, self.displays, self.focus) = (saved.marks, saved.displays, saved.focus);
+        (self.marks, self.displays, self.roles, self.focus) = (saved.marks, saved.displays, saved.roles, saved.focus);
         (self.visited, self.earlier) = (Visited::default(), None);
         self.apply_settings();
         Ok(self.seek(saved.time, pace))

@@ -6,6 +6,7 @@ use super::scene::Scene;
 use super::stop::Touch;
 use super::value::{Scalar, Type, Value};
 use crate::isa::ScalarType;
+use crate::machine::CopyPolicy;
 
 /// A touch, ready to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,8 +19,9 @@ pub struct TouchText {
     pub site: Site,
     /// Whether it wrote.
     pub write: bool,
-    /// The asynchronous copy that touched it, which the instruction issued, and when it did.
-    pub copy: Option<(u64, u64)>,
+    /// The asynchronous copy that touched it, which the instruction issued: its number, and when it ended, or nothing when it was issued
+    /// and made the place undefined.
+    pub copy: Option<(u64, Option<u64>)>,
     /// The value before.
     pub old: String,
     /// The value after.
@@ -36,7 +38,9 @@ impl TouchText {
         };
         let site = Site::of_touch(scene, touch);
         let (old, new) = (text(&touch.old), text(&touch.new));
-        Self { number: touch.number, name: touch.name.clone(), site, write: touch.write, copy: touch.copy, old, new }
+        let at_once = scene.machine.config().copies == CopyPolicy::Eager;
+        let copy = touch.copy.map(|(id, time)| (id, (time > touch.time || at_once).then_some(time)));
+        Self { number: touch.number, name: touch.name.clone(), site, write: touch.write, copy, old, new }
     }
 }
 

@@ -18,9 +18,6 @@ pub struct Recorded {
     pub suites: Vec<&'static str>,
 }
 
-/// The suite whose results only have to be within a tolerance.
-const APPROXIMATE: &str = "approx";
-
 /// How far the result of an instruction can be trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Trust {
@@ -28,7 +25,7 @@ pub enum Trust {
     Recorded(&'static [&'static str]),
     /// It is what the manual says; no recording has it.
     Manual,
-    /// It is near what hardware gives, as near as the manual asks for: an approximation whose tables are not modelled.
+    /// It is near what hardware gives, but not always the same to the last bit.
     Approximate,
 }
 
@@ -36,9 +33,8 @@ pub enum Trust {
 pub fn trust(opcode: &str) -> Trust {
     match BY_OPCODE.get(opcode) {
         _ if is_filtered_in_three_dimensions(opcode) => Trust::Approximate,
-        Some(recorded) if recorded.suites != [APPROXIMATE] => Trust::Recorded(&recorded.suites),
-        _ if opcode.split('.').any(|word| word == "approx" || word == "full") => Trust::Approximate,
-        _ => Trust::Manual,
+        Some(recorded) => Trust::Recorded(&recorded.suites),
+        None => Trust::Manual,
     }
 }
 

@@ -59,7 +59,7 @@ pub const SPECIAL_REGISTERS: &[SpecialRegister] = {
         row("%nctaid.w", U32, Fixed, (1, 0), 0, "zero"),
         row("%smid", U32, Fixed, (1, 3), 0, "multiprocessor of the block; here the block's number modulo %nsmid"),
         row("%nsmid", U32, Fixed, (2, 0), 20, "number of multiprocessors; here 132"),
-        row("%gridid", U64, Fixed, (3, 0), 0, "number of the grid; here 1"),
+        row("%gridid", U64, Fixed, (1, 0), 0, "number of the grid; here 1"),
         row("%is_explicit_cluster", Pred, Fixed, (7, 8), 90, "whether the launch named a cluster"),
         row("%clusterid.x", U32, Fixed, (7, 8), 90, "cluster index in the grid, x"),
         row("%clusterid.y", U32, Fixed, (7, 8), 90, "cluster index in the grid, y"),

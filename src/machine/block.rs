@@ -12,7 +12,7 @@ use super::registers::{FrameBase, Registers};
 use super::shared::Shared;
 use super::simt_stack::SimtStack;
 use super::special;
-use super::warp::{GroupState, LaneGroup, Polled, Warp};
+use super::warp::{CopyGroups, GroupState, LaneGroup, Polled, Warp};
 use super::written::Written;
 use super::{Account, DivergencePolicy, LaunchConfig, Linked};
 use crate::isa::BarrierFn;
@@ -177,7 +177,7 @@ fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u
         groups: smallvec![entry],
         simt_stack: (config.divergence == DivergencePolicy::Stack).then(SimtStack::default),
         live,
-        copy_groups: [[0; LANES]; 2],
+        copy_groups: CopyGroups::default(),
         streak: 0,
         may_spin: false,
     }

@@ -49,8 +49,9 @@ impl Block {
 impl Machine {
     /// The slots of the cluster that the block in `slot` belongs to.
     pub(super) fn cluster_slots(&self, slot: usize) -> std::ops::Range<usize> {
-        let size = self.linked.config.blocks_of_cluster() as usize;
-        let first = slot - slot % size;
+        let size = self.linked.cluster_blocks;
+        // Nearly always a block is alone.
+        let first = if size == 1 { slot } else { slot - slot % size };
         first..(first + size).min(self.blocks.len())
     }
 

@@ -7,15 +7,15 @@ use triomphe::Arc;
 
 use super::async_copy::InFlight;
 use super::block::Block;
-use super::lanes::{LaneMask, PerLane, lanes_of};
+use super::lanes::{LANES, LaneMask, PerLane, lanes_of};
 use super::memory::Region;
 use super::registers::FrameBase;
 use super::special::{self, Fixed};
-use super::warp::Warp;
+use super::warp::{LaneGroup, Warp};
 use super::{Device, Machine, thread_index};
 use crate::isa::{SPECIAL_REGISTERS, SpecialKind};
 use crate::program::operands::RegisterOperand;
-use crate::program::{Bank, SpecialRef};
+use crate::program::{Bank, SpecialRef, Src, SrcKind};
 
 /// Where a block of the grid is in its life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,13 +46,38 @@ impl Machine {
         })
     }
 
+    /// The block that a slot holds; none if it is empty.
+    pub fn block_in(&self, slot: u32) -> Option<&Block> {
+        self.blocks.get(slot as usize)?.as_deref()
+    }
+
+    /// The rank of the block in a slot, in its cluster.
+    pub fn rank_in_cluster(&self, slot: u32) -> u32 {
+        slot % self.config().blocks_of_cluster()
+    }
+
+    /// What lanes of a group read from an operand of 32 bits, or of 64 if it is `wide`; 0 if there is no such register.
+    pub fn operand_of(&self, warp: &Warp, group: &LaneGroup, operand: Src, wide: bool) -> PerLane<u64> {
+        let (registers, program) = (&warp.registers, self.program());
+        match (operand.kind(), wide) {
+            (SrcKind::Reg(slot), false) => {
+                let slot = group.frame.b32.saturating_add(slot) as usize;
+                registers.b32.get(slot).map_or([0; LANES], |register| register.map(u64::from))
+            }
+            (SrcKind::Reg(slot), true) => registers.b64.get(group.frame.b64.saturating_add(slot) as usize).copied().unwrap_or([0; LANES]),
+            (SrcKind::Const(index), false) => [program.consts32.get(index as usize).copied().map_or(0, u64::from); LANES],
+            (SrcKind::Const(index), true) => [program.consts64.get(index as usize).copied().unwrap_or(0); LANES],
+            (SrcKind::Special(index), _) => warp.specials.get(index as usize).map_or([0; LANES], |register| register.map(u64::from)),
+        }
+    }
+
     /// The number of the block in order of launch; none if the grid has no such block.
     pub fn block_number(&self, index: [u32; 3]) -> Option<u64> {
         let inside = index.iter().zip(self.config().grid).all(|(at, extent)| *at < extent);
         inside.then(|| self.linked.block_number(index))
     }
 
-    /// What the barrier object at `address` of a block's shared memory is called: `full[1]`, `smem+64`, or `the mbarrier at 0x508`.
+    /// What the barrier object at `address` of a block's shared memory is called: `full[1]`, `smem+0x40`, or `the mbarrier at 0x508`.
     pub fn mbarrier_name(&self, block: &Block, address: u32) -> String {
         block.shared.mbarrier_name(self.program(), self.config().kernel, address)
     }

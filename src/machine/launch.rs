@@ -62,6 +62,8 @@ pub struct LaunchConfig {
     pub block: [u32; 3],
     /// Blocks of a cluster in x, y, z.
     pub cluster: [u32; 3],
+    /// Whether the launch or the kernel says how large a cluster is (`%is_explicit_cluster`).
+    pub explicit_cluster: bool,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: u32,
     /// The parameter bank, laid out as the kernel's parameters say.
@@ -146,6 +148,8 @@ pub struct Linked {
     pub(super) reconvergences: Vec<Option<Pc>>,
     /// Bytes of a block's shared memory: reserved, static and dynamic.
     pub shared_bytes: u64,
+    /// Blocks of a cluster.
+    pub cluster_blocks: usize,
     /// Blocks of the grid.
     pub blocks: u64,
     /// Blocks on the machine at once at most.
@@ -181,6 +185,7 @@ impl Linked {
             },
             reconvergences,
             shared_bytes,
+            cluster_blocks: config.blocks_of_cluster() as usize,
             blocks,
             resident,
             writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),

@@ -60,7 +60,7 @@ pub use shared::Shared;
 pub use special::thread_index;
 pub use stuck::{held, lane_list};
 pub use trap::{Place, Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
-pub use warp::{CallFrame, CallStack, GroupState, LaneGroup, Polled, Warp, frames};
+pub use warp::{CallFrame, CallStack, CopyGroups, GroupState, LaneGroup, Polled, Warp, frames};
 pub use written::Written;
 
 use crate::program::Program;

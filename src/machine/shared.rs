@@ -8,7 +8,7 @@ use super::digest::Digest;
 use super::mbarrier::{Arrival, Mbarrier, Refused};
 use super::memory::Pages;
 use super::trap::Place;
-use crate::program::{FuncId, Program};
+use crate::program::{FuncId, Program, short_name};
 
 /// Bytes of a barrier object.
 pub const MBARRIER_BYTES: u32 = 8;
@@ -18,7 +18,8 @@ pub const MBARRIER_BYTES: u32 = 8;
 pub struct Shared {
     /// Its bytes.
     pub pages: Pages,
-    barriers: Arc<BTreeMap<u32, Slot>>,
+    /// None as long as there never was one: most blocks have none, and blocks are made by the thousand.
+    barriers: Option<Arc<BTreeMap<u32, Slot>>>,
 }
 
 /// An address at which a barrier object is, or was.
@@ -32,12 +33,12 @@ enum Slot {
 impl Shared {
     /// `bytes` zeros without barrier objects.
     pub fn new(bytes: u64) -> Self {
-        Self { pages: Pages::new(bytes, 0), barriers: Arc::new(BTreeMap::new()) }
+        Self { pages: Pages::new(bytes, 0), barriers: None }
     }
 
     /// The barrier objects, in order of address.
     pub fn mbarriers(&self) -> impl Iterator<Item = (u32, &Mbarrier)> {
-        self.barriers.iter().filter_map(|(address, slot)| match slot {
+        self.barriers.iter().flat_map(|barriers| barriers.iter()).filter_map(|(address, slot)| match slot {
             Slot::Live(barrier) => Some((*address, barrier)),
             Slot::Ended(_) => None,
         })
@@ -48,7 +49,7 @@ impl Shared {
     /// # Errors
     /// If there is none, or its bytes were overwritten.
     pub fn mbarrier(&self, address: u32) -> Result<&Mbarrier, Refused> {
-        match self.barriers.get(&address) {
+        match self.barriers.as_ref().and_then(|barriers| barriers.get(&address)) {
             Some(Slot::Live(barrier)) => match self.word(address) {
                 word if word == barrier.word() => Ok(barrier),
                 word => Err(Refused::Overwritten { word }),
@@ -58,7 +59,7 @@ impl Shared {
         }
     }
 
-    /// What the barrier object at `address` is called in a block of `kernel`: `full[1]` in an array of nothing else, `smem+64`, or `the
+    /// What the barrier object at `address` is called in a block of `kernel`: `full[1]` in an array of nothing else, `smem+0x40`, or `the
     /// mbarrier at 0x508` where no variable is.
     pub fn mbarrier_name(&self, program: &Program, kernel: FuncId, address: u32) -> String {
         let address = u64::from(address);
@@ -67,11 +68,12 @@ impl Shared {
         };
         let (start, end, unit) = (variable.start, variable.start + variable.bytes, u64::from(MBARRIER_BYTES));
         let inside = self.mbarriers().filter(|(at, _)| (start..end).contains(&u64::from(*at))).count() as u64;
+        let name = short_name(variable.name);
         match (variable.bytes, address - start) {
-            (bytes, 0) if bytes == unit => variable.name.to_string(),
-            (bytes, offset) if bytes == inside * unit && offset.is_multiple_of(unit) => format!("{}[{}]", variable.name, offset / unit),
-            (_, 0) => variable.name.to_string(),
-            (_, offset) => format!("{}+{offset}", variable.name),
+            (bytes, 0) if bytes == unit => name.to_string(),
+            (bytes, offset) if bytes == inside * unit && offset.is_multiple_of(unit) => format!("{name}[{}]", offset / unit),
+            (_, 0) => name.to_string(),
+            (_, offset) => format!("{name}+{offset:#x}"),
         }
     }
 
@@ -79,7 +81,7 @@ impl Shared {
     pub fn init(&mut self, address: u32, count: u32, made: Place) {
         let barrier = Mbarrier::new(count, made);
         self.pages.write(u64::from(address), &barrier.word().to_le_bytes());
-        Arc::make_mut(&mut self.barriers).insert(address, Slot::Live(barrier));
+        self.barriers_mut().insert(address, Slot::Live(barrier));
     }
 
     /// Ends the use of the barrier object at `address`.
@@ -88,7 +90,7 @@ impl Shared {
     /// If there is none.
     pub fn invalidate(&mut self, address: u32, place: Place) -> Result<(), Refused> {
         self.mbarrier(address)?;
-        Arc::make_mut(&mut self.barriers).insert(address, Slot::Ended(place));
+        self.barriers_mut().insert(address, Slot::Ended(place));
         Ok(())
     }
 
@@ -106,11 +108,15 @@ impl Shared {
     /// If there is none, or `change` refuses.
     pub fn change<T>(&mut self, address: u32, change: impl FnOnce(&mut Mbarrier) -> Result<T, Refused>) -> Result<T, Refused> {
         self.mbarrier(address)?;
-        let Some(Slot::Live(barrier)) = Arc::make_mut(&mut self.barriers).get_mut(&address) else { return Err(Refused::Uninitialized) };
+        let Some(Slot::Live(barrier)) = self.barriers_mut().get_mut(&address) else { return Err(Refused::Uninitialized) };
         let result = change(barrier)?;
         let word = barrier.word();
         self.pages.write(u64::from(address), &word.to_le_bytes());
         Ok(result)
+    }
+
+    fn barriers_mut(&mut self) -> &mut BTreeMap<u32, Slot> {
+        Arc::make_mut(self.barriers.get_or_insert_with(Arc::default))
     }
 
     fn word(&self, address: u32) -> u64 {

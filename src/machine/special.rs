@@ -88,6 +88,7 @@ impl Fixed {
             "%lanemask_ge" => lanes(false, true, true),
             "%nwarpid" => Fixed::Constant(WARP_SLOTS),
             "%nsmid" => Fixed::Constant(MULTIPROCESSORS),
+            "%is_explicit_cluster" => Fixed::Constant(u32::from(config.explicit_cluster)),
             "%cluster_nctarank" => Fixed::Constant(config.cluster.iter().product()),
             "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => Fixed::Constant(map::SHARED_RESERVED as u32),
             "%total_smem_size" => Fixed::Constant((shared_bytes - map::SHARED_RESERVED).next_multiple_of(SHARED_UNIT) as u32),

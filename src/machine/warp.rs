@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use triomphe::Arc;
 
 use super::digest::Digest;
-use super::lanes::{LaneMask, PerLane};
+use super::lanes::{LANES, LaneMask, PerLane, lanes_of};
 use super::memory::LocalMemory;
 use super::registers::{FrameBase, Registers};
 use super::simt_stack::SimtStack;
@@ -134,6 +134,27 @@ impl LaneGroup {
     }
 }
 
+/// How many groups of copies each lane of a warp has committed: of `cp.async`, and of `cp.async.bulk`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CopyGroups(Option<Arc<[PerLane<u32>; 2]>>);
+
+impl CopyGroups {
+    /// The groups that each lane has committed; of `cp.async.bulk` if `bulk`.
+    pub fn committed(&self, bulk: bool) -> PerLane<u32> {
+        self.0.as_ref().map_or([0; LANES], |groups| groups[usize::from(bulk)])
+    }
+
+    /// The lanes of `mask` commit a group.
+    pub fn commit(&mut self, bulk: bool, mask: LaneMask) {
+        let groups = Arc::make_mut(self.0.get_or_insert_with(|| Arc::new([[0; LANES]; 2])));
+        lanes_of(mask).for_each(|lane| groups[usize::from(bulk)][lane] += 1);
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        self.0.iter().flat_map(|groups| groups.iter().flatten()).for_each(|number| digest.word(u64::from(*number)));
+    }
+}
+
 /// A warp of a resident block.
 #[derive(Clone)]
 pub struct Warp {
@@ -150,7 +171,7 @@ pub struct Warp {
     /// Lanes that have not exited.
     pub live: LaneMask,
     /// Groups of copies that each lane has committed: of `cp.async`, and of `cp.async.bulk`.
-    pub copy_groups: [PerLane<u32>; 2],
+    pub copy_groups: CopyGroups,
     /// Instructions issued while another group of the warp was ready and stood still.
     pub streak: u32,
     /// Whether such an instruction could have been a wait for another thread.
@@ -291,7 +312,7 @@ impl Warp {
         self.local.digest(digest);
         digest.word(u64::from(self.live));
         digest.word(u64::from(self.streak) << 1 | u64::from(self.may_spin));
-        self.copy_groups.iter().flatten().for_each(|number| digest.word(u64::from(*number)));
+        self.copy_groups.digest(digest);
         self.simt_stack.iter().for_each(|stack| stack.digest(digest));
         let mut groups: Vec<&LaneGroup> = self.groups.iter().collect();
         groups.sort_by_key(|group| group.mask.trailing_zeros());

@@ -7,6 +7,7 @@
 mod copy;
 mod image;
 pub mod map;
+mod names;
 mod op;
 mod operand;
 pub mod operands;
@@ -20,6 +21,7 @@ use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
 pub use copy::{Completion, CopyId, CopyOp, Kept, Place, TensorCopy};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
+pub use names::short_name;
 pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};

@@ -10,6 +10,7 @@ pub fn one_warp(kernel: FuncId, out: u64) -> LaunchConfig {
         grid: [1, 1, 1],
         block: [32, 1, 1],
         cluster: [1, 1, 1],
+        explicit_cluster: false,
         dynamic_shared: 0,
         params: out.to_le_bytes().to_vec(),
         cooperative: false,

@@ -18,7 +18,7 @@ fn the_readme_shows_real_screens() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
     let written = std::fs::read_to_string(&path).unwrap();
     let mut readme = written.clone();
-    for (name, session) in [("default", collatz()), ("divergence", nbody())] {
+    for (name, session) in [("default", collatz()), ("divergence", nbody()), ("async", ring())] {
         readme = with_screen(&readme, name, &screen(name, &session));
     }
     if std::env::var_os("PTXDBG_BLESS").is_some() {
@@ -39,6 +39,11 @@ fn collatz() -> Session {
 /// The energy of `nbody_step`: lanes without a body of their own have left the loop.
 fn nbody() -> Session {
     session("programs/nbody_step.ron", &["run-to divergence", "stepi 12"])
+}
+
+/// The ring that hangs, its warps named by what they do.
+fn ring() -> Session {
+    session("debug/ring.ron", &["continue", "role auto"])
 }
 
 fn screen(layout: &str, session: &Session) -> String {

@@ -6,7 +6,7 @@ use ptxdbg::ui::tui::keymap::KeyMap;
 use ptxdbg::ui::tui::layout::Layout;
 use ptxdbg::ui::tui::layout::shelf::SHIPPED;
 use ptxdbg::ui::tui::panes::PANES;
-use ptxdbg::ui::tui::screen::{Answer, Screen};
+use ptxdbg::ui::tui::screen::{Answer, Click, Screen};
 use ptxdbg::ui::tui::theme::Theme;
 
 /// A screen of one pane.
@@ -80,6 +80,39 @@ fn warps_of_several_kinds() {
 #[test]
 fn sync() {
     assert_pane("sync.txt", "Sync", &session("faults/barrier_deadlock.ron", &["continue"]), (90, 8));
+}
+
+/// The ring that hangs, its warps named.
+fn hanging() -> Session {
+    session("debug/ring.ron", &["continue", "role producer warp 0", "role consumer warps 1-3"])
+}
+
+#[test]
+fn mbarriers() {
+    assert_pane("mbarriers.txt", "Mbarriers", &hanging(), (100, 6));
+    assert_pane("mbarriers_narrow.txt", "Mbarriers", &hanging(), (60, 4));
+}
+
+#[test]
+fn copies() {
+    assert_pane("copies.txt", "Copies", &session("programs/mbar_pipeline.ron", &["goto 13000"]), (120, 8));
+    assert_pane("copies_none.txt", "Copies", &session("debug/ring.ron", &[]), (60, 3));
+}
+
+#[test]
+fn pipeline() {
+    assert_pane("pipeline.txt", "Pipeline", &session("programs/mbar_pipeline.ron", &["goto 13000"]), (120, 5));
+    assert_pane("pipeline_hangs.txt", "Pipeline", &hanging(), (80, 4));
+    assert_pane("pipeline_narrow.txt", "Pipeline", &hanging(), (40, 3));
+}
+
+#[test]
+fn a_click_on_a_stage_goes_to_where_it_began() {
+    let (mut screen, session) = (alone("Pipeline", "none"), hanging());
+    let shown = text(&drawn(&mut screen, &session, 80, 4));
+    let [_, heading, first, _] = shown.lines().collect::<Vec<_>>()[..] else { panic!("a title, a heading and two stages") };
+    assert!(heading.contains("t=67 ") && first.starts_with("  full[0]  fill"), "{shown}");
+    assert_eq!(screen.click(11, 2, Click::Press), Answer::Command("goto 67".to_string()));
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn assign(context: &mut Context<'_>, piece: &Piece) -> Answer {
     }
     context.session.edit(edits).map_err(|error| place.error(error.to_string()))?;
     let value = context.value(&place)?.text(&context.session.scene(), None);
-    Ok(Outcome::Value { what: place.text, value, unrounded_uses: None })
+    Ok(Outcome::Value { in_flight: super::looking::in_flight(context, &place), what: place.text, value, unrounded_uses: None })
 }
 
 /// Where the `=` stands that separates place and value: not part of `==`, `<=`, `>=` or `!=`.

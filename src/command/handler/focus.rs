@@ -3,9 +3,11 @@
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
-use crate::command::outcome::Outcome;
+use crate::command::outcome::{Outcome, View};
 use crate::debug::Site;
 use crate::debug::focus::FocusChange;
+use crate::debug::roles;
+use crate::debug::view;
 
 /// What a handler answers.
 type Answer = Result<Outcome, CommandError>;
@@ -48,7 +50,7 @@ fn change(context: &mut Context<'_>, words: &str, start: usize) -> Answer {
 
 fn here(context: &Context<'_>) -> Outcome {
     let site = Site::of(&context.session.scene()).map_err(|error| error.to_string());
-    Outcome::Focus { focus: context.session.focus, site: site.map(Box::new) }
+    Outcome::Focus { focus: context.session.focus.in_words(&context.session.roles), site: site.map(Box::new) }
 }
 
 pub fn frame(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -82,4 +84,31 @@ fn select(context: &mut Context<'_>, number: u64) -> Answer {
         return Err(CommandError::new(error.to_string()));
     }
     Ok(here(context))
+}
+
+/// Names warps, guesses their names, or lists them.
+pub fn role(context: &mut Context<'_>, call: &Call) -> Answer {
+    let session = &mut *context.session;
+    let name = call.piece("ROLE");
+    match (name.map(|name| name.text.as_str()), name, call.piece("WARPS")) {
+        (None, ..) => {}
+        (Some("auto"), Some(name), None) => {
+            let guess = session.guess_roles().ok_or_else(|| {
+                name.error("the warps of this block have not parted at a branch yet")
+                    .with_help("go on to where they have, or name them: role NAME warp N")
+            })?;
+            session.roles = guess.roles();
+            return Ok(Outcome::View(View::Table(view::role_guess(&session.scene(), &guess))));
+        }
+        (Some("clear"), _, None) => {
+            session.roles.clear();
+            return Ok(Outcome::Nothing);
+        }
+        (Some(_), Some(name), Some(piece)) => {
+            let warps = roles::parse_warps(&piece.text, session.scene().extents().warps()).map_err(|error| piece.wrong(error))?;
+            session.roles.set(&name.text, &warps).map_err(|error| name.wrong(error))?;
+        }
+        _ => return Err(call.missing("WARPS")),
+    }
+    Ok(Outcome::View(View::Table(view::roles(&context.session.scene()))))
 }

@@ -8,6 +8,7 @@ use crate::command::context::{Context, Listed};
 use crate::command::display;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
+use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::value::Value;
 use crate::debug::view::{self, Examine, Shape};
 
@@ -19,7 +20,16 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     let piece = call.required("EXPRESSION")?;
     let value = context.value(piece)?.text(&context.session.scene(), format);
     let unrounded_uses = view::unrounded_uses(&context.session.scene(), &piece.text);
-    Ok(Outcome::Value { what: piece.text.clone(), value, unrounded_uses })
+    Ok(Outcome::Value { what: piece.text.clone(), value, unrounded_uses, in_flight: in_flight(context, piece) })
+}
+
+/// What copies in flight will do to the memory that an expression names.
+pub fn in_flight(context: &Context<'_>, piece: &Piece) -> Option<String> {
+    let scene = context.session.scene();
+    let Target::Memory(MemoryTarget { space, address, bytes, owner, .. }) = context.expression(piece).ok()?.target(&scene).ok()? else {
+        return None;
+    };
+    view::in_flight(&scene.refocused(owner), space, address, bytes)
 }
 
 pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {

@@ -7,6 +7,7 @@ use crate::command::outcome::{Outcome, View};
 use crate::debug::explain;
 use crate::debug::fidelity;
 use crate::debug::focus::ThreadFilter;
+use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
 use crate::debug::scene::{Scene, SceneError};
@@ -49,6 +50,31 @@ fn shown(view: View) -> Answer {
 /// The error of a thread that is not on the machine.
 fn absent(error: SceneError) -> CommandError {
     CommandError::new(error.to_string())
+}
+
+/// All mbarriers, or the one at an address or with a name.
+pub fn mbarriers(context: &mut Context<'_>, call: &Call) -> Answer {
+    let scene = context.session.scene();
+    let Some(piece) = call.piece("MBARRIER") else { return shown(View::Table(view::mbarriers(&scene).map_err(absent)?)) };
+    let all = view::mbarrier_views(&scene).map_err(absent)?;
+    let mut named: Vec<_> =
+        all.iter().filter(|each| each.name == piece.text || each.array() == Some(piece.text.as_str())).cloned().collect();
+    if named.is_empty() {
+        let of_value = || context.expression(piece).ok()?.evaluate(&scene).ok().and_then(|value| view::shared_address(&scene, &value));
+        let address = mbarrier_address(&scene, &piece.text).or_else(of_value);
+        named = all.iter().filter(|each| each.block == scene.focus.block && Some(each.address) == address).cloned().collect();
+    }
+    if named.is_empty() {
+        let near = nearest(&piece.text, all.iter().map(|each| each.name.as_str()));
+        return Err(piece
+            .error(format!("there is no mbarrier '{}' in this block: 'info mbarriers' lists them", piece.text))
+            .with_nearest(near));
+    }
+    shown(View::Mbarriers(named))
+}
+
+pub fn pipeline(context: &mut Context<'_>, _: &Call) -> Answer {
+    shown(View::Pipeline(view::pipeline(context.session).map_err(absent)?))
 }
 
 pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -105,6 +131,10 @@ pub fn symbols(context: &mut Context<'_>, call: &Call) -> Answer {
     table(context, |scene| view::symbols(scene, call.text("NAME").unwrap_or_default()))
 }
 
+pub fn target(context: &mut Context<'_>, _: &Call) -> Answer {
+    table(context, view::target)
+}
+
 pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
     let scene = context.session.scene();
     let pc = match call.piece("LOCATION") {
@@ -130,8 +160,9 @@ pub fn fidelity(context: &mut Context<'_>, _: &Call) -> Answer {
 }
 
 pub fn findings(context: &mut Context<'_>, _: &Call) -> Answer {
-    match context.session.ended() {
-        Some(End::Fault(fault)) => shown(View::Fault(fault.clone())),
-        _ => Ok(Outcome::Text(format!("nothing was found wrong up to t={}\n", context.session.recorded()))),
+    let session = &context.session;
+    match session.ended() {
+        Some(End::Fault(fault)) => shown(View::Fault(Box::new(fault.as_ref().clone().with_roles(&session.roles)))),
+        _ => Ok(Outcome::Text(format!("nothing was found wrong up to t={}\n", session.recorded()))),
     }
 }

@@ -65,6 +65,17 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "role",
+        args: &[ArgSpec::new("ROLE", ArgKind::Role).optional(), ArgSpec::new("WARPS", ArgKind::Rest).optional()],
+        summary: "Name warps, such as producer and consumer",
+        help: "Gives warps of every block a name that stands before their number from then on. 'role auto' names them by the branch at \
+            which the warps of the focused block part: a guess, which ends with a question mark where it is one. Without arguments, \
+            lists the roles; 'role clear' forgets them. Sessions that are saved keep them.",
+        examples: &["role producer warp 0", "role consumer warps 1-3", "role auto", "role", "role clear"],
+        handler: handler::role,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "backtrace",
         aliases: &["bt", "where", "info stack"],
         args: &[ArgSpec::new("N", ArgKind::Count).optional()],

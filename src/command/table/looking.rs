@@ -173,6 +173,41 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "info mbarriers",
+        aliases: &["info mbarrier"],
+        args: &[ArgSpec::new("MBARRIER", ArgKind::Mbarrier).optional()],
+        summary: "List the mbarriers of the block: phases, arrivals, bytes, who waits",
+        help: "Lists the mbarriers of the focused block and of the other blocks of its cluster: how many phases have ended and the parity \
+            of the present one, the arrivals that came of those it wants, its transaction bytes, and who waits for a phase of which \
+            parity. With a name as it is listed, the name of an array of them, or an address: one in full, with the arrivals of this \
+            phase and the phases before.",
+        examples: &["info mbarriers", "info mbarriers full[1]"],
+        handler: views::mbarriers,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info async",
+        args: &[THREADS],
+        summary: "List the asynchronous copies in flight, and their groups",
+        help: "Lists the copies in flight that threads of the focused block have issued or that reach its shared memory, or those of \
+            other threads: what kind, who issued it where and when, from where to where, and what will say that it has ended: an \
+            mbarrier, or a group. Below them the groups of each warp that have copies in flight: open, or committed, and whether \
+            somebody waits for them.",
+        examples: &["info async", "info async warp 0"],
+        handler: |context, call| views::threads(context, call, |scene, filter| Ok(view::copies(scene, filter))),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info pipeline",
+        summary: "Show over time when each stage was filled, full, read and empty",
+        help: "Shows the mbarriers of the focused block that copies complete on as stages of a pipeline, for the latest part of the run: \
+            filled from the first copy of a phase to the phase's end, full until somebody goes on who waited for it, read until the \
+            mbarrier that says so has ended its phase, empty until the next copy. Every change is seen, so time is not to scale.",
+        examples: &["info pipeline"],
+        handler: views::pipeline,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "info shared",
         summary: "List the shared variables of the focused block",
         help: "Lists the shared variables with their addresses, sizes and first values.",
@@ -211,6 +246,15 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Shows kernel, grid, block, shared memory and parameters.",
         examples: &["info launch"],
         handler: views::launch,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info target",
+        summary: "Show what the module was made for, and what it runs on here",
+        help: "Shows the module's target, PTX version and width of addresses, the instructions that are not modelled, and whose special \
+            functions it gets: modules for any target get those of sm_90.",
+        examples: &["info target"],
+        handler: views::target,
         ..PLAIN
     },
     CommandSpec {

@@ -70,9 +70,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Stop when something happens",
         help: "Stops before a barrier (with a number, that one), a call, an exit, an atomic operation or a printf is executed; behind a \
             divergence or a reconvergence; and where a fault or a finding is.\n\n\
-            'catch mbarrier' stops behind whatever is done to an mbarrier; its name, and one of phase (a phase has ended), arrive (somebody \
-            arrives, expects or brings bytes) and wait (somebody asks whether a phase has ended) narrow it down. 'catch async' stops \
-            when an asynchronous copy is issued or ends; issue or complete narrow it down.",
+            'catch mbarrier' stops behind whatever is done to an mbarrier; its name, and one of phase (a phase has ended), arrive \
+            (somebody arrives, expects or brings bytes) and wait (somebody asks whether a phase has ended) narrow it down. 'catch async' \
+            stops when an asynchronous copy is issued or ends; issue or complete narrow it down.",
         examples: &["catch divergence", "catch barrier 0 block 1,0,0", "catch mbarrier full[1] phase", "catch async complete"],
         handler: |context, call| handler::catch(context, call, false),
         ..PLAIN

@@ -1,6 +1,7 @@
 //! What stopped a launch, in words and numbers a front end can draw.
 
 use crate::debug::focus::Focus;
+use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::scene::{Scene, SceneError, stands_at};
 use crate::debug::stop::Touch;
 use crate::launch::PlannedLaunch;
@@ -46,6 +47,8 @@ pub struct Site {
     pub block: [u32; 3],
     /// Warp of the block.
     pub warp: u32,
+    /// What the warp is called: `producer warp 0`.
+    pub who: String,
     /// The lanes, one bit each.
     pub lanes: u32,
     /// Index in the block of the thread of the lowest lane, or of the focused one.
@@ -61,6 +64,8 @@ pub struct Waiting {
     pub site: Site,
     /// The warps of the block whose same lanes stand there for the same reason.
     pub warps: Vec<u32>,
+    /// What they are called: `consumer warps 1-3`.
+    pub who: String,
     /// What they wait for, in one line or more.
     pub reason: String,
 }
@@ -124,9 +129,13 @@ impl Blame<'_> {
             };
             match waiting.iter_mut().find(alike) {
                 Some(other) => other.warps.push(waiter.place.warp),
-                None => waiting.push(Waiting { site, warps: vec![waiter.place.warp], reason: waiter.reason.clone() }),
+                None => {
+                    let (who, warps, reason) = (String::new(), vec![waiter.place.warp], waiter.reason.clone());
+                    waiting.push(Waiting { site, warps, who, reason });
+                }
             }
         }
+        waiting.iter_mut().for_each(|waiting| waiting.who = NO_ROLES.warps(&waiting.warps));
         let waiting_more = waiting.len().saturating_sub(WAITING_MAX);
         waiting.truncate(WAITING_MAX);
         let mut source_lines: Vec<u32> = waiters.iter().filter_map(|waiter| source_line(self.program, waiter.place.pc)).collect();
@@ -148,6 +157,18 @@ impl Blame<'_> {
     }
 }
 
+impl Fault {
+    /// The fault with what the warps it is about are called.
+    #[must_use]
+    pub fn with_roles(mut self, roles: &Roles) -> Self {
+        self.site = self.site.map(|site| site.with_role(roles));
+        for waiting in &mut self.waiting {
+            waiting.who = roles.warps(&waiting.warps);
+        }
+        self
+    }
+}
+
 impl Site {
     /// The instruction at `place` as `lanes` execute it; `extent` is the block's.
     pub(in crate::debug) fn new(program: &Program, extent: [u32; 3], place: Place, lanes: LaneMask) -> Self {
@@ -158,6 +179,7 @@ impl Site {
             inline_asm: program.inline_asm(place.pc).is_some(),
             block: place.block,
             warp: place.warp,
+            who: NO_ROLES.warp(place.warp),
             lanes,
             thread: thread_index(extent, place.warp, lanes.trailing_zeros() % 32),
             time: place.tick,
@@ -175,13 +197,18 @@ impl Site {
         let place = Place { pc, tick: scene.machine.tick(), block, warp };
         let extent = scene.machine.config().block;
         let site = Self::new(scene.program(), extent, place, frame.group.mask);
-        Ok(Self { thread: thread_index(extent, warp, lane), ..site })
+        Ok(Self { thread: thread_index(extent, warp, lane), ..site.with_role(scene.roles) })
     }
 
     /// The instruction that touched a place.
     pub fn of_touch(scene: &Scene<'_>, touch: &Touch) -> Self {
         let place = Place { pc: touch.pc, tick: touch.time, block: touch.by.block, warp: touch.by.warp };
-        Self::new(scene.program(), scene.machine.config().block, place, touch.lanes)
+        Self::new(scene.program(), scene.machine.config().block, place, touch.lanes).with_role(scene.roles)
+    }
+
+    /// The site with what its warp is called.
+    fn with_role(self, roles: &Roles) -> Self {
+        Self { who: roles.warp(self.warp), ..self }
     }
 }
 

@@ -54,12 +54,19 @@ impl<'a> Job<'a> {
         Ok(Err(Refused { fault, device }))
     }
 
+    /// Whether the launch or its kernel says how large a cluster is. A launch file that says nothing has clusters of one block.
+    fn names_cluster(&self, launch: &PlannedLaunch) -> bool {
+        let limits = &self.program.functions[launch.kernel.index()].limits;
+        limits.explicit_cluster || limits.required_cluster.is_some() || launch.cluster != [1, 1, 1]
+    }
+
     fn config(&self, launch: &PlannedLaunch, addresses: &[u64], start: Tick) -> LaunchConfig {
         LaunchConfig {
             kernel: launch.kernel,
             grid: launch.grid,
             block: launch.block,
             cluster: launch.cluster,
+            explicit_cluster: self.names_cluster(launch),
             dynamic_shared: launch.dynamic_shared,
             params: launch.param_bytes(addresses),
             cooperative: launch.cooperative,

@@ -9,6 +9,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::roles::{NO_ROLES, Roles};
 use crate::machine::{ALL_LANES, LANES, LaneMask, lane_list};
 
 pub use words::FocusError;
@@ -141,11 +142,18 @@ impl Focus {
     }
 }
 
+impl Focus {
+    /// `block 1,0,0 producer warp 0 lane 5`: as it is typed, with what the warp is called.
+    pub fn in_words(&self, roles: &Roles) -> String {
+        let [x, y, z] = self.block;
+        let frame = if self.frame > 0 { format!(" frame {}", self.frame) } else { String::new() };
+        format!("block {x},{y},{z} {} lane {}{frame}", roles.warp(self.warp), self.lane)
+    }
+}
+
 impl fmt::Display for Focus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [x, y, z] = self.block;
-        write!(f, "block {x},{y},{z} warp {} lane {}", self.warp, self.lane)?;
-        if self.frame > 0 { write!(f, " frame {}", self.frame) } else { Ok(()) }
+        f.write_str(&self.in_words(&NO_ROLES))
     }
 }
 

@@ -7,19 +7,23 @@ use crate::isa::Space;
 /// Bytes of an mbarrier.
 const BYTES: u32 = 8;
 
-/// The address that `full`, `full[1]`, `smem+64` or `0x508` stands for; an index counts mbarriers, whatever the variable is declared as.
+/// The address that `full`, `full[1]`, `smem+0x40` or `0x508` stands for; an index counts mbarriers, whatever the variable is declared as.
 pub fn mbarrier_address(scene: &Scene<'_>, text: &str) -> Option<u32> {
-    let digits = text.strip_prefix("0x");
-    if let Some(address) = digits.map_or_else(|| text.parse().ok(), |digits| u32::from_str_radix(digits, 16).ok()) {
+    if let Some(address) = number(text) {
         return Some(address);
     }
     let (name, offset) = match (text.strip_suffix(']').and_then(|text| text.split_once('[')), text.split_once('+')) {
         (Some((name, index)), _) => (name, index.parse::<u32>().ok()?.checked_mul(BYTES)?),
-        (None, Some((name, offset))) => (name, offset.parse().ok()?),
+        (None, Some((name, offset))) => (name, number(offset)?),
         (None, None) => (text, 0),
     };
     match look_up(scene, scene.frame().ok().as_ref(), name)? {
         Named::Memory(place) if place.space == Space::Shared => u32::try_from(place.address).ok()?.checked_add(offset),
         _ => None,
     }
+}
+
+/// `0x40` or `64`
+fn number(text: &str) -> Option<u32> {
+    text.strip_prefix("0x").map_or_else(|| text.parse().ok(), |digits| u32::from_str_radix(digits, 16).ok())
 }

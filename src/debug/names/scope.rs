@@ -5,7 +5,7 @@
 
 use crate::debug::scene::{Buffer, Frame, Scene};
 use crate::isa::{ScalarType, Space, nearest};
-use crate::program::{Bank, FuncId, Function, Param, ParamPlace, Pc, Register, Variable, map};
+use crate::program::{Bank, FuncId, Function, Param, ParamPlace, Pc, Register, Variable, map, short_name};
 
 /// A register of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,7 +103,10 @@ fn in_function<'a>(scene: &Scene<'a>, frame: &Frame<'a>, name: &str) -> Option<N
         return Some(Named::Register(in_effect(scene, frame.function, register)));
     }
     let variables = || scene.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
-    if let Some(variable) = variables().find(|variable| &*variable.name == name) {
+    // A compiler decorates the name of a variable; what stands in the source is enough.
+    let own =
+        variables().find(|variable| &*variable.name == name).or_else(|| variables().find(|variable| short_name(&variable.name) == name));
+    if let Some(variable) = own {
         return Some(Named::Memory(variable_place(scene, variable, Some(frame))));
     }
     if let Some(param) = function.params.iter().chain(&function.results).find(|param| &*param.name == name) {
@@ -177,7 +180,7 @@ pub fn names(scene: &Scene<'_>) -> Vec<String> {
             names.extend(used.map(|(name, _)| name));
         }
         let variables = scene.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
-        names.extend(variables.map(|variable| variable.name.to_string()));
+        names.extend(variables.map(|variable| short_name(&variable.name).to_string()));
         names.extend(function.params.iter().chain(&function.results).map(|param| param.name.to_string()));
         names.extend(function.labels.iter().map(|(label, _)| label.to_string()));
     }

@@ -3,7 +3,10 @@
 use crate::debug::scene::Scene;
 use crate::isa::Space;
 use crate::machine::Region;
-use crate::program::{FuncId, ParamPlace, Pc, Program, map};
+use crate::program::{FuncId, ParamPlace, Pc, Program, map, short_name};
+
+/// Bits of an address in a window of shared memory that count inside one block.
+pub const RANK_SHIFT: u32 = 24;
 
 /// A name and the distance from it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -12,11 +15,18 @@ pub struct Symbol {
     pub name: String,
     /// Bytes, or instructions, behind its start.
     pub offset: u64,
+    /// The rank in its cluster of the block whose shared memory it is in, if the address says so.
+    pub rank: Option<u32>,
 }
 
 impl std::fmt::Display for Symbol {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        if self.offset == 0 { write!(f, "{}", self.name) } else { write!(f, "{}+{}", self.name, self.offset) }
+        let (name, Self { offset, rank, .. }) = (short_name(&self.name), self);
+        f.write_str(name)?;
+        if *offset > 0 {
+            write!(f, "+{offset}")?;
+        }
+        rank.map_or(Ok(()), |rank| write!(f, " of rank {rank}"))
     }
 }
 
@@ -36,14 +46,26 @@ pub fn symbol(scene: &Scene<'_>, space: Space, address: u64) -> Option<Symbol> {
     let (space, address) = resolve(scene.program(), space, address);
     if space == Space::Global {
         if let Some(function) = function_at(scene.program(), address) {
-            return Some(Symbol { name: scene.program().functions[function.index()].name.to_string(), offset: 0 });
+            return Some(Symbol { name: scene.program().functions[function.index()].name.to_string(), offset: 0, rank: None });
         }
         let allocation = scene.machine.device().global().find(address)?;
-        return Some(Symbol { name: allocation.name.to_string(), offset: address - allocation.base });
+        return Some(Symbol { name: allocation.name.to_string(), offset: address - allocation.base, rank: None });
     }
+    let (rank, address) = match space {
+        Space::Shared | Space::SharedCluster => rank_of(scene, space, address),
+        _ => (None, address),
+    };
     let holds = |object: &Object| (object.start..object.start.saturating_add(object.bytes)).contains(&address);
     let object = objects(scene, space).into_iter().find(holds)?;
-    Some(Symbol { name: object.name, offset: address - object.start })
+    Some(Symbol { name: object.name, offset: address - object.start, rank })
+}
+
+/// The rank that an address of shared memory names, if it does, and the address in that block.
+fn rank_of(scene: &Scene<'_>, space: Space, address: u64) -> (Option<u32>, u64) {
+    let rank = (address >> RANK_SHIFT) as u32;
+    let is_told = rank > 0 || space == Space::SharedCluster;
+    let in_cluster = rank < scene.machine.config().blocks_of_cluster() && scene.machine.config().blocks_of_cluster() > 1;
+    if is_told && in_cluster { (Some(rank), address & ((1 << RANK_SHIFT) - 1)) } else { (None, address) }
 }
 
 /// The space that `address` is in and its address there: generic addresses are taken apart.
@@ -69,7 +91,7 @@ pub fn code_symbol(program: &Program, pc: Pc) -> Option<Symbol> {
     let function = &program.functions[program.function_at(pc)?.index()];
     let label = function.labels.iter().take_while(|(_, at)| *at <= pc).last();
     let (name, start) = label.map_or((&function.name, function.code.start), |(name, at)| (name, at.0));
-    Some(Symbol { name: name.to_string(), offset: u64::from(pc.0 - start) })
+    Some(Symbol { name: name.to_string(), offset: u64::from(pc.0 - start), rank: None })
 }
 
 /// All named things of a space, in order of address; those of the frame's function for local memory.

@@ -69,7 +69,7 @@ impl Session {
                 if let Some(site) = fault.site.as_ref().or(waiting) {
                     self.focus = self.focus.among(site.block, site.warp, site.lanes);
                 }
-                Reason::Fault(fault)
+                Reason::Fault(Box::new(fault.with_roles(&self.roles)))
             }
             Some(End::Broken(message)) => Reason::Broken(message),
             Some(End::Done) | None => Reason::Ended,

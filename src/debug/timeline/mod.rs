@@ -168,6 +168,25 @@ impl Timeline {
         }
     }
 
+    /// Executes the time from `from` to `until` once more for an observer, and the time from the snapshot before it; the present stays
+    /// as it is. Only of the present launch, and only to where the observer asks for a pause.
+    pub fn replay(&self, from: Tick, until: Tick, observer: &mut impl Observer) {
+        let mut past = self.snapshots.before(from).clone();
+        while past.launch == self.now.launch {
+            let now = past.time();
+            while let Some(input) = self.inputs.at(now, past.inputs) {
+                input.apply(&mut past.machine);
+                past.machine.settle(&mut Unobserved);
+                past.inputs += 1;
+            }
+            let stop = until.min(self.inputs.next(past.inputs));
+            if now >= until || past.machine.run(stop.saturating_sub(now), observer) != Step::Budget {
+                return;
+            }
+            past.machine.settle(observer);
+        }
+    }
+
     /// Goes to the latest kept time at or before `time`, unless the present lies between the two.
     pub fn approach(&mut self, time: Tick) {
         let kept = self.snapshots.before(time);

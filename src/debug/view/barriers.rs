@@ -1,10 +1,10 @@
 //! `info barriers`: who has arrived at each barrier of a block, and who is missing.
 
-use super::standing::ranges;
+use super::standing::threads_in_words;
 use super::{Table, place};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::{Scene, SceneError};
-use crate::machine::{Barrier, Block, GroupState, LaneMask, lane_list};
+use crate::machine::{Barrier, Block, GroupState, LaneMask};
 
 /// The barriers of the filter's block, or else the focused one, that somebody has arrived at.
 ///
@@ -28,8 +28,8 @@ pub fn barriers(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, Scene
             id.to_string(),
             barrier.phase.to_string(),
             format!("{arrived} of {wanted}"),
-            by_warp(barrier.arrived.iter().copied()),
-            by_warp(missing(block, barrier)),
+            threads_in_words(scene, barrier.arrived.iter().copied()),
+            threads_in_words(scene, missing(block, barrier)),
             waiting_at(scene, block, id),
         ];
         table.push(own(barrier), cells);
@@ -54,24 +54,4 @@ fn waiting_at(scene: &Scene<'_>, block: &Block, id: u32) -> String {
     pcs.sort_unstable();
     pcs.dedup();
     pcs.into_iter().map(|pc| place(scene.program(), pc)).collect::<Vec<_>>().join(", ")
-}
-
-/// `warps 0-2`, `warps 0-2, warp 3 lanes 0-7`; `none`.
-fn by_warp(lanes: impl Iterator<Item = LaneMask>) -> String {
-    let mut rows: Vec<(LaneMask, Vec<u32>)> = Vec::new();
-    for (lanes, warp) in lanes.zip(0..).filter(|(lanes, _)| *lanes != 0) {
-        match rows.iter_mut().find(|(other, _)| *other == lanes) {
-            Some((_, warps)) => warps.push(warp),
-            None => rows.push((lanes, vec![warp])),
-        }
-    }
-    if rows.is_empty() {
-        return "none".to_string();
-    }
-    let row = |(lanes, warps): &(LaneMask, Vec<u32>)| {
-        let name = if warps.len() == 1 { "warp" } else { "warps" };
-        let which = if *lanes == u32::MAX { String::new() } else { format!(" lanes {}", lane_list(*lanes)) };
-        format!("{name} {}{which}", ranges(warps))
-    };
-    rows.iter().map(row).collect::<Vec<_>>().join(", ")
 }

@@ -11,8 +11,8 @@ use crate::program::Pc;
 /// The groups of lanes of a warp.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Divergence {
-    /// The warp.
-    pub warp: u32,
+    /// The warp: `producer warp 0`.
+    pub warp: String,
     /// The groups: the one that runs next first, then by lowest lane.
     pub groups: Vec<GroupView>,
     /// Lanes that have exited.
@@ -64,7 +64,7 @@ pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
     let exited = scene.machine.lanes_of_warp(scene.focus.warp) & !warp.live;
     let meeting = meeting(scene, &groups);
     let meeting_at = meeting.map(|pc| place(scene.program(), pc));
-    Ok(Divergence { warp: scene.focus.warp, meeting, meeting_at, exited, groups })
+    Ok(Divergence { warp: scene.roles.warp(scene.focus.warp), meeting, meeting_at, exited, groups })
 }
 
 /// The first instruction that every group comes to: in the innermost function that all are in, the nearest block that every way of

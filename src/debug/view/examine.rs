@@ -1,5 +1,6 @@
 //! `x/NFU ADDRESS`: memory row by row, as gdb's `x` shows it, and instructions.
 
+use super::in_flight;
 use crate::debug::expression::little_endian;
 use crate::debug::memory::{self, MemoryError};
 use crate::debug::names::symbols::{self, Symbol};
@@ -63,6 +64,8 @@ pub struct Examined {
     pub next: Scalar,
     /// Why there are fewer rows than asked for.
     pub stopped: Option<MemoryError>,
+    /// What copies in flight will do to it.
+    pub in_flight: Option<String>,
 }
 
 /// A row.
@@ -188,7 +191,7 @@ fn numbers(scene: &Scene<'_>, examine: &Examine, (space, start): (Space, u64), t
     let (element, format) = element_type(examine, ty);
     let size = u64::from(element.bytes());
     let per_row = (ROW_BYTES / size).clamp(1, 8);
-    let mut examined = Examined { rows: Vec::new(), next: pointer(space, element, start), stopped: None };
+    let mut examined = Examined { rows: Vec::new(), next: pointer(space, element, start), stopped: None, in_flight: None };
     for index in 0..examine.count {
         let address = start.wrapping_add(index.wrapping_mul(size));
         let mut bytes = [0; 16];
@@ -210,6 +213,7 @@ fn numbers(scene: &Scene<'_>, examine: &Examine, (space, start): (Space, u64), t
         }
         examined.next = pointer(space, element, address.wrapping_add(size));
     }
+    examined.in_flight = in_flight(scene, space, start, (examined.next.bits as u64).wrapping_sub(start));
     Ok(examined)
 }
 
@@ -240,7 +244,7 @@ fn pointer(space: Space, ty: ScalarType, address: u64) -> Scalar {
 }
 
 fn strings(scene: &Scene<'_>, count: u64, (space, start): (Space, u64)) -> Result<Examined, ExamineError> {
-    let mut examined = Examined { rows: Vec::new(), next: pointer(space, ScalarType::B8, start), stopped: None };
+    let mut examined = Examined { rows: Vec::new(), next: pointer(space, ScalarType::B8, start), stopped: None, in_flight: None };
     let mut address = start;
     for index in 0..count {
         let first = address;
@@ -289,5 +293,10 @@ fn instructions(scene: &Scene<'_>, count: u64, start: u64) -> Result<Examined, E
         let values = vec![super::statement(program, pc)];
         ExamineRow { address: number, symbol: symbols::code_symbol(program, pc), values, current: Some(pc) == here }
     };
-    Ok(Examined { rows: (start..end).map(row).collect(), next: Scalar { ty: Type::Code, bits: u128::from(end) }, stopped: None })
+    Ok(Examined {
+        rows: (start..end).map(row).collect(),
+        next: Scalar { ty: Type::Code, bits: u128::from(end) },
+        stopped: None,
+        in_flight: None,
+    })
 }

@@ -7,6 +7,7 @@ mod barriers;
 mod blocks;
 mod cfg;
 mod contents;
+mod copies;
 mod crew;
 mod crowd;
 mod divergence;
@@ -16,18 +17,23 @@ mod joined;
 mod launch;
 mod list;
 mod locals;
+mod mbarriers;
+mod pipeline;
 mod registers;
+mod roles;
 mod source;
 mod stack;
 mod standing;
 mod symbols;
 mod table;
+mod target;
 mod threads;
 
 pub use barriers::barriers;
 pub use blocks::blocks;
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
 pub use contents::{MemoryObject, MemorySpace, bytes, elements, memory_objects};
+pub use copies::{copies, copies_issued, in_flight};
 pub use crew::{BlockCell, CrewRow, block_map, crew, thread_of};
 pub use crowd::{CodeText, LineCrowd, Mark, crowds, original_line};
 pub use divergence::{Divergence, GroupView, divergence};
@@ -37,12 +43,16 @@ pub use joined::{RoundedOnce, rounded_once, unrounded_uses};
 pub use launch::{kernels, launch};
 pub use list::{Line, Listing, current_line, list};
 pub use locals::locals;
+pub use mbarriers::{Deed, MbarrierView, MbarrierWaiter, TransactionBytes, mbarrier_views, mbarriers, shared_address};
+pub use pipeline::{Cells, Pipeline, Stage, StageSpan, StageState, cells, pipeline};
 pub use registers::{RegisterRow, Values, register_names, register_rows, registers};
+pub use roles::{role_guess, roles};
 pub use source::{InlineAsm, SourcePlace, source_place};
 pub use stack::backtrace;
 pub use standing::{Standing, State, ranges, standings};
 pub use symbols::{allocations, shared, symbols};
 pub use table::{Column, Row, Table};
+pub use target::target;
 pub use threads::{lanes, threads, warps};
 
 use crate::program::{Pc, Program};
@@ -63,4 +73,11 @@ pub fn statement(program: &Program, pc: Pc) -> String {
 /// `(1,2,3)`
 pub fn triple([x, y, z]: [u32; 3]) -> String {
     format!("({x},{y},{z})")
+}
+
+/// `8,431`
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let comma = |index: usize| if index > 0 && (digits.len() - index).is_multiple_of(3) { "," } else { "" };
+    digits.char_indices().map(|(index, digit)| format!("{}{digit}", comma(index))).collect()
 }

@@ -45,6 +45,16 @@ pub enum State {
     Exited,
 }
 
+impl Standing {
+    /// What they do, an mbarrier by its name: `waits for full[1]`.
+    pub fn state_in_words(&self, scene: &Scene<'_>) -> String {
+        match (self.state, scene.machine.block(self.block)) {
+            (State::Mbarrier(address), Some(block)) => format!("waits for {}", crate::debug::names::place::mbarrier(scene, block, address)),
+            (state, _) => state.to_string(),
+        }
+    }
+}
+
 impl std::fmt::Display for State {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -101,4 +111,29 @@ pub fn ranges(numbers: &[u32]) -> String {
         if count == 1 { first.to_string() } else { format!("{first}-{}", first + count - 1) }
     };
     starts.map(run).collect::<Vec<_>>().join(",")
+}
+
+/// `warps 0-2`, `consumer warps 0-2, warp 3 lanes 0-7`; `none`. The lanes are those of the warps 0, 1, 2 and so on.
+pub fn threads_in_words(scene: &Scene<'_>, lanes: impl Iterator<Item = LaneMask>) -> String {
+    let mut rows: Vec<(LaneMask, Vec<u32>)> = Vec::new();
+    for (lanes, warp) in lanes.zip(0..).filter(|(lanes, _)| *lanes != 0) {
+        match rows.iter_mut().find(|(other, _)| *other == lanes) {
+            Some((_, warps)) => warps.push(warp),
+            None => rows.push((lanes, vec![warp])),
+        }
+    }
+    if rows.is_empty() {
+        return "none".to_string();
+    }
+    let row = |(lanes, warps): &(LaneMask, Vec<u32>)| format!("{}{}", scene.roles.warps(warps), lanes_in_words(*lanes));
+    rows.iter().map(row).collect::<Vec<_>>().join(", ")
+}
+
+/// ` lanes 0-7`, ` lane 3`; nothing if they are all.
+pub fn lanes_in_words(lanes: LaneMask) -> String {
+    match lanes.count_ones() {
+        32 => String::new(),
+        1 => format!(" lane {}", lane_list(lanes)),
+        _ => format!(" lanes {}", lane_list(lanes)),
+    }
 }

@@ -1,6 +1,6 @@
 //! `info warps`, `info lanes` and `info threads`: where threads stand and what they do there.
 
-use super::standing::{Standing, State, ranges, standings};
+use super::standing::{Standing, State, standings};
 use super::{Table, place, statement, triple};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::{Scene, SceneError};
@@ -31,13 +31,13 @@ pub fn warps(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
     for (warps, groups) in rows {
         let focused = index == scene.focus.block && warps.contains(&scene.focus.warp);
         if groups.is_empty() {
-            table.push(focused, [ranges(&warps), State::Exited.to_string(), String::new(), String::new(), String::new()]);
+            table.push(focused, [scene.roles.ranges(&warps), State::Exited.to_string(), String::new(), String::new(), String::new()]);
         }
         for (nth, group) in groups.iter().enumerate() {
-            let name = if nth == 0 { ranges(&warps) } else { String::new() };
+            let name = if nth == 0 { scene.roles.ranges(&warps) } else { String::new() };
             let focused = focused && scene.is_focused(group.lanes);
             let program = scene.program();
-            let cells = [name, group.state.to_string(), lane_list(group.lanes), place(program, group.pc), statement(program, group.pc)];
+            let cells = [name, group.state_in_words(scene), lane_list(group.lanes), place(program, group.pc), statement(program, group.pc)];
             table.push(focused, cells);
         }
     }
@@ -65,7 +65,7 @@ pub fn lanes(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
         let focused = scene.is_focused(standing.lanes);
         let threads = thread_names(scene, warp, standing.lanes);
         let (place, statement) = (place(program, standing.pc), statement(program, standing.pc));
-        table.push(focused, [lane_list(standing.lanes), threads, standing.state.to_string(), place, statement]);
+        table.push(focused, [lane_list(standing.lanes), threads, standing.state_in_words(scene), place, statement]);
     }
     let exited = scene.machine.lanes_of_warp(warp) & wanted & !live;
     if exited != 0 {
@@ -111,10 +111,10 @@ pub fn threads(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
             let (place, statement) = (place(scene.program(), standing.pc), statement(scene.program(), standing.pc));
             let cells = [
                 triple(standing.block),
-                ranges(&warps),
+                scene.roles.ranges(&warps),
                 lane_list(standing.lanes),
                 count.to_string(),
-                standing.state.to_string(),
+                standing.state_in_words(scene),
                 place,
                 statement,
             ];

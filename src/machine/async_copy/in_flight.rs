@@ -68,7 +68,10 @@ impl InFlight {
 
     /// Those that will bring something to the barrier object at `address` of the block in `slot`, in order of issue.
     pub fn to_mbarrier(&self, slot: u32, address: u32) -> Vec<Arc<AsyncCopy>> {
-        let brings = |copy: &&Arc<AsyncCopy>| matches!(copy.ends, Ends::Mbarrier { home: Home::Block { slot: at, .. }, address: to, .. } if (at, to) == (slot, address));
+        let brings = |copy: &&Arc<AsyncCopy>| match copy.ends {
+            Ends::Mbarrier { home: Home::Block { slot: at, .. }, address: to, .. } => (at, to) == (slot, address),
+            _ => false,
+        };
         let mut copies: Vec<_> = self.iter().filter(brings).cloned().collect();
         copies.sort_by_key(|copy| copy.id);
         copies

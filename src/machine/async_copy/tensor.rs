@@ -1,13 +1,15 @@
 //! Boxes of tensors, moved when their copy ends.
 
+use std::ops::Range;
+
 use smallvec::SmallVec;
 
-use super::{Destination, Home, Reach};
+use super::{Destination, Home, POISON, Reach};
 use crate::machine::read_modify_write;
-use crate::machine::tensor::{Direction, Piece, TensorBox};
+use crate::machine::tensor::{Direction, Piece, TensorBox, UNIT};
 use crate::num::convert;
 
-/// Bytes of a piece.
+/// Bytes of a run.
 type Bytes = SmallVec<[u8; 256]>;
 
 /// A box of a tensor between global memory and the shared memory of a block.
@@ -17,7 +19,7 @@ pub struct BoxCopy {
     pub shape: TensorBox,
     /// The block.
     pub home: Home,
-    /// The source's bytes, piece after piece, once they have been read.
+    /// The source's bytes, run after run, once they have been read.
     pub taken: Option<Box<[u8]>>,
 }
 
@@ -56,43 +58,97 @@ impl BoxCopy {
         });
     }
 
-    /// Reads the source, so that it may be overwritten.
-    pub fn take(&mut self, reach: &mut Reach<'_>) {
-        if self.taken.is_none() {
-            let mut all = Vec::new();
-            self.shape.pieces(|piece| all.extend_from_slice(&self.source(&piece, reach)));
-            self.taken = Some(all.into_boxed_slice());
+    /// Makes the box read as poison, if it will be replaced.
+    pub fn poison(&self, reach: &mut Reach<'_>) {
+        if self.is_load() {
+            self.change_shared(reach, |_, bytes| bytes.fill(POISON));
+        } else if self.replaces() {
+            self.shape.runs(|run| {
+                let poison = Bytes::from_elem(POISON, run.bytes as usize);
+                Self::in_global(&run).into_iter().for_each(|to| reach.write(to.home, to.address, &poison));
+            });
         }
     }
 
-    /// The bytes of a piece at its source.
-    fn source(&self, piece: &Piece, reach: &mut Reach<'_>) -> Bytes {
-        let mut bytes = Bytes::from_elem(0, piece.bytes as usize);
-        let from = if self.is_load() { Self::in_global(piece) } else { Some(self.in_shared(piece)) };
-        match from {
-            Some(from) => {
-                reach.read(from.home, from.address, &mut bytes);
-                if self.is_load() && self.shape.element().is_tf32() {
+    /// Reads the source, so that it may be overwritten.
+    pub fn take(&mut self, reach: &mut Reach<'_>) {
+        if self.taken.is_none() {
+            self.taken = Some(self.source(reach));
+        }
+    }
+
+    /// The source's bytes, run after run.
+    fn source(&self, reach: &mut Reach<'_>) -> Box<[u8]> {
+        let mut all = Vec::new();
+        if self.is_load() {
+            self.shape.runs(|run| {
+                let mut bytes = Bytes::from_elem(0, run.bytes as usize);
+                match run.global {
+                    Some(address) => reach.read(Home::Global, address, &mut bytes),
+                    None => bytes.iter_mut().zip(self.shape.fill().iter().cycle()).for_each(|(byte, fill)| *byte = *fill),
+                }
+                if run.global.is_some() && self.shape.element().is_tf32() {
                     round_to_tf32(&mut bytes);
                 }
-            }
-            None => bytes.iter_mut().zip(self.shape.fill().iter().cycle()).for_each(|(byte, fill)| *byte = *fill),
+                all.extend_from_slice(&bytes);
+            });
+        } else {
+            let mut image = vec![0; self.shape.shared_bytes() as usize];
+            reach.read(self.home, self.shape.shared_start(), &mut image);
+            self.units(|range| all.extend_from_slice(image.get(range).unwrap_or(&[])));
         }
-        bytes
+        all.into_boxed_slice()
     }
 
     /// Moves all bytes.
     pub fn move_bytes(&self, reach: &mut Reach<'_>) {
+        let read = self.taken.is_none().then(|| self.source(reach));
+        let Some(source) = self.taken.as_ref().or(read.as_ref()) else { return };
+        if self.is_load() {
+            self.change_shared(reach, |done, bytes| {
+                if let Some(source) = source.get(done..done + bytes.len()) {
+                    bytes.copy_from_slice(source);
+                }
+            });
+            return;
+        }
         let mut done = 0;
-        self.shape.pieces(|piece| {
-            let end = done + piece.bytes as usize;
-            let bytes = match self.taken.as_ref().and_then(|taken| taken.get(done..end)) {
-                Some(taken) => Bytes::from_slice(taken),
-                None => self.source(&piece, reach),
-            };
+        self.shape.runs(|run| {
+            let end = done + run.bytes as usize;
+            if let (Some(to), Some(bytes)) = (Self::in_global(&run), source.get(done..end)) {
+                self.deliver(to, bytes, reach);
+            }
             done = end;
-            let to = if self.is_load() { Some(self.in_shared(&piece)) } else { Self::in_global(&piece) };
-            to.into_iter().for_each(|to| self.deliver(to, &bytes, reach));
+        });
+    }
+
+    /// Lets `change` at the bytes of each unit of the box in shared memory, which are read and written as a whole.
+    fn change_shared(&self, reach: &mut Reach<'_>, mut change: impl FnMut(usize, &mut [u8])) {
+        let mut image = vec![0; self.shape.shared_bytes() as usize];
+        reach.read(self.home, self.shape.shared_start(), &mut image);
+        let mut done = 0;
+        self.units(|range| {
+            let bytes = range.len();
+            if let Some(unit) = image.get_mut(range) {
+                change(done, unit);
+            }
+            done += bytes;
+        });
+        reach.write(self.home, self.shape.shared_start(), &image);
+    }
+
+    /// Shows `visit` the bytes of shared memory that go together, from the start of the box, in the order of its runs.
+    fn units(&self, mut visit: impl FnMut(Range<usize>)) {
+        let start = self.shape.shared_start();
+        self.shape.runs(|run| {
+            let mut done = 0;
+            while done < run.bytes {
+                let at = run.shared + done;
+                let bytes = if self.shape.is_swizzled() { (UNIT - at % UNIT).min(run.bytes - done) } else { run.bytes - done };
+                let place = (self.shape.place(at) - start) as usize;
+                visit(place..place + bytes as usize);
+                done += bytes;
+            }
         });
     }
 

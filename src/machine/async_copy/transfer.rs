@@ -128,6 +128,9 @@ impl Work {
 impl AsyncCopy {
     /// Makes the destination read as poison until the copy ends.
     pub fn poison(&self, reach: &mut Reach<'_>) {
+        if let Work::Box(copy) = &self.work {
+            return copy.poison(reach);
+        }
         if self.work.replaces() {
             self.work.writes(self.lanes, |to, bytes| {
                 let poison: SmallVec<[u8; 256]> = SmallVec::from_elem(POISON, bytes as usize);

@@ -59,7 +59,7 @@ impl<O: Observer> WarpRun<'_, O> {
             source = source.only(reading);
             self.locate(&mut source, from.space, false, group)?;
         }
-        let groups = self.warp.copy_groups[0];
+        let groups = self.warp.copy_groups.committed(false);
         for piece in pieces {
             let home = self.home_of(&piece);
             let to = piece.access.addresses.map(|address| address as u32);
@@ -100,7 +100,7 @@ impl<O: Observer> WarpRun<'_, O> {
             let (Some(to), Some(from)) = (to[lane], from[lane]) else { continue };
             let work = |to| Work::Block { from, to, bytes: sizes[lane], reduction: bulk.reduction, mask: masks[lane], taken: None };
             let Some((home, address)) = barriers.as_ref().and_then(|barriers| barriers[lane]) else {
-                let ends = Ends::Group { bulk: true, number: self.warp.copy_groups[1][lane] };
+                let ends = Ends::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] };
                 self.issue_copy(1 << lane, work(to), ends)?;
                 continue;
             };
@@ -283,8 +283,7 @@ impl<O: Observer> WarpRun<'_, O> {
     pub(super) fn copy_groups(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         match *op {
             Op::CommitCopies { bulk } => {
-                let groups = &mut self.warp.copy_groups[usize::from(bulk)];
-                lanes_of(active).for_each(|lane| groups[lane] += 1);
+                self.warp.copy_groups.commit(bulk, active);
                 Ok(Flow::Next)
             }
             Op::WaitCopies { bulk, read, open, pending } => self.wait_for_copies(bulk, read, open, pending, group, active),
@@ -296,7 +295,7 @@ impl<O: Observer> WarpRun<'_, O> {
         if self.copies.is_empty() {
             return Ok(Flow::Next);
         }
-        let groups = self.warp.copy_groups[usize::from(bulk)];
+        let groups = self.warp.copy_groups.committed(bulk);
         let is_awaited = |lane: usize, number: u32| number < groups[lane].saturating_sub(pending) || open && number <= groups[lane];
         let awaited = |copy: &AsyncCopy| match copy.ends {
             Ends::Group { bulk: of, number } if of == bulk && !(read && copy.read) => {

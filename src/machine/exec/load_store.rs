@@ -232,7 +232,7 @@ impl<O: Observer> WarpRun<'_, O> {
             return Ok((Space::Shared, home.0, home.1));
         }
         if space == Space::Shared {
-            return Err(if self.linked.config.blocks_of_cluster() > rank { TrapKind::Space } else { TrapKind::OutOfBounds });
+            return Err(if self.linked.cluster_blocks > rank as usize { TrapKind::Space } else { TrapKind::OutOfBounds });
         }
         match self.peer(rank) {
             Some(Some(_)) => Ok((Space::SharedCluster, home.0, home.1)),

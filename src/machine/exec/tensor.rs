@@ -30,7 +30,7 @@ impl<O: Observer> WarpRun<'_, O> {
         for (lane, copy) in self.boxes(copy, group, active)? {
             let bytes = u32::try_from(copy.shape.bytes()).unwrap_or(u32::MAX);
             match (barriers[lane], ranks) {
-                (None, _) => good.push((lane, copy, Ends::Group { bulk: true, number: self.warp.copy_groups[1][lane] })),
+                (None, _) => good.push((lane, copy, Ends::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] })),
                 (Some((home, address)), None) => good.push((lane, copy, Ends::Mbarrier { home, address, bytes })),
                 (Some((_, address)), Some(ranks)) => {
                     for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
@@ -148,7 +148,7 @@ impl<O: Observer> WarpRun<'_, O> {
     /// The first byte of the box that lies in the tensor and not in memory.
     fn hole(&self, shape: &TensorBox) -> Option<u64> {
         let mut hole = None;
-        shape.pieces(|Piece { global, bytes, .. }| {
+        shape.runs(|Piece { global, bytes, .. }| {
             if let (Some(address), None) = (global, hole) {
                 hole = match self.global.find(address) {
                     None => Some(address),

@@ -6,7 +6,8 @@ use super::super::mbarrier::{Arrival, Contribution, Mbarrier};
 use super::super::warp::GroupState;
 use super::super::{LaneMask, Machine, Place};
 use super::lane_list;
-use crate::program::Pc;
+use crate::isa::MbarrierFn;
+use crate::program::{CopyOp, Inst, Op, Pc};
 
 /// Contributions and copies named at most.
 const NAMED: usize = 4;
@@ -18,7 +19,7 @@ pub(super) fn reason(machine: &Machine, block: &Block, address: u32) -> String {
     let mut parts = vec![format!("waits for phase {} (parity {}) of {name}", barrier.phase, barrier.parity())];
     parts.extend(arrivals(machine, block, barrier));
     parts.extend(bytes(machine, barrier));
-    parts.extend(in_flight(machine, block, address));
+    parts.extend(in_flight(machine, block, address, barrier));
     parts.join("\n")
 }
 
@@ -35,10 +36,24 @@ fn arrivals(machine: &Machine, block: &Block, barrier: &Mbarrier) -> Option<Stri
     }
     let before = barrier.history.last().map_or(vec![], |phase| contributors(&phase.arrivals, is_arrival));
     if before.is_empty() {
-        return Some(format!("{missing}: nobody has arrived"));
+        return Some(format!("{missing}: nobody has arrived{}", arrives_at(machine)));
     }
     let names = before.iter().map(|place| format!("{}, which {}", whereabouts(machine, block, place), doing(machine, place)));
     Some(format!("{missing}; in phase {} they came from {}", barrier.phase.saturating_sub(1), names.collect::<Vec<_>>().join(", ")))
+}
+
+/// Where the kernel's code arrives at barrier objects, whichever they are: `; mbarriers are arrived at in ring.ptx:48, ring.ptx:72`.
+fn arrives_at(machine: &Machine) -> String {
+    let program = machine.program();
+    let arrives = |inst: &Inst| match inst.op {
+        Op::Mbarrier { f, .. } => !matches!(f, MbarrierFn::Init | MbarrierFn::Inval | MbarrierFn::ExpectTx | MbarrierFn::CompleteTx),
+        Op::AsyncCopy { copy } => matches!(program.copies.get(copy.index()), Some(CopyOp::Arrive { .. })),
+        _ => false,
+    };
+    let code = program.functions[machine.config().kernel.index()].code.clone();
+    let pcs = code.filter(|pc| program.code.get(*pc as usize).is_some_and(arrives));
+    let places: Vec<String> = pcs.take(NAMED).map(|pc| program.place(Pc(pc))).collect();
+    if places.is_empty() { String::new() } else { format!("; the kernel arrives at mbarriers in {}", places.join(", ")) }
 }
 
 /// What is missing of bytes, who expects them and what came.
@@ -64,11 +79,11 @@ fn bytes(machine: &Machine, barrier: &Mbarrier) -> Option<String> {
 }
 
 /// The copies that will bring something, or that none will.
-fn in_flight(machine: &Machine, block: &Block, address: u32) -> Option<String> {
+fn in_flight(machine: &Machine, block: &Block, address: u32, barrier: &Mbarrier) -> Option<String> {
     let slot = machine.slot_of(block)?;
     let copies = machine.copies.to_mbarrier(slot, address);
     if copies.is_empty() {
-        return Some("no copy in flight completes on it".to_string());
+        return (barrier.bytes != 0).then(|| "no copy in flight completes on it".to_string());
     }
     let names = copies.iter().take(NAMED).map(|copy| format!("#{} ({})", copy.id, at(machine, copy)));
     Some(format!("in flight to it: {}; end one with 'complete N'", names.collect::<Vec<_>>().join(", ")))

@@ -37,7 +37,7 @@ pub(super) fn check(map: &TensorMap, request: &Request) -> Result<(), Fault> {
         return illegal(format!("the instruction is .{wanted}, and the tensor map was made for {made}"));
     }
     if !request.shared.is_multiple_of(SHARED_ALIGNMENT) {
-        let message = format!("shared address {:#x} is no multiple of {SHARED_ALIGNMENT}", request.shared);
+        let message = format!("the box lies at shared address {:#x}, which is no multiple of {SHARED_ALIGNMENT}", request.shared);
         return Err(Fault { kind: FaultKind::Misaligned, message });
     }
     innermost(map, request)?;

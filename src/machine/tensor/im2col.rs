@@ -1,8 +1,8 @@
 //! im2col mode: pixels one after the other (PTX ISA, "im2col mode").
 //!
-//! The pixels of a bounding box are walked along the width, then the height, then the depth, then on to the next image. The box spans, in
-//! each spatial dimension, from `lower` to `upper` behind the tensor's last pixel; the walk starts at the instruction's coordinates, and steps by
-//! the element strides. The instruction's offsets then shift each pixel, which may take it out of the tensor.
+//! The pixels of a bounding box are walked along the width, then the height, then the depth, then on to the next image. The box spans,
+//! in each spatial dimension, from `lower` to `upper` behind the tensor's last pixel; the walk starts at the instruction's coordinates,
+//! and steps by the element strides. The instruction's offsets then shift each pixel, which may take it out of the tensor.
 
 use super::run::{Piece, Runs};
 use super::{TensorBox, row_start};

@@ -8,18 +8,19 @@
 //!
 //! In an interleaved tensor the unit is not an element but a slice of 16 or 32 bytes of channels; a pixel's next slice is a whole plane
 //! away. The dimensions are then width, height, depth (as many as the rank leaves), slices and images, a copy takes one slice, whatever
-//! its box says, and coordinates along the width count slices. That is how H200 reads a map, recorded and probed; the manual leaves it open.
+//! its box says, and coordinates along the width count slices. That is how an H200 reads a map; the manual leaves it open. Of 32-byte
+//! slices there is no recording, only what it answered when it was asked.
 
 mod fault;
 mod im2col;
 mod run;
 mod tile;
 
-use crate::isa::{AtomicFn, Interleave, TensorElement, TensorMode};
+use crate::isa::{AtomicFn, Interleave, Swizzle, TensorElement, TensorMode};
 use crate::program::{BoxShape, RANK_MAX, TensorMap};
 
 pub use fault::{Fault, FaultKind};
-pub use run::Piece;
+pub use run::{Piece, UNIT};
 
 use run::Runs;
 
@@ -92,9 +93,24 @@ impl TensorBox {
         self.layout.rows * self.layout.units * self.layout.unit
     }
 
+    /// Where it starts in shared memory.
+    pub fn shared_start(&self) -> u64 {
+        self.request.shared
+    }
+
     /// Bytes of shared memory from its first row to the end of its last, with what lies between rows.
     pub fn shared_bytes(&self) -> u64 {
-        self.layout.rows * self.layout.pitch
+        (self.layout.rows * self.layout.pitch).next_multiple_of(self.map.swizzle.span().map_or(1, u64::from))
+    }
+
+    /// Whether units change places.
+    pub fn is_swizzled(&self) -> bool {
+        self.map.swizzle != Swizzle::None
+    }
+
+    /// Where the byte lies that would lie at `address` of shared memory if there were no swizzle.
+    pub fn place(&self, address: u64) -> u64 {
+        self.map.swizzle.place(address)
     }
 
     /// Bytes of the elements of a row: so many are reported to the mbarrier at once.
@@ -119,7 +135,16 @@ impl TensorBox {
 
     /// Calls `each` for every run of bytes that lie side by side in both memories, in the order of the box. No run is empty.
     pub fn pieces(&self, each: impl FnMut(Piece)) {
-        let mut runs = Runs::new(self.map.swizzle, each);
+        self.walk(self.map.swizzle, each);
+    }
+
+    /// The same as if there were no swizzle: fewer and longer runs, whose bytes [`TensorBox::place`] sends to their places.
+    pub fn runs(&self, each: impl FnMut(Piece)) {
+        self.walk(Swizzle::None, each);
+    }
+
+    fn walk(&self, swizzle: Swizzle, each: impl FnMut(Piece)) {
+        let mut runs = Runs::new(swizzle, each);
         match self.map.shape {
             BoxShape::Tile(extents) => self.walk_tile(&extents, &mut runs),
             BoxShape::Im2col { lower, upper, .. } => self.walk_im2col(lower, upper, &mut runs),
@@ -195,7 +220,7 @@ fn row_start(map: &TensorMap, coordinates: &[i64; RANK_MAX]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::isa::{L2Promotion, OutsideFill, Swizzle};
+    use crate::isa::{L2Promotion, OutsideFill};
 
     const BASE: u64 = 0x10000;
 

@@ -3,7 +3,7 @@
 use crate::isa::Swizzle;
 
 /// Bytes of shared memory that change places together.
-const UNIT: u64 = 16;
+pub const UNIT: u64 = 16;
 
 /// Bytes that lie side by side in both memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -38,32 +38,33 @@ pub fn rcp(x: f32, ftz: bool) -> f32 {
 #[inline(always)]
 pub fn sqrt(x: f32, ftz: bool) -> f32 {
     let tiny = !ftz && x.abs() < SMALLEST;
-    if tiny { mul(unit::sqrt(x * TWO_POW_24), 1.0 / 4096.0, false) } else { unit::sqrt(x) }
+    let root = unit::sqrt(if tiny { x * TWO_POW_24 } else { x });
+    if tiny { mul(root, 1.0 / 4096.0, false) } else { root }
 }
 
 /// `rsqrt.approx.f32`.
 #[inline(always)]
 pub fn rsqrt(x: f32, ftz: bool) -> f32 {
-    let rsq = |x: f32| f32::from_bits(unit::rsq(x.to_bits(), Layout::F32));
     let tiny = !ftz && x.abs() < SMALLEST;
-    if tiny { mul(rsq(x * TWO_POW_24), 4096.0, false) } else { rsq(x) }
+    let x = if tiny { x * TWO_POW_24 } else { x };
+    let root = f32::from_bits(unit::rsq(x.to_bits(), Layout::F32));
+    if tiny { mul(root, 4096.0, false) } else { root }
 }
 
 /// `ex2.approx.f32`.
 #[inline(always)]
 pub fn ex2(x: f32, ftz: bool) -> f32 {
-    if !ftz && x < -126.0 {
-        let root = unit::ex2(x * 0.5);
-        return root * root;
-    }
-    unit::ex2(x)
+    let halved = !ftz && x < -126.0;
+    let power = unit::ex2(if halved { x * 0.5 } else { x });
+    if halved { power * power } else { power }
 }
 
 /// `lg2.approx.f32`.
 #[inline(always)]
 pub fn lg2(x: f32, ftz: bool) -> f32 {
     let tiny = !ftz && x.abs() < SMALLEST;
-    if tiny { float::add(unit::lg2(x * TWO_POW_24), -24.0, Mode::default()) } else { unit::lg2(x) }
+    let logarithm = unit::lg2(if tiny { x * TWO_POW_24 } else { x });
+    if tiny { float::add(logarithm, -24.0, Mode::default()) } else { logarithm }
 }
 
 /// `sin.approx.f32`, with `.ftz` or without.
@@ -82,10 +83,9 @@ pub fn cos(x: f32) -> f32 {
 #[inline(always)]
 fn turns(x: f32) -> f32 {
     const INVERSE: f32 = f32::from_bits(0x3e22_f983);
+    // An f64 holds the product itself, and has 29 bits more than are kept.
     let product = f64::from(x) * f64::from(INVERSE);
-    let nearest = product as f32;
-    let too_far = f64::from(nearest).abs() > product.abs();
-    f32::from_bits(nearest.to_bits() - u32::from(too_far))
+    f64::from_bits(product.to_bits() & !0x1fff_ffff) as f32
 }
 
 /// `tanh.approx.f32`.

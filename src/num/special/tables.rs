@@ -197,6 +197,6 @@ pub(super) const TANH: Curve<51> = Curve {
 /// For each binade of [`TANH`], from 2^-8 up: its first segment, the logarithm of its number of segments, and the power of two that
 /// divides the result.
 #[rustfmt::skip]
-pub(super) const TANH_BINADES: [(usize, u32, i32); 11] = [
+pub(super) const TANH_BINADES: [(u32, u32, u32); 11] = [
     (0, 0, 41), (1, 0, 40), (2, 0, 39), (3, 1, 38), (5, 1, 37), (7, 2, 37), (11, 2, 37), (15, 2, 36), (19, 3, 37), (27, 4, 39), (43, 3, 37),
 ];

@@ -7,8 +7,9 @@
 use super::tables::{EX2, LG2, RCP, RSQ, SIN, SQRT, TANH, TANH_BINADES};
 
 /// The NaN of every function.
-const NAN: f32 = f32::from_bits(NAN_BITS);
-const NAN_BITS: u32 = 0x7fff_ffff;
+const NAN: u32 = 0x7fff_ffff;
+/// The sign bit of a word.
+const SIGN: u32 = 1 << 31;
 
 /// A table of segments: value = (c0 << shift) + bias + c1 * x + c2 * square(z), exactly, for rows `[c0, c1, c2]`.
 pub(super) struct Curve<const N: usize> {
@@ -20,14 +21,14 @@ pub(super) struct Curve<const N: usize> {
 impl<const N: usize> Curve<N> {
     /// The value for the offset `x` into the segment; `z` is what is squared, `x` with 17 bits.
     #[inline(always)]
-    fn at(&self, segment: u32, x: u32, z: u32) -> u64 {
-        let [c0, c1, c2] = self.rows[segment as usize % N].map(i64::from);
-        ((c0 << self.shift) + self.bias + c1 * i64::from(x) + c2 * i64::from(square(z))) as u64
+    fn at(&self, segment: u32, x: u32, z: u32) -> i64 {
+        let [c0, c1, c2] = self.rows[(segment as usize).min(N - 1)].map(i64::from);
+        (c0 << self.shift) + self.bias + c1 * i64::from(x) + c2 * i64::from(square(z))
     }
 
     /// The value for 23 bits of argument of which the lower 17 are the offset, in the segments from `first` on.
     #[inline(always)]
-    fn at_fraction(&self, first: u32, fraction: u32) -> u64 {
+    fn at_fraction(&self, first: u32, fraction: u32) -> i64 {
         let x = fraction & 0x1_ffff;
         self.at(first + (fraction >> 17), x, x)
     }
@@ -60,12 +61,12 @@ impl Layout {
     #[inline(always)]
     fn split(self, word: u32) -> (u32, i32, u32) {
         let fraction = (word << (23 - self.fraction)) & 0x7f_ffff;
-        (word & 0x8000_0000, ((word & 0x7fff_ffff) >> self.fraction) as i32, fraction)
+        (word & SIGN, ((word & !SIGN) >> self.fraction) as i32, fraction)
     }
 
     /// The word with that exponent field, zero if it is not positive, and the low 23 bits of `fraction`.
     #[inline(always)]
-    fn join(self, sign: u32, field: i32, fraction: u64) -> u32 {
+    fn join(self, sign: u32, field: i32, fraction: i64) -> u32 {
         let magnitude = (field as u32) << self.fraction | (fraction as u32 & 0x7f_ffff) >> (23 - self.fraction);
         sign | if field > 0 { magnitude } else { 0 }
     }
@@ -79,8 +80,8 @@ pub(super) fn rcp(word: u32, layout: Layout) -> u32 {
     // 2^23 to 2^24; the latter for an exact power of two alone.
     let value = RCP.at(fraction >> 16, x, 2 * x) >> 15;
     let exponent = 2 * layout.bias - 1 - field + (value >> 24) as i32;
-    match word & 0x7fff_ffff {
-        magnitude if magnitude > layout.infinity() => NAN_BITS,
+    match word & !SIGN {
+        magnitude if magnitude > layout.infinity() => NAN,
         magnitude if magnitude == layout.infinity() => sign,
         _ if field == 0 => sign | layout.infinity(),
         _ => layout.join(sign, exponent, value),
@@ -92,16 +93,16 @@ pub(super) fn rcp(word: u32, layout: Layout) -> u32 {
 pub(super) fn rsq(word: u32, layout: Layout) -> u32 {
     let (sign, field, fraction) = layout.split(word);
     let (half, odd) = halve_exponent(field, layout);
+    let value = RSQ.at_fraction(64 * odd, fraction) >> 16;
     // For an exact power of four the table would be one unit low.
     let power_of_four = odd == 0 && fraction == 0;
-    let value = if power_of_four { 1 << 24 } else { RSQ.at_fraction(64 * odd, fraction) >> 16 };
-    let exponent = layout.bias - 1 - half + (value >> 24) as i32;
-    match word & 0x7fff_ffff {
-        magnitude if magnitude > layout.infinity() => NAN_BITS,
+    let number = layout.join(0, layout.bias - 1 - half + i32::from(power_of_four), if power_of_four { 0 } else { value });
+    match word & !SIGN {
+        magnitude if magnitude > layout.infinity() => NAN,
         _ if field == 0 => sign | layout.infinity(),
-        _ if sign != 0 => NAN_BITS,
+        _ if sign != 0 => NAN,
         magnitude if magnitude == layout.infinity() => 0,
-        _ => layout.join(0, exponent, value),
+        _ => number,
     }
 }
 
@@ -111,13 +112,13 @@ pub(super) fn sqrt(x: f32) -> f32 {
     const LAYOUT: Layout = Layout::F32;
     let (sign, field, fraction) = LAYOUT.split(x.to_bits());
     let (half, odd) = halve_exponent(field, LAYOUT);
-    let value = SQRT.at_fraction(64 * odd, fraction) >> 17;
-    match field {
-        0 if !x.is_nan() => f32::from_bits(sign),
-        _ if x.is_nan() || sign != 0 => NAN,
-        0xff => x,
-        _ => f32::from_bits(LAYOUT.join(0, LAYOUT.bias + half, value)),
-    }
+    let number = LAYOUT.join(0, LAYOUT.bias + half, SQRT.at_fraction(64 * odd, fraction) >> 17);
+    f32::from_bits(match x.to_bits() {
+        word if word == LAYOUT.infinity() => word,
+        _ if field == 0 => sign,
+        _ if field == 0xff || sign != 0 => NAN,
+        _ => number,
+    })
 }
 
 /// Half the exponent, rounded down, and the remainder.
@@ -131,97 +132,79 @@ fn halve_exponent(field: i32, layout: Layout) -> (i32, u32) {
 #[inline(always)]
 pub(super) fn ex2(x: f32) -> f32 {
     const LAYOUT: Layout = Layout::F32;
-    if x.is_nan() {
-        return NAN;
-    }
-    let negative = x.is_sign_negative();
-    if x.abs() >= 128.0 {
-        return if negative { 0.0 } else { f32::INFINITY };
-    }
-    let fixed = fixed_point(x, 23) as u32;
-    let (whole, fraction) = ((fixed >> 23) as i32, fixed & 0x7f_ffff);
-    // A negative fraction is complemented, which leaves it one unit low.
-    let (power, fraction) = match (negative, fraction) {
-        (false, _) => (whole, fraction),
-        (true, 0) => (-whole, 0),
-        (true, _) => (-whole - 1, !fraction & 0x7f_ffff),
+    const LIMIT: f32 = 128.0;
+    let magnitude = x.abs();
+    let fixed = (magnitude.min(LIMIT) * (1 << 23) as f32) as i32;
+    // A negative argument is complemented, which leaves it one unit low, unless it is whole.
+    let whole = fixed & 0x7f_ffff == 0;
+    let fixed = match (x < 0.0, whole) {
+        (false, _) => fixed,
+        (true, true) => -fixed,
+        (true, false) => !fixed,
     };
-    f32::from_bits(LAYOUT.join(0, LAYOUT.bias + power, EX2.at_fraction(0, fraction) >> 15))
+    let value = EX2.at_fraction(0, fixed as u32 & 0x7f_ffff) >> 15;
+    let inside = LAYOUT.join(0, LAYOUT.bias + (fixed >> 23), value);
+    let beyond = if x < 0.0 { 0 } else { LAYOUT.infinity() };
+    let number = if magnitude < LIMIT { inside } else { beyond };
+    f32::from_bits(if x.is_nan() { NAN } else { number })
 }
 
 /// log2(x), with an absolute resolution of 2^-36.
 #[inline(always)]
 pub(super) fn lg2(x: f32) -> f32 {
-    let (sign, field, fraction) = Layout::F32.split(x.to_bits());
-    if x.is_nan() {
-        return NAN;
-    }
-    match field {
-        0 => return f32::NEG_INFINITY,
-        _ if sign != 0 => return NAN,
-        0xff => return x,
-        _ if x == 1.0 => return 0.0,
-        _ => {}
-    }
-    let value = (i64::from(field - Layout::F32.bias) << 36) + (LG2.at_fraction(0, fraction) >> 2) as i64;
+    const LAYOUT: Layout = Layout::F32;
+    const ONE: u32 = 1.0f32.to_bits();
+    let (sign, field, fraction) = LAYOUT.split(x.to_bits());
+    let value = (i64::from(field - LAYOUT.bias) << 36) + (LG2.at_fraction(0, fraction) >> 2);
     // A negative value is complemented, which leaves its magnitude one unit low.
-    let (sign, magnitude) = if value < 0 { (0x8000_0000, !value) } else { (0, value) };
-    f32::from_bits(sign | cut_off(magnitude as u64, -36).to_bits())
+    let number = cut_off(value ^ value >> 63, 36).to_bits() | (value >> 32) as u32 & SIGN;
+    f32::from_bits(match x.to_bits() {
+        ONE => 0,
+        word if word == LAYOUT.infinity() => word,
+        word if word & !SIGN > LAYOUT.infinity() => NAN,
+        _ if field == 0 => SIGN | LAYOUT.infinity(),
+        _ if sign != 0 => NAN,
+        _ => number,
+    })
 }
 
 /// Sine of `x` turns, or of `x` turns and `quarters` quarters. The argument is taken in fixed point with 25 fraction bits, cut off.
 #[inline(always)]
 pub(super) fn sin_turns(x: f32, quarters: u32) -> f32 {
-    if !x.is_finite() {
-        return NAN;
-    }
-    let fixed = fixed_point(x, 25) as u32 & 0x1ff_ffff;
+    let fixed = (x.abs().fract() * (1 << 25) as f32) as i32 as u32;
     let quadrant = (fixed >> 23) + quarters;
     let fraction = if quadrant & 1 == 0 { fixed } else { !fixed } & 0x7f_ffff;
     let value = SIN.at_fraction(0, fraction).min(1 << 37);
     let odd_sign = if quarters == 0 { x.to_bits() } else { 0 };
-    let sign = (odd_sign ^ quadrant << 30) & 0x8000_0000;
-    f32::from_bits(sign | cut_off(value, -37).to_bits())
+    let sign = (odd_sign ^ quadrant << 30) & SIGN;
+    let number = sign | cut_off(value, 37).to_bits();
+    f32::from_bits(if x.is_finite() { number } else { NAN })
 }
 
 /// tanh(x). Tiny arguments, subnormals among them, come back as they are.
 #[inline(always)]
 pub(super) fn tanh(x: f32) -> f32 {
-    const LOWEST: i32 = 127 - 8;
-    let (sign, field, fraction) = Layout::F32.split(x.to_bits());
-    if x.is_nan() {
-        return NAN;
-    }
-    if field < LOWEST {
-        return x;
-    }
-    let magnitude = match TANH_BINADES.get((field - LOWEST) as usize) {
-        None => 1.0,
-        Some(&(first, logarithm, unit)) => {
-            let offset = (fraction >> (6 - logarithm)) & 0x1_ffff;
-            cut_off(TANH.at(first as u32 + (fraction >> (23 - logarithm)), offset, offset), -unit)
-        }
-    };
-    f32::from_bits(sign | magnitude.to_bits())
+    const LAYOUT: Layout = Layout::F32;
+    const LOWEST: i32 = LAYOUT.bias - 8;
+    const ONE: u32 = 1.0f32.to_bits();
+    let (sign, field, fraction) = LAYOUT.split(x.to_bits());
+    let binade = (field - LOWEST).max(0) as usize;
+    let (first, logarithm, unit) = TANH_BINADES[binade.min(TANH_BINADES.len() - 1)];
+    let offset = (fraction >> (6 - logarithm)) & 0x1_ffff;
+    let number = cut_off(TANH.at(first + (fraction >> (23 - logarithm)), offset, offset), unit).to_bits();
+    f32::from_bits(match x.to_bits() & !SIGN {
+        magnitude if magnitude > LAYOUT.infinity() => NAN,
+        magnitude if field < LOWEST => sign | magnitude,
+        _ if binade >= TANH_BINADES.len() => sign | ONE,
+        _ => sign | number,
+    })
 }
 
-/// |x| with that many fraction bits, cut off. Bits from 2^32 on may be missing.
+/// value * 2^-fraction_bits, cut off to 24 bits.
 #[inline(always)]
-fn fixed_point(x: f32, fraction_bits: i32) -> u64 {
-    let (_, field, fraction) = Layout::F32.split(x.to_bits());
-    let significand = u64::from(fraction | 0x80_0000);
-    let shift = field - Layout::F32.bias - 23 + fraction_bits;
-    match shift {
-        0..=31 => significand << shift,
-        -23..0 => significand >> -shift,
-        _ => 0,
-    }
-}
-
-/// value * 2^power, cut off to 24 bits.
-#[inline(always)]
-fn cut_off(value: u64, power: i32) -> f32 {
-    let excess = (64 - value.leading_zeros()).saturating_sub(24);
-    let scale = f32::from_bits(((power + Layout::F32.bias) as u32) << 23);
-    (value >> excess << excess) as f32 * scale
+fn cut_off(value: i64, fraction_bits: u32) -> f32 {
+    // An f64 holds the value itself, and has 29 bits more than are kept.
+    let kept = f64::from_bits((value as f64).to_bits() & !0x1fff_ffff);
+    let unit = f64::from_bits(u64::from(1023 - fraction_bits) << 52);
+    (kept * unit) as f32
 }

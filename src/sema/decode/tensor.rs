@@ -68,16 +68,17 @@ impl Decoding<'_, '_> {
         Ok(Op::ReplaceTensorField { field, ordinal: ordinal as u8, access, a, address })
     }
 
-    /// Some values came with later targets.
+    /// Some values came with later versions and targets.
     fn check_constant(&self, field: TensorField, index: usize) -> Result<(), Diagnostic> {
-        let (first, sm) = match field {
-            TensorField::ElemType => (13, 100),
-            TensorField::SwizzleMode => (4, 103),
+        let target = self.cx.target();
+        let (first, is_there, needed) = match field {
+            TensorField::ElemType => (13, self.cx.version() >= (8, 7) && target.0 >= 100, "PTX 8.7 and sm_100 or higher"),
+            TensorField::SwizzleMode => (4, target == (103, Some('a')), "sm_103a"),
             _ => return Ok(()),
         };
         match self.constant_value(index) {
-            Some(value) if value >= first && self.cx.target().0 < sm => {
-                let message = format!("{value} as the new .{} requires sm_{sm} or higher", field.word());
+            Some(value) if value >= first && !is_there => {
+                let message = format!("{value} as the new .{} requires {needed}", field.word());
                 Err(Diagnostic::error("target", self.operand_span(index), message))
             }
             _ => Ok(()),

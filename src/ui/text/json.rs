@@ -132,7 +132,7 @@ fn fault(fault: &Fault) -> Value {
 }
 
 fn site(site: &Site) -> Value {
-    let Site { place, statement, source, inline_asm, block, warp, lanes, thread, time } = site;
+    let Site { place, statement, source, inline_asm, block, warp, who: _, lanes, thread, time } = site;
     json!({
         "place": place, "statement": statement, "source": source, "inline_asm": inline_asm, "block": block, "warp": warp,
         "lanes": lanes, "thread": thread, "time": time,

@@ -1,5 +1,6 @@
 //! Plain text and JSON: every answer as lines, for people, for pipes and for tests.
 
+pub mod asynchronous;
 mod diagnostic;
 mod fidelity;
 mod json;

@@ -1,5 +1,6 @@
 //! What came of a command, for people.
 
+use super::asynchronous;
 use super::fidelity::fidelity;
 use super::report::{fault, grouped, short_site};
 use super::stop;
@@ -18,9 +19,9 @@ use crate::debug::timeline::End;
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Text(text) => text.clone(),
-        Outcome::Value { what, value, unrounded_uses } => {
+        Outcome::Value { what, value, unrounded_uses, in_flight } => {
             let note = unrounded_uses.as_ref().map_or(String::new(), |uses| format!("  {}\n", views::rounded_once(uses)));
-            printed(what, value) + &note
+            printed(what, value) + &note + &in_flight.as_ref().map_or(String::new(), |note| format!("{note}\n"))
         }
         Outcome::Displays(shown) => displays(shown),
         Outcome::NewBreakpoint { row, note } => new_breakpoint(row, note.as_deref()),
@@ -51,6 +52,8 @@ fn view(view: &View) -> String {
         View::ControlFlow(flow) => views::control_flow(flow),
         View::Divergence(groups) => views::divergence(groups),
         View::Source(place) => views::source(place),
+        View::Mbarriers(views) => views.iter().map(asynchronous::mbarrier).collect(),
+        View::Pipeline(stages) => asynchronous::pipeline(stages),
         View::Fidelity(found) => fidelity(found),
         View::Fault(found) => fault(found) + "\n",
     }
@@ -156,7 +159,11 @@ fn touches(what: &str, touches: &[TouchText], interrupted: bool) -> String {
 
 /// `t=8,102  block (0,0,0) warp 1 lane 5  collatz.ptx:37  mad.lo.s32 %r7, %r7, 3, 1   9 → 28`
 pub fn touch(touch: &TouchText) -> String {
-    let copy = touch.copy.map_or(String::new(), |(id, time)| format!("   (copy #{id}, at t={})", grouped(time)));
+    let copy = match touch.copy {
+        None => String::new(),
+        Some((id, Some(time))) => format!("   (copy #{id}, which ended at t={})", grouped(time)),
+        Some((id, None)) => format!("   (copy #{id} is in flight: poison until it ends)"),
+    };
     format!("{}   {} → {}{copy}", short_site(&touch.site), touch.old, touch.new)
 }
 

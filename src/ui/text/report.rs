@@ -1,7 +1,7 @@
 //! Verification and runs for people.
 
 use super::value::some_lanes;
-use crate::debug::view::ranges;
+pub use crate::debug::view::grouped;
 use crate::debug::{BufferHead, CaseReport, Failure, Fault, LaunchRun, Site, Summary, Writer};
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
@@ -74,8 +74,7 @@ pub fn fault(fault: &Fault) -> String {
         text += &format!("\n  {}", self::site(site));
     }
     for waiting in &fault.waiting {
-        let warps = if let [one] = waiting.warps[..] { format!("warp {one}") } else { format!("warps {}", ranges(&waiting.warps)) };
-        text += &format!("\n  {}", site_of(&waiting.site, &warps, &lane_list(waiting.site.lanes)));
+        text += &format!("\n  {}", site_of(&waiting.site, &waiting.who, &lane_list(waiting.site.lanes)));
         waiting.reason.lines().for_each(|line| text += &format!("\n    {line}"));
     }
     if fault.waiting_more > 0 {
@@ -86,7 +85,7 @@ pub fn fault(fault: &Fault) -> String {
 
 /// `t=84  block (0,0,0) warp 1 lanes 4,6-7  file.ptx:37  mad.lo.s32 %r7, %r7, 3, 1`
 pub(super) fn site(site: &Site) -> String {
-    site_of(site, &format!("warp {}", site.warp), &lane_list(site.lanes))
+    site_of(site, &site.who, &lane_list(site.lanes))
 }
 
 /// The same, with only the first of many lanes: `lanes 2,4,6,8,… (15)`.
@@ -94,7 +93,7 @@ pub(super) fn short_site(site: &Site) -> String {
     let some = some_lanes(site.lanes);
     let count = site.lanes.count_ones();
     let lanes = if some.ends_with('…') { format!("lanes {some} ({count})") } else { lane_list(site.lanes) };
-    site_of(site, &format!("warp {}", site.warp), &lanes)
+    site_of(site, &site.who, &lanes)
 }
 
 fn site_of(site: &Site, warps: &str, lanes: &str) -> String {
@@ -108,13 +107,6 @@ fn site_of(site: &Site, warps: &str, lanes: &str) -> String {
 /// `(1,2,3)`
 pub(super) fn triple([x, y, z]: [u32; 3]) -> String {
     format!("({x},{y},{z})")
-}
-
-/// `8,431`
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let comma = |index: usize| if index > 0 && (digits.len() - index).is_multiple_of(3) { "," } else { "" };
-    digits.char_indices().map(|(index, digit)| format!("{}{digit}", comma(index))).collect()
 }
 
 /// `lane 5`, `lanes 0-3,5`, `all lanes`

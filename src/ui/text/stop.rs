@@ -19,11 +19,13 @@ pub fn stop(session: &Session, stop: &Stop, before: Focus) -> String {
     let is_over = stop.reasons.iter().any(|reason| matches!(reason, Reason::Ended | Reason::Fault(_) | Reason::Broken(_)));
     let thread = |focus: &Focus| (focus.block, focus.warp, focus.lane);
     if !is_over && thread(&stop.focus) != thread(&before) {
-        lines.push(format!("focus is now {}", stop.focus));
+        lines.push(format!("focus is now {}", stop.focus.in_words(&session.roles)));
     }
     match Site::of(&session.scene()) {
         Ok(here) if !is_over => lines.push(short_site(&here)),
-        Err(error) if !is_over => lines.push(format!("t={}  {}: {error}", grouped(stop.time), stop.focus)),
+        Err(error) if !is_over => {
+            lines.push(format!("t={}  {}: {error}", grouped(stop.time), stop.focus.in_words(&session.roles)));
+        }
         _ => {}
     }
     lines.into_iter().map(|line| line + "\n").collect()
@@ -83,7 +85,7 @@ fn event_name(event: Event) -> String {
 }
 
 /// Which thread one looks at.
-pub fn focus(focus: &Focus, site: &Result<Box<Site>, String>) -> String {
+pub fn focus(focus: &str, site: &Result<Box<Site>, String>) -> String {
     match site {
         Ok(here) => format!("{focus}, thread {}\n{}\n", super::report::triple(here.thread), short_site(here)),
         Err(error) => format!("{focus}: {error}\n"),

@@ -55,10 +55,10 @@ pub fn rounded_once(found: &RoundedOnce) -> String {
 pub fn divergence(divergence: &Divergence) -> String {
     let Divergence { warp, groups, exited, meeting_at, .. } = divergence;
     let head = match (groups.len(), meeting_at) {
-        (0, _) => format!("warp {warp}: all lanes have exited\n"),
-        (1, _) => format!("warp {warp}: its lanes stand together\n"),
-        (count, Some(at)) => format!("warp {warp}: {count} groups, will meet at {at}\n"),
-        (count, None) => format!("warp {warp}: {count} groups, and no place that all of them come to\n"),
+        (0, _) => format!("{warp}: all lanes have exited\n"),
+        (1, _) => format!("{warp}: its lanes stand together\n"),
+        (count, Some(at)) => format!("{warp}: {count} groups, will meet at {at}\n"),
+        (count, None) => format!("{warp}: {count} groups, and no place that all of them come to\n"),
     };
     let width = groups.iter().map(|group| some_lanes(group.lanes).chars().count()).max().unwrap_or(0);
     let row = |group: &GroupView| {
@@ -127,7 +127,8 @@ pub fn examined(examined: &Examined, code: bool) -> String {
         format!("{mark}{:width$}{values}\n", format!("{}:", head(row)))
     };
     let stopped = examined.stopped.as_ref().map_or(String::new(), |error| format!("{error}\n"));
-    examined.rows.iter().map(row).collect::<String>() + &stopped
+    let in_flight = examined.in_flight.as_ref().map_or(String::new(), |note| format!("{note}\n"));
+    examined.rows.iter().map(row).collect::<String>() + &stopped + &in_flight
 }
 
 /// An instruction in words, with what its operands hold and what it will do.

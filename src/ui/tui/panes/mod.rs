@@ -7,6 +7,7 @@ mod cfg;
 mod code;
 mod memory;
 pub mod originals;
+mod pipeline;
 mod prose;
 mod registers;
 mod source;
@@ -63,6 +64,12 @@ pub enum Pane {
     Warps,
     /// Named barriers.
     Sync,
+    /// Mbarriers: phases, arrivals, bytes, who waits.
+    Mbarriers,
+    /// Asynchronous copies in flight.
+    Copies,
+    /// The stages of a pipeline over time.
+    Pipeline,
     /// Variables and buffers of a space of memory.
     Memory {
         /// The space.
@@ -94,13 +101,16 @@ pub enum Pane {
 }
 
 /// The names of all panes, as layout files have them, and what each shows.
-pub const PANES: [(&str, &str); 15] = [
+pub const PANES: [(&str, &str); 18] = [
     ("Source", "The PTX text, with breakpoints, and for each line which lanes of the focused warp and which other warps stand there."),
     ("Original", "The same of the text that the PTX was made from, CUDA or Triton, where .loc names it and its file is found."),
     ("Cfg", "The control flow of the focused function as a graph, with who stands in each block; a list where there is no room."),
     ("Registers", "Registers of the selected frame: of the focused lane, or in a row for each what all lanes of the warp hold."),
     ("Warps", "What every warp of the focused block does, equal ones in one row, and the blocks of the grid."),
     ("Sync", "The named barriers of the focused block: who has arrived and who is missing."),
+    ("Mbarriers", "The mbarriers of the focused block: phases, arrivals, transaction bytes, and who waits for which parity."),
+    ("Copies", "The asynchronous copies in flight that the focused block has issued or that reach its shared memory, and their groups."),
+    ("Pipeline", "The mbarriers that copies complete on, over time: when each was filled, full, read and empty."),
     ("Memory", "Variables and buffers of a space of memory, element by element."),
     ("Stack", "The calls that the focused lane is inside of."),
     ("Locals", "Variables and parameters of the selected frame."),
@@ -222,6 +232,9 @@ impl Pane {
             Pane::Memory { of, only, show } => memory::draw(look, sight, canvas, (*of, only, *show)),
             Pane::Warps => warps::draw(look, sight, canvas),
             Pane::Sync => table::sync(look, sight, canvas),
+            Pane::Mbarriers => table::mbarriers(look, sight, canvas),
+            Pane::Copies => table::copies(look, sight, canvas),
+            Pane::Pipeline => pipeline::draw(look, sight, canvas),
             Pane::Stack => table::stack(look, sight, canvas),
             Pane::Locals => table::locals(look, sight, canvas),
             Pane::Watches => table::watches(look, sight, canvas),

@@ -92,7 +92,7 @@ pub fn findings(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> 
     let (title, told) = match look.session.ended() {
         None => ("findings", "nothing was found up to here; the run is not at its end".to_string()),
         Some(End::Done) => ("findings", "nothing was found: the run finished".to_string()),
-        Some(End::Fault(fault)) => ("findings 1", text::fault(fault)),
+        Some(End::Fault(fault)) => ("findings 1", text::fault(&fault.as_ref().clone().with_roles(&look.session.roles))),
         Some(End::Broken(message)) => ("findings 1", format!("the run cannot go on: {message}")),
     };
     let lines = wrapped(&told, canvas.width().saturating_sub(2));

@@ -108,7 +108,7 @@ fn draw_registers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (
     let focus = scene.focus;
     let title = match of {
         RegistersOf::Lane => format!("registers · lane {}", focus.lane),
-        RegistersOf::Warp => format!("registers · warp {}", focus.warp),
+        RegistersOf::Warp => format!("registers · {}", look.session.roles.warp(focus.warp)),
     };
     let is_wanted = |name: &str| passes(name, only) && (search.is_empty() || name.to_lowercase().contains(&search));
     let names = match register_names(&scene, is_wanted) {

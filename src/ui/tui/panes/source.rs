@@ -121,7 +121,8 @@ fn thread(look: &Look<'_>) -> String {
     let [x, y, z] = scene.focus.block;
     let frame = if scene.focus.frame > 0 { format!(" · frame {}", scene.focus.frame) } else { String::new() };
     let state = scene.frame().err().map_or(String::new(), |error| format!(" · {error}"));
-    format!("block {x},{y},{z} · warp {} of {} · lane {}{frame}{state}", scene.focus.warp, scene.extents().warps(), scene.focus.lane)
+    let warp = scene.roles.warp(scene.focus.warp);
+    format!("block {x},{y},{z} · {warp} of {} · lane {}{frame}{state}", scene.extents().warps(), scene.focus.lane)
 }
 
 /// Number of the line at an index.

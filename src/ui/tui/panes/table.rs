@@ -1,4 +1,4 @@
-//! Listings of the engine as panes: stack, locals, named barriers, breakpoints, watches.
+//! Listings of the engine as panes: stack, locals, barriers, mbarriers, copies in flight, breakpoints, watches.
 
 use super::{Look, Sight, more};
 use crate::command::display::{Shown, shown, shown_at};
@@ -30,14 +30,23 @@ pub fn locals(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> St
 pub fn sync(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let barriers = view::barriers(&look.session.scene(), &ThreadFilter::default());
     let (title, table) = titled("sync", barriers.map_err(|error| error.to_string()));
-    let height = canvas.height();
-    let rows = height.saturating_sub(1);
-    let (width, note) = (canvas.width(), "named barriers only: mbarriers and copies in flight are not in this build");
-    let rest = listing(&table, sight, &mut canvas.part(0, 0, width, rows), &|_| None);
-    if height > 2 {
-        canvas.text(1, rows, &fitted(note, width.saturating_sub(2)), Role::Dim);
-    }
-    title + &rest
+    title + &listing(&table, sight, canvas, &|_| None)
+}
+
+/// The mbarriers of the focused block, each with who waits for it. A click shows one in full.
+pub fn mbarriers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let (title, table) = titled("mbarriers", view::mbarriers(&look.session.scene()).map_err(|error| error.to_string()));
+    let command = |row: usize| Some(format!("info mbarriers {}", table.rows.get(row)?.cells.first()?));
+    title + &listing(&table, sight, canvas, &command)
+}
+
+/// The copies in flight and their groups. A click goes to where one was issued.
+pub fn copies(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
+    let scene = look.session.scene();
+    let table = view::copies(&scene, &ThreadFilter::default());
+    let issued = view::copies_issued(&scene, &ThreadFilter::default());
+    let rest = listing(&table, sight, canvas, &|row| Some(format!("goto {}", issued.get(row)?)));
+    format!("in flight{rest}")
 }
 
 /// Breakpoints, watchpoints and catchpoints.

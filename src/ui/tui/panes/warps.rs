@@ -2,7 +2,8 @@
 
 use super::{Look, Sight, more};
 use crate::debug::LaneMask;
-use crate::debug::view::{BlockCell, CrewRow, State, block_map, crew, place, ranges, thread_of};
+use crate::debug::scene::Scene;
+use crate::debug::view::{BlockCell, CrewRow, State, block_map, crew, place, thread_of};
 use crate::ui::text::grouped;
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
@@ -50,20 +51,20 @@ fn map_rows(blocks: u64, width: usize, height: usize) -> usize {
 fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let window = sight.window(crew.len(), canvas.height());
     let shown = crew.get(window.clone()).unwrap_or_default();
-    let names = shown.iter().map(|row| width(&ranges(&row.warps))).max().unwrap_or(1).clamp(1, 12);
-    let states = shown.iter().map(|row| width(&state(row))).max().unwrap_or(1).clamp(1, 22);
     let scene = look.session.scene();
+    let names = shown.iter().map(|row| width(&scene.roles.ranges(&row.warps))).max().unwrap_or(1).clamp(1, 16);
+    let states = shown.iter().map(|row| width(&state(&scene, row))).max().unwrap_or(1).clamp(1, 22);
     let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(0);
     for (y, row) in shown.iter().enumerate() {
         // What is made clickable later wins: lanes.
         let thread = thread_of(&scene, row);
         let wide = canvas.width();
         canvas.on_click((0, y, wide), Target::Command(format!("warp {} lane {}", thread.warp, thread.lane)));
-        let name = if row.is_first { ranges(&row.warps) } else { String::new() };
+        let name = if row.is_first { scene.roles.ranges(&row.warps) } else { String::new() };
         canvas.text(0, y, if row.focused { "▶" } else { " " }, Role::Lanes);
         let x = canvas.text(2, y, &fitted(&name, names), Role::Text);
         let role = if row.standing.is_some() { Role::Text } else { Role::Dim };
-        let mut x = canvas.text(x + 1, y, &fitted(&state(row), states), role) + 1;
+        let mut x = canvas.text(x + 1, y, &fitted(&state(&scene, row), states), role) + 1;
         let Some(standing) = &row.standing else { continue };
         let room = canvas.width().saturating_sub(x);
         let at = place(scene.program(), standing.pc);
@@ -91,7 +92,7 @@ fn short(place: &str) -> String {
 }
 
 /// `ready`, `split 2`, `at barrier 0`
-fn state(row: &CrewRow) -> String {
+fn state(scene: &Scene<'_>, row: &CrewRow) -> String {
     match &row.standing {
         None => "exited".to_string(),
         Some(standing) if standing.state == State::Ready && row.groups > 1 => format!("split {}", row.groups),
@@ -99,7 +100,7 @@ fn state(row: &CrewRow) -> String {
             State::Lanes(_) => "waits for lanes".to_string(),
             State::AtMeeting(_) => "waits to meet".to_string(),
             State::AwaitsTurn(_) => "waits its turn".to_string(),
-            state => state.to_string(),
+            _ => standing.state_in_words(scene),
         },
     }
 }

@@ -1,0 +1,185 @@
+//! What warps are for, told by the branch at which they part.
+//!
+//! The launch is run again from its start and every branch of the focused block is noted: which way each warp went when it first came
+//! there. Of the branches at which warps went different ways, the one counts whose ways stay apart for most of the code. What a way is
+//! called is a guess, and ends with a question mark: the only way that issues asynchronous copies is the producer's, one that waits for
+//! mbarriers and issues none is a consumer's, if the two do not wait at the same instructions. Any other way has the name of the label
+//! that it leads to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Roles;
+use crate::cfg::ControlFlow;
+use crate::debug::session::Session;
+use crate::machine::{AccessEvent, Issue, Observer, Tick, Warp};
+use crate::program::{Op, Pc, Program};
+
+/// Ticks from the start of the launch that are looked through.
+const WINDOW: Tick = 1 << 20;
+
+/// The branch at which the warps of a block part, and the ways they go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleGuess {
+    /// The branch.
+    pub branch: Pc,
+    /// The ways, in order of the lowest warp.
+    pub ways: Vec<RoleWay>,
+}
+
+/// A way from a branch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RoleWay {
+    /// What it is called.
+    pub name: String,
+    /// The warps that went it.
+    pub warps: Vec<u32>,
+    /// Where it leads.
+    pub to: Pc,
+    /// Whether all lanes of the warps went it together.
+    pub together: bool,
+    /// Asynchronous copies that were issued on it.
+    pub copies: u64,
+    /// Questions whether a phase of an mbarrier has ended.
+    pub waits: u64,
+}
+
+impl RoleGuess {
+    /// The roles that it gives.
+    pub fn roles(&self) -> Roles {
+        let mut roles = Roles::default();
+        for way in &self.ways {
+            roles.0.extend(way.warps.iter().map(|warp| (*warp, way.name.clone())));
+        }
+        roles
+    }
+}
+
+impl Session {
+    /// What the warps of the focused block are for; none if they did not part at a branch up to now.
+    pub fn guess_roles(&self) -> Option<RoleGuess> {
+        let mut parting = Parting { block: self.focus.block, program: self.program(), branches: BTreeMap::new(), deeds: BTreeMap::new() };
+        let start = self.machine().start();
+        self.timeline.replay(start, self.time().min(start.saturating_add(WINDOW)), &mut parting);
+        parting.guess()
+    }
+}
+
+/// Which way the lanes of a warp went.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Way {
+    Taken,
+    Passed,
+    Both,
+}
+
+/// Copies issued and phases asked for by a warp.
+#[derive(Clone, Default)]
+struct Deeds {
+    copies: u64,
+    waits: u64,
+    /// The instructions at which it asked.
+    asked_at: BTreeSet<Pc>,
+}
+
+/// Notes which way the warps of a block go, and what they do.
+struct Parting<'p> {
+    block: [u32; 3],
+    program: &'p Program,
+    branches: BTreeMap<Pc, BTreeMap<u32, Way>>,
+    deeds: BTreeMap<u32, Deeds>,
+}
+
+impl Observer for Parting<'_> {
+    const ACCESSES: bool = false;
+    const INSTRUCTIONS: bool = true;
+
+    fn access(&mut self, _: &AccessEvent<'_>) {}
+
+    fn before(&mut self, issue: &Issue, _: &Warp) -> bool {
+        let (pc, warp) = (issue.place.pc, issue.place.warp);
+        let Some(inst) = self.program.code.get(pc.index()).filter(|_| issue.place.block == self.block) else { return false };
+        match inst.op {
+            Op::Branch { .. } if inst.guard.is_some() => {
+                let way = match issue.active {
+                    0 => Way::Passed,
+                    active if active == issue.lanes => Way::Taken,
+                    _ => Way::Both,
+                };
+                self.branches.entry(pc).or_default().entry(warp).or_insert(way);
+            }
+            Op::AsyncCopy { .. } if issue.active != 0 => self.deeds.entry(warp).or_default().copies += 1,
+            Op::MbarrierWait { .. } if issue.active != 0 => {
+                let deeds = self.deeds.entry(warp).or_default();
+                deeds.waits += 1;
+                deeds.asked_at.insert(pc);
+            }
+            _ => {}
+        }
+        false
+    }
+}
+
+impl Parting<'_> {
+    fn guess(&self) -> Option<RoleGuess> {
+        let parts = |ways: &BTreeMap<u32, Way>| ways.values().any(|way| Some(way) != ways.values().next());
+        let parting = self.branches.iter().filter(|(_, ways)| parts(ways));
+        let (branch, ways) = parting.max_by_key(|(pc, _)| (self.reach(**pc), std::cmp::Reverse(**pc)))?;
+        let mut kinds: Vec<(Way, Vec<u32>)> = Vec::new();
+        for (warp, way) in ways {
+            match kinds.iter_mut().find(|(other, _)| other == way) {
+                Some((_, warps)) => warps.push(*warp),
+                None => kinds.push((*way, vec![*warp])),
+            }
+        }
+        // Of a warp that went both ways, the one counts that no other warp went.
+        let is_taken = kinds.iter().any(|(way, _)| *way == Way::Taken);
+        let mut ways: Vec<RoleWay> = kinds.into_iter().map(|(way, warps)| self.way((*branch, is_taken), way, warps)).collect();
+        self.name(&mut ways);
+        Some(RoleGuess { branch: *branch, ways })
+    }
+
+    /// Instructions between a branch and the place where its ways meet again; its function's end if they do not.
+    fn reach(&self, branch: Pc) -> u32 {
+        let Some(function) = self.program.function_at(branch) else { return 0 };
+        let meeting = ControlFlow::new(self.program, function).reconvergence(branch);
+        let end = meeting.map_or(self.program.functions[function.index()].code.end, |pc| pc.0);
+        end.saturating_sub(branch.0)
+    }
+
+    fn way(&self, (branch, is_taken): (Pc, bool), way: Way, warps: Vec<u32>) -> RoleWay {
+        let to = match self.program.code.get(branch.index()).map(|inst| &inst.op) {
+            Some(Op::Branch { target, .. }) if way == Way::Taken || way == Way::Both && !is_taken => *target,
+            _ => Pc(branch.0.saturating_add(1)),
+        };
+        let deeds = || warps.iter().filter_map(|warp| self.deeds.get(warp));
+        let (copies, waits) = (deeds().map(|deeds| deeds.copies).sum(), deeds().map(|deeds| deeds.waits).sum());
+        RoleWay { name: String::new(), warps, to, together: way != Way::Both, copies, waits }
+    }
+
+    fn name(&self, ways: &mut [RoleWay]) {
+        let producers = ways.iter().filter(|way| way.copies > 0).count();
+        let consumers = ways.iter().filter(|way| way.copies == 0 && way.waits > 0).count();
+        let asked_at = |way: &RoleWay| -> BTreeSet<Pc> {
+            way.warps.iter().filter_map(|warp| self.deeds.get(warp)).flat_map(|deeds| &deeds.asked_at).copied().collect()
+        };
+        let alike = ways.iter().enumerate().any(|(at, way)| ways[..at].iter().any(|other| !asked_at(way).is_disjoint(&asked_at(other))));
+        for way in ways {
+            way.name = match (way.copies > 0, way.waits > 0) {
+                _ if alike => self.label(way.to),
+                (true, _) if producers == 1 && consumers > 0 => "producer?".to_string(),
+                (false, true) if producers == 1 && consumers == 1 => "consumer?".to_string(),
+                _ => self.label(way.to),
+            };
+        }
+    }
+
+    /// `BB1_12`, or `line_37` where there is no label.
+    fn label(&self, pc: Pc) -> String {
+        let function = self.program.function_at(pc).map(|function| &self.program.functions[function.index()]);
+        let label = function.and_then(|function| function.labels.iter().find(|(_, at)| *at == pc));
+        label.map_or_else(
+            || format!("line_{}", self.program.place(pc).rsplit(':').next().unwrap_or_default()),
+            |(label, _)| label.trim_start_matches(['$', '%']).trim_start_matches("L__").to_string(),
+        )
+    }
+}

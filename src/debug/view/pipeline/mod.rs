@@ -1,0 +1,161 @@
+//! The pipeline of a block over time: when each of its stages was filled, full, read and empty.
+//!
+//! A stage is an mbarrier that copies complete on. It fills from the first copy of a phase, or from the first bytes that are expected,
+//! to the phase's end; it is full until somebody who waits for the phase goes on; it is read from then until the phase of the mbarrier
+//! that stands for "empty" ends. Which one that is, nobody says: if a block has as many mbarriers without copies as with copies, they
+//! belong together in order of address. Where there is none, a stage counts as read until it fills again.
+//!
+//! The machine keeps no history of this: the last stretch of the run is executed once more, and what happens is noted ([`recorder`]).
+
+mod recorder;
+mod scale;
+
+use recorder::{Happening, Recorder, Track};
+pub use scale::{Cells, cells};
+
+use crate::debug::names::place::mbarrier;
+use crate::debug::scene::SceneError;
+use crate::debug::session::Session;
+use crate::debug::timeline::End;
+use crate::machine::{Mbarrier, Phase, Tick};
+
+/// Ticks of the past that are looked through, at least.
+const WINDOW: Tick = 1 << 15;
+
+/// The stages of a block's pipeline.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Pipeline {
+    /// In order of address.
+    pub stages: Vec<Stage>,
+    /// What must be said beside.
+    pub note: Option<String>,
+}
+
+/// A stage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stage {
+    /// The mbarrier that copies complete on: `full[1]`.
+    pub name: String,
+    /// The one whose phases say that it was read.
+    pub empty: Option<String>,
+    /// What it was, in order of time and without gaps.
+    pub spans: Vec<StageSpan>,
+    /// The run has ended while it was being filled, and no copy is in flight that could fill it.
+    pub never_full: bool,
+}
+
+/// What a stage was for some time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StageSpan {
+    /// What.
+    pub state: StageState,
+    /// From this time on.
+    pub from: Tick,
+    /// Until this time.
+    pub until: Tick,
+}
+
+/// What a stage can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StageState {
+    /// It is being filled.
+    Fill,
+    /// It is full, and nobody reads it yet.
+    Full,
+    /// It is being read.
+    Read,
+    /// It has been read, or was not filled yet.
+    Empty,
+}
+
+impl StageState {
+    /// Its word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fill => "fill",
+            Self::Full => "full",
+            Self::Read => "read",
+            Self::Empty => "empty",
+        }
+    }
+}
+
+/// The pipeline of the focused block, up to now.
+///
+/// # Errors
+/// The block is not on the machine.
+pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
+    let (scene, now) = (session.scene(), session.time());
+    let block = scene.block()?;
+    let slot = session.machine().slot_of(block).unwrap_or(0);
+    let from = now.saturating_sub(WINDOW).max(session.machine().start());
+    let mut recorder = Recorder::new(block.index);
+    session.timeline.replay(from, now, &mut recorder);
+    let is_over = now == session.recorded() && matches!(session.ended(), Some(End::Fault(_)));
+    let object = |address: u32| block.shared.mbarriers().find(|(at, _)| *at == address).map(|(_, object)| object);
+    let tracks = || recorder.tracks.iter().filter_map(|(address, track)| Some((*address, track, object(*address)?)));
+    let filled: Vec<_> = tracks().filter(|(_, track, _)| track.is_filled).collect();
+    let others: Vec<_> = block.shared.mbarriers().filter(|(address, _)| filled.iter().all(|(other, ..)| other != address)).collect();
+    let is_paired = filled.len() == others.len();
+    let stage = |(index, (address, track, object)): (usize, &(u32, &Track, &Mbarrier))| {
+        let empty = others.get(index).filter(|_| is_paired);
+        let emptied = empty.map(|(_, object)| object.history.as_slice());
+        Stage {
+            name: mbarrier(&scene, block, *address),
+            empty: empty.map(|(address, _)| mbarrier(&scene, block, *address)),
+            ..spans(track, &object.history, emptied, now, is_over && session.machine().copies().to_mbarrier(slot, *address).is_empty())
+        }
+    };
+    let stages: Vec<Stage> = filled.iter().enumerate().map(stage).collect();
+    let note = match (stages.is_empty(), is_paired) {
+        (true, _) => Some(format!("no copy has completed, or will, on an mbarrier of this block since t={from}")),
+        (false, false) => Some("no mbarrier says when a stage was read: it counts as read until it fills again".to_string()),
+        (false, true) => None,
+    };
+    Ok(Pipeline { stages, note })
+}
+
+/// What a stage was, from the phases of its mbarrier and of the one that says that it was read.
+fn spans(track: &Track, phases: &[Phase], emptied: Option<&[Phase]>, now: Tick, is_stuck: bool) -> Stage {
+    let mut spans: Vec<StageSpan> = Vec::new();
+    let mut add = |state, from: Tick, until: Tick| {
+        if from < until {
+            spans.push(StageSpan { state, from, until });
+        }
+    };
+    let begins = |from: usize| {
+        let mut later = track.events.iter().enumerate().skip(from);
+        later.find_map(|(at, event)| if let Happening::Begins(time) = event { Some((at, *time)) } else { None })
+    };
+    let end_of = |phase: &Phase| track.events.iter().position(|event| *event == Happening::Ends(phase.number));
+    let ends: Vec<(&Phase, usize)> = phases.iter().filter_map(|phase| Some((phase, end_of(phase)?))).collect();
+    // Of the first phase that is remembered, what happened before may belong to one that is not.
+    let mut next = match ends.first() {
+        Some((phase, end)) if phase.number > 0 => end + 1,
+        _ => 0,
+    };
+    for (index, (phase, end)) in ends.iter().enumerate() {
+        if let Some((_, begin)) = begins(next).filter(|(at, _)| at < end) {
+            add(StageState::Fill, begin, phase.ended);
+        }
+        next = end + 1;
+        let limit = ends.get(index + 1).map_or(track.events.len(), |(_, end)| *end);
+        let refilled = begins(next).map_or(now, |(_, time)| time).max(phase.ended);
+        let parity = (phase.number & 1) as u32;
+        let passed = track.events.get(next..limit).unwrap_or_default().iter().find_map(|event| match event {
+            Happening::Passed(time, of) if *of == parity => Some(*time),
+            _ => None,
+        });
+        let read = passed.unwrap_or(refilled).clamp(phase.ended, refilled);
+        add(StageState::Full, phase.ended, read);
+        let emptied = emptied.and_then(|phases| phases.iter().find(|phase| phase.ended > read)).map(|phase| phase.ended);
+        let done = if passed.is_some() { emptied.unwrap_or(refilled).min(refilled) } else { read };
+        add(StageState::Read, read, done);
+        add(StageState::Empty, done, refilled);
+    }
+    let filling = begins(next);
+    if let Some((_, begin)) = filling {
+        add(StageState::Fill, begin, now);
+    }
+    Stage { name: String::new(), empty: None, spans, never_full: is_stuck && filling.is_some() }
+}

@@ -1,0 +1,81 @@
+//! What happened to the barrier objects of a block, in order.
+
+use std::collections::BTreeMap;
+
+use crate::machine::{AccessEvent, Contribution, CopyEvent, CopyStage, Ends, Home, MbarrierChange, MbarrierEvent, Observer, Tick, Work};
+
+/// Something that happened to a barrier object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Happening {
+    /// At this time bytes are expected, or a copy that will complete on it is issued.
+    Begins(Tick),
+    /// The phase with this number has ended.
+    Ends(u64),
+    /// At this time somebody was told that the phase of this parity has ended.
+    Passed(Tick, u32),
+}
+
+/// All that happened to a barrier object.
+#[derive(Clone, Debug, Default)]
+pub struct Track {
+    /// In order.
+    pub events: Vec<Happening>,
+    /// Whether copies complete on it.
+    pub is_filled: bool,
+}
+
+/// Notes what happens to the barrier objects of one block.
+pub struct Recorder {
+    /// The block.
+    pub block: [u32; 3],
+    /// The objects, by address.
+    pub tracks: BTreeMap<u32, Track>,
+    /// When each warp issued the first of the `cp.async` that its next arrival will stand for.
+    begun: BTreeMap<u32, Tick>,
+}
+
+impl Recorder {
+    /// Nothing is noted yet.
+    pub fn new(block: [u32; 3]) -> Self {
+        Self { block, tracks: BTreeMap::new(), begun: BTreeMap::new() }
+    }
+
+    fn note(&mut self, address: u32, what: Happening) {
+        self.tracks.entry(address).or_default().events.push(what);
+    }
+}
+
+impl Observer for Recorder {
+    fn access(&mut self, _: &AccessEvent<'_>) {}
+
+    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
+        let (copy, own) = (event.copy, event.copy.issued.block == self.block);
+        match (copy.ends, &copy.work, event.stage) {
+            (Ends::Group { bulk: false, .. }, Work::Lanes(_), CopyStage::Issued) if own => {
+                self.begun.entry(copy.issued.warp).or_insert(event.tick);
+            }
+            (Ends::Mbarrier { home: Home::Block { index, .. }, address, .. }, work, CopyStage::Issued) if index == self.block => {
+                let begun = if own && matches!(work, Work::Arrival) { self.begun.remove(&copy.issued.warp) } else { None };
+                self.note(address, Happening::Begins(begun.unwrap_or(event.tick)));
+                self.tracks.entry(address).or_default().is_filled = true;
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
+        let (address, time) = (event.address, event.place.tick);
+        match event.change {
+            _ if event.block != self.block => {}
+            MbarrierChange::Made(_) => {
+                self.tracks.insert(address, Track::default());
+            }
+            MbarrierChange::Contributed(Contribution::Expected(_)) => self.note(address, Happening::Begins(time)),
+            MbarrierChange::Ended(number) => self.note(address, Happening::Ends(number)),
+            MbarrierChange::Asked { parity, ended: true } => self.note(address, Happening::Passed(time, parity)),
+            MbarrierChange::Contributed(_) | MbarrierChange::Asked { ended: false, .. } | MbarrierChange::Invalidated => {}
+        }
+        false
+    }
+}
