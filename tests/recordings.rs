@@ -74,7 +74,7 @@ const NEED_INDEPENDENCE: &[(&str, &str)] = &[("programs/spinlock_cg.ron", "spinl
 /// What depends on independent scheduling does not end where the warps have stacks, and is told from a wrong result by that.
 #[test]
 fn every_recording_that_does_not_need_independent_lanes_comes_out_the_same_with_stacks() {
-    let options = RunOptions { divergence: Some(DivergencePolicy::Stack), step_limit: Some(1 << 26), ..RunOptions::default() };
+    let options = RunOptions { divergence: Some(DivergencePolicy::Stack), step_limit: Some(1 << 25), ..RunOptions::default() };
     let suites = SUITES.iter().map(|(suite, _)| format!("hardware/{suite}.ron"));
     let programs = PROGRAMS.iter().map(|program| format!("programs/{program}.ron"));
     for path in suites.chain(programs) {

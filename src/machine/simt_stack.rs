@@ -18,7 +18,7 @@ use crate::program::{Op, Pc};
 /// The sides that lanes of a warp are inside of, the one that runs last. Each holds those above it that were made of its lanes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimtStack {
-    sides: SmallVec<[Side; 4]>,
+    sides: Vec<Side>,
 }
 
 /// Lanes that go one way until they meet others.

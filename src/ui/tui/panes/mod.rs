@@ -109,7 +109,7 @@ pub const PANES: [(&str, &str); 18] = [
     ("Warps", "What every warp of the focused block does, equal ones in one row, and the blocks of the grid."),
     ("Sync", "The named barriers of the focused block: who has arrived and who is missing."),
     ("Mbarriers", "The mbarriers of the focused block: phases, arrivals, transaction bytes, and who waits for which parity."),
-    ("Copies", "The asynchronous copies in flight that the focused block has issued or that reach its shared memory, and their groups."),
+    ("Copies", "The asynchronous copies in flight of the focused block or into it, and their groups."),
     ("Pipeline", "The mbarriers that copies complete on, over time: when each was filled, full, read and empty."),
     ("Memory", "Variables and buffers of a space of memory, element by element."),
     ("Stack", "The calls that the focused lane is inside of."),
