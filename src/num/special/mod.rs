@@ -1,15 +1,19 @@
 //! The approximate functions (PTX ISA, `.approx` and `div.full` forms), bit for bit as an H200 gives them.
 //!
 //! [`mod@unit`] is the special-function unit. The instructions are short sequences around it, as the vendor's assembler 13.0 makes them for
-//! sm_90: without `.ftz` a subnormal argument is scaled into the normal range and the result scaled back. Every form was compared
-//! with the hardware over all 2^32 arguments (quotients: over 2^32 pairs).
+//! sm_90: without `.ftz` a subnormal argument is scaled into the normal range and the result scaled back.
+//!
+//! Every form was compared with the hardware over all 2^32 arguments: of 64-bit ones over all upper words, of quotients over 2^32 pairs.
+//! `examples/sweep.rs` does it again. Targets other than sm_90 get these functions too.
+//!
+//! But for the refined `rsqrt.approx.f64` nothing branches, so that a loop over lanes vectorizes: every case is computed, one is chosen.
 
 mod tables;
 mod unit;
 
 use super::exact::Format;
 use super::float::{self, Float};
-use super::{Bf16, F16, Mode, Rounding};
+use super::{Bf16, F16, Mode};
 use unit::Layout;
 
 /// The smallest normal `f32`.
@@ -170,15 +174,21 @@ pub fn tanh_bf16(x: Bf16) -> Bf16 {
 }
 
 /// Towards zero, but what is too large becomes infinite.
+#[inline(always)]
 fn cut_to_f16(x: f32) -> F16 {
-    const TOO_LARGE: f32 = 65536.0;
-    if x.is_nan() {
-        return F16(Format::F16.nan as u16);
-    }
-    if x.abs() >= TOO_LARGE {
-        return F16(0x7c00).with_sign(if x < 0.0 { F16(0x8000) } else { F16(0) });
-    }
-    F16::from_word(Format::F32.unpack(x.word()).round(&Format::F16, Rounding::Zero))
+    const TOO_LARGE: f32 = 65_536.0;
+    const SMALLEST: f32 = 1.0 / 16_384.0;
+    let magnitude = x.abs();
+    let number = if magnitude >= TOO_LARGE {
+        0x7c00
+    } else if magnitude < SMALLEST {
+        // In units of the lowest subnormal.
+        (magnitude * TWO_POW_24) as u32
+    } else {
+        magnitude.to_bits().wrapping_sub((127 - 15) << 23) >> 13
+    };
+    let sign = x.to_bits() >> 16 & 0x8000;
+    F16(if x.is_nan() { Format::F16.nan as u16 } else { (sign | number) as u16 })
 }
 
 #[inline(always)]

@@ -1,6 +1,8 @@
 //! Coefficients of the special-function unit: for each segment a constant, a linear and a quadratic one.
 //!
-//! Found by fitting the unit's outputs over all inputs on an NVIDIA H200; they reproduce every output (see the module above).
+//! Found by fitting the outputs of an NVIDIA H200 (sm_90a) over all inputs. For each segment exactly one pair of linear and quadratic
+//! coefficients in the neighbourhood searched reproduces every output, and then one constant; nothing is corrected by hand. What
+//! was verified says the module above.
 
 use super::unit::Curve;
 
@@ -194,8 +196,8 @@ pub(super) const TANH: Curve<51> = Curve {
     ],
 };
 
-/// For each binade of [`TANH`], from 2^-8 up: its first segment, the logarithm of its number of segments, and the power of two that
-/// divides the result.
+/// For each binade of [`TANH`], from 2^-8 up: its first segment, the logarithm of its number of segments, and the fraction bits of the
+/// result.
 #[rustfmt::skip]
 pub(super) const TANH_BINADES: [(u32, u32, u32); 11] = [
     (0, 0, 41), (1, 0, 40), (2, 0, 39), (3, 1, 38), (5, 1, 37), (7, 2, 37), (11, 2, 37), (15, 2, 36), (19, 3, 37), (27, 4, 39), (43, 3, 37),

@@ -5,10 +5,10 @@ use ptxdbg::num::{Bf16, F16, special};
 /// What a form is a function of, as bits.
 #[derive(Clone, Copy)]
 pub enum Function {
-    /// A 32-bit register; of a 16-bit form the lower half.
-    Narrow(fn(u32) -> u32),
-    /// A 64-bit register.
-    Wide(fn(u64) -> u64),
+    /// 32-bit registers, whose place the results take; of a 16-bit form their lower halves.
+    Narrow(fn(&mut [u32])),
+    /// 64-bit registers.
+    Wide(fn(&mut [u64])),
     /// Dividend and divisor.
     Quotient(fn(u32, u32) -> u32),
 }
@@ -18,65 +18,72 @@ use Function::{Narrow, Quotient, Wide};
 /// All forms.
 #[rustfmt::skip]
 pub const FORMS: &[(&str, Function)] = &[
-    ("rcp.approx.f32", Narrow(|x| special::rcp(f32::from_bits(x), false).to_bits())),
-    ("rcp.approx.ftz.f32", Narrow(|x| special::rcp(f32::from_bits(x), true).to_bits())),
-    ("rsqrt.approx.f32", Narrow(|x| special::rsqrt(f32::from_bits(x), false).to_bits())),
-    ("rsqrt.approx.ftz.f32", Narrow(|x| special::rsqrt(f32::from_bits(x), true).to_bits())),
-    ("sqrt.approx.f32", Narrow(|x| special::sqrt(f32::from_bits(x), false).to_bits())),
-    ("sqrt.approx.ftz.f32", Narrow(|x| special::sqrt(f32::from_bits(x), true).to_bits())),
-    ("ex2.approx.f32", Narrow(|x| special::ex2(f32::from_bits(x), false).to_bits())),
-    ("ex2.approx.ftz.f32", Narrow(|x| special::ex2(f32::from_bits(x), true).to_bits())),
-    ("lg2.approx.f32", Narrow(|x| special::lg2(f32::from_bits(x), false).to_bits())),
-    ("lg2.approx.ftz.f32", Narrow(|x| special::lg2(f32::from_bits(x), true).to_bits())),
-    ("sin.approx.f32", Narrow(|x| special::sin(f32::from_bits(x)).to_bits())),
-    ("sin.approx.ftz.f32", Narrow(|x| special::sin(f32::from_bits(x)).to_bits())),
-    ("cos.approx.f32", Narrow(|x| special::cos(f32::from_bits(x)).to_bits())),
-    ("cos.approx.ftz.f32", Narrow(|x| special::cos(f32::from_bits(x)).to_bits())),
-    ("tanh.approx.f32", Narrow(|x| special::tanh(f32::from_bits(x)).to_bits())),
+    ("rcp.approx.f32", Narrow(|words| each(words, |x| special::rcp(f32::from_bits(x), false).to_bits()))),
+    ("rcp.approx.ftz.f32", Narrow(|words| each(words, |x| special::rcp(f32::from_bits(x), true).to_bits()))),
+    ("rsqrt.approx.f32", Narrow(|words| each(words, |x| special::rsqrt(f32::from_bits(x), false).to_bits()))),
+    ("rsqrt.approx.ftz.f32", Narrow(|words| each(words, |x| special::rsqrt(f32::from_bits(x), true).to_bits()))),
+    ("sqrt.approx.f32", Narrow(|words| each(words, |x| special::sqrt(f32::from_bits(x), false).to_bits()))),
+    ("sqrt.approx.ftz.f32", Narrow(|words| each(words, |x| special::sqrt(f32::from_bits(x), true).to_bits()))),
+    ("ex2.approx.f32", Narrow(|words| each(words, |x| special::ex2(f32::from_bits(x), false).to_bits()))),
+    ("ex2.approx.ftz.f32", Narrow(|words| each(words, |x| special::ex2(f32::from_bits(x), true).to_bits()))),
+    ("lg2.approx.f32", Narrow(|words| each(words, |x| special::lg2(f32::from_bits(x), false).to_bits()))),
+    ("lg2.approx.ftz.f32", Narrow(|words| each(words, |x| special::lg2(f32::from_bits(x), true).to_bits()))),
+    ("sin.approx.f32", Narrow(|words| each(words, |x| special::sin(f32::from_bits(x)).to_bits()))),
+    ("sin.approx.ftz.f32", Narrow(|words| each(words, |x| special::sin(f32::from_bits(x)).to_bits()))),
+    ("cos.approx.f32", Narrow(|words| each(words, |x| special::cos(f32::from_bits(x)).to_bits()))),
+    ("cos.approx.ftz.f32", Narrow(|words| each(words, |x| special::cos(f32::from_bits(x)).to_bits()))),
+    ("tanh.approx.f32", Narrow(|words| each(words, |x| special::tanh(f32::from_bits(x)).to_bits()))),
     ("div.approx.f32", Quotient(|a, b| special::div_approx(f32::from_bits(a), f32::from_bits(b), false).to_bits())),
     ("div.approx.ftz.f32", Quotient(|a, b| special::div_approx(f32::from_bits(a), f32::from_bits(b), true).to_bits())),
     ("div.full.f32", Quotient(|a, b| special::div_full(f32::from_bits(a), f32::from_bits(b), false).to_bits())),
     ("div.full.ftz.f32", Quotient(|a, b| special::div_full(f32::from_bits(a), f32::from_bits(b), true).to_bits())),
-    ("rcp.approx.ftz.f64", Wide(|x| special::rcp_f64(f64::from_bits(x)).to_bits())),
-    ("rsqrt.approx.f64", Wide(|x| special::rsqrt_f64(f64::from_bits(x), false).to_bits())),
-    ("rsqrt.approx.ftz.f64", Wide(|x| special::rsqrt_f64(f64::from_bits(x), true).to_bits())),
-    ("ex2.approx.f16", Narrow(|x| special::ex2_f16(F16(x as u16)).0.into())),
-    ("ex2.approx.f16x2", Narrow(|x| halves(x, |x| special::ex2_f16(F16(x)).0))),
-    ("ex2.approx.ftz.bf16", Narrow(|x| special::ex2_bf16(Bf16(x as u16)).0.into())),
-    ("ex2.approx.ftz.bf16x2", Narrow(|x| halves(x, |x| special::ex2_bf16(Bf16(x)).0))),
-    ("tanh.approx.f16", Narrow(|x| special::tanh_f16(F16(x as u16)).0.into())),
-    ("tanh.approx.f16x2", Narrow(|x| halves(x, |x| special::tanh_f16(F16(x)).0))),
-    ("tanh.approx.bf16", Narrow(|x| special::tanh_bf16(Bf16(x as u16)).0.into())),
-    ("tanh.approx.bf16x2", Narrow(|x| halves(x, |x| special::tanh_bf16(Bf16(x)).0))),
+    ("rcp.approx.ftz.f64", Wide(|words| each(words, |x| special::rcp_f64(f64::from_bits(x)).to_bits()))),
+    ("rsqrt.approx.f64", Wide(|words| each(words, |x| special::rsqrt_f64(f64::from_bits(x), false).to_bits()))),
+    ("rsqrt.approx.ftz.f64", Wide(|words| each(words, |x| special::rsqrt_f64(f64::from_bits(x), true).to_bits()))),
+    ("ex2.approx.f16", Narrow(|words| each(words, |x| special::ex2_f16(F16(x as u16)).0.into()))),
+    ("ex2.approx.f16x2", Narrow(|words| each(words, |x| halves(x, |x| special::ex2_f16(F16(x)).0)))),
+    ("ex2.approx.ftz.bf16", Narrow(|words| each(words, |x| special::ex2_bf16(Bf16(x as u16)).0.into()))),
+    ("ex2.approx.ftz.bf16x2", Narrow(|words| each(words, |x| halves(x, |x| special::ex2_bf16(Bf16(x)).0)))),
+    ("tanh.approx.f16", Narrow(|words| each(words, |x| special::tanh_f16(F16(x as u16)).0.into()))),
+    ("tanh.approx.f16x2", Narrow(|words| each(words, |x| halves(x, |x| special::tanh_f16(F16(x)).0)))),
+    ("tanh.approx.bf16", Narrow(|words| each(words, |x| special::tanh_bf16(Bf16(x as u16)).0.into()))),
+    ("tanh.approx.bf16x2", Narrow(|words| each(words, |x| halves(x, |x| special::tanh_bf16(Bf16(x)).0)))),
 ];
 
+/// Replaces every word by what `f` makes of it, with the host's vector instructions.
+#[inline(always)]
+fn each<T: Copy>(words: &mut [T], f: impl Fn(T) -> T) {
+    pulp::Arch::new().dispatch(
+        #[inline(always)]
+        || words.iter_mut().for_each(|word| *word = f(*word)),
+    );
+}
+
 /// Applies a function to both halves of a word.
-fn halves(word: u32, f: fn(u16) -> u16) -> u32 {
+#[inline(always)]
+fn halves(word: u32, f: impl Fn(u16) -> u16) -> u32 {
     u32::from(f((word >> 16) as u16)) << 16 | u32::from(f(word as u16))
 }
 
-/// The chunks of a sweep, each of as many arguments.
-pub const CHUNKS: u32 = 1 << 16;
-
 impl Function {
-    /// The sum of chunk `number` of a sweep.
+    /// The sum of chunk `number` of a sweep: of the 65,536 arguments whose upper half it is.
     pub fn chunk_sum(self, number: u32) -> u32 {
-        (0..1 << 16).fold(0, |sum: u32, low| sum.wrapping_add(self.mixed(number << 16 | low)))
+        self.sum((0..1 << 16).map(|low| number << 16 | low).collect())
     }
 
-    /// Argument number `x` of a sweep mixed with its result. Of a 64-bit argument `x` is the upper word; the lower one has no pattern.
-    pub fn mixed(self, x: u32) -> u32 {
+    /// The sum over the arguments with these numbers. Of a 64-bit argument that is the upper word; the lower one has no pattern.
+    pub fn sum(self, numbers: Vec<u32>) -> u32 {
+        let mut results = numbers.clone();
         match self {
-            Narrow(f) => mix(x, f(x)),
+            Narrow(f) => f(&mut results),
             Wide(f) => {
-                let result = f(u64::from(x) << 32 | u64::from(random(x) as u32));
-                mix(x, mix(result as u32, (result >> 32) as u32))
+                let mut words: Vec<u64> = numbers.iter().map(|x| u64::from(*x) << 32 | u64::from(random(*x) as u32)).collect();
+                f(&mut words);
+                results = words.iter().map(|word| mix(*word as u32, (word >> 32) as u32)).collect();
             }
-            Quotient(f) => {
-                let [a, b] = operands(x);
-                mix(x, f(a, b))
-            }
+            Quotient(f) => results = numbers.iter().map(|x| f(operands(*x)[0], operands(*x)[1])).collect(),
         }
+        numbers.iter().zip(results).fold(0, |sum, (x, y)| sum.wrapping_add(mix(*x, y)))
     }
 }
 
