@@ -121,7 +121,7 @@ const LONG_FUNCTIONS: &[(&str, &str, usize)] = &[];
 const LONG_FILES: &[(&str, usize)] = &[];
 
 fn rust_files() -> Vec<File> {
-    let folders = ["src", "tests", "benches", "examples", "fuzz/src", "fuzz/fuzz_targets", "build.rs"];
+    let folders = ["src", "tests", "benches", "fuzz/src", "fuzz/fuzz_targets", "build.rs"];
     folders.iter().flat_map(|folder| files(folder, &[".rs"])).collect()
 }
 

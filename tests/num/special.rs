@@ -1,4 +1,4 @@
-//! The special-function unit against the recordings in `fixtures/special_functions`. `examples/sweep.rs` compares all arguments.
+//! The special-function unit against the recordings in `fixtures/special_functions`. `benches/sweep.rs` compares all arguments.
 
 mod forms;
 

@@ -4,7 +4,7 @@
 //! sm_90: without `.ftz` a subnormal argument is scaled into the normal range and the result scaled back.
 //!
 //! Every form was compared with the hardware over all 2^32 arguments: of 64-bit ones over all upper words, of quotients over 2^32 pairs.
-//! `examples/sweep.rs` does it again. Targets other than sm_90 get these functions too.
+//! `benches/sweep.rs` does it again. Targets other than sm_90 get these functions too.
 //!
 //! But for the refined `rsqrt.approx.f64` nothing branches, so that a loop over lanes vectorizes: every case is computed, one is chosen.
 
