@@ -7,7 +7,7 @@ use std::path::Path;
 
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{
-    CaseReport, CopyPolicy, DivergencePolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, verify_case,
+    CaseReport, CopyPolicy, DivergencePolicy, Failure, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, verify_case,
 };
 
 /// The suites, and how many kernels each has.
@@ -71,7 +71,7 @@ fn blocks_know_their_place_in_the_cluster() {
 /// What a warp with a stack cannot run: lanes of one warp take a lock from each other.
 const NEED_INDEPENDENCE: &[(&str, &str)] = &[("programs/spinlock_cg.ron", "spinlock_cg")];
 
-/// What depends on independent scheduling does not end where the warps have stacks, and is told from a wrong result by that.
+/// What depends on independent scheduling does not end where the warps have stacks: all else does, with the same results.
 #[test]
 fn every_recording_that_does_not_need_independent_lanes_comes_out_the_same_with_stacks() {
     let options = RunOptions { divergence: Some(DivergencePolicy::Stack), step_limit: Some(1 << 25), ..RunOptions::default() };
@@ -79,8 +79,10 @@ fn every_recording_that_does_not_need_independent_lanes_comes_out_the_same_with_
     let programs = PROGRAMS.iter().map(|program| format!("programs/{program}.ron"));
     for path in suites.chain(programs) {
         for report in reports(&path, &options) {
+            let hangs = matches!(report.failures.first(), Some(Failure::Fault(fault)) if fault.id == "livelock");
             let needs_independence = NEED_INDEPENDENCE.contains(&(path.as_str(), report.name.as_str()));
-            assert!(needs_independence != report.failures.is_empty(), "{path}: {:#?}", report.failures);
+            let as_it_should = if needs_independence { hangs } else { report.failures.is_empty() };
+            assert!(as_it_should, "{path}: {:#?}", report.failures);
         }
     }
 }
