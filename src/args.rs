@@ -133,8 +133,8 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub step_limit: Option<u64>,
 
-    /// When asynchronous copies end: eager (as they are issued), lazy (as late as somebody waits for them), random or random:SEED (any moment
-    /// between), by-hand (when 'complete N' says so)
+    /// When asynchronous copies end: eager (as they are issued), lazy (as late as somebody waits for them), random or random:SEED (any
+    /// moment between), by-hand (when 'complete N' says so)
     #[arg(long = "async", value_name = "POLICY", value_parser = Completion::parse, default_value = "lazy")]
     pub completion: Completion,
 
