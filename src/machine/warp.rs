@@ -195,8 +195,7 @@ impl Warp {
             self.wake();
             return (self.groups[0].state == GroupState::Ready).then_some(0);
         }
-        self.merge();
-        self.wake();
+        self.settle();
         if self.groups.iter().all(|group| group.yielded || group.state != GroupState::Ready) {
             self.groups.iter_mut().for_each(|group| group.yielded = false);
         }
@@ -284,9 +283,10 @@ impl Warp {
         }
     }
 
-    /// Merges groups that stand at the same place in the same state, on the same side of what is on the stack.
-    pub(super) fn merge(&mut self) {
-        let mut index = 0;
+    /// Merges groups that stand at the same place in the same state, on the same side of what is on the stack. True if
+    /// any did.
+    pub(super) fn merge(&mut self) -> bool {
+        let (mut index, before) = (0, self.groups.len());
         while index < self.groups.len() {
             let same = |other: &LaneGroup| {
                 let group = &self.groups[index];
@@ -303,6 +303,16 @@ impl Warp {
             } else {
                 index += 1;
             }
+        }
+        self.groups.len() < before
+    }
+
+    /// Wakes and merges groups until neither changes anything: who is set going may stand where another one is, and lanes that have met
+    /// may be all that somebody waited for. Asked again at once, it finds nothing to do, so looking in between leaves no trace.
+    fn settle(&mut self) {
+        self.wake();
+        while self.merge() {
+            self.wake();
         }
     }
 
