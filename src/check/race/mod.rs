@@ -227,9 +227,6 @@ impl Race {
         let warps = self.warps.iter().map(|all| Warp { all: *all, live: *all, ..Warp::default() }).collect();
         self.blocks[slot] = Some(Box::new(Block { number: by.number as u32, index: place.block, warps, ..Block::default() }));
         self.objects.retain(|(of, _), _| *of != by.slot);
-        if by.slot.is_multiple_of(self.cluster) {
-            self.clusters.remove(&by.slot);
-        }
     }
 
     fn block(&mut self, slot: u32) -> Option<&mut Block> {
@@ -308,10 +305,10 @@ impl Race {
     }
 
     fn order_cluster(&mut self, event: &OrderEvent<'_>, op: Op) {
-        let OrderEvent { place, by: BlockId { slot, .. }, lanes, order } = *event;
+        let OrderEvent { place, by: BlockId { slot, number }, lanes, order } = *event;
         let warp = place.warp as u8;
-        let first = slot - slot % self.cluster;
-        let cluster = self.clusters.entry(first).or_default();
+        let cluster = self.clusters.entry(slot - slot % self.cluster).or_default();
+        cluster.enter(number / u64::from(self.cluster));
         let Some(Some(block)) = self.blocks.get_mut(slot as usize) else { return };
         match order {
             Order::ClusterArrived => {
