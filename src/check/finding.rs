@@ -123,7 +123,19 @@ impl Findings {
 /// What makes two findings one: mistake, launch and instructions.
 pub type Cause = (FindingId, usize, Option<(crate::program::Pc, Deed)>, (crate::program::Pc, Deed));
 
+impl Side {
+    /// Lanes that did something at `place` without touching memory.
+    pub fn new(place: Place, lanes: LaneMask, deed: Deed) -> Self {
+        Self { place, lanes, deed, bytes: 0, copy: None }
+    }
+}
+
 impl Finding {
+    /// A finding of one side, in the first launch, about no memory.
+    pub fn new(id: FindingId, second: Side, why: String, advice: String) -> Self {
+        Self { id, launch: 0, second, first: None, memory: None, why, advice, chain: Vec::new(), count: 1 }
+    }
+
     /// What it is one of.
     pub fn cause(&self) -> Cause {
         let of = |side: &Side| (side.place.pc, side.deed);

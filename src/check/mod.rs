@@ -11,13 +11,20 @@
 
 mod catalogue;
 mod finding;
+mod init;
+mod reporter;
+mod sync;
 
 use std::sync::Arc;
 
 pub use catalogue::{Checker, FINDINGS, FindingId, Row, Severity};
 pub use finding::{Cause, Deed, Finding, Findings, Link, Side, Touched};
 
-use crate::machine::{AccessEvent, CopyEvent, Machine, MbarrierEvent, Observer};
+use init::Init;
+use reporter::Reporter;
+use sync::Sync;
+
+use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Observer, OrderEvent, Warp};
 use crate::program::Program;
 
 /// Which checkers run.
@@ -45,23 +52,45 @@ pub struct Checkers {
     program: Arc<Program>,
     findings: Findings,
     launch: usize,
+    init: Option<Init>,
+    sync: Option<Sync>,
 }
 
 impl Checkers {
     /// Checkers that have seen nothing yet.
     pub fn new(program: &Arc<Program>, checks: Checks) -> Self {
-        Self { checks, program: Arc::clone(program), findings: Findings::default(), launch: 0 }
+        Self {
+            checks,
+            program: Arc::clone(program),
+            findings: Findings::default(),
+            launch: 0,
+            init: checks.init.then(|| Init::new(program)),
+            sync: checks.sync.then(|| Sync::new(program)),
+        }
     }
 
     /// A launch of the case, from 0, is about to issue its first instruction: what earlier ones did is ordered before all of it.
     pub fn begin(&mut self, launch: usize, machine: &Machine) {
         self.launch = launch;
-        let _ = (machine, &self.program);
+        self.init.iter_mut().for_each(|init| init.begin(machine));
+        self.sync.iter_mut().for_each(|sync| sync.begin(machine));
     }
 
     /// The launch has ended: by itself, or because of a fault.
     pub fn end(&mut self, machine: &Machine) {
-        let _ = machine;
+        let (_, sync, mut to) = self.parts();
+        sync.iter_mut().for_each(|sync| sync.end(machine, &mut to));
+    }
+
+    /// Whether every instruction must be told: then the run is to be watched by [`WithInstructions`].
+    pub fn wants_instructions(&self) -> bool {
+        self.init.as_ref().is_some_and(Init::wants_instructions)
+    }
+
+    /// The checkers, and where they hand in what they find.
+    fn parts(&mut self) -> (&mut Option<Init>, &mut Option<Sync>, Reporter<'_>) {
+        let to = Reporter { program: &self.program, findings: &mut self.findings, launch: self.launch };
+        (&mut self.init, &mut self.sync, to)
     }
 
     /// Which checkers run.
@@ -76,15 +105,61 @@ impl Checkers {
 }
 
 impl Observer for Checkers {
-    fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
-        false
+    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
+        let (init, sync, mut to) = self.parts();
+        let mut found = init.as_mut().is_some_and(|init| init.access(event, &mut to));
+        found |= sync.as_mut().is_some_and(|sync| sync.access(event, &mut to));
+        found
     }
 
-    fn copy(&mut self, _event: &CopyEvent<'_>) -> bool {
-        false
+    fn order(&mut self, event: &OrderEvent<'_>) -> bool {
+        let (init, sync, mut to) = self.parts();
+        init.iter_mut().for_each(|init| init.order(event));
+        sync.as_mut().is_some_and(|sync| sync.order(event, &mut to))
     }
 
-    fn mbarrier(&mut self, _event: &MbarrierEvent) -> bool {
-        false
+    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
+        let (init, sync, mut to) = self.parts();
+        let mut found = init.as_mut().is_some_and(|init| init.copy(event, &mut to));
+        found |= sync.as_mut().is_some_and(|sync| sync.copy(event, &mut to));
+        found
+    }
+
+    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
+        let (init, sync, mut to) = self.parts();
+        init.iter_mut().for_each(|init| init.mbarrier(event));
+        sync.as_mut().is_some_and(|sync| sync.mbarrier(event, &mut to))
+    }
+
+    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
+        let (init, _, mut to) = self.parts();
+        init.as_mut().is_some_and(|init| init.before(issue, warp, &mut to))
+    }
+}
+
+/// Checkers that are told of every instruction as well, which programs need that may use registers before they write them.
+pub struct WithInstructions<'a>(pub &'a mut Checkers);
+
+impl Observer for WithInstructions<'_> {
+    const INSTRUCTIONS: bool = true;
+
+    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
+        self.0.access(event)
+    }
+
+    fn order(&mut self, event: &OrderEvent<'_>) -> bool {
+        self.0.order(event)
+    }
+
+    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
+        self.0.copy(event)
+    }
+
+    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
+        self.0.mbarrier(event)
+    }
+
+    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
+        self.0.before(issue, warp)
     }
 }

@@ -45,7 +45,7 @@ pub struct AccessEvent<'a> {
     pub space: Space,
     /// Of shared memory, the slot and the rank in its cluster of the block that it belongs to.
     pub home: (u32, u32),
-    /// Address of each lane in that space; only those of `lanes` mean something.
+    /// Address of each lane in that space; lanes outside `lanes` repeat one of them.
     pub addresses: &'a PerLane<u64>,
     /// Bytes a lane.
     pub bytes: u32,
