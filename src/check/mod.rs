@@ -11,6 +11,7 @@
 
 mod catalogue;
 mod finding;
+mod held;
 mod init;
 mod reporter;
 mod sync;
@@ -65,7 +66,7 @@ impl Checkers {
             findings: Findings::default(),
             launch: 0,
             init: checks.init.then(|| Init::new(program)),
-            sync: checks.sync.then(|| Sync::new(program)),
+            sync: checks.sync.then(Sync::default),
         }
     }
 
@@ -78,7 +79,8 @@ impl Checkers {
 
     /// The launch has ended: by itself, or because of a fault.
     pub fn end(&mut self, machine: &Machine) {
-        let (_, sync, mut to) = self.parts();
+        let (init, sync, mut to) = self.parts();
+        init.iter_mut().for_each(|init| init.end(&mut to));
         sync.iter_mut().for_each(|sync| sync.end(machine, &mut to));
     }
 
@@ -120,9 +122,8 @@ impl Observer for Checkers {
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
         let (init, sync, mut to) = self.parts();
-        let mut found = init.as_mut().is_some_and(|init| init.copy(event, &mut to));
-        found |= sync.as_mut().is_some_and(|sync| sync.copy(event, &mut to));
-        found
+        init.iter_mut().for_each(|init| init.copy(event, to.program));
+        sync.as_mut().is_some_and(|sync| sync.copy(event, &mut to))
     }
 
     fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {

@@ -140,6 +140,12 @@ pub enum Order<'a> {
         /// Who meets.
         members: LaneMask,
     },
+    /// They came to an instruction that exchanges values with the other lanes of `members`, and orders nothing. Told again when they
+    /// had to wait for those.
+    Exchange {
+        /// Who exchanges.
+        members: LaneMask,
+    },
     /// They arrived at the barrier of the cluster.
     ClusterArrived,
     /// They wait for the barrier of the cluster, or go on if it has ended.

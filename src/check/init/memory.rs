@@ -7,10 +7,11 @@ use super::bits::Bytes;
 use super::local::LocalBytes;
 use super::used;
 use crate::check::finding::{Deed, Finding, Side, Touched};
+use crate::check::held::Held;
 use crate::check::{FindingId, Reporter};
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, LaneMask, Linked, Machine, MbarrierChange, MbarrierEvent, Place, Work,
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, LaneMask, Linked, Machine, MbarrierChange, MbarrierEvent, Work,
     lane_list, lanes_of,
 };
 use crate::program::{Program, map};
@@ -30,6 +31,8 @@ pub(super) struct Memory {
     blocks: Vec<BlockBytes>,
     /// The launch that runs.
     linked: Option<Arc<Linked>>,
+    /// Reads that may be sides of races.
+    held: Held,
 }
 
 /// A piece of global memory that held nothing at first.
@@ -67,6 +70,11 @@ impl Memory {
                 self.undefined.push(Undefined { range, written: Bytes::default() });
             }
         }
+    }
+
+    /// The launch has ended.
+    pub fn end(&mut self, to: &mut Reporter<'_>) {
+        self.held.release(to);
     }
 
     /// Notes what is written, and reports what is read too early.
@@ -152,9 +160,11 @@ impl Memory {
         }
     }
 
-    fn report(&self, event: &AccessEvent<'_>, missing: &Missing, to: &mut Reporter<'_>) -> bool {
+    /// Nobody else writes to local memory, so that is told at once.
+    fn report(&mut self, event: &AccessEvent<'_>, missing: &Missing, to: &mut Reporter<'_>) -> bool {
         let deed = if event.kind == AccessKind::Atomic { Deed::Atomic } else { Deed::Read };
-        if to.repeats(FindingId::MemoryUninitialized, (event.place.pc, deed)) {
+        let cause = (event.place.pc, deed);
+        if self.held.repeats(FindingId::MemoryUninitialized, cause) || to.repeats(FindingId::MemoryUninitialized, cause) {
             return false;
         }
         let block = match event.space {
@@ -163,13 +173,18 @@ impl Memory {
         };
         let side = Side { bytes: event.bytes, ..Side::new(event.place, missing.lanes, deed) };
         let memory = Touched { space: event.space, block, address: missing.address, bytes: event.bytes };
-        to.report(finding(side, memory, &format!("lanes {} read", lane_list(missing.lanes)), to.program))
+        let finding = finding(side, memory, &format!("lanes {} read", lane_list(missing.lanes)), to.program);
+        if event.space == Space::Local {
+            return to.report(finding);
+        }
+        self.held.hold(finding);
+        false
     }
 
     /// What a copy reads must have been written when it is issued, and what it writes counts from then on.
-    pub fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
+    pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) {
         if event.stage != CopyStage::Issued {
-            return false;
+            return;
         }
         let copy = event.copy;
         let mut missing = None;
@@ -187,7 +202,10 @@ impl Memory {
             }
             self.note(copy.block, at, bytes);
         }
-        missing.is_some_and(|memory| report_copy(event, memory, to))
+        if let Some(memory) = missing {
+            let side = Side { bytes: memory.bytes, copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, Deed::Read) };
+            self.held.hold(finding(side, memory, "this copy reads", program));
+        }
     }
 
     /// `mbarrier.init` writes the object.
@@ -291,15 +309,6 @@ fn note(written: &mut Bytes, base: u64, event: &AccessEvent<'_>) {
         return written.add(first - base, 32 * bytes);
     }
     lanes_of(event.lanes).for_each(|lane| written.add(event.addresses[lane] - base, bytes));
-}
-
-fn report_copy(event: &CopyEvent<'_>, memory: Touched, to: &mut Reporter<'_>) -> bool {
-    let (place, copy): (Place, u64) = (event.copy.issued, event.copy.id);
-    if to.repeats(FindingId::MemoryUninitialized, (place.pc, Deed::Read)) {
-        return false;
-    }
-    let side = Side { bytes: memory.bytes, copy: Some(copy), ..Side::new(place, event.lanes, Deed::Read) };
-    to.report(finding(side, memory, "this copy reads", to.program))
 }
 
 fn finding(side: Side, memory: Touched, who: &str, program: &Program) -> Finding {

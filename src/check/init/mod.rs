@@ -9,6 +9,9 @@
 //!   the control flow; only their values are followed, from register to register, in the lanes that have them (`registers`). It is
 //!   `register.uninitialized` where such a value decides a branch, an address, or what is stored.
 //!
+//! Bytes that are read before another thread writes them, with nothing to order the two, are a race and no lack of a value, whoever came
+//! first this time. So unwritten shared and global memory is told at the end of the launch, unless a race of the same read was found.
+//!
 //! What it can miss: bytes of local memory that an earlier call wrote in the same place; padding that matters after all; values that
 //! come from other lanes or lie beside defined ones in one register; results that functions return in registers. What is undefined
 //! but stored is told where it is stored, and not again where the memory is read.
@@ -50,14 +53,19 @@ impl Init {
         self.registers.begin(machine);
     }
 
+    /// The launch has ended.
+    pub fn end(&mut self, to: &mut Reporter<'_>) {
+        self.memory.end(to);
+    }
+
     /// Memory is about to be accessed. True if that is a new finding, as of all that follow.
     pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         self.memory.access(event, to)
     }
 
     /// Something happens to a copy.
-    pub fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        self.memory.copy(event, to)
+    pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) {
+        self.memory.copy(event, program);
     }
 
     /// Something is done to a barrier object.
