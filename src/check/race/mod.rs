@@ -300,7 +300,8 @@ impl Race {
                 }
             }
             Order::Exited => block.exit(warp, lanes, tick),
-            Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
+            // Lanes that exchange registers are not ordered by that.
+            Order::Exchange { .. } | Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
         }
     }
 
