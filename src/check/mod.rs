@@ -11,17 +11,20 @@
 
 mod catalogue;
 mod finding;
+mod switches;
+mod trap;
 
 use std::sync::Arc;
 
 pub use catalogue::{Checker, FINDINGS, FindingId, Row, Severity};
 pub use finding::{Cause, Deed, Finding, Findings, Link, Side, Touched};
+pub use switches::CHECKERS;
 
 use crate::machine::{AccessEvent, CopyEvent, Machine, MbarrierEvent, Observer};
 use crate::program::Program;
 
-/// Which checkers run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which checkers run; none unless somebody says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Unordered accesses.
     pub race: bool,

@@ -3,6 +3,7 @@
 pub mod asynchronous;
 mod diagnostic;
 mod fidelity;
+mod finding;
 mod json;
 mod outcome;
 mod report;
@@ -18,7 +19,8 @@ use crate::debug::fidelity::Fidelity;
 use crate::debug::{CaseReport, Summary};
 
 pub use outcome::{displays, outcome};
-pub use report::{fault, grouped};
+pub use finding::{chain, fault, finding, list as findings};
+pub use report::grouped;
 pub use stop::stop;
 pub use welcome::welcome;
 

@@ -1,7 +1,8 @@
 //! Stops in words: why, and where.
 
 use super::outcome::touch;
-use super::report::{fault, grouped, lane_list, short_site};
+use super::finding::{fault, finding};
+use super::report::{grouped, lane_list, short_site};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
