@@ -79,7 +79,9 @@ impl Checkers {
 }
 
 impl Observer for Checkers {
-    fn access(&mut self, _event: &AccessEvent<'_>) {}
+    fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
+        false
+    }
 
     fn copy(&mut self, _event: &CopyEvent<'_>) -> bool {
         false
