@@ -129,7 +129,12 @@ pub enum View {
     /// How far the run can be trusted.
     Fidelity(Fidelity),
     /// The findings there are.
-    Findings(Vec<FindingText>),
+    Findings {
+        /// Those that are not suppressed.
+        findings: Vec<FindingText>,
+        /// How many are.
+        suppressed: usize,
+    },
     /// All of one.
     Finding(Box<FindingText>),
     /// What was ordered and what was not, from one side of a finding to the other.

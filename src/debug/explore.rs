@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use crate::check::Checks;
 use super::case::{CaseRun, RunError, RunOptions, run_case};
 use super::session::{Pace, Session};
+use crate::check::Checks;
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::{CopyPolicy, Schedule};
 

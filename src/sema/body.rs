@@ -220,7 +220,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         let place = |(file, line, column)| SourceLine { file, line, column };
         let line = place((loc.file, loc.line, loc.column));
         let outer = |site: SourceLine| self.known_sites.get(&site).into_iter().flatten().copied();
-        self.call_sites = loc.inlined_at.map(place).map_or(Vec::new(), |site| std::iter::once(site).chain(outer(site)).take(CALLS_MAX).collect());
+        self.call_sites =
+            loc.inlined_at.map(place).map_or(Vec::new(), |site| std::iter::once(site).chain(outer(site)).take(CALLS_MAX).collect());
         self.line = Some(line);
         self.known_sites.insert(line, self.call_sites.clone());
     }

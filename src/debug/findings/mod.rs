@@ -7,9 +7,12 @@
 //! [`Suppressions`] say which findings nobody wants to hear of.
 
 mod describe;
+mod known;
 mod suppress;
 
-pub(super) use describe::{Descriptions, describe_case};
+use describe::Descriptions;
+pub(super) use describe::describe_case;
+pub(super) use known::Known;
 pub use suppress::Suppressions;
 
 use super::case::{Fault, FileLine, Site, Waiting};

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use super::input::Input;
 use crate::check::{Checkers, Checks, Finding};
-use crate::machine::{AccessEvent, Block, CopyEvent, Issue, LaneMask, Machine, MbarrierEvent, Observer, Place, Tick, Unobserved, Warp};
+use crate::machine::{
+    AccessEvent, Block, CopyEvent, Issue, LaneMask, Machine, MbarrierEvent, Observer, OrderEvent, Place, Tick, Unobserved, Warp,
+};
 use crate::program::Program;
 
 /// Where a run stands: which launch of the case, and when.
@@ -121,12 +123,16 @@ impl<O: Observer> Beside<'_, O> {
 impl<O: Observer> Observer for Beside<'_, O> {
     const INSTRUCTIONS: bool = true;
 
-    fn access(&mut self, event: &AccessEvent<'_>) {
-        if O::ACCESSES {
-            self.observer.access(event);
-        }
+    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
+        let paused = O::ACCESSES && self.observer.access(event);
         self.checking.checkers.access(event);
-        self.seen(false);
+        self.seen(paused)
+    }
+
+    fn order(&mut self, event: &OrderEvent<'_>) -> bool {
+        let paused = O::ACCESSES && self.observer.order(event);
+        self.checking.checkers.order(event);
+        self.seen(paused)
     }
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {

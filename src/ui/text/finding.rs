@@ -36,7 +36,7 @@ pub fn fault(fault: &Fault) -> String {
 }
 
 /// All findings, a few lines each, by number.
-pub fn list(findings: &[FindingText]) -> String {
+pub fn list(findings: &[FindingText], suppressed: usize) -> String {
     let entry = |finding: &FindingText| {
         let number = format!("{}: ", finding.number);
         let sites = finding.sides().map(|side| format!("{:width$}{}\n", "", place(side), width = number.len()));
@@ -45,7 +45,8 @@ pub fn list(findings: &[FindingText]) -> String {
         let times = if finding.count > 1 { format!(", {} times", grouped(finding.count)) } else { String::new() };
         format!("{number}{}{times}\n", headline(finding)) + &sites.chain(waiting).collect::<String>()
     };
-    findings.iter().map(entry).collect()
+    let rest = if suppressed == 0 { String::new() } else { format!("{suppressed} suppressed\n") };
+    findings.iter().map(entry).collect::<String>() + &rest
 }
 
 /// The chain of what was ordered and what was not.
@@ -93,7 +94,14 @@ fn side(side: &SideText) -> String {
 fn place(side: &SideText) -> String {
     let source = side.site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
     let deed = side.deed.map_or("at", deed_word);
-    format!("{deed:<6} {}{source}  {}  t={}, block {} {}", side.site.place, side.site.statement, grouped(side.site.time), triple(side.site.block), side.site.who)
+    format!(
+        "{deed:<6} {}{source}  {}  t={}, block {} {}",
+        side.site.place,
+        side.site.statement,
+        grouped(side.site.time),
+        triple(side.site.block),
+        side.site.who
+    )
 }
 
 fn deed_word(deed: Deed) -> &'static str {

@@ -56,7 +56,7 @@ fn view(view: &View) -> String {
         View::Mbarriers(views) => views.iter().map(asynchronous::mbarrier).collect(),
         View::Pipeline(stages) => asynchronous::pipeline(stages),
         View::Fidelity(found) => fidelity(found),
-        View::Findings(found) => list(found),
+        View::Findings { findings, suppressed } => list(findings, *suppressed),
         View::Finding(found) => format!("finding {}: {}\n", found.number, finding(found)),
         View::Chain(found) => chain(found),
     }

@@ -10,7 +10,7 @@ pub fn case(report: &CaseReport) -> String {
     report.failures.iter().map(|failure| format!("FAIL {}: {}\n", report.name, self::failure(failure))).collect()
 }
 
-fn failure(failure: &Failure) -> String {
+pub(super) fn failure(failure: &Failure) -> String {
     match failure {
         Failure::Mismatch { element, value, expected, writer } => {
             let writer = writer.as_ref().map_or_else(|| "never written".to_string(), last_writer);

@@ -1,7 +1,7 @@
 //! Stops in words: why, and where.
 
-use super::outcome::touch;
 use super::finding::{fault, finding};
+use super::outcome::touch;
 use super::report::{grouped, lane_list, short_site};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
@@ -56,6 +56,7 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
             format!("t={}  all {} launches have finished", grouped(session.time()), session.launches())
         }
         Reason::Ended => format!("t={}  the kernel has finished", grouped(session.time())),
+        Reason::Finding(found) => format!("finding {}: {}", found.number, finding(found)),
         Reason::Fault(found) => fault(found),
         Reason::Broken(message) => format!("the run cannot go on: {message}"),
         Reason::Beginning => "this is the beginning: nothing was executed before".to_string(),

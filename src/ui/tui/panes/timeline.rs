@@ -47,7 +47,7 @@ fn ending(session: &Session) -> String {
     match session.ended() {
         None => " recorded so far".to_string(),
         Some(End::Done) => ", finished".to_string(),
-        Some(End::Fault(fault)) => format!(", ends with {}", fault.id),
+        Some(End::Fault(fault)) => format!(", ends with {}", fault.id.word()),
         Some(End::Broken(_)) => ", cannot go on".to_string(),
     }
 }
