@@ -14,7 +14,7 @@ pub struct Site {
     pub place: String,
     /// The statement.
     pub statement: String,
-    /// `file.cu:7`, if `.loc` says so.
+    /// `file.cu:7`, if `.loc` says so; of a function of another file that was put in place of its call, `header.h:9, from file.cu:7`.
     pub source: Option<String>,
     /// The same as files and lines: the PTX, then the source language and, of a function that was put in place of its call, where that
     /// was called, innermost first.
@@ -55,10 +55,10 @@ impl Site {
     /// The instruction at `place` as `lanes` execute it; `extent` is the block's.
     pub(in crate::debug) fn new(program: &Program, extent: [u32; 3], place: Place, lanes: LaneMask) -> Self {
         let sources = source_lines(program, place.pc);
+        // What stands in a header says little; within a file the line itself does.
         let source = match sources.as_slice() {
-            [] => None,
-            [own] => Some(own.short()),
-            [own, .., caller] => Some(format!("{}, from {}", own.short(), caller.short())),
+            [own, .., caller] if own.file != caller.file => Some(format!("{}, from {}", own.short(), caller.short())),
+            sources => sources.first().map(FileLine::short),
         };
         Self {
             place: program.place(place.pc),

@@ -55,7 +55,9 @@ pub fn chain(finding: &FindingText) -> String {
         None => format!("  {}\n", link.text),
         Some(at) => format!("  t={}  block {} {}  {}\n    {}\n", grouped(at.time), triple(at.block), at.who, at.place, link.text),
     };
-    let links: String = finding.chain.iter().map(link).collect();
+    // The sides themselves stand before and behind.
+    let is_side = |link: &&LinkText| link.site.as_ref().is_some_and(|at| finding.sides().any(|side| side.site.time == at.time));
+    let links: String = finding.chain.iter().filter(|link| !is_side(link)).map(link).collect();
     let sides = |label: &str, side: &Option<SideText>| side.iter().map(|side| format!("{label}{}\n", self::side(side))).collect::<String>();
     let end = |label: &str, text: &str| if text.is_empty() { String::new() } else { format!("{label}{text}\n") };
     let head = headline(finding) + "\n";
