@@ -106,6 +106,8 @@ impl Known {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     blocks: Vec<(u32, Known)>,
+    /// What will be known behind a `fence.sc`: somebody who happens before has read what was released behind another one.
+    pub behind_fence: Option<Arc<Clock>>,
 }
 
 impl Clock {
@@ -128,6 +130,9 @@ impl Clock {
 
     /// Learns all that `other` knows.
     pub fn join(&mut self, other: &Self) {
+        if let Some(behind) = &other.behind_fence {
+            learn(&mut self.behind_fence, behind);
+        }
         if self.blocks.is_empty() {
             self.blocks.clone_from(&other.blocks);
             return;

@@ -225,10 +225,11 @@ impl Judge<'_> {
     /// Whether an earlier access was by the same thread wherever the two meet.
     fn is_same(&self, other: &Access) -> bool {
         let Access { block, warp, agent, pattern, bytes, lanes, .. } = self.access;
-        let same_threads = (other.block, other.warp, other.agent) == (block, warp, agent) && agent == Agent::Threads;
-        same_threads
-            && (other.pattern == pattern && other.bytes == bytes && pattern != Pattern::All
-                || other.lanes == lanes && lanes.is_power_of_two())
+        if (other.block, other.warp, other.agent) != (block, warp, agent) || agent != Agent::Threads {
+            return false;
+        }
+        let apart = matches!(pattern, Pattern::Even { stride, .. } if stride.unsigned_abs() >= bytes);
+        other.lanes == lanes && lanes.is_power_of_two() || apart && other.pattern == pattern && other.bytes == bytes
     }
 
     /// How an earlier access stands to this one at `address`, and whether it does so wherever the two meet.

@@ -19,11 +19,21 @@ pub(super) type Author = (u32, u8, u8);
 /// What stands behind the value of a location.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Location {
-    /// What was released, by the scope in which it holds and the block whose threads did it; none if those of several did, which is
-    /// so only in scopes as wide as the grid.
-    released: Vec<(Scope, Option<u32>, Arc<Clock>)>,
+    /// What was released, by scope and block; what was in scopes as wide as the grid is taken together.
+    released: Vec<Released>,
     /// Who wrote last.
     author: Option<Author>,
+}
+
+/// What was released through a location.
+#[derive(Clone, Debug)]
+struct Released {
+    scope: Scope,
+    /// Whether a `fence.sc` stands at its beginning.
+    sc: bool,
+    /// The block whose threads did it, if it is one.
+    by: Option<u32>,
+    clock: Arc<Clock>,
 }
 
 /// What lanes will know when they execute a fence of at least this scope.
@@ -33,6 +43,8 @@ pub(super) struct Pending {
     pub lanes: LaneMask,
     /// The scope.
     pub scope: Scope,
+    /// Whether a `fence.sc` of any thread that comes after will do, because it was released behind one.
+    pub sc: bool,
     /// What.
     pub clock: Arc<Clock>,
 }
@@ -45,8 +57,8 @@ pub(super) struct Locations {
 
 /// What a reader finds in a location.
 pub(super) enum Found {
-    /// This, if the fence that acquires it has at least this scope.
-    Seen(Scope, Arc<Clock>),
+    /// This, if the fence that acquires it has at least this scope; and whether it was released behind a `fence.sc`.
+    Seen(Scope, bool, Arc<Clock>),
     /// This, but for the scopes.
     Missed(Arc<Clock>),
 }
@@ -57,8 +69,9 @@ impl Locations {
         self.table.is_empty()
     }
 
-    /// A strong write, which `keeps` what stands there if it is part of a read-modify-write, and releases `clocks`.
-    pub fn write(&mut self, at: Where, author: Author, keeps: bool, clocks: Vec<(Scope, Arc<Clock>)>) {
+    /// A strong write, which `keeps` what stands there if it is part of a read-modify-write, and releases `clocks`: each in a scope, and
+    /// behind a `fence.sc` or not.
+    pub fn write(&mut self, at: Where, author: Author, keeps: bool, clocks: Vec<(Scope, bool, Arc<Clock>)>) {
         if clocks.is_empty() && !self.table.contains_key(&at) {
             return;
         }
@@ -68,17 +81,17 @@ impl Locations {
             location.released.clear();
         }
         location.author = Some(author);
-        for (scope, clock) in clocks {
-            let scope = scope.min(Scope::Gpu);
-            let same = |of: &Scope, by: &Option<u32>| *of == scope && (scope == Scope::Gpu || *by == Some(author.0));
-            match location.released.iter_mut().find(|(of, by, _)| same(of, by)) {
-                Some((_, by, known)) => {
-                    *by = by.filter(|by| *by == author.0);
-                    if !Arc::ptr_eq(known, &clock) {
-                        Arc::make_mut(known).join(&clock);
+        for (scope, sc, clock) in clocks {
+            let (scope, by) = (scope.min(Scope::Gpu), Some(author.0));
+            let same = |other: &&mut Released| (other.scope, other.sc) == (scope, sc) && (scope == Scope::Gpu || other.by == by);
+            match location.released.iter_mut().find(same) {
+                Some(other) => {
+                    other.by = other.by.filter(|_| other.by == by);
+                    if !Arc::ptr_eq(&other.clock, &clock) {
+                        Arc::make_mut(&mut other.clock).join(&clock);
                     }
                 }
-                None => location.released.push((scope, Some(author.0), clock)),
+                None => location.released.push(Released { scope, sc, by, clock }),
             }
         }
     }
@@ -86,9 +99,10 @@ impl Locations {
     /// A strong read in `scope` by a thread of `block`, whose cluster has `cluster` blocks.
     pub fn read(&self, at: Where, scope: Scope, block: u32, cluster: u32) -> impl Iterator<Item = Found> {
         let released = self.table.get(&at).map_or(&[][..], |location| &location.released);
-        released.iter().map(move |(of, by, clock)| {
+        released.iter().map(move |Released { scope: of, sc, by, clock }| {
             let needed = by.map_or(Scope::Gpu, |by| scope_of(by, block, cluster));
-            if *of >= needed && scope >= needed { Found::Seen(needed, Arc::clone(clock)) } else { Found::Missed(Arc::clone(clock)) }
+            let clock = Arc::clone(clock);
+            if *of >= needed && scope >= needed { Found::Seen(needed, *sc, clock) } else { Found::Missed(clock) }
         })
     }
 }
@@ -96,7 +110,9 @@ impl Locations {
 impl Pending {
     /// Adds it to those of a warp.
     pub fn add_to(self, pending: &mut Vec<Self>) {
-        let same = |other: &&mut Self| other.scope == self.scope && (Arc::ptr_eq(&other.clock, &self.clock) || other.lanes == self.lanes);
+        let same = |other: &&mut Self| {
+            (other.scope, other.sc) == (self.scope, self.sc) && (Arc::ptr_eq(&other.clock, &self.clock) || other.lanes == self.lanes)
+        };
         match pending.iter_mut().find(same) {
             Some(other) => {
                 let mut clock = Some(Arc::clone(&other.clock));

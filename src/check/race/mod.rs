@@ -18,7 +18,10 @@
 //! - Races on a way through the kernel that this input does not take, or that an atomic's outcome did not take this time.
 //! - Of more than eight warps that touched the same bytes of global memory unordered, only the newest is told. If the grid synchronizes
 //!   by itself, a write behind them is taken to be ordered.
-//! - A volatile access is taken as relaxed in the scope of the system; textures and surfaces as generic accesses.
+//! - Textures and surfaces, of which the memory model says nothing.
+//!
+//! A volatile access counts as relaxed in the scope of the system. Fences of other threads of the block count where only one thread has
+//! read the flag (the usual "last block" pattern), if both are `fence.sc`, as `__threadfence()` is.
 
 mod access;
 mod barriers;
@@ -40,7 +43,7 @@ use copies::{Flight, Object};
 use judge::{Conflict, Judge};
 use locations::{Found, Locations, Pending};
 use shadow::Shadow;
-use threads::{Block, Warp};
+use threads::{Block, Fenced, Warp};
 
 use super::finding::{Deed, Findings};
 use crate::isa::{FenceKind, Ordering, Scope, Space};
@@ -129,6 +132,9 @@ impl Race {
             Space::Shared | Space::SharedCluster => Home::Block(event.home.0),
             Space::Local | Space::ParamFunc | Space::Param | Space::Const => return false,
         };
+        if matches!(self.program.code[event.place.pc.index()].op, Op::Image { .. }) {
+            return false;
+        }
         self.enter(event.by, event.place);
         let how = access_of(&self.program.code[event.place.pc.index()].op);
         if how.ordering != Ordering::Weak {
@@ -254,8 +260,8 @@ impl Race {
                 for found in self.locations.read(at, scope, block.number, self.cluster) {
                     let warp = &mut block.warps[usize::from(warp)];
                     match found {
-                        Found::Seen(_, clock) if acquires => warp.acquire(1 << lane, &clock),
-                        Found::Seen(scope, clock) => Pending { lanes: 1 << lane, scope, clock }.add_to(&mut warp.pending),
+                        Found::Seen(_, _, clock) if acquires => warp.acquire(1 << lane, &clock),
+                        Found::Seen(scope, sc, clock) => Pending { lanes: 1 << lane, scope, sc, clock }.add_to(&mut warp.pending),
                         Found::Missed(clock) => warp.missed.push((1 << lane, clock)),
                     }
                 }
@@ -263,12 +269,10 @@ impl Race {
             if event.kind != AccessKind::Read {
                 let mut clocks = Vec::new();
                 if releases {
-                    clocks.push((scope, Arc::new(block.past(warp, tick).released(1 << lane))));
+                    clocks.push((scope, false, Arc::new(block.past(warp, tick).released(1 << lane))));
                 }
-                for (lanes, of, past) in &block.warps[usize::from(warp)].fences {
-                    if lanes >> lane & 1 != 0 {
-                        clocks.push((scope.min(*of), Arc::new(past.released(1 << lane))));
-                    }
+                for fenced in block.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes >> lane & 1 != 0) {
+                    clocks.push((scope.min(fenced.scope), fenced.sc, Arc::new(fenced.past.released(1 << lane))));
                 }
                 self.locations.write(at, (block.number, warp, lane as u8), event.kind == AccessKind::Atomic, clocks);
             }
@@ -343,8 +347,8 @@ impl Race {
 impl Block {
     /// What lanes of a warp released with their fences of at least `scope`.
     fn fenced(&self, warp: u8, lanes: LaneMask, scope: Scope) -> Option<clock::Clock> {
-        let fences = self.warps[usize::from(warp)].fences.iter().filter(|(of, at, _)| of & lanes != 0 && *at >= scope);
-        fences.map(|(of, _, past)| past.released(of & lanes)).reduce(|mut all, more| {
+        let fences = self.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes & lanes != 0 && fenced.scope >= scope);
+        fences.map(|fenced| fenced.past.released(fenced.lanes & lanes)).reduce(|mut all, more| {
             all.join(&more);
             all
         })
@@ -357,6 +361,10 @@ fn fence(block: &mut Block, warp: u8, lanes: LaneMask, kind: FenceKind, ordering
         FenceKind::ProxyAsync => return block.fence_proxy(warp, lanes, tick),
         FenceKind::ProxyAlias | FenceKind::ProxyTensorMap => return,
         FenceKind::Memory | FenceKind::MbarrierInit => {}
+    }
+    let sc = ordering == Ordering::SeqCst;
+    if sc && scope >= Scope::Gpu {
+        block.pass_fence(warp, lanes);
     }
     if !matches!(ordering, Ordering::Release) && kind == FenceKind::Memory {
         let of = &mut block.warps[usize::from(warp)];
@@ -374,11 +382,11 @@ fn fence(block: &mut Block, warp: u8, lanes: LaneMask, kind: FenceKind, ordering
     if !matches!(ordering, Ordering::Acquire) {
         let past = block.past(warp, tick);
         let fences = &mut block.warps[usize::from(warp)].fences;
-        fences.retain(|(of, at, _)| {
-            *of &= if *at <= scope { !lanes } else { LaneMask::MAX };
-            *of != 0
+        fences.retain_mut(|fenced| {
+            fenced.lanes &= if fenced.scope <= scope && fenced.sc <= sc { !lanes } else { LaneMask::MAX };
+            fenced.lanes != 0
         });
-        fences.push((lanes, scope, past));
+        fences.push(Fenced { lanes, scope, sc, past });
     }
 }
 

@@ -50,14 +50,27 @@ pub(super) struct Warp {
     pub own: Option<Arc<Own>>,
     /// When lanes closed groups of copies: of `cp.async`, and of bulk copies.
     pub commits: [Vec<(Tick, LaneMask)>; 2],
-    /// What lanes knew at their last fences, by scope, for the strong writes behind them.
-    pub fences: SmallVec<[(LaneMask, Scope, Past); 1]>,
+    /// What lanes knew at their last fences, for the strong writes behind them.
+    pub fences: SmallVec<[Fenced; 1]>,
     /// What lanes will know at their next fence, from strong reads before it.
     pub pending: Vec<Pending>,
     /// What lanes would know, had the scopes been wider.
     pub missed: SmallVec<[(LaneMask, Arc<Clock>); 1]>,
     /// Who has come to a `bar.warp.sync`: its members, and those of them that are there.
     pub syncs: SmallVec<[(LaneMask, LaneMask); 1]>,
+}
+
+/// What lanes knew at a fence.
+#[derive(Clone, Debug)]
+pub(super) struct Fenced {
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// The scope of the fence.
+    pub scope: Scope,
+    /// Whether it is a `fence.sc`.
+    pub sc: bool,
+    /// What they knew.
+    pub past: Past,
 }
 
 /// What a lane did for itself, which others learn of when it releases it.
@@ -86,6 +99,7 @@ pub(super) struct Past {
     block: Option<Arc<Clock>>,
     known: Option<Arc<Clock>>,
     parts: SmallVec<[(LaneMask, Arc<Clock>); 1]>,
+    pending: Vec<Pending>,
     own: Option<Arc<Own>>,
     /// When.
     tick: Tick,
@@ -95,7 +109,7 @@ impl Block {
     /// What a warp knows, as of `tick`.
     pub fn past(&self, warp: u8, tick: Tick) -> Past {
         let Self { number, whole, known: block, warps, .. } = self;
-        let Warp { all, synced, known, parts, own, .. } = &warps[usize::from(warp)];
+        let Warp { all, synced, known, parts, pending, own, .. } = &warps[usize::from(warp)];
         Past {
             number: *number,
             warp,
@@ -105,6 +119,7 @@ impl Block {
             block: block.clone(),
             known: known.clone(),
             parts: parts.clone(),
+            pending: pending.iter().filter(|pending| pending.sc).cloned().collect(),
             own: own.clone(),
             tick,
         }
@@ -177,6 +192,15 @@ impl Block {
         [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock.knows_others(self.number))
     }
 
+    /// Lanes of `warp` execute a `fence.sc`: they learn what they were told would be known behind one.
+    pub fn pass_fence(&mut self, warp: u8, lanes: LaneMask) {
+        let of = &mut self.warps[usize::from(warp)];
+        let parts = of.parts.iter().filter(|(mask, _)| mask & lanes != 0).map(|(_, clock)| clock);
+        let behind: SmallVec<[Arc<Clock>; 2]> =
+            [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.behind_fence.clone()).collect();
+        behind.iter().for_each(|clock| of.acquire(lanes, clock));
+    }
+
     /// Lanes of `warp` executed a proxy fence towards asynchronous operations.
     pub fn fence_proxy(&mut self, warp: u8, lanes: LaneMask, tick: Tick) {
         let mut behind = self.known.as_ref().map_or_else(Clock::default, |known| (**known).clone());
@@ -209,10 +233,12 @@ impl Warp {
 
     /// What its lanes for themselves and parts of them know becomes known to all.
     pub fn gather(&mut self, number: u32, warp: u8) {
-        if self.own.is_none() && self.parts.is_empty() {
+        if self.own.is_none() && self.parts.is_empty() && self.pending.is_empty() {
             return;
         }
         let known = Arc::make_mut(self.known.get_or_insert_default());
+        let pending = self.pending.iter().filter(|pending| pending.sc);
+        pending.for_each(|pending| learn(&mut known.behind_fence, &pending.clock));
         self.parts.drain(..).for_each(|(_, clock)| known.join(&clock));
         if let Some(own) = self.own.take() {
             own.tell(known.of_mut(number), warp, self.all, self.all);
@@ -234,6 +260,8 @@ impl Past {
         let mut clock = self.block.as_ref().map_or_else(Clock::default, |known| (**known).clone());
         self.known.iter().for_each(|known| clock.join(known));
         self.parts.iter().filter(|(mask, _)| mask & lanes != 0).for_each(|(_, known)| clock.join(known));
+        let pending = self.pending.iter().filter(|pending| pending.lanes & lanes != 0);
+        pending.for_each(|pending| learn(&mut clock.behind_fence, &pending.clock));
         let known = clock.of_mut(self.number);
         known.own.learn_whole(self.whole);
         known.own.learn(self.warp, self.all, self.all, self.synced);
