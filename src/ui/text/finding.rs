@@ -1,8 +1,8 @@
 //! Findings for people: what is wrong, both sides below each other, why, and what would mend it.
 
 use super::report::{grouped, lane_list, site, site_of, triple};
-use crate::debug::Fault;
 use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
+use crate::debug::{Fault, Waiting};
 
 /// All of a finding, without a line end behind it.
 pub fn finding(finding: &FindingText) -> String {
@@ -40,8 +40,19 @@ pub fn list(findings: &[FindingText], suppressed: usize) -> String {
     let entry = |finding: &FindingText| {
         let number = format!("{}: ", finding.number);
         let sites = finding.sides().map(|side| format!("{:width$}{}\n", "", place(side), width = number.len()));
-        let waiting = finding.waiting.first().filter(|_| finding.second.is_none());
-        let waiting = waiting.map(|waiting| format!("{:width$}{} waits\n", "", waiting.site.place, width = number.len()));
+        let waiting = finding.waiting.iter().filter(|_| finding.second.is_none());
+        let waits = |waiting: &Waiting| {
+            format!(
+                "{:width$}waits  {}  {}  block {} {}\n",
+                "",
+                waiting.site.place,
+                waiting.site.statement,
+                triple(waiting.site.block),
+                waiting.who,
+                width = number.len()
+            )
+        };
+        let waiting = waiting.map(waits);
         let times = if finding.count > 1 { format!(", {} times", grouped(finding.count)) } else { String::new() };
         format!("{number}{}{times}\n", headline(finding)) + &sites.chain(waiting).collect::<String>()
     };
