@@ -2,7 +2,7 @@
 
 use super::run::CaseRun;
 use super::verify::Failure;
-use crate::check::{Checks, FindingId, Severity};
+use crate::check::{Checker, Checks, FindingId, Severity};
 use crate::debug::findings::FindingText;
 use crate::launch::{Case, Findings};
 use crate::program::Program;
@@ -42,7 +42,7 @@ fn judge_any_of(kernel: &str, ids: &[String], line: Option<u32>, found: &[&Findi
 
 fn nothing(kernel: &str, ids: &[String], checks: Checks) -> Failure {
     let finders = ids.iter().filter_map(|id| FindingId::of_word(id)?.row().checker);
-    let mut off: Vec<&'static str> = finders.filter(|checker| !checks.has(*checker)).map(|checker| checker.word()).collect();
+    let mut off: Vec<&'static str> = finders.filter(|checker| !checks.has(*checker)).map(Checker::word).collect();
     off.sort_unstable();
     off.dedup();
     Failure::NoFinding { kernel: kernel.to_string(), expected: ids.to_vec(), off }

@@ -46,11 +46,6 @@ impl Session {
         findings
     }
 
-    /// How many findings there are that are not suppressed, without telling what they are.
-    pub fn finding_count(&self) -> usize {
-        self.findings().len()
-    }
-
     /// What nobody wants to hear of.
     pub fn suppressions(&mut self) -> &mut Suppressions {
         &mut self.known.suppressions
