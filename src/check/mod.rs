@@ -15,12 +15,15 @@ mod held;
 mod init;
 mod race;
 mod reporter;
+mod switches;
 mod sync;
+mod trap;
 
 use std::sync::Arc;
 
 pub use catalogue::{Checker, FINDINGS, FindingId, Row, Severity};
 pub use finding::{Cause, Deed, Finding, Findings, Link, Side, Touched};
+pub use switches::CHECKERS;
 
 use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Observer, OrderEvent, Warp};
 use crate::program::Program;
@@ -29,8 +32,8 @@ use race::Race;
 use reporter::Reporter;
 use sync::Sync;
 
-/// Which checkers run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which checkers run; none unless somebody says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Unordered accesses.
     pub race: bool,
