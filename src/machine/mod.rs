@@ -47,7 +47,9 @@ pub use cluster::ClusterBarrier;
 pub use coverage::{Coverage, Tally};
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
-pub use event::{AccessEvent, AccessKind, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Unobserved};
+pub use event::{
+    AccessEvent, AccessKind, BlockId, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Order, OrderEvent, Unobserved,
+};
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
 pub use launch::{Account, DivergencePolicy, LaunchConfig, LaunchError, Linked, Schedule};

@@ -1,7 +1,7 @@
 //! Branches and exit (PTX ISA, "Control Flow Instructions").
 
 use super::{Executed, Flow, Group, Pause, WarpRun};
-use crate::machine::event::Observer;
+use crate::machine::event::{Observer, Order};
 use crate::machine::lanes::{LaneMask, lanes_of};
 use crate::machine::trap::TrapKind;
 use crate::program::{Op, Pc, Src, TableId};
@@ -49,6 +49,7 @@ impl<O: Observer> WarpRun<'_, O> {
     /// Ends the lanes of `active`; the rest of the group goes on behind the instruction.
     pub(super) fn exit(&mut self, group: &Group, active: LaneMask) -> Flow {
         let before = self.warp.live;
+        self.report_order(active, Order::Exited);
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         self.warp.exit(active);
         Flow::Pause(Pause::LanesExited { before })
