@@ -8,8 +8,8 @@ use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{SPECIAL_REGISTERS, Space, special_register};
 use crate::program::{
-    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Param, ParamPlace, Pc, SpecialRef, Src, TableId,
-    UnsupportedId,
+    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Param, ParamPlace, Pc, SpecialRef, Src,
+    TableId, UnsupportedId,
 };
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 

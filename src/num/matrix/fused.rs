@@ -161,15 +161,7 @@ impl Slice {
 
 /// The sums of one row of A, each of which starts with the result of the one before.
 #[inline(always)]
-fn chained(
-    c: Column<u32>,
-    ty: Accumulator,
-    a: &[Factor],
-    steps: &Steps,
-    b: &[Slice],
-    width: Width,
-    is_special: bool,
-) -> Column<u32> {
+fn chained(c: Column<u32>, ty: Accumulator, a: &[Factor], steps: &Steps, b: &[Slice], width: Width, is_special: bool) -> Column<u32> {
     let (first, second) = a.split_at(steps.first);
     let result = sum(c, ty, first, b, width, is_special);
     if second.is_empty() { result } else { sum(result, ty, second, b, width, is_special) }
@@ -214,6 +206,9 @@ fn aligned(c: Column<Number>, top: &Column<i32>, left: i32) -> Column<i32> {
     term
 }
 
+/// Half of the smallest number of `f16`, which rounds to zero.
+const HALF_OF_SMALLEST: f64 = f64::from_bits((1023 - 25) << 52);
+
 /// The encodings of (`c` + `total`) * 2^(`top` - width). Products alone fit in 32 bits, and with C in a double.
 #[inline(always)]
 fn rounded(c: Column<i32>, total: Column<i32>, top: &Column<i32>, to: Accumulator, width: Width) -> Column<u32> {
@@ -223,7 +218,8 @@ fn rounded(c: Column<i32>, total: Column<i32>, top: &Column<i32>, to: Accumulato
         let scale = f64::from_bits(((power + 1023) as u64) << 52);
         let value = (f64::from(total[lane]) + f64::from(c[lane])) * scale;
         result[lane] = match to {
-            Accumulator::F16 => u32::from(F16::from_f64(value).0),
+            // What rounds to zero has no sign.
+            Accumulator::F16 => u32::from(F16::from_f64(value).0) & if value.abs() > HALF_OF_SMALLEST { 0xffff } else { 0x7fff },
             _ => truncated(value, if width.narrow { 13 } else { 23 }),
         };
     }

@@ -2,6 +2,7 @@
 
 use super::asynchronous;
 use super::fidelity::fidelity;
+use super::fragment;
 use super::report::{fault, grouped, short_site};
 use super::stop;
 use super::table::table;
