@@ -106,19 +106,29 @@ impl Element {
 }
 
 /// The `f16` that an fp8 number is, exactly. What is subnormal in `.e4m3` is normal there.
+#[inline(always)]
 pub(super) fn widened(element: Element, bits: u32) -> u32 {
-    let bits = bits & 0xff;
-    if element != Element::E4m3 {
-        return bits << 8;
+    if element == Element::E4m3 { u32::from(E4M3_AS_F16[(bits & 0xff) as usize]) } else { (bits & 0xff) << 8 }
+}
+
+const E4M3_AS_F16: [u16; 256] = {
+    let mut table = [0; 256];
+    let mut bits = 0;
+    while bits < 256 {
+        table[bits] = e4m3_as_f16(bits as u16);
+        bits += 1;
     }
-    let sign = (bits & 0x80) << 8;
-    let magnitude = bits & 0x7f;
+    table
+};
+
+const fn e4m3_as_f16(bits: u16) -> u16 {
+    let (sign, magnitude) = ((bits & 0x80) << 8, bits & 0x7f);
     sign | match magnitude {
         0x7f => 0x7fff,
         0 => 0,
         // n * 2^-9: the leading bit becomes the hidden one.
         1..=7 => {
-            let leading = magnitude.ilog2();
+            let leading = magnitude.ilog2() as u16;
             (leading + 6) << 10 | (magnitude << (10 - leading)) & 0x3ff
         }
         _ => (magnitude << 7) + (8 << 10),

@@ -1,67 +1,87 @@
 //! The fused sum: all terms are aligned to the greatest exponent among them, cut there towards zero, added exactly, and rounded once.
 //!
 //! A term is a product of two numbers as they are encoded, or C; neither subnormal numbers nor products are normalised first, and terms
-//! that are zero do not take part in the choice of the exponent. Eight columns of D are computed at a time. Infinities and NaNs are rare:
-//! they are decoded into exponents far below all others, do no harm in the sums, and replace the results afterwards.
+//! that are zero do not take part in the choice of the exponent. A row of A meets a block of columns at a time, in loops over columns
+//! that the compiler vectorizes. Infinities and NaNs are rare: they are decoded into exponents far below all others, do no harm in the
+//! sums, and replace the results afterwards.
 
 use super::element::{INFINITE, NOT_A_NUMBER, Number, ZERO, nearest, value, widened};
 use super::{Accumulator, Element, LANES, Operands, Product, Rule};
 use crate::num::exact::Format;
 use crate::num::half::F16;
 
-type Column<T> = [T; LANES];
+/// Columns of a block at most.
+const BLOCK: usize = 64;
+
+/// A value for each column of a block; those behind its last column mean nothing.
+type Columns<T> = [T; BLOCK];
 
 /// An element of A, prepared: its significand is scaled to the width of the sum.
 #[derive(Clone, Copy)]
 struct Factor {
     number: Number,
-    /// The row of B that it meets.
+    /// The row of B that it meets, or the one behind the last, which has zeros.
     row: usize,
 }
 
-/// Elements of a row of B, in [`LANES`] columns.
-#[derive(Clone, Copy)]
-struct Slice {
-    significand: Column<i32>,
-    exponent: Column<i32>,
+/// Some columns of B, row by row, and behind the last row one of zeros.
+struct Block {
+    /// How many columns: a multiple of [`LANES`], at most [`BLOCK`].
+    columns: usize,
+    significand: Vec<i32>,
+    exponent: Vec<i32>,
+    /// Whether there are infinities or NaNs.
+    is_special: bool,
 }
 
-/// Everything about a sum that its terms do not say.
+/// How sums are made.
 #[derive(Clone, Copy)]
-struct Width {
+struct Sums {
     /// Fraction bits that are kept below the greatest exponent.
     kept: i32,
-    /// Whether an `f32` result is cut to 13 fraction bits.
-    narrow: bool,
+    /// Fraction bits of an `f32` result.
+    fraction: u32,
+    /// Type of the sums, and of what they start with.
+    ty: Accumulator,
 }
 
 /// Fills `d` by the product's rule, which is one of fused sums.
 #[inline(always)]
 pub fn multiply(product: &Product, operands: Operands<'_>, d: &mut [u32]) {
     let narrow = product.rule == Rule::FusedNarrow;
-    let width = Width { kept: if narrow { 13 } else { 25 }, narrow };
+    let ty = if product.c == product.d { product.d } else { Accumulator::F32 };
+    let sums = if narrow { Sums { kept: 13, fraction: 13, ty } } else { Sums { kept: 25, fraction: 23, ty } };
     let steps = Steps::new(product);
-    let a = factors(product, operands, &steps, width);
-    let blocks = product.n / LANES;
-    for block in 0..blocks {
-        let b = slices(product, operands.b, block);
-        let is_special = b.iter().any(Slice::is_special);
-        for row in 0..product.m {
-            let a = &a[row * product.k..(row + 1) * product.k];
-            let is_special = is_special || a.iter().any(|factor| factor.number.is_special());
-            let place = row * product.n + block * LANES;
-            let mut c = [0; LANES];
-            c.copy_from_slice(&operands.c[place..place + LANES]);
-            let result = if product.rule == Rule::Widened {
-                added(c, chained([0; LANES], product.d, a, &steps, &b, width, is_special), product.d)
-            } else if product.c == product.d {
-                chained(c, product.d, a, &steps, &b, width, is_special)
-            } else {
-                let c = converted(c, product.c, Accumulator::F32);
-                converted(chained(c, Accumulator::F32, a, &steps, &b, width, is_special), Accumulator::F32, product.d)
-            };
-            d[place..place + LANES].copy_from_slice(&result);
+    let a = factors(product, operands, &steps, sums.kept);
+    for first in (0..product.n).step_by(BLOCK) {
+        let b = Block::new(product, operands.b, first);
+        for (row, a) in a.chunks_exact(product.k).enumerate() {
+            let place = row * product.n + first..row * product.n + first + b.columns;
+            fill(product, sums, a.split_at(steps.first), &b, (&operands.c[place.clone()], &mut d[place]));
         }
+    }
+}
+
+/// A row of a block of D: the sums of the elements of A one after the other, each of which starts with the one before.
+#[inline(always)]
+fn fill(product: &Product, sums: Sums, (first, second): (&[Factor], &[Factor]), b: &Block, (c, d): (&[u32], &mut [u32])) {
+    let is_added_last = product.rule == Rule::Widened;
+    let mut start = [0; BLOCK];
+    if !is_added_last {
+        for (start, c) in start.iter_mut().zip(c) {
+            *start = if product.c == sums.ty { *c } else { nearest(sums.ty, value(product.c, *c)) };
+        }
+    }
+    let mut result = sums.sum(start, first, b);
+    if !second.is_empty() {
+        result = sums.sum(result, second, b);
+    }
+    for ((d, c), result) in d.iter_mut().zip(c).zip(result) {
+        *d = match () {
+            () if is_added_last => nearest(sums.ty, value(product.c, *c) + value(sums.ty, result)),
+            () if product.d == sums.ty => result,
+            () => nearest(product.d, value(sums.ty, result)),
+        };
     }
 }
 
@@ -92,35 +112,22 @@ impl Steps {
 
 /// The elements of A in the order of their sums.
 #[inline(always)]
-fn factors(product: &Product, operands: Operands<'_>, steps: &Steps, width: Width) -> Vec<Factor> {
+fn factors(product: &Product, operands: Operands<'_>, steps: &Steps, kept: i32) -> Vec<Factor> {
     let unpack = Unpack::new(product.a, product.rule);
     let fraction = unpack.format.fraction + Unpack::new(product.b, product.rule).format.fraction;
-    let shift = width.kept as u32 - fraction;
-    let k = product.k;
-    let factor = |place: usize| {
-        let source = place / k * k + steps.source(place % k);
-        let number = unpack.number(operands.a[source]);
-        let significand = if number.is_special() { number.significand } else { number.significand << shift };
-        Factor { number: Number { significand, ..number }, row: operands.row_met(source, k) }
-    };
-    (0..product.m * k).map(factor).collect()
-}
-
-/// The rows of B in the columns of one block.
-#[inline(always)]
-fn slices(product: &Product, b: &[u32], block: usize) -> Vec<Slice> {
-    let unpack = Unpack::new(product.b, product.rule);
-    let slice = |row: &[u32]| {
-        let mut slice = Slice { significand: [0; LANES], exponent: [0; LANES] };
-        let columns = &row[block * LANES..(block + 1) * LANES];
-        for lane in 0..LANES {
-            let number = unpack.number(columns[lane]);
-            slice.significand[lane] = number.significand;
-            slice.exponent[lane] = number.exponent;
+    let shift = kept as u32 - fraction;
+    let (k, depth) = (product.k, operands.b.len() / product.n);
+    let mut factors = Vec::with_capacity(product.m * k);
+    for (row, elements) in operands.a.chunks_exact(k).enumerate() {
+        for index in 0..k {
+            let source = steps.source(index);
+            let number = unpack.number(elements[source]);
+            let significand = if number.is_special() { number.significand } else { number.significand << shift };
+            let met = operands.row_met(row * k + source, k).min(depth);
+            factors.push(Factor { number: Number { significand, ..number }, row: met });
         }
-        slice
-    };
-    b.chunks_exact(product.n).map(slice).collect()
+    }
+    factors
 }
 
 /// How elements of one type are taken apart under a rule.
@@ -146,84 +153,121 @@ impl Unpack {
     }
 }
 
-impl Slice {
-    const NOTHING: Slice = Slice { significand: [0; LANES], exponent: [ZERO; LANES] };
-
-    fn is_special(&self) -> bool {
-        self.exponent.iter().any(|&exponent| exponent <= INFINITE)
-    }
-
+impl Block {
+    /// The columns from `first` on.
     #[inline(always)]
-    fn number(&self, lane: usize) -> Number {
-        Number { significand: self.significand[lane], exponent: self.exponent[lane] }
+    fn new(product: &Product, b: &[u32], first: usize) -> Block {
+        let unpack = Unpack::new(product.b, product.rule);
+        let columns = BLOCK.min(product.n - first) / LANES * LANES;
+        let size = (b.len() / product.n + 1) * columns;
+        let (mut significand, mut exponent) = (vec![0; size], vec![ZERO; size]);
+        let mut lowest = 0;
+        let rows = significand.chunks_exact_mut(columns).zip(exponent.chunks_exact_mut(columns));
+        for ((significand, exponent), row) in rows.zip(b.chunks_exact(product.n)) {
+            for ((significand, exponent), bits) in significand.iter_mut().zip(exponent).zip(&row[first..first + columns]) {
+                let number = unpack.number(*bits);
+                *significand = number.significand;
+                *exponent = number.exponent;
+                lowest = lowest.min(number.exponent);
+            }
+        }
+        Block { columns, significand, exponent, is_special: lowest <= INFINITE }
+    }
+
+    /// Significands and exponents of a row.
+    #[inline(always)]
+    fn row(&self, row: usize) -> (&[i32], &[i32]) {
+        let range = row * self.columns..(row + 1) * self.columns;
+        (&self.significand[range.clone()], &self.exponent[range])
+    }
+
+    fn number(&self, row: usize, column: usize) -> Number {
+        let (significand, exponent) = self.row(row);
+        Number { significand: significand[column], exponent: exponent[column] }
     }
 }
 
-/// The sums of one row of A, each of which starts with the result of the one before.
-#[inline(always)]
-fn chained(c: Column<u32>, ty: Accumulator, a: &[Factor], steps: &Steps, b: &[Slice], width: Width, is_special: bool) -> Column<u32> {
-    let (first, second) = a.split_at(steps.first);
-    let result = sum(c, ty, first, b, width, is_special);
-    if second.is_empty() { result } else { sum(result, ty, second, b, width, is_special) }
-}
+impl Sums {
+    /// One fused sum for each column: the elements of `a` times what they meet in `b`, and C.
+    #[inline(always)]
+    fn sum(self, c: Columns<u32>, a: &[Factor], b: &Block) -> Columns<u32> {
+        let format = format(self.ty);
+        // Whole vectors, which spares the compiler a loop over the rest.
+        let columns = b.columns.min(BLOCK) / LANES * LANES;
+        let mut numbers = [Number { significand: 0, exponent: ZERO }; BLOCK];
+        let mut top = [2 * ZERO; BLOCK];
+        let mut is_special = b.is_special;
+        for column in 0..columns {
+            numbers[column] = Number::unpack(&format, c[column]);
+            top[column] = top[column].max(numbers[column].exponent);
+            is_special |= numbers[column].is_special();
+        }
+        for factor in a {
+            let (_, exponent) = b.row(factor.row);
+            for (top, exponent) in top[..columns].iter_mut().zip(exponent) {
+                *top = (*top).max(factor.number.exponent + exponent);
+            }
+        }
+        let mut total = [0i32; BLOCK];
+        for factor in a {
+            is_special |= factor.number.is_special();
+            let (significand, exponent) = b.row(factor.row);
+            let columns = total[..columns].iter_mut().zip(&top[..columns]).zip(significand.iter().zip(exponent));
+            for ((total, top), (significand, exponent)) in columns {
+                let product = factor.number.significand.wrapping_mul(*significand);
+                let distance = top - factor.number.exponent - exponent;
+                let term = (product.unsigned_abs() >> distance.min(31)) as i32;
+                // The sign of the product, as all ones or zeros.
+                let sign = product >> 31;
+                *total = total.wrapping_add((term ^ sign).wrapping_sub(sign));
+            }
+        }
+        let left = self.kept - format.fraction as i32;
+        let mut result = [0; BLOCK];
+        for column in 0..columns {
+            let sum = f64::from(total[column]) + f64::from(aligned(numbers[column], top[column], left));
+            result[column] = self.rounded(sum, top[column]);
+        }
+        if is_special {
+            self.replace_specials(&mut result[..columns], &numbers, a, b);
+        }
+        result
+    }
 
-/// One fused sum for each of the columns.
-#[inline(always)]
-fn sum(c: Column<u32>, ty: Accumulator, a: &[Factor], b: &[Slice], width: Width, is_special: bool) -> Column<u32> {
-    let format = format(ty);
-    let c = c.map(|bits| Number::unpack(&format, bits));
-    let mut top = c.map(|c| c.exponent.max(2 * ZERO));
-    for factor in a {
-        let slice = b.get(factor.row).unwrap_or(&Slice::NOTHING);
-        for lane in 0..LANES {
-            top[lane] = top[lane].max(factor.number.exponent + slice.exponent[lane]);
+    /// The encoding of `sum` * 2^(`top` - width). Products alone fit in 32 bits, and with C in a double.
+    #[inline(always)]
+    fn rounded(self, sum: f64, top: i32) -> u32 {
+        let power = top.max(-500) - self.kept;
+        let value = sum * f64::from_bits(((power + 1023) as u64) << 52);
+        match self.ty {
+            // What rounds to zero has no sign.
+            Accumulator::F16 => u32::from(F16::from_f64(value).0) & if value.abs() > HALF_OF_SMALLEST { 0xffff } else { 0x7fff },
+            _ => truncated(value, self.fraction),
         }
     }
-    let mut total = [0i32; LANES];
-    for factor in a {
-        let slice = b.get(factor.row).unwrap_or(&Slice::NOTHING);
-        for lane in 0..LANES {
-            let product = factor.number.significand.wrapping_mul(slice.significand[lane]);
-            let distance = top[lane] - factor.number.exponent - slice.exponent[lane];
-            let term = (product.unsigned_abs() >> distance.min(31)) as i32;
-            total[lane] = total[lane].wrapping_add(if product < 0 { -term } else { term });
+
+    /// Puts infinities and NaNs where the operands make them: a NaN, or a product of an infinity and zero, or infinities of both signs
+    /// make a NaN; other infinities stay.
+    #[inline(never)]
+    fn replace_specials(self, result: &mut [u32], c: &Columns<Number>, a: &[Factor], b: &Block) {
+        for (column, result) in result.iter_mut().enumerate() {
+            let products = a.iter().map(|factor| (factor.number, b.number(factor.row, column)));
+            if let Some(special) = special(c[column], products) {
+                *result = encoded(special, self.ty);
+            }
         }
     }
-    let result = rounded(aligned(c, &top, width.kept - format.fraction as i32), total, &top, ty, width);
-    if is_special || c.iter().any(|c| c.is_special()) { with_specials(result, c, a, b, ty) } else { result }
-}
-
-/// C as a term of sums whose exponents are `top`, `left` bits wider than its format.
-#[inline(always)]
-fn aligned(c: Column<Number>, top: &Column<i32>, left: i32) -> Column<i32> {
-    let (left, right) = (left.max(0), (-left).max(0));
-    let mut term = [0; LANES];
-    for lane in 0..LANES {
-        let distance = (top[lane] - c[lane].exponent + right).clamp(0, 31);
-        let magnitude = ((c[lane].significand.unsigned_abs() << left) >> distance) as i32;
-        term[lane] = if c[lane].significand < 0 { -magnitude } else { magnitude };
-    }
-    term
 }
 
 /// Half of the smallest number of `f16`, which rounds to zero.
 const HALF_OF_SMALLEST: f64 = f64::from_bits((1023 - 25) << 52);
 
-/// The encodings of (`c` + `total`) * 2^(`top` - width). Products alone fit in 32 bits, and with C in a double.
+/// C as a term of a sum whose exponent is `top`, `left` bits wider than its format.
 #[inline(always)]
-fn rounded(c: Column<i32>, total: Column<i32>, top: &Column<i32>, to: Accumulator, width: Width) -> Column<u32> {
-    let mut result = [0; LANES];
-    for lane in 0..LANES {
-        let power = top[lane].max(-500) - width.kept;
-        let scale = f64::from_bits(((power + 1023) as u64) << 52);
-        let value = (f64::from(total[lane]) + f64::from(c[lane])) * scale;
-        result[lane] = match to {
-            // What rounds to zero has no sign.
-            Accumulator::F16 => u32::from(F16::from_f64(value).0) & if value.abs() > HALF_OF_SMALLEST { 0xffff } else { 0x7fff },
-            _ => truncated(value, if width.narrow { 13 } else { 23 }),
-        };
-    }
-    result
+fn aligned(c: Number, top: i32, left: i32) -> i32 {
+    let distance = (top - c.exponent + (-left).max(0)).clamp(0, 31);
+    let magnitude = ((c.significand.unsigned_abs() << left.max(0)) >> distance) as i32;
+    if c.significand < 0 { -magnitude } else { magnitude }
 }
 
 /// The `f32` of `fraction` fraction bits next to an exact value, towards zero; infinity from 2^128 on.
@@ -238,19 +282,6 @@ fn truncated(value: f64, fraction: u32) -> u32 {
     let subnormal = (magnitude.min(TINY) * UNITS) as i32 as u32;
     let bits = if magnitude < TINY { subnormal } else { (cut as f32).to_bits() };
     sign | bits
-}
-
-/// `result` with infinities and NaNs where the operands make them: a NaN, or a product of an infinity and zero, or infinities of both
-/// signs make a NaN; other infinities stay.
-#[inline(never)]
-fn with_specials(mut result: Column<u32>, c: Column<Number>, a: &[Factor], b: &[Slice], to: Accumulator) -> Column<u32> {
-    for lane in 0..LANES {
-        let products = a.iter().map(|factor| (factor.number, b.get(factor.row).unwrap_or(&Slice::NOTHING).number(lane)));
-        if let Some(special) = special(c[lane], products) {
-            result[lane] = encoded(special, to);
-        }
-    }
-    result
 }
 
 enum Special {
@@ -297,20 +328,4 @@ fn encoded(special: Special, to: Accumulator) -> u32 {
 #[inline(always)]
 fn format(accumulator: Accumulator) -> Format {
     if accumulator == Accumulator::F16 { Format::F16 } else { Format::F32 }
-}
-
-/// Elements of C or D of another type. A number of `f16` is normal as an `f32`.
-#[inline(always)]
-fn converted(column: Column<u32>, from: Accumulator, to: Accumulator) -> Column<u32> {
-    column.map(|bits| if from == to { bits } else { nearest(to, value(from, bits)) })
-}
-
-/// C + `sum` as `add` rounds it.
-#[inline(always)]
-fn added(c: Column<u32>, sum: Column<u32>, ty: Accumulator) -> Column<u32> {
-    let mut result = [0; LANES];
-    for lane in 0..LANES {
-        result[lane] = nearest(ty, value(ty, c[lane]) + value(ty, sum[lane]));
-    }
-    result
 }
