@@ -191,17 +191,15 @@ impl Sums {
     /// One fused sum for each column: the elements of `a` times what they meet in `b`, and C.
     #[inline(always)]
     fn sum(self, c: Columns<u32>, a: &[Factor], b: &Block) -> Columns<u32> {
-        let format = format(self.ty);
         // Whole vectors, which spares the compiler a loop over the rest.
         let columns = b.columns.min(BLOCK) / LANES * LANES;
-        let mut numbers = [Number { significand: 0, exponent: ZERO }; BLOCK];
-        let mut top = [2 * ZERO; BLOCK];
-        let mut is_special = b.is_special;
-        for column in 0..columns {
-            numbers[column] = Number::unpack(&format, c[column]);
-            top[column] = top[column].max(numbers[column].exponent);
-            is_special |= numbers[column].is_special();
-        }
+        let addends = match self.ty {
+            Accumulator::F16 => Addends::new(&c[..columns], &Format::F16),
+            _ => Addends::new(&c[..columns], &Format::F32),
+        };
+        let mut top = addends.exponent;
+        top.iter_mut().for_each(|top| *top = (*top).max(2 * ZERO));
+        let mut is_special = b.is_special || addends.is_special;
         for factor in a {
             let (_, exponent) = b.row(factor.row);
             for (top, exponent) in top[..columns].iter_mut().zip(exponent) {
@@ -222,66 +220,111 @@ impl Sums {
                 *total = total.wrapping_add((term ^ sign).wrapping_sub(sign));
             }
         }
-        let left = self.kept - format.fraction as i32;
-        let mut result = [0; BLOCK];
+        // Products alone fit in 32 bits, and with C in a double.
+        let mut values = [0.0; BLOCK];
         for column in 0..columns {
-            let sum = f64::from(total[column]) + f64::from(aligned(numbers[column], top[column], left));
-            result[column] = self.rounded(sum, top[column]);
+            let addend = addends.aligned(column, top[column], self.kept);
+            let power = top[column].max(-500) - self.kept;
+            values[column] = (f64::from(total[column]) + f64::from(addend)) * f64::from_bits(((power + 1023) as u64) << 52);
         }
+        let mut result = self.rounded(&values[..columns]);
         if is_special {
-            self.replace_specials(&mut result[..columns], &numbers, a, b);
+            self.replace_specials(&mut result[..columns], &addends, a, b);
         }
         result
     }
 
-    /// The encoding of `sum` * 2^(`top` - width). Products alone fit in 32 bits, and with C in a double.
+    /// The encodings of exact sums.
     #[inline(always)]
-    fn rounded(self, sum: f64, top: i32) -> u32 {
-        let power = top.max(-500) - self.kept;
-        let value = sum * f64::from_bits(((power + 1023) as u64) << 52);
-        match self.ty {
-            // What rounds to zero has no sign.
-            Accumulator::F16 => u32::from(F16::from_f64(value).0) & if value.abs() > HALF_OF_SMALLEST { 0xffff } else { 0x7fff },
-            _ => truncated(value, self.fraction),
+    fn rounded(self, values: &[f64]) -> Columns<u32> {
+        let mut result = [0; BLOCK];
+        if self.ty == Accumulator::F16 {
+            for (result, value) in result.iter_mut().zip(values) {
+                // What rounds to zero has no sign.
+                *result = u32::from(F16::from_f64(*value).0) & if value.abs() > HALF_OF_SMALLEST { 0xffff } else { 0x7fff };
+            }
+            return result;
         }
+        let mut is_tiny = false;
+        for (result, value) in result.iter_mut().zip(values) {
+            is_tiny |= value.abs() < TINY && *value != 0.0;
+            *result = truncated(*value, self.fraction);
+        }
+        if is_tiny {
+            result.iter_mut().zip(values).filter(|(_, value)| value.abs() < TINY).for_each(|(result, value)| *result = subnormal(*value));
+        }
+        result
     }
 
     /// Puts infinities and NaNs where the operands make them: a NaN, or a product of an infinity and zero, or infinities of both signs
     /// make a NaN; other infinities stay.
     #[inline(never)]
-    fn replace_specials(self, result: &mut [u32], c: &Columns<Number>, a: &[Factor], b: &Block) {
+    fn replace_specials(self, result: &mut [u32], c: &Addends, a: &[Factor], b: &Block) {
         for (column, result) in result.iter_mut().enumerate() {
             let products = a.iter().map(|factor| (factor.number, b.number(factor.row, column)));
-            if let Some(special) = special(c[column], products) {
+            if let Some(special) = special(c.number(column), products) {
                 *result = encoded(special, self.ty);
             }
         }
     }
 }
 
+/// Elements of C as terms.
+struct Addends {
+    significand: Columns<i32>,
+    exponent: Columns<i32>,
+    /// Fraction bits of their format.
+    fraction: i32,
+    /// Whether there are infinities or NaNs.
+    is_special: bool,
+}
+
+impl Addends {
+    #[inline(always)]
+    fn new(c: &[u32], format: &Format) -> Addends {
+        let (mut significand, mut exponent, mut lowest) = ([0; BLOCK], [ZERO; BLOCK], 0);
+        for (bits, (significand, exponent)) in c.iter().zip(significand.iter_mut().zip(&mut exponent)) {
+            let number = Number::unpack(format, *bits);
+            *significand = number.significand;
+            *exponent = number.exponent;
+            lowest = lowest.min(number.exponent);
+        }
+        Addends { significand, exponent, fraction: format.fraction as i32, is_special: lowest <= INFINITE }
+    }
+
+    /// The term in a sum whose exponent is `top` and which keeps `kept` bits below.
+    #[inline(always)]
+    fn aligned(&self, column: usize, top: i32, kept: i32) -> i32 {
+        let left = kept - self.fraction;
+        let significand = self.significand[column];
+        let distance = (top - self.exponent[column] + (-left).max(0)).clamp(0, 31);
+        let (magnitude, sign) = (((significand.unsigned_abs() << left.max(0)) >> distance) as i32, significand >> 31);
+        (magnitude ^ sign).wrapping_sub(sign)
+    }
+
+    fn number(&self, column: usize) -> Number {
+        Number { significand: self.significand[column], exponent: self.exponent[column] }
+    }
+}
+
 /// Half of the smallest number of `f16`, which rounds to zero.
 const HALF_OF_SMALLEST: f64 = f64::from_bits((1023 - 25) << 52);
 
-/// C as a term of a sum whose exponent is `top`, `left` bits wider than its format.
-#[inline(always)]
-fn aligned(c: Number, top: i32, left: i32) -> i32 {
-    let distance = (top - c.exponent + (-left).max(0)).clamp(0, 31);
-    let magnitude = ((c.significand.unsigned_abs() << left.max(0)) >> distance) as i32;
-    if c.significand < 0 { -magnitude } else { magnitude }
-}
+/// The smallest normal `f32`.
+const TINY: f64 = f32::MIN_POSITIVE as f64;
 
-/// The `f32` of `fraction` fraction bits next to an exact value, towards zero; infinity from 2^128 on.
+/// The `f32` of `fraction` fraction bits next to an exact value that is not below the normal ones, towards zero; infinity from 2^128 on.
 #[inline(always)]
 fn truncated(value: f64, fraction: u32) -> u32 {
-    const TINY: f64 = f32::MIN_POSITIVE as f64;
-    // 2^149: the last place of a subnormal number becomes the unit.
+    (f64::from_bits(value.to_bits() & (u64::MAX << (52 - fraction))) as f32).to_bits()
+}
+
+/// The subnormal `f32` next to an exact value, towards zero.
+fn subnormal(value: f64) -> u32 {
+    // 2^149: the last place becomes the unit.
     const UNITS: f64 = f64::from_bits((1023 + 149) << 52);
     let sign = (value.to_bits() >> 32) as u32 & 0x8000_0000;
-    let magnitude = value.abs();
-    let cut = f64::from_bits(magnitude.to_bits() & (u64::MAX << (52 - fraction)));
-    let subnormal = (magnitude.min(TINY) * UNITS) as i32 as u32;
-    let bits = if magnitude < TINY { subnormal } else { (cut as f32).to_bits() };
-    sign | bits
+    sign | (value.abs() * UNITS) as u32
 }
 
 enum Special {
