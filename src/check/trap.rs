@@ -24,7 +24,7 @@ impl From<TrapKind> for FindingId {
             TrapKind::TensorCopy => Self::TensorCopy,
             TrapKind::ClusterRank => Self::ClusterRank,
             TrapKind::ClusterExited => Self::ClusterExited,
-            TrapKind::ClusterOrder => Self::BarrierDivergence,
+            TrapKind::ClusterOrder | TrapKind::WarpDisagrees => Self::BarrierDivergence,
             TrapKind::Handle => Self::ImageHandle,
             TrapKind::Unsupported => Self::Unsupported,
         }

@@ -3,6 +3,7 @@
 use super::async_copy::CopyPolicy;
 use super::coverage::Writes;
 use super::lanes::{LANES, PerLane};
+use super::matrix::MatrixTables;
 use super::special::Fixed;
 use super::{Device, Tick};
 use crate::cfg;
@@ -156,6 +157,8 @@ pub struct Linked {
     pub resident: u64,
     /// What each instruction writes, if the launch keeps its coverage.
     pub writes: Option<Writes>,
+    /// Where the elements of fragments are, for each matrix instruction.
+    pub(super) matrices: MatrixTables,
     /// Which vector instructions the host has.
     pub(super) simd: pulp::Arch,
 }
@@ -189,6 +192,7 @@ impl Linked {
             blocks,
             resident,
             writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),
+            matrices: MatrixTables::new(program),
             simd: pulp::Arch::new(),
             config,
         })

@@ -45,6 +45,8 @@ pub enum TrapKind {
     CopySize,
     /// A tensor copy that the hardware refuses, or bytes that are no tensor map.
     TensorCopy,
+    /// A matrix instruction whose warp is not whole or does not agree.
+    WarpDisagrees,
     /// A rank that the cluster does not have.
     ClusterRank,
     /// The shared memory of a block that has exited.

@@ -8,7 +8,8 @@ use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{SPECIAL_REGISTERS, Space, special_register};
 use crate::program::{
-    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, Param, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId,
+    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Param, ParamPlace, Pc, SpecialRef, Src,
+    TableId, UnsupportedId,
 };
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 
@@ -76,6 +77,12 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
         let copies = &mut self.module.program.copies;
         copies.push(copy);
         CopyId::new(copies.len() - 1)
+    }
+
+    fn matrix(&mut self, op: MatrixOp) -> MatrixId {
+        let matrices = &mut self.module.program.matrices;
+        matrices.push(op);
+        MatrixId::new(matrices.len() - 1)
     }
 
     fn special(&mut self, register: SpecialRef) -> Src {

@@ -4,6 +4,7 @@ pub mod asynchronous;
 mod diagnostic;
 mod fidelity;
 mod finding;
+mod fragment;
 mod json;
 mod outcome;
 mod report;
