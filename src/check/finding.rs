@@ -137,7 +137,19 @@ impl Findings {
 /// What makes two findings one: mistake, launch and instructions, whichever came first.
 pub type Cause = (FindingId, usize, Option<(Pc, Deed)>, (Pc, Deed));
 
+impl Side {
+    /// Lanes that did something at `place` without touching memory.
+    pub fn new(place: Place, lanes: LaneMask, deed: Deed) -> Self {
+        Self { place, lanes, deed, bytes: 0, copy: None }
+    }
+}
+
 impl Finding {
+    /// A finding of one side, in the first launch, about no memory.
+    pub fn new(id: FindingId, second: Side, why: String, advice: String) -> Self {
+        Self { id, launch: 0, second, first: None, memory: None, why, advice, chain: Vec::new(), count: 1 }
+    }
+
     /// What it is one of.
     pub fn cause(&self) -> Cause {
         cause(self.id, self.launch, self.first.as_ref(), &self.second)

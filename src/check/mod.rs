@@ -11,8 +11,12 @@
 
 mod catalogue;
 mod finding;
+mod held;
+mod init;
 mod race;
+mod reporter;
 mod switches;
+mod sync;
 mod trap;
 
 use std::sync::Arc;
@@ -21,9 +25,12 @@ pub use catalogue::{Checker, FINDINGS, FindingId, Row, Severity};
 pub use finding::{Cause, Deed, Finding, Findings, Link, Side, Touched};
 pub use switches::CHECKERS;
 
-use crate::machine::{AccessEvent, CopyEvent, Machine, MbarrierEvent, Observer, OrderEvent};
+use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Observer, OrderEvent, Warp};
 use crate::program::Program;
+use init::Init;
 use race::Race;
+use reporter::Reporter;
+use sync::Sync;
 
 /// Which checkers run; none unless somebody says so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,24 +58,55 @@ pub struct Checkers {
     findings: Findings,
     launch: usize,
     race: Option<Race>,
+    init: Option<Init>,
+    sync: Option<Sync>,
+}
+
+/// The checkers that are switched on.
+struct Parts<'a> {
+    race: &'a mut Option<Race>,
+    init: &'a mut Option<Init>,
+    sync: &'a mut Option<Sync>,
 }
 
 impl Checkers {
     /// Checkers that have seen nothing yet.
     pub fn new(program: &Arc<Program>, checks: Checks) -> Self {
-        let race = checks.race.then(|| Race::new(program));
-        Self { checks, program: Arc::clone(program), findings: Findings::default(), launch: 0, race }
+        Self {
+            checks,
+            program: Arc::clone(program),
+            findings: Findings::default(),
+            launch: 0,
+            race: checks.race.then(|| Race::new(program)),
+            init: checks.init.then(|| Init::new(program)),
+            sync: checks.sync.then(Sync::default),
+        }
     }
 
     /// A launch of the case, from 0, is about to issue its first instruction: what earlier ones did is ordered before all of it.
     pub fn begin(&mut self, launch: usize, machine: &Machine) {
         self.launch = launch;
         self.race.iter_mut().for_each(|race| race.begin(launch, machine));
+        self.init.iter_mut().for_each(|init| init.begin(machine));
+        self.sync.iter_mut().for_each(|sync| sync.begin(machine));
     }
 
     /// The launch has ended: by itself, or because of a fault.
     pub fn end(&mut self, machine: &Machine) {
-        let _ = machine;
+        let (parts, mut to) = self.parts();
+        parts.init.iter_mut().for_each(|init| init.end(&mut to));
+        parts.sync.iter_mut().for_each(|sync| sync.end(machine, &mut to));
+    }
+
+    /// Whether every instruction must be told: then the run is to be watched by [`WithInstructions`].
+    pub fn wants_instructions(&self) -> bool {
+        self.init.as_ref().is_some_and(Init::wants_instructions)
+    }
+
+    /// The checkers, and where they hand in what they find.
+    fn parts(&mut self) -> (Parts<'_>, Reporter<'_>) {
+        let Self { program, findings, launch, race, init, sync, .. } = self;
+        (Parts { race, init, sync }, Reporter { program, findings, launch: *launch })
     }
 
     /// Which checkers run.
@@ -84,22 +122,65 @@ impl Checkers {
 
 impl Observer for Checkers {
     fn access(&mut self, event: &AccessEvent<'_>) -> bool {
-        let Self { race, findings, .. } = self;
-        race.as_mut().is_some_and(|race| race.access(event, findings))
+        let (parts, mut to) = self.parts();
+        let mut found = parts.race.as_mut().is_some_and(|race| race.access(event, to.findings));
+        found |= parts.init.as_mut().is_some_and(|init| init.access(event, &mut to));
+        found |= parts.sync.as_mut().is_some_and(|sync| sync.access(event, &mut to));
+        found
     }
 
     fn order(&mut self, event: &OrderEvent<'_>) -> bool {
-        self.race.iter_mut().for_each(|race| race.order(event));
-        false
+        let (parts, mut to) = self.parts();
+        parts.race.iter_mut().for_each(|race| race.order(event));
+        parts.init.iter_mut().for_each(|init| init.order(event));
+        parts.sync.as_mut().is_some_and(|sync| sync.order(event, &mut to))
     }
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
-        let Self { race, findings, .. } = self;
-        race.as_mut().is_some_and(|race| race.copy(event, findings))
+        let (parts, mut to) = self.parts();
+        let mut found = parts.race.as_mut().is_some_and(|race| race.copy(event, to.findings));
+        parts.init.iter_mut().for_each(|init| init.copy(event, to.program));
+        found |= parts.sync.as_mut().is_some_and(|sync| sync.copy(event, &mut to));
+        found
     }
 
     fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
-        let Self { race, findings, .. } = self;
-        race.as_mut().is_some_and(|race| race.mbarrier(event, findings))
+        let (parts, mut to) = self.parts();
+        let mut found = parts.race.as_mut().is_some_and(|race| race.mbarrier(event, to.findings));
+        parts.init.iter_mut().for_each(|init| init.mbarrier(event));
+        found |= parts.sync.as_mut().is_some_and(|sync| sync.mbarrier(event, &mut to));
+        found
+    }
+
+    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
+        let (parts, mut to) = self.parts();
+        parts.init.as_mut().is_some_and(|init| init.before(issue, warp, &mut to))
+    }
+}
+
+/// Checkers that are told of every instruction as well, which programs need that may use registers before they write them.
+pub struct WithInstructions<'a>(pub &'a mut Checkers);
+
+impl Observer for WithInstructions<'_> {
+    const INSTRUCTIONS: bool = true;
+
+    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
+        self.0.access(event)
+    }
+
+    fn order(&mut self, event: &OrderEvent<'_>) -> bool {
+        self.0.order(event)
+    }
+
+    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
+        self.0.copy(event)
+    }
+
+    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
+        self.0.mbarrier(event)
+    }
+
+    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
+        self.0.before(issue, warp)
     }
 }

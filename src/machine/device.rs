@@ -1,5 +1,6 @@
 //! What outlives a launch: global memory with its buffers and variables, and constant memory.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::digest::Digest;
@@ -20,6 +21,8 @@ pub struct Device {
     pub(super) runtime: Runtime,
     /// Where the next buffer goes.
     next: u64,
+    /// The buffers that were made without contents.
+    undefined: Vec<Range<u64>>,
 }
 
 /// An address range that is not all inside one allocation.
@@ -37,7 +40,7 @@ impl Device {
     pub fn new(program: Arc<Program>) -> Self {
         let map = map::map(program.address_bits);
         let (runtime, next) = (Runtime::new(map.heap), map.buffers);
-        let mut device = Self { program, global: Region::default(), constants: Region::default(), runtime, next };
+        let mut device = Self { program, global: Region::default(), constants: Region::default(), runtime, next, undefined: Vec::new() };
         let program = Arc::clone(&device.program);
         for variable in &program.variables {
             device.place(variable);
@@ -97,6 +100,7 @@ impl Device {
         self.next = next;
         if bytes > 0 {
             self.global.insert(name, address, bytes, padding, fill.unwrap_or(UNINITIALISED));
+            self.undefined.extend(fill.is_none().then_some(address..address + bytes));
         }
         Ok(address)
     }
@@ -129,6 +133,12 @@ impl Device {
         let allocation = allocation.ok_or(not_mapped)?;
         allocation.pages.read(address - allocation.base, out);
         Ok(())
+    }
+
+    /// The addresses that held nothing before somebody wrote there: buffers made without contents, in order, and what `malloc` gives.
+    pub fn undefined(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        let heap = map::map(self.program.address_bits).heap;
+        std::iter::once(heap..heap + map::HEAP_WINDOW).chain(self.undefined.iter().cloned())
     }
 
     /// What kernels wrote with `printf`, from the first launch on.

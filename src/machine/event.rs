@@ -45,7 +45,7 @@ pub struct AccessEvent<'a> {
     pub space: Space,
     /// Of shared memory, the slot and the rank in its cluster of the block that it belongs to.
     pub home: (u32, u32),
-    /// Address of each lane in that space; only those of `lanes` mean something.
+    /// Address of each lane in that space; lanes outside `lanes` repeat one of them.
     pub addresses: &'a PerLane<u64>,
     /// Bytes a lane.
     pub bytes: u32,
@@ -138,6 +138,12 @@ pub enum Order<'a> {
     /// They came to a `bar.warp.sync`, which the other lanes of `members` must execute too.
     WarpSync {
         /// Who meets.
+        members: LaneMask,
+    },
+    /// They came to an instruction that exchanges values with the other lanes of `members`, and orders nothing. Told again when they
+    /// had to wait for those.
+    Exchange {
+        /// Who exchanges.
         members: LaneMask,
     },
     /// They arrived at the barrier of the cluster.

@@ -80,6 +80,9 @@ pub(super) struct Ref(pub u32);
 
 const SEVERAL: u32 = 1 << 31;
 
+/// Records and cells that are never too many.
+const SMALL: usize = 1 << 14;
+
 /// One of several accesses, and the others.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
@@ -107,6 +110,8 @@ pub(super) struct Log {
     scattered: Vec<PerLane<u64>>,
     /// Records and cells that were live after the last sweep.
     live: usize,
+    /// How many there may be before somebody looks whether to sweep.
+    patience: usize,
 }
 
 impl Ref {
@@ -211,15 +216,27 @@ impl Log {
         self.accesses.len() + self.cells.len()
     }
 
+    fn clear(&mut self) {
+        self.accesses.clear();
+        self.cells.clear();
+        self.scattered.clear();
+    }
+
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
         let scattered = self.scattered.len() * size_of::<PerLane<u64>>();
         self.accesses.len() * size_of::<Access>() + self.cells.len() * size_of::<Cell>() + scattered
     }
 
-    /// Whether so much was added that it is time to [`Sweep`], when the shadow has `entries`.
-    pub fn is_full(&self, entries: usize) -> bool {
-        self.len() > 2 * self.live + entries / 8 + (1 << 16)
+    /// Whether it may be time to [`Sweep`].
+    pub fn is_full(&self) -> bool {
+        self.len() > self.patience
+    }
+
+    /// Whether so much was added that a sweep over `entries` of the shadow is worth its time; otherwise it is full later.
+    pub fn is_worth_a_sweep(&mut self, entries: usize) -> bool {
+        self.patience = 2 * self.live + entries / 8 + SMALL;
+        self.is_full()
     }
 }
 
@@ -256,11 +273,12 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Begins to sweep `log`.
-    pub fn new(log: &mut Log) -> Self {
-        let old = std::mem::take(log);
+    /// Begins to sweep `log` into `spare`, which is an old one.
+    pub fn new(log: &mut Log, spare: &mut Log) -> Self {
+        let (old, mut new) = (std::mem::take(log), std::mem::take(spare));
+        new.clear();
         let (accesses, cells) = (vec![0; old.accesses.len()], vec![0; old.cells.len()]);
-        Self { old, new: Log::default(), accesses, cells }
+        Self { old, new, accesses, cells }
     }
 
     /// The reference that means in the new log what `of` meant in the old one.
@@ -293,9 +311,10 @@ impl Sweep {
         self.accesses[index]
     }
 
-    /// The new log.
-    pub fn end(mut self) -> Log {
+    /// The new log, and the old one.
+    pub fn end(mut self) -> (Log, Log) {
         self.new.live = self.new.len();
-        self.new
+        self.new.patience = 2 * self.new.live + SMALL;
+        (self.new, self.old)
     }
 }

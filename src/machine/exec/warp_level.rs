@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
-use crate::machine::event::Observer;
+use crate::machine::event::{Observer, Order};
 use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::trap::TrapKind;
 use crate::machine::warp::GroupState;
@@ -33,6 +33,7 @@ impl<O: Observer> WarpRun<'_, O> {
         };
         let mut waiting = Tiles::new();
         for (tile, members) in tiles(self.lanes(group, active).get32(mask), active) {
+            self.report_order(tile, Order::Exchange { members });
             if self.warp.live & members & !group.mask == 0 {
                 self.among(op, group, tile);
             } else {

@@ -1,0 +1,47 @@
+//! Findings that wait for the end of the launch: what looks like a mistake of its own may turn out to be one side of a race, which
+//! names the cause and depends on nobody's turn.
+
+use super::catalogue::FindingId;
+use super::finding::{Deed, Finding, Findings};
+use super::reporter::Reporter;
+use crate::program::Pc;
+
+/// What explains a finding that waits, if it was found of the same instruction.
+const RACES: &[FindingId] = &[
+    FindingId::RaceSharedRaw,
+    FindingId::RaceSharedWar,
+    FindingId::RaceSharedWaw,
+    FindingId::RaceGlobal,
+    FindingId::RaceScope,
+    FindingId::RaceMixedAtomic,
+    FindingId::RaceAsyncCopy,
+    FindingId::RaceProxy,
+];
+
+/// Findings that wait.
+#[derive(Clone, Default)]
+pub(super) struct Held {
+    findings: Findings,
+}
+
+impl Held {
+    /// Holds a finding.
+    pub fn hold(&mut self, finding: Finding) {
+        self.findings.report(finding);
+    }
+
+    /// Counts a mistake of one side if it is held already, and says whether it is.
+    pub fn repeats(&mut self, id: FindingId, second: (Pc, Deed)) -> bool {
+        self.findings.repeats((id, 0, None, second))
+    }
+
+    /// Reports those that no race explains.
+    pub fn release(&mut self, to: &mut Reporter<'_>) {
+        for finding in std::mem::take(&mut self.findings).list() {
+            let sides = [Some(finding.second), finding.first];
+            if !sides.into_iter().flatten().any(|side| to.knows(RACES, side.place.pc)) {
+                to.report(finding.clone());
+            }
+        }
+    }
+}

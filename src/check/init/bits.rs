@@ -1,0 +1,85 @@
+//! A set of bytes of a run of memory, one bit a byte, in pages that exist once one of their bytes is in it.
+
+use triomphe::Arc;
+
+/// Bytes of memory that a page stands for.
+const PAGE_BYTES: u64 = 4096;
+
+/// Bits of a word.
+const WORD: u64 = 64;
+
+type Page = [u64; (PAGE_BYTES / WORD) as usize];
+
+/// A set of bytes. A clone shares what is not changed afterwards.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Bytes {
+    pages: Vec<Option<Arc<Page>>>,
+}
+
+impl Bytes {
+    /// Adds `bytes` bytes from `start` on.
+    #[inline]
+    pub fn add(&mut self, start: u64, bytes: u64) {
+        each_word(start, bytes, |page, word, bits| {
+            if page >= self.pages.len() {
+                self.pages.resize(page + 1, None);
+            }
+            let page = self.pages[page].get_or_insert_with(|| Arc::new([0; _]));
+            if page[word] & bits != bits {
+                Arc::make_mut(page)[word] |= bits;
+            }
+            true
+        });
+    }
+
+    /// Whether `bytes` bytes from `start` on are all in it.
+    #[inline]
+    pub fn hold(&self, start: u64, bytes: u64) -> bool {
+        each_word(start, bytes, |page, word, bits| match self.pages.get(page) {
+            Some(Some(page)) => page[word] & bits == bits,
+            _ => false,
+        })
+    }
+}
+
+/// Shows `visit` the bits of every word that `bytes` bytes from `start` on lie in, with the numbers of page and word, until it says
+/// false. True if it never does.
+#[inline(always)]
+fn each_word(start: u64, bytes: u64, mut visit: impl FnMut(usize, usize, u64) -> bool) -> bool {
+    let end = start.saturating_add(bytes);
+    let mut at = start;
+    while at < end {
+        let first = at % WORD;
+        let count = (WORD - first).min(end - at);
+        let bits = if count == WORD { u64::MAX } else { ((1 << count) - 1) << first };
+        if !visit((at / PAGE_BYTES) as usize, (at % PAGE_BYTES / WORD) as usize, bits) {
+            return false;
+        }
+        at += count;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Bytes;
+
+    #[test]
+    fn bytes_are_held_one_by_one() {
+        let mut bytes = Bytes::default();
+        bytes.add(4090, 10);
+        assert!(bytes.hold(4090, 10) && bytes.hold(4095, 2) && bytes.hold(4099, 1));
+        assert!(!bytes.hold(4089, 1) && !bytes.hold(4100, 1) && !bytes.hold(4096, 64));
+        bytes.add(4100, 28);
+        assert!(bytes.hold(4090, 38) && !bytes.hold(4090, 39));
+    }
+
+    #[test]
+    fn words_and_pages_are_crossed() {
+        let mut bytes = Bytes::default();
+        bytes.add(0, 3 * 4096 + 1);
+        assert!(bytes.hold(0, 3 * 4096 + 1));
+        assert!(!bytes.hold(3 * 4096 + 1, 1));
+        assert!(bytes.hold(63, 2) && bytes.hold(4095, 2));
+    }
+}

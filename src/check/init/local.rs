@@ -1,0 +1,64 @@
+//! Which bytes of the local memory of a warp's threads were written: lanes mostly touch the same address at once, so every address has
+//! a mask of the lanes that have written it.
+
+use triomphe::Arc;
+
+use crate::machine::{AccessEvent, LaneMask, lanes_of};
+
+/// Addresses that a page stands for.
+const PAGE_BYTES: usize = 256;
+
+type Page = [LaneMask; PAGE_BYTES];
+
+/// The written bytes of local memory, by lane.
+#[derive(Clone, Debug, Default)]
+pub(super) struct LocalBytes {
+    pages: Vec<Option<Arc<Page>>>,
+}
+
+impl LocalBytes {
+    /// Adds what the access covers.
+    pub fn add(&mut self, event: &AccessEvent<'_>) {
+        for (lanes, address) in by_address(event) {
+            (0..u64::from(event.bytes)).for_each(|offset| self.add_byte(lanes, address + offset));
+        }
+    }
+
+    fn add_byte(&mut self, lanes: LaneMask, address: u64) {
+        let (page, at) = place(address);
+        if page >= self.pages.len() {
+            self.pages.resize(page + 1, None);
+        }
+        let page = self.pages[page].get_or_insert_with(|| Arc::new([0; PAGE_BYTES]));
+        if page[at] & lanes != lanes {
+            Arc::make_mut(page)[at] |= lanes;
+        }
+    }
+
+    /// The lanes of `lanes` that have not written the byte at `address`.
+    pub fn missing(&self, lanes: LaneMask, address: u64) -> LaneMask {
+        let (page, at) = place(address);
+        match self.pages.get(page) {
+            Some(Some(page)) => lanes & !page[at],
+            _ => lanes,
+        }
+    }
+
+    /// Whether the access covers nothing else.
+    pub fn hold(&self, event: &AccessEvent<'_>) -> bool {
+        by_address(event).all(|(lanes, address)| (0..u64::from(event.bytes)).all(|offset| self.missing(lanes, address + offset) == 0))
+    }
+}
+
+/// The lanes of an access by the address they access: all of them at once if that is the same.
+fn by_address<'e>(event: &'e AccessEvent<'_>) -> impl Iterator<Item = (LaneMask, u64)> + 'e {
+    let first = event.addresses[0];
+    let together = event.addresses.iter().all(|address| *address == first);
+    let all = together.then_some((event.lanes, first));
+    let each = lanes_of(if together { 0 } else { event.lanes }).map(|lane| (1 << lane, event.addresses[lane]));
+    all.into_iter().chain(each)
+}
+
+fn place(address: u64) -> (usize, usize) {
+    (address as usize / PAGE_BYTES, address as usize % PAGE_BYTES)
+}

@@ -1,0 +1,335 @@
+//! Which bytes of memory were written, and reads of those that were not.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::bits::Bytes;
+use super::local::LocalBytes;
+use super::used;
+use crate::check::finding::{Deed, Finding, Side, Touched};
+use crate::check::held::Held;
+use crate::check::{FindingId, Reporter};
+use crate::isa::Space;
+use crate::machine::{
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, LaneMask, Linked, Machine, MbarrierChange, MbarrierEvent, Work,
+    lane_list, lanes_of,
+};
+use crate::program::{Program, map};
+
+/// Bytes of a barrier object.
+const MBARRIER_BYTES: u64 = 8;
+
+/// The unit of bulk copies: a copy whose source lacks less than this has padding there.
+const UNIT: u64 = 16;
+
+/// The written bytes of all memory that holds nothing at first.
+#[derive(Clone, Default)]
+pub(super) struct Memory {
+    /// Global memory that held nothing at first.
+    undefined: Vec<Undefined>,
+    /// What of the blocks on the machine was written, by slot.
+    blocks: Vec<BlockBytes>,
+    /// The launch that runs.
+    linked: Option<Arc<Linked>>,
+    /// Reads that may be sides of races.
+    held: Held,
+}
+
+/// A piece of global memory that held nothing at first.
+#[derive(Clone)]
+struct Undefined {
+    range: Range<u64>,
+    /// What was written, counted from its start.
+    written: Bytes,
+}
+
+/// The written bytes of a block's shared memory and its threads' local memory.
+#[derive(Clone, Default)]
+struct BlockBytes {
+    /// The block, in order of launch.
+    number: u64,
+    shared: Bytes,
+    /// By warp.
+    local: Vec<LocalBytes>,
+}
+
+/// What a read misses.
+struct Missing {
+    lanes: LaneMask,
+    /// The first unwritten byte that the first of them reads.
+    address: u64,
+}
+
+impl Memory {
+    /// A launch begins: the memory of blocks is new, and so are buffers made for it.
+    pub fn begin(&mut self, machine: &Machine) {
+        self.linked = Some(Arc::clone(&machine.linked));
+        self.blocks.clear();
+        for range in machine.device().undefined() {
+            if !self.undefined.iter().any(|known| known.range == range) {
+                self.undefined.push(Undefined { range, written: Bytes::default() });
+            }
+        }
+    }
+
+    /// The launch has ended.
+    pub fn end(&mut self, to: &mut Reporter<'_>) {
+        self.held.release(to);
+    }
+
+    /// Notes what is written, and reports what is read too early.
+    pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        match event.space {
+            Space::Shared | Space::SharedCluster => {
+                let bytes = &mut self.block(event.by.number, event.home.0).shared;
+                if !passes(bytes, 0, event) {
+                    return self.missing(event, to);
+                }
+                if event.kind != AccessKind::Read {
+                    note(bytes, 0, event);
+                }
+            }
+            Space::Global | Space::Generic => {
+                let first = event.addresses[0];
+                let Some(piece) = self.undefined.iter_mut().find(|piece| piece.range.contains(&first)) else { return false };
+                if !passes(&piece.written, piece.range.start, event) {
+                    return self.missing(event, to);
+                }
+                if event.kind != AccessKind::Read {
+                    note(&mut piece.written, piece.range.start, event);
+                }
+            }
+            Space::Local | Space::ParamFunc => return self.access_local(event, to),
+            Space::Const | Space::Param => {}
+        }
+        false
+    }
+
+    /// Parameters of functions are handed over without an access, so only what is written there counts.
+    fn access_local(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let local = self.local(event);
+        if event.space == Space::Local && event.kind != AccessKind::Write && !local.hold(event) {
+            return self.missing(event, to);
+        }
+        if event.kind != AccessKind::Read {
+            local.add(event);
+        }
+        false
+    }
+
+    /// A read of bytes that nobody has written. They count as written from now on: one mistake is told once.
+    #[cold]
+    fn missing(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let lacks = |lane: usize| {
+            let start = event.addresses[lane];
+            let bytes = (start..start + u64::from(event.bytes)).zip(0..);
+            bytes
+                .filter(|(address, _)| !self.is_written(event, lane, *address))
+                .fold(0, |lacks, (_, offset)| lacks | 1_u64 << (offset & 63))
+        };
+        let all = u64::MAX >> (64 - u64::from(event.bytes.clamp(1, 64)));
+        let lacking: Vec<(usize, u64)> = lanes_of(event.lanes).map(|lane| (lane, lacks(lane))).filter(|(_, lacks)| *lacks != 0).collect();
+        // Whoever copies a structure copies the padding in it.
+        let matters = |lacks: u64| lacks == all || event.kind == AccessKind::Atomic || used::uses(to.program, event.place.pc, lacks);
+        let lanes = lacking.iter().filter(|(_, lacks)| matters(*lacks)).fold(0, |lanes, (lane, _)| lanes | 1 << lane);
+        let first = lacking.iter().find(|(lane, _)| lanes >> lane & 1 != 0);
+        let missing = first.map(|(lane, lacks)| Missing { lanes, address: event.addresses[*lane] + u64::from(lacks.trailing_zeros()) });
+        self.note_all(event);
+        missing.is_some_and(|missing| self.report(event, &missing, to))
+    }
+
+    fn is_written(&self, event: &AccessEvent<'_>, lane: usize, address: u64) -> bool {
+        let number = self.number_of(event.by.number, event.home.0);
+        let block = self.blocks.get(event.home.0 as usize).filter(|block| block.number == number);
+        match event.space {
+            Space::Shared | Space::SharedCluster => block.is_some_and(|block| block.shared.hold(address, 1)),
+            Space::Local => {
+                let local = block.and_then(|block| block.local.get(event.place.warp as usize));
+                local.is_some_and(|local| local.missing(1 << lane, address) == 0)
+            }
+            _ => self.piece(address).is_none_or(|piece| piece.written.hold(address - piece.range.start, 1)),
+        }
+    }
+
+    fn note_all(&mut self, event: &AccessEvent<'_>) {
+        match event.space {
+            Space::Shared | Space::SharedCluster => note(&mut self.block(event.by.number, event.home.0).shared, 0, event),
+            Space::Local => self.local(event).add(event),
+            _ => {
+                let piece = self.undefined.iter_mut().find(|piece| piece.range.contains(&event.addresses[0]));
+                piece.into_iter().for_each(|piece| note(&mut piece.written, piece.range.start, event));
+            }
+        }
+    }
+
+    /// Nobody else writes to local memory, so that is told at once.
+    fn report(&mut self, event: &AccessEvent<'_>, missing: &Missing, to: &mut Reporter<'_>) -> bool {
+        let deed = if event.kind == AccessKind::Atomic { Deed::Atomic } else { Deed::Read };
+        let cause = (event.place.pc, deed);
+        if self.held.repeats(FindingId::MemoryUninitialized, cause) || to.repeats(FindingId::MemoryUninitialized, cause) {
+            return false;
+        }
+        let block = match event.space {
+            Space::SharedCluster => self.index_of(self.number_of(event.by.number, event.home.0)),
+            _ => event.place.block,
+        };
+        let side = Side { bytes: event.bytes, ..Side::new(event.place, missing.lanes, deed) };
+        let memory = Touched { space: event.space, block, address: missing.address, bytes: event.bytes };
+        let finding = finding(side, memory, &format!("lanes {} read", lane_list(missing.lanes)), to.program);
+        if event.space == Space::Local {
+            return to.report(finding);
+        }
+        self.held.hold(finding);
+        false
+    }
+
+    /// What a copy reads must have been written when it is issued, and what it writes counts from then on.
+    pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) {
+        if event.stage != CopyStage::Issued {
+            return;
+        }
+        let copy = event.copy;
+        let mut missing = None;
+        copy.work.reads(event.lanes, |from, bytes| {
+            if missing.is_none() && !self.holds(copy.block, from, bytes) {
+                missing = self.gap(copy.block, from, bytes);
+            }
+        });
+        let reduces = matches!(&copy.work, Work::Block { reduction: Some(_), .. } | Work::Store { reduction: Some(_), .. });
+        let mut written = Vec::new();
+        copy.work.writes(event.lanes, |at, bytes| written.push((at, bytes)));
+        for (at, bytes) in written {
+            if reduces && missing.is_none() && !self.holds(copy.block, at, bytes) {
+                missing = self.gap(copy.block, at, bytes);
+            }
+            self.note(copy.block, at, bytes);
+        }
+        if let Some(memory) = missing {
+            let side = Side { bytes: memory.bytes, copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, Deed::Read) };
+            self.held.hold(finding(side, memory, "this copy reads", program));
+        }
+    }
+
+    /// `mbarrier.init` writes the object.
+    pub fn mbarrier(&mut self, event: &MbarrierEvent) {
+        if let (MbarrierChange::Made(_), Some(linked)) = (event.change, &self.linked) {
+            let number = linked.block_number(event.block);
+            self.block(number, event.slot).shared.add(u64::from(event.address), MBARRIER_BYTES);
+        }
+    }
+
+    fn holds(&mut self, issuer: u64, at: Destination, bytes: u64) -> bool {
+        match at.home {
+            Home::Global => self.piece(at.address).is_none_or(|piece| piece.written.hold(at.address - piece.range.start, bytes)),
+            Home::Block { slot, .. } => self.block(issuer, slot).shared.hold(at.address, bytes),
+        }
+    }
+
+    /// The first unit from `at` on of which nothing was written.
+    fn gap(&mut self, issuer: u64, at: Destination, bytes: u64) -> Option<Touched> {
+        let units = (0..bytes.div_ceil(UNIT)).map(|unit| (at.address + unit * UNIT, UNIT.min(bytes - unit * UNIT)));
+        let is_empty = |(address, bytes): &(u64, u64)| {
+            (*address..address + bytes).all(|address| !self.holds(issuer, Destination { address, ..at }, 1))
+        };
+        let (address, bytes) = units.into_iter().find(is_empty)?;
+        let (space, block) = match at.home {
+            Home::Global => (Space::Global, [0; 3]),
+            Home::Block { index, .. } => (Space::Shared, index),
+        };
+        Some(Touched { space, block, address, bytes: bytes as u32 })
+    }
+
+    fn note(&mut self, issuer: u64, at: Destination, bytes: u64) {
+        match at.home {
+            Home::Global => {
+                let piece = self.undefined.iter_mut().find(|piece| piece.range.contains(&at.address));
+                piece.into_iter().for_each(|piece| piece.written.add(at.address - piece.range.start, bytes));
+            }
+            Home::Block { slot, .. } => self.block(issuer, slot).shared.add(at.address, bytes),
+        }
+    }
+
+    fn piece(&self, address: u64) -> Option<&Undefined> {
+        self.undefined.iter().find(|piece| piece.range.contains(&address))
+    }
+
+    /// The block in a slot of the cluster of the block `issuer`; what the one before it in that slot wrote is forgotten.
+    #[inline]
+    fn block(&mut self, issuer: u64, slot: u32) -> &mut BlockBytes {
+        let (number, index) = (self.number_of(issuer, slot), slot as usize);
+        if index >= self.blocks.len() {
+            self.blocks.resize_with(index + 1, || BlockBytes { number: u64::MAX, ..BlockBytes::default() });
+        }
+        let block = &mut self.blocks[index];
+        if block.number != number {
+            *block = BlockBytes { number, ..BlockBytes::default() };
+        }
+        block
+    }
+
+    fn local(&mut self, event: &AccessEvent<'_>) -> &mut LocalBytes {
+        let warp = event.place.warp as usize;
+        let warps = &mut self.block(event.by.number, event.by.slot).local;
+        if warp >= warps.len() {
+            warps.resize_with(warp + 1, LocalBytes::default);
+        }
+        &mut warps[warp]
+    }
+
+    /// The number of the block in a slot of the cluster of the block `issuer`: a cluster takes neighbouring slots and numbers, by rank.
+    fn number_of(&self, issuer: u64, slot: u32) -> u64 {
+        match self.linked.as_ref().map_or(1, |linked| linked.cluster_blocks as u64) {
+            1 => issuer,
+            size => issuer - issuer % size + u64::from(slot) % size,
+        }
+    }
+
+    fn index_of(&self, number: u64) -> [u32; 3] {
+        self.linked.as_ref().map_or([0; 3], |linked| linked.block_index(number))
+    }
+}
+
+/// Whether an access may go on: it only writes, or all that it reads was written.
+#[inline]
+fn passes(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
+    if event.kind == AccessKind::Write {
+        return true;
+    }
+    let (low, high) = event.addresses.iter().fold((u64::MAX, 0), |(low, high), address| (low.min(*address), high.max(*address)));
+    let bytes = u64::from(event.bytes);
+    // Mostly everything around was written, which is one question for all lanes.
+    high - low <= 64 * bytes && written.hold(low - base, high - low + bytes)
+        || lanes_of(event.lanes).all(|lane| written.hold(event.addresses[lane] - base, bytes))
+}
+
+/// Adds what an access covers.
+#[inline]
+fn note(written: &mut Bytes, base: u64, event: &AccessEvent<'_>) {
+    let (first, bytes) = (event.addresses[0], u64::from(event.bytes));
+    let stray = event.addresses.iter().zip(0..).fold(0, |stray, (address, lane)| stray | (address.wrapping_sub(first) ^ (lane * bytes)));
+    if stray == 0 && event.lanes == LaneMask::MAX {
+        return written.add(first - base, 32 * bytes);
+    }
+    lanes_of(event.lanes).for_each(|lane| written.add(event.addresses[lane] - base, bytes));
+}
+
+fn finding(side: Side, memory: Touched, who: &str, program: &Program) -> Finding {
+    let start = map::map(program.address_bits).heap;
+    let heap = start..start + map::HEAP_WINDOW;
+    let (whose, advice) = match memory.space {
+        Space::Shared | Space::SharedCluster => (
+            "no thread or copy has written these bytes since the block started; shared memory holds anything then",
+            "write them first, and order the writes before this read with a barrier",
+        ),
+        Space::Local => {
+            ("the thread has not written these bytes of its local memory", "give the variable a value on every way to this read")
+        }
+        _ if heap.contains(&memory.address) => ("nobody has written these bytes since malloc gave them", "write them before they are read"),
+        _ => (
+            "neither the host nor a kernel has written these bytes of the buffer",
+            "fill the buffer before the launch, or write them before they are read",
+        ),
+    };
+    let why = format!("{who} {} bytes before anybody wrote them: {whose}", memory.bytes);
+    Finding { memory: Some(memory), ..Finding::new(FindingId::MemoryUninitialized, side, why, advice.to_string()) }
+}

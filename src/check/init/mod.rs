@@ -1,0 +1,87 @@
+//! Reads before any write.
+//!
+//! - Memory that holds nothing at first (shared and local memory, buffers that the launch file leaves `Uninit`, what `malloc` gives) has
+//!   one bit a byte that says whether anybody has written it: a thread, an atomic, a copy, or `mbarrier.init` (`memory`). Module
+//!   variables without an initializer are zero in the global space and undefined in the shared one (PTX ISA, "Initializers"). What is
+//!   read before it was written is `memory.uninitialized`. Copies count as having written when they are issued: whether they had ended
+//!   is the race checker's question. A load that brings padding along which is only stored again, as copies of structures do, is right.
+//! - Registers have no value at first (PTX ISA, "Register State Space"). Which of them may be read before they are written follows from
+//!   the control flow; only their values are followed, from register to register, in the lanes that have them (`registers`). It is
+//!   `register.uninitialized` where such a value decides a branch, an address, or what is stored.
+//!
+//! Bytes that are read before another thread writes them, with nothing to order the two, are a race and no lack of a value, whoever came
+//! first this time. So unwritten shared and global memory is told at the end of the launch, unless a race of the same read was found.
+//!
+//! What it can miss: bytes of local memory that an earlier call wrote in the same place; padding that matters after all; values that
+//! come from other lanes or lie beside defined ones in one register; results that functions return in registers. What is undefined
+//! but stored is told where it is stored, and not again where the memory is read.
+
+mod bits;
+mod local;
+mod memory;
+mod registers;
+mod used;
+
+use memory::Memory;
+use registers::Registers;
+
+use super::reporter::Reporter;
+use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Order, OrderEvent, Warp};
+use crate::program::Program;
+
+/// The checker of reads before any write.
+#[derive(Clone)]
+pub(super) struct Init {
+    memory: Memory,
+    registers: Registers,
+}
+
+impl Init {
+    /// One that has seen nothing yet.
+    pub fn new(program: &Program) -> Self {
+        Self { memory: Memory::default(), registers: Registers::new(program) }
+    }
+
+    /// Whether it wants to be told of every instruction.
+    pub fn wants_instructions(&self) -> bool {
+        self.registers.is_needed()
+    }
+
+    /// A launch is about to issue its first instruction.
+    pub fn begin(&mut self, machine: &Machine) {
+        self.memory.begin(machine);
+        self.registers.begin(machine);
+    }
+
+    /// The launch has ended.
+    pub fn end(&mut self, to: &mut Reporter<'_>) {
+        self.memory.end(to);
+    }
+
+    /// Memory is about to be accessed. True if that is a new finding, as of all that follow.
+    pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        self.memory.access(event, to)
+    }
+
+    /// Something happens to a copy.
+    pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) {
+        self.memory.copy(event, program);
+    }
+
+    /// Something is done to a barrier object.
+    pub fn mbarrier(&mut self, event: &MbarrierEvent) {
+        self.memory.mbarrier(event);
+    }
+
+    /// Something orders threads.
+    pub fn order(&mut self, event: &OrderEvent<'_>) {
+        if event.order == Order::Exited && self.wants_instructions() {
+            self.registers.exited(event);
+        }
+    }
+
+    /// An instruction is about to be executed.
+    pub fn before(&mut self, issue: &Issue, warp: &Warp, to: &mut Reporter<'_>) -> bool {
+        self.registers.before(issue, warp, to)
+    }
+}

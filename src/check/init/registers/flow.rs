@@ -1,0 +1,186 @@
+//! In which lanes the result of an instruction depends on what nobody has written.
+//!
+//! Where a defined operand decides alone (`and` with 0, the side that `selp` does not take) the result is defined. Of values packed into
+//! one register it is undefined only if all of them are, and what comes from another lane only if no lane has a defined one: rather a
+//! mistake goes unseen than that a right kernel is accused.
+
+use crate::isa::{BoolOp, FloatType, IntBinary, IntTernary, IntType};
+use crate::machine::{FrameBase, LaneMask, PerLane, Warp};
+use crate::program::{Bank, ListId, Op, PredSrc, Program, Src, SrcKind};
+
+/// The operands of an instruction about to be executed.
+pub(super) struct Operands<'a, U> {
+    /// The program.
+    pub program: &'a Program,
+    /// The warp.
+    pub warp: &'a Warp,
+    /// Where its registers are.
+    pub frame: FrameBase,
+    /// The lanes that execute it.
+    pub active: LaneMask,
+    /// The lanes in which a slot of a bank is undefined.
+    pub undefined: U,
+}
+
+impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
+    /// The active lanes in which the result is undefined, if in `any` of them some operand is.
+    pub fn result(&self, op: &Op, any: LaneMask) -> LaneMask {
+        let lanes = match *op {
+            Op::Select { width, a, b, p, .. } => {
+                let (bank, chosen) = (wide(width == crate::isa::Width::B64), self.truth(p));
+                self.predicate(p) | chosen & self.of(bank, a) | !chosen & self.of(bank, b)
+            }
+            Op::SelectSign { width, a, b, c, .. } => {
+                let bank = wide(width == crate::isa::Width::B64);
+                self.of(Bank::B32, c) | self.of(bank, a) & self.of(bank, b)
+            }
+            Op::IntBinary { f, ty, a, b, .. } => self.int_binary(f, ty, a, b),
+            Op::MulWide { ty, a, b, .. } => self.either(bank_of(ty), a, b, 0),
+            Op::MadWide { ty, a, b, c, .. } => self.of(twice(ty), c) | self.either(bank_of(ty), a, b, 0),
+            Op::IntTernary { f: IntTernary::MadLo | IntTernary::Mad24Lo, ty, a, b, c, .. } => {
+                self.of(bank_of(ty), c) | self.either(bank_of(ty), a, b, 0)
+            }
+            Op::Lop3 { lut, a, b, c, .. } => self.lop3(lut, [a, b, c]),
+            Op::PredBinary { f, a, b, .. } => self.bool_binary(f, a, b),
+            Op::SetpInt { combine, ty, c, a, b, .. } => self.compared(self.of(bank_of(ty), a) | self.of(bank_of(ty), b), combine, c),
+            Op::SetpFloat { combine, ty, c, a, b, .. } => {
+                let bank = wide(ty == FloatType::F64);
+                self.compared(self.of(bank, a) | self.of(bank, b), combine, c)
+            }
+            Op::Pack { part, parts, .. } => self.all_of(wide(part == 64), parts),
+            Op::MoveVector { width, a, .. } => self.all_of(wide(width == crate::isa::Width::B64), a),
+            Op::ConvertPair { a, b, .. } => self.of(Bank::B32, a) & self.of(Bank::B32, b),
+            Op::Shuffle { a, .. } => self.unless_somebody(self.of(Bank::B32, a)),
+            Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } if any != 0 => LaneMask::MAX,
+            _ => any,
+        };
+        lanes & self.active
+    }
+
+    fn of(&self, bank: Bank, source: Src) -> LaneMask {
+        match source.kind() {
+            SrcKind::Reg(slot) => (self.undefined)(bank, slot),
+            SrcKind::Const(_) | SrcKind::Special(_) => 0,
+        }
+    }
+
+    fn predicate(&self, source: PredSrc) -> LaneMask {
+        match source {
+            PredSrc::Reg { slot, .. } => (self.undefined)(Bank::Pred, slot),
+            PredSrc::Const(_) => 0,
+        }
+    }
+
+    /// The lanes in which a predicate is true.
+    fn truth(&self, source: PredSrc) -> LaneMask {
+        match source {
+            PredSrc::Const(truth) => {
+                if truth {
+                    LaneMask::MAX
+                } else {
+                    0
+                }
+            }
+            PredSrc::Reg { slot, negate } => {
+                let bits = self.warp.registers.pred.get((self.frame.pred + slot) as usize).copied().unwrap_or(0);
+                if negate { !bits } else { bits }
+            }
+        }
+    }
+
+    /// The lanes in which a defined operand has a value.
+    fn is(&self, bank: Bank, source: Src, value: u64) -> LaneMask {
+        let values: PerLane<u64> = match (source.kind(), bank) {
+            (SrcKind::Reg(slot), Bank::B64) => {
+                self.warp.registers.b64.get((self.frame.b64 + slot) as usize).copied().unwrap_or([!value; 32])
+            }
+            (SrcKind::Reg(slot), _) => {
+                let register = self.warp.registers.b32.get((self.frame.b32 + slot) as usize);
+                register.map_or([!value; 32], |register| register.map(u64::from))
+            }
+            (SrcKind::Const(index), Bank::B64) => [self.program.consts64.get(index as usize).copied().unwrap_or(!value); 32],
+            (SrcKind::Const(index), _) => [self.program.consts32.get(index as usize).map_or(!value, |constant| u64::from(*constant)); 32],
+            (SrcKind::Special(_), _) => return 0,
+        };
+        let same = values.iter().enumerate().fold(0, |same, (lane, other)| same | LaneMask::from(*other == value) << lane);
+        same & !self.of(bank, source)
+    }
+
+    /// An operation of two operands that is decided if one of them is `neutral`.
+    fn either(&self, bank: Bank, a: Src, b: Src, decides: u64) -> LaneMask {
+        (self.of(bank, a) | self.of(bank, b)) & !self.is(bank, a, decides) & !self.is(bank, b, decides)
+    }
+
+    fn int_binary(&self, f: IntBinary, ty: IntType, a: Src, b: Src) -> LaneMask {
+        let bank = bank_of(ty);
+        let ones = match ty {
+            IntType::U16 | IntType::S16 => 0xffff,
+            IntType::U64 | IntType::S64 => u64::MAX,
+            IntType::U32 | IntType::S32 | IntType::U16x2 | IntType::S16x2 => 0xffff_ffff,
+        };
+        match f {
+            IntBinary::Xor | IntBinary::Sub | IntBinary::SubSat if a == b => 0,
+            IntBinary::And | IntBinary::MulLo | IntBinary::MulHi | IntBinary::Mul24Lo | IntBinary::Mul24Hi => self.either(bank, a, b, 0),
+            IntBinary::Or => self.either(bank, a, b, ones),
+            _ => self.of(bank, a) | self.of(bank, b),
+        }
+    }
+
+    /// Operands that the table does not depend on count for nothing, and neither do the same register's different ways.
+    fn lop3(&self, lut: u8, [a, b, c]: [Src; 3]) -> LaneMask {
+        let at = |x: u8, y: u8, z: u8| lut >> (x << 2 | y << 1 | z) & 1;
+        let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
+        let by_a = pairs.iter().any(|(y, z)| at(0, *y, *z) != at(1, *y, *z));
+        let by_b = pairs.iter().any(|(x, z)| at(*x, 0, *z) != at(*x, 1, *z));
+        let by_c = pairs.iter().any(|(x, y)| at(*x, *y, 0) != at(*x, *y, 1));
+        if a == b && b == c && at(0, 0, 0) == at(1, 1, 1) {
+            return 0;
+        }
+        let operands = [(by_a, a), (by_b, b), (by_c, c)].into_iter().filter(|(counts, _)| *counts);
+        operands.fold(0, |lanes, (_, source)| lanes | self.of(Bank::B32, source))
+    }
+
+    fn bool_binary(&self, f: BoolOp, a: PredSrc, b: PredSrc) -> LaneMask {
+        let (x, y) = (self.predicate(a), self.predicate(b));
+        let decided = match f {
+            BoolOp::And => !self.truth(a) & !x | !self.truth(b) & !y,
+            BoolOp::Or => self.truth(a) & !x | self.truth(b) & !y,
+            BoolOp::Xor => 0,
+        };
+        (x | y) & !decided
+    }
+
+    /// `setp`, whose comparison is undefined in `compared`, and then combined with `c`.
+    fn compared(&self, compared: LaneMask, combine: BoolOp, c: PredSrc) -> LaneMask {
+        let (unknown, truth) = (self.predicate(c), self.truth(c));
+        let decided = match combine {
+            BoolOp::And => !truth & !unknown,
+            BoolOp::Or => truth & !unknown,
+            BoolOp::Xor => 0,
+        };
+        (compared | unknown) & !decided
+    }
+
+    fn all_of(&self, bank: Bank, list: ListId) -> LaneMask {
+        let sources = self.program.sources.get(list.index()).map_or(&[][..], |list| list);
+        sources.iter().fold(LaneMask::MAX, |lanes, source| lanes & self.of(bank, *source))
+    }
+
+    /// Undefined for all if it is for all.
+    fn unless_somebody(&self, undefined: LaneMask) -> LaneMask {
+        if self.active & !undefined == 0 { LaneMask::MAX } else { 0 }
+    }
+}
+
+fn wide(is_wide: bool) -> Bank {
+    if is_wide { Bank::B64 } else { Bank::B32 }
+}
+
+fn bank_of(ty: IntType) -> Bank {
+    wide(matches!(ty, IntType::U64 | IntType::S64))
+}
+
+/// The bank of a product of twice the width.
+fn twice(ty: IntType) -> Bank {
+    wide(!matches!(ty, IntType::U16 | IntType::S16))
+}

@@ -1,0 +1,15 @@
+//! What a register is called.
+
+use crate::program::operands::RegisterOperand;
+use crate::program::{FuncId, Program};
+
+/// The name of a register of a function, such as `%r5`.
+pub(super) fn name(program: &Program, function: Option<FuncId>, register: RegisterOperand) -> String {
+    let function = function.and_then(|id| program.functions.get(id.index()));
+    let named = function.and_then(|function| {
+        let declared = function.registers.iter().filter(|declared| declared.bank == register.bank);
+        let is_it = |number: u32| function.placement.slot(register.bank, number) == Some(register.slot);
+        declared.flat_map(|declared| declared.components()).find(|(_, number)| is_it(*number)).map(|(name, _)| name)
+    });
+    named.unwrap_or_else(|| "a register".to_string())
+}

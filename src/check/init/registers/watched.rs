@@ -1,0 +1,128 @@
+//! What has to be watched in a run: the registers that a candidate's value can come into, and the instructions that use those.
+
+use std::collections::BTreeMap;
+
+use super::candidates::candidates;
+use crate::program::operands::{RegisterOperand, RegisterOperands, Use, parameter_registers, registers_of};
+use crate::program::{Bank, FuncId, Inst, Op, Pc, Program};
+
+/// The registers of one function that may hold what nobody has written.
+#[derive(Debug, Default)]
+pub(super) struct Watched {
+    /// The number of each, by bank and slot.
+    numbers: BTreeMap<(Bank, u32), usize>,
+    /// Those in which the function finds its parameters.
+    pub params: Vec<usize>,
+}
+
+impl Watched {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    /// The numbers of those that `register` is.
+    pub fn numbers(&self, register: RegisterOperand) -> impl Iterator<Item = usize> + '_ {
+        (register.slot..register.slot + register.width).filter_map(move |slot| self.numbers.get(&(register.bank, slot)).copied())
+    }
+
+    /// Adds a register; true if it was not there.
+    fn add(&mut self, register: RegisterOperand) -> bool {
+        let before = self.len();
+        for slot in register.slot..register.slot + register.width {
+            let next = self.len();
+            self.numbers.entry((register.bank, slot)).or_insert(next);
+        }
+        self.len() > before
+    }
+
+    fn holds(&self, register: RegisterOperand) -> bool {
+        self.numbers(register).next().is_some()
+    }
+}
+
+/// What has to be watched of a program.
+#[derive(Debug, Default)]
+pub(super) struct Watch {
+    /// The functions that have candidates.
+    pub functions: BTreeMap<FuncId, Watched>,
+    /// By pc, whether an instruction uses a watched register or calls a function.
+    pub code: Vec<bool>,
+}
+
+impl Watch {
+    /// Analyzes a program.
+    pub fn new(program: &Program) -> Self {
+        let ids = (0..program.functions.len()).map(FuncId::new);
+        let functions: BTreeMap<FuncId, Watched> = ids.filter_map(|id| Some((id, watched(program, id)?))).collect();
+        let mut code = vec![false; if functions.is_empty() { 0 } else { program.code.len() }];
+        for (pc, flag) in code.iter_mut().enumerate() {
+            let inst = &program.code[pc];
+            let function = program.function_at(Pc::new(pc)).and_then(|id| functions.get(&id));
+            *flag = matches!(inst.op, Op::Call { .. }) || function.is_some_and(|function| touches(program, inst, function));
+        }
+        Self { functions, code }
+    }
+
+    /// Whether there is nothing to watch.
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+}
+
+/// The registers to watch in a function; none if it has no candidates.
+fn watched(program: &Program, id: FuncId) -> Option<Watched> {
+    let mut watched = Watched::default();
+    for register in candidates(program, id) {
+        watched.add(register);
+    }
+    if watched.len() == 0 {
+        return None;
+    }
+    let function = &program.functions[id.index()];
+    let code = &program.code[function.code.start as usize..function.code.end as usize];
+    let mut grows = true;
+    while grows {
+        grows = false;
+        for inst in code.iter().filter(|inst| passes_on(&inst.op)) {
+            let (mut reads, mut writes) = (false, RegisterOperands::new());
+            registers_of(inst, program, |used, register| match used {
+                Use::Write => writes.push(register),
+                Use::Read => reads |= watched.holds(register),
+                Use::Guard | Use::Address => {}
+            });
+            if reads {
+                writes.into_iter().for_each(|register| grows |= watched.add(register));
+            }
+        }
+    }
+    watched.params = parameter_registers(function).into_iter().flat_map(|register| watched.numbers(register).collect::<Vec<_>>()).collect();
+    Some(watched)
+}
+
+fn touches(program: &Program, inst: &Inst, function: &Watched) -> bool {
+    let mut touches = false;
+    registers_of(inst, program, |_, register| touches |= function.holds(register));
+    touches
+}
+
+/// Whether what an operation writes is made of the registers it reads, and not of memory.
+pub(super) fn passes_on(op: &Op) -> bool {
+    !matches!(
+        op,
+        Op::Load { .. }
+            | Op::LoadVector { .. }
+            | Op::Store { .. }
+            | Op::StoreVector { .. }
+            | Op::Atomic { .. }
+            | Op::AtomicVector { .. }
+            | Op::Image { .. }
+            | Op::AsyncCopy { .. }
+            | Op::Mbarrier { .. }
+            | Op::MbarrierWait { .. }
+            | Op::Barrier { .. }
+            | Op::Elect { .. }
+            | Op::Call { .. }
+            | Op::SystemCall { .. }
+    )
+}

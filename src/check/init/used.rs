@@ -1,0 +1,43 @@
+//! Whether what a load brings is used, or only copied: a structure is copied with the padding in it, which nobody wrote.
+
+use crate::program::operands::{RegisterOperand, Use, registers_of};
+use crate::program::{Inst, Op, Pc, Program};
+
+/// Whether the bytes of `lacks`, as bits, that the load at `pc` brings reach a register that anything but a store reads. Of what is no
+/// load it is taken to be so.
+pub(super) fn uses(program: &Program, pc: Pc, lacks: u64) -> bool {
+    let Some(inst) = program.code.get(pc.index()) else { return true };
+    let element = match inst.op {
+        Op::Load { bits, .. } | Op::LoadVector { bits, .. } => u32::from(bits).div_ceil(8),
+        _ => return true,
+    };
+    let mut dests = Vec::new();
+    registers_of(inst, program, |used, register| {
+        if used == Use::Write {
+            dests.push(register);
+        }
+    });
+    let mut index = 0_u32;
+    // A component that is dropped has no register, which shifts the others: then any of them may be the one.
+    let exact = dests.len() as u32 * element >= 64 - lacks.leading_zeros();
+    let brings = |_: &&RegisterOperand| {
+        let start = index * element;
+        index += 1;
+        !exact || lacks >> start.min(63) & ((1 << element.min(63)) - 1) != 0
+    };
+    let lacking: Vec<RegisterOperand> = dests.iter().filter(brings).copied().collect();
+    lacking.iter().any(|register| is_computed_with(program, pc, *register))
+}
+
+/// Whether any instruction of the function reads the register for anything but to store it.
+fn is_computed_with(program: &Program, pc: Pc, register: RegisterOperand) -> bool {
+    let Some(function) = program.function_at(pc).and_then(|id| program.functions.get(id.index())) else { return true };
+    let code = program.code.get(function.code.start as usize..function.code.end as usize).unwrap_or(&[]);
+    code.iter().any(|inst| reads(inst, program, register) && !matches!(inst.op, Op::Store { .. } | Op::StoreVector { .. }))
+}
+
+fn reads(inst: &Inst, program: &Program, register: RegisterOperand) -> bool {
+    let mut is_read = false;
+    registers_of(inst, program, |used, other| is_read |= used != Use::Write && other == register);
+    is_read
+}

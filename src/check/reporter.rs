@@ -1,0 +1,35 @@
+//! Where checkers hand in what they find.
+
+use super::catalogue::FindingId;
+use super::finding::{Deed, Finding, Findings, Side};
+use crate::program::{Pc, Program};
+
+/// Takes findings of one launch.
+pub(super) struct Reporter<'a> {
+    /// The program that runs.
+    pub program: &'a Program,
+    /// What was found so far.
+    pub findings: &'a mut Findings,
+    /// Which launch of the case runs.
+    pub launch: usize,
+}
+
+impl Reporter<'_> {
+    /// Adds a finding of this launch. True if it is new.
+    pub fn report(&mut self, finding: Finding) -> bool {
+        self.findings.report(Finding { launch: self.launch, ..finding })
+    }
+
+    /// Counts a mistake without a first side at `place` if it is known, and says whether it is: cheaper than to make the finding first.
+    pub fn repeats(&mut self, id: FindingId, second: (Pc, Deed)) -> bool {
+        self.findings.repeats((id, self.launch, None, second))
+    }
+
+    /// Whether one of `ids` was found of an instruction, on either side.
+    pub fn knows(&self, ids: &[FindingId], pc: Pc) -> bool {
+        let at = |side: &Side| side.place.pc == pc;
+        self.findings.list().iter().any(|other| {
+            ids.contains(&other.id) && other.launch == self.launch && (at(&other.second) || other.first.as_ref().is_some_and(at))
+        })
+    }
+}

@@ -1,0 +1,255 @@
+//! Barriers of the block: whether the lanes of a warp agree on an aligned one, and whether its count can be met (PTX ISA, "bar, barrier").
+//!
+//! For every barrier the arrivals of its present phase are kept, with the lanes of the warp that were not there then. When the phase
+//! ends each of those must have come to the same instruction, or be gone: gone without having passed the barrier by ([`Ways`]).
+
+use std::collections::BTreeMap;
+
+use super::ways::Ways;
+use crate::check::finding::{Deed, Finding, Side};
+use crate::check::{FindingId, Reporter};
+use crate::machine::{Barrier, Block, BlockId, LANES, LaneMask, Machine, OrderEvent, Place, Warp, lane_list};
+use crate::program::{Op, Pc, Program};
+
+/// The barriers of one block.
+#[derive(Clone)]
+pub(super) struct BlockBarriers {
+    /// Threads of the block, those of a warp that is not full counted as 32.
+    threads: u32,
+    /// Lanes of each warp that have not exited.
+    live: Vec<LaneMask>,
+    /// By number, who has arrived in the present phase.
+    phases: BTreeMap<u32, Vec<Arrived>>,
+    /// Where lanes exited.
+    exits: Vec<(Place, LaneMask)>,
+}
+
+/// Lanes of a warp that arrived at a barrier.
+#[derive(Clone, Copy)]
+struct Arrived {
+    place: Place,
+    lanes: LaneMask,
+    /// The lanes of the warp that were not there.
+    absent: LaneMask,
+    /// Whether all lanes must come together.
+    aligned: bool,
+    /// Threads wanted.
+    wanted: u32,
+}
+
+impl BlockBarriers {
+    /// Those of a block that is about to start.
+    pub fn new(threads: u32) -> Self {
+        let warps = threads.div_ceil(LANES as u32);
+        let live = (0..warps).map(|warp| lowest(threads - warp * LANES as u32)).collect();
+        Self { threads: warps * LANES as u32, live, phases: BTreeMap::new(), exits: Vec::new() }
+    }
+
+    /// The lanes of a warp that have not exited.
+    pub fn live(&self, warp: u32) -> LaneMask {
+        self.live.get(warp as usize).copied().unwrap_or(0)
+    }
+
+    /// Lanes arrive at barrier `id`.
+    pub fn arrived(&mut self, event: &OrderEvent<'_>, id: u32, named: Option<u32>, to: &mut Reporter<'_>) -> bool {
+        let aligned = matches!(to.program.code[event.place.pc.index()].op, Op::Barrier { aligned: true, .. });
+        let (place, lanes) = (event.place, event.lanes);
+        let absent = self.live(place.warp) & !lanes;
+        let arrived = Arrived { place, lanes, absent, aligned, wanted: named.unwrap_or(self.threads) };
+        let threads = self.threads;
+        let phase = self.phases.entry(id).or_default();
+        let mut found = false;
+        if let Some(other) = phase.iter().find(|other| other.wanted != arrived.wanted) {
+            found |= to.report(disagree(id, other, &arrived));
+        } else if arrived.wanted > threads {
+            found |= to.report(too_many(id, &arrived, threads));
+        }
+        phase.push(arrived);
+        found
+    }
+
+    /// Lanes exit.
+    pub fn exited(&mut self, event: &OrderEvent<'_>) {
+        if let Some(live) = self.live.get_mut(event.place.warp as usize) {
+            *live &= !event.lanes;
+        }
+        self.exits.push((event.place, event.lanes));
+    }
+
+    /// The phase of barrier `id` has ended.
+    pub fn released(&mut self, id: u32, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
+        let Some(phase) = self.phases.get_mut(&id).map(std::mem::take) else { return false };
+        let mut found = false;
+        for arrived in phase.iter().filter(|arrived| arrived.aligned && arrived.absent != 0) {
+            found |= self.parted(id, &phase, arrived, ways, to);
+        }
+        // The room is used again.
+        if let Some(room) = self.phases.get_mut(&id) {
+            *room = phase;
+            room.clear();
+        }
+        found
+    }
+
+    /// Reports the lanes of the warp that have not come where `arrived` did.
+    fn parted(&self, id: u32, phase: &[Arrived], arrived: &Arrived, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
+        let (warp, pc) = (arrived.place.warp, arrived.place.pc);
+        let of_warp = || phase.iter().filter(|other| other.place.warp == warp);
+        let here = of_warp().filter(|other| other.place.pc == pc).fold(0, |lanes, other| lanes | other.lanes);
+        let absent = arrived.absent & !here;
+        if absent == 0 {
+            return false;
+        }
+        if let Some(other) = of_warp().find(|other| other.place.pc != pc && other.lanes & absent != 0) {
+            // Each of the two sees the other: it is told once.
+            return other.place.tick < arrived.place.tick && to.report(elsewhere(id, other, arrived, here, to.program));
+        }
+        if let Some(there) = Some(absent & self.live(warp)).filter(|there| *there != 0) {
+            return to.report(not_there(id, arrived, here, there));
+        }
+        let exits = self.exits.iter().filter(|(place, lanes)| place.warp == warp && lanes & absent != 0);
+        let mut past = exits.filter(|(place, _)| ways.went_past(to.program, pc, place.pc));
+        past.next().is_some_and(|(place, lanes)| to.report(passed_by(id, arrived, here, (*place, lanes & absent))))
+    }
+
+    /// Nobody can go on: reports the barriers that can never end.
+    pub fn stuck(&self, block: &Block, to: &mut Reporter<'_>) {
+        for (id, phase) in self.phases.iter().filter(|(_, phase)| !phase.is_empty()) {
+            let Some(barrier) = block.barriers.get(*id as usize) else { continue };
+            for arrived in phase.iter().filter(|arrived| arrived.aligned && arrived.absent != 0) {
+                let Some(warp) = block.warps.get(arrived.place.warp as usize) else { continue };
+                let here = barrier.arrived.get(arrived.place.warp as usize).copied().unwrap_or(0);
+                let there = warp.live & !here;
+                if there != 0 {
+                    to.report(waits_for(*id, arrived, here, warp, there, to.program));
+                }
+            }
+            if let (Some(wanted), Some(last)) = (barrier.wanted, phase.last()) {
+                self.report_exited(*id, (wanted, last), barrier, block, to);
+            }
+        }
+    }
+
+    /// Reports a barrier that more threads must come to than are left.
+    fn report_exited(&self, id: u32, (wanted, last): (u32, &Arrived), barrier: &Barrier, block: &Block, to: &mut Reporter<'_>) {
+        let left: u32 = block.warps.iter().enumerate().map(|(number, warp)| possible(barrier, number, warp)).sum();
+        if left >= wanted || wanted > self.threads {
+            return;
+        }
+        let came = barrier.arrived.iter().enumerate().filter(|(_, lanes)| **lanes != 0).map(|(warp, _)| warp as u32).collect::<Vec<_>>();
+        let Some((place, lanes)) = self.exits.iter().rev().find(|(place, _)| !came.contains(&place.warp)) else { return };
+        let why = format!(
+            "barrier {id} wants {wanted} threads, and only {left} of the block can still come: warp {} lanes {} exited without it",
+            place.warp,
+            lane_list(*lanes)
+        );
+        let advice = "let every thread that the count names come to the barrier before it exits, or name fewer".to_string();
+        let second = Side::new(last.place, last.lanes, Deed::Synchronize);
+        let first = Some(Side::new(*place, *lanes, Deed::Synchronize));
+        to.report(Finding { first, ..Finding::new(FindingId::BarrierExited, second, why, advice) });
+    }
+}
+
+/// Threads for which a warp counts at most at a barrier.
+fn possible(barrier: &Barrier, number: usize, warp: &Warp) -> u32 {
+    let arrived = barrier.arrived.get(number).copied().unwrap_or(0);
+    let all = arrived | warp.live;
+    if all == 0 { 0 } else { LANES as u32 }
+}
+
+fn disagree(id: u32, first: &Arrived, second: &Arrived) -> Finding {
+    let why = format!(
+        "barrier {id} is told to wait for {} threads here, and for {} threads by {} that came to the same phase of it before",
+        second.wanted,
+        first.wanted,
+        lanes_of_warp(first)
+    );
+    let advice =
+        "name the same count at every bar and barrier that takes part in a phase: the threads that arrive and those that wait".to_string();
+    let side = |arrived: &Arrived| Side::new(arrived.place, arrived.lanes, Deed::Synchronize);
+    Finding { first: Some(side(first)), ..Finding::new(FindingId::BarrierCount, side(second), why, advice) }
+}
+
+fn too_many(id: u32, arrived: &Arrived, threads: u32) -> Finding {
+    let why = format!("barrier {id} wants {} threads, but the block has {threads}", arrived.wanted);
+    let advice = "name as many threads as take part, or launch larger blocks".to_string();
+    Finding::new(FindingId::BarrierCount, Side::new(arrived.place, arrived.lanes, Deed::Synchronize), why, advice)
+}
+
+/// How an aligned barrier that part of a warp executes is told, and what to do about it.
+fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Finding {
+    let why = format!(
+        "only lanes {} of warp {} came to this aligned barrier {id}; {others}. All lanes of a warp must execute it together",
+        lane_list(here),
+        arrived.place.warp
+    );
+    let advice = "move the barrier out of the branch, so that all threads of the block come to it".to_string();
+    Finding::new(FindingId::BarrierDivergence, Side::new(arrived.place, here, Deed::Synchronize), why, advice)
+}
+
+fn elsewhere(id: u32, first: &Arrived, second: &Arrived, here: LaneMask, program: &Program) -> Finding {
+    let others = format!("lanes {} came to the one at {}", lane_list(first.lanes), program.place(first.place.pc));
+    let side = Side::new(first.place, first.lanes, Deed::Synchronize);
+    Finding { first: Some(side), ..divergence(id, second, here, &others) }
+}
+
+fn not_there(id: u32, arrived: &Arrived, here: LaneMask, there: LaneMask) -> Finding {
+    divergence(id, arrived, here, &format!("lanes {} did not", lane_list(there)))
+}
+
+fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (Place, LaneMask)) -> Finding {
+    let others = format!("lanes {} went past it and exited", lane_list(lanes));
+    Finding { first: Some(Side::new(place, lanes, Deed::Synchronize)), ..divergence(id, arrived, here, &others) }
+}
+
+fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &Warp, there: LaneMask, program: &Program) -> Finding {
+    let groups = warp.groups.iter().filter(|group| group.mask & there != 0);
+    let stands: Vec<(Pc, LaneMask)> = groups.map(|group| (super::stands_at(group), group.mask & there)).collect();
+    let told = stands.iter().map(|(pc, lanes)| format!("lanes {} wait at {}", lane_list(*lanes), program.place(*pc)));
+    let others = told.collect::<Vec<_>>().join(", ");
+    let first = stands.first().map(|(pc, lanes)| Side::new(Place { pc: *pc, ..arrived.place }, *lanes, Deed::Synchronize));
+    Finding { first, ..divergence(id, arrived, here, &others) }
+}
+
+fn lanes_of_warp(arrived: &Arrived) -> String {
+    format!("warp {} lanes {}", arrived.place.warp, lane_list(arrived.lanes))
+}
+
+/// The mask of the lowest `count` lanes; all from 32 on.
+fn lowest(count: u32) -> LaneMask {
+    if count >= LANES as u32 { LaneMask::MAX } else { (1 << count) - 1 }
+}
+
+/// The barriers of the blocks on the machine, by slot.
+#[derive(Clone, Default)]
+pub(super) struct Barriers {
+    blocks: Vec<Option<(u64, BlockBarriers)>>,
+    threads: u32,
+}
+
+impl Barriers {
+    /// A launch begins.
+    pub fn begin(&mut self, machine: &Machine) {
+        self.blocks.clear();
+        self.threads = machine.config().block.iter().product();
+    }
+
+    /// Those of a block.
+    pub fn of(&mut self, by: BlockId) -> &mut BlockBarriers {
+        let slot = by.slot as usize;
+        if slot >= self.blocks.len() {
+            self.blocks.resize(slot + 1, None);
+        }
+        let threads = self.threads;
+        let known = self.blocks[slot].take().filter(|(number, _)| *number == by.number);
+        &mut self.blocks[slot].insert(known.unwrap_or_else(|| (by.number, BlockBarriers::new(threads)))).1
+    }
+
+    /// Nobody can go on.
+    pub fn stuck(&self, machine: &Machine, to: &mut Reporter<'_>) {
+        for block in machine.resident_blocks() {
+            let barriers = self.blocks.iter().flatten().find(|(number, _)| *number == block.number);
+            barriers.into_iter().for_each(|(_, barriers)| barriers.stuck(block, to));
+        }
+    }
+}

@@ -1,0 +1,183 @@
+//! Member masks of `bar.warp.sync` and of the exchanges between lanes (PTX ISA, "bar.warp.sync", "shfl.sync", "vote.sync", "match.sync",
+//! "redux.sync", "elect.sync").
+//!
+//! A lane must be in its own mask, lanes that execute an instruction together must not name masks that overlap and differ, and a lane
+//! for which others wait in `bar.warp.sync` must come there with their mask: one that synchronized with another mask instead, and then
+//! exits, never will. Lanes that have exited before count as having come.
+
+use std::collections::BTreeMap;
+
+use super::ways::Ways;
+use crate::check::finding::{Deed, Finding, Side};
+use crate::check::{FindingId, Reporter};
+use crate::machine::{Block, GroupState, LaneGroup, LaneMask, OrderEvent, Place, Warp, lane_list};
+use crate::program::Program;
+
+/// The masks that the warps of the blocks on the machine name.
+#[derive(Clone, Default)]
+pub(super) struct Masks {
+    /// By block, in order of launch, and warp.
+    warps: BTreeMap<(u64, u32), Named>,
+}
+
+/// What lanes of a warp named last.
+#[derive(Clone, Default)]
+struct Named {
+    /// Who waits in a `bar.warp.sync` that not all its lanes have come to.
+    waiting: Vec<Met>,
+    /// The last of them that lanes came to with a mask that is not all lanes.
+    last: Vec<Met>,
+    /// What came together with it.
+    together: Vec<Met>,
+}
+
+/// Lanes that named a mask.
+#[derive(Clone, Copy)]
+struct Met {
+    place: Place,
+    lanes: LaneMask,
+    members: LaneMask,
+}
+
+impl Met {
+    fn side(&self) -> Side {
+        Side::new(self.place, self.lanes, Deed::Synchronize)
+    }
+
+    /// Whether one of the two names a lane of the other though their masks differ.
+    fn clashes(&self, other: &Met) -> bool {
+        self.members != other.members && (self.members & other.lanes | other.members & self.lanes) != 0
+    }
+}
+
+impl Masks {
+    /// A launch begins.
+    pub fn begin(&mut self) {
+        self.warps.clear();
+    }
+
+    /// Lanes come to a `bar.warp.sync`, or to an exchange if they do not wait there; `live` have not exited.
+    pub fn met(&mut self, event: &OrderEvent<'_>, members: LaneMask, waits: bool, live: LaneMask, to: &mut Reporter<'_>) -> bool {
+        let met = Met { place: event.place, lanes: event.lanes, members };
+        // Mostly all lanes meet at once.
+        if members == LaneMask::MAX && event.lanes == live {
+            return false;
+        }
+        let mut found = met.lanes & !members != 0 && to.report(outside(&met));
+        let warp = self.warps.entry((event.by.number, event.place.warp)).or_default();
+        let same = |other: &Met| (other.place.tick, other.place.pc) == (met.place.tick, met.place.pc);
+        warp.together.retain(same);
+        if let Some(other) = warp.together.iter().find(|other| other.clashes(&met)) {
+            found |= to.report(clash(other, &met));
+        }
+        warp.together.push(met);
+        if waits {
+            warp.come(met, live);
+        }
+        found
+    }
+
+    /// Lanes exit: nobody can wait for them any more.
+    pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
+        let key = (event.by.number, event.place.warp);
+        let Some(warp) = self.warps.get_mut(&key) else { return false };
+        let mut found = false;
+        for waiting in &warp.waiting {
+            let missed = waiting.members & event.lanes & !waiting.lanes;
+            let instead = warp.last.iter().find(|last| {
+                let is_instead = last.place.tick > waiting.place.tick || ways.exclude(to.program, last.place.pc, waiting.place.pc);
+                last.lanes & missed != 0 && last.members != waiting.members && is_instead
+            });
+            found |= instead.is_some_and(|instead| to.report(never_comes(instead, waiting, missed)));
+        }
+        if live & !event.lanes == 0 {
+            self.warps.remove(&key);
+        }
+        found
+    }
+}
+
+impl Named {
+    fn come(&mut self, met: Met, live: LaneMask) {
+        self.last.iter_mut().for_each(|last| last.lanes &= !met.lanes);
+        self.last.retain(|last| last.lanes != 0);
+        self.last.push(met);
+        match self.waiting.iter_mut().find(|waiting| waiting.members == met.members) {
+            Some(waiting) => waiting.lanes |= met.lanes,
+            None => self.waiting.push(met),
+        }
+        self.waiting.retain(|waiting| waiting.members & live & !waiting.lanes != 0);
+    }
+}
+
+/// Nobody can go on: reports lanes that wait for each other at instructions with masks.
+pub(super) fn stuck(block: &Block, tick: u64, to: &mut Reporter<'_>) {
+    for (warp, number) in block.warps.iter().zip(0..) {
+        for (index, group) in warp.groups.iter().enumerate() {
+            let missing = members(group) & !group.mask & warp.live;
+            let other = warp.groups.iter().enumerate().find(|(_, other)| other.mask & missing != 0 && members(other) & group.mask != 0);
+            // Each of the two waits for the other: it is told once.
+            let Some((_, other)) = other.filter(|(other, _)| *other > index) else { continue };
+            let met = |group: &LaneGroup| Met {
+                place: Place { pc: super::stands_at(group), tick, block: block.index, warp: number },
+                lanes: group.mask,
+                members: members(group),
+            };
+            to.report(each_other(&met(group), &met(other), warp, to.program));
+        }
+    }
+}
+
+/// The lanes that must come where a group waits; none if it does not wait for lanes.
+fn members(group: &LaneGroup) -> LaneMask {
+    match group.state {
+        GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => members,
+        _ => 0,
+    }
+}
+
+fn outside(met: &Met) -> Finding {
+    let lanes = met.lanes & !met.members;
+    let why = format!("lanes {} execute this with the mask {:#010x}, which does not name them", lane_list(lanes), met.members);
+    let advice =
+        "name in the mask every lane that executes the instruction: take it from activemask or from a ballot before the branch".to_string();
+    Finding::new(FindingId::SyncMembermask, Side::new(met.place, lanes, Deed::Synchronize), why, advice)
+}
+
+const SAME_MASK: &str = "give all lanes that meet there the same mask, which names just them";
+
+fn clash(first: &Met, second: &Met) -> Finding {
+    let why = format!(
+        "lanes {} name the mask {:#010x} and lanes {} the mask {:#010x} at once: the masks overlap and differ",
+        lane_list(first.lanes),
+        first.members,
+        lane_list(second.lanes),
+        second.members
+    );
+    let finding = Finding::new(FindingId::SyncMembermask, second.side(), why, SAME_MASK.to_string());
+    Finding { first: Some(first.side()), ..finding }
+}
+
+fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
+    let why = format!(
+        "lanes {} wait for lanes {} of their mask {:#010x}, which came to a bar.warp.sync with the mask {:#010x} instead and exit",
+        lane_list(waiting.lanes),
+        lane_list(missed & instead.lanes),
+        waiting.members,
+        instead.members
+    );
+    let finding = Finding::new(FindingId::SyncMembermask, instead.side(), why, SAME_MASK.to_string());
+    Finding { first: Some(waiting.side()), ..finding }
+}
+
+fn each_other(one: &Met, other: &Met, warp: &Warp, program: &Program) -> Finding {
+    let told = |met: &Met| {
+        let missing = met.members & !met.lanes & warp.live;
+        let at = program.place(met.place.pc);
+        format!("lanes {} wait at {at} for lanes {} of their mask {:#010x}", lane_list(met.lanes), lane_list(missing), met.members)
+    };
+    let why = format!("{}, and {}: each waits for the other", told(one), told(other));
+    let advice = "name in each mask only the lanes that come to that instruction".to_string();
+    let finding = Finding::new(FindingId::SyncMembermask, one.side(), why, advice);
+    Finding { first: Some(other.side()), ..finding }
+}

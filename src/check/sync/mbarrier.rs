@@ -1,0 +1,338 @@
+//! Barrier objects: their life, their bytes, and waits that order nothing (PTX ISA, "mbarrier").
+//!
+//! - Made again while it is in use: `mbarrier.reinit`. Touched by anything but mbarrier instructions: `mbarrier.overlap`.
+//! - The bytes that an object was told to expect, over its whole life, against those that came: `mbarrier.tx_mismatch` when nobody can
+//!   go on, or when its block has exited.
+//! - A wait by parity is told that the phase before the present one has ended. A thread that is told so twice by one instruction, and
+//!   has arrived somewhere in between, meant the next phase, which is in use by then or later: `mbarrier.phase`. Waiting twice for the
+//!   same phase without that is idle but right, and so is the first wait of a producer, by the other parity, on a new object.
+
+use std::collections::BTreeMap;
+
+use crate::check::finding::{Deed, Finding, Side, Touched};
+use crate::check::held::Held;
+use crate::check::{FindingId, Reporter};
+use crate::isa::Space;
+use crate::machine::{
+    AccessEvent, AccessKind, Block, Contribution, CopyEvent, CopyStage, Ends, GroupState, Home, LaneMask, Machine, MbarrierChange,
+    MbarrierEvent, Place, lane_list, lanes_of,
+};
+
+/// Bytes of an object.
+const BYTES: u64 = 8;
+
+/// Where an object is: slot of its block, and address in its shared memory.
+type At = (u32, u32);
+
+/// The barrier objects of the blocks on the machine.
+#[derive(Clone, Default)]
+pub(super) struct Mbarriers {
+    objects: BTreeMap<At, Object>,
+    /// By slot, the addresses from the first object to behind the last.
+    extents: Vec<(u64, u64)>,
+    /// How often each warp has arrived somewhere.
+    arrivals: BTreeMap<([u32; 3], u32), u64>,
+    held: Held,
+}
+
+/// A barrier object.
+#[derive(Clone)]
+struct Object {
+    block: [u32; 3],
+    made: Side,
+    /// Whether anybody has done anything with it.
+    used: bool,
+    /// Whether it was invalidated.
+    ended: bool,
+    /// The latest phase that anything was contributed to.
+    contributed: Option<u64>,
+    /// Bytes expected and not come.
+    bytes: i64,
+    /// Who expected bytes last.
+    expected: Option<Side>,
+    /// Answers that a phase has ended, the latest of each instruction and warp.
+    answers: Vec<Answer>,
+    /// Waits that were meant for a phase that nobody has contributed to yet.
+    doubtful: Vec<(u64, Finding)>,
+    /// Copies that completed phases for which nobody has waited yet.
+    unawaited: Vec<(u64, Side)>,
+}
+
+/// Lanes were told that the phase before `phase` has ended.
+#[derive(Clone, Copy)]
+struct Answer {
+    side: Side,
+    phase: u64,
+    /// How often the warp had arrived somewhere.
+    arrivals: u64,
+}
+
+impl Mbarriers {
+    /// A launch begins.
+    pub fn begin(&mut self) {
+        *self = Self::default();
+    }
+
+    /// A warp arrives at a barrier of any kind, which tells others that they may go on.
+    pub fn arrives(&mut self, place: &Place) {
+        *self.arrivals.entry((place.block, place.warp)).or_default() += 1;
+    }
+
+    /// Something is done to a barrier object.
+    pub fn event(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
+        self.leave_behind(event);
+        let at = (event.slot, event.address);
+        match event.change {
+            MbarrierChange::Made(_) => return self.made(event, to),
+            MbarrierChange::Invalidated => {
+                if let Some(object) = self.objects.remove(&at) {
+                    self.objects.insert(at, Object { ended: true, ..object });
+                }
+                self.measure(event.slot);
+            }
+            MbarrierChange::Contributed(what) => {
+                if matches!(what, Contribution::Arrived(_) | Contribution::Dropped(_)) {
+                    self.arrives(&event.place);
+                }
+                return self.objects.get_mut(&at).is_some_and(|object| object.contributed(event, what, to));
+            }
+            MbarrierChange::Asked { ended: true, .. } => {
+                let arrivals = self.arrivals.get(&(event.place.block, event.place.warp)).copied().unwrap_or(0);
+                return self.objects.get_mut(&at).is_some_and(|object| object.answered(event, arrivals, to));
+            }
+            MbarrierChange::Asked { ended: false, .. } | MbarrierChange::Ended(_) => {}
+        }
+        false
+    }
+
+    fn made(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
+        let side = Side::new(event.place, event.lanes, Deed::Synchronize);
+        let at = (event.slot, event.address);
+        let before = self.objects.insert(at, Object::new(event.block, side));
+        self.measure(event.slot);
+        let Some(before) = before.filter(|before| before.used && !before.ended) else { return false };
+        let why = "the object was made before, has been used since, and mbarrier.inval has not ended its use".to_string();
+        let advice = "make each object once, before its first use, or end its use with mbarrier.inval first".to_string();
+        let memory = Some(memory(event.block, event.address));
+        to.report(Finding { first: Some(before.made), memory, ..Finding::new(FindingId::MbarrierReinit, side, why, advice) })
+    }
+
+    /// The objects of the block that was in the slot before are judged and forgotten.
+    fn leave_behind(&mut self, event: &MbarrierEvent) {
+        let own = (event.slot, 0)..=(event.slot, u32::MAX);
+        if self.objects.range(own.clone()).next().is_none_or(|(_, object)| object.block == event.block) {
+            return;
+        }
+        let old: Vec<At> = self.objects.range(own).map(|(at, _)| *at).collect();
+        for at in old {
+            self.objects.remove(&at).into_iter().for_each(|object| object.finish(at, &mut self.held));
+        }
+        self.measure(event.slot);
+    }
+
+    fn measure(&mut self, slot: u32) {
+        let mut live =
+            self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended).map(|((_, at), _)| u64::from(*at));
+        let extent = live.next().map_or((0, 0), |first| (first, live.last().unwrap_or(first) + BYTES));
+        let index = slot as usize;
+        if index >= self.extents.len() {
+            self.extents.resize(index + 1, (0, 0));
+        }
+        self.extents[index] = extent;
+    }
+
+    /// Shared memory is about to be accessed by something that is no mbarrier instruction.
+    #[inline]
+    pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let Some((start, end)) = self.extents.get(event.home.0 as usize).filter(|(start, end)| start < end) else { return false };
+        let bytes = u64::from(event.bytes);
+        let near = event.addresses.iter().fold(false, |near, address| near | (*address < *end && address + bytes > *start));
+        near && self.touched(event, to)
+    }
+
+    #[cold]
+    fn touched(&self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let slot = event.home.0;
+        for ((_, address), object) in self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended) {
+            let (start, bytes) = (u64::from(*address), u64::from(event.bytes));
+            let touches = |lane: &usize| event.addresses[*lane] < start + BYTES && event.addresses[*lane] + bytes > start;
+            let lanes = lanes_of(event.lanes).filter(touches).fold(0, |lanes, lane| lanes | 1 << lane);
+            if lanes != 0 {
+                let deed = match event.kind {
+                    AccessKind::Read => Deed::Read,
+                    AccessKind::Write => Deed::Write,
+                    AccessKind::Atomic => Deed::Atomic,
+                };
+                let side = Side { bytes: event.bytes, ..Side::new(event.place, lanes, deed) };
+                return to.report(overlap(object, *address, side));
+            }
+        }
+        false
+    }
+
+    /// Something happens to a copy: it must not write to objects, and it brings bytes to one.
+    pub fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let copy = event.copy;
+        let side = Side { copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, Deed::Write) };
+        if event.stage == CopyStage::Ended
+            && let Ends::Mbarrier { home: Home::Block { slot, .. }, address, bytes } = copy.ends
+            && let Some(object) = self.objects.get_mut(&(slot, address))
+        {
+            object.brought(i64::from(bytes), side);
+        }
+        let mut hit = None;
+        if event.stage == CopyStage::Issued {
+            copy.work.writes(event.lanes, |at, bytes| {
+                if let Home::Block { slot, .. } = at.home {
+                    let live = self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended);
+                    let inside = |address: u32| u64::from(address) < at.address + bytes && u64::from(address) + BYTES > at.address;
+                    hit = hit.or(live.map(|((_, address), _)| (slot, *address)).find(|(_, address)| inside(*address)));
+                }
+            });
+        }
+        let object = hit.and_then(|at| Some((self.objects.get(&at)?, at.1)));
+        object.is_some_and(|(object, address)| to.report(overlap(object, address, side)))
+    }
+
+    /// Nobody can go on: reports objects that wait for bytes which nobody brings.
+    pub fn stuck(&self, machine: &Machine, to: &mut Reporter<'_>) {
+        for block in machine.resident_blocks() {
+            let Some(slot) = machine.slot_of(block) else { continue };
+            for ((_, address), object) in self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| object.bytes != 0) {
+                let waiter = waiter(block, *address, machine.tick());
+                if let Some(waiter) = waiter.filter(|_| machine.copies().to_mbarrier(slot, *address).is_empty()) {
+                    to.report(object.mismatch(*address, waiter));
+                }
+            }
+        }
+    }
+
+    /// The launch has ended: judges the objects of blocks that have exited.
+    pub fn end(&mut self, machine: &Machine, to: &mut Reporter<'_>) {
+        for (at, object) in std::mem::take(&mut self.objects) {
+            if machine.block(object.block).is_none() {
+                object.finish(at, &mut self.held);
+            }
+        }
+        self.held.release(to);
+    }
+}
+
+impl Object {
+    fn new(block: [u32; 3], made: Side) -> Self {
+        let (answers, doubtful, unawaited) = (Vec::new(), Vec::new(), Vec::new());
+        Self { block, made, used: false, ended: false, contributed: None, bytes: 0, expected: None, answers, doubtful, unawaited }
+    }
+
+    fn contributed(&mut self, event: &MbarrierEvent, what: Contribution, to: &mut Reporter<'_>) -> bool {
+        self.used = true;
+        match what {
+            Contribution::Expected(bytes) => {
+                self.bytes += i64::from(bytes);
+                self.expected = Some(Side::new(event.place, event.lanes, Deed::Synchronize));
+            }
+            Contribution::Brought(bytes) => self.bytes -= i64::from(bytes),
+            Contribution::Arrived(_) | Contribution::Dropped(_) => {}
+        }
+        self.contributed = Some(event.phase);
+        let meant = self.doubtful.iter().filter(|(phase, _)| *phase <= event.phase).map(|(_, finding)| finding.clone());
+        let found = meant.fold(false, |found, finding| to.report(finding) | found);
+        self.doubtful.retain(|(phase, _)| *phase > event.phase);
+        found
+    }
+
+    fn brought(&mut self, bytes: i64, side: Side) {
+        self.used = true;
+        self.bytes -= bytes;
+        let phase = self.contributed.unwrap_or(0);
+        match self.unawaited.iter_mut().find(|(_, other)| other.place.pc == side.place.pc) {
+            Some(known) => *known = (phase, side),
+            None => self.unawaited.push((phase, side)),
+        }
+    }
+
+    fn answered(&mut self, event: &MbarrierEvent, arrivals: u64, to: &mut Reporter<'_>) -> bool {
+        self.used = true;
+        self.unawaited.retain(|(phase, _)| *phase >= event.phase);
+        let side = Side::new(event.place, event.lanes, Deed::Synchronize);
+        let answer = Answer { side, phase: event.phase, arrivals };
+        let same = |other: &&mut Answer| {
+            let (a, b) = (&other.side, &side);
+            (a.place.pc, a.place.block, a.place.warp) == (b.place.pc, b.place.block, b.place.warp) && a.lanes & b.lanes != 0
+        };
+        let Some(before) = self.answers.iter_mut().find(same) else {
+            self.answers.push(answer);
+            return false;
+        };
+        let before = std::mem::replace(before, answer);
+        if before.phase != answer.phase || before.arrivals == answer.arrivals {
+            return false;
+        }
+        let finding = twice(event, &before);
+        if self.contributed.is_some_and(|phase| phase >= event.phase) {
+            return to.report(finding);
+        }
+        self.doubtful.push((event.phase, finding));
+        false
+    }
+
+    fn mismatch(&self, address: u32, second: Side) -> Finding {
+        let why = match self.bytes {
+            missing if missing > 0 => format!("the phase waits for {missing} bytes more than any copy brings"),
+            more => format!("copies brought {} bytes more than the phase was told to expect", more.unsigned_abs()),
+        };
+        let advice = "let expect_tx name just the bytes of the copies that complete on the object in this phase".to_string();
+        let (first, memory) = (self.expected, Some(memory(self.block, address)));
+        Finding { first, memory, ..Finding::new(FindingId::MbarrierTxMismatch, second, why, advice) }
+    }
+
+    /// Its block has exited.
+    fn finish(self, (_, address): At, held: &mut Held) {
+        if let Some(side) = self.expected.or(self.unawaited.last().map(|(_, side)| *side)).filter(|_| self.bytes != 0) {
+            held.hold(Finding { first: None, ..self.mismatch(address, side) });
+        }
+        for (_, side) in &self.unawaited {
+            let why = "nobody waited for the phase of the mbarrier that this copy completes, and its block has exited".to_string();
+            let advice = "wait for the phase before what the copy brings is used, and before the block exits".to_string();
+            let memory = Some(memory(self.block, address));
+            held.hold(Finding { memory, ..Finding::new(FindingId::AsyncUnwaitedAtExit, *side, why, advice) });
+        }
+    }
+}
+
+fn memory(block: [u32; 3], address: u32) -> Touched {
+    Touched { space: Space::Shared, block, address: u64::from(address), bytes: BYTES as u32 }
+}
+
+/// A group that waits for a phase of the object at `address`.
+fn waiter(block: &Block, address: u32, tick: u64) -> Option<Side> {
+    let mut groups = block.warps.iter().zip(0..).flat_map(|(warp, number)| warp.groups.iter().map(move |group| (number, group)));
+    let (warp, group) = groups.find(|(_, group)| group.state == GroupState::AtMbarrier { address })?;
+    let place = Place { pc: group.pc, tick, block: block.index, warp };
+    Some(Side::new(place, group.mask, Deed::Synchronize))
+}
+
+fn twice(event: &MbarrierEvent, before: &Answer) -> Finding {
+    let told = match event.phase.checked_sub(1) {
+        Some(phase) => format!("phase {phase} has ended"),
+        None => "the phase before the first has ended".to_string(),
+    };
+    let why = format!(
+        "lanes {} are told at once that {told}, for which they have waited before: this wait orders nothing, and was meant for phase {}",
+        lane_list(event.lanes & before.side.lanes),
+        event.phase
+    );
+    let advice = "wait for the other parity after each phase: flip it every time the thread comes round to the object".to_string();
+    let second = Side::new(event.place, event.lanes, Deed::Synchronize);
+    let memory = Some(memory(event.block, event.address));
+    Finding { first: Some(before.side), memory, ..Finding::new(FindingId::MbarrierPhase, second, why, advice) }
+}
+
+fn overlap(object: &Object, address: u32, side: Side) -> Finding {
+    let (does, lanes): (_, LaneMask) = (if side.deed == Deed::Read { "read" } else { "write" }, side.lanes);
+    let who = if side.copy.is_some() { "this copy".to_string() } else { format!("lanes {}", lane_list(lanes)) };
+    let why = format!("{who} {does} the eight bytes of a live mbarrier object, which only mbarrier instructions may touch");
+    let advice = "keep other accesses away from the object until mbarrier.inval: mostly an index has gone too far".to_string();
+    let (first, memory) = (Some(object.made), Some(memory(object.block, address)));
+    Finding { first, memory, ..Finding::new(FindingId::MbarrierOverlap, side, why, advice) }
+}

@@ -1,0 +1,149 @@
+//! Barriers, masks, barrier objects and groups of copies: rules of synchronization whose breach the machine survives.
+//!
+//! | rule | file |
+//! | --- | --- |
+//! | the lanes of a warp agree on an aligned barrier; a phase has one count, which can be met | `barrier` |
+//! | masks name the lanes that come | `mask` |
+//! | barrier objects are made once, touched by nothing else, and get the bytes they expect; waits order something | `mbarrier` |
+//! | copies of groups are waited for | `copies` |
+//! | shared memory of other blocks is there | `cluster` |
+//!
+//! Each rule keeps a little state that the events of a run move on, and judges when an instruction breaks it, when a block is done, or
+//! when nobody can go on. What is judged at the end of a launch gives way to a race of the same instruction, which is the cause then.
+//! A deadlock is told by the machine; what of it follows from a broken rule is told here as well.
+//!
+//! What it can miss: lanes that part before a barrier inside a function which the others do not call; a barrier that lanes pass by and
+//! then do nothing before they exit; a wait by the wrong parity that happens only once.
+
+mod barrier;
+mod cluster;
+mod copies;
+mod mask;
+mod mbarrier;
+mod ways;
+
+use barrier::Barriers;
+use cluster::Clusters;
+use copies::Copies;
+use mask::Masks;
+use mbarrier::Mbarriers;
+use ways::Ways;
+
+use super::reporter::Reporter;
+use crate::isa::Space;
+use crate::machine::{AccessEvent, CopyEvent, GroupState, LaneGroup, Linked, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent};
+use crate::program::Pc;
+
+/// The checker of synchronization.
+#[derive(Clone, Default)]
+pub(super) struct Sync {
+    barriers: Barriers,
+    masks: Masks,
+    mbarriers: Mbarriers,
+    copies: Copies,
+    clusters: Clusters,
+    ways: Ways,
+    linked: Option<std::sync::Arc<Linked>>,
+}
+
+impl Sync {
+    /// A launch is about to issue its first instruction.
+    pub fn begin(&mut self, machine: &Machine) {
+        self.linked = Some(std::sync::Arc::clone(&machine.linked));
+        self.barriers.begin(machine);
+        self.masks.begin();
+        self.mbarriers.begin();
+        self.copies.begin();
+        self.clusters.begin(machine);
+    }
+
+    /// Memory is about to be accessed. True if that is a new finding, as of all that follow.
+    #[inline]
+    pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        if let Some(inst) = to.program.code.get(event.place.pc.index()) {
+            self.clusters.access(event, inst);
+        }
+        matches!(event.space, Space::Shared | Space::SharedCluster) && self.mbarriers.access(event, to)
+    }
+
+    /// Something orders threads.
+    pub fn order(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        match event.order {
+            Order::Arrived { id, wanted, .. } => {
+                self.mbarriers.arrives(&event.place);
+                self.barriers.of(event.by).arrived(event, id, wanted, to)
+            }
+            Order::Released { id, .. } => self.barriers.of(event.by).released(id, &mut self.ways, to),
+            Order::WarpSync { members } | Order::Exchange { members } => {
+                let live = self.barriers.of(event.by).live(event.place.warp);
+                self.masks.met(event, members, matches!(event.order, Order::WarpSync { .. }), live, to)
+            }
+            Order::ClusterArrived => {
+                self.mbarriers.arrives(&event.place);
+                false
+            }
+            Order::ClusterReleased { .. } => {
+                self.clusters.released(event.by);
+                false
+            }
+            Order::Committed | Order::Awaited => {
+                if let Some(inst) = to.program.code.get(event.place.pc.index()) {
+                    self.copies.order(event, &inst.op);
+                }
+                false
+            }
+            Order::Exited => self.exited(event, to),
+            Order::Fence | Order::ClusterWaits => false,
+        }
+    }
+
+    fn exited(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let live = self.barriers.of(event.by).live(event.place.warp);
+        let found = self.masks.exited(event, live, &mut self.ways, to);
+        self.copies.exited(event, live);
+        self.barriers.of(event.by).exited(event);
+        found
+    }
+
+    /// Something happens to a copy.
+    pub fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        self.copies.copy(event);
+        self.mbarriers.copy(event, to)
+    }
+
+    /// Something is done to a barrier object.
+    pub fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
+        let number = || self.linked.as_ref().map_or(0, |linked| linked.block_number(event.place.block));
+        match event.change {
+            MbarrierChange::Asked { ended: true, .. } => self.clusters.waited(number()),
+            MbarrierChange::Contributed(_) => self.clusters.arrives(number()),
+            _ => {}
+        }
+        self.mbarriers.event(event, to)
+    }
+
+    /// The launch has ended, by itself or because of a fault, or nobody can go on.
+    pub fn end(&mut self, machine: &Machine, to: &mut Reporter<'_>) {
+        if is_stuck(machine) {
+            self.barriers.stuck(machine, to);
+            machine.resident_blocks().for_each(|block| mask::stuck(block, machine.tick(), to));
+            self.mbarriers.stuck(machine, to);
+        }
+        self.mbarriers.end(machine, to);
+        self.copies.end(to);
+        self.clusters.end(to);
+    }
+}
+
+/// Whether threads are left and none can run.
+fn is_stuck(machine: &Machine) -> bool {
+    machine.resident_blocks().all(|block| !block.warps.iter().any(|warp| warp.can_run()))
+}
+
+/// The instruction at which a group waits, which may lie behind it.
+fn stands_at(group: &LaneGroup) -> Pc {
+    match group.state {
+        GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
+        _ => group.pc,
+    }
+}
