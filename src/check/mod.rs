@@ -13,8 +13,10 @@ mod catalogue;
 mod finding;
 mod held;
 mod init;
+mod race;
 mod reporter;
 mod sync;
+mod told;
 
 use std::sync::Arc;
 
@@ -22,6 +24,7 @@ pub use catalogue::{Checker, FINDINGS, FindingId, Row, Severity};
 pub use finding::{Cause, Deed, Finding, Findings, Link, Side, Touched};
 
 use init::Init;
+use race::Race;
 use reporter::Reporter;
 use sync::Sync;
 
@@ -53,6 +56,7 @@ pub struct Checkers {
     program: Arc<Program>,
     findings: Findings,
     launch: usize,
+    race: Option<Race>,
     init: Option<Init>,
     sync: Option<Sync>,
 }
@@ -65,6 +69,7 @@ impl Checkers {
             program: Arc::clone(program),
             findings: Findings::default(),
             launch: 0,
+            race: checks.race.then(|| Race::new(program)),
             init: checks.init.then(|| Init::new(program)),
             sync: checks.sync.then(Sync::default),
         }
@@ -73,13 +78,15 @@ impl Checkers {
     /// A launch of the case, from 0, is about to issue its first instruction: what earlier ones did is ordered before all of it.
     pub fn begin(&mut self, launch: usize, machine: &Machine) {
         self.launch = launch;
+        self.race.iter_mut().for_each(|race| race.begin(launch, machine));
         self.init.iter_mut().for_each(|init| init.begin(machine));
         self.sync.iter_mut().for_each(|sync| sync.begin(machine));
     }
 
     /// The launch has ended: by itself, or because of a fault.
     pub fn end(&mut self, machine: &Machine) {
-        let (init, sync, mut to) = self.parts();
+        let Self { program, findings, launch, init, sync, .. } = self;
+        let mut to = Reporter { program, findings, launch: *launch };
         init.iter_mut().for_each(|init| init.end(&mut to));
         sync.iter_mut().for_each(|sync| sync.end(machine, &mut to));
     }
@@ -87,12 +94,6 @@ impl Checkers {
     /// Whether every instruction must be told: then the run is to be watched by [`WithInstructions`].
     pub fn wants_instructions(&self) -> bool {
         self.init.as_ref().is_some_and(Init::wants_instructions)
-    }
-
-    /// The checkers, and where they hand in what they find.
-    fn parts(&mut self) -> (&mut Option<Init>, &mut Option<Sync>, Reporter<'_>) {
-        let to = Reporter { program: &self.program, findings: &mut self.findings, launch: self.launch };
-        (&mut self.init, &mut self.sync, to)
     }
 
     /// Which checkers run.
@@ -108,32 +109,41 @@ impl Checkers {
 
 impl Observer for Checkers {
     fn access(&mut self, event: &AccessEvent<'_>) -> bool {
-        let (init, sync, mut to) = self.parts();
-        let mut found = init.as_mut().is_some_and(|init| init.access(event, &mut to));
+        let Self { program, findings, launch, race, init, sync, .. } = self;
+        let mut found = race.as_mut().is_some_and(|race| race.access(event, findings));
+        let mut to = Reporter { program, findings, launch: *launch };
+        found |= init.as_mut().is_some_and(|init| init.access(event, &mut to));
         found |= sync.as_mut().is_some_and(|sync| sync.access(event, &mut to));
         found
     }
 
     fn order(&mut self, event: &OrderEvent<'_>) -> bool {
-        let (init, sync, mut to) = self.parts();
+        let Self { program, findings, launch, race, init, sync, .. } = self;
+        race.iter_mut().for_each(|race| race.order(event));
         init.iter_mut().for_each(|init| init.order(event));
+        let mut to = Reporter { program, findings, launch: *launch };
         sync.as_mut().is_some_and(|sync| sync.order(event, &mut to))
     }
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
-        let (init, sync, mut to) = self.parts();
-        init.iter_mut().for_each(|init| init.copy(event, to.program));
-        sync.as_mut().is_some_and(|sync| sync.copy(event, &mut to))
+        let Self { program, findings, launch, race, init, sync, .. } = self;
+        let found = race.as_mut().is_some_and(|race| race.copy(event, findings));
+        init.iter_mut().for_each(|init| init.copy(event, program));
+        let mut to = Reporter { program, findings, launch: *launch };
+        sync.as_mut().is_some_and(|sync| sync.copy(event, &mut to)) || found
     }
 
     fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
-        let (init, sync, mut to) = self.parts();
+        let Self { program, findings, launch, race, init, sync, .. } = self;
+        let found = race.as_mut().is_some_and(|race| race.mbarrier(event, findings));
         init.iter_mut().for_each(|init| init.mbarrier(event));
-        sync.as_mut().is_some_and(|sync| sync.mbarrier(event, &mut to))
+        let mut to = Reporter { program, findings, launch: *launch };
+        sync.as_mut().is_some_and(|sync| sync.mbarrier(event, &mut to)) || found
     }
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        let (init, _, mut to) = self.parts();
+        let Self { program, findings, launch, init, .. } = self;
+        let mut to = Reporter { program, findings, launch: *launch };
         init.as_mut().is_some_and(|init| init.before(issue, warp, &mut to))
     }
 }

@@ -8,11 +8,12 @@ use super::local::LocalBytes;
 use super::used;
 use crate::check::finding::{Deed, Finding, Side, Touched};
 use crate::check::held::Held;
+use crate::check::told::lanes_do;
 use crate::check::{FindingId, Reporter};
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, LaneMask, Linked, Machine, MbarrierChange, MbarrierEvent, Work,
-    lane_list, lanes_of,
+    lanes_of,
 };
 use crate::program::{Program, map};
 
@@ -123,7 +124,9 @@ impl Memory {
         let lacks = |lane: usize| {
             let start = event.addresses[lane];
             let bytes = (start..start + u64::from(event.bytes)).zip(0..);
-            bytes.filter(|(address, _)| !self.is_written(event, lane, *address)).fold(0, |lacks, (_, offset)| lacks | 1_u64 << (offset & 63))
+            bytes
+                .filter(|(address, _)| !self.is_written(event, lane, *address))
+                .fold(0, |lacks, (_, offset)| lacks | 1_u64 << (offset & 63))
         };
         let all = u64::MAX >> (64 - u64::from(event.bytes.clamp(1, 64)));
         let lacking: Vec<(usize, u64)> = lanes_of(event.lanes).map(|lane| (lane, lacks(lane))).filter(|(_, lacks)| *lacks != 0).collect();
@@ -173,7 +176,7 @@ impl Memory {
         };
         let side = Side { bytes: event.bytes, ..Side::new(event.place, missing.lanes, deed) };
         let memory = Touched { space: event.space, block, address: missing.address, bytes: event.bytes };
-        let finding = finding(side, memory, &format!("lanes {} read", lane_list(missing.lanes)), to.program);
+        let finding = finding(side, memory, &lanes_do(missing.lanes, "read"), to.program);
         if event.space == Space::Local {
             return to.report(finding);
         }
@@ -319,10 +322,10 @@ fn finding(side: Side, memory: Touched, who: &str, program: &Program) -> Finding
             "no thread or copy has written these bytes since the block started; shared memory holds anything then",
             "write them first, and order the writes before this read with a barrier",
         ),
-        Space::Local => ("the thread has not written these bytes of its local memory", "give the variable a value on every way to this read"),
-        _ if heap.contains(&memory.address) => {
-            ("nobody has written these bytes since malloc gave them", "write them before they are read")
+        Space::Local => {
+            ("the thread has not written these bytes of its local memory", "give the variable a value on every way to this read")
         }
+        _ if heap.contains(&memory.address) => ("nobody has written these bytes since malloc gave them", "write them before they are read"),
         _ => (
             "neither the host nor a kernel has written these bytes of the buffer",
             "fill the buffer before the launch, or write them before they are read",

@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use super::ways::Ways;
 use crate::check::finding::{Deed, Finding, Side};
-use crate::check::{FindingId, Reporter};
-use crate::machine::{Block, GroupState, LaneGroup, LaneMask, OrderEvent, Place, Warp, lane_list};
+use crate::check::{FindingId, Reporter, told};
+use crate::machine::{Block, GroupState, LaneGroup, LaneMask, OrderEvent, Place, Warp};
 use crate::program::Program;
 
 /// The masks that the warps of the blocks on the machine name.
@@ -138,8 +138,9 @@ fn members(group: &LaneGroup) -> LaneMask {
 
 fn outside(met: &Met) -> Finding {
     let lanes = met.lanes & !met.members;
-    let why = format!("lanes {} execute this with the mask {:#010x}, which does not name them", lane_list(lanes), met.members);
-    let advice = "name in the mask every lane that executes the instruction: take it from activemask or from a ballot before the branch".to_string();
+    let why = format!("{} this with the mask {:#010x}, which leaves them out", told::lanes_do(lanes, "execute"), met.members);
+    let advice =
+        "name in the mask every lane that executes the instruction: take it from activemask or from a ballot before the branch".to_string();
     Finding::new(FindingId::SyncMembermask, Side::new(met.place, lanes, Deed::Synchronize), why, advice)
 }
 
@@ -147,10 +148,10 @@ const SAME_MASK: &str = "give all lanes that meet there the same mask, which nam
 
 fn clash(first: &Met, second: &Met) -> Finding {
     let why = format!(
-        "lanes {} name the mask {:#010x} and lanes {} the mask {:#010x} at once: the masks overlap and differ",
-        lane_list(first.lanes),
+        "{} the mask {:#010x} and {} the mask {:#010x} at once: the masks overlap and differ",
+        told::lanes_do(first.lanes, "name"),
         first.members,
-        lane_list(second.lanes),
+        told::lanes(second.lanes),
         second.members
     );
     let finding = Finding::new(FindingId::SyncMembermask, second.side(), why, SAME_MASK.to_string());
@@ -159,9 +160,9 @@ fn clash(first: &Met, second: &Met) -> Finding {
 
 fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
     let why = format!(
-        "lanes {} wait for lanes {} of their mask {:#010x}, which came to a bar.warp.sync with the mask {:#010x} instead and exit",
-        lane_list(waiting.lanes),
-        lane_list(missed & instead.lanes),
+        "{} for {} of the mask {:#010x}, who came to a bar.warp.sync with the mask {:#010x} instead, and exited",
+        told::lanes_do(waiting.lanes, "wait"),
+        told::lanes(missed & instead.lanes),
         waiting.members,
         instead.members
     );
@@ -173,11 +174,10 @@ fn each_other(one: &Met, other: &Met, warp: &Warp, program: &Program) -> Finding
     let told = |met: &Met| {
         let missing = met.members & !met.lanes & warp.live;
         let at = program.place(met.place.pc);
-        format!("lanes {} wait at {at} for lanes {} of their mask {:#010x}", lane_list(met.lanes), lane_list(missing), met.members)
+        format!("{} at {at} for {} of the mask {:#010x}", told::lanes_do(met.lanes, "wait"), told::lanes(missing), met.members)
     };
     let why = format!("{}, and {}: each waits for the other", told(one), told(other));
     let advice = "name in each mask only the lanes that come to that instruction".to_string();
     let finding = Finding::new(FindingId::SyncMembermask, one.side(), why, advice);
     Finding { first: Some(other.side()), ..finding }
 }
-

@@ -31,9 +31,7 @@ use ways::Ways;
 
 use super::reporter::Reporter;
 use crate::isa::Space;
-use crate::machine::{
-    AccessEvent, CopyEvent, GroupState, LaneGroup, Linked, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent,
-};
+use crate::machine::{AccessEvent, CopyEvent, GroupState, LaneGroup, Linked, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent};
 use crate::program::Pc;
 
 /// The checker of synchronization.

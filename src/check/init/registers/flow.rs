@@ -74,7 +74,13 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     /// The lanes in which a predicate is true.
     fn truth(&self, source: PredSrc) -> LaneMask {
         match source {
-            PredSrc::Const(truth) => if truth { LaneMask::MAX } else { 0 },
+            PredSrc::Const(truth) => {
+                if truth {
+                    LaneMask::MAX
+                } else {
+                    0
+                }
+            }
             PredSrc::Reg { slot, negate } => {
                 let bits = self.warp.registers.pred.get((self.frame.pred + slot) as usize).copied().unwrap_or(0);
                 if negate { !bits } else { bits }

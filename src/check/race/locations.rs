@@ -1,0 +1,137 @@
+//! Release and acquire patterns through memory (PTX ISA, "Release and Acquire Patterns", "Observation order").
+//!
+//! A location remembers what the writes released whose value, or whose value through a chain of read-modify-writes, stands in it. A
+//! strong read of it learns that at once if it acquires, and otherwise at the reader's next fence.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::clock::{Clock, learn};
+use crate::isa::Scope;
+use crate::machine::LaneMask;
+
+/// Where a location is: 0 for global memory, or the slot of a block plus one; and the address.
+pub(super) type Where = (u32, u64);
+
+/// A thread: block number, warp and lane.
+pub(super) type Author = (u32, u8, u8);
+
+/// What stands behind the value of a location.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Location {
+    /// What was released, by scope and block; what was in scopes as wide as the grid is taken together.
+    released: Vec<Released>,
+    /// Who wrote last.
+    author: Option<Author>,
+}
+
+/// What was released through a location.
+#[derive(Clone, Debug)]
+struct Released {
+    scope: Scope,
+    /// Whether a `fence.sc` stands at its beginning.
+    sc: bool,
+    /// The block whose threads did it, if it is one.
+    by: Option<u32>,
+    clock: Arc<Clock>,
+}
+
+/// What lanes will know when they execute a fence of at least this scope.
+#[derive(Clone, Debug)]
+pub(super) struct Pending {
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// The scope.
+    pub scope: Scope,
+    /// Whether a `fence.sc` of any thread that comes after will do, because it was released behind one.
+    pub sc: bool,
+    /// What.
+    pub clock: Arc<Clock>,
+}
+
+/// Locations through which something was released.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Locations {
+    table: BTreeMap<Where, Location>,
+}
+
+/// What a reader finds in a location.
+pub(super) enum Found {
+    /// This, if the fence that acquires it has at least this scope; and whether it was released behind a `fence.sc`.
+    Seen(Scope, bool, Arc<Clock>),
+    /// This, but for the scopes.
+    Missed(Arc<Clock>),
+}
+
+impl Locations {
+    /// Whether nothing was released through any.
+    pub fn is_empty(&self) -> bool {
+        self.table.is_empty()
+    }
+
+    /// A strong write, which `keeps` what stands there if it is part of a read-modify-write, and releases `clocks`: each in a scope, and
+    /// behind a `fence.sc` or not.
+    pub fn write(&mut self, at: Where, author: Author, keeps: bool, clocks: Vec<(Scope, bool, Arc<Clock>)>) {
+        if clocks.is_empty() && !self.table.contains_key(&at) {
+            return;
+        }
+        let location = self.table.entry(at).or_default();
+        // What a thread released it goes on releasing with its later writes to the same place.
+        if !keeps && location.author != Some(author) {
+            location.released.clear();
+        }
+        location.author = Some(author);
+        for (scope, sc, clock) in clocks {
+            let (scope, by) = (scope.min(Scope::Gpu), Some(author.0));
+            let same = |other: &&mut Released| (other.scope, other.sc) == (scope, sc) && (scope == Scope::Gpu || other.by == by);
+            match location.released.iter_mut().find(same) {
+                Some(other) => {
+                    other.by = other.by.filter(|_| other.by == by);
+                    if !Arc::ptr_eq(&other.clock, &clock) {
+                        Arc::make_mut(&mut other.clock).join(&clock);
+                    }
+                }
+                None => location.released.push(Released { scope, sc, by, clock }),
+            }
+        }
+    }
+
+    /// A strong read in `scope` by a thread of `block`, whose cluster has `cluster` blocks.
+    pub fn read(&self, at: Where, scope: Scope, block: u32, cluster: u32) -> impl Iterator<Item = Found> {
+        let released = self.table.get(&at).map_or(&[][..], |location| &location.released);
+        released.iter().map(move |Released { scope: of, sc, by, clock }| {
+            let needed = by.map_or(Scope::Gpu, |by| scope_of(by, block, cluster));
+            let clock = Arc::clone(clock);
+            if *of >= needed && scope >= needed { Found::Seen(needed, *sc, clock) } else { Found::Missed(clock) }
+        })
+    }
+}
+
+impl Pending {
+    /// Adds it to those of a warp.
+    pub fn add_to(self, pending: &mut Vec<Self>) {
+        let same = |other: &&mut Self| {
+            (other.scope, other.sc) == (self.scope, self.sc) && (Arc::ptr_eq(&other.clock, &self.clock) || other.lanes == self.lanes)
+        };
+        match pending.iter_mut().find(same) {
+            Some(other) => {
+                let mut clock = Some(Arc::clone(&other.clock));
+                learn(&mut clock, &self.clock);
+                other.clock = clock.unwrap_or(self.clock);
+                other.lanes |= self.lanes;
+            }
+            None => pending.push(self),
+        }
+    }
+}
+
+/// The narrowest scope that holds threads of both blocks.
+pub(super) fn scope_of(a: u32, b: u32, cluster: u32) -> Scope {
+    if a == b {
+        Scope::Cta
+    } else if a / cluster == b / cluster {
+        Scope::Cluster
+    } else {
+        Scope::Gpu
+    }
+}
