@@ -124,7 +124,9 @@ impl BlockBarriers {
                     to.report(waits_for(*id, arrived, here, warp, there, to.program));
                 }
             }
-            if let (Some(wanted), Some(last)) = (barrier.wanted, phase.last()) {
+            // Where they disagree about the count, that is the mistake.
+            let agree = phase.windows(2).all(|pair| pair[0].wanted == pair[1].wanted);
+            if let (Some(wanted), Some(last), true) = (barrier.wanted, phase.last(), agree) {
                 self.report_exited(*id, (wanted, last), barrier, block, to);
             }
         }
