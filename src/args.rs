@@ -6,10 +6,12 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
+use crate::check::Checks;
+
 const EXIT_STATUS: &str = "\
 Exit status:
   0  all is well
-  1  something is wrong with the kernel: a diagnostic, a fault, a mismatch
+  1  something is wrong with the kernel: a diagnostic, a finding, a fault, a mismatch
   2  the command line or a file could not be used";
 
 const ARG_HELP: &str = "\
@@ -151,26 +153,9 @@ pub struct Args {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
     pub color: Color,
 
-    /// What this build does not have.
-    #[command(flatten)]
-    pub missing: Missing,
-}
-
-/// Options that are part of the command line but need what this build does not have. They are hidden, and naming one is an error
-/// that says what is missing.
-#[derive(Clone, Debug, clap::Args)]
-pub struct Missing {
-    /// Which checkers run; faults are always found
-    #[arg(long, hide = true, value_delimiter = ',')]
-    checks: Vec<String>,
-}
-
-impl Missing {
-    /// The first option that was given in vain, and what it needs.
-    pub fn complaint(&self) -> Option<String> {
-        let checks = self.checks.iter().find(|check| !matches!(check.as_str(), "none" | "memory"));
-        checks.map(|check| format!("--checks {check}: this build has no such checker; wrong addresses are always found"))
-    }
+    /// Which checkers watch the run: all, none, or a list of race, memory, init and sync; wrong addresses are always found
+    #[arg(long, value_name = "LIST", value_parser = Checks::parse, default_value = "all")]
+    pub checks: Checks,
 }
 
 /// Where commands come from.
@@ -245,6 +230,8 @@ pub enum Format {
     Human,
     /// One JSON object a line
     Json,
+    /// One SARIF 2.1.0 document: findings for editors and continuous integration
+    Sarif,
 }
 
 /// When colour is used.

@@ -13,6 +13,7 @@ use ptxdbg::base::Diagnostic;
 use ptxdbg::base::Sources;
 use ptxdbg::debug::asm::{OpenedAsm, check_asm, open_asm};
 use ptxdbg::debug::fidelity::{Fidelity, fidelity};
+use ptxdbg::debug::findings::Severity;
 use ptxdbg::debug::open::{Module, open, read_module};
 #[cfg(feature = "tui")]
 use ptxdbg::debug::ron_text::read_text;
@@ -29,6 +30,7 @@ use ptxdbg::ui::files;
 use ptxdbg::ui::repl;
 use ptxdbg::ui::script::Script;
 use ptxdbg::ui::terminal_kind::moves_the_cursor;
+use ptxdbg::ui::text::sarif::Log;
 use ptxdbg::ui::text::{self, Style};
 #[cfg(feature = "tui")]
 use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::shelf::Shelf, screen::Screen};
@@ -89,15 +91,17 @@ fn main() -> ExitCode {
 fn check(args: &Args) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     let mut status = Status::Well;
-    let mut out = std::io::stdout().lock();
+    let (mut out, mut log) = (std::io::stdout().lock(), Log::default());
     let statement = args.asm.first().map(|_| check_asm(&args.asm, &args.arg));
     for module in args.kernels.iter().map(|path| read_module(path)).chain(statement) {
         let Module { sources, diagnostics, .. } = module?;
+        log.diagnostics(&sources, &diagnostics);
         out.write_all(text::diagnostics(&sources, &diagnostics, style).as_bytes())?;
         if diagnostics.iter().any(Diagnostic::is_error) {
             status = Status::Wrong;
         }
     }
+    write_log(&log, style, &mut out)?;
     // A module with errors has nothing that a launch could be held against.
     if status == Status::Well {
         for request in launch_requests(args) {
@@ -105,6 +109,14 @@ fn check(args: &Args) -> Result<Status, Failure> {
         }
     }
     Ok(status)
+}
+
+/// The document of all findings, where that is what was asked for.
+fn write_log(log: &Log, style: Style, out: &mut impl Write) -> Result<(), Failure> {
+    if let Style::Sarif = style {
+        out.write_all(log.to_text().as_bytes())?;
+    }
+    Ok(())
 }
 
 /// `--verify`: what is wrong, and how many cases passed. Launch files are all read before anything runs.
@@ -115,7 +127,7 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     if requests.is_empty() {
         requests = args.kernels.iter().map(|kernel| request(args, vec![kernel.clone()], LaunchChoice::Beside)).collect();
     }
-    let (mut passed, mut failed) = (0, 0);
+    let (mut passed, mut failed, mut log) = (0, 0, Log::default());
     let mut opened = Vec::new();
     for request in &requests {
         match open(request) {
@@ -123,6 +135,7 @@ fn verify(args: &Args) -> Result<Status, Failure> {
             // A module with errors fails as a whole; the others are verified all the same.
             Err(OpenError::Module(module)) => {
                 failed += 1;
+                log.diagnostics(&module.sources, &module.diagnostics);
                 out.write_all(text::diagnostics(&module.sources, &module.diagnostics, style).as_bytes())?;
             }
             Err(error) => return Err(error.into()),
@@ -134,13 +147,15 @@ fn verify(args: &Args) -> Result<Status, Failure> {
         let well = report.failures.is_empty();
         passed += usize::from(well);
         failed += usize::from(!well);
-        if !well {
+        log.case(&report);
+        if !well || matches!(style, Style::Json) && !report.findings.is_empty() {
             out.write_all(text::case_report(&report, style).as_bytes())?;
         }
         trusted.add(fidelity(program, &report.executed));
     }
     out.write_all(text::fidelity(&trusted, style).as_bytes())?;
     out.write_all(text::verdict(passed, failed, style).as_bytes())?;
+    write_log(&log, style, &mut out)?;
     Ok(if failed == 0 { Status::Well } else { Status::Wrong })
 }
 
@@ -191,17 +206,19 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     if let Some(made_up) = &opened.made_up {
         out.write_all(text::made_up(made_up, style).as_bytes())?;
     }
-    let mut trusted = Fidelity::default();
+    let (mut trusted, mut log) = (Fidelity::default(), Log::default());
     for case in &opened.plan.cases {
         let run = run_case(&opened.program, case, &run_options(args))?;
         let summary = summarize(case, run)?;
-        if summary.fault.is_some() {
+        if summary.findings.iter().any(|finding| finding.id.row().severity == Severity::Error) {
             status = Status::Wrong;
         }
+        log.summary(&summary);
         out.write_all(text::summary(&summary, style).as_bytes())?;
         trusted.add(fidelity(&opened.program, &summary.executed));
     }
     out.write_all(text::fidelity(&trusted, style).as_bytes())?;
+    write_log(&log, style, &mut out)?;
     Ok(status)
 }
 
@@ -216,8 +233,8 @@ fn scripts(args: &Args) -> Result<Vec<Script>, Failure> {
 
 /// The debugger: scripts, and then the prompt if there is one.
 fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Result<Status, Failure> {
-    if args.format == Format::Json {
-        return Err(Failure::Message("commands are answered as text: leave --format json out".to_string()));
+    if args.format != Format::Human {
+        return Err(Failure::Message("commands are answered as text: leave --format out".to_string()));
     }
     let color = matches!(style(args, std::io::stdout().is_terminal()), Style::Human { color: true });
     let beside = args.kernels.first().map(|kernel| kernel.with_extension("ron")).filter(|_| args.arg.is_empty());
@@ -321,14 +338,12 @@ fn run_options(args: &Args) -> RunOptions {
         args::Divergence::Independent => DivergencePolicy::Independent,
         args::Divergence::Stack => DivergencePolicy::Stack,
     });
-    RunOptions { schedule, seed: args.seed, copies, divergence, resident: args.resident, step_limit: args.step_limit }
+    let Args { seed, resident, step_limit, checks, .. } = *args;
+    RunOptions { schedule, seed, copies, divergence, resident, step_limit, checks }
 }
 
 /// Refuses what the description of the command line cannot.
 fn accept(args: &Args) -> Result<(), Failure> {
-    if let Some(complaint) = args.missing.complaint() {
-        return Err(Failure::Message(complaint));
-    }
     if args.kernels.is_empty() && args.launch.is_empty() && args.asm.is_empty() {
         return Err(Failure::Message("no file is given; try ptxdbg kernel.ptx, or ptxdbg --help".to_string()));
     }
@@ -348,12 +363,16 @@ fn style(args: &Args, is_terminal: bool) -> Style {
     match args.format {
         Format::Human => Style::Human { color },
         Format::Json => Style::Json,
+        Format::Sarif => Style::Sarif,
     }
 }
 
 /// Says on standard error why nothing was done.
 fn complain(failure: &Failure, args: &Args) -> Status {
-    let style = style(args, std::io::stderr().is_terminal());
+    let style = match style(args, std::io::stderr().is_terminal()) {
+        Style::Sarif => Style::Human { color: false },
+        style => style,
+    };
     let (text, status) = match failure {
         Failure::Silent => return Status::Unusable,
         Failure::Message(message) | Failure::Open(OpenError::File(message)) => (format!("ptxdbg: {message}\n"), Status::Unusable),

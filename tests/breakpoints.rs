@@ -274,7 +274,7 @@ fn events_are_read_and_what_nothing_raises_is_refused() {
     assert_eq!(named("async complete"), Ok(Event::Async(Some(CopyAct::Complete))));
     assert_eq!(error("async end").0, "'end' is nothing that becomes of a copy: issue, complete");
     assert_eq!(error("barier").2, "did you mean 'barrier'?");
-    assert_eq!(error("finding").0, "nothing in this build raises 'finding'");
+    assert_eq!(named("finding"), Ok(Event::Finding));
     assert!(error("").2.starts_with("divergence, reconvergence, barrier"));
 }
 

@@ -106,8 +106,10 @@ fn findings_that_the_launch_file_names_are_right() {
     file("fault.ptx", b".version 9.0\n.target sm_90a\n.address_size 64\n.visible .entry k() { ret; }\n");
     assert_eq!(verify("Clean").1, "1 passed, 0 failed\n");
     assert_eq!(verify("AnyOf(ids: [\"trap\"])").1, "FAIL k: k: nothing was found, expected trap\n0 passed, 1 failed\n");
-    let unjudged = "FAIL k: not judged: this build has no checker for race.global\n0 passed, 1 failed\n";
-    assert_eq!(verify("AnyOf(ids: [\"race.global\", \"trap\"])"), (1, unjudged.to_string(), String::new()));
+    let silent = "FAIL k: k: nothing was found, expected race.global or trap\n0 passed, 1 failed\n";
+    assert_eq!(verify("AnyOf(ids: [\"race.global\", \"trap\"])"), (1, silent.to_string(), String::new()));
+    let unchecked = report(&["--verify", "--checks", "init,sync", "-l", &launch("AnyOf(ids: [\"race.global\"])")]);
+    assert!(unchecked.1.contains("expected race.global; --checks leaves out race"), "{}", unchecked.1);
 }
 
 #[test]
@@ -150,7 +152,7 @@ fn what_cannot_be_used_ends_with_2() {
     assert_unusable(&["--layout", "async", &two], "--layout needs the screen: a terminal for input and output");
     assert_unusable(&["--async", "sometimes", &two], "the policies are eager, lazy, random, random:SEED and by-hand");
     assert_unusable(&["--async", "random:x", &two], "'x' is no seed");
-    assert_unusable(&["--checks", "memory,race", &two], "--checks race: this build has no such checker");
+    assert_unusable(&["--checks", "memory,races", &two], "there is no checker 'races'");
 }
 
 #[test]

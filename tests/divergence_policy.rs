@@ -85,7 +85,7 @@ fn a_lock_between_lanes_of_a_warp_hangs_with_a_stack() {
     assert_eq!(u32::from_le_bytes(count), 32);
 
     let fault = run("divergence/spin_lock.ron", Stack).fault.unwrap();
-    assert_eq!(fault.id, "livelock");
+    assert_eq!(fault.id.word(), "livelock");
     let waiting: Vec<_> = fault.waiting.iter().map(|one| (one.site.lanes, one.site.place.as_str(), one.reason.as_str())).collect();
     let holder = waiting.iter().find(|(lanes, ..)| *lanes == 1).unwrap();
     assert_eq!(
@@ -100,7 +100,7 @@ fn a_lock_between_lanes_of_a_warp_hangs_with_a_stack() {
 fn a_barrier_on_one_side_keeps_the_other_from_it_with_a_stack() {
     assert_eq!(words(&run("divergence/both_sides_wait.ron", Independent), 32), (0..32).collect::<Vec<_>>());
     let fault = run("divergence/both_sides_wait.ron", Stack).fault.unwrap();
-    assert_eq!(fault.id, "deadlock");
+    assert_eq!(fault.id.word(), "deadlock");
     let waiting: Vec<_> = fault.waiting.iter().map(|one| (one.site.lanes, one.site.place.as_str(), one.reason.as_str())).collect();
     let arrived = "waits at barrier 0: every thread that has not exited must arrive; not arrived: warp 0 lanes 0-15";
     assert!(waiting.contains(&(0xffff_0000, "both_sides_wait.ptx:15", arrived)), "{waiting:?}");

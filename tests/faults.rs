@@ -39,7 +39,7 @@ fn problems_of(module: &Path) -> Vec<String> {
         }
     };
     let facts = field(&text, "fault").unwrap_or_default();
-    expect("the id", fault.id, facts.split([',', ':']).next().unwrap_or_default());
+    expect("the id", fault.id.word(), facts.split([',', ':']).next().unwrap_or_default());
     for quoted in facts.split('`').skip(1).step_by(2) {
         let is_told = fault.message.contains(&format!("'{quoted}'"));
         expect("what is told", if is_told { quoted } else { "another thing" }, quoted);

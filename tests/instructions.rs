@@ -8,6 +8,7 @@ mod one_warp;
 use std::sync::Arc;
 
 use one_warp::one_warp;
+use ptxdbg::check::FindingId;
 use ptxdbg::machine::{Device, Machine, Step, Trap, Unobserved};
 use ptxdbg::program::Program;
 
@@ -286,7 +287,7 @@ fn what_goes_wrong_is_said() {
          st.param.b64 [m], x; st.param.b64 [fm], x; st.param.b32 [l], 12; st.param.b64 [n], x; st.param.b64 [s], 1;
          setp.ne.u32 p, t, 3; @p bra end; call __assertfail, (m, fm, l, n, s); end:",
     );
-    assert_eq!((failed.kind.id(), failed.lanes), ("assert", 1 << 3));
+    assert_eq!((FindingId::from(failed.kind).word(), failed.lanes), ("assert", 1 << 3));
     assert_eq!(failed.message, "hi!:12: hi!: block: [0,0,0], thread: [3,0,0] Assertion `hi!` failed.");
 
     let twice = ".param .b64 n; .param .b64 r; setp.ne.u32 p, t, 0; @p exit; st.param.b64 [n], 8; call (r), malloc, (n);
@@ -294,12 +295,12 @@ fn what_goes_wrong_is_said() {
     let freed = trap(&format!("{twice} call free, (n);"));
     assert_eq!(freed.message, "free of 0x7f3000000010: it was freed at form.ptx:9, time 10");
     let used = trap(&format!("{twice} ld.b32 a, [x];"));
-    assert_eq!(used.kind.id(), "memory.out_of_bounds");
+    assert_eq!(FindingId::from(used.kind).word(), "memory.out_of_bounds");
     assert!(used.message.contains("this memory was freed at form.ptx:9, time 10"), "{}", used.message);
     let wild = trap(".param .b64 n; st.param.b64 [n], o; call free, (n);");
     assert!(wild.message.ends_with("malloc did not give this address"), "{}", wild.message);
 
     let unknown = trap(".param .b32 n; st.param.b32 [n], 1; call nobody, (n);");
-    assert_eq!(unknown.kind.id(), "unsupported");
+    assert_eq!(FindingId::from(unknown.kind).word(), "unsupported");
     assert!(unknown.message.contains("'nobody'") && unknown.message.contains("only declares it"), "{}", unknown.message);
 }

@@ -29,7 +29,34 @@ At the prompt, keys that edit a line edit it; all others do what the key map say
 "#;
 
 /// What the command line does not know: the page's last sections, behind the keys.
-const ENDING: &str = r#".SH SCRIPTS
+const ENDING: &str = r#".SH OUTPUT FOR PROGRAMS
+\fB\-\-format json\fR writes one object a line, each with a \fBkind\fR: \fBdiagnostic\fR, \fBcase\fR (of \fB\-\-verify\fR: name, passed, failures,
+findings; a case that passed without findings is left out), \fBrun\fR (launches, findings, printed, buffers), \fBfidelity\fR, \fBverdict\fR,
+\fBmade_up\fR. A finding has these fields:
+.TP
+\fBid\fR, \fBseverity\fR, \fBnumber\fR, \fBmessage\fR
+Which mistake, error or warning, its place in the list, and what is wrong in one line.
+.TP
+\fBkernel\fR, \fBlaunch\fR, \fBcount\fR
+Where it was found, the launches counted from 0, and how often the same two instructions did it.
+.TP
+\fBfirst\fR, \fBsecond\fR
+The earlier and the later side; null where there is none. A side has a site, a deed (read, write, atomic, synchronize, use, or null of what was
+stopped before it did anything), the number of the asynchronous copy that did it, and the value that the memory held behind it. A site has
+place, statement, source, lines (file and line: the PTX, then the source, then the calls that were put in place, outwards), inline_asm, block,
+warp, lanes (a bit each), thread, time.
+.TP
+\fBmemory\fR
+name, symbol, space, block, address, bytes; or null.
+.TP
+\fBwhy\fR, \fBadvice\fR, \fBchain\fR
+The edge that is missing, what to insert, and the steps from one side to the other, each with a site and a text.
+.TP
+\fBsource_lines\fR, \fBwaiting\fR, \fBwaiting_more\fR
+The lines of the source it can be blamed on; of a hang, who waits where for what, and how many more.
+.PP
+\fB\-\-format sarif\fR writes one SARIF 2.1.0 document with a result for each finding, value that is not the expected one, and diagnostic.
+.SH SCRIPTS
 Commands come from \fB\-x\fR and \fB\-e\fR in the order given, and then from the prompt, or from standard input if that is no terminal. Each
 is written behind \fB(ptxdbg)\fR before its answer. In a file, a line that cannot be done ends the script; lines of standard input are
 taken as typed, and the next is done all the same. Lines that start with # are comments.
@@ -63,7 +90,7 @@ Where files of the user are.
 All is well; nothing is printed to standard error.
 .TP
 \fB1\fR
-Something is wrong with the kernel: a diagnostic of severity error, a fault, or a value that is not what the launch file expects.
+Something is wrong with the kernel: a diagnostic of severity error, a finding, or a value that is not what the launch file expects.
 .TP
 \fB2\fR
 The command line, a file or a command could not be used.
@@ -83,6 +110,9 @@ Step through an asm statement of CUDA with 4 for a.
 .TP
 \fBptxdbg \-\-batch kernel.ptx\fR
 Run a kernel as kernel.ron says, or as well as can be guessed.
+.TP
+\fBptxdbg \-\-verify \-l a.ron \-\-format sarif > findings.sarif\fR
+Write what is wrong for an editor or for continuous integration.
 .TP
 \fBptxdbg \-\-verify \-l a.ron \-l b.ron\fR
 Run all launches of both files and compare the buffers.
@@ -118,6 +148,12 @@ fn command_list() -> String {
         ".SH COMMANDS\nA command can be shortened as long as it is the only one that begins so; \\fBhelp\\fR explains each.\n".to_string();
     for topic in TOPICS {
         text += &format!(".SS {}\n", topic.summary);
+        text += &topic
+            .about
+            .split("\n\n")
+            .filter(|paragraph| !paragraph.is_empty())
+            .map(|about| format!("{}\n.PP\n", escaped(about)))
+            .collect::<String>();
         for spec in topic.commands {
             let also = if spec.aliases.is_empty() { String::new() } else { format!(" ({})", spec.aliases.join(", ")) };
             text += &format!(".TP\n\\fB{}\\fR{}\n{}.\n", escaped(&spec.usage()), escaped(&also), escaped(spec.summary));

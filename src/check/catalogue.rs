@@ -9,13 +9,24 @@ pub enum Severity {
     Error,
 }
 
+impl Severity {
+    /// The word for it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Warning => "warning",
+            Self::Error => "error",
+        }
+    }
+}
+
 /// Which mistake: a row of [`FINDINGS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[allow(missing_docs, reason = "the rows of the table say what they mean")]
 #[rustfmt::skip]
 pub enum FindingId {
     RaceSharedRaw, RaceSharedWar, RaceSharedWaw, RaceGlobal, RaceScope, RaceMixedAtomic, RaceAsyncCopy, RaceProxy, RaceWgmma,
-    MemoryOutOfBounds, MemoryMisaligned, MemoryNull, MemorySpace, MemoryReadOnly, MemoryUseAfterExit, MemoryUninitialized, RegisterUninitialized,
+    MemoryOutOfBounds, MemoryMisaligned, MemoryNull, MemorySpace, MemoryReadOnly, MemoryUseAfterExit, MemoryUninitialized,
+    RegisterUninitialized,
     BarrierDivergence, BarrierCount, BarrierExited, SyncMembermask,
     MbarrierUninitialized, MbarrierReinit, MbarrierInvalidated, MbarrierOverflow, MbarrierTxMismatch, MbarrierPhase, MbarrierOverlap,
     AsyncUnwaitedAtExit, AsyncMisaligned, AsyncSize, TensorCopy, ImageHandle, WgmmaSequence, WgmmaDescriptor,
@@ -61,12 +72,15 @@ use Severity::Error;
 /// All findings, in the order of [`FindingId`].
 #[rustfmt::skip]
 pub const FINDINGS: &[Row] = &[
-    row(RaceSharedRaw, "race.shared.raw", Error, Some(Race), "a thread reads shared memory that another one wrote, and nothing orders the two"),
-    row(RaceSharedWar, "race.shared.war", Error, Some(Race), "a thread writes shared memory that another one read, and nothing orders the two"),
+    row(RaceSharedRaw, "race.shared.raw", Error, Some(Race),
+        "a thread reads shared memory that another one wrote, and nothing orders the two"),
+    row(RaceSharedWar, "race.shared.war", Error, Some(Race),
+        "a thread writes shared memory that another one read, and nothing orders the two"),
     row(RaceSharedWaw, "race.shared.waw", Error, Some(Race), "two threads write the same shared memory, and nothing orders them"),
     row(RaceGlobal, "race.global", Error, Some(Race), "two threads touch the same global memory, one writes, and nothing orders them"),
     row(RaceScope, "race.scope", Error, Some(Race), "two accesses are ordered only by an operation whose scope does not hold both threads"),
-    row(RaceMixedAtomic, "race.mixed_atomic", Error, Some(Race), "an atomic and a plain access to the same memory, and nothing orders them"),
+    row(RaceMixedAtomic, "race.mixed_atomic", Error, Some(Race),
+        "an atomic and a plain access to the same memory, and nothing orders them"),
     row(RaceAsyncCopy, "race.async_copy", Error, Some(Race), "an asynchronous copy and an access that its wait does not order"),
     row(RaceProxy, "race.proxy", Error, Some(Race), "ordered, but through different proxies without a proxy fence"),
     row(RaceWgmma, "race.wgmma", Error, Some(Race), "registers or shared memory of a wgmma in flight are touched"),
@@ -77,8 +91,10 @@ pub const FINDINGS: &[Row] = &[
     row(MemoryReadOnly, "memory.read_only", Error, Some(Memory), "the memory cannot be written"),
     row(MemoryUseAfterExit, "memory.use_after_exit", Error, Some(Memory), "local memory of a function that has returned"),
     row(MemoryUninitialized, "memory.uninitialized", Error, Some(Init), "memory is read that nobody has written"),
-    row(RegisterUninitialized, "register.uninitialized", Error, Some(Init), "a register that was never written decides a result, an address or a branch"),
-    row(BarrierDivergence, "barrier.divergence", Error, Some(Sync), "lanes of a warp disagree about a barrier that all of them must execute"),
+    row(RegisterUninitialized, "register.uninitialized", Error, Some(Init),
+        "a register that was never written decides a result, an address or a branch"),
+    row(BarrierDivergence, "barrier.divergence", Error, Some(Sync),
+        "lanes of a warp disagree about a barrier that all of them must execute"),
     row(BarrierCount, "barrier.count", Error, Some(Sync), "the number of threads that a barrier wants cannot come"),
     row(BarrierExited, "barrier.exited", Error, Some(Sync), "a thread that a barrier needs has exited"),
     row(SyncMembermask, "sync.membermask", Error, Some(Sync), "a mask names lanes that do not take part, or leaves out one that does"),

@@ -60,6 +60,19 @@ pub enum Deed {
     Use,
 }
 
+impl Deed {
+    /// What it is called where programs read it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Deed::Read => "read",
+            Deed::Write => "write",
+            Deed::Atomic => "atomic",
+            Deed::Synchronize => "synchronize",
+            Deed::Use => "use",
+        }
+    }
+}
+
 /// Bytes of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Touched {

@@ -15,24 +15,26 @@ mod held;
 mod init;
 mod race;
 mod reporter;
+mod switches;
 mod sync;
 mod told;
+mod trap;
 
 use std::sync::Arc;
 
 pub use catalogue::{Checker, FINDINGS, FindingId, Row, Severity};
 pub use finding::{Cause, Deed, Finding, Findings, Link, Side, Touched};
+pub use switches::CHECKERS;
 
+use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Observer, OrderEvent, Warp};
+use crate::program::Program;
 use init::Init;
 use race::Race;
 use reporter::Reporter;
 use sync::Sync;
 
-use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Observer, OrderEvent, Warp};
-use crate::program::Program;
-
-/// Which checkers run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which checkers run; none unless somebody says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Checks {
     /// Unordered accesses.
     pub race: bool,
@@ -61,6 +63,13 @@ pub struct Checkers {
     sync: Option<Sync>,
 }
 
+/// The checkers that are switched on.
+struct Parts<'a> {
+    race: &'a mut Option<Race>,
+    init: &'a mut Option<Init>,
+    sync: &'a mut Option<Sync>,
+}
+
 impl Checkers {
     /// Checkers that have seen nothing yet.
     pub fn new(program: &Arc<Program>, checks: Checks) -> Self {
@@ -85,15 +94,20 @@ impl Checkers {
 
     /// The launch has ended: by itself, or because of a fault.
     pub fn end(&mut self, machine: &Machine) {
-        let Self { program, findings, launch, init, sync, .. } = self;
-        let mut to = Reporter { program, findings, launch: *launch };
-        init.iter_mut().for_each(|init| init.end(&mut to));
-        sync.iter_mut().for_each(|sync| sync.end(machine, &mut to));
+        let (parts, mut to) = self.parts();
+        parts.init.iter_mut().for_each(|init| init.end(&mut to));
+        parts.sync.iter_mut().for_each(|sync| sync.end(machine, &mut to));
     }
 
     /// Whether every instruction must be told: then the run is to be watched by [`WithInstructions`].
     pub fn wants_instructions(&self) -> bool {
         self.init.as_ref().is_some_and(Init::wants_instructions)
+    }
+
+    /// The checkers, and where they hand in what they find.
+    fn parts(&mut self) -> (Parts<'_>, Reporter<'_>) {
+        let Self { program, findings, launch, race, init, sync, .. } = self;
+        (Parts { race, init, sync }, Reporter { program, findings, launch: *launch })
     }
 
     /// Which checkers run.
@@ -109,42 +123,39 @@ impl Checkers {
 
 impl Observer for Checkers {
     fn access(&mut self, event: &AccessEvent<'_>) -> bool {
-        let Self { program, findings, launch, race, init, sync, .. } = self;
-        let mut found = race.as_mut().is_some_and(|race| race.access(event, findings));
-        let mut to = Reporter { program, findings, launch: *launch };
-        found |= init.as_mut().is_some_and(|init| init.access(event, &mut to));
-        found |= sync.as_mut().is_some_and(|sync| sync.access(event, &mut to));
+        let (parts, mut to) = self.parts();
+        let mut found = parts.race.as_mut().is_some_and(|race| race.access(event, to.findings));
+        found |= parts.init.as_mut().is_some_and(|init| init.access(event, &mut to));
+        found |= parts.sync.as_mut().is_some_and(|sync| sync.access(event, &mut to));
         found
     }
 
     fn order(&mut self, event: &OrderEvent<'_>) -> bool {
-        let Self { program, findings, launch, race, init, sync, .. } = self;
-        race.iter_mut().for_each(|race| race.order(event));
-        init.iter_mut().for_each(|init| init.order(event));
-        let mut to = Reporter { program, findings, launch: *launch };
-        sync.as_mut().is_some_and(|sync| sync.order(event, &mut to))
+        let (parts, mut to) = self.parts();
+        parts.race.iter_mut().for_each(|race| race.order(event));
+        parts.init.iter_mut().for_each(|init| init.order(event));
+        parts.sync.as_mut().is_some_and(|sync| sync.order(event, &mut to))
     }
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
-        let Self { program, findings, launch, race, init, sync, .. } = self;
-        let found = race.as_mut().is_some_and(|race| race.copy(event, findings));
-        init.iter_mut().for_each(|init| init.copy(event, program));
-        let mut to = Reporter { program, findings, launch: *launch };
-        sync.as_mut().is_some_and(|sync| sync.copy(event, &mut to)) || found
+        let (parts, mut to) = self.parts();
+        let mut found = parts.race.as_mut().is_some_and(|race| race.copy(event, to.findings));
+        parts.init.iter_mut().for_each(|init| init.copy(event, to.program));
+        found |= parts.sync.as_mut().is_some_and(|sync| sync.copy(event, &mut to));
+        found
     }
 
     fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
-        let Self { program, findings, launch, race, init, sync, .. } = self;
-        let found = race.as_mut().is_some_and(|race| race.mbarrier(event, findings));
-        init.iter_mut().for_each(|init| init.mbarrier(event));
-        let mut to = Reporter { program, findings, launch: *launch };
-        sync.as_mut().is_some_and(|sync| sync.mbarrier(event, &mut to)) || found
+        let (parts, mut to) = self.parts();
+        let mut found = parts.race.as_mut().is_some_and(|race| race.mbarrier(event, to.findings));
+        parts.init.iter_mut().for_each(|init| init.mbarrier(event));
+        found |= parts.sync.as_mut().is_some_and(|sync| sync.mbarrier(event, &mut to));
+        found
     }
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        let Self { program, findings, launch, init, .. } = self;
-        let mut to = Reporter { program, findings, launch: *launch };
-        init.as_mut().is_some_and(|init| init.before(issue, warp, &mut to))
+        let (parts, mut to) = self.parts();
+        parts.init.as_mut().is_some_and(|init| init.before(issue, warp, &mut to))
     }
 }
 

@@ -67,6 +67,8 @@ pub fn complete(line: &str, names: &KnownNames) -> Completion {
             if group == "set" {
                 candidates.extend(SETTINGS.iter().map(|setting| setting.name.to_string()));
                 candidates.extend(places(names));
+            } else if let Some(arg) = table::commands().find(|spec| spec.name == group).and_then(|spec| spec.args.first()) {
+                candidates.extend(self::candidates(arg.kind, "", names));
             }
             Completion { start, candidates: fitting(candidates, word), files: false }
         }

@@ -67,7 +67,8 @@ pub fn command(spec: &CommandSpec) -> String {
 }
 
 fn topic(topic: &Topic) -> String {
-    format!("{}:\n\n{}", topic.summary, rows(topic.commands.iter()))
+    let about: String = topic.about.split("\n\n").filter(|paragraph| !paragraph.is_empty()).map(|text| wrapped(text) + "\n").collect();
+    format!("{}:\n\n{about}{}", topic.summary, rows(topic.commands.iter()))
 }
 
 fn group(group: &Group) -> String {

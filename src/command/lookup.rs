@@ -58,7 +58,10 @@ fn find_in_group(group: &'static Group, line: &str, from: usize) -> Result<Named
             None => Err(CommandError::at(second.start..line.trim_end().len(), format!("expected what {} is about", group.name))),
         };
     }
+    let in_full = ways.iter().any(|(name, _)| *name == second.text);
     match (choose(&second, &ways, group.name), itself) {
+        // What a command takes may begin like the name of another one.
+        (_, Some(spec)) if !in_full => Ok(Named::Command(spec, from)),
         (Ok(spec), _) => Ok(Named::Command(spec, second.start + second.text.len())),
         (Err(_), Some(spec)) => Ok(Named::Command(spec, from)),
         (Err(error), None) => Err(error),

@@ -7,12 +7,13 @@ use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::explain::Explanation;
 use crate::debug::explore::Explored;
 use crate::debug::fidelity::Fidelity;
+use crate::debug::findings::FindingText;
 use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::ValueText;
 use crate::debug::view::{CfgView, Divergence, Examined, Listing, MbarrierView, Pipeline, RegisterRow, RoundedOnce, SourcePlace, Table};
-use crate::debug::{Fault, Site, TouchText};
+use crate::debug::{Site, TouchText};
 
 /// What came of a command.
 #[derive(Debug)]
@@ -127,6 +128,15 @@ pub enum View {
     Pipeline(Pipeline),
     /// How far the run can be trusted.
     Fidelity(Fidelity),
-    /// A fault.
-    Fault(Box<Fault>),
+    /// The findings there are.
+    Findings {
+        /// Those that are not suppressed.
+        findings: Vec<FindingText>,
+        /// How many are.
+        suppressed: usize,
+    },
+    /// All of one.
+    Finding(Box<FindingText>),
+    /// What was ordered and what was not, from one side of a finding to the other.
+    Chain(Box<FindingText>),
 }

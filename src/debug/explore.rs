@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::case::{CaseRun, RunError, RunOptions, run_case};
 use super::session::{Pace, Session};
+use crate::check::Checks;
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::{CopyPolicy, Schedule};
 
@@ -45,7 +46,9 @@ impl Session {
     /// # Errors
     /// Reasons outside the kernel.
     pub fn explore(&mut self, count: u64, pace: &mut dyn Pace) -> Result<Explored, RunError> {
-        let (program, options) = (Arc::clone(self.program()), *self.timeline.options());
+        let program = Arc::clone(self.program());
+        // What is compared is what the launches leave behind.
+        let options = RunOptions { checks: Checks::NONE, ..*self.timeline.options() };
         let limit = options.step_limit.unwrap_or_else(|| self.recorded().saturating_mul(PATIENCE).max(STEPS));
         let own = run_case(&program, self.case(), &RunOptions { step_limit: Some(limit), ..options })?;
         let first = outcome(self.case(), &own, None);
@@ -80,7 +83,7 @@ fn outcome(case: &Case, run: &CaseRun, first: Option<&Outcome>) -> Outcome {
         None => "finished".to_string(),
         Some(fault) => {
             let site = fault.site.as_ref().or_else(|| fault.waiting.first().map(|waiting| &waiting.site));
-            format!("{}{}", fault.id, site.map_or(String::new(), |site| format!(" at {}", site.place)))
+            format!("{}{}", fault.id.word(), site.map_or(String::new(), |site| format!(" at {}", site.place)))
         }
     };
     let bytes = |(index, buffer): (usize, &PlannedBuffer)| {

@@ -18,6 +18,7 @@ pub mod explain;
 pub mod explore;
 pub mod expression;
 pub mod fidelity;
+pub mod findings;
 pub mod focus;
 pub mod marks;
 pub mod memory;
@@ -39,8 +40,8 @@ mod touch;
 
 pub use case::asm;
 pub use case::{
-    BufferHead, CaseReport, CaseRun, Failure, Fault, LaunchChoice, LaunchRun, OpenError, Opened, Request, RunError, RunOptions, Site,
-    Summary, Waiting, Writer, open, run_case, start_case, summarize, verify_case,
+    BufferHead, CaseReport, CaseRun, Failure, Fault, FileLine, LaunchChoice, LaunchRun, OpenError, Opened, Request, RunError, RunOptions,
+    Site, Summary, Waiting, Writer, open, run_case, start_case, summarize, verify_case,
 };
 pub use touch::TouchText;
 

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::breakpoints::{Breakpoint, Breakpoints, Condition, LogMessage, Trigger};
 use super::case::RunOptions;
+use super::findings::Suppressions;
 use super::focus::{Focus, ThreadFilter};
 use super::marks::Marks;
 use super::roles::Roles;
@@ -57,6 +58,9 @@ pub struct Saved {
     /// Settings by name, as they would be typed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
+    /// Findings that nobody wants to hear of.
+    #[serde(default, skip_serializing_if = "Suppressions::is_empty")]
+    pub suppressed: Suppressions,
     /// What the user did to the run, in order of time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<(Tick, Input)>,
@@ -197,6 +201,7 @@ impl Saved {
             displays: Vec::new(),
             roles: Roles::default(),
             settings: BTreeMap::new(),
+            suppressed: Suppressions::default(),
             inputs: Vec::new(),
         }
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::breakpoints::{Breakpoints, Event};
 use super::case::{Opened, RunError, RunOptions};
 use super::edit::{Edit, EditError};
+use super::findings::Known;
 use super::focus::Focus;
 use super::marks::Marks;
 use super::names::usage::Usage;
@@ -39,6 +40,8 @@ pub struct Session {
     buffers: Vec<Buffer>,
     /// What instructions take untyped registers for.
     usage: Usage,
+    /// What was found wrong.
+    pub(super) known: Known,
     pub(super) visited: Visited,
     /// The machine as it was at the stop before.
     pub(super) earlier: Option<Machine>,
@@ -114,6 +117,7 @@ impl Session {
             roles: Roles::default(),
             buffers,
             usage,
+            known: Known::default(),
             visited,
             earlier: None,
             wanted_event: None,
@@ -224,6 +228,7 @@ impl Session {
     pub fn edit(&mut self, edits: Vec<Edit>) -> Result<(), EditError> {
         let mut tried = self.machine().clone();
         edits.iter().try_for_each(|edit| edit.apply(&mut tried))?;
+        self.known.forget_from(self.time());
         self.timeline.input(Input::Edits(edits));
         Ok(())
     }
@@ -238,6 +243,7 @@ impl Session {
             Ok(false) => return Err(format!("no copy #{copy} is in flight")),
             Err(trap) => return Err(trap.message),
         }
+        self.known.forget_from(self.time());
         self.timeline.input(Input::Complete(copy));
         Ok(())
     }
@@ -251,6 +257,7 @@ impl Session {
         saved.settings = settings.map(|setting| (setting.name.to_string(), (setting.get)(&self.settings))).collect();
         (saved.time, saved.focus) = (self.time(), self.focus);
         (saved.marks, saved.displays, saved.roles) = (self.marks.clone(), self.displays.clone(), self.roles.clone());
+        saved.suppressed = self.known.suppressions.clone();
         saved.inputs = self.inputs().to_vec();
         saved
     }
@@ -272,6 +279,8 @@ impl Session {
         (self.timeline, self.settings, self.breakpoints) = (timeline, settings, breakpoints);
         (self.marks, self.displays, self.roles, self.focus) = (saved.marks, saved.displays, saved.roles, saved.focus);
         (self.visited, self.earlier) = (Visited::default(), None);
+        self.known = Known::default();
+        self.known.suppressions = saved.suppressed;
         self.apply_settings();
         Ok(self.seek(saved.time, pace))
     }

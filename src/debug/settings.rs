@@ -19,6 +19,8 @@ pub struct Settings {
     pub list_size: u32,
     /// Whether to ask before recorded history is dropped.
     pub confirm: bool,
+    /// Which findings stop a run.
+    pub stop_on: StopOn,
     /// The colours of the screen.
     pub theme: ThemeName,
 }
@@ -32,6 +34,7 @@ impl Default for Settings {
             snapshot_memory: 512 << 20,
             list_size: 10,
             confirm: true,
+            stop_on: StopOn::default(),
             theme: ThemeName::default(),
         }
     }
@@ -45,6 +48,18 @@ pub enum StepBy {
     Source,
     /// Lines of PTX.
     Ptx,
+}
+
+/// Which findings stop a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum StopOn {
+    /// All.
+    Finding,
+    /// Errors.
+    #[default]
+    Error,
+    /// None: they are listed when the run has stopped for another reason.
+    None,
 }
 
 /// Which colours the screen has.
@@ -96,6 +111,7 @@ const STEP_UNITS: [(&str, StepUnit); 4] =
     [("lane", StepUnit::Lane), ("warp", StepUnit::Warp), ("block", StepUnit::Block), ("grid", StepUnit::Grid)];
 const DIVERGENT_STEPS: [(&str, DivergentStep); 2] = [("follow", DivergentStep::Follow), ("wait", DivergentStep::Wait)];
 const STEP_BYS: [(&str, StepBy); 2] = [("source", StepBy::Source), ("ptx", StepBy::Ptx)];
+const STOP_ONS: [(&str, StopOn); 3] = [("finding", StopOn::Finding), ("error", StopOn::Error), ("none", StopOn::None)];
 const THEMES: [(&str, ThemeName); 3] = [("dark", ThemeName::Dark), ("light", ThemeName::Light), ("none", ThemeName::None)];
 
 /// All settings, by name.
@@ -141,6 +157,13 @@ pub const SETTINGS: &[Setting] = &[
         help: "Whose next instruction a step executes: the focused lane's, its warp's, any of its block's, or any of the grid's.",
         get: |settings| word_of(&STEP_UNITS, settings.step_unit),
         set: |settings, value| settings.step_unit = value_of(&STEP_UNITS, value.word()),
+    },
+    Setting {
+        name: "stop-on",
+        kind: SettingKind::Choice(&["finding", "error", "none"]),
+        help: "Which findings of the checkers stop a run: all, errors, or none. Faults always do.",
+        get: |settings| word_of(&STOP_ONS, settings.stop_on),
+        set: |settings, value| settings.stop_on = value_of(&STOP_ONS, value.word()),
     },
     Setting {
         name: "theme",

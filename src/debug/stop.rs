@@ -2,6 +2,7 @@
 
 use super::breakpoints::Event;
 use super::case::Fault;
+use super::findings::FindingText;
 use super::focus::Focus;
 use crate::machine::{LaneMask, Tick};
 use crate::program::Pc;
@@ -137,6 +138,8 @@ pub enum Reason {
         /// More about it, in words.
         told: Option<Box<str>>,
     },
+    /// A checker found something.
+    Finding(Box<FindingText>),
     /// What was asked for is done.
     Done,
     /// The user interrupted.

@@ -57,35 +57,6 @@ pub enum TrapKind {
     Unsupported,
 }
 
-impl TrapKind {
-    /// The finding's stable id.
-    pub fn id(self) -> &'static str {
-        match self {
-            TrapKind::OutOfBounds => "memory.out_of_bounds",
-            TrapKind::Misaligned => "memory.misaligned",
-            TrapKind::Null => "memory.null",
-            TrapKind::Space => "memory.space",
-            TrapKind::ReadOnly => "memory.read_only",
-            TrapKind::StackOverflow => "stack.overflow",
-            TrapKind::Trap | TrapKind::BranchIndex | TrapKind::CallTarget | TrapKind::Heap => "trap",
-            TrapKind::Assert => "assert",
-            TrapKind::BarrierOperand => "barrier.count",
-            TrapKind::MbarrierUninitialized => "mbarrier.uninitialized",
-            TrapKind::MbarrierInvalidated => "mbarrier.invalidated",
-            TrapKind::MbarrierOverflow => "mbarrier.overflow",
-            TrapKind::MbarrierOverlap => "mbarrier.overlap",
-            TrapKind::CopyMisaligned => "async.misaligned",
-            TrapKind::CopySize => "async.size",
-            TrapKind::TensorCopy => "tensor.copy",
-            TrapKind::ClusterRank => "cluster.rank",
-            TrapKind::ClusterExited => "cluster.exited",
-            TrapKind::ClusterOrder => "barrier.divergence",
-            TrapKind::Handle => "image.handle",
-            TrapKind::Unsupported => "unsupported",
-        }
-    }
-}
-
 /// Where in the grid something happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {

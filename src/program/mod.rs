@@ -14,6 +14,7 @@ pub mod operands;
 mod tensor_map;
 mod texels;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::base::{SourceId, Sources, Span, define_id};
@@ -67,6 +68,8 @@ pub struct Program {
     pub spans: Vec<Span>,
     /// `.loc` in force at each instruction; `None` where there is none.
     pub source_lines: Vec<Option<SourceLine>>,
+    /// Of instructions of a function that the compiler has put in place of its call: where that was called, innermost first.
+    pub call_sites: BTreeMap<Pc, Vec<SourceLine>>,
     /// What stands between `// begin inline asm` and `// end inline asm`, which compilers write around the text of an `asm` statement, in
     /// order.
     pub inline_asm: Vec<Span>,
@@ -128,7 +131,7 @@ pub struct Joined {
 pub struct SpecialRef(pub u16);
 
 /// A place in the source language, from `.loc`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SourceLine {
     /// Number of the `.file` directive.
     pub file: u32,

@@ -1,6 +1,6 @@
 //! The body of a function: statement after statement into code, with its scopes, registers, frame and labels.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use super::const_expr;
 use super::function;
@@ -16,6 +16,9 @@ use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
 
 /// Most registers of one function.
 const REGISTERS_MAX: u64 = 1 << 20;
+
+/// Calls within calls that were put in place, followed outwards from an instruction at most.
+const CALLS_MAX: usize = 16;
 
 /// Every frame begins at a multiple of this.
 pub(super) const FRAME_ALIGN: u32 = 16;
@@ -47,6 +50,10 @@ pub(super) struct BodyBuilder<'m, 'a> {
     open_scopes: Vec<usize>,
     blocks_entered: usize,
     line: Option<SourceLine>,
+    /// Where the function that `line` is of was called, if it was put in place of its call; innermost first.
+    call_sites: Vec<SourceLine>,
+    /// The same for each place named so far.
+    known_sites: BTreeMap<SourceLine, Vec<SourceLine>>,
 }
 
 impl<'m, 'a> BodyBuilder<'m, 'a> {
@@ -68,6 +75,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             open_scopes: vec![0],
             blocks_entered: 0,
             line: None,
+            call_sites: Vec::new(),
+            known_sites: BTreeMap::new(),
         }
     }
 
@@ -165,6 +174,9 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         program.code.push(inst);
         program.spans.push(span);
         program.source_lines.push(self.line);
+        if !self.call_sites.is_empty() {
+            program.call_sites.insert(Pc::new(program.code.len() - 1), self.call_sites.clone());
+        }
     }
 
     fn open_scope(&mut self) {
@@ -195,12 +207,23 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     fn declaration(&mut self, statement: &Statement<'a>) -> Result<(), Diagnostic> {
         match statement {
             Statement::Variable(variable) => self.variable(variable),
-            Statement::Loc(Loc { file, line, column, .. }) => {
-                self.line = Some(SourceLine { file: *file, line: *line, column: *column });
+            Statement::Loc(loc) => {
+                self.stand_at(loc);
                 Ok(())
             }
             _ => Ok(()),
         }
+    }
+
+    /// `.loc`: of a call within a call that was put in place as well, the outer one was named before.
+    fn stand_at(&mut self, loc: &Loc<'a>) {
+        let place = |(file, line, column)| SourceLine { file, line, column };
+        let line = place((loc.file, loc.line, loc.column));
+        let outer = |site: SourceLine| self.known_sites.get(&site).into_iter().flatten().copied();
+        self.call_sites =
+            loc.inlined_at.map(place).map_or(Vec::new(), |site| std::iter::once(site).chain(outer(site)).take(CALLS_MAX).collect());
+        self.line = Some(line);
+        self.known_sites.insert(line, self.call_sites.clone());
     }
 
     fn variable(&mut self, variable: &Variable<'a>) -> Result<(), Diagnostic> {

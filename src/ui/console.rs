@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::script::{Reading, Script};
 use super::text;
 use crate::command::{CommandError, Context, Desk, LayoutRequest, Outcome, display, execute, says_nothing};
+use crate::debug::findings::{FindingText, Severity};
 use crate::debug::focus::Focus;
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{Reason, Stop};
@@ -162,7 +163,9 @@ impl Console {
 
     /// Writes a stop and what is displayed at stops, unless its commands begin with `silent`.
     fn stopped(&mut self, stop: &Stop, before: Focus, silent: bool, out: &mut dyn Write) -> io::Result<()> {
-        self.wrong |= stop.reasons.iter().any(|reason| matches!(reason, Reason::Fault(_)));
+        let is_error = |finding: &FindingText| finding.id.row().severity == Severity::Error;
+        self.wrong |=
+            stop.reasons.iter().any(|reason| matches!(reason, Reason::Fault(_))) || self.session().findings().iter().any(is_error);
         if silent {
             return Ok(());
         }

@@ -80,13 +80,26 @@ pub(super) struct Ref(pub u32);
 
 const SEVERAL: u32 = 1 << 31;
 
+/// Records and cells that are never too many.
+const SMALL: usize = 1 << 14;
+
 /// One of several accesses, and the others.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     access: u32,
     rest: Ref,
+    what: Several,
+}
+
+/// What a reference to several accesses names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Several {
+    /// All of them.
+    All,
     /// There were more than are kept: the newest of all, and behind it the newest of another block, if there was one.
-    many: bool,
+    Many,
+    /// Atomics by these warps of a block, of which only the newest is kept.
+    Atomics(u32),
 }
 
 /// All accesses that the shadow of memory refers to.
@@ -97,6 +110,8 @@ pub(super) struct Log {
     scattered: Vec<PerLane<u64>>,
     /// Records and cells that were live after the last sweep.
     live: usize,
+    /// How many there may be before somebody looks whether to sweep.
+    patience: usize,
 }
 
 impl Ref {
@@ -157,9 +172,14 @@ impl Log {
         Members { log: self, rest: of }
     }
 
-    /// Whether more accesses stand behind the reference than it can name.
-    pub fn is_many(&self, of: Ref) -> bool {
-        of.0 & SEVERAL != 0 && self.cells[(of.0 & !SEVERAL) as usize].many
+    /// What a reference names.
+    pub fn what(&self, of: Ref) -> Several {
+        if of.0 & SEVERAL == 0 { Several::All } else { self.cells[(of.0 & !SEVERAL) as usize].what }
+    }
+
+    /// The newest of the accesses of a reference.
+    pub fn newest(&self, of: Ref) -> &Access {
+        if of.0 & SEVERAL == 0 { self.get(of) } else { &self.accesses[self.cells[(of.0 & !SEVERAL) as usize].access as usize] }
     }
 
     /// How many accesses a reference names.
@@ -169,21 +189,25 @@ impl Log {
 
     /// A reference to those of `older` and `access`, which is newer than all of them.
     pub fn add(&mut self, older: Ref, access: Ref) -> Ref {
-        self.cell(access, older, false)
+        if older.is_none() { access } else { self.cell(access, older, Several::All) }
     }
 
     /// A reference to `access` that remembers that there were too many to name, and the newest one of another block than its own.
     pub fn too_many(&mut self, older: Ref, access: Ref) -> Ref {
         let block = self.get(access).block;
         let other = self.members(older).find(|other| self.get(*other).block != block).unwrap_or_default();
-        self.cell(access, other, true)
+        self.cell(access, other, Several::Many)
     }
 
-    fn cell(&mut self, access: Ref, rest: Ref, many: bool) -> Ref {
-        if rest.is_none() && !many {
-            return access;
-        }
-        self.cells.push(Cell { access: access.0, rest, many });
+    /// A reference to the atomics of `older` and `access`, all of them of the same block.
+    pub fn atomics(&mut self, older: Ref, access: Ref) -> Ref {
+        let warp = |access: &Access| 1 << (access.warp % 32);
+        let others = if let Several::Atomics(warps) = self.what(older) { warps } else { warp(self.newest(older)) };
+        self.cell(access, Ref::default(), Several::Atomics(others | warp(self.get(access))))
+    }
+
+    fn cell(&mut self, access: Ref, rest: Ref, what: Several) -> Ref {
+        self.cells.push(Cell { access: access.0, rest, what });
         Ref((self.cells.len() as u32 - 1) | SEVERAL)
     }
 
@@ -192,15 +216,27 @@ impl Log {
         self.accesses.len() + self.cells.len()
     }
 
+    fn clear(&mut self) {
+        self.accesses.clear();
+        self.cells.clear();
+        self.scattered.clear();
+    }
+
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
         let scattered = self.scattered.len() * size_of::<PerLane<u64>>();
         self.accesses.len() * size_of::<Access>() + self.cells.len() * size_of::<Cell>() + scattered
     }
 
-    /// Whether so much was added that it is time to [`Sweep`], when the shadow has `entries`.
-    pub fn is_full(&self, entries: usize) -> bool {
-        self.len() > 2 * self.live + entries / 8 + (1 << 16)
+    /// Whether it may be time to [`Sweep`].
+    pub fn is_full(&self) -> bool {
+        self.len() > self.patience
+    }
+
+    /// Whether so much was added that a sweep over `entries` of the shadow is worth its time; otherwise it is full later.
+    pub fn is_worth_a_sweep(&mut self, entries: usize) -> bool {
+        self.patience = 2 * self.live + entries / 8 + SMALL;
+        self.is_full()
     }
 }
 
@@ -237,11 +273,12 @@ pub(super) struct Sweep {
 }
 
 impl Sweep {
-    /// Begins to sweep `log`.
-    pub fn new(log: &mut Log) -> Self {
-        let old = std::mem::take(log);
+    /// Begins to sweep `log` into `spare`, which is an old one.
+    pub fn new(log: &mut Log, spare: &mut Log) -> Self {
+        let (old, mut new) = (std::mem::take(log), std::mem::take(spare));
+        new.clear();
         let (accesses, cells) = (vec![0; old.accesses.len()], vec![0; old.cells.len()]);
-        Self { old, new: Log::default(), accesses, cells }
+        Self { old, new, accesses, cells }
     }
 
     /// The reference that means in the new log what `of` meant in the old one.
@@ -254,10 +291,10 @@ impl Sweep {
             return Ref(self.keep_access(index));
         }
         if self.cells[index] == 0 {
-            let Cell { access, rest, many } = self.old.cells[index];
+            let Cell { access, rest, what } = self.old.cells[index];
             let rest = self.keep(rest);
             let access = self.keep_access(access as usize);
-            self.new.cells.push(Cell { access, rest, many });
+            self.new.cells.push(Cell { access, rest, what });
             self.cells[index] = (self.new.cells.len() as u32 - 1) | SEVERAL;
         }
         Ref(self.cells[index])
@@ -274,9 +311,10 @@ impl Sweep {
         self.accesses[index]
     }
 
-    /// The new log.
-    pub fn end(mut self) -> Log {
+    /// The new log, and the old one.
+    pub fn end(mut self) -> (Log, Log) {
         self.new.live = self.new.len();
-        self.new
+        self.new.patience = 2 * self.new.live + SMALL;
+        (self.new, self.old)
     }
 }

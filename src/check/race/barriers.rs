@@ -22,6 +22,8 @@ pub(super) struct Arrival {
 /// The barrier of a cluster.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClusterBarrier {
+    /// The cluster, in order of launch.
+    number: u64,
     /// What those released who have arrived in the present phase.
     arriving: Option<Arc<Clock>>,
     /// What the last phase released.
@@ -126,6 +128,13 @@ impl Block {
 }
 
 impl ClusterBarrier {
+    /// The barrier is that of cluster `number`, which may have taken the place of another.
+    pub fn enter(&mut self, number: u64) {
+        if self.number != number {
+            *self = Self { number, ..Self::default() };
+        }
+    }
+
     /// Lanes of the block in `slot` arrive and release `clock`, if they release anything.
     pub fn arrive(&mut self, slot: u32, warp: u8, lanes: LaneMask, clock: Option<Clock>) {
         *self.arrived.entry((slot, warp)).or_default() |= lanes;

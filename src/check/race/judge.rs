@@ -1,6 +1,6 @@
 //! Whether an access races with what was done to the same memory before, and what its shadow says afterwards.
 
-use super::access::{Access, Agent, Log, Pattern, Proxy, Ref};
+use super::access::{Access, Agent, Log, Pattern, Proxy, Ref, Several};
 use super::locations::scope_of;
 use super::shadow::{Entry, Shadow};
 use super::threads::Block;
@@ -77,8 +77,32 @@ impl Judge<'_> {
                 let start = base + u64::from(first) * u64::from(bytes);
                 self.range(shadow, start, u64::from(lanes.count_ones()) * u64::from(bytes));
             }
-            _ => lanes_of(lanes).for_each(|lane| self.range(shadow, addresses[lane], u64::from(bytes))),
+            _ => self.runs(shadow, addresses),
         }
+    }
+
+    /// Judges what lanes touch that lie anywhere: neighbours together, and what they share once.
+    fn runs(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
+        let Access { lanes, bytes, deed, strong, .. } = self.access;
+        let bytes = u64::from(bytes);
+        let mut runs: smallvec::SmallVec<[(u64, u64, usize); 32]> = smallvec::SmallVec::new();
+        for lane in lanes_of(lanes) {
+            let address = addresses[lane];
+            let inside = |(start, end, _): &&(u64, u64, usize)| address >= *start && address + bytes <= *end;
+            // Those that share something mostly share it with a neighbour, or with the first.
+            let shared = runs.last().filter(inside).or_else(|| runs.first().filter(inside)).copied();
+            match (shared, runs.last_mut()) {
+                (Some((.., first)), _) => {
+                    if deed == Deed::Write && strong.is_none() {
+                        let others = lanes_of(lanes).skip_while(|other| *other < first).find(|other| addresses[*other] == address);
+                        self.clash_with_itself(address, 1 << others.unwrap_or(first), 1 << lane);
+                    }
+                }
+                (None, Some((_, end, _))) if *end == address => *end += bytes,
+                _ => runs.push((address, address + bytes, lane)),
+            }
+        }
+        runs.into_iter().for_each(|(start, end, _)| self.range(shadow, start, end - start));
     }
 
     /// Judges the bytes from `address` on.
@@ -117,6 +141,9 @@ impl Judge<'_> {
             let general = self.weigh(entry.writes, address).1;
             return (Entry { reads: self.add_read(entry.reads), ..entry }, general);
         }
+        if self.joins_atomics(entry.writes) && entry.reads.is_none() {
+            return (Entry { writes: self.log.atomics(entry.writes, self.own), ..entry }, true);
+        }
         let (writes, writes_general) = self.weigh(entry.writes, address);
         let (reads, reads_general) = self.weigh(entry.reads, address);
         (Entry { writes: self.add(writes), reads }, writes_general && reads_general)
@@ -127,9 +154,14 @@ impl Judge<'_> {
         if older.is_none() {
             return (older, true);
         }
-        if self.log.is_many(older) {
-            return (self.weigh_many(older, address), true);
+        match self.log.what(older) {
+            Several::All => self.weigh_all(older, address),
+            Several::Many => (self.weigh_many(older, address), true),
+            Several::Atomics(warps) => (self.weigh_atomics(older, warps, address), false),
         }
+    }
+
+    fn weigh_all(&mut self, older: Ref, address: u64) -> (Ref, bool) {
         let (mut left, mut all_left, mut general) = (smallvec::SmallVec::<[Ref; KEPT]>::new(), true, true);
         let members: smallvec::SmallVec<[Ref; KEPT]> = self.log.members(older).collect();
         for member in members {
@@ -180,11 +212,43 @@ impl Judge<'_> {
         older
     }
 
+    /// The same of atomics by several warps of a block, of which only the newest is known.
+    fn weigh_atomics(&mut self, older: Ref, warps: u32, address: u64) -> Ref {
+        let (newest, warp) = (*self.log.newest(older), self.access.warp);
+        let known = |of: usize| self.block.knows_all(warp, &Access { warp: of as u8, lanes: LaneMask::MAX, ..newest });
+        if newest.block == self.block.number && newest.tick < self.block.whole || lanes_of(warps).all(known) {
+            return Ref::default();
+        }
+        if self.may_clash(&newest) {
+            match self.standing(&newest, address).0 {
+                Standing::Apart(first, second) => self.clash(&newest, first, second, address, false),
+                Standing::Unfenced(first, second) => self.clash(&newest, first, second, address, true),
+                Standing::Before => *self.undecided += 1,
+            }
+        }
+        older
+    }
+
+    /// Whether the access is an atomic that goes together with those of `older`, for none of which it matters who came first.
+    fn joins_atomics(&self, older: Ref) -> bool {
+        if self.access.deed != Deed::Atomic || older.is_none() || matches!(self.log.what(older), Several::Many) {
+            return false;
+        }
+        let newest = self.log.newest(older);
+        let alone = matches!(self.log.what(older), Several::Atomics(_)) || self.log.members(older).nth(1).is_none();
+        alone
+            && newest.deed == Deed::Atomic
+            && newest.agent == self.access.agent
+            && newest.block == self.access.block
+            && newest.tick >= self.block.whole
+            && self.is_morally_strong(newest)
+    }
+
     fn add(&mut self, older: Ref) -> Ref {
         if self.log.members(older).next() == Some(self.own) {
             return older;
         }
-        if self.is_global && (self.log.is_many(older) || self.log.count(older) >= KEPT) {
+        if self.is_global && (self.log.what(older) == Several::Many || self.log.count(older) >= KEPT) {
             return self.log.too_many(older, self.own);
         }
         self.log.add(older, self.own)
@@ -195,7 +259,7 @@ impl Judge<'_> {
         if older.is_none() {
             return self.own;
         }
-        if self.log.is_many(older) {
+        if self.log.what(older) == Several::Many {
             return self.log.too_many(older, self.own);
         }
         let (mut left, mut of_warp) = (smallvec::SmallVec::<[Ref; KEPT]>::new(), 1);

@@ -64,8 +64,10 @@ pub(super) struct Race {
     cluster: u32,
     /// By slot.
     blocks: Vec<Option<Box<Block>>>,
-    global: Shadow,
+    global: Option<Box<Shadow>>,
     log: Log,
+    /// The log before the last sweep, whose memory the next one uses.
+    spare: Log,
     locations: Locations,
     clusters: BTreeMap<u32, ClusterBarrier>,
     /// Barrier objects, by slot and address.
@@ -93,8 +95,9 @@ impl Race {
             warps: Vec::new(),
             cluster: 1,
             blocks: Vec::new(),
-            global: Shadow::default(),
+            global: None,
             log: Log::default(),
+            spare: Log::default(),
             locations: Locations::default(),
             clusters: BTreeMap::new(),
             objects: BTreeMap::new(),
@@ -120,8 +123,7 @@ impl Race {
 
     /// Bytes that the checker's tables take, and bytes of memory that they are about.
     pub fn size(&self) -> (usize, usize) {
-        let shared = self.blocks.iter().flatten().map(|block| &block.shadow);
-        let of = |size: fn(&Shadow) -> usize| size(&self.global) + shared.clone().map(size).sum::<usize>();
+        let of = |size: fn(&Shadow) -> usize| self.shadows().map(size).sum::<usize>();
         (of(Shadow::bytes) + self.log.bytes(), of(Shadow::covered))
     }
 
@@ -178,47 +180,39 @@ impl Race {
 
     /// Calls `judge` for an access that a warp of the block in `slot` does or has issued.
     fn with_judge(&mut self, home: Home, slot: u32, access: Access, mut judge: impl FnMut(&mut Judge<'_>, &mut Shadow)) {
-        let Some(mut shadow) = self.take_shadow(home) else { return };
+        let Some(mut shadow) = self.shadow(home).map(|shadow| shadow.take().unwrap_or_default()) else { return };
         let own = self.log.push(access);
         if let Some(Some(block)) = self.blocks.get(slot as usize) {
             let Self { log, cluster, conflicts, undecided, .. } = self;
             let is_global = home == Home::Global;
             judge(&mut Judge { log, block, cluster: *cluster, is_global, conflicts, undecided, access, own, memo: None }, &mut shadow);
         }
-        self.put_shadow(home, shadow);
-        if self.log.is_full(self.entries()) {
+        if let Some(place) = self.shadow(home) {
+            *place = Some(shadow);
+        }
+        if self.log.is_full() && self.log.is_worth_a_sweep(self.shadows().map(Shadow::len).sum()) {
             self.sweep();
         }
     }
 
-    fn take_shadow(&mut self, home: Home) -> Option<Shadow> {
+    /// The shadow, which is out while an access is judged, since the judge looks at the block as well.
+    fn shadow(&mut self, home: Home) -> Option<&mut Option<Box<Shadow>>> {
         match home {
-            Home::Global => Some(std::mem::take(&mut self.global)),
-            Home::Block(slot) => Some(std::mem::take(&mut self.blocks.get_mut(slot as usize)?.as_mut()?.shadow)),
+            Home::Global => Some(&mut self.global),
+            Home::Block(slot) => Some(&mut self.block(slot)?.shadow),
         }
     }
 
-    fn put_shadow(&mut self, home: Home, shadow: Shadow) {
-        match home {
-            Home::Global => self.global = shadow,
-            Home::Block(slot) => {
-                if let Some(Some(block)) = self.blocks.get_mut(slot as usize) {
-                    block.shadow = shadow;
-                }
-            }
-        }
-    }
-
-    fn entries(&self) -> usize {
-        self.global.len() + self.blocks.iter().flatten().map(|block| block.shadow.len()).sum::<usize>()
+    fn shadows(&self) -> impl Iterator<Item = &Shadow> {
+        self.global.iter().chain(self.blocks.iter().flatten().filter_map(|block| block.shadow.as_ref())).map(|shadow| &**shadow)
     }
 
     /// Throws away the accesses that no shadow refers to.
     fn sweep(&mut self) {
-        let mut sweep = Sweep::new(&mut self.log);
-        self.global.sweep(&mut sweep);
-        self.blocks.iter_mut().flatten().for_each(|block| block.shadow.sweep(&mut sweep));
-        self.log = sweep.end();
+        let mut sweep = Sweep::new(&mut self.log, &mut self.spare);
+        let shared = self.blocks.iter_mut().flatten().filter_map(|block| block.shadow.as_mut());
+        self.global.iter_mut().chain(shared).for_each(|shadow| shadow.sweep(&mut sweep));
+        (self.log, self.spare) = sweep.end();
     }
 
     /// The block that does something, which may be new in its slot.
@@ -233,9 +227,6 @@ impl Race {
         let warps = self.warps.iter().map(|all| Warp { all: *all, live: *all, ..Warp::default() }).collect();
         self.blocks[slot] = Some(Box::new(Block { number: by.number as u32, index: place.block, warps, ..Block::default() }));
         self.objects.retain(|(of, _), _| *of != by.slot);
-        if by.slot.is_multiple_of(self.cluster) {
-            self.clusters.remove(&by.slot);
-        }
     }
 
     fn block(&mut self, slot: u32) -> Option<&mut Block> {
@@ -309,15 +300,16 @@ impl Race {
                 }
             }
             Order::Exited => block.exit(warp, lanes, tick),
+            // Lanes that exchange registers are not ordered by that.
             Order::Exchange { .. } | Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
         }
     }
 
     fn order_cluster(&mut self, event: &OrderEvent<'_>, op: Op) {
-        let OrderEvent { place, by: BlockId { slot, .. }, lanes, order } = *event;
+        let OrderEvent { place, by: BlockId { slot, number }, lanes, order } = *event;
         let warp = place.warp as u8;
-        let first = slot - slot % self.cluster;
-        let cluster = self.clusters.entry(first).or_default();
+        let cluster = self.clusters.entry(slot - slot % self.cluster).or_default();
+        cluster.enter(number / u64::from(self.cluster));
         let Some(Some(block)) = self.blocks.get_mut(slot as usize) else { return };
         match order {
             Order::ClusterArrived => {

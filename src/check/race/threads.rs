@@ -28,7 +28,7 @@ pub(super) struct Block {
     /// Who has arrived at its barriers.
     pub barriers: [Vec<Arrival>; BARRIERS],
     /// Its shared memory.
-    pub shadow: Shadow,
+    pub shadow: Option<Box<Shadow>>,
     /// Copies that complete on barrier objects, issued so far.
     pub copies: u32,
 }

@@ -4,6 +4,7 @@ pub mod changing;
 pub mod focus;
 pub mod help;
 pub mod looking;
+pub mod race;
 pub mod reversing;
 pub mod running;
 pub mod session;

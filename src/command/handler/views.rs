@@ -11,7 +11,6 @@ use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
 use crate::debug::scene::{Scene, SceneError};
-use crate::debug::timeline::End;
 use crate::debug::view::{self, Table};
 
 /// Frames that a backtrace shows without a number.
@@ -157,12 +156,4 @@ pub fn output(context: &mut Context<'_>, _: &Call) -> Answer {
 pub fn fidelity(context: &mut Context<'_>, _: &Call) -> Answer {
     let machine = context.session.machine();
     shown(View::Fidelity(fidelity::fidelity(machine.program(), &fidelity::executed(machine))))
-}
-
-pub fn findings(context: &mut Context<'_>, _: &Call) -> Answer {
-    let session = &context.session;
-    match session.ended() {
-        Some(End::Fault(fault)) => shown(View::Fault(Box::new(fault.as_ref().clone().with_roles(&session.roles)))),
-        _ => Ok(Outcome::Text(format!("nothing was found wrong up to t={}\n", session.recorded()))),
-    }
 }

@@ -285,12 +285,4 @@ pub const COMMANDS: &[CommandSpec] = &[
         handler: views::fidelity,
         ..PLAIN
     },
-    CommandSpec {
-        name: "info findings",
-        summary: "List what was found wrong",
-        help: "Lists faults and findings up to the present time.",
-        examples: &["info findings"],
-        handler: views::findings,
-        ..PLAIN
-    },
 ];

@@ -6,6 +6,7 @@ mod changing;
 mod focus;
 mod help;
 mod looking;
+mod race;
 mod reversing;
 mod running;
 mod session;
@@ -19,6 +20,8 @@ pub struct Topic {
     pub name: &'static str,
     /// What it is about, in one line.
     pub summary: &'static str,
+    /// More about it, in paragraphs, where that does not belong to one command.
+    pub about: &'static str,
     /// Its commands, in the order in which one learns them.
     pub commands: &'static [CommandSpec],
 }
@@ -35,14 +38,15 @@ pub struct Group {
 
 /// All commands.
 pub const TOPICS: &[Topic] = &[
-    Topic { name: "running", summary: "Running forwards", commands: running::COMMANDS },
-    Topic { name: "reversing", summary: "Running backwards, and going to any time", commands: reversing::COMMANDS },
-    Topic { name: "stopping", summary: "Breakpoints, watchpoints, catchpoints", commands: stopping::COMMANDS },
-    Topic { name: "focus", summary: "Which thread one looks at", commands: focus::COMMANDS },
-    Topic { name: "looking", summary: "Registers, memory, code, and who stands where", commands: looking::COMMANDS },
-    Topic { name: "changing", summary: "Changing registers, memory and settings", commands: changing::COMMANDS },
-    Topic { name: "session", summary: "Scripts, saving, leaving", commands: session::COMMANDS },
-    Topic { name: "help", summary: "Finding out what there is", commands: help::COMMANDS },
+    topic("running", "Running forwards", running::COMMANDS),
+    topic("reversing", "Running backwards, and going to any time", reversing::COMMANDS),
+    topic("stopping", "Breakpoints, watchpoints, catchpoints", stopping::COMMANDS),
+    topic("focus", "Which thread one looks at", focus::COMMANDS),
+    topic("looking", "Registers, memory, code, and who stands where", looking::COMMANDS),
+    Topic { about: race::ABOUT, ..topic("race", "Races and other findings, and the checkers that look for them", race::COMMANDS) },
+    topic("changing", "Changing registers, memory and settings", changing::COMMANDS),
+    topic("session", "Scripts, saving, leaving", session::COMMANDS),
+    topic("help", "Finding out what there is", help::COMMANDS),
 ];
 
 /// First words that several commands share.
@@ -50,8 +54,15 @@ pub const GROUPS: &[Group] = &[
     Group { name: "info", aliases: &["i", "inf"], summary: "Show something about the program, the launch or the machine" },
     Group { name: "set", aliases: &[], summary: "Change a setting, a register or memory" },
     Group { name: "save", aliases: &[], summary: "Write something to a file" },
+    Group { name: "check", aliases: &[], summary: "Switch the checkers that look for races and other mistakes" },
+    Group { name: "goto", aliases: &[], summary: "Go to a time, or to a side of a finding" },
+    Group { name: "explain", aliases: &[], summary: "Say what an instruction does, or how a finding came about" },
     Group { name: "load", aliases: &[], summary: "Read something from a file" },
 ];
+
+const fn topic(name: &'static str, summary: &'static str, commands: &'static [CommandSpec]) -> Topic {
+    Topic { name, summary, about: "", commands }
+}
 
 /// All rows.
 pub fn commands() -> impl Iterator<Item = &'static CommandSpec> {

@@ -43,7 +43,7 @@ impl Event {
     /// knows the address.
     ///
     /// # Errors
-    /// There is no such event, or nothing in this build of the machine can raise it.
+    /// There is no such event, or what stands behind its word does not narrow it down.
     pub fn parse(text: &str, mbarrier: impl Fn(&str) -> Option<u32>) -> Result<Self, ArgumentError> {
         let known = || EVENTS.iter().map(|(word, ..)| *word);
         let mut words = words(text);
@@ -55,9 +55,6 @@ impl Event {
             let error = ArgumentError::new(format!("there is no event '{word}'")).at(span).with_nearest(word, known());
             return Err(if error.help.is_some() { error } else { error.with_help(known().collect::<Vec<_>>().join(", ")) });
         };
-        if matches!(event, Event::Finding) {
-            return Err(ArgumentError::new(format!("nothing in this build raises '{word}'")).at(span).with_help(MISSING));
-        }
         if let Event::Mbarrier(..) = event {
             return parse_mbarrier(words, mbarrier);
         }
@@ -115,8 +112,6 @@ impl Event {
         Some((0..program.code.len()).map(Pc::new).filter(|pc| raises(*pc, &program.code[pc.index()].op)).collect())
     }
 }
-
-const MISSING: &str = "there are no checkers yet";
 
 /// `[NAME] [phase|arrive|wait]`
 fn parse_mbarrier<'t>(

@@ -1,11 +1,10 @@
 //! What stopped a launch, in words and numbers a front end can draw.
 
-use crate::debug::focus::Focus;
+use super::site::{Site, source_lines};
+use crate::check::FindingId;
 use crate::debug::roles::{NO_ROLES, Roles};
-use crate::debug::scene::{Scene, SceneError, stands_at};
-use crate::debug::stop::Touch;
 use crate::launch::PlannedLaunch;
-use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter, held, thread_index};
+use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter, held};
 use crate::program::{Function, Pc, Program};
 
 /// Groups named at most where threads wait or spin.
@@ -14,8 +13,8 @@ const WAITING_MAX: usize = 8;
 /// A launch that did not reach its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// The finding's stable id, such as `memory.out_of_bounds`.
-    pub id: &'static str,
+    /// Which mistake.
+    pub id: FindingId,
     /// The kernel.
     pub kernel: String,
     /// Which launch of the case.
@@ -30,31 +29,6 @@ pub struct Fault {
     pub waiting: Vec<Waiting>,
     /// How many more wait than `waiting` names.
     pub waiting_more: usize,
-}
-
-/// An instruction as some lanes of a warp execute it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Site {
-    /// `file.ptx:12`.
-    pub place: String,
-    /// The statement.
-    pub statement: String,
-    /// `file.cu:7`, if `.loc` says so.
-    pub source: Option<String>,
-    /// Whether the statement is part of an `asm` statement of the source language.
-    pub inline_asm: bool,
-    /// Block index.
-    pub block: [u32; 3],
-    /// Warp of the block.
-    pub warp: u32,
-    /// What the warp is called: `producer warp 0`.
-    pub who: String,
-    /// The lanes, one bit each.
-    pub lanes: u32,
-    /// Index in the block of the thread of the lowest lane, or of the focused one.
-    pub thread: [u32; 3],
-    /// Time: warp-instructions issued before.
-    pub time: u64,
 }
 
 /// Lanes that wait or spin, and why.
@@ -80,13 +54,13 @@ pub(in crate::debug) struct Blame<'a> {
 
 impl Blame<'_> {
     pub fn trap(&self, trap: &Trap) -> Fault {
-        let fault = self.fault(trap.kind.id(), trap.message.clone());
-        let source_lines = source_line(self.program, trap.place.pc).into_iter().collect();
+        let fault = self.fault(trap.kind.into(), trap.message.clone());
+        let source_lines = numbers(self.program, trap.place.pc);
         Fault { site: Some(self.site(trap.place, trap.lanes)), source_lines, ..fault }
     }
 
     pub fn deadlock(&self, stuck: &Stuck) -> Fault {
-        let fault = self.fault("deadlock", format!("nobody can go on at time {}", stuck.tick));
+        let fault = self.fault(FindingId::Deadlock, format!("nobody can go on at time {}", stuck.tick));
         self.with_waiting(fault, &stuck.waiters)
     }
 
@@ -103,18 +77,18 @@ impl Blame<'_> {
                 }
             }
         }
-        let fault = self.fault("livelock", format!("the step limit of {limit} warp-instructions was reached"));
+        let fault = self.fault(FindingId::Livelock, format!("the step limit of {limit} warp-instructions was reached"));
         self.with_waiting(fault, &runners)
     }
 
     /// A launch that the device refuses.
     pub fn refused(&self, message: String) -> Fault {
         let code = self.kernel().code.clone();
-        let source_lines = code.map(Pc).find_map(|pc| source_line(self.program, pc)).into_iter().collect();
-        Fault { source_lines, ..self.fault("launch.bounds", message) }
+        let source_lines = code.map(Pc).map(|pc| numbers(self.program, pc)).find(|lines| !lines.is_empty()).unwrap_or_default();
+        Fault { source_lines, ..self.fault(FindingId::LaunchBounds, message) }
     }
 
-    fn fault(&self, id: &'static str, message: String) -> Fault {
+    fn fault(&self, id: FindingId, message: String) -> Fault {
         let kernel = self.kernel_name();
         Fault { id, kernel, launch: self.index, message, site: None, source_lines: Vec::new(), waiting: Vec::new(), waiting_more: 0 }
     }
@@ -138,7 +112,7 @@ impl Blame<'_> {
         waiting.iter_mut().for_each(|waiting| waiting.who = NO_ROLES.warps(&waiting.warps));
         let waiting_more = waiting.len().saturating_sub(WAITING_MAX);
         waiting.truncate(WAITING_MAX);
-        let mut source_lines: Vec<u32> = waiters.iter().filter_map(|waiter| source_line(self.program, waiter.place.pc)).collect();
+        let mut source_lines: Vec<u32> = waiters.iter().flat_map(|waiter| numbers(self.program, waiter.place.pc)).collect();
         source_lines.sort_unstable();
         source_lines.dedup();
         Fault { waiting, waiting_more, source_lines, ..fault }
@@ -169,57 +143,7 @@ impl Fault {
     }
 }
 
-impl Site {
-    /// The instruction at `place` as `lanes` execute it; `extent` is the block's.
-    pub(in crate::debug) fn new(program: &Program, extent: [u32; 3], place: Place, lanes: LaneMask) -> Self {
-        Self {
-            place: program.place(place.pc),
-            statement: program.text(place.pc).trim_end_matches(';').to_string(),
-            source: source(program, place.pc),
-            inline_asm: program.inline_asm(place.pc).is_some(),
-            block: place.block,
-            warp: place.warp,
-            who: NO_ROLES.warp(place.warp),
-            lanes,
-            thread: thread_index(extent, place.warp, lanes.trailing_zeros() % 32),
-            time: place.tick,
-        }
-    }
-
-    /// Where the selected frame of the focused lane stands, with the lanes that stand there.
-    ///
-    /// # Errors
-    /// The thread is not on the machine.
-    pub fn of(scene: &Scene<'_>) -> Result<Self, SceneError> {
-        let frame = scene.frame()?;
-        let Focus { block, warp, lane, .. } = scene.focus;
-        let pc = if scene.focus.frame == 0 { stands_at(frame.group) } else { frame.pc };
-        let place = Place { pc, tick: scene.machine.tick(), block, warp };
-        let extent = scene.machine.config().block;
-        let site = Self::new(scene.program(), extent, place, frame.group.mask);
-        Ok(Self { thread: thread_index(extent, warp, lane), ..site.with_role(scene.roles) })
-    }
-
-    /// The instruction that touched a place.
-    pub fn of_touch(scene: &Scene<'_>, touch: &Touch) -> Self {
-        let place = Place { pc: touch.pc, tick: touch.time, block: touch.by.block, warp: touch.by.warp };
-        Self::new(scene.program(), scene.machine.config().block, place, touch.lanes).with_role(scene.roles)
-    }
-
-    /// The site with what its warp is called.
-    fn with_role(self, roles: &Roles) -> Self {
-        Self { who: roles.warp(self.warp), ..self }
-    }
-}
-
-fn source_line(program: &Program, pc: Pc) -> Option<u32> {
-    program.source_lines.get(pc.index()).copied().flatten().map(|line| line.line)
-}
-
-/// `file.cu:7`
-fn source(program: &Program, pc: Pc) -> Option<String> {
-    // Compilers write line 0 where there is none.
-    let line = program.source_lines.get(pc.index()).copied().flatten().filter(|line| line.line > 0)?;
-    let (_, name) = program.source_files.iter().find(|(number, _)| *number == line.file)?;
-    Some(format!("{}:{}", name.rsplit(['/', '\\']).next().unwrap_or(name), line.line))
+/// The lines of the source language that an instruction is of.
+fn numbers(program: &Program, pc: Pc) -> Vec<u32> {
+    source_lines(program, pc).into_iter().map(|place| place.line).collect()
 }

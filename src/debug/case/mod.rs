@@ -9,17 +9,22 @@ pub mod asm;
 pub mod open;
 
 mod fault;
+mod judge;
 mod launcher;
 mod run;
+mod site;
 mod summary;
 mod verify;
 mod writer;
 
 pub(super) use fault::Blame;
-pub use fault::{Fault, Site, Waiting};
+pub use fault::{Fault, Waiting};
 pub(super) use launcher::{Job, Refused};
 pub use open::{LaunchChoice, OpenError, Opened, Request};
+pub(super) use run::Runner;
 pub use run::{CaseRun, LaunchRun, RunError, RunOptions, run_case, start_case};
+pub(super) use site::source_lines;
+pub use site::{FileLine, Site};
 pub use summary::{BufferHead, Summary, summarize};
 pub use verify::{CaseReport, Failure, verify_case};
 pub use writer::Writer;

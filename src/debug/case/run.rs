@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use super::fault::{Blame, Fault};
 use super::launcher::Job;
+use crate::check::{Checkers, Checks};
 use crate::debug::fidelity::executed;
+use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::{Case, DataError, PlannedLaunch};
 use crate::machine::{
     Account, CopyPolicy, Device, DivergencePolicy, Machine, NotMapped, Observer, OutOfMemory, Schedule, Step, Tick, Unobserved,
@@ -30,6 +32,8 @@ pub struct RunOptions {
     pub resident: Option<u32>,
     /// Warp-instructions of a launch at most.
     pub step_limit: Option<u64>,
+    /// Which checkers watch.
+    pub checks: Checks,
 }
 
 impl RunOptions {
@@ -49,6 +53,8 @@ pub struct CaseRun {
     pub launches: Vec<LaunchRun>,
     /// What stopped it.
     pub fault: Option<Fault>,
+    /// All that was found wrong: by the checkers, in the order in which they noticed it, and what stopped it.
+    pub findings: Vec<FindingText>,
     /// The instructions that were executed, if the run kept account of them.
     pub executed: BTreeSet<Pc>,
 }
@@ -91,8 +97,18 @@ pub enum RunError {
 /// Reasons outside the kernel; a fault of the kernel is a result.
 pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<CaseRun, RunError> {
     let mut runner = Runner::new(Job { program, case, options, account: Account::Runs });
-    while runner.run_next(&mut Unobserved)? {}
-    Ok(runner.run)
+    let mut found = Vec::new();
+    if options.checks == Checks::NONE {
+        while runner.run_next(|machine, course| course.run(machine, &mut Unobserved))? {}
+    } else {
+        let mut checkers = Checkers::new(program, options.checks);
+        while runner.run_next(|machine, course| course.run_checked(machine, &mut checkers))? {}
+        found = describe_case(program, case, options, checkers.findings().list())?;
+    }
+    let mut run = runner.run;
+    let fault = run.fault.iter().map(|fault| FindingText::of_fault(found.len() + 1, fault));
+    run.findings = found.iter().cloned().chain(fault).collect();
+    Ok(run)
 }
 
 /// The machine about to execute the first launch of `case`, on fresh memory with the buffers of that launch; or why it is refused.
@@ -116,26 +132,35 @@ pub(in crate::debug) struct Runner<'a> {
 
 impl<'a> Runner<'a> {
     pub fn new(job: Job<'a>) -> Self {
-        let device = Some(Device::new(Arc::clone(job.program)));
-        Self { job, time: 0, run: CaseRun { device, addresses: Vec::new(), launches: Vec::new(), fault: None, executed: BTreeSet::new() } }
+        let run = CaseRun {
+            device: Some(Device::new(Arc::clone(job.program))),
+            addresses: Vec::new(),
+            launches: Vec::new(),
+            fault: None,
+            findings: Vec::new(),
+            executed: BTreeSet::new(),
+        };
+        Self { job, time: 0, run }
     }
 
-    /// Runs the next launch; false if there is none, or a fault has stopped the case.
-    pub fn run_next(&mut self, observer: &mut impl Observer) -> Result<bool, RunError> {
+    /// Runs the next launch as `run` says, which answers what stopped it; false if there is none, or a fault has stopped the case.
+    pub fn run_next(&mut self, run: impl FnOnce(&mut Machine, &Course<'_>) -> Option<Fault>) -> Result<bool, RunError> {
         let (Some(blame), None) = (self.job.blame(self.run.launches.len()), &self.run.fault) else { return Ok(false) };
         let Some(device) = self.run.device.take() else { return Ok(false) };
         let PlannedLaunch { grid, block, .. } = *blame.launch;
         let prepared = self.job.prepare(&blame, device, self.time, &mut self.run.addresses)?;
         self.run.launches.push(LaunchRun { kernel: blame.kernel_name(), grid, block, ticks: 0, thread_instructions: 0 });
         match prepared {
-            Ok(machine) => self.finish(machine, &blame, observer),
+            Ok(mut machine) => {
+                self.run.fault = run(&mut machine, &Course { blame: &blame, step_limit: self.job.options.step_limit });
+                self.finish(machine);
+            }
             Err(refused) => (self.run.device, self.run.fault) = (Some(refused.device), Some(*refused.fault)),
         }
         Ok(true)
     }
 
-    fn finish(&mut self, mut machine: Machine, blame: &Blame<'_>, observer: &mut impl Observer) {
-        self.run.fault = run_to_end(&mut machine, self.job.options.step_limit, blame, observer);
+    fn finish(&mut self, machine: Machine) {
         if let Some(ran) = self.run.launches.last_mut() {
             ran.ticks = machine.tick() - self.time;
             ran.thread_instructions = machine.thread_instructions();
@@ -146,19 +171,40 @@ impl<'a> Runner<'a> {
     }
 }
 
-/// Runs until all blocks have finished; what stopped it otherwise.
-fn run_to_end(machine: &mut Machine, step_limit: Option<u64>, blame: &Blame<'_>, observer: &mut impl Observer) -> Option<Fault> {
-    let start = machine.tick();
-    loop {
-        let left = step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
-        match machine.run(left, observer) {
-            Step::Done => return None,
-            Step::Trapped(trap) => return Some(blame.trap(&trap)),
-            Step::Stuck(stuck) => return Some(blame.deadlock(&stuck)),
-            Step::Budget | Step::Paused => {}
+/// A launch on its way to its end.
+pub(in crate::debug) struct Course<'a> {
+    blame: &'a Blame<'a>,
+    step_limit: Option<u64>,
+}
+
+impl Course<'_> {
+    /// Which launch of the case.
+    pub fn launch(&self) -> usize {
+        self.blame.index
+    }
+
+    /// Runs until all blocks have finished; what stopped it otherwise.
+    pub fn run(&self, machine: &mut Machine, observer: &mut impl Observer) -> Option<Fault> {
+        let (start, blame) = (machine.start(), self.blame);
+        loop {
+            let left = self.step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
+            match machine.run(left, observer) {
+                Step::Done => return None,
+                Step::Trapped(trap) => return Some(blame.trap(&trap)),
+                Step::Stuck(stuck) => return Some(blame.deadlock(&stuck)),
+                Step::Budget | Step::Paused => {}
+            }
+            if let Some(limit) = self.step_limit.filter(|limit| machine.tick() - start >= *limit) {
+                return Some(blame.livelock(machine, limit));
+            }
         }
-        if let Some(limit) = step_limit.filter(|limit| machine.tick() - start >= *limit) {
-            return Some(blame.livelock(machine, limit));
-        }
+    }
+
+    /// The same, watched by `checkers`.
+    fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers) -> Option<Fault> {
+        checkers.begin(self.launch(), machine);
+        let fault = self.run(machine, checkers);
+        checkers.end(machine);
+        fault
     }
 }

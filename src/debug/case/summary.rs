@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::fault::Fault;
 use super::run::{CaseRun, LaunchRun, RunError};
+use crate::debug::findings::FindingText;
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::Device;
 use crate::program::Pc;
@@ -16,8 +16,8 @@ const ELEMENTS_SHOWN: u64 = 8;
 pub struct Summary {
     /// The launches that were run.
     pub launches: Vec<LaunchRun>,
-    /// What stopped it.
-    pub fault: Option<Fault>,
+    /// What was found wrong; what stopped it is the last.
+    pub findings: Vec<FindingText>,
     /// What printf wrote.
     pub printed: String,
     /// Bytes that found no room in the buffer of printf.
@@ -50,7 +50,7 @@ pub fn summarize(case: &Case, run: CaseRun) -> Result<Summary, RunError> {
     let buffers = heads.collect::<Result<_, _>>()?;
     let printed = run.device.as_ref().map(Device::printed).cloned().unwrap_or_default();
     let (text, printed_lost) = (String::from_utf8_lossy(printed.bytes()).into_owned(), printed.lost());
-    Ok(Summary { launches: run.launches, fault: run.fault, printed: text, printed_lost, buffers, executed: run.executed })
+    Ok(Summary { launches: run.launches, findings: run.findings, printed: text, printed_lost, buffers, executed: run.executed })
 }
 
 fn head(device: Option<&Device>, buffer: &PlannedBuffer, address: u64) -> Result<BufferHead, RunError> {

@@ -1,35 +1,19 @@
-//! Verification of a case: run it, judge what stopped it, compare what it left in the buffers.
+//! Verification of a case: run it, judge what was found, compare what it left in the buffers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::fault::Fault;
+use super::judge::judge_findings;
 use super::run::{CaseRun, RunError, RunOptions, run_case};
 use super::writer::{Writer, last_writers};
-use crate::launch::{Case, Element, Findings, Kind, Mismatch, PlannedBuffer, Tolerance};
+use crate::debug::findings::FindingText;
+use crate::debug::names::place::subscript;
+use crate::launch::{Case, Element, Kind, Mismatch, PlannedBuffer, Tolerance};
 use crate::machine::Device;
 use crate::program::{Pc, Program};
 
 /// Wrong elements of a buffer that are told one by one; the rest are counted.
 const MISMATCHES_TOLD: usize = 3;
-
-/// Findings that running a kernel shows by itself; the others need a checker.
-const FOUND_BY_RUNNING: &[&str] = &[
-    "assert",
-    "barrier.count",
-    "deadlock",
-    "image.handle",
-    "launch.bounds",
-    "livelock",
-    "memory.misaligned",
-    "memory.null",
-    "memory.out_of_bounds",
-    "memory.read_only",
-    "memory.space",
-    "stack.overflow",
-    "trap",
-    "unsupported",
-];
 
 /// What became of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +22,8 @@ pub struct CaseReport {
     pub name: String,
     /// What is wrong; nothing if it passed.
     pub failures: Vec<Failure>,
+    /// All that was found, whether the launch file says so or not.
+    pub findings: Vec<FindingText>,
     /// The instructions that were executed.
     pub executed: BTreeSet<Pc>,
 }
@@ -65,19 +51,21 @@ pub enum Failure {
         /// Elements of the buffer.
         elements: u64,
     },
-    /// A launch did not reach its end, and that is not what the launch file says.
-    Fault(Box<Fault>),
+    /// Something was found, and that is not what the launch file says.
+    Finding(Box<FindingText>),
     /// None of the findings that the launch file says was found.
     NoFinding {
         /// The kernel.
         kernel: String,
         /// The ids, one of which was expected.
         expected: Vec<String>,
+        /// The checkers that would find them and did not run.
+        off: Vec<&'static str>,
     },
     /// A finding is the right one on the wrong line.
     WrongLine {
         /// What was found.
-        fault: Box<Fault>,
+        finding: Box<FindingText>,
         /// The source line it was expected on.
         expected: u32,
     },
@@ -90,11 +78,6 @@ pub enum Failure {
         /// What must be written there; nothing if there must be no such line.
         expected: Option<String>,
     },
-    /// The launch file says something that this build cannot judge.
-    NotJudged {
-        /// What, in one line.
-        reason: String,
-    },
 }
 
 /// Runs `case` and says what is not as the launch file says. With `exact` tolerances are ignored.
@@ -103,37 +86,12 @@ pub enum Failure {
 /// Reasons outside the kernel.
 pub fn verify_case(program: &Arc<Program>, case: &Case, options: &RunOptions, exact: bool) -> Result<CaseReport, RunError> {
     let run = run_case(program, case, options)?;
-    let mut failures: Vec<Failure> = run.fault.as_ref().and_then(|fault| judge_fault(case, fault)).into_iter().collect();
+    let mut failures = judge_findings(program, case, &run, options.checks);
     if run.fault.is_none() {
-        failures.extend(case.launches.iter().filter_map(|launch| {
-            let kernel = &program.functions[launch.kernel.index()].name;
-            judge_silence(kernel, launch.findings.as_ref())
-        }));
         failures.extend(compare_buffers(program, case, options, exact, &run)?);
         failures.extend(compare_printed(case, run.device.as_ref()));
     }
-    Ok(CaseReport { name: case.name.clone(), failures, executed: run.executed })
-}
-
-/// What is wrong with a case that `fault` stopped.
-fn judge_fault(case: &Case, fault: &Fault) -> Option<Failure> {
-    let findings = case.launches.get(fault.launch).and_then(|launch| launch.findings.as_ref());
-    let Some(Findings::AnyOf { ids, line }) = findings else { return Some(Failure::Fault(Box::new(fault.clone()))) };
-    if !ids.iter().any(|id| id == fault.id) {
-        return Some(Failure::Fault(Box::new(fault.clone())));
-    }
-    let wrong_line = line.filter(|line| !fault.source_lines.is_empty() && !fault.source_lines.contains(line))?;
-    Some(Failure::WrongLine { fault: Box::new(fault.clone()), expected: wrong_line })
-}
-
-/// What is wrong with a launch in which nothing was found.
-fn judge_silence(kernel: &str, findings: Option<&Findings>) -> Option<Failure> {
-    let Some(Findings::AnyOf { ids, .. }) = findings else { return None };
-    let unchecked: Vec<&str> = ids.iter().map(String::as_str).filter(|id| !FOUND_BY_RUNNING.contains(id)).collect();
-    Some(match unchecked.as_slice() {
-        [] => Failure::NoFinding { kernel: kernel.to_string(), expected: ids.clone() },
-        ids => Failure::NotJudged { reason: format!("this build has no checker for {}", ids.join(", ")) },
-    })
+    Ok(CaseReport { name: case.name.clone(), failures, findings: run.findings, executed: run.executed })
 }
 
 /// The first line that is not what printf must have written.
@@ -203,18 +161,6 @@ fn failure(buffer: &PlannedBuffer, mismatch: &Mismatch, writer: Option<Writer>) 
     }
 }
 
-/// `[17]`, or `[1][7]` of a buffer of two dimensions.
-fn subscript(shape: &[u64], index: u64) -> String {
-    let mut rest = index;
-    let mut parts = Vec::new();
-    for extent in shape.iter().skip(1).rev() {
-        parts.push(format!("[{}]", rest % extent.max(&1)));
-        rest /= extent.max(&1);
-    }
-    parts.push(format!("[{rest}]"));
-    parts.into_iter().rev().collect()
-}
-
 /// The value, and of floats the bits as well: two that differ may look the same.
 fn show(element: Element, bits: u64) -> String {
     match element.kind() {
@@ -226,14 +172,6 @@ fn show(element: Element, bits: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_subscript_has_as_many_parts_as_the_shape() {
-        assert_eq!(subscript(&[100], 17), "[17]");
-        assert_eq!(subscript(&[10, 10], 17), "[1][7]");
-        assert_eq!(subscript(&[2, 3, 4], 23), "[1][2][3]");
-        assert_eq!(subscript(&[], 0), "[0]");
-    }
 
     #[test]
     fn floats_show_their_bits() {

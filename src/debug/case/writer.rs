@@ -38,7 +38,7 @@ pub(in crate::debug) fn last_writers(
 ) -> Result<Vec<Option<Writer>>, RunError> {
     let mut watch = Watch { ranges, launch: 0, last: vec![None; ranges.len()] };
     let mut runner = Runner::new(Job { program, case, options, account: Account::Nothing });
-    while runner.run_next(&mut watch)? {
+    while runner.run_next(|machine, course| course.run(machine, &mut watch))? {
         watch.launch += 1;
     }
     let writer = |(launch, touch): (usize, Touch)| {

@@ -2,7 +2,7 @@
 
 use super::symbols::{Symbol, symbol};
 use crate::debug::scene::Scene;
-use crate::isa::Space;
+use crate::isa::{ScalarType, Space};
 use crate::machine::Block;
 use crate::program::short_name;
 
@@ -12,6 +12,49 @@ pub fn place(scene: &Scene<'_>, space: Space, address: u64) -> String {
         Some(symbol) => row(scene, &symbol).unwrap_or_else(|| behind(short_name(&symbol.name), symbol.offset)),
         None => format!("{address:#x}"),
     }
+}
+
+/// Bytes of memory by the variable or buffer that they are in.
+pub struct Element {
+    /// `out[17]`, `m[1][7]`, `tile+0x40`; the address where nothing has a name.
+    pub name: String,
+    /// The variable or buffer alone.
+    pub symbol: Option<String>,
+    /// The type of its elements.
+    pub ty: Option<ScalarType>,
+}
+
+/// The element at `address`.
+pub fn element(scene: &Scene<'_>, space: Space, address: u64) -> Element {
+    let Some(symbol) = symbol(scene, space, address) else {
+        return Element { name: format!("{address:#x}"), symbol: None, ty: None };
+    };
+    let short = short_name(&symbol.name);
+    let variable = scene.program().variables.iter().find(|variable| *variable.name == *symbol.name);
+    let buffer = || scene.buffers.iter().find(|buffer| buffer.name == symbol.name).map(|buffer| (buffer.ty, buffer.shape.as_slice()));
+    let typed = variable.map(|variable| (variable.ty, variable.shape.as_slice())).or_else(buffer);
+    let bytes = typed.map_or(0, |(ty, _)| u64::from(ty.bits() / 8));
+    let name = match typed {
+        // Compilers declare arrays of any type by the byte.
+        Some((_, shape)) if bytes > 1 && symbol.offset.is_multiple_of(bytes) => match shape {
+            [] | [1] => short.to_string(),
+            shape => format!("{short}{}", subscript(shape, symbol.offset / bytes)),
+        },
+        _ => behind(short, symbol.offset),
+    };
+    Element { name, symbol: Some(short.to_string()), ty: typed.map(|(ty, _)| ty) }
+}
+
+/// `[17]`, or `[1][7]` of an array of two dimensions.
+pub fn subscript(shape: &[u64], index: u64) -> String {
+    let mut rest = index;
+    let mut parts = Vec::new();
+    for extent in shape.iter().skip(1).rev() {
+        parts.push(format!("[{}]", rest % extent.max(&1)));
+        rest /= extent.max(&1);
+    }
+    parts.push(format!("[{rest}]"));
+    parts.into_iter().rev().collect()
 }
 
 /// `tile[1]`: the start of one of the outermost parts of an array of arrays.
@@ -31,4 +74,17 @@ pub fn mbarrier(scene: &Scene<'_>, block: &Block, address: u32) -> String {
 
 fn behind(name: &str, offset: u64) -> String {
     if offset == 0 { name.to_string() } else { format!("{name}+{offset:#x}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::subscript;
+
+    #[test]
+    fn a_subscript_has_as_many_parts_as_the_shape() {
+        assert_eq!(subscript(&[100], 17), "[17]");
+        assert_eq!(subscript(&[10, 10], 17), "[1][7]");
+        assert_eq!(subscript(&[2, 3, 4], 23), "[1][2][3]");
+        assert_eq!(subscript(&[], 0), "[0]");
+    }
 }

@@ -222,6 +222,22 @@ impl Session {
 
     /// The last stop before `now` and behind `bound`. The focus stays; where the session stands in time is left open.
     fn stop_between(&mut self, bound: Option<Tick>, now: Tick, pace: &mut dyn Pace) -> Result<Option<PastStop>, Interrupted> {
+        let finding = self.last_finding(bound, now);
+        let found = self.last_breakpoint(finding.or(bound), now, pace)?;
+        if found.is_some() {
+            return Ok(found);
+        }
+        let focus = self.focus;
+        let stop = finding.map(|time| PastStop {
+            time,
+            reasons: self.judge_findings(time, false),
+            focus: std::mem::replace(&mut self.focus, focus),
+        });
+        Ok(stop.filter(|stop| !stop.reasons.is_empty()))
+    }
+
+    /// The same without findings.
+    fn last_breakpoint(&mut self, bound: Option<Tick>, now: Tick, pace: &mut dyn Pace) -> Result<Option<PastStop>, Interrupted> {
         if self.watcher(None).is_idle() {
             return Ok(None);
         }

@@ -171,7 +171,7 @@ impl Session {
 
     /// Runs until something stops it. Where one warp is stepped, the rest stands still unless that warp waits for it.
     pub(super) fn run_until_stop(&mut self, step: Option<StepWatch>, pace: &mut dyn Pace) -> Halt {
-        let begin = self.time();
+        let (begin, known) = (self.time(), self.known_findings());
         let own = step.as_ref().and_then(|step| Some((step.part.block?, step.part.warp?))).filter(|_| self.is_at_front());
         let need = if begin < self.recorded() { Need::Recorded } else { Need::Turn };
         let mut steering = Steering { own, need };
@@ -184,13 +184,16 @@ impl Session {
         watcher.passed = begin;
         let mut question = NextQuestion::after(begin);
         let reasons = loop {
-            let ran = self.run_watched(question.time, &mut watcher);
+            let until = self.next_finding(self.time()).map_or(question.time, |time| time.min(question.time));
+            let ran = self.run_watched(until, &mut watcher);
             let judged = self.judge(&mut watcher, true);
-            if !judged.reasons.is_empty() {
-                break judged.reasons;
+            let found = self.found_since(begin, known);
+            let reasons = self.stop_at_finding(found, judged.reasons, watcher.step.is_some() || ran == Ran::Ended);
+            if !reasons.is_empty() && ran != Ran::Ended {
+                break reasons;
             }
             match ran {
-                Ran::Ended => break self.judge_end(),
+                Ran::Ended => break reasons.into_iter().chain(self.judge_end()).collect(),
                 Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !pace.go_on(self) => {
                     break vec![Reason::Interrupted];
                 }
@@ -208,14 +211,31 @@ impl Session {
         Halt { reasons, others: others.then_some(Others { instructions, need: steering.need }) }
     }
 
+    /// Adds to `reasons` the findings that were noticed at `found`. A run that has no other reason to stop stands before the instruction
+    /// at which they were, unless it `stays`.
+    fn stop_at_finding(&mut self, found: Option<Tick>, reasons: Vec<Reason>, stays: bool) -> Vec<Reason> {
+        let Some(time) = found else { return reasons };
+        if reasons.is_empty() && !stays {
+            self.return_to(time);
+        }
+        let focus = self.focus;
+        let mut all = self.judge_findings(time, true);
+        if !reasons.is_empty() {
+            self.focus = focus;
+        }
+        all.extend(reasons);
+        all
+    }
+
     /// Runs to `until` at most, with no more observation than the watcher wants.
     pub(super) fn run_watched(&mut self, until: Tick, watcher: &mut Watcher) -> Ran {
+        let pauses = self.stops_at_findings();
         let ran = if watcher.is_idle() {
-            self.timeline.run(until, &mut Unobserved)
+            self.timeline.run_checked(until, &mut Unobserved, pauses)
         } else if watcher.wants_accesses() {
-            self.timeline.run(until, &mut WithAccesses(watcher))
+            self.timeline.run_checked(until, &mut WithAccesses(watcher), pauses)
         } else {
-            self.timeline.run(until, watcher)
+            self.timeline.run_checked(until, watcher, pauses)
         };
         if ran == Ran::Launched {
             watcher.places.iter_mut().for_each(|place| place.look_again(self.machine()));

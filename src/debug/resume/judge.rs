@@ -22,10 +22,10 @@ pub struct Judged {
 
 /// Threads of one warp that a breakpoint may be hit by.
 #[derive(Clone, Copy)]
-struct Threads {
-    block: [u32; 3],
-    warp: u32,
-    lanes: LaneMask,
+pub(super) struct Threads {
+    pub block: [u32; 3],
+    pub warp: u32,
+    pub lanes: LaneMask,
 }
 
 /// What became of a breakpoint that may be hit.
@@ -173,7 +173,7 @@ impl Session {
         }
     }
 
-    fn judge_event(&mut self, event: Event, threads: Threads, counting: bool, reasons: &mut Vec<Reason>) {
+    pub(super) fn judge_event(&mut self, event: Event, threads: Threads, counting: bool, reasons: &mut Vec<Reason>) {
         let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
         if self.wanted_event == Some(event) && own {
             self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);

@@ -7,6 +7,7 @@
 
 mod backward;
 mod forward;
+mod found;
 mod history;
 mod judge;
 mod line;
@@ -86,6 +87,7 @@ impl Session {
         let departure = self.departure();
         self.log.clear();
         let halt = match direction {
+            _ if !self.catch_up(pace) => Halt::because(Reason::Interrupted),
             Direction::Forward => self.run_forward(goal, pace)?,
             Direction::Backward => self.run_backward(goal, pace)?,
         };
@@ -100,6 +102,7 @@ impl Session {
 
     /// The stop that ends a run.
     fn stop(&mut self, departure: Departure, halt: Halt) -> Stop {
+        self.describe_findings();
         let (time, focus, launch) = (self.time(), self.focus, self.launch());
         self.visited.push(time);
         let focus_moved = (departure.focus.block, departure.focus.warp) != (focus.block, focus.warp);

@@ -11,7 +11,7 @@ impl Session {
     /// step back, the session stays where it was.
     pub fn seek(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
         let (departure, from) = (self.departure(), self.time());
-        let reason = self.go_to(time, pace);
+        let reason = if self.catch_up(pace) { self.go_to(time, pace) } else { Reason::Interrupted };
         if matches!(reason, Reason::Interrupted) && time < from {
             self.return_to(from);
         }
@@ -42,7 +42,7 @@ impl Session {
     }
 
     /// Goes to a time that was recorded, whatever it takes: it is never far from a snapshot.
-    pub(super) fn return_to(&mut self, time: Tick) {
+    pub(in crate::debug) fn return_to(&mut self, time: Tick) {
         let _ = self.go_to(time, &mut Unhurried);
     }
 
@@ -50,7 +50,7 @@ impl Session {
         self.timeline.approach(time);
         while self.time() < time {
             let slice = time.min(self.time().saturating_add(SLICE));
-            match self.timeline.run(slice, &mut Unobserved) {
+            match self.timeline.run_checked(slice, &mut Unobserved, false) {
                 Ran::Ended => return self.end_reason(),
                 Ran::Reached | Ran::Paused | Ran::Launched => {}
             }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::debug::edit::Edit;
-use crate::machine::{Machine, Tick, Unobserved};
+use crate::machine::{Machine, Observer, Tick};
 
 /// One thing that a user does to a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,15 +24,15 @@ pub enum Input {
 }
 
 impl Input {
-    /// Changes the machine. False if nothing changes.
-    pub fn apply(&self, machine: &mut Machine) -> bool {
+    /// Changes the machine, before the eyes of `observer`. False if nothing changes.
+    pub fn apply(&self, machine: &mut Machine, observer: &mut impl Observer) -> bool {
         match self {
             Input::Turn { block, warp } => machine.give_turn(*block, *warp),
             Input::EndTurn => {
                 machine.end_turn();
                 true
             }
-            Input::Complete(copy) => machine.complete(*copy, &mut Unobserved).unwrap_or(false),
+            Input::Complete(copy) => machine.complete(*copy, observer).unwrap_or(false),
             Input::Edits(edits) => edits.iter().all(|edit| edit.apply(machine).is_ok()),
         }
     }

@@ -7,16 +7,19 @@
 //!
 //! Breakpoints, focus and marks are not part of a timeline.
 
+mod checking;
 mod input;
 mod snapshots;
 
 use std::sync::Arc;
 
+use checking::{Beside, Checking, Position};
 pub use input::Input;
 use input::Inputs;
 use snapshots::{Snapshot, Snapshots};
 
 use super::case::{Blame, Fault, Job, Refused, RunError, RunOptions};
+use crate::check::{Checks, Finding};
 use crate::launch::Case;
 use crate::machine::{Account, Device, Machine, Observer, Step, Tick, Unobserved};
 use crate::program::Program;
@@ -31,8 +34,23 @@ pub struct Timeline {
     addresses: Vec<u64>,
     snapshots: Snapshots,
     inputs: Inputs,
-    recorded: Tick,
+    /// How far it was executed.
+    recorded: Position,
     end: Option<End>,
+    /// The checkers that watch it; none if all are off.
+    checking: Option<Checking>,
+}
+
+/// Why the machine was left.
+enum Halted {
+    /// The time has come.
+    Reached,
+    /// The observer asked for a pause.
+    Paused,
+    /// All blocks have finished.
+    Done,
+    /// A fault, or a hang.
+    Faulted(Box<Fault>),
 }
 
 /// How a run ends.
@@ -83,8 +101,10 @@ impl Timeline {
         let machine = prepared.map_err(|refused| StartError::Refused(refused.fault))?;
         let now = Snapshot { machine, launch: 0, inputs: 0 };
         let (snapshots, inputs) = (Snapshots::default(), Inputs::from(inputs));
-        let mut timeline = Self { program, case, options, now, addresses, snapshots, inputs, recorded: 0, end: None };
-        timeline.arrive(&mut Unobserved);
+        let checking = checking_of(&program, options.checks);
+        let recorded = (0, 0);
+        let mut timeline = Self { program, case, options, now, addresses, snapshots, inputs, recorded, end: None, checking };
+        timeline.arrive(&mut Unobserved, by_nobody);
         Ok(timeline)
     }
 
@@ -100,7 +120,7 @@ impl Timeline {
 
     /// The latest time that was executed.
     pub fn recorded(&self) -> Tick {
-        self.recorded
+        self.recorded.1
     }
 
     /// How the run ends, at [`Self::recorded`], once it has been run to its end.
@@ -145,27 +165,130 @@ impl Timeline {
 
     /// Executes until time `until` at most, and to the beginning of the next launch.
     pub fn run(&mut self, until: Tick, observer: &mut impl Observer) -> Ran {
+        let halted = self.advance(until, observer, by_nobody);
+        self.conclude(halted)
+    }
+
+    /// The same before the eyes of the checkers as well: to `until` at most, or to where they have looked to if that lies ahead. With
+    /// `pauses`, to where one of them finds something.
+    pub fn run_checked(&mut self, until: Tick, observer: &mut impl Observer, pauses: bool) -> Ran {
+        let Some(mut checking) = self.checking.take() else { return self.run(until, observer) };
+        let (here, seen) = (self.position(), checking.seen());
+        let ran = if here == seen && !checking.has_ended() {
+            self.run_beside(&mut checking, until, observer, pauses)
+        } else {
+            let ahead = here < seen && here.0 == seen.0;
+            self.run(if ahead { until.min(seen.1) } else { until }, observer)
+        };
+        self.checking = Some(checking);
+        ran
+    }
+
+    fn run_beside(&mut self, checking: &mut Checking, until: Tick, observer: &mut impl Observer, pauses: bool) -> Ran {
+        checking.begin(self.machine());
+        let halted = self.advance(until, &mut checking.beside(observer, self.time(), pauses), Beside::watch_input);
+        if matches!(halted, Halted::Done | Halted::Faulted(_)) {
+            checking.end(self.machine());
+        }
+        let ran = self.conclude(halted);
+        checking.advance(self.position());
+        if ran == Ran::Ended {
+            checking.finish();
+        }
+        ran
+    }
+
+    /// Where the run stands.
+    fn position(&self) -> Position {
+        (self.now.launch, self.time())
+    }
+
+    fn advance<O: Observer>(&mut self, until: Tick, observer: &mut O, by_hand: ByHand<O>) -> Halted {
         loop {
             let now = self.time();
             if now >= until {
-                return Ran::Reached;
+                return Halted::Reached;
             }
             let stop = until.min(Snapshots::due(now)).min(self.inputs.next(self.now.inputs));
             let step = self.now.machine.run(stop.saturating_sub(now), observer);
-            let paused = self.arrive(observer);
+            let paused = self.arrive(observer, by_hand);
             match step {
-                Step::Budget if paused => return Ran::Paused,
+                Step::Budget if paused => return Halted::Paused,
                 Step::Budget => {}
-                Step::Paused => return Ran::Paused,
-                Step::Done if self.begin_next_launch() => return Ran::Launched,
-                Step::Done => return Ran::Ended,
-                Step::Trapped(trap) => return self.end_with(|blame, _| blame.trap(&trap)),
-                Step::Stuck(stuck) => return self.end_with(|blame, _| blame.deadlock(&stuck)),
+                Step::Paused => return Halted::Paused,
+                Step::Done => return Halted::Done,
+                Step::Trapped(trap) => return self.faulted(|blame, _| blame.trap(&trap)),
+                Step::Stuck(stuck) => return self.faulted(|blame, _| blame.deadlock(&stuck)),
             }
             if let Some(limit) = self.options.step_limit.filter(|limit| self.time() - self.machine().start() >= *limit) {
-                return self.end_with(|blame, machine| blame.livelock(machine, limit));
+                return self.faulted(|blame, machine| blame.livelock(machine, limit));
             }
         }
+    }
+
+    fn conclude(&mut self, halted: Halted) -> Ran {
+        match halted {
+            Halted::Reached => Ran::Reached,
+            Halted::Paused => Ran::Paused,
+            Halted::Done if self.begin_next_launch() => Ran::Launched,
+            Halted::Done => Ran::Ended,
+            Halted::Faulted(fault) => {
+                self.end.get_or_insert(End::Fault(fault));
+                Ran::Ended
+            }
+        }
+    }
+
+    fn faulted(&self, fault: impl FnOnce(&Blame<'_>, &Machine) -> Fault) -> Halted {
+        match self.job().blame(self.now.launch) {
+            Some(blame) => Halted::Faulted(Box::new(fault(&blame, &self.now.machine))),
+            None => Halted::Done,
+        }
+    }
+
+    fn job(&self) -> Job<'_> {
+        Job { program: &self.program, case: &self.case, options: &self.options, account: Account::RunsAndWrites }
+    }
+
+    /// Which checkers watch.
+    pub fn checks(&self) -> Checks {
+        self.checking.as_ref().map_or(Checks::NONE, Checking::checks)
+    }
+
+    /// Lets these checkers watch instead of those that do. They have seen nothing yet.
+    pub fn set_checks(&mut self, checks: Checks) {
+        self.checking = checking_of(&self.program, checks);
+    }
+
+    /// What the checkers have found, and for each finding the time of the instruction at which it was noticed.
+    pub fn findings(&self) -> impl Iterator<Item = (&Finding, Tick)> {
+        self.checking.iter().flat_map(Checking::findings)
+    }
+
+    /// Whether the checkers have not seen all that was executed.
+    pub fn is_unchecked(&self) -> bool {
+        let unseen = |checking: &Checking| checking.seen() < self.recorded || self.end.is_some() && !checking.has_ended();
+        self.checking.as_ref().is_some_and(unseen)
+    }
+
+    /// Goes to where the checkers have looked to.
+    pub fn go_where_checked(&mut self) {
+        let Some(seen) = self.checking.as_ref().map(Checking::seen) else { return };
+        self.approach(seen.1);
+        if self.position() < seen {
+            self.run(seen.1, &mut Unobserved);
+        }
+        if self.position() != seen {
+            self.set_checks(self.checks());
+            self.now = self.snapshots.before(0).clone();
+        }
+    }
+
+    /// Has the checkers look at what they have not seen of what was executed, `ticks` at most. The run stands where they look.
+    pub fn check_on(&mut self, ticks: Tick) {
+        let until = self.time().saturating_add(ticks);
+        let is_last = self.now.launch == self.recorded.0 && self.end.is_none();
+        self.run_checked(if is_last { until.min(self.recorded.1) } else { until }, &mut Unobserved, false);
     }
 
     /// Executes the time from `from` to `until` once more for an observer, and the time from the snapshot before it; the present stays
@@ -175,7 +298,7 @@ impl Timeline {
         while past.launch == self.now.launch {
             let now = past.time();
             while let Some(input) = self.inputs.at(now, past.inputs) {
-                input.apply(&mut past.machine);
+                input.apply(&mut past.machine, &mut Unobserved);
                 past.machine.settle(&mut Unobserved);
                 past.inputs += 1;
             }
@@ -197,19 +320,27 @@ impl Timeline {
 
     /// Does something to the run now. What was recorded after now is dropped. False, and nothing happens, if it would change nothing.
     pub fn input(&mut self, input: Input) -> bool {
+        let (position, now) = (self.position(), self.time());
         let mut machine = self.now.machine.clone();
-        if !input.apply(&mut machine) {
+        let watching = self.checking.as_mut().filter(|checking| checking.seen() == position && !checking.has_ended());
+        let changes = match watching {
+            Some(checking) => input.apply(&mut machine, &mut checking.beside(&mut Unobserved, now, false)),
+            None => input.apply(&mut machine, &mut Unobserved),
+        };
+        if !changes {
             return false;
         }
         machine.settle(&mut Unobserved);
-        let now = self.time();
         self.inputs.truncate(self.now.inputs);
         self.inputs.push(now, input);
         self.now = Snapshot { machine, inputs: self.now.inputs + 1, ..self.now };
         self.snapshots.forget_from(now);
         self.snapshots.keep(&self.now);
-        self.recorded = now;
+        self.recorded = position;
         self.end = None;
+        if self.checking.as_ref().is_some_and(|checking| checking.seen() > position || checking.has_ended()) {
+            self.set_checks(self.checks());
+        }
         true
     }
 
@@ -220,15 +351,15 @@ impl Timeline {
     }
 
     /// Settles, applies the inputs of the present time, and keeps a snapshot if one is due. True if the observer asks for a pause.
-    fn arrive(&mut self, observer: &mut impl Observer) -> bool {
+    fn arrive<O: Observer>(&mut self, observer: &mut O, by_hand: ByHand<O>) -> bool {
         let now = self.time();
         let paused = self.now.machine.settle(observer);
         while let Some(input) = self.inputs.at(now, self.now.inputs) {
-            input.apply(&mut self.now.machine);
+            by_hand(input, &mut self.now.machine, observer);
             self.now.machine.settle(&mut Unobserved);
             self.now.inputs += 1;
         }
-        self.recorded = self.recorded.max(now);
+        self.recorded = self.recorded.max((self.now.launch, now));
         if self.snapshots.is_due(now) {
             self.snapshots.keep(&self.now);
             self.snapshots.thin(now);
@@ -249,6 +380,7 @@ impl Timeline {
                 machine.settle(&mut Unobserved);
                 self.now = Snapshot { machine, launch: self.now.launch + 1, inputs: self.now.inputs };
                 self.snapshots.keep(&self.now);
+                self.recorded = self.recorded.max(self.position());
                 return true;
             }
             Ok(Err(Refused { fault, .. })) => self.end = Some(End::Fault(fault)),
@@ -256,12 +388,16 @@ impl Timeline {
         }
         false
     }
+}
 
-    fn end_with(&mut self, fault: impl FnOnce(&Blame<'_>, &Machine) -> Fault) -> Ran {
-        let job = Job { program: &self.program, case: &self.case, options: &self.options, account: Account::RunsAndWrites };
-        if let (None, Some(blame)) = (&self.end, job.blame(self.now.launch)) {
-            self.end = Some(End::Fault(Box::new(fault(&blame, &self.now.machine))));
-        }
-        Ran::Ended
-    }
+/// Applies an input, and lets an observer see what it wants of that.
+type ByHand<O> = fn(&Input, &mut Machine, &mut O) -> bool;
+
+/// What the user does is told to nobody: the user knows.
+fn by_nobody<O: Observer>(input: &Input, machine: &mut Machine, _: &mut O) -> bool {
+    input.apply(machine, &mut Unobserved)
+}
+
+fn checking_of(program: &Arc<Program>, checks: Checks) -> Option<Checking> {
+    (checks != Checks::NONE).then(|| Checking::new(program, checks))
 }

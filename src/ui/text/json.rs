@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use crate::base::{Diagnostic, Sources, Span};
 use crate::debug::fidelity::Fidelity;
-use crate::debug::{CaseReport, Failure, Fault, Site, Summary, Trust, Waiting, Writer};
+use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
+use crate::debug::{CaseReport, Failure, Site, Summary, Trust, Waiting, Writer};
 
 fn line(value: &Value) -> String {
     format!("{value}\n")
@@ -46,7 +47,8 @@ fn span(sources: &Sources, span: Span, label: Option<&str>) -> Value {
 /// What is wrong with a case.
 pub fn case(report: &CaseReport) -> String {
     let failures: Vec<Value> = report.failures.iter().map(failure).collect();
-    line(&json!({ "kind": "case", "name": report.name, "passed": failures.is_empty(), "failures": failures }))
+    let findings: Vec<Value> = report.findings.iter().map(finding).collect();
+    line(&json!({ "kind": "case", "name": report.name, "passed": failures.is_empty(), "failures": failures, "findings": findings }))
 }
 
 /// The last line of a verification.
@@ -83,7 +85,7 @@ pub fn summary(summary: &Summary) -> String {
     line(&json!({
         "kind": "run",
         "launches": summary.launches.iter().map(launch).collect::<Vec<_>>(),
-        "fault": summary.fault.as_ref().map(fault),
+        "findings": summary.findings.iter().map(finding).collect::<Vec<_>>(),
         "printed": summary.printed,
         "printed_lost": summary.printed_lost,
         "buffers": summary.buffers.iter().map(buffer).collect::<Vec<_>>(),
@@ -104,11 +106,14 @@ fn failure(failure: &Failure) -> Value {
         Failure::MoreMismatches { buffer, more, elements } => {
             json!({ "kind": "more_mismatches", "buffer": buffer, "more": more, "elements": elements })
         }
-        Failure::Fault(found) => json!({ "kind": "fault", "fault": fault(found) }),
-        Failure::NoFinding { kernel, expected } => json!({ "kind": "no_finding", "kernel": kernel, "expected": expected }),
-        Failure::WrongLine { fault: found, expected } => json!({ "kind": "wrong_line", "fault": fault(found), "expected_line": expected }),
+        Failure::Finding(found) => json!({ "kind": "finding", "finding": finding(found) }),
+        Failure::NoFinding { kernel, expected, off } => {
+            json!({ "kind": "no_finding", "kernel": kernel, "expected": expected, "checkers_off": off })
+        }
+        Failure::WrongLine { finding: found, expected } => {
+            json!({ "kind": "wrong_line", "finding": finding(found), "expected_line": expected })
+        }
         Failure::Printed { line, value, expected } => json!({ "kind": "printed", "line": line, "value": value, "expected": expected }),
-        Failure::NotJudged { reason } => json!({ "kind": "not_judged", "reason": reason }),
     }
 }
 
@@ -117,24 +122,44 @@ fn writer(writer: &Writer) -> Value {
     json!({ "kernel": kernel, "launch": launch, "block": block, "thread": thread, "place": place, "time": time })
 }
 
-fn fault(fault: &Fault) -> Value {
+/// A finding; its fields are told in ptxdbg(1).
+fn finding(finding: &FindingText) -> Value {
     let waiting = |waiting: &Waiting| json!({ "site": site(&waiting.site), "warps": waiting.warps, "reason": waiting.reason });
+    let link = |link: &LinkText| json!({ "site": link.site.as_ref().map(site), "text": link.text });
     json!({
-        "id": fault.id,
-        "kernel": fault.kernel,
-        "launch": fault.launch,
-        "message": fault.message,
-        "site": fault.site.as_ref().map(site),
-        "source_lines": fault.source_lines,
-        "waiting": fault.waiting.iter().map(waiting).collect::<Vec<_>>(),
-        "waiting_more": fault.waiting_more,
+        "id": finding.id.word(),
+        "severity": finding.id.row().severity.word(),
+        "number": finding.number,
+        "kernel": finding.kernel,
+        "launch": finding.launch,
+        "message": finding.message,
+        "first": finding.first.as_ref().map(side),
+        "second": finding.second.as_ref().map(side),
+        "memory": finding.memory.as_ref().map(memory),
+        "why": finding.why,
+        "advice": finding.advice,
+        "chain": finding.chain.iter().map(link).collect::<Vec<_>>(),
+        "count": finding.count,
+        "source_lines": finding.source_lines,
+        "waiting": finding.waiting.iter().map(waiting).collect::<Vec<_>>(),
+        "waiting_more": finding.waiting_more,
     })
 }
 
+fn side(side: &SideText) -> Value {
+    json!({ "site": site(&side.site), "deed": side.deed.map(Deed::word), "copy": side.copy, "value": side.value })
+}
+
+fn memory(memory: &MemoryText) -> Value {
+    let MemoryText { name, symbol, space, block, address, bytes } = memory;
+    json!({ "name": name, "symbol": symbol, "space": space, "block": block, "address": address, "bytes": bytes })
+}
+
 fn site(site: &Site) -> Value {
-    let Site { place, statement, source, inline_asm, block, warp, who: _, lanes, thread, time } = site;
+    let Site { place, statement, source, lines, inline_asm, block, warp, who: _, lanes, thread, time } = site;
+    let lines: Vec<Value> = lines.iter().map(|at| json!({ "file": at.file, "line": at.line })).collect();
     json!({
-        "place": place, "statement": statement, "source": source, "inline_asm": inline_asm, "block": block, "warp": warp,
+        "place": place, "statement": statement, "source": source, "lines": lines, "inline_asm": inline_asm, "block": block, "warp": warp,
         "lanes": lanes, "thread": thread, "time": time,
     })
 }

@@ -3,9 +3,11 @@
 pub mod asynchronous;
 mod diagnostic;
 mod fidelity;
+mod finding;
 mod json;
 mod outcome;
 mod report;
+pub mod sarif;
 mod stop;
 pub mod table;
 pub mod value;
@@ -17,8 +19,9 @@ use crate::base::{Diagnostic, Sources};
 use crate::debug::fidelity::Fidelity;
 use crate::debug::{CaseReport, Summary};
 
+pub use finding::{chain, fault, finding, list as findings};
 pub use outcome::{displays, outcome};
-pub use report::{fault, grouped};
+pub use report::grouped;
 pub use stop::stop;
 pub use welcome::welcome;
 
@@ -32,6 +35,8 @@ pub enum Style {
     },
     /// One JSON object a line.
     Json,
+    /// One document of findings at the end, and nothing else: see [`sarif::Log`].
+    Sarif,
 }
 
 /// The diagnostics of one file, each with its line underlined; for people also a last line that counts them.
@@ -39,6 +44,7 @@ pub fn diagnostics(sources: &Sources, diagnostics: &[Diagnostic], style: Style) 
     match style {
         Style::Human { color } => diagnostic::render_all(sources, diagnostics, color),
         Style::Json => diagnostics.iter().map(|diagnostic| json::diagnostic(sources, diagnostic)).collect(),
+        Style::Sarif => String::new(),
     }
 }
 
@@ -47,6 +53,7 @@ pub fn case_report(report: &CaseReport, style: Style) -> String {
     match style {
         Style::Human { .. } => report::case(report),
         Style::Json => json::case(report),
+        Style::Sarif => String::new(),
     }
 }
 
@@ -55,6 +62,7 @@ pub fn verdict(passed: usize, failed: usize, style: Style) -> String {
     match style {
         Style::Human { .. } => format!("{passed} passed, {failed} failed\n"),
         Style::Json => json::verdict(passed, failed),
+        Style::Sarif => String::new(),
     }
 }
 
@@ -63,6 +71,7 @@ pub fn fidelity(fidelity: &Fidelity, style: Style) -> String {
     match style {
         Style::Human { .. } => fidelity::fidelity(fidelity),
         Style::Json => json::fidelity(fidelity),
+        Style::Sarif => String::new(),
     }
 }
 
@@ -71,6 +80,7 @@ pub fn summary(summary: &Summary, style: Style) -> String {
     match style {
         Style::Human { .. } => report::summary(summary),
         Style::Json => json::summary(summary),
+        Style::Sarif => String::new(),
     }
 }
 
@@ -82,6 +92,7 @@ pub fn made_up(text: &str, style: Style) -> String {
              // Saved beside the kernel with the extension .ron it is used, and can be edited.\n{text}\n\n"
         ),
         Style::Json => json::made_up(text),
+        Style::Sarif => String::new(),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::asynchronous;
 use super::fidelity::fidelity;
-use super::report::{fault, grouped, short_site};
+use super::finding::{chain, finding, list};
+use super::report::{grouped, short_site};
 use super::stop;
 use super::table::table;
 use super::value::{printed, registers};
@@ -55,7 +56,9 @@ fn view(view: &View) -> String {
         View::Mbarriers(views) => views.iter().map(asynchronous::mbarrier).collect(),
         View::Pipeline(stages) => asynchronous::pipeline(stages),
         View::Fidelity(found) => fidelity(found),
-        View::Fault(found) => fault(found) + "\n",
+        View::Findings { findings, suppressed } => list(findings, *suppressed),
+        View::Finding(found) => format!("finding {}: {}\n", found.number, finding(found)),
+        View::Chain(found) => chain(found),
     }
 }
 
@@ -180,7 +183,7 @@ fn when(now: u64, recorded: u64, end: Option<&End>) -> String {
     let so_far = match end {
         None => format!("executed up to {}", grouped(recorded)),
         Some(End::Done) => format!("the run ends at {}", grouped(recorded)),
-        Some(End::Fault(fault)) => format!("{} at {}", fault.id, grouped(recorded)),
+        Some(End::Fault(fault)) => format!("{} at {}", fault.id.word(), grouped(recorded)),
         Some(End::Broken(_)) => format!("the run cannot go on at {}", grouped(recorded)),
     };
     format!("t={}: {so_far}\n", grouped(now))

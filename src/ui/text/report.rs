@@ -1,15 +1,16 @@
 //! Verification and runs for people.
 
+use super::finding::finding;
 use super::value::some_lanes;
 pub use crate::debug::view::grouped;
-use crate::debug::{BufferHead, CaseReport, Failure, Fault, LaunchRun, Site, Summary, Writer};
+use crate::debug::{BufferHead, CaseReport, Failure, LaunchRun, Site, Summary, Writer};
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
 pub fn case(report: &CaseReport) -> String {
     report.failures.iter().map(|failure| format!("FAIL {}: {}\n", report.name, self::failure(failure))).collect()
 }
 
-fn failure(failure: &Failure) -> String {
+pub(super) fn failure(failure: &Failure) -> String {
     match failure {
         Failure::Mismatch { element, value, expected, writer } => {
             let writer = writer.as_ref().map_or_else(|| "never written".to_string(), last_writer);
@@ -18,14 +19,16 @@ fn failure(failure: &Failure) -> String {
         Failure::MoreMismatches { buffer, more, elements } => {
             format!("{buffer}: {} more of its {} elements are wrong", grouped(*more), grouped(*elements))
         }
-        Failure::Fault(fault) => self::fault(fault),
-        Failure::NoFinding { kernel, expected } => format!("{kernel}: nothing was found, expected {}", expected.join(" or ")),
-        Failure::WrongLine { fault, expected } => format!("expected on line {expected} of the source: {}", self::fault(fault)),
+        Failure::Finding(found) => finding(found),
+        Failure::NoFinding { kernel, expected, off } => {
+            let off = if off.is_empty() { String::new() } else { format!("; --checks leaves out {}", off.join(" and ")) };
+            format!("{kernel}: nothing was found, expected {}{off}", expected.join(" or "))
+        }
+        Failure::WrongLine { finding: found, expected } => format!("expected on line {expected} of the source: {}", finding(found)),
         Failure::Printed { line, value, expected } => {
             let text = |line: &Option<String>| line.as_ref().map_or_else(|| "nothing".to_string(), |line| format!("{line:?}"));
             format!("line {line} of what printf wrote is {}, expected {}", text(value), text(expected))
         }
-        Failure::NotJudged { reason } => format!("not judged: {reason}"),
     }
 }
 
@@ -36,11 +39,11 @@ fn last_writer(writer: &Writer) -> String {
     format!("last written by {who}block {} thread {} at {place}, time {time}", triple(*block), triple(*thread))
 }
 
-/// What a run came to: what printf wrote, a line for each launch, the fault if any, the start of each buffer.
+/// What a run came to: what printf wrote, a line for each launch, what was found wrong, the start of each buffer.
 pub fn summary(summary: &Summary) -> String {
     let launches = summary.launches.iter().map(launch);
-    let fault = summary.fault.iter().map(|fault| format!("{}\n", self::fault(fault)));
-    printed(summary).into_iter().chain(launches).chain(fault).chain(summary.buffers.iter().map(buffer)).collect()
+    let findings = summary.findings.iter().map(|found| format!("{}\n", finding(found)));
+    printed(summary).into_iter().chain(launches).chain(findings).chain(summary.buffers.iter().map(buffer)).collect()
 }
 
 /// What printf wrote, with a line end if it has none.
@@ -67,22 +70,6 @@ fn buffer(head: &BufferHead) -> String {
     format!("{}: {} = {}{more}\n", head.name, head.ty, head.values.join(" "))
 }
 
-/// `memory.out_of_bounds: …` with the instruction and the threads below.
-pub fn fault(fault: &Fault) -> String {
-    let mut text = format!("{}: {}", fault.id, fault.message);
-    if let Some(site) = &fault.site {
-        text += &format!("\n  {}", self::site(site));
-    }
-    for waiting in &fault.waiting {
-        text += &format!("\n  {}", site_of(&waiting.site, &waiting.who, &lane_list(waiting.site.lanes)));
-        waiting.reason.lines().for_each(|line| text += &format!("\n    {line}"));
-    }
-    if fault.waiting_more > 0 {
-        text += &format!("\n  and {} more groups of lanes", fault.waiting_more);
-    }
-    text
-}
-
 /// `t=84  block (0,0,0) warp 1 lanes 4,6-7  file.ptx:37  mad.lo.s32 %r7, %r7, 3, 1`
 pub(super) fn site(site: &Site) -> String {
     site_of(site, &site.who, &lane_list(site.lanes))
@@ -96,7 +83,7 @@ pub(super) fn short_site(site: &Site) -> String {
     site_of(site, &site.who, &lanes)
 }
 
-fn site_of(site: &Site, warps: &str, lanes: &str) -> String {
+pub(super) fn site_of(site: &Site, warps: &str, lanes: &str) -> String {
     let inline_asm = site.inline_asm.then_some("inline asm");
     let origin: Vec<&str> = site.source.as_deref().into_iter().chain(inline_asm).collect();
     let source = if origin.is_empty() { String::new() } else { format!(" ({})", origin.join(", ")) };
@@ -162,6 +149,7 @@ mod tests {
             case(&CaseReport {
                 name: "integer_add_u32".to_string(),
                 failures: vec![mismatch(writer)],
+                findings: Vec::new(),
                 executed: std::collections::BTreeSet::new(),
             })
         };

@@ -1,7 +1,8 @@
 //! Stops in words: why, and where.
 
+use super::finding::{fault, finding};
 use super::outcome::touch;
-use super::report::{fault, grouped, lane_list, short_site};
+use super::report::{grouped, lane_list, short_site};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
@@ -52,9 +53,10 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
         }
         Reason::Interrupted => "interrupted".to_string(),
         Reason::Ended if session.launches() > 1 => {
-            format!("t={}  all {} launches have finished", grouped(session.time()), session.launches())
+            format!("t={}  all {} launches have finished{}", grouped(session.time()), session.launches(), findings(session))
         }
-        Reason::Ended => format!("t={}  the kernel has finished", grouped(session.time())),
+        Reason::Ended => format!("t={}  the kernel has finished{}", grouped(session.time()), findings(session)),
+        Reason::Finding(found) => format!("finding {}: {}", found.number, finding(found)),
         Reason::Fault(found) => fault(found),
         Reason::Broken(message) => format!("the run cannot go on: {message}"),
         Reason::Beginning => "this is the beginning: nothing was executed before".to_string(),
@@ -62,6 +64,15 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
         Reason::BadCondition { number, message } => format!("breakpoint {number} stops because its condition has no value: {message}"),
     };
     Some(text)
+}
+
+/// `; 2 findings`
+fn findings(session: &Session) -> String {
+    match session.findings().len() {
+        0 => String::new(),
+        1 => "; 1 finding".to_string(),
+        count => format!("; {count} findings"),
+    }
 }
 
 /// What others did meanwhile.

@@ -118,7 +118,7 @@ pub const PANES: [(&str, &str); 18] = [
     ("Breakpoints", "Breakpoints, watchpoints and catchpoints."),
     ("Timeline", "The recorded time as a bar, with the present, stops and marks."),
     ("Console", "What was typed and answered."),
-    ("Findings", "How the run ends, if it ends in a fault or a hang."),
+    ("Findings", "What was found wrong so far, with both sides; a click goes to one of them."),
     ("Help", "The keys."),
 ];
 

@@ -1,9 +1,10 @@
-//! Panes of text: what was said, the keys, and how the run ends.
+//! Panes of text: what was said, the keys, and what was found wrong.
 
 use super::{Look, Sight, more};
+use crate::debug::findings::FindingText;
 use crate::debug::timeline::End;
 use crate::ui::text;
-use crate::ui::tui::canvas::{Canvas, fitted, width, wrapped};
+use crate::ui::tui::canvas::{Canvas, Target, fitted, width, wrapped};
 use crate::ui::tui::keymap::Action;
 use crate::ui::tui::theme::Role;
 
@@ -87,19 +88,52 @@ fn told(action: &Action) -> String {
     }
 }
 
-/// How the run ends: the fault with everybody it is about.
+/// What was found wrong so far, each finding with both sides; a click on a side goes there.
 pub fn findings(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let (title, told) = match look.session.ended() {
-        None => ("findings", "nothing was found up to here; the run is not at its end".to_string()),
-        Some(End::Done) => ("findings", "nothing was found: the run finished".to_string()),
-        Some(End::Fault(fault)) => ("findings 1", text::fault(&fault.as_ref().clone().with_roles(&look.session.roles))),
-        Some(End::Broken(message)) => ("findings 1", format!("the run cannot go on: {message}")),
-    };
-    let lines = wrapped(&told, canvas.width().saturating_sub(2));
+    let findings = look.session.findings();
+    let columns = canvas.width().saturating_sub(2);
+    let lines: Vec<FindingLine> = findings.iter().flat_map(|finding| finding_lines(finding, findings.len() > 1, columns)).collect();
     let window = sight.window(lines.len(), canvas.height());
-    for (y, index) in window.clone().enumerate() {
-        let is_head = index == 0 && title != "findings";
-        canvas.text(1, y, &lines[index], if is_head { Role::Bad } else { Role::Text });
+    for (y, line) in lines[window.clone()].iter().enumerate() {
+        canvas.text(1, y, &line.text, if line.is_head { Role::Bad } else { Role::Text });
+        if let Some(command) = &line.command {
+            canvas.on_click((1, y, columns), Target::Command(command.clone()));
+        }
     }
-    format!("{title}{}", more(&window, lines.len()))
+    match (look.session.ended(), findings.len()) {
+        (_, 1..) => format!("findings {}{}", findings.len(), more(&window, lines.len())),
+        (Some(End::Broken(message)), 0) => {
+            canvas.say(&format!("the run cannot go on: {message}"));
+            "findings 0".to_string()
+        }
+        (Some(End::Done), 0) => {
+            canvas.say("nothing was found: the run finished");
+            "findings".to_string()
+        }
+        (_, 0) => {
+            canvas.say("nothing was found up to here; the run is not at its end");
+            "findings".to_string()
+        }
+    }
+}
+
+/// A line of a finding, and what a click on it does.
+struct FindingLine {
+    text: String,
+    is_head: bool,
+    command: Option<String>,
+}
+
+/// A finding in lines of `columns` columns; one of several has its number in front.
+fn finding_lines(finding: &FindingText, numbered: bool, columns: usize) -> Vec<FindingLine> {
+    let number = if numbered { format!("{}: ", finding.number) } else { String::new() };
+    let told = number + &text::finding(finding);
+    let mut lines = Vec::new();
+    for (index, line) in told.lines().enumerate() {
+        let side = ["first", "second"].into_iter().find(|side| line.trim_start().starts_with(side));
+        let command = side.map(|side| format!("goto finding {} {side}", finding.number));
+        let pieces = wrapped(line, columns).into_iter();
+        lines.extend(pieces.map(|text| FindingLine { text, is_head: index == 0, command: command.clone() }));
+    }
+    lines
 }

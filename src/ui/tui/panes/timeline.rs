@@ -2,6 +2,7 @@
 //! and so does choosing the one that the cursor was moved to.
 
 use super::{Look, Sight};
+use crate::debug::findings::FindingText;
 use crate::debug::session::Session;
 use crate::debug::timeline::End;
 use crate::ui::text::grouped;
@@ -15,7 +16,12 @@ const BAR_MIN: usize = 12;
 pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let session = look.session;
     sight.in_title.clear();
-    let told = format!("time {} of {}{}", grouped(session.time()), grouped(session.recorded()), ending(session));
+    let findings = match session.findings().len() {
+        0 => String::new(),
+        1 => "1 finding · ".to_string(),
+        count => format!("{count} findings · "),
+    };
+    let told = format!("{findings}time {} of {}{}", grouped(session.time()), grouped(session.recorded()), ending(session));
     if canvas.height() > 0 {
         let room = canvas.width().saturating_sub(4);
         let cursor = cursor(session, sight, room);
@@ -47,7 +53,7 @@ fn ending(session: &Session) -> String {
     match session.ended() {
         None => " recorded so far".to_string(),
         Some(End::Done) => ", finished".to_string(),
-        Some(End::Fault(fault)) => format!(", ends with {}", fault.id),
+        Some(End::Fault(fault)) => format!(", ends with {}", fault.id.word()),
         Some(End::Broken(_)) => ", cannot go on".to_string(),
     }
 }
@@ -71,7 +77,7 @@ fn draw_bar(session: &Session, cursor: Option<usize>, canvas: &mut Canvas<'_>) {
     }
 }
 
-/// The bar: `━` before the present, `●` the present, `─` behind it, `▴` marks, `┃` stops, `✖` a fault, `◇` the cursor.
+/// The bar: `━` before the present, `●` the present, `─` behind it, `▴` marks, `┃` stops, `✖` findings, `◇` the cursor.
 fn cells(session: &Session, cursor: Option<usize>, room: usize) -> Vec<(&'static str, Role)> {
     let now = cell_of(session, session.time(), room);
     let mut cells: Vec<_> = (0..room).map(|x| if x < now { ("━", Role::Lanes) } else { ("─", Role::Dim) }).collect();
@@ -82,6 +88,7 @@ fn cells(session: &Session, cursor: Option<usize>, room: usize) -> Vec<(&'static
     };
     session.visited().iter().for_each(|time| put(*time, ("┃", Role::Dim)));
     session.marks.by_time().iter().for_each(|(_, mark)| put(mark.time, ("▴", Role::Name)));
+    session.findings().iter().filter_map(FindingText::site).for_each(|site| put(site.time, ("✖", Role::Bad)));
     if matches!(session.ended(), Some(End::Fault(_) | End::Broken(_))) {
         put(session.recorded(), ("✖", Role::Bad));
     }

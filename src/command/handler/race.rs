@@ -1,0 +1,113 @@
+//! Findings, and the checkers that make them.
+
+use crate::command::call::Call;
+use crate::command::context::Context;
+use crate::command::error::CommandError;
+use crate::command::outcome::{Outcome, View};
+use crate::debug::Site;
+use crate::debug::findings::{CHECKERS, Checker, FindingText, Suppressions};
+use crate::debug::names::scope;
+use crate::debug::view::Table;
+
+/// What a handler answers.
+type Answer = Result<Outcome, CommandError>;
+
+pub fn findings(context: &mut Context<'_>, _: &Call) -> Answer {
+    let session = &context.session;
+    let (all, heard) = (session.all_findings().len(), session.findings());
+    if !heard.is_empty() {
+        return Ok(Outcome::View(View::Findings { findings: heard.clone(), suppressed: all - heard.len() }));
+    }
+    let suppressed = if all == 0 { String::new() } else { format!("; {all} suppressed") };
+    Ok(Outcome::Text(format!("nothing was found wrong up to t={}{suppressed}\n", session.recorded())))
+}
+
+pub fn finding(context: &mut Context<'_>, call: &Call) -> Answer {
+    Ok(Outcome::View(View::Finding(Box::new(numbered(context, call)?))))
+}
+
+pub fn explain_finding(context: &mut Context<'_>, call: &Call) -> Answer {
+    Ok(Outcome::View(View::Chain(Box::new(numbered(context, call)?))))
+}
+
+pub fn goto_finding(context: &mut Context<'_>, call: &Call) -> Answer {
+    let finding = numbered(context, call)?;
+    let site: Option<&Site> = match call.text("") {
+        Some("first") => finding.first.as_ref().map(|side| &side.site),
+        _ => finding.site(),
+    };
+    let Some(site) = site else {
+        let message = format!("finding {} has no such side", finding.number);
+        return Err(CommandError::new(message).with_help("what is about one place only has a second side"));
+    };
+    let (time, focus) = (site.time, site.focus());
+    let mut stop = context.session.seek(time, context.pace);
+    let moved = (stop.focus.block, stop.focus.warp) != (focus.block, focus.warp);
+    context.session.focus = focus;
+    (stop.focus, stop.focus_moved) = (focus, moved);
+    Ok(Outcome::Stop(Box::new(stop)))
+}
+
+/// The finding that the argument N names.
+fn numbered(context: &Context<'_>, call: &Call) -> Result<FindingText, CommandError> {
+    let piece = call.required("N")?;
+    let all = context.session.all_findings();
+    let number = call.number("N").and_then(|number| usize::try_from(number).ok());
+    let found = number.and_then(|number| all.iter().find(|finding| finding.number == number)).cloned();
+    found.ok_or_else(|| match all.len() {
+        0 => piece.error(format!("there is no finding {}: nothing was found so far", piece.text)),
+        1 => piece.error(format!("there is no finding {}: there is 1", piece.text)),
+        count => piece.error(format!("there is no finding {}: there are 1 to {count}", piece.text)),
+    })
+}
+
+pub fn suppress(context: &mut Context<'_>, call: &Call) -> Answer {
+    let Some(piece) = call.piece("ID | FILE:LINE | SYMBOL") else {
+        let suppressed: Vec<String> = context.session.suppressions().iter().map(|what| format!("{what}\n")).collect();
+        let text = if suppressed.is_empty() { "nothing is suppressed\n".to_string() } else { suppressed.concat() };
+        return Ok(Outcome::Text(text));
+    };
+    let symbols = scope::names(&context.session.scene());
+    let shown = context.session.findings();
+    let known = shown.iter().filter_map(|finding| finding.memory.as_ref()?.symbol.clone());
+    let symbols: Vec<String> = symbols.into_iter().chain(known).collect();
+    Suppressions::check(&piece.text, &symbols).map_err(|message| piece.error(message))?;
+    context.session.suppressions().add(&piece.text);
+    Ok(Outcome::Text(format!("{} of {} findings are shown\n", context.session.findings().len(), context.session.all_findings().len())))
+}
+
+pub fn unsuppress(context: &mut Context<'_>, call: &Call) -> Answer {
+    let suppressions = context.session.suppressions();
+    match call.piece("ID | FILE:LINE | SYMBOL") {
+        None => suppressions.clear(),
+        Some(piece) if !suppressions.remove(&piece.text) => {
+            return Err(piece.error(format!("'{}' is not suppressed", piece.text)).with_help("suppress lists what is"));
+        }
+        Some(_) => {}
+    }
+    Ok(Outcome::Text(format!("{} of {} findings are shown\n", context.session.findings().len(), context.session.all_findings().len())))
+}
+
+pub fn switch(context: &mut Context<'_>, call: &Call, on: bool) -> Answer {
+    let piece = call.required("CHECKERS")?;
+    let checkers = Checker::named(&piece.text).map_err(|message| piece.error(message))?;
+    if !on && checkers == [Checker::Memory] {
+        return Err(piece.error("wrong addresses are always found: a run cannot go on behind one"));
+    }
+    let done = context.session.switch(&checkers, on, context.pace);
+    let interrupted = if done { "" } else { "interrupted: the rest is looked through when the run goes on\n" };
+    let count = context.session.findings().len();
+    let findings = if count == 1 { "finding" } else { "findings" };
+    Ok(Outcome::Text(format!("{interrupted}{count} {findings} up to t={}\n", context.session.recorded())))
+}
+
+pub fn checks(context: &mut Context<'_>, _: &Call) -> Answer {
+    let (checks, all) = (context.session.checks(), context.session.findings());
+    let mut table = Table::new(&["checker", "", "findings", "looks for"]);
+    for (word, checker, about) in CHECKERS {
+        let found = all.iter().filter(|finding| finding.id.row().checker == Some(*checker)).count();
+        let state = if checks.has(*checker) { "on" } else { "off" };
+        table.push(false, [word.to_string(), state.to_string(), found.to_string(), about.to_string()]);
+    }
+    Ok(Outcome::View(View::Table(table)))
+}

@@ -1,0 +1,112 @@
+//! Races and other findings, and the checkers that look for them.
+
+use crate::command::handler::race as handler;
+use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN};
+
+/// What `help race` says before it lists the commands.
+pub const ABOUT: &str = "\
+Four checkers watch a run. race reports accesses to the same memory, one of which writes, that nothing orders: plain and atomic accesses, \
+cp.async, bulk and tensor copies, wgmma; in shared memory, that of the cluster, and global memory. init reports memory and registers that \
+are used before anything was written to them. sync reports barriers that lanes disagree about or that cannot be complete, masks, barrier \
+objects, groups of copies. memory stands for wrong addresses: the run itself stops there, so it is always on.\n\n\
+The race checker goes by the happens-before relation of the PTX memory model, kept in vector clocks: program order, barriers with the \
+threads that take part, releases and acquires with their scopes and fences, atomics that are strong to each other, mbarriers, the waits \
+for copies, cluster barriers, the proxies and their fences, the ends of launches. So it reports a race for this input whatever the \
+order was in which warps happened to run, and nothing that the model orders. It goes by the byte: neighbours do not clash.\n\n\
+What it cannot see is what did not happen: code that this input does not reach, and another order of events where the kernel decides by \
+one that it does not control, such as who comes first to a lock. Of each byte it remembers the last write and the reads since, so of \
+several races on one byte it tells the latest. What two instructions do again and again is one finding with a count.\n\n\
+A finding names both sides: 'goto finding 1 first' stands at one of them, 'explain finding 1' says what was ordered between them, what \
+was not, and what to insert. 'set stop-on' says which findings stop a run, 'suppress' takes one out of sight, 'check off race' switches \
+a checker off. Switched on later, a checker looks through the recorded run from its beginning.";
+
+const NUMBER: ArgSpec = ArgSpec::new("N", ArgKind::Count);
+const CHECKERS: ArgSpec = ArgSpec::new("CHECKERS", ArgKind::Rest);
+
+pub const COMMANDS: &[CommandSpec] = &[
+    CommandSpec {
+        name: "findings",
+        aliases: &["info findings"],
+        summary: "List what was found wrong",
+        help: "Lists what the checkers have found in all that was executed, and what stopped the run: what is wrong, and both sides of it.",
+        examples: &["findings", "info findings"],
+        handler: handler::findings,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "finding",
+        args: &[NUMBER],
+        summary: "Show all of a finding",
+        help: "Shows a finding by its number in the list: both sides with their threads, times and values, the memory by name, why it is \
+            wrong, and what would mend it.",
+        examples: &["finding 1"],
+        handler: handler::finding,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "goto finding",
+        args: &[NUMBER, ArgSpec::new("", ArgKind::Choice(&["first", "second"])).optional()],
+        summary: "Go to a side of a finding",
+        help: "Goes to the time of the first or of the second side of a finding and looks at the thread that did it: its instruction is \
+            executed next. Without a word it is the second, where the finding was noticed.",
+        examples: &["goto finding 1 first", "goto finding 1"],
+        handler: handler::goto_finding,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "explain finding",
+        args: &[NUMBER],
+        summary: "Say what was ordered between the sides of a finding, and what was not",
+        help: "Tells step by step what orders the threads between the two sides of a finding, where that ends, and what to insert.",
+        examples: &["explain finding 1"],
+        handler: handler::explain_finding,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "suppress",
+        args: &[ArgSpec::new("ID | FILE:LINE | SYMBOL", ArgKind::Rest).optional()],
+        summary: "Take findings out of sight, by id, by line, or by what they are about",
+        help: "Findings with this id, or of this family of ids ('race' is all races), with a side on this line of the PTX or of the \
+            source, or about this variable or buffer are neither listed nor stop a run. Session files keep it. Without a word, lists \
+            what is suppressed.",
+        examples: &["suppress race.global", "suppress k.cu:12", "suppress tile", "suppress"],
+        handler: handler::suppress,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "unsuppress",
+        args: &[ArgSpec::new("ID | FILE:LINE | SYMBOL", ArgKind::Rest).optional()],
+        summary: "Undo suppress",
+        help: "Brings back what 'suppress' took out of sight; without a word, all of it.",
+        examples: &["unsuppress race.global", "unsuppress"],
+        handler: handler::unsuppress,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "check on",
+        args: &[CHECKERS],
+        summary: "Switch checkers on",
+        help: "Switches on race, memory, init, sync or all of them. What was executed so far is looked through from the beginning.",
+        examples: &["check on race", "check on race init", "check on all"],
+        handler: |context, call| handler::switch(context, call, true),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "check off",
+        args: &[CHECKERS],
+        summary: "Switch checkers off",
+        help: "Switches checkers off; what they have found is forgotten. Without checkers a run is several times as fast. Wrong addresses \
+            stop a run always.",
+        examples: &["check off init", "check off all"],
+        handler: |context, call| handler::switch(context, call, false),
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info checks",
+        summary: "List the checkers, and what each has found",
+        help: "Lists the checkers: whether each is on, how many findings it has made, what it looks for.",
+        examples: &["info checks"],
+        handler: handler::checks,
+        ..PLAIN
+    },
+];

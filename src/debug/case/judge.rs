@@ -1,0 +1,100 @@
+//! Whether what was found in a launch is what its launch file says.
+
+use super::run::CaseRun;
+use super::verify::Failure;
+use crate::check::{Checker, Checks, FindingId, Severity};
+use crate::debug::findings::FindingText;
+use crate::launch::{Case, Findings};
+use crate::program::Program;
+
+/// What is wrong with what was found in the launches that were run.
+pub fn judge_findings(program: &Program, case: &Case, run: &CaseRun, checks: Checks) -> Vec<Failure> {
+    let launches = case.launches.iter().take(run.launches.len()).enumerate();
+    let judged = launches.flat_map(|(index, launch)| {
+        let found: Vec<&FindingText> = run.findings.iter().filter(|finding| finding.launch == index).collect();
+        let kernel = &program.functions[launch.kernel.index()].name;
+        match &launch.findings {
+            None => unwanted(found.into_iter().filter(|finding| finding.id.row().severity == Severity::Error)),
+            Some(Findings::Clean) => unwanted(found.into_iter()),
+            Some(Findings::AnyOf { ids, line }) => judge_any_of(kernel, ids, *line, &found, checks),
+        }
+    });
+    judged.collect()
+}
+
+fn unwanted<'a>(found: impl Iterator<Item = &'a FindingText>) -> Vec<Failure> {
+    found.map(|finding| Failure::Finding(Box::new(finding.clone()))).collect()
+}
+
+/// At least one of `ids` must be found, on `line` if it is given, and nothing else.
+fn judge_any_of(kernel: &str, ids: &[String], line: Option<u32>, found: &[&FindingText], checks: Checks) -> Vec<Failure> {
+    let (right, others): (Vec<_>, Vec<_>) = found.iter().copied().partition(|finding| ids.iter().any(|id| id == finding.id.word()));
+    let mut failures = unwanted(others.into_iter());
+    match (right.first(), line) {
+        (None, _) if failures.is_empty() => failures.push(nothing(kernel, ids, checks)),
+        (Some(first), Some(expected)) if !right.iter().any(|finding| finding.is_on_source_line(expected)) => {
+            failures.push(Failure::WrongLine { finding: Box::new((*first).clone()), expected });
+        }
+        _ => {}
+    }
+    failures
+}
+
+fn nothing(kernel: &str, ids: &[String], checks: Checks) -> Failure {
+    let finders = ids.iter().filter_map(|id| FindingId::of_word(id)?.row().checker);
+    let mut off: Vec<&'static str> = finders.filter(|checker| !checks.has(*checker)).map(Checker::word).collect();
+    off.sort_unstable();
+    off.dedup();
+    Failure::NoFinding { kernel: kernel.to_string(), expected: ids.to_vec(), off }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::debug::case::Fault;
+
+    fn finding(id: FindingId, line: u32) -> FindingText {
+        let fault = Fault {
+            id,
+            kernel: "k".to_string(),
+            launch: 0,
+            message: String::new(),
+            site: None,
+            source_lines: vec![line],
+            waiting: Vec::new(),
+            waiting_more: 0,
+        };
+        FindingText::of_fault(1, &fault)
+    }
+
+    /// The failures of a launch that wants a race on line 7, as words.
+    fn judged(found: &[FindingText]) -> Vec<&'static str> {
+        let ids = ["race.shared.raw".to_string(), "race.shared.war".to_string()];
+        let failures = judge_any_of("k", &ids, Some(7), &found.iter().collect::<Vec<_>>(), Checks::ALL);
+        let word = |failure: &Failure| match failure {
+            Failure::Finding(finding) => finding.id.word(),
+            Failure::NoFinding { .. } => "nothing",
+            Failure::WrongLine { .. } => "wrong line",
+            _ => "another",
+        };
+        failures.iter().map(word).collect()
+    }
+
+    #[test]
+    fn one_of_several_findings_must_be_on_the_line_and_none_outside_the_list() {
+        let (raw, war) = (FindingId::RaceSharedRaw, FindingId::RaceSharedWar);
+        assert_eq!(judged(&[finding(raw, 7)]), [""; 0]);
+        assert_eq!(judged(&[finding(raw, 9), finding(war, 7)]), [""; 0]);
+        assert_eq!(judged(&[finding(raw, 9), finding(war, 8)]), ["wrong line"]);
+        assert_eq!(judged(&[finding(raw, 7), finding(FindingId::Deadlock, 7)]), ["deadlock"]);
+        assert_eq!(judged(&[finding(FindingId::Deadlock, 7)]), ["deadlock"]);
+        assert_eq!(judged(&[]), ["nothing"]);
+    }
+
+    #[test]
+    fn a_checker_that_is_off_is_named() {
+        let ids = ["race.global".to_string(), "trap".to_string(), "race.scope".to_string()];
+        assert!(matches!(nothing("k", &ids, Checks::NONE), Failure::NoFinding { off, .. } if off == ["race"]));
+        assert!(matches!(nothing("k", &ids, Checks::ALL), Failure::NoFinding { off, .. } if off.is_empty()));
+    }
+}

@@ -1,0 +1,191 @@
+//! From a finding in terms of the machine to one with names and values: the run stands once more at each side of it.
+
+use std::sync::Arc;
+
+use super::{FindingText, LinkText, MemoryText, SideText};
+use crate::check::{Deed, Finding, Side, Touched};
+use crate::debug::case::{Job, RunError, RunOptions, Runner, Site, source_lines};
+use crate::debug::expression::little_endian;
+use crate::debug::focus::Focus;
+use crate::debug::memory;
+use crate::debug::names::place;
+use crate::debug::scene::{Buffer, Scene};
+use crate::debug::value::{Scalar, Type};
+use crate::isa::{ScalarType, Space};
+use crate::launch::Case;
+use crate::machine::{Account, LaneMask, Place, Tick, Unobserved};
+use crate::program::Program;
+
+/// Bytes whose value is told at most.
+const VALUE_MAX: u32 = 16;
+
+/// Findings on their way to words, and the moments at which the run must stand for that.
+pub(in crate::debug) struct Descriptions<'a> {
+    findings: &'a [Finding],
+    texts: Vec<FindingText>,
+    /// In order of time.
+    moments: Vec<Moment>,
+    /// Moments that have passed.
+    seen: usize,
+}
+
+/// Where a side of a finding can be looked at: just behind its instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Moment {
+    launch: usize,
+    time: Tick,
+    finding: usize,
+    is_second: bool,
+}
+
+impl<'a> Descriptions<'a> {
+    /// Descriptions of `findings`, the first of which is number `first` of the list.
+    pub fn new(program: &Program, case: &Case, findings: &'a [Finding], first: usize) -> Self {
+        let texts = findings.iter().zip(first..).map(|(finding, number)| outline(program, case, finding, number)).collect();
+        let moment = |(finding, found): (usize, &Finding)| {
+            let of = |side: &Side, is_second| Moment { launch: found.launch, time: side.place.tick + 1, finding, is_second };
+            found.first.iter().map(|side| of(side, false)).chain([of(&found.second, true)]).collect::<Vec<_>>()
+        };
+        let mut moments: Vec<Moment> = findings.iter().enumerate().flat_map(moment).collect();
+        moments.sort_unstable();
+        Self { findings, texts, moments, seen: 0 }
+    }
+
+    /// The launch and the time at which the run must stand next.
+    pub fn next(&self) -> Option<(usize, Tick)> {
+        self.moments.get(self.seen).map(|moment| (moment.launch, moment.time))
+    }
+
+    /// Looks at what [`Self::next`] is about. `scene` stands there, or where the run ended before that.
+    pub fn look(&mut self, scene: &Scene<'_>) {
+        let Some(Moment { finding: index, is_second, .. }) = self.moments.get(self.seen).copied() else { return };
+        self.seen += 1;
+        let (Some(finding), Some(text)) = (self.findings.get(index), self.texts.get_mut(index)) else { return };
+        let (side, told) = match (is_second, &finding.first) {
+            (false, Some(first)) => (first, text.first.as_mut()),
+            _ => (&finding.second, text.second.as_mut()),
+        };
+        let scene = scene.refocused(focus(side));
+        let Some(memory) = &finding.memory else { return };
+        let named = Named::new(&scene, memory);
+        if let Some(told) = told {
+            told.value = named.value(&scene, side, memory);
+        }
+        if is_second {
+            text.memory = Some(named.text(memory));
+        }
+    }
+
+    /// The findings in words.
+    pub fn texts(self) -> Vec<FindingText> {
+        self.texts
+    }
+}
+
+/// Describes what was found in a run of `case`, by running it once more.
+///
+/// # Errors
+/// Reasons outside the kernel.
+pub(in crate::debug) fn describe_case(
+    program: &Arc<Program>,
+    case: &Case,
+    options: &RunOptions,
+    findings: &[Finding],
+) -> Result<Vec<FindingText>, RunError> {
+    let buffers = Buffer::of_case(case);
+    let mut descriptions = Descriptions::new(program, case, findings, 1);
+    let mut runner = Runner::new(Job { program, case, options, account: Account::Nothing });
+    while descriptions.next().is_some() {
+        let ran = runner.run_next(|machine, course| {
+            while let Some((_, time)) = descriptions.next().filter(|(launch, _)| *launch == course.launch()) {
+                machine.run(time.saturating_sub(machine.tick()), &mut Unobserved);
+                descriptions.look(&Scene::at(machine, Focus::default()).with_buffers(&buffers));
+            }
+            if descriptions.next().is_some() { course.run(machine, &mut Unobserved) } else { None }
+        })?;
+        if !ran {
+            break;
+        }
+    }
+    Ok(descriptions.texts())
+}
+
+/// What can be told without the run.
+fn outline(program: &Program, case: &Case, finding: &Finding, number: usize) -> FindingText {
+    let launch = case.launches.get(finding.launch);
+    let extent = launch.map_or([1; 3], |launch| launch.block);
+    let site = |place: Place, lanes: LaneMask| Site::new(program, extent, place, lanes);
+    let side = |side: &Side| SideText { site: site(side.place, side.lanes), deed: Some(side.deed), copy: side.copy, value: None };
+    let link = |link: &crate::check::Link| LinkText { site: link.place.map(|place| site(place, 0)), text: link.text.clone() };
+    let lines = |side: &Side| source_lines(program, side.place.pc).into_iter().map(|place| place.line).collect::<Vec<_>>();
+    let kernel = launch.and_then(|launch| program.functions.get(launch.kernel.index()));
+    FindingText {
+        number,
+        id: finding.id,
+        kernel: kernel.map_or(String::new(), |kernel| kernel.name.to_string()),
+        launch: finding.launch,
+        message: finding.id.row().meaning.to_string(),
+        first: finding.first.as_ref().map(side),
+        second: Some(side(&finding.second)),
+        memory: None,
+        why: finding.why.clone(),
+        advice: finding.advice.clone(),
+        chain: finding.chain.iter().map(link).collect(),
+        count: finding.count,
+        waiting: Vec::new(),
+        waiting_more: 0,
+        source_lines: finding.first.iter().chain([&finding.second]).flat_map(lines).collect(),
+    }
+}
+
+/// The thread of a side that is looked at.
+fn focus(side: &Side) -> Focus {
+    Focus { block: side.place.block, warp: side.place.warp, lane: side.lanes.trailing_zeros() % 32, frame: 0 }
+}
+
+/// The name and the type of bytes.
+struct Named {
+    element: place::Element,
+    ty: ScalarType,
+}
+
+impl Named {
+    fn new(scene: &Scene<'_>, memory: &Touched) -> Self {
+        let element = place::element(scene, memory.space, memory.address);
+        let untyped = [ScalarType::B8, ScalarType::B16, ScalarType::B32, ScalarType::B64, ScalarType::B128];
+        let wide = untyped.into_iter().rfind(|ty| ty.bits() / 8 <= memory.bytes).unwrap_or(ScalarType::B8);
+        // Compilers declare arrays of shared memory by the byte.
+        let ty = element.ty.filter(|ty| ty.bits() > 8 && ty.bits() / 8 <= memory.bytes).unwrap_or(wide);
+        Self { element, ty }
+    }
+
+    /// What the bytes hold where `scene` stands, if what `side` did to them is done then.
+    fn value(&self, scene: &Scene<'_>, side: &Side, memory: &Touched) -> Option<String> {
+        let touches = matches!(side.deed, Deed::Read | Deed::Write | Deed::Atomic);
+        if side.copy.is_some() || !touches || memory.bytes == 0 || memory.bytes > VALUE_MAX {
+            return None;
+        }
+        let owner = if matches!(memory.space, Space::Shared | Space::SharedCluster) {
+            scene.refocused(Focus { block: memory.block, ..scene.focus })
+        } else {
+            *scene
+        };
+        let mut bytes = vec![0; memory.bytes as usize];
+        memory::read(&owner, memory.space, memory.address, &mut bytes).ok()?;
+        let shown = |bytes: &[u8]| Scalar { ty: Type::Scalar(self.ty), bits: little_endian(bytes) }.text(scene, None);
+        let values: Vec<String> = bytes.chunks(self.ty.bits().div_ceil(8) as usize).map(shown).collect();
+        Some(values.join(" "))
+    }
+
+    fn text(self, memory: &Touched) -> MemoryText {
+        let of_block = matches!(memory.space, Space::Shared | Space::SharedCluster | Space::Local | Space::ParamFunc);
+        MemoryText {
+            name: self.element.name,
+            symbol: self.element.symbol,
+            space: memory.space.word(),
+            block: of_block.then_some(memory.block),
+            address: memory.address,
+            bytes: memory.bytes,
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The findings that a session knows of, and which checkers watch its run.
+
+use super::{Checker, Checks, Descriptions, FindingText, Suppressions};
+use crate::check::Finding;
+use crate::debug::session::{Pace, Session};
+use crate::debug::timeline::{End, Ran};
+use crate::machine::{Tick, Unobserved};
+
+/// Ticks that checkers are behind at most before the user is asked whether to go on.
+const SLICE: Tick = 1 << 15;
+
+/// What was found in a session's run so far.
+#[derive(Default)]
+pub struct Known {
+    /// With names, in the order in which they were noticed.
+    texts: Vec<FindingText>,
+    /// For each, the time of the instruction at which it was noticed.
+    noticed: Vec<Tick>,
+    /// Which of them nobody wants to hear of.
+    pub suppressions: Suppressions,
+}
+
+impl Known {
+    /// Forgets what was noticed at `time` or later.
+    pub fn forget_from(&mut self, time: Tick) {
+        let kept = self.noticed.iter().take_while(|noticed| **noticed < time).count();
+        self.texts.truncate(kept);
+        self.noticed.truncate(kept);
+    }
+}
+
+impl Session {
+    /// All that was found so far, whoever wants to hear of it: what the checkers noticed, and last what stopped the run.
+    pub fn all_findings(&self) -> Vec<FindingText> {
+        let mut all = self.known.texts.clone();
+        if let Some(End::Fault(fault)) = self.ended() {
+            all.push(FindingText::of_fault(all.len() + 1, fault));
+        }
+        all.into_iter().map(|finding| finding.with_roles(&self.roles)).collect()
+    }
+
+    /// What was found so far and is not suppressed.
+    pub fn findings(&self) -> Vec<FindingText> {
+        let mut findings = self.all_findings();
+        findings.retain(|finding| !self.known.suppressions.hold(finding));
+        findings
+    }
+
+    /// What nobody wants to hear of.
+    pub fn suppressions(&mut self) -> &mut Suppressions {
+        &mut self.known.suppressions
+    }
+
+    /// Which checkers watch.
+    pub fn checks(&self) -> Checks {
+        self.timeline.checks()
+    }
+
+    /// Switches checkers. Those that watch now see all that was executed; true if they have, false if the user did not wait for that.
+    pub fn switch(&mut self, checkers: &[Checker], on: bool, pace: &mut dyn Pace) -> bool {
+        let checks = checkers.iter().fold(self.checks(), |checks, checker| checks.with(*checker, on));
+        if checks != self.checks() {
+            self.timeline.set_checks(checks);
+            self.known.forget_from(0);
+        }
+        let done = self.catch_up(pace);
+        self.describe_findings();
+        done
+    }
+
+    /// Has the checkers look at what they have not seen of what was executed; false if the user does not wait for that.
+    pub(in crate::debug) fn catch_up(&mut self, pace: &mut dyn Pace) -> bool {
+        if !self.timeline.is_unchecked() {
+            return true;
+        }
+        let now = self.time();
+        self.timeline.go_where_checked();
+        let mut goes_on = true;
+        while goes_on && self.timeline.is_unchecked() {
+            self.timeline.check_on(SLICE);
+            goes_on = pace.go_on(self);
+        }
+        let done = !self.timeline.is_unchecked();
+        self.return_to(now);
+        done
+    }
+
+    /// Gives names to what the checkers have found meanwhile. The session stays where it stands.
+    pub(in crate::debug) fn describe_findings(&mut self) {
+        let known = self.known.texts.len();
+        let mut new: Vec<Finding> = Vec::new();
+        for (index, (finding, noticed)) in self.timeline.findings().enumerate() {
+            match self.known.texts.get_mut(index) {
+                Some(text) => text.count = finding.count,
+                None => {
+                    new.push(finding.clone());
+                    self.known.noticed.push(noticed);
+                }
+            }
+        }
+        if new.is_empty() {
+            return;
+        }
+        let (program, case, now) = (std::sync::Arc::clone(self.program()), std::sync::Arc::clone(self.timeline.case()), self.time());
+        let mut descriptions = Descriptions::new(&program, &case, &new, known + 1);
+        while let Some((launch, time)) = descriptions.next() {
+            self.stand_at(launch, time);
+            descriptions.look(&self.scene());
+        }
+        self.return_to(now);
+        self.known.texts.extend(descriptions.texts());
+    }
+
+    /// Goes to a time of a launch that was executed, or to where the run ends before that.
+    fn stand_at(&mut self, launch: usize, time: Tick) {
+        self.timeline.approach(time);
+        while self.launch() < launch || self.launch() == launch && self.time() < time {
+            if self.timeline.run(time, &mut Unobserved) == Ran::Ended || self.time() >= time {
+                return;
+            }
+        }
+    }
+
+    /// For each finding that was noticed, when it was, and whether somebody wants to hear of it.
+    pub(in crate::debug) fn noticed(&self) -> impl Iterator<Item = (&FindingText, Tick)> {
+        let known = self.known.texts.iter().zip(self.known.noticed.iter().copied());
+        known.filter(|(finding, _)| !self.known.suppressions.hold(finding))
+    }
+}

@@ -1,0 +1,128 @@
+//! Findings for people: what is wrong, both sides below each other, why, and what would mend it.
+
+use super::report::{grouped, lane_list, site, site_of, triple};
+use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
+use crate::debug::{Fault, Waiting};
+
+/// All of a finding, without a line end behind it.
+pub fn finding(finding: &FindingText) -> String {
+    let mut lines = vec![headline(finding)];
+    match (&finding.first, &finding.second) {
+        (None, Some(only)) if only.deed.is_none() => lines.push(format!("  {}", site(&only.site))),
+        (first, second) => {
+            lines.extend(first.iter().map(|side| format!("  first   {}", self::side(side))));
+            let label = if first.is_some() { "second" } else { "at    " };
+            lines.extend(second.iter().map(|side| format!("  {label}  {}", self::side(side))));
+        }
+    }
+    for waiting in &finding.waiting {
+        lines.push(format!("  {}", site_of(&waiting.site, &waiting.who, &lane_list(waiting.site.lanes))));
+        lines.extend(waiting.reason.lines().map(|line| format!("    {line}")));
+    }
+    if finding.waiting_more > 0 {
+        lines.push(format!("  and {} more groups of lanes", finding.waiting_more));
+    }
+    lines.extend(Some(&finding.why).filter(|why| !why.is_empty()).map(|why| format!("  why     {why}")));
+    lines.extend(Some(&finding.advice).filter(|advice| !advice.is_empty()).map(|advice| format!("  mend    {advice}")));
+    if finding.count > 1 {
+        lines.push(format!("  {} times in all", grouped(finding.count)));
+    }
+    lines.join("\n")
+}
+
+/// What stopped a launch.
+pub fn fault(fault: &Fault) -> String {
+    finding(&FindingText::of_fault(0, fault))
+}
+
+/// All findings, a few lines each, by number.
+pub fn list(findings: &[FindingText], suppressed: usize) -> String {
+    let entry = |finding: &FindingText| {
+        let number = format!("{}: ", finding.number);
+        let sites = finding.sides().map(|side| format!("{:width$}{}\n", "", place(side), width = number.len()));
+        let waiting = finding.waiting.iter().filter(|_| finding.second.is_none());
+        let waits = |waiting: &Waiting| {
+            format!(
+                "{:width$}waits  {}  {}  block {} {}\n",
+                "",
+                waiting.site.place,
+                waiting.site.statement,
+                triple(waiting.site.block),
+                waiting.who,
+                width = number.len()
+            )
+        };
+        let waiting = waiting.map(waits);
+        let times = if finding.count > 1 { format!(", {} times", grouped(finding.count)) } else { String::new() };
+        format!("{number}{}{times}\n", headline(finding)) + &sites.chain(waiting).collect::<String>()
+    };
+    let rest = if suppressed == 0 { String::new() } else { format!("{suppressed} suppressed\n") };
+    findings.iter().map(entry).collect::<String>() + &rest
+}
+
+/// The chain of what was ordered and what was not.
+pub fn chain(finding: &FindingText) -> String {
+    let link = |link: &LinkText| match &link.site {
+        None => format!("  {}\n", link.text),
+        Some(at) => format!("  t={}  block {} {}  {}\n    {}\n", grouped(at.time), triple(at.block), at.who, at.place, link.text),
+    };
+    // The sides themselves stand before and behind.
+    let is_side = |link: &&LinkText| link.site.as_ref().is_some_and(|at| finding.sides().any(|side| side.site.time == at.time));
+    let links: String = finding.chain.iter().filter(|link| !is_side(link)).map(link).collect();
+    let sides = |label: &str, side: &Option<SideText>| side.iter().map(|side| format!("{label}{}\n", self::side(side))).collect::<String>();
+    let end = |label: &str, text: &str| if text.is_empty() { String::new() } else { format!("{label}{text}\n") };
+    let head = headline(finding) + "\n";
+    let label = if finding.first.is_some() { "second  " } else { "at      " };
+    head + &sides("first   ", &finding.first)
+        + &links
+        + &sides(label, &finding.second)
+        + &end("why     ", &finding.why)
+        + &end("mend    ", &finding.advice)
+}
+
+/// `race.shared.raw: s[5]: a thread reads shared memory that …`
+fn headline(finding: &FindingText) -> String {
+    let memory = finding.memory.as_ref().map_or(String::new(), |memory| format!("{}: ", self::memory(memory)));
+    format!("{}: {memory}{}", finding.id.word(), finding.message)
+}
+
+/// `s+0x14 in shared memory of block (0,0,0), 4 bytes`
+fn memory(memory: &MemoryText) -> String {
+    let MemoryText { name, space, block, bytes, .. } = memory;
+    let owner = block.map_or(String::new(), |block| format!(" of block {}", triple(block)));
+    let plural = if *bytes == 1 { "byte" } else { "bytes" };
+    format!("{name} in {space} memory{owner}, {bytes} {plural}")
+}
+
+/// `t=84  block (0,0,0) warp 1 lane 4  file.ptx:37 (file.cu:7)  st.shared.u32 [%r1], %r2   writes 5`
+fn side(side: &SideText) -> String {
+    let deed = side.deed.map_or("", deed_word);
+    let value = side.value.as_ref().map_or(String::new(), |value| format!(" {value}"));
+    let copy = side.copy.map_or(String::new(), |copy| format!(" (copy #{copy})"));
+    let done = if deed.is_empty() { String::new() } else { format!("   {deed}{value}{copy}") };
+    site(&side.site) + &done
+}
+
+/// `writes file.ptx:37 (file.cu:7) at t=84, warp 1`
+fn place(side: &SideText) -> String {
+    let source = side.site.source.as_ref().map_or(String::new(), |source| format!(" ({source})"));
+    let deed = side.deed.map_or("at", deed_word);
+    format!(
+        "{deed:<6} {}{source}  {}  t={}, block {} {}",
+        side.site.place,
+        side.site.statement,
+        grouped(side.site.time),
+        triple(side.site.block),
+        side.site.who
+    )
+}
+
+fn deed_word(deed: Deed) -> &'static str {
+    match deed {
+        Deed::Read => "reads",
+        Deed::Write => "writes",
+        Deed::Atomic => "atomic",
+        Deed::Synchronize => "syncs",
+        Deed::Use => "uses",
+    }
+}

@@ -1,0 +1,257 @@
+//! Findings for editors and continuous integration: SARIF 2.1.0, one document for all that was verified or run.
+//!
+//! A result is placed on the line of the source language where `.loc` names one, because that is what is edited, and on the line of PTX
+//! otherwise; the other side, and the PTX, are related locations. The chain of a finding is its code flow.
+
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::report;
+use crate::base::{Diagnostic, Sources};
+use crate::debug::findings::{FINDINGS, FindingText, SideText};
+use crate::debug::{CaseReport, Failure, FileLine, Site, Summary};
+
+const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
+
+/// Id of what is wrong but is no finding of a checker: a value that is not the expected one.
+const MISMATCH: &str = "expect";
+
+/// A document.
+#[derive(Debug, Serialize)]
+pub struct Log {
+    #[serde(rename = "$schema")]
+    schema: &'static str,
+    version: &'static str,
+    runs: [Run; 1],
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Run {
+    tool: Tool,
+    column_kind: &'static str,
+    results: Vec<RunResult>,
+}
+
+#[derive(Debug, Serialize)]
+struct Tool {
+    driver: Driver,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Driver {
+    name: &'static str,
+    semantic_version: &'static str,
+    rules: Vec<Rule>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Rule {
+    id: &'static str,
+    short_description: Message,
+}
+
+#[derive(Debug, Serialize)]
+struct Message {
+    text: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct RunResult {
+    rule_id: String,
+    level: &'static str,
+    message: Message,
+    locations: Vec<Location>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    related_locations: Vec<Location>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    code_flows: Vec<CodeFlow>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    occurrence_count: Option<u64>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    properties: Map<String, Value>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Location {
+    physical_location: PhysicalLocation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<Message>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct PhysicalLocation {
+    artifact_location: ArtifactLocation,
+    region: Region,
+}
+
+#[derive(Debug, Serialize)]
+struct ArtifactLocation {
+    uri: String,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Region {
+    start_line: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    start_column: Option<u32>,
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct CodeFlow {
+    thread_flows: [ThreadFlow; 1],
+}
+
+#[derive(Debug, Serialize)]
+struct ThreadFlow {
+    locations: Vec<FlowLocation>,
+}
+
+#[derive(Debug, Serialize)]
+struct FlowLocation {
+    location: Location,
+}
+
+impl Default for Log {
+    /// A document without results.
+    fn default() -> Self {
+        let rule = |id: &'static str, text: &str| Rule { id, short_description: Message { text: text.to_string() } };
+        let mut rules: Vec<Rule> = FINDINGS.iter().map(|row| rule(row.word, row.meaning)).collect();
+        rules.push(rule(MISMATCH, "what a launch leaves behind is not what its launch file expects"));
+        let driver = Driver { name: "ptxdbg", semantic_version: env!("CARGO_PKG_VERSION"), rules };
+        let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results: Vec::new() };
+        Self { schema: SCHEMA, version: "2.1.0", runs: [run] }
+    }
+}
+
+impl Log {
+    /// Adds what is wrong with a case.
+    pub fn case(&mut self, report: &CaseReport) {
+        let results = report.failures.iter().map(|failure| match failure {
+            Failure::Finding(found) | Failure::WrongLine { finding: found, .. } => finding(found),
+            failure => plain(MISMATCH.to_string(), "error", format!("{}: {}", report.name, report::failure(failure))),
+        });
+        self.runs[0].results.extend(results);
+    }
+
+    /// Adds what was found in a run.
+    pub fn summary(&mut self, summary: &Summary) {
+        self.runs[0].results.extend(summary.findings.iter().map(finding));
+    }
+
+    /// Adds what is wrong with a file.
+    pub fn diagnostics(&mut self, sources: &Sources, diagnostics: &[Diagnostic]) {
+        let result = |diagnostic: &Diagnostic| {
+            let position = sources.position(diagnostic.span);
+            let place = FileLine { file: sources.file(diagnostic.span.source).name().to_string(), line: position.line };
+            let mut at = location(&place, None);
+            at.physical_location.region.start_column = Some(position.column);
+            let level = diagnostic.severity.word();
+            RunResult { locations: vec![at], ..plain(diagnostic.code.to_string(), level, diagnostic.message.clone()) }
+        };
+        self.runs[0].results.extend(diagnostics.iter().map(result));
+    }
+
+    /// The text of the document.
+    pub fn to_text(&self) -> String {
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+}
+
+fn plain(rule_id: String, level: &'static str, text: String) -> RunResult {
+    RunResult {
+        rule_id,
+        level,
+        message: Message { text },
+        locations: Vec::new(),
+        related_locations: Vec::new(),
+        code_flows: Vec::new(),
+        occurrence_count: None,
+        properties: Map::new(),
+    }
+}
+
+fn finding(finding: &FindingText) -> RunResult {
+    let level = finding.id.row().severity.word();
+    let memory = finding.memory.as_ref().map_or(String::new(), |memory| format!("{}: ", memory.name));
+    let sentences = [format!("{memory}{}", finding.message), finding.why.clone(), finding.advice.clone()];
+    let text: Vec<String> = sentences.into_iter().filter(|text| !text.is_empty()).collect();
+    let ptx = finding.site().and_then(|site| site.lines.first().filter(|_| site.lines.len() > 1));
+    let first = finding.first.iter().filter_map(|side| Some(location(best(&side.site)?, Some(told("first", side)))));
+    let related = first.chain(ptx.map(|place| location(place, Some("in the PTX".to_string())))).collect();
+    let steps = finding.chain.iter().filter_map(|link| {
+        let place = best(link.site.as_ref()?)?;
+        Some(FlowLocation { location: location(place, Some(link.text.clone())) })
+    });
+    let locations: Vec<FlowLocation> = steps.collect();
+    let code_flows = if locations.is_empty() { Vec::new() } else { vec![CodeFlow { thread_flows: [ThreadFlow { locations }] }] };
+    RunResult {
+        locations: finding.site().and_then(best).map(|place| location(place, None)).into_iter().collect(),
+        related_locations: related,
+        code_flows,
+        occurrence_count: Some(finding.count),
+        properties: properties(finding),
+        ..plain(finding.id.word().to_string(), level, text.join("; "))
+    }
+}
+
+/// `first: warp 0 writes at time 12`
+fn told(which: &str, side: &SideText) -> String {
+    let Site { block, warp, time, .. } = &side.site;
+    let deed = side.deed.map_or("stops", crate::debug::findings::Deed::word);
+    format!("{which}: {deed} by block {} warp {warp} at time {time}", report::triple(*block))
+}
+
+fn properties(finding: &FindingText) -> Map<String, Value> {
+    let side = |side: &SideText| {
+        let Site { block, warp, lanes, thread, time, .. } = &side.site;
+        json!({ "block": block, "warp": warp, "lanes": lanes, "thread": thread, "time": time })
+    };
+    let mut properties = Map::new();
+    properties.insert("kernel".to_string(), json!(finding.kernel));
+    properties.insert("launch".to_string(), json!(finding.launch));
+    properties.insert("first".to_string(), json!(finding.first.as_ref().map(side)));
+    properties.insert("second".to_string(), json!(finding.second.as_ref().map(side)));
+    properties
+}
+
+/// The line that is edited: of the source language where there is one, outermost of functions that were put in place of their calls.
+fn best(site: &Site) -> Option<&FileLine> {
+    site.lines.last()
+}
+
+fn location(place: &FileLine, message: Option<String>) -> Location {
+    Location {
+        physical_location: PhysicalLocation {
+            artifact_location: ArtifactLocation { uri: uri(&place.file) },
+            region: Region { start_line: place.line, start_column: None },
+        },
+        message: message.map(|text| Message { text }),
+    }
+}
+
+/// A path as a reference: what a URI cannot hold is written as `%20`.
+fn uri(path: &str) -> String {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~/".contains(byte);
+    let escaped: String =
+        path.bytes().map(|byte| if is_plain(&byte) { char::from(byte).to_string() } else { format!("%{byte:02X}") }).collect();
+    if path.starts_with('/') { format!("file://{escaped}") } else { escaped }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_become_references() {
+        assert_eq!(uri("dir/k.cu"), "dir/k.cu");
+        assert_eq!(uri("/a b/ä.cu"), "file:///a%20b/%C3%A4.cu");
+    }
+}
