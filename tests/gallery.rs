@@ -16,7 +16,6 @@ const WAITING: &[(&str, &str)] = &[
     ("ldmatrix_race_bug", "ldmatrix is not modelled"),
     ("ldmatrix_race_ok", "ldmatrix is not modelled"),
     ("pipe_no_empty_bug", "the race checker"),
-    ("warp_spinlock_bug", "the checker of synchronization"),
     ("wgmma_acc_early_bug", "wgmma is not modelled"),
     ("wgmma_acc_early_ok", "wgmma is not modelled"),
     ("wgmma_group_off_bug", "wgmma is not modelled"),

@@ -10,8 +10,11 @@ use std::collections::BTreeMap;
 use super::ways::Ways;
 use crate::check::finding::{Deed, Finding, Side};
 use crate::check::{FindingId, Reporter, told};
-use crate::machine::{Block, GroupState, LaneGroup, LaneMask, OrderEvent, Place, Warp};
+use crate::machine::{Block, GroupState, LaneGroup, LaneMask, Machine, OrderEvent, Place, Warp};
 use crate::program::Program;
+
+/// Ticks after which lanes that wait for running lanes of their warp are taken to wait for ever.
+const LONG: u64 = 1 << 15;
 
 /// The masks that the warps of the blocks on the machine name.
 #[derive(Clone, Default)]
@@ -75,6 +78,20 @@ impl Masks {
             warp.come(met, live);
         }
         found
+    }
+
+    /// The run was ended though threads could go on: reports lanes that have waited long for lanes of their warp that still run.
+    pub fn spinning(&self, machine: &Machine, to: &mut Reporter<'_>) {
+        for ((number, warp), named) in &self.warps {
+            let block = machine.resident_blocks().find(|block| block.number == *number);
+            let Some(warp) = block.and_then(|block| block.warps.get(*warp as usize)) else { continue };
+            for waiting in named.waiting.iter().filter(|waiting| machine.tick().saturating_sub(waiting.place.tick) >= LONG) {
+                let missing = waiting.members & warp.live & !waiting.lanes;
+                if let Some(group) = warp.groups.iter().find(|group| group.mask & missing != 0 && group.state == GroupState::Ready) {
+                    to.report(spins(waiting, group, to.program));
+                }
+            }
+        }
     }
 
     /// Lanes exit: nobody can wait for them any more.
@@ -168,6 +185,20 @@ fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
     );
     let finding = Finding::new(FindingId::SyncMembermask, instead.side(), why, SAME_MASK.to_string());
     Finding { first: Some(waiting.side()), ..finding }
+}
+
+fn spins(waiting: &Met, group: &LaneGroup, program: &Program) -> Finding {
+    let why = format!(
+        "{} for {} of the mask {:#010x}, which never come: they go round at {}",
+        told::lanes_do(waiting.lanes, "wait"),
+        told::lanes(group.mask),
+        waiting.members,
+        program.place(group.pc)
+    );
+    let advice = "let no lane wait for lanes that wait for it: give away what they spin on before all of them meet".to_string();
+    let finding = Finding::new(FindingId::SyncMembermask, waiting.side(), why, advice);
+    let first = Side::new(Place { pc: group.pc, ..waiting.place }, group.mask, Deed::Synchronize);
+    Finding { first: Some(first), ..finding }
 }
 
 fn each_other(one: &Met, other: &Met, warp: &Warp, program: &Program) -> Finding {
