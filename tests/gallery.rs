@@ -13,15 +13,9 @@ use ptxdbg::debug::{CaseReport, CopyPolicy, LaunchChoice, Opened, Overrides, Req
 
 /// Cases that are not judged as their launch file says, and what is missing.
 const WAITING: &[(&str, &str)] = &[
-    ("bar_divergent_bug", "the checker of synchronization"),
     ("ldmatrix_race_bug", "ldmatrix is not modelled"),
     ("ldmatrix_race_ok", "ldmatrix is not modelled"),
-    ("mbar_clobber_bug", "the checker of synchronization"),
     ("pipe_no_empty_bug", "the race checker"),
-    ("syncwarp_overlap_bug", "the checker of synchronization"),
-    ("uninit_global_bug", "the checker of initialization"),
-    ("uninit_reg_bug", "the checker of initialization"),
-    ("warp_spinlock_bug", "the checker of synchronization"),
     ("wgmma_acc_early_bug", "wgmma is not modelled"),
     ("wgmma_acc_early_ok", "wgmma is not modelled"),
     ("wgmma_group_off_bug", "wgmma is not modelled"),
@@ -31,8 +25,7 @@ const WAITING: &[(&str, &str)] = &[
 ];
 
 /// Cases in which the number of findings still depends on the order.
-const UNSETTLED: &[&str] =
-    &["cluster_nobar_ok", "cluster_rank_bug", "cluster_rank_ok", "mbar_clobber_bug", "named_wrong_count_bug", "pipe_no_empty_bug"];
+const UNSETTLED: &[&str] = &["cluster_rank_bug", "mbar_clobber_bug", "named_wrong_count_bug", "pipe_no_empty_bug"];
 
 /// Warp-instructions after which threads that spin are said to do so.
 const STEP_LIMIT: u64 = 1 << 17;

@@ -104,7 +104,7 @@ pub const FINDINGS: &[Row] = &[
     row(MbarrierOverflow, "mbarrier.overflow", Error, None, "more arrivals or bytes than the barrier object can take"),
     row(MbarrierTxMismatch, "mbarrier.tx_mismatch", Error, Some(Sync), "the bytes that a phase expects are not those that come"),
     row(MbarrierPhase, "mbarrier.phase", Error, Some(Sync), "a wait passes at once on a phase that was already over"),
-    row(MbarrierOverlap, "mbarrier.overlap", Error, None, "plain accesses to the bytes of a live barrier object"),
+    row(MbarrierOverlap, "mbarrier.overlap", Error, Some(Sync), "a plain access to a live barrier object"),
     row(AsyncUnwaitedAtExit, "async.unwaited_at_exit", Error, Some(Sync), "a thread exits without waiting for a copy it issued"),
     row(AsyncMisaligned, "async.misaligned", Error, None, "the address of a copy is not as aligned as the instruction wants"),
     row(AsyncSize, "async.size", Error, None, "the size of a copy is none that the instruction takes"),

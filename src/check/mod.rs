@@ -17,6 +17,7 @@ mod race;
 mod reporter;
 mod switches;
 mod sync;
+mod told;
 mod trap;
 
 use std::sync::Arc;

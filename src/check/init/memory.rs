@@ -8,11 +8,12 @@ use super::local::LocalBytes;
 use super::used;
 use crate::check::finding::{Deed, Finding, Side, Touched};
 use crate::check::held::Held;
+use crate::check::told::lanes_do;
 use crate::check::{FindingId, Reporter};
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, LaneMask, Linked, Machine, MbarrierChange, MbarrierEvent, Work,
-    lane_list, lanes_of,
+    lanes_of,
 };
 use crate::program::{Program, map};
 
@@ -175,7 +176,7 @@ impl Memory {
         };
         let side = Side { bytes: event.bytes, ..Side::new(event.place, missing.lanes, deed) };
         let memory = Touched { space: event.space, block, address: missing.address, bytes: event.bytes };
-        let finding = finding(side, memory, &format!("lanes {} read", lane_list(missing.lanes)), to.program);
+        let finding = finding(side, memory, &lanes_do(missing.lanes, "read"), to.program);
         if event.space == Space::Local {
             return to.report(finding);
         }

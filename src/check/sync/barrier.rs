@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 
 use super::ways::Ways;
 use crate::check::finding::{Deed, Finding, Side};
-use crate::check::{FindingId, Reporter};
-use crate::machine::{Barrier, Block, BlockId, LANES, LaneMask, Machine, OrderEvent, Place, Warp, lane_list};
+use crate::check::{FindingId, Reporter, told};
+use crate::machine::{Barrier, Block, BlockId, LANES, LaneMask, Machine, OrderEvent, Place, Warp};
 use crate::program::{Op, Pc, Program};
 
 /// The barriers of one block.
@@ -59,10 +59,10 @@ impl BlockBarriers {
         let threads = self.threads;
         let phase = self.phases.entry(id).or_default();
         let mut found = false;
-        if let Some(other) = phase.iter().find(|other| other.wanted != arrived.wanted) {
-            found |= to.report(disagree(id, other, &arrived));
-        } else if arrived.wanted > threads {
+        if arrived.wanted > threads {
             found |= to.report(too_many(id, &arrived, threads));
+        } else if let Some(other) = phase.iter().find(|other| other.wanted != arrived.wanted && other.wanted <= threads) {
+            found |= to.report(disagree(id, other, &arrived));
         }
         phase.push(arrived);
         found
@@ -124,7 +124,9 @@ impl BlockBarriers {
                     to.report(waits_for(*id, arrived, here, warp, there, to.program));
                 }
             }
-            if let (Some(wanted), Some(last)) = (barrier.wanted, phase.last()) {
+            // Where they disagree about the count, that is the mistake.
+            let agree = phase.windows(2).all(|pair| pair[0].wanted == pair[1].wanted);
+            if let (Some(wanted), Some(last), true) = (barrier.wanted, phase.last(), agree) {
                 self.report_exited(*id, (wanted, last), barrier, block, to);
             }
         }
@@ -139,9 +141,9 @@ impl BlockBarriers {
         let came = barrier.arrived.iter().enumerate().filter(|(_, lanes)| **lanes != 0).map(|(warp, _)| warp as u32).collect::<Vec<_>>();
         let Some((place, lanes)) = self.exits.iter().rev().find(|(place, _)| !came.contains(&place.warp)) else { return };
         let why = format!(
-            "barrier {id} wants {wanted} threads, and only {left} of the block can still come: warp {} lanes {} exited without it",
-            place.warp,
-            lane_list(*lanes)
+            "barrier {id} wants {wanted} threads, and only {left} of the block can still come: {} of warp {} exited without it",
+            told::lanes(*lanes),
+            place.warp
         );
         let advice = "let every thread that the count names come to the barrier before it exits, or name fewer".to_string();
         let second = Side::new(last.place, last.lanes, Deed::Synchronize);
@@ -179,8 +181,8 @@ fn too_many(id: u32, arrived: &Arrived, threads: u32) -> Finding {
 /// How an aligned barrier that part of a warp executes is told, and what to do about it.
 fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Finding {
     let why = format!(
-        "only lanes {} of warp {} came to this aligned barrier {id}; {others}. All lanes of a warp must execute it together",
-        lane_list(here),
+        "only {} of warp {} came to this aligned barrier {id}; {others}. All lanes of a warp must execute it together",
+        told::lanes(here),
         arrived.place.warp
     );
     let advice = "move the barrier out of the branch, so that all threads of the block come to it".to_string();
@@ -188,31 +190,31 @@ fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Findi
 }
 
 fn elsewhere(id: u32, first: &Arrived, second: &Arrived, here: LaneMask, program: &Program) -> Finding {
-    let others = format!("lanes {} came to the one at {}", lane_list(first.lanes), program.place(first.place.pc));
+    let others = format!("{} came to the one at {}", told::lanes(first.lanes), program.place(first.place.pc));
     let side = Side::new(first.place, first.lanes, Deed::Synchronize);
     Finding { first: Some(side), ..divergence(id, second, here, &others) }
 }
 
 fn not_there(id: u32, arrived: &Arrived, here: LaneMask, there: LaneMask) -> Finding {
-    divergence(id, arrived, here, &format!("lanes {} did not", lane_list(there)))
+    divergence(id, arrived, here, &format!("{} did not", told::lanes(there)))
 }
 
 fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (Place, LaneMask)) -> Finding {
-    let others = format!("lanes {} went past it and exited", lane_list(lanes));
+    let others = format!("{} went past it and exited", told::lanes(lanes));
     Finding { first: Some(Side::new(place, lanes, Deed::Synchronize)), ..divergence(id, arrived, here, &others) }
 }
 
 fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &Warp, there: LaneMask, program: &Program) -> Finding {
     let groups = warp.groups.iter().filter(|group| group.mask & there != 0);
     let stands: Vec<(Pc, LaneMask)> = groups.map(|group| (super::stands_at(group), group.mask & there)).collect();
-    let told = stands.iter().map(|(pc, lanes)| format!("lanes {} wait at {}", lane_list(*lanes), program.place(*pc)));
+    let told = stands.iter().map(|(pc, lanes)| format!("{} at {}", told::lanes_do(*lanes, "wait"), program.place(*pc)));
     let others = told.collect::<Vec<_>>().join(", ");
     let first = stands.first().map(|(pc, lanes)| Side::new(Place { pc: *pc, ..arrived.place }, *lanes, Deed::Synchronize));
     Finding { first, ..divergence(id, arrived, here, &others) }
 }
 
 fn lanes_of_warp(arrived: &Arrived) -> String {
-    format!("warp {} lanes {}", arrived.place.warp, lane_list(arrived.lanes))
+    format!("{} of warp {}", told::lanes(arrived.lanes), arrived.place.warp)
 }
 
 /// The mask of the lowest `count` lanes; all from 32 on.

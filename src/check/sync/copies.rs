@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use crate::check::finding::{Deed, Finding, Side};
 use crate::check::held::Held;
+use crate::check::told::lanes_do;
 use crate::check::{FindingId, Reporter};
-use crate::machine::{CopyEvent, CopyStage, Ends, LANES, LaneMask, OrderEvent, Work, lane_list, lanes_of};
+use crate::machine::{CopyEvent, CopyStage, Ends, LANES, LaneMask, OrderEvent, Work, lanes_of};
 use crate::program::Op;
 
 /// The copies of groups that threads have issued and not waited for.
@@ -111,8 +112,8 @@ impl Pending {
 
 fn unwaited(copy: &Copy, lanes: LaneMask, event: &OrderEvent<'_>, closed: [u32; LANES]) -> Finding {
     let is_closed = lanes_of(lanes).all(|lane| copy.group < closed[lane]);
-    let group = if is_closed { "is in a group that they never waited for" } else { "was never committed to a group" };
-    let why = format!("lanes {} exit here, and their asynchronous copy {group}", lane_list(lanes));
+    let group = if is_closed { "of theirs is in a group that was never waited for" } else { "of theirs was never committed to a group" };
+    let why = format!("{} here, and an asynchronous copy {group}", lanes_do(lanes, "exit"));
     let wait = match (copy.bulk, is_closed) {
         (true, true) => "cp.async.bulk.wait_group.read 0",
         (true, false) => "cp.async.bulk.commit_group and cp.async.bulk.wait_group.read 0",

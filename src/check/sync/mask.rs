@@ -9,9 +9,12 @@ use std::collections::BTreeMap;
 
 use super::ways::Ways;
 use crate::check::finding::{Deed, Finding, Side};
-use crate::check::{FindingId, Reporter};
-use crate::machine::{Block, GroupState, LaneGroup, LaneMask, OrderEvent, Place, Warp, lane_list};
+use crate::check::{FindingId, Reporter, told};
+use crate::machine::{Block, GroupState, LaneGroup, LaneMask, Machine, OrderEvent, Place, Warp};
 use crate::program::Program;
+
+/// Ticks after which lanes that wait for running lanes of their warp are taken to wait for ever.
+const LONG: u64 = 1 << 15;
 
 /// The masks that the warps of the blocks on the machine name.
 #[derive(Clone, Default)]
@@ -77,6 +80,20 @@ impl Masks {
         found
     }
 
+    /// The run was ended though threads could go on: reports lanes that have waited long for lanes of their warp that still run.
+    pub fn spinning(&self, machine: &Machine, to: &mut Reporter<'_>) {
+        for ((number, warp), named) in &self.warps {
+            let block = machine.resident_blocks().find(|block| block.number == *number);
+            let Some(warp) = block.and_then(|block| block.warps.get(*warp as usize)) else { continue };
+            for waiting in named.waiting.iter().filter(|waiting| machine.tick().saturating_sub(waiting.place.tick) >= LONG) {
+                let missing = waiting.members & warp.live & !waiting.lanes;
+                if let Some(group) = warp.groups.iter().find(|group| group.mask & missing != 0 && group.state == GroupState::Ready) {
+                    to.report(spins(waiting, group, to.program));
+                }
+            }
+        }
+    }
+
     /// Lanes exit: nobody can wait for them any more.
     pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
         let key = (event.by.number, event.place.warp);
@@ -138,7 +155,7 @@ fn members(group: &LaneGroup) -> LaneMask {
 
 fn outside(met: &Met) -> Finding {
     let lanes = met.lanes & !met.members;
-    let why = format!("lanes {} execute this with the mask {:#010x}, which does not name them", lane_list(lanes), met.members);
+    let why = format!("{} this with the mask {:#010x}, which leaves them out", told::lanes_do(lanes, "execute"), met.members);
     let advice =
         "name in the mask every lane that executes the instruction: take it from activemask or from a ballot before the branch".to_string();
     Finding::new(FindingId::SyncMembermask, Side::new(met.place, lanes, Deed::Synchronize), why, advice)
@@ -148,10 +165,10 @@ const SAME_MASK: &str = "give all lanes that meet there the same mask, which nam
 
 fn clash(first: &Met, second: &Met) -> Finding {
     let why = format!(
-        "lanes {} name the mask {:#010x} and lanes {} the mask {:#010x} at once: the masks overlap and differ",
-        lane_list(first.lanes),
+        "{} the mask {:#010x} and {} the mask {:#010x} at once: the masks overlap and differ",
+        told::lanes_do(first.lanes, "name"),
         first.members,
-        lane_list(second.lanes),
+        told::lanes(second.lanes),
         second.members
     );
     let finding = Finding::new(FindingId::SyncMembermask, second.side(), why, SAME_MASK.to_string());
@@ -160,9 +177,9 @@ fn clash(first: &Met, second: &Met) -> Finding {
 
 fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
     let why = format!(
-        "lanes {} wait for lanes {} of their mask {:#010x}, which came to a bar.warp.sync with the mask {:#010x} instead and exit",
-        lane_list(waiting.lanes),
-        lane_list(missed & instead.lanes),
+        "{} for {} of the mask {:#010x}, who came to a bar.warp.sync with the mask {:#010x} instead, and exited",
+        told::lanes_do(waiting.lanes, "wait"),
+        told::lanes(missed & instead.lanes),
         waiting.members,
         instead.members
     );
@@ -170,11 +187,25 @@ fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
     Finding { first: Some(waiting.side()), ..finding }
 }
 
+fn spins(waiting: &Met, group: &LaneGroup, program: &Program) -> Finding {
+    let why = format!(
+        "{} for {} of the mask {:#010x}, which never come: they go round at {}",
+        told::lanes_do(waiting.lanes, "wait"),
+        told::lanes(group.mask),
+        waiting.members,
+        program.place(group.pc)
+    );
+    let advice = "let no lane wait for lanes that wait for it: give away what they spin on before all of them meet".to_string();
+    let finding = Finding::new(FindingId::SyncMembermask, waiting.side(), why, advice);
+    let first = Side::new(Place { pc: group.pc, ..waiting.place }, group.mask, Deed::Synchronize);
+    Finding { first: Some(first), ..finding }
+}
+
 fn each_other(one: &Met, other: &Met, warp: &Warp, program: &Program) -> Finding {
     let told = |met: &Met| {
         let missing = met.members & !met.lanes & warp.live;
         let at = program.place(met.place.pc);
-        format!("lanes {} wait at {at} for lanes {} of their mask {:#010x}", lane_list(met.lanes), lane_list(missing), met.members)
+        format!("{} at {at} for {} of the mask {:#010x}", told::lanes_do(met.lanes, "wait"), told::lanes(missing), met.members)
     };
     let why = format!("{}, and {}: each waits for the other", told(one), told(other));
     let advice = "name in each mask only the lanes that come to that instruction".to_string();

@@ -128,6 +128,8 @@ impl Sync {
             self.barriers.stuck(machine, to);
             machine.resident_blocks().for_each(|block| mask::stuck(block, machine.tick(), to));
             self.mbarriers.stuck(machine, to);
+        } else {
+            self.masks.spinning(machine, to);
         }
         self.mbarriers.end(machine, to);
         self.copies.end(to);

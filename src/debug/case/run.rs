@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::fault::{Blame, Fault};
 use super::launcher::Job;
-use crate::check::{Checkers, Checks};
+use crate::check::{Checkers, Checks, WithInstructions};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::{Case, DataError, PlannedLaunch};
@@ -203,7 +203,10 @@ impl Course<'_> {
     /// The same, watched by `checkers`.
     fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers) -> Option<Fault> {
         checkers.begin(self.launch(), machine);
-        let fault = self.run(machine, checkers);
+        let fault = match checkers.wants_instructions() {
+            true => self.run(machine, &mut WithInstructions(checkers)),
+            false => self.run(machine, checkers),
+        };
         checkers.end(machine);
         fault
     }

@@ -17,8 +17,9 @@ use flow::Operands;
 use watched::{Watch, Watched, passes_on};
 
 use crate::check::finding::{Deed, Finding, Side};
+use crate::check::told::lanes_do;
 use crate::check::{FindingId, Reporter};
-use crate::machine::{Issue, LANES, LaneMask, Machine, OrderEvent, Place, Tick, Warp, lane_list};
+use crate::machine::{Issue, LANES, LaneMask, Machine, OrderEvent, Place, Tick, Warp};
 use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of};
 use crate::program::{CallTarget, FuncId, Op, Program};
 
@@ -243,13 +244,13 @@ fn report(
 ) -> bool {
     let function = to.program.function_at(issue.place.pc);
     let name = |register| name::name(to.program, function, register);
-    let (read, list) = (name(register), lane_list(lanes));
+    let read = name(register);
     let deed = match matters {
-        Matters::Way => format!("{read} decides which way lanes {list} go"),
-        Matters::Execution => format!("{read} decides whether lanes {list} execute this"),
-        Matters::Address => format!("{read} is part of the address that lanes {list} access"),
-        Matters::Value => format!("lanes {list} store {read}"),
-        Matters::Operand => format!("{read} says what lanes {list} do here"),
+        Matters::Way => format!("{read} decides which way {}", lanes_do(lanes, "go")),
+        Matters::Execution => format!("{read} decides whether {} this", lanes_do(lanes, "execute")),
+        Matters::Address => format!("{read} is part of the address that {}", lanes_do(lanes, "access")),
+        Matters::Value => format!("{} {read}", lanes_do(lanes, "store")),
+        Matters::Operand => format!("{read} says what {} here", lanes_do(lanes, "do")),
     };
     let origin = from.map_or_else(|| read.clone(), |from| name(from.register));
     let why = match origin == read {

@@ -1,7 +1,7 @@
 //! What a register is called.
 
 use crate::program::operands::RegisterOperand;
-use crate::program::{FuncId, Program};
+use crate::program::{FuncId, Program, Register};
 
 /// The name of a register of a function, such as `%r5`.
 pub(super) fn name(program: &Program, function: Option<FuncId>, register: RegisterOperand) -> String {
@@ -9,7 +9,7 @@ pub(super) fn name(program: &Program, function: Option<FuncId>, register: Regist
     let named = function.and_then(|function| {
         let declared = function.registers.iter().filter(|declared| declared.bank == register.bank);
         let is_it = |number: u32| function.placement.slot(register.bank, number) == Some(register.slot);
-        declared.flat_map(|declared| declared.components()).find(|(_, number)| is_it(*number)).map(|(name, _)| name)
+        declared.flat_map(Register::components).find(|(_, number)| is_it(*number)).map(|(name, _)| name)
     });
     named.unwrap_or_else(|| "a register".to_string())
 }
