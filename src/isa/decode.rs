@@ -104,6 +104,11 @@ pub enum Decode {
     CommitCopies,
     WaitCopies,
     CopyArrive,
+    /// `wgmma.mma_async`, and `fence`, `commit_group` and `wait_group` of `wgmma`.
+    Wgmma,
+    WgmmaFence,
+    WgmmaCommit,
+    WgmmaWait,
     Alloca,
     StackSave,
     StackRestore,

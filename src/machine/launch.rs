@@ -4,6 +4,7 @@ use super::async_copy::CopyPolicy;
 use super::coverage::Writes;
 use super::lanes::{LANES, PerLane};
 use super::special::Fixed;
+use super::wgmma::WgmmaRegisters;
 use super::{Device, Tick};
 use crate::cfg;
 use crate::program::{FuncId, Image, Pc, Program, map};
@@ -154,6 +155,8 @@ pub struct Linked {
     pub blocks: u64,
     /// Blocks on the machine at once at most.
     pub resident: u64,
+    /// Which instructions use registers of asynchronous matrix multiplications.
+    pub wgmma_registers: WgmmaRegisters,
     /// What each instruction writes, if the launch keeps its coverage.
     pub writes: Option<Writes>,
     /// Which vector instructions the host has.
@@ -188,6 +191,7 @@ impl Linked {
             cluster_blocks: config.blocks_of_cluster() as usize,
             blocks,
             resident,
+            wgmma_registers: WgmmaRegisters::new(program),
             writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),
             simd: pulp::Arch::new(),
             config,

@@ -36,6 +36,7 @@ mod stuck;
 pub mod tensor;
 mod trap;
 mod warp;
+mod wgmma;
 mod written;
 
 use std::sync::Arc;
@@ -47,7 +48,7 @@ pub use cluster::ClusterBarrier;
 pub use coverage::{Coverage, Tally};
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
-pub use event::{AccessEvent, AccessKind, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Unobserved};
+pub use event::{AccessEvent, AccessKind, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Unobserved, WgmmaChange, WgmmaEvent};
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
 pub use launch::{Account, DivergencePolicy, LaunchConfig, LaunchError, Linked, Schedule};
@@ -61,6 +62,7 @@ pub use special::thread_index;
 pub use stuck::{held, lane_list};
 pub use trap::{Place, Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
 pub use warp::{CallFrame, CallStack, CopyGroups, GroupState, LaneGroup, Polled, Warp, frames};
+pub use wgmma::{Flight, Wgmma};
 pub use written::Written;
 
 use crate::program::Program;

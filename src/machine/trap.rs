@@ -45,6 +45,10 @@ pub enum TrapKind {
     CopySize,
     /// A tensor copy that the hardware refuses, or bytes that are no tensor map.
     TensorCopy,
+    /// `wgmma` where the warpgroup is not whole or does not agree.
+    WgmmaSequence,
+    /// A matrix descriptor that is malformed or leads outside of shared memory.
+    WgmmaDescriptor,
     /// A rank that the cluster does not have.
     ClusterRank,
     /// The shared memory of a block that has exited.
@@ -77,6 +81,8 @@ impl TrapKind {
             TrapKind::CopyMisaligned => "async.misaligned",
             TrapKind::CopySize => "async.size",
             TrapKind::TensorCopy => "tensor.copy",
+            TrapKind::WgmmaSequence => "wgmma.sequence",
+            TrapKind::WgmmaDescriptor => "wgmma.descriptor",
             TrapKind::ClusterRank => "cluster.rank",
             TrapKind::ClusterExited => "cluster.exited",
             TrapKind::ClusterOrder => "barrier.divergence",

@@ -13,6 +13,7 @@ use super::lanes::{LANES, LaneMask, PerLane, lanes_of};
 use super::memory::LocalMemory;
 use super::registers::{FrameBase, Registers};
 use super::simt_stack::SimtStack;
+use super::wgmma::Flight;
 use crate::program::{CallId, FuncId, Pc};
 
 /// A call in progress, as the group inside it remembers its caller.
@@ -60,7 +61,7 @@ pub enum GroupState {
         /// Where the object is.
         address: u32,
     },
-    /// It stands at an instruction that waits for its copies, which nobody but the user ends.
+    /// It stands at an instruction that waits for its copies or matrix multiplications, which nobody but the user ends.
     AtCopies,
     /// It stands behind a `barrier.cluster.wait`.
     AtCluster {
@@ -172,6 +173,8 @@ pub struct Warp {
     pub live: LaneMask,
     /// Groups of copies that each lane has committed: of `cp.async`, and of `cp.async.bulk`.
     pub copy_groups: CopyGroups,
+    /// Asynchronous matrix multiplications that it has not waited for.
+    pub wgmmas: Flight,
     /// Instructions issued while another group of the warp was ready and stood still.
     pub streak: u32,
     /// Whether such an instruction could have been a wait for another thread.
@@ -323,6 +326,7 @@ impl Warp {
         digest.word(u64::from(self.live));
         digest.word(u64::from(self.streak) << 1 | u64::from(self.may_spin));
         self.copy_groups.digest(digest);
+        self.wgmmas.digest(digest);
         self.simt_stack.iter().for_each(|stack| stack.digest(digest));
         let mut groups: Vec<&LaneGroup> = self.groups.iter().collect();
         groups.sort_by_key(|group| group.mask.trailing_zeros());

@@ -13,6 +13,7 @@ mod operand;
 pub mod operands;
 mod tensor_map;
 mod texels;
+mod wgmma;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};
 pub use texels::{Content, Image, Texels, Texture, find};
+pub use wgmma::{Sparsity, WgmmaA, WgmmaId, WgmmaOp};
 
 define_id!(
     /// A program counter: an index into [`Program::code`].
@@ -97,6 +99,8 @@ pub struct Program {
     pub images: Vec<ImageAccess>,
     /// What asynchronous copies, stores and reductions do.
     pub copies: Vec<CopyOp>,
+    /// What asynchronous matrix multiplications do.
+    pub wgmmas: Vec<WgmmaOp>,
     /// Why the instructions that are not modelled are not, as shown to the user.
     pub unsupported: Vec<String>,
     /// Multiplications and additions that are rounded once, in order of the additions.

@@ -3,7 +3,7 @@
 //! About thirty families serve the whole instruction set, because functions and types are data inside them (`isa::function`).
 //! `machine::exec` holds the semantics, one file a family. The size of [`Inst`] is tested: it is the hottest type of all.
 
-use super::{Address, CallId, CopyId, Dst, ImageId, ListId, Pc, PredSrc, Src, TableId};
+use super::{Address, CallId, CopyId, Dst, ImageId, ListId, Pc, PredSrc, Src, TableId, WgmmaId};
 use crate::base::define_id;
 use crate::isa::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FloatBinary, FloatMode, FloatTernary, FloatType,
@@ -196,6 +196,14 @@ pub enum Op {
     /// `tensormap.cp_fenceproxy`: the map at `from` in shared memory is copied to `to` in global memory.
     CopyTensorMap { to: Address, from: Address },
     Fence { ordering: Ordering, scope: Scope },
+    /// `wgmma.mma_async`.
+    Wgmma { wgmma: WgmmaId },
+    /// `wgmma.fence`.
+    WgmmaFence,
+    /// `wgmma.commit_group`.
+    WgmmaCommit,
+    /// `wgmma.wait_group`: waits until at most `pending` of the warp's groups have not ended.
+    WgmmaWait { pending: u32 },
     /// `alloca`: d = new address in local space, `size` bytes below the stack, aligned to `align`.
     Alloca { wide: bool, d: Dst, size: Src, align: u32 },
     StackSave { wide: bool, d: Dst },

@@ -8,7 +8,7 @@
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ImageKind, ScalarType};
 use crate::program::{
-    Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId,
+    Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId, WgmmaId, WgmmaOp,
 };
 use crate::syntax::tree::{Expr, Name, Operand};
 
@@ -39,6 +39,8 @@ pub(super) trait Operands<'a> {
     fn shared_address(&mut self, address: u64, wide: bool) -> Src;
     /// Adds to `Program::copies`.
     fn copy(&mut self, copy: CopyOp) -> CopyId;
+    /// Adds to `Program::wgmmas`.
+    fn wgmma(&mut self, wgmma: WgmmaOp) -> WgmmaId;
     /// A special register of `Fixed` kind and at most 32 bits.
     fn special(&mut self, register: SpecialRef) -> Src;
     /// Adds to `Program::sources`.

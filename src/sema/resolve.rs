@@ -9,6 +9,7 @@ use crate::base::{Diagnostic, Span};
 use crate::isa::{SPECIAL_REGISTERS, Space, special_register};
 use crate::program::{
     CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, Param, ParamPlace, Pc, SpecialRef, Src, TableId, UnsupportedId,
+    WgmmaId, WgmmaOp,
 };
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 
@@ -76,6 +77,12 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
         let copies = &mut self.module.program.copies;
         copies.push(copy);
         CopyId::new(copies.len() - 1)
+    }
+
+    fn wgmma(&mut self, wgmma: WgmmaOp) -> WgmmaId {
+        let wgmmas = &mut self.module.program.wgmmas;
+        wgmmas.push(wgmma);
+        WgmmaId::new(wgmmas.len() - 1)
     }
 
     fn special(&mut self, register: SpecialRef) -> Src {
