@@ -7,6 +7,7 @@ mod convert;
 mod float;
 mod half;
 mod int;
+mod matrix;
 mod rounding;
 mod special;
 mod video;

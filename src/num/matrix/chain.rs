@@ -1,0 +1,44 @@
+//! Products that are chains of ordinary operations, each rounded: `mma.m8n8k4` of `f16`, which sm_90 has no tensor cores for, and `.f64`.
+
+use super::element::{nearest, value};
+use super::{Accumulator, Operands, Product};
+use crate::num::half::F16;
+use crate::num::{Mode, Rounding, float};
+
+/// Fills `d` as the routine does that stands for `mma.m8n8k4` of `f16`.
+#[inline(always)]
+pub fn multiply(product: &Product, operands: Operands<'_>, d: &mut [u32]) {
+    for (place, d) in d.iter_mut().enumerate() {
+        let (row, column) = (place / product.n, place % product.n);
+        let a = |k: usize| F16(operands.a[row * product.k + k] as u16).to_f32();
+        let b = |k: usize| F16(operands.b[k * product.n + column] as u16).to_f32();
+        let c = operands.c[place];
+        *d = if product.d == Accumulator::F16 { halves(a, b, c) } else { in_order(a, b, c, product) };
+    }
+}
+
+/// One chain from k = 0, then C.
+#[inline(always)]
+fn in_order(a: impl Fn(usize) -> f32, b: impl Fn(usize) -> f32, c: u32, product: &Product) -> u32 {
+    let sum = (0..product.k).fold(0.0, |sum: f32, k| a(k).mul_add(b(k), sum));
+    nearest(Accumulator::F32, value(product.c, c) + f64::from(sum))
+}
+
+/// Two short chains, of the lower and of the upper pair, added to C one after the other.
+#[inline(always)]
+fn halves(a: impl Fn(usize) -> f32, b: impl Fn(usize) -> f32, c: u32) -> u32 {
+    let pair = |k: usize| a(k + 1).mul_add(b(k + 1), a(k) * b(k));
+    let sum = (F16(c as u16).to_f32() + pair(0)) + pair(2);
+    nearest(Accumulator::F16, f64::from(sum))
+}
+
+/// D, row by row, of matrices of `.f64` of M, N and K rows or columns: a chain of `fma` in the order of K that starts with C.
+#[must_use]
+pub fn multiply_f64([m, n, k]: [usize; 3], a: &[f64], b: &[f64], c: &[f64], rounding: Rounding) -> Vec<f64> {
+    let mode = Mode { rounding, ..Mode::default() };
+    let element = |place: usize| {
+        let (row, column) = (place / n, place % n);
+        (0..k).fold(c[place], |sum, step| float::fma(a[row * k + step], b[step * n + column], sum, mode))
+    };
+    (0..m * n).map(element).collect()
+}
