@@ -35,6 +35,7 @@
 //! | [`launch`] | launch files, buffers, made-up launches, `asm` statements, expectations | base, isa, program |
 //! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
 //! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
+//! | [`check`] | observers of a run that find races, reads before writes, misused synchronization | base, isa, program, machine |
 //! | [`debug`] | the engine: sessions, time travel, breakpoints, expressions, views, verifying; answers in plain data | all above |
 //! | [`command`] | the command table, parsing, completion, help, and what the commands do | base, debug |
 //! | [`ui`] | plain text and JSON, scripts, the prompt, the screen | base, command, debug |
@@ -61,6 +62,7 @@
 pub mod args;
 pub mod base;
 pub mod cfg;
+pub mod check;
 pub mod command;
 pub mod debug;
 pub mod isa;

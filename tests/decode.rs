@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use ptxdbg::base::Sources;
-use ptxdbg::isa::{AtomicFn, BoolOp, Compare, FloatBinary, IntType, Ordering, ScalarType, Scope, Space, Width};
+use ptxdbg::isa::{AtomicFn, BoolOp, Compare, FenceKind, FloatBinary, IntType, Ordering, ScalarType, Scope, Space, Width};
 use ptxdbg::program::{Base, Op, PredSrc, Program, Src, SrcKind};
 use ptxdbg::sema::load;
 
@@ -54,8 +54,8 @@ fn orderings_and_scopes() {
     assert_eq!((access.ordering, access.scope), (Ordering::Acquire, Scope::Gpu));
     let Op::Load { access, .. } = op("ld.mmio.relaxed.sys.global.u32 r0, [gm];") else { panic!("no load") };
     assert_eq!((access.ordering, access.scope), (Ordering::Mmio, Scope::Sys));
-    assert!(matches!(op("membar.gl;"), Op::Fence { ordering: Ordering::SeqCst, scope: Scope::Gpu }));
-    assert!(matches!(op("fence.cta;"), Op::Fence { ordering: Ordering::AcqRel, scope: Scope::Cta }));
+    assert!(matches!(op("membar.gl;"), Op::Fence { kind: FenceKind::Memory, ordering: Ordering::SeqCst, scope: Scope::Gpu }));
+    assert!(matches!(op("fence.cta;"), Op::Fence { kind: FenceKind::Memory, ordering: Ordering::AcqRel, scope: Scope::Cta }));
 }
 
 #[test]

@@ -25,7 +25,9 @@ struct Watcher;
 impl Observer for Watcher {
     const INSTRUCTIONS: bool = true;
 
-    fn access(&mut self, _event: &AccessEvent<'_>) {}
+    fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
+        false
+    }
 }
 
 /// A kernel and its data.

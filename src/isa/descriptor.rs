@@ -9,8 +9,9 @@
 //! | K | 16 bytes of k of one index | start + x/8 * stride + x%8 * 16 + (16-byte column) * leading | start + x/8 * stride + x%8 * S + (byte in the row, modulo S) + (row, divided by S) * leading |
 //! | M or N | 8 indices of 16 bits of one k | start + x/8 * stride + k%8 * 16 + k/8 * leading | start + x/P * leading + k%8 * S + k/8 * stride + x%P * 2, P = S/2 |
 //!
-//! A swizzle then exchanges the chunks of each row of 128 bytes: bits 4 to 6 of p are xored with its bits 7 to 9, as many of them as the
-//! swizzle has.
+//! A swizzle then exchanges the chunks of a span: the number of the chunk in its span is xored with bits 7 to 9 of p, which number rows of
+//! 128 bytes, less the base offset, modulo the chunks of a span. So the base offset says in which row of its pattern the operand starts,
+//! and is 0 where the pattern starts at a multiple of eight rows. Without swizzle it has no effect.
 
 use super::Swizzle;
 
@@ -66,7 +67,8 @@ impl MatrixDescriptor {
 
     /// Where the byte goes that would lie at `address` without the swizzle.
     fn place(self, address: u32) -> u32 {
-        self.swizzle.place(u64::from(address)) as u32
+        let row = u64::from(address).wrapping_sub(u64::from(self.base_offset) * 128);
+        address ^ (self.swizzle.place(row) ^ row) as u32
     }
 
     /// Address of the byte `byte` of the row of K of index `x`, in K-major order.

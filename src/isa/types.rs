@@ -163,6 +163,22 @@ pub enum BoolOp { And, Or, Xor }
 #[rustfmt::skip]
 pub enum Ordering { #[default] Weak, Volatile, Relaxed, Acquire, Release, AcqRel, SeqCst, Mmio }
 
+/// What a fence orders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum FenceKind {
+    /// Accesses to memory.
+    #[default]
+    Memory,
+    /// The making of barrier objects.
+    MbarrierInit,
+    /// Accesses through several addresses of the same memory.
+    ProxyAlias,
+    /// Accesses of threads and asynchronous ones.
+    ProxyAsync,
+    /// Changes of a tensor map and its use.
+    ProxyTensorMap,
+}
+
 /// Which threads an ordering reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 #[rustfmt::skip]

@@ -1,6 +1,6 @@
 //! A resident block: its warps, shared memory and barriers.
 
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 use triomphe::Arc;
 
 use super::barrier::{BARRIERS, Ballot, Barrier};
@@ -39,6 +39,15 @@ pub struct Block {
     pub warpgroups: Warpgroups,
 }
 
+/// A barrier whose phase has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Released {
+    /// Its number.
+    pub id: u32,
+    /// The lanes that had arrived, by warp.
+    pub arrived: Vec<LaneMask>,
+}
+
 impl Block {
     /// The block `number` of the grid, about to execute its first instruction.
     pub fn new(program: &Program, linked: &Linked, config: &LaunchConfig, number: u64) -> Self {
@@ -62,22 +71,32 @@ impl Block {
         self.warps.iter().all(|warp| warp.groups.is_empty())
     }
 
-    /// Counts the lanes of a group at barrier `id` and releases everybody if that completes it.
-    pub fn arrive(&mut self, program: &Program, warp: usize, id: u32, mask: LaneMask, wanted: Option<u32>, votes: LaneMask) {
+    /// Counts the lanes of a group at barrier `id` and releases everybody if that completes it: then it says who had arrived.
+    pub fn arrive(
+        &mut self,
+        program: &Program,
+        warp: usize,
+        id: u32,
+        mask: LaneMask,
+        wanted: Option<u32>,
+        votes: LaneMask,
+    ) -> Option<Released> {
         let (warps, live) = (self.warps.len(), self.warps[warp].live);
         let barrier = &mut self.barriers[id as usize % BARRIERS];
         barrier.wanted = wanted;
         barrier.arrive(warps, warp, mask, live, votes);
-        self.release(program, id as usize % BARRIERS);
+        self.release(program, id as usize % BARRIERS)
     }
 
-    /// Looks at all barriers after lanes of `warp` exited.
-    pub fn lanes_exited(&mut self, program: &Program, warp: usize, live_before: LaneMask) {
+    /// Looks at all barriers after lanes of `warp` exited, and says which of them that released.
+    pub fn lanes_exited(&mut self, program: &Program, warp: usize, live_before: LaneMask) -> SmallVec<[Released; 1]> {
+        let live = self.warps[warp].live;
+        let mut released = SmallVec::new();
         for id in 0..BARRIERS {
-            let live = self.warps[warp].live;
             self.barriers[id].lanes_exited(warp, live_before, live);
-            self.release(program, id);
+            released.extend(self.release(program, id));
         }
+        released
     }
 
     /// Sets the groups going that wait for the barrier object at `address`: they look at it again.
@@ -95,10 +114,11 @@ impl Block {
         }
     }
 
-    fn release(&mut self, program: &Program, id: usize) {
+    fn release(&mut self, program: &Program, id: usize) -> Option<Released> {
         if !self.barriers[id].is_complete(self.warps.iter().map(|warp| warp.live)) {
-            return;
+            return None;
         }
+        let arrived = std::mem::take(&mut self.barriers[id].arrived);
         let ballot = self.barriers[id].complete();
         let waits = |group: &LaneGroup| matches!(group.state, GroupState::AtBarrier { id: at, .. } if at as usize == id);
         for warp in &mut self.warps {
@@ -106,6 +126,7 @@ impl Block {
                 release_warp(program, Arc::make_mut(warp), id, ballot);
             }
         }
+        Some(Released { id: id as u32, arrived })
     }
 
     /// Adds everything to `digest`.

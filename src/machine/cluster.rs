@@ -8,7 +8,9 @@ use triomphe::Arc;
 use super::Machine;
 use super::block::Block;
 use super::digest::Digest;
+use super::event::{BlockId, Observer, Order, OrderEvent};
 use super::lanes::LaneMask;
+use super::trap::Place;
 use super::warp::GroupState;
 
 /// A block's part of the barrier of its cluster.
@@ -55,18 +57,22 @@ impl Machine {
         first..(first + size).min(self.blocks.len())
     }
 
-    /// Ends the phase of the barrier of the cluster around `slot` if everybody has arrived.
-    pub(super) fn release_cluster(&mut self, slot: usize) {
+    /// Ends the phase of the barrier of the cluster around `slot` if everybody has arrived, the last of them at `place`. True if the
+    /// observer asks for a pause.
+    pub(super) fn release_cluster<O: Observer>(&mut self, slot: usize, place: Place, observer: &mut O) -> bool {
         let slots = self.cluster_slots(slot);
+        let (first, size) = (slots.start as u32, slots.len() as u32);
         let blocks = &mut self.blocks[slots];
         let somebody = blocks.iter().flatten().any(|block| block.cluster.arrived.iter().any(|mask| *mask != 0));
         if !somebody || !blocks.iter().flatten().all(|block| block.is_at_cluster()) {
-            return;
+            return false;
         }
         for block in blocks.iter_mut().flatten().map(Arc::make_mut) {
             block.cluster.arrived.clear();
             block.cluster.phase += 1;
             block.wake(|state| matches!(state, GroupState::AtCluster { .. }));
         }
+        let by = BlockId { number: self.blocks[slot].as_ref().map_or(0, |block| block.number), slot: slot as u32 };
+        O::ACCESSES && observer.order(&OrderEvent { place, by, lanes: 0, order: Order::ClusterReleased { first, slots: size } })
     }
 }

@@ -12,6 +12,15 @@ use super::wgmma::Wgmma;
 use crate::isa::Space;
 use crate::program::operands::Use;
 
+/// A block on the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockId {
+    /// Its number in order of launch.
+    pub number: u64,
+    /// Its slot.
+    pub slot: u32,
+}
+
 /// How an access touches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AccessKind {
@@ -28,14 +37,16 @@ pub enum AccessKind {
 pub struct AccessEvent<'a> {
     /// Where and when.
     pub place: Place,
+    /// The block.
+    pub by: BlockId,
     /// The lanes.
     pub lanes: LaneMask,
     /// How.
     pub kind: AccessKind,
     /// The space the lanes' addresses are in, never `Generic`.
     pub space: Space,
-    /// Of shared memory, the rank of the block in its cluster.
-    pub rank: u32,
+    /// Of shared memory, the slot and the rank in its cluster of the block that it belongs to.
+    pub home: (u32, u32),
     /// Address of each lane in that space; only those of `lanes` mean something.
     pub addresses: &'a PerLane<u64>,
     /// Bytes a lane.
@@ -95,8 +106,12 @@ pub struct MbarrierEvent {
     pub lanes: LaneMask,
     /// The block whose shared memory the object is in.
     pub block: [u32; 3],
+    /// Its slot.
+    pub slot: u32,
     /// Where in it.
     pub address: u32,
+    /// The object's phase then; of lanes that contribute to several phases each is told for itself.
+    pub phase: u64,
     /// What it does.
     pub change: MbarrierChange,
 }
@@ -151,6 +166,64 @@ pub struct WgmmaEvent<'a> {
     pub change: WgmmaChange<'a>,
 }
 
+/// What threads did, or what came about, that orders some of them after others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order<'a> {
+    /// They executed a fence, which the instruction describes.
+    Fence,
+    /// They arrived at a barrier of the block, and wait there if it `waits`.
+    Arrived {
+        /// Which.
+        id: u32,
+        /// Threads wanted, if the instruction names a number.
+        wanted: Option<u32>,
+        /// Whether they wait.
+        waits: bool,
+    },
+    /// A barrier of the block ended its phase. The lanes are none; those that had arrived are told by warp.
+    Released {
+        /// Which.
+        id: u32,
+        /// The lanes that arrived.
+        arrived: &'a [LaneMask],
+    },
+    /// They came to a `bar.warp.sync`, which the other lanes of `members` must execute too.
+    WarpSync {
+        /// Who meets.
+        members: LaneMask,
+    },
+    /// They arrived at the barrier of the cluster.
+    ClusterArrived,
+    /// They wait for the barrier of the cluster, or go on if it has ended.
+    ClusterWaits,
+    /// The barrier of the cluster ended its phase, for the blocks in this many slots from `first` on.
+    ClusterReleased {
+        /// The first slot.
+        first: u32,
+        /// How many.
+        slots: u32,
+    },
+    /// They closed their groups of copies, of which kind the instruction says.
+    Committed,
+    /// They have waited for groups of copies, which the instruction describes.
+    Awaited,
+    /// They exit.
+    Exited,
+}
+
+/// Something that orders threads.
+#[derive(Clone, Copy, Debug)]
+pub struct OrderEvent<'a> {
+    /// Where and when; of what came about, the instruction that brought it about.
+    pub place: Place,
+    /// The block.
+    pub by: BlockId,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// What.
+    pub order: Order<'a>,
+}
+
 /// One instruction of one group of lanes.
 #[derive(Clone, Copy, Debug)]
 pub struct Issue {
@@ -177,8 +250,13 @@ pub trait Observer {
     /// Whether the other events are wanted.
     const INSTRUCTIONS: bool = false;
 
-    /// Memory is about to be accessed.
-    fn access(&mut self, event: &AccessEvent<'_>);
+    /// Memory is about to be accessed. The pause comes when the instruction has been executed.
+    fn access(&mut self, event: &AccessEvent<'_>) -> bool;
+
+    /// Threads did something that orders them. Wanted along with the accesses.
+    fn order(&mut self, _event: &OrderEvent<'_>) -> bool {
+        false
+    }
 
     /// Something has happened to an asynchronous copy; not reported while looking away. Wanted along with the accesses.
     fn copy(&mut self, _event: &CopyEvent<'_>) -> bool {
@@ -224,5 +302,7 @@ pub struct Unobserved;
 impl Observer for Unobserved {
     const ACCESSES: bool = false;
 
-    fn access(&mut self, _event: &AccessEvent<'_>) {}
+    fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
+        false
+    }
 }

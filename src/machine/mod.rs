@@ -48,7 +48,10 @@ pub use cluster::ClusterBarrier;
 pub use coverage::{Coverage, Tally};
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
-pub use event::{AccessEvent, AccessKind, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Unobserved, WgmmaChange, WgmmaEvent};
+pub use event::{
+    AccessEvent, AccessKind, BlockId, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Order, OrderEvent, Unobserved,
+    WgmmaChange, WgmmaEvent,
+};
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
 pub use launch::{Account, DivergencePolicy, LaunchConfig, LaunchError, Linked, Schedule};

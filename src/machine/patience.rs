@@ -220,6 +220,7 @@ impl Machine {
         }
         self.copies.remove(&copy, copy.lanes);
         self.effects = self.effects.wrapping_add(1);
+        let told = O::ACCESSES && observer.copy(&CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick });
         let paused = self.wake_at_mbarriers(&ended, observer);
         let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.block);
         if self.linked.config.copies == CopyPolicy::ByHand
@@ -227,7 +228,6 @@ impl Machine {
         {
             Arc::make_mut(block).wake(|state| state == GroupState::AtCopies);
         }
-        let told = O::ACCESSES && observer.copy(&CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick });
         Ok(told || paused)
     }
 
@@ -241,7 +241,8 @@ impl Machine {
             let phase = block.shared.mbarrier(*address).ok().and_then(|barrier| barrier.history.last());
             if let Some(phase) = phase.filter(|_| O::ACCESSES) {
                 let (place, lanes, change) = (phase.last.place, phase.last.lanes, MbarrierChange::Ended(phase.number));
-                paused |= observer.mbarrier(&MbarrierEvent { place, lanes, block: block.index, address: *address, change });
+                let (block, slot, address, phase) = (block.index, *slot, *address, phase.number);
+                paused |= observer.mbarrier(&MbarrierEvent { place, lanes, block, slot, address, phase, change });
             }
         }
         paused

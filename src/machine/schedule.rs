@@ -8,9 +8,9 @@
 use triomphe::Arc;
 
 use super::async_copy::Ended;
-use super::block::Block;
+use super::block::{Block, Released};
 use super::digest::Digest;
-use super::event::Observer;
+use super::event::{BlockId, Observer, Order, OrderEvent};
 use super::exec::{Pause, WarpRun};
 use super::lanes::LaneMask;
 use super::launch::Schedule;
@@ -137,21 +137,24 @@ impl Machine {
         self.cursor.block_left = self.cursor.block_left.saturating_sub(used);
         self.effects = self.effects.wrapping_add(effects);
         let Some(block) = self.blocks[slot].as_mut().map(Arc::make_mut) else { return Ok(paused) };
+        let by = BlockId { number: block.number, slot: slot as u32 };
         match pause {
             Pause::TurnOver | Pause::Waits | Pause::PhaseEnded => {}
             Pause::ArrivedAtCluster { mask } => {
                 block.arrive_at_cluster(warp, mask);
-                self.release_cluster(slot);
+                paused |= self.release_cluster(slot, last, observer);
             }
             Pause::Arrived { id, mask, wanted, votes } => {
-                block.arrive(&self.device.program, warp, id, mask, wanted, votes);
+                let released = block.arrive(&self.device.program, warp, id, mask, wanted, votes);
+                paused |= report_released(released.as_slice(), by, last, observer);
                 paused |= O::INSTRUCTIONS && observer.arrived(last, block);
             }
             Pause::LanesExited { before } => {
-                block.lanes_exited(&self.device.program, warp, before);
+                let released = block.lanes_exited(&self.device.program, warp, before);
+                paused |= report_released(&released, by, last, observer);
                 paused |= O::INSTRUCTIONS && observer.arrived(last, block);
                 let done = block.is_done();
-                self.release_cluster(slot);
+                paused |= self.release_cluster(slot, last, observer);
                 if done {
                     paused |= self.end_copies_around(slot, observer)?;
                     self.retire(slot);
@@ -311,4 +314,13 @@ impl Machine {
         self.started += 1;
         Some(Arc::new(block))
     }
+}
+
+/// Tells of the barriers of the block `by` that the instruction at `place` released.
+fn report_released<O: Observer>(released: &[Released], by: BlockId, place: Place, observer: &mut O) -> bool {
+    let mut paused = false;
+    for Released { id, arrived } in released.iter().filter(|_| O::ACCESSES) {
+        paused |= observer.order(&OrderEvent { place, by, lanes: 0, order: Order::Released { id: *id, arrived } });
+    }
+    paused
 }

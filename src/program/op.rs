@@ -6,7 +6,7 @@
 use super::{Address, CallId, CopyId, Dst, ImageId, ListId, Pc, PredSrc, Src, TableId, WgmmaId};
 use crate::base::define_id;
 use crate::isa::{
-    AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FloatBinary, FloatMode, FloatTernary, FloatType,
+    AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FenceKind, FloatBinary, FloatMode, FloatTernary, FloatType,
     FloatUnary, IntBinary, IntTernary, IntType, IntUnary, MbarrierFn, Ordering, ReduxFn, Rounding, ScalarType, Scope, Shift, ShuffleMode,
     Space, SystemFn, TensorField, TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
 };
@@ -195,7 +195,8 @@ pub enum Op {
     ReplaceTensorField { field: TensorField, ordinal: u8, access: Access, a: Src, address: Address },
     /// `tensormap.cp_fenceproxy`: the map at `from` in shared memory is copied to `to` in global memory.
     CopyTensorMap { to: Address, from: Address },
-    Fence { ordering: Ordering, scope: Scope },
+    /// `fence`, `membar`; of a proxy fence without a semantics both ways.
+    Fence { kind: FenceKind, ordering: Ordering, scope: Scope },
     /// `wgmma.mma_async`.
     Wgmma { wgmma: WgmmaId },
     /// `wgmma.fence`.

@@ -68,9 +68,9 @@ struct Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
-    fn access(&mut self, event: &AccessEvent<'_>) {
+    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
         if event.kind == AccessKind::Read || event.space != Space::Global {
-            return;
+            return false;
         }
         let place = event.place;
         for lane in lanes_of(event.lanes) {
@@ -83,5 +83,6 @@ impl Observer for Watch<'_> {
                 }
             }
         }
+        false
     }
 }

@@ -289,7 +289,9 @@ impl Observer for Trace {
     const ACCESSES: bool = false;
     const INSTRUCTIONS: bool = true;
 
-    fn access(&mut self, _event: &AccessEvent<'_>) {}
+    fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
+        false
+    }
 
     fn before(&mut self, issue: &Issue, _warp: &Warp) -> bool {
         let Place { pc, tick, block, warp } = issue.place;

@@ -212,13 +212,15 @@ impl Observer for Watcher {
     const ACCESSES: bool = false;
     const INSTRUCTIONS: bool = true;
 
-    fn access(&mut self, event: &AccessEvent<'_>) {
+    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
         for (index, place) in self.places.iter().enumerate() {
             let lanes = place.touched_by(event);
             if lanes != 0 {
                 self.hits.push(Hit::Touched(index, Touching { place: event.place, lanes, kind: event.kind, copy: None }));
             }
         }
+        // It stops behind the instruction all the same, when that is told.
+        false
     }
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
@@ -306,8 +308,8 @@ pub struct WithAccesses<'a>(pub &'a mut Watcher);
 impl Observer for WithAccesses<'_> {
     const INSTRUCTIONS: bool = true;
 
-    fn access(&mut self, event: &AccessEvent<'_>) {
-        self.0.access(event);
+    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
+        self.0.access(event)
     }
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {

@@ -93,7 +93,9 @@ impl Observer for Parting<'_> {
     const ACCESSES: bool = false;
     const INSTRUCTIONS: bool = true;
 
-    fn access(&mut self, _: &AccessEvent<'_>) {}
+    fn access(&mut self, _: &AccessEvent<'_>) -> bool {
+        false
+    }
 
     fn before(&mut self, issue: &Issue, _: &Warp) -> bool {
         let (pc, warp) = (issue.place.pc, issue.place.warp);

@@ -7,7 +7,7 @@ use super::mbarrier::Object;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, ScalarType, Space};
 use crate::machine::async_copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, Work};
-use crate::machine::event::{CopyEvent, CopyStage, Observer};
+use crate::machine::event::{CopyEvent, CopyStage, Observer, Order};
 use crate::machine::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
 use crate::machine::mbarrier::Refused;
 use crate::machine::memory::LaneAccess;
@@ -284,6 +284,7 @@ impl<O: Observer> WarpRun<'_, O> {
         match *op {
             Op::CommitCopies { bulk } => {
                 self.warp.copy_groups.commit(bulk, active);
+                self.report_order(active, Order::Committed);
                 Ok(Flow::Next)
             }
             Op::WaitCopies { bulk, read, open, pending } => self.wait_for_copies(bulk, read, open, pending, group, active),
@@ -293,6 +294,7 @@ impl<O: Observer> WarpRun<'_, O> {
 
     fn wait_for_copies(&mut self, bulk: bool, read: bool, open: bool, pending: u32, group: &Group, active: LaneMask) -> Executed {
         if self.copies.is_empty() {
+            self.report_order(active, Order::Awaited);
             return Ok(Flow::Next);
         }
         let groups = self.warp.copy_groups.committed(bulk);
@@ -322,6 +324,7 @@ impl<O: Observer> WarpRun<'_, O> {
             self.report_copy(copy, *lanes, CopyStage::Ended);
             self.copies.remove(copy, *lanes);
         }
+        self.report_order(active, Order::Awaited);
         Ok(self.pause_if_ended(group))
     }
 

@@ -4,7 +4,7 @@
 
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::Space;
-use crate::machine::event::Observer;
+use crate::machine::event::{Observer, Order};
 use crate::machine::lanes::{LaneMask, PerLane};
 use crate::machine::trap::TrapKind;
 use crate::machine::warp::GroupState;
@@ -44,12 +44,19 @@ impl<O: Observer> WarpRun<'_, O> {
                 Err(self.trap(TrapKind::ClusterOrder, arrived, message))
             }
             Op::ClusterArrive { .. } => {
+                self.report_order(active, Order::ClusterArrived);
                 self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
                 Ok(Flow::Pause(Pause::ArrivedAtCluster { mask: active }))
             }
             // Who has not arrived in this phase has seen the end of the one before.
-            Op::ClusterWait { .. } if arrived == 0 => Ok(Flow::Next),
-            Op::ClusterWait { .. } => Ok(self.wait_behind(group, arrived, GroupState::AtCluster { pc: group.pc })),
+            Op::ClusterWait { .. } if arrived == 0 => {
+                self.report_order(active, Order::ClusterWaits);
+                Ok(Flow::Next)
+            }
+            Op::ClusterWait { .. } => {
+                self.report_order(active, Order::ClusterWaits);
+                Ok(self.wait_behind(group, arrived, GroupState::AtCluster { pc: group.pc }))
+            }
             other => unreachable!("{other:?} is not the barrier of the cluster"),
         }
     }

@@ -1,7 +1,7 @@
 //! Branches and exit (PTX ISA, "Control Flow Instructions").
 
 use super::{Executed, Flow, Group, Pause, WarpRun};
-use crate::machine::event::Observer;
+use crate::machine::event::{Observer, Order};
 use crate::machine::lanes::{LaneMask, lanes_of};
 use crate::machine::trap::TrapKind;
 use crate::program::{Op, Pc, Src, TableId};
@@ -52,6 +52,7 @@ impl<O: Observer> WarpRun<'_, O> {
         if active == before && !self.program.wgmmas.is_empty() {
             self.abandon_wgmmas()?;
         }
+        self.report_order(active, Order::Exited);
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         self.warp.exit(active);
         Ok(Flow::Pause(Pause::LanesExited { before }))

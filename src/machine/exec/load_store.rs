@@ -349,7 +349,8 @@ impl<O: Observer> WarpRun<'_, O> {
         if O::ACCESSES {
             let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
             let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
-            self.observer.access(&AccessEvent { place: self.place, lanes, kind, space, rank, addresses, bytes });
+            let (by, home) = (self.block_id(), (self.slot - self.rank + rank, rank));
+            self.paused |= self.observer.access(&AccessEvent { place: self.place, by, lanes, kind, space, home, addresses, bytes });
         }
     }
 

@@ -25,6 +25,9 @@ pub(super) struct Object {
     pub lanes: LaneMask,
 }
 
+/// Lanes and the phase of an object to which they bring what they bring.
+type Phases = smallvec::SmallVec<[(LaneMask, u64); 1]>;
+
 /// What each lane brings to a barrier object, in this order.
 type Contributions = smallvec::SmallVec<[Contribution; 2]>;
 
@@ -79,11 +82,10 @@ impl<O: Observer> WarpRun<'_, O> {
 
     fn operate(&mut self, f: MbarrierFn, objects: &[Object], counts: &PerLane<u32>, d: Dst, group: &Group) -> Executed {
         // Nothing has changed when the instruction faults, so every object is tried before any is touched.
-        for object in objects {
-            self.try_operate(f, object, counts)?;
-        }
-        for object in objects {
-            self.report_operation(f, object, counts);
+        let phases: smallvec::SmallVec<[Phases; 1]> =
+            objects.iter().map(|object| self.try_operate(f, object, counts)).collect::<Result<_, _>>()?;
+        for (object, phases) in objects.iter().zip(phases) {
+            self.report_operation(f, object, counts, &phases);
             match f {
                 MbarrierFn::Init => {
                     let place = self.place;
@@ -101,15 +103,20 @@ impl<O: Observer> WarpRun<'_, O> {
         Ok(self.pause_if_ended(group))
     }
 
-    /// Whether the operation can be done.
-    fn try_operate(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>) -> Result<(), Box<Trap>> {
+    /// Whether the operation can be done, and what part of the lanes does it in which phase.
+    fn try_operate(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>) -> Result<Phases, Box<Trap>> {
         if f == MbarrierFn::Init {
             let wrong = lanes_of(object.lanes).find(|lane| counts[*lane] == 0 || counts[*lane] > COUNT_LIMIT);
-            return wrong.map_or(Ok(()), |_| Err(self.refuse_object(Refused::Count, object)));
+            return wrong.map_or(Ok(smallvec![(object.lanes, 0)]), |_| Err(self.refuse_object(Refused::Count, object)));
         }
         let tried = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).cloned());
         let mut barrier = tried.unwrap_or(Err(Refused::Gone)).map_err(|refused| self.refuse_object(refused, object))?;
+        let mut phases: Phases = smallvec![(0, barrier.phase)];
         for lane in lanes_of(object.lanes) {
+            match phases.last_mut() {
+                Some((lanes, phase)) if *phase == barrier.phase => *lanes |= 1 << lane,
+                _ => phases.push((1 << lane, barrier.phase)),
+            }
             for what in contributions(f, counts[lane]) {
                 let only_counts = matches!(f, MbarrierFn::ArriveNoComplete | MbarrierFn::DropNoComplete);
                 if only_counts && barrier.would_end(what) == Ok(true) {
@@ -119,7 +126,7 @@ impl<O: Observer> WarpRun<'_, O> {
                 barrier.take(arrival).map_err(|refused| self.refuse_object(refused, object))?;
             }
         }
-        Ok(())
+        Ok(phases)
     }
 
     fn contribute(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>, d: Dst, group: &Group) -> Result<(), Box<Trap>> {
@@ -246,10 +253,14 @@ impl<O: Observer> WarpRun<'_, O> {
         self.trap(kind, object.lanes, &message)
     }
 
-    fn report_operation(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>) {
-        if !O::ACCESSES {
-            return;
+    fn report_operation(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>, phases: &Phases) {
+        if O::ACCESSES {
+            phases.iter().for_each(|(lanes, phase)| self.report_part(f, &Object { lanes: *lanes, ..*object }, counts, *phase));
         }
+    }
+
+    /// Reports what the lanes of `object` do in one phase.
+    fn report_part(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>, phase: u64) {
         let total = lanes_of(object.lanes).map(|lane| counts[lane]).fold(0, u32::saturating_add);
         let threads = object.lanes.count_ones();
         let changes: &[MbarrierChange] = match f {
@@ -263,21 +274,23 @@ impl<O: Observer> WarpRun<'_, O> {
             MbarrierFn::CompleteTx => &contributed([Contribution::Brought(total)]),
         };
         for change in changes {
-            self.report_change(object.lanes, object, *change);
+            self.report_change(object.lanes, object, phase, *change);
         }
     }
 
-    fn report_change(&mut self, lanes: LaneMask, object: &Object, change: MbarrierChange) {
-        let Home::Block { index: block, .. } = self.home_at(object.slot) else { return };
-        self.paused |= self.observer.mbarrier(&MbarrierEvent { place: self.place, lanes, block, address: object.address, change });
+    fn report_change(&mut self, lanes: LaneMask, object: &Object, phase: u64, change: MbarrierChange) {
+        let Home::Block { index: block, slot } = self.home_at(object.slot) else { return };
+        let (place, address) = (self.place, object.address);
+        self.paused |= self.observer.mbarrier(&MbarrierEvent { place, lanes, block, slot, address, phase, change });
     }
 
     fn report_answer(&mut self, object: &Object, ended: LaneMask, parities: &PerLane<u32>) {
         if O::ACCESSES {
+            let phase = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map_or(0, |barrier| barrier.phase)).unwrap_or(0);
             for (lanes, ended) in [(object.lanes & ended, true), (object.lanes & !ended, false)] {
                 if lanes != 0 {
                     let change = MbarrierChange::Asked { parity: parities[first_lane(lanes)], ended };
-                    self.report_change(lanes, object, change);
+                    self.report_change(lanes, object, phase, change);
                 }
             }
         }

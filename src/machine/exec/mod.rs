@@ -37,7 +37,7 @@ use super::async_copy::{Ended, InFlight};
 use super::block::Block;
 use super::cluster::ClusterBarrier;
 use super::coverage::Coverage;
-use super::event::{Issue, Observer};
+use super::event::{BlockId, Issue, Observer, Order, OrderEvent};
 use super::lanes::LaneMask;
 use super::launch::Constants;
 use super::memory::Region;
@@ -192,7 +192,7 @@ impl<O: Observer> WarpRun<'_, O> {
         let alone = self.warp.groups.len() == 1;
         let mut course = Course::new(group.pc, self.linked);
         loop {
-            if self.left == 0 || O::INSTRUCTIONS && self.paused {
+            if self.left == 0 || (O::ACCESSES || O::INSTRUCTIONS) && self.paused {
                 course.end(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return Some(Pause::TurnOver);
@@ -279,6 +279,18 @@ impl<O: Observer> WarpRun<'_, O> {
         group.mask & if guard.negate { !bits } else { bits }
     }
 
+    /// The block that runs.
+    fn block_id(&self) -> BlockId {
+        BlockId { number: self.number, slot: self.slot }
+    }
+
+    /// Tells the observer that `lanes` did something that orders them.
+    fn report_order(&mut self, lanes: LaneMask, order: Order<'_>) {
+        if O::ACCESSES {
+            self.paused |= self.observer.order(&OrderEvent { place: self.place, by: self.block_id(), lanes, order });
+        }
+    }
+
     fn issue(&self, inst: &Inst, group: &Group) -> Issue {
         let depth = self.warp.groups[group.index].stack.as_ref().map_or(0, |frame| frame.depth);
         Issue { place: self.place, lanes: group.mask, active: self.active(inst, group), frame: group.frame, depth }
@@ -363,7 +375,11 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::Shuffle { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect { .. } => {
                 self.warp_level(op, group, active)
             }
-            Op::Nop | Op::Fence { .. } => Ok(Flow::Next),
+            Op::Nop => Ok(Flow::Next),
+            Op::Fence { .. } => {
+                self.report_order(active, Order::Fence);
+                Ok(Flow::Next)
+            }
             Op::Trap => Err(self.trap(TrapKind::Trap, active, "trap executed")),
             Op::Breakpoint => Err(self.trap(TrapKind::Trap, active, "brkpt executed")),
             Op::Unsupported { why } => {

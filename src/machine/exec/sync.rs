@@ -4,7 +4,7 @@ use super::warp_level::tiles;
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::BarrierFn;
 use crate::machine::barrier::BARRIERS;
-use crate::machine::event::Observer;
+use crate::machine::event::{Observer, Order};
 use crate::machine::lanes::{LANES, LaneMask, first_lane};
 use crate::machine::trap::TrapKind;
 use crate::machine::warp::GroupState;
@@ -18,6 +18,7 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::WarpSync { mask } => {
                 for (tile, members) in tiles(self.lanes(group, active).get32(*mask), active) {
                     let rest = Group { mask: self.warp.groups[group.index].mask, ..*group };
+                    self.report_order(tile, Order::WarpSync { members });
                     self.wait_behind(&rest, tile, GroupState::AtWarpSync { members, pc: group.pc });
                 }
                 Ok(Flow::Reselect)
@@ -45,6 +46,7 @@ impl<O: Observer> WarpRun<'_, O> {
             BarrierFn::Arrive => GroupState::Ready,
             BarrierFn::Sync | BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr => GroupState::AtBarrier { id, pc: group.pc },
         };
+        self.report_order(active, Order::Arrived { id, wanted, waits: state != GroupState::Ready });
         self.wait_behind(group, active, state);
         Ok(Flow::Pause(Pause::Arrived { id, mask: active, wanted, votes }))
     }

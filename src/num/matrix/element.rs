@@ -75,7 +75,7 @@ impl Number {
 }
 
 #[inline(always)]
-fn bias(format: &Format) -> i32 {
+pub(super) fn bias(format: &Format) -> i32 {
     (1 << (format.exponent - 1)) - 1
 }
 

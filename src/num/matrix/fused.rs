@@ -1,10 +1,11 @@
 //! The fused sum: all terms are aligned to the greatest exponent among them, cut there towards zero, added exactly, and rounded once.
 //!
-//! A term is a product of two numbers as they are encoded, or C; neither subnormal numbers nor products are normalised first, and terms
-//! that are zero do not take part in the choice of the exponent. Eight columns of D are computed at a time. Infinities and NaNs are rare:
+//! A term is a product of two numbers as they are encoded, or C; neither subnormal numbers nor products are normalised first. Products
+//! that are zero do not take part in the choice of the exponent; C does, and as a zero has the exponent of its subnormal numbers, so a sum
+//! of products far below the least number of C's type vanishes without a sign. Eight columns of D are computed at a time. Infinities and NaNs are rare:
 //! they are decoded into exponents far below all others, do no harm in the sums, and replace the results afterwards.
 
-use super::element::{INFINITE, NOT_A_NUMBER, Number, ZERO, widened};
+use super::element::{INFINITE, NOT_A_NUMBER, Number, ZERO, bias, widened};
 use super::{Accumulator, Element, LANES, Operands, Product, Rule};
 use crate::num::exact::Format;
 use crate::num::half::F16;
@@ -185,7 +186,8 @@ fn sum(
 ) -> Column<u32> {
     let format = format(c_type);
     let c = c.map(|bits| Number::unpack(&format, bits));
-    let mut top = c.map(|c| c.exponent.max(2 * ZERO));
+    let least = 1 - bias(&format);
+    let mut top = c.map(|c| c.exponent.max(least));
     for factor in a {
         let slice = b.get(factor.row).unwrap_or(&Slice::NOTHING);
         for lane in 0..LANES {

@@ -124,7 +124,7 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
     fn operation(&mut self, op: &Op) {
         match op {
             Op::Nop | Op::Exit | Op::Trap | Op::Breakpoint => {}
-            Op::Unsupported { why: _ } | Op::Fence { ordering: _, scope: _ } => {}
+            Op::Unsupported { why: _ } | Op::Fence { kind: _, ordering: _, scope: _ } => {}
             Op::Branch { target: _, uniform: _ } | Op::Return { uniform: _ } => {}
             Op::BranchIndexed { index, table: _, uniform: _ } => self.read(Bank::B32, *index),
             Op::Call { call, uniform: _ } => self.call(*call),

@@ -3,7 +3,7 @@
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::{Diagnostic, Span};
-use crate::isa::{Decode, Ordering, ScalarType, Scope, Space, TypeKind};
+use crate::isa::{Decode, FenceKind, Ordering, ScalarType, Scope, Space, TypeKind};
 use crate::program::{Access, Address, Op};
 use crate::syntax::tree::{ExprKind, OperandKind};
 
@@ -31,6 +31,15 @@ pub(super) const ORDERINGS: &[(&str, Ordering)] = &[
     ("sc", Ordering::SeqCst),
 ];
 
+/// The words of `fence` that name something else to order than accesses to memory.
+const FENCE_KINDS: &[(&str, FenceKind)] = &[
+    ("mbarrier_init", FenceKind::MbarrierInit),
+    ("alias", FenceKind::ProxyAlias),
+    ("async", FenceKind::ProxyAsync),
+    ("async::generic", FenceKind::ProxyAsync),
+    ("tensormap::generic", FenceKind::ProxyTensorMap),
+];
+
 /// The words that name a scope, those of `membar` included.
 const SCOPES: &[(&str, Scope)] =
     &[("cta", Scope::Cta), ("cluster", Scope::Cluster), ("gpu", Scope::Gpu), ("gl", Scope::Gpu), ("sys", Scope::Sys)];
@@ -43,9 +52,12 @@ impl Decoding<'_, '_> {
             Decode::Store => self.store(),
             Decode::Fence => {
                 let ordering = self.matched.choose(ORDERINGS).unwrap_or(Ordering::AcqRel);
-                Ok(Op::Fence { ordering, scope: self.scope().unwrap_or(Scope::Gpu) })
+                let kind = self.matched.choose(FENCE_KINDS).unwrap_or_default();
+                Ok(Op::Fence { kind, ordering, scope: self.scope().unwrap_or(Scope::Gpu) })
             }
-            Decode::MemBar => Ok(Op::Fence { ordering: Ordering::SeqCst, scope: self.scope().unwrap_or(Scope::Gpu) }),
+            Decode::MemBar => {
+                Ok(Op::Fence { kind: FenceKind::Memory, ordering: Ordering::SeqCst, scope: self.scope().unwrap_or(Scope::Gpu) })
+            }
             _ => Err(self.disagreement(0)),
         }
     }

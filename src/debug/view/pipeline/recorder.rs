@@ -46,7 +46,9 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn access(&mut self, _: &AccessEvent<'_>) {}
+    fn access(&mut self, _: &AccessEvent<'_>) -> bool {
+        false
+    }
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
         let (copy, own) = (event.copy, event.copy.issued.block == self.block);

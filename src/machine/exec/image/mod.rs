@@ -92,8 +92,10 @@ impl<O: Observer> WarpRun<'_, O> {
         if O::ACCESSES {
             for (address, lane) in accesses {
                 let (lanes, addresses) = (1 << lane, &[*address; 32]);
-                let event = AccessEvent { place: self.place, lanes, kind, space: Space::Global, rank: 0, addresses, bytes: bytes as u32 };
-                self.observer.access(&event);
+                let (space, home) = (Space::Global, (self.slot, self.rank));
+                let event =
+                    AccessEvent { place: self.place, by: self.block_id(), lanes, kind, space, home, addresses, bytes: bytes as u32 };
+                self.paused |= self.observer.access(&event);
             }
         }
     }

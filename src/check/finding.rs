@@ -1,0 +1,132 @@
+//! What a checker reports: a mistake of the kernel, with the two sides of it, in terms of the machine.
+//!
+//! Times, instructions, threads and addresses are numbers here. `debug` gives them their names.
+
+use super::catalogue::FindingId;
+use crate::isa::Space;
+use crate::machine::{LaneMask, Place};
+
+/// A mistake of the kernel. One for one cause: what the same two instructions do again is counted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Finding {
+    /// Which mistake.
+    pub id: FindingId,
+    /// Which launch of the case, from 0.
+    pub launch: usize,
+    /// Where it was noticed: of two sides, the later in time.
+    pub second: Side,
+    /// The other side, where there is one.
+    pub first: Option<Side>,
+    /// The bytes it is about.
+    pub memory: Option<Touched>,
+    /// Why it is wrong, in one line: the edge that is missing, or the rule that was broken.
+    pub why: String,
+    /// What to insert or to change, and where, in one line.
+    pub advice: String,
+    /// Steps from the first side to the second, each in one line: what was ordered and what was not.
+    pub chain: Vec<Link>,
+    /// How often the same two instructions did it.
+    pub count: u64,
+}
+
+/// One of the two sides of a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// The instruction, time, block and warp. Of an asynchronous copy, of the instruction that issued it.
+    pub place: Place,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// What they did.
+    pub deed: Deed,
+    /// Bytes a lane; 0 where no memory is touched.
+    pub bytes: u32,
+    /// The asynchronous copy that did it, if none of the lanes did themselves.
+    pub copy: Option<u64>,
+}
+
+/// What a side did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Deed {
+    /// Read memory.
+    Read,
+    /// Wrote memory.
+    Write,
+    /// Read and wrote it indivisibly.
+    Atomic,
+    /// Executed an instruction that synchronizes.
+    Synchronize,
+    /// Used a register.
+    Use,
+}
+
+/// Bytes of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Touched {
+    /// The space.
+    pub space: Space,
+    /// Of shared memory, the block that it belongs to; of local memory, the block of the thread.
+    pub block: [u32; 3],
+    /// The address in that space.
+    pub address: u64,
+    /// How many bytes.
+    pub bytes: u32,
+}
+
+/// A step of the explanation why two sides are not ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The instruction, if the step is one.
+    pub place: Option<Place>,
+    /// What it does for the order, or what is missing there.
+    pub text: String,
+}
+
+/// The findings of a run, one for one cause.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    list: Vec<Finding>,
+    /// Findings and repetitions so far.
+    pub reported: u64,
+}
+
+impl Findings {
+    /// All of them, in the order in which they were noticed first.
+    pub fn list(&self) -> &[Finding] {
+        &self.list
+    }
+
+    /// Adds a finding, or counts it if the same instructions were reported for the same mistake. True if it is new.
+    pub fn report(&mut self, finding: Finding) -> bool {
+        self.reported += 1;
+        match self.list.iter_mut().find(|other| other.cause() == finding.cause()) {
+            Some(other) => {
+                other.count += finding.count;
+                false
+            }
+            None => {
+                self.list.push(finding);
+                true
+            }
+        }
+    }
+
+    /// Counts a repetition of a known cause, and says whether it is known: cheaper than to make the finding first.
+    pub fn repeats(&mut self, cause: Cause) -> bool {
+        let known = self.list.iter_mut().find(|other| other.cause() == cause);
+        let is_known = known.is_some();
+        known.into_iter().for_each(|finding| finding.count += 1);
+        self.reported += u64::from(is_known);
+        is_known
+    }
+}
+
+/// What makes two findings one: mistake, launch and instructions.
+pub type Cause = (FindingId, usize, Option<(crate::program::Pc, Deed)>, (crate::program::Pc, Deed));
+
+impl Finding {
+    /// What it is one of.
+    pub fn cause(&self) -> Cause {
+        let of = |side: &Side| (side.place.pc, side.deed);
+        (self.id, self.launch, self.first.as_ref().map(of), of(&self.second))
+    }
+}
