@@ -160,6 +160,8 @@ pub enum WgmmaChange<'a> {
 pub struct WgmmaEvent<'a> {
     /// The instruction that does it, and when; of what ends between two instructions, the one that issued it.
     pub place: Place,
+    /// The block.
+    pub by: BlockId,
     /// The lanes that execute it.
     pub lanes: LaneMask,
     /// What happens.

@@ -175,7 +175,8 @@ impl<O: Observer> WarpRun<'_, O> {
             () if taken.a != turn.a => ("a descriptor of A", taken.a, turn.a),
             () if taken.b != turn.b => ("a descriptor of B", taken.b, turn.b),
             () => {
-                let message = format!("scale-d is {} here and {} in warp {other} of the same warpgroup", turn.accumulates, taken.accumulates);
+                let message =
+                    format!("scale-d is {} here and {} in warp {other} of the same warpgroup", turn.accumulates, taken.accumulates);
                 return self.trap(TrapKind::WgmmaSequence, ALL_LANES, &message);
             }
         };
@@ -204,12 +205,8 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     fn end_next_wgmma(&mut self) {
-        let sources = Sources {
-            program: self.program,
-            constants: self.constants_of_rank,
-            shared: &self.shared.pages,
-            simd: self.linked.simd,
-        };
+        let sources =
+            Sources { program: self.program, constants: self.constants_of_rank, shared: &self.shared.pages, simd: self.linked.simd };
         if let Some(wgmma) = wgmma::end_next(&mut self.warp.wgmmas, &mut self.warp.registers, &sources) {
             self.report_wgmma(WgmmaChange::Ended(&wgmma));
         }
@@ -238,7 +235,7 @@ impl<O: Observer> WarpRun<'_, O> {
 
     fn report_wgmma(&mut self, change: WgmmaChange<'_>) {
         if O::ACCESSES {
-            self.paused |= self.observer.wgmma(&WgmmaEvent { place: self.place, lanes: self.warp.live, change });
+            self.paused |= self.observer.wgmma(&WgmmaEvent { place: self.place, by: self.block_id(), lanes: self.warp.live, change });
         }
     }
 
@@ -269,7 +266,7 @@ impl<O: Observer> WarpRun<'_, O> {
     fn touch_register(&mut self, used: Use, slot: u32, lanes: LaneMask) {
         let by = self.writer_of(slot).or_else(|| self.reader_of(slot).filter(|_| used == Use::Write));
         let change = WgmmaChange::Touched { used, slot, by: by.as_deref() };
-        self.paused |= self.observer.wgmma(&WgmmaEvent { place: self.place, lanes, change });
+        self.paused |= self.observer.wgmma(&WgmmaEvent { place: self.place, by: self.block_id(), lanes, change });
     }
 
     /// The latest that writes a register and that the warp has not waited for.

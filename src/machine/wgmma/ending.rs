@@ -5,7 +5,7 @@ use triomphe::Arc;
 use super::{Sources, Wgmma, end_next};
 use crate::machine::Machine;
 use crate::machine::block::Block;
-use crate::machine::event::{Observer, WgmmaChange, WgmmaEvent};
+use crate::machine::event::{BlockId, Observer, WgmmaChange, WgmmaEvent};
 use crate::machine::warp::GroupState;
 
 impl Machine {
@@ -33,10 +33,11 @@ impl Machine {
             shared: &block.shared.pages,
             simd: self.linked.simd,
         };
+        let by = BlockId { number: block.number, slot: slot as u32 };
         let mut paused = false;
         while let Some(ended) = end_next(&mut warp.wgmmas, &mut warp.registers, &sources) {
             self.effects = self.effects.wrapping_add(1);
-            let event = WgmmaEvent { place: ended.issued, lanes: warp.live, change: WgmmaChange::Ended(&ended) };
+            let event = WgmmaEvent { place: ended.issued, by, lanes: warp.live, change: WgmmaChange::Ended(&ended) };
             paused |= O::ACCESSES && observer.wgmma(&event);
             if ended.id == id {
                 break;

@@ -52,7 +52,8 @@ impl Decoding<'_, '_> {
     /// The types of D, A and B, which may stand in one word. Single bits come in words of 32.
     fn matrix_types(&self) -> Result<[ScalarType; 3], Diagnostic> {
         let words = self.matched.words.iter().flatten().flat_map(|word| word.text.split('.'));
-        let types: Vec<ScalarType> = words.filter_map(|word| if word == "b1" { Some(ScalarType::B32) } else { ScalarType::from_word(word) }).collect();
+        let types: Vec<ScalarType> =
+            words.filter_map(|word| if word == "b1" { Some(ScalarType::B32) } else { ScalarType::from_word(word) }).collect();
         <[ScalarType; 3]>::try_from(types).map_err(|_| self.type_disagreement())
     }
 
