@@ -11,7 +11,9 @@ use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::ValueText;
-use crate::debug::view::{CfgView, Divergence, Examined, Listing, MbarrierView, Pipeline, RegisterRow, RoundedOnce, SourcePlace, Table};
+use crate::debug::view::{
+    CfgView, Divergence, Examined, FragmentView, Listing, MbarrierView, Pipeline, RegisterRow, RoundedOnce, SourcePlace, Table,
+};
 use crate::debug::{Fault, Site, TouchText};
 
 /// What came of a command.
@@ -119,6 +121,8 @@ pub enum View {
     ControlFlow(CfgView),
     /// The groups of a warp.
     Divergence(Divergence),
+    /// Registers as a matrix.
+    Fragment(FragmentView),
     /// Where an instruction came from.
     Source(SourcePlace),
     /// Mbarriers in full.

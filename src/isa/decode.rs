@@ -4,7 +4,7 @@
 
 use super::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, DotFn, FloatBinary, FloatTernary, FloatUnary, IntBinary, IntTernary,
-    IntUnary, MbarrierFn, ReduxFn, Shift, ShuffleMode, TestProperty, VideoFn, VoteMode,
+    IntUnary, MatrixFamily, MbarrierFn, ReduxFn, Shift, ShuffleMode, TestProperty, VideoFn, VoteMode,
 };
 
 /// The operation family a row decodes to, with the function that the row fixes. Types and modifiers come from the words.
@@ -104,6 +104,14 @@ pub enum Decode {
     CommitCopies,
     WaitCopies,
     CopyArrive,
+    /// `mma`, `mma.sp`, `wmma.mma`; shape, types and modes come from the words.
+    MatrixMultiply(MatrixFamily),
+    /// `wmma.load`, `wmma.store`, `ldmatrix`, `stmatrix`, `movmatrix`.
+    FragmentLoad,
+    FragmentStore,
+    MatrixLoad,
+    MatrixStore,
+    MatrixTranspose,
     /// `wgmma.mma_async`, and `fence`, `commit_group` and `wait_group` of `wgmma`.
     Wgmma,
     WgmmaFence,

@@ -8,6 +8,7 @@ mod form;
 mod function;
 mod image;
 mod matcher;
+mod matrix;
 mod notation;
 mod recorded;
 mod special;
@@ -23,6 +24,7 @@ pub use form::{Count, Form, OperandForm, OperandType, Role, Row, Slot, Word, agr
 pub use function::*;
 pub use image::*;
 pub use matcher::{MatchError, Matched, match_words};
+pub use matrix::*;
 pub use recorded::{Recorded, Trust, recorded, trust};
 pub use special::{SPECIAL_REGISTERS, SpecialKind, SpecialRegister, special_register};
 pub use suggest::nearest;

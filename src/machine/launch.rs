@@ -3,6 +3,7 @@
 use super::async_copy::CopyPolicy;
 use super::coverage::Writes;
 use super::lanes::{LANES, PerLane};
+use super::matrix::MatrixTables;
 use super::special::Fixed;
 use super::wgmma::WgmmaRegisters;
 use super::{Device, Tick};
@@ -159,6 +160,8 @@ pub struct Linked {
     pub wgmma_registers: WgmmaRegisters,
     /// What each instruction writes, if the launch keeps its coverage.
     pub writes: Option<Writes>,
+    /// Where the elements of fragments are, for each matrix instruction.
+    pub(super) matrices: MatrixTables,
     /// Which vector instructions the host has.
     pub(super) simd: pulp::Arch,
 }
@@ -193,6 +196,7 @@ impl Linked {
             resident,
             wgmma_registers: WgmmaRegisters::new(program),
             writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),
+            matrices: MatrixTables::new(program),
             simd: pulp::Arch::new(),
             config,
         })

@@ -20,6 +20,7 @@ mod image;
 mod inspect;
 mod lanes;
 mod launch;
+mod matrix;
 mod mbarrier;
 mod memory;
 mod patience;

@@ -45,6 +45,8 @@ pub enum TrapKind {
     CopySize,
     /// A tensor copy that the hardware refuses, or bytes that are no tensor map.
     TensorCopy,
+    /// A matrix instruction whose warp is not whole or does not agree.
+    WarpDisagrees,
     /// `wgmma` where the warpgroup is not whole or does not agree.
     WgmmaSequence,
     /// A matrix descriptor that is malformed or leads outside of shared memory.
@@ -85,7 +87,7 @@ impl TrapKind {
             TrapKind::WgmmaDescriptor => "wgmma.descriptor",
             TrapKind::ClusterRank => "cluster.rank",
             TrapKind::ClusterExited => "cluster.exited",
-            TrapKind::ClusterOrder => "barrier.divergence",
+            TrapKind::ClusterOrder | TrapKind::WarpDisagrees => "barrier.divergence",
             TrapKind::Handle => "image.handle",
             TrapKind::Unsupported => "unsupported",
         }

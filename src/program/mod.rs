@@ -7,6 +7,7 @@
 mod copy;
 mod image;
 pub mod map;
+mod matrix;
 mod names;
 mod op;
 mod operand;
@@ -22,6 +23,7 @@ use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
 pub use copy::{Completion, CopyId, CopyOp, Kept, Place, TensorCopy};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
+pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
 pub use names::short_name;
 pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
@@ -99,6 +101,8 @@ pub struct Program {
     pub images: Vec<ImageAccess>,
     /// What asynchronous copies, stores and reductions do.
     pub copies: Vec<CopyOp>,
+    /// What matrix instructions of a warp do.
+    pub matrices: Vec<MatrixOp>,
     /// What asynchronous matrix multiplications do.
     pub wgmmas: Vec<WgmmaOp>,
     /// Why the instructions that are not modelled are not, as shown to the user.

@@ -3,7 +3,7 @@
 //! About thirty families serve the whole instruction set, because functions and types are data inside them (`isa::function`).
 //! `machine::exec` holds the semantics, one file a family. The size of [`Inst`] is tested: it is the hottest type of all.
 
-use super::{Address, CallId, CopyId, Dst, ImageId, ListId, Pc, PredSrc, Src, TableId, WgmmaId};
+use super::{Address, CallId, CopyId, Dst, ImageId, ListId, MatrixId, Pc, PredSrc, Src, TableId, WgmmaId};
 use crate::base::define_id;
 use crate::isa::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FenceKind, FloatBinary, FloatMode, FloatTernary, FloatType,
@@ -184,6 +184,8 @@ pub enum Op {
     AtomicVector { f: AtomicFn, ty: ScalarType, access: Access, d: Option<ListId>, b: ListId, address: Address },
     /// A texture or surface instruction.
     Image { access: ImageId },
+    /// A matrix instruction of a warp: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
+    Matrix { matrix: MatrixId },
     /// `cp.async` and its kin, `st.async`, `red.async`.
     AsyncCopy { copy: CopyId },
     /// Closes the group of the lane's copies: of `cp.async.bulk`, or of `cp.async`.

@@ -8,7 +8,8 @@
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ImageKind, ScalarType};
 use crate::program::{
-    Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, Op, Pc, SpecialRef, Src, TableId, UnsupportedId, WgmmaId, WgmmaOp,
+    Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Pc, SpecialRef, Src, TableId, UnsupportedId,
+    WgmmaId, WgmmaOp,
 };
 use crate::syntax::tree::{Expr, Name, Operand};
 
@@ -39,6 +40,8 @@ pub(super) trait Operands<'a> {
     fn shared_address(&mut self, address: u64, wide: bool) -> Src;
     /// Adds to `Program::copies`.
     fn copy(&mut self, copy: CopyOp) -> CopyId;
+    /// Adds to `Program::matrices`.
+    fn matrix(&mut self, op: MatrixOp) -> MatrixId;
     /// Adds to `Program::wgmmas`.
     fn wgmma(&mut self, wgmma: WgmmaOp) -> WgmmaId;
     /// A special register of `Fixed` kind and at most 32 bits.

@@ -8,7 +8,7 @@ use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{SPECIAL_REGISTERS, Space, special_register};
 use crate::program::{
-    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, Op, Param, ParamPlace, Pc, SpecialRef, Src, TableId,
+    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Param, ParamPlace, Pc, SpecialRef, Src, TableId,
     UnsupportedId, WgmmaId, WgmmaOp,
 };
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
@@ -77,6 +77,12 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
         let copies = &mut self.module.program.copies;
         copies.push(copy);
         CopyId::new(copies.len() - 1)
+    }
+
+    fn matrix(&mut self, op: MatrixOp) -> MatrixId {
+        let matrices = &mut self.module.program.matrices;
+        matrices.push(op);
+        MatrixId::new(matrices.len() - 1)
     }
 
     fn wgmma(&mut self, wgmma: WgmmaOp) -> WgmmaId {

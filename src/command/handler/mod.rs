@@ -2,6 +2,7 @@
 
 pub mod changing;
 pub mod focus;
+pub mod fragment;
 pub mod help;
 pub mod looking;
 pub mod reversing;

@@ -1,6 +1,6 @@
 //! Registers, memory, code, and who stands where.
 
-use crate::command::handler::{looking as handler, views};
+use crate::command::handler::{fragment, looking as handler, views};
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat, Suffix};
 use crate::debug::view;
 
@@ -115,6 +115,28 @@ pub const COMMANDS: &[CommandSpec] = &[
             name that ends with *, all that begin so. With @* behind it, their values in all lanes of the warp.",
         examples: &["info registers", "info registers %r1", "info registers/x %rd*", "info registers %r*@*"],
         handler: views::registers,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info fragment",
+        args: &[
+            ArgSpec::new("REGISTERS", ArgKind::Expression),
+            ArgSpec::new("FRAGMENT", ArgKind::Word).behind("as"),
+            ArgSpec::new("ROW,COLUMN", ArgKind::Word).behind("at").optional(),
+            ArgSpec::new("N", ArgKind::Number).behind("lane").optional(),
+        ],
+        suffix: Suffix::Format,
+        summary: "Show registers of the warp as the matrix they hold",
+        help: "Shows what registers hold in all lanes of the focused warp as a matrix of mma, mma.sp, wmma or wgmma, and for each element \
+            the lane that holds it and its number there, counted from the first register's low bits on. A fragment is named by \
+            instruction, shape, matrix (a, b, c or d) and type. With at, only one element: who holds it; with lane, only what that lane \
+            holds. Of a sparse matrix the columns are those that are kept.",
+        examples: &[
+            "info fragment %r4..%r7 as mma.m16n8k16.a.f16",
+            "info fragment %f1, %f2, %f3, %f4 as mma.m16n8k16.d.f32 at 3,5",
+            "info fragment/x {%r8, %r9} as mma.m16n8k16.b.bf16 lane 7",
+        ],
+        handler: fragment::fragment,
         ..PLAIN
     },
     CommandSpec {

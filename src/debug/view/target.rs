@@ -4,10 +4,10 @@ use super::{Table, statement};
 use crate::debug::scene::Scene;
 use crate::program::{Op, Pc, Program};
 
-/// The target that the special-function unit was recorded on.
+/// The target that the special-function unit and the tensor cores were recorded on.
 const RECORDED: u32 = 90;
 
-/// The module's target, what of the module is not modelled, and whose special functions it gets.
+/// The module's target, what of the module is not modelled, and whose special functions and matrix products it gets.
 pub fn target(scene: &Scene<'_>) -> Table {
     let program = scene.program();
     let mut table = Table::new(&["", ""]);
@@ -18,6 +18,7 @@ pub fn target(scene: &Scene<'_>) -> Table {
     row("machine", "an H200 (sm_90a), whatever the target: one instruction of one warp at a time".to_string());
     row("not modelled", not_modelled(program));
     row("special functions", special_functions(program, &target));
+    row("matrix multiplication", matrices(program, &target));
     table
 }
 
@@ -43,4 +44,11 @@ fn not_modelled(program: &Program) -> String {
 fn special_functions(program: &Program, target: &str) -> String {
     let here = "rcp, rsqrt, sqrt, sin, cos, lg2, ex2, tanh and div with .approx or .full: those of sm_90, to the last bit";
     if program.target.0 == RECORDED { here.to_string() } else { format!("{here}; those of {target} may differ there") }
+}
+
+fn matrices(program: &Program, target: &str) -> String {
+    if program.target.0 == RECORDED {
+        return "mma and wmma: those of sm_90, to the last bit".to_string();
+    }
+    format!("matrix results follow sm_90 arithmetic; those of {target} may differ in their last bits")
 }

@@ -82,7 +82,7 @@ fn numeric(mode: FloatMode) -> Mode {
 
 /// The rounding in the terms of `num`.
 #[inline(always)]
-pub(super) fn rounding(rounding: isa::Rounding) -> Rounding {
+pub(in crate::machine) fn rounding(rounding: isa::Rounding) -> Rounding {
     match rounding {
         isa::Rounding::Nearest => Rounding::Nearest,
         isa::Rounding::Zero => Rounding::Zero,

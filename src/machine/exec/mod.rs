@@ -20,6 +20,7 @@ mod half;
 mod image;
 mod integer;
 mod load_store;
+mod matrix;
 mod mbarrier;
 mod moves;
 mod nearby;
@@ -49,6 +50,7 @@ use super::warp::Warp;
 use super::wgmma::Warpgroups;
 use crate::program::{Inst, Op, Pc, Program};
 use course::Course;
+pub(super) use float::rounding;
 use operands::Lanes;
 use triomphe::Arc;
 
@@ -365,6 +367,7 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit => self.control(op, group, active),
             Op::SystemCall { f, call } => self.system_call(*f, *call, group, active),
             Op::Call { .. } | Op::Return { .. } => self.call(op, group, active),
+            Op::Matrix { matrix } => self.matrix(*matrix, group, active),
             Op::AsyncCopy { copy } => self.async_copy(*copy, group, active),
             Op::ReplaceTensorField { .. } | Op::CopyTensorMap { .. } => self.tensor_map(op, group, active),
             Op::Wgmma { .. } | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait { .. } => self.wgmma(op, group, active),

@@ -43,7 +43,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     /// Makes the lanes of each tile wait at the instruction for its members; the others go on past it.
-    fn wait_at(&mut self, group: &Group, waiting: &Tiles) -> Flow {
+    pub(super) fn wait_at(&mut self, group: &Group, waiting: &Tiles) -> Flow {
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         for (tile, members) in waiting {
             self.waiting |= tile;

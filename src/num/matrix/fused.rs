@@ -5,7 +5,7 @@
 //! of products far below the least number of C's type vanishes without a sign. Eight columns of D are computed at a time. Infinities and NaNs are rare:
 //! they are decoded into exponents far below all others, do no harm in the sums, and replace the results afterwards.
 
-use super::element::{INFINITE, NOT_A_NUMBER, Number, ZERO, bias, widened};
+use super::element::{INFINITE, NOT_A_NUMBER, Number, ZERO, bias, nearest, value, widened};
 use super::{Accumulator, Element, LANES, Operands, Product, Rule};
 use crate::num::exact::Format;
 use crate::num::half::F16;
@@ -54,10 +54,12 @@ pub fn multiply(product: &Product, operands: Operands<'_>, d: &mut [u32]) {
             let mut c = [0; LANES];
             c.copy_from_slice(&operands.c[place..place + LANES]);
             let result = if product.rule == Rule::Widened {
-                let zero = ([0; LANES], product.d);
-                added(c, chained(zero, product.d, a, &steps, &b, width, is_special), product.d)
+                added(c, chained([0; LANES], product.d, a, &steps, &b, width, is_special), product.d)
+            } else if product.c == product.d {
+                chained(c, product.d, a, &steps, &b, width, is_special)
             } else {
-                chained((c, product.c), product.d, a, &steps, &b, width, is_special)
+                let c = converted(c, product.c, Accumulator::F32);
+                converted(chained(c, Accumulator::F32, a, &steps, &b, width, is_special), Accumulator::F32, product.d)
             };
             d[place..place + LANES].copy_from_slice(&result);
         }
@@ -161,8 +163,8 @@ impl Slice {
 /// The sums of one row of A, each of which starts with the result of the one before.
 #[inline(always)]
 fn chained(
-    (c, c_type): (Column<u32>, Accumulator),
-    d_type: Accumulator,
+    c: Column<u32>,
+    ty: Accumulator,
     a: &[Factor],
     steps: &Steps,
     b: &[Slice],
@@ -170,21 +172,14 @@ fn chained(
     is_special: bool,
 ) -> Column<u32> {
     let (first, second) = a.split_at(steps.first);
-    let result = sum((c, c_type), d_type, first, b, width, is_special);
-    if second.is_empty() { result } else { sum((result, d_type), d_type, second, b, width, is_special) }
+    let result = sum(c, ty, first, b, width, is_special);
+    if second.is_empty() { result } else { sum(result, ty, second, b, width, is_special) }
 }
 
 /// One fused sum for each of the columns.
 #[inline(always)]
-fn sum(
-    (c, c_type): (Column<u32>, Accumulator),
-    d_type: Accumulator,
-    a: &[Factor],
-    b: &[Slice],
-    width: Width,
-    is_special: bool,
-) -> Column<u32> {
-    let format = format(c_type);
+fn sum(c: Column<u32>, ty: Accumulator, a: &[Factor], b: &[Slice], width: Width, is_special: bool) -> Column<u32> {
+    let format = format(ty);
     let c = c.map(|bits| Number::unpack(&format, bits));
     let least = 1 - bias(&format);
     let mut top = c.map(|c| c.exponent.max(least));
@@ -204,8 +199,8 @@ fn sum(
             total[lane] = total[lane].wrapping_add(if product < 0 { -term } else { term });
         }
     }
-    let result = rounded(aligned(c, &top, width.kept - format.fraction as i32), total, &top, d_type, width);
-    if is_special || c.iter().any(|c| c.is_special()) { with_specials(result, c, a, b, d_type) } else { result }
+    let result = rounded(aligned(c, &top, width.kept - format.fraction as i32), total, &top, ty, width);
+    if is_special || c.iter().any(|c| c.is_special()) { with_specials(result, c, a, b, ty) } else { result }
 }
 
 /// C as a term of sums whose exponents are `top`, `left` bits wider than its format.
@@ -310,13 +305,18 @@ fn format(accumulator: Accumulator) -> Format {
     if accumulator == Accumulator::F16 { Format::F16 } else { Format::F32 }
 }
 
+/// Elements of C or D of another type. A number of `f16` is normal as an `f32`.
+#[inline(always)]
+fn converted(column: Column<u32>, from: Accumulator, to: Accumulator) -> Column<u32> {
+    column.map(|bits| if from == to { bits } else { nearest(to, value(from, bits)) })
+}
+
 /// C + `sum` as `add` rounds it.
 #[inline(always)]
 fn added(c: Column<u32>, sum: Column<u32>, ty: Accumulator) -> Column<u32> {
     let mut result = [0; LANES];
     for lane in 0..LANES {
-        let (c, sum) = (super::element::value(ty, c[lane]), super::element::value(ty, sum[lane]));
-        result[lane] = super::element::nearest(ty, c + sum);
+        result[lane] = nearest(ty, value(ty, c[lane]) + value(ty, sum[lane]));
     }
     result
 }

@@ -38,7 +38,8 @@ pub enum Accumulator {
 /// What forms one sum, and how it is rounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// All products and C in one sum of 25 fraction bits.
+    /// All products and C in one sum of 25 fraction bits. Where C and D have different types, both are `f32` in it, and the one that is
+    /// not is converted.
     Fused,
     /// The same in two sums, of the lower and of the upper half of K, the second of which starts with the first: `wmma` of `.tf32`.
     FusedHalves,

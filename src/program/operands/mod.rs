@@ -4,6 +4,7 @@
 //! of the frame that executes the instruction. A `call` reads its arguments; its results are written when the callee returns, into
 //! the frame of the caller: [`call_results`]. A `ret` reads what [`result_registers`] names.
 
+mod matrix;
 mod memory;
 mod wgmma;
 
@@ -167,6 +168,7 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } => self.memory(op),
             Op::Atomic { .. } | Op::AtomicVector { .. } => self.atomic(op),
             Op::Image { access } => self.image(*access),
+            Op::Matrix { matrix } => self.matrix(*matrix),
             Op::AsyncCopy { copy } => self.async_copy(*copy),
             Op::ReplaceTensorField { field, ordinal: _, access: _, a, address } => {
                 self.address(*address);

@@ -2,8 +2,8 @@
 //!
 //! Every instruction goes the same way: its opcode is matched with the forms of the table, the form is checked against the file's
 //! version and target, its operands are read as the form says (`operand`), and what was read is put into the operation of the
-//! form's family (`arithmetic`, `async_copy`, `comparison`, `movement`, `memory`, `atomic`, `control`, `image`, `mbarrier`, `parallel`,
-//! `policy`, `tensor`, `video`, `wgmma`).
+//! form's family (`arithmetic`, `async_copy`, `comparison`, `movement`, `memory`, `atomic`, `control`, `image`, `matrix`,
+//! `mbarrier`, `parallel`, `policy`, `tensor`, `video`, `wgmma`).
 
 mod arithmetic;
 mod async_copy;
@@ -14,6 +14,7 @@ mod constant;
 mod control;
 mod family;
 mod image;
+mod matrix;
 mod mbarrier;
 mod memory;
 mod movement;

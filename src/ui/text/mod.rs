@@ -3,6 +3,7 @@
 pub mod asynchronous;
 mod diagnostic;
 mod fidelity;
+mod fragment;
 mod json;
 mod outcome;
 mod report;

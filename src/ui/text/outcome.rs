@@ -2,6 +2,7 @@
 
 use super::asynchronous;
 use super::fidelity::fidelity;
+use super::fragment;
 use super::report::{fault, grouped, short_site};
 use super::stop;
 use super::table::table;
@@ -51,6 +52,7 @@ fn view(view: &View) -> String {
         View::Explanation(explanation) => views::explanation(explanation),
         View::ControlFlow(flow) => views::control_flow(flow),
         View::Divergence(groups) => views::divergence(groups),
+        View::Fragment(fragment) => fragment::fragment(fragment),
         View::Source(place) => views::source(place),
         View::Mbarriers(views) => views.iter().map(asynchronous::mbarrier).collect(),
         View::Pipeline(stages) => asynchronous::pipeline(stages),

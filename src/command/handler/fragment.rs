@@ -1,0 +1,66 @@
+//! `info fragment`.
+
+use super::super::call::{Call, Piece};
+use super::super::context::Context;
+use super::super::error::CommandError;
+use super::super::outcome::{Outcome, View};
+use crate::debug::view::{self, FragmentError};
+
+/// Registers as a matrix; with an element or a lane, only what is there.
+pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
+    let format = context.format(call)?;
+    let (registers, name) = (call.required("REGISTERS")?, call.required("FRAGMENT")?);
+    let names = register_names(registers)?;
+    let error = |error: FragmentError| match error {
+        FragmentError::Name(_) | FragmentError::Count { .. } => name.error(error.to_string()),
+        FragmentError::Register(_) => registers.error(error.to_string()),
+        FragmentError::Scene(_) => CommandError::new(error.to_string()),
+    };
+    let fragment = view::fragment(&context.session.scene(), &name.text, &names, format).map_err(error)?;
+    let element = call.piece("ROW,COLUMN").map(|piece| coordinates(piece).map(|at| (piece, at))).transpose()?;
+    let lane = call.number("N");
+    if element.is_none() && lane.is_none() {
+        return Ok(Outcome::View(View::Fragment(fragment)));
+    }
+    let is_wanted = |row: u32, column: u32, holder: u32| {
+        element.is_none_or(|(_, at)| at == (row, column)) && lane.is_none_or(|lane| lane == u64::from(holder))
+    };
+    let table = fragment.elements(|row, column, cell| is_wanted(row, column, cell.lane));
+    match element {
+        Some((piece, _)) if table.rows.is_empty() => Err(piece.error("the fragment has no such element")),
+        _ => Ok(Outcome::View(View::Table(table.or_note("the warp has no such lane")))),
+    }
+}
+
+/// The registers of `%r4..%r7`, `%r4, %r5` and `{%r4, %r5}`.
+fn register_names(piece: &Piece) -> Result<Vec<String>, CommandError> {
+    let mut names = Vec::new();
+    for part in piece.text.trim_matches(['{', '}', ' ']).split(',').map(str::trim) {
+        let Some((first, last)) = part.split_once("..") else {
+            names.push(part.to_string());
+            continue;
+        };
+        let (Some((prefix, low)), Some((other, high))) = (numbered(first.trim()), numbered(last.trim())) else {
+            return Err(piece.error(format!("'{part}' is no range of registers: write %r4..%r7")));
+        };
+        if prefix != other || low > high || high - low > 1024 {
+            return Err(piece.error(format!("'{part}' is no range of registers: write %r4..%r7")));
+        }
+        names.extend((low..=high).map(|number| format!("{prefix}{number}")));
+    }
+    Ok(names)
+}
+
+/// `%r` and 4 of `%r4`.
+fn numbered(name: &str) -> Option<(&str, u32)> {
+    let digits = name.len() - name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let (prefix, number) = name.split_at(name.len() - digits);
+    Some((prefix, number.parse().ok()?))
+}
+
+/// `3,5`
+fn coordinates(piece: &Piece) -> Result<(u32, u32), CommandError> {
+    let pair = piece.text.trim_matches(['(', ')']).split_once(',');
+    let numbers = pair.and_then(|(row, column)| Some((row.trim().parse().ok()?, column.trim().parse().ok()?)));
+    numbers.ok_or_else(|| piece.error("expected a row and a column such as 3,5"))
+}

@@ -1,0 +1,203 @@
+//! `info fragment`: registers of a warp seen as the matrix they hold, and which lane holds each element.
+
+use super::Table;
+use crate::debug::expression::register_bits;
+use crate::debug::names::scope::{self, RegisterPlace};
+use crate::debug::scene::{Frame, Scene, SceneError};
+use crate::debug::value::{Format, Scalar, Type, Value, ValueText, number};
+use crate::isa::{Fragment, Layout, Matrix, MatrixFamily, Position, ScalarType, Shape};
+
+/// A fragment by name, `mma.m16n8k16.a.f16`, with the layout that its instructions use.
+#[derive(Clone, Debug)]
+pub struct NamedFragment {
+    fragment: Fragment,
+    layout: Layout,
+}
+
+/// A fragment in registers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FragmentView {
+    /// Its name.
+    pub name: String,
+    /// Its registers, in order.
+    pub registers: Vec<String>,
+    /// Elements in a register.
+    pub per_register: u32,
+    /// Of each matrix it holds, and there is one but of `mma.m8n8k4`, its rows.
+    pub tiles: Vec<Vec<Vec<FragmentCell>>>,
+    /// Rows above the first: those of the other warps of a warpgroup.
+    pub first_row: u32,
+}
+
+/// An element of a fragment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FragmentCell {
+    /// Its value; nothing if the lane is not in the function.
+    pub text: String,
+    /// Its value as a number, for a picture of the matrix.
+    pub number: Option<f64>,
+    /// The lane that holds it; the first if there are copies.
+    pub lane: u32,
+    /// Its number among the elements of the lane, register by register, from the low bits of each.
+    pub element: u32,
+}
+
+/// Why registers cannot be seen as a fragment.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FragmentError {
+    /// No fragment has this name.
+    #[error("'{0}' is no fragment: write INSTRUCTION.SHAPE.MATRIX.TYPE such as mma.m16n8k16.a.f16, wmma.m16n16k16.d.f32 or mma.sp.m16n8k32.a.bf16")]
+    Name(String),
+    /// The name is of another number of registers.
+    #[error("{name} takes {wanted} registers, not {given}")]
+    Count {
+        /// The fragment.
+        name: String,
+        /// Registers it takes.
+        wanted: usize,
+        /// Registers given.
+        given: usize,
+    },
+    /// There is no such register.
+    #[error("there is no register '{0}' here")]
+    Register(String),
+    /// The thread is not on the machine.
+    #[error(transparent)]
+    Scene(#[from] SceneError),
+}
+
+impl NamedFragment {
+    /// Reads `mma.m16n8k16.a.f16`; `.row` or `.col` behind it is heeded where it matters.
+    ///
+    /// # Errors
+    /// There is no such fragment.
+    pub fn read(name: &str) -> Result<Self, FragmentError> {
+        Self::find(name).ok_or_else(|| FragmentError::Name(name.to_string()))
+    }
+
+    fn find(name: &str) -> Option<Self> {
+        let (family, words) = MatrixFamily::WORDS.iter().find_map(|(word, family)| Some((*family, name.strip_prefix(word)?.strip_prefix('.')?)))?;
+        let words: Vec<&str> = words.split('.').collect();
+        let (shape, matrix, ty, order) = match words[..] {
+            [shape, matrix, ty] => (shape, matrix, ty, None),
+            [shape, matrix, ty, order @ ("row" | "col")] => (shape, matrix, ty, Some(order)),
+            _ => return None,
+        };
+        let shape = Shape::from_word(shape)?;
+        let matrix = Matrix::WORDS.iter().find(|row| row.0 == matrix)?.1;
+        let swapped = order.is_some_and(|order| matches!((matrix, order), (Matrix::A, "col") | (Matrix::B, "row")));
+        let (shape, ty) = if ty == "b1" { (Shape { k: shape.k / 32, ..shape }, ScalarType::B32) } else { (shape, ScalarType::from_word(ty)?) };
+        let fragment = Fragment { family, shape, matrix, ty, swapped };
+        let layout = Layout::of(&fragment)?;
+        let [tiles, rows, columns] = layout.extent();
+        let is_whole = tiles > 0 && rows == fragment.rows() && columns == fragment.columns();
+        is_whole.then_some(Self { fragment, layout })
+    }
+
+    /// Registers of a lane that it takes.
+    pub fn registers(&self) -> usize {
+        (self.layout.elements() / self.fragment.per_register()) as usize
+    }
+}
+
+/// What the registers called `names` hold in the focused warp, as a fragment.
+///
+/// # Errors
+/// The fragment has another number of registers, or one of them is not there.
+pub fn fragment(
+    scene: &Scene<'_>,
+    name: &str,
+    names: &[String],
+    format: Option<Format>,
+) -> Result<FragmentView, FragmentError> {
+    let named = NamedFragment::read(name)?;
+    let (wanted, given) = (named.registers(), names.len());
+    if wanted != given {
+        return Err(FragmentError::Count { name: name.to_string(), wanted, given });
+    }
+    let frame = scene.frame()?;
+    let function = scene.function(&frame);
+    let place = |name: &String| {
+        let place = scope::register(function, frame.pc, name).filter(|place| place.slot.is_some());
+        place.ok_or_else(|| FragmentError::Register(name.clone()))
+    };
+    let places = names.iter().map(place).collect::<Result<Vec<_>, _>>()?;
+    let first_lane = if named.layout.lanes() > 32 { frame.warp_number % 4 * 32 } else { 0 };
+    let mut view = empty(&named, name, names, first_lane);
+    for element in (0..named.layout.elements()).rev() {
+        for lane in (0..32).rev() {
+            let Position { tile, row, column } = named.layout.position(first_lane + lane, element);
+            let (text, number) = value(scene, &frame, &named, &places, (lane, element), format);
+            let cell = FragmentCell { text, number, lane, element };
+            view.tiles[tile as usize][(row - view.first_row) as usize][column as usize] = cell;
+        }
+    }
+    Ok(view)
+}
+
+/// The fragment without values.
+fn empty(named: &NamedFragment, name: &str, registers: &[String], first_lane: u32) -> FragmentView {
+    let [tiles, rows, columns] = named.layout.extent();
+    let first_row = named.layout.position(first_lane, 0).row;
+    let rows = if named.layout.lanes() > 32 { rows / 4 } else { rows };
+    let tile = vec![vec![FragmentCell::default(); columns as usize]; rows as usize];
+    FragmentView {
+        name: name.to_string(),
+        registers: registers.to_vec(),
+        per_register: named.fragment.per_register(),
+        tiles: vec![tile; tiles as usize],
+        first_row,
+    }
+}
+
+/// An element of a lane, in words and as a number.
+fn value(
+    scene: &Scene<'_>,
+    frame: &Frame<'_>,
+    named: &NamedFragment,
+    places: &[RegisterPlace],
+    (lane, element): (u32, u32),
+    format: Option<Format>,
+) -> (String, Option<f64>) {
+    let (ty, per_register) = (named.fragment.ty, named.fragment.per_register());
+    let place = &places[(element / per_register) as usize];
+    let Some(register) = scene.same_frame(frame, lane).and_then(|own| register_bits(&own, place)) else { return (String::new(), None) };
+    let bits = register >> (element % per_register * ty.bits()) & (u128::MAX >> (128 - ty.bits()));
+    let text = match (Value::Scalar(Scalar::new(Type::Scalar(ty), bits))).text(scene, format) {
+        ValueText::Scalar(text) => text,
+        _ => format!("{bits:#x}"),
+    };
+    let integer = || number::to_integer(ty, bits).map(|integer| integer as f64);
+    (text, number::to_f64(ty, bits).or_else(integer))
+}
+
+impl FragmentView {
+    /// Which part of which register an element of a lane is: `%r4`, `%r4 bits 16-31`.
+    pub fn register(&self, element: u32) -> String {
+        let register = self.registers.get((element / self.per_register) as usize).map_or("", String::as_str);
+        if self.per_register == 1 {
+            return register.to_string();
+        }
+        let bits = 32 / self.per_register;
+        let low = element % self.per_register * bits;
+        format!("{register} bits {low}-{}", low + bits - 1)
+    }
+
+    /// The elements that `wanted` chooses, one a line: where each is, who holds it, and its value.
+    pub fn elements(&self, wanted: impl Fn(u32, u32, &FragmentCell) -> bool) -> Table {
+        let mut table = Table::new(&["element", ">lane", "of the lane", "register", ">value"]);
+        let mut cells: Vec<(u32, u32, usize, &FragmentCell)> = Vec::new();
+        for (tile, rows) in self.tiles.iter().enumerate() {
+            for (row, columns) in (self.first_row..).zip(rows) {
+                cells.extend((0..).zip(columns).filter(|(column, cell)| wanted(row, *column, cell)).map(|(column, cell)| (row, column, tile, cell)));
+            }
+        }
+        cells.sort_by_key(|(row, column, tile, cell)| (cell.element, cell.lane, *tile, *row, *column));
+        for (row, column, tile, cell) in cells {
+            let matrix = if self.tiles.len() > 1 { format!(" of matrix {tile}") } else { String::new() };
+            let place = format!("({row},{column}){matrix}");
+            table.push(false, [place, cell.lane.to_string(), format!("#{}", cell.element), self.register(cell.element), cell.text.clone()]);
+        }
+        table
+    }
+}

@@ -1,0 +1,68 @@
+//! The metadata of a sparse A: which columns its elements stand for (PTX ISA, "Sparse matrix storage").
+//!
+//! Of four neighbouring columns two are kept, and two bits of metadata say for each which it is. Elements of 32 bits are one of two, told
+//! as the two halves that a 16-bit element would be; elements of 4 bits are kept in pairs.
+
+use super::Shape;
+use crate::isa::ScalarType;
+
+/// How the metadata of one instruction is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Sparsity {
+    /// Bits of an element.
+    bits: u32,
+    /// Columns of A, kept or not.
+    k: u32,
+}
+
+/// Where the metadata of an element stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MetadataPlace {
+    /// The lane whose register has it.
+    pub lane: u32,
+    /// Its lowest bit.
+    pub shift: u32,
+}
+
+impl Sparsity {
+    /// That of a product of `shape` whose A has elements of type `ty`.
+    pub fn new(shape: Shape, ty: ScalarType) -> Sparsity {
+        Sparsity { bits: ty.bits(), k: shape.k }
+    }
+
+    /// The column of A, and row of B, that kept element `element` of row `row` stands for; `register` gives the metadata of a lane.
+    pub fn column(&self, row: u32, element: u32, selector: u32, register: impl Fn(u32) -> u32) -> u32 {
+        let place = self.place(row, self.index(element), selector);
+        let metadata = register(place.lane) >> place.shift;
+        match self.bits {
+            32 => 2 * element + (metadata >> 1 & 1),
+            4 => 8 * (element / 4) + 2 * (metadata & 3) + element % 2,
+            _ => 4 * (element / 2) + (metadata & 3),
+        }
+    }
+
+    /// The number of an element's index among those of its row.
+    fn index(&self, element: u32) -> u32 {
+        if self.bits == 4 { element / 2 } else { element }
+    }
+
+    /// Where index `index` of row `row` stands. Wide elements have the rows of the lower half of A in the low halves of registers and spread
+    /// a row over the lanes; narrow ones give each lane a row.
+    fn place(&self, row: u32, index: u32, selector: u32) -> MetadataPlace {
+        let (group, upper) = (row % 8, row / 8);
+        let (thread, shift) = if self.bits >= 16 {
+            let width = self.bits / 8;
+            let per_lane = 16 / width;
+            let lanes = (self.indices() / per_lane).max(1);
+            (lanes * selector + index / per_lane, 16 * upper + width * (index % per_lane))
+        } else {
+            (2 * (selector + index / 16) + upper, 2 * (index % 16))
+        };
+        MetadataPlace { lane: (4 * group + thread) % 32, shift: shift % 32 }
+    }
+
+    /// Indices of a row.
+    fn indices(&self) -> u32 {
+        if self.bits == 4 { self.k / 4 } else { self.k / 2 }
+    }
+}

@@ -1,0 +1,124 @@
+//! `wmma.load` and `wmma.store`: each lane accesses the elements of its fragment.
+
+use super::super::{Group, WarpRun};
+use crate::isa::{Fragment, Layout};
+use crate::machine::event::{AccessKind, Observer};
+use crate::machine::exec::load_store::Piece;
+use crate::machine::lane_list;
+use crate::machine::lanes::{ALL_LANES, LANES, PerLane, first_lane, lanes_of};
+use crate::machine::memory::LaneAccess;
+use crate::machine::trap::{Trap, TrapKind};
+use crate::program::FragmentAccess;
+
+impl<O: Observer> WarpRun<'_, O> {
+    pub(super) fn load_fragment(&mut self, op: &FragmentAccess, group: &Group) -> Result<(), Box<Trap>> {
+        let elements = self.element_pieces(op, false, group)?;
+        let program = self.program;
+        let dests = &*program.dests[op.registers.index()];
+        let per_register = elements.len() / dests.len().max(1);
+        let bits = op.fragment.in_words().ty.bits();
+        for (register, elements) in dests.iter().zip(elements.chunks(per_register.max(1))) {
+            let mut words = [0u64; LANES];
+            for (part, pieces) in elements.iter().enumerate() {
+                let values = self.load_elements(pieces, bits);
+                (0..LANES).for_each(|lane| words[lane] |= values[lane] << (part as u32 * bits));
+            }
+            let mut lanes = self.lanes(group, ALL_LANES);
+            if bits == 64 { lanes.put64(*register, &words) } else { lanes.put32(*register, &words.map(|word| word as u32)) }
+        }
+        Ok(())
+    }
+
+    pub(super) fn store_fragment(&mut self, op: &FragmentAccess, group: &Group) -> Result<(), Box<Trap>> {
+        let elements = self.element_pieces(op, true, group)?;
+        let program = self.program;
+        let sources = &*program.sources[op.registers.index()];
+        let per_register = elements.len() / sources.len().max(1);
+        let bits = op.fragment.in_words().ty.bits();
+        for (register, elements) in sources.iter().zip(elements.chunks(per_register.max(1))) {
+            let lanes = self.lanes(group, ALL_LANES);
+            let words = if bits == 64 { *lanes.get64(*register) } else { lanes.get32(*register).map(u64::from) };
+            for (part, pieces) in elements.iter().enumerate() {
+                self.store_elements(pieces, bits, &words.map(|word| word >> (part as u32 * bits)));
+            }
+        }
+        Ok(())
+    }
+
+    fn load_elements(&mut self, pieces: &[Piece], bits: u32) -> PerLane<u64> {
+        let mut values = [0; LANES];
+        for Piece { space, access } in pieces {
+            self.report(*space, access, AccessKind::Read);
+            let mut put = |lane: usize, value: u64| {
+                if access.mask >> lane & 1 != 0 {
+                    values[lane] = value;
+                }
+            };
+            match bits {
+                8 => self.read(*space, access, 0, |lane, [byte]: [u8; 1]| put(lane, byte.into())),
+                16 => self.read(*space, access, 0, |lane, bytes| put(lane, u16::from_le_bytes(bytes).into())),
+                32 => self.read(*space, access, 0, |lane, bytes| put(lane, u32::from_le_bytes(bytes).into())),
+                _ => self.read(*space, access, 0, |lane, bytes| put(lane, u64::from_le_bytes(bytes))),
+            }
+        }
+        values
+    }
+
+    fn store_elements(&mut self, pieces: &[Piece], bits: u32, values: &PerLane<u64>) {
+        for Piece { space, access } in pieces {
+            self.report(*space, access, AccessKind::Write);
+            match bits {
+                16 => self.write(*space, access, 0, |lane, bytes| *bytes = (values[lane] as u16).to_le_bytes()),
+                32 => self.write(*space, access, 0, |lane, bytes| *bytes = (values[lane] as u32).to_le_bytes()),
+                _ => self.write(*space, access, 0, |lane, bytes| *bytes = values[lane].to_le_bytes()),
+            }
+        }
+    }
+
+    /// Where each element of the lanes' fragments is in memory. Elements of less than a byte are accessed in words.
+    fn element_pieces(&mut self, op: &FragmentAccess, write: bool, group: &Group) -> Result<Vec<Vec<Piece>>, Box<Trap>> {
+        let fragment = op.fragment.in_words();
+        let Some(layout) = Layout::of(&fragment) else { return Ok(Vec::new()) };
+        let bytes = fragment.ty.bytes();
+        let start = self.common_start(op, group, bytes)?;
+        let stride = self.stride(op, &fragment, group)? * u64::from(op.bits) / 8;
+        let pieces = |element: u32| {
+            let addresses = std::array::from_fn(|lane| {
+                let at = layout.position(lane as u32, element);
+                let (line, within) = if op.by_columns { (at.column, at.row) } else { (at.row, at.column) };
+                start.wrapping_add(u64::from(line).wrapping_mul(stride)).wrapping_add(u64::from(within * bytes))
+            });
+            let mut access = LaneAccess::new(addresses, ALL_LANES, bytes);
+            Ok(self.locate(&mut access, op.access.space, write, group)?.with(access))
+        };
+        (0..layout.elements()).map(pieces).collect()
+    }
+
+    /// The address of the matrix, which all lanes must name alike.
+    fn common_start(&mut self, op: &FragmentAccess, group: &Group, bytes: u32) -> Result<u64, Box<Trap>> {
+        let addresses = self.access(&op.address, group, ALL_LANES, bytes).addresses;
+        self.agreed(&addresses, "the address of the matrix")
+    }
+
+    /// Elements from one row, or column, to the next.
+    fn stride(&mut self, op: &FragmentAccess, fragment: &Fragment, group: &Group) -> Result<u64, Box<Trap>> {
+        let Some(stride) = op.stride else {
+            let words = if op.by_columns { fragment.rows() } else { fragment.columns() };
+            return Ok(u64::from(words * fragment.ty.bits() / op.bits));
+        };
+        let strides = self.lanes(group, ALL_LANES).get32(stride).map(u64::from);
+        self.agreed(&strides, "the stride of the matrix")
+    }
+
+    /// The value that all lanes have.
+    fn agreed(&self, values: &PerLane<u64>, what: &str) -> Result<u64, Box<Trap>> {
+        let first = values[first_lane(ALL_LANES)];
+        let others = lanes_of(ALL_LANES).filter(|lane| values[*lane] != first).fold(0, |mask, lane| mask | 1 << lane);
+        if others == 0 {
+            return Ok(first);
+        }
+        let other = values[first_lane(others)];
+        let message = format!("all lanes must agree on {what}, but it is {first:#x} in lane 0 and {other:#x} in lane {}", first_lane(others));
+        Err(self.trap(TrapKind::WarpDisagrees, others, &format!("{message} (lanes {} differ)", lane_list(others))))
+    }
+}

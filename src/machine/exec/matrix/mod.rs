@@ -1,0 +1,46 @@
+//! Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Instructions").
+//!
+//! All 32 lanes execute one together. Lanes that come first wait for the others (`.sync`); where some will not come, because they have
+//! exited or their guard is false, the result is undefined and the run stops.
+
+mod fragment;
+mod multiply;
+mod rows;
+
+use super::warp_level::Tiles;
+use super::{Executed, Flow, Group, WarpRun};
+use crate::machine::event::Observer;
+use crate::machine::lane_list;
+use crate::machine::lanes::{ALL_LANES, LaneMask};
+use crate::machine::trap::{Trap, TrapKind};
+use crate::program::{MatrixId, MatrixOp};
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes a matrix instruction.
+    pub(super) fn matrix(&mut self, id: MatrixId, group: &Group, active: LaneMask) -> Executed {
+        let program = self.program;
+        if active == group.mask && self.warp.live & !group.mask != 0 {
+            return Ok(self.wait_at(group, &Tiles::from_elem((active, ALL_LANES), 1)));
+        }
+        if active != ALL_LANES {
+            return Err(self.missing(group, active));
+        }
+        match &program.matrices[id.index()] {
+            MatrixOp::Multiply(multiply) => self.multiply(id, multiply, group),
+            MatrixOp::Load(access) => self.load_fragment(access, group)?,
+            MatrixOp::Store(access) => self.store_fragment(access, group)?,
+            MatrixOp::LoadRows(access) => self.load_rows(access, group)?,
+            MatrixOp::StoreRows(access) => self.store_rows(access, group)?,
+            MatrixOp::Transpose { d, a } => self.transpose(*d, *a, group),
+        }
+        Ok(Flow::Next)
+    }
+
+    /// The fault of a warp that is not whole.
+    fn missing(&self, group: &Group, active: LaneMask) -> Box<Trap> {
+        let missing = if active == group.mask { !active } else { group.mask & !active };
+        let why = if active == group.mask { "are not there: they have exited, or the block has no such threads" } else { "have a false guard" };
+        let message = format!("a matrix instruction needs all 32 lanes of the warp, but lanes {} {why}", lane_list(missing));
+        self.trap(TrapKind::WarpDisagrees, missing, &message)
+    }
+}

@@ -1,0 +1,110 @@
+//! `ldmatrix`, `stmatrix`, `movmatrix`: matrices of 8 rows of 16 bytes, one a register.
+//!
+//! Of matrix q the row addresses come from lanes 8q to 8q + 7. Lane l holds the halves 2 (l mod 4) and the next of row l / 4 of every
+//! matrix, or, transposed, those of column l / 4.
+
+use super::super::{Group, WarpRun};
+use crate::isa::Space;
+use crate::machine::event::{AccessKind, Observer};
+use crate::machine::exec::load_store::Piece;
+use crate::machine::lanes::{ALL_LANES, LANES, LaneMask, PerLane, lanes_of};
+use crate::machine::trap::{Trap, TrapKind};
+use crate::program::{Dst, RowsAccess, Src};
+
+/// A row in memory: 8 halves.
+type Row = [u8; 16];
+
+/// Rows of a matrix.
+const ROWS: usize = 8;
+
+impl<O: Observer> WarpRun<'_, O> {
+    pub(super) fn load_rows(&mut self, op: &RowsAccess, group: &Group) -> Result<(), Box<Trap>> {
+        let program = self.program;
+        let dests = &*program.dests[op.registers.index()];
+        let mut rows = [Row::default(); LANES];
+        for Piece { space, access } in self.row_pieces(op, dests.len(), false, group)? {
+            self.report(space, &access, AccessKind::Read);
+            self.read(space, &access, 0, |lane, bytes: Row| {
+                if access.mask >> lane & 1 != 0 {
+                    rows[lane] = bytes;
+                }
+            });
+        }
+        let mut lanes = self.lanes(group, ALL_LANES);
+        for (rows, d) in rows.chunks_exact(ROWS).zip(dests) {
+            lanes.put32(*d, &words_of(rows, op.transposed));
+        }
+        Ok(())
+    }
+
+    pub(super) fn store_rows(&mut self, op: &RowsAccess, group: &Group) -> Result<(), Box<Trap>> {
+        let program = self.program;
+        let sources = &*program.sources[op.registers.index()];
+        let pieces = self.row_pieces(op, sources.len(), true, group)?;
+        let lanes = self.lanes(group, ALL_LANES);
+        let mut rows = [Row::default(); LANES];
+        for (rows, source) in rows.chunks_exact_mut(ROWS).zip(sources) {
+            rows.copy_from_slice(&rows_of(lanes.get32(*source), op.transposed));
+        }
+        for Piece { space, access } in pieces {
+            self.report(space, &access, AccessKind::Write);
+            self.write(space, &access, 0, |lane, bytes: &mut Row| *bytes = rows[lane]);
+        }
+        Ok(())
+    }
+
+    pub(super) fn transpose(&mut self, d: Dst, a: Src, group: &Group) {
+        let mut lanes = self.lanes(group, ALL_LANES);
+        let rows = rows_of(lanes.get32(a), false);
+        lanes.put32(d, &words_of(&rows, true));
+    }
+
+    /// Where the rows of `matrices` matrices are, all in shared memory.
+    fn row_pieces(&mut self, op: &RowsAccess, matrices: usize, write: bool, group: &Group) -> Result<Vec<Piece>, Box<Trap>> {
+        let with_rows = LaneMask::MAX >> (LANES - ROWS * matrices.clamp(1, LANES / ROWS));
+        let mut access = self.access(&op.address, group, with_rows, size_of::<Row>() as u32);
+        let space = op.access.space;
+        let pieces = self.locate(&mut access, space, write, group)?.with(access);
+        let elsewhere = |piece: &Piece| piece.space != Space::Shared;
+        match pieces.iter().find(|piece| elsewhere(piece)) {
+            None => Ok(pieces),
+            Some(piece) => {
+                let lane = piece.access.mask.trailing_zeros();
+                let message = format!("rows of matrices must be in the block's shared memory; the address of lane {lane} is in {} memory", piece.space.word());
+                Err(self.trap(TrapKind::Space, piece.access.mask, &message))
+            }
+        }
+    }
+}
+
+/// The register that a matrix fills.
+fn words_of(rows: &[Row], transposed: bool) -> PerLane<u32> {
+    let mut words = [0; LANES];
+    for lane in lanes_of(ALL_LANES) {
+        let halves = [0, 1].map(|half| {
+            let (row, column) = place(lane, half, transposed);
+            u32::from(u16::from_le_bytes([rows[row][2 * column], rows[row][2 * column + 1]]))
+        });
+        words[lane] = halves[0] | halves[1] << 16;
+    }
+    words
+}
+
+/// The matrix that a register holds.
+fn rows_of(words: &PerLane<u32>, transposed: bool) -> [Row; ROWS] {
+    let mut rows = [Row::default(); ROWS];
+    for lane in lanes_of(ALL_LANES) {
+        for half in [0, 1] {
+            let (row, column) = place(lane, half, transposed);
+            let bytes = ((words[lane] >> (16 * half)) as u16).to_le_bytes();
+            rows[row][2 * column..2 * column + 2].copy_from_slice(&bytes);
+        }
+    }
+    rows
+}
+
+/// Row and column of half `half` of lane `lane`.
+fn place(lane: usize, half: usize, transposed: bool) -> (usize, usize) {
+    let (across, along) = (lane / 4, 2 * (lane % 4) + half);
+    if transposed { (along, across) } else { (across, along) }
+}

@@ -1,0 +1,126 @@
+//! Matrix instructions of a warp. Shapes and types are read from the words of the opcode; which go together, the table says.
+
+use super::family::{Decoded, Decoding};
+use super::operand::Arg;
+use crate::base::Diagnostic;
+use crate::isa::{Decode, Fragment, Layout, Matrix, MatrixFamily, ScalarType, Shape};
+use crate::program::{FragmentAccess, ListId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, Op, RowsAccess};
+
+impl Decoding<'_, '_> {
+    /// A matrix instruction.
+    pub(super) fn matrix(&mut self) -> Decoded {
+        let op = match self.matched.form.row.decode {
+            Decode::MatrixMultiply(family) => self.multiply(family)?,
+            Decode::FragmentLoad => MatrixOp::Load(self.fragment_access(0, 1)?),
+            Decode::FragmentStore => MatrixOp::Store(self.fragment_access(1, 0)?),
+            Decode::MatrixLoad => MatrixOp::LoadRows(self.rows_access(0, 1)?),
+            Decode::MatrixStore => MatrixOp::StoreRows(self.rows_access(1, 0)?),
+            Decode::MatrixTranspose => MatrixOp::Transpose { d: self.dst(0)?, a: self.src(1)? },
+            _ => return Err(self.disagreement(0)),
+        };
+        Ok(Op::Matrix { matrix: self.cx.matrix(op) })
+    }
+
+    /// Every part of every word, in the order of the form: `.f32.f16` is one word there in some rows and two in others.
+    fn parts(&self) -> impl Iterator<Item = &'static str> {
+        self.matched.words.iter().flatten().flat_map(|word| word.text.split('.'))
+    }
+
+    fn shape(&self) -> Result<Shape, Diagnostic> {
+        self.parts().find_map(Shape::from_word).ok_or_else(|| self.type_disagreement())
+    }
+
+    /// The types of the opcode; `.b1` as words of 32.
+    fn element_types(&self) -> Vec<ScalarType> {
+        let ty = |part| if part == "b1" { Some(ScalarType::B32) } else { ScalarType::from_word(part) };
+        self.parts().filter_map(ty).collect()
+    }
+
+    /// `.row` and `.col`, in order.
+    fn layouts(&self) -> impl Iterator<Item = bool> {
+        self.parts().filter_map(|part| match part {
+            "row" => Some(false),
+            "col" => Some(true),
+            _ => None,
+        })
+    }
+
+    fn multiply(&mut self, family: MatrixFamily) -> Result<MatrixOp, Diagnostic> {
+        let types = match self.element_types()[..] {
+            [d, a, b, c] => [d, a, b, c],
+            // `wmma` of halves names D and C only.
+            [d, c] => [d, ScalarType::F16, ScalarType::F16, c],
+            _ => return Err(self.type_disagreement()),
+        };
+        let mut layouts = self.layouts();
+        let (a_by_columns, b_by_rows) = (layouts.next() == Some(true), layouts.next() == Some(false));
+        let shape = self.shape()?;
+        let is_bits = types[1] == ScalarType::B32;
+        let shape = if is_bits { Shape { k: shape.k / 32, ..shape } } else { shape };
+        let kind = MultiplyKind { family, shape, types, a_by_columns, b_by_rows, mode: self.multiply_mode() };
+        let metadata = if family == MatrixFamily::MmaSparse {
+            Some((self.src(4)?, self.constant_value(5).unwrap_or(0) as u32))
+        } else {
+            None
+        };
+        let [d, a, b, c] = [Matrix::D, Matrix::A, Matrix::B, Matrix::C].map(|matrix| kind.fragment(matrix));
+        let multiply = MatrixMultiply {
+            kind,
+            d: self.fragment_registers(0, &d)?,
+            a: self.fragment_registers(1, &a)?,
+            b: self.fragment_registers(2, &b)?,
+            c: self.fragment_registers(3, &c)?,
+            metadata,
+        };
+        Ok(MatrixOp::Multiply(multiply))
+    }
+
+    fn multiply_mode(&self) -> MultiplyMode {
+        let modes =
+            [("satfinite", MultiplyMode::Saturate), ("xor.popc", MultiplyMode::Xor), ("and.popc", MultiplyMode::And)];
+        self.matched.choose(&modes).unwrap_or_else(|| MultiplyMode::Round(self.rounding()))
+    }
+
+    /// The registers of operand `index`, which hold `fragment`.
+    fn fragment_registers(&self, index: usize, fragment: &Fragment) -> Result<ListId, Diagnostic> {
+        let list = self.register_list(index)?;
+        let layout = Layout::of(fragment).ok_or_else(|| self.disagreement(index))?;
+        let wanted = layout.elements() / fragment.per_register();
+        let is_written = index == 0 && self.matched.form.row.decode != Decode::FragmentStore;
+        let count = if is_written { self.cx.dests(list).len() } else { self.cx.sources(list).len() };
+        if count == wanted as usize { Ok(list) } else { Err(self.disagreement(index)) }
+    }
+
+    fn register_list(&self, index: usize) -> Result<ListId, Diagnostic> {
+        match self.args.get(index) {
+            Some(Arg::Vector { list, .. }) => Ok(*list),
+            _ => Err(self.disagreement(index)),
+        }
+    }
+
+    /// `wmma.load` and `wmma.store`: the opcode says which matrix.
+    fn fragment_access(&mut self, registers: usize, address: usize) -> Result<FragmentAccess, Diagnostic> {
+        let matrix = self.matched.choose(Matrix::WORDS).ok_or_else(|| self.type_disagreement())?;
+        let ty = self.element_types().last().copied().ok_or_else(|| self.type_disagreement())?;
+        let shape = self.shape()?;
+        let is_bits = ty == ScalarType::B32;
+        let shape = if is_bits { Shape { k: shape.k / 32, ..shape } } else { shape };
+        let fragment = Fragment { family: MatrixFamily::Wmma, shape, matrix, ty, swapped: false };
+        let (access, place) = self.access(address)?;
+        Ok(FragmentAccess {
+            fragment,
+            registers: self.fragment_registers(registers, &fragment)?,
+            access,
+            address: place,
+            bits: if is_bits { 1 } else { ty.bits() },
+            by_columns: self.layouts().next() == Some(true),
+            stride: self.optional_src(2)?,
+        })
+    }
+
+    /// `ldmatrix` and `stmatrix`.
+    fn rows_access(&mut self, registers: usize, address: usize) -> Result<RowsAccess, Diagnostic> {
+        let (access, place) = self.access(address)?;
+        Ok(RowsAccess { registers: self.register_list(registers)?, access, address: place, transposed: self.matched.has("trans") })
+    }
+}
