@@ -82,12 +82,6 @@ impl Matched {
         self.words.iter().flatten().find_map(|word| columns(word.text)).unwrap_or(0)
     }
 
-    /// The depth of a matrix shape: 16 in `.m64n8k16`; 0 without one.
-    pub fn depth(&self) -> usize {
-        let depth = |text: &str| text.strip_prefix('m')?.split_once('k')?.1.parse().ok();
-        self.words.iter().flatten().find_map(|word| depth(word.text)).unwrap_or(0)
-    }
-
     /// The elements of a vector operand: the number after `.v`, or 1.
     pub fn vector(&self) -> usize {
         self.choose(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1)

@@ -1,7 +1,7 @@
 //! What matrix multiplications look up: which register of which lane each element is in, worked out once a launch for each kind.
 
 use super::exec::rounding as rounding_of;
-use crate::isa::{Layout, Matrix, MatrixFamily, ScalarType};
+use crate::isa::{Fragment, Layout, Matrix, MatrixFamily, ScalarType};
 use crate::machine::lanes::LANES;
 use crate::num::{self, matrix::Accumulator, matrix::Element, matrix::Product, matrix::Rule};
 use crate::program::{MatrixId, MatrixOp, MultiplyKind, MultiplyMode, Program};
@@ -88,8 +88,13 @@ impl MultiplyTables {
 impl ElementTable {
     fn new(kind: &MultiplyKind, matrix: Matrix) -> Self {
         let fragment = kind.fragment(matrix);
-        let (rows, columns) = (fragment.rows(), fragment.columns());
-        let layout = Layout::of(&fragment);
+        Self::of(&fragment, fragment.rows())
+    }
+
+    /// Of a fragment of which a warp holds `rows` rows.
+    pub fn of(fragment: &Fragment, rows: u32) -> Self {
+        let columns = fragment.columns();
+        let layout = Layout::of(fragment);
         let elements = layout.as_ref().map_or(0, Layout::elements);
         let places = (0..elements).flat_map(|element| (0..LANES as u32).map(move |lane| (element, lane)));
         let positions = places.filter_map(|(element, lane)| layout.as_ref().map(|layout| layout.position(lane, element)));
@@ -115,7 +120,8 @@ fn product(kind: &MultiplyKind, [m, n, k]: [usize; 3]) -> Product {
     Product { m, n, k, a: element(a), b: element(b), c: accumulator(c), d: accumulator(d), rule }
 }
 
-fn element(ty: ScalarType) -> Element {
+/// The arithmetic type of an element of A or B.
+pub fn element(ty: ScalarType) -> Element {
     match ty {
         ScalarType::F16 => Element::F16,
         ScalarType::BF16 => Element::Bf16,
@@ -130,7 +136,8 @@ fn element(ty: ScalarType) -> Element {
     }
 }
 
-fn accumulator(ty: ScalarType) -> Accumulator {
+/// The arithmetic type of an element of C or D.
+pub fn accumulator(ty: ScalarType) -> Accumulator {
     match ty {
         ScalarType::F16 => Accumulator::F16,
         ScalarType::F32 => Accumulator::F32,

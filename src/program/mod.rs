@@ -29,7 +29,7 @@ pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};
 pub use texels::{Content, Image, Texels, Texture, find};
-pub use wgmma::{Sparsity, WgmmaA, WgmmaId, WgmmaOp};
+pub use wgmma::{WgmmaA, WgmmaId, WgmmaOp};
 
 define_id!(
     /// A program counter: an index into [`Program::code`].

@@ -3,26 +3,20 @@
 
 use super::{Dst, PredSrc, Src};
 use crate::base::define_id;
-use crate::isa::{Major, ScalarType};
+use crate::isa::{Fragment, Major, Matrix, MatrixFamily, ScalarType, Shape};
 
 define_id!(
     /// A `wgmma.mma_async`: an index into [`Program::wgmmas`](super::Program).
     WgmmaId, "wgmma"
 );
 
-/// `wgmma.mma_async`: D = A * B + D, of 64 by `columns` elements, 16 rows of which belong to each warp of the warpgroup.
+/// `wgmma.mma_async`: D = A * B + D, of 64 rows, 16 of which belong to each warp of the warpgroup.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WgmmaOp {
-    /// Type of D.
-    pub d_type: ScalarType,
-    /// Type of the elements of A; of `.b1`, of which elements are 32 neighbouring ones, `B32`.
-    pub a_type: ScalarType,
-    /// Type of the elements of B.
-    pub b_type: ScalarType,
-    /// N.
-    pub columns: u32,
-    /// K, in elements of that type.
-    pub depth: u32,
+    /// Rows and columns.
+    pub shape: Shape,
+    /// Types of the elements of D, A and B. `.b1` is `B32`, and K counts words.
+    pub types: [ScalarType; 3],
     /// The registers of the warp's part of D, 32 bits each.
     pub d: Box<[Dst]>,
     /// A.
@@ -31,8 +25,8 @@ pub struct WgmmaOp {
     pub b: Src,
     /// How B lies.
     pub b_major: Major,
-    /// What says which elements of A are kept, if it is sparse.
-    pub sparsity: Option<Sparsity>,
+    /// What says which columns a sparse A keeps, a 32-bit value, and which lanes have it.
+    pub metadata: Option<(Src, u32)>,
     /// `scale-d`: whether D is added.
     pub accumulate: PredSrc,
     /// `imm-scale-a` is -1.
@@ -52,11 +46,16 @@ pub enum WgmmaA {
     Registers(Box<[Src]>),
 }
 
-/// Which elements of a sparse A are kept.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sparsity {
-    /// The metadata, a 32-bit value.
-    pub metadata: Src,
-    /// Whose lanes' metadata count.
-    pub selector: u8,
+impl WgmmaOp {
+    /// A or D, as its registers hold it; of a sparse A the columns are those that are kept.
+    pub fn fragment(&self, matrix: Matrix) -> Fragment {
+        let [d, a, _] = self.types;
+        let shape = Shape { k: self.kept(), ..self.shape };
+        Fragment { family: MatrixFamily::Wgmma, shape, matrix, ty: if matrix == Matrix::A { a } else { d }, swapped: false }
+    }
+
+    /// Elements of a row of A.
+    pub fn kept(&self) -> u32 {
+        if self.metadata.is_some() { self.shape.k / 2 } else { self.shape.k }
+    }
 }

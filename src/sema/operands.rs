@@ -8,8 +8,8 @@
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ImageKind, ScalarType};
 use crate::program::{
-    Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Pc, SpecialRef, Src, TableId, UnsupportedId,
-    WgmmaId, WgmmaOp,
+    Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Pc, SpecialRef, Src, TableId,
+    UnsupportedId, WgmmaId, WgmmaOp,
 };
 use crate::syntax::tree::{Expr, Name, Operand};
 

@@ -46,7 +46,9 @@ pub struct FragmentCell {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FragmentError {
     /// No fragment has this name.
-    #[error("'{0}' is no fragment: write INSTRUCTION.SHAPE.MATRIX.TYPE such as mma.m16n8k16.a.f16, wmma.m16n16k16.d.f32 or mma.sp.m16n8k32.a.bf16")]
+    #[error(
+        "'{0}' is no fragment: write INSTRUCTION.SHAPE.MATRIX.TYPE such as mma.m16n8k16.a.f16, wmma.m16n16k16.d.f32 or mma.sp.m16n8k32.a.bf16"
+    )]
     Name(String),
     /// The name is of another number of registers.
     #[error("{name} takes {wanted} registers, not {given}")]
@@ -76,7 +78,8 @@ impl NamedFragment {
     }
 
     fn find(name: &str) -> Option<Self> {
-        let (family, words) = MatrixFamily::WORDS.iter().find_map(|(word, family)| Some((*family, name.strip_prefix(word)?.strip_prefix('.')?)))?;
+        let (family, words) =
+            MatrixFamily::WORDS.iter().find_map(|(word, family)| Some((*family, name.strip_prefix(word)?.strip_prefix('.')?)))?;
         let words: Vec<&str> = words.split('.').collect();
         let (shape, matrix, ty, order) = match words[..] {
             [shape, matrix, ty] => (shape, matrix, ty, None),
@@ -86,7 +89,8 @@ impl NamedFragment {
         let shape = Shape::from_word(shape)?;
         let matrix = Matrix::WORDS.iter().find(|row| row.0 == matrix)?.1;
         let swapped = order.is_some_and(|order| matches!((matrix, order), (Matrix::A, "col") | (Matrix::B, "row")));
-        let (shape, ty) = if ty == "b1" { (Shape { k: shape.k / 32, ..shape }, ScalarType::B32) } else { (shape, ScalarType::from_word(ty)?) };
+        let (shape, ty) =
+            if ty == "b1" { (Shape { k: shape.k / 32, ..shape }, ScalarType::B32) } else { (shape, ScalarType::from_word(ty)?) };
         let fragment = Fragment { family, shape, matrix, ty, swapped };
         let layout = Layout::of(&fragment)?;
         let [tiles, rows, columns] = layout.extent();
@@ -104,12 +108,7 @@ impl NamedFragment {
 ///
 /// # Errors
 /// The fragment has another number of registers, or one of them is not there.
-pub fn fragment(
-    scene: &Scene<'_>,
-    name: &str,
-    names: &[String],
-    format: Option<Format>,
-) -> Result<FragmentView, FragmentError> {
+pub fn fragment(scene: &Scene<'_>, name: &str, names: &[String], format: Option<Format>) -> Result<FragmentView, FragmentError> {
     let named = NamedFragment::read(name)?;
     let (wanted, given) = (named.registers(), names.len());
     if wanted != given {
@@ -189,7 +188,9 @@ impl FragmentView {
         let mut cells: Vec<(u32, u32, usize, &FragmentCell)> = Vec::new();
         for (tile, rows) in self.tiles.iter().enumerate() {
             for (row, columns) in (self.first_row..).zip(rows) {
-                cells.extend((0..).zip(columns).filter(|(column, cell)| wanted(row, *column, cell)).map(|(column, cell)| (row, column, tile, cell)));
+                cells.extend(
+                    (0..).zip(columns).filter(|(column, cell)| wanted(row, *column, cell)).map(|(column, cell)| (row, column, tile, cell)),
+                );
             }
         }
         cells.sort_by_key(|(row, column, tile, cell)| (cell.element, cell.lane, *tile, *row, *column));

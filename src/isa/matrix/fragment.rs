@@ -61,12 +61,8 @@ pub enum MatrixFamily {
 
 impl MatrixFamily {
     /// How a person names them, before the shape.
-    pub const WORDS: &'static [(&'static str, MatrixFamily)] = &[
-        ("mma.sp", MatrixFamily::MmaSparse),
-        ("mma", MatrixFamily::Mma),
-        ("wmma", MatrixFamily::Wmma),
-        ("wgmma", MatrixFamily::Wgmma),
-    ];
+    pub const WORDS: &'static [(&'static str, MatrixFamily)] =
+        &[("mma.sp", MatrixFamily::MmaSparse), ("mma", MatrixFamily::Mma), ("wmma", MatrixFamily::Wmma), ("wgmma", MatrixFamily::Wgmma)];
 }
 
 /// A matrix in the registers of a warp.

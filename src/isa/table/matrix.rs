@@ -2,7 +2,9 @@
 //! instructions.
 
 use super::super::form::{Row, row};
-use crate::isa::Decode::{MatrixLoad, MatrixMultiply, MatrixStore, MatrixTranspose, Unsupported, Wgmma, WgmmaCommit, WgmmaFence, WgmmaWait};
+use crate::isa::Decode::{
+    MatrixLoad, MatrixMultiply, MatrixStore, MatrixTranspose, Unsupported, Wgmma, WgmmaCommit, WgmmaFence, WgmmaWait,
+};
 use crate::isa::MatrixFamily::{Mma, MmaSparse};
 
 #[rustfmt::skip]

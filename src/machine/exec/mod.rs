@@ -208,7 +208,7 @@ impl<O: Observer> WarpRun<'_, O> {
                 self.paused = true;
                 continue;
             }
-            if O::ACCESSES && self.linked.wgmma_registers.uses(group.pc) {
+            if O::ACCESSES && self.linked.wgmmas.uses(group.pc) {
                 self.touch_wgmma_registers(inst, &group);
             }
             let guarded = course.meet(self, inst, &group);

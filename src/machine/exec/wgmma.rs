@@ -73,17 +73,16 @@ impl<O: Observer> WarpRun<'_, O> {
         };
         let b = self.descriptor("B", op.b, group)?;
         let accumulates = self.uniform(op.accumulate, group)?;
-        let bytes = op.depth * op.a_type.bits() / 8;
-        let row = if op.sparsity.is_some() { bytes / 2 } else { bytes };
+        let bytes_of = |elements: u32| elements * op.types[1].bits() / 8;
         let first = warp % WARPS * ROWS;
-        let a = a.map(|(descriptor, major)| SharedTile { descriptor, major, first, count: ROWS, bytes: row });
-        let b = SharedTile { descriptor: b, major: op.b_major, first: 0, count: op.columns, bytes };
+        let a = a.map(|(descriptor, major)| SharedTile { descriptor, major, first, count: ROWS, bytes: bytes_of(op.kept()) });
+        let b = SharedTile { descriptor: b, major: op.b_major, first: 0, count: op.shape.n, bytes: bytes_of(op.shape.k) };
         a.iter().try_for_each(|tile| self.check_tile("A", *tile))?;
         self.check_tile("B", b)?;
         let turn = Turn { pc: group.pc, a: a.map_or(0, |tile| tile.descriptor.bits), b: b.descriptor.bits, accumulates };
         self.take_turn(turn)?;
         let lanes = self.lanes(group, ALL_LANES);
-        let metadata = op.sparsity.map_or([0; 32], |sparsity| *lanes.get32(sparsity.metadata));
+        let metadata = op.metadata.map_or([0; 32], |(metadata, _)| *lanes.get32(metadata));
         let slot = |slot: u32| group.frame.b32 + slot;
         Ok(Wgmma {
             id: 0,
@@ -205,8 +204,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     fn end_next_wgmma(&mut self) {
-        let sources =
-            Sources { program: self.program, constants: self.constants_of_rank, shared: &self.shared.pages, simd: self.linked.simd };
+        let sources = Sources { program: self.program, linked: self.linked, constants: self.constants_of_rank, shared: &self.shared.pages };
         if let Some(wgmma) = wgmma::end_next(&mut self.warp.wgmmas, &mut self.warp.registers, &sources) {
             self.report_wgmma(WgmmaChange::Ended(&wgmma));
         }
@@ -253,8 +251,8 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// The same of a `wgmma` that is about to be issued: a register may be an accumulator of several in flight if they have one shape.
     fn touch_by_wgmma(&mut self, wgmma: &Wgmma) {
-        let columns = |other: &Wgmma| self.program.wgmmas[other.op.index()].columns;
-        let same_shape = self.warp.wgmmas.unwaited().all(|other| columns(other) == columns(wgmma));
+        let shape = |other: &Wgmma| self.program.wgmmas[other.op.index()].shape;
+        let same_shape = self.warp.wgmmas.unwaited().all(|other| shape(other) == shape(wgmma));
         let is_fragment = |slot: &u32| self.warp.wgmmas.unwaited().any(|other| other.fragments.contains(slot));
         let written: Vec<u32> = wgmma.accumulators.iter().copied().filter(|slot| !same_shape || is_fragment(slot)).collect();
         let in_flight = |slot: &u32| self.writer_of(*slot).is_some();

@@ -29,9 +29,9 @@ impl Machine {
         let warp = Arc::make_mut(block.warps.get_mut(warp as usize)?);
         let sources = Sources {
             program: &self.device.program,
+            linked: &self.linked,
             constants: self.linked.constants.get(rank)?,
             shared: &block.shared.pages,
-            simd: self.linked.simd,
         };
         let by = BlockId { number: block.number, slot: slot as u32 };
         let mut paused = false;

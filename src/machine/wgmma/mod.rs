@@ -18,7 +18,7 @@ mod compute;
 mod ending;
 mod flight;
 mod registers;
-mod sparse;
+mod tables;
 mod warpgroup;
 
 use triomphe::Arc;
@@ -31,7 +31,8 @@ use crate::program::WgmmaId;
 
 pub use compute::Sources;
 pub use flight::Flight;
-pub use registers::{WgmmaRegisters, fragments};
+pub use registers::fragments;
+pub use tables::WgmmaTables;
 pub use warpgroup::{Disagreement, Turn, WARPS, Warpgroups};
 
 /// Rows of D that each warp of a warpgroup computes.

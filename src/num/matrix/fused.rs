@@ -162,15 +162,7 @@ impl Slice {
 
 /// The sums of one row of A, each of which starts with the result of the one before.
 #[inline(always)]
-fn chained(
-    c: Column<u32>,
-    ty: Accumulator,
-    a: &[Factor],
-    steps: &Steps,
-    b: &[Slice],
-    width: Width,
-    is_special: bool,
-) -> Column<u32> {
+fn chained(c: Column<u32>, ty: Accumulator, a: &[Factor], steps: &Steps, b: &[Slice], width: Width, is_special: bool) -> Column<u32> {
     let (first, second) = a.split_at(steps.first);
     let result = sum(c, ty, first, b, width, is_special);
     if second.is_empty() { result } else { sum(result, ty, second, b, width, is_special) }

@@ -12,7 +12,7 @@ impl<V: FnMut(Use, super::RegisterOperand)> Walk<'_, V> {
             WgmmaA::Registers(fragments) => fragments.iter().for_each(|fragment| self.read(Bank::B32, *fragment)),
         }
         self.read(Bank::B64, op.b);
-        op.sparsity.iter().for_each(|sparsity| self.read(Bank::B32, sparsity.metadata));
+        op.metadata.iter().for_each(|(metadata, _)| self.read(Bank::B32, *metadata));
         self.predicate(op.accumulate);
         if op.accumulate != PredSrc::Const(false) {
             op.d.iter().for_each(|d| self.read(Bank::B32, Src::reg(d.0)));

@@ -53,7 +53,9 @@ impl<'a> Decoding<'_, 'a> {
             D::LaneCopy | D::BulkCopy | D::AsyncStore | D::CommitCopies | D::WaitCopies | D::CopyArrive => self.async_copy(),
             D::Wgmma | D::WgmmaFence | D::WgmmaCommit | D::WgmmaWait => self.wgmma(),
             D::ClusterArrive | D::ClusterWait | D::Mbarrier(_) | D::MbarrierWait | D::PendingCount => self.mbarrier(),
-            D::MatrixMultiply(_) | D::FragmentLoad | D::FragmentStore | D::MatrixLoad | D::MatrixStore | D::MatrixTranspose => self.matrix(),
+            D::MatrixMultiply(_) | D::FragmentLoad | D::FragmentStore | D::MatrixLoad | D::MatrixStore | D::MatrixTranspose => {
+                self.matrix()
+            }
             D::Alloca | D::StackSave | D::StackRestore => self.stack(),
             D::Branch | D::BranchIndexed | D::Call | D::Return | D::Exit | D::Trap | D::Breakpoint => self.control(),
             D::Barrier(_) | D::WarpSync | D::ActiveMask | D::Shuffle(_) | D::Vote(_) | D::Match | D::Redux(_) | D::Elect => self.parallel(),

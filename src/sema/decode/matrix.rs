@@ -58,11 +58,8 @@ impl Decoding<'_, '_> {
         let is_bits = types[1] == ScalarType::B32;
         let shape = if is_bits { Shape { k: shape.k / 32, ..shape } } else { shape };
         let kind = MultiplyKind { family, shape, types, a_by_columns, b_by_rows, mode: self.multiply_mode() };
-        let metadata = if family == MatrixFamily::MmaSparse {
-            Some((self.src(4)?, self.constant_value(5).unwrap_or(0) as u32))
-        } else {
-            None
-        };
+        let metadata =
+            if family == MatrixFamily::MmaSparse { Some((self.src(4)?, self.constant_value(5).unwrap_or(0) as u32)) } else { None };
         let [d, a, b, c] = [Matrix::D, Matrix::A, Matrix::B, Matrix::C].map(|matrix| kind.fragment(matrix));
         let multiply = MatrixMultiply {
             kind,
@@ -76,8 +73,7 @@ impl Decoding<'_, '_> {
     }
 
     fn multiply_mode(&self) -> MultiplyMode {
-        let modes =
-            [("satfinite", MultiplyMode::Saturate), ("xor.popc", MultiplyMode::Xor), ("and.popc", MultiplyMode::And)];
+        let modes = [("satfinite", MultiplyMode::Saturate), ("xor.popc", MultiplyMode::Xor), ("and.popc", MultiplyMode::And)];
         self.matched.choose(&modes).unwrap_or_else(|| MultiplyMode::Round(self.rounding()))
     }
 

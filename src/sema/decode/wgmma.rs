@@ -4,8 +4,8 @@
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
-use crate::isa::{Decode, Major, ScalarType};
-use crate::program::{Dst, Op, Sparsity, WgmmaA, WgmmaOp};
+use crate::isa::{Decode, Major, ScalarType, Shape};
+use crate::program::{Dst, Op, Src, WgmmaA, WgmmaOp};
 
 /// `imm-scale` -1, as a constant of 32 bits.
 const MINUS_ONE: u64 = u32::MAX as u64;
@@ -29,19 +29,18 @@ impl Decoding<'_, '_> {
     }
 
     fn mma_async(&mut self) -> Result<WgmmaOp, Diagnostic> {
-        let [d_type, a_type, b_type] = self.matrix_types()?;
-        let together = if a_type == ScalarType::B32 { 32 } else { 1 };
+        let types = self.wgmma_types()?;
+        let words = self.matched.words.iter().flatten();
+        let shape = words.filter_map(|word| Shape::from_word(word.text)).next().ok_or_else(|| self.type_disagreement())?;
+        let together = if types[1] == ScalarType::B32 { 32 } else { 1 };
         Ok(WgmmaOp {
-            d_type,
-            a_type,
-            b_type,
-            columns: self.matched.columns() as u32,
-            depth: self.matched.depth() as u32 / together,
+            shape: Shape { k: shape.k / together, ..shape },
+            types,
             d: self.accumulators()?,
             a: self.wgmma_a()?,
             b: self.src(2)?,
             b_major: self.major("u"),
-            sparsity: self.sparsity()?,
+            metadata: self.metadata()?,
             accumulate: self.pred(self.named("s").ok_or_else(|| self.disagreement(3))?)?,
             negate_a: self.constant_named("i") == Some(MINUS_ONE),
             negate_b: self.constant_named("j") == Some(MINUS_ONE),
@@ -50,7 +49,7 @@ impl Decoding<'_, '_> {
     }
 
     /// The types of D, A and B, which may stand in one word. Single bits come in words of 32.
-    fn matrix_types(&self) -> Result<[ScalarType; 3], Diagnostic> {
+    fn wgmma_types(&self) -> Result<[ScalarType; 3], Diagnostic> {
         let words = self.matched.words.iter().flatten().flat_map(|word| word.text.split('.'));
         let types: Vec<ScalarType> =
             words.filter_map(|word| if word == "b1" { Some(ScalarType::B32) } else { ScalarType::from_word(word) }).collect();
@@ -75,11 +74,12 @@ impl Decoding<'_, '_> {
         }
     }
 
-    fn sparsity(&self) -> Result<Option<Sparsity>, Diagnostic> {
+    /// The register with the metadata of a sparse A, and the selector.
+    fn metadata(&self) -> Result<Option<(Src, u32)>, Diagnostic> {
         let Some(metadata) = self.named("e") else { return Ok(None) };
-        let selector = self.constant_named("f").and_then(|selector| u8::try_from(selector).ok());
+        let selector = self.constant_named("f").and_then(|selector| u32::try_from(selector).ok());
         let selector = selector.ok_or_else(|| self.disagreement(metadata + 1))?;
-        Ok(Some(Sparsity { metadata: self.src(metadata)?, selector }))
+        Ok(Some((self.src(metadata)?, selector)))
     }
 
     /// How an operand lies: `imm-trans` is the constant called `name`, where the form has it.

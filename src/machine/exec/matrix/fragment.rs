@@ -118,7 +118,8 @@ impl<O: Observer> WarpRun<'_, O> {
             return Ok(first);
         }
         let other = values[first_lane(others)];
-        let message = format!("all lanes must agree on {what}, but it is {first:#x} in lane 0 and {other:#x} in lane {}", first_lane(others));
+        let message =
+            format!("all lanes must agree on {what}, but it is {first:#x} in lane 0 and {other:#x} in lane {}", first_lane(others));
         Err(self.trap(TrapKind::WarpDisagrees, others, &format!("{message} (lanes {} differ)", lane_list(others))))
     }
 }

@@ -70,7 +70,10 @@ impl<O: Observer> WarpRun<'_, O> {
             None => Ok(pieces),
             Some(piece) => {
                 let lane = piece.access.mask.trailing_zeros();
-                let message = format!("rows of matrices must be in the block's shared memory; the address of lane {lane} is in {} memory", piece.space.word());
+                let message = format!(
+                    "rows of matrices must be in the block's shared memory; the address of lane {lane} is in {} memory",
+                    piece.space.word()
+                );
                 Err(self.trap(TrapKind::Space, piece.access.mask, &message))
             }
         }
