@@ -61,8 +61,10 @@ pub enum GroupState {
         /// Where the object is.
         address: u32,
     },
-    /// It stands at an instruction that waits for its copies or matrix multiplications, which nobody but the user ends.
+    /// It stands at an instruction that waits for its copies, which nobody but the user ends.
     AtCopies,
+    /// It stands at an instruction that waits for its matrix multiplications, which nobody but the user ends.
+    AtWgmmas,
     /// It stands behind a `barrier.cluster.wait`.
     AtCluster {
         /// The instruction.
@@ -123,6 +125,7 @@ impl LaneGroup {
             | GroupState::AtBarrier { .. }
             | GroupState::AtMbarrier { .. }
             | GroupState::AtCopies
+            | GroupState::AtWgmmas
             | GroupState::AtCluster { .. }
             | GroupState::AtMeeting
             | GroupState::AwaitsTurn => 0,
@@ -345,6 +348,7 @@ impl Warp {
                 GroupState::AtWarpSync { members, pc } => 3 << 62 | u64::from(members) << 30 ^ u64::from(pc.0),
                 GroupState::AtMbarrier { address } => 1 << 61 | u64::from(address),
                 GroupState::AtCopies => 1 << 60,
+                GroupState::AtWgmmas => 1 << 56,
                 GroupState::AtCluster { pc } => 1 << 59 | u64::from(pc.0),
                 GroupState::AtMeeting => 1 << 58,
                 GroupState::AwaitsTurn => 1 << 57,

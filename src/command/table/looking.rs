@@ -210,10 +210,11 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info async",
         args: &[THREADS],
-        summary: "List the asynchronous copies in flight, and their groups",
+        summary: "List the asynchronous copies and matrix multiplications in flight, and their groups",
         help: "Lists the copies in flight that threads of the focused block have issued or that reach its shared memory, or those of \
             other threads: what kind, who issued it where and when, from where to where, and what will say that it has ended: an \
-            mbarrier, or a group. Below them the groups of each warp that have copies in flight: open, or committed, and whether \
+            mbarrier, or a group. Then the matrix multiplications (wgmma): the operands that each will read and the registers that \
+            it will write. Below them the groups of each warp that have something in flight: open, or committed, and whether \
             somebody waits for them.",
         examples: &["info async", "info async warp 0"],
         handler: |context, call| views::threads(context, call, |scene, filter| Ok(view::copies(scene, filter))),

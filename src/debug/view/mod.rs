@@ -29,6 +29,7 @@ mod symbols;
 mod table;
 mod target;
 mod threads;
+mod wgmmas;
 
 pub use barriers::barriers;
 pub use blocks::blocks;

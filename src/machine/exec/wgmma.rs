@@ -187,7 +187,7 @@ impl<O: Observer> WarpRun<'_, O> {
     fn wait_for_wgmmas(&mut self, pending: u32, group: &Group) -> Flow {
         let done = self.warp.wgmmas.committed().saturating_sub(pending);
         if self.linked.config.copies == CopyPolicy::ByHand && self.awaits_wgmma(done) {
-            return self.wait_here(GroupState::AtCopies, group, ALL_LANES);
+            return self.wait_here(GroupState::AtWgmmas, group, ALL_LANES);
         }
         while self.awaits_wgmma(done) {
             self.effects += 1;

@@ -43,7 +43,7 @@ impl Machine {
                 break;
             }
         }
-        block.wake(|state| state == GroupState::AtCopies);
+        block.wake(|state| state == GroupState::AtWgmmas);
         Some(paused)
     }
 }
