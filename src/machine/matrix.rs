@@ -1,8 +1,8 @@
 //! What matrix multiplications look up: which register of which lane each element is in, worked out once a launch for each kind.
 
 use super::exec::rounding as rounding_of;
-use crate::isa::{Fragment, Layout, Matrix, MatrixFamily, ScalarType};
-use crate::machine::lanes::LANES;
+use crate::isa::{Fragment, KeptElement, Layout, Matrix, MatrixFamily, ScalarType, Sparsity};
+use crate::machine::lanes::{LANES, PerLane};
 use crate::num::{self, matrix::Accumulator, matrix::Element, matrix::Product, matrix::Rule};
 use crate::program::{MatrixId, MatrixOp, MultiplyKind, MultiplyMode, Program};
 
@@ -143,4 +143,27 @@ pub fn accumulator(ty: ScalarType) -> Accumulator {
         ScalarType::F32 => Accumulator::F32,
         _ => Accumulator::S32,
     }
+}
+
+/// For each element of a sparse A the row of B that it meets, by the lanes' metadata and the selector. Rows that are put together of the
+/// halves of two are added to B.
+pub fn kept_rows(sparsity: Sparsity, (metadata, selector): (&PerLane<u32>, u32), product: &Product, b: &mut Vec<u32>) -> Vec<u16> {
+    let register = |lane: u32| metadata[lane as usize % LANES];
+    let elements = (0..product.m as u32).flat_map(|row| (0..product.k as u32).map(move |element| (row, element)));
+    let met = |(row, element)| match sparsity.kept(row, element, selector, register) {
+        KeptElement::Row(row) => row as u16,
+        KeptElement::Halves([(row, 0), (other, 1)]) if row == other => row as u16,
+        KeptElement::Halves(halves) => {
+            let columns: Vec<u32> = (0..product.n).map(|column| joined_halves(b, halves, product.n, column)).collect();
+            b.extend(columns);
+            (b.len() / product.n - 1) as u16
+        }
+    };
+    elements.map(met).collect()
+}
+
+/// An element put together of halves of two rows.
+fn joined_halves(b: &[u32], halves: [(u32, u32); 2], n: usize, column: usize) -> u32 {
+    let [low, high] = halves.map(|(row, half)| b.get(row as usize * n + column).map_or(0, |element| element >> (16 * half) & 0xffff));
+    low | high << 16
 }

@@ -65,9 +65,9 @@ impl Layout {
     /// The layout of a fragment; none if there is no such fragment.
     pub fn of(fragment: &Fragment) -> Option<Layout> {
         let shape = fragment.shape;
-        let is_volta = (shape.m, shape.n, shape.k) == (8, 8, 4) && fragment.family == MatrixFamily::Mma && fragment.ty != ScalarType::F64;
+        let is_volta = (shape.m, shape.n, shape.k) == (8, 8, 4) && matches!(fragment.ty, ScalarType::F16 | ScalarType::F32);
         match fragment.family {
-            _ if is_volta => Some(Self::of_quads(fragment)),
+            MatrixFamily::Mma if is_volta => Some(Self::of_quads(fragment)),
             MatrixFamily::Mma | MatrixFamily::MmaSparse => Self::of_mma(fragment),
             MatrixFamily::Wmma => Self::of_wmma(fragment),
             MatrixFamily::Wgmma => Self::of_wgmma(fragment),

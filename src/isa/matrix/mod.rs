@@ -9,4 +9,4 @@ mod sparsity;
 
 pub use fragment::{Fragment, Matrix, MatrixFamily, Shape};
 pub use layout::{Layout, Position};
-pub use sparsity::Sparsity;
+pub use sparsity::{KeptElement, Sparsity};

@@ -1,7 +1,8 @@
 //! The metadata of a sparse A: which columns its elements stand for (PTX ISA, "Sparse matrix storage").
 //!
-//! Of four neighbouring columns two are kept, and two bits of metadata say for each which it is. Elements of 32 bits are one of two, told
-//! as the two halves that a 16-bit element would be; elements of 4 bits are kept in pairs.
+//! Of four neighbouring columns two are kept, and two bits of metadata say for each which it is. Elements of 4 bits are kept in pairs. Of
+//! two neighbouring elements of 32 bits one is kept, told as its two halves: two bits each say which of the four halves of B meets the
+//! low and the high one. The manual allows 0x4 and 0xe, which are the first and the second element; the hardware takes any.
 
 use super::Shape;
 use crate::isa::ScalarType;
@@ -13,6 +14,15 @@ pub struct Sparsity {
     bits: u32,
     /// Columns of A, kept or not.
     k: u32,
+}
+
+/// What a kept element of A meets in B.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptElement {
+    /// The elements of a row.
+    Row(u32),
+    /// Of elements of 32 bits, for the low and the high half: a row, and which half of its elements.
+    Halves([(u32, u32); 2]),
 }
 
 /// Where the metadata of an element stands.
@@ -30,14 +40,14 @@ impl Sparsity {
         Sparsity { bits: ty.bits(), k: shape.k }
     }
 
-    /// The column of A, and row of B, that kept element `element` of row `row` stands for; `register` gives the metadata of a lane.
-    pub fn column(&self, row: u32, element: u32, selector: u32, register: impl Fn(u32) -> u32) -> u32 {
+    /// What kept element `element` of row `row` meets in B; `register` gives the metadata of a lane.
+    pub fn kept(&self, row: u32, element: u32, selector: u32, register: impl Fn(u32) -> u32) -> KeptElement {
         let place = self.place(row, self.index(element), selector);
         let metadata = register(place.lane) >> place.shift;
         match self.bits {
-            32 => 2 * element + (metadata >> 1 & 1),
-            4 => 8 * (element / 4) + 2 * (metadata & 3) + element % 2,
-            _ => 4 * (element / 2) + (metadata & 3),
+            32 => KeptElement::Halves([0, 2].map(|bit| (2 * element + (metadata >> (bit + 1) & 1), metadata >> bit & 1))),
+            4 => KeptElement::Row(8 * (element / 4) + 2 * (metadata & 3) + element % 2),
+            _ => KeptElement::Row(4 * (element / 2) + (metadata & 3)),
         }
     }
 

@@ -1,15 +1,15 @@
 //! What one warp's part of a `wgmma.mma_async` comes to: its operands gathered from registers and shared memory, multiplied, and spread over
 //! the accumulators again.
 
-use super::{ROWS, Wgmma};
+use super::Wgmma;
 use crate::isa::{CHUNK, Chunk, Major, ScalarType, SharedTile, Sparsity};
 use crate::machine::lanes::{LANES, PerLane};
 use crate::machine::launch::{Constants, Linked};
-use crate::machine::matrix::ElementTable;
+use crate::machine::matrix::{ElementTable, kept_rows};
 use crate::machine::memory::Pages;
 use crate::machine::registers::{FrameBase, Registers};
 use crate::num::matrix::{Operands, multiply};
-use crate::program::{Program, Src, SrcKind, WgmmaA, WgmmaOp};
+use crate::program::{Program, Src, SrcKind, WgmmaA};
 
 /// What a multiplication reads beside its registers.
 pub struct Sources<'a> {
@@ -40,17 +40,12 @@ pub fn results(wgmma: &Wgmma, held: &[PerLane<u32>], registers: &Registers, sour
     negate(&mut a, a_type, op.negate_a);
     negate(&mut b, b_type, op.negate_b);
     let c = if wgmma.accumulates { gather(held, &table.d) } else { vec![0; table.d.size] };
-    let kept = op.metadata.map(|(_, selector)| kept_rows(wgmma, op, selector));
+    let kept = op.metadata.map(|(_, selector)| {
+        let sparsity = Sparsity::new(op.shape, a_type);
+        kept_rows(sparsity, (&wgmma.metadata, selector), product, &mut b)
+    });
     let d = multiply(sources.linked.simd, product, Operands { a: &a, b: &b, c: &c, kept: kept.as_deref() });
     scatter(&d, held.len(), &table.d)
-}
-
-/// For each element of a sparse A the row of B that it meets.
-fn kept_rows(wgmma: &Wgmma, op: &WgmmaOp, selector: u32) -> Vec<u16> {
-    let sparsity = Sparsity::new(op.shape, op.types[1]);
-    let register = |lane: u32| wgmma.metadata[lane as usize % LANES];
-    let elements = (0..ROWS).flat_map(|row| (0..op.kept()).map(move |element| (row, element)));
-    elements.map(|(row, element)| sparsity.column(row, element, selector, register) as u16).collect()
 }
 
 /// What the lanes read from an operand of 32 bits.

@@ -75,7 +75,7 @@ impl Number {
 }
 
 #[inline(always)]
-pub(super) fn bias(format: &Format) -> i32 {
+fn bias(format: &Format) -> i32 {
     (1 << (format.exponent - 1)) - 1
 }
 

@@ -1,11 +1,10 @@
 //! The fused sum: all terms are aligned to the greatest exponent among them, cut there towards zero, added exactly, and rounded once.
 //!
-//! A term is a product of two numbers as they are encoded, or C; neither subnormal numbers nor products are normalised first. Products
-//! that are zero do not take part in the choice of the exponent; C does, and as a zero has the exponent of its subnormal numbers, so a sum
-//! of products far below the least number of C's type vanishes without a sign. Eight columns of D are computed at a time. Infinities and NaNs are rare:
+//! A term is a product of two numbers as they are encoded, or C; neither subnormal numbers nor products are normalised first, and terms
+//! that are zero do not take part in the choice of the exponent. Eight columns of D are computed at a time. Infinities and NaNs are rare:
 //! they are decoded into exponents far below all others, do no harm in the sums, and replace the results afterwards.
 
-use super::element::{INFINITE, NOT_A_NUMBER, Number, ZERO, bias, nearest, value, widened};
+use super::element::{INFINITE, NOT_A_NUMBER, Number, ZERO, nearest, value, widened};
 use super::{Accumulator, Element, LANES, Operands, Product, Rule};
 use crate::num::exact::Format;
 use crate::num::half::F16;
@@ -173,8 +172,7 @@ fn chained(c: Column<u32>, ty: Accumulator, a: &[Factor], steps: &Steps, b: &[Sl
 fn sum(c: Column<u32>, ty: Accumulator, a: &[Factor], b: &[Slice], width: Width, is_special: bool) -> Column<u32> {
     let format = format(ty);
     let c = c.map(|bits| Number::unpack(&format, bits));
-    let least = 1 - bias(&format);
-    let mut top = c.map(|c| c.exponent.max(least));
+    let mut top = c.map(|c| c.exponent.max(2 * ZERO));
     for factor in a {
         let slice = b.get(factor.row).unwrap_or(&Slice::NOTHING);
         for lane in 0..LANES {
@@ -208,6 +206,9 @@ fn aligned(c: Column<Number>, top: &Column<i32>, left: i32) -> Column<i32> {
     term
 }
 
+/// Half of the smallest number of `f16`, which rounds to zero.
+const HALF_OF_SMALLEST: f64 = f64::from_bits((1023 - 25) << 52);
+
 /// The encodings of (`c` + `total`) * 2^(`top` - width). Products alone fit in 32 bits, and with C in a double.
 #[inline(always)]
 fn rounded(c: Column<i32>, total: Column<i32>, top: &Column<i32>, to: Accumulator, width: Width) -> Column<u32> {
@@ -217,14 +218,15 @@ fn rounded(c: Column<i32>, total: Column<i32>, top: &Column<i32>, to: Accumulato
         let scale = f64::from_bits(((power + 1023) as u64) << 52);
         let value = (f64::from(total[lane]) + f64::from(c[lane])) * scale;
         result[lane] = match to {
-            Accumulator::F16 => u32::from(F16::from_f64(value).0),
+            // What rounds to zero has no sign.
+            Accumulator::F16 => u32::from(F16::from_f64(value).0) & if value.abs() > HALF_OF_SMALLEST { 0xffff } else { 0x7fff },
             _ => truncated(value, if width.narrow { 13 } else { 23 }),
         };
     }
     result
 }
 
-/// The `f32` of `fraction` fraction bits next to an exact value, towards zero; infinity from 2^128 on.
+/// The `f32` of `fraction` fraction bits next to an exact value, towards zero; infinity from 2^128 on. A zero has no sign.
 #[inline(always)]
 fn truncated(value: f64, fraction: u32) -> u32 {
     const TINY: f64 = f32::MIN_POSITIVE as f64;
@@ -235,7 +237,7 @@ fn truncated(value: f64, fraction: u32) -> u32 {
     let cut = f64::from_bits(magnitude.to_bits() & (u64::MAX << (52 - fraction)));
     let subnormal = (magnitude.min(TINY) * UNITS) as i32 as u32;
     let bits = if magnitude < TINY { subnormal } else { (cut as f32).to_bits() };
-    sign | bits
+    if bits == 0 { 0 } else { sign | bits }
 }
 
 /// `result` with infinities and NaNs where the operands make them: a NaN, or a product of an infinity and zero, or infinities of both

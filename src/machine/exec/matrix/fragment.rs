@@ -4,7 +4,6 @@ use super::super::{Group, WarpRun};
 use crate::isa::{Fragment, Layout};
 use crate::machine::event::{AccessKind, Observer};
 use crate::machine::exec::load_store::Piece;
-use crate::machine::lane_list;
 use crate::machine::lanes::{ALL_LANES, LANES, PerLane, first_lane, lanes_of};
 use crate::machine::memory::LaneAccess;
 use crate::machine::trap::{Trap, TrapKind};
@@ -117,9 +116,8 @@ impl<O: Observer> WarpRun<'_, O> {
         if others == 0 {
             return Ok(first);
         }
-        let other = values[first_lane(others)];
-        let message =
-            format!("all lanes must agree on {what}, but it is {first:#x} in lane 0 and {other:#x} in lane {}", first_lane(others));
-        Err(self.trap(TrapKind::WarpDisagrees, others, &format!("{message} (lanes {} differ)", lane_list(others))))
+        let lane = first_lane(others);
+        let message = format!("all lanes must agree on {what}, but it is {first:#x} in lane 0 and {:#x} in lane {lane}", values[lane]);
+        Err(self.trap(TrapKind::WarpDisagrees, others, &message))
     }
 }

@@ -38,10 +38,11 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// The fault of a warp that is not whole.
     fn missing(&self, group: &Group, active: LaneMask) -> Box<Trap> {
-        let missing = if active == group.mask { !active } else { group.mask & !active };
-        let why =
-            if active == group.mask { "are not there: they have exited, or the block has no such threads" } else { "have a false guard" };
-        let message = format!("a matrix instruction needs all 32 lanes of the warp, but lanes {} {why}", lane_list(missing));
+        let (missing, why) = match group.mask & !active {
+            0 => (!active, "exited, or not in the block"),
+            off => (off, "guard false"),
+        };
+        let message = format!("a matrix instruction needs all 32 lanes of the warp; lanes missing: {} ({why})", lane_list(missing));
         self.trap(TrapKind::WarpDisagrees, missing, &message)
     }
 }

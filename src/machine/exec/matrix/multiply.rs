@@ -5,7 +5,7 @@ use super::super::{Group, WarpRun};
 use crate::isa::Sparsity;
 use crate::machine::event::Observer;
 use crate::machine::lanes::{ALL_LANES, LANES};
-use crate::machine::matrix::{Arithmetic, ElementTable, MultiplyTables};
+use crate::machine::matrix::{Arithmetic, ElementTable, MultiplyTables, kept_rows};
 use crate::num::matrix::{Operands, Product, multiply, multiply_f64};
 use crate::program::{Dst, MatrixId, MatrixMultiply, Src};
 
@@ -23,8 +23,11 @@ impl<O: Observer> WarpRun<'_, O> {
                 scatter_doubles(&mut lanes, dests, &tables.d, &multiply_f64(*extents, &a, &b, &c, *rounding));
             }
             Arithmetic::Narrow(product) => {
-                let kept = op.metadata.map(|metadata| kept_rows(&lanes, op, metadata, product));
-                let [a, b, c] = [(a, &tables.a), (b, &tables.b), (c, &tables.c)].map(|(list, table)| gather(&lanes, list, table));
+                let [a, mut b, c] = [(a, &tables.a), (b, &tables.b), (c, &tables.c)].map(|(list, table)| gather(&lanes, list, table));
+                let kept = op.metadata.map(|(metadata, selector)| {
+                    let sparsity = Sparsity::new(op.kind.shape, op.kind.types[1]);
+                    kept_rows(sparsity, (lanes.get32(metadata), selector), product, &mut b)
+                });
                 let d = product_of_tiles(linked.simd, product, tables, [&a, &b, &c], kept.as_deref());
                 scatter(&mut lanes, dests, &tables.d, &d);
             }
@@ -50,15 +53,6 @@ fn product_of_tiles(
         multiply(simd, product, operands)
     };
     if tiles == 1 { one(0) } else { (0..tiles).flat_map(one).collect() }
-}
-
-/// For each element of a sparse A the row of B that it meets.
-fn kept_rows(lanes: &Lanes<'_>, op: &MatrixMultiply, (metadata, selector): (Src, u32), product: &Product) -> Vec<u16> {
-    let registers = lanes.get32(metadata);
-    let sparsity = Sparsity::new(op.kind.shape, op.kind.types[1]);
-    let register = |lane: u32| registers[lane as usize % LANES];
-    let elements = (0..product.m as u32).flat_map(|row| (0..product.k as u32).map(move |element| (row, element)));
-    elements.map(|(row, element)| sparsity.column(row, element, selector, register) as u16).collect()
 }
 
 /// The elements of a fragment, row by row. Of copies, the first counts.
