@@ -1,6 +1,6 @@
 //! Registers, memory, code, and who stands where.
 
-use crate::command::handler::{fragment, looking as handler, views};
+use crate::command::handler::{descriptor, fragment, looking as handler, views};
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat, Suffix};
 use crate::debug::view;
 
@@ -137,6 +137,17 @@ pub const COMMANDS: &[CommandSpec] = &[
             "info fragment/x {%r8, %r9} as mma.m16n8k16.b.bf16 lane 7",
         ],
         handler: fragment::fragment,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "info descriptor",
+        args: &[ArgSpec::new("DESCRIPTOR", ArgKind::Expression), ArgSpec::new("MAJOR", ArgKind::Word).behind("as").optional()],
+        summary: "Take a matrix descriptor of wgmma apart",
+        help: "Shows what the 64 bits of a matrix descriptor say: where the operand starts in shared memory, its leading and stride \
+            offsets, the base offset and the swizzle; and the addresses of its first chunks of 16 bytes. The operand lies along K \
+            unless 'as mn' says that it is transposed, as imm-trans does.",
+        examples: &["info descriptor %rd5", "info descriptor %rd6 as mn", "info descriptor 0x4000004000010040"],
+        handler: descriptor::descriptor,
         ..PLAIN
     },
     CommandSpec {
