@@ -35,7 +35,7 @@
 //! | [`launch`] | launch files, buffers, made-up launches, `asm` statements, expectations | base, isa, program |
 //! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
 //! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
-//! | [`check`] | observers of a run that find races, reads before writes, misused synchronization | base, isa, program, machine |
+//! | [`check`] | observers of a run that find races, reads before writes, misused synchronization | base, isa, program, cfg, machine |
 //! | [`debug`] | the engine: sessions, time travel, breakpoints, expressions, views, verifying; answers in plain data | all above |
 //! | [`command`] | the command table, parsing, completion, help, and what the commands do | base, debug |
 //! | [`ui`] | plain text and JSON, scripts, the prompt, the screen | base, command, debug |

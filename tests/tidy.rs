@@ -21,7 +21,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("launch", &["base", "isa", "program"]),
     ("num", &["base"]),
     ("machine", &["base", "isa", "program", "cfg", "num"]),
-    ("check", &["base", "program", "machine"]),
+    ("check", &["base", "isa", "program", "cfg", "machine"]),
     ("debug", &["base", "isa", "syntax", "program", "sema", "cfg", "launch", "num", "machine", "check"]),
     ("command", &["base", "debug"]),
     ("ui", &["base", "command", "debug"]),

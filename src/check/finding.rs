@@ -5,6 +5,7 @@
 use super::catalogue::FindingId;
 use crate::isa::Space;
 use crate::machine::{LaneMask, Place};
+use crate::program::Pc;
 
 /// A mistake of the kernel. One for one cause: what the same two instructions do again is counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,13 +121,21 @@ impl Findings {
     }
 }
 
-/// What makes two findings one: mistake, launch and instructions.
-pub type Cause = (FindingId, usize, Option<(crate::program::Pc, Deed)>, (crate::program::Pc, Deed));
+/// What makes two findings one: mistake, launch and instructions, whichever came first.
+pub type Cause = (FindingId, usize, Option<(Pc, Deed)>, (Pc, Deed));
 
 impl Finding {
     /// What it is one of.
     pub fn cause(&self) -> Cause {
-        let of = |side: &Side| (side.place.pc, side.deed);
-        (self.id, self.launch, self.first.as_ref().map(of), of(&self.second))
+        cause(self.id, self.launch, self.first.as_ref(), &self.second)
+    }
+}
+
+/// What findings of `id` with these two sides are one of.
+pub fn cause(id: FindingId, launch: usize, first: Option<&Side>, second: &Side) -> Cause {
+    let of = |side: &Side| (side.place.pc, side.deed);
+    match first.map(of) {
+        Some(first) if first > of(second) => (id, launch, Some(of(second)), first),
+        first => (id, launch, first, of(second)),
     }
 }

@@ -11,14 +11,16 @@
 
 mod catalogue;
 mod finding;
+mod race;
 
 use std::sync::Arc;
 
 pub use catalogue::{Checker, FINDINGS, FindingId, Row, Severity};
 pub use finding::{Cause, Deed, Finding, Findings, Link, Side, Touched};
 
-use crate::machine::{AccessEvent, CopyEvent, Machine, MbarrierEvent, Observer};
+use crate::machine::{AccessEvent, CopyEvent, Machine, MbarrierEvent, Observer, OrderEvent};
 use crate::program::Program;
+use race::Race;
 
 /// Which checkers run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,18 +47,20 @@ pub struct Checkers {
     program: Arc<Program>,
     findings: Findings,
     launch: usize,
+    race: Option<Race>,
 }
 
 impl Checkers {
     /// Checkers that have seen nothing yet.
     pub fn new(program: &Arc<Program>, checks: Checks) -> Self {
-        Self { checks, program: Arc::clone(program), findings: Findings::default(), launch: 0 }
+        let race = checks.race.then(|| Race::new(program));
+        Self { checks, program: Arc::clone(program), findings: Findings::default(), launch: 0, race }
     }
 
     /// A launch of the case, from 0, is about to issue its first instruction: what earlier ones did is ordered before all of it.
     pub fn begin(&mut self, launch: usize, machine: &Machine) {
         self.launch = launch;
-        let _ = (machine, &self.program);
+        self.race.iter_mut().for_each(|race| race.begin(launch, machine));
     }
 
     /// The launch has ended: by itself, or because of a fault.
@@ -76,15 +80,23 @@ impl Checkers {
 }
 
 impl Observer for Checkers {
-    fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
+    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
+        let Self { race, findings, .. } = self;
+        race.as_mut().is_some_and(|race| race.access(event, findings))
+    }
+
+    fn order(&mut self, event: &OrderEvent<'_>) -> bool {
+        self.race.iter_mut().for_each(|race| race.order(event));
         false
     }
 
-    fn copy(&mut self, _event: &CopyEvent<'_>) -> bool {
-        false
+    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
+        let Self { race, findings, .. } = self;
+        race.as_mut().is_some_and(|race| race.copy(event, findings))
     }
 
-    fn mbarrier(&mut self, _event: &MbarrierEvent) -> bool {
-        false
+    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
+        let Self { race, findings, .. } = self;
+        race.as_mut().is_some_and(|race| race.mbarrier(event, findings))
     }
 }

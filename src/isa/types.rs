@@ -179,7 +179,7 @@ pub enum FenceKind {
     ProxyTensorMap,
 }
 
-/// Which threads an ordering reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+/// Which threads an ordering reaches, narrowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 #[rustfmt::skip]
 pub enum Scope { #[default] None, Cta, Cluster, Gpu, Sys }

@@ -54,7 +54,7 @@ pub use event::{
     WgmmaChange, WgmmaEvent,
 };
 pub use inspect::BlockLife;
-pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
+pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of, lowest};
 pub use launch::{Account, DivergencePolicy, LaunchConfig, LaunchError, Linked, Schedule};
 pub use mbarrier::{Arrival, Contribution, Mbarrier, Phase};
 pub use memory::{Allocation, OutOfMemory, Region};

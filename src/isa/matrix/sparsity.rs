@@ -56,8 +56,8 @@ impl Sparsity {
         if self.bits == 4 { element / 2 } else { element }
     }
 
-    /// Where index `index` of row `row` stands. Wide elements have the rows of the lower half of A in the low halves of registers and spread
-    /// a row over the lanes; narrow ones give each lane a row.
+    /// Where index `index` of row `row` stands. Of wide elements the low halves of registers have the upper rows of A, and a row is spread
+    /// over lanes; of narrow ones each lane has a row.
     fn place(&self, row: u32, index: u32, selector: u32) -> MetadataPlace {
         let (group, upper) = (row % 8, row / 8);
         let (thread, shift) = if self.bits >= 16 {

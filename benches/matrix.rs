@@ -1,0 +1,117 @@
+//! How long one matrix multiplication takes, instruction by instruction.
+//!
+//! A kernel of little but the instruction is run by the interpreter on one warp, with elements that differ in every lane. The last row is
+//! the arithmetic alone of `wgmma.m64n256k16`. The table at the end shows the fastest run of each.
+//!
+//! `cargo bench --bench matrix`
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stdout,
+    reason = "a bench that cannot run says so and ends; its table is its result"
+)]
+
+mod job;
+
+use std::path::Path;
+use std::time::Duration;
+
+use criterion::SamplingMode;
+use job::Job;
+use ptxdbg::num::matrix::{Accumulator, Element, Operands, Product, Rule, multiply};
+
+/// An instruction, the registers of its fragments D, A, B and C (`.f64` ones if so), and the microseconds that one may take.
+type Form = (&'static str, [u32; 4], bool, f64);
+
+#[rustfmt::skip]
+const FORMS: &[Form] = &[
+    ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", [4, 4, 2, 4], false, 3.0),
+    ("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16", [2, 4, 2, 2], false, 3.0),
+    ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", [4, 4, 2, 4], false, 3.0),
+    ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", [4, 4, 2, 4], false, 3.0),
+    ("mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32", [4, 4, 2, 4], false, 6.0),
+    ("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", [4, 4, 2, 4], false, 3.0),
+    ("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", [2, 1, 1, 2], true, 3.0),
+    ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", [8, 8, 8, 8], false, 6.0),
+];
+
+/// The longest that `wgmma.m64n256k16` may take, in microseconds.
+const WARPGROUP: f64 = 120.0;
+
+/// Instructions in a row, and how often they are repeated.
+const UNROLLED: u32 = 16;
+const ROUNDS: u32 = 256;
+
+fn main() {
+    let mut criterion = job::criterion();
+    let mut group = criterion.benchmark_group("matrix");
+    group.sampling_mode(SamplingMode::Flat);
+    let mut rows = Vec::new();
+    for form in FORMS {
+        let job = Job::load(&launch_file(form));
+        let mut shortest = Duration::MAX;
+        group.bench_function(form.0, |bencher| {
+            bencher.iter_custom(|count| job::measure(count, &mut shortest, || job.start(), job::run));
+        });
+        rows.push((form.0, shortest / (UNROLLED * ROUNDS), form.3));
+    }
+    let name = "arithmetic of wgmma.m64n256k16.f32.f16.f16";
+    let mut shortest = Duration::MAX;
+    group.bench_function(name, |bencher| {
+        bencher.iter_custom(|count| job::measure(count, &mut shortest, warpgroup_operands, multiply_warpgroup));
+    });
+    rows.push((name, shortest, WARPGROUP));
+    group.finish();
+    criterion.final_summary();
+    println!("{:<56}{:>10}{:>10}", "instruction", "us", "target");
+    for (name, shortest, target) in rows.iter().filter(|row| row.1 < Duration::from_secs(1)) {
+        println!("{name:<56}{:>10.2}{target:>10}", shortest.as_secs_f64() * 1e6);
+    }
+}
+
+/// A, B and C of 64 by 256 by 16, of small numbers.
+fn warpgroup_operands() -> [Vec<u32>; 3] {
+    let halves = |count: u32| (0..count).map(|index| 0x3c00 + index.wrapping_mul(2_654_435_761) % 0x400).collect();
+    [halves(64 * 16), halves(16 * 256), vec![0; 64 * 256]]
+}
+
+fn multiply_warpgroup([a, b, c]: &mut [Vec<u32>; 3]) {
+    let (element, sum) = (Element::F16, Accumulator::F32);
+    let product = Product { m: 64, n: 256, k: 16, a: element, b: element, c: sum, d: sum, rule: Rule::Fused };
+    *c = multiply(pulp::Arch::new(), &product, Operands { a, b, c, kept: None });
+}
+
+/// Writes a kernel that executes little but `form`, and its launch file, whose path it gives.
+fn launch_file(form: &Form) -> String {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let opcode = form.0;
+    let launch = format!("Launch(module: \"{opcode}.ptx\", kernel: \"multiply\", grid: (1, 1, 1), block: (32, 1, 1), params: [])");
+    let path = folder.join(format!("{opcode}.ron"));
+    std::fs::write(folder.join(format!("{opcode}.ptx")), module(form)).unwrap();
+    std::fs::write(&path, launch).unwrap();
+    path.to_str().unwrap().to_string()
+}
+
+fn module((opcode, [d, a, b, c], is_wide, _): &Form) -> String {
+    let (ty, start) = if *is_wide { ("b64", "cvt.u64.u32") } else { ("b32", "mov.b32") };
+    let list = |name: &str, count: u32| {
+        let names: Vec<String> = (0..count).map(|index| format!("%{name}{index}")).collect();
+        format!("{{{}}}", names.join(", "))
+    };
+    let mut text = format!(
+        ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry multiply()\n{{\n\
+         .reg .{ty} %d<8>, %a<8>, %b<8>, %c<8>;\n.reg .u32 %i, %t;\n.reg .pred %again;\nmov.u32 %t, %tid.x;\n"
+    );
+    for (name, count) in [("a", *a), ("b", *b), ("c", *c)] {
+        for index in 0..count {
+            // Halves, bytes and floats near 1 in all types.
+            text += &format!("mad.lo.u32 %i, %t, 66051, {};\nadd.u32 %i, %i, 0x38003800;\n{start} %{name}{index}, %i;\n", 197 * index);
+        }
+    }
+    text += "mov.u32 %i, 0;\nAGAIN:\n";
+    for _ in 0..UNROLLED {
+        text += &format!("{opcode} {}, {}, {}, {};\n", list("d", *d), list("a", *a), list("b", *b), list("c", *c));
+    }
+    text + &format!("add.u32 %i, %i, 1;\nsetp.lt.u32 %again, %i, {ROUNDS};\n@%again bra AGAIN;\nret;\n}}\n")
+}

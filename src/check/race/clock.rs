@@ -1,0 +1,238 @@
+//! What a thread knows of others: up to which time their operations happen before its next one.
+//!
+//! Time is the tick of the run, which is a total order, so a vector clock needs no counters of its own. It is kept by block, and in a
+//! block by the largest units about which the same is known: all of it, warps, single threads.
+
+use std::sync::Arc;
+
+use crate::machine::{LaneMask, Tick, lanes_of};
+
+/// Threads of a warp, in one number with the warp: `warp * 32 + lane`.
+pub(super) type Thread = u16;
+
+/// Asynchronous operations that a thread issued and that become known in the order in which it issued them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Group {
+    /// `cp.async`.
+    Lane,
+    /// Bulk copies that belong to groups.
+    Bulk,
+    /// Only that such copies have read their source.
+    BulkRead,
+    /// `wgmma.mma_async`.
+    Wgmma,
+}
+
+/// Kinds of [`Group`].
+pub(super) const GROUPS: usize = 4;
+
+/// Ticks before which operations of the threads of a block are known.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Ticks {
+    /// Of every thread.
+    pub whole: Tick,
+    /// Of every thread of a warp, by warp.
+    warps: Vec<(u8, Tick)>,
+    /// Of one thread, by thread.
+    threads: Vec<(Thread, Tick)>,
+}
+
+impl Ticks {
+    /// The tick for all lanes of `lanes` of a warp.
+    pub fn of(&self, warp: u8, lanes: LaneMask) -> Tick {
+        let known = self.whole.max(find(&self.warps, warp));
+        if self.threads.is_empty() {
+            return known;
+        }
+        lanes_of(lanes).map(|lane| find(&self.threads, thread(warp, lane)).max(known)).min().unwrap_or(known)
+    }
+
+    /// Learns that operations of the lanes `lanes` of `warp` before `tick` are known; `all` are the lanes the warp has.
+    pub fn learn(&mut self, warp: u8, lanes: LaneMask, all: LaneMask, tick: Tick) {
+        if tick <= self.whole {
+            return;
+        }
+        if lanes == all {
+            raise(&mut self.warps, warp, tick);
+            self.threads.retain(|(thread, known)| thread / 32 != Thread::from(warp) || *known > tick);
+        } else if find(&self.warps, warp) < tick {
+            lanes_of(lanes).for_each(|lane| raise(&mut self.threads, thread(warp, lane), tick));
+        }
+    }
+
+    /// Learns all that `other` knows.
+    pub fn join(&mut self, other: &Self) {
+        if other.whole > self.whole {
+            self.whole = other.whole;
+            let whole = self.whole;
+            self.warps.retain(|(_, tick)| *tick > whole);
+            self.threads.retain(|(_, tick)| *tick > whole);
+        }
+        let whole = self.whole;
+        other.warps.iter().filter(|(_, tick)| *tick > whole).for_each(|(warp, tick)| raise(&mut self.warps, *warp, *tick));
+        other.threads.iter().filter(|(_, tick)| *tick > whole).for_each(|(thread, tick)| raise(&mut self.threads, *thread, *tick));
+    }
+
+    /// Learns that operations of every thread before `tick` are known.
+    pub fn learn_whole(&mut self, tick: Tick) {
+        self.join(&Self { whole: tick, ..Self::default() });
+    }
+}
+
+/// What is known of one block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Known {
+    /// Operations that threads did themselves.
+    pub own: Ticks,
+    /// Those of them behind which a proxy fence towards asynchronous operations lies.
+    pub fenced: Ticks,
+    /// Asynchronous operations, by [`Group`].
+    pub done: [Ticks; GROUPS],
+    /// Copies that complete on a barrier object, by their number in the block.
+    pub copies: Intervals,
+}
+
+impl Known {
+    /// Learns all that `other` knows.
+    pub fn join(&mut self, other: &Self) {
+        self.own.join(&other.own);
+        self.fenced.join(&other.fenced);
+        self.done.iter_mut().zip(&other.done).for_each(|(own, other)| own.join(other));
+        self.copies.join(&other.copies);
+    }
+}
+
+/// What is known, by block number.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Clock {
+    blocks: Vec<(u32, Known)>,
+}
+
+impl Clock {
+    /// What is known of a block, if anything.
+    pub fn of(&self, block: u32) -> Option<&Known> {
+        self.blocks.binary_search_by_key(&block, |(number, _)| *number).ok().map(|index| &self.blocks[index].1)
+    }
+
+    /// The same, to learn more.
+    pub fn of_mut(&mut self, block: u32) -> &mut Known {
+        let index = match self.blocks.binary_search_by_key(&block, |(number, _)| *number) {
+            Ok(index) => index,
+            Err(index) => {
+                self.blocks.insert(index, (block, Known::default()));
+                index
+            }
+        };
+        &mut self.blocks[index].1
+    }
+
+    /// Learns all that `other` knows.
+    pub fn join(&mut self, other: &Self) {
+        if self.blocks.is_empty() {
+            self.blocks.clone_from(&other.blocks);
+            return;
+        }
+        other.blocks.iter().for_each(|(block, known)| self.of_mut(*block).join(known));
+    }
+
+    /// Whether anything is known of a block other than `block`.
+    pub fn knows_others(&self, block: u32) -> bool {
+        self.blocks.iter().any(|(number, _)| *number != block)
+    }
+
+    /// Lets everything known count as fenced as well: a proxy fence behind it.
+    pub fn fence(&mut self) {
+        for (_, known) in &mut self.blocks {
+            let own = known.own.clone();
+            known.fenced.join(&own);
+        }
+    }
+}
+
+/// Joins `more` into what is shared, and shares it on where nothing was known before.
+pub(super) fn learn(known: &mut Option<Arc<Clock>>, more: &Arc<Clock>) {
+    match known {
+        None => *known = Some(Arc::clone(more)),
+        Some(known) if Arc::ptr_eq(known, more) => {}
+        Some(known) => Arc::make_mut(known).join(more),
+    }
+}
+
+/// A set of numbers that mostly come in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Intervals {
+    /// From each first number up to but not including the second, in order and apart.
+    ranges: Vec<(u32, u32)>,
+}
+
+impl Intervals {
+    /// Whether it holds `number`.
+    pub fn contains(&self, number: u32) -> bool {
+        let after = self.ranges.partition_point(|(first, _)| *first <= number);
+        after > 0 && number < self.ranges[after - 1].1
+    }
+
+    /// Adds `number`.
+    pub fn insert(&mut self, number: u32) {
+        self.add((number, number + 1));
+    }
+
+    /// Adds all of `other`.
+    pub fn join(&mut self, other: &Self) {
+        other.ranges.iter().for_each(|range| self.add(*range));
+    }
+
+    fn add(&mut self, (mut first, mut end): (u32, u32)) {
+        let from = self.ranges.partition_point(|(_, end)| *end < first);
+        let to = self.ranges.partition_point(|(start, _)| *start <= end);
+        if from < to {
+            first = first.min(self.ranges[from].0);
+            end = end.max(self.ranges[to - 1].1);
+        }
+        self.ranges.splice(from..to, [(first, end)]);
+    }
+}
+
+/// The number of a thread.
+pub(super) fn thread(warp: u8, lane: usize) -> Thread {
+    Thread::from(warp) * 32 + lane as Thread
+}
+
+fn find<K: Ord + Copy>(list: &[(K, Tick)], key: K) -> Tick {
+    list.binary_search_by_key(&key, |(key, _)| *key).map_or(0, |index| list[index].1)
+}
+
+fn raise<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, key: K, tick: Tick) {
+    match list.binary_search_by_key(&key, |(key, _)| *key) {
+        Ok(index) => list[index].1 = list[index].1.max(tick),
+        Err(index) => list.insert(index, (key, tick)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn intervals_grow_together() {
+        let mut set = Intervals::default();
+        [3, 5, 4, 9].into_iter().for_each(|number| set.insert(number));
+        assert_eq!(set.ranges, [(3, 6), (9, 10)]);
+        assert!(set.contains(5) && !set.contains(6) && !set.contains(2) && set.contains(9));
+        let mut other = Intervals::default();
+        [6, 7, 8, 20].into_iter().for_each(|number| other.insert(number));
+        set.join(&other);
+        assert_eq!(set.ranges, [(3, 10), (20, 21)]);
+    }
+
+    #[test]
+    fn the_widest_unit_counts() {
+        let mut ticks = Ticks::default();
+        ticks.learn(1, 0b11, u32::MAX, 5);
+        assert_eq!((ticks.of(1, 0b11), ticks.of(1, 0b111), ticks.of(0, 1)), (5, 0, 0));
+        ticks.learn(1, u32::MAX, u32::MAX, 7);
+        assert_eq!((ticks.of(1, 0b11), ticks.threads.len()), (7, 0));
+        ticks.learn_whole(9);
+        assert_eq!((ticks.of(0, 1), ticks.warps.len()), (9, 0));
+    }
+}

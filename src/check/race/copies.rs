@@ -1,0 +1,276 @@
+//! Asynchronous copies and barrier objects (PTX ISA, "Asynchronous operations", "mbarrier").
+//!
+//! A copy is a thread of its own: it knows what its issuer knew, and its reads and writes count from the moment it was issued, whenever
+//! the machine moves the bytes. It is known to who waits for its group, or for the phase of a barrier object to which it brings bytes.
+//! A phase of such an object releases to those who wait for it what everybody knew who arrived in it or in a phase before.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::access::{Access, Agent, Pattern, Proxy};
+use super::clock::{Clock, Group, learn};
+use super::threads::Warp;
+use super::{Home, Race};
+use crate::check::finding::{Deed, Findings};
+use crate::isa::{Ordering, Scope};
+use crate::machine::Home as MemoryOf;
+use crate::machine::{
+    AsyncCopy, Contribution, CopyEvent, CopyStage, Destination, Ends, LaneMask, MbarrierChange, MbarrierEvent, PerLane, Tick, Work,
+    lanes_of,
+};
+
+/// Times at which lanes closed groups that are remembered; who waits names one of the last few.
+const COMMITS: usize = 128;
+
+/// Bytes of a barrier object.
+const OBJECT_BYTES: u32 = 8;
+
+/// A barrier object.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Object {
+    /// Its present phase.
+    phase: u64,
+    /// What was released in this phase and, by lanes of an instruction that ended it, in later ones.
+    arrived: BTreeMap<u64, Clock>,
+    /// What the phases released that have ended.
+    ended: Option<Arc<Clock>>,
+}
+
+/// A copy in flight that completes on a barrier object.
+#[derive(Clone, Debug)]
+pub(super) struct Flight {
+    /// The block that issued it, and the copy's number in it.
+    block: u32,
+    number: u32,
+    /// What its issuer knew.
+    clock: Clock,
+}
+
+impl Warp {
+    /// Lanes close their groups of copies.
+    pub fn commit(&mut self, bulk: bool, lanes: LaneMask, tick: Tick) {
+        let commits = &mut self.commits[usize::from(bulk)];
+        if commits.len() == COMMITS {
+            commits.drain(..COMMITS / 2);
+        }
+        commits.push((tick, lanes));
+    }
+
+    /// Lanes have waited until at most `pending` of their groups were left, for those not closed yet as well if `open`.
+    pub fn wait(&mut self, bulk: bool, read: bool, lanes: LaneMask, (open, pending): (bool, u32), tick: Tick) {
+        let group = match (bulk, read) {
+            (false, _) => Group::Lane,
+            (true, false) => Group::Bulk,
+            (true, true) => Group::BulkRead,
+        };
+        let commits = &self.commits[usize::from(bulk)];
+        let closed = |lane: usize| {
+            let of_lane = commits.iter().rev().filter(|(_, lanes)| lanes >> lane & 1 != 0);
+            of_lane.map(|(tick, _)| *tick).nth(pending as usize).unwrap_or(0)
+        };
+        let done: PerLane<Tick> = std::array::from_fn(|lane| match lanes >> lane & 1 {
+            0 => 0,
+            _ if open => tick + 1,
+            _ => closed(lane),
+        });
+        if done.iter().all(|tick| *tick == 0) {
+            return;
+        }
+        let own = &mut Arc::make_mut(self.own.get_or_insert_default()).done[group as usize];
+        own.iter_mut().zip(done).for_each(|(known, done)| *known = (*known).max(done));
+    }
+}
+
+impl Race {
+    /// Something is done to a barrier object.
+    pub fn mbarrier(&mut self, event: &MbarrierEvent, findings: &mut Findings) -> bool {
+        let key = (event.slot, event.address);
+        if let MbarrierChange::Ended(phase) = event.change {
+            self.objects.entry(key).or_default().end(phase);
+            return false;
+        }
+        let Some(slot) = self.slot_of(event.place.block) else { return false };
+        let (warp, tick) = (event.place.warp as u8, event.place.tick);
+        let Some(past) = self.block(slot).map(|block| block.past(warp, tick)) else { return false };
+        let how = super::access_of(&self.program.code[event.place.pc.index()].op);
+        let is_relaxed = how.ordering == Ordering::Relaxed;
+        let object = self.objects.entry(key).or_default();
+        let mut deed = Deed::Atomic;
+        match event.change {
+            MbarrierChange::Made(_) | MbarrierChange::Invalidated => {
+                *object = Object::default();
+                deed = Deed::Write;
+            }
+            MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) if !is_relaxed => {
+                object.arrived.entry(event.phase).or_default().join(&past.released(event.lanes));
+            }
+            MbarrierChange::Asked { ended, .. } => {
+                deed = Deed::Read;
+                let clock = object.ended.clone().filter(|_| ended && !is_relaxed);
+                if let (Some(clock), Some(block)) = (clock, self.block(slot)) {
+                    block.acquire(warp, event.lanes, &clock);
+                }
+            }
+            _ => {}
+        }
+        self.touch_object(event, slot, deed, findings)
+    }
+
+    /// The object's bytes are memory as well: who makes it must be ordered before who uses it.
+    fn touch_object(&mut self, event: &MbarrierEvent, slot: u32, deed: Deed, findings: &mut Findings) -> bool {
+        let Some(number) = self.block(slot).map(|block| block.number) else { return false };
+        let access = Access {
+            tick: event.place.tick,
+            pc: event.place.pc,
+            block: number,
+            warp: event.place.warp as u8,
+            lanes: event.lanes,
+            deed,
+            strong: (deed != Deed::Write).then_some(Scope::Sys),
+            agent: Agent::Threads,
+            proxy: Proxy::Generic,
+            bytes: OBJECT_BYTES,
+            pattern: Pattern::All,
+            copy: 0,
+        };
+        let home = Home::Block(event.slot);
+        self.with_judge(home, slot, access, |judge, shadow| judge.range(shadow, u64::from(event.address), u64::from(OBJECT_BYTES)));
+        self.report(home, slot, &access, findings)
+    }
+
+    /// Something becomes of a copy.
+    pub fn copy(&mut self, event: &CopyEvent<'_>, findings: &mut Findings) -> bool {
+        let copy = event.copy;
+        match event.stage {
+            CopyStage::Issued => self.issue(copy, findings),
+            CopyStage::Read => false,
+            CopyStage::Ended => {
+                self.end_copy(copy, event.lanes);
+                false
+            }
+        }
+    }
+
+    fn issue(&mut self, copy: &AsyncCopy, findings: &mut Findings) -> bool {
+        let by = self.blocks.iter().position(|block| block.as_ref().is_some_and(|block| u64::from(block.number) == copy.block));
+        let slot = match by {
+            Some(slot) => slot as u32,
+            None => return false,
+        };
+        let (warp, tick) = (copy.issued.warp as u8, copy.issued.tick);
+        let Some(block) = self.block(slot) else { return false };
+        let agent = match copy.ends {
+            Ends::Group { bulk, .. } => Agent::Group(if bulk { Group::Bulk } else { Group::Lane }),
+            Ends::Mbarrier { .. } => {
+                let number = block.copies;
+                block.copies += 1;
+                let (block, clock) = (block.number, block.past(warp, tick).released(copy.lanes));
+                self.flights.insert(copy.id, Flight { block, number, clock });
+                Agent::Copy(number)
+            }
+        };
+        let Some(block) = self.block(slot) else { return false };
+        let access = Access {
+            tick,
+            pc: copy.issued.pc,
+            block: block.number,
+            warp,
+            lanes: copy.lanes,
+            deed: Deed::Read,
+            strong: None,
+            agent,
+            proxy: if matches!(copy.work, Work::Block { .. } | Work::Box(_)) { Proxy::Async } else { Proxy::Generic },
+            bytes: 0,
+            pattern: Pattern::All,
+            copy: copy.id,
+        };
+        let mut found = self.touch_all(copy, slot, access, findings);
+        let (deed, strong) = if is_reduction(copy) { (Deed::Atomic, Some(Scope::Gpu)) } else { (Deed::Write, None) };
+        found |= self.touch_all(copy, slot, Access { deed, strong, ..access }, findings);
+        found
+    }
+
+    /// Judges all that a copy reads, or all that it writes.
+    fn touch_all(&mut self, copy: &AsyncCopy, slot: u32, access: Access, findings: &mut Findings) -> bool {
+        if let Work::Lanes(copies) = &copy.work {
+            let (home, addresses, bytes) = match access.deed {
+                Deed::Read => (Home::Global, copies.from, u32::from(*copies.kept.iter().max().unwrap_or(&0))),
+                _ => (home_of(copies.home), copies.to.map(u64::from), copies.bytes),
+            };
+            let lanes = if access.deed == Deed::Read {
+                lanes_of(copy.lanes).filter(|lane| copies.kept[*lane] > 0).fold(0, |mask, lane| mask | 1 << lane)
+            } else {
+                copy.lanes
+            };
+            if lanes == 0 {
+                return false;
+            }
+            let access = Access { lanes, bytes, pattern: self.pattern(lanes, &addresses), ..access };
+            self.judge(home, slot, access, &addresses);
+            return self.report(home, slot, &access, findings);
+        }
+        let mut ranges: Vec<(Destination, u64)> = Vec::new();
+        let visit = |at: Destination, bytes: u64| match ranges.last_mut() {
+            Some((last, length)) if last.home == at.home && last.address + *length == at.address => *length += bytes,
+            _ => ranges.push((at, bytes)),
+        };
+        match access.deed {
+            Deed::Read => copy.work.reads(copy.lanes, visit),
+            _ => copy.work.writes(copy.lanes, visit),
+        }
+        let Some(home) = ranges.first().map(|(at, _)| home_of(at.home)) else { return false };
+        let access = Access { bytes: ranges.iter().map(|(_, bytes)| *bytes as u32).sum(), ..access };
+        self.with_judge(home, slot, access, |judge, shadow| {
+            ranges.iter().for_each(|(at, bytes)| judge.range(shadow, at.address, *bytes));
+        });
+        self.report(home, slot, &access, findings)
+    }
+
+    fn end_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask) {
+        let Ends::Mbarrier { home: MemoryOf::Block { slot, .. }, address, .. } = copy.ends else { return };
+        let Some(flight) = self.flights.remove(&copy.id) else { return };
+        let mut clock = flight.clock;
+        let known = clock.of_mut(flight.block);
+        match copy.work {
+            Work::Arrival => {
+                let (warp, tick) = (copy.issued.warp as u8, copy.issued.tick);
+                lanes_of(lanes).for_each(|lane| known.done[Group::Lane as usize].learn(warp, 1 << lane, LaneMask::MAX, tick));
+            }
+            _ => known.copies.insert(flight.number),
+        }
+        let object = self.objects.entry((slot, address)).or_default();
+        object.arrived.entry(object.phase).or_default().join(&clock);
+    }
+
+    /// The slot of the block with this index in the grid.
+    fn slot_of(&self, index: [u32; 3]) -> Option<u32> {
+        let found = self.blocks.iter().position(|block| block.as_ref().is_some_and(|block| block.index == index));
+        found.map(|slot| slot as u32)
+    }
+}
+
+impl Object {
+    /// A phase has ended, and with it those before.
+    fn end(&mut self, phase: u64) {
+        self.phase = phase + 1;
+        while let Some(entry) = self.arrived.first_entry().filter(|entry| *entry.key() <= phase) {
+            learn(&mut self.ended, &Arc::new(entry.remove()));
+        }
+    }
+}
+
+fn is_reduction(copy: &AsyncCopy) -> bool {
+    match &copy.work {
+        Work::Block { reduction, .. } => reduction.is_some(),
+        Work::Store { reduction, .. } => reduction.is_some(),
+        Work::Box(copy) => !copy.replaces(),
+        Work::Lanes(_) | Work::Arrival => false,
+    }
+}
+
+fn home_of(home: MemoryOf) -> Home {
+    match home {
+        MemoryOf::Global => Home::Global,
+        MemoryOf::Block { slot, .. } => Home::Block(slot),
+    }
+}

@@ -1,0 +1,303 @@
+//! Whether an access races with what was done to the same memory before, and what its shadow says afterwards.
+
+use super::access::{Access, Agent, Log, Pattern, Proxy, Ref};
+use super::locations::scope_of;
+use super::shadow::{Entry, Shadow};
+use super::threads::Block;
+use crate::check::Deed;
+use crate::machine::{LaneMask, PerLane, lanes_of};
+
+/// Unordered accesses to a unit of global memory that are told apart; of more only the newest ones are kept.
+const KEPT: usize = 8;
+
+/// Reads of one warp that nothing orders, kept of a unit. Two by different lanes are enough: who writes there races with one of them.
+const READS_OF_A_WARP: usize = 2;
+
+/// Two accesses that race.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Conflict {
+    /// The earlier one.
+    pub first: Access,
+    /// Its lanes.
+    pub first_lanes: LaneMask,
+    /// The lanes of the later one.
+    pub second_lanes: LaneMask,
+    /// A byte that both touch.
+    pub address: u64,
+    /// They are ordered, but not across proxies.
+    pub proxy: bool,
+}
+
+/// Judges one access.
+pub(super) struct Judge<'a> {
+    /// All accesses.
+    pub log: &'a mut Log,
+    /// The block of the accessing warp.
+    pub block: &'a Block,
+    /// Blocks of a cluster.
+    pub cluster: u32,
+    /// Whether what it touches is global memory.
+    pub is_global: bool,
+    /// What was found.
+    pub conflicts: &'a mut Vec<Conflict>,
+    /// Accesses of which too many were made to the same place to decide.
+    pub undecided: &'a mut u64,
+    /// The access.
+    pub access: Access,
+    /// Where it is in the log.
+    pub own: Ref,
+    /// What an entry became that was judged last, if that holds for any unit.
+    pub memo: Option<(Entry, Entry)>,
+}
+
+/// How two accesses stand to each other where both touch the same bytes.
+enum Standing {
+    /// The earlier one happens before the later one.
+    Before,
+    /// These lanes of the two are not ordered.
+    Apart(LaneMask, LaneMask),
+    /// Ordered, but not across the proxies; these lanes.
+    Unfenced(LaneMask, LaneMask),
+}
+
+impl Judge<'_> {
+    /// Judges what every lane touches.
+    pub fn lanes(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
+        let Access { lanes, bytes, pattern, .. } = self.access;
+        let first = lanes.trailing_zeros();
+        let unbroken = (lanes >> first).count_ones() == (lanes >> first).trailing_ones();
+        match pattern {
+            Pattern::Even { stride: 0, base } => {
+                if self.access.deed == Deed::Write && self.access.strong.is_none() && lanes.count_ones() > 1 {
+                    self.clash_with_itself(base, 1 << first, lanes & !(1 << first));
+                }
+                self.range(shadow, base, u64::from(bytes));
+            }
+            Pattern::Even { stride, base } if stride == bytes as i32 && unbroken => {
+                let start = base + u64::from(first) * u64::from(bytes);
+                self.range(shadow, start, u64::from(lanes.count_ones()) * u64::from(bytes));
+            }
+            _ => lanes_of(lanes).for_each(|lane| self.range(shadow, addresses[lane], u64::from(bytes))),
+        }
+    }
+
+    /// Judges the bytes from `address` on.
+    pub fn range(&mut self, shadow: &mut Shadow, mut address: u64, mut bytes: u64) {
+        while bytes > 0 {
+            let (entries, unit) = shadow.units(address, bytes);
+            let done = entries.len() as u64 * unit;
+            self.entries(entries, address, unit);
+            (address, bytes) = (address + done, bytes - done);
+        }
+    }
+
+    fn entries(&mut self, entries: &mut [Entry], address: u64, unit: u64) {
+        let mut index = 0;
+        while index < entries.len() {
+            let from = entries[index];
+            let (to, is_general) = match self.memo {
+                Some((before, after)) if before == from => (after, true),
+                _ => self.entry(from, address + index as u64 * unit),
+            };
+            entries[index] = to;
+            index += 1;
+            if is_general {
+                self.memo = Some((from, to));
+                while index < entries.len() && entries[index] == from {
+                    entries[index] = to;
+                    index += 1;
+                }
+            }
+        }
+    }
+
+    /// What becomes of the entry of the unit at `address`, and whether that holds for every unit with the same entry.
+    fn entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
+        if self.access.deed == Deed::Read {
+            let general = self.weigh(entry.writes, address).1;
+            return (Entry { reads: self.add_read(entry.reads), ..entry }, general);
+        }
+        let (writes, writes_general) = self.weigh(entry.writes, address);
+        let (reads, reads_general) = self.weigh(entry.reads, address);
+        (Entry { writes: self.add(writes), reads }, writes_general && reads_general)
+    }
+
+    /// Weighs the access against those of `older`: which of them are not ordered before it, and whether that holds for any unit.
+    fn weigh(&mut self, older: Ref, address: u64) -> (Ref, bool) {
+        if older.is_none() {
+            return (older, true);
+        }
+        if self.log.is_many(older) {
+            return (self.weigh_many(older, address), true);
+        }
+        let (mut left, mut all_left, mut general) = (smallvec::SmallVec::<[Ref; KEPT]>::new(), true, true);
+        let members: smallvec::SmallVec<[Ref; KEPT]> = self.log.members(older).collect();
+        for member in members {
+            let other = *self.log.get(member);
+            if member == self.own || other.copy != 0 && other.copy == self.access.copy {
+                // Lanes of the same instruction. Whoever comes second finds the first one here.
+                general = false;
+                left.push(member);
+                self.meet_itself(&other, address);
+                continue;
+            }
+            let (standing, holds) = self.standing(&other, address);
+            general &= holds;
+            match standing {
+                Standing::Before => all_left = false,
+                Standing::Apart(first, second) => {
+                    self.clash(&other, first, second, address, false);
+                    left.push(member);
+                }
+                Standing::Unfenced(first, second) => {
+                    self.clash(&other, first, second, address, true);
+                    all_left = false;
+                }
+            }
+        }
+        if all_left {
+            return (older, general);
+        }
+        let kept = left.into_iter().rev().fold(Ref::default(), |older, member| self.log.add(older, member));
+        (kept, general)
+    }
+
+    /// The same where more accesses were made than are told apart.
+    fn weigh_many(&mut self, older: Ref, address: u64) -> Ref {
+        let members: smallvec::SmallVec<[Access; 2]> = self.log.members(older).map(|member| *self.log.get(member)).collect();
+        let (number, warp) = (self.block.number, self.access.warp);
+        let is_mine = |access: &&Access| access.block == number;
+        let newest = members[0];
+        if members.len() == 1 && newest.block == number && newest.tick < self.block.whole {
+            return Ref::default();
+        }
+        match members.iter().find(|access| !is_mine(access)) {
+            Some(other) if !self.block.knows_others(warp) => {
+                self.clash(other, other.lanes_at(address, self.log), self.access.lanes_at(address, self.log), address, false);
+            }
+            _ => *self.undecided += u64::from(self.may_clash(&newest)),
+        }
+        older
+    }
+
+    fn add(&mut self, older: Ref) -> Ref {
+        if self.log.members(older).next() == Some(self.own) {
+            return older;
+        }
+        if self.is_global && (self.log.is_many(older) || self.log.count(older) >= KEPT) {
+            return self.log.too_many(older, self.own);
+        }
+        self.log.add(older, self.own)
+    }
+
+    /// Adds a read to those that nothing orders before it.
+    fn add_read(&mut self, older: Ref) -> Ref {
+        if older.is_none() {
+            return self.own;
+        }
+        if self.log.is_many(older) {
+            return self.log.too_many(older, self.own);
+        }
+        let (mut left, mut of_warp) = (smallvec::SmallVec::<[Ref; KEPT]>::new(), 1);
+        let members: smallvec::SmallVec<[Ref; KEPT]> = self.log.members(older).collect();
+        let before = members.len();
+        for member in members {
+            let other = self.log.get(member);
+            if member == self.own || self.is_same(other) || self.block.knows_all(self.access.warp, other) {
+                continue;
+            }
+            if other.block == self.access.block && other.warp == self.access.warp && other.agent == self.access.agent {
+                of_warp += 1;
+                if of_warp > READS_OF_A_WARP {
+                    continue;
+                }
+            }
+            left.push(member);
+        }
+        let kept = match left.len() {
+            0 => return self.own,
+            same if same == before => older,
+            _ => left.into_iter().rev().fold(Ref::default(), |older, member| self.log.add(older, member)),
+        };
+        self.add(kept)
+    }
+
+    /// Whether an earlier access was by the same thread wherever the two meet.
+    fn is_same(&self, other: &Access) -> bool {
+        let Access { block, warp, agent, pattern, bytes, lanes, .. } = self.access;
+        let same_threads = (other.block, other.warp, other.agent) == (block, warp, agent) && agent == Agent::Threads;
+        same_threads
+            && (other.pattern == pattern && other.bytes == bytes && pattern != Pattern::All
+                || other.lanes == lanes && lanes.is_power_of_two())
+    }
+
+    /// How an earlier access stands to this one at `address`, and whether it does so wherever the two meet.
+    fn standing(&self, other: &Access, address: u64) -> (Standing, bool) {
+        let access = &self.access;
+        let crosses = other.deed != Deed::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
+        if (self.is_same(other) || self.block.knows_all(access.warp, other)) && !crosses {
+            return (Standing::Before, true);
+        }
+        let lone = access.lanes.is_power_of_two();
+        if lone && lanes_of(other.lanes).all(|by| self.knows(access.lanes.trailing_zeros() as usize, other, by, crosses)) {
+            return (Standing::Before, true);
+        }
+        let (first, second) = (other.lanes_at(address, self.log), access.lanes_at(address, self.log));
+        if !crosses && !self.block.knows_by_lane(access.warp, other) {
+            return (Standing::Apart(first, second), true);
+        }
+        for lane in lanes_of(second) {
+            for by in lanes_of(first) {
+                if !self.block.knows(access.warp, lane, other, by) {
+                    return (Standing::Apart(1 << by, 1 << lane), false);
+                }
+                if crosses && !self.knows(lane, other, by, true) {
+                    return (Standing::Unfenced(1 << by, 1 << lane), false);
+                }
+            }
+        }
+        (Standing::Before, false)
+    }
+
+    /// Whether `lane` knows what lane `by` of `other` did, and if it `crosses` proxies that a fence lies behind it.
+    fn knows(&self, lane: usize, other: &Access, by: usize, crosses: bool) -> bool {
+        let warp = self.access.warp;
+        let fenced = || match (other.proxy, self.access.proxy) {
+            (Proxy::Generic, Proxy::Async) => self.block.knows_fenced(warp, lane, other, by),
+            // Nothing in the same launch makes a write visible there.
+            (_, Proxy::ReadOnly) => false,
+            _ => true,
+        };
+        self.block.knows(warp, lane, other, by) && (!crosses || fenced())
+    }
+
+    fn may_clash(&self, other: &Access) -> bool {
+        let reads = |access: &Access| access.deed == Deed::Read;
+        !(reads(other) && reads(&self.access)) && !self.is_morally_strong(other)
+    }
+
+    /// PTX ISA, "Morally strong operations": such accesses do not race.
+    fn is_morally_strong(&self, other: &Access) -> bool {
+        let (Some(a), Some(b)) = (other.strong, self.access.strong) else { return false };
+        a.min(b) >= scope_of(other.block, self.access.block, self.cluster) && other.bytes == self.access.bytes
+    }
+
+    fn clash(&mut self, other: &Access, first_lanes: LaneMask, second_lanes: LaneMask, address: u64, proxy: bool) {
+        if self.may_clash(other) {
+            self.conflicts.push(Conflict { first: *other, first_lanes, second_lanes, address, proxy });
+        }
+    }
+
+    /// Another lane of the same instruction has touched the same bytes.
+    fn meet_itself(&mut self, other: &Access, address: u64) {
+        let lanes = self.access.lanes_at(address, self.log);
+        let first = lanes & lanes.wrapping_neg();
+        if other.copy == 0 && self.access.deed == Deed::Write && self.access.strong.is_none() && lanes != first {
+            self.clash_with_itself(address, first, lanes & !first);
+        }
+    }
+
+    fn clash_with_itself(&mut self, address: u64, first_lanes: LaneMask, second_lanes: LaneMask) {
+        self.conflicts.push(Conflict { first: self.access, first_lanes, second_lanes, address, proxy: false });
+    }
+}

@@ -1,0 +1,428 @@
+//! Races: accesses to the same bytes, at least one of them a write, that nothing orders.
+//!
+//! # Algorithm
+//!
+//! Happens-before as the PTX memory model defines it (PTX ISA, "Memory Consistency Model"), over the run as it went. [`threads`] keeps
+//! what every thread knows of the others as vector clocks whose counter is the time of the run, in layers (block, warp, lanes), so
+//! that a barrier of the whole block is one number. What makes knowledge pass on: barriers ([`barriers`]), releases and acquires
+//! through memory with their scopes and fences ([`locations`]), barrier objects and asynchronous copies ([`copies`]), proxy fences.
+//! Copies are threads of their own, which know what their issuer knew and are known to who waits for them.
+//! [`shadow`] says for every byte who wrote it last and who has read it since; [`judge`] weighs an access against them. A write that is
+//! ordered behind everything before it replaces it all (Flanagan and Freund, "FastTrack", 2009).
+//!
+//! Accesses that are morally strong to each other do not race. What does not depend on the interleaving is reported whichever
+//! interleaving ran; what the threads decide by what they read from each other, they decide as in this one.
+//!
+//! # What it can miss
+//!
+//! - Races on a way through the kernel that this input does not take, or that an atomic's outcome did not take this time.
+//! - Of more than eight warps that touched the same bytes of global memory unordered, only the newest is told. If the grid synchronizes
+//!   by itself, a write behind them is taken to be ordered.
+//! - A volatile access is taken as relaxed in the scope of the system; textures and surfaces as generic accesses.
+
+mod access;
+mod barriers;
+mod clock;
+mod copies;
+mod flow;
+mod judge;
+mod locations;
+mod report;
+mod shadow;
+mod threads;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use access::{Access, Agent, Log, Pattern, Proxy, Sweep};
+use barriers::ClusterBarrier;
+use copies::{Flight, Object};
+use judge::{Conflict, Judge};
+use locations::{Found, Locations, Pending};
+use shadow::Shadow;
+use threads::{Block, Warp};
+
+use super::finding::{Deed, Findings};
+use crate::isa::{FenceKind, Ordering, Scope, Space};
+use crate::machine::{
+    AccessEvent, AccessKind, BlockId, LANES, LaneMask, Linked, Machine, Order, OrderEvent, PerLane, Place, first_lane, lanes_of,
+};
+use crate::program::{self, Op, Program};
+
+/// The race checker of a case.
+#[derive(Clone)]
+pub(super) struct Race {
+    program: Arc<Program>,
+    launch: usize,
+    linked: Option<Arc<Linked>>,
+    /// The lanes of each warp of a block.
+    warps: Vec<LaneMask>,
+    /// Blocks of a cluster.
+    cluster: u32,
+    /// By slot.
+    blocks: Vec<Option<Box<Block>>>,
+    global: Shadow,
+    log: Log,
+    locations: Locations,
+    clusters: BTreeMap<u32, ClusterBarrier>,
+    /// Barrier objects, by slot and address.
+    objects: BTreeMap<(u32, u32), Object>,
+    /// Copies in flight that complete on barrier objects, by number.
+    flights: BTreeMap<u64, Flight>,
+    /// Accesses that could not be judged because too many had touched the same bytes.
+    undecided: u64,
+    conflicts: Vec<Conflict>,
+}
+
+/// Memory: global, or the shared memory of the block in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    Global,
+    Block(u32),
+}
+
+impl Race {
+    pub fn new(program: &Arc<Program>) -> Self {
+        Self {
+            program: Arc::clone(program),
+            launch: 0,
+            linked: None,
+            warps: Vec::new(),
+            cluster: 1,
+            blocks: Vec::new(),
+            global: Shadow::default(),
+            log: Log::default(),
+            locations: Locations::default(),
+            clusters: BTreeMap::new(),
+            objects: BTreeMap::new(),
+            flights: BTreeMap::new(),
+            undecided: 0,
+            conflicts: Vec::new(),
+        }
+    }
+
+    /// A launch begins: all before it is ordered before all of it.
+    pub fn begin(&mut self, launch: usize, machine: &Machine) {
+        let config = machine.config();
+        let threads = config.block.iter().product::<u32>();
+        let lanes = |warp: u32| crate::machine::lowest(threads - warp * LANES as u32);
+        *self = Self {
+            launch,
+            linked: Some(Arc::clone(&machine.linked)),
+            warps: (0..threads.div_ceil(LANES as u32)).map(lanes).collect(),
+            cluster: config.blocks_of_cluster(),
+            ..Self::new(&self.program)
+        };
+    }
+
+    /// Bytes that the checker's tables take, and bytes of memory that they are about.
+    pub fn size(&self) -> (usize, usize) {
+        let shared = self.blocks.iter().flatten().map(|block| &block.shadow);
+        let of = |size: fn(&Shadow) -> usize| size(&self.global) + shared.clone().map(size).sum::<usize>();
+        (of(Shadow::bytes) + self.log.bytes(), of(Shadow::covered))
+    }
+
+    /// Lanes access memory.
+    pub fn access(&mut self, event: &AccessEvent<'_>, findings: &mut Findings) -> bool {
+        let home = match event.space {
+            Space::Global | Space::Generic => Home::Global,
+            Space::Shared | Space::SharedCluster => Home::Block(event.home.0),
+            Space::Local | Space::ParamFunc | Space::Param | Space::Const => return false,
+        };
+        self.enter(event.by, event.place);
+        let how = access_of(&self.program.code[event.place.pc.index()].op);
+        if how.ordering != Ordering::Weak {
+            self.order_through(home, event, &how);
+        }
+        let access = Access { proxy: if how.non_coherent { Proxy::ReadOnly } else { Proxy::Generic }, ..self.plain(event, &how) };
+        self.judge(home, event.by.slot, access, event.addresses);
+        self.report(home, event.by.slot, &access, findings)
+    }
+
+    fn plain(&mut self, event: &AccessEvent<'_>, how: &program::Access) -> Access {
+        let deed = match event.kind {
+            AccessKind::Read => Deed::Read,
+            AccessKind::Write => Deed::Write,
+            AccessKind::Atomic => Deed::Atomic,
+        };
+        Access {
+            tick: event.place.tick,
+            pc: event.place.pc,
+            block: event.by.number as u32,
+            warp: event.place.warp as u8,
+            lanes: event.lanes,
+            deed,
+            strong: strength(how),
+            agent: Agent::Threads,
+            proxy: Proxy::Generic,
+            bytes: event.bytes,
+            pattern: self.pattern(event.lanes, event.addresses),
+            copy: 0,
+        }
+    }
+
+    fn pattern(&mut self, lanes: LaneMask, addresses: &PerLane<u64>) -> Pattern {
+        even(lanes, addresses).unwrap_or_else(|| self.log.scatter(addresses))
+    }
+
+    /// Judges an access of lanes of the block in `slot`.
+    fn judge(&mut self, home: Home, slot: u32, access: Access, addresses: &PerLane<u64>) {
+        self.with_judge(home, slot, access, |judge, shadow| judge.lanes(shadow, addresses));
+    }
+
+    /// Calls `judge` for an access that a warp of the block in `slot` does or has issued.
+    fn with_judge(&mut self, home: Home, slot: u32, access: Access, mut judge: impl FnMut(&mut Judge<'_>, &mut Shadow)) {
+        let Some(mut shadow) = self.take_shadow(home) else { return };
+        let own = self.log.push(access);
+        if let Some(Some(block)) = self.blocks.get(slot as usize) {
+            let Self { log, cluster, conflicts, undecided, .. } = self;
+            let is_global = home == Home::Global;
+            judge(&mut Judge { log, block, cluster: *cluster, is_global, conflicts, undecided, access, own, memo: None }, &mut shadow);
+        }
+        self.put_shadow(home, shadow);
+        if self.log.is_full(self.entries()) {
+            self.sweep();
+        }
+    }
+
+    fn take_shadow(&mut self, home: Home) -> Option<Shadow> {
+        match home {
+            Home::Global => Some(std::mem::take(&mut self.global)),
+            Home::Block(slot) => Some(std::mem::take(&mut self.blocks.get_mut(slot as usize)?.as_mut()?.shadow)),
+        }
+    }
+
+    fn put_shadow(&mut self, home: Home, shadow: Shadow) {
+        match home {
+            Home::Global => self.global = shadow,
+            Home::Block(slot) => {
+                if let Some(Some(block)) = self.blocks.get_mut(slot as usize) {
+                    block.shadow = shadow;
+                }
+            }
+        }
+    }
+
+    fn entries(&self) -> usize {
+        self.global.len() + self.blocks.iter().flatten().map(|block| block.shadow.len()).sum::<usize>()
+    }
+
+    /// Throws away the accesses that no shadow refers to.
+    fn sweep(&mut self) {
+        let mut sweep = Sweep::new(&mut self.log);
+        self.global.sweep(&mut sweep);
+        self.blocks.iter_mut().flatten().for_each(|block| block.shadow.sweep(&mut sweep));
+        self.log = sweep.end();
+    }
+
+    /// The block that does something, which may be new in its slot.
+    fn enter(&mut self, by: BlockId, place: Place) {
+        let slot = by.slot as usize;
+        if self.blocks.len() <= slot {
+            self.blocks.resize_with(slot + 1, || None);
+        }
+        if self.blocks[slot].as_ref().is_some_and(|block| block.number == by.number as u32) {
+            return;
+        }
+        let warps = self.warps.iter().map(|all| Warp { all: *all, live: *all, ..Warp::default() }).collect();
+        self.blocks[slot] = Some(Box::new(Block { number: by.number as u32, index: place.block, warps, ..Block::default() }));
+        self.objects.retain(|(of, _), _| *of != by.slot);
+        if by.slot.is_multiple_of(self.cluster) {
+            self.clusters.remove(&by.slot);
+        }
+    }
+
+    fn block(&mut self, slot: u32) -> Option<&mut Block> {
+        self.blocks.get_mut(slot as usize)?.as_deref_mut()
+    }
+
+    /// What a strong access learns from the location, and leaves there.
+    fn order_through(&mut self, home: Home, event: &AccessEvent<'_>, how: &program::Access) {
+        let (slot, warp, tick) = (event.by.slot, event.place.warp as u8, event.place.tick);
+        let Some(block) = self.blocks.get_mut(slot as usize).and_then(Option::as_deref_mut) else { return };
+        let releases = event.kind != AccessKind::Read && matches!(how.ordering, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst);
+        let has_fence = !block.warps[usize::from(warp)].fences.is_empty();
+        if self.locations.is_empty() && !releases && !has_fence {
+            return;
+        }
+        let scope = strength(how).unwrap_or(Scope::Sys);
+        let acquires = matches!(how.ordering, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst);
+        let memory = if let Home::Block(slot) = home { slot + 1 } else { 0 };
+        for lane in lanes_of(event.lanes) {
+            let at = (memory, event.addresses[lane]);
+            if event.kind != AccessKind::Write {
+                for found in self.locations.read(at, scope, block.number, self.cluster) {
+                    let warp = &mut block.warps[usize::from(warp)];
+                    match found {
+                        Found::Seen(_, clock) if acquires => warp.acquire(1 << lane, &clock),
+                        Found::Seen(scope, clock) => Pending { lanes: 1 << lane, scope, clock }.add_to(&mut warp.pending),
+                        Found::Missed(clock) => warp.missed.push((1 << lane, clock)),
+                    }
+                }
+            }
+            if event.kind != AccessKind::Read {
+                let mut clocks = Vec::new();
+                if releases {
+                    clocks.push((scope, Arc::new(block.past(warp, tick).released(1 << lane))));
+                }
+                for (lanes, of, past) in &block.warps[usize::from(warp)].fences {
+                    if lanes >> lane & 1 != 0 {
+                        clocks.push((scope.min(*of), Arc::new(past.released(1 << lane))));
+                    }
+                }
+                self.locations.write(at, (block.number, warp, lane as u8), event.kind == AccessKind::Atomic, clocks);
+            }
+        }
+    }
+
+    /// Threads did something that orders them.
+    pub fn order(&mut self, event: &OrderEvent<'_>) {
+        let OrderEvent { place, by, lanes, order } = *event;
+        self.enter(by, place);
+        let (slot, warp, tick) = (by.slot, place.warp as u8, place.tick);
+        let op = self.program.code[place.pc.index()].op;
+        if let Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } = order {
+            return self.order_cluster(event, op);
+        }
+        let Some(block) = self.block(slot) else { return };
+        match order {
+            Order::Fence => {
+                if let Op::Fence { kind, ordering, scope } = op {
+                    fence(block, warp, lanes, kind, ordering, scope, tick);
+                }
+            }
+            Order::Arrived { id, waits, .. } => block.arrive(id as usize, warp, lanes, waits, tick),
+            Order::Released { id, .. } => block.release(id as usize, tick),
+            Order::WarpSync { members } => block.warp_sync(warp, lanes, members, tick),
+            Order::Committed => {
+                if let Op::CommitCopies { bulk } = op {
+                    block.warps[usize::from(warp)].commit(bulk, lanes, tick);
+                }
+            }
+            Order::Awaited => {
+                if let Op::WaitCopies { bulk, read, open, pending } = op {
+                    block.warps[usize::from(warp)].wait(bulk, read, lanes, (open, pending), tick);
+                }
+            }
+            Order::Exited => block.exit(warp, lanes, tick),
+            Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
+        }
+    }
+
+    fn order_cluster(&mut self, event: &OrderEvent<'_>, op: Op) {
+        let OrderEvent { place, by: BlockId { slot, .. }, lanes, order } = *event;
+        let warp = place.warp as u8;
+        let first = slot - slot % self.cluster;
+        let cluster = self.clusters.entry(first).or_default();
+        let Some(Some(block)) = self.blocks.get_mut(slot as usize) else { return };
+        match order {
+            Order::ClusterArrived => {
+                let clock = match op {
+                    Op::ClusterArrive { relaxed: true, .. } => block.fenced(warp, lanes, Scope::Cluster),
+                    _ => Some(block.past(warp, place.tick).released(lanes)),
+                };
+                cluster.arrive(slot, warp, lanes, clock);
+            }
+            Order::ClusterWaits => {
+                if let Some(clock) = cluster.wait(slot, warp, lanes) {
+                    block.acquire(warp, lanes, &clock);
+                }
+            }
+            _ => {
+                let (waiting, clock) = cluster.end();
+                for (slot, warp, lanes) in waiting {
+                    if let (Some(Some(block)), Some(clock)) = (self.blocks.get_mut(slot as usize), &clock) {
+                        block.acquire(warp, lanes, clock);
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Block {
+    /// What lanes of a warp released with their fences of at least `scope`.
+    fn fenced(&self, warp: u8, lanes: LaneMask, scope: Scope) -> Option<clock::Clock> {
+        let fences = self.warps[usize::from(warp)].fences.iter().filter(|(of, at, _)| of & lanes != 0 && *at >= scope);
+        fences.map(|(of, _, past)| past.released(of & lanes)).reduce(|mut all, more| {
+            all.join(&more);
+            all
+        })
+    }
+}
+
+/// Lanes of a warp execute a fence.
+fn fence(block: &mut Block, warp: u8, lanes: LaneMask, kind: FenceKind, ordering: Ordering, scope: Scope, tick: u64) {
+    match kind {
+        FenceKind::ProxyAsync => return block.fence_proxy(warp, lanes, tick),
+        FenceKind::ProxyAlias | FenceKind::ProxyTensorMap => return,
+        FenceKind::Memory | FenceKind::MbarrierInit => {}
+    }
+    if !matches!(ordering, Ordering::Release) && kind == FenceKind::Memory {
+        let of = &mut block.warps[usize::from(warp)];
+        for mut pending in std::mem::take(&mut of.pending) {
+            let seen = if pending.scope <= scope { pending.lanes & lanes } else { 0 };
+            if seen != 0 {
+                of.acquire(seen, &pending.clock);
+            }
+            pending.lanes &= !seen;
+            if pending.lanes != 0 {
+                of.pending.push(pending);
+            }
+        }
+    }
+    if !matches!(ordering, Ordering::Acquire) {
+        let past = block.past(warp, tick);
+        let fences = &mut block.warps[usize::from(warp)].fences;
+        fences.retain(|(of, at, _)| {
+            *of &= if *at <= scope { !lanes } else { LaneMask::MAX };
+            *of != 0
+        });
+        fences.push((lanes, scope, past));
+    }
+}
+
+/// How an instruction accesses memory.
+fn access_of(op: &Op) -> program::Access {
+    match op {
+        Op::Load { access, .. }
+        | Op::LoadVector { access, .. }
+        | Op::Store { access, .. }
+        | Op::StoreVector { access, .. }
+        | Op::Atomic { access, .. }
+        | Op::AtomicVector { access, .. }
+        | Op::Mbarrier { access, .. }
+        | Op::MbarrierWait { access, .. } => *access,
+        _ => program::Access::default(),
+    }
+}
+
+/// The scope of a strong access (PTX ISA, "Strong operations"); none for a weak one.
+fn strength(how: &program::Access) -> Option<Scope> {
+    match how.ordering {
+        Ordering::Weak => None,
+        Ordering::Volatile | Ordering::Mmio => Some(Scope::Sys),
+        _ if how.scope == Scope::None => Some(Scope::Gpu),
+        _ => Some(how.scope),
+    }
+}
+
+/// The pattern of addresses, if it is even.
+fn even(lanes: LaneMask, addresses: &PerLane<u64>) -> Option<Pattern> {
+    let first = first_lane(lanes);
+    let rest = lanes & lanes.wrapping_sub(1);
+    if rest == 0 {
+        return Some(Pattern::Even { base: addresses[first], stride: 0 });
+    }
+    let second = first_lane(rest);
+    let distance = addresses[second].wrapping_sub(addresses[first]) as i64;
+    let apart = (second - first) as i64;
+    let stride = i32::try_from(distance / apart).ok().filter(|stride| i64::from(*stride) * apart == distance)?;
+    let base = addresses[first].wrapping_sub((i64::from(stride) * first as i64) as u64);
+    let mut wrong = 0;
+    for lane in 0..LANES {
+        let expected = base.wrapping_add((i64::from(stride) * lane as i64) as u64);
+        wrong |= if lanes >> lane & 1 != 0 { expected ^ addresses[lane] } else { 0 };
+    }
+    (wrong == 0).then_some(Pattern::Even { base, stride })
+}

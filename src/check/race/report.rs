@@ -1,0 +1,259 @@
+//! Races in words: which mistake it is, why the two sides are not ordered, and what would order them.
+
+use super::access::{Access, Agent};
+use super::clock::Group;
+use super::flow::reaches;
+use super::judge::Conflict;
+use super::locations::scope_of;
+use super::{Home, Race};
+use crate::check::catalogue::FindingId;
+use crate::check::finding::{self, Deed, Finding, Findings, Link, Side, Touched};
+use crate::isa::{Scope, Space};
+use crate::machine::LaneMask;
+
+/// How the two sides of a race are related.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Relation {
+    Instruction,
+    Warp,
+    Block,
+    Cluster,
+    Grid,
+}
+
+impl Race {
+    /// Reports the conflicts of an access of the block in `slot`. True if there is a new finding among them.
+    pub(super) fn report(&mut self, home: Home, slot: u32, access: &Access, findings: &mut Findings) -> bool {
+        let mut new = false;
+        for conflict in std::mem::take(&mut self.conflicts) {
+            let id = self.mistake(home, slot, access, &conflict);
+            let (first, second) = (self.side(&conflict.first, conflict.first_lanes), self.side(access, conflict.second_lanes));
+            if findings.repeats(finding::cause(id, self.launch, Some(&first), &second)) {
+                continue;
+            }
+            let relation = self.relation(&conflict.first, access);
+            let finding = Finding {
+                id,
+                launch: self.launch,
+                memory: Some(self.touched(home, &conflict, access)),
+                why: why(id, relation, &conflict, access),
+                advice: advice(id, relation, &conflict.first, access),
+                chain: self.chain(slot, &first, &second, &conflict.first, access),
+                first: Some(first),
+                second,
+                count: 1,
+            };
+            new |= findings.report(finding);
+        }
+        new
+    }
+
+    fn mistake(&self, home: Home, slot: u32, access: &Access, conflict: &Conflict) -> FindingId {
+        let first = &conflict.first;
+        let is = |test: fn(&Access) -> bool| test(first) || test(access);
+        if conflict.proxy {
+            return FindingId::RaceProxy;
+        }
+        if is(|access| access.agent == Agent::Group(Group::Wgmma)) {
+            return FindingId::RaceWgmma;
+        }
+        if is(|access| access.copy != 0) {
+            return FindingId::RaceAsyncCopy;
+        }
+        if self.scope_is_too_narrow(first, access) || self.has_missed(slot, conflict, access) {
+            return FindingId::RaceScope;
+        }
+        if is(|access| access.deed == Deed::Atomic) && is(|access| access.strong.is_none()) {
+            return FindingId::RaceMixedAtomic;
+        }
+        match home {
+            Home::Global => FindingId::RaceGlobal,
+            Home::Block(_) => self.hazard(first, access),
+        }
+    }
+
+    /// Read after write, write after read, or write after write. Which of the two came first this time is chance: what counts is their
+    /// order in the code, as far as control can flow from one to the other.
+    fn hazard(&self, a: &Access, b: &Access) -> FindingId {
+        let (read, write) = match (a.deed, b.deed) {
+            (Deed::Read, _) => (a, b),
+            (_, Deed::Read) => (b, a),
+            _ => return FindingId::RaceSharedWaw,
+        };
+        let flows = |from: &Access, to: &Access| reaches(&self.program, from.pc, to.pc);
+        if flows(read, write) && !flows(write, read) { FindingId::RaceSharedWar } else { FindingId::RaceSharedRaw }
+    }
+
+    fn scope_is_too_narrow(&self, a: &Access, b: &Access) -> bool {
+        let (Some(x), Some(y)) = (a.strong, b.strong) else { return false };
+        x.min(y) < scope_of(a.block, b.block, self.cluster)
+    }
+
+    /// Whether the two would be ordered if all scopes were as wide as the grid.
+    fn has_missed(&self, slot: u32, conflict: &Conflict, access: &Access) -> bool {
+        let Some(Some(block)) = self.blocks.get(slot as usize) else { return false };
+        let missed = &block.warps[usize::from(access.warp)].missed;
+        let first = &conflict.first;
+        missed
+            .iter()
+            .filter(|(lanes, _)| lanes & conflict.second_lanes != 0)
+            .any(|(_, clock)| clock.of(first.block).is_some_and(|known| known.own.of(first.warp, conflict.first_lanes) > first.tick))
+    }
+
+    fn relation(&self, a: &Access, b: &Access) -> Relation {
+        match scope_of(a.block, b.block, self.cluster) {
+            Scope::Cta if (a.tick, a.pc, a.warp) == (b.tick, b.pc, b.warp) => Relation::Instruction,
+            Scope::Cta if a.warp == b.warp => Relation::Warp,
+            Scope::Cta | Scope::None => Relation::Block,
+            Scope::Cluster => Relation::Cluster,
+            Scope::Gpu | Scope::Sys => Relation::Grid,
+        }
+    }
+
+    fn side(&self, access: &Access, lanes: LaneMask) -> Side {
+        let index = self.linked.as_ref().map_or([0; 3], |linked| linked.block_index(u64::from(access.block)));
+        access.side(lanes, index)
+    }
+
+    fn touched(&self, home: Home, conflict: &Conflict, access: &Access) -> Touched {
+        let bytes = conflict.first.bytes.min(access.bytes).min(16);
+        let address = conflict.address;
+        match home {
+            Home::Global => Touched { space: Space::Global, block: [0; 3], address, bytes },
+            Home::Block(slot) => {
+                let block = self.blocks.get(slot as usize).and_then(Option::as_ref).map_or([0; 3], |block| block.index);
+                Touched { space: Space::Shared, block, address, bytes }
+            }
+        }
+    }
+
+    /// What was ordered between the two, and what was not.
+    fn chain(&self, slot: u32, first: &Side, second: &Side, a: &Access, b: &Access) -> Vec<Link> {
+        let link = |side: &Side| Link { place: Some(side.place), text: format!("{} {}", who(side), deed(side)) };
+        let mut chain = vec![link(first)];
+        if let Some(Some(block)) = self.blocks.get(slot as usize)
+            && a.block == b.block
+        {
+            let warp = &block.warps[usize::from(b.warp)];
+            let met = |what: &str, tick: u64| match tick {
+                0 => format!("{what} have not met at a barrier yet"),
+                tick => format!("{what} last met at a barrier at time {}, which orders only what came before", tick - 1),
+            };
+            chain.push(Link { place: None, text: met("all threads of the block", block.whole) });
+            if a.warp == b.warp && warp.synced > block.whole {
+                chain.push(Link { place: None, text: met("the lanes of the warp", warp.synced) });
+            }
+        } else if a.block != b.block {
+            chain.push(Link {
+                place: None,
+                text: "nothing that the first thread released reached the second one in a scope that holds both".into(),
+            });
+        }
+        chain.push(link(second));
+        chain
+    }
+}
+
+fn who(side: &Side) -> String {
+    let lanes = if side.lanes.count_ones() == 1 {
+        format!("lane {}", side.lanes.trailing_zeros())
+    } else {
+        format!("{} lanes", side.lanes.count_ones())
+    };
+    let [x, y, z] = side.place.block;
+    match side.copy {
+        Some(copy) => format!("copy #{copy}, issued by block ({x},{y},{z}) warp {} {lanes},", side.place.warp),
+        None => format!("block ({x},{y},{z}) warp {} {lanes}", side.place.warp),
+    }
+}
+
+fn deed(side: &Side) -> &'static str {
+    match side.deed {
+        Deed::Read => "reads",
+        Deed::Write => "writes",
+        Deed::Atomic => "reads and writes atomically",
+        Deed::Synchronize => "synchronizes",
+        Deed::Use => "uses it",
+    }
+}
+
+fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) -> String {
+    let first = &conflict.first;
+    if id == FindingId::RaceProxy {
+        return match access.proxy {
+            super::Proxy::ReadOnly => "it is read through the read-only path, which does not see what the same launch writes".into(),
+            _ => "the two are ordered, but the write went through the generic proxy and the copy reads or writes through the async proxy: \
+                  no fence.proxy.async lies between"
+                .into(),
+        };
+    }
+    if let Some(why) = why_async(first, access) {
+        return why;
+    }
+    if id == FindingId::RaceScope {
+        return "they are ordered only by operations whose scope does not hold both threads".into();
+    }
+    match relation {
+        Relation::Instruction => "lanes of one instruction write the same bytes: which of them wins is not defined".into(),
+        Relation::Warp => "lanes of a warp are not ordered by running together: no bar.warp.sync of both lies between".into(),
+        Relation::Block => "no barrier of both warps lies between, nor a release that the other one acquires".into(),
+        Relation::Cluster => "no barrier of the cluster lies between, nor a release in .cluster scope that the other block acquires".into(),
+        Relation::Grid => {
+            "blocks of a grid run in any order: no release in .gpu scope by the one that the other acquires lies between".into()
+        }
+    }
+}
+
+/// Why it is not ordered, if an asynchronous operation is part of it.
+fn why_async(first: &Access, second: &Access) -> Option<String> {
+    let copy = if first.agent == Agent::Threads { second } else { first };
+    let same_thread = (first.block, first.warp) == (second.block, second.warp) && first.lanes == second.lanes;
+    let then = if first.agent == Agent::Threads { "the copy was issued with nothing that orders it behind the access" } else { "" };
+    let text = match copy.agent {
+        Agent::Threads => return None,
+        _ if !then.is_empty() => then.to_string(),
+        Agent::Group(Group::Wgmma) => "the wgmma is in flight until wgmma.wait_group".into(),
+        Agent::Group(Group::Lane) if same_thread => {
+            "the copy is in flight until its thread waits for its group: cp.async.wait_group".into()
+        }
+        Agent::Group(Group::Lane) => "a wait covers only the copies of the thread that waits: it must wait, and then both must meet".into(),
+        Agent::Group(_) => "the copy is in flight until its thread waits for its group: cp.async.bulk.wait_group".into(),
+        Agent::Copy(_) => "the copy is in flight until somebody sees the phase end of the mbarrier to which it brings its bytes".into(),
+    };
+    Some(text)
+}
+
+fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) -> String {
+    let copy = if first.agent == Agent::Threads { second } else { first };
+    if id == FindingId::RaceProxy {
+        return match second.proxy {
+            super::Proxy::ReadOnly => "read it with ld.global, without .nc".into(),
+            _ => "let each writing thread execute fence.proxy.async behind its writes, before the barrier that orders the copy".into(),
+        };
+    }
+    if id == FindingId::RaceScope {
+        return "use .gpu scope (or .cluster within a cluster) on both sides".into();
+    }
+    if first.agent == Agent::Threads && copy.agent != Agent::Threads {
+        return "wait until all threads are done with the bytes (a barrier, or an mbarrier that they arrive at) before the copy is issued"
+            .into();
+    }
+    match copy.agent {
+        Agent::Group(Group::Wgmma) => return "wait with wgmma.wait_group before the access".into(),
+        Agent::Group(Group::Lane) => {
+            return "commit the copies, wait with cp.async.wait_group, and meet at bar.sync before other threads touch the bytes".into();
+        }
+        Agent::Group(_) => return "commit the copies and wait with cp.async.bulk.wait_group before the bytes are touched".into(),
+        Agent::Copy(_) => return "wait for the mbarrier's phase (mbarrier.try_wait) before the bytes are touched".into(),
+        Agent::Threads => {}
+    }
+    match relation {
+        Relation::Instruction => "let one lane write, or use an atomic".into(),
+        Relation::Warp => "insert __syncwarp() (bar.warp.sync) between the two".into(),
+        Relation::Block => "insert __syncthreads() (bar.sync) between the two, where all threads of the block come by".into(),
+        Relation::Cluster => "insert cluster.sync() (barrier.cluster.arrive and .wait) between the two".into(),
+        Relation::Grid => {
+            "release and acquire in .gpu scope (__threadfence() with an atomic flag on both sides), use atomics, or split the kernel".into()
+        }
+    }
+}

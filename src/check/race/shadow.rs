@@ -1,0 +1,137 @@
+//! The shadow of memory: for every word that was touched, who wrote it last and who has read it since.
+//!
+//! A page of it has one entry for four bytes, until something narrower or less aligned touches it: then one for two, or for each.
+
+use std::collections::BTreeMap;
+
+use super::access::{Ref, Sweep};
+
+/// Bytes of memory whose shadow is one page.
+const PAGE: u64 = 4096;
+
+/// Pages found last.
+const CACHE: usize = 16;
+
+/// What is known of one unit of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(super) struct Entry {
+    /// Writes that nothing orders behind others.
+    pub writes: Ref,
+    /// Reads since.
+    pub reads: Ref,
+}
+
+#[derive(Clone, Debug)]
+struct Page {
+    /// Bytes of a unit, as a power of two: 0, 1 or 2.
+    unit: u8,
+    entries: Vec<Entry>,
+}
+
+/// The shadow of global memory, or of the shared memory of a block.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shadow {
+    pages: Vec<Page>,
+    index: BTreeMap<u64, u32>,
+    cache: [(u64, u32); CACHE],
+}
+
+impl Shadow {
+    /// The entries of the bytes from `address` on, up to `bytes` but not beyond the page; and the size of a unit.
+    pub fn units(&mut self, address: u64, bytes: u64) -> (&mut [Entry], u64) {
+        let offset = address % PAGE;
+        let end = (offset + bytes).min(PAGE);
+        let page = self.page(address / PAGE);
+        let fits = ((offset | end).trailing_zeros().min(2)) as u8;
+        page.split(fits);
+        let unit = page.unit;
+        (&mut page.entries[(offset >> unit) as usize..(end >> unit) as usize], 1 << unit)
+    }
+
+    fn page(&mut self, number: u64) -> &mut Page {
+        let slot = number as usize % CACHE;
+        // The cache holds numbers plus one, so that zero means nothing.
+        if self.cache[slot].0 != number + 1 {
+            let pages = &mut self.pages;
+            let index = *self.index.entry(number).or_insert_with(|| {
+                pages.push(Page { unit: 2, entries: vec![Entry::default(); PAGE as usize >> 2] });
+                pages.len() as u32 - 1
+            });
+            self.cache[slot] = (number + 1, index);
+        }
+        &mut self.pages[self.cache[slot].1 as usize]
+    }
+
+    /// Forgets everything about the bytes from `address` on.
+    pub fn forget(&mut self, mut address: u64, mut bytes: u64) {
+        while bytes > 0 {
+            let (entries, unit) = self.units(address, bytes);
+            let done = entries.len() as u64 * unit;
+            entries.fill(Entry::default());
+            (address, bytes) = (address + done, bytes - done);
+        }
+    }
+
+    /// Entries that there are.
+    pub fn len(&self) -> usize {
+        self.pages.iter().map(|page| page.entries.len()).sum()
+    }
+
+    /// Bytes that it takes.
+    pub fn bytes(&self) -> usize {
+        self.len() * size_of::<Entry>()
+    }
+
+    /// Bytes of memory in the pages that were touched.
+    pub fn covered(&self) -> usize {
+        self.pages.len() * PAGE as usize
+    }
+
+    /// Takes all references to the new log.
+    pub fn sweep(&mut self, sweep: &mut Sweep) {
+        let (mut from, mut to) = (Entry::default(), Entry::default());
+        for entry in self.pages.iter_mut().flat_map(|page| &mut page.entries) {
+            // Neighbours are mostly alike.
+            if *entry != from {
+                from = *entry;
+                to = Entry { writes: sweep.keep(from.writes), reads: sweep.keep(from.reads) };
+            }
+            *entry = to;
+        }
+    }
+}
+
+impl Page {
+    /// Makes its units no larger than `unit`.
+    fn split(&mut self, unit: u8) {
+        if unit < self.unit {
+            let times = 1 << (self.unit - unit);
+            self.entries = self.entries.iter().flat_map(|entry| std::iter::repeat_n(*entry, times)).collect();
+            self.unit = unit;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_narrow_access_splits_the_page() {
+        let mut shadow = Shadow::default();
+        let word = Entry { writes: Ref(7), reads: Ref(0) };
+        shadow.units(8, 4).0.fill(word);
+        let (entries, unit) = shadow.units(9, 1);
+        assert_eq!((entries.len(), unit, entries[0]), (1, 1, word));
+        entries[0].reads = Ref(3);
+        assert_eq!(shadow.units(8, 4).0.iter().map(|entry| entry.reads.0).collect::<Vec<_>>(), [0, 3, 0, 0]);
+        assert_eq!(shadow.units(12, 4).0[0], Entry::default());
+    }
+
+    #[test]
+    fn a_range_ends_with_its_page() {
+        let mut shadow = Shadow::default();
+        assert_eq!(shadow.units(4096 - 8, 64).0.len(), 2);
+        assert_eq!((shadow.units(4096, 56).0.len(), shadow.len()), (14, 2048));
+    }
+}
