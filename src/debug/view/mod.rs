@@ -32,6 +32,7 @@ mod target;
 mod threads;
 mod wgmmas;
 
+pub use crate::isa::Major;
 pub use barriers::barriers;
 pub use blocks::blocks;
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
@@ -39,7 +40,6 @@ pub use contents::{MemoryObject, MemorySpace, bytes, elements, memory_objects};
 pub use copies::{copies, copies_issued, in_flight};
 pub use crew::{BlockCell, CrewRow, block_map, crew, thread_of};
 pub use crowd::{CodeText, LineCrowd, Mark, crowds, original_line};
-pub use crate::isa::Major;
 pub use descriptor::descriptor;
 pub use divergence::{Divergence, GroupView, divergence};
 pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
