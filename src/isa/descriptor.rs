@@ -4,14 +4,17 @@
 //! An operand is a matrix of M or N by K; its *index* is the row of A or the column of B. It lies in shared memory in chunks of 16 bytes
 //! that belong together, so [`SharedTile::chunks`] is all that somebody who reads it has to know.
 //!
-//! | major | a chunk holds | without swizzle, chunk (index x, k) starts at | with a span of S bytes, at p = |
-//! | --- | --- | --- | --- |
-//! | K | 16 bytes of k of one index | start + x/8 * stride + x%8 * 16 + (16-byte column) * leading | start + x/8 * stride + x%8 * S + (byte in the row, modulo S) + (row, divided by S) * leading |
-//! | M or N | 8 indices of 16 bits of one k | start + x/8 * stride + k%8 * 16 + k/8 * leading | start + x/P * leading + k%8 * S + k/8 * stride + x%P * 2, P = S/2 |
+//! Without swizzle, chunks lie in core matrices of 8 by 16 bytes, one after the other; with a swizzle of S bytes, in 8 rows of S bytes.
+//! For index x, byte b of its K, or element k of K, the chunk starts behind the operand's start at
 //!
-//! A swizzle then exchanges the chunks of a span: the number of the chunk in its span is xored with bits 7 to 9 of p, which number rows of
-//! 128 bytes, less the base offset, modulo the chunks of a span. So the base offset says in which row of its pattern the operand starts,
-//! and is 0 where the pattern starts at a multiple of eight rows. Without swizzle it has no effect.
+//! | major | a chunk holds | without swizzle | with a swizzle |
+//! | --- | --- | --- | --- |
+//! | K | 16 bytes of K of one index | x/8 * stride + x%8 * 16 + b/16 * leading | x/8 * stride + x%8 * S + b%S + b/S * leading |
+//! | M, N | 8 indices of one k | x/8 * stride + k%8 * 16 + k/8 * leading | x/P * leading + k%8 * S + k/8 * stride + x%P * 2, P = S/2 |
+//!
+//! A swizzle then exchanges the chunks of a row: the number of the chunk in its row is xored with bits 7 to 9 of the address, which number
+//! rows of 128 bytes, less the base offset, modulo the chunks of a row. So the base offset is 0 where the swizzle's pattern starts at a
+//! multiple of eight rows of memory. Without swizzle it has no effect. (The base offset was recorded for K-major operands only.)
 
 use super::Swizzle;
 

@@ -149,8 +149,8 @@ pub enum WgmmaChange<'a> {
         used: Use,
         /// The register's slot in the warp's 32-bit registers.
         slot: u32,
-        /// The latest `wgmma` in flight that writes it, or, if `used` is a write, reads it; none if there is none. Under `eager` it stays in
-        /// flight for this purpose until its warp has waited for it.
+        /// The latest `wgmma` in flight that writes it, or, if `used` is a write, reads it; none if there is none. Under `eager` it stays
+        /// in flight for this purpose until its warp has waited for it.
         by: Option<&'a Wgmma>,
     },
 }

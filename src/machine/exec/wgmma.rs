@@ -135,12 +135,9 @@ impl<O: Observer> WarpRun<'_, O> {
         let Some(outside) = tile.chunks().find(|chunk| !inside.contains(&u64::from(chunk.address))) else { return Ok(()) };
         let (what, index) = (if name == "A" { "row" } else { "column" }, tile.first + outside.index);
         let at = if tile.major == Major::K { format!("byte {} of its row of K", outside.k) } else { format!("k = {}", outside.k) };
-        let message = format!(
-            "the descriptor of {name} leads outside: {what} {index} of the operand, {at}, lies at {:#x}; the block's shared memory is {:#x} to {:#x}",
-            outside.address,
-            map::SHARED_RESERVED,
-            self.linked.shared_bytes
-        );
+        let (start, end, address) = (map::SHARED_RESERVED, self.linked.shared_bytes, outside.address);
+        let memory = format!("the block's shared memory is {start:#x} to {end:#x}");
+        let message = format!("the descriptor of {name} leads outside: {what} {index}, {at}, lies at {address:#x}; {memory}");
         Err(self.trap(TrapKind::WgmmaDescriptor, ALL_LANES, &message))
     }
 

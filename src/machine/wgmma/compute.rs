@@ -1,5 +1,5 @@
-//! What one warp's part of a `wgmma.mma_async` comes to: its operands gathered from registers and shared memory, multiplied, and spread over
-//! the accumulators again.
+//! What one warp's part of a `wgmma.mma_async` comes to: its operands gathered from registers and shared memory, multiplied, and spread
+//! over the accumulators again.
 
 use super::Wgmma;
 use crate::isa::{CHUNK, Chunk, Major, ScalarType, SharedTile, Sparsity};

@@ -1,5 +1,5 @@
-//! Asynchronous matrix multiplications of a warpgroup: `wgmma.mma_async`, with registers or a descriptor for A, dense or sparse, and what is
-//! done with their groups.
+//! Asynchronous matrix multiplications of a warpgroup: `wgmma.mma_async`, with registers or a descriptor for A, dense or sparse, and what
+//! is done with their groups.
 
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
