@@ -1,7 +1,8 @@
 //! How long one matrix multiplication takes, instruction by instruction.
 //!
-//! A kernel of little but the instruction is run by the interpreter on one warp, with elements that differ in every lane. The last row is
-//! the arithmetic alone of `wgmma.m64n256k16`. The table at the end shows the fastest run of each.
+//! A kernel of little but the instruction is run by the interpreter on one warp, with elements that differ in every lane, or of `wgmma` on
+//! the four warps of a warpgroup. The last row is the arithmetic alone of `wgmma.m64n256k16`. The table at the end shows the fastest run
+//! of each.
 //!
 //! `cargo bench --bench matrix`
 
@@ -36,6 +37,9 @@ const FORMS: &[Form] = &[
     ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", [8, 8, 8, 8], false, 6.0),
 ];
 
+/// Products of a warpgroup in a row.
+const WARPGROUP_COUNT: u32 = 64;
+
 /// The longest that `wgmma.m64n256k16` may take, in microseconds.
 const WARPGROUP: f64 = 120.0;
 
@@ -49,13 +53,20 @@ fn main() {
     group.sampling_mode(SamplingMode::Flat);
     let mut rows = Vec::new();
     for form in FORMS {
-        let job = Job::load(&launch_file(form));
+        let job = Job::load(&written(form.0, 32, &module(form)));
         let mut shortest = Duration::MAX;
         group.bench_function(form.0, |bencher| {
             bencher.iter_custom(|count| job::measure(count, &mut shortest, || job.start(), job::run));
         });
         rows.push((form.0, shortest / (UNROLLED * ROUNDS), form.3));
     }
+    let name = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16";
+    let job = Job::load(&written("wgmma", 128, &warpgroup_module()));
+    let mut shortest = Duration::MAX;
+    group.bench_function(name, |bencher| {
+        bencher.iter_custom(|count| job::measure(count, &mut shortest, || job.start(), job::run));
+    });
+    rows.push((name, shortest / WARPGROUP_COUNT, WARPGROUP));
     let name = "arithmetic of wgmma.m64n256k16.f32.f16.f16";
     let mut shortest = Duration::MAX;
     group.bench_function(name, |bencher| {
@@ -82,15 +93,32 @@ fn multiply_warpgroup([a, b, c]: &mut [Vec<u32>; 3]) {
     *c = multiply(pulp::Arch::new(), &product, Operands { a, b, c, kept: None });
 }
 
-/// Writes a kernel that executes little but `form`, and its launch file, whose path it gives.
-fn launch_file(form: &Form) -> String {
+/// Writes a module and the file that launches its kernel with a block of so many threads, whose path it gives.
+fn written(name: &str, threads: u32, module: &str) -> String {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let opcode = form.0;
-    let launch = format!("Launch(module: \"{opcode}.ptx\", kernel: \"multiply\", grid: (1, 1, 1), block: (32, 1, 1), params: [])");
-    let path = folder.join(format!("{opcode}.ron"));
-    std::fs::write(folder.join(format!("{opcode}.ptx")), module(form)).unwrap();
+    let launch = format!("Launch(module: \"{name}.ptx\", kernel: \"multiply\", grid: (1, 1, 1), block: ({threads}, 1, 1), params: [])");
+    let path = folder.join(format!("{name}.ron"));
+    std::fs::write(folder.join(format!("{name}.ptx")), module).unwrap();
     std::fs::write(&path, launch).unwrap();
     path.to_str().unwrap().to_string()
+}
+
+/// A warpgroup that multiplies what is in shared memory, all of it small numbers, and waits for every product.
+fn warpgroup_module() -> String {
+    let names: Vec<String> = (0..128).map(|index| format!("%d{index}")).collect();
+    let mut text = ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry multiply()\n{\n\
+        .reg .f32 %d<128>;\n.reg .u32 %t, %at, %value, %first;\n.reg .b64 %a, %b;\n.reg .pred %more;\n\
+        .shared .align 1024 .b8 tile[10240];\nmov.u32 %t, %tid.x;\nmov.u32 %first, tile;\nmad.lo.u32 %at, %t, 4, %first;\nFILL:\n\
+        mad.lo.u32 %value, %at, 66051, 0x38003800;\nand.b32 %value, %value, 0x3bff3bff;\nst.shared.u32 [%at], %value;\n\
+        add.u32 %at, %at, 512;\nsub.u32 %value, %at, %first;\nsetp.lt.u32 %more, %value, 10240;\n@%more bra FILL;\n\
+        fence.proxy.async;\nbar.sync 0;\nshr.u32 %first, %first, 4;\ncvt.u64.u32 %a, %first;\n\
+        or.b64 %a, %a, 0x1000080000;\nadd.u64 %b, %a, 128;\nwgmma.fence.sync.aligned;\n"
+        .to_string();
+    for _ in 0..WARPGROUP_COUNT {
+        text += &format!("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {{{}}}, %a, %b, 1, 1, 1, 0, 0;\n", names.join(", "));
+        text += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
+    }
+    text + "ret;\n}\n"
 }
 
 fn module((opcode, [d, a, b, c], is_wide, _): &Form) -> String {

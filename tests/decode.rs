@@ -132,7 +132,7 @@ fn vectors_are_packed_lowest_first() {
 
 #[test]
 fn what_is_not_modelled_says_so() {
-    let program = program("wgmma.fence.sync.aligned;");
+    let program = program("multimem.red.global.add.u32 [gm], r0;");
     assert!(matches!(program.code[0].op, Op::Unsupported { .. }));
-    assert_eq!(program.unsupported, ["'wgmma.fence.sync.aligned' is not modelled (orders the registers of a matrix multiplication)"]);
+    assert_eq!(program.unsupported, ["'multimem.red.global.add.u32' is not modelled (combines in the memory of several devices)"]);
 }

@@ -34,17 +34,15 @@ const SUITES: &[(&str, usize)] = &[
     ("texture", 464),
     ("video", 512),
     ("warp", 75),
+    ("wgmma", 128),
 ];
 
 #[rustfmt::skip]
 const PROGRAMS: &[&str] = &[
     "aes_ttab", "axpy_transpose", "bfs_frontier", "bigmul_carry", "bitonic_pairs", "counting_sort", "edit_wave", "fft_shared",
     "half_video", "life_coop", "lu_pivot", "mandel_collatz", "mbar_pipeline", "mma_frag", "nbody_step", "printf_forms", "reduce_ticket", "sgemm_reg", "sha256_crc",
-    "softmax_gelu", "spinlock_cg", "tma_cluster", "trig_slow", "vm_calls",
+    "softmax_gelu", "spinlock_cg", "tma_cluster", "trig_slow", "vm_calls", "wgmma_tile",
 ];
-/// The kernels, by how their names start, that do not leave behind what the hardware left, and why.
-const NOT_EXACT: &[(&str, &str, &str)] = &[("matrix_more", "probe_wg", "wgmma is not executed")];
-
 /// The suite some of whose results are only within the tolerance that its launch file gives.
 const WITHIN_TOLERANCE: &str = "hardware/texture.ron";
 
@@ -61,8 +59,7 @@ fn every_instruction_does_what_the_hardware_does() {
     for (suite, kernels) in SUITES {
         let reports = reports(&format!("hardware/{suite}.ron"), &RunOptions::default());
         assert_eq!(reports.len(), *kernels, "{suite}");
-        let is_known = |name: &str| NOT_EXACT.iter().any(|row| row.0 == *suite && name.starts_with(row.1));
-        let wrong: Vec<&CaseReport> = reports.iter().filter(|report| !report.failures.is_empty() && !is_known(&report.name)).collect();
+        let wrong: Vec<&CaseReport> = reports.iter().filter(|report| !report.failures.is_empty()).collect();
         assert!(wrong.is_empty(), "{suite}: {wrong:#?}");
     }
 }
@@ -88,8 +85,7 @@ fn every_recording_that_does_not_need_independent_lanes_comes_out_the_same_with_
         for report in reports(&path, &options) {
             let hangs = matches!(report.failures.first(), Some(Failure::Finding(found)) if found.id == FindingId::Livelock);
             let needs_independence = NEED_INDEPENDENCE.contains(&(path.as_str(), report.name.as_str()));
-            let is_known = NOT_EXACT.iter().any(|row| path == format!("hardware/{}.ron", row.0) && report.name.starts_with(row.1));
-            let as_it_should = if needs_independence { hangs } else { is_known || report.failures.is_empty() };
+            let as_it_should = if needs_independence { hangs } else { report.failures.is_empty() };
             assert!(as_it_should, "{path}: {:#?}", report.failures);
         }
     }
@@ -104,10 +100,12 @@ fn asynchronous_copies_may_end_at_any_time() {
         for path in [
             "hardware/async.ron",
             "hardware/tensor_copy.ron",
+            "hardware/wgmma.ron",
             "tensor/replace.ron",
             "tensor/multicast.ron",
             "programs/mbar_pipeline.ron",
             "programs/tma_cluster.ron",
+            "programs/wgmma_tile.ron",
         ] {
             for report in reports(path, &options) {
                 assert!(report.failures.is_empty(), "{path} with {options:?}: {:#?}", report.failures);

@@ -22,6 +22,8 @@ impl From<TrapKind> for FindingId {
             TrapKind::CopyMisaligned => Self::AsyncMisaligned,
             TrapKind::CopySize => Self::AsyncSize,
             TrapKind::TensorCopy => Self::TensorCopy,
+            TrapKind::WgmmaSequence => Self::WgmmaSequence,
+            TrapKind::WgmmaDescriptor => Self::WgmmaDescriptor,
             TrapKind::ClusterRank => Self::ClusterRank,
             TrapKind::ClusterExited => Self::ClusterExited,
             TrapKind::ClusterOrder | TrapKind::WarpDisagrees => Self::BarrierDivergence,

@@ -303,6 +303,7 @@ pub fn stands_at(group: &LaneGroup) -> Pc {
         | GroupState::AtSync { .. }
         | GroupState::AtMbarrier { .. }
         | GroupState::AtCopies
+        | GroupState::AtWgmmas
         | GroupState::AtMeeting
         | GroupState::AwaitsTurn => group.pc,
     }

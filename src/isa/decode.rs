@@ -112,6 +112,11 @@ pub enum Decode {
     MatrixLoad,
     MatrixStore,
     MatrixTranspose,
+    /// `wgmma.mma_async`, and `fence`, `commit_group` and `wait_group` of `wgmma`.
+    Wgmma,
+    WgmmaFence,
+    WgmmaCommit,
+    WgmmaWait,
     Alloca,
     StackSave,
     StackRestore,

@@ -2,6 +2,7 @@
 //! PTX manual. The one place that knows which instructions exist.
 
 mod decode;
+mod descriptor;
 mod explain;
 mod form;
 mod function;
@@ -18,6 +19,7 @@ mod types;
 mod video;
 
 pub use decode::Decode;
+pub use descriptor::{CHUNK, Chunk, Major, MatrixDescriptor, SharedTile};
 pub use form::{Count, Form, OperandForm, OperandType, Role, Row, Slot, Word, agrees, is_bits_only};
 pub use function::*;
 pub use image::*;

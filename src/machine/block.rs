@@ -13,6 +13,7 @@ use super::shared::Shared;
 use super::simt_stack::SimtStack;
 use super::special;
 use super::warp::{CopyGroups, GroupState, LaneGroup, Polled, Warp};
+use super::wgmma::{Flight, Warpgroups};
 use super::written::Written;
 use super::{Account, DivergencePolicy, LaunchConfig, Linked};
 use crate::isa::BarrierFn;
@@ -34,6 +35,8 @@ pub struct Block {
     pub barriers: [Barrier; BARRIERS],
     /// Its part of the barrier of its cluster.
     pub cluster: ClusterBarrier,
+    /// Whether the warps of its warpgroups multiply together.
+    pub warpgroups: Warpgroups,
 }
 
 /// A barrier whose phase has ended.
@@ -59,6 +62,7 @@ impl Block {
             shared: Shared::new(linked.shared_bytes),
             barriers: std::array::from_fn(|_| Barrier::default()),
             cluster: ClusterBarrier::default(),
+            warpgroups: Warpgroups::default(),
         }
     }
 
@@ -137,6 +141,7 @@ impl Block {
             digest.word(barrier.phase);
         }
         self.cluster.digest(digest);
+        self.warpgroups.digest(digest);
     }
 }
 
@@ -199,6 +204,7 @@ fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u
         simt_stack: (config.divergence == DivergencePolicy::Stack).then(SimtStack::default),
         live,
         copy_groups: CopyGroups::default(),
+        wgmmas: Flight::default(),
         streak: 0,
         may_spin: false,
     }

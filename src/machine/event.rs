@@ -8,7 +8,9 @@ use super::mbarrier::Contribution;
 use super::registers::FrameBase;
 use super::trap::Place;
 use super::warp::Warp;
+use super::wgmma::Wgmma;
 use crate::isa::Space;
+use crate::program::operands::Use;
 
 /// A block on the machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,6 +114,58 @@ pub struct MbarrierEvent {
     pub phase: u64,
     /// What it does.
     pub change: MbarrierChange,
+}
+
+/// What happens to the asynchronous matrix multiplications of a warp.
+#[derive(Clone, Copy, Debug)]
+pub enum WgmmaChange<'a> {
+    /// `wgmma.fence`: register accesses before it are ordered before the `wgmma` behind it.
+    Fenced,
+    /// One was issued, and is in flight.
+    Issued {
+        /// It. [`Wgmma::reads`] are the bytes of shared memory that it reads by the async proxy until it ends.
+        wgmma: &'a Wgmma,
+        /// Whether its warp has ever executed `wgmma.fence`.
+        fenced: bool,
+    },
+    /// The open group was closed, and is group `group` of the warp.
+    Committed {
+        /// Its number, from 0.
+        group: u32,
+    },
+    /// The warp has waited for groups: all below `done` have ended.
+    Waited {
+        /// The number of the first group that may still be in flight.
+        done: u32,
+    },
+    /// One has ended: it has read its operands and written its accumulators. Under `lazy` and `by hand` this is told when the warp waits
+    /// for it; under `eager` and `random` it may come before, and orders nothing: only `Waited` does.
+    Ended(&'a Wgmma),
+    /// All lanes of the warp exited while it was in flight.
+    Abandoned(&'a Wgmma),
+    /// An instruction other than `wgmma` is about to use a register that some `wgmma` of its function has for A or D.
+    Touched {
+        /// How.
+        used: Use,
+        /// The register's slot in the warp's 32-bit registers.
+        slot: u32,
+        /// The latest `wgmma` in flight that writes it, or, if `used` is a write, reads it; none if there is none. Under `eager` it stays
+        /// in flight for this purpose until its warp has waited for it.
+        by: Option<&'a Wgmma>,
+    },
+}
+
+/// Something happens to the asynchronous matrix multiplications of a warp.
+#[derive(Clone, Copy, Debug)]
+pub struct WgmmaEvent<'a> {
+    /// The instruction that does it, and when; of what ends between two instructions, the one that issued it.
+    pub place: Place,
+    /// The block.
+    pub by: BlockId,
+    /// The lanes that execute it.
+    pub lanes: LaneMask,
+    /// What happens.
+    pub change: WgmmaChange<'a>,
 }
 
 /// What threads did, or what came about, that orders some of them after others.
@@ -220,6 +274,11 @@ pub trait Observer {
     /// Something is done to a barrier object, just before it happens; that a phase has ended is told afterwards. Wanted along with
     /// the accesses.
     fn mbarrier(&mut self, _event: &MbarrierEvent) -> bool {
+        false
+    }
+
+    /// Something happens to the asynchronous matrix multiplications of a warp. Wanted along with the accesses.
+    fn wgmma(&mut self, _event: &WgmmaEvent<'_>) -> bool {
         false
     }
 

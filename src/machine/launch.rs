@@ -5,6 +5,7 @@ use super::coverage::Writes;
 use super::lanes::{LANES, PerLane};
 use super::matrix::MatrixTables;
 use super::special::Fixed;
+use super::wgmma::WgmmaTables;
 use super::{Device, Tick};
 use crate::cfg;
 use crate::program::{FuncId, Image, Pc, Program, map};
@@ -155,6 +156,8 @@ pub struct Linked {
     pub blocks: u64,
     /// Blocks on the machine at once at most.
     pub resident: u64,
+    /// What asynchronous matrix multiplications look up.
+    pub wgmmas: WgmmaTables,
     /// What each instruction writes, if the launch keeps its coverage.
     pub writes: Option<Writes>,
     /// Where the elements of fragments are, for each matrix instruction.
@@ -191,6 +194,7 @@ impl Linked {
             cluster_blocks: config.blocks_of_cluster() as usize,
             blocks,
             resident,
+            wgmmas: WgmmaTables::new(program),
             writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),
             matrices: MatrixTables::new(program),
             simd: pulp::Arch::new(),

@@ -1,8 +1,8 @@
 //! What matrix multiplications look up: which register of which lane each element is in, worked out once a launch for each kind.
 
 use super::exec::rounding as rounding_of;
-use crate::isa::{Layout, Matrix, MatrixFamily, ScalarType};
-use crate::machine::lanes::LANES;
+use crate::isa::{Fragment, KeptElement, Layout, Matrix, MatrixFamily, ScalarType, Sparsity};
+use crate::machine::lanes::{LANES, PerLane};
 use crate::num::{self, matrix::Accumulator, matrix::Element, matrix::Product, matrix::Rule};
 use crate::program::{MatrixId, MatrixOp, MultiplyKind, MultiplyMode, Program};
 
@@ -88,8 +88,13 @@ impl MultiplyTables {
 impl ElementTable {
     fn new(kind: &MultiplyKind, matrix: Matrix) -> Self {
         let fragment = kind.fragment(matrix);
-        let (rows, columns) = (fragment.rows(), fragment.columns());
-        let layout = Layout::of(&fragment);
+        Self::of(&fragment, fragment.rows())
+    }
+
+    /// Of a fragment of which a warp holds `rows` rows.
+    pub fn of(fragment: &Fragment, rows: u32) -> Self {
+        let columns = fragment.columns();
+        let layout = Layout::of(fragment);
         let elements = layout.as_ref().map_or(0, Layout::elements);
         let places = (0..elements).flat_map(|element| (0..LANES as u32).map(move |lane| (element, lane)));
         let positions = places.filter_map(|(element, lane)| layout.as_ref().map(|layout| layout.position(lane, element)));
@@ -115,7 +120,8 @@ fn product(kind: &MultiplyKind, [m, n, k]: [usize; 3]) -> Product {
     Product { m, n, k, a: element(a), b: element(b), c: accumulator(c), d: accumulator(d), rule }
 }
 
-fn element(ty: ScalarType) -> Element {
+/// The arithmetic type of an element of A or B.
+pub fn element(ty: ScalarType) -> Element {
     match ty {
         ScalarType::F16 => Element::F16,
         ScalarType::BF16 => Element::Bf16,
@@ -130,10 +136,34 @@ fn element(ty: ScalarType) -> Element {
     }
 }
 
-fn accumulator(ty: ScalarType) -> Accumulator {
+/// The arithmetic type of an element of C or D.
+pub fn accumulator(ty: ScalarType) -> Accumulator {
     match ty {
         ScalarType::F16 => Accumulator::F16,
         ScalarType::F32 => Accumulator::F32,
         _ => Accumulator::S32,
     }
+}
+
+/// For each element of a sparse A the row of B that it meets, by the lanes' metadata and the selector. Rows that are put together of the
+/// halves of two are added to B.
+pub fn kept_rows(sparsity: Sparsity, (metadata, selector): (&PerLane<u32>, u32), product: &Product, b: &mut Vec<u32>) -> Vec<u16> {
+    let register = |lane: u32| metadata[lane as usize % LANES];
+    let elements = (0..product.m as u32).flat_map(|row| (0..product.k as u32).map(move |element| (row, element)));
+    let met = |(row, element)| match sparsity.kept(row, element, selector, register) {
+        KeptElement::Row(row) => row as u16,
+        KeptElement::Halves([(row, 0), (other, 1)]) if row == other => row as u16,
+        KeptElement::Halves(halves) => {
+            let columns: Vec<u32> = (0..product.n).map(|column| joined_halves(b, halves, product.n, column)).collect();
+            b.extend(columns);
+            (b.len() / product.n - 1) as u16
+        }
+    };
+    elements.map(met).collect()
+}
+
+/// An element put together of halves of two rows.
+fn joined_halves(b: &[u32], halves: [(u32, u32); 2], n: usize, column: usize) -> u32 {
+    let [low, high] = halves.map(|(row, half)| b.get(row as usize * n + column).map_or(0, |element| element >> (16 * half) & 0xffff));
+    low | high << 16
 }

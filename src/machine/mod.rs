@@ -37,6 +37,7 @@ mod stuck;
 pub mod tensor;
 mod trap;
 mod warp;
+mod wgmma;
 mod written;
 
 use std::sync::Arc;
@@ -50,6 +51,7 @@ pub use device::{Device, NotMapped};
 pub use digest::Digest;
 pub use event::{
     AccessEvent, AccessKind, BlockId, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Order, OrderEvent, Unobserved,
+    WgmmaChange, WgmmaEvent,
 };
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of, lowest};
@@ -64,6 +66,7 @@ pub use special::thread_index;
 pub use stuck::{held, lane_list};
 pub use trap::{Place, Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
 pub use warp::{CallFrame, CallStack, CopyGroups, GroupState, LaneGroup, Polled, Warp, frames};
+pub use wgmma::{Flight, Wgmma};
 pub use written::Written;
 
 use crate::program::Program;

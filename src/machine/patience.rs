@@ -66,12 +66,12 @@ impl Machine {
     /// What happens by itself between two turns: copies end at random, and long waits time out.
     pub(super) fn between_turns(&mut self, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
-        if matches!(self.linked.config.copies, CopyPolicy::Random(_)) && !self.copies.is_empty() && self.patience.random.draw(2) == 0 {
-            let chosen = self.patience.random.draw(self.copies.len() as u64) as usize;
-            let copy = self.copies.iter().nth(chosen).cloned();
-            if let Some(copy) = copy {
-                paused |= self.end_copy(&copy, observer)?;
-            }
+        let at_random = matches!(self.linked.config.copies, CopyPolicy::Random(_));
+        let in_flight = if at_random { self.ids_in_flight().count() } else { 0 };
+        if in_flight > 0 && self.patience.random.draw(2) == 0 {
+            let chosen = self.patience.random.draw(in_flight as u64) as usize;
+            let id = self.ids_in_flight().nth(chosen).unwrap_or(0);
+            paused |= self.end_by_itself(id, observer)?.unwrap_or(false);
         }
         if self.tick() >= self.patience.due {
             self.patience.due = self.tick() + PATIENCE;
@@ -173,14 +173,26 @@ impl Machine {
         Ok(paused)
     }
 
-    /// Ends the copy with this number, as the user asks; false if it is not in flight.
+    /// Ends the copy or matrix multiplication with this number, as the user asks; false if it is not in flight.
     ///
     /// # Errors
     /// If the barrier object that it completes on cannot take its bytes.
     pub fn complete(&mut self, id: u64, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
-        let Some(copy) = self.copies.iter().find(|copy| copy.id == id).cloned() else { return Ok(false) };
-        self.end_copy(&copy, observer)?;
-        Ok(true)
+        Ok(self.end_by_itself(id, observer)?.is_some())
+    }
+
+    /// The numbers of what is in flight: copies, then matrix multiplications.
+    fn ids_in_flight(&self) -> impl Iterator<Item = u64> {
+        self.copies.iter().map(|copy| copy.id).chain(self.wgmmas().map(|(_, wgmma)| wgmma.id))
+    }
+
+    /// Ends the copy or matrix multiplication with this number; none if it is not in flight. True if the observer asks for a pause.
+    fn end_by_itself(&mut self, id: u64, observer: &mut impl Observer) -> Result<Option<bool>, Box<Trap>> {
+        let copy = self.copies.iter().find(|copy| copy.id == id).cloned();
+        match copy {
+            Some(copy) => self.end_copy(&copy, observer).map(Some),
+            None => Ok(self.end_wgmma(id, observer)),
+        }
     }
 
     /// Ends a copy for all its lanes, after those that it ends behind. True if the observer asks for a pause.

@@ -114,6 +114,7 @@ impl Machine {
             before,
             after,
             cluster: &block.cluster,
+            warpgroups: &mut block.warpgroups,
             copies: &mut self.copies,
             ended: Ended::new(),
             effects: 0,

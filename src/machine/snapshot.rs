@@ -85,7 +85,7 @@ fn block_bytes(own: &Arc<Block>, other: Option<&Arc<Block>>) -> u64 {
 fn warp_bytes(own: &Arc<Warp>, other: Option<&Arc<Warp>>) -> u64 {
     match other {
         Some(other) if Arc::ptr_eq(own, other) => 0,
-        Some(other) => own.registers.bytes() + own.local.unshared_bytes(&other.local),
-        None => own.registers.bytes() + own.local.unshared_bytes(&super::memory::LocalMemory::default()),
+        Some(other) => own.registers.bytes() + own.wgmmas.bytes() + own.local.unshared_bytes(&other.local),
+        None => own.registers.bytes() + own.wgmmas.bytes() + own.local.unshared_bytes(&super::memory::LocalMemory::default()),
     }
 }

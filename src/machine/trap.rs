@@ -47,6 +47,10 @@ pub enum TrapKind {
     TensorCopy,
     /// A matrix instruction whose warp is not whole or does not agree.
     WarpDisagrees,
+    /// `wgmma` where the warpgroup is not whole or does not agree.
+    WgmmaSequence,
+    /// A matrix descriptor that is malformed or leads outside of shared memory.
+    WgmmaDescriptor,
     /// A rank that the cluster does not have.
     ClusterRank,
     /// The shared memory of a block that has exited.

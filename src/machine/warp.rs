@@ -13,6 +13,7 @@ use super::lanes::{LANES, LaneMask, PerLane, lanes_of};
 use super::memory::LocalMemory;
 use super::registers::{FrameBase, Registers};
 use super::simt_stack::SimtStack;
+use super::wgmma::Flight;
 use crate::program::{CallId, FuncId, Pc};
 
 /// A call in progress, as the group inside it remembers its caller.
@@ -62,6 +63,8 @@ pub enum GroupState {
     },
     /// It stands at an instruction that waits for its copies, which nobody but the user ends.
     AtCopies,
+    /// It stands at an instruction that waits for its matrix multiplications, which nobody but the user ends.
+    AtWgmmas,
     /// It stands behind a `barrier.cluster.wait`.
     AtCluster {
         /// The instruction.
@@ -122,6 +125,7 @@ impl LaneGroup {
             | GroupState::AtBarrier { .. }
             | GroupState::AtMbarrier { .. }
             | GroupState::AtCopies
+            | GroupState::AtWgmmas
             | GroupState::AtCluster { .. }
             | GroupState::AtMeeting
             | GroupState::AwaitsTurn => 0,
@@ -172,6 +176,8 @@ pub struct Warp {
     pub live: LaneMask,
     /// Groups of copies that each lane has committed: of `cp.async`, and of `cp.async.bulk`.
     pub copy_groups: CopyGroups,
+    /// Asynchronous matrix multiplications that it has not waited for.
+    pub wgmmas: Flight,
     /// Instructions issued while another group of the warp was ready and stood still.
     pub streak: u32,
     /// Whether such an instruction could have been a wait for another thread.
@@ -323,6 +329,7 @@ impl Warp {
         digest.word(u64::from(self.live));
         digest.word(u64::from(self.streak) << 1 | u64::from(self.may_spin));
         self.copy_groups.digest(digest);
+        self.wgmmas.digest(digest);
         self.simt_stack.iter().for_each(|stack| stack.digest(digest));
         let mut groups: Vec<&LaneGroup> = self.groups.iter().collect();
         groups.sort_by_key(|group| group.mask.trailing_zeros());
@@ -341,6 +348,7 @@ impl Warp {
                 GroupState::AtWarpSync { members, pc } => 3 << 62 | u64::from(members) << 30 ^ u64::from(pc.0),
                 GroupState::AtMbarrier { address } => 1 << 61 | u64::from(address),
                 GroupState::AtCopies => 1 << 60,
+                GroupState::AtWgmmas => 1 << 56,
                 GroupState::AtCluster { pc } => 1 << 59 | u64::from(pc.0),
                 GroupState::AtMeeting => 1 << 58,
                 GroupState::AwaitsTurn => 1 << 57,

@@ -14,6 +14,7 @@ mod operand;
 pub mod operands;
 mod tensor_map;
 mod texels;
+mod wgmma;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,6 +30,7 @@ pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};
 pub use texels::{Content, Image, Texels, Texture, find};
+pub use wgmma::{WgmmaA, WgmmaId, WgmmaOp};
 
 define_id!(
     /// A program counter: an index into [`Program::code`].
@@ -104,6 +106,8 @@ pub struct Program {
     pub copies: Vec<CopyOp>,
     /// What matrix instructions of a warp do.
     pub matrices: Vec<MatrixOp>,
+    /// What asynchronous matrix multiplications do.
+    pub wgmmas: Vec<WgmmaOp>,
     /// Why the instructions that are not modelled are not, as shown to the user.
     pub unsupported: Vec<String>,
     /// Multiplications and additions that are rounded once, in order of the additions.

@@ -3,7 +3,7 @@
 //! About thirty families serve the whole instruction set, because functions and types are data inside them (`isa::function`).
 //! `machine::exec` holds the semantics, one file a family. The size of [`Inst`] is tested: it is the hottest type of all.
 
-use super::{Address, CallId, CopyId, Dst, ImageId, ListId, MatrixId, Pc, PredSrc, Src, TableId};
+use super::{Address, CallId, CopyId, Dst, ImageId, ListId, MatrixId, Pc, PredSrc, Src, TableId, WgmmaId};
 use crate::base::define_id;
 use crate::isa::{
     AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FenceKind, FloatBinary, FloatMode, FloatTernary, FloatType,
@@ -199,6 +199,14 @@ pub enum Op {
     CopyTensorMap { to: Address, from: Address },
     /// `fence`, `membar`; of a proxy fence without a semantics both ways.
     Fence { kind: FenceKind, ordering: Ordering, scope: Scope },
+    /// `wgmma.mma_async`.
+    Wgmma { wgmma: WgmmaId },
+    /// `wgmma.fence`.
+    WgmmaFence,
+    /// `wgmma.commit_group`.
+    WgmmaCommit,
+    /// `wgmma.wait_group`: waits until at most `pending` of the warp's groups have not ended.
+    WgmmaWait { pending: u32 },
     /// `alloca`: d = new address in local space, `size` bytes below the stack, aligned to `align`.
     Alloca { wide: bool, d: Dst, size: Src, align: u32 },
     StackSave { wide: bool, d: Dst },

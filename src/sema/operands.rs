@@ -9,7 +9,7 @@ use crate::base::{Diagnostic, Span};
 use crate::isa::{ImageKind, ScalarType};
 use crate::program::{
     Bank, CopyId, CopyOp, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Pc, SpecialRef, Src, TableId,
-    UnsupportedId,
+    UnsupportedId, WgmmaId, WgmmaOp,
 };
 use crate::syntax::tree::{Expr, Name, Operand};
 
@@ -42,6 +42,8 @@ pub(super) trait Operands<'a> {
     fn copy(&mut self, copy: CopyOp) -> CopyId;
     /// Adds to `Program::matrices`.
     fn matrix(&mut self, op: MatrixOp) -> MatrixId;
+    /// Adds to `Program::wgmmas`.
+    fn wgmma(&mut self, wgmma: WgmmaOp) -> WgmmaId;
     /// A special register of `Fixed` kind and at most 32 bits.
     fn special(&mut self, register: SpecialRef) -> Src;
     /// Adds to `Program::sources`.

@@ -9,7 +9,7 @@ use crate::base::{Diagnostic, Span};
 use crate::isa::{SPECIAL_REGISTERS, Space, special_register};
 use crate::program::{
     CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Param, ParamPlace, Pc, SpecialRef, Src,
-    TableId, UnsupportedId,
+    TableId, UnsupportedId, WgmmaId, WgmmaOp,
 };
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 
@@ -83,6 +83,12 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
         let matrices = &mut self.module.program.matrices;
         matrices.push(op);
         MatrixId::new(matrices.len() - 1)
+    }
+
+    fn wgmma(&mut self, wgmma: WgmmaOp) -> WgmmaId {
+        let wgmmas = &mut self.module.program.wgmmas;
+        wgmmas.push(wgmma);
+        WgmmaId::new(wgmmas.len() - 1)
     }
 
     fn special(&mut self, register: SpecialRef) -> Src {

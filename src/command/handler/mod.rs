@@ -1,6 +1,7 @@
 //! What the commands do, a file for each topic of the table.
 
 pub mod changing;
+pub mod descriptor;
 pub mod focus;
 pub mod fragment;
 pub mod help;

@@ -91,8 +91,9 @@ pub fn complete(context: &mut Context<'_>, call: &Call) -> Answer {
     if let Some(question) = context.ask_to_drop() {
         return Ok(question);
     }
+    let is_wgmma = context.session.machine().wgmmas().any(|(_, wgmma)| wgmma.id == number);
     context.session.complete(number).map_err(|message| piece.error(message).with_help("info async lists the copies in flight"))?;
-    Ok(Outcome::Text(format!("copy #{number} has ended\n")))
+    Ok(Outcome::Text(format!("{} #{number} has ended\n", if is_wgmma { "wgmma" } else { "copy" })))
 }
 
 /// Seeds that are tried if the user names no number.

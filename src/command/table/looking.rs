@@ -1,6 +1,6 @@
 //! Registers, memory, code, and who stands where.
 
-use crate::command::handler::{fragment, looking as handler, views};
+use crate::command::handler::{descriptor, fragment, looking as handler, views};
 use crate::command::spec::{ArgKind, ArgSpec, CommandSpec, PLAIN, Repeat, Suffix};
 use crate::debug::view;
 
@@ -140,6 +140,17 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "info descriptor",
+        args: &[ArgSpec::new("DESCRIPTOR", ArgKind::Expression), ArgSpec::new("MAJOR", ArgKind::Word).behind("as").optional()],
+        summary: "Take a matrix descriptor of wgmma apart",
+        help: "Shows what the 64 bits of a matrix descriptor say: where the operand starts in shared memory, its leading and stride \
+            offsets, the base offset and the swizzle; and the addresses of its first chunks of 16 bytes. The operand lies along K \
+            unless 'as mn' says that it is transposed, as imm-trans does.",
+        examples: &["info descriptor %rd5", "info descriptor %rd6 as mn", "info descriptor 0x4000004000010040"],
+        handler: descriptor::descriptor,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "info locals",
         suffix: Suffix::Format,
         summary: "List the local variables of the selected frame",
@@ -210,10 +221,11 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info async",
         args: &[THREADS],
-        summary: "List the asynchronous copies in flight, and their groups",
+        summary: "List the asynchronous copies and matrix multiplications in flight, and their groups",
         help: "Lists the copies in flight that threads of the focused block have issued or that reach its shared memory, or those of \
             other threads: what kind, who issued it where and when, from where to where, and what will say that it has ended: an \
-            mbarrier, or a group. Below them the groups of each warp that have copies in flight: open, or committed, and whether \
+            mbarrier, or a group. Then the matrix multiplications (wgmma): the operands that each will read and the registers that \
+            it will write. Below them the groups of each warp that have something in flight: open, or committed, and whether \
             somebody waits for them.",
         examples: &["info async", "info async warp 0"],
         handler: |context, call| views::threads(context, call, |scene, filter| Ok(view::copies(scene, filter))),

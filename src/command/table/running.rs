@@ -122,8 +122,9 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "complete",
         args: &[ArgSpec::new("COPY", ArgKind::Word)],
-        summary: "End an asynchronous copy",
-        help: "Ends the copy of this number now: its bytes are written, and its group or mbarrier is told. 'info async' lists those in \
+        summary: "End an asynchronous copy or matrix multiplication",
+        help: "Ends the copy of this number now: its bytes are written, and its group or mbarrier is told. Or ends a matrix \
+            multiplication (wgmma), after those that its warp issued before it. 'info async' lists those in \
             flight. Under --async by-hand nothing else ends copies; under lazy and random it ends one before its time. What was recorded \
             behind the present time is dropped, which is asked first.",
         examples: &["complete 3"],

@@ -70,6 +70,16 @@ pub fn register(function: &Function, pc: Pc, name: &str) -> Option<RegisterPlace
     Some(RegisterPlace { ty: register.ty, bank: register.bank, slot, width: register.width() })
 }
 
+/// The name at `pc` of the register in this slot of a bank; of several, that of the innermost scope.
+pub fn register_of_slot(function: &Function, pc: Pc, bank: Bank, slot: u32) -> Option<String> {
+    let in_scope = function.registers.iter().filter(|register| register.bank == bank && register.scope.contains(&pc.0));
+    let named = in_scope.filter_map(|register| {
+        let (name, _) = register.components().find(|(_, number)| function.placement.slot(bank, *number) == Some(slot))?;
+        Some((register.scope.len(), name))
+    });
+    named.min().map(|(_, name)| name)
+}
+
 /// The register with the type that it has in effect.
 pub fn in_effect(scene: &Scene<'_>, function: FuncId, place: RegisterPlace) -> RegisterPlace {
     let ty = scene.usage.map_or(place.ty, |usage| usage.type_of(scene.program(), function, &place));

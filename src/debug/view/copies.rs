@@ -1,8 +1,8 @@
-//! `info async`: the copies in flight, and the groups that they are in.
+//! `info async`: the copies and matrix multiplications in flight, and the groups that they are in.
 
 use super::mbarriers::name_at;
 use super::standing::lanes_in_words;
-use super::{Table, grouped, place, triple};
+use super::{Table, grouped, place, triple, wgmmas};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place as names;
 use crate::debug::scene::Scene;
@@ -13,7 +13,8 @@ use crate::program::Op;
 /// Copies listed at most.
 const ROWS: usize = 200;
 
-/// The copies that threads which pass `filter` issued, or else those of the focused block, and below them the groups they are in.
+/// The copies and then the matrix multiplications that threads which pass `filter` issued, or else those of the focused block, and below
+/// them the groups they are in.
 pub fn copies(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
     let machine = scene.machine;
     let mut table = Table::new(&[">copy", "kind", ">bytes", "from", "to", "completes on", ">issued", "by", "at"]);
@@ -23,11 +24,18 @@ pub fn copies(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
         let focused = copy.issued.block == scene.focus.block && copy.issued.warp == scene.focus.warp && scene.is_focused(copy.lanes);
         table.push(focused, row(scene, index, copy));
     }
-    let mut notes: Vec<String> = machine.block(index).map_or(Vec::new(), |block| groups(scene, block, filter));
-    if own.len() > ROWS {
-        notes.push(format!("and {} more copies", own.len() - ROWS));
+    let multiplications = wgmmas::issued_by(scene, filter);
+    for wgmma in multiplications.iter().take(ROWS.saturating_sub(own.len())) {
+        let focused = wgmma.issued.block == scene.focus.block && wgmma.issued.warp == scene.focus.warp;
+        table.push(focused, wgmmas::row(scene, wgmma));
     }
-    if own.is_empty() {
+    let count = own.len() + multiplications.len();
+    let mut notes: Vec<String> = machine.block(index).map_or(Vec::new(), |block| groups(scene, block, filter));
+    if count > ROWS {
+        let more = if multiplications.is_empty() { "copies" } else { "in flight" };
+        notes.push(format!("and {} more {more}", count - ROWS));
+    }
+    if count == 0 {
         notes.insert(0, nothing(scene, index));
     }
     let elsewhere = || machine.copies().iter().filter(|copy| copy.issued.block != index && own.iter().all(|own| own.id != copy.id));
@@ -40,9 +48,10 @@ pub fn copies(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
     table
 }
 
-/// When the copies that [`copies`] lists were issued.
+/// When what [`copies`] lists was issued.
 pub fn copies_issued(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Tick> {
-    issued_by(scene, filter).into_iter().take(ROWS).map(|copy| copy.issued.tick).collect()
+    let copies = issued_by(scene, filter).into_iter().map(|copy| copy.issued.tick);
+    copies.chain(wgmmas::issued_by(scene, filter).into_iter().map(|wgmma| wgmma.issued.tick)).take(ROWS).collect()
 }
 
 /// The copies in flight that threads which pass `filter` issued, by number; of a whole block, also those of others that reach its shared
@@ -65,7 +74,8 @@ fn nothing(scene: &Scene<'_>, block: [u32; 3]) -> String {
         CopyPolicy::Eager => ": with --async eager, copies end as they are issued",
         CopyPolicy::Lazy | CopyPolicy::Random(_) | CopyPolicy::ByHand => "",
     };
-    format!("no copy of block {} is in flight{why}", triple(block))
+    let what = if scene.program().wgmmas.is_empty() { "no copy" } else { "no copy or wgmma" };
+    format!("{what} of block {} is in flight{why}", triple(block))
 }
 
 fn row(scene: &Scene<'_>, block: [u32; 3], copy: &AsyncCopy) -> [String; 9] {
@@ -176,14 +186,25 @@ fn warp_of<'a>(scene: &Scene<'a>, copy: &AsyncCopy) -> Option<&'a Warp> {
     block.warps.get(copy.issued.warp as usize).map(|warp| &**warp)
 }
 
-/// What is known of a group of copies of a warp.
+/// What a group is of.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum GroupKind {
+    /// `cp.async`.
+    Lanes,
+    /// `cp.async.bulk`.
+    Bulk,
+    /// `wgmma.mma_async`.
+    Wgmma,
+}
+
+/// What is known of a group of copies or matrix multiplications of a warp.
 #[derive(PartialEq, Eq)]
-struct CopyGroup {
-    bulk: bool,
-    number: u32,
-    open: bool,
-    copies: usize,
-    awaited: bool,
+pub(super) struct AsyncGroup {
+    pub kind: GroupKind,
+    pub number: u32,
+    pub open: bool,
+    pub members: usize,
+    pub awaited: bool,
 }
 
 /// `warp 4: group 1 open (2 copies); group 0 committed (1 copy), not waited for`; warps alike in one line.
@@ -203,10 +224,14 @@ fn groups(scene: &Scene<'_>, block: &Block, filter: &ThreadFilter) -> Vec<String
     lines.into_iter().map(|(text, warps)| format!("{}: {text}", scene.roles.warps(&warps))).collect()
 }
 
-fn group_in_words(group: &CopyGroup) -> String {
-    let CopyGroup { bulk, number, open, copies, awaited } = group;
-    let name = if *bulk { "bulk group" } else { "group" };
-    let count = if *copies == 1 { "1 copy".to_string() } else { format!("{copies} copies") };
+fn group_in_words(group: &AsyncGroup) -> String {
+    let AsyncGroup { kind, number, open, members, awaited } = group;
+    let (name, one, many) = match kind {
+        GroupKind::Lanes => ("group", "copy", "copies"),
+        GroupKind::Bulk => ("bulk group", "copy", "copies"),
+        GroupKind::Wgmma => ("wgmma group", "wgmma", "wgmmas"),
+    };
+    let count = format!("{members} {}", if *members == 1 { one } else { many });
     match (open, awaited) {
         (true, false) => format!("{name} {number} open ({count})"),
         (true, true) => format!("{name} {number} open ({count}), waited for"),
@@ -215,22 +240,23 @@ fn group_in_words(group: &CopyGroup) -> String {
     }
 }
 
-/// The groups of a warp that have copies in flight, the latest first.
-fn groups_of(scene: &Scene<'_>, block: &Block, warp: &Warp, number: u32) -> Vec<CopyGroup> {
-    let mut groups: Vec<CopyGroup> = Vec::new();
+/// The groups of a warp that have something in flight, the latest of each kind first.
+fn groups_of(scene: &Scene<'_>, block: &Block, warp: &Warp, number: u32) -> Vec<AsyncGroup> {
+    let mut groups: Vec<AsyncGroup> = wgmmas::groups(scene, warp);
     for copy in scene.machine.copies().of_warp(block.number, number) {
         let Ends::Group { bulk, number } = copy.ends else { continue };
         let open = lanes_of(copy.lanes).any(|lane| warp.copy_groups.committed(bulk)[lane] == number);
         let awaited = warp.groups.iter().any(|group| awaits(scene, warp, group, (bulk, number, copy.lanes)));
-        match groups.iter_mut().find(|group| (group.bulk, group.number, group.open) == (bulk, number, open)) {
+        let kind = if bulk { GroupKind::Bulk } else { GroupKind::Lanes };
+        match groups.iter_mut().find(|group| (group.kind, group.number, group.open) == (kind, number, open)) {
             Some(group) => {
-                group.copies += 1;
+                group.members += 1;
                 group.awaited |= awaited;
             }
-            None => groups.push(CopyGroup { bulk, number, open, copies: 1, awaited }),
+            None => groups.push(AsyncGroup { kind, number, open, members: 1, awaited }),
         }
     }
-    groups.sort_by_key(|group| (group.bulk, std::cmp::Reverse(group.number)));
+    groups.sort_by_key(|group| (group.kind, std::cmp::Reverse(group.number)));
     groups
 }
 

@@ -25,7 +25,7 @@ impl<O: Observer> WarpRun<'_, O> {
     pub(super) fn call(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         match op {
             Op::Call { call, .. } => self.enter_call(*call, group, active),
-            Op::Return { .. } => Ok(self.leave(group, active)),
+            Op::Return { .. } => self.leave(group, active),
             other => unreachable!("{other:?} is no call"),
         }
     }
@@ -116,8 +116,9 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     /// Returns the lanes of `active` to their caller, or ends them in a kernel.
-    fn leave(&mut self, group: &Group, active: LaneMask) -> Flow {
+    fn leave(&mut self, group: &Group, active: LaneMask) -> Executed {
         let Some(stack) = self.warp.groups[group.index].stack.clone() else { return self.exit(group, active) };
+        self.check_wgmmas_of_frame(group, active)?;
         let program = self.program;
         let site = &program.calls[stack.call.index()];
         for (result, param) in site.results.iter().zip(&program.functions[stack.callee.index()].results) {
@@ -133,7 +134,7 @@ impl<O: Observer> WarpRun<'_, O> {
             returned.stack = stack.parent.clone();
         }
         self.warp.groups.retain(|group| group.mask != 0);
-        Flow::Reselect
+        Ok(Flow::Reselect)
     }
 
     fn mark_written(&mut self, frame: FrameBase, registers: impl Fn() -> RegisterOperands, lanes: LaneMask) {

@@ -18,7 +18,7 @@ impl<O: Observer> WarpRun<'_, O> {
                 Ok(Flow::Reselect)
             }
             Op::BranchIndexed { index, table, .. } => self.branch_indexed(*index, *table, group, active),
-            Op::Exit => Ok(self.exit(group, active)),
+            Op::Exit => self.exit(group, active),
             other => unreachable!("{other:?} is no branch"),
         }
     }
@@ -47,11 +47,14 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     /// Ends the lanes of `active`; the rest of the group goes on behind the instruction.
-    pub(super) fn exit(&mut self, group: &Group, active: LaneMask) -> Flow {
+    pub(super) fn exit(&mut self, group: &Group, active: LaneMask) -> Executed {
         let before = self.warp.live;
+        if active == before && !self.program.wgmmas.is_empty() {
+            self.abandon_wgmmas()?;
+        }
         self.report_order(active, Order::Exited);
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         self.warp.exit(active);
-        Flow::Pause(Pause::LanesExited { before })
+        Ok(Flow::Pause(Pause::LanesExited { before }))
     }
 }

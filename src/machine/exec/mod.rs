@@ -31,6 +31,7 @@ mod system_call;
 mod tensor;
 mod video;
 mod warp_level;
+mod wgmma;
 
 use super::Linked;
 use super::async_copy::{Ended, InFlight};
@@ -46,6 +47,7 @@ use super::runtime::Runtime;
 use super::shared::Shared;
 use super::trap::{Place, Trap, TrapKind};
 use super::warp::Warp;
+use super::wgmma::Warpgroups;
 use crate::program::{Inst, Op, Pc, Program};
 use course::Course;
 pub(super) use float::rounding;
@@ -145,6 +147,8 @@ pub struct WarpRun<'a, O> {
     pub after: &'a mut [Option<Arc<Block>>],
     /// The block's part of the barrier of its cluster.
     pub cluster: &'a ClusterBarrier,
+    /// Whether the warps of the block's warpgroups multiply together.
+    pub warpgroups: &'a mut Warpgroups,
     /// Asynchronous copies in flight.
     pub copies: &'a mut InFlight,
     /// Barrier objects a phase of which has ended in this turn.
@@ -203,6 +207,9 @@ impl<O: Observer> WarpRun<'_, O> {
             {
                 self.paused = true;
                 continue;
+            }
+            if O::ACCESSES && self.linked.wgmmas.uses(group.pc) {
+                self.touch_wgmma_registers(inst, &group);
             }
             let guarded = course.meet(self, inst, &group);
             let flow = match self.step(inst, &group) {
@@ -363,6 +370,7 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::Matrix { matrix } => self.matrix(*matrix, group, active),
             Op::AsyncCopy { copy } => self.async_copy(*copy, group, active),
             Op::ReplaceTensorField { .. } | Op::CopyTensorMap { .. } => self.tensor_map(op, group, active),
+            Op::Wgmma { .. } | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait { .. } => self.wgmma(op, group, active),
             Op::CommitCopies { .. } | Op::WaitCopies { .. } => self.copy_groups(op, group, active),
             Op::Mbarrier { .. } | Op::MbarrierWait { .. } | Op::PendingCount { .. } => self.mbarrier(op, group, active),
             Op::ClusterArrive { .. } | Op::ClusterWait { .. } => self.cluster_barrier(op, group, active),

@@ -35,6 +35,7 @@ fn place_of(group: &LaneGroup) -> Pc {
         | GroupState::AtSync { .. }
         | GroupState::AtMbarrier { .. }
         | GroupState::AtCopies
+        | GroupState::AtWgmmas
         | GroupState::AtMeeting
         | GroupState::AwaitsTurn => group.pc,
     }
@@ -46,6 +47,7 @@ fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> S
         GroupState::AtBarrier { id, .. } => barrier_reason(block, id),
         GroupState::AtMbarrier { address } => mbarrier::reason(machine, block, address),
         GroupState::AtCopies => "waits for its copies, which end when you say 'complete N'".to_string(),
+        GroupState::AtWgmmas => "waits for its matrix multiplications, which end when you say 'complete N'".to_string(),
         GroupState::AtCluster { .. } => cluster_reason(machine, block),
         GroupState::AtMeeting | GroupState::AwaitsTurn => held(warp, group).unwrap_or_default(),
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {

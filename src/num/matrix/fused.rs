@@ -319,12 +319,15 @@ fn truncated(value: f64, fraction: u32) -> u32 {
     (f64::from_bits(value.to_bits() & (u64::MAX << (52 - fraction))) as f32).to_bits()
 }
 
-/// The subnormal `f32` next to an exact value, towards zero.
+/// The subnormal `f32` next to an exact value, towards zero. A zero has no sign.
 fn subnormal(value: f64) -> u32 {
     // 2^149: the last place becomes the unit.
     const UNITS: f64 = f64::from_bits((1023 + 149) << 52);
     let sign = (value.to_bits() >> 32) as u32 & 0x8000_0000;
-    sign | (value.abs() * UNITS) as u32
+    match (value.abs() * UNITS) as u32 {
+        0 => 0,
+        bits => sign | bits,
+    }
 }
 
 enum Special {

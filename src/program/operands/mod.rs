@@ -6,6 +6,7 @@
 
 mod matrix;
 mod memory;
+mod wgmma;
 
 use smallvec::SmallVec;
 
@@ -177,6 +178,8 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
                 self.address(*to);
                 self.address(*from);
             }
+            Op::Wgmma { wgmma } => self.wgmma(*wgmma),
+            Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait { pending: _ } => {}
             Op::CommitCopies { .. } | Op::WaitCopies { .. } | Op::ClusterArrive { .. } | Op::ClusterWait { .. } => {}
             Op::Mbarrier { .. } | Op::MbarrierWait { .. } | Op::PendingCount { .. } => self.mbarrier(op),
             Op::Barrier { .. } | Op::WarpSync { .. } => self.sync(op),

@@ -51,6 +51,7 @@ impl<'a> Decoding<'_, 'a> {
             | D::SurfaceQuery => self.image(),
             D::TensorCopy | D::TensorMapReplace | D::TensorMapCopy => self.tensor(),
             D::LaneCopy | D::BulkCopy | D::AsyncStore | D::CommitCopies | D::WaitCopies | D::CopyArrive => self.async_copy(),
+            D::Wgmma | D::WgmmaFence | D::WgmmaCommit | D::WgmmaWait => self.wgmma(),
             D::ClusterArrive | D::ClusterWait | D::Mbarrier(_) | D::MbarrierWait | D::PendingCount => self.mbarrier(),
             D::MatrixMultiply(_) | D::FragmentLoad | D::FragmentStore | D::MatrixLoad | D::MatrixStore | D::MatrixTranspose => {
                 self.matrix()

@@ -3,7 +3,7 @@
 //! Every instruction goes the same way: its opcode is matched with the forms of the table, the form is checked against the file's
 //! version and target, its operands are read as the form says (`operand`), and what was read is put into the operation of the
 //! form's family (`arithmetic`, `async_copy`, `comparison`, `movement`, `memory`, `atomic`, `control`, `image`, `matrix`,
-//! `mbarrier`, `parallel`, `policy`, `tensor`, `video`).
+//! `mbarrier`, `parallel`, `policy`, `tensor`, `video`, `wgmma`).
 
 mod arithmetic;
 mod async_copy;
@@ -25,6 +25,7 @@ mod policy;
 mod tensor;
 mod vector;
 mod video;
+mod wgmma;
 
 use std::collections::HashMap;
 

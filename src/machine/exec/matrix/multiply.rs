@@ -2,10 +2,10 @@
 
 use super::super::operands::Lanes;
 use super::super::{Group, WarpRun};
-use crate::isa::{KeptElement, Sparsity};
+use crate::isa::Sparsity;
 use crate::machine::event::Observer;
 use crate::machine::lanes::{ALL_LANES, LANES};
-use crate::machine::matrix::{Arithmetic, ElementTable, MultiplyTables};
+use crate::machine::matrix::{Arithmetic, ElementTable, MultiplyTables, kept_rows};
 use crate::num::matrix::{Operands, Product, multiply, multiply_f64};
 use crate::program::{Dst, MatrixId, MatrixMultiply, Src};
 
@@ -24,7 +24,10 @@ impl<O: Observer> WarpRun<'_, O> {
             }
             Arithmetic::Narrow(product) => {
                 let [a, mut b, c] = [(a, &tables.a), (b, &tables.b), (c, &tables.c)].map(|(list, table)| gather(&lanes, list, table));
-                let kept = op.metadata.map(|metadata| kept_rows(&lanes, op, metadata, product, &mut b));
+                let kept = op.metadata.map(|(metadata, selector)| {
+                    let sparsity = Sparsity::new(op.kind.shape, op.kind.types[1]);
+                    kept_rows(sparsity, (lanes.get32(metadata), selector), product, &mut b)
+                });
                 let d = product_of_tiles(linked.simd, product, tables, [&a, &b, &c], kept.as_deref());
                 scatter(&mut lanes, dests, &tables.d, &d);
             }
@@ -50,30 +53,6 @@ fn product_of_tiles(
         multiply(simd, product, operands)
     };
     if tiles == 1 { one(0) } else { (0..tiles).flat_map(one).collect() }
-}
-
-/// For each element of a sparse A the row of B that it meets. Rows that are put together of the halves of two are added to B.
-fn kept_rows(lanes: &Lanes<'_>, op: &MatrixMultiply, (metadata, selector): (Src, u32), product: &Product, b: &mut Vec<u32>) -> Vec<u16> {
-    let registers = lanes.get32(metadata);
-    let sparsity = Sparsity::new(op.kind.shape, op.kind.types[1]);
-    let register = |lane: u32| registers[lane as usize % LANES];
-    let elements = (0..product.m as u32).flat_map(|row| (0..product.k as u32).map(move |element| (row, element)));
-    let met = |(row, element)| match sparsity.kept(row, element, selector, register) {
-        KeptElement::Row(row) => row as u16,
-        KeptElement::Halves([(row, 0), (other, 1)]) if row == other => row as u16,
-        KeptElement::Halves(halves) => {
-            let columns: Vec<u32> = (0..product.n).map(|column| joined_halves(b, halves, product.n, column)).collect();
-            b.extend(columns);
-            (b.len() / product.n - 1) as u16
-        }
-    };
-    elements.map(met).collect()
-}
-
-/// An element put together of halves of two rows.
-fn joined_halves(b: &[u32], halves: [(u32, u32); 2], n: usize, column: usize) -> u32 {
-    let [low, high] = halves.map(|(row, half)| b.get(row as usize * n + column).map_or(0, |element| element >> (16 * half) & 0xffff));
-    low | high << 16
 }
 
 /// The elements of a fragment, row by row. Of copies, the first counts.

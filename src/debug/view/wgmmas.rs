@@ -1,0 +1,78 @@
+//! The matrix multiplications in flight, as `info async` lists them and their groups.
+
+use super::copies::{AsyncGroup, GroupKind};
+use super::{grouped, place};
+use crate::debug::focus::ThreadFilter;
+use crate::debug::names::place as names;
+use crate::debug::names::scope::register_of_slot;
+use crate::debug::scene::Scene;
+use crate::isa::Space;
+use crate::machine::{GroupState, Warp, Wgmma};
+use crate::program::{Bank, Op};
+
+/// Those in flight that warps which pass `filter` issued, by number.
+pub fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a Wgmma> {
+    let block = filter.block.unwrap_or(scene.focus.block);
+    let wanted = |wgmma: &&Wgmma| wgmma.issued.block == block && filter.lanes_of(block, wgmma.issued.warp) != 0;
+    let mut own: Vec<&Wgmma> = scene.machine.wgmmas().map(|(_, wgmma)| wgmma).filter(wanted).collect();
+    own.sort_by_key(|wgmma| wgmma.id);
+    own
+}
+
+/// A row of the listing: the bytes are those that it will read from shared memory.
+pub fn row(scene: &Scene<'_>, wgmma: &Wgmma) -> [String; 9] {
+    let shape = scene.program().wgmmas.get(wgmma.op.index()).map_or(String::new(), |op| op.shape.to_string());
+    let bytes: u64 = wgmma.reads().map(|(start, end)| u64::from(end - start)).sum();
+    let start = |address: u32| names::place(scene, Space::Shared, u64::from(address));
+    let a = wgmma.a.map_or_else(|| registers(scene, wgmma, &wgmma.fragments), |a| start(a.descriptor.start));
+    let warp = scene.machine.block(wgmma.issued.block).and_then(|block| block.warps.get(wgmma.issued.warp as usize));
+    let open = warp.is_some_and(|warp| warp.wgmmas.committed() == wgmma.group);
+    [
+        format!("#{}", wgmma.id),
+        format!("wgmma {shape}"),
+        grouped(bytes),
+        format!("{a}, {}", start(wgmma.b.descriptor.start)),
+        registers(scene, wgmma, &wgmma.accumulators),
+        format!("wgmma group {}{}", wgmma.group, if open { " (open)" } else { "" }),
+        format!("t={}", grouped(wgmma.issued.tick)),
+        scene.roles.warp(wgmma.issued.warp),
+        place(scene.program(), wgmma.issued.pc),
+    ]
+}
+
+/// `%f1 … %f4`: the first and the last of registers in its frame.
+fn registers(scene: &Scene<'_>, wgmma: &Wgmma, slots: &[u32]) -> String {
+    let program = scene.program();
+    let function = program.function_at(wgmma.issued.pc).and_then(|id| program.functions.get(id.index()));
+    let name = |slot: &u32| {
+        let slot = slot.saturating_sub(wgmma.frame.b32);
+        function.and_then(|function| register_of_slot(function, wgmma.issued.pc, Bank::B32, slot)).unwrap_or_else(|| "?".to_string())
+    };
+    match slots {
+        [] => String::new(),
+        [only] => name(only),
+        [first, .., last] => format!("{} … {}", name(first), name(last)),
+    }
+}
+
+/// The groups of a warp that have multiplications in flight.
+pub fn groups(scene: &Scene<'_>, warp: &Warp) -> Vec<AsyncGroup> {
+    let committed = warp.wgmmas.committed();
+    let awaits = |number: u32| {
+        warp.groups.iter().filter(|group| group.state == GroupState::AtWgmmas).any(|group| {
+            let inst = scene.program().code.get(group.pc.index());
+            matches!(inst.map(|inst| &inst.op), Some(Op::WgmmaWait { pending }) if number < committed.saturating_sub(*pending))
+        })
+    };
+    let mut groups: Vec<AsyncGroup> = Vec::new();
+    for wgmma in warp.wgmmas.in_flight() {
+        match groups.last_mut().filter(|group| group.number == wgmma.group) {
+            Some(group) => group.members += 1,
+            None => {
+                let (number, open) = (wgmma.group, wgmma.group == committed);
+                groups.push(AsyncGroup { kind: GroupKind::Wgmma, number, open, members: 1, awaited: awaits(number) });
+            }
+        }
+    }
+    groups
+}

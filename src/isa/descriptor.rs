@@ -1,0 +1,148 @@
+//! Matrix descriptors of `wgmma`: 64 bits that say where an operand lies in shared memory (PTX ISA, "Matrix Descriptor Format" and
+//! "Shared Memory Matrix Layout").
+//!
+//! An operand is a matrix of M or N by K; its *index* is the row of A or the column of B. It lies in shared memory in chunks of 16 bytes
+//! that belong together, so [`SharedTile::chunks`] is all that somebody who reads it has to know.
+//!
+//! Without swizzle, chunks lie in core matrices of 8 by 16 bytes, one after the other; with a swizzle of S bytes, in 8 rows of S bytes.
+//! For index x, byte b of its K, or element k of K, the chunk starts behind the operand's start at
+//!
+//! | major | a chunk holds | without swizzle | with a swizzle |
+//! | --- | --- | --- | --- |
+//! | K | 16 bytes of K of one index | x/8 * stride + x%8 * 16 + b/16 * leading | x/8 * stride + x%8 * S + b%S + b/S * leading |
+//! | M, N | 8 indices of one k | x/8 * stride + k%8 * 16 + k/8 * leading | x/P * leading + k%8 * S + k/8 * stride + x%P * 2, P = S/2 |
+//!
+//! A swizzle then exchanges the chunks of a row: the number of the chunk in its row is xored with bits 7 to 9 of the address, which number
+//! rows of 128 bytes, less the base offset, modulo the chunks of a row. So the base offset is 0 where the swizzle's pattern starts at a
+//! multiple of eight rows of memory. Without swizzle it has no effect. (The base offset was recorded for K-major operands only.)
+
+use super::Swizzle;
+
+/// The direction in which neighbouring elements of an operand are neighbours in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Major {
+    /// Along K.
+    K,
+    /// Along M or N: the transposed form.
+    MN,
+}
+
+/// Bytes that lie together whatever the swizzle.
+pub const CHUNK: u32 = 16;
+
+/// A decoded descriptor. Addresses and offsets are in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatrixDescriptor {
+    /// The bits it was decoded from.
+    pub bits: u64,
+    /// Address of the operand in the block's shared memory.
+    pub start: u32,
+    /// The leading dimension's offset.
+    pub leading: u32,
+    /// The stride dimension's offset.
+    pub stride: u32,
+    /// The base offset, 0 to 7.
+    pub base_offset: u8,
+    /// The swizzle.
+    pub swizzle: Swizzle,
+}
+
+impl MatrixDescriptor {
+    /// The bits that no field has.
+    pub const RESERVED: u64 = 0x3ff1_c000_c000_c000;
+
+    /// The descriptor in `bits`.
+    pub fn new(bits: u64) -> Self {
+        let field = |low: u32| (bits >> low & 0x3fff) as u32 * CHUNK;
+        let swizzle = match bits >> 62 {
+            0 => Swizzle::None,
+            1 => Swizzle::B128,
+            2 => Swizzle::B64,
+            _ => Swizzle::B32,
+        };
+        Self { bits, start: field(0), leading: field(16), stride: field(32), base_offset: (bits >> 49 & 7) as u8, swizzle }
+    }
+
+    /// The bits that should be zero and are not.
+    pub fn reserved(self) -> u64 {
+        self.bits & Self::RESERVED
+    }
+
+    /// Where the byte goes that would lie at `address` without the swizzle.
+    fn place(self, address: u32) -> u32 {
+        let row = u64::from(address).wrapping_sub(u64::from(self.base_offset) * 128);
+        address ^ (self.swizzle.place(row) ^ row) as u32
+    }
+
+    /// Address of the byte `byte` of the row of K of index `x`, in K-major order.
+    pub fn k_major(self, x: u32, byte: u32) -> u32 {
+        let span = self.swizzle.span().unwrap_or(CHUNK);
+        self.place(self.start + x / 8 * self.stride + x % 8 * span + byte / span * self.leading + byte % span)
+    }
+
+    /// Address of the element of 16 bits of index `x` and `k`, in M- or N-major order.
+    pub fn mn_major(self, x: u32, k: u32) -> u32 {
+        let span = self.swizzle.span().unwrap_or(CHUNK);
+        let (across, down) = if self.swizzle == Swizzle::None { (self.stride, self.leading) } else { (self.leading, self.stride) };
+        let row = span / 2;
+        self.place(self.start + x / row * across + k % 8 * span + k / 8 * down + x % row * 2)
+    }
+}
+
+/// An operand in shared memory, or the part of it that one warp reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedTile {
+    /// Where it lies.
+    pub descriptor: MatrixDescriptor,
+    /// How.
+    pub major: Major,
+    /// The first index that is read.
+    pub first: u32,
+    /// How many indices; a multiple of 8.
+    pub count: u32,
+    /// Bytes of K of one index; a multiple of 16.
+    pub bytes: u32,
+}
+
+/// A chunk of an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Chunk {
+    /// Address in shared memory.
+    pub address: u32,
+    /// Its index, or the first of them, counted from the tile's first.
+    pub index: u32,
+    /// Of K-major operands the first byte of its K, of others its k.
+    pub k: u32,
+}
+
+impl SharedTile {
+    /// All chunks, in the order of their indices, then of k.
+    pub fn chunks(self) -> impl Iterator<Item = Chunk> {
+        let (indices, step, each) = match self.major {
+            Major::K => (1, CHUNK, self.bytes / CHUNK),
+            Major::MN => (8, 1, self.bytes / 2),
+        };
+        let chunk = move |index: u32, k: u32| {
+            let address = match self.major {
+                Major::K => self.descriptor.k_major(self.first + index, k),
+                Major::MN => self.descriptor.mn_major(self.first + index, k),
+            };
+            Chunk { address, index, k }
+        };
+        (0..self.count / indices).flat_map(move |x| (0..each).map(move |k| chunk(x * indices, k * step)))
+    }
+
+    /// The bytes it takes: ranges from an address to before another, in order, that neither touch nor overlap.
+    pub fn ranges(self) -> Vec<(u32, u32)> {
+        let mut addresses: Vec<u32> = self.chunks().map(|chunk| chunk.address).collect();
+        addresses.sort_unstable();
+        let mut ranges: Vec<(u32, u32)> = Vec::new();
+        for address in addresses {
+            match ranges.last_mut() {
+                Some((_, end)) if *end >= address => *end = address + CHUNK,
+                _ => ranges.push((address, address + CHUNK)),
+            }
+        }
+        ranges
+    }
+}

@@ -1,0 +1,276 @@
+//! Asynchronous matrix multiplications (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"): from the instruction to what is in
+//! flight, and waiting for it. The model is that of `machine::wgmma`.
+
+use triomphe::Arc;
+
+use super::{Executed, Flow, Group, WarpRun};
+use crate::isa::{CHUNK, Major, MatrixDescriptor, SharedTile};
+use crate::machine::async_copy::CopyPolicy;
+use crate::machine::event::{Observer, WgmmaChange, WgmmaEvent};
+use crate::machine::lanes::{ALL_LANES, LaneMask, PerLane, first_lane, lanes_where};
+use crate::machine::stuck::lane_list;
+use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::warp::GroupState;
+use crate::machine::wgmma::{self, Disagreement, ROWS, Sources, Turn, WARPS, Wgmma};
+use crate::program::operands::{Use, registers_of};
+use crate::program::{Bank, Inst, Op, PredSrc, Src, WgmmaA, WgmmaId, WgmmaOp, map};
+
+impl<O: Observer> WarpRun<'_, O> {
+    /// Executes a `wgmma` instruction, once all lanes of the warp stand at it.
+    pub(super) fn wgmma(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+        if active != group.mask || self.warp.live != ALL_LANES {
+            return Err(self.missing_lanes(group, active));
+        }
+        if active != ALL_LANES {
+            return Ok(self.wait_here(GroupState::AtSync { members: ALL_LANES }, group, active));
+        }
+        match *op {
+            Op::Wgmma { wgmma } => self.issue_wgmma(wgmma, group)?,
+            Op::WgmmaFence => {
+                self.warp.wgmmas.fence();
+                self.report_wgmma(WgmmaChange::Fenced);
+            }
+            Op::WgmmaCommit => {
+                let group = self.warp.wgmmas.commit();
+                self.report_wgmma(WgmmaChange::Committed { group });
+            }
+            Op::WgmmaWait { pending } => return Ok(self.wait_for_wgmmas(pending, group)),
+            ref other => unreachable!("{other:?} is no wgmma"),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn missing_lanes(&self, group: &Group, active: LaneMask) -> Box<Trap> {
+        let missing = lane_list(!active & if active == group.mask { !self.warp.live } else { group.mask });
+        let why = if active == group.mask { "have exited" } else { "do not execute it: its guard is false there" };
+        self.trap(TrapKind::WgmmaSequence, active, &format!("wgmma must be executed by all 32 lanes of a warp, but lanes {missing} {why}"))
+    }
+
+    /// Puts one in flight, or ends it at once where nothing is ever in flight.
+    fn issue_wgmma(&mut self, id: WgmmaId, group: &Group) -> Result<(), Box<Trap>> {
+        let program = self.program;
+        let op = &program.wgmmas[id.index()];
+        let wgmma = self.checked_wgmma(id, op, group)?;
+        let wgmma = Wgmma { id: self.copies.next_id(), ..wgmma };
+        if O::ACCESSES {
+            self.touch_by_wgmma(&wgmma);
+            self.report_wgmma(WgmmaChange::Issued { wgmma: &wgmma, fenced: self.warp.wgmmas.is_fenced() });
+        }
+        self.effects += 1;
+        self.warp.wgmmas.issue(wgmma, &mut self.warp.registers);
+        if self.linked.config.copies == CopyPolicy::Eager {
+            self.end_next_wgmma();
+        }
+        Ok(())
+    }
+
+    /// What `op` is in this warp, once it is known that it can be executed. It has no number yet.
+    fn checked_wgmma(&mut self, id: WgmmaId, op: &WgmmaOp, group: &Group) -> Result<Wgmma, Box<Trap>> {
+        let warp = self.place.warp;
+        let a = match op.a {
+            WgmmaA::Shared(descriptor, major) => Some((self.descriptor("A", descriptor, group)?, major)),
+            WgmmaA::Registers(_) => None,
+        };
+        let b = self.descriptor("B", op.b, group)?;
+        let accumulates = self.uniform(op.accumulate, group)?;
+        let bytes_of = |elements: u32| elements * op.types[1].bits() / 8;
+        let first = warp % WARPS * ROWS;
+        let a = a.map(|(descriptor, major)| SharedTile { descriptor, major, first, count: ROWS, bytes: bytes_of(op.kept()) });
+        let b = SharedTile { descriptor: b, major: op.b_major, first: 0, count: op.shape.n, bytes: bytes_of(op.shape.k) };
+        a.iter().try_for_each(|tile| self.check_tile("A", *tile))?;
+        self.check_tile("B", b)?;
+        let turn = Turn { pc: group.pc, a: a.map_or(0, |tile| tile.descriptor.bits), b: b.descriptor.bits, accumulates };
+        self.take_turn(turn)?;
+        let lanes = self.lanes(group, ALL_LANES);
+        let metadata = op.metadata.map_or([0; 32], |(metadata, _)| *lanes.get32(metadata));
+        let slot = |slot: u32| group.frame.b32 + slot;
+        Ok(Wgmma {
+            id: 0,
+            issued: self.place,
+            op: id,
+            group: self.warp.wgmmas.committed(),
+            frame: group.frame,
+            accumulators: op.d.iter().map(|d| slot(d.0)).collect(),
+            fragments: wgmma::fragments(op).map(slot).collect(),
+            a,
+            b,
+            accumulates,
+            metadata,
+        })
+    }
+
+    /// The descriptor of an operand, the same in all lanes.
+    fn descriptor(&mut self, name: &str, source: Src, group: &Group) -> Result<MatrixDescriptor, Box<Trap>> {
+        let values: PerLane<u64> = *self.lanes(group, ALL_LANES).get64(source);
+        let other = lanes_where(ALL_LANES, |lane| values[lane] != values[0]);
+        let fault = |lanes, message: &str| Err(self.trap(TrapKind::WgmmaDescriptor, lanes, message));
+        if other != 0 {
+            let (lane, value) = (first_lane(other), values[first_lane(other)]);
+            let message = format!("lanes 0 and {lane} hold different descriptors of {name}: {:#018x} and {value:#018x}", values[0]);
+            return fault(other, &message);
+        }
+        let descriptor = MatrixDescriptor::new(values[0]);
+        if descriptor.reserved() != 0 {
+            let message = format!("the descriptor of {name}, {:#018x}, has reserved bits set: {:#x}", values[0], descriptor.reserved());
+            return fault(ALL_LANES, &message);
+        }
+        Ok(descriptor)
+    }
+
+    /// A predicate that is the same in all lanes.
+    fn uniform(&mut self, predicate: PredSrc, group: &Group) -> Result<bool, Box<Trap>> {
+        match self.lanes(group, ALL_LANES).pred(predicate) {
+            0 => Ok(false),
+            ALL_LANES => Ok(true),
+            lanes => {
+                let message = format!("scale-d must be the same in all lanes, but is true in lanes {} only", lane_list(lanes));
+                Err(self.trap(TrapKind::WgmmaSequence, lanes, &message))
+            }
+        }
+    }
+
+    /// Checks that all of an operand lies in the block's shared memory.
+    fn check_tile(&self, name: &str, tile: SharedTile) -> Result<(), Box<Trap>> {
+        let inside = map::SHARED_RESERVED..=self.linked.shared_bytes.saturating_sub(u64::from(CHUNK));
+        let Some(outside) = tile.chunks().find(|chunk| !inside.contains(&u64::from(chunk.address))) else { return Ok(()) };
+        let (what, index) = (if name == "A" { "row" } else { "column" }, tile.first + outside.index);
+        let at = if tile.major == Major::K { format!("byte {} of its row of K", outside.k) } else { format!("k = {}", outside.k) };
+        let (start, end, address) = (map::SHARED_RESERVED, self.linked.shared_bytes, outside.address);
+        let memory = format!("the block's shared memory is {start:#x} to {end:#x}");
+        let message = format!("the descriptor of {name} leads outside: {what} {index}, {at}, lies at {address:#x}; {memory}");
+        Err(self.trap(TrapKind::WgmmaDescriptor, ALL_LANES, &message))
+    }
+
+    /// Checks that the other warps of the warpgroup execute the same.
+    fn take_turn(&mut self, turn: Turn) -> Result<(), Box<Trap>> {
+        let warp = self.place.warp;
+        let warps = self.linked.config.block.iter().product::<u32>() / 32;
+        let first = warp - warp % WARPS;
+        if warps < first + WARPS {
+            let message = format!("wgmma needs a warpgroup of four whole warps, warps {first} to {}, but the block has {warps}", first + 3);
+            return Err(self.trap(TrapKind::WgmmaSequence, ALL_LANES, &message));
+        }
+        self.warpgroups.take(warp, turn).map_err(|disagreement| match disagreement {
+            Disagreement::Exited(other) => {
+                let message = format!("warp {other} of the same warpgroup has exited without executing this wgmma");
+                self.trap(TrapKind::WgmmaSequence, ALL_LANES, &message)
+            }
+            Disagreement::Other(other, taken) if taken.pc != turn.pc => {
+                let message = format!(
+                    "warp {other} of the same warpgroup executed the wgmma at {} here: all four must execute the same",
+                    self.program.place(taken.pc)
+                );
+                self.trap(TrapKind::WgmmaSequence, ALL_LANES, &message)
+            }
+            Disagreement::Other(other, taken) => self.different_operands(other, taken, turn),
+        })
+    }
+
+    fn different_operands(&self, other: u32, taken: Turn, turn: Turn) -> Box<Trap> {
+        let (name, theirs, own) = match () {
+            () if taken.a != turn.a => ("a descriptor of A", taken.a, turn.a),
+            () if taken.b != turn.b => ("a descriptor of B", taken.b, turn.b),
+            () => {
+                let message =
+                    format!("scale-d is {} here and {} in warp {other} of the same warpgroup", turn.accumulates, taken.accumulates);
+                return self.trap(TrapKind::WgmmaSequence, ALL_LANES, &message);
+            }
+        };
+        let message = format!("this warp has {name} of {own:#018x}, but warp {other} of the same warpgroup {theirs:#018x}");
+        self.trap(TrapKind::WgmmaDescriptor, ALL_LANES, &message)
+    }
+
+    /// `wgmma.wait_group`.
+    fn wait_for_wgmmas(&mut self, pending: u32, group: &Group) -> Flow {
+        let done = self.warp.wgmmas.committed().saturating_sub(pending);
+        if self.linked.config.copies == CopyPolicy::ByHand && self.awaits_wgmma(done) {
+            return self.wait_here(GroupState::AtWgmmas, group, ALL_LANES);
+        }
+        while self.awaits_wgmma(done) {
+            self.effects += 1;
+            self.end_next_wgmma();
+        }
+        self.warp.wgmmas.waited(done);
+        self.report_wgmma(WgmmaChange::Waited { done });
+        Flow::Next
+    }
+
+    /// Whether something of a group below `done` is in flight.
+    fn awaits_wgmma(&self, done: u32) -> bool {
+        self.warp.wgmmas.in_flight().next().is_some_and(|wgmma| wgmma.group < done)
+    }
+
+    fn end_next_wgmma(&mut self) {
+        let sources = Sources { program: self.program, linked: self.linked, constants: self.constants_of_rank, shared: &self.shared.pages };
+        if let Some(wgmma) = wgmma::end_next(&mut self.warp.wgmmas, &mut self.warp.registers, &sources) {
+            self.report_wgmma(WgmmaChange::Ended(&wgmma));
+        }
+    }
+
+    /// All lanes of the warp exit: what it has in flight is lost.
+    pub(super) fn abandon_wgmmas(&mut self) -> Result<(), Box<Trap>> {
+        self.warpgroups.exit(self.place.warp).map_err(|(other, turn)| {
+            let place = self.program.place(turn.pc);
+            let message = format!("this warp exits without the wgmma at {place}, which warp {other} of its warpgroup has executed");
+            self.trap(TrapKind::WgmmaSequence, self.warp.live, &message)
+        })?;
+        for wgmma in self.warp.wgmmas.abandon() {
+            self.report_wgmma(WgmmaChange::Abandoned(&wgmma));
+        }
+        Ok(())
+    }
+
+    /// A function returns: nobody says what becomes of registers that are in flight then.
+    pub(super) fn check_wgmmas_of_frame(&self, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
+        let Some(wgmma) = self.warp.wgmmas.in_flight().find(|wgmma| wgmma.frame == group.frame) else { return Ok(()) };
+        let place = self.program.place(wgmma.issued.pc);
+        let message = format!("a function returns while its wgmma at {place} is in flight: what its registers become is not modelled");
+        Err(self.trap(TrapKind::Unsupported, active, &message))
+    }
+
+    fn report_wgmma(&mut self, change: WgmmaChange<'_>) {
+        if O::ACCESSES {
+            self.paused |= self.observer.wgmma(&WgmmaEvent { place: self.place, by: self.block_id(), lanes: self.warp.live, change });
+        }
+    }
+
+    /// Tells the observer which registers of some `wgmma` an instruction is about to use.
+    #[inline(never)]
+    pub(super) fn touch_wgmma_registers(&mut self, inst: &Inst, group: &Group) {
+        let active = self.active(inst, group);
+        let program = self.program;
+        registers_of(inst, program, |used, register| {
+            if register.bank == Bank::B32 && active != 0 {
+                self.touch_register(used, group.frame.b32 + register.slot, active);
+            }
+        });
+    }
+
+    /// The same of a `wgmma` that is about to be issued: a register may be an accumulator of several in flight if they have one shape.
+    fn touch_by_wgmma(&mut self, wgmma: &Wgmma) {
+        let shape = |other: &Wgmma| self.program.wgmmas[other.op.index()].shape;
+        let same_shape = self.warp.wgmmas.unwaited().all(|other| shape(other) == shape(wgmma));
+        let is_fragment = |slot: &u32| self.warp.wgmmas.unwaited().any(|other| other.fragments.contains(slot));
+        let written: Vec<u32> = wgmma.accumulators.iter().copied().filter(|slot| !same_shape || is_fragment(slot)).collect();
+        let in_flight = |slot: &u32| self.writer_of(*slot).is_some();
+        let read: Vec<u32> = wgmma.fragments.iter().copied().filter(in_flight).collect();
+        read.into_iter().for_each(|slot| self.touch_register(Use::Read, slot, ALL_LANES));
+        written.into_iter().for_each(|slot| self.touch_register(Use::Write, slot, ALL_LANES));
+    }
+
+    fn touch_register(&mut self, used: Use, slot: u32, lanes: LaneMask) {
+        let by = self.writer_of(slot).or_else(|| self.reader_of(slot).filter(|_| used == Use::Write));
+        let change = WgmmaChange::Touched { used, slot, by: by.as_deref() };
+        self.paused |= self.observer.wgmma(&WgmmaEvent { place: self.place, by: self.block_id(), lanes, change });
+    }
+
+    /// The latest that writes a register and that the warp has not waited for.
+    fn writer_of(&self, slot: u32) -> Option<Arc<Wgmma>> {
+        self.warp.wgmmas.unwaited().rev().find(|wgmma| wgmma.accumulators.contains(&slot)).cloned()
+    }
+
+    /// The latest that reads a register for A and that the warp has not waited for.
+    fn reader_of(&self, slot: u32) -> Option<Arc<Wgmma>> {
+        self.warp.wgmmas.unwaited().rev().find(|wgmma| wgmma.fragments.contains(&slot)).cloned()
+    }
+}

@@ -1,0 +1,43 @@
+//! Which instructions use the registers that some `wgmma` of their function has for A or D: they are the only ones whose registers are
+//! looked at while it runs.
+
+use std::collections::BTreeSet;
+
+use crate::program::operands::registers_of;
+use crate::program::{Bank, Inst, Op, Program, SrcKind, WgmmaA, WgmmaOp};
+
+/// For each instruction of `program`, `wgmma` itself left out, whether it does; nothing for a program without `wgmma`.
+pub fn uses(program: &Program) -> Vec<bool> {
+    if program.wgmmas.is_empty() {
+        return Vec::new();
+    }
+    let mut uses = vec![false; program.code.len()];
+    for function in &program.functions {
+        let code = function.code.start as usize..function.code.end as usize;
+        let slots: BTreeSet<u32> = program.code[code.clone()].iter().flat_map(|inst| slots_of(program, inst)).collect();
+        for at in code.filter(|_| !slots.is_empty()) {
+            let inst = &program.code[at];
+            if !matches!(inst.op, Op::Wgmma { .. }) {
+                registers_of(inst, program, |_, register| uses[at] |= register.bank == Bank::B32 && slots.contains(&register.slot));
+            }
+        }
+    }
+    uses
+}
+
+/// The slots that `inst` has for A or D if it is a `wgmma`.
+fn slots_of(program: &Program, inst: &Inst) -> Vec<u32> {
+    match inst.op {
+        Op::Wgmma { wgmma } => program.wgmmas.get(wgmma.index()).map_or(Vec::new(), |op| {
+            let accumulators = op.d.iter().map(|d| d.0);
+            accumulators.chain(fragments(op)).collect()
+        }),
+        _ => Vec::new(),
+    }
+}
+
+/// The slots of A, if it is in registers.
+pub fn fragments(op: &WgmmaOp) -> impl Iterator<Item = u32> {
+    let fragments = if let WgmmaA::Registers(fragments) = &op.a { &fragments[..] } else { &[] };
+    fragments.iter().filter_map(|fragment| if let SrcKind::Reg(slot) = fragment.kind() { Some(slot) } else { None })
+}

@@ -1,0 +1,97 @@
+//! Asynchronous matrix multiplications of a warpgroup: `wgmma.mma_async`, with registers or a descriptor for A, dense or sparse, and what
+//! is done with their groups.
+
+use super::family::{Decoded, Decoding};
+use super::operand::Arg;
+use crate::base::Diagnostic;
+use crate::isa::{Decode, Major, ScalarType, Shape};
+use crate::program::{Dst, Op, Src, WgmmaA, WgmmaOp};
+
+/// `imm-scale` -1, as a constant of 32 bits.
+const MINUS_ONE: u64 = u32::MAX as u64;
+
+impl Decoding<'_, '_> {
+    /// A `wgmma` instruction.
+    pub(super) fn wgmma(&mut self) -> Decoded {
+        match self.matched.form.row.decode {
+            Decode::Wgmma => {
+                let wgmma = self.mma_async()?;
+                Ok(Op::Wgmma { wgmma: self.cx.wgmma(wgmma) })
+            }
+            Decode::WgmmaFence => Ok(Op::WgmmaFence),
+            Decode::WgmmaCommit => Ok(Op::WgmmaCommit),
+            Decode::WgmmaWait => {
+                let pending = self.constant_value(0).ok_or_else(|| self.disagreement(0))?;
+                Ok(Op::WgmmaWait { pending: u32::try_from(pending).unwrap_or(u32::MAX) })
+            }
+            _ => Err(self.disagreement(0)),
+        }
+    }
+
+    fn mma_async(&mut self) -> Result<WgmmaOp, Diagnostic> {
+        let types = self.wgmma_types()?;
+        let words = self.matched.words.iter().flatten();
+        let shape = words.filter_map(|word| Shape::from_word(word.text)).next().ok_or_else(|| self.type_disagreement())?;
+        let together = if types[1] == ScalarType::B32 { 32 } else { 1 };
+        Ok(WgmmaOp {
+            shape: Shape { k: shape.k / together, ..shape },
+            types,
+            d: self.accumulators()?,
+            a: self.wgmma_a()?,
+            b: self.src(2)?,
+            b_major: self.major("u"),
+            metadata: self.metadata()?,
+            accumulate: self.pred(self.named("s").ok_or_else(|| self.disagreement(3))?)?,
+            negate_a: self.constant_named("i") == Some(MINUS_ONE),
+            negate_b: self.constant_named("j") == Some(MINUS_ONE),
+            saturate: self.matched.has("satfinite"),
+        })
+    }
+
+    /// The types of D, A and B, which may stand in one word. Single bits come in words of 32.
+    fn wgmma_types(&self) -> Result<[ScalarType; 3], Diagnostic> {
+        let words = self.matched.words.iter().flatten().flat_map(|word| word.text.split('.'));
+        let types: Vec<ScalarType> =
+            words.filter_map(|word| if word == "b1" { Some(ScalarType::B32) } else { ScalarType::from_word(word) }).collect();
+        <[ScalarType; 3]>::try_from(types).map_err(|_| self.type_disagreement())
+    }
+
+    /// The registers of D.
+    fn accumulators(&self) -> Result<Box<[Dst]>, Diagnostic> {
+        let Some(Arg::Vector { list, .. }) = self.args.first() else { return Err(self.disagreement(0)) };
+        let registers = self.cx.dests(*list);
+        if registers.iter().any(|register| register.is_sink()) {
+            return Err(Diagnostic::error("operand", self.operand_span(0), "every accumulator must be a register")
+                .with_help("'_' cannot stand here: the accumulators are read, too"));
+        }
+        Ok(registers)
+    }
+
+    fn wgmma_a(&self) -> Result<WgmmaA, Diagnostic> {
+        match self.args.get(1) {
+            Some(Arg::Vector { list, .. }) => Ok(WgmmaA::Registers(self.cx.sources(*list))),
+            _ => Ok(WgmmaA::Shared(self.src(1)?, self.major("t"))),
+        }
+    }
+
+    /// The register with the metadata of a sparse A, and the selector.
+    fn metadata(&self) -> Result<Option<(Src, u32)>, Diagnostic> {
+        let Some(metadata) = self.named("e") else { return Ok(None) };
+        let selector = self.constant_named("f").and_then(|selector| u32::try_from(selector).ok());
+        let selector = selector.ok_or_else(|| self.disagreement(metadata + 1))?;
+        Ok(Some((self.src(metadata)?, selector)))
+    }
+
+    /// How an operand lies: `imm-trans` is the constant called `name`, where the form has it.
+    fn major(&self, name: &str) -> Major {
+        if self.constant_named(name) == Some(1) { Major::MN } else { Major::K }
+    }
+
+    fn named(&self, name: &str) -> Option<usize> {
+        self.matched.form.operands.iter().position(|operand| operand.name == name)
+    }
+
+    fn constant_named(&self, name: &str) -> Option<u64> {
+        self.named(name).and_then(|index| self.constant_value(index))
+    }
+}
