@@ -26,7 +26,7 @@ pub use catalogue::{Checker, FINDINGS, FindingId, Row, Severity};
 pub use finding::{Cause, Deed, Finding, Findings, Link, Side, Touched};
 pub use switches::CHECKERS;
 
-use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Observer, OrderEvent, Warp};
+use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Observer, OrderEvent, Warp, WgmmaEvent};
 use crate::program::Program;
 use init::Init;
 use race::Race;
@@ -115,6 +115,11 @@ impl Checkers {
         self.checks
     }
 
+    /// Bytes that the tables of the race checker take, and bytes of memory in the pages that they are about.
+    pub fn size(&self) -> (usize, usize) {
+        self.race.as_ref().map_or((0, 0), Race::size)
+    }
+
     /// What was found so far.
     pub fn findings(&self) -> &Findings {
         &self.findings
@@ -153,6 +158,13 @@ impl Observer for Checkers {
         found
     }
 
+    fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
+        let (parts, mut to) = self.parts();
+        let mut found = parts.race.as_mut().is_some_and(|race| race.wgmma(event, to.findings));
+        found |= parts.sync.as_mut().is_some_and(|sync| sync.wgmma(event, &mut to));
+        found
+    }
+
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
         let (parts, mut to) = self.parts();
         parts.init.as_mut().is_some_and(|init| init.before(issue, warp, &mut to))
@@ -179,6 +191,10 @@ impl Observer for WithInstructions<'_> {
 
     fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
         self.0.mbarrier(event)
+    }
+
+    fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
+        self.0.wgmma(event)
     }
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {

@@ -25,6 +25,17 @@ const COMMITS: usize = 128;
 /// Bytes of a barrier object.
 const OBJECT_BYTES: u32 = 8;
 
+/// Groups that end in the order in which a lane closed them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Queue {
+    /// Of `cp.async`.
+    Lane,
+    /// Of bulk copies.
+    Bulk,
+    /// Of `wgmma`.
+    Wgmma,
+}
+
 /// A barrier object.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Object {
@@ -47,9 +58,9 @@ pub(super) struct Flight {
 }
 
 impl Warp {
-    /// Lanes close their groups of copies.
-    pub fn commit(&mut self, bulk: bool, lanes: LaneMask, tick: Tick) {
-        let commits = &mut self.commits[usize::from(bulk)];
+    /// Lanes close their groups.
+    pub fn commit(&mut self, queue: Queue, lanes: LaneMask, tick: Tick) {
+        let commits = &mut self.commits[queue as usize];
         if commits.len() == COMMITS {
             commits.drain(..COMMITS / 2);
         }
@@ -57,13 +68,13 @@ impl Warp {
     }
 
     /// Lanes have waited until at most `pending` of their groups were left, for those not closed yet as well if `open`.
-    pub fn wait(&mut self, bulk: bool, read: bool, lanes: LaneMask, (open, pending): (bool, u32), tick: Tick) {
-        let group = match (bulk, read) {
-            (false, _) => Group::Lane,
-            (true, false) => Group::Bulk,
-            (true, true) => Group::BulkRead,
+    pub fn wait(&mut self, group: Group, lanes: LaneMask, (open, pending): (bool, u32), tick: Tick) {
+        let queue = match group {
+            Group::Lane => Queue::Lane,
+            Group::Bulk | Group::BulkRead => Queue::Bulk,
+            Group::Wgmma => Queue::Wgmma,
         };
-        let commits = &self.commits[usize::from(bulk)];
+        let commits = &self.commits[queue as usize];
         let closed = |lane: usize| {
             let of_lane = commits.iter().rev().filter(|(_, lanes)| lanes >> lane & 1 != 0);
             of_lane.map(|(tick, _)| *tick).nth(pending as usize).unwrap_or(0)

@@ -33,13 +33,15 @@ mod locations;
 mod report;
 mod shadow;
 mod threads;
+mod wgmma;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use access::{Access, Agent, Log, Pattern, Proxy, Sweep};
 use barriers::ClusterBarrier;
-use copies::{Flight, Object};
+use clock::Group;
+use copies::{Flight, Object, Queue};
 use judge::{Conflict, Judge};
 use locations::{Found, Locations, Pending};
 use shadow::Shadow;
@@ -291,12 +293,18 @@ impl Race {
             Order::WarpSync { members } => block.warp_sync(warp, lanes, members, tick),
             Order::Committed => {
                 if let Op::CommitCopies { bulk } = op {
-                    block.warps[usize::from(warp)].commit(bulk, lanes, tick);
+                    let queue = if bulk { Queue::Bulk } else { Queue::Lane };
+                    block.warps[usize::from(warp)].commit(queue, lanes, tick);
                 }
             }
             Order::Awaited => {
                 if let Op::WaitCopies { bulk, read, open, pending } = op {
-                    block.warps[usize::from(warp)].wait(bulk, read, lanes, (open, pending), tick);
+                    let group = match (bulk, read) {
+                        (false, _) => Group::Lane,
+                        (true, false) => Group::Bulk,
+                        (true, true) => Group::BulkRead,
+                    };
+                    block.warps[usize::from(warp)].wait(group, lanes, (open, pending), tick);
                 }
             }
             Order::Exited => block.exit(warp, lanes, tick),

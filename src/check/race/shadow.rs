@@ -62,16 +62,6 @@ impl Shadow {
         &mut self.pages[self.cache[slot].1 as usize]
     }
 
-    /// Forgets everything about the bytes from `address` on.
-    pub fn forget(&mut self, mut address: u64, mut bytes: u64) {
-        while bytes > 0 {
-            let (entries, unit) = self.units(address, bytes);
-            let done = entries.len() as u64 * unit;
-            entries.fill(Entry::default());
-            (address, bytes) = (address + done, bytes - done);
-        }
-    }
-
     /// Entries that there are.
     pub fn len(&self) -> usize {
         self.pages.iter().map(|page| page.entries.len()).sum()

@@ -48,8 +48,10 @@ pub(super) struct Warp {
     pub parts: SmallVec<[(LaneMask, Arc<Clock>); 1]>,
     /// What each lane did for itself alone.
     pub own: Option<Arc<Own>>,
-    /// When lanes closed groups of copies: of `cp.async`, and of bulk copies.
-    pub commits: [Vec<(Tick, LaneMask)>; 2],
+    /// When lanes closed groups: of `cp.async`, of bulk copies, of `wgmma`.
+    pub commits: [Vec<(Tick, LaneMask)>; 3],
+    /// Groups of `wgmma` closed so far.
+    pub wgmma_groups: u32,
     /// What lanes knew at their last fences, for the strong writes behind them.
     pub fences: SmallVec<[Fenced; 1]>,
     /// What lanes will know at their next fence, from strong reads before it.

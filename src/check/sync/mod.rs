@@ -7,6 +7,7 @@
 //! | barrier objects are made once, touched by nothing else, and get the bytes they expect; waits order something | `mbarrier` |
 //! | copies of groups are waited for | `copies` |
 //! | shared memory of other blocks is there | `cluster` |
+//! | `wgmma` is fenced, and waited for | `wgmma` |
 //!
 //! Each rule keeps a little state that the events of a run move on, and judges when an instruction breaks it, when a block is done, or
 //! when nobody can go on. What is judged at the end of a launch gives way to a race of the same instruction, which is the cause then.
@@ -21,6 +22,7 @@ mod copies;
 mod mask;
 mod mbarrier;
 mod ways;
+mod wgmma;
 
 use barrier::Barriers;
 use cluster::Clusters;
@@ -28,10 +30,13 @@ use copies::Copies;
 use mask::Masks;
 use mbarrier::Mbarriers;
 use ways::Ways;
+use wgmma::Wgmmas;
 
 use super::reporter::Reporter;
 use crate::isa::Space;
-use crate::machine::{AccessEvent, CopyEvent, GroupState, LaneGroup, Linked, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent};
+use crate::machine::{
+    AccessEvent, CopyEvent, GroupState, LaneGroup, Linked, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent, WgmmaEvent,
+};
 use crate::program::Pc;
 
 /// The checker of synchronization.
@@ -43,6 +48,7 @@ pub(super) struct Sync {
     copies: Copies,
     clusters: Clusters,
     ways: Ways,
+    wgmmas: Wgmmas,
     linked: Option<std::sync::Arc<Linked>>,
 }
 
@@ -54,6 +60,7 @@ impl Sync {
         self.masks.begin();
         self.mbarriers.begin();
         self.copies.begin();
+        self.wgmmas = Wgmmas::default();
         self.clusters.begin(machine);
     }
 
@@ -109,6 +116,11 @@ impl Sync {
     pub fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
         self.copies.copy(event);
         self.mbarriers.copy(event, to)
+    }
+
+    /// Something becomes of a `wgmma`.
+    pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        self.wgmmas.event(event, to)
     }
 
     /// Something is done to a barrier object.

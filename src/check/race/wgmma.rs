@@ -1,0 +1,83 @@
+//! `wgmma.mma_async` (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"): until its warp waits for its group it reads shared
+//! memory through the async proxy, and its registers belong to it.
+
+use super::access::{Access, Agent, Pattern, Proxy};
+use super::clock::Group;
+use super::copies::Queue;
+use super::{Home, Race};
+use crate::check::catalogue::FindingId;
+use crate::check::finding::{self, Deed, Finding, Findings, Link, Side};
+use crate::machine::{Wgmma, WgmmaChange, WgmmaEvent};
+
+impl Race {
+    /// Something becomes of a `wgmma`, or of registers that one uses.
+    pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, findings: &mut Findings) -> bool {
+        self.enter(event.by, event.place);
+        let (slot, warp, tick) = (event.by.slot, event.place.warp, event.place.tick);
+        match event.change {
+            WgmmaChange::Issued { wgmma, .. } => return self.issue_wgmma(event, wgmma, findings),
+            WgmmaChange::Touched { by: Some(wgmma), .. } => return self.touch_register(event, wgmma, findings),
+            WgmmaChange::Committed { group } => {
+                if let Some(block) = self.block(slot) {
+                    let warp = &mut block.warps[warp as usize];
+                    warp.commit(Queue::Wgmma, event.lanes, tick);
+                    warp.wgmma_groups = group + 1;
+                }
+            }
+            WgmmaChange::Waited { done } => {
+                if let Some(block) = self.block(slot) {
+                    let warp = &mut block.warps[warp as usize];
+                    let pending = warp.wgmma_groups.saturating_sub(done);
+                    warp.wait(Group::Wgmma, event.lanes, (false, pending), tick);
+                }
+            }
+            _ => {}
+        }
+        false
+    }
+
+    fn issue_wgmma(&mut self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, findings: &mut Findings) -> bool {
+        let slot = event.by.slot;
+        let access = Access {
+            tick: event.place.tick,
+            pc: event.place.pc,
+            block: event.by.number as u32,
+            warp: event.place.warp as u8,
+            lanes: event.lanes,
+            deed: Deed::Read,
+            strong: None,
+            agent: Agent::Group(Group::Wgmma),
+            proxy: Proxy::Async,
+            bytes: wgmma.reads().map(|(start, end)| end - start).sum(),
+            pattern: Pattern::All,
+            copy: wgmma.id,
+        };
+        let home = Home::Block(slot);
+        self.with_judge(home, slot, access, |judge, shadow| {
+            wgmma.reads().for_each(|(start, end)| judge.range(shadow, u64::from(start), u64::from(end - start)));
+        });
+        self.report(home, slot, &access, findings)
+    }
+
+    /// An instruction uses a register of a `wgmma` in flight.
+    fn touch_register(&self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, findings: &mut Findings) -> bool {
+        let side = |place, copy| Side { place, lanes: event.lanes, deed: Deed::Use, bytes: 0, copy };
+        let (first, second) = (side(wgmma.issued, Some(wgmma.id)), side(event.place, None));
+        if findings.repeats(finding::cause(FindingId::RaceWgmma, self.launch, Some(&first), &second)) {
+            return false;
+        }
+        let link = |place, text: &str| Link { place, text: text.to_string() };
+        let why = "the register belongs to a wgmma that is in flight until its warp waits for its group".to_string();
+        let advice = "commit the group and wait with wgmma.wait_group before the register is used".to_string();
+        findings.report(Finding {
+            launch: self.launch,
+            first: Some(first),
+            chain: vec![
+                link(Some(wgmma.issued), "the wgmma is issued, and its registers are its own from here on"),
+                link(None, "no wgmma.wait_group that covers its group lies between"),
+                link(Some(event.place), "a register of it is used"),
+            ],
+            ..Finding::new(FindingId::RaceWgmma, second, why, advice)
+        })
+    }
+}

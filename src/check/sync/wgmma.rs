@@ -1,0 +1,60 @@
+//! The rules of `wgmma.fence`, `commit_group` and `wait_group` (PTX ISA, "wgmma.fence", "wgmma.wait_group").
+//!
+//! The first `wgmma` of a warp wants a fence before it, and so does one whose registers another instruction has touched since the last
+//! fence. Who issues one waits for it before it exits.
+
+use std::collections::BTreeMap;
+
+use crate::check::catalogue::FindingId;
+use crate::check::finding::{Deed, Finding, Side};
+use crate::check::reporter::Reporter;
+use crate::machine::{Place, Wgmma, WgmmaChange, WgmmaEvent};
+
+/// What warps did to registers that `wgmma` uses.
+#[derive(Clone, Default)]
+pub(super) struct Wgmmas {
+    /// Who touched a register since the last fence of its warp, by block, warp and slot of the register.
+    touched: BTreeMap<(u64, u32, u32), Place>,
+}
+
+impl Wgmmas {
+    /// Something becomes of a `wgmma`. True if that is a new finding.
+    pub fn event(&mut self, event: &WgmmaEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let (block, warp) = (event.by.number, event.place.warp);
+        match event.change {
+            WgmmaChange::Fenced => {
+                self.touched.retain(|(of, by, _), _| (*of, *by) != (block, warp));
+                false
+            }
+            WgmmaChange::Touched { slot, by: None, .. } => {
+                self.touched.insert((block, warp, slot), event.place);
+                false
+            }
+            WgmmaChange::Issued { wgmma, fenced } => self.issued(event, wgmma, fenced, to),
+            WgmmaChange::Abandoned(wgmma) => abandoned(event, wgmma, to),
+            _ => false,
+        }
+    }
+
+    fn issued(&self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, fenced: bool, to: &mut Reporter<'_>) -> bool {
+        let second = Side::new(event.place, event.lanes, Deed::Use);
+        let advice = "execute wgmma.fence.sync.aligned between the registers' last use and the wgmma".to_string();
+        if !fenced {
+            let why = "no wgmma.fence was executed before the first wgmma of the warp".to_string();
+            return to.report(Finding::new(FindingId::WgmmaSequence, second, why, advice));
+        }
+        let (block, warp) = (event.by.number, event.place.warp);
+        let mut slots = wgmma.accumulators.iter().chain(&wgmma.fragments);
+        let Some(place) = slots.find_map(|slot| self.touched.get(&(block, warp, *slot))) else { return false };
+        let why = "a register of the wgmma was touched after the last wgmma.fence of the warp".to_string();
+        let first = Some(Side::new(*place, event.lanes, Deed::Use));
+        to.report(Finding { first, ..Finding::new(FindingId::WgmmaSequence, second, why, advice) })
+    }
+}
+
+fn abandoned(event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
+    let side = Side { copy: Some(wgmma.id), ..Side::new(wgmma.issued, event.lanes, Deed::Use) };
+    let why = "the warp exits while the wgmma is in flight, and nobody has waited for its result".to_string();
+    let advice = "commit the group and wait for it with wgmma.wait_group 0 before the warp exits".to_string();
+    to.report(Finding::new(FindingId::WgmmaSequence, side, why, advice))
+}
