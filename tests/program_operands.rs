@@ -150,18 +150,22 @@ fn base(frame: FrameBase, bank: Bank) -> u32 {
     }
 }
 
-/// Whether what changed is what `group` may write, in its own lanes. A call clears and fills a frame behind its own.
-fn explains(program: &Program, group: &LaneGroup, changed: &[(Bank, u32, LaneMask)]) -> bool {
+/// Whether what changed is what `group` of `warp` may write, in its own lanes. A call clears and fills a frame behind its own; waiting for
+/// matrix multiplications writes the accumulators of those in flight.
+fn explains(program: &Program, warp: &Warp, group: &LaneGroup, changed: &[(Bank, u32, LaneMask)]) -> bool {
     let (frame, written) = may_write(program, group);
     let callers = group.stack.as_ref().map_or(program.function_at(group.pc), |stack| Some(stack.callee));
     let behind = frame.after(program.functions[callers.unwrap().index()].slots, 0);
     let is_call = matches!(program.code[group.pc.index()].op, Op::Call { .. });
+    let waits = matches!(program.code[group.pc.index()].op, Op::WgmmaWait { .. });
+    let ends = |slot: &u32| waits && warp.wgmmas.in_flight().any(|wgmma| wgmma.accumulators.contains(slot));
     changed.iter().all(|(bank, slot, lanes)| {
         let is_written = written.iter().any(|operand| {
             let first = base(frame, *bank) + operand.slot;
             operand.bank == *bank && (first..first + operand.width).contains(slot)
         });
-        lanes & !group.mask == 0 && (is_written || is_call && *slot >= base(behind, *bank))
+        let is_ended = *bank == Bank::B32 && ends(slot);
+        lanes & !group.mask == 0 && (is_written || is_ended || is_call && *slot >= base(behind, *bank))
     })
 }
 
@@ -179,7 +183,7 @@ fn step_through(machine: &mut Machine, steps: usize, place: &str) -> BTreeSet<Pc
                 if changed.is_empty() {
                     continue;
                 }
-                let by = old.groups.iter().find(|group| explains(&program, group, &changed));
+                let by = old.groups.iter().find(|group| explains(&program, old, group, &changed));
                 let stands: Vec<_> = old.groups.iter().map(|group| program.text(group.pc)).collect();
                 seen.insert(by.unwrap_or_else(|| panic!("{place}: {changed:x?} changed at {stands:?}")).pc);
             }

@@ -128,9 +128,8 @@ impl Machine {
             paused: false,
         };
         let pause = run.run();
-        let (effects, ended) = (run.effects, std::mem::take(&mut run.ended));
+        let (effects, ended, used) = (run.effects, std::mem::take(&mut run.ended), allowance - run.left);
         let (mut paused, last) = (run.paused, Place { tick: run.place.tick.saturating_sub(1), ..run.place });
-        let used = allowance - run.left;
         self.thread_instructions += run.threads;
         self.tick += u64::from(used);
         self.cursor.warp_left -= used;
