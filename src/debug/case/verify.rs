@@ -6,14 +6,18 @@ use std::sync::Arc;
 use super::judge::judge_findings;
 use super::run::{CaseRun, RunError, RunOptions, run_case};
 use super::writer::{Writer, last_writers};
+use crate::check::FindingId;
 use crate::debug::findings::FindingText;
 use crate::debug::names::place::subscript;
-use crate::launch::{Case, Element, Kind, Mismatch, PlannedBuffer, Tolerance};
+use crate::launch::{Case, Element, Findings, Kind, Mismatch, PlannedBuffer, Tolerance};
 use crate::machine::Device;
 use crate::program::{Pc, Program};
 
 /// Wrong elements of a buffer that are told one by one; the rest are counted.
 const MISMATCHES_TOLD: usize = 3;
+
+/// Warp-instructions that a launch gets which may spin for ever.
+const SPIN_LIMIT: u64 = 1 << 20;
 
 /// What became of a case.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,13 +89,22 @@ pub enum Failure {
 /// # Errors
 /// Reasons outside the kernel.
 pub fn verify_case(program: &Arc<Program>, case: &Case, options: &RunOptions, exact: bool) -> Result<CaseReport, RunError> {
-    let run = run_case(program, case, options)?;
+    let run = run_case(program, case, &with_limit(case, options))?;
     let mut failures = judge_findings(program, case, &run, options.checks);
     if run.fault.is_none() {
         failures.extend(compare_buffers(program, case, options, exact, &run)?);
         failures.extend(compare_printed(case, run.device.as_ref()));
     }
     Ok(CaseReport { name: case.name.clone(), failures, findings: run.findings, executed: run.executed })
+}
+
+/// The options with a step limit if there is none and the launch file says that threads may spin for ever.
+fn with_limit(case: &Case, options: &RunOptions) -> RunOptions {
+    let spins =
+        |findings: &Findings| matches!(findings, Findings::AnyOf { ids, .. } if ids.iter().any(|id| id == FindingId::Livelock.word()));
+    let may_spin = case.launches.iter().filter_map(|launch| launch.findings.as_ref()).any(spins);
+    let step_limit = options.step_limit.or(may_spin.then_some(SPIN_LIMIT));
+    RunOptions { step_limit, ..*options }
 }
 
 /// The first line that is not what printf must have written.

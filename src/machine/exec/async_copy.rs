@@ -328,6 +328,21 @@ impl<O: Observer> WarpRun<'_, O> {
         Ok(self.pause_if_ended(group))
     }
 
+    /// Ends the copies that will bring something to a barrier object, unless only the user may. False if there are none.
+    pub(super) fn end_copies_to(&mut self, object: &Object) -> Result<bool, Box<Trap>> {
+        if self.linked.config.copies == CopyPolicy::ByHand {
+            return Ok(false);
+        }
+        let copies = self.copies.to_mbarrier(object.slot, object.address);
+        for copy in &copies {
+            self.effects += 1;
+            copy.end(copy.lanes, self.place.tick, &mut self.reach()).map_err(|refused| self.copy_fault(copy, refused))?;
+            self.report_copy(copy, copy.lanes, CopyStage::Ended);
+            self.copies.remove(copy, copy.lanes);
+        }
+        Ok(!copies.is_empty())
+    }
+
     fn copy_fault(&self, copy: &AsyncCopy, refused: Refused) -> Box<Trap> {
         copy.fault(refused, |address| self.mbarrier_name(address))
     }

@@ -82,8 +82,16 @@ impl<O: Observer> WarpRun<'_, O> {
 
     fn operate(&mut self, f: MbarrierFn, objects: &[Object], counts: &PerLane<u32>, d: Dst, group: &Group) -> Executed {
         // Nothing has changed when the instruction faults, so every object is tried before any is touched.
-        let phases: smallvec::SmallVec<[Phases; 1]> =
-            objects.iter().map(|object| self.try_operate(f, object, counts)).collect::<Result<_, _>>()?;
+        let mut phases: smallvec::SmallVec<[Phases; 1]> = smallvec![];
+        for object in objects {
+            phases.push(match self.try_operate(f, object, counts) {
+                // The copies that the phase still waits for may as well have ended by now.
+                Err(trap) if trap.kind == TrapKind::MbarrierOverflow && self.end_copies_to(object)? => {
+                    self.try_operate(f, object, counts)?
+                }
+                tried => tried?,
+            });
+        }
         for (object, phases) in objects.iter().zip(phases) {
             self.report_operation(f, object, counts, &phases);
             match f {
