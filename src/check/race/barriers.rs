@@ -19,6 +19,9 @@ pub(super) struct Arrival {
     past: Option<Past>,
 }
 
+/// Lanes that wait: slot, warp and mask.
+type Waiting = (u32, u8, LaneMask);
+
 /// The barrier of a cluster.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ClusterBarrier {
@@ -31,7 +34,7 @@ pub(super) struct ClusterBarrier {
     /// Who has arrived in the present phase, by slot and warp.
     arrived: BTreeMap<(u32, u8), LaneMask>,
     /// Who waits for its end.
-    waiting: Vec<(u32, u8, LaneMask)>,
+    waiting: Vec<Waiting>,
 }
 
 impl Block {
@@ -153,7 +156,7 @@ impl ClusterBarrier {
     }
 
     /// The phase ends: who waited for it, and what they learn.
-    pub fn end(&mut self) -> (Vec<(u32, u8, LaneMask)>, Option<Arc<Clock>>) {
+    pub fn end(&mut self) -> (Vec<Waiting>, Option<Arc<Clock>>) {
         self.arrived.clear();
         self.ended = self.arriving.take();
         (std::mem::take(&mut self.waiting), self.ended.clone())

@@ -337,8 +337,8 @@ impl Judge<'_> {
     }
 
     fn may_clash(&self, other: &Access) -> bool {
-        let reads = |access: &Access| access.deed == Deed::Read;
-        !(reads(other) && reads(&self.access)) && !self.is_morally_strong(other)
+        let writes = |access: &Access| access.deed != Deed::Read;
+        (writes(other) || writes(&self.access)) && !self.is_morally_strong(other)
     }
 
     /// PTX ISA, "Morally strong operations": such accesses do not race.

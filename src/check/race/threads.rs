@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::access::{Access, Agent};
 use super::barriers::Arrival;
-use super::clock::{Clock, GROUPS, Group, Known, Ticks, learn, thread};
+use super::clock::{Clock, GROUPS, Group, Known, Ticks, learn};
 use super::locations::Pending;
 use super::shadow::Shadow;
 use crate::isa::Scope;
@@ -137,10 +137,9 @@ impl Block {
     pub fn knows_all(&self, warp: u8, access: &Access) -> bool {
         let Access { tick, .. } = *access;
         let of = &self.warps[usize::from(warp)];
-        if access.agent == Agent::Threads && access.block == self.number {
-            if tick < self.whole || access.warp == warp && tick < of.synced {
-                return true;
-            }
+        let in_block = access.agent == Agent::Threads && access.block == self.number;
+        if in_block && (tick < self.whole || access.warp == warp && tick < of.synced) {
+            return true;
         }
         [&self.known, &of.known].into_iter().flatten().any(|clock| clock_knows(clock, access, access.lanes))
     }
@@ -157,19 +156,17 @@ impl Block {
     pub fn knows(&self, warp: u8, lane: usize, access: &Access, by: usize) -> bool {
         let of = &self.warps[usize::from(warp)];
         let is_own = access.block == self.number && access.warp == warp && lane == by;
-        match access.agent {
-            Agent::Threads if is_own => return true,
-            Agent::Threads if access.block == self.number => {
-                if access.tick < self.whole || access.warp == warp && access.tick < of.synced {
-                    return true;
-                }
-            }
+        let at_once = match access.agent {
+            Agent::Threads if is_own => true,
+            Agent::Threads => access.block == self.number && (access.tick < self.whole || access.warp == warp && access.tick < of.synced),
             Agent::Group(group) if is_own => {
-                if of.own.as_ref().is_some_and(|own| groups_of(group, access).any(|group| own.done[group as usize][lane] > access.tick)) {
-                    return true;
-                }
+                let done = |own: &Arc<Own>| groups_of(group, access).any(|group| own.done[group as usize][lane] > access.tick);
+                of.own.as_ref().is_some_and(done)
             }
-            _ => {}
+            Agent::Group(_) | Agent::Copy(_) => false,
+        };
+        if at_once {
+            return true;
         }
         let parts = of.parts.iter().filter(|(lanes, _)| lanes >> lane & 1 != 0).map(|(_, clock)| clock);
         [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock_knows(clock, access, 1 << by))
@@ -293,11 +290,10 @@ fn tell(known: &mut Ticks, ticks: &PerLane<Tick>, warp: u8, lanes: LaneMask, all
     let first = ticks[lanes.trailing_zeros() as usize % 32];
     if lanes_of(lanes).all(|lane| ticks[lane] == first) {
         return if first > 0 {
-            known.learn(warp, lanes, all, first)
+            known.learn(warp, lanes, all, first);
         };
     }
     for lane in lanes_of(lanes).filter(|lane| ticks[*lane] > 0) {
-        debug_assert!(thread(warp, lane) < 1024);
         known.learn(warp, 1 << lane, all, ticks[lane]);
     }
 }

@@ -134,7 +134,7 @@ impl Mbarriers {
     fn measure(&mut self, slot: u32) {
         let mut live =
             self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended).map(|((_, at), _)| u64::from(*at));
-        let extent = live.next().map_or((0, 0), |first| (first, live.last().unwrap_or(first) + BYTES));
+        let extent = live.next().map_or((0, 0), |first| (first, live.next_back().unwrap_or(first) + BYTES));
         let index = slot as usize;
         if index >= self.extents.len() {
             self.extents.resize(index + 1, (0, 0));

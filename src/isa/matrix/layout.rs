@@ -38,10 +38,13 @@ const fn tile(tile: u32) -> Position {
     Position { tile, row: 0, column: 0 }
 }
 
+/// A row of [`WMMA`].
+type WmmaRow = (Matrix, (u32, u32), u32, &'static [(u32, u32)]);
+
 /// Steps of the registers of a `wmma` fragment: the family's layouts by matrix, number of rows and columns, and bits of an element; zero
 /// bits are any. `(0, 0)` is a copy.
 #[rustfmt::skip]
-const WMMA: &[(Matrix, (u32, u32), u32, &[(u32, u32)])] = &[
+const WMMA: &[WmmaRow] = &[
     (Matrix::A, (16, 16), 16, &[(8, 0), (0, 8), (0, 0)]),
     (Matrix::A, (32, 16), 16, &[(8, 0), (0, 8), (16, 0)]),
     (Matrix::A, (8, 16), 16, &[(0, 8), (0, 0), (0, 0)]),
