@@ -22,12 +22,23 @@ pub struct Job {
 impl Job {
     /// Reads `path`, a launch file with one launch, from the top of the project, and sees to it that the launch leaves behind what it must.
     pub fn load(path: &str) -> Job {
+        Self::load_with_grid(path, None)
+    }
+
+    /// The same with another grid than the file says.
+    pub fn load_with_grid(path: &str, grid: Option<[u32; 3]>) -> Job {
         let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join(path));
-        let Opened { program, plan, .. } = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
+        let overrides = Overrides { grid, ..Overrides::default() };
+        let Opened { program, plan, .. } = open(&Request { modules: Vec::new(), launch, overrides }).unwrap();
         let [case] = <[Case; 1]>::try_from(plan.cases).unwrap();
         let report = verify_case(&program, &case, &RunOptions::default(), true).unwrap();
         assert!(report.failures.is_empty(), "{path}: {:?}", report.failures);
         Job { program, case }
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.program
     }
 
     /// Fresh memory, buffers filled, nothing executed.

@@ -126,7 +126,7 @@ impl Race {
     /// Bytes that the checker's tables take, and bytes of memory that they are about.
     pub fn size(&self) -> (usize, usize) {
         let of = |size: fn(&Shadow) -> usize| self.shadows().map(size).sum::<usize>();
-        (of(Shadow::bytes) + self.log.bytes(), of(Shadow::covered))
+        (of(Shadow::bytes) + self.log.bytes() + self.spare.bytes(), of(Shadow::covered))
     }
 
     /// Lanes access memory.

@@ -289,9 +289,10 @@ fn clock_knows(clock: &Clock, access: &Access, lanes: LaneMask) -> bool {
 fn tell(known: &mut Ticks, ticks: &PerLane<Tick>, warp: u8, lanes: LaneMask, all: LaneMask) {
     let first = ticks[lanes.trailing_zeros() as usize % 32];
     if lanes_of(lanes).all(|lane| ticks[lane] == first) {
-        return if first > 0 {
+        if first > 0 {
             known.learn(warp, lanes, all, first);
-        };
+        }
+        return;
     }
     for lane in lanes_of(lanes).filter(|lane| ticks[*lane] > 0) {
         known.learn(warp, 1 << lane, all, ticks[lane]);
