@@ -71,19 +71,26 @@ pub static FORMS: LazyLock<Vec<Vec<Vec<&'static Form>>>> = LazyLock::new(|| {
     EDITIONS.iter().map(|edition| BONDS.iter().map(|bond| of(edition, *bond)).collect()).collect()
 });
 
-/// Whether it is executed, does not jump, and needs no texture, surface or tensor map.
+/// Whether it is executed, does not jump, and needs no texture, surface or tensor map, nor all lanes of a warp.
 fn is_straight(decode: Decode) -> bool {
     use Decode::{
-        Branch, BranchIndexed, Call, Gather, IsImage, SurfaceFormattedReduce, SurfaceFormattedStore, SurfaceLoad, SurfaceQuery,
-        SurfaceReduce, SurfaceStore, TensorCopy, TensorMapCopy, TensorMapReplace, Texture, TextureQuery, Unsupported,
+        Branch, BranchIndexed, Call, FragmentLoad, FragmentStore, Gather, IsImage, MatrixLoad, MatrixMultiply, MatrixStore,
+        MatrixTranspose, SurfaceFormattedReduce, SurfaceFormattedStore, SurfaceLoad, SurfaceQuery, SurfaceReduce, SurfaceStore, TensorCopy,
+        TensorMapCopy, TensorMapReplace, Texture, TextureQuery, Unsupported, Wgmma, WgmmaCommit, WgmmaFence, WgmmaWait,
     };
     !matches!(
         decode,
         Branch
             | BranchIndexed
             | Call
+            | FragmentLoad
+            | FragmentStore
             | Gather
             | IsImage
+            | MatrixLoad
+            | MatrixMultiply(_)
+            | MatrixStore
+            | MatrixTranspose
             | SurfaceFormattedReduce
             | SurfaceFormattedStore
             | SurfaceLoad
@@ -96,6 +103,10 @@ fn is_straight(decode: Decode) -> bool {
             | Texture
             | TextureQuery
             | Unsupported
+            | Wgmma
+            | WgmmaCommit
+            | WgmmaFence
+            | WgmmaWait
     )
 }
 

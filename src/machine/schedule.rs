@@ -135,8 +135,16 @@ impl Machine {
         self.cursor.warp_left -= used;
         self.cursor.block_left = self.cursor.block_left.saturating_sub(used);
         self.effects = self.effects.wrapping_add(effects);
-        let Some(block) = self.blocks[slot].as_mut().map(Arc::make_mut) else { return Ok(paused) };
-        let by = BlockId { number: block.number, slot: slot as u32 };
+        paused |= self.take_up(pause, last, observer)?;
+        paused |= self.wake_at_mbarriers(&ended, observer);
+        Ok(paused)
+    }
+
+    /// Does what the current warp paused for, behind its instruction at `last`. True if the observer asks for a pause.
+    fn take_up<O: Observer>(&mut self, pause: Pause, last: Place, observer: &mut O) -> Result<bool, Box<Trap>> {
+        let Cursor { slot, warp, .. } = self.cursor;
+        let Some(block) = self.blocks[slot].as_mut().map(Arc::make_mut) else { return Ok(false) };
+        let (by, mut paused) = (BlockId { number: block.number, slot: slot as u32 }, false);
         match pause {
             Pause::TurnOver | Pause::Waits | Pause::PhaseEnded => {}
             Pause::ArrivedAtCluster { mask } => {
@@ -161,7 +169,6 @@ impl Machine {
             }
             Pause::Trapped(trap) => return Err(trap),
         }
-        paused |= self.wake_at_mbarriers(&ended, observer);
         Ok(paused)
     }
 

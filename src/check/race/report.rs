@@ -8,8 +8,9 @@ use super::locations::scope_of;
 use super::{Home, Race};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{self, Deed, Finding, Findings, Link, Side, Touched};
-use crate::isa::{Scope, Space};
+use crate::isa::{MbarrierFn, Scope, Space};
 use crate::machine::LaneMask;
+use crate::program::Op;
 
 /// How the two sides of a race are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,10 @@ impl Race {
     pub(super) fn report(&mut self, home: Home, slot: u32, access: &Access, findings: &mut Findings) -> bool {
         let mut new = false;
         for conflict in std::mem::take(&mut self.conflicts) {
+            if self.is_overlap(&conflict.first, access) || self.is_overlap(access, &conflict.first) {
+                // A plain access to the bytes of a barrier object in use is a mistake whatever orders it, and told as such.
+                continue;
+            }
             let id = self.mistake(home, slot, access, &conflict);
             let (first, second) = (self.side(&conflict.first, conflict.first_lanes), self.side(access, conflict.second_lanes));
             if findings.repeats(finding::cause(id, self.launch, Some(&first), &second)) {
@@ -46,6 +51,17 @@ impl Race {
             new |= findings.report(finding);
         }
         new
+    }
+
+    /// Whether the one is an operation on a barrier object that is there, and the other no such operation.
+    fn is_overlap(&self, one: &Access, other: &Access) -> bool {
+        let op = |access: &Access| self.program.code[access.pc.index()].op;
+        let uses = match op(one) {
+            Op::Mbarrier { f, .. } => !matches!(f, MbarrierFn::Init | MbarrierFn::Inval),
+            Op::MbarrierWait { .. } => true,
+            _ => false,
+        };
+        uses && !matches!(op(other), Op::Mbarrier { .. } | Op::MbarrierWait { .. })
     }
 
     fn mistake(&self, home: Home, slot: u32, access: &Access, conflict: &Conflict) -> FindingId {

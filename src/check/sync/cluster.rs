@@ -87,11 +87,11 @@ impl Clusters {
         self.blocks.get_mut(&number).into_iter().for_each(|block| block.last.clear());
     }
 
-    /// The launch has ended.
-    pub fn end(&mut self, to: &mut Reporter<'_>) {
-        for finding in std::mem::take(&mut self.blocks).into_values().flat_map(|block| block.last) {
-            self.held.hold(finding);
-        }
+    /// The launch has ended. A block that is still there had no occasion to do more behind its accesses.
+    pub fn end(&mut self, machine: &Machine, to: &mut Reporter<'_>) {
+        let mut blocks = std::mem::take(&mut self.blocks);
+        machine.resident_blocks().for_each(|block| drop(blocks.remove(&block.number)));
+        blocks.into_values().flat_map(|block| block.last).for_each(|finding| self.held.hold(finding));
         self.held.release(to);
     }
 }

@@ -145,7 +145,7 @@ impl Sync {
         }
         self.mbarriers.end(machine, to);
         self.copies.end(to);
-        self.clusters.end(to);
+        self.clusters.end(machine, to);
     }
 }
 

@@ -221,7 +221,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info async",
         args: &[THREADS],
-        summary: "List the asynchronous copies and matrix multiplications in flight, and their groups",
+        summary: "List what is in flight: asynchronous copies, wgmma, and their groups",
         help: "Lists the copies in flight that threads of the focused block have issued or that reach its shared memory, or those of \
             other threads: what kind, who issued it where and when, from where to where, and what will say that it has ended: an \
             mbarrier, or a group. Then the matrix multiplications (wgmma): the operands that each will read and the registers that \

@@ -374,15 +374,11 @@ impl<O: Observer> WarpRun<'_, O> {
             Op::CommitCopies { .. } | Op::WaitCopies { .. } => self.copy_groups(op, group, active),
             Op::Mbarrier { .. } | Op::MbarrierWait { .. } | Op::PendingCount { .. } => self.mbarrier(op, group, active),
             Op::ClusterArrive { .. } | Op::ClusterWait { .. } => self.cluster_barrier(op, group, active),
-            Op::Barrier { .. } | Op::WarpSync { .. } => self.sync(op, group, active),
+            Op::Barrier { .. } | Op::WarpSync { .. } | Op::Fence { .. } => self.sync(op, group, active),
             Op::Shuffle { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect { .. } => {
                 self.warp_level(op, group, active)
             }
             Op::Nop => Ok(Flow::Next),
-            Op::Fence { .. } => {
-                self.report_order(active, Order::Fence);
-                Ok(Flow::Next)
-            }
             Op::Trap => Err(self.trap(TrapKind::Trap, active, "trap executed")),
             Op::Breakpoint => Err(self.trap(TrapKind::Trap, active, "brkpt executed")),
             Op::Unsupported { why } => {

@@ -11,9 +11,13 @@ use crate::machine::warp::GroupState;
 use crate::program::{Op, Pc, PredSrc, Src};
 
 impl<O: Observer> WarpRun<'_, O> {
-    /// Executes a barrier.
+    /// Executes a barrier or a fence. What a fence orders is in order anyway: observers alone care.
     pub(super) fn sync(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         match op {
+            Op::Fence { .. } => {
+                self.report_order(active, Order::Fence);
+                Ok(Flow::Next)
+            }
             Op::Barrier { f, id, count, p, .. } => self.barrier(*f, *id, *count, *p, group, active),
             Op::WarpSync { mask } => {
                 for (tile, members) in tiles(self.lanes(group, active).get32(*mask), active) {
