@@ -7,7 +7,7 @@
 use super::expression::{Expression, register_bits};
 use super::focus::ThreadFilter;
 use super::names::scope;
-use super::scene::{Frame, Scene, stands_at};
+use super::scene::{Frame, Scene};
 use super::value::{Scalar, Type};
 use super::view;
 use crate::isa::{OperandType, Role, ScalarType, Space, match_words};
@@ -90,7 +90,7 @@ struct Statement<'t> {
 /// Explains the instruction at `pc`; without it, the one that the focused lane executes next.
 pub fn explain(scene: &Scene<'_>, pc: Option<Pc>) -> Option<Explanation> {
     let frame = scene.frame().ok();
-    let next = frame.as_ref().map(|frame| if scene.focus.frame == 0 { stands_at(frame.group) } else { frame.pc });
+    let next = frame.as_ref().map(|frame| if scene.focus.frame == 0 { frame.group.stands_at() } else { frame.pc });
     let pc = pc.or(next)?;
     let program = scene.program();
     let function = program.function_at(pc)?;
@@ -108,7 +108,7 @@ fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, statement: &Statement
     let innermost = scene.focus.frame == 0;
     let is_ready = frame.group.state == GroupState::Ready;
     let is_next = innermost && frame.group.pc == pc && is_ready;
-    let waits_here = innermost && stands_at(frame.group) == pc && !is_ready;
+    let waits_here = innermost && frame.group.stands_at() == pc && !is_ready;
     let holds = |lane: u32| {
         inst.guard.is_none_or(|guard| {
             let bits = frame.warp.registers.pred.get((frame.base.pred + guard.slot) as usize).copied().unwrap_or(0);

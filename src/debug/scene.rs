@@ -5,9 +5,7 @@
 //! and the lane may have exited; each is an error that says so ([`SceneError`]).
 
 use crate::launch::Case;
-use crate::machine::{
-    ALL_LANES, Block, BlockLife, FrameBase, GroupState, LANES, LaneGroup, LaneMask, Machine, Warp, frames, lane_list, lanes_of,
-};
+use crate::machine::{ALL_LANES, Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Machine, Warp, frames, lane_list, lanes_of};
 use crate::program::{FuncId, Function, Pc, Program};
 
 use super::focus::{Extents, Focus};
@@ -292,19 +290,5 @@ impl<'a> Scene<'a> {
             let (function, depth) = call.map_or((kernel, 0), |call| (call.callee, call.depth));
             Some(Frame { block, warp, warp_number, group, lane, pc, base, function, depth })
         })
-    }
-}
-
-/// The instruction at which a group stands: the barrier it waits at, or what it executes next.
-pub fn stands_at(group: &LaneGroup) -> Pc {
-    match group.state {
-        GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
-        GroupState::Ready
-        | GroupState::AtSync { .. }
-        | GroupState::AtMbarrier { .. }
-        | GroupState::AtCopies
-        | GroupState::AtWgmmas
-        | GroupState::AtMeeting
-        | GroupState::AwaitsTurn => group.pc,
     }
 }

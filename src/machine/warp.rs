@@ -83,6 +83,22 @@ pub enum GroupState {
     AwaitsTurn,
 }
 
+impl LaneGroup {
+    /// The instruction at which it stands: the barrier it waits at, or what it executes next.
+    pub fn stands_at(&self) -> Pc {
+        match self.state {
+            GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
+            GroupState::Ready
+            | GroupState::AtSync { .. }
+            | GroupState::AtMbarrier { .. }
+            | GroupState::AtCopies
+            | GroupState::AtWgmmas
+            | GroupState::AtMeeting
+            | GroupState::AwaitsTurn => self.pc,
+        }
+    }
+}
+
 /// What a group remembers of asking whether a phase has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Polled {

@@ -206,7 +206,7 @@ fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (Place,
 
 fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &Warp, there: LaneMask, program: &Program) -> Finding {
     let groups = warp.groups.iter().filter(|group| group.mask & there != 0);
-    let stands: Vec<(Pc, LaneMask)> = groups.map(|group| (super::stands_at(group), group.mask & there)).collect();
+    let stands: Vec<(Pc, LaneMask)> = groups.map(|group| (group.stands_at(), group.mask & there)).collect();
     let told = stands.iter().map(|(pc, lanes)| format!("{} at {}", told::lanes_do(*lanes, "wait"), program.place(*pc)));
     let others = told.collect::<Vec<_>>().join(", ");
     let first = stands.first().map(|(pc, lanes)| Side::new(Place { pc: *pc, ..arrived.place }, *lanes, Deed::Synchronize));

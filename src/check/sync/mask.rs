@@ -136,7 +136,7 @@ pub(super) fn stuck(block: &Block, tick: u64, to: &mut Reporter<'_>) {
             // Each of the two waits for the other: it is told once.
             let Some((_, other)) = other.filter(|(other, _)| *other > index) else { continue };
             let met = |group: &LaneGroup| Met {
-                place: Place { pc: super::stands_at(group), tick, block: block.index, warp: number },
+                place: Place { pc: group.stands_at(), tick, block: block.index, warp: number },
                 lanes: group.mask,
                 members: members(group),
             };

@@ -34,10 +34,7 @@ use wgmma::Wgmmas;
 
 use super::reporter::Reporter;
 use crate::isa::Space;
-use crate::machine::{
-    AccessEvent, CopyEvent, GroupState, LaneGroup, Linked, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent, WgmmaEvent,
-};
-use crate::program::Pc;
+use crate::machine::{AccessEvent, CopyEvent, Linked, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent, WgmmaEvent};
 
 /// The checker of synchronization.
 #[derive(Clone, Default)]
@@ -152,12 +149,4 @@ impl Sync {
 /// Whether threads are left and none can run.
 fn is_stuck(machine: &Machine) -> bool {
     machine.resident_blocks().all(|block| !block.warps.iter().any(|warp| warp.can_run()))
-}
-
-/// The instruction at which a group waits, which may lie behind it.
-fn stands_at(group: &LaneGroup) -> Pc {
-    match group.state {
-        GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
-        _ => group.pc,
-    }
 }

@@ -2,7 +2,7 @@
 
 use crate::debug::focus::Focus;
 use crate::debug::roles::{NO_ROLES, Roles};
-use crate::debug::scene::{Scene, SceneError, stands_at};
+use crate::debug::scene::{Scene, SceneError};
 use crate::debug::stop::Touch;
 use crate::machine::{LaneMask, Place, thread_index};
 use crate::program::{Pc, Program, SourceLine};
@@ -82,7 +82,7 @@ impl Site {
     pub fn of(scene: &Scene<'_>) -> Result<Self, SceneError> {
         let frame = scene.frame()?;
         let Focus { block, warp, lane, .. } = scene.focus;
-        let pc = if scene.focus.frame == 0 { stands_at(frame.group) } else { frame.pc };
+        let pc = if scene.focus.frame == 0 { frame.group.stands_at() } else { frame.pc };
         let place = Place { pc, tick: scene.machine.tick(), block, warp };
         let extent = scene.machine.config().block;
         let site = Self::new(scene.program(), extent, place, frame.group.mask);

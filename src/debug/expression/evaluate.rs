@@ -8,7 +8,7 @@ use super::operators::{self, Refused};
 use super::tree::{Aggregate, BinaryOp, Convenience, Node, NodeKind};
 use crate::debug::memory::{self, MemoryError};
 use crate::debug::names::scope::{self, MemoryPlace, Named, RegisterPlace};
-use crate::debug::scene::{Frame, Scene, SceneError, stands_at};
+use crate::debug::scene::{Frame, Scene, SceneError};
 use crate::debug::value::{Array, Lanes, Scalar, Type, Value, number};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space};
 use crate::machine::{LaneMask, lanes_of};
@@ -383,7 +383,7 @@ impl<'a> Evaluator<'a> {
             Convenience::Pc => {
                 let frame = self.frame_at(node)?;
                 let innermost = self.scene.focus.frame == 0;
-                let pc = if innermost { stands_at(frame.group) } else { frame.pc };
+                let pc = if innermost { frame.group.stands_at() } else { frame.pc };
                 Ok(Scalar { ty: Type::Code, bits: u128::from(pc.0) })
             }
             Convenience::Lane => number(ScalarType::U32, u128::from(self.scene.focus.lane)),

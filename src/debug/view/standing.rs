@@ -1,7 +1,7 @@
 //! Where the threads on the machine stand.
 
 use crate::debug::focus::ThreadFilter;
-use crate::debug::scene::{Scene, stands_at};
+use crate::debug::scene::Scene;
 use crate::machine::{GroupState, LaneMask, frames, lane_list};
 use crate::program::Pc;
 
@@ -99,7 +99,7 @@ pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
                 };
                 let depth = frames(&group.stack).next().map_or(0, |frame| frame.depth);
                 let lanes = group.mask & wanted;
-                found.push(Standing { block: block.index, warp: number, lanes, pc: stands_at(group), depth, state });
+                found.push(Standing { block: block.index, warp: number, lanes, pc: group.stands_at(), depth, state });
             }
             found[first..].sort_by_key(|standing| standing.lanes.trailing_zeros());
         }

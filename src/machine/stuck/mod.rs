@@ -8,7 +8,6 @@ use super::block::Block;
 use super::lanes::LaneMask;
 use super::trap::{Place, Stuck, Waiter};
 use super::warp::{GroupState, LaneGroup, Warp};
-use crate::program::Pc;
 
 /// Waiters listed at most.
 const WAITERS: usize = 64;
@@ -22,23 +21,10 @@ pub(super) fn explain(machine: &Machine) -> Stuck {
 fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item = Waiter> + 'a {
     block.warps.iter().enumerate().flat_map(move |(number, warp)| {
         warp.groups.iter().map(move |group| {
-            let place = Place { pc: place_of(group), tick: machine.tick(), block: block.index, warp: number as u32 };
+            let place = Place { pc: group.stands_at(), tick: machine.tick(), block: block.index, warp: number as u32 };
             Waiter { place, lanes: group.mask, reason: reason(machine, block, warp, group) }
         })
     })
-}
-
-fn place_of(group: &LaneGroup) -> Pc {
-    match group.state {
-        GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
-        GroupState::Ready
-        | GroupState::AtSync { .. }
-        | GroupState::AtMbarrier { .. }
-        | GroupState::AtCopies
-        | GroupState::AtWgmmas
-        | GroupState::AtMeeting
-        | GroupState::AwaitsTurn => group.pc,
-    }
 }
 
 fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> String {
