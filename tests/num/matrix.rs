@@ -78,7 +78,8 @@ fn recorded_dot_products() {
 #[test]
 fn vector_units_change_nothing() {
     let product = product("fused", "f32.bf16.bf16.f32", 16);
-    let (a, b): (Vec<u32>, Vec<u32>) = ((0..16).map(|i| i * 0x1357 & 0xffff).collect(), (0..128).map(|i| i * 0x2461 & 0xffff).collect());
+    let (a, b): (Vec<u32>, Vec<u32>) =
+        ((0..16).map(|i| (i * 0x1357) & 0xffff).collect(), (0..128).map(|i| (i * 0x2461) & 0xffff).collect());
     let operands = Operands { a: &a, b: &b, c: &[0x3f80_0000; LANES], kept: None };
     assert_eq!(multiply(pulp::Arch::new(), &product, operands), multiply(pulp::Arch::Scalar, &product, operands));
 }
