@@ -71,6 +71,11 @@ impl ControlFlow {
         self.idoms[block.index()]
     }
 
+    /// Whether every way from the entry to `below` passes `above`, as a block does itself.
+    pub fn dominates(&self, above: BlockId, below: BlockId) -> bool {
+        std::iter::successors(Some(below), |block| self.idom(*block)).any(|block| block == above)
+    }
+
     /// The nearest other block that every way from `block` to an end of the function passes; `None` if there is none, or no way.
     pub fn ipdom(&self, block: BlockId) -> Option<BlockId> {
         self.ipdoms[block.index()]

@@ -19,6 +19,7 @@ mod switches;
 mod sync;
 mod told;
 mod trap;
+mod ways;
 
 use std::sync::Arc;
 

@@ -1,12 +1,6 @@
 //! How lanes are told.
 
-use crate::machine::{LaneMask, lane_list};
-
-/// `lane 3`, or `lanes 0-7`.
-pub(super) fn lanes(mask: LaneMask) -> String {
-    let noun = if mask.count_ones() == 1 { "lane" } else { "lanes" };
-    format!("{noun} {}", lane_list(mask))
-}
+use crate::machine::{LaneMask, lanes_in_words};
 
 /// `lane 3 exits`, or `lanes 0-7 exit`.
 pub(super) fn lanes_do(mask: LaneMask, verb: &str) -> String {
@@ -15,7 +9,7 @@ pub(super) fn lanes_do(mask: LaneMask, verb: &str) -> String {
         _ if verb.ends_with(['s', 'o']) => "es",
         _ => "s",
     };
-    format!("{} {verb}{ending}", lanes(mask))
+    format!("{} {verb}{ending}", lanes_in_words(mask))
 }
 
 #[cfg(test)]

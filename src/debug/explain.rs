@@ -11,8 +11,8 @@ use super::scene::{Frame, Scene};
 use super::value::{Scalar, Type};
 use super::view;
 use crate::isa::{OperandType, Role, ScalarType, Space, match_words};
-use crate::machine::{GroupState, LaneMask, Machine, Step, Unobserved};
-use crate::program::{Bank, Op, Pc, operands};
+use crate::machine::{GroupState, LaneMask, Machine, Step, Unobserved, lanes_where};
+use crate::program::{Bank, Pc, operands};
 
 /// An instruction explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +115,7 @@ fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, statement: &Statement
             (bits >> lane & 1 == 1) != guard.negate
         })
     };
-    let active = (0..32).filter(|lane| frame.group.mask >> lane & 1 == 1 && holds(*lane)).fold(0, |mask, lane| mask | 1 << lane);
+    let active = lanes_where(frame.group.mask, |lane| holds(lane as u32));
     LaneView {
         lane: frame.lane,
         guard: statement.guard.map(|guard| (guard.to_string(), holds(frame.lane))),
@@ -168,7 +168,7 @@ fn read_operands(scene: &Scene<'_>, pc: Pc, statement: &Statement<'_>) -> Vec<Op
             // Of operands that the instruction has rules of its own for, as `mov`, the first is written.
             Role::Any if index == 0 => continue,
             Role::Any => source(scene, text, ty, true),
-            Role::Address => address(scene, text, last, space_of(scene, pc)),
+            Role::Address => address(scene, text, last, scene.program().code[pc.index()].op.access().map(|access| access.space)),
             Role::Source => source(scene, text, ty, form.ty == OperandType::Double),
         };
         views.push(OperandView { letter: form.name.to_string(), text: (*text).to_string(), value });
@@ -223,19 +223,6 @@ fn offset_of_name(scene: &Scene<'_>, text: &str) -> Option<super::value::Value> 
     let (name, offset) = text.split_at(stem(text).len());
     let expression = format!("(u64)&({name}) {}", offset.replace("+-", "-"));
     Expression::parse(&expression).ok()?.evaluate(scene).ok()
-}
-
-/// The space of the memory that the instruction at `pc` accesses.
-fn space_of(scene: &Scene<'_>, pc: Pc) -> Option<Space> {
-    match scene.program().code[pc.index()].op {
-        Op::Load { access, .. }
-        | Op::LoadVector { access, .. }
-        | Op::Store { access, .. }
-        | Op::StoreVector { access, .. }
-        | Op::Atomic { access, .. }
-        | Op::AtomicVector { access, .. } => Some(access.space),
-        _ => None,
-    }
 }
 
 /// Runs the instruction on a copy of the machine and says what came of it for the focused lane.

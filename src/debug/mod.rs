@@ -48,5 +48,5 @@ pub use touch::TouchText;
 pub use crate::isa::{Trust, nearest};
 pub use crate::launch::Overrides;
 pub use crate::launch::ron_text;
-pub use crate::machine::{CopyPolicy, DivergencePolicy, LaneMask, Schedule};
+pub use crate::machine::{CopyPolicy, DivergencePolicy, LaneMask, Schedule, lanes_in_words};
 pub use crate::syntax::{WordKind, words};

@@ -5,7 +5,7 @@
 //! and the lane may have exited; each is an error that says so ([`SceneError`]).
 
 use crate::launch::Case;
-use crate::machine::{ALL_LANES, Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Machine, Warp, frames, lane_list, lanes_of};
+use crate::machine::{ALL_LANES, Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Machine, Warp, frames, lane_list, lanes_where};
 use crate::program::{FuncId, Function, Pc, Program};
 
 use super::focus::{Extents, Focus};
@@ -259,7 +259,7 @@ impl<'a> Scene<'a> {
 
     /// The lanes of the warp that have a frame corresponding to the selected one.
     pub fn lanes_in(&self, selected: &Frame<'a>) -> LaneMask {
-        lanes_of(selected.warp.live).filter(|lane| self.same_frame(selected, *lane as u32).is_some()).fold(0, |mask, lane| mask | 1 << lane)
+        lanes_where(selected.warp.live, |lane| self.same_frame(selected, lane as u32).is_some())
     }
 
     /// The function with a frame's registers and names.

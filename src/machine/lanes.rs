@@ -51,3 +51,42 @@ pub fn lowest(count: u32) -> LaneMask {
 pub fn lanes_where(mask: LaneMask, test: impl Fn(usize) -> bool) -> LaneMask {
     lanes_of(mask).filter(|lane| test(*lane)).fold(0, |found, lane| found | 1 << lane)
 }
+
+/// `0-3,7` for lanes 0, 1, 2, 3 and 7.
+pub fn lane_list(mask: LaneMask) -> String {
+    let mut parts = Vec::new();
+    let mut lane = 0;
+    while lane < 32 {
+        if mask & (1 << lane) == 0 {
+            lane += 1;
+            continue;
+        }
+        let run = (mask >> lane).trailing_ones();
+        let last = lane + run - 1;
+        parts.push(if run == 1 { lane.to_string() } else { format!("{lane}-{last}") });
+        lane = last + 1;
+    }
+    parts.join(",")
+}
+
+/// `all lanes`, `lane 3` or `lanes 0-3,7`.
+pub fn lanes_in_words(mask: LaneMask) -> String {
+    match mask.count_ones() {
+        32 => "all lanes".to_string(),
+        1 => format!("lane {}", lane_list(mask)),
+        _ => format!("lanes {}", lane_list(mask)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lanes_in_words;
+
+    #[test]
+    fn lanes_are_told_in_runs() {
+        assert_eq!(lanes_in_words(1 << 5), "lane 5");
+        assert_eq!(lanes_in_words(0xf000_000f), "lanes 0-3,28-31");
+        assert_eq!(lanes_in_words(0b10110), "lanes 1-2,4");
+        assert_eq!(lanes_in_words(u32::MAX), "all lanes");
+    }
+}

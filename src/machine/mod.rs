@@ -54,7 +54,7 @@ pub use event::{
     Wants, WgmmaChange, WgmmaEvent,
 };
 pub use inspect::BlockLife;
-pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of, lowest};
+pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lane_list, lanes_in_words, lanes_of, lanes_where, lowest};
 pub use launch::{Account, DivergencePolicy, LaunchConfig, LaunchError, Linked, Schedule};
 pub use mbarrier::{Arrival, Contribution, Mbarrier, Phase};
 pub use memory::{Allocation, OutOfMemory, Region};
@@ -63,7 +63,7 @@ pub use runtime::Printed;
 pub use schedule::Cursor;
 pub use shared::Shared;
 pub use special::thread_index;
-pub use stuck::{held, lane_list};
+pub use stuck::held;
 pub use trap::{Place, Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
 pub use warp::{CallFrame, CallStack, CopyGroups, GroupState, LaneGroup, Polled, Warp, frames};
 pub use wgmma::{Flight, Wgmma};

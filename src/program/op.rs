@@ -248,3 +248,21 @@ pub enum Op {
     /// `elect.sync d|p, mask`.
     Elect { d: Dst, p: Dst, mask: Src },
 }
+
+impl Op {
+    /// How the operation accesses memory by itself, if it does: loads, stores, atomics, and what is done to barrier objects.
+    pub fn access(&self) -> Option<Access> {
+        match self {
+            Op::Load { access, .. }
+            | Op::LoadVector { access, .. }
+            | Op::Store { access, .. }
+            | Op::StoreVector { access, .. }
+            | Op::Atomic { access, .. }
+            | Op::AtomicVector { access, .. }
+            | Op::ReplaceTensorField { access, .. }
+            | Op::Mbarrier { access, .. }
+            | Op::MbarrierWait { access, .. } => Some(*access),
+            _ => None,
+        }
+    }
+}

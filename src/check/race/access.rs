@@ -2,10 +2,11 @@
 
 use crate::check::finding::{Deed, Side};
 use crate::isa::Scope;
-use crate::machine::{LaneMask, PerLane, Place, Tick, lanes_of};
+use crate::machine::{LaneMask, PerLane, Place, Tick};
 use crate::program::Pc;
 
 use super::clock::Group;
+use super::pattern::Pattern;
 
 /// Who accessed memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,22 +59,6 @@ pub(super) struct Access {
     pub copy: u64,
 }
 
-/// The addresses of the lanes of an access.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Pattern {
-    /// Lane `i` is at `base + i * stride`.
-    Even {
-        /// Where lane 0 is or would be.
-        base: u64,
-        /// Bytes from a lane to the next; 0 if all are at the same place.
-        stride: i32,
-    },
-    /// Anywhere: an index into [`Log::scattered`].
-    Scattered(u32),
-    /// All lanes touch all of it.
-    All,
-}
-
 /// A reference to an access, or to several ([`Log::members`]); 0 is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct Ref(pub u32);
@@ -81,7 +66,7 @@ pub(super) struct Ref(pub u32);
 const SEVERAL: u32 = 1 << 31;
 
 /// Records and cells that are never too many.
-const SMALL: usize = 1 << 14;
+const SMALL: usize = 1 << 9;
 
 /// One of several accesses, and the others.
 #[derive(Clone, Copy, Debug)]
@@ -119,23 +104,17 @@ impl Ref {
     pub fn is_none(self) -> bool {
         self.0 == 0
     }
+
+    /// Whether it refers to one access.
+    pub fn is_one(self) -> bool {
+        self.0 != 0 && self.0 & SEVERAL == 0
+    }
 }
 
 impl Access {
     /// The lanes that touched the byte at `address`.
     pub fn lanes_at(&self, address: u64, log: &Log) -> LaneMask {
-        let touches = |start: u64| address.wrapping_sub(start) < u64::from(self.bytes);
-        match self.pattern {
-            Pattern::All | Pattern::Even { stride: 0, .. } => self.lanes,
-            Pattern::Even { base, stride } => {
-                let start = |lane: usize| base.wrapping_add_signed(i64::from(stride) * lane as i64);
-                lanes_of(self.lanes).filter(|lane| touches(start(*lane))).fold(0, |mask, lane| mask | 1 << lane)
-            }
-            Pattern::Scattered(index) => {
-                let addresses = &log.scattered[index as usize];
-                lanes_of(self.lanes).filter(|lane| touches(addresses[*lane])).fold(0, |mask, lane| mask | 1 << lane)
-            }
-        }
+        self.pattern.lanes_at(self.lanes, self.bytes, address, log)
     }
 
     /// The access as a side of a finding about `lanes` of it, in the block with this index.
@@ -150,6 +129,15 @@ impl Log {
     pub fn scatter(&mut self, addresses: &PerLane<u64>) -> Pattern {
         self.scattered.push(*addresses);
         Pattern::Scattered(self.scattered.len() as u32 - 1)
+    }
+
+    /// The addresses of an access whose lanes are anywhere.
+    pub fn scattered(&self, index: u32) -> &PerLane<u64> {
+        &self.scattered[index as usize]
+    }
+
+    fn scattered_indices(&mut self) -> impl Iterator<Item = &mut u32> {
+        self.accesses.iter_mut().filter_map(|access| access.pattern.scattered())
     }
 
     /// Adds an access.
@@ -203,7 +191,12 @@ impl Log {
     pub fn atomics(&mut self, older: Ref, access: Ref) -> Ref {
         let warp = |access: &Access| 1 << (access.warp % 32);
         let others = if let Several::Atomics(warps) = self.what(older) { warps } else { warp(self.newest(older)) };
-        self.cell(access, Ref::default(), Several::Atomics(others | warp(self.get(access))))
+        let what = Several::Atomics(others | warp(self.get(access)));
+        // The lanes of an atomic mostly come to places where the same warps have been.
+        match self.cells.last() {
+            Some(last) if last.access == access.0 && last.what == what => Ref((self.cells.len() as u32 - 1) | SEVERAL),
+            _ => self.cell(access, Ref::default(), what),
+        }
     }
 
     fn cell(&mut self, access: Ref, rest: Ref, what: Several) -> Ref {
@@ -214,12 +207,6 @@ impl Log {
     /// Records and cells.
     pub fn len(&self) -> usize {
         self.accesses.len() + self.cells.len()
-    }
-
-    fn clear(&mut self) {
-        self.accesses.clear();
-        self.cells.clear();
-        self.scattered.clear();
     }
 
     /// Bytes that they take.
@@ -235,7 +222,7 @@ impl Log {
 
     /// Whether so much was added that a sweep over `entries` of the shadow is worth its time; otherwise it is full later.
     pub fn is_worth_a_sweep(&mut self, entries: usize) -> bool {
-        self.patience = 2 * self.live + entries / 8 + SMALL;
+        self.patience = self.live + entries / 16 + SMALL;
         self.is_full()
     }
 }
@@ -264,57 +251,122 @@ impl Iterator for Members<'_> {
     }
 }
 
-/// Throws away the accesses that nothing refers to any more: references are taken from the old log to the new one, one by one.
-pub(super) struct Sweep {
-    old: Log,
-    new: Log,
+/// Throws away the accesses that nothing refers to any more. First all references are shown to [`Sweep::mark`], then what is not marked
+/// goes, and then all references are taken to where their accesses are now by [`Swept::moved`].
+pub(super) struct Sweep<'a> {
+    log: &'a mut Log,
     accesses: Vec<u32>,
     cells: Vec<u32>,
 }
 
-impl Sweep {
-    /// Begins to sweep `log` into `spare`, which is an old one.
-    pub fn new(log: &mut Log, spare: &mut Log) -> Self {
-        let (old, mut new) = (std::mem::take(log), std::mem::take(spare));
-        new.clear();
-        let (accesses, cells) = (vec![0; old.accesses.len()], vec![0; old.cells.len()]);
-        Self { old, new, accesses, cells }
+impl<'a> Sweep<'a> {
+    /// Begins to sweep `log`.
+    pub fn new(log: &'a mut Log) -> Self {
+        let (accesses, cells) = (vec![0; log.accesses.len()], vec![0; log.cells.len()]);
+        Self { log, accesses, cells }
     }
 
-    /// The reference that means in the new log what `of` meant in the old one.
-    pub fn keep(&mut self, of: Ref) -> Ref {
-        if of.is_none() {
-            return of;
-        }
-        let index = (of.0 & !SEVERAL) as usize;
-        if of.0 & SEVERAL == 0 {
-            return Ref(self.keep_access(index));
-        }
-        if self.cells[index] == 0 {
-            let Cell { access, rest, what } = self.old.cells[index];
-            let rest = self.keep(rest);
-            let access = self.keep_access(access as usize);
-            self.new.cells.push(Cell { access, rest, what });
-            self.cells[index] = (self.new.cells.len() as u32 - 1) | SEVERAL;
-        }
-        Ref(self.cells[index])
-    }
-
-    fn keep_access(&mut self, index: usize) -> u32 {
-        if self.accesses[index] == 0 {
-            let mut access = self.old.accesses[index];
-            if let Pattern::Scattered(at) = access.pattern {
-                access.pattern = self.new.scatter(&self.old.scattered[at as usize]);
+    /// What `of` refers to is still needed.
+    pub fn mark(&mut self, mut of: Ref) {
+        while of.0 & SEVERAL != 0 {
+            let index = (of.0 & !SEVERAL) as usize;
+            if self.cells[index] != 0 {
+                return;
             }
-            self.accesses[index] = self.new.push(access).0;
+            self.cells[index] = 1;
+            self.accesses[self.log.cells[index].access as usize] = 1;
+            of = self.log.cells[index].rest;
         }
-        self.accesses[index]
+        self.accesses[of.0 as usize] = 1;
     }
 
-    /// The new log, and the old one.
-    pub fn end(mut self) -> (Log, Log) {
-        self.new.live = self.new.len();
-        self.new.patience = 2 * self.new.live + SMALL;
-        (self.new, self.old)
+    /// Throws away what was not marked.
+    pub fn end(mut self) -> Swept {
+        // Number 0 means none, and stays.
+        self.accesses.iter_mut().take(1).for_each(|first| *first = 1);
+        keep(&mut self.log.accesses, &mut self.accesses);
+        let mut scattered = vec![0; self.log.scattered.len()];
+        self.log.scattered_indices().for_each(|index| scattered[*index as usize] = 1);
+        keep(&mut self.log.scattered, &mut scattered);
+        self.log.scattered_indices().for_each(|index| *index = scattered[*index as usize]);
+        keep(&mut self.log.cells, &mut self.cells);
+        let swept = Swept { accesses: self.accesses, cells: self.cells };
+        for cell in &mut self.log.cells {
+            (cell.access, cell.rest) = (swept.accesses[cell.access as usize], swept.moved(cell.rest));
+        }
+        self.log.live = self.log.len();
+        self.log.patience = self.log.live + SMALL;
+        swept
+    }
+}
+
+/// Where accesses are after a sweep.
+pub(super) struct Swept {
+    accesses: Vec<u32>,
+    cells: Vec<u32>,
+}
+
+impl Swept {
+    /// The reference that means what `of` meant before.
+    pub fn moved(&self, of: Ref) -> Ref {
+        let index = (of.0 & !SEVERAL) as usize;
+        match of {
+            Ref(0) => of,
+            _ if of.is_one() => Ref(self.accesses[index]),
+            _ => Ref(self.cells[index] | SEVERAL),
+        }
+    }
+}
+
+/// Keeps those of `items` that are marked, and puts where each is now in place of its mark.
+fn keep<T: Copy>(items: &mut Vec<T>, marks: &mut [u32]) {
+    let mut kept = 0;
+    for (index, mark) in marks.iter_mut().enumerate().filter(|(_, mark)| **mark != 0) {
+        items[kept] = items[index];
+        *mark = kept as u32;
+        kept += 1;
+    }
+    items.truncate(kept);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::machine::ALL_LANES;
+
+    fn access(log: &mut Log, tick: Tick) -> Ref {
+        let pattern = log.scatter(&[tick; 32]);
+        let (agent, proxy) = (Agent::Threads, Proxy::Generic);
+        let lanes = ALL_LANES;
+        log.push(Access {
+            tick,
+            pc: Pc(0),
+            block: 0,
+            warp: 0,
+            lanes,
+            deed: Deed::Read,
+            strong: None,
+            agent,
+            proxy,
+            bytes: 1,
+            pattern,
+            copy: 0,
+        })
+    }
+
+    #[test]
+    fn a_sweep_keeps_what_is_marked_and_nothing_else() {
+        let mut log = Log::default();
+        let refs: Vec<Ref> = (1..=4).map(|tick| access(&mut log, tick)).collect();
+        let dropped = log.add(refs[0], refs[1]);
+        let kept = log.add(refs[1], refs[3]);
+        assert_eq!((log.count(dropped), log.len()), (2, 5 + 2));
+        let mut sweep = Sweep::new(&mut log);
+        sweep.mark(kept);
+        let swept = sweep.end();
+        let kept = swept.moved(kept);
+        let ticks: Vec<Tick> = log.members(kept).map(|member| log.get(member).tick).collect();
+        assert_eq!((ticks, log.len(), swept.moved(Ref::default())), (vec![4, 2], 3 + 1, Ref::default()));
+        assert_eq!((log.get(swept.moved(refs[3])).lanes_at(4, &log), log.newest(kept).lanes_at(2, &log)), (ALL_LANES, 0));
     }
 }

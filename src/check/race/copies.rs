@@ -7,8 +7,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::access::{Access, Agent, Pattern, Proxy};
+use super::access::{Access, Agent, Proxy};
 use super::clock::{Clock, Group, learn};
+use super::pattern::Pattern;
 use super::threads::Warp;
 use super::{Home, Race};
 use crate::check::finding::{Deed, Findings};
@@ -16,7 +17,7 @@ use crate::isa::{Ordering, Scope};
 use crate::machine::Home as MemoryOf;
 use crate::machine::{
     AsyncCopy, Contribution, CopyEvent, CopyStage, Destination, Ends, LaneMask, MbarrierChange, MbarrierEvent, PerLane, Tick, Work,
-    lanes_of,
+    lanes_of, lanes_where,
 };
 
 /// Times at which lanes closed groups that are remembered; who waits names one of the last few.
@@ -103,7 +104,7 @@ impl Race {
         let Some(slot) = self.slot_of(event.place.block) else { return false };
         let (warp, tick) = (event.place.warp as u8, event.place.tick);
         let Some(past) = self.block(slot).map(|block| block.past(warp, tick)) else { return false };
-        let how = super::access_of(&self.program.code[event.place.pc.index()].op);
+        let how = self.program.code[event.place.pc.index()].op.access().unwrap_or_default();
         let is_relaxed = how.ordering == Ordering::Relaxed;
         let object = self.objects.entry(key).or_default();
         let mut deed = Deed::Atomic;
@@ -208,11 +209,7 @@ impl Race {
                 Deed::Read => (Home::Global, copies.from, u32::from(*copies.kept.iter().max().unwrap_or(&0))),
                 _ => (home_of(copies.home), copies.to.map(u64::from), copies.bytes),
             };
-            let lanes = if access.deed == Deed::Read {
-                lanes_of(copy.lanes).filter(|lane| copies.kept[*lane] > 0).fold(0, |mask, lane| mask | 1 << lane)
-            } else {
-                copy.lanes
-            };
+            let lanes = if access.deed == Deed::Read { lanes_where(copy.lanes, |lane| copies.kept[lane] > 0) } else { copy.lanes };
             if lanes == 0 {
                 return false;
             }

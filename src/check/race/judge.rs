@@ -1,7 +1,8 @@
 //! Whether an access races with what was done to the same memory before, and what its shadow says afterwards.
 
-use super::access::{Access, Agent, Log, Pattern, Proxy, Ref, Several};
+use super::access::{Access, Agent, Log, Proxy, Ref, Several};
 use super::locations::scope_of;
+use super::pattern::Pattern;
 use super::shadow::{Entry, Shadow};
 use super::threads::Block;
 use crate::check::Deed;
@@ -64,26 +65,22 @@ impl Judge<'_> {
     /// Judges what every lane touches.
     pub fn lanes(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
         let Access { lanes, bytes, pattern, .. } = self.access;
-        let first = lanes.trailing_zeros();
-        let unbroken = (lanes >> first).count_ones() == (lanes >> first).trailing_ones();
-        match pattern {
-            Pattern::Even { stride: 0, base } => {
-                if self.access.deed == Deed::Write && self.access.strong.is_none() && lanes.count_ones() > 1 {
-                    self.clash_with_itself(base, 1 << first, lanes & !(1 << first));
-                }
-                self.range(shadow, base, u64::from(bytes));
-            }
-            Pattern::Even { stride, base } if stride == bytes as i32 && unbroken => {
-                let start = base + u64::from(first) * u64::from(bytes);
-                self.range(shadow, start, u64::from(lanes.count_ones()) * u64::from(bytes));
-            }
-            _ => self.runs(shadow, addresses),
+        let Pattern::Tile(tile) = pattern else { return self.scattered(shadow, addresses) };
+        let clashes = self.writes_plainly() && tile.coincides(lanes);
+        if let Some(place) = tile.place().filter(|_| clashes) {
+            let first = lanes & lanes.wrapping_neg();
+            self.clash_with_itself(place, first, lanes & !first);
+            return self.range(shadow, place, u64::from(bytes));
+        }
+        match tile.runs(lanes, bytes).filter(|_| !clashes) {
+            Some(runs) => runs.into_iter().for_each(|(start, bytes)| self.range(shadow, start, bytes)),
+            None => self.scattered(shadow, addresses),
         }
     }
 
     /// Judges what lanes touch that lie anywhere: neighbours together, and what they share once.
-    fn runs(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
-        let Access { lanes, bytes, deed, strong, .. } = self.access;
+    fn scattered(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
+        let Access { lanes, bytes, .. } = self.access;
         let bytes = u64::from(bytes);
         let mut runs: smallvec::SmallVec<[(u64, u64, usize); 32]> = smallvec::SmallVec::new();
         for lane in lanes_of(lanes) {
@@ -93,7 +90,7 @@ impl Judge<'_> {
             let shared = runs.last().filter(inside).or_else(|| runs.first().filter(inside)).copied();
             match (shared, runs.last_mut()) {
                 (Some((.., first)), _) => {
-                    if deed == Deed::Write && strong.is_none() {
+                    if self.writes_plainly() {
                         let others = lanes_of(lanes).skip_while(|other| *other < first).find(|other| addresses[*other] == address);
                         self.clash_with_itself(address, 1 << others.unwrap_or(first), 1 << lane);
                     }
@@ -103,6 +100,11 @@ impl Judge<'_> {
             }
         }
         runs.into_iter().for_each(|(start, end, _)| self.range(shadow, start, end - start));
+    }
+
+    /// Whether lanes clash if they write to the same place.
+    fn writes_plainly(&self) -> bool {
+        self.access.deed == Deed::Write && self.access.strong.is_none()
     }
 
     /// Judges the bytes from `address` on.
@@ -162,12 +164,18 @@ impl Judge<'_> {
     }
 
     fn weigh_all(&mut self, older: Ref, address: u64) -> (Ref, bool) {
+        if older.is_one()
+            && !self.is_mine(older)
+            && let (Standing::Before, general) = self.standing(self.log.get(older), address)
+        {
+            return (Ref::default(), general);
+        }
         let (mut left, mut all_left, mut general) = (smallvec::SmallVec::<[Ref; KEPT]>::new(), true, true);
         let members: smallvec::SmallVec<[Ref; KEPT]> = self.log.members(older).collect();
         for member in members {
             let other = *self.log.get(member);
-            if member == self.own || other.copy != 0 && other.copy == self.access.copy {
-                // Lanes of the same instruction. Whoever comes second finds the first one here.
+            if self.is_mine(member) {
+                // Whoever comes second finds the first one here.
                 general = false;
                 left.push(member);
                 self.meet_itself(&other, address);
@@ -192,6 +200,12 @@ impl Judge<'_> {
         }
         let kept = left.into_iter().rev().fold(Ref::default(), |older, member| self.log.add(older, member));
         (kept, general)
+    }
+
+    /// Whether an access is the one that is judged, seen by another lane of it.
+    fn is_mine(&self, one: Ref) -> bool {
+        let copy = self.access.copy;
+        one == self.own || copy != 0 && self.log.get(one).copy == copy
     }
 
     /// The same where more accesses were made than are told apart.
@@ -262,28 +276,35 @@ impl Judge<'_> {
         if self.log.what(older) == Several::Many {
             return self.log.too_many(older, self.own);
         }
-        let (mut left, mut of_warp) = (smallvec::SmallVec::<[Ref; KEPT]>::new(), 1);
-        let members: smallvec::SmallVec<[Ref; KEPT]> = self.log.members(older).collect();
-        let before = members.len();
-        for member in members {
-            let other = self.log.get(member);
-            if member == self.own || self.is_same(other) || self.block.knows_all(self.access.warp, other) {
-                continue;
+        let mut of_warp = 1;
+        let mut left = smallvec::SmallVec::<[Ref; KEPT]>::new();
+        let mut all_left = true;
+        for member in self.log.members(older) {
+            if self.outlasts(member, &mut of_warp) {
+                left.push(member);
+            } else {
+                all_left = false;
             }
-            if other.block == self.access.block && other.warp == self.access.warp && other.agent == self.access.agent {
-                of_warp += 1;
-                if of_warp > READS_OF_A_WARP {
-                    continue;
-                }
-            }
-            left.push(member);
         }
         let kept = match left.len() {
             0 => return self.own,
-            same if same == before => older,
+            _ if all_left => older,
             _ => left.into_iter().rev().fold(Ref::default(), |older, member| self.log.add(older, member)),
         };
         self.add(kept)
+    }
+
+    /// Whether an earlier read must be kept beside this one, which is the `of_warp`th of its warp with those that were kept so far.
+    fn outlasts(&self, read: Ref, of_warp: &mut usize) -> bool {
+        let (access, other) = (&self.access, self.log.get(read));
+        if read == self.own || self.block.knows_all(access.warp, other) || self.is_same(other) {
+            return false;
+        }
+        if (other.block, other.warp, other.agent) != (access.block, access.warp, access.agent) {
+            return true;
+        }
+        *of_warp += 1;
+        *of_warp <= READS_OF_A_WARP
     }
 
     /// Whether an earlier access was by the same thread wherever the two meet.
@@ -292,15 +313,14 @@ impl Judge<'_> {
         if (other.block, other.warp, other.agent) != (block, warp, agent) || agent != Agent::Threads {
             return false;
         }
-        let apart = matches!(pattern, Pattern::Even { stride, .. } if stride.unsigned_abs() >= bytes);
-        other.lanes == lanes && lanes.is_power_of_two() || apart && other.pattern == pattern && other.bytes == bytes
+        other.lanes == lanes && lanes.is_power_of_two() || other.pattern == pattern && other.bytes == bytes && pattern.is_apart(bytes)
     }
 
     /// How an earlier access stands to this one at `address`, and whether it does so wherever the two meet.
     fn standing(&self, other: &Access, address: u64) -> (Standing, bool) {
         let access = &self.access;
         let crosses = other.deed != Deed::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
-        if (self.is_same(other) || self.block.knows_all(access.warp, other)) && !crosses {
+        if (self.block.knows_all(access.warp, other) || self.is_same(other)) && !crosses {
             return (Standing::Before, true);
         }
         let lone = access.lanes.is_power_of_two();
@@ -357,7 +377,7 @@ impl Judge<'_> {
     fn meet_itself(&mut self, other: &Access, address: u64) {
         let lanes = self.access.lanes_at(address, self.log);
         let first = lanes & lanes.wrapping_neg();
-        if other.copy == 0 && self.access.deed == Deed::Write && self.access.strong.is_none() && lanes != first {
+        if other.copy == 0 && self.writes_plainly() && lanes != first {
             self.clash_with_itself(address, first, lanes & !first);
         }
     }

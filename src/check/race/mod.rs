@@ -27,9 +27,9 @@ mod access;
 mod barriers;
 mod clock;
 mod copies;
-mod flow;
 mod judge;
 mod locations;
+mod pattern;
 mod report;
 mod shadow;
 mod threads;
@@ -38,20 +38,20 @@ mod wgmma;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use access::{Access, Agent, Log, Pattern, Proxy, Sweep};
+use access::{Access, Agent, Log, Proxy, Sweep};
 use barriers::ClusterBarrier;
 use clock::Group;
 use copies::{Flight, Object, Queue};
 use judge::{Conflict, Judge};
 use locations::{Found, Locations, Pending};
+use pattern::{Pattern, Tile};
 use shadow::Shadow;
 use threads::{Block, Fenced, Warp};
 
 use super::finding::{Deed, Findings};
+use super::ways::Ways;
 use crate::isa::{FenceKind, Ordering, Scope, Space};
-use crate::machine::{
-    AccessEvent, AccessKind, BlockId, LANES, LaneMask, Linked, Machine, Order, OrderEvent, PerLane, Place, first_lane, lanes_of,
-};
+use crate::machine::{AccessEvent, AccessKind, BlockId, LANES, LaneMask, Linked, Machine, Order, OrderEvent, PerLane, Place, lanes_of};
 use crate::program::{self, Op, Program};
 
 /// The race checker of a case.
@@ -68,8 +68,6 @@ pub(super) struct Race {
     blocks: Vec<Option<Box<Block>>>,
     global: Option<Box<Shadow>>,
     log: Log,
-    /// The log before the last sweep, whose memory the next one uses.
-    spare: Log,
     locations: Locations,
     clusters: BTreeMap<u32, ClusterBarrier>,
     /// Barrier objects, by slot and address.
@@ -79,6 +77,7 @@ pub(super) struct Race {
     /// Accesses that could not be judged because too many had touched the same bytes.
     undecided: u64,
     conflicts: Vec<Conflict>,
+    ways: Ways,
 }
 
 /// Memory: global, or the shared memory of the block in a slot.
@@ -99,13 +98,13 @@ impl Race {
             blocks: Vec::new(),
             global: None,
             log: Log::default(),
-            spare: Log::default(),
             locations: Locations::default(),
             clusters: BTreeMap::new(),
             objects: BTreeMap::new(),
             flights: BTreeMap::new(),
             undecided: 0,
             conflicts: Vec::new(),
+            ways: Ways::default(),
         }
     }
 
@@ -126,7 +125,7 @@ impl Race {
     /// Bytes that the checker's tables take, and bytes of memory that they are about.
     pub fn size(&self) -> (usize, usize) {
         let of = |size: fn(&Shadow) -> usize| self.shadows().map(size).sum::<usize>();
-        (of(Shadow::bytes) + self.log.bytes() + self.spare.bytes(), of(Shadow::covered))
+        (of(Shadow::bytes) + self.log.bytes(), of(Shadow::covered))
     }
 
     /// Lanes access memory.
@@ -140,7 +139,7 @@ impl Race {
             return false;
         }
         self.enter(event.by, event.place);
-        let how = access_of(&self.program.code[event.place.pc.index()].op);
+        let how = self.program.code[event.place.pc.index()].op.access().unwrap_or_default();
         if how.ordering != Ordering::Weak {
             self.order_through(home, event, &how);
         }
@@ -172,7 +171,7 @@ impl Race {
     }
 
     fn pattern(&mut self, lanes: LaneMask, addresses: &PerLane<u64>) -> Pattern {
-        even(lanes, addresses).unwrap_or_else(|| self.log.scatter(addresses))
+        Tile::of(lanes, addresses).map_or_else(|| self.log.scatter(addresses), Pattern::Tile)
     }
 
     /// Judges an access of lanes of the block in `slot`.
@@ -211,10 +210,12 @@ impl Race {
 
     /// Throws away the accesses that no shadow refers to.
     fn sweep(&mut self) {
-        let mut sweep = Sweep::new(&mut self.log, &mut self.spare);
+        let mut sweep = Sweep::new(&mut self.log);
+        let shadows = || self.global.iter().chain(self.blocks.iter().flatten().filter_map(|block| block.shadow.as_ref()));
+        shadows().for_each(|shadow| shadow.mark(&mut sweep));
+        let swept = sweep.end();
         let shared = self.blocks.iter_mut().flatten().filter_map(|block| block.shadow.as_mut());
-        self.global.iter_mut().chain(shared).for_each(|shadow| shadow.sweep(&mut sweep));
-        (self.log, self.spare) = sweep.end();
+        self.global.iter_mut().chain(shared).for_each(|shadow| shadow.follow(&swept));
     }
 
     /// The block that does something, which may be new in its slot.
@@ -390,21 +391,6 @@ fn fence(block: &mut Block, warp: u8, lanes: LaneMask, kind: FenceKind, ordering
     }
 }
 
-/// How an instruction accesses memory.
-fn access_of(op: &Op) -> program::Access {
-    match op {
-        Op::Load { access, .. }
-        | Op::LoadVector { access, .. }
-        | Op::Store { access, .. }
-        | Op::StoreVector { access, .. }
-        | Op::Atomic { access, .. }
-        | Op::AtomicVector { access, .. }
-        | Op::Mbarrier { access, .. }
-        | Op::MbarrierWait { access, .. } => *access,
-        _ => program::Access::default(),
-    }
-}
-
 /// The scope of a strong access (PTX ISA, "Strong operations"); none for a weak one.
 fn strength(how: &program::Access) -> Option<Scope> {
     match how.ordering {
@@ -413,24 +399,4 @@ fn strength(how: &program::Access) -> Option<Scope> {
         _ if how.scope == Scope::None => Some(Scope::Gpu),
         _ => Some(how.scope),
     }
-}
-
-/// The pattern of addresses, if it is even.
-fn even(lanes: LaneMask, addresses: &PerLane<u64>) -> Option<Pattern> {
-    let first = first_lane(lanes);
-    let rest = lanes & lanes.wrapping_sub(1);
-    if rest == 0 {
-        return Some(Pattern::Even { base: addresses[first], stride: 0 });
-    }
-    let second = first_lane(rest);
-    let distance = addresses[second].wrapping_sub(addresses[first]) as i64;
-    let apart = (second - first) as i64;
-    let stride = i32::try_from(distance / apart).ok().filter(|stride| i64::from(*stride) * apart == distance)?;
-    let base = addresses[first].wrapping_sub((i64::from(stride) * first as i64) as u64);
-    let mut wrong = 0;
-    for lane in 0..LANES {
-        let expected = base.wrapping_add((i64::from(stride) * lane as i64) as u64);
-        wrong |= if lanes >> lane & 1 != 0 { expected ^ addresses[lane] } else { 0 };
-    }
-    (wrong == 0).then_some(Pattern::Even { base, stride })
 }

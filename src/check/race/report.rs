@@ -2,7 +2,6 @@
 
 use super::access::{Access, Agent};
 use super::clock::Group;
-use super::flow::reaches;
 use super::judge::Conflict;
 use super::locations::scope_of;
 use super::{Home, Race};
@@ -64,7 +63,7 @@ impl Race {
         uses && !matches!(op(other), Op::Mbarrier { .. } | Op::MbarrierWait { .. })
     }
 
-    fn mistake(&self, home: Home, slot: u32, access: &Access, conflict: &Conflict) -> FindingId {
+    fn mistake(&mut self, home: Home, slot: u32, access: &Access, conflict: &Conflict) -> FindingId {
         let first = &conflict.first;
         let is = |test: fn(&Access) -> bool| test(first) || test(access);
         if conflict.proxy {
@@ -90,13 +89,13 @@ impl Race {
 
     /// Read after write, write after read, or write after write. Which of the two came first this time is chance: what counts is their
     /// order in the code, as far as control can flow from one to the other.
-    fn hazard(&self, a: &Access, b: &Access) -> FindingId {
+    fn hazard(&mut self, a: &Access, b: &Access) -> FindingId {
         let (read, write) = match (a.deed, b.deed) {
             (Deed::Read, _) => (a, b),
             (_, Deed::Read) => (b, a),
             _ => return FindingId::RaceSharedWaw,
         };
-        let flows = |from: &Access, to: &Access| reaches(&self.program, from.pc, to.pc);
+        let mut flows = |from: &Access, to: &Access| self.ways.leads_forward(&self.program, from.pc, to.pc);
         if flows(read, write) && !flows(write, read) { FindingId::RaceSharedWar } else { FindingId::RaceSharedRaw }
     }
 

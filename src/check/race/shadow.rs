@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::access::{Ref, Sweep};
+use super::access::{Ref, Sweep, Swept};
 
 /// Bytes of memory whose shadow is one page.
 const PAGE: u64 = 4096;
@@ -77,14 +77,26 @@ impl Shadow {
         self.pages.len() * PAGE as usize
     }
 
-    /// Takes all references to the new log.
-    pub fn sweep(&mut self, sweep: &mut Sweep) {
+    /// Marks what it refers to.
+    pub fn mark(&self, sweep: &mut Sweep<'_>) {
+        let mut last = Entry::default();
+        for entry in self.pages.iter().flat_map(|page| &page.entries) {
+            // Neighbours are mostly alike.
+            if *entry != last {
+                last = *entry;
+                sweep.mark(last.writes);
+                sweep.mark(last.reads);
+            }
+        }
+    }
+
+    /// Takes all references to where their accesses are now.
+    pub fn follow(&mut self, swept: &Swept) {
         let (mut from, mut to) = (Entry::default(), Entry::default());
         for entry in self.pages.iter_mut().flat_map(|page| &mut page.entries) {
-            // Neighbours are mostly alike.
             if *entry != from {
                 from = *entry;
-                to = Entry { writes: sweep.keep(from.writes), reads: sweep.keep(from.reads) };
+                to = Entry { writes: swept.moved(from.writes), reads: swept.moved(from.reads) };
             }
             *entry = to;
         }

@@ -1,9 +1,10 @@
 //! `wgmma.mma_async` (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"): until its warp waits for its group it reads shared
 //! memory through the async proxy, and its registers belong to it.
 
-use super::access::{Access, Agent, Pattern, Proxy};
+use super::access::{Access, Agent, Proxy};
 use super::clock::Group;
 use super::copies::Queue;
+use super::pattern::Pattern;
 use super::{Home, Race};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{self, Deed, Finding, Findings, Link, Side};

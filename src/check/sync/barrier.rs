@@ -5,10 +5,11 @@
 
 use std::collections::BTreeMap;
 
-use super::ways::Ways;
 use crate::check::finding::{Deed, Finding, Side};
-use crate::check::{FindingId, Reporter, told};
-use crate::machine::{Barrier, Block, BlockId, LANES, LaneMask, Machine, OrderEvent, Place, Warp};
+use crate::check::told::lanes_do;
+use crate::check::ways::Ways;
+use crate::check::{FindingId, Reporter};
+use crate::machine::{Barrier, Block, BlockId, LANES, LaneMask, Machine, OrderEvent, Place, Warp, lanes_in_words};
 use crate::program::{Op, Pc, Program};
 
 /// The barriers of one block.
@@ -142,7 +143,7 @@ impl BlockBarriers {
         let Some((place, lanes)) = self.exits.iter().rev().find(|(place, _)| !came.contains(&place.warp)) else { return };
         let why = format!(
             "barrier {id} wants {wanted} threads, and only {left} of the block can still come: {} of warp {} exited without it",
-            told::lanes(*lanes),
+            lanes_in_words(*lanes),
             place.warp
         );
         let advice = "let every thread that the count names come to the barrier before it exits, or name fewer".to_string();
@@ -182,7 +183,7 @@ fn too_many(id: u32, arrived: &Arrived, threads: u32) -> Finding {
 fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Finding {
     let why = format!(
         "only {} of warp {} came to this aligned barrier {id}; {others}. All lanes of a warp must execute it together",
-        told::lanes(here),
+        lanes_in_words(here),
         arrived.place.warp
     );
     let advice = "move the barrier out of the branch, so that all threads of the block come to it".to_string();
@@ -190,31 +191,31 @@ fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Findi
 }
 
 fn elsewhere(id: u32, first: &Arrived, second: &Arrived, here: LaneMask, program: &Program) -> Finding {
-    let others = format!("{} came to the one at {}", told::lanes(first.lanes), program.place(first.place.pc));
+    let others = format!("{} came to the one at {}", lanes_in_words(first.lanes), program.place(first.place.pc));
     let side = Side::new(first.place, first.lanes, Deed::Synchronize);
     Finding { first: Some(side), ..divergence(id, second, here, &others) }
 }
 
 fn not_there(id: u32, arrived: &Arrived, here: LaneMask, there: LaneMask) -> Finding {
-    divergence(id, arrived, here, &format!("{} did not", told::lanes(there)))
+    divergence(id, arrived, here, &format!("{} did not", lanes_in_words(there)))
 }
 
 fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (Place, LaneMask)) -> Finding {
-    let others = format!("{} went past it and exited", told::lanes(lanes));
+    let others = format!("{} went past it and exited", lanes_in_words(lanes));
     Finding { first: Some(Side::new(place, lanes, Deed::Synchronize)), ..divergence(id, arrived, here, &others) }
 }
 
 fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &Warp, there: LaneMask, program: &Program) -> Finding {
     let groups = warp.groups.iter().filter(|group| group.mask & there != 0);
     let stands: Vec<(Pc, LaneMask)> = groups.map(|group| (group.stands_at(), group.mask & there)).collect();
-    let told = stands.iter().map(|(pc, lanes)| format!("{} at {}", told::lanes_do(*lanes, "wait"), program.place(*pc)));
+    let told = stands.iter().map(|(pc, lanes)| format!("{} at {}", lanes_do(*lanes, "wait"), program.place(*pc)));
     let others = told.collect::<Vec<_>>().join(", ");
     let first = stands.first().map(|(pc, lanes)| Side::new(Place { pc: *pc, ..arrived.place }, *lanes, Deed::Synchronize));
     Finding { first, ..divergence(id, arrived, here, &others) }
 }
 
 fn lanes_of_warp(arrived: &Arrived) -> String {
-    format!("{} of warp {}", told::lanes(arrived.lanes), arrived.place.warp)
+    format!("{} of warp {}", lanes_in_words(arrived.lanes), arrived.place.warp)
 }
 
 /// The mask of the lowest `count` lanes; all from 32 on.

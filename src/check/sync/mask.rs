@@ -7,10 +7,11 @@
 
 use std::collections::BTreeMap;
 
-use super::ways::Ways;
 use crate::check::finding::{Deed, Finding, Side};
-use crate::check::{FindingId, Reporter, told};
-use crate::machine::{Block, GroupState, LaneGroup, LaneMask, Machine, OrderEvent, Place, Warp};
+use crate::check::told::lanes_do;
+use crate::check::ways::Ways;
+use crate::check::{FindingId, Reporter};
+use crate::machine::{Block, GroupState, LaneGroup, LaneMask, Machine, OrderEvent, Place, Warp, lanes_in_words};
 use crate::program::Program;
 
 /// Ticks after which lanes that wait for running lanes of their warp are taken to wait for ever.
@@ -155,7 +156,7 @@ fn members(group: &LaneGroup) -> LaneMask {
 
 fn outside(met: &Met) -> Finding {
     let lanes = met.lanes & !met.members;
-    let why = format!("{} this with the mask {:#010x}, which leaves them out", told::lanes_do(lanes, "execute"), met.members);
+    let why = format!("{} this with the mask {:#010x}, which leaves them out", lanes_do(lanes, "execute"), met.members);
     let advice =
         "name in the mask every lane that executes the instruction: take it from activemask or from a ballot before the branch".to_string();
     Finding::new(FindingId::SyncMembermask, Side::new(met.place, lanes, Deed::Synchronize), why, advice)
@@ -166,9 +167,9 @@ const SAME_MASK: &str = "give all lanes that meet there the same mask, which nam
 fn clash(first: &Met, second: &Met) -> Finding {
     let why = format!(
         "{} the mask {:#010x} and {} the mask {:#010x} at once: the masks overlap and differ",
-        told::lanes_do(first.lanes, "name"),
+        lanes_do(first.lanes, "name"),
         first.members,
-        told::lanes(second.lanes),
+        lanes_in_words(second.lanes),
         second.members
     );
     let finding = Finding::new(FindingId::SyncMembermask, second.side(), why, SAME_MASK.to_string());
@@ -178,8 +179,8 @@ fn clash(first: &Met, second: &Met) -> Finding {
 fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
     let why = format!(
         "{} for {} of the mask {:#010x}, who came to a bar.warp.sync with the mask {:#010x} instead, and exited",
-        told::lanes_do(waiting.lanes, "wait"),
-        told::lanes(missed & instead.lanes),
+        lanes_do(waiting.lanes, "wait"),
+        lanes_in_words(missed & instead.lanes),
         waiting.members,
         instead.members
     );
@@ -190,8 +191,8 @@ fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
 fn spins(waiting: &Met, group: &LaneGroup, program: &Program) -> Finding {
     let why = format!(
         "{} for {} of the mask {:#010x}, which never come: they go round at {}",
-        told::lanes_do(waiting.lanes, "wait"),
-        told::lanes(group.mask),
+        lanes_do(waiting.lanes, "wait"),
+        lanes_in_words(group.mask),
         waiting.members,
         program.place(group.pc)
     );
@@ -205,7 +206,7 @@ fn each_other(one: &Met, other: &Met, warp: &Warp, program: &Program) -> Finding
     let told = |met: &Met| {
         let missing = met.members & !met.lanes & warp.live;
         let at = program.place(met.place.pc);
-        format!("{} at {at} for {} of the mask {:#010x}", told::lanes_do(met.lanes, "wait"), told::lanes(missing), met.members)
+        format!("{} at {at} for {} of the mask {:#010x}", lanes_do(met.lanes, "wait"), lanes_in_words(missing), met.members)
     };
     let why = format!("{}, and {}: each waits for the other", told(one), told(other));
     let advice = "name in each mask only the lanes that come to that instruction".to_string();

@@ -16,7 +16,7 @@ use crate::check::{FindingId, Reporter};
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, Block, Contribution, CopyEvent, CopyStage, Ends, GroupState, Home, Machine, MbarrierChange, MbarrierEvent,
-    Place, lanes_of,
+    Place, lanes_where,
 };
 
 /// Bytes of an object.
@@ -156,8 +156,8 @@ impl Mbarriers {
         let slot = event.home.0;
         for ((_, address), object) in self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended) {
             let (start, bytes) = (u64::from(*address), u64::from(event.bytes));
-            let touches = |lane: &usize| event.addresses[*lane] < start + BYTES && event.addresses[*lane] + bytes > start;
-            let lanes = lanes_of(event.lanes).filter(touches).fold(0, |lanes, lane| lanes | 1 << lane);
+            let touches = |lane: usize| event.addresses[lane] < start + BYTES && event.addresses[lane] + bytes > start;
+            let lanes = lanes_where(event.lanes, touches);
             if lanes != 0 {
                 let deed = match event.kind {
                     AccessKind::Read => Deed::Read,

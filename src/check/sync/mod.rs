@@ -21,7 +21,6 @@ mod cluster;
 mod copies;
 mod mask;
 mod mbarrier;
-mod ways;
 mod wgmma;
 
 use barrier::Barriers;
@@ -29,10 +28,10 @@ use cluster::Clusters;
 use copies::Copies;
 use mask::Masks;
 use mbarrier::Mbarriers;
-use ways::Ways;
 use wgmma::Wgmmas;
 
 use super::reporter::Reporter;
+use super::ways::Ways;
 use crate::isa::Space;
 use crate::machine::{AccessEvent, CopyEvent, Linked, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent, WgmmaEvent};
 

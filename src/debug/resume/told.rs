@@ -3,7 +3,7 @@
 use super::watcher::CopyHit;
 use crate::debug::breakpoints::{CopyAct, MbarrierAct};
 use crate::debug::session::Session;
-use crate::machine::{Contribution, Ends, LaneMask, Mbarrier, MbarrierChange, MbarrierEvent, lane_list};
+use crate::machine::{Contribution, Ends, Mbarrier, MbarrierChange, MbarrierEvent, lanes_in_words};
 
 impl Session {
     /// What was done to an mbarrier: `full[1]: arrives, 96 of 96 arrivals are missing now`.
@@ -12,7 +12,7 @@ impl Session {
         let name =
             block.map_or(format!("the mbarrier at {:#x}", event.address), |block| self.machine().mbarrier_name(block, event.address));
         let barrier = block.and_then(|block| block.shared.mbarrier(event.address).ok());
-        let warp = format!("warp {} {}", event.place.warp, lanes(event.lanes));
+        let warp = format!("warp {} {}", event.place.warp, lanes_in_words(event.lanes));
         let now = barrier.map_or(String::new(), missing);
         let (act, what) = match event.change {
             MbarrierChange::Made(count) => (MbarrierAct::Arrive, format!("made by {warp} for {count} arrivals a phase")),
@@ -38,7 +38,7 @@ impl Session {
     /// What became of a copy: `copy #3 has ended: it was issued at ring.ptx:88 by warp 0 lane 0, time 12`.
     pub(super) fn tell_copy(&self, copy: &CopyHit) -> (CopyAct, String) {
         let place = self.program().place(copy.issued.pc);
-        let by = format!("warp {} {}", copy.issued.warp, lanes(copy.lanes));
+        let by = format!("warp {} {}", copy.issued.warp, lanes_in_words(copy.lanes));
         if copy.ended {
             let text = format!("copy #{} has ended: it was issued at {place} by {by}, time {}", copy.id, copy.issued.tick);
             return (CopyAct::Complete, text);
@@ -73,13 +73,5 @@ fn which_phase(barrier: &Mbarrier, parity: u32) -> String {
         (true, _) => format!(" (phase {} goes on)", barrier.phase),
         (false, Some(before)) => format!(" (phase {before} has; phase {} goes on)", barrier.phase),
         (false, None) => " (no phase has ended yet; the parity is that of the phase before the first)".to_string(),
-    }
-}
-
-fn lanes(mask: LaneMask) -> String {
-    match mask.count_ones() {
-        32 => "all lanes".to_string(),
-        1 => format!("lane {}", lane_list(mask)),
-        _ => format!("lanes {}", lane_list(mask)),
     }
 }

@@ -7,7 +7,9 @@ use crate::debug::breakpoints::WatchMode;
 use crate::debug::memory::{self, Bytes};
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::isa::Space;
-use crate::machine::{AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, Issue, LaneMask, Machine, Warp, frames, lanes_of};
+use crate::machine::{
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, Issue, LaneMask, Machine, Warp, frames, lanes_of, lanes_where,
+};
 use crate::program::operands::writes;
 use crate::program::{Bank, Program};
 
@@ -87,11 +89,11 @@ impl Watched {
             _ => event.lanes,
         };
         let end = target.address.saturating_add(target.bytes);
-        let overlaps = |lane: &usize| {
-            let address = event.addresses[*lane];
+        let overlaps = |lane: usize| {
+            let address = event.addresses[lane];
             address < end && target.address < address.saturating_add(u64::from(event.bytes))
         };
-        lanes_of(own).filter(overlaps).fold(0, |lanes, lane| lanes | 1 << lane)
+        lanes_where(own, overlaps)
     }
 
     /// How a copy touches it, if it does in a way that counts: it writes when it is issued, because its destination is undefined from

@@ -1,7 +1,7 @@
 //! `info async`: the copies and matrix multiplications in flight, and the groups that they are in.
 
 use super::mbarriers::name_at;
-use super::standing::lanes_in_words;
+use super::standing::lanes_if_some;
 use super::{Table, grouped, place, triple, wgmmas};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place as names;
@@ -89,7 +89,7 @@ fn row(scene: &Scene<'_>, block: [u32; 3], copy: &AsyncCopy) -> [String; 9] {
         range(scene, |visit| copy.work.writes(lanes, visit)),
         ends(scene, copy),
         format!("t={}", grouped(issued.tick)),
-        format!("{foreign}{}{}", scene.roles.warp(issued.warp), lanes_in_words(lanes)),
+        format!("{foreign}{}{}", scene.roles.warp(issued.warp), lanes_if_some(lanes)),
         place(scene.program(), issued.pc),
     ]
 }

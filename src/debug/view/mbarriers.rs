@@ -3,7 +3,7 @@
 //! Which parity lanes wait for is no part of their state: it is an operand of the instruction that they wait at, and is read from their
 //! registers.
 
-use super::standing::{lanes_in_words, threads_in_words};
+use super::standing::{lanes_if_some, threads_in_words};
 use super::{Table, grouped, place, triple};
 use crate::debug::names::{place as names, symbols};
 use crate::debug::scene::{Scene, SceneError};
@@ -248,7 +248,7 @@ fn in_words(arrival: &Arrival) -> String {
 
 fn deed(scene: &Scene<'_>, block: &Block, (by, lanes): (Place, LaneMask), time: Tick, what: String) -> Deed {
     let foreign = if by.block == block.index { String::new() } else { format!("block {} ", triple(by.block)) };
-    let lanes = if lanes == 0 { String::new() } else { lanes_in_words(lanes) };
+    let lanes = if lanes == 0 { String::new() } else { lanes_if_some(lanes) };
     let who = format!("{foreign}{}{lanes}", scene.roles.warp(by.warp));
     Deed { time, who, at: place(scene.program(), by.pc), what }
 }

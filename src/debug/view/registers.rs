@@ -4,7 +4,7 @@ use crate::debug::expression::register_bits;
 use crate::debug::names::scope::{self, RegisterPlace};
 use crate::debug::scene::{Frame, Scene, SceneError};
 use crate::debug::value::{Format, Lanes, Scalar, Type, Value, ValueText};
-use crate::machine::{LaneMask, lanes_of};
+use crate::machine::{LaneMask, lanes_of, lanes_where};
 use crate::program::Register;
 
 /// A register with its value.
@@ -106,7 +106,7 @@ fn undefined(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes:
             (first..first + place.width).all(|slot| written.lanes(place.bank, slot) >> lane & 1 == 1)
         })
     };
-    lanes_of(lanes).filter(|lane| !defined(lane)).fold(0, |mask, lane| mask | 1 << lane)
+    lanes_where(lanes, |lane| !defined(&lane))
 }
 
 fn is_of(declaration: &Register, place: &RegisterPlace) -> bool {

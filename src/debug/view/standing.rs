@@ -2,7 +2,7 @@
 
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
-use crate::machine::{GroupState, LaneMask, frames, lane_list};
+use crate::machine::{ALL_LANES, GroupState, LaneMask, frames, lane_list, lanes_in_words};
 use crate::program::Pc;
 
 /// Lanes of a warp that stand together.
@@ -129,15 +129,11 @@ pub fn threads_in_words(scene: &Scene<'_>, lanes: impl Iterator<Item = LaneMask>
     if rows.is_empty() {
         return "none".to_string();
     }
-    let row = |(lanes, warps): &(LaneMask, Vec<u32>)| format!("{}{}", scene.roles.warps(warps), lanes_in_words(*lanes));
+    let row = |(lanes, warps): &(LaneMask, Vec<u32>)| format!("{}{}", scene.roles.warps(warps), lanes_if_some(*lanes));
     rows.iter().map(row).collect::<Vec<_>>().join(", ")
 }
 
 /// ` lanes 0-7`, ` lane 3`; nothing if they are all.
-pub fn lanes_in_words(lanes: LaneMask) -> String {
-    match lanes.count_ones() {
-        32 => String::new(),
-        1 => format!(" lane {}", lane_list(lanes)),
-        _ => format!(" lanes {}", lane_list(lanes)),
-    }
+pub fn lanes_if_some(lanes: LaneMask) -> String {
+    if lanes == ALL_LANES { String::new() } else { format!(" {}", lanes_in_words(lanes)) }
 }

@@ -6,7 +6,7 @@
 use triomphe::Arc;
 
 use super::{Executed, Flow, Group, WarpRun};
-use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
 use crate::machine::registers::FrameBase;
 use crate::machine::trap::TrapKind;
 use crate::machine::warp::CallFrame;
@@ -40,7 +40,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let mut callees: smallvec::SmallVec<[(FuncId, LaneMask); 4]> = smallvec::SmallVec::new();
                 while rest != 0 {
                     let wanted = addresses[rest.trailing_zeros() as usize];
-                    let taken = lanes_of(rest).filter(|lane| addresses[*lane] == wanted).fold(0, |mask, lane| mask | 1 << lane);
+                    let taken = lanes_where(rest, |lane| addresses[lane] == wanted);
                     callees.push((self.callee_at(wanted, taken)?, taken));
                     rest &= !taken;
                 }

@@ -2,7 +2,7 @@
 
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::machine::event::Order;
-use crate::machine::lanes::{LaneMask, lanes_of};
+use crate::machine::lanes::{LaneMask, lanes_where};
 use crate::machine::trap::TrapKind;
 use crate::program::{Op, Pc, Src, TableId};
 
@@ -26,7 +26,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn branch_indexed(&mut self, index: Src, table: TableId, group: &Group, active: LaneMask) -> Executed {
         let targets = &self.program.tables[table.index()];
         let index = *self.lanes(group, active).get32(index);
-        let wild = lanes_of(active).filter(|lane| index[*lane] as usize >= targets.len()).fold(0, |mask, lane| mask | 1 << lane);
+        let wild = lanes_where(active, |lane| index[lane] as usize >= targets.len());
         if wild != 0 {
             let message = format!("brx.idx with an index past its table of {} targets", targets.len());
             return Err(self.trap(TrapKind::BranchIndex, wild, &message));
@@ -35,7 +35,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut rest = active;
         while rest != 0 {
             let target = targets[index[rest.trailing_zeros() as usize] as usize];
-            let taken = lanes_of(rest).filter(|lane| targets[index[*lane] as usize] == target).fold(0, |mask, lane| mask | 1 << lane);
+            let taken = lanes_where(rest, |lane| targets[index[lane] as usize] == target);
             self.warp.split(group.index, taken, target);
             if let Some(coverage) = &mut self.coverage {
                 coverage.add_indexed(group.pc, target, taken);

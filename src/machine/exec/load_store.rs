@@ -7,7 +7,7 @@ use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Ordering, Space};
 use crate::machine::block::Block;
 use crate::machine::event::{AccessEvent, AccessKind};
-use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
+use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
 use crate::machine::memory::{LaneAccess, gather, scatter};
 use crate::machine::trap::{Trap, TrapKind};
 use crate::program::{Access, Address, Base, Dst, Op, Src, map};
@@ -192,11 +192,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             if access.misaligned || !good(first, first) {
                 return Err(self.memory_fault(access, space, write, group));
             }
-            let together = |lane: &usize| {
-                let other = access.addresses[*lane];
+            let together = |lane: usize| {
+                let other = access.addresses[lane];
                 good(first.min(other), first.max(other))
             };
-            let mask = lanes_of(rest).filter(together).fold(0, |mask, lane| mask | 1 << lane);
+            let mask = lanes_where(rest, together);
             let Ok((actual, window, rank)) = home(first) else { return Err(self.memory_fault(access, space, write, group)) };
             let mut part = access.only(mask);
             part.lower(window);

@@ -2,7 +2,7 @@
 
 use super::{Flow, Group, WarpRun};
 use crate::isa::{Space, Width};
-use crate::machine::lanes::LaneMask;
+use crate::machine::lanes::{ALL_LANES, LaneMask, lanes_where};
 use crate::machine::special;
 use crate::program::{Dst, ListId, Op, Src, map};
 
@@ -151,11 +151,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn is_space(&mut self, space: Space, wide: bool, p: Dst, a: Src, group: &Group, active: LaneMask) {
         let lanes = self.lanes(group, active);
         let addresses = if wide { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
-        let holds = |lane: &usize| {
-            let Ok((actual, _, _)) = self.home(addresses[*lane], Space::Generic) else { return false };
+        let holds = |lane: usize| {
+            let Ok((actual, _, _)) = self.home(addresses[lane], Space::Generic) else { return false };
             actual == space || (space, actual) == (Space::SharedCluster, Space::Shared)
         };
-        let truth = (0..32).filter(holds).fold(0, |mask, lane| mask | 1 << lane);
+        let truth = lanes_where(ALL_LANES, holds);
         self.lanes(group, active).put_pred(p, truth);
     }
 }

@@ -9,7 +9,7 @@ use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
 use crate::machine::event::Order;
-use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
+use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
 use crate::machine::trap::TrapKind;
 use crate::machine::warp::GroupState;
 use crate::program::{Dst, Op, Pc, PredSrc, Src};
@@ -132,7 +132,7 @@ fn vote(lanes: &mut Lanes<'_>, mode: VoteMode, d: Dst, p: PredSrc) {
 fn match_lanes(lanes: &mut Lanes<'_>, all: bool, width: Width, (d, p): (Dst, Dst), a: Src) {
     let values = if width == Width::B64 { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
     let mask = lanes.mask;
-    let same_as = |lane: usize| lanes_of(mask).filter(|other| values[*other] == values[lane]).fold(0, |mask, other| mask | 1 << other);
+    let same_as = |lane: usize| lanes_where(mask, |other| values[other] == values[lane]);
     if !all {
         let mut out = [0; 32];
         lanes_of(mask).for_each(|lane| out[lane] = same_as(lane));

@@ -1,7 +1,7 @@
 //! One access by the lanes of a warp: its addresses, their summary, and the loops that read and write.
 
 use super::{PAGE_BYTES, Pages};
-use crate::machine::lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of};
+use crate::machine::lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of, lanes_where};
 
 /// The addresses of one access, and what the checks and the fast paths want to know of them.
 #[derive(Clone, Copy)]
@@ -47,7 +47,7 @@ impl LaneAccess {
 
     /// The lanes for which `test` holds of their address.
     pub fn lanes_where(&self, test: impl Fn(u64) -> bool) -> LaneMask {
-        lanes_of(self.mask).filter(|lane| test(self.addresses[*lane])).fold(0, |mask, lane| mask | 1 << lane)
+        lanes_where(self.mask, |lane| test(self.addresses[lane]))
     }
 
     /// The same access by fewer lanes.

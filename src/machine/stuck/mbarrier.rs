@@ -4,8 +4,7 @@ use super::super::async_copy::AsyncCopy;
 use super::super::block::Block;
 use super::super::mbarrier::{Arrival, Contribution, Mbarrier};
 use super::super::warp::GroupState;
-use super::super::{LaneMask, Machine, Place};
-use super::lane_list;
+use super::super::{Machine, Place, lanes_in_words};
 use crate::isa::MbarrierFn;
 use crate::program::{CopyOp, Inst, Op, Pc};
 
@@ -97,15 +96,7 @@ fn at(machine: &Machine, copy: &AsyncCopy) -> String {
 fn by(machine: &Machine, arrival: &Arrival) -> String {
     let Place { pc, tick, warp, .. } = arrival.place;
     let copy = arrival.copy.map_or(String::new(), |id| format!("copy #{id} "));
-    format!("{copy}at {} by warp {warp} {}, time {tick}", machine.program().place(pc), lanes(arrival.lanes))
-}
-
-fn lanes(mask: LaneMask) -> String {
-    match mask.count_ones() {
-        32 => "all lanes".to_string(),
-        1 => format!("lane {}", lane_list(mask)),
-        _ => format!("lanes {}", lane_list(mask)),
-    }
+    format!("{copy}at {} by warp {warp} {}, time {tick}", machine.program().place(pc), lanes_in_words(arrival.lanes))
 }
 
 fn is_arrival(what: Contribution) -> bool {

@@ -5,7 +5,7 @@ mod mbarrier;
 use super::Machine;
 use super::barrier::Barrier;
 use super::block::Block;
-use super::lanes::LaneMask;
+use super::lanes::lane_list;
 use super::trap::{Place, Stuck, Waiter};
 use super::warp::{GroupState, LaneGroup, Warp};
 
@@ -101,21 +101,4 @@ fn barrier_reason(block: &Block, id: u32) -> String {
     };
     let missing = if missing.is_empty() { "nobody else is left".to_string() } else { format!("not arrived: {}", missing.join(", ")) };
     format!("waits at barrier {id}: {wanted}; {missing}")
-}
-
-/// `0-3,7` for lanes 0, 1, 2, 3 and 7.
-pub fn lane_list(mask: LaneMask) -> String {
-    let mut parts = Vec::new();
-    let mut lane = 0;
-    while lane < 32 {
-        if mask & (1 << lane) == 0 {
-            lane += 1;
-            continue;
-        }
-        let run = (mask >> lane).trailing_ones();
-        let last = lane + run - 1;
-        parts.push(if run == 1 { lane.to_string() } else { format!("{lane}-{last}") });
-        lane = last + 1;
-    }
-    parts.join(",")
 }

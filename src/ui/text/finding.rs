@@ -1,8 +1,8 @@
 //! Findings for people: what is wrong, both sides below each other, why, and what would mend it.
 
-use super::report::{grouped, lane_list, site, site_of, triple};
+use super::report::{grouped, site, site_of, triple};
 use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
-use crate::debug::{Fault, Waiting};
+use crate::debug::{Fault, Waiting, lanes_in_words};
 
 /// All of a finding, without a line end behind it.
 pub fn finding(finding: &FindingText) -> String {
@@ -16,7 +16,7 @@ pub fn finding(finding: &FindingText) -> String {
         }
     }
     for waiting in &finding.waiting {
-        lines.push(format!("  {}", site_of(&waiting.site, &waiting.who, &lane_list(waiting.site.lanes))));
+        lines.push(format!("  {}", site_of(&waiting.site, &waiting.who, &lanes_in_words(waiting.site.lanes))));
         lines.extend(waiting.reason.lines().map(|line| format!("    {line}")));
     }
     if finding.waiting_more > 0 {

@@ -3,7 +3,7 @@
 use super::finding::finding;
 use super::value::some_lanes;
 pub use crate::debug::view::grouped;
-use crate::debug::{BufferHead, CaseReport, Failure, LaunchRun, Site, Summary, Writer};
+use crate::debug::{BufferHead, CaseReport, Failure, LaunchRun, Site, Summary, Writer, lanes_in_words};
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
 pub fn case(report: &CaseReport) -> String {
@@ -72,14 +72,14 @@ fn buffer(head: &BufferHead) -> String {
 
 /// `t=84  block (0,0,0) warp 1 lanes 4,6-7  file.ptx:37  mad.lo.s32 %r7, %r7, 3, 1`
 pub(super) fn site(site: &Site) -> String {
-    site_of(site, &site.who, &lane_list(site.lanes))
+    site_of(site, &site.who, &lanes_in_words(site.lanes))
 }
 
 /// The same, with only the first of many lanes: `lanes 2,4,6,8,… (15)`.
 pub(super) fn short_site(site: &Site) -> String {
     let some = some_lanes(site.lanes);
     let count = site.lanes.count_ones();
-    let lanes = if some.ends_with('…') { format!("lanes {some} ({count})") } else { lane_list(site.lanes) };
+    let lanes = if some.ends_with('…') { format!("lanes {some} ({count})") } else { lanes_in_words(site.lanes) };
     site_of(site, &site.who, &lanes)
 }
 
@@ -96,22 +96,6 @@ pub(super) fn triple([x, y, z]: [u32; 3]) -> String {
     format!("({x},{y},{z})")
 }
 
-/// `lane 5`, `lanes 0-3,5`, `all lanes`
-pub(super) fn lane_list(lanes: u32) -> String {
-    let holds = |lane: u32| lane < 32 && lanes >> lane & 1 == 1;
-    let starts = (0..32).filter(|lane| holds(*lane) && (*lane == 0 || !holds(lane - 1)));
-    let run = |first: u32| {
-        let last = (first..32).take_while(|lane| holds(*lane)).last().unwrap_or(first);
-        if first == last { first.to_string() } else { format!("{first}-{last}") }
-    };
-    let runs: Vec<String> = starts.map(run).collect();
-    match lanes.count_ones() {
-        32 => "all lanes".to_string(),
-        1 => format!("lane {}", runs.join(",")),
-        _ => format!("lanes {}", runs.join(",")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,14 +103,6 @@ mod tests {
     #[test]
     fn numbers_are_grouped_by_thousands() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-    }
-
-    #[test]
-    fn lanes_are_listed_as_runs() {
-        assert_eq!(lane_list(1 << 5), "lane 5");
-        assert_eq!(lane_list(0xf000_000f), "lanes 0-3,28-31");
-        assert_eq!(lane_list(0b10110), "lanes 1-2,4");
-        assert_eq!(lane_list(u32::MAX), "all lanes");
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use super::finding::{fault, finding};
 use super::outcome::touch;
-use super::report::{grouped, lane_list, short_site};
+use super::report::{grouped, short_site};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
 use crate::debug::stop::{Need, Others, Reason, Stop};
-use crate::debug::{Site, TouchText};
+use crate::debug::{Site, TouchText, lanes_in_words};
 
 /// What logpoints wrote, why it stopped, and where the focused thread stands. `before` is the thread that was looked at when it began.
 pub fn stop(session: &Session, stop: &Stop, before: Focus) -> String {
@@ -49,7 +49,7 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
         }
         Reason::Caught { number, event, lanes, told: None } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
-            format!("{number}{}, {}", event_name(*event), lane_list(*lanes))
+            format!("{number}{}, {}", event_name(*event), lanes_in_words(*lanes))
         }
         Reason::Interrupted => "interrupted".to_string(),
         Reason::Ended if session.launches() > 1 => {

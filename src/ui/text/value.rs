@@ -1,6 +1,6 @@
 //! Values for people: one a line, arrays in braces, lanes summed up.
 
-use super::report::lane_list;
+use crate::debug::lanes_in_words;
 use crate::debug::value::{ArrayText, LanesText, Pattern, ValueText};
 use crate::debug::view::RegisterRow;
 
@@ -30,7 +30,7 @@ pub fn in_a_line(value: &ValueText) -> String {
 /// `u32: 27 41 9 1 … min 1, max 9232; differs in 30 lanes`
 pub fn lanes(text: &LanesText) -> String {
     let LanesText { ty, mask, values, pattern } = text;
-    let part = if *mask == u32::MAX { String::new() } else { format!(" ({})", lane_list(*mask)) };
+    let part = if *mask == u32::MAX { String::new() } else { format!(" ({})", lanes_in_words(*mask)) };
     let told = match pattern {
         Pattern::Uniform(value) if mask.count_ones() == 1 => value.clone(),
         Pattern::Uniform(value) => format!("{value} (uniform)"),
@@ -39,7 +39,7 @@ pub fn lanes(text: &LanesText) -> String {
             format!("{} (affine: {base}{stride}*lane)", ends(values))
         }
         Pattern::Few(groups) => {
-            let group = |(value, lanes): &(String, u32)| format!("{value} in {}", lane_list(*lanes));
+            let group = |(value, lanes): &(String, u32)| format!("{value} in {}", lanes_in_words(*lanes));
             groups.iter().map(group).collect::<Vec<_>>().join("; ")
         }
         Pattern::Mixed { min, max, differing } => {
@@ -118,7 +118,7 @@ fn undefined(undefined: u32, shown: u32) -> String {
     match undefined {
         0 => String::new(),
         all if all == shown => "; undefined in all of them".to_string(),
-        some => format!("; undefined in {}", lane_list(some)),
+        some => format!("; undefined in {}", lanes_in_words(some)),
     }
 }
 
@@ -128,7 +128,7 @@ pub fn some_lanes(lanes: u32) -> String {
     if lanes == u32::MAX {
         return "0-31".to_string();
     }
-    let all = lane_list(lanes);
+    let all = lanes_in_words(lanes);
     let all = all.trim_start_matches("lanes ").trim_start_matches("lane ");
     if all.len() <= CHARS {
         return all.to_string();

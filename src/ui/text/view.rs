@@ -1,8 +1,9 @@
 //! Views that are no tables, for people: the listing, divergence, control flow, memory, explanations.
 
-use super::report::{grouped, lane_list};
+use super::report::grouped;
 use super::value::some_lanes;
 use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
+use crate::debug::lanes_in_words;
 use crate::debug::view::{
     BlockView, CfgView, Divergence, ExamineRow, Examined, GroupView, InlineAsm, Line, Listing, RoundedOnce, SourcePlace, State,
 };
@@ -69,7 +70,7 @@ pub fn divergence(divergence: &Divergence) -> String {
         let plural = if count == 1 { "lane " } else { "lanes" };
         format!("  {mark} {count:>2} {plural} {lanes:width$}  at {}{state}{focus}\n", group.at)
     };
-    let gone = if *exited == 0 || groups.is_empty() { String::new() } else { format!("    {} exited\n", lane_list(*exited)) };
+    let gone = if *exited == 0 || groups.is_empty() { String::new() } else { format!("    {} exited\n", lanes_in_words(*exited)) };
     head + &groups.iter().map(row).collect::<String>() + &gone
 }
 
@@ -94,7 +95,7 @@ pub fn control_flow(view: &CfgView) -> String {
     let middle = view.blocks.iter().enumerate().map(|(index, block)| ways(index, block).chars().count()).max().unwrap_or(0);
     let row = |(index, block): (usize, &BlockView)| {
         let mark = if block.focused { '▶' } else { ' ' };
-        let lanes = if block.lanes == 0 { String::new() } else { lane_list(block.lanes) };
+        let lanes = if block.lanes == 0 { String::new() } else { lanes_in_words(block.lanes) };
         let others = block.threads - block.lanes.count_ones();
         let others = if others == 0 { String::new() } else { format!("{others} threads of other warps") };
         let here = [lanes, others].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
@@ -185,7 +186,7 @@ fn outcome(outcome: &Outcome) -> String {
         Outcome::Exits => "the lane exits".to_string(),
         Outcome::Faults(message) => format!("faults: {message}"),
         Outcome::GoesOn => "goes on, no register changes".to_string(),
-        Outcome::NotItsTurn(lanes) => format!("{} of the warp run first", lane_list(*lanes)),
+        Outcome::NotItsTurn(lanes) => format!("{} of the warp run first", lanes_in_words(*lanes)),
     }
 }
 

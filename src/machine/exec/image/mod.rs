@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{ImageKind, ScalarType, Space};
 use crate::machine::event::{AccessEvent, AccessKind};
-use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
 use crate::machine::trap::{Trap, TrapKind};
 use crate::program::{Handle, ImageAccess, ImageFn, ImageId, find};
 
@@ -64,8 +64,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn wrong_handle(&self, handles: PerLane<u64>, kind: ImageKind, active: LaneMask) -> Box<Trap> {
         let images = &self.linked.config.images;
-        let wrong = |lane: &usize| find(images, handles[*lane]).is_none_or(|image| image.kind() != kind);
-        let lanes: LaneMask = lanes_of(active).filter(wrong).fold(0, |mask, lane| mask | 1 << lane);
+        let wrong = |lane: usize| find(images, handles[lane]).is_none_or(|image| image.kind() != kind);
+        let lanes: LaneMask = lanes_where(active, wrong);
         let handle = handles[lanes.trailing_zeros() as usize % 32];
         let what = match find(images, handle) {
             Some(image) => format!("it is that of the {} '{}'", image.kind().noun(), image.name),

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::super::{Group, WarpRun};
 use super::Results;
 use crate::isa::{Filter, ImageKind, ImageQuery, Sampler};
-use crate::machine::lanes::{LaneMask, lanes_of};
+use crate::machine::lanes::{LaneMask, lanes_of, lanes_where};
 use crate::machine::trap::Trap;
 use crate::program::{Content, Image, ImageAccess, Texels, Variable, find};
 
@@ -37,8 +37,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn is_handle(&mut self, access: &ImageAccess, kind: ImageKind, group: &Group, active: LaneMask) {
         let handles = self.handles(access.image, group, active);
         let is_it = |variable: &Variable, handle: u64| variable.handle == Some(kind) && variable.location.address == handle;
-        let holds = |lane: &usize| self.program.variables.iter().any(|variable| is_it(variable, handles[*lane]));
-        let mask = lanes_of(active).filter(holds).fold(0, |mask, lane| mask | 1 << lane);
+        let holds = |lane: usize| self.program.variables.iter().any(|variable| is_it(variable, handles[lane]));
+        let mask = lanes_where(active, holds);
         if let Some(d) = access.dests.first() {
             self.lanes(group, active).put_pred(*d, mask);
         }

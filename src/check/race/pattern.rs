@@ -1,0 +1,220 @@
+//! Which address is whose: the addresses of the lanes of an access, as small as they can be kept.
+//!
+//! The threads of a warp mostly stand in a row, or in the rows of a tile, and so do their addresses: those are two distances. What is
+//! scattered is kept address by address.
+
+use smallvec::SmallVec;
+
+use super::access::Log;
+use crate::machine::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of, lanes_where, lowest};
+
+/// The addresses of the lanes of an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pattern {
+    /// In evenly spaced rows.
+    Tile(Tile),
+    /// Anywhere: an index into the log's scattered addresses.
+    Scattered(u32),
+    /// All lanes touch all of it.
+    All,
+}
+
+/// Rows of lanes: lane `i` is at `base + i % width * stride + i / width * row`. Where all lanes are evenly spaced they are one row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tile {
+    /// Where lane 0 is or would be.
+    base: u64,
+    /// Bytes from a lane to the next; 0 if those of a row are at the same place.
+    stride: i32,
+    /// Bytes from a row to the next.
+    row: i32,
+    width: Width,
+}
+
+/// Rows of the narrowest tile.
+const ROWS: usize = 4;
+
+/// Lanes of a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Width {
+    /// All of them: there is one row.
+    Warp,
+    Sixteen,
+    Eight,
+}
+
+impl Width {
+    fn lanes(self) -> usize {
+        match self {
+            Width::Warp => LANES,
+            Width::Sixteen => 16,
+            Width::Eight => 8,
+        }
+    }
+
+    /// The widest at the end of whose first row lane `stray` can be the first that is out of line.
+    fn before(stray: usize) -> Option<Self> {
+        [Width::Sixteen, Width::Eight].into_iter().find(|width| width.lanes() <= stray)
+    }
+}
+
+impl Pattern {
+    /// The lanes of `lanes` that touched the byte at `address`, each of them `bytes` bytes.
+    pub fn lanes_at(&self, lanes: LaneMask, bytes: u32, address: u64, log: &Log) -> LaneMask {
+        let touches = |start: u64| address.wrapping_sub(start) < u64::from(bytes);
+        match self {
+            Pattern::All => lanes,
+            Pattern::Tile(tile) => lanes_where(lanes, |lane| touches(tile.address(lane))),
+            Pattern::Scattered(index) => {
+                let addresses = log.scattered(*index);
+                lanes_where(lanes, |lane| touches(addresses[lane]))
+            }
+        }
+    }
+
+    /// Where the log keeps the addresses, if it does.
+    pub fn scattered(&mut self) -> Option<&mut u32> {
+        if let Pattern::Scattered(index) = self { Some(index) } else { None }
+    }
+
+    /// Whether no two lanes touch the same byte, if each touches `bytes` bytes; false also where nobody looked.
+    pub fn is_apart(&self, bytes: u32) -> bool {
+        let Pattern::Tile(Tile { stride, row, width, .. }) = self else { return false };
+        let (stride, row) = (stride.unsigned_abs(), u64::from(row.unsigned_abs()));
+        let row_bytes = u64::from(stride) * (width.lanes() as u64 - 1) + u64::from(bytes);
+        stride >= bytes && (*width == Width::Warp || row >= row_bytes)
+    }
+}
+
+impl Tile {
+    /// The tile that the addresses of `lanes` make, if they make one.
+    pub fn of(lanes: LaneMask, addresses: &PerLane<u64>) -> Option<Self> {
+        let first = first_lane(lanes);
+        let rest = lanes & lanes.wrapping_sub(1);
+        if rest == 0 {
+            return Some(Self { base: addresses[first], stride: 0, row: 0, width: Width::Warp });
+        }
+        let second = first_lane(rest);
+        let stride = step(addresses[first], addresses[second], second - first)?;
+        let base = addresses[first].wrapping_sub((i64::from(stride) * first as i64) as u64);
+        let row = Self { base, stride, row: 0, width: Width::Warp };
+        if row.holds(lanes, addresses) {
+            return Some(row);
+        }
+        let stray = lanes_of(lanes).find(|lane| addresses[*lane] != row.address(*lane))?;
+        let flat = Self { width: Width::before(stray)?, ..row };
+        let tile = Self { row: step(flat.address(stray), addresses[stray], stray / flat.width.lanes())?, ..flat };
+        tile.holds(lanes, addresses).then_some(tile)
+    }
+
+    fn holds(&self, lanes: LaneMask, addresses: &PerLane<u64>) -> bool {
+        if lanes != ALL_LANES {
+            return lanes_of(lanes).all(|lane| addresses[lane] == self.address(lane));
+        }
+        let width = self.width.lanes();
+        is_even(&addresses[..width], 1, self.stride) && is_even(addresses, width, self.row)
+    }
+
+    #[inline(always)]
+    fn address(&self, lane: usize) -> u64 {
+        let (column, row) = (lane % self.width.lanes(), lane / self.width.lanes());
+        self.base.wrapping_add((i64::from(self.stride) * column as i64 + i64::from(self.row) * row as i64) as u64)
+    }
+
+    /// Where all lanes are, if they are at the same place.
+    pub fn place(&self) -> Option<u64> {
+        (self.stride == 0 && (self.row == 0 || self.width == Width::Warp)).then_some(self.base)
+    }
+
+    /// Whether several of `lanes` are at the same place.
+    pub fn coincides(&self, lanes: LaneMask) -> bool {
+        lanes & lanes.wrapping_sub(1) != 0 && (self.stride == 0 || self.row == 0 && self.width != Width::Warp)
+    }
+
+    /// The bytes that `lanes` touch, `bytes` bytes each, as runs of start and length; none where there are gaps in a row.
+    pub fn runs(&self, lanes: LaneMask, bytes: u32) -> Option<SmallVec<[(u64, u64); ROWS]>> {
+        let (width, rows) = (self.width.lanes(), LANES / self.width.lanes());
+        let columns = |row: usize| lanes >> (row * width) & lowest(width as u32);
+        if self.row == 0 {
+            let all = (0..rows).fold(0, |all, row| all | columns(row));
+            return Some(SmallVec::from_slice(&[self.run(0, all, bytes)?]));
+        }
+        (0..rows)
+            .map(|row| (row, columns(row)))
+            .filter(|(_, columns)| *columns != 0)
+            .map(|(row, columns)| self.run(row, columns, bytes))
+            .collect()
+    }
+
+    /// What some columns of a row touch; none where there are gaps.
+    fn run(&self, row: usize, columns: LaneMask, bytes: u32) -> Option<(u64, u64)> {
+        let (first, count) = (columns.trailing_zeros(), columns.count_ones());
+        let start = self.address(row * self.width.lanes() + first as usize % LANES);
+        if self.stride == 0 || count == 1 {
+            return Some((start, u64::from(bytes)));
+        }
+        let unbroken = (columns >> first).trailing_ones() == count && self.stride == bytes as i32;
+        unbroken.then_some((start, u64::from(count) * u64::from(bytes)))
+    }
+}
+
+/// Whether every place lies `step` bytes behind the one that is `apart` places before it.
+#[inline(always)]
+fn is_even(places: &[u64], apart: usize, step: i32) -> bool {
+    let behind = places.iter().zip(&places[apart..]);
+    behind.fold(0, |wrong, (one, other)| wrong | other.wrapping_sub(*one) ^ i64::from(step) as u64) == 0
+}
+
+/// Bytes from one of `count` evenly spaced places to the next.
+fn step(from: u64, to: u64, count: usize) -> Option<i32> {
+    let distance = to.wrapping_sub(from) as i64;
+    let step = i32::try_from(distance / count as i64).ok()?;
+    (i64::from(step) * count as i64 == distance).then_some(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tile(lanes: LaneMask, address: impl Fn(u64) -> u64) -> Option<Tile> {
+        Tile::of(lanes, &std::array::from_fn(|lane| address(lane as u64)))
+    }
+
+    #[test]
+    fn threads_in_a_row_touch_one_run() {
+        let row = tile(ALL_LANES, |lane| 0x100 + lane * 4).unwrap();
+        assert_eq!(row.runs(ALL_LANES, 4).unwrap().as_slice(), [(0x100, 128)]);
+        assert_eq!(row.runs(0xff0, 4).unwrap().as_slice(), [(0x110, 32)]);
+        assert!(row.runs(0b101, 4).is_none() && Pattern::Tile(row).is_apart(4) && !Pattern::Tile(row).is_apart(8));
+    }
+
+    #[test]
+    fn threads_of_a_tile_touch_a_run_for_each_row() {
+        let columns = tile(ALL_LANES, |lane| 0x100 + lane % 16 * 4).unwrap();
+        assert_eq!((columns.runs(ALL_LANES, 4).unwrap().as_slice(), columns.coincides(ALL_LANES)), (&[(0x100, 64)][..], true));
+        let rows = tile(ALL_LANES, |lane| 0x100 + lane / 16 * 64).unwrap();
+        assert_eq!((rows.runs(ALL_LANES, 4).unwrap().as_slice(), rows.coincides(ALL_LANES)), (&[(0x100, 4), (0x140, 4)][..], true));
+        let tile = tile(ALL_LANES, |lane| 0x100 + lane / 8 * 1024 + lane % 8 * 4).unwrap();
+        assert_eq!(tile.runs(0xff_ff0f, 4).unwrap().as_slice(), [(0x100, 16), (0x500, 32), (0x900, 32)]);
+        assert!(Pattern::Tile(tile).is_apart(4) && !tile.coincides(ALL_LANES));
+        assert_eq!(Pattern::Tile(tile).lanes_at(ALL_LANES, 4, 0x506, &Log::default()), 1 << 9);
+    }
+
+    #[test]
+    fn what_is_scattered_is_no_tile() {
+        assert!(tile(ALL_LANES, |lane| lane * lane).is_none());
+        assert!(tile(ALL_LANES, |lane| 0x100 + lane / 2 * 64 + lane % 2 * 4).is_none());
+        assert_eq!(tile(1 << 31, |lane| lane).unwrap().runs(1 << 31, 4).unwrap().as_slice(), [(31, 4)]);
+    }
+
+    #[test]
+    fn a_pattern_is_small() {
+        assert_eq!(size_of::<Pattern>(), 24);
+    }
+
+    #[test]
+    fn lanes_that_do_not_take_part_do_not_count() {
+        let tile = tile(0xfffe_fffe, |lane| if lane % 16 == 0 { 7 } else { 0x100 + lane / 16 * 256 + lane % 16 * 4 }).unwrap();
+        assert_eq!(tile.runs(0xfffe_fffe, 4).unwrap().as_slice(), [(0x104, 60), (0x204, 60)]);
+    }
+}

@@ -1,0 +1,81 @@
+//! Which instruction can be executed after which, in the control flow of a function.
+
+use std::collections::BTreeMap;
+
+use crate::cfg::{BlockId, ControlFlow};
+use crate::program::{FuncId, Pc, Program};
+
+/// Ways through the functions of a program, found when they are asked for, and kept.
+#[derive(Clone, Default)]
+pub(super) struct Ways {
+    flows: BTreeMap<FuncId, ControlFlow>,
+    past: BTreeMap<(Pc, Pc), bool>,
+    forward: BTreeMap<(Pc, Pc), bool>,
+}
+
+impl Ways {
+    /// Whether threads that exit at `exit` without having come to `barrier` have gone past it: code before their exit lies behind the
+    /// barrier as well, and not before it. Threads that only exit, or left a loop whose next turn has the barrier, have not. Where the
+    /// two stand in different functions nothing is known, and nobody is accused.
+    pub fn went_past(&mut self, program: &Program, barrier: Pc, exit: Pc) -> bool {
+        let known = self.past.get(&(barrier, exit)).copied();
+        known.unwrap_or_else(|| {
+            let answer = self.flow(program, barrier, exit).is_some_and(|flow| went_past(flow, barrier, exit));
+            self.past.insert((barrier, exit), answer);
+            answer
+        })
+    }
+
+    /// Whether control can flow from `from` to `to` without going round a loop; false where they are in different functions.
+    pub fn leads_forward(&mut self, program: &Program, from: Pc, to: Pc) -> bool {
+        let known = self.forward.get(&(from, to)).copied();
+        known.unwrap_or_else(|| {
+            let answer =
+                self.flow(program, from, to).is_some_and(|flow| leads(flow, from, to, |above, block| !flow.dominates(above, block)));
+            self.forward.insert((from, to), answer);
+            answer
+        })
+    }
+
+    /// Whether neither of two instructions can be executed after the other.
+    pub fn exclude(&mut self, program: &Program, one: Pc, other: Pc) -> bool {
+        let both = self.flow(program, one, other).map(|flow| !reaches(flow, one, other) && !reaches(flow, other, one));
+        both.unwrap_or(false)
+    }
+
+    fn flow(&mut self, program: &Program, one: Pc, other: Pc) -> Option<&ControlFlow> {
+        let function = program.function_at(one).filter(|function| program.function_at(other) == Some(*function))?;
+        Some(self.flows.entry(function).or_insert_with(|| ControlFlow::new(program, function)))
+    }
+}
+
+fn went_past(flow: &ControlFlow, barrier: Pc, exit: Pc) -> bool {
+    let starts_block = flow.block_of(exit).is_none_or(|block| flow.code(block).start == exit.0);
+    !starts_block && reaches(flow, barrier, exit) && !reaches(flow, exit, barrier)
+}
+
+/// Whether `to` can be executed after `from`.
+fn reaches(flow: &ControlFlow, from: Pc, to: Pc) -> bool {
+    leads(flow, from, to, |_, _| true)
+}
+
+/// Whether a way leads from `from` to `to` along edges that are `open`, of which the block behind and the one before are told.
+fn leads(flow: &ControlFlow, from: Pc, to: Pc, open: impl Fn(BlockId, BlockId) -> bool) -> bool {
+    let (Some(start), Some(end)) = (flow.block_of(from), flow.block_of(to)) else { return false };
+    if start == end && from < to {
+        return true;
+    }
+    let mut waiting = vec![start];
+    let mut seen = vec![false; flow.blocks().count()];
+    while let Some(block) = waiting.pop() {
+        for next in flow.successors(block).iter().filter(|next| open(**next, block)) {
+            if *next == end {
+                return true;
+            }
+            if !std::mem::replace(&mut seen[next.index()], true) {
+                waiting.push(*next);
+            }
+        }
+    }
+    false
+}
