@@ -86,7 +86,7 @@ impl Memory {
                 if !passes(bytes, 0, event) {
                     return self.missing(event, to);
                 }
-                if event.kind != AccessKind::Read {
+                if event.kind == AccessKind::Write {
                     note(bytes, 0, event);
                 }
             }
@@ -96,7 +96,7 @@ impl Memory {
                 if !passes(&piece.written, piece.range.start, event) {
                     return self.missing(event, to);
                 }
-                if event.kind != AccessKind::Read {
+                if event.kind == AccessKind::Write {
                     note(&mut piece.written, piece.range.start, event);
                 }
             }

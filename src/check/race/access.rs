@@ -222,7 +222,7 @@ impl Log {
 
     /// Whether so much was added that a sweep over `entries` of the shadow is worth its time; otherwise it is full later.
     pub fn is_worth_a_sweep(&mut self, entries: usize) -> bool {
-        self.patience = self.live + entries / 16 + SMALL;
+        self.patience = self.live + entries / 8 + SMALL;
         self.is_full()
     }
 }

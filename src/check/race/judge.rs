@@ -9,7 +9,11 @@ use crate::check::Deed;
 use crate::machine::{LaneMask, PerLane, lanes_of};
 
 /// Unordered accesses to a unit of global memory that are told apart; of more only the newest ones are kept.
-const KEPT: usize = 8;
+const KEPT: usize = 64;
+
+/// The same while [`MANY`] accesses or more are kept of all memory.
+const KEPT_OF_MANY: usize = 8;
+const MANY: usize = 1 << 13;
 
 /// Reads of one warp that nothing orders, kept of a unit. Two by different lanes are enough: who writes there races with one of them.
 const READS_OF_A_WARP: usize = 2;
@@ -170,8 +174,8 @@ impl Judge<'_> {
         {
             return (Ref::default(), general);
         }
-        let (mut left, mut all_left, mut general) = (smallvec::SmallVec::<[Ref; KEPT]>::new(), true, true);
-        let members: smallvec::SmallVec<[Ref; KEPT]> = self.log.members(older).collect();
+        let (mut left, mut all_left, mut general) = (smallvec::SmallVec::<[Ref; KEPT_OF_MANY]>::new(), true, true);
+        let members: smallvec::SmallVec<[Ref; KEPT_OF_MANY]> = self.log.members(older).collect();
         for member in members {
             let other = *self.log.get(member);
             if self.is_mine(member) {
@@ -262,7 +266,8 @@ impl Judge<'_> {
         if self.log.members(older).next() == Some(self.own) {
             return older;
         }
-        if self.is_global && (self.log.what(older) == Several::Many || self.log.count(older) >= KEPT) {
+        let kept = if self.log.len() < MANY { KEPT } else { KEPT_OF_MANY };
+        if self.is_global && (self.log.what(older) == Several::Many || self.log.count(older) >= kept) {
             return self.log.too_many(older, self.own);
         }
         self.log.add(older, self.own)
@@ -277,7 +282,7 @@ impl Judge<'_> {
             return self.log.too_many(older, self.own);
         }
         let mut of_warp = 1;
-        let mut left = smallvec::SmallVec::<[Ref; KEPT]>::new();
+        let mut left = smallvec::SmallVec::<[Ref; KEPT_OF_MANY]>::new();
         let mut all_left = true;
         for member in self.log.members(older) {
             if self.outlasts(member, &mut of_warp) {

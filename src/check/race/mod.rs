@@ -16,8 +16,8 @@
 //! # What it can miss
 //!
 //! - Races on a way through the kernel that this input does not take, or that an atomic's outcome did not take this time.
-//! - Of more than eight warps that touched the same bytes of global memory unordered, only the newest is told. If the grid synchronizes
-//!   by itself, a write behind them is taken to be ordered.
+//! - Of more than 64 warps that touched the same bytes of global memory unordered, eight once thousands of accesses are remembered, only
+//!   the newest is told. If the grid synchronizes by itself, a write behind them is taken to be ordered.
 //! - Textures and surfaces, of which the memory model says nothing.
 //!
 //! A volatile access counts as relaxed in the scope of the system. Fences of other threads of the block count where only one thread has
