@@ -116,7 +116,7 @@ pub const FINDINGS: &[Row] = &[
     row(ClusterRank, "cluster.rank", Error, None, "a rank that the cluster does not have"),
     row(ClusterLate, "cluster.late", Error, Some(Sync), "the shared memory of a block that may not have started, or may have exited"),
     row(Deadlock, "deadlock", Error, None, "nobody can run"),
-    row(Livelock, "livelock", Error, None, "the step limit was reached while threads spin"),
+    row(Livelock, "livelock", Error, None, "threads spin for ever, or did when the step limit was reached"),
     row(Trap, "trap", Error, None, "the kernel stopped itself"),
     row(Assert, "assert", Error, None, "an assertion failed"),
     row(StackOverflow, "stack.overflow", Error, None, "local memory for calls is used up"),

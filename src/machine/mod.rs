@@ -20,6 +20,7 @@ mod image;
 mod inspect;
 mod lanes;
 mod launch;
+mod livelock;
 mod matrix;
 mod mbarrier;
 mod memory;
@@ -70,6 +71,7 @@ pub use wgmma::{Flight, Wgmma};
 pub use written::Written;
 
 use crate::program::Program;
+use livelock::Livelock;
 use patience::Patience;
 
 /// Time: warp-instructions issued since the first launch.
@@ -94,6 +96,8 @@ pub struct Machine {
     effects: u64,
     /// Who waited for phases, and how it stood, when nobody could run last.
     patience: Patience,
+    /// Whether threads that run do anything but spin.
+    livelock: Livelock,
     coverage: Option<triomphe::Arc<Coverage>>,
 }
 
@@ -121,6 +125,7 @@ impl Machine {
             thread_instructions: 0,
             effects: 0,
             patience,
+            livelock: Livelock::quiet_since(tick, 0),
             coverage,
         })
     }
@@ -175,6 +180,7 @@ impl Machine {
         self.device.digest(&mut digest);
         self.copies.digest(&mut digest);
         self.patience.digest(&mut digest);
+        self.livelock.digest(&mut digest);
         self.coverage.iter().for_each(|coverage| coverage.digest(&mut digest));
         for block in &self.blocks {
             digest.word(u64::from(block.is_some()));

@@ -14,6 +14,7 @@ use super::event::{BlockId, Observer, Order, OrderEvent, Wants};
 use super::exec::{Pause, WarpRun};
 use super::lanes::LaneMask;
 use super::launch::Schedule;
+use super::livelock::Livelock;
 use super::random::Random;
 use super::stuck;
 use super::trap::{Place, Step, Trap};
@@ -55,6 +56,9 @@ impl Machine {
     /// Runs for at most `budget` ticks and says why it stopped. After [`Step::Budget`] calling it again goes on; after any other
     /// answer it returns the same again.
     pub fn run(&mut self, budget: u64, observer: &mut dyn Observer) -> Step {
+        if self.is_livelocked() {
+            return Step::Livelocked(Box::new(stuck::explain(self)));
+        }
         let end = self.tick.saturating_add(budget);
         let mut paused = false;
         loop {
@@ -91,6 +95,9 @@ impl Machine {
                 let done = self.started == self.linked.blocks && self.blocks.iter().all(Option::is_none);
                 return Err(if done { Step::Done } else { Step::Stuck(Box::new(stuck::explain(self))) });
             }
+        }
+        if self.spins_for_ever() {
+            return Err(Step::Livelocked(Box::new(stuck::explain(self))));
         }
         Ok(paused)
     }
@@ -150,6 +157,9 @@ impl Machine {
         let Cursor { slot, warp, .. } = self.cursor;
         let Some(block) = self.blocks[slot].as_mut().map(Arc::make_mut) else { return Ok(false) };
         let (by, mut paused) = (BlockId { number: block.number, slot: slot as u32 }, false);
+        if matches!(pause, Pause::ArrivedAtCluster { .. } | Pause::Arrived { .. } | Pause::LanesExited { .. }) {
+            self.livelock = Livelock::quiet_since(self.tick, self.effects);
+        }
         match pause {
             Pause::TurnOver | Pause::Waits | Pause::PhaseEnded => {}
             Pause::ArrivedAtCluster { mask } => {

@@ -140,6 +140,12 @@ fn lane_mask(lane: u32, below: bool, own: bool, above: bool) -> u32 {
     part(below, bit - 1) | part(own, bit) | part(above, !(bit | (bit - 1)))
 }
 
+/// Whether special register number `register` of the table says what time it is.
+pub fn is_clock(register: u16) -> bool {
+    let name = SPECIAL_REGISTERS.get(register as usize).map_or("", |register| register.name);
+    name.starts_with("%clock") || name.starts_with("%globaltimer")
+}
+
 /// The value at `tick` of special register number `register` of the table, one that changes or has 64 bits.
 pub fn changing_value(register: u16, tick: u64) -> u64 {
     match SPECIAL_REGISTERS.get(register as usize).map_or("", |register| register.name) {

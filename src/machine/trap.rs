@@ -115,7 +115,7 @@ pub struct Waiter {
     pub reason: String,
 }
 
-/// A deadlock: every thread that has not exited waits.
+/// Threads that cannot go on: in a deadlock all of them wait, in a livelock the others spin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stuck {
     /// Time.
@@ -137,4 +137,6 @@ pub enum Step {
     Trapped(Box<Trap>),
     /// Nobody can go on.
     Stuck(Box<Stuck>),
+    /// All that can run spin for ever: nobody is left who could change what they wait for.
+    Livelocked(Box<Stuck>),
 }

@@ -64,8 +64,14 @@ impl Blame<'_> {
         self.with_waiting(fault, &stuck.waiters)
     }
 
+    /// Threads spin for ever, and the others wait.
+    pub fn livelock(&self, stuck: &Stuck) -> Fault {
+        let message = "threads spin for ever: each has come back to the same state, and nobody is left to change what it waits for";
+        self.with_waiting(self.fault(FindingId::Livelock, message.to_string()), &stuck.waiters)
+    }
+
     /// The step limit was reached; every group that can still run is said to spin, and those are named that it keeps from running.
-    pub fn livelock(&self, machine: &Machine, limit: u64) -> Fault {
+    pub fn unfinished(&self, machine: &Machine, limit: u64) -> Fault {
         let mut runners = Vec::new();
         for block in machine.resident_blocks() {
             for (number, warp) in block.warps.iter().enumerate() {

@@ -192,10 +192,11 @@ impl Course<'_> {
                 Step::Done => return None,
                 Step::Trapped(trap) => return Some(blame.trap(&trap)),
                 Step::Stuck(stuck) => return Some(blame.deadlock(&stuck)),
+                Step::Livelocked(stuck) => return Some(blame.livelock(&stuck)),
                 Step::Budget | Step::Paused => {}
             }
             if let Some(limit) = self.step_limit.filter(|limit| machine.tick() - start >= *limit) {
-                return Some(blame.livelock(machine, limit));
+                return Some(blame.unfinished(machine, limit));
             }
         }
     }

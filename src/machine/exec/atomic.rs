@@ -4,7 +4,7 @@ use super::load_store::Piece;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, TypeKind};
 use crate::machine::event::AccessKind;
-use crate::machine::lanes::{LaneMask, PerLane};
+use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
 use crate::machine::read_modify_write::Function;
 use crate::machine::trap::Trap;
 use crate::program::{Access, Address, Dst, Op, Src};
@@ -61,14 +61,24 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             64 => {
                 let (b, c) = (*lanes.get64(b), *lanes.get64(c));
                 let old = self.exchange_64(piece, function, b, c);
+                self.note_unchanged(mask, |lane| function.apply(old[lane], b[lane], c[lane]) == old[lane]);
                 self.lanes(group, mask).put64(d, &old);
             }
             bits => {
                 let (b, c) = (*lanes.get32(b), *lanes.get32(c));
                 let old =
                     if bits == 16 { self.exchange_16(piece, skip, function, b, c) } else { self.exchange_32(piece, skip, function, b, c) };
+                let apply = |lane: usize| function.apply(u64::from(old[lane]), u64::from(b[lane]), u64::from(c[lane])) as u32;
+                self.note_unchanged(mask, |lane| (apply(lane) ^ old[lane]) << (32 - bits) == 0);
                 self.lanes(group, mask).put32(d, &old);
             }
+        }
+    }
+
+    /// Takes back that memory was changed if every lane wrote what was there, as those do that wait for a lock.
+    fn note_unchanged(&mut self, mask: LaneMask, is_unchanged: impl Fn(usize) -> bool) {
+        if lanes_of(mask).all(is_unchanged) {
+            self.effects -= 1;
         }
     }
 

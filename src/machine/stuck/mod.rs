@@ -1,4 +1,4 @@
-//! Why nobody can go on: every waiting group and what it waits for.
+//! Why nobody can go on: every group, and what it waits for.
 
 mod mbarrier;
 
@@ -29,7 +29,7 @@ fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item 
 
 fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> String {
     match group.state {
-        GroupState::Ready => "can run".to_string(),
+        GroupState::Ready => "spins: it goes round for ever".to_string(),
         GroupState::AtBarrier { id, .. } => barrier_reason(block, id),
         GroupState::AtMbarrier { address } => mbarrier::reason(machine, block, address),
         GroupState::AtCopies => "waits for its copies, which end when you say 'complete N'".to_string(),

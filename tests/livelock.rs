@@ -1,0 +1,105 @@
+//! Threads that spin for ever are found out without a limit, and nobody else is said to do so.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
+
+#[path = "look/one_warp.rs"]
+mod one_warp;
+
+use std::sync::Arc;
+
+use one_warp::one_warp;
+use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Unobserved};
+
+/// Far more than what it takes to find out.
+const LIMIT: u64 = 1 << 23;
+
+/// A machine that runs `body` in two warps of each of `blocks` blocks; `o` is the address of a zero word that all of them share, and `w`
+/// the number of the warp.
+fn machine(body: &str, blocks: u32, schedule: Schedule) -> Machine {
+    let text = format!(
+        ".version 8.0 .target sm_90 .address_size 64
+         .visible .entry k(.param .u64 out) {{
+             .reg .b32 a, b, w; .reg .b64 o; .reg .pred p, q;
+             ld.param.u64 o, [out]; mov.u32 w, %tid.x; shr.u32 w, w, 5;
+             {body} ret; }}"
+    );
+    let (program, diagnostics) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "spin.ptx", text);
+    assert!(diagnostics.is_empty(), "{body}\n{diagnostics:#?}");
+    let program = program.unwrap();
+    let kernel = program.function("k").unwrap();
+    let mut device = Device::new(Arc::clone(&program));
+    let out = device.allocate("out", 16, Some(0)).unwrap();
+    let config = LaunchConfig { grid: [blocks, 1, 1], block: [64, 1, 1], schedule, seed: 3, ..one_warp(kernel, out) };
+    Machine::new(device, config).unwrap()
+}
+
+fn run(body: &str, blocks: u32, schedule: Schedule) -> (Step, u64) {
+    let mut machine = machine(body, blocks, schedule);
+    let step = machine.run(LIMIT, &mut Unobserved);
+    (step, machine.tick())
+}
+
+/// Bodies in which somebody spins for ever.
+const SPINNING: &[&str] = &[
+    // Nobody sets the flag.
+    "L: ld.volatile.global.u32 a, [o]; setp.eq.u32 p, a, 0; @p bra L;",
+    // Warp 0 would set it behind a barrier for which it needs warp 1, which waits for the flag.
+    "setp.eq.u32 p, w, 1; @p bra L; bar.sync 0; st.global.u32 [o], 1; bra E;
+     L: ld.volatile.global.u32 a, [o]; setp.eq.u32 q, a, 0; @q bra L; bar.sync 0; E:",
+    // A lock that is never given back: atomics that change nothing.
+    "L: atom.global.cas.b32 a, [o], 0, 1; setp.ne.u32 p, a, 0; @p bra L;",
+    "L: atom.global.exch.b32 a, [o], 1; setp.ne.u32 p, a, 0; @p bra L;",
+    // Polling by adding nothing.
+    "L: atom.global.add.u32 a, [o], 0; setp.eq.u32 p, a, 0; @p bra L;",
+    // An empty loop.
+    "L: bra L;",
+];
+
+/// Bodies that end, though nobody changes anything for long.
+const ENDING: &[&str] = &[
+    "mov.u32 a, 0; L: add.u32 a, a, 1; setp.lt.u32 p, a, 300000; @p bra L;",
+    // Warp 1 waits for a flag that warp 0 sets after a long time.
+    "mov.u32 a, 0; setp.eq.u32 p, w, 1; @p bra W; L: add.u32 a, a, 1; setp.lt.u32 q, a, 150000; @q bra L; st.global.u32 [o], 1; bra E;
+     W: ld.volatile.global.u32 a, [o]; setp.eq.u32 q, a, 0; @q bra W; E:",
+    // The clock alone says when it ends, and is forgotten at once.
+    "L: mov.u32 a, %clock; shr.u32 a, a, 20; setp.eq.u32 p, a, 0; mov.u32 a, 0; @p bra L;",
+];
+
+#[test]
+fn who_spins_for_ever_is_found_out() {
+    for schedule in [Schedule::InOrder, Schedule::Random] {
+        for body in SPINNING {
+            let (step, tick) = run(body, 3, schedule);
+            let Step::Livelocked(stuck) = step else { panic!("{body}: {step:?} at {tick}") };
+            assert!(stuck.waiters.iter().any(|waiter| waiter.reason.starts_with("spins")), "{body}: {stuck:?}");
+        }
+    }
+}
+
+#[test]
+fn who_only_takes_long_is_not_accused() {
+    for schedule in [Schedule::InOrder, Schedule::Random] {
+        for body in ENDING {
+            assert_eq!(run(body, 3, schedule).0, Step::Done, "{body}");
+        }
+    }
+}
+
+#[test]
+fn a_run_in_slices_finds_it_at_the_same_time_and_says_so_again() {
+    for body in SPINNING {
+        let (whole, tick) = run(body, 2, Schedule::InOrder);
+        let mut sliced = machine(body, 2, Schedule::InOrder);
+        let mut step = Step::Budget;
+        while step == Step::Budget {
+            let mut copy = sliced.clone();
+            copy.settle(&mut Unobserved);
+            step = copy.run(977, &mut Unobserved);
+            sliced = copy;
+        }
+        assert_eq!((&step, sliced.tick()), (&whole, tick), "{body}");
+        assert_eq!(sliced.run(1, &mut Unobserved), step);
+        sliced.disturb();
+        assert_eq!(sliced.run(1, &mut Unobserved), Step::Budget, "the user may have changed what they wait for");
+    }
+}
