@@ -3,6 +3,7 @@
 
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Space, SystemFn};
+use crate::machine::event::AccessKind;
 use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::memory::LaneAccess;
 use crate::machine::runtime::{Arguments, print};
@@ -105,6 +106,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             return Err(self.trap(TrapKind::Heap, 1 << lane, &format!("free of {address:#x}: {reason}")));
         }
         for lane in lanes_of(active) {
+            // Whoever else uses the block must be done with it, as if it were overwritten.
+            if let Some(block) = self.global.find(addresses[lane]).filter(|block| block.base == addresses[lane]) {
+                let bytes = block.bytes as u32;
+                self.report(Space::Global, &LaneAccess::new([addresses[lane]; 32], 1 << lane, bytes), AccessKind::Write);
+            }
             self.runtime.heap.free(self.global, addresses[lane], self.place);
         }
         Ok([0; 32])
