@@ -149,6 +149,36 @@ proptest! {
     }
 }
 
+/// Lanes that their own `bar.warp.sync` sets going meet those that had nothing to wait for before the next instruction is issued, whether
+/// or not a run ends there. So each of the six instructions is issued once, the two barriers for half of the lanes each.
+#[test]
+fn a_cut_behind_a_barrier_of_some_lanes_leaves_no_trace() {
+    let text = ".version 9.0 .target sm_90a .address_size 64
+        .visible .entry k(.param .u64 out) {
+            .reg .b32 %t; .reg .pred %low;
+            mov.u32 %t, %tid.x;
+            setp.lt.u32 %low, %t, 16;
+            @%low bar.warp.sync 0x0000ffff;
+            @!%low bar.warp.sync 0xffff0000;
+            add.u32 %t, %t, 1;
+            ret;
+        }";
+    let (program, diagnostics) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "sync.ptx", text.to_string());
+    assert!(diagnostics.is_empty(), "{diagnostics:?}");
+    let program = program.unwrap();
+    let start = || Machine::new(Device::new(Arc::clone(&program)), one_warp(ptxdbg::program::FuncId(0), 0)).unwrap();
+    let mut whole = start();
+    run_to_end(&mut whole);
+    assert_eq!((whole.tick(), whole.thread_instructions()), (6, 5 * 32));
+    for cut in 1..6 {
+        let mut pieces = start();
+        assert_eq!(pieces.run(cut, &mut Unobserved), Step::Budget);
+        assert!(!pieces.settle(&mut Unobserved));
+        run_to_end(&mut pieces);
+        assert_eq!((pieces.tick(), pieces.digest()), (whole.tick(), whole.digest()), "cut at t={cut}");
+    }
+}
+
 /// Arguments and results may cross between registers and `.param` variables in all four ways; each value is followed by hand.
 #[test]
 fn calls_carry_values_between_registers_and_memory() {

@@ -89,7 +89,7 @@ fn sessions_say_what_the_transcripts_show() {
             let differs = shown.lines().zip(transcript.text.lines()).position(|(is, was)| is != was);
             let line = differs.unwrap_or(shown.lines().count().min(transcript.text.lines().count()));
             let at = |text: &str| text.lines().nth(line).unwrap_or("(nothing)").to_string();
-            wrong.push(format!("{name}.txt:{}: shown\n  {}\nbut written is\n  {}", line + 1, at(&transcript.text), at(&shown)));
+            wrong.push(format!("{name}.txt:{}: shown\n  {}\nbut written is\n  {}", line + 1, at(&shown), at(&transcript.text)));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));

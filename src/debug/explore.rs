@@ -9,7 +9,7 @@ use super::case::{CaseRun, RunError, RunOptions, run_case};
 use super::session::{Pace, Session};
 use crate::check::Checks;
 use crate::launch::{Case, PlannedBuffer};
-use crate::machine::{CopyPolicy, Schedule};
+use crate::machine::{CopyPolicy, DivergencePolicy, Schedule};
 
 /// Warp-instructions that a launch may take, in multiples of what was recorded so far, before it counts as one that hangs.
 const PATIENCE: u64 = 64;
@@ -26,6 +26,9 @@ pub struct Explored {
     pub tried: u64,
     /// The user interrupted it.
     pub interrupted: bool,
+    /// What the session was told besides the order, which a replay must be told again.
+    divergence: Option<DivergencePolicy>,
+    resident: Option<u32>,
 }
 
 /// An outcome, and the seeds that lead to it.
@@ -52,7 +55,8 @@ impl Session {
         let limit = options.step_limit.unwrap_or_else(|| self.recorded().saturating_mul(PATIENCE).max(STEPS));
         let own = run_case(&program, self.case(), &RunOptions { step_limit: Some(limit), ..options })?;
         let first = outcome(self.case(), &own, None);
-        let mut explored = Explored { outcomes: vec![first], tried: 0, interrupted: false };
+        let RunOptions { divergence, resident, .. } = options;
+        let mut explored = Explored { outcomes: vec![first], tried: 0, interrupted: false, divergence, resident };
         for seed in 1..=count {
             if !pace.go_on(self) {
                 explored.interrupted = true;
@@ -69,6 +73,17 @@ impl Session {
 }
 
 impl Explored {
+    /// The command-line options that replay what `seed` led to: `--schedule random --seed 3 --async random:3`.
+    pub fn replay(&self, seed: u64) -> String {
+        let divergence = match self.divergence {
+            None => "",
+            Some(DivergencePolicy::Independent) => " --divergence independent",
+            Some(DivergencePolicy::Stack) => " --divergence stack",
+        };
+        let resident = self.resident.map_or(String::new(), |blocks| format!(" --resident {blocks}"));
+        format!("--schedule random --seed {seed} --async random:{seed}{divergence}{resident}")
+    }
+
     fn add(&mut self, seed: u64, outcome: Outcome) {
         self.tried += 1;
         match self.outcomes.iter_mut().find(|known| known.end == outcome.end && known.buffers == outcome.buffers) {

@@ -2,6 +2,7 @@
 
 use super::{Table, statement};
 use crate::debug::scene::Scene;
+use crate::machine::DivergencePolicy;
 use crate::program::{Op, Pc, Program};
 
 /// The target that the special-function unit and the tensor cores were recorded on.
@@ -16,6 +17,7 @@ pub fn target(scene: &Scene<'_>) -> Table {
     let target = target_name(program);
     row("target", format!("{target}, PTX {major}.{minor}, {}-bit addresses", program.address_bits));
     row("machine", "an H200 (sm_90a), whatever the target: one instruction of one warp at a time".to_string());
+    row("warps", warps(scene.machine.config().divergence));
     row("not modelled", not_modelled(program));
     row("special functions", special_functions(program, &target));
     if !program.matrices.is_empty() {
@@ -28,6 +30,17 @@ pub fn target(scene: &Scene<'_>) -> Table {
 fn target_name(program: &Program) -> String {
     let (number, letter) = program.target;
     format!("sm_{number}{}", letter.map(String::from).unwrap_or_default())
+}
+
+/// Which lanes of a warp run when they stand at different places.
+fn warps(policy: DivergencePolicy) -> String {
+    match policy {
+        DivergencePolicy::Independent => "schedule their threads independently, as on sm_70 and later (--divergence independent)",
+        DivergencePolicy::Stack => {
+            "have a stack: the sides of a branch run one after the other, as on sm_60 and earlier (--divergence stack)"
+        }
+    }
+    .to_string()
 }
 
 fn not_modelled(program: &Program) -> String {

@@ -9,7 +9,7 @@ pub(super) const ROWS: &[Row] = &[
     row("set(<cmp_unsigned>)[<bool>](<set_to>)(.u16|.u32|.u64)    d:t1, a, b[, [!]c:pred:with.and|or|xor]", (1, 0), 0, Set, "all ones or 1.0 if the comparison holds, else 0"),
     row("set(<cmp_signed>)[<bool>](<set_to>)(.s16|.s32|.s64)      d:t1, a, b[, [!]c:pred:with.and|or|xor]", (1, 0), 0, Set, "all ones or 1.0 if the comparison holds, else 0"),
     row("set(<cmp_float>)[<bool>][.ftz](.u32|.s32|.f32|.f16{4.2,53}).f32  d:t1, a, b[, [!]c:pred:with.and|or|xor]", (1, 0), 0, Set, "all ones or 1.0 if the comparison holds, else 0"),
-    row("set(<cmp_float>)[<bool>].bf16.f32                               d:t1, a, b[, [!]c:pred:with.and|or|xor]", (7, 8), 90, Set, "all ones or 1.0 if the comparison holds, else 0"),
+    row("set(<cmp_float>)[<bool>].bf16.f32                               d:t1, a, b[, [!]c:pred:reg:with.and|or|xor]", (7, 8), 90, Set, "all ones or 1.0 if the comparison holds, else 0"),
     row("set(<cmp_float>)[<bool>](<set_to>).f64                   d:t1, a, b[, [!]c:pred:with.and|or|xor]", (1, 0), 13, Set, "all ones or 1.0 if the comparison holds, else 0"),
     row("setp(<cmp_bits>)[<bool>](<bits>)                                p[|q], a, b[, [!]c:pred:with.and|or|xor]", (1, 0), 0, Setp, "p = comparison, q = its opposite"),
     row("setp(<cmp_unsigned>)[<bool>](.u16|.u32|.u64)                    p[|q], a, b[, [!]c:pred:with.and|or|xor]", (1, 0), 0, Setp, "p = comparison, q = its opposite"),

@@ -39,6 +39,14 @@ fn cut(value: u64, ty: ScalarType) -> u64 {
     }
 }
 
+/// The integer `value` if it needs more bits than `ty` has, with its sign or without.
+pub(super) fn too_wide(value: &Value, ty: ScalarType) -> Option<i64> {
+    let Value::Int { value, .. } = *value else { return None };
+    let (number, beyond) = (value as i64, 64_u32.saturating_sub(ty.bits()));
+    let is_kept = (value << beyond) >> beyond == value || (number << beyond) >> beyond == number;
+    (beyond < 64 && !is_kept).then_some(number)
+}
+
 fn integer_for_float(value: u64, unsigned: bool, ty: ScalarType, span: Span) -> Diagnostic {
     let written = if unsigned { value.to_string() } else { (value as i64).to_string() };
     let help = match ty {

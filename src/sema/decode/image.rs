@@ -90,11 +90,7 @@ impl<'a> Decoding<'_, 'a> {
     fn levels(&mut self, count: usize, geometry: Geometry) -> Result<Vec<Src>, Diagnostic> {
         let mut levels = Vec::new();
         for operand in self.instruction.operands.iter().skip(2).take(count) {
-            let values = match (elements(operand, self.cx)?, &operand.kind) {
-                (Some(values), _) => values,
-                (None, OperandKind::Expr(expr)) => Elements::from_iter([(self.cx.resolve(expr)?, operand.span)]),
-                (None, _) => return Err(not_a_register(operand.span)),
-            };
+            let values = self.tuple(operand)?;
             let wanted = if count == 1 { 1 } else { geometry.coordinates() };
             levels.extend(self.words(&values, wanted, self.ty(), operand.span)?);
         }
@@ -105,6 +101,7 @@ impl<'a> Decoding<'_, 'a> {
     fn offsets(&mut self, operand: &Operand<'a>, geometry: Geometry) -> Result<Option<Vec<Src>>, Diagnostic> {
         let count = geometry.coordinates();
         if let Some(values) = elements(operand, self.cx)? {
+            check_size(&values, operand.span)?;
             return self.words(&values, count, ScalarType::S32, operand.span).map(Some);
         }
         let OperandKind::Expr(expr) = &operand.kind else { return Err(not_a_register(operand.span)) };
@@ -160,17 +157,22 @@ impl<'a> Decoding<'_, 'a> {
                 return Err(error.with_help("write [image, {x, y}]; between them may stand a sampler of a texture"));
             }
         };
-        let values = match elements(coordinates, self.cx)? {
-            Some(values) => values,
-            None => match &coordinates.kind {
-                OperandKind::Expr(expr) => Elements::from_iter([(self.cx.resolve(expr)?, coordinates.span)]),
-                _ => return Err(not_a_register(coordinates.span)),
-            },
-        };
+        let values = self.tuple(coordinates)?;
         let place = self.place_of(&values, geometry, coordinate, coordinates.span)?;
         let sampler = sampler.map(|sampler| self.handle(sampler, ImageKind::Sampler)).transpose()?;
         let kind = if is_texture { ImageKind::Texture } else { ImageKind::Surface };
         Ok(Brackets { image: self.handle(image, kind)?, sampler, place })
+    }
+
+    /// The elements of a vector, or a single value.
+    fn tuple(&mut self, operand: &Operand<'a>) -> Result<Elements, Diagnostic> {
+        let values = match (elements(operand, self.cx)?, &operand.kind) {
+            (Some(values), _) => values,
+            (None, OperandKind::Expr(expr)) => Elements::from_iter([(self.cx.resolve(expr)?, operand.span)]),
+            (None, _) => return Err(not_a_register(operand.span)),
+        };
+        check_size(&values, operand.span)?;
+        Ok(values)
     }
 
     /// The layer, whose index is an integer, and the coordinates.
@@ -272,4 +274,13 @@ fn not_a_handle(span: Span, kinds: &[ImageKind]) -> Diagnostic {
 /// `.texref' or '.samplerref`
 fn words_of(kinds: &[ImageKind]) -> String {
     kinds.iter().map(|kind| format!(".{}", kind.word())).collect::<Vec<_>>().join("' or '")
+}
+
+/// A vector has one, two or four elements; a fourth that no coordinate needs is not looked at.
+fn check_size(values: &Elements, span: Span) -> Result<(), Diagnostic> {
+    if values.len() == 3 {
+        return Err(Diagnostic::error("operand", span, "a vector of coordinates has 1, 2 or 4 elements, not 3")
+            .with_help("repeat the last one: {x, y, z, z}"));
+    }
+    Ok(())
 }

@@ -346,6 +346,7 @@ impl<'a> Decoding<'_, 'a> {
             Value::Register(register) if [32, 64].contains(&register.ty.bits()) && register.ty.kind() != TypeKind::Float => {
                 Ok(Op::IsSpace { space, wide: register.ty.bits() == 64, p, a: Src::reg(register.slot) })
             }
+            Value::Int { value, .. } => Ok(Op::IsSpace { space, wide: true, p, a: self.cx.const64(value) }),
             _ => Err(Diagnostic::error("operand", *span, "isspacep needs a register with a generic address")
                 .with_help("make the generic address with cvta first")),
         }

@@ -291,7 +291,7 @@ impl<'a> Reader<'_, 'a> {
     fn predicate_source(&mut self, expr: &Expr<'a>) -> Result<Arg, Diagnostic> {
         match self.cx.resolve(expr)? {
             Value::Register(register) if register.bank == Bank::Pred => Ok(Arg::Pred(PredSrc::Reg { slot: register.slot, negate: false })),
-            Value::Int { value, .. } => Ok(Arg::Pred(PredSrc::Const(value != 0))),
+            Value::Int { value, .. } if !self.form.register_only => Ok(Arg::Pred(PredSrc::Const(value != 0))),
             Value::Special(special) if self.form.special && special_type(special) == ScalarType::Pred => Ok(Arg::Special(special)),
             Value::Register(register) => Err(self.wrong_type(register, ScalarType::Pred, expr.span)),
             _ => Err(Diagnostic::error("operand", expr.span, "a predicate is needed here")),
@@ -306,7 +306,9 @@ impl<'a> Reader<'_, 'a> {
     /// A value that is read as `ty`.
     fn scalar(&mut self, value: &Value, ty: ScalarType, span: Span) -> Result<Arg, Diagnostic> {
         if let Some(bits) = constant::bits(value, ty, span) {
-            return self.constant(bits?, ty, span);
+            let bits = bits?;
+            self.check_number(value, bits, ty, span)?;
+            return self.constant(bits, ty, span);
         }
         match value {
             Value::Register(register) if self.form.constant_only => Err(self.not_a_constant(*register, span)),
@@ -331,26 +333,33 @@ impl<'a> Reader<'_, 'a> {
             return Err(Diagnostic::error("operand", span, format!("'{}' needs a register here", self.opcode()))
                 .with_help("move the constant into a register first"));
         }
-        if !self.form.values.is_empty() && !self.form.values.contains(&bits) {
-            let values = self.form.values.iter().map(|value| signed(*value, ty)).collect::<Vec<_>>().join(" or ");
-            return Err(Diagnostic::error(
-                "operand",
-                span,
-                format!("'{}' takes the number {values} here, not {}", self.opcode(), signed(bits, ty)),
-            ));
-        }
-        if let Some(multiple) = self.form.multiple.filter(|multiple| !bits.is_multiple_of(*multiple)) {
-            return Err(Diagnostic::error("operand", span, format!("'{}' takes a multiple of {multiple} here, not {bits}", self.opcode())));
-        }
-        if let Some((low, high)) = self.form.range.filter(|(low, high)| !(*low..=*high).contains(&bits)) {
-            let message = format!("'{}' takes a number from {low} to {high} here, not {}", self.opcode(), signed(bits, ty));
-            return Err(Diagnostic::error("operand", span, message).with_help("a register may hold any number"));
-        }
         if self.form.constant_only {
             return Ok(Arg::Constant(bits));
         }
         let a = if ty.bits() > 32 { self.cx.const64(bits) } else { self.cx.const32(bits as u32) };
         Ok(Arg::Source { a, bits: width(ty), constant: Some(bits) })
+    }
+
+    /// Whether a constant is one of those that the form takes. Where it asks for some, all of the number counts, and not what is left of it
+    /// once it is cut to size.
+    fn check_number(&self, value: &Value, bits: u64, ty: ScalarType, span: Span) -> Result<(), Diagnostic> {
+        let too_wide = constant::too_wide(value, ty);
+        let given = || too_wide.map_or_else(|| signed(bits, ty), |number| number.to_string());
+        let refused = |wanted: String| {
+            let message = format!("'{}' takes {wanted} here, not {}", self.opcode(), given());
+            Err(Diagnostic::error("operand", span, message))
+        };
+        if !self.form.values.is_empty() && (too_wide.is_some() || !self.form.values.contains(&bits)) {
+            let values = self.form.values.iter().map(|value| signed(*value, ty)).collect::<Vec<_>>().join(" or ");
+            return refused(format!("the number {values}"));
+        }
+        if let Some(multiple) = self.form.multiple.filter(|multiple| !bits.is_multiple_of(*multiple)) {
+            return refused(format!("a multiple of {multiple}"));
+        }
+        if let Some((low, high)) = self.form.range.filter(|(low, high)| too_wide.is_some() || !(*low..=*high).contains(&bits)) {
+            return refused(format!("a number from {low} to {high}")).map_err(|error| error.with_help("a register may hold any number"));
+        }
+        Ok(())
     }
 
     /// A special register: a plain source if it is fixed and narrow.

@@ -25,6 +25,7 @@ impl Decoding<'_, '_> {
     pub(super) fn create_policy(&mut self) -> Decoded {
         let d = self.dst(0)?;
         let is_range = self.matched.has("range");
+        self.check_sizes()?;
         let sixteenths = match self.args.get(1) {
             Some(Arg::Source { constant: None, a, .. }) => {
                 return Ok(Op::CachePolicy { priorities: self.priorities()? as u8, d, fraction: *a });
@@ -35,6 +36,17 @@ impl Decoding<'_, '_> {
         let fraction = if is_range { 0 } else { sixteenths - 1 };
         let value = (self.priorities()? + if is_range { OF_RANGE } else { 0 }) << 56 | fraction << 52;
         Ok(Op::Move { width: Width::B64, d, a: self.cx.const64(value) })
+    }
+
+    /// The primary size of a range is part of its total size.
+    fn check_sizes(&self) -> Result<(), Diagnostic> {
+        match (self.args.get(2), self.args.get(3)) {
+            (Some(Arg::Source { constant: Some(primary), .. }), Some(Arg::Source { constant: Some(total), .. })) if primary > total => {
+                let message = format!("the primary size {primary} is above the total size {total}");
+                Err(Diagnostic::error("operand", self.operand_span(2), message))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// `createpolicy.cvt`: the property as it is.

@@ -55,13 +55,12 @@ pub(super) fn sources<'a>(
     values.iter().map(source).collect()
 }
 
-/// The width that all registers of a vector have; that of `ty` where there are none. Numbers of different kinds do not go together
-/// in one vector, but bits go with all.
+/// The width of the slots of a vector's registers, which have one size; that of `ty` where there are none. Numbers of different kinds do
+/// not go together in one vector, but bits go with all.
 pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Result<u8, Diagnostic> {
-    let mut widths =
-        values.iter().filter_map(|(value, _)| if let Value::Register(register) = value { Some(width(register.ty)) } else { None });
-    let first = widths.next().unwrap_or_else(|| width(ty));
-    if widths.any(|other| other != first) {
+    let mut types = values.iter().filter_map(|(value, _)| if let Value::Register(register) = value { Some(register.ty) } else { None });
+    let first = types.next().unwrap_or(ty);
+    if types.any(|other| other.bits() != first.bits()) {
         return Err(Diagnostic::error("type", span, "the elements of a vector must be registers of the same size"));
     }
     let mut kinds = values.iter().filter_map(|(value, _)| number_kind(value));
@@ -70,7 +69,7 @@ pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Resul
         return Err(Diagnostic::error("type", span, "the elements of a vector must be numbers of the same kind")
             .with_help(format!("declare registers of different kinds as .b{}", ty.bits())));
     }
-    Ok(first)
+    Ok(width(first))
 }
 
 /// The floating-point type of a register, `.s64` for any integer, `None` for what is only bits.

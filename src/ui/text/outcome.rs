@@ -142,7 +142,7 @@ fn explored(explored: &Explored) -> String {
         let difference = outcome.difference.as_ref().map_or(String::new(), |difference| format!("; {difference}"));
         text += &format!("  {seeds}: {}{difference}\n", outcome.end);
         if let Some(seed) = outcome.seeds.first().filter(|_| index > 0) {
-            text += &format!("    replay: --schedule random --seed {seed} --async random:{seed}\n");
+            text += &format!("    replay: {}\n", explored.replay(*seed));
         }
     }
     if explored.interrupted {

@@ -18,45 +18,57 @@ use Function::{Narrow, Quotient, Wide};
 /// All forms.
 #[rustfmt::skip]
 pub const FORMS: &[(&str, Function)] = &[
-    ("rcp.approx.f32", Narrow(|words| each(words, |x| special::rcp(f32::from_bits(x), false).to_bits()))),
-    ("rcp.approx.ftz.f32", Narrow(|words| each(words, |x| special::rcp(f32::from_bits(x), true).to_bits()))),
-    ("rsqrt.approx.f32", Narrow(|words| each(words, |x| special::rsqrt(f32::from_bits(x), false).to_bits()))),
-    ("rsqrt.approx.ftz.f32", Narrow(|words| each(words, |x| special::rsqrt(f32::from_bits(x), true).to_bits()))),
-    ("sqrt.approx.f32", Narrow(|words| each(words, |x| special::sqrt(f32::from_bits(x), false).to_bits()))),
-    ("sqrt.approx.ftz.f32", Narrow(|words| each(words, |x| special::sqrt(f32::from_bits(x), true).to_bits()))),
-    ("ex2.approx.f32", Narrow(|words| each(words, |x| special::ex2(f32::from_bits(x), false).to_bits()))),
-    ("ex2.approx.ftz.f32", Narrow(|words| each(words, |x| special::ex2(f32::from_bits(x), true).to_bits()))),
-    ("lg2.approx.f32", Narrow(|words| each(words, |x| special::lg2(f32::from_bits(x), false).to_bits()))),
-    ("lg2.approx.ftz.f32", Narrow(|words| each(words, |x| special::lg2(f32::from_bits(x), true).to_bits()))),
-    ("sin.approx.f32", Narrow(|words| each(words, |x| special::sin(f32::from_bits(x)).to_bits()))),
-    ("sin.approx.ftz.f32", Narrow(|words| each(words, |x| special::sin(f32::from_bits(x)).to_bits()))),
-    ("cos.approx.f32", Narrow(|words| each(words, |x| special::cos(f32::from_bits(x)).to_bits()))),
-    ("cos.approx.ftz.f32", Narrow(|words| each(words, |x| special::cos(f32::from_bits(x)).to_bits()))),
-    ("tanh.approx.f32", Narrow(|words| each(words, |x| special::tanh(f32::from_bits(x)).to_bits()))),
+    ("rcp.approx.f32", Narrow(|words| each(words, #[inline(always)] |x| special::rcp(f32::from_bits(x), false).to_bits()))),
+    ("rcp.approx.ftz.f32", Narrow(|words| each(words, #[inline(always)] |x| special::rcp(f32::from_bits(x), true).to_bits()))),
+    ("rsqrt.approx.f32", Narrow(|words| each(words, #[inline(always)] |x| special::rsqrt(f32::from_bits(x), false).to_bits()))),
+    ("rsqrt.approx.ftz.f32", Narrow(|words| each(words, #[inline(always)] |x| special::rsqrt(f32::from_bits(x), true).to_bits()))),
+    ("sqrt.approx.f32", Narrow(|words| each(words, #[inline(always)] |x| special::sqrt(f32::from_bits(x), false).to_bits()))),
+    ("sqrt.approx.ftz.f32", Narrow(|words| each(words, #[inline(always)] |x| special::sqrt(f32::from_bits(x), true).to_bits()))),
+    ("ex2.approx.f32", Narrow(|words| each(words, #[inline(always)] |x| special::ex2(f32::from_bits(x), false).to_bits()))),
+    ("ex2.approx.ftz.f32", Narrow(|words| each(words, #[inline(always)] |x| special::ex2(f32::from_bits(x), true).to_bits()))),
+    ("lg2.approx.f32", Narrow(|words| each(words, #[inline(always)] |x| special::lg2(f32::from_bits(x), false).to_bits()))),
+    ("lg2.approx.ftz.f32", Narrow(|words| each(words, #[inline(always)] |x| special::lg2(f32::from_bits(x), true).to_bits()))),
+    ("sin.approx.f32", Narrow(|words| each(words, #[inline(always)] |x| special::sin(f32::from_bits(x)).to_bits()))),
+    ("sin.approx.ftz.f32", Narrow(|words| each(words, #[inline(always)] |x| special::sin(f32::from_bits(x)).to_bits()))),
+    ("cos.approx.f32", Narrow(|words| each(words, #[inline(always)] |x| special::cos(f32::from_bits(x)).to_bits()))),
+    ("cos.approx.ftz.f32", Narrow(|words| each(words, #[inline(always)] |x| special::cos(f32::from_bits(x)).to_bits()))),
+    ("tanh.approx.f32", Narrow(|words| each(words, #[inline(always)] |x| special::tanh(f32::from_bits(x)).to_bits()))),
     ("div.approx.f32", Quotient(|a, b| special::div_approx(f32::from_bits(a), f32::from_bits(b), false).to_bits())),
     ("div.approx.ftz.f32", Quotient(|a, b| special::div_approx(f32::from_bits(a), f32::from_bits(b), true).to_bits())),
     ("div.full.f32", Quotient(|a, b| special::div_full(f32::from_bits(a), f32::from_bits(b), false).to_bits())),
     ("div.full.ftz.f32", Quotient(|a, b| special::div_full(f32::from_bits(a), f32::from_bits(b), true).to_bits())),
-    ("rcp.approx.ftz.f64", Wide(|words| each(words, |x| special::rcp_f64(f64::from_bits(x)).to_bits()))),
-    ("rsqrt.approx.f64", Wide(|words| each(words, |x| special::rsqrt_f64(f64::from_bits(x), false).to_bits()))),
-    ("rsqrt.approx.ftz.f64", Wide(|words| each(words, |x| special::rsqrt_f64(f64::from_bits(x), true).to_bits()))),
-    ("ex2.approx.f16", Narrow(|words| each(words, |x| special::ex2_f16(F16(x as u16)).0.into()))),
-    ("ex2.approx.f16x2", Narrow(|words| each(words, |x| halves(x, |x| special::ex2_f16(F16(x)).0)))),
-    ("ex2.approx.ftz.bf16", Narrow(|words| each(words, |x| special::ex2_bf16(Bf16(x as u16)).0.into()))),
-    ("ex2.approx.ftz.bf16x2", Narrow(|words| each(words, |x| halves(x, |x| special::ex2_bf16(Bf16(x)).0)))),
-    ("tanh.approx.f16", Narrow(|words| each(words, |x| special::tanh_f16(F16(x as u16)).0.into()))),
-    ("tanh.approx.f16x2", Narrow(|words| each(words, |x| halves(x, |x| special::tanh_f16(F16(x)).0)))),
-    ("tanh.approx.bf16", Narrow(|words| each(words, |x| special::tanh_bf16(Bf16(x as u16)).0.into()))),
-    ("tanh.approx.bf16x2", Narrow(|words| each(words, |x| halves(x, |x| special::tanh_bf16(Bf16(x)).0)))),
+    ("rcp.approx.ftz.f64", Wide(|words| each(words, #[inline(always)] |x| special::rcp_f64(f64::from_bits(x)).to_bits()))),
+    ("rsqrt.approx.f64", Wide(|words| each(words, #[inline(always)] |x| special::rsqrt_f64(f64::from_bits(x), false).to_bits()))),
+    ("rsqrt.approx.ftz.f64", Wide(|words| each(words, #[inline(always)] |x| special::rsqrt_f64(f64::from_bits(x), true).to_bits()))),
+    ("ex2.approx.f16", Narrow(|words| each(words, #[inline(always)] |x| special::ex2_f16(F16(x as u16)).0.into()))),
+    ("ex2.approx.f16x2", Narrow(|words| each(words, #[inline(always)] |x| halves(x, |x| special::ex2_f16(F16(x)).0)))),
+    ("ex2.approx.ftz.bf16", Narrow(|words| each(words, #[inline(always)] |x| special::ex2_bf16(Bf16(x as u16)).0.into()))),
+    ("ex2.approx.ftz.bf16x2", Narrow(|words| each(words, #[inline(always)] |x| halves(x, |x| special::ex2_bf16(Bf16(x)).0)))),
+    ("tanh.approx.f16", Narrow(|words| each(words, #[inline(always)] |x| special::tanh_f16(F16(x as u16)).0.into()))),
+    ("tanh.approx.f16x2", Narrow(|words| each(words, #[inline(always)] |x| halves(x, |x| special::tanh_f16(F16(x)).0)))),
+    ("tanh.approx.bf16", Narrow(|words| each(words, #[inline(always)] |x| special::tanh_bf16(Bf16(x as u16)).0.into()))),
+    ("tanh.approx.bf16x2", Narrow(|words| each(words, #[inline(always)] |x| halves(x, |x| special::tanh_bf16(Bf16(x)).0)))),
 ];
 
 /// Replaces every word by what `f` makes of it, with the host's vector instructions.
-#[inline(always)]
 fn each<T: Copy>(words: &mut [T], f: impl Fn(T) -> T) {
-    pulp::Arch::new().dispatch(
-        #[inline(always)]
-        || words.iter_mut().for_each(|word| *word = f(*word)),
-    );
+    pulp::Arch::new().dispatch(Each { words, f });
+}
+
+struct Each<'a, T, F> {
+    words: &'a mut [T],
+    f: F,
+}
+
+impl<T: Copy, F: Fn(T) -> T> pulp::WithSimd for Each<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) {
+        for word in self.words {
+            *word = (self.f)(*word);
+        }
+    }
 }
 
 /// Applies a function to both halves of a word.
@@ -83,11 +95,31 @@ impl Function {
             }
             Quotient(f) => results = numbers.iter().map(|x| f(operands(*x)[0], operands(*x)[1])).collect(),
         }
-        numbers.iter().zip(results).fold(0, |sum, (x, y)| sum.wrapping_add(mix(*x, y)))
+        pulp::Arch::new().dispatch(Sum { numbers: &numbers, results: &results })
+    }
+}
+
+/// The sum over all arguments, with the host's vector instructions.
+struct Sum<'a> {
+    numbers: &'a [u32],
+    results: &'a [u32],
+}
+
+impl pulp::WithSimd for Sum<'_> {
+    type Output = u32;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> u32 {
+        let mut sum = 0u32;
+        for (x, y) in self.numbers.iter().zip(self.results) {
+            sum = sum.wrapping_add(mix(*x, *y));
+        }
+        sum
     }
 }
 
 /// Mixes an argument and a result into a number that sums up well.
+#[inline(always)]
 fn mix(x: u32, y: u32) -> u32 {
     let z = y ^ x.wrapping_mul(0x9e37_79b1);
     let z = (z ^ z >> 16).wrapping_mul(0x7feb_352d);
