@@ -102,6 +102,8 @@ pub enum MbarrierChange {
 pub struct MbarrierEvent {
     /// Where and when; of a copy, where and when it was issued.
     pub place: Place,
+    /// The block that does it; of a phase that has ended, the block whose object it is.
+    pub by: BlockId,
     /// The lanes.
     pub lanes: LaneMask,
     /// The block whose shared memory the object is in.

@@ -10,7 +10,7 @@ use triomphe::Arc;
 
 use super::async_copy::{AsyncCopy, CopyPolicy, Ended, Ends, Home, Reach, Work};
 use super::digest::Digest;
-use super::event::{CopyEvent, CopyStage, MbarrierChange, MbarrierEvent, Observer};
+use super::event::{BlockId, CopyEvent, CopyStage, MbarrierChange, MbarrierEvent, Observer};
 use super::mbarrier::Refused;
 use super::random::Random;
 use super::trap::Trap;
@@ -199,7 +199,7 @@ impl Machine {
     fn end_copy(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
         if let Work::Arrival = copy.work {
-            let before: Vec<_> = self.copies.of_warp(copy.block, copy.issued.warp).filter(|other| other.is_behind(copy)).cloned().collect();
+            let before: Vec<_> = self.copies.of_warp(copy.by.number, copy.issued.warp).filter(|other| other.is_behind(copy)).cloned().collect();
             for other in before {
                 paused |= self.end_copy_now(&other, observer)?;
             }
@@ -215,14 +215,14 @@ impl Machine {
         let mut reach =
             Reach { global: &mut self.device.global, own: None, before: &mut self.blocks, after: &mut [], first: 0, ended: &mut ended };
         if let Err(refused) = copy.end(copy.lanes, tick, &mut reach) {
-            let owner = self.resident_blocks().find(|block| block.number == copy.block);
+            let owner = self.resident_blocks().find(|block| block.number == copy.by.number);
             return Err(copy.fault(refused, |address| owner.map_or(format!("{address:#x}"), |block| self.mbarrier_name(block, address))));
         }
         self.copies.remove(&copy, copy.lanes);
         self.effects = self.effects.wrapping_add(1);
         let told = observer.wants().accesses && observer.copy(&CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick });
         let paused = self.wake_at_mbarriers(&ended, observer);
-        let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.block);
+        let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.by.number);
         if self.linked.config.copies == CopyPolicy::ByHand
             && let Some(block) = owner
         {
@@ -238,11 +238,12 @@ impl Machine {
             let Some(Some(block)) = self.blocks.get_mut(*slot as usize) else { continue };
             let block = Arc::make_mut(block);
             block.wake_at_mbarrier(*address);
+            let by = BlockId { number: block.number, slot: *slot };
             let phase = block.shared.mbarrier(*address).ok().and_then(|barrier| barrier.history.last());
             if let Some(phase) = phase.filter(|_| observer.wants().accesses) {
                 let (place, lanes, change) = (phase.last.place, phase.last.lanes, MbarrierChange::Ended(phase.number));
                 let (block, slot, address, phase) = (block.index, *slot, *address, phase.number);
-                paused |= observer.mbarrier(&MbarrierEvent { place, lanes, block, slot, address, phase, change });
+                paused |= observer.mbarrier(&MbarrierEvent { place, by, lanes, block, slot, address, phase, change });
             }
         }
         paused

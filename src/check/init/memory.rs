@@ -192,18 +192,18 @@ impl Memory {
         let copy = event.copy;
         let mut missing = None;
         copy.work.reads(event.lanes, |from, bytes| {
-            if missing.is_none() && !self.holds(copy.block, from, bytes) {
-                missing = self.gap(copy.block, from, bytes);
+            if missing.is_none() && !self.holds(copy.by.number, from, bytes) {
+                missing = self.gap(copy.by.number, from, bytes);
             }
         });
         let reduces = matches!(&copy.work, Work::Block { reduction: Some(_), .. } | Work::Store { reduction: Some(_), .. });
         let mut written = Vec::new();
         copy.work.writes(event.lanes, |at, bytes| written.push((at, bytes)));
         for (at, bytes) in written {
-            if reduces && missing.is_none() && !self.holds(copy.block, at, bytes) {
-                missing = self.gap(copy.block, at, bytes);
+            if reduces && missing.is_none() && !self.holds(copy.by.number, at, bytes) {
+                missing = self.gap(copy.by.number, at, bytes);
             }
-            self.note(copy.block, at, bytes);
+            self.note(copy.by.number, at, bytes);
         }
         if let Some(memory) = missing {
             let side = Side { bytes: memory.bytes, copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, Deed::Read) };

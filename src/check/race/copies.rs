@@ -101,7 +101,8 @@ impl Race {
             self.objects.entry(key).or_default().end(phase);
             return false;
         }
-        let Some(slot) = self.slot_of(event.place.block) else { return false };
+        self.enter(event.by, event.place);
+        let slot = event.by.slot;
         let (warp, tick) = (event.place.warp as u8, event.place.tick);
         let Some(past) = self.block(slot).map(|block| block.past(warp, tick)) else { return false };
         let how = self.program.code[event.place.pc.index()].op.access().unwrap_or_default();
@@ -164,11 +165,8 @@ impl Race {
     }
 
     fn issue(&mut self, copy: &AsyncCopy, findings: &mut Findings) -> bool {
-        let by = self.blocks.iter().position(|block| block.as_ref().is_some_and(|block| u64::from(block.number) == copy.block));
-        let slot = match by {
-            Some(slot) => slot as u32,
-            None => return false,
-        };
+        self.enter(copy.by, copy.issued);
+        let slot = copy.by.slot;
         let (warp, tick) = (copy.issued.warp as u8, copy.issued.tick);
         let Some(block) = self.block(slot) else { return false };
         let agent = match copy.ends {
@@ -248,12 +246,6 @@ impl Race {
         }
         let object = self.objects.entry((slot, address)).or_default();
         object.arrived.entry(object.phase).or_default().join(&clock);
-    }
-
-    /// The slot of the block with this index in the grid.
-    fn slot_of(&self, index: [u32; 3]) -> Option<u32> {
-        let found = self.blocks.iter().position(|block| block.as_ref().is_some_and(|block| block.index == index));
-        found.map(|slot| slot as u32)
     }
 }
 

@@ -50,7 +50,7 @@ impl Copies {
         if event.stage != CopyStage::Issued {
             return;
         }
-        let key = (copy.block, copy.issued.warp);
+        let key = (copy.by.number, copy.issued.warp);
         match (copy.ends, &copy.work) {
             (Ends::Group { bulk, number: group }, _) => {
                 let side = Side { copy: Some(copy.id), ..Side::new(copy.issued, lanes, Deed::Write) };

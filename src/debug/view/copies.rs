@@ -173,7 +173,7 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> String {
 
 /// The arrival in flight that waits for a `cp.async`: its number, and the mbarrier that it arrives at.
 fn arrival_behind(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
-    let mut later = scene.machine.copies().of_warp(copy.block, copy.issued.warp).filter(|other| other.id > copy.id);
+    let mut later = scene.machine.copies().of_warp(copy.by.number, copy.issued.warp).filter(|other| other.id > copy.id);
     let arrival = later.find(|other| matches!(other.work, Work::Arrival) && other.lanes & copy.lanes != 0)?;
     match (&copy.work, arrival.ends) {
         (Work::Lanes(_), Ends::Mbarrier { home, address, .. }) => Some((arrival.id, name_at(scene, home, address))),
@@ -182,7 +182,7 @@ fn arrival_behind(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> 
 }
 
 fn warp_of<'a>(scene: &Scene<'a>, copy: &AsyncCopy) -> Option<&'a Warp> {
-    let block = scene.machine.block(copy.issued.block).filter(|block| block.number == copy.block)?;
+    let block = scene.machine.block(copy.issued.block).filter(|block| block.number == copy.by.number)?;
     block.warps.get(copy.issued.warp as usize).map(|warp| &**warp)
 }
 

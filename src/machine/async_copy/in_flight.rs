@@ -27,13 +27,13 @@ impl InFlight {
 
     /// Puts a copy in flight.
     pub fn add(&mut self, copy: AsyncCopy) {
-        let key = (copy.block, copy.issued.warp, copy.id);
+        let key = (copy.by.number, copy.issued.warp, copy.id);
         Arc::make_mut(&mut self.copies).insert(key, Arc::new(copy));
     }
 
     /// Takes a copy that has ended for `lanes` away, or those lanes of it.
     pub fn remove(&mut self, copy: &AsyncCopy, lanes: LaneMask) {
-        let key = (copy.block, copy.issued.warp, copy.id);
+        let key = (copy.by.number, copy.issued.warp, copy.id);
         let copies = Arc::make_mut(&mut self.copies);
         match copies.get_mut(&key) {
             Some(copy) if copy.lanes & !lanes != 0 => Arc::make_mut(copy).lanes &= !lanes,
@@ -80,7 +80,7 @@ impl InFlight {
     /// Those that read or write the shared memory of the block in `slot`, or that it issued, in order of issue.
     pub fn around_block(&self, slot: u32, number: u64) -> Vec<Arc<AsyncCopy>> {
         let touches = |copy: &&Arc<AsyncCopy>| {
-            copy.block == number || copy.work.homes().any(|home| matches!(home, Home::Block { slot: at, .. } if at == slot))
+            copy.by.number == number || copy.work.homes().any(|home| matches!(home, Home::Block { slot: at, .. } if at == slot))
         };
         let mut copies: Vec<_> = self.iter().filter(touches).cloned().collect();
         copies.sort_by_key(|copy| copy.id);

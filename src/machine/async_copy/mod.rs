@@ -18,6 +18,7 @@ pub use reach::{Ended, Home, Reach};
 pub use tensor::BoxCopy;
 pub use transfer::{Destination, LaneCopies, Work};
 
+use super::event::BlockId;
 use super::lanes::LaneMask;
 use super::trap::Place;
 
@@ -66,8 +67,8 @@ pub struct AsyncCopy {
     pub id: u64,
     /// The instruction that issued it, and when.
     pub issued: Place,
-    /// The block that issued it, in order of launch.
-    pub block: u64,
+    /// The block that issued it.
+    pub by: BlockId,
     /// The lanes that issued it and whose bytes are still in flight.
     pub lanes: LaneMask,
     /// What it moves.

@@ -265,7 +265,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Puts a copy in flight, or ends it at once where nothing is ever in flight.
     pub(super) fn issue_copy(&mut self, lanes: LaneMask, work: Work, ends: Ends) -> Result<(), Box<Trap>> {
         let id = self.copies.next_id();
-        let copy = AsyncCopy { id, issued: self.place, block: self.number, lanes, work, ends, read: false };
+        let copy = AsyncCopy { id, issued: self.place, by: self.block_id(), lanes, work, ends, read: false };
         self.effects += 1;
         self.report_copy(&copy, lanes, CopyStage::Issued);
         if self.linked.config.copies == CopyPolicy::Eager {

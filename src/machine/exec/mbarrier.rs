@@ -288,8 +288,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn report_change(&mut self, lanes: LaneMask, object: &Object, phase: u64, change: MbarrierChange) {
         let Home::Block { index: block, slot } = self.home_at(object.slot) else { return };
-        let (place, address) = (self.place, object.address);
-        self.paused |= self.observer.mbarrier(&MbarrierEvent { place, lanes, block, slot, address, phase, change });
+        let (place, by, address) = (self.place, self.block_id(), object.address);
+        self.paused |= self.observer.mbarrier(&MbarrierEvent { place, by, lanes, block, slot, address, phase, change });
     }
 
     fn report_answer(&mut self, object: &Object, ended: LaneMask, parities: &PerLane<u32>) {
