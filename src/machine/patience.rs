@@ -199,7 +199,8 @@ impl Machine {
     fn end_copy(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
         if let Work::Arrival = copy.work {
-            let before: Vec<_> = self.copies.of_warp(copy.by.number, copy.issued.warp).filter(|other| other.is_behind(copy)).cloned().collect();
+            let before: Vec<_> =
+                self.copies.of_warp(copy.by.number, copy.issued.warp).filter(|other| other.is_behind(copy)).cloned().collect();
             for other in before {
                 paused |= self.end_copy_now(&other, observer)?;
             }

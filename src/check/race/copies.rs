@@ -2,7 +2,9 @@
 //!
 //! A copy is a thread of its own: it knows what its issuer knew, and its reads and writes count from the moment it was issued, whenever
 //! the machine moves the bytes. It is known to who waits for its group, or for the phase of a barrier object to which it brings bytes.
-//! A phase of such an object releases to those who wait for it what everybody knew who arrived in it or in a phase before.
+//! A phase of such an object releases to those who wait for it what everybody knew who arrived in it or in a phase before. Where one of
+//! the two says `.cta` and they are in different blocks it does not. An operation that names no scope is that of a block by the letter,
+//! but NVIDIA's own libraries synchronize clusters by such operations, so they count as the cluster's.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -43,9 +45,23 @@ pub(super) struct Object {
     /// Its present phase.
     phase: u64,
     /// What was released in this phase and, by lanes of an instruction that ended it, in later ones.
-    arrived: BTreeMap<u64, Clock>,
+    arrived: BTreeMap<(u64, Party), Clock>,
     /// What the phases released that have ended.
-    ended: Option<Arc<Clock>>,
+    ended: BTreeMap<Party, Option<Arc<Clock>>>,
+}
+
+/// Who releases by an object, or acquires: a thread of a block, and whether only to or from those of the same block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Party {
+    block: u32,
+    is_narrow: bool,
+}
+
+impl Party {
+    /// PTX ISA, "Morally strong operations": the scope of each must include the other.
+    fn meets(self, other: Self) -> bool {
+        self.block == other.block || !self.is_narrow && !other.is_narrow
+    }
 }
 
 /// A copy in flight that completes on a barrier object.
@@ -107,6 +123,9 @@ impl Race {
         let Some(past) = self.block(slot).map(|block| block.past(warp, tick)) else { return false };
         let how = self.program.code[event.place.pc.index()].op.access().unwrap_or_default();
         let is_relaxed = how.ordering == Ordering::Relaxed;
+        let number = event.by.number as u32;
+        let party = Party { block: number, is_narrow: how.scope == Scope::Cta };
+        let is_heeded = self.heed.is_heeded(&self.program, event.place.pc);
         let object = self.objects.entry(key).or_default();
         let mut deed = Deed::Atomic;
         match event.change {
@@ -115,13 +134,19 @@ impl Race {
                 deed = Deed::Write;
             }
             MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) if !is_relaxed => {
-                object.arrived.entry(event.phase).or_default().join(&past.released(event.lanes));
+                object.arrived.entry((event.phase, party)).or_default().join(&past.released(event.lanes));
             }
             MbarrierChange::Asked { ended, .. } => {
                 deed = Deed::Read;
-                let clock = object.ended.clone().filter(|_| ended && !is_relaxed);
-                if let (Some(clock), Some(block)) = (clock, self.block(slot)) {
-                    block.acquire(warp, event.lanes, &clock);
+                let waits = ended && !is_relaxed && is_heeded;
+                let released: Vec<_> = object.ended.iter().filter_map(|(by, clock)| Some((*by, clock.clone()?))).collect();
+                if let Some(block) = self.block(slot).filter(|_| waits) {
+                    for (by, clock) in released {
+                        match by.meets(party) {
+                            true => block.acquire(warp, event.lanes, &clock),
+                            false => block.warps[usize::from(warp)].missed.push((event.lanes, clock)),
+                        }
+                    }
                 }
             }
             _ => {}
@@ -245,7 +270,8 @@ impl Race {
             _ => known.copies.insert(flight.number),
         }
         let object = self.objects.entry((slot, address)).or_default();
-        object.arrived.entry(object.phase).or_default().join(&clock);
+        let party = Party { block: flight.block, is_narrow: false };
+        object.arrived.entry((object.phase, party)).or_default().join(&clock);
     }
 }
 
@@ -253,8 +279,9 @@ impl Object {
     /// A phase has ended, and with it those before.
     fn end(&mut self, phase: u64) {
         self.phase = phase + 1;
-        while let Some(entry) = self.arrived.first_entry().filter(|entry| *entry.key() <= phase) {
-            learn(&mut self.ended, &Arc::new(entry.remove()));
+        while let Some(entry) = self.arrived.first_entry().filter(|entry| entry.key().0 <= phase) {
+            let ((_, party), clock) = entry.remove_entry();
+            learn(self.ended.entry(party).or_default(), &Arc::new(clock));
         }
     }
 }

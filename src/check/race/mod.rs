@@ -27,6 +27,7 @@ mod access;
 mod barriers;
 mod clock;
 mod copies;
+mod heed;
 mod judge;
 mod locations;
 mod pattern;
@@ -42,6 +43,7 @@ use access::{Access, Agent, Log, Proxy, Sweep};
 use barriers::ClusterBarrier;
 use clock::Group;
 use copies::{Flight, Object, Queue};
+use heed::Heed;
 use judge::{Conflict, Judge};
 use locations::{Found, Locations, Pending};
 use pattern::{Pattern, Tile};
@@ -78,6 +80,7 @@ pub(super) struct Race {
     undecided: u64,
     conflicts: Vec<Conflict>,
     ways: Ways,
+    heed: Heed,
 }
 
 /// Memory: global, or the shared memory of the block in a slot.
@@ -105,6 +108,7 @@ impl Race {
             undecided: 0,
             conflicts: Vec::new(),
             ways: Ways::default(),
+            heed: Heed::default(),
         }
     }
 

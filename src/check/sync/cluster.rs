@@ -112,19 +112,19 @@ fn deed(event: &AccessEvent<'_>) -> Deed {
 fn early(event: &AccessEvent<'_>) -> Finding {
     let why = "no barrier of the cluster lies before this access to the shared memory of another block, which may not have started";
     let advice = "let all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait before it";
-    finding(event, why, advice)
+    finding(FindingId::ClusterLate, event, why, advice)
 }
 
 fn late(event: &AccessEvent<'_>) -> Finding {
     let why = "no barrier of the cluster lies behind this access to the shared memory of another block, which may have exited by then";
     let advice = "let all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait behind it, before any exits";
-    finding(event, why, advice)
+    finding(FindingId::ClusterExited, event, why, advice)
 }
 
-fn finding(event: &AccessEvent<'_>, why: &str, advice: &str) -> Finding {
+fn finding(id: FindingId, event: &AccessEvent<'_>, why: &str, advice: &str) -> Finding {
     let Place { block, .. } = event.place;
     let address = event.addresses[event.lanes.trailing_zeros() as usize % 32];
     let memory = Touched { space: event.space, block, address, bytes: event.bytes };
     let side = Side { bytes: event.bytes, ..Side::new(event.place, event.lanes, deed(event)) };
-    Finding { memory: Some(memory), ..Finding::new(FindingId::ClusterLate, side, why.to_string(), advice.to_string()) }
+    Finding { memory: Some(memory), ..Finding::new(id, side, why.to_string(), advice.to_string()) }
 }

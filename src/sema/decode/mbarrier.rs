@@ -33,10 +33,10 @@ impl Decoding<'_, '_> {
         }
     }
 
-    /// The access to a barrier object, whose scope is the block if none is named.
+    /// The access to a barrier object, without a scope if none is named.
     fn mbarrier_access(&self, index: usize) -> Result<(Access, Address), Diagnostic> {
         let (mut access, address) = self.access(index)?;
-        access.scope = self.scope().unwrap_or(Scope::Cta);
+        access.scope = self.scope().unwrap_or(Scope::None);
         Ok((access, address))
     }
 }

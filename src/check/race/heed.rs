@@ -1,0 +1,58 @@
+//! Whether anybody heeds what a test of a barrier object says. Threads that go on whatever it says are ordered behind nothing, though the
+//! phase may have ended in time in this run.
+
+use std::collections::BTreeMap;
+
+use crate::program::operands::{RegisterOperand, reads, writes};
+use crate::program::{Bank, Inst, Op, Pc, Program};
+
+/// The tests of a program that were looked at.
+#[derive(Clone, Default)]
+pub(super) struct Heed(BTreeMap<Pc, bool>);
+
+impl Heed {
+    /// Whether what the instruction at `pc` says decides anything but the values of registers that nobody looks at.
+    pub fn is_heeded(&mut self, program: &Program, pc: Pc) -> bool {
+        *self.0.entry(pc).or_insert_with(|| decides(program, pc).unwrap_or(true))
+    }
+}
+
+fn decides(program: &Program, pc: Pc) -> Option<bool> {
+    let function = program.functions.get(program.function_at(pc)?.index())?;
+    let code = program.code.get(function.code.start as usize..function.code.end as usize)?;
+    let mut told = writes(program.code.get(pc.index())?, program).to_vec();
+    let mut next = 0;
+    while let Some(register) = told.get(next).copied() {
+        for inst in code.iter().filter(|inst| reads(inst, program).contains(&register)) {
+            if !only_computes(inst, register) {
+                return Some(true);
+            }
+            for result in writes(inst, program) {
+                if !told.contains(&result) {
+                    told.push(result);
+                }
+            }
+        }
+        next += 1;
+    }
+    Some(false)
+}
+
+/// Whether an instruction that reads `register` makes nothing of it but the value of another one.
+fn only_computes(inst: &Inst, register: RegisterOperand) -> bool {
+    let guards = inst.guard.is_some_and(|guard| register.bank == Bank::Pred && guard.slot == register.slot);
+    let computes = matches!(
+        inst.op,
+        Op::Select { .. }
+            | Op::Move { .. }
+            | Op::PredMove { .. }
+            | Op::PredBinary { .. }
+            | Op::SetpInt { .. }
+            | Op::SetInt { .. }
+            | Op::IntUnary { .. }
+            | Op::IntBinary { .. }
+            | Op::Lop3 { .. }
+            | Op::Convert { .. }
+    );
+    computes && !guards
+}
