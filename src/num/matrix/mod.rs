@@ -111,13 +111,11 @@ impl pulp::WithSimd for Multiply<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Vec<u32> {
         let Self { product, operands } = self;
-        let mut d = vec![0; product.m * product.n];
         match product.rule {
-            Rule::Fused | Rule::FusedHalves | Rule::FusedNarrow | Rule::Widened => fused::multiply(product, operands, &mut d),
-            Rule::Chain => chain::multiply(product, operands, &mut d),
-            Rule::Integer { .. } | Rule::Xor | Rule::And => integer::multiply(product, operands, &mut d),
+            Rule::Fused | Rule::FusedHalves | Rule::FusedNarrow | Rule::Widened => fused::multiply(product, operands),
+            Rule::Chain => chain::multiply(product, operands),
+            Rule::Integer { .. } | Rule::Xor | Rule::And => integer::multiply(product, operands),
         }
-        d
     }
 }
 

@@ -1,0 +1,93 @@
+//! The fused sum: all terms are aligned to the greatest exponent among them, cut there towards zero, added exactly, and rounded once.
+//!
+//! A term is a product of two numbers as they are encoded, or C; neither subnormal numbers nor products are normalised first, and terms
+//! that are zero do not take part in the choice of the exponent. A row of A meets some columns of B at a time, in loops
+//! over columns that the compiler makes vectors of. Infinities and NaNs are rare: they are decoded into exponents far below all others, do
+//! no harm in the sums, and replace the results afterwards.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | [`factors`] | A and B taken apart, once a product |
+//! | [`sum`] | one row of A and some columns of B and C: the greatest exponent, the aligned terms, the sum |
+//! | [`round`] | the encoding of an exact sum |
+//! | [`special`] | what infinities and NaNs make of it |
+
+mod block;
+mod factors;
+mod round;
+mod special;
+
+use super::element::{nearest, value, widened};
+use super::{Accumulator, Element, LANES, Operands, Product, Rule};
+use block::{Block, Sums};
+use factors::{Factors, Unpack};
+
+/// Columns that are summed together where there are so many.
+const WIDE: usize = 32;
+
+/// D by the product's rule, which is one of fused sums.
+#[inline(always)]
+pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
+    if product.rule == Rule::Widened {
+        return multiply_widened(product, operands);
+    }
+    let ty = if product.c == product.d { product.d } else { Accumulator::F32 };
+    let mut sums = operands.c.to_vec();
+    if product.c != ty {
+        sums.iter_mut().for_each(|c| *c = nearest(ty, value(product.c, *c)));
+    }
+    add_products(product, operands, ty, &mut sums);
+    if product.d != ty {
+        sums.iter_mut().for_each(|sum| *sum = nearest(product.d, value(ty, *sum)));
+    }
+    sums
+}
+
+/// D of fp8 elements that become `f16`, where C takes no part in the sums.
+#[inline(always)]
+fn multiply_widened(product: &Product, operands: Operands<'_>) -> Vec<u32> {
+    let [a, b] = [(product.a, operands.a), (product.b, operands.b)]
+        .map(|(element, matrix)| matrix.iter().map(|bits| widened(element, *bits)).collect::<Vec<u32>>());
+    let mut sums = vec![0; operands.c.len()];
+    let halves = Product { a: Element::F16, b: Element::F16, ..*product };
+    add_products(&halves, Operands { a: &a, b: &b, ..operands }, product.d, &mut sums);
+    let last = |(sum, c): (&u32, &u32)| nearest(product.d, value(product.c, *c) + value(product.d, *sum));
+    sums.iter().zip(operands.c).map(last).collect()
+}
+
+/// Adds the products to sums of type `ty`.
+#[inline(always)]
+fn add_products(product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
+    // Each type's loops are compiled apart.
+    match ty {
+        Accumulator::F16 => add_in_steps(product, operands, Accumulator::F16, sums),
+        _ => add_in_steps(product, operands, Accumulator::F32, sums),
+    }
+}
+
+#[inline(always)]
+fn add_in_steps(product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
+    let (kept, fraction) = if product.rule == Rule::FusedNarrow { (13, 13) } else { (25, 23) };
+    let (how, b) = (Sums { kept, fraction, ty }, Unpack::new(product.b));
+    let (mut wide, mut narrow) = (Block::<WIDE>::new(how, b), Block::<LANES>::new(how, b));
+    let with_wide = product.n / WIDE * WIDE;
+    for step in steps(product) {
+        let a = Factors::new(product, operands, &step, kept);
+        for first in (0..with_wide).step_by(WIDE) {
+            wide.add(&a, operands.b, sums, first..product.n);
+        }
+        for first in (with_wide..product.n).step_by(LANES) {
+            narrow.add(&a, operands.b, sums, first..product.n);
+        }
+    }
+}
+
+/// The sums that are made one after the other, each starting with the one before: the columns of A that take part in it.
+fn steps(product: &Product) -> Vec<Vec<usize>> {
+    let (k, half) = (product.k, product.k / 2);
+    match product.rule {
+        Rule::FusedHalves => vec![(0..half).collect(), (half..k).collect()],
+        Rule::Widened => [0, 2].map(|first| (0..k).filter(|column| column & 2 == first).collect()).to_vec(),
+        _ => vec![(0..k).collect()],
+    }
+}
