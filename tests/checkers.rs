@@ -8,7 +8,7 @@
 
 use std::path::{Path, PathBuf};
 
-use ptxdbg::check::{Checkers, Checks, Finding, WithInstructions};
+use ptxdbg::check::{Checkers, Checks, Finding};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{CopyPolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, start_case};
 use ptxdbg::machine::Step;
@@ -35,11 +35,7 @@ fn findings(opened: &Opened, case: usize, options: &RunOptions) -> Vec<Finding> 
     checkers.begin(0, &machine);
     while machine.tick() < STEP_LIMIT {
         let left = STEP_LIMIT - machine.tick();
-        let step = match checkers.wants_instructions() {
-            true => machine.run(left, &mut WithInstructions(&mut checkers)),
-            false => machine.run(left, &mut checkers),
-        };
-        if !matches!(step, Step::Paused) {
+        if !matches!(machine.run(left, &mut checkers), Step::Paused) {
             break;
         }
     }

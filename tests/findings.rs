@@ -173,3 +173,16 @@ fn verification_counts_a_race_as_a_failure_unless_nobody_looks() {
         "{out}"
     );
 }
+
+/// Asynchronous matrix multiplications are told in another way than accesses are.
+#[test]
+fn a_session_finds_what_an_unattended_run_does_of_wgmma() {
+    for (file, id) in [("gallery/wgmma_acc_early.ron", FindingId::RaceWgmma), ("gallery/wgmma_noproxy.ron", FindingId::RaceProxy)] {
+        let mut session = session(file, Checks::ALL);
+        session.settings.stop_on = StopOn::None;
+        go(&mut session, Direction::Forward);
+        let mut ids: Vec<FindingId> = session.findings().iter().map(|finding| finding.id).collect();
+        ids.dedup();
+        assert_eq!(ids, [id], "{file}");
+    }
+}

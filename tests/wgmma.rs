@@ -10,7 +10,7 @@ use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::{Session, Unhurried};
 use ptxdbg::debug::{CopyPolicy, LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::isa::{Major, MatrixDescriptor, SharedTile, Swizzle};
-use ptxdbg::machine::{BlockId, LaneMask, Machine, Observer, Step, WgmmaChange, WgmmaEvent};
+use ptxdbg::machine::{BlockId, LaneMask, Machine, Observer, Step, Wants, WgmmaChange, WgmmaEvent};
 use ptxdbg::program::operands::Use;
 
 /// The session about a kernel of the fixture, number `case`, after these commands.
@@ -121,6 +121,10 @@ fn going_back_restores_what_is_in_flight() {
 struct Told(Vec<String>);
 
 impl Observer for Told {
+    fn wants(&self) -> Wants {
+        Wants::ACCESSES
+    }
+
     fn access(&mut self, _event: &ptxdbg::machine::AccessEvent<'_>) -> bool {
         false
     }

@@ -8,7 +8,7 @@
 
 use arbitrary::{Result, Unstructured};
 use ptxdbg::machine::{
-    AccessEvent, Account, CopyPolicy, Device, Digest, DivergencePolicy, LaunchConfig, Machine, Observer, Schedule, Step, Unobserved,
+    AccessEvent, Account, CopyPolicy, Device, Digest, DivergencePolicy, LaunchConfig, Machine, Observer, Schedule, Step, Unobserved, Wants,
 };
 use ptxdbg::program::FuncId;
 
@@ -23,7 +23,9 @@ const TICKS_MAX: u64 = 1 << 22;
 struct Watcher;
 
 impl Observer for Watcher {
-    const INSTRUCTIONS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants::ALL
+    }
 
     fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
         false
@@ -86,7 +88,7 @@ pub fn check(u: &mut Unstructured<'_>) -> Result<(usize, usize)> {
     Ok(tally)
 }
 
-fn run(mut machine: Machine, observer: &mut impl Observer) -> Ending {
+fn run(mut machine: Machine, observer: &mut dyn Observer) -> Ending {
     let step = machine.run(TICKS_MAX, observer);
     Ending::of(&machine, step)
 }

@@ -26,7 +26,7 @@ pub use catalogue::{Checker, FINDINGS, FindingId, Row, Severity};
 pub use finding::{Cause, Deed, Finding, Findings, Link, Side, Touched};
 pub use switches::CHECKERS;
 
-use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Observer, OrderEvent, Warp, WgmmaEvent};
+use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Observer, OrderEvent, Wants, Warp, WgmmaEvent};
 use crate::program::Program;
 use init::Init;
 use race::Race;
@@ -99,11 +99,6 @@ impl Checkers {
         parts.sync.iter_mut().for_each(|sync| sync.end(machine, &mut to));
     }
 
-    /// Whether every instruction must be told: then the run is to be watched by [`WithInstructions`].
-    pub fn wants_instructions(&self) -> bool {
-        self.init.as_ref().is_some_and(Init::wants_instructions)
-    }
-
     /// The checkers, and where they hand in what they find.
     fn parts(&mut self) -> (Parts<'_>, Reporter<'_>) {
         let Self { program, findings, launch, race, init, sync, .. } = self;
@@ -127,6 +122,10 @@ impl Checkers {
 }
 
 impl Observer for Checkers {
+    fn wants(&self) -> Wants {
+        Wants { accesses: true, instructions: self.init.as_ref().is_some_and(Init::wants_instructions) }
+    }
+
     fn access(&mut self, event: &AccessEvent<'_>) -> bool {
         let (parts, mut to) = self.parts();
         let mut found = parts.race.as_mut().is_some_and(|race| race.access(event, to.findings));
@@ -168,36 +167,5 @@ impl Observer for Checkers {
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
         let (parts, mut to) = self.parts();
         parts.init.as_mut().is_some_and(|init| init.before(issue, warp, &mut to))
-    }
-}
-
-/// Checkers that are told of every instruction as well, which programs need that may use registers before they write them.
-pub struct WithInstructions<'a>(pub &'a mut Checkers);
-
-impl Observer for WithInstructions<'_> {
-    const INSTRUCTIONS: bool = true;
-
-    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
-        self.0.access(event)
-    }
-
-    fn order(&mut self, event: &OrderEvent<'_>) -> bool {
-        self.0.order(event)
-    }
-
-    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
-        self.0.copy(event)
-    }
-
-    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
-        self.0.mbarrier(event)
-    }
-
-    fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
-        self.0.wgmma(event)
-    }
-
-    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        self.0.before(issue, warp)
     }
 }

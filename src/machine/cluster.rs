@@ -59,7 +59,7 @@ impl Machine {
 
     /// Ends the phase of the barrier of the cluster around `slot` if everybody has arrived, the last of them at `place`. True if the
     /// observer asks for a pause.
-    pub(super) fn release_cluster<O: Observer>(&mut self, slot: usize, place: Place, observer: &mut O) -> bool {
+    pub(super) fn release_cluster(&mut self, slot: usize, place: Place, observer: &mut dyn Observer) -> bool {
         let slots = self.cluster_slots(slot);
         let (first, size) = (slots.start as u32, slots.len() as u32);
         let blocks = &mut self.blocks[slots];
@@ -73,6 +73,7 @@ impl Machine {
             block.wake(|state| matches!(state, GroupState::AtCluster { .. }));
         }
         let by = BlockId { number: self.blocks[slot].as_ref().map_or(0, |block| block.number), slot: slot as u32 };
-        O::ACCESSES && observer.order(&OrderEvent { place, by, lanes: 0, order: Order::ClusterReleased { first, slots: size } })
+        observer.wants().accesses
+            && observer.order(&OrderEvent { place, by, lanes: 0, order: Order::ClusterReleased { first, slots: size } })
     }
 }

@@ -247,19 +247,38 @@ pub struct Issue {
     pub depth: u32,
 }
 
-/// Something that watches a run. What it does not want costs nothing.
+/// What an observer wants to be told. What it does not want costs nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Wants {
+    /// Accesses to memory, what orders threads, and what becomes of asynchronous work.
+    pub accesses: bool,
+    /// The issue of every instruction, groups that meet, and arrivals.
+    pub instructions: bool,
+}
+
+impl Wants {
+    /// Nothing at all.
+    pub const NOTHING: Self = Self { accesses: false, instructions: false };
+    /// Only accesses.
+    pub const ACCESSES: Self = Self { accesses: true, instructions: false };
+    /// Only instructions.
+    pub const INSTRUCTIONS: Self = Self { accesses: false, instructions: true };
+    /// All that there is.
+    pub const ALL: Self = Self { accesses: true, instructions: true };
+}
+
+/// Something that watches a run.
 ///
 /// Where a method returns true the run pauses there with [`Step::Paused`](super::Step::Paused), in the state in which a budget that
 /// ends at the same tick would leave it.
 pub trait Observer {
-    /// Whether [`Self::access`] is wanted.
-    const ACCESSES: bool = true;
-
-    /// Whether the other events are wanted.
-    const INSTRUCTIONS: bool = false;
+    /// What it wants to be told, asked at every turn of a warp.
+    fn wants(&self) -> Wants;
 
     /// Memory is about to be accessed. The pause comes when the instruction has been executed.
-    fn access(&mut self, event: &AccessEvent<'_>) -> bool;
+    fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
+        false
+    }
 
     /// Threads did something that orders them. Wanted along with the accesses.
     fn order(&mut self, _event: &OrderEvent<'_>) -> bool {
@@ -308,9 +327,7 @@ pub trait Observer {
 pub struct Unobserved;
 
 impl Observer for Unobserved {
-    const ACCESSES: bool = false;
-
-    fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
-        false
+    fn wants(&self) -> Wants {
+        Wants::NOTHING
     }
 }

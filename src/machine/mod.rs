@@ -51,7 +51,7 @@ pub use device::{Device, NotMapped};
 pub use digest::Digest;
 pub use event::{
     AccessEvent, AccessKind, BlockId, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Order, OrderEvent, Unobserved,
-    WgmmaChange, WgmmaEvent,
+    Wants, WgmmaChange, WgmmaEvent,
 };
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of, lowest};

@@ -64,7 +64,7 @@ type Outcome = Result<Relented, Box<Trap>>;
 
 impl Machine {
     /// What happens by itself between two turns: copies end at random, and long waits time out.
-    pub(super) fn between_turns(&mut self, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
+    pub(super) fn between_turns(&mut self, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
         let at_random = matches!(self.linked.config.copies, CopyPolicy::Random(_));
         let in_flight = if at_random { self.ids_in_flight().count() } else { 0 };
@@ -85,7 +85,7 @@ impl Machine {
     }
 
     /// Nobody can run: ends the copies that somebody waits for, or lets waits time out.
-    pub(super) fn relent(&mut self, observer: &mut impl Observer) -> Outcome {
+    pub(super) fn relent(&mut self, observer: &mut dyn Observer) -> Outcome {
         let relented = self.end_awaited_copies(observer)?;
         if relented.goes_on {
             return Ok(relented);
@@ -103,7 +103,7 @@ impl Machine {
     }
 
     /// Ends the copies that will bring something to the barrier objects for which groups wait, unless only the user may.
-    fn end_awaited_copies(&mut self, observer: &mut impl Observer) -> Outcome {
+    fn end_awaited_copies(&mut self, observer: &mut dyn Observer) -> Outcome {
         let mut relented = Relented { goes_on: false, paused: false };
         if self.linked.config.copies == CopyPolicy::ByHand || self.copies.is_empty() {
             return Ok(relented);
@@ -161,7 +161,7 @@ impl Machine {
     }
 
     /// Ends the copies that read or write the shared memory of the block in `slot`, or that it issued: it has finished.
-    pub(super) fn end_copies_around(&mut self, slot: usize, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
+    pub(super) fn end_copies_around(&mut self, slot: usize, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
         if let Some(number) = self.blocks[slot].as_ref().map(|block| block.number)
             && !self.copies.is_empty()
@@ -177,7 +177,7 @@ impl Machine {
     ///
     /// # Errors
     /// If the barrier object that it completes on cannot take its bytes.
-    pub fn complete(&mut self, id: u64, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
+    pub fn complete(&mut self, id: u64, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         Ok(self.end_by_itself(id, observer)?.is_some())
     }
 
@@ -187,7 +187,7 @@ impl Machine {
     }
 
     /// Ends the copy or matrix multiplication with this number; none if it is not in flight. True if the observer asks for a pause.
-    fn end_by_itself(&mut self, id: u64, observer: &mut impl Observer) -> Result<Option<bool>, Box<Trap>> {
+    fn end_by_itself(&mut self, id: u64, observer: &mut dyn Observer) -> Result<Option<bool>, Box<Trap>> {
         let copy = self.copies.iter().find(|copy| copy.id == id).cloned();
         match copy {
             Some(copy) => self.end_copy(&copy, observer).map(Some),
@@ -196,7 +196,7 @@ impl Machine {
     }
 
     /// Ends a copy for all its lanes, after those that it ends behind. True if the observer asks for a pause.
-    fn end_copy(&mut self, copy: &AsyncCopy, observer: &mut impl Observer) -> Result<bool, Box<Trap>> {
+    fn end_copy(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
         if let Work::Arrival = copy.work {
             let before: Vec<_> = self.copies.of_warp(copy.block, copy.issued.warp).filter(|other| other.is_behind(copy)).cloned().collect();
@@ -207,7 +207,7 @@ impl Machine {
         Ok(self.end_copy_now(copy, observer)? || paused)
     }
 
-    fn end_copy_now<O: Observer>(&mut self, copy: &AsyncCopy, observer: &mut O) -> Result<bool, Box<Trap>> {
+    fn end_copy_now(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         // The one in the table may have lost lanes meanwhile.
         let Some(copy) = self.copies.iter().find(|other| other.id == copy.id).cloned() else { return Ok(false) };
         let mut ended = Ended::new();
@@ -220,7 +220,7 @@ impl Machine {
         }
         self.copies.remove(&copy, copy.lanes);
         self.effects = self.effects.wrapping_add(1);
-        let told = O::ACCESSES && observer.copy(&CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick });
+        let told = observer.wants().accesses && observer.copy(&CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick });
         let paused = self.wake_at_mbarriers(&ended, observer);
         let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.block);
         if self.linked.config.copies == CopyPolicy::ByHand
@@ -232,14 +232,14 @@ impl Machine {
     }
 
     /// Sets the groups going that wait for barrier objects of which a phase has ended. True if the observer asks for a pause.
-    pub(super) fn wake_at_mbarriers<O: Observer>(&mut self, ended: &[(u32, u32)], observer: &mut O) -> bool {
+    pub(super) fn wake_at_mbarriers(&mut self, ended: &[(u32, u32)], observer: &mut dyn Observer) -> bool {
         let mut paused = false;
         for (slot, address) in ended {
             let Some(Some(block)) = self.blocks.get_mut(*slot as usize) else { continue };
             let block = Arc::make_mut(block);
             block.wake_at_mbarrier(*address);
             let phase = block.shared.mbarrier(*address).ok().and_then(|barrier| barrier.history.last());
-            if let Some(phase) = phase.filter(|_| O::ACCESSES) {
+            if let Some(phase) = phase.filter(|_| observer.wants().accesses) {
                 let (place, lanes, change) = (phase.last.place, phase.last.lanes, MbarrierChange::Ended(phase.number));
                 let (block, slot, address, phase) = (block.index, *slot, *address, phase.number);
                 paused |= observer.mbarrier(&MbarrierEvent { place, lanes, block, slot, address, phase, change });

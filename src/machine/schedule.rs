@@ -10,7 +10,7 @@ use triomphe::Arc;
 use super::async_copy::Ended;
 use super::block::{Block, Released};
 use super::digest::Digest;
-use super::event::{BlockId, Observer, Order, OrderEvent};
+use super::event::{BlockId, Observer, Order, OrderEvent, Wants};
 use super::exec::{Pause, WarpRun};
 use super::lanes::LaneMask;
 use super::launch::Schedule;
@@ -54,7 +54,7 @@ impl Cursor {
 impl Machine {
     /// Runs for at most `budget` ticks and says why it stopped. After [`Step::Budget`] calling it again goes on; after any other
     /// answer it returns the same again.
-    pub fn run(&mut self, budget: u64, observer: &mut impl Observer) -> Step {
+    pub fn run(&mut self, budget: u64, observer: &mut dyn Observer) -> Step {
         let end = self.tick.saturating_add(budget);
         let mut paused = false;
         loop {
@@ -70,7 +70,11 @@ impl Machine {
             if self.tick >= end {
                 return Step::Budget;
             }
-            match self.run_turn(end, observer) {
+            let ran = match observer.wants() {
+                Wants::NOTHING => self.run_turn::<false>(end, observer),
+                _ => self.run_turn::<true>(end, observer),
+            };
+            match ran {
                 Ok(asked) => paused = asked,
                 Err(trap) => return Step::Trapped(trap),
             }
@@ -78,7 +82,7 @@ impl Machine {
     }
 
     /// Gives a warp its turn. True if the observer asks for a pause; an error is why nobody can have one.
-    fn next_turn(&mut self, observer: &mut impl Observer) -> Result<bool, Step> {
+    fn next_turn(&mut self, observer: &mut dyn Observer) -> Result<bool, Step> {
         let mut paused = self.between_turns(observer).map_err(Step::Trapped)?;
         while !self.select() {
             let relented = self.relent(observer).map_err(Step::Trapped)?;
@@ -92,14 +96,14 @@ impl Machine {
     }
 
     /// Runs the current warp until it pauses, its turn is over or `end` is reached. True if the observer asks for a pause.
-    fn run_turn<O: Observer>(&mut self, end: Tick, observer: &mut O) -> Result<bool, Box<Trap>> {
+    fn run_turn<const OBSERVED: bool>(&mut self, end: Tick, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let Cursor { slot, warp, .. } = self.cursor;
         let cluster = self.cluster_slots(slot);
         let (before, rest) = self.blocks[cluster.clone()].split_at_mut(slot - cluster.start);
         let Some((Some(block), after)) = rest.split_first_mut() else { return Ok(false) };
         let block = Arc::make_mut(block);
         let allowance = u64::from(self.cursor.warp_left).min(end - self.tick) as u32;
-        let mut run = WarpRun {
+        let mut run = WarpRun::<OBSERVED> {
             program: &self.device.program,
             linked: &self.linked,
             global: &mut self.device.global,
@@ -119,7 +123,8 @@ impl Machine {
             ended: Ended::new(),
             effects: 0,
             warp: Arc::make_mut(&mut block.warps[warp]),
-            observer,
+            wants: observer.wants(),
+            observer: &mut *observer,
             coverage: self.coverage.as_mut().map(Arc::make_mut),
             waiting: 0,
             place: Place { pc: crate::program::Pc(0), tick: self.tick, block: block.index, warp: warp as u32 },
@@ -141,7 +146,7 @@ impl Machine {
     }
 
     /// Does what the current warp paused for, behind its instruction at `last`. True if the observer asks for a pause.
-    fn take_up<O: Observer>(&mut self, pause: Pause, last: Place, observer: &mut O) -> Result<bool, Box<Trap>> {
+    fn take_up(&mut self, pause: Pause, last: Place, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let Cursor { slot, warp, .. } = self.cursor;
         let Some(block) = self.blocks[slot].as_mut().map(Arc::make_mut) else { return Ok(false) };
         let (by, mut paused) = (BlockId { number: block.number, slot: slot as u32 }, false);
@@ -154,12 +159,12 @@ impl Machine {
             Pause::Arrived { id, mask, wanted, votes } => {
                 let released = block.arrive(&self.device.program, warp, id, mask, wanted, votes);
                 paused |= report_released(released.as_slice(), by, last, observer);
-                paused |= O::INSTRUCTIONS && observer.arrived(last, block);
+                paused |= observer.wants().instructions && observer.arrived(last, block);
             }
             Pause::LanesExited { before } => {
                 let released = block.lanes_exited(&self.device.program, warp, before);
                 paused |= report_released(&released, by, last, observer);
-                paused |= O::INSTRUCTIONS && observer.arrived(last, block);
+                paused |= observer.wants().instructions && observer.arrived(last, block);
                 let done = block.is_done();
                 paused |= self.release_cluster(slot, last, observer);
                 if done {
@@ -203,7 +208,7 @@ impl Machine {
     /// Brings the machine to where the next instruction is issued: a turn is given, a block started if it is one's first, and groups
     /// that stand together meet. Doing it or not makes no difference to the run, but only machines that have settled compare as equal
     /// at a tick. True if the observer asks for a pause.
-    pub fn settle<O: Observer>(&mut self, observer: &mut O) -> bool {
+    pub fn settle(&mut self, observer: &mut dyn Observer) -> bool {
         let mut paused = match self.run(0, observer) {
             Step::Budget => false,
             Step::Paused => true,
@@ -217,7 +222,7 @@ impl Machine {
         let block = Arc::make_mut(block);
         let place = Place { pc: crate::program::Pc(0), tick: self.tick, block: block.index, warp: number as u32 };
         Arc::make_mut(&mut block.warps[number]).next_group_met(&self.linked.rank, |group| {
-            paused |= O::INSTRUCTIONS && observer.merged(Place { pc: group.pc, ..place }, group.mask);
+            paused |= observer.wants().instructions && observer.merged(Place { pc: group.pc, ..place }, group.mask);
         });
         paused
     }
@@ -323,9 +328,9 @@ impl Machine {
 }
 
 /// Tells of the barriers of the block `by` that the instruction at `place` released.
-fn report_released<O: Observer>(released: &[Released], by: BlockId, place: Place, observer: &mut O) -> bool {
-    let mut paused = false;
-    for Released { id, arrived } in released.iter().filter(|_| O::ACCESSES) {
+fn report_released(released: &[Released], by: BlockId, place: Place, observer: &mut dyn Observer) -> bool {
+    let (told, mut paused) = (observer.wants().accesses, false);
+    for Released { id, arrived } in released.iter().filter(|_| told) {
         paused |= observer.order(&OrderEvent { place, by, lanes: 0, order: Order::Released { id: *id, arrived } });
     }
     paused

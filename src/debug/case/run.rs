@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::fault::{Blame, Fault};
 use super::launcher::Job;
-use crate::check::{Checkers, Checks, WithInstructions};
+use crate::check::{Checkers, Checks};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::{Case, DataError, PlannedLaunch};
@@ -184,7 +184,7 @@ impl Course<'_> {
     }
 
     /// Runs until all blocks have finished; what stopped it otherwise.
-    pub fn run(&self, machine: &mut Machine, observer: &mut impl Observer) -> Option<Fault> {
+    pub fn run(&self, machine: &mut Machine, observer: &mut dyn Observer) -> Option<Fault> {
         let (start, blame) = (machine.start(), self.blame);
         loop {
             let left = self.step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
@@ -203,10 +203,7 @@ impl Course<'_> {
     /// The same, watched by `checkers`.
     fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers) -> Option<Fault> {
         checkers.begin(self.launch(), machine);
-        let fault = match checkers.wants_instructions() {
-            true => self.run(machine, &mut WithInstructions(checkers)),
-            false => self.run(machine, checkers),
-        };
+        let fault = self.run(machine, checkers);
         checkers.end(machine);
         fault
     }

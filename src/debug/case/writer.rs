@@ -6,7 +6,7 @@ use super::launcher::Job;
 use super::run::{RunError, RunOptions, Runner};
 use crate::isa::Space;
 use crate::launch::Case;
-use crate::machine::{AccessEvent, AccessKind, Account, Observer, lanes_of, thread_index};
+use crate::machine::{AccessEvent, AccessKind, Account, Observer, Wants, lanes_of, thread_index};
 use crate::program::{Pc, Program};
 
 /// The last thread that wrote to a place.
@@ -68,6 +68,10 @@ struct Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
+    fn wants(&self) -> Wants {
+        Wants::ACCESSES
+    }
+
     fn access(&mut self, event: &AccessEvent<'_>) -> bool {
         if event.kind == AccessKind::Read || event.space != Space::Global {
             return false;

@@ -13,7 +13,7 @@ use crate::debug::focus::Focus;
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{Goal, Reason};
 use crate::debug::timeline::Ran;
-use crate::machine::{AccessEvent, Issue, Observer, Place, Tick, Warp};
+use crate::machine::{AccessEvent, Issue, Observer, Place, Tick, Wants, Warp};
 use crate::program::Pc;
 
 /// An instruction of what is stepped, in the past.
@@ -302,8 +302,9 @@ struct Trace {
 }
 
 impl Observer for Trace {
-    const ACCESSES: bool = false;
-    const INSTRUCTIONS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants::INSTRUCTIONS
+    }
 
     fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
         false

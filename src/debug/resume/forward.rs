@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::line::{Line, lines_from};
 use super::steer::Steering;
-use super::watcher::{StepDone, StepWatch, Stepped, Watcher, WithAccesses};
+use super::watcher::{StepDone, StepWatch, Stepped, Watcher};
 use super::{Halt, NextQuestion, ResumeError};
 use crate::debug::breakpoints::Event;
 use crate::debug::session::{Pace, Session};
@@ -232,8 +232,6 @@ impl Session {
         let pauses = self.stops_at_findings();
         let ran = if watcher.is_idle() {
             self.timeline.run_checked(until, &mut Unobserved, pauses)
-        } else if watcher.wants_accesses() {
-            self.timeline.run_checked(until, &mut WithAccesses(watcher), pauses)
         } else {
             self.timeline.run_checked(until, watcher, pauses)
         };

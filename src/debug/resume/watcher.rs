@@ -7,7 +7,9 @@ use smallvec::SmallVec;
 
 use super::steer::{Spin, WarpPlace};
 use super::watched::Watched;
-use crate::machine::{AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Issue, LaneMask, MbarrierEvent, Observer, Place, Tick, Warp};
+use crate::machine::{
+    AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Issue, LaneMask, MbarrierEvent, Observer, Place, Tick, Wants, Warp,
+};
 use crate::program::Pc;
 
 /// Something that may be a stop.
@@ -209,8 +211,9 @@ impl Watcher {
 }
 
 impl Observer for Watcher {
-    const ACCESSES: bool = false;
-    const INSTRUCTIONS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { accesses: self.wants_accesses(), instructions: true }
+    }
 
     fn access(&mut self, event: &AccessEvent<'_>) -> bool {
         for (index, place) in self.places.iter().enumerate() {
@@ -299,40 +302,5 @@ impl Observer for Watcher {
             .waits_for
             .is_some_and(|(index, warp)| index == block.index && block.warps.get(warp as usize).is_some_and(|warp| warp.can_run()));
         woken || !self.hits.is_empty()
-    }
-}
-
-/// A watcher that wants memory accesses as well.
-pub struct WithAccesses<'a>(pub &'a mut Watcher);
-
-impl Observer for WithAccesses<'_> {
-    const INSTRUCTIONS: bool = true;
-
-    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
-        self.0.access(event)
-    }
-
-    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
-        self.0.copy(event)
-    }
-
-    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
-        self.0.mbarrier(event)
-    }
-
-    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        self.0.before(issue, warp)
-    }
-
-    fn after(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        self.0.after(issue, warp)
-    }
-
-    fn merged(&mut self, place: Place, lanes: LaneMask) -> bool {
-        self.0.merged(place, lanes)
-    }
-
-    fn arrived(&mut self, place: Place, block: &Block) -> bool {
-        self.0.arrived(place, block)
     }
 }

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Roles;
 use crate::cfg::ControlFlow;
 use crate::debug::session::Session;
-use crate::machine::{AccessEvent, Issue, Observer, Tick, Warp};
+use crate::machine::{AccessEvent, Issue, Observer, Tick, Wants, Warp};
 use crate::program::{Op, Pc, Program};
 
 /// Ticks from the start of the launch that are looked through.
@@ -90,8 +90,9 @@ struct Parting<'p> {
 }
 
 impl Observer for Parting<'_> {
-    const ACCESSES: bool = false;
-    const INSTRUCTIONS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants::INSTRUCTIONS
+    }
 
     fn access(&mut self, _: &AccessEvent<'_>) -> bool {
         false

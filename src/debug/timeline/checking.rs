@@ -9,7 +9,8 @@ use std::sync::Arc;
 use super::input::Input;
 use crate::check::{Checkers, Checks, Finding};
 use crate::machine::{
-    AccessEvent, Block, CopyEvent, Issue, LaneMask, Machine, MbarrierEvent, Observer, OrderEvent, Place, Tick, Unobserved, Warp,
+    AccessEvent, Block, CopyEvent, Issue, LaneMask, Machine, MbarrierEvent, Observer, OrderEvent, Place, Tick, Unobserved, Wants, Warp,
+    WgmmaEvent,
 };
 use crate::program::Program;
 
@@ -80,12 +81,6 @@ impl Checking {
         self.ended = true;
     }
 
-    /// An observer that lets `observer` and the checkers see what happens from `now` on. With `pauses`, the run pauses where one of them
-    /// finds something.
-    pub fn beside<'a, O>(&'a mut self, observer: &'a mut O, now: Tick, pauses: bool) -> Beside<'a, O> {
-        Beside { observer, checking: self, now, pauses, due: false }
-    }
-
     /// Notes when the findings were noticed that have come; true if there are any.
     fn note(&mut self, now: Tick) -> bool {
         let (known, found) = (self.noticed.len(), self.checkers.findings().list().len());
@@ -96,84 +91,94 @@ impl Checking {
     }
 }
 
-/// An observer, and checkers that see the same.
-pub struct Beside<'a, O> {
-    observer: &'a mut O,
-    checking: &'a mut Checking,
+/// Who watches a run: an observer, and the checkers if they see the same.
+pub struct Audience<'a> {
+    observer: &'a mut dyn Observer,
+    checking: Option<&'a mut Checking>,
+    /// What the observer wants to be told.
+    wants: Wants,
     /// The instruction that is being executed.
     now: Tick,
+    /// Whether the run pauses where the checkers find something.
     pauses: bool,
     /// Something was found since the run began.
     due: bool,
 }
 
-impl<O: Observer> Beside<'_, O> {
-    /// Does what the user does to the run, which only the checkers need to be told.
-    pub fn watch_input(input: &Input, machine: &mut Machine, both: &mut Self) -> bool {
-        input.apply(machine, &mut both.checking.beside(&mut Unobserved, both.now, false))
+impl<'a> Audience<'a> {
+    /// An observer alone.
+    pub fn of(observer: &'a mut dyn Observer) -> Self {
+        Self { wants: observer.wants(), observer, checking: None, now: 0, pauses: false, due: false }
     }
 
-    /// What happened was seen by both; true if the run is to pause.
-    fn seen(&mut self, paused: bool) -> bool {
-        self.due |= self.checking.note(self.now);
+    /// An observer and checkers, from `now` on. With `pauses`, the run pauses where one of them finds something.
+    pub fn with(observer: &'a mut dyn Observer, checking: &'a mut Checking, now: Tick, pauses: bool) -> Self {
+        Self { now, pauses, checking: Some(checking), ..Self::of(observer) }
+    }
+
+    /// Does what the user does to the run, which only the checkers need to be told: the user knows. False if it changes nothing.
+    pub fn apply(&mut self, input: &Input, machine: &mut Machine) -> bool {
+        match &mut self.checking {
+            Some(checking) => input.apply(machine, &mut Audience::with(&mut Unobserved, checking, self.now, false)),
+            None => input.apply(machine, &mut Unobserved),
+        }
+    }
+
+    /// Lets the observer see something if it `wants` to, and then the checkers; true if the run is to pause.
+    fn show(&mut self, wants: bool, mut see: impl FnMut(&mut dyn Observer) -> bool) -> bool {
+        let paused = wants && see(self.observer);
+        let Some(checking) = &mut self.checking else { return paused };
+        see(&mut checking.checkers);
+        self.due |= checking.note(self.now);
         paused || self.pauses && self.due
     }
 }
 
-impl<O: Observer> Observer for Beside<'_, O> {
-    const INSTRUCTIONS: bool = true;
+impl Observer for Audience<'_> {
+    fn wants(&self) -> Wants {
+        if self.checking.is_some() { Wants::ALL } else { self.observer.wants() }
+    }
 
     fn access(&mut self, event: &AccessEvent<'_>) -> bool {
-        let paused = O::ACCESSES && self.observer.access(event);
-        self.checking.checkers.access(event);
-        self.seen(paused)
+        self.show(self.wants.accesses, |observer| observer.access(event))
     }
 
     fn order(&mut self, event: &OrderEvent<'_>) -> bool {
-        let paused = O::ACCESSES && self.observer.order(event);
-        self.checking.checkers.order(event);
-        self.seen(paused)
+        self.show(self.wants.accesses, |observer| observer.order(event))
     }
 
     fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
-        let paused = O::ACCESSES && self.observer.copy(event);
-        self.checking.checkers.copy(event);
-        self.seen(paused)
+        self.show(self.wants.accesses, |observer| observer.copy(event))
     }
 
     fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
-        let paused = O::ACCESSES && self.observer.mbarrier(event);
-        self.checking.checkers.mbarrier(event);
-        self.seen(paused)
+        self.show(self.wants.accesses, |observer| observer.mbarrier(event))
+    }
+
+    fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
+        self.show(self.wants.accesses, |observer| observer.wgmma(event))
     }
 
     fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
         self.now = issue.place.tick;
         // After a pause here the instruction is reported again, and the checkers must see it once: what they find before it pauses the
         // run behind it.
-        if O::INSTRUCTIONS && self.observer.before(issue, warp) {
+        if self.wants.instructions && self.observer.before(issue, warp) {
             return true;
         }
-        self.checking.checkers.before(issue, warp);
-        self.seen(false);
+        self.show(false, |checkers| checkers.before(issue, warp));
         false
     }
 
     fn after(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        let paused = O::INSTRUCTIONS && self.observer.after(issue, warp);
-        self.checking.checkers.after(issue, warp);
-        self.seen(paused)
+        self.show(self.wants.instructions, |observer| observer.after(issue, warp))
     }
 
     fn merged(&mut self, place: Place, lanes: LaneMask) -> bool {
-        let paused = O::INSTRUCTIONS && self.observer.merged(place, lanes);
-        self.checking.checkers.merged(place, lanes);
-        self.seen(paused)
+        self.show(self.wants.instructions, |observer| observer.merged(place, lanes))
     }
 
     fn arrived(&mut self, place: Place, block: &Block) -> bool {
-        let paused = O::INSTRUCTIONS && self.observer.arrived(place, block);
-        self.checking.checkers.arrived(place, block);
-        self.seen(paused)
+        self.show(self.wants.instructions, |observer| observer.arrived(place, block))
     }
 }

@@ -13,7 +13,7 @@ mod snapshots;
 
 use std::sync::Arc;
 
-use checking::{Beside, Checking, Position};
+use checking::{Audience, Checking, Position};
 pub use input::Input;
 use input::Inputs;
 use snapshots::{Snapshot, Snapshots};
@@ -104,7 +104,7 @@ impl Timeline {
         let checking = checking_of(&program, options.checks);
         let recorded = (0, 0);
         let mut timeline = Self { program, case, options, now, addresses, snapshots, inputs, recorded, end: None, checking };
-        timeline.arrive(&mut Unobserved, by_nobody);
+        timeline.arrive(&mut Audience::of(&mut Unobserved));
         Ok(timeline)
     }
 
@@ -164,14 +164,14 @@ impl Timeline {
     }
 
     /// Executes until time `until` at most, and to the beginning of the next launch.
-    pub fn run(&mut self, until: Tick, observer: &mut impl Observer) -> Ran {
-        let halted = self.advance(until, observer, by_nobody);
+    pub fn run(&mut self, until: Tick, observer: &mut dyn Observer) -> Ran {
+        let halted = self.advance(until, &mut Audience::of(observer));
         self.conclude(halted)
     }
 
     /// The same before the eyes of the checkers as well: to `until` at most, or to where they have looked to if that lies ahead. With
     /// `pauses`, to where one of them finds something.
-    pub fn run_checked(&mut self, until: Tick, observer: &mut impl Observer, pauses: bool) -> Ran {
+    pub fn run_checked(&mut self, until: Tick, observer: &mut dyn Observer, pauses: bool) -> Ran {
         let Some(mut checking) = self.checking.take() else { return self.run(until, observer) };
         let (here, seen) = (self.position(), checking.seen());
         let ran = if here == seen && !checking.has_ended() {
@@ -184,9 +184,9 @@ impl Timeline {
         ran
     }
 
-    fn run_beside(&mut self, checking: &mut Checking, until: Tick, observer: &mut impl Observer, pauses: bool) -> Ran {
+    fn run_beside(&mut self, checking: &mut Checking, until: Tick, observer: &mut dyn Observer, pauses: bool) -> Ran {
         checking.begin(self.machine());
-        let halted = self.advance(until, &mut checking.beside(observer, self.time(), pauses), Beside::watch_input);
+        let halted = self.advance(until, &mut Audience::with(observer, checking, self.time(), pauses));
         if matches!(halted, Halted::Done | Halted::Faulted(_)) {
             checking.end(self.machine());
         }
@@ -203,15 +203,15 @@ impl Timeline {
         (self.now.launch, self.time())
     }
 
-    fn advance<O: Observer>(&mut self, until: Tick, observer: &mut O, by_hand: ByHand<O>) -> Halted {
+    fn advance(&mut self, until: Tick, audience: &mut Audience<'_>) -> Halted {
         loop {
             let now = self.time();
             if now >= until {
                 return Halted::Reached;
             }
             let stop = until.min(Snapshots::due(now)).min(self.inputs.next(self.now.inputs));
-            let step = self.now.machine.run(stop.saturating_sub(now), observer);
-            let paused = self.arrive(observer, by_hand);
+            let step = self.now.machine.run(stop.saturating_sub(now), audience);
+            let paused = self.arrive(audience);
             match step {
                 Step::Budget if paused => return Halted::Paused,
                 Step::Budget => {}
@@ -293,7 +293,7 @@ impl Timeline {
 
     /// Executes the time from `from` to `until` once more for an observer, and the time from the snapshot before it; the present stays
     /// as it is. Only of the present launch, and only to where the observer asks for a pause.
-    pub fn replay(&self, from: Tick, until: Tick, observer: &mut impl Observer) {
+    pub fn replay(&self, from: Tick, until: Tick, observer: &mut dyn Observer) {
         let mut past = self.snapshots.before(from).clone();
         while past.launch == self.now.launch {
             let now = past.time();
@@ -323,11 +323,12 @@ impl Timeline {
         let (position, now) = (self.position(), self.time());
         let mut machine = self.now.machine.clone();
         let watching = self.checking.as_mut().filter(|checking| checking.seen() == position && !checking.has_ended());
-        let changes = match watching {
-            Some(checking) => input.apply(&mut machine, &mut checking.beside(&mut Unobserved, now, false)),
-            None => input.apply(&mut machine, &mut Unobserved),
+        let mut nobody = Unobserved;
+        let mut audience = match watching {
+            Some(checking) => Audience::with(&mut nobody, checking, now, false),
+            None => Audience::of(&mut nobody),
         };
-        if !changes {
+        if !audience.apply(&input, &mut machine) {
             return false;
         }
         machine.settle(&mut Unobserved);
@@ -350,12 +351,12 @@ impl Timeline {
         (from.launch == to.launch).then(|| compare(&from.machine, &to.machine))
     }
 
-    /// Settles, applies the inputs of the present time, and keeps a snapshot if one is due. True if the observer asks for a pause.
-    fn arrive<O: Observer>(&mut self, observer: &mut O, by_hand: ByHand<O>) -> bool {
+    /// Settles, applies the inputs of the present time, and keeps a snapshot if one is due. True if the audience asks for a pause.
+    fn arrive(&mut self, audience: &mut Audience<'_>) -> bool {
         let now = self.time();
-        let paused = self.now.machine.settle(observer);
+        let paused = self.now.machine.settle(audience);
         while let Some(input) = self.inputs.at(now, self.now.inputs) {
-            by_hand(input, &mut self.now.machine, observer);
+            audience.apply(input, &mut self.now.machine);
             self.now.machine.settle(&mut Unobserved);
             self.now.inputs += 1;
         }
@@ -388,14 +389,6 @@ impl Timeline {
         }
         false
     }
-}
-
-/// Applies an input, and lets an observer see what it wants of that.
-type ByHand<O> = fn(&Input, &mut Machine, &mut O) -> bool;
-
-/// What the user does is told to nobody: the user knows.
-fn by_nobody<O: Observer>(input: &Input, machine: &mut Machine, _: &mut O) -> bool {
-    input.apply(machine, &mut Unobserved)
 }
 
 fn checking_of(program: &Arc<Program>, checks: Checks) -> Option<Checking> {

@@ -1,12 +1,11 @@
 //! Dynamic stack allocation (PTX ISA, "Stack Manipulation Instructions").
 
 use super::{Executed, Flow, Group, WarpRun};
-use crate::machine::event::Observer;
 use crate::machine::lanes::{LaneMask, first_lane, lanes_of};
 use crate::machine::trap::TrapKind;
 use crate::program::{Op, map};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes `alloca`, `stacksave` or `stackrestore`. The stack grows upwards here, for all lanes of the group by the most any of
     /// them asks for.
     pub(super) fn alloca(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {

@@ -7,7 +7,7 @@ use super::mbarrier::Object;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, ScalarType, Space};
 use crate::machine::async_copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, Work};
-use crate::machine::event::{CopyEvent, CopyStage, Observer, Order};
+use crate::machine::event::{CopyEvent, CopyStage, Order};
 use crate::machine::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
 use crate::machine::mbarrier::Refused;
 use crate::machine::memory::LaneAccess;
@@ -21,7 +21,7 @@ const BULK_UNIT: u32 = 16;
 /// A barrier object that one lane names: its home and address.
 type Barriers = PerLane<Option<(Home, u32)>>;
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an asynchronous copy, store or reduction.
     pub(super) fn async_copy(&mut self, copy: CopyId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
@@ -348,7 +348,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     fn report_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask, stage: CopyStage) {
-        if O::ACCESSES {
+        if self.wants().accesses {
             self.paused |= self.observer.copy(&CopyEvent { copy, lanes, stage, tick: self.place.tick });
         }
     }

@@ -3,13 +3,13 @@
 use super::load_store::Piece;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, TypeKind};
-use crate::machine::event::{AccessKind, Observer};
+use crate::machine::event::AccessKind;
 use crate::machine::lanes::{LaneMask, PerLane};
 use crate::machine::read_modify_write::Function;
 use crate::machine::trap::Trap;
 use crate::program::{Access, Address, Dst, Op, Src};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an `atom` or `red`.
     pub(super) fn atomic(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         match op {

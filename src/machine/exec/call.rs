@@ -6,7 +6,6 @@
 use triomphe::Arc;
 
 use super::{Executed, Flow, Group, WarpRun};
-use crate::machine::event::Observer;
 use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
 use crate::machine::registers::FrameBase;
 use crate::machine::trap::TrapKind;
@@ -20,7 +19,7 @@ const FRAME_ALIGN: u32 = 16;
 /// Calls in progress at most, whatever memory they take.
 const DEPTH: u32 = 1 << 16;
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a call or a return.
     pub(super) fn call(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         match op {

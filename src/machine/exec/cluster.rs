@@ -4,13 +4,13 @@
 
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::Space;
-use crate::machine::event::{Observer, Order};
+use crate::machine::event::Order;
 use crate::machine::lanes::{LaneMask, PerLane};
 use crate::machine::trap::TrapKind;
 use crate::machine::warp::GroupState;
 use crate::program::{Op, Pc, Src, map};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes `mapa` or `getctarank`.
     pub(super) fn cluster(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         let window = map::map(self.program.address_bits).window_start(Space::Shared);

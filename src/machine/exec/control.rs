@@ -1,12 +1,12 @@
 //! Branches and exit (PTX ISA, "Control Flow Instructions").
 
 use super::{Executed, Flow, Group, Pause, WarpRun};
-use crate::machine::event::{Observer, Order};
+use crate::machine::event::Order;
 use crate::machine::lanes::{LaneMask, lanes_of};
 use crate::machine::trap::TrapKind;
 use crate::program::{Op, Pc, Src, TableId};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a branch or an exit.
     #[inline(always)]
     pub(super) fn control(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {

@@ -5,7 +5,6 @@
 //! writes nothing, and is the end of most stretches.
 
 use super::{Flow, Group, WarpRun};
-use crate::machine::event::Observer;
 use crate::machine::lanes::LaneMask;
 use crate::machine::{Account, Linked};
 use crate::program::{Inst, Op, Pc};
@@ -37,7 +36,7 @@ impl Course {
 
     /// The group comes to `inst`. If that has a guard and may write, the stretch ends before it.
     #[inline(always)]
-    pub fn meet<O: Observer>(&mut self, run: &mut WarpRun<'_, O>, inst: &Inst, group: &Group) -> Guarded {
+    pub fn meet<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, inst: &Inst, group: &Group) -> Guarded {
         if !self.kept || inst.guard.is_none() {
             return Guarded::Not;
         }
@@ -51,7 +50,7 @@ impl Course {
 
     /// The group has executed the instruction at its `pc`.
     #[inline(always)]
-    pub fn pass<O: Observer>(&mut self, run: &mut WarpRun<'_, O>, group: &Group, guarded: Guarded, flow: &Flow) {
+    pub fn pass<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group, guarded: Guarded, flow: &Flow) {
         if !self.kept {
             return;
         }
@@ -80,7 +79,7 @@ impl Course {
 
     /// The stretch ends before the group's `pc`.
     #[inline(always)]
-    pub fn end<O: Observer>(&mut self, run: &mut WarpRun<'_, O>, group: &Group) {
+    pub fn end<const OBSERVED: bool>(&mut self, run: &mut WarpRun<'_, OBSERVED>, group: &Group) {
         if self.kept && self.start != group.pc {
             run.count(group, self.start, group.pc);
             self.start = group.pc;
@@ -88,7 +87,7 @@ impl Course {
     }
 }
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The lanes of `group` have executed the instructions from `start` to before `end`, none of which has a guard.
     fn count(&mut self, group: &Group, start: Pc, end: Pc) {
         if let Some(coverage) = &mut self.coverage {

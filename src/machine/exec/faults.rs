@@ -2,7 +2,6 @@
 
 use super::{Group, WarpRun};
 use crate::isa::Space;
-use crate::machine::event::Observer;
 use crate::machine::lanes::LaneMask;
 use crate::machine::memory::{LaneAccess, Region};
 use crate::machine::trap::{Trap, TrapAccess, TrapKind};
@@ -11,7 +10,7 @@ use crate::program::map;
 /// Addresses below this are called null.
 const NULL_PAGE: u64 = 4096;
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// A fault that is not about memory.
     pub(super) fn trap(&self, kind: TrapKind, lanes: LaneMask, message: &str) -> Box<Trap> {
         Box::new(Trap { kind, place: self.place, lanes, access: None, message: message.to_string() })

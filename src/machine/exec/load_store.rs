@@ -6,7 +6,7 @@ use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Ordering, Space};
 use crate::machine::block::Block;
-use crate::machine::event::{AccessEvent, AccessKind, Observer};
+use crate::machine::event::{AccessEvent, AccessKind};
 use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::memory::{LaneAccess, gather, scatter};
 use crate::machine::trap::{Trap, TrapKind};
@@ -46,7 +46,7 @@ struct Element {
     reg_bits: u8,
 }
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a load or a store.
     pub(super) fn load_store(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
@@ -346,7 +346,7 @@ impl<O: Observer> WarpRun<'_, O> {
     /// Tells the observer.
     #[inline(always)]
     pub(super) fn report(&mut self, space: Space, access: &LaneAccess, kind: AccessKind) {
-        if O::ACCESSES {
+        if self.wants().accesses {
             let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
             let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
             let (by, home) = (self.block_id(), (self.slot - self.rank + rank, rank));

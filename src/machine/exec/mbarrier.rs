@@ -6,7 +6,7 @@ use super::load_store::Piece;
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::{MbarrierFn, Space};
 use crate::machine::async_copy::{Home, Reach};
-use crate::machine::event::{MbarrierChange, MbarrierEvent, Observer};
+use crate::machine::event::{MbarrierChange, MbarrierEvent};
 use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
 use crate::machine::mbarrier::{self, Arrival, COUNT_LIMIT, Contribution, Mbarrier, Refused};
 use crate::machine::shared::{MBARRIER_BYTES, Shared};
@@ -31,7 +31,7 @@ type Phases = smallvec::SmallVec<[(LaneMask, u64); 1]>;
 /// What each lane brings to a barrier object, in this order.
 type Contributions = smallvec::SmallVec<[Contribution; 2]>;
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an operation on barrier objects.
     pub(super) fn mbarrier(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         match *op {
@@ -262,7 +262,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     fn report_operation(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>, phases: &Phases) {
-        if O::ACCESSES {
+        if self.wants().accesses {
             phases.iter().for_each(|(lanes, phase)| self.report_part(f, &Object { lanes: *lanes, ..*object }, counts, *phase));
         }
     }
@@ -293,7 +293,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     fn report_answer(&mut self, object: &Object, ended: LaneMask, parities: &PerLane<u32>) {
-        if O::ACCESSES {
+        if self.wants().accesses {
             let phase = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map_or(0, |barrier| barrier.phase)).unwrap_or(0);
             for (lanes, ended) in [(object.lanes & ended, true), (object.lanes & !ended, false)] {
                 if lanes != 0 {

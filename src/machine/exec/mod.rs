@@ -38,7 +38,7 @@ use super::async_copy::{Ended, InFlight};
 use super::block::Block;
 use super::cluster::ClusterBarrier;
 use super::coverage::Coverage;
-use super::event::{BlockId, Issue, Observer, Order, OrderEvent};
+use super::event::{BlockId, Issue, Observer, Order, OrderEvent, Wants};
 use super::lanes::LaneMask;
 use super::launch::Constants;
 use super::memory::Region;
@@ -117,8 +117,8 @@ struct Group {
     frame: FrameBase,
 }
 
-/// One turn of one warp, with all it can reach.
-pub struct WarpRun<'a, O> {
+/// One turn of one warp, with all it can reach. There is one for runs that nobody watches, which does not even ask who does.
+pub struct WarpRun<'a, const OBSERVED: bool> {
     /// The program.
     pub program: &'a Program,
     /// What was worked out for the launch.
@@ -158,7 +158,9 @@ pub struct WarpRun<'a, O> {
     /// The warp.
     pub warp: &'a mut Warp,
     /// Who watches.
-    pub observer: &'a mut O,
+    pub observer: &'a mut dyn Observer,
+    /// What they want to be told.
+    pub wants: Wants,
     /// What has run, if the launch keeps it.
     pub coverage: Option<&'a mut Coverage>,
     /// Lanes that the running instruction has made wait for others, which will execute it with them.
@@ -173,17 +175,23 @@ pub struct WarpRun<'a, O> {
     pub paused: bool,
 }
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Runs the warp's groups until something ends the turn.
     pub fn run(&mut self) -> Pause {
         loop {
-            let next = if O::INSTRUCTIONS { self.next_group_observed() } else { self.warp.next_group(&self.linked.rank) };
+            let next = if self.wants().instructions { self.next_group_observed() } else { self.warp.next_group(&self.linked.rank) };
             let Some(index) = next else { return Pause::Waits };
             let limit = if self.warp.groups.len() == 1 { u32::MAX } else { self.warp.limit(index, &self.linked.rank) };
             if let Some(pause) = self.run_group(index, limit) {
                 return pause;
             }
         }
+    }
+
+    /// What the observer wants to be told.
+    #[inline(always)]
+    fn wants(&self) -> Wants {
+        if OBSERVED { self.wants } else { Wants::NOTHING }
     }
 
     /// Runs one group until its rank reaches `limit`, the groups change, or the turn ends.
@@ -194,21 +202,21 @@ impl<O: Observer> WarpRun<'_, O> {
         let alone = self.warp.groups.len() == 1;
         let mut course = Course::new(group.pc, self.linked);
         loop {
-            if self.left == 0 || (O::ACCESSES || O::INSTRUCTIONS) && self.paused {
+            if self.left == 0 || OBSERVED && self.paused {
                 course.end(self, &group);
                 self.warp.groups[index].pc = group.pc;
                 return Some(Pause::TurnOver);
             }
             self.place.pc = group.pc;
             let inst = &program.code[group.pc.index()];
-            let issue = O::INSTRUCTIONS.then(|| self.issue(inst, &group));
+            let issue = self.wants().instructions.then(|| self.issue(inst, &group));
             if let Some(issue) = &issue
                 && self.observer.before(issue, self.warp)
             {
                 self.paused = true;
                 continue;
             }
-            if O::ACCESSES && self.linked.wgmmas.uses(group.pc) {
+            if self.wants().accesses && self.linked.wgmmas.uses(group.pc) {
                 self.touch_wgmma_registers(inst, &group);
             }
             let guarded = course.meet(self, inst, &group);
@@ -288,7 +296,7 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// Tells the observer that `lanes` did something that orders them.
     fn report_order(&mut self, lanes: LaneMask, order: Order<'_>) {
-        if O::ACCESSES {
+        if self.wants().accesses {
             self.paused |= self.observer.order(&OrderEvent { place: self.place, by: self.block_id(), lanes, order });
         }
     }
@@ -305,7 +313,7 @@ impl<O: Observer> WarpRun<'_, O> {
         }
         let reconvergence = self.linked.reconvergences.get(group.pc.index()).copied().flatten();
         self.warp.push_sides(&inst.op, group.pc, group.mask, reconvergence);
-        if O::INSTRUCTIONS {
+        if self.wants().instructions {
             self.next_group_observed();
         } else {
             self.warp.next_group(&self.linked.rank);

@@ -2,12 +2,11 @@
 
 use super::{Flow, Group, WarpRun};
 use crate::isa::{Space, Width};
-use crate::machine::event::Observer;
 use crate::machine::lanes::LaneMask;
 use crate::machine::special;
 use crate::program::{Dst, ListId, Op, Src, map};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a move.
     #[inline(always)]
     pub(super) fn moves(&mut self, op: &Op, group: &Group, active: LaneMask) -> Flow {

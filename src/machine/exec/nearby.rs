@@ -2,7 +2,6 @@
 
 use super::{Group, WarpRun};
 use crate::isa::Space;
-use crate::machine::event::Observer;
 use crate::machine::memory::Region;
 use crate::program::ParamPlace;
 
@@ -16,7 +15,7 @@ struct Object<'a> {
     bytes: u64,
 }
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Where `bytes` bytes at `address` of `space` lie from the object nearest to them, such as "right behind the end of 'x' (..)";
     /// nothing if the space is empty. `group` made the access.
     pub(super) fn nearby(&self, space: Space, address: u64, bytes: u64, group: &Group) -> Option<String> {

@@ -4,13 +4,13 @@ use super::warp_level::tiles;
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::BarrierFn;
 use crate::machine::barrier::BARRIERS;
-use crate::machine::event::{Observer, Order};
+use crate::machine::event::Order;
 use crate::machine::lanes::{LANES, LaneMask, first_lane};
 use crate::machine::trap::TrapKind;
 use crate::machine::warp::GroupState;
 use crate::program::{Op, Pc, PredSrc, Src};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a barrier or a fence. What a fence orders is in order anyway: observers alone care.
     pub(super) fn sync(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         match op {

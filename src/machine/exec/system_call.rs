@@ -3,7 +3,6 @@
 
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Space, SystemFn};
-use crate::machine::event::Observer;
 use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::memory::LaneAccess;
 use crate::machine::runtime::{Arguments, print};
@@ -14,7 +13,7 @@ use crate::program::CallId;
 /// Bytes of a string at most.
 const STRING_BYTES: usize = 1 << 20;
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a call of a function of the runtime.
     pub(super) fn system_call(&mut self, f: SystemFn, call: CallId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
@@ -113,15 +112,15 @@ impl<O: Observer> WarpRun<'_, O> {
 }
 
 /// What one lane finds in memory at generic addresses.
-struct Values<'r, 'a, O> {
-    run: &'r WarpRun<'a, O>,
+struct Values<'r, 'a, const OBSERVED: bool> {
+    run: &'r WarpRun<'a, OBSERVED>,
     group: &'r Group,
     lane: usize,
     /// Address of the next value of `printf`.
     next: u64,
 }
 
-impl<O: Observer> Values<'_, '_, O> {
+impl<const OBSERVED: bool> Values<'_, '_, OBSERVED> {
     fn read<const N: usize>(&self, address: u64) -> Result<[u8; N], Box<Trap>> {
         let mut access = LaneAccess::new([address; 32], 1 << self.lane, N as u32);
         let mut found = [0; N];
@@ -139,7 +138,7 @@ impl<O: Observer> Values<'_, '_, O> {
     }
 }
 
-impl<O: Observer> Arguments for Values<'_, '_, O> {
+impl<const OBSERVED: bool> Arguments for Values<'_, '_, OBSERVED> {
     type Error = Box<Trap>;
 
     fn word(&mut self) -> Result<u32, Box<Trap>> {

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Space, TensorField};
 use crate::machine::async_copy::{BoxCopy, Ends, Work};
-use crate::machine::event::{AccessKind, Observer};
+use crate::machine::event::AccessKind;
 use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::memory::LaneAccess;
 use crate::machine::tensor::{Direction, FaultKind, Piece, Request, TensorBox};
@@ -18,7 +18,7 @@ const MAP_ALIGNMENT: u32 = 64;
 /// The 128 bytes of a map.
 type MapBytes = [u8; TENSOR_MAP_BYTES];
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`: a copy for every lane. None is issued unless all are good.
     pub(super) fn tensor_copies(&mut self, copy: &TensorCopy, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
         let ranks = copy.multicast.map(|mask| self.lanes(group, active).get32(mask).map(|mask| mask as u16));

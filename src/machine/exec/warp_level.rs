@@ -8,13 +8,13 @@ use smallvec::SmallVec;
 use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
-use crate::machine::event::{Observer, Order};
+use crate::machine::event::Order;
 use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::trap::TrapKind;
 use crate::machine::warp::GroupState;
 use crate::program::{Dst, Op, Pc, PredSrc, Src};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an exchange between lanes.
     pub(super) fn warp_level(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         let mask = match op {

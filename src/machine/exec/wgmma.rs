@@ -6,7 +6,7 @@ use triomphe::Arc;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{CHUNK, Major, MatrixDescriptor, SharedTile};
 use crate::machine::async_copy::CopyPolicy;
-use crate::machine::event::{Observer, WgmmaChange, WgmmaEvent};
+use crate::machine::event::{WgmmaChange, WgmmaEvent};
 use crate::machine::lanes::{ALL_LANES, LaneMask, PerLane, first_lane, lanes_where};
 use crate::machine::stuck::lane_list;
 use crate::machine::trap::{Trap, TrapKind};
@@ -15,7 +15,7 @@ use crate::machine::wgmma::{self, Disagreement, ROWS, Sources, Turn, WARPS, Wgmm
 use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, Inst, Op, PredSrc, Src, WgmmaA, WgmmaId, WgmmaOp, map};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a `wgmma` instruction, once all lanes of the warp stand at it.
     pub(super) fn wgmma(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         if active != group.mask || self.warp.live != ALL_LANES {
@@ -52,7 +52,7 @@ impl<O: Observer> WarpRun<'_, O> {
         let op = &program.wgmmas[id.index()];
         let wgmma = self.checked_wgmma(id, op, group)?;
         let wgmma = Wgmma { id: self.copies.next_id(), ..wgmma };
-        if O::ACCESSES {
+        if self.wants().accesses {
             self.touch_by_wgmma(&wgmma);
             self.report_wgmma(WgmmaChange::Issued { wgmma: &wgmma, fenced: self.warp.wgmmas.is_fenced() });
         }
@@ -229,7 +229,7 @@ impl<O: Observer> WarpRun<'_, O> {
     }
 
     fn report_wgmma(&mut self, change: WgmmaChange<'_>) {
-        if O::ACCESSES {
+        if self.wants().accesses {
             self.paused |= self.observer.wgmma(&WgmmaEvent { place: self.place, by: self.block_id(), lanes: self.warp.live, change });
         }
     }

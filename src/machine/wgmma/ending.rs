@@ -21,7 +21,7 @@ impl Machine {
 
     /// Ends the multiplication with this number, after those that its warp issued before it; none if it is not in flight. True if the
     /// observer asks for a pause.
-    pub(in crate::machine) fn end_wgmma<O: Observer>(&mut self, id: u64, observer: &mut O) -> Option<bool> {
+    pub(in crate::machine) fn end_wgmma(&mut self, id: u64, observer: &mut dyn Observer) -> Option<bool> {
         let (block, warp) = self.wgmmas().find(|(_, wgmma)| wgmma.id == id).map(|(block, wgmma)| (block.number, wgmma.issued.warp))?;
         let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|resident| resident.number == block))?;
         let rank = slot - self.cluster_slots(slot).start;
@@ -38,7 +38,7 @@ impl Machine {
         while let Some(ended) = end_next(&mut warp.wgmmas, &mut warp.registers, &sources) {
             self.effects = self.effects.wrapping_add(1);
             let event = WgmmaEvent { place: ended.issued, by, lanes: warp.live, change: WgmmaChange::Ended(&ended) };
-            paused |= O::ACCESSES && observer.wgmma(&event);
+            paused |= observer.wants().accesses && observer.wgmma(&event);
             if ended.id == id {
                 break;
             }

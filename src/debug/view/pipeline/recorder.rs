@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::machine::{AccessEvent, Contribution, CopyEvent, CopyStage, Ends, Home, MbarrierChange, MbarrierEvent, Observer, Tick, Work};
+use crate::machine::{
+    AccessEvent, Contribution, CopyEvent, CopyStage, Ends, Home, MbarrierChange, MbarrierEvent, Observer, Tick, Wants, Work,
+};
 
 /// Something that happened to a barrier object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +48,10 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
+    fn wants(&self) -> Wants {
+        Wants::ACCESSES
+    }
+
     fn access(&mut self, _: &AccessEvent<'_>) -> bool {
         false
     }

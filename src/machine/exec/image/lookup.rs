@@ -5,14 +5,14 @@ use smallvec::SmallVec;
 use super::super::{Group, WarpRun};
 use super::Results;
 use crate::isa::{ImageKind, Sampler, ScalarType};
-use crate::machine::event::{AccessKind, Observer};
+use crate::machine::event::AccessKind;
 use crate::machine::image::{Lookup, Texel, sample};
 use crate::machine::lanes::{LaneMask, lanes_of};
 use crate::machine::trap::Trap;
 use crate::num::F16;
 use crate::program::{Content, Image, ImageAccess, Texture};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// `tex` and `tld4`.
     pub(super) fn texture(
         &mut self,

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{ImageKind, ScalarType, Space};
-use crate::machine::event::{AccessEvent, AccessKind, Observer};
+use crate::machine::event::{AccessEvent, AccessKind};
 use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
 use crate::machine::trap::{Trap, TrapKind};
 use crate::program::{Handle, ImageAccess, ImageFn, ImageId, find};
@@ -19,7 +19,7 @@ type Results = SmallVec<[PerLane<u64>; 4]>;
 /// The operands of one lane.
 type Words = SmallVec<[u32; 8]>;
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a texture or surface instruction.
     pub(super) fn image(&mut self, id: ImageId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
@@ -89,7 +89,7 @@ impl<O: Observer> WarpRun<'_, O> {
 
     /// Tells the observer of accesses of single lanes.
     fn report_texels(&mut self, accesses: &[(u64, usize)], bytes: u64, kind: AccessKind) {
-        if O::ACCESSES {
+        if self.wants().accesses {
             for (address, lane) in accesses {
                 let (lanes, addresses) = (1 << lane, &[*address; 32]);
                 let (space, home) = (Space::Global, (self.slot, self.rank));

@@ -5,12 +5,11 @@ use smallvec::SmallVec;
 use super::super::{Group, WarpRun};
 use super::Results;
 use crate::isa::{Filter, ImageKind, ImageQuery, Sampler};
-use crate::machine::event::Observer;
 use crate::machine::lanes::{LaneMask, lanes_of};
 use crate::machine::trap::Trap;
 use crate::program::{Content, Image, ImageAccess, Texels, Variable, find};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// `txq` and `suq`.
     pub(super) fn query(
         &mut self,

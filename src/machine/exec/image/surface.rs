@@ -5,13 +5,13 @@ use smallvec::SmallVec;
 use super::super::{Group, WarpRun};
 use super::Results;
 use crate::isa::{ChannelType, ImageKind, ScalarType, Space, SurfaceBounds};
-use crate::machine::event::{AccessKind, Observer};
+use crate::machine::event::AccessKind;
 use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
 use crate::machine::read_modify_write::Function;
 use crate::machine::trap::{Trap, TrapKind};
 use crate::program::{ImageAccess, ImageFn, Texels};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// `suld`, `sust` and `sured`. Nothing is done if a lane is out of bounds and must not be.
     pub(super) fn surface(&mut self, access: &ImageAccess, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
         let linked = self.linked;

@@ -2,14 +2,14 @@
 
 use super::super::{Group, WarpRun};
 use crate::isa::{Fragment, Layout};
-use crate::machine::event::{AccessKind, Observer};
+use crate::machine::event::AccessKind;
 use crate::machine::exec::load_store::Piece;
 use crate::machine::lanes::{ALL_LANES, LANES, PerLane, first_lane, lanes_of};
 use crate::machine::memory::LaneAccess;
 use crate::machine::trap::{Trap, TrapKind};
 use crate::program::FragmentAccess;
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn load_fragment(&mut self, op: &FragmentAccess, group: &Group) -> Result<(), Box<Trap>> {
         let elements = self.element_pieces(op, false, group)?;
         let program = self.program;

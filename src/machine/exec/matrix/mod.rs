@@ -9,13 +9,12 @@ mod rows;
 
 use super::warp_level::Tiles;
 use super::{Executed, Flow, Group, WarpRun};
-use crate::machine::event::Observer;
 use crate::machine::lane_list;
 use crate::machine::lanes::{ALL_LANES, LaneMask};
 use crate::machine::trap::{Trap, TrapKind};
 use crate::program::{MatrixId, MatrixOp};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a matrix instruction.
     pub(super) fn matrix(&mut self, id: MatrixId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;

@@ -3,13 +3,12 @@
 use super::super::operands::Lanes;
 use super::super::{Group, WarpRun};
 use crate::isa::Sparsity;
-use crate::machine::event::Observer;
 use crate::machine::lanes::{ALL_LANES, LANES};
 use crate::machine::matrix::{Arithmetic, ElementTable, MultiplyTables, kept_rows};
 use crate::num::matrix::{Operands, Product, multiply, multiply_f64};
 use crate::program::{Dst, MatrixId, MatrixMultiply, Src};
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// D = A * B + C.
     pub(super) fn multiply(&mut self, id: MatrixId, op: &MatrixMultiply, group: &Group) {
         let (linked, program) = (self.linked, self.program);

@@ -5,7 +5,7 @@
 
 use super::super::{Group, WarpRun};
 use crate::isa::Space;
-use crate::machine::event::{AccessKind, Observer};
+use crate::machine::event::AccessKind;
 use crate::machine::exec::load_store::Piece;
 use crate::machine::lanes::{ALL_LANES, LANES, LaneMask, PerLane, lanes_of};
 use crate::machine::trap::{Trap, TrapKind};
@@ -17,7 +17,7 @@ type Row = [u8; 16];
 /// Rows of a matrix.
 const ROWS: usize = 8;
 
-impl<O: Observer> WarpRun<'_, O> {
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn load_rows(&mut self, op: &RowsAccess, group: &Group) -> Result<(), Box<Trap>> {
         let program = self.program;
         let dests = &*program.dests[op.registers.index()];
