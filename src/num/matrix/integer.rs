@@ -20,8 +20,8 @@ pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
 fn fill(product: &Product, operands: Operands<'_>, d: &mut [u32], times: impl Fn(i32, i32) -> i32, plus: impl Fn(i32, i32) -> i32) {
     let (n, k) = (product.n, product.k);
     let depth = operands.b.len() / n;
-    let factor = |(place, bits): (usize, &u32)| (product.a.integer(*bits), operands.row_met(place, k).min(depth));
-    let a: Vec<(i32, usize)> = operands.a.iter().enumerate().map(factor).collect();
+    let met = |place: usize| operands.kept.map_or(place % k, |kept| usize::from(kept[place])).min(depth);
+    let a: Vec<(i32, usize)> = operands.a.iter().enumerate().map(|(place, bits)| (product.a.integer(*bits), met(place))).collect();
     for first in (0..n).step_by(LANES) {
         let slice = |row: &[u32]| std::array::from_fn(|lane| product.b.integer(row[first + lane]));
         // Behind the last row stand zeros, for what meets none.

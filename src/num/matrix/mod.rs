@@ -118,14 +118,3 @@ impl pulp::WithSimd for Multiply<'_> {
         }
     }
 }
-
-impl Operands<'_> {
-    /// The row of B that element `index` of A meets, of K in a row.
-    #[inline(always)]
-    fn row_met(&self, index: usize, k: usize) -> usize {
-        match self.kept {
-            Some(kept) => kept.get(index).map_or(usize::MAX, |&row| usize::from(row)),
-            None => index % k,
-        }
-    }
-}

@@ -77,25 +77,25 @@ impl<const N: usize> Block<N> {
     /// Takes B and C apart. True if there are infinities or NaNs.
     #[inline(always)]
     fn take(&mut self, b: &[u32], c: &[u32], columns: Range<usize>) -> bool {
+        let (width, unpack_c) = (columns.end, Unpack::of(self.how.format()));
+        let (depth, rows) = (b.len() / width, c.len() / width);
+        self.b.resize(depth + 1, Line::ZEROS);
+        self.c.resize(rows, Line::ZEROS);
         let mut is_special = false;
-        self.b.clear();
-        for row in b.chunks_exact(columns.end) {
-            let line = row[columns.clone()].first_chunk().map_or(Line::ZEROS, |bits| Line::new(&self.unpack_b, bits));
-            is_special |= line.is_special();
-            self.b.push(line);
+        for (row, line) in b.chunks_exact(width).zip(&mut self.b) {
+            if let Some(bits) = row[columns.clone()].first_chunk() {
+                is_special |= line.take(&self.unpack_b, bits);
+            }
         }
-        self.b.push(Line::ZEROS);
-        let unpack = Unpack::of(self.how.format());
-        self.c.clear();
-        for row in c.chunks_exact(columns.end) {
-            let line = row[columns.clone()].first_chunk().map_or(Line::ZEROS, |bits| Line::new(&unpack, bits));
-            is_special |= line.is_special();
-            self.c.push(line);
+        for (row, line) in c.chunks_exact(width).zip(&mut self.c) {
+            if let Some(bits) = row[columns.clone()].first_chunk() {
+                is_special |= line.take(&unpack_c, bits);
+            }
         }
-        self.top.resize(self.c.len(), [0; N]);
-        self.products.resize(self.c.len(), [0; N]);
-        self.addends.resize(self.c.len(), [0; N]);
-        self.results.resize(self.c.len(), [0; N]);
+        self.top.resize(rows, [0; N]);
+        self.products.resize(rows, [0; N]);
+        self.addends.resize(rows, [0; N]);
+        self.results.resize(rows, [0; N]);
         is_special
     }
 

@@ -1,5 +1,7 @@
 //! A and B, taken apart into significands and exponents.
 
+use std::ops::Range;
+
 use super::super::element::{INFINITE, Number, ZERO};
 use super::super::{Element, Operands, Product};
 use crate::num::exact::Format;
@@ -54,26 +56,29 @@ pub struct Unpack {
 impl Factors {
     /// The elements of A in these columns, for sums that keep `kept` bits below the greatest exponent.
     #[inline(always)]
-    pub fn new(product: &Product, operands: Operands<'_>, columns: &[usize], kept: i32) -> Factors {
+    pub fn new(product: &Product, operands: Operands<'_>, columns: Range<usize>, kept: i32) -> Factors {
         let [unpack, other] = [product.a, product.b].map(Unpack::new);
         let shift = kept as u32 - unpack.format.fraction - other.format.fraction;
-        let (k, behind) = (columns.len(), operands.b.len() / product.n);
-        let (mut bits, mut met) = (Vec::with_capacity(product.m * k), Vec::with_capacity(product.m * k));
+        let (k, behind) = (columns.len(), (operands.b.len() / product.n) as u16);
+        let size = product.m * k;
+        let (mut significands, mut exponents, mut met) = (vec![0; size], vec![ZERO; size], vec![behind; size]);
+        let mut lowest = 0;
         for row in 0..product.m {
-            for column in columns {
-                let place = row * product.k + column;
-                bits.push(operands.a[place]);
-                met.push(operands.kept.map_or(*column, |kept| usize::from(kept[place])).min(behind) as u16);
+            let (from, to) = (row * product.k + columns.start..row * product.k + columns.end, row * k..(row + 1) * k);
+            let numbers = significands[to.clone()].iter_mut().zip(&mut exponents[to.clone()]);
+            for (bits, (significand, exponent)) in operands.a[from.clone()].iter().zip(numbers) {
+                let number = unpack.number(*bits);
+                *significand = number.significand << shift;
+                *exponent = number.exponent;
+                lowest = lowest.min(number.exponent);
+            }
+            let met = met[to].iter_mut();
+            match operands.kept {
+                Some(kept) => met.zip(&kept[from]).for_each(|(met, kept)| *met = behind.min(*kept)),
+                None => met.zip(columns.clone()).for_each(|(met, column)| *met = behind.min(column as u16)),
             }
         }
-        let (mut significands, mut exponents) = (vec![0; bits.len()], vec![ZERO; bits.len()]);
-        for (bits, (significand, exponent)) in bits.iter().zip(significands.iter_mut().zip(&mut exponents)) {
-            let number = unpack.number(*bits);
-            *significand = number.significand << shift;
-            *exponent = number.exponent;
-        }
-        let is_special = exponents.iter().any(|exponent| *exponent <= INFINITE);
-        Factors { significands, exponents, met, is_special, k }
+        Factors { significands, exponents, met, is_special: lowest <= INFINITE, k }
     }
 
     /// A row.
@@ -98,24 +103,15 @@ impl<const N: usize> Line<N> {
     /// Zeros.
     pub const ZEROS: Line<N> = Line { significand: [0; N], exponent: [ZERO; N] };
 
-    /// The numbers that are encoded in `bits`.
+    /// Takes the numbers apart that are encoded in `bits`. True if there are infinities or NaNs.
     #[inline(always)]
-    pub fn new(unpack: &Unpack, bits: &[u32; N]) -> Line<N> {
-        let mut line = Line::ZEROS;
+    pub fn take(&mut self, unpack: &Unpack, bits: &[u32; N]) -> bool {
+        let mut is_special = false;
         for lane in 0..N {
             let number = unpack.number(bits[lane]);
-            line.significand[lane] = number.significand;
-            line.exponent[lane] = number.exponent;
-        }
-        line
-    }
-
-    /// Whether there are infinities or NaNs.
-    #[inline(always)]
-    pub fn is_special(&self) -> bool {
-        let mut is_special = false;
-        for exponent in &self.exponent {
-            is_special |= *exponent <= INFINITE;
+            self.significand[lane] = number.significand;
+            self.exponent[lane] = number.exponent;
+            is_special |= number.is_special();
         }
         is_special
     }

@@ -17,6 +17,8 @@ mod factors;
 mod round;
 mod special;
 
+use std::ops::Range;
+
 use super::element::{nearest, value, widened};
 use super::{Accumulator, Element, LANES, Operands, Product, Rule};
 use block::{Block, Sums};
@@ -43,14 +45,23 @@ pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
     sums
 }
 
-/// D of fp8 elements that become `f16`, where C takes no part in the sums.
+/// D of fp8 elements that become `f16`: even pairs of columns of A are summed first, odd ones after, and C is added last.
 #[inline(always)]
 fn multiply_widened(product: &Product, operands: Operands<'_>) -> Vec<u32> {
-    let [a, b] = [(product.a, operands.a), (product.b, operands.b)]
-        .map(|(element, matrix)| matrix.iter().map(|bits| widened(element, *bits)).collect::<Vec<u32>>());
+    let k = product.k;
+    let [even, odd] = [0, 2].map(|pair| (0..k).filter(move |column| column & 2 == pair));
+    let order: Vec<usize> = even.chain(odd).collect();
+    let (mut a, mut kept) = (Vec::with_capacity(operands.a.len()), Vec::with_capacity(operands.a.len()));
+    for (row, elements) in operands.a.chunks_exact(k).enumerate() {
+        for column in &order {
+            a.push(widened(product.a, elements[*column]));
+            kept.push(operands.kept.map_or(*column as u16, |kept| kept[row * k + column]));
+        }
+    }
+    let b: Vec<u32> = operands.b.iter().map(|bits| widened(product.b, *bits)).collect();
     let mut sums = vec![0; operands.c.len()];
     let halves = Product { a: Element::F16, b: Element::F16, ..*product };
-    add_products(&halves, Operands { a: &a, b: &b, ..operands }, product.d, &mut sums);
+    add_products(&halves, Operands { a: &a, b: &b, c: operands.c, kept: Some(&kept) }, product.d, &mut sums);
     let last = |(sum, c): (&u32, &u32)| nearest(product.d, value(product.c, *c) + value(product.d, *sum));
     sums.iter().zip(operands.c).map(last).collect()
 }
@@ -72,7 +83,7 @@ fn add_in_steps(product: &Product, operands: Operands<'_>, ty: Accumulator, sums
     let (mut wide, mut narrow) = (Block::<WIDE>::new(how, b), Block::<LANES>::new(how, b));
     let with_wide = product.n / WIDE * WIDE;
     for step in steps(product) {
-        let a = Factors::new(product, operands, &step, kept);
+        let a = Factors::new(product, operands, step, kept);
         for first in (0..with_wide).step_by(WIDE) {
             wide.add(&a, operands.b, sums, first..product.n);
         }
@@ -83,11 +94,8 @@ fn add_in_steps(product: &Product, operands: Operands<'_>, ty: Accumulator, sums
 }
 
 /// The sums that are made one after the other, each starting with the one before: the columns of A that take part in it.
-fn steps(product: &Product) -> Vec<Vec<usize>> {
-    let (k, half) = (product.k, product.k / 2);
-    match product.rule {
-        Rule::FusedHalves => vec![(0..half).collect(), (half..k).collect()],
-        Rule::Widened => [0, 2].map(|first| (0..k).filter(|column| column & 2 == first).collect()).to_vec(),
-        _ => vec![(0..k).collect()],
-    }
+fn steps(product: &Product) -> impl Iterator<Item = Range<usize>> {
+    let count = if matches!(product.rule, Rule::FusedHalves | Rule::Widened) { 2 } else { 1 };
+    let each = product.k / count;
+    (0..count).map(move |step| step * each..(step + 1) * each)
 }
