@@ -38,6 +38,7 @@ pub use blocks::blocks;
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
 pub use contents::{MemoryObject, MemorySpace, bytes, elements, memory_objects};
 pub use copies::{copies, copies_issued, in_flight};
+pub use wgmmas::accumulator_in_flight;
 pub use crew::{BlockCell, CrewRow, block_map, crew, thread_of};
 pub use crowd::{CodeText, LineCrowd, Mark, crowds, original_line};
 pub use descriptor::descriptor;

@@ -18,7 +18,7 @@ pub fn target(scene: &Scene<'_>) -> Table {
     row("machine", "an H200 (sm_90a), whatever the target: one instruction of one warp at a time".to_string());
     row("not modelled", not_modelled(program));
     row("special functions", special_functions(program, &target));
-    if !program.matrices.is_empty() {
+    if !program.matrices.is_empty() || !program.wgmmas.is_empty() {
         row("matrix products", matrix_products(program, &target));
     }
     table
