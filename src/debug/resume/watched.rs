@@ -7,7 +7,9 @@ use crate::debug::breakpoints::WatchMode;
 use crate::debug::memory::{self, Bytes};
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::isa::Space;
-use crate::machine::{AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, Issue, LaneMask, Machine, Warp, Wgmma, frames, lanes_of};
+use crate::machine::{
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, Issue, LaneMask, Machine, Warp, Wgmma, frames, lanes_of,
+};
 use crate::program::operands::writes;
 use crate::program::{Bank, Program};
 

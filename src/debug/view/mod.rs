@@ -38,7 +38,6 @@ pub use blocks::blocks;
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
 pub use contents::{MemoryObject, MemorySpace, bytes, elements, memory_objects};
 pub use copies::{copies, copies_issued, in_flight};
-pub use wgmmas::accumulator_in_flight;
 pub use crew::{BlockCell, CrewRow, block_map, crew, thread_of};
 pub use crowd::{CodeText, LineCrowd, Mark, crowds, original_line};
 pub use descriptor::descriptor;
@@ -61,6 +60,7 @@ pub use symbols::{allocations, shared, symbols};
 pub use table::{Column, Row, Table};
 pub use target::target;
 pub use threads::{lanes, threads, warps};
+pub use wgmmas::accumulator_in_flight;
 
 use crate::program::{Pc, Program};
 

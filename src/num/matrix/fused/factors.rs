@@ -1,4 +1,4 @@
-//! A and B, taken apart into significands and exponents.
+//! A, B and C, taken apart into significands and exponents.
 
 use std::ops::Range;
 

@@ -7,8 +7,8 @@
 //!
 //! | file | what |
 //! | --- | --- |
-//! | [`factors`] | A and B taken apart, once a product |
-//! | [`sum`] | one row of A and some columns of B and C: the greatest exponent, the aligned terms, the sum |
+//! | [`factors`] | A, B and C taken apart |
+//! | [`block`] | the sums of some columns: the greatest exponent, the aligned terms, what they add up to |
 //! | [`round`] | the encoding of an exact sum |
 //! | [`special`] | what infinities and NaNs make of it |
 
