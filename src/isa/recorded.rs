@@ -1,8 +1,8 @@
 //! What is known to be exact: the opcodes that kernels recorded on hardware executed, whose every result agreed bit for bit.
 //!
-//! `recorded.txt` has a line for each: the opcode as PTX spells it, the numbers of operands it was recorded with, and the suites that are about
-//! it, which are the names of launch files in `fixtures/hardware`; or `programs` for what only whole programs have, those of `fixtures/programs`. A
-//! test makes it from those files, and fails if it is not up to date.
+//! `recorded.txt` has a line for each: the opcode as PTX spells it, the numbers of operands it was recorded with, and the suites that are
+//! about it, which are the names of launch files in `fixtures/hardware`; or `programs` for what only whole programs have, those of
+//! `fixtures/programs`. A test makes it from those files, and fails if it is not up to date.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
