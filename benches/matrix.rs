@@ -1,8 +1,8 @@
 //! How long one matrix multiplication takes, instruction by instruction.
 //!
 //! A kernel of little but the instruction is run by the interpreter on one warp, with elements that differ in every lane, or of `wgmma` on
-//! the four warps of a warpgroup. The last row is the arithmetic alone of `wgmma.m64n256k16`. The table at the end shows the fastest run
-//! of each.
+//! the four warps of a warpgroup: the rows that begin with types are those of `wgmma.m64n256k16`. The last row is its arithmetic alone. The
+//! table at the end shows the fastest run of each.
 //!
 //! `cargo bench --bench matrix`
 
@@ -37,6 +37,9 @@ const FORMS: &[Form] = &[
     ("wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32", [8, 8, 8, 8], false, 6.0),
 ];
 
+/// The types D, A and B of `wgmma.m64n256k16`, and the registers of its D.
+const WARPGROUP_FORMS: &[(&str, u32)] = &[("f32.f16.f16", 128), ("f16.f16.f16", 64), ("f32.bf16.bf16", 128)];
+
 /// Products of a warpgroup in a row.
 const WARPGROUP_COUNT: u32 = 64;
 
@@ -60,13 +63,14 @@ fn main() {
         });
         rows.push((form.0, shortest / (UNROLLED * ROUNDS), form.3));
     }
-    let name = "wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16";
-    let job = Job::load(&written("wgmma", 128, &warpgroup_module()));
-    let mut shortest = Duration::MAX;
-    group.bench_function(name, |bencher| {
-        bencher.iter_custom(|count| job::measure(count, &mut shortest, || job.start(), job::run));
-    });
-    rows.push((name, shortest / WARPGROUP_COUNT, WARPGROUP));
+    for (types, registers) in WARPGROUP_FORMS {
+        let job = Job::load(&written(&format!("wgmma.{types}"), 128, &warpgroup_module(types, *registers)));
+        let mut shortest = Duration::MAX;
+        group.bench_function(format!("wgmma.m64n256k16.{types}"), |bencher| {
+            bencher.iter_custom(|count| job::measure(count, &mut shortest, || job.start(), job::run));
+        });
+        rows.push((types, shortest / WARPGROUP_COUNT, WARPGROUP));
+    }
     let name = "arithmetic of wgmma.m64n256k16.f32.f16.f16";
     let mut shortest = Duration::MAX;
     group.bench_function(name, |bencher| {
@@ -104,10 +108,10 @@ fn written(name: &str, threads: u32, module: &str) -> String {
 }
 
 /// A warpgroup that multiplies what is in shared memory, all of it small numbers, and waits for every product.
-fn warpgroup_module() -> String {
-    let names: Vec<String> = (0..128).map(|index| format!("%d{index}")).collect();
+fn warpgroup_module(types: &str, registers: u32) -> String {
+    let names: Vec<String> = (0..registers).map(|index| format!("%d{index}")).collect();
     let mut text = ".version 8.7\n.target sm_90a\n.address_size 64\n.visible .entry multiply()\n{\n\
-        .reg .f32 %d<128>;\n.reg .u32 %t, %at, %value, %first;\n.reg .b64 %a, %b;\n.reg .pred %more;\n\
+        .reg .b32 %d<128>;\n.reg .u32 %t, %at, %value, %first;\n.reg .b64 %a, %b;\n.reg .pred %more;\n\
         .shared .align 1024 .b8 tile[10240];\nmov.u32 %t, %tid.x;\nmov.u32 %first, tile;\nmad.lo.u32 %at, %t, 4, %first;\nFILL:\n\
         mad.lo.u32 %value, %at, 66051, 0x38003800;\nand.b32 %value, %value, 0x3bff3bff;\nst.shared.u32 [%at], %value;\n\
         add.u32 %at, %at, 512;\nsub.u32 %value, %at, %first;\nsetp.lt.u32 %more, %value, 10240;\n@%more bra FILL;\n\
@@ -115,7 +119,7 @@ fn warpgroup_module() -> String {
         or.b64 %a, %a, 0x1000080000;\nadd.u64 %b, %a, 128;\nwgmma.fence.sync.aligned;\n"
         .to_string();
     for _ in 0..WARPGROUP_COUNT {
-        text += &format!("wgmma.mma_async.sync.aligned.m64n256k16.f32.f16.f16 {{{}}}, %a, %b, 1, 1, 1, 0, 0;\n", names.join(", "));
+        text += &format!("wgmma.mma_async.sync.aligned.m64n256k16.{types} {{{}}}, %a, %b, 1, 1, 1, 0, 0;\n", names.join(", "));
         text += "wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;\n";
     }
     text + "ret;\n}\n"

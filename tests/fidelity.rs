@@ -35,7 +35,8 @@ fn assert_is(path: &str, text: &str) {
 /// Where an opcode was recorded.
 #[derive(Default)]
 struct Found {
-    operands: usize,
+    /// The numbers of its operands.
+    operands: BTreeSet<usize>,
     /// For each suite the share of its kernels that have the opcode.
     suites: BTreeMap<String, f64>,
 }
@@ -55,7 +56,7 @@ fn add_suite(found: &mut BTreeMap<String, Found>, suite: &str, file: &Path) {
         if report.failures.is_empty() {
             for (opcode, operands) in opcodes_of(&opened, report.executed) {
                 let entry = found.entry(opcode).or_default();
-                entry.operands = entry.operands.max(operands);
+                entry.operands.insert(operands);
                 *entry.suites.entry(suite.to_string()).or_default() += share;
             }
         }
@@ -91,7 +92,10 @@ fn the_recorded_opcodes_are_those_of_the_recordings() {
     for (opcode, program) in programs {
         found.entry(opcode).or_insert(program);
     }
-    let line = |(opcode, found): (&String, &Found)| format!("{opcode} {} {}\n", found.operands, about(&found.suites).join(" "));
+    let line = |(opcode, found): (&String, &Found)| {
+        let operands: Vec<String> = found.operands.iter().map(usize::to_string).collect();
+        format!("{opcode} {} {}\n", operands.join(","), about(&found.suites).join(" "))
+    };
     assert_is("src/isa/recorded.txt", &found.iter().map(line).collect::<String>());
 }
 
@@ -99,8 +103,7 @@ fn the_recorded_opcodes_are_those_of_the_recordings() {
 fn suites_by_row() -> BTreeMap<&'static str, BTreeSet<&'static str>> {
     let mut rows: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for recorded in recorded() {
-        let matched = (1..=recorded.operands.max(1)).rev().find_map(|operands| match_words(recorded.opcode, operands).ok());
-        if let Some(matched) = matched {
+        for matched in recorded.operands.iter().filter_map(|operands| match_words(recorded.opcode, *operands).ok()) {
             rows.entry(matched.form.row.syntax).or_default().extend(&recorded.suites);
         }
     }

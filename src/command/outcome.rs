@@ -43,7 +43,7 @@ pub enum Outcome {
         value: ValueText,
         /// The additions that take it before it was rounded, if it is a product that is rounded once with them.
         unrounded_uses: Option<RoundedOnce>,
-        /// What copies in flight will do to the memory that it is in.
+        /// What is in flight and will write the place that it is in.
         in_flight: Option<String>,
     },
     /// Displays as they are now.

@@ -192,7 +192,7 @@ pub struct Touch {
     pub lanes: LaneMask,
     /// Whether it wrote.
     pub write: bool,
-    /// The asynchronous copy that touched it, which the instruction issued, and when it did.
+    /// The asynchronous copy or matrix multiplication that touched it, which the instruction issued, and when it did.
     pub copy: Option<(u64, Tick)>,
     /// The bytes before; for a register of several lanes, of the lowest that changed.
     pub old: Vec<u8>,

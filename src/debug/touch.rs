@@ -7,6 +7,7 @@ use super::stop::Touch;
 use super::value::{Scalar, Type, Value};
 use crate::isa::ScalarType;
 use crate::machine::CopyPolicy;
+use crate::program::Op;
 
 /// A touch, ready to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,9 +20,9 @@ pub struct TouchText {
     pub site: Site,
     /// Whether it wrote.
     pub write: bool,
-    /// The asynchronous copy that touched it, which the instruction issued: its number, and when it ended, or nothing when it was issued
-    /// and made the place undefined.
-    pub copy: Option<(u64, Option<u64>)>,
+    /// The asynchronous copy or matrix multiplication that touched it, which the instruction issued: its kind and number, and when it
+    /// ended, or nothing when it was issued and made the place undefined.
+    pub copy: Option<(&'static str, u64, Option<u64>)>,
     /// The value before.
     pub old: String,
     /// The value after.
@@ -39,7 +40,9 @@ impl TouchText {
         let site = Site::of_touch(scene, touch);
         let (old, new) = (text(&touch.old), text(&touch.new));
         let at_once = scene.machine.config().copies == CopyPolicy::Eager;
-        let copy = touch.copy.map(|(id, time)| (id, (time > touch.time || at_once).then_some(time)));
+        let is_wgmma = scene.program().code.get(touch.pc.index()).is_some_and(|inst| matches!(inst.op, Op::Wgmma { .. }));
+        let kind = if is_wgmma { "wgmma" } else { "copy" };
+        let copy = touch.copy.map(|(id, time)| (kind, id, (time > touch.time || at_once).then_some(time)));
         Self { number: touch.number, name: touch.name.clone(), site, write: touch.write, copy, old, new }
     }
 }

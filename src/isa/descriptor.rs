@@ -16,6 +16,9 @@
 //! rows of 128 bytes, less the base offset, modulo the chunks of a row. So the base offset is 0 where the swizzle's pattern starts at a
 //! multiple of eight rows of memory. Without swizzle it has no effect. (The base offset was recorded for K-major operands only.)
 
+use std::iter::StepBy;
+use std::ops::Range;
+
 use super::Swizzle;
 
 /// The direction in which neighbouring elements of an operand are neighbours in memory.
@@ -77,7 +80,9 @@ impl MatrixDescriptor {
     /// Address of the byte `byte` of the row of K of index `x`, in K-major order.
     pub fn k_major(self, x: u32, byte: u32) -> u32 {
         let span = self.swizzle.span().unwrap_or(CHUNK);
-        self.place(self.start + x / 8 * self.stride + x % 8 * span + byte / span * self.leading + byte % span)
+        // A span is a power of two.
+        let (spans, within) = (byte >> span.ilog2(), byte & (span - 1));
+        self.place(self.start + x / 8 * self.stride + x % 8 * span + spans * self.leading + within)
     }
 
     /// Address of the element of 16 bits of index `x` and `k`, in M- or N-major order.
@@ -118,18 +123,35 @@ pub struct Chunk {
 impl SharedTile {
     /// All chunks, in the order of their indices, then of k.
     pub fn chunks(self) -> impl Iterator<Item = Chunk> {
-        let (indices, step, each) = match self.major {
-            Major::K => (1, CHUNK, self.bytes / CHUNK),
-            Major::MN => (8, 1, self.bytes / 2),
+        let [indices, ks] = self.steps();
+        indices.flat_map(move |index| ks.clone().map(move |k| self.chunk(index, k)))
+    }
+
+    /// Shows all chunks to `visit`, in the same order: what an iterator does, but faster.
+    #[inline(always)]
+    pub fn for_each_chunk(self, mut visit: impl FnMut(Chunk)) {
+        let [indices, ks] = self.steps();
+        for index in indices {
+            for k in ks.clone() {
+                visit(self.chunk(index, k));
+            }
+        }
+    }
+
+    /// What the chunks of the tile begin with: their indices, and their bytes of K or their k.
+    fn steps(self) -> [StepBy<Range<u32>>; 2] {
+        match self.major {
+            Major::K => [(0..self.count).step_by(1), (0..self.bytes).step_by(CHUNK as usize)],
+            Major::MN => [(0..self.count).step_by(8), (0..self.bytes / 2).step_by(1)],
+        }
+    }
+
+    fn chunk(self, index: u32, k: u32) -> Chunk {
+        let address = match self.major {
+            Major::K => self.descriptor.k_major(self.first + index, k),
+            Major::MN => self.descriptor.mn_major(self.first + index, k),
         };
-        let chunk = move |index: u32, k: u32| {
-            let address = match self.major {
-                Major::K => self.descriptor.k_major(self.first + index, k),
-                Major::MN => self.descriptor.mn_major(self.first + index, k),
-            };
-            Chunk { address, index, k }
-        };
-        (0..self.count / indices).flat_map(move |x| (0..each).map(move |k| chunk(x * indices, k * step)))
+        Chunk { address, index, k }
     }
 
     /// The bytes it takes: ranges from an address to before another, in order, that neither touch nor overlap.

@@ -1,8 +1,8 @@
 //! What is known to be exact: the opcodes that kernels recorded on hardware executed, whose every result agreed bit for bit.
 //!
-//! `recorded.txt` has a line for each: the opcode as PTX spells it, the number of its operands, and the suites that are about it, which are
-//! the names of launch files in `fixtures/hardware`; or `programs` for what only whole programs have, those of `fixtures/programs`. A
-//! test makes it from those files, and fails if it is not up to date.
+//! `recorded.txt` has a line for each: the opcode as PTX spells it, the numbers of operands it was recorded with, and the suites that are
+//! about it, which are the names of launch files in `fixtures/hardware`; or `programs` for what only whole programs have, those of
+//! `fixtures/programs`. A test makes it from those files, and fails if it is not up to date.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 pub struct Recorded {
     /// As PTX spells it.
     pub opcode: &'static str,
-    /// Operands it was recorded with.
-    pub operands: usize,
+    /// The numbers of operands it was recorded with.
+    pub operands: Vec<usize>,
     /// The suites that have it.
     pub suites: Vec<&'static str>,
 }
@@ -53,9 +53,9 @@ static RECORDED: LazyLock<Vec<Recorded>> = LazyLock::new(|| include_str!("record
 static BY_OPCODE: LazyLock<HashMap<&'static str, &'static Recorded>> =
     LazyLock::new(|| RECORDED.iter().map(|recorded| (recorded.opcode, recorded)).collect());
 
-/// A line: `add.s32 3 integer memory`.
+/// A line: `wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 7,8 matrix_more wgmma`.
 fn read(line: &'static str) -> Option<Recorded> {
     let mut words = line.split(' ');
-    let (opcode, operands) = (words.next()?, words.next()?.parse().ok()?);
+    let (opcode, operands) = (words.next()?, words.next()?.split(',').filter_map(|count| count.parse().ok()).collect());
     Some(Recorded { opcode, operands, suites: words.collect() })
 }

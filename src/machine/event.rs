@@ -168,6 +168,8 @@ pub struct WgmmaEvent<'a> {
     pub lanes: LaneMask,
     /// What happens.
     pub change: WgmmaChange<'a>,
+    /// When.
+    pub tick: Tick,
 }
 
 /// What threads did, or what came about, that orders some of them after others.

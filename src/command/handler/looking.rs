@@ -23,13 +23,15 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     Ok(Outcome::Value { what: piece.text.clone(), value, unrounded_uses, in_flight: in_flight(context, piece) })
 }
 
-/// What copies in flight will do to the memory that an expression names.
+/// What is in flight and will write the place that an expression names.
 pub fn in_flight(context: &Context<'_>, piece: &Piece) -> Option<String> {
     let scene = context.session.scene();
-    let Target::Memory(MemoryTarget { space, address, bytes, owner, .. }) = context.expression(piece).ok()?.target(&scene).ok()? else {
-        return None;
-    };
-    view::in_flight(&scene.refocused(owner), space, address, bytes)
+    match context.expression(piece).ok()?.target(&scene).ok()? {
+        Target::Register(target) => view::accumulator_in_flight(&scene, &target),
+        Target::Memory(MemoryTarget { space, address, bytes, owner, .. }) => {
+            view::in_flight(&scene.refocused(owner), space, address, bytes)
+        }
+    }
 }
 
 pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {

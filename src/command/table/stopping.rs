@@ -50,7 +50,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "rwatch",
         args: &[PLACE, THREADS, CONDITION],
         summary: "Stop when a register or memory is read",
-        help: "As watch, but stops where the place is read.",
+        help: "As watch, but stops where the place is read. A wgmma has read its operands in shared memory when it ends, an \
+            asynchronous copy its source when it is done with it or ends: there it stops, and names the instruction that issued it.",
         examples: &["rwatch %r1"],
         handler: |context, call| handler::watch(context, call, WatchMode::Read),
         ..PLAIN

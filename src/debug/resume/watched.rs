@@ -8,7 +8,7 @@ use crate::debug::memory::{self, Bytes};
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, Issue, LaneMask, Machine, Warp, frames, lanes_of, lanes_where,
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, Issue, LaneMask, Machine, Warp, Wgmma, frames, lanes_of, lanes_where,
 };
 use crate::program::operands::writes;
 use crate::program::{Bank, Program};
@@ -120,6 +120,15 @@ impl Watched {
             WatchMode::Read | WatchMode::Access if reads => Some(AccessKind::Read),
             _ => None,
         }
+    }
+
+    /// Whether a matrix multiplication that ends has read it, if reads count: it reads shared memory at latest then.
+    pub fn read_by_wgmma(&self, wgmma: &Wgmma) -> bool {
+        let Target::Memory(target) = &self.target else { return false };
+        let own = same_space(target.space) == Space::Shared && target.owner.block == wgmma.issued.block;
+        let end = target.address.saturating_add(target.bytes);
+        let meets = |(from, to): (u32, u32)| u64::from(from) < end && target.address < u64::from(to);
+        own && self.mode != WatchMode::Change && wgmma.reads().any(meets)
     }
 
     /// The lanes of a register that an instruction wrote, if every write counts.

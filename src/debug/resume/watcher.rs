@@ -8,7 +8,8 @@ use smallvec::SmallVec;
 use super::steer::{Spin, WarpPlace};
 use super::watched::Watched;
 use crate::machine::{
-    AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Issue, LaneMask, MbarrierEvent, Observer, Place, Tick, Wants, Warp,
+    AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Issue, LaneMask, MbarrierEvent, Observer, Place, Tick, Wants, Warp, WgmmaChange,
+    WgmmaEvent,
 };
 use crate::program::Pc;
 
@@ -57,7 +58,7 @@ pub struct Touching {
     pub lanes: LaneMask,
     /// How.
     pub kind: AccessKind,
-    /// The asynchronous copy that touched it, which the instruction issued, and when it did.
+    /// The asynchronous copy or matrix multiplication that touched it, which the instruction issued, and when it did.
     pub copy: Option<(u64, Tick)>,
 }
 
@@ -236,6 +237,15 @@ impl Observer for Watcher {
         }
         if self.copies && stage != CopyStage::Read {
             self.hits.push(Hit::Copy(CopyHit { id: copy.id, issued: copy.issued, lanes, ended: stage == CopyStage::Ended }));
+        }
+        !self.hits.is_empty()
+    }
+
+    fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
+        let WgmmaChange::Ended(wgmma) = event.change else { return false };
+        for (index, _) in self.places.iter().enumerate().filter(|(_, place)| place.read_by_wgmma(wgmma)) {
+            let (lanes, copy) = (event.lanes, Some((wgmma.id, event.tick)));
+            self.hits.push(Hit::Touched(index, Touching { place: wgmma.issued, lanes, kind: AccessKind::Read, copy }));
         }
         !self.hits.is_empty()
     }

@@ -84,16 +84,20 @@ impl NamedFragment {
             [shape, matrix, ty, order @ ("row" | "col")] => (shape, matrix, ty, Some(order)),
             _ => return None,
         };
-        let shape = Shape::from_word(shape)?;
+        let shape = Shape::from_word(shape).filter(|_| family.has_shape(shape))?;
         let matrix = Matrix::WORDS.iter().find(|row| row.0 == matrix)?.1;
         let swapped = order.is_some_and(|order| matches!((matrix, order), (Matrix::A, "col") | (Matrix::B, "row")));
         let (shape, ty) =
             if ty == "b1" { (Shape { k: shape.k / 32, ..shape }, ScalarType::B32) } else { (shape, ScalarType::from_word(ty)?) };
+        let is_type = match matrix {
+            Matrix::A | Matrix::B => !matches!(ty, ScalarType::F32 | ScalarType::S32),
+            Matrix::C | Matrix::D => matches!(ty, ScalarType::F16 | ScalarType::F32 | ScalarType::F64 | ScalarType::S32),
+        };
         let fragment = Fragment { family, shape, matrix, ty, swapped };
         let layout = Layout::of(&fragment)?;
         let [tiles, rows, columns] = layout.extent();
         let is_whole = tiles > 0 && rows == fragment.rows() && columns == fragment.columns();
-        is_whole.then_some(Self { fragment, layout })
+        (is_type && is_whole).then_some(Self { fragment, layout })
     }
 
     /// Registers of a lane that it takes.

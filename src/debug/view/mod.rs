@@ -60,6 +60,7 @@ pub use symbols::{allocations, shared, symbols};
 pub use table::{Column, Row, Table};
 pub use target::target;
 pub use threads::{lanes, threads, warps};
+pub use wgmmas::accumulator_in_flight;
 
 use crate::program::{Pc, Program};
 

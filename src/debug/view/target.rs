@@ -20,7 +20,7 @@ pub fn target(scene: &Scene<'_>) -> Table {
     row("warps", warps(scene.machine.config().divergence));
     row("not modelled", not_modelled(program));
     row("special functions", special_functions(program, &target));
-    if !program.matrices.is_empty() {
+    if !program.matrices.is_empty() || !program.wgmmas.is_empty() {
         row("matrix products", matrix_products(program, &target));
     }
     table

@@ -1,11 +1,14 @@
 //! The matrix multiplications in flight, as `info async` lists them and their groups.
 
+use triomphe::Arc;
+
 use super::copies::{AsyncGroup, GroupKind};
 use super::{grouped, place};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place as names;
 use crate::debug::names::scope::register_of_slot;
 use crate::debug::scene::Scene;
+use crate::debug::target::RegisterTarget;
 use crate::isa::Space;
 use crate::machine::{GroupState, Warp, Wgmma};
 use crate::program::{Bank, Op};
@@ -38,6 +41,20 @@ pub fn row(scene: &Scene<'_>, wgmma: &Wgmma) -> [String; 9] {
         scene.roles.warp(wgmma.issued.warp),
         place(scene.program(), wgmma.issued.pc),
     ]
+}
+
+/// What must be said of a register that is shown: that multiplications in flight will write it.
+pub fn accumulator_in_flight(scene: &Scene<'_>, target: &RegisterTarget) -> Option<String> {
+    let warp = scene.machine.block(target.block)?.warps.get(target.warp as usize)?;
+    let writes = |wgmma: &&Arc<Wgmma>| target.bank == Bank::B32 && wgmma.accumulators.contains(&target.slot);
+    let writers: Vec<&Arc<Wgmma>> = warp.wgmmas.in_flight().filter(writes).collect();
+    let place = |wgmma: &Wgmma| place(scene.program(), wgmma.issued.pc);
+    let (who, verb) = match writers.as_slice() {
+        [] => return None,
+        [only] => (format!("wgmma #{} ({})", only.id, place(only)), "writes"),
+        [first, .., last] => (format!("{} wgmmas, #{} ({}) to #{},", writers.len(), first.id, place(first), last.id), "write"),
+    };
+    Some(format!("in flight: {who} {verb} this; poison until a wgmma.wait_group waits for it"))
 }
 
 /// `%f1 … %f4`: the first and the last of registers in its frame.

@@ -1,6 +1,7 @@
 //! What a fragment is of: `mma.m16n8k16.a.f16` in a person's words.
 
 use crate::isa::ScalarType;
+use crate::isa::table::forms;
 
 /// The rows, columns and products of a multiplication: A has `m` rows of `k`, B has `k` rows of `n`, C and D have `m` rows of `n`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -63,6 +64,17 @@ impl MatrixFamily {
     /// How a person names them, before the shape.
     pub const WORDS: &'static [(&'static str, MatrixFamily)] =
         &[("mma.sp", MatrixFamily::MmaSparse), ("mma", MatrixFamily::Mma), ("wmma", MatrixFamily::Wmma), ("wgmma", MatrixFamily::Wgmma)];
+
+    /// Whether some instruction of theirs has this shape, such as `m16n8k16`.
+    pub fn has_shape(self, word: &str) -> bool {
+        let opcode = match self {
+            MatrixFamily::Mma | MatrixFamily::MmaSparse => "mma",
+            MatrixFamily::Wmma => "wmma",
+            MatrixFamily::Wgmma => "wgmma",
+        };
+        let mut slots = forms(opcode).iter().flat_map(|form| &form.slots);
+        slots.any(|slot| slot.words.iter().any(|known| known.text.split('.').any(|part| part == word)))
+    }
 }
 
 /// A matrix in the registers of a warp.

@@ -230,7 +230,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn report_wgmma(&mut self, change: WgmmaChange<'_>) {
         if self.wants().accesses {
-            self.paused |= self.observer.wgmma(&WgmmaEvent { place: self.place, by: self.block_id(), lanes: self.warp.live, change });
+            let (place, by, lanes) = (self.place, self.block_id(), self.warp.live);
+            self.paused |= self.observer.wgmma(&WgmmaEvent { place, by, lanes, change, tick: place.tick });
         }
     }
 
@@ -261,7 +262,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn touch_register(&mut self, used: Use, slot: u32, lanes: LaneMask) {
         let by = self.writer_of(slot).or_else(|| self.reader_of(slot).filter(|_| used == Use::Write));
         let change = WgmmaChange::Touched { used, slot, by: by.as_deref() };
-        self.paused |= self.observer.wgmma(&WgmmaEvent { place: self.place, by: self.block_id(), lanes, change });
+        let (place, by) = (self.place, self.block_id());
+        self.paused |= self.observer.wgmma(&WgmmaEvent { place, by, lanes, change, tick: place.tick });
     }
 
     /// The latest that writes a register and that the warp has not waited for.

@@ -1,8 +1,8 @@
 //! What one warp's part of a `wgmma.mma_async` comes to: its operands gathered from registers and shared memory, multiplied, and spread
 //! over the accumulators again.
 
-use super::Wgmma;
-use crate::isa::{CHUNK, Chunk, Major, ScalarType, SharedTile, Sparsity};
+use super::{Wgmma, tiles};
+use crate::isa::{ScalarType, Sparsity};
 use crate::machine::lanes::{LANES, PerLane};
 use crate::machine::launch::{Constants, Linked};
 use crate::machine::matrix::{ElementTable, kept_rows};
@@ -29,14 +29,14 @@ pub fn results(wgmma: &Wgmma, held: &[PerLane<u32>], registers: &Registers, sour
     let (Some(op), Some(table)) = (op, table) else { return held.to_vec() };
     let (product, [_, a_type, b_type]) = (&table.product, op.types);
     let mut a = match (&op.a, wgmma.a) {
-        (WgmmaA::Shared(..), Some(tile)) => rows_of_a(tile, a_type, product.k, sources.shared),
+        (WgmmaA::Shared(..), Some(tile)) => tiles::by_index(tile, a_type.bits(), sources.shared),
         (WgmmaA::Shared(..), None) => Vec::new(),
         (WgmmaA::Registers(fragments), _) => {
             let values: Vec<_> = fragments.iter().map(|source| value(*source, wgmma.frame, registers, sources)).collect();
             gather(&values, &table.a)
         }
     };
-    let mut b = rows_of_b(wgmma.b, b_type, product.n, sources.shared);
+    let mut b = tiles::by_k(wgmma.b, b_type.bits(), sources.shared);
     negate(&mut a, a_type, op.negate_a);
     negate(&mut b, b_type, op.negate_b);
     let c = if wgmma.accumulates { gather(held, &table.d) } else { vec![0; table.d.size] };
@@ -83,38 +83,6 @@ fn scatter(elements: &[u32], count: usize, table: &ElementTable) -> Vec<PerLane<
         }
     }
     registers
-}
-
-/// The warp's rows of A, of `k` elements each.
-fn rows_of_a(tile: SharedTile, ty: ScalarType, k: usize, shared: &Pages) -> Vec<u32> {
-    let mut rows = vec![0; tile.count as usize * k];
-    for_each_element(tile, ty.bits(), shared, |row, column, element| rows[row * k + column] = element);
-    rows
-}
-
-/// The rows of B, of `columns` elements each.
-fn rows_of_b(tile: SharedTile, ty: ScalarType, columns: usize, shared: &Pages) -> Vec<u32> {
-    let mut rows = vec![0; columns * (tile.bytes * 8 / ty.bits()) as usize];
-    for_each_element(tile, ty.bits(), shared, |column, row, element| rows[row * columns + column] = element);
-    rows
-}
-
-/// Shows `put` every element of a tile: its index, its k, and its bits.
-#[inline(always)]
-fn for_each_element(tile: SharedTile, bits: u32, shared: &Pages, mut put: impl FnMut(usize, usize, u32)) {
-    let each = (CHUNK * 8 / bits) as usize;
-    for Chunk { address, index, k } in tile.chunks() {
-        let mut bytes = [0; CHUNK as usize];
-        shared.read(u64::from(address), &mut bytes);
-        let word = u128::from_le_bytes(bytes);
-        for element in 0..each {
-            let value = (word >> (element * bits as usize)) as u32 & (u32::MAX >> (32 - bits));
-            match tile.major {
-                Major::K => put(index as usize, (k * 8 / bits) as usize + element, value),
-                Major::MN => put(index as usize + element, k as usize, value),
-            }
-        }
-    }
 }
 
 /// Flips the signs of elements.

@@ -22,6 +22,7 @@ impl Machine {
     /// Ends the multiplication with this number, after those that its warp issued before it; none if it is not in flight. True if the
     /// observer asks for a pause.
     pub(in crate::machine) fn end_wgmma(&mut self, id: u64, observer: &mut dyn Observer) -> Option<bool> {
+        let tick = self.tick();
         let (block, warp) = self.wgmmas().find(|(_, wgmma)| wgmma.id == id).map(|(block, wgmma)| (block.number, wgmma.issued.warp))?;
         let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|resident| resident.number == block))?;
         let rank = slot - self.cluster_slots(slot).start;
@@ -37,7 +38,7 @@ impl Machine {
         let mut paused = false;
         while let Some(ended) = end_next(&mut warp.wgmmas, &mut warp.registers, &sources) {
             self.effects = self.effects.wrapping_add(1);
-            let event = WgmmaEvent { place: ended.issued, by, lanes: warp.live, change: WgmmaChange::Ended(&ended) };
+            let event = WgmmaEvent { place: ended.issued, by, lanes: warp.live, change: WgmmaChange::Ended(&ended), tick };
             paused |= observer.wants().accesses && observer.wgmma(&event);
             if ended.id == id {
                 break;

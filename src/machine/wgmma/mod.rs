@@ -19,6 +19,7 @@ mod ending;
 mod flight;
 mod registers;
 mod tables;
+mod tiles;
 mod warpgroup;
 
 use triomphe::Arc;

@@ -5,16 +5,18 @@ use super::{Accumulator, Operands, Product};
 use crate::num::half::F16;
 use crate::num::{Mode, Rounding, float};
 
-/// Fills `d` as the routine does that stands for `mma.m8n8k4` of `f16`.
+/// D as the routine makes it that stands for `mma.m8n8k4` of `f16`.
 #[inline(always)]
-pub fn multiply(product: &Product, operands: Operands<'_>, d: &mut [u32]) {
+pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
+    let mut d = operands.c.to_vec();
     for (place, d) in d.iter_mut().enumerate() {
         let (row, column) = (place / product.n, place % product.n);
         let a = |k: usize| F16(operands.a[row * product.k + k] as u16).to_f32();
         let b = |k: usize| F16(operands.b[k * product.n + column] as u16).to_f32();
-        let c = operands.c[place];
+        let c = *d;
         *d = if product.d == Accumulator::F16 { halves(a, b, c) } else { in_order(a, b, c, product) };
     }
+    d
 }
 
 /// One chain from k = 0, then C.

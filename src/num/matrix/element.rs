@@ -32,7 +32,7 @@ pub enum Element {
 /// A factor, (-1)^s * m * 2^(exponent - fraction width of its type), as a sign and an integer that are multiplied exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number {
-    /// m with its sign. Of an infinity, 1 with its sign; of a NaN, 0.
+    /// m with its sign. Of an infinity something with its sign, of a NaN something.
     pub significand: i32,
     /// The exponent as it is encoded, not normalised; or [`ZERO`], [`INFINITE`], [`NOT_A_NUMBER`].
     pub exponent: i32,
@@ -46,25 +46,19 @@ pub const INFINITE: i32 = -30_000;
 pub const NOT_A_NUMBER: i32 = -40_000;
 
 impl Number {
-    /// Takes apart the number of `format` in the low bits of a word.
+    /// Takes apart the number of `format` in the low bits of a word. Without branches, so that a loop over it becomes one over vectors.
     #[inline(always)]
     pub fn unpack(format: &Format, bits: u32) -> Number {
         let hidden = 1u32 << format.fraction;
         let magnitude = bits & (format.sign() as u32 - 1);
         let field = (magnitude >> format.fraction) as i32;
-        let fraction = magnitude & (hidden - 1);
-        let negative = bits & format.sign() as u32 != 0;
-        let special = u64::from(magnitude) > format.largest;
-        // A format whose largest number is followed by its only NaN has no infinity.
-        let infinite = special && u64::from(magnitude) == format.largest + 1 && u64::from(magnitude) != format.nan;
-        let (significand, exponent) = match () {
-            () if infinite => (1, INFINITE),
-            () if special => (0, NOT_A_NUMBER),
-            () if magnitude == 0 => (0, ZERO),
-            () if field == 0 => (fraction as i32, 1 - bias(format)),
-            () => ((fraction | hidden) as i32, field - bias(format)),
-        };
-        Number { significand: if negative { -significand } else { significand }, exponent }
+        let significand = (magnitude & (hidden - 1) | if field == 0 { 0 } else { hidden }) as i32;
+        let sign = if bits & format.sign() as u32 == 0 { 0 } else { -1 };
+        let bias = (1 << (format.exponent - 1)) - 1;
+        let exponent = if magnitude == 0 { ZERO } else { field.max(1) - bias };
+        let exponent = if magnitude > format.largest as u32 { INFINITE } else { exponent };
+        let exponent = if magnitude > greatest(format) { NOT_A_NUMBER } else { exponent };
+        Number { significand: (significand ^ sign) - sign, exponent }
     }
 
     /// Whether this is an infinity or a NaN.
@@ -74,9 +68,11 @@ impl Number {
     }
 }
 
+/// The infinity of a format, or, if its largest number is followed by its only NaN, that number.
 #[inline(always)]
-fn bias(format: &Format) -> i32 {
-    (1 << (format.exponent - 1)) - 1
+fn greatest(format: &Format) -> u32 {
+    let next = format.largest + 1;
+    (if next == format.nan { format.largest } else { next }) as u32
 }
 
 impl Element {

@@ -2,15 +2,17 @@
 
 use super::{LANES, Operands, Product, Rule};
 
-/// Fills `d` by the product's rule.
+/// D by the product's rule.
 #[inline(always)]
-pub fn multiply(product: &Product, operands: Operands<'_>, d: &mut [u32]) {
+pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
+    let mut d = operands.c.to_vec();
     match product.rule {
-        Rule::Integer { saturate: true } => fill(product, operands, d, i32::wrapping_mul, i32::saturating_add),
-        Rule::Xor => fill(product, operands, d, |a, b| (a ^ b).count_ones() as i32, i32::wrapping_add),
-        Rule::And => fill(product, operands, d, |a, b| (a & b).count_ones() as i32, i32::wrapping_add),
-        _ => fill(product, operands, d, i32::wrapping_mul, i32::wrapping_add),
+        Rule::Integer { saturate: true } => fill(product, operands, &mut d, i32::wrapping_mul, i32::saturating_add),
+        Rule::Xor => fill(product, operands, &mut d, |a, b| (a ^ b).count_ones() as i32, i32::wrapping_add),
+        Rule::And => fill(product, operands, &mut d, |a, b| (a & b).count_ones() as i32, i32::wrapping_add),
+        _ => fill(product, operands, &mut d, i32::wrapping_mul, i32::wrapping_add),
     }
+    d
 }
 
 /// D = C `plus` the sum of A `times` B. The sum fits in 32 bits for every shape there is.
@@ -18,8 +20,8 @@ pub fn multiply(product: &Product, operands: Operands<'_>, d: &mut [u32]) {
 fn fill(product: &Product, operands: Operands<'_>, d: &mut [u32], times: impl Fn(i32, i32) -> i32, plus: impl Fn(i32, i32) -> i32) {
     let (n, k) = (product.n, product.k);
     let depth = operands.b.len() / n;
-    let factor = |(place, bits): (usize, &u32)| (product.a.integer(*bits), operands.row_met(place, k).min(depth));
-    let a: Vec<(i32, usize)> = operands.a.iter().enumerate().map(factor).collect();
+    let met = |place: usize| operands.kept.map_or(place % k, |kept| usize::from(kept[place])).min(depth);
+    let a: Vec<(i32, usize)> = operands.a.iter().enumerate().map(|(place, bits)| (product.a.integer(*bits), met(place))).collect();
     for first in (0..n).step_by(LANES) {
         let slice = |row: &[u32]| std::array::from_fn(|lane| product.b.integer(row[first + lane]));
         // Behind the last row stand zeros, for what meets none.

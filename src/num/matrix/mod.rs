@@ -111,23 +111,10 @@ impl pulp::WithSimd for Multiply<'_> {
     #[inline(always)]
     fn with_simd<S: pulp::Simd>(self, _simd: S) -> Vec<u32> {
         let Self { product, operands } = self;
-        let mut d = vec![0; product.m * product.n];
         match product.rule {
-            Rule::Fused | Rule::FusedHalves | Rule::FusedNarrow | Rule::Widened => fused::multiply(product, operands, &mut d),
-            Rule::Chain => chain::multiply(product, operands, &mut d),
-            Rule::Integer { .. } | Rule::Xor | Rule::And => integer::multiply(product, operands, &mut d),
-        }
-        d
-    }
-}
-
-impl Operands<'_> {
-    /// The row of B that element `index` of A meets, of K in a row.
-    #[inline(always)]
-    fn row_met(&self, index: usize, k: usize) -> usize {
-        match self.kept {
-            Some(kept) => kept.get(index).map_or(usize::MAX, |&row| usize::from(row)),
-            None => index % k,
+            Rule::Fused | Rule::FusedHalves | Rule::FusedNarrow | Rule::Widened => fused::multiply(product, operands),
+            Rule::Chain => chain::multiply(product, operands),
+            Rule::Integer { .. } | Rule::Xor | Rule::And => integer::multiply(product, operands),
         }
     }
 }

@@ -166,8 +166,8 @@ fn touches(what: &str, touches: &[TouchText], interrupted: bool) -> String {
 pub fn touch(touch: &TouchText) -> String {
     let copy = match touch.copy {
         None => String::new(),
-        Some((id, Some(time))) => format!("   (copy #{id}, which ended at t={})", grouped(time)),
-        Some((id, None)) => format!("   (copy #{id} is in flight: poison until it ends)"),
+        Some((kind, id, Some(time))) => format!("   ({kind} #{id}, which ended at t={})", grouped(time)),
+        Some((kind, id, None)) => format!("   ({kind} #{id} is in flight: poison until it ends)"),
     };
     format!("{}   {} → {}{copy}", short_site(&touch.site), touch.old, touch.new)
 }

@@ -1,0 +1,143 @@
+//! A, B and C, taken apart into significands and exponents.
+
+use std::ops::Range;
+
+use super::super::element::{INFINITE, Number, ZERO};
+use super::super::{Element, Operands, Product};
+use crate::num::exact::Format;
+
+/// Those elements of A that take part in one sum, row by row.
+pub struct Factors {
+    /// Significands, scaled to the width of the sum.
+    significands: Vec<i32>,
+    exponents: Vec<i32>,
+    /// The rows of B that they meet.
+    met: Vec<u16>,
+    /// Whether there are infinities or NaNs.
+    pub is_special: bool,
+    /// Elements of a row.
+    k: usize,
+}
+
+/// A row of [`Factors`].
+#[derive(Clone, Copy)]
+pub struct Row<'a> {
+    significands: &'a [i32],
+    exponents: &'a [i32],
+    met: &'a [u16],
+}
+
+/// An element of A.
+#[derive(Clone, Copy)]
+pub struct Factor {
+    /// The number; its significand is scaled.
+    pub number: Number,
+    /// The row of B that it meets.
+    pub met: usize,
+}
+
+/// Neighbouring columns of a row of B or C.
+#[derive(Clone, Copy)]
+pub struct Line<const N: usize> {
+    /// Significands.
+    pub significand: [i32; N],
+    /// Exponents.
+    pub exponent: [i32; N],
+}
+
+/// How numbers of one type are taken apart.
+#[derive(Clone, Copy)]
+pub struct Unpack {
+    format: Format,
+    /// Bits of a word below the number.
+    below: u32,
+}
+
+impl Factors {
+    /// The elements of A in these columns, for sums that keep `kept` bits below the greatest exponent.
+    #[inline(always)]
+    pub fn new(product: &Product, operands: Operands<'_>, columns: Range<usize>, kept: i32) -> Factors {
+        let [unpack, other] = [product.a, product.b].map(Unpack::new);
+        let shift = kept as u32 - unpack.format.fraction - other.format.fraction;
+        let (k, behind) = (columns.len(), (operands.b.len() / product.n) as u16);
+        let size = product.m * k;
+        let (mut significands, mut exponents, mut met) = (vec![0; size], vec![ZERO; size], vec![behind; size]);
+        let mut lowest = 0;
+        for row in 0..product.m {
+            let (from, to) = (row * product.k + columns.start..row * product.k + columns.end, row * k..(row + 1) * k);
+            let numbers = significands[to.clone()].iter_mut().zip(&mut exponents[to.clone()]);
+            for (bits, (significand, exponent)) in operands.a[from.clone()].iter().zip(numbers) {
+                let number = unpack.number(*bits);
+                *significand = number.significand << shift;
+                *exponent = number.exponent;
+                lowest = lowest.min(number.exponent);
+            }
+            let met = met[to].iter_mut();
+            match operands.kept {
+                Some(kept) => met.zip(&kept[from]).for_each(|(met, kept)| *met = behind.min(*kept)),
+                None => met.zip(columns.clone()).for_each(|(met, column)| *met = behind.min(column as u16)),
+            }
+        }
+        Factors { significands, exponents, met, is_special: lowest <= INFINITE, k }
+    }
+
+    /// A row.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> Row<'_> {
+        let range = row * self.k..(row + 1) * self.k;
+        let (significands, exponents) = (&self.significands[range.clone()], &self.exponents[range.clone()]);
+        Row { significands, exponents, met: &self.met[range] }
+    }
+}
+
+impl<'a> Row<'a> {
+    /// The elements.
+    #[inline(always)]
+    pub fn factors(self) -> impl Iterator<Item = Factor> + use<'a> {
+        let numbers = self.significands.iter().zip(self.exponents).zip(self.met);
+        numbers.map(|((&significand, &exponent), &met)| Factor { number: Number { significand, exponent }, met: usize::from(met) })
+    }
+}
+
+impl<const N: usize> Line<N> {
+    /// Zeros.
+    pub const ZEROS: Line<N> = Line { significand: [0; N], exponent: [ZERO; N] };
+
+    /// Takes the numbers apart that are encoded in `bits`. True if there are infinities or NaNs.
+    #[inline(always)]
+    pub fn take(&mut self, unpack: &Unpack, bits: &[u32; N]) -> bool {
+        let mut is_special = false;
+        for lane in 0..N {
+            let number = unpack.number(bits[lane]);
+            self.significand[lane] = number.significand;
+            self.exponent[lane] = number.exponent;
+            is_special |= number.is_special();
+        }
+        is_special
+    }
+
+    /// One of the columns.
+    pub fn number(&self, lane: usize) -> Number {
+        Number { significand: self.significand[lane], exponent: self.exponent[lane] }
+    }
+}
+
+impl Unpack {
+    /// Of elements of A or B.
+    #[inline(always)]
+    pub fn new(element: Element) -> Unpack {
+        let (format, below) = element.format().unwrap_or((Format::F16, 0));
+        Unpack { format, below }
+    }
+
+    /// Of numbers of a format.
+    #[inline(always)]
+    pub fn of(format: Format) -> Unpack {
+        Unpack { format, below: 0 }
+    }
+
+    #[inline(always)]
+    fn number(&self, bits: u32) -> Number {
+        Number::unpack(&self.format, bits >> self.below)
+    }
+}

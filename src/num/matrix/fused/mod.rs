@@ -1,0 +1,101 @@
+//! The fused sum: all terms are aligned to the greatest exponent among them, cut there towards zero, added exactly, and rounded once.
+//!
+//! A term is a product of two numbers as they are encoded, or C; neither subnormal numbers nor products are normalised first, and terms
+//! that are zero do not take part in the choice of the exponent. A row of A meets some columns of B at a time, in loops
+//! over columns that the compiler makes vectors of. Infinities and NaNs are rare: they are decoded into exponents far below all others, do
+//! no harm in the sums, and replace the results afterwards.
+//!
+//! | file | what |
+//! | --- | --- |
+//! | [`factors`] | A, B and C taken apart |
+//! | [`block`] | the sums of some columns: the greatest exponent, the aligned terms, what they add up to |
+//! | [`round`] | the encoding of an exact sum |
+//! | [`special`] | what infinities and NaNs make of it |
+
+mod block;
+mod factors;
+mod round;
+mod special;
+
+use std::ops::Range;
+
+use super::element::{nearest, value, widened};
+use super::{Accumulator, Element, LANES, Operands, Product, Rule};
+use block::{Block, Sums};
+use factors::{Factors, Unpack};
+
+/// Columns that are summed together where there are so many.
+const WIDE: usize = 32;
+
+/// D by the product's rule, which is one of fused sums.
+#[inline(always)]
+pub fn multiply(product: &Product, operands: Operands<'_>) -> Vec<u32> {
+    if product.rule == Rule::Widened {
+        return multiply_widened(product, operands);
+    }
+    let ty = if product.c == product.d { product.d } else { Accumulator::F32 };
+    let mut sums = operands.c.to_vec();
+    if product.c != ty {
+        sums.iter_mut().for_each(|c| *c = nearest(ty, value(product.c, *c)));
+    }
+    add_products(product, operands, ty, &mut sums);
+    if product.d != ty {
+        sums.iter_mut().for_each(|sum| *sum = nearest(product.d, value(ty, *sum)));
+    }
+    sums
+}
+
+/// D of fp8 elements that become `f16`: even pairs of columns of A are summed first, odd ones after, and C is added last.
+#[inline(always)]
+fn multiply_widened(product: &Product, operands: Operands<'_>) -> Vec<u32> {
+    let k = product.k;
+    let [even, odd] = [0, 2].map(|pair| (0..k).filter(move |column| column & 2 == pair));
+    let order: Vec<usize> = even.chain(odd).collect();
+    let (mut a, mut kept) = (Vec::with_capacity(operands.a.len()), Vec::with_capacity(operands.a.len()));
+    for (row, elements) in operands.a.chunks_exact(k).enumerate() {
+        for column in &order {
+            a.push(widened(product.a, elements[*column]));
+            kept.push(operands.kept.map_or(*column as u16, |kept| kept[row * k + column]));
+        }
+    }
+    let b: Vec<u32> = operands.b.iter().map(|bits| widened(product.b, *bits)).collect();
+    let mut sums = vec![0; operands.c.len()];
+    let halves = Product { a: Element::F16, b: Element::F16, ..*product };
+    add_products(&halves, Operands { a: &a, b: &b, c: operands.c, kept: Some(&kept) }, product.d, &mut sums);
+    let last = |(sum, c): (&u32, &u32)| nearest(product.d, value(product.c, *c) + value(product.d, *sum));
+    sums.iter().zip(operands.c).map(last).collect()
+}
+
+/// Adds the products to sums of type `ty`.
+#[inline(always)]
+fn add_products(product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
+    // Each type's loops are compiled apart.
+    match ty {
+        Accumulator::F16 => add_in_steps(product, operands, Accumulator::F16, sums),
+        _ => add_in_steps(product, operands, Accumulator::F32, sums),
+    }
+}
+
+#[inline(always)]
+fn add_in_steps(product: &Product, operands: Operands<'_>, ty: Accumulator, sums: &mut [u32]) {
+    let (kept, fraction) = if product.rule == Rule::FusedNarrow { (13, 13) } else { (25, 23) };
+    let (how, b) = (Sums { kept, fraction, ty }, Unpack::new(product.b));
+    let (mut wide, mut narrow) = (Block::<WIDE>::new(how, b), Block::<LANES>::new(how, b));
+    let with_wide = product.n / WIDE * WIDE;
+    for step in steps(product) {
+        let a = Factors::new(product, operands, step, kept);
+        for first in (0..with_wide).step_by(WIDE) {
+            wide.add(&a, operands.b, sums, first..product.n);
+        }
+        for first in (with_wide..product.n).step_by(LANES) {
+            narrow.add(&a, operands.b, sums, first..product.n);
+        }
+    }
+}
+
+/// The sums that are made one after the other, each starting with the one before: the columns of A that take part in it.
+fn steps(product: &Product) -> impl Iterator<Item = Range<usize>> {
+    let count = if matches!(product.rule, Rule::FusedHalves | Rule::Widened) { 2 } else { 1 };
+    let each = product.k / count;
+    (0..count).map(move |step| step * each..(step + 1) * each)
+}

@@ -1,0 +1,54 @@
+//! What infinities and NaNs make of a sum.
+
+use super::super::element::{INFINITE, NOT_A_NUMBER, Number};
+use super::factors::{Line, Row};
+use crate::num::exact::Format;
+
+/// Puts infinities and NaNs, encoded in `format`, where the operands make them: a NaN, or a product of an infinity and zero, or infinities
+/// of both signs make a NaN; other infinities stay.
+#[inline(never)]
+pub fn replace_specials<const N: usize>(result: &mut [u32; N], format: &Format, c: &Line<N>, a: Row<'_>, b: &[Line<N>]) {
+    for (lane, result) in result.iter_mut().enumerate() {
+        let products = a.factors().map(|factor| (factor.number, b[factor.met].number(lane)));
+        match special(c.number(lane), products) {
+            None => {}
+            Some(Special::Nan) => *result = format.nan as u32,
+            Some(Special::Infinity { negative }) => {
+                *result = (format.largest + 1) as u32 | if negative { format.sign() as u32 } else { 0 };
+            }
+        }
+    }
+}
+
+enum Special {
+    Infinity { negative: bool },
+    Nan,
+}
+
+/// What infinities and NaNs among the operands make of a sum, if there are any.
+fn special(c: Number, products: impl Iterator<Item = (Number, Number)>) -> Option<Special> {
+    let (mut plus, mut minus) = (false, false);
+    let mut collect = |negative: bool| if negative { minus = true } else { plus = true };
+    if c.exponent == NOT_A_NUMBER {
+        return Some(Special::Nan);
+    }
+    if c.exponent == INFINITE {
+        collect(c.significand < 0);
+    }
+    for (a, b) in products {
+        if a.exponent == NOT_A_NUMBER || b.exponent == NOT_A_NUMBER {
+            return Some(Special::Nan);
+        }
+        if a.is_special() || b.is_special() {
+            if a.significand == 0 || b.significand == 0 {
+                return Some(Special::Nan);
+            }
+            collect((a.significand < 0) != (b.significand < 0));
+        }
+    }
+    match (plus, minus) {
+        (true, true) => Some(Special::Nan),
+        (false, false) => None,
+        _ => Some(Special::Infinity { negative: minus }),
+    }
+}
