@@ -175,6 +175,10 @@ pub enum FenceKind {
     ProxyAlias,
     /// Accesses of threads and asynchronous ones.
     ProxyAsync,
+    /// The same in global memory only.
+    ProxyAsyncGlobal,
+    /// The same in shared memory only.
+    ProxyAsyncShared,
     /// Changes of a tensor map and its use.
     ProxyTensorMap,
 }

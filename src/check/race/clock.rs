@@ -79,13 +79,22 @@ impl Ticks {
     }
 }
 
+/// Memory to which a proxy fence can be confined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Fenceable {
+    /// Shared memory, of the cluster as well.
+    Shared,
+    /// Global memory.
+    Global,
+}
+
 /// What is known of one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
     /// Operations that threads did themselves.
     pub own: Ticks,
-    /// Those of them behind which a proxy fence towards asynchronous operations lies.
-    pub fenced: Ticks,
+    /// Those of them behind which a proxy fence towards asynchronous operations lies, by [`Fenceable`].
+    pub fenced: [Ticks; 2],
     /// Asynchronous operations, by [`Group`].
     pub done: [Ticks; GROUPS],
     /// Copies that complete on a barrier object, by their number in the block.
@@ -96,7 +105,7 @@ impl Known {
     /// Learns all that `other` knows.
     pub fn join(&mut self, other: &Self) {
         self.own.join(&other.own);
-        self.fenced.join(&other.fenced);
+        self.fenced.iter_mut().zip(&other.fenced).for_each(|(own, other)| own.join(other));
         self.done.iter_mut().zip(&other.done).for_each(|(own, other)| own.join(other));
         self.copies.join(&other.copies);
     }
@@ -145,11 +154,10 @@ impl Clock {
         self.blocks.iter().any(|(number, _)| *number != block)
     }
 
-    /// Lets everything known count as fenced as well: a proxy fence behind it.
-    pub fn fence(&mut self) {
+    /// Lets everything known count as fenced as well: a proxy fence for some memory behind it.
+    pub fn fence(&mut self, memories: &[Fenceable]) {
         for (_, known) in &mut self.blocks {
-            let own = known.own.clone();
-            known.fenced.join(&own);
+            memories.iter().for_each(|memory| known.fenced[*memory as usize].join(&known.own));
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Whether an access races with what was done to the same memory before, and what its shadow says afterwards.
 
 use super::access::{Access, Agent, Log, Proxy, Ref, Several};
+use super::clock::Fenceable;
 use super::locations::scope_of;
 use super::pattern::Pattern;
 use super::shadow::{Entry, Shadow};
@@ -352,8 +353,9 @@ impl Judge<'_> {
     /// Whether `lane` knows what lane `by` of `other` did, and if it `crosses` proxies that a fence lies behind it.
     fn knows(&self, lane: usize, other: &Access, by: usize, crosses: bool) -> bool {
         let warp = self.access.warp;
+        let memory = if self.is_global { Fenceable::Global } else { Fenceable::Shared };
         let fenced = || match (other.proxy, self.access.proxy) {
-            (Proxy::Generic, Proxy::Async) => self.block.knows_fenced(warp, lane, other, by),
+            (Proxy::Generic, Proxy::Async) => self.block.knows_fenced(memory, warp, lane, other, by),
             // Nothing in the same launch makes a write visible there.
             (_, Proxy::ReadOnly) => false,
             _ => true,

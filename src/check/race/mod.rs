@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 use access::{Access, Agent, Log, Proxy, Sweep};
 use barriers::ClusterBarrier;
-use clock::Group;
+use clock::{Fenceable, Group};
 use copies::{Flight, Object, Queue};
 use heed::Heed;
 use judge::{Conflict, Judge};
@@ -363,7 +363,9 @@ impl Block {
 /// Lanes of a warp execute a fence.
 fn fence(block: &mut Block, warp: u8, lanes: LaneMask, kind: FenceKind, ordering: Ordering, scope: Scope, tick: u64) {
     match kind {
-        FenceKind::ProxyAsync => return block.fence_proxy(warp, lanes, tick),
+        FenceKind::ProxyAsync => return block.fence_proxy(warp, lanes, &[Fenceable::Shared, Fenceable::Global], tick),
+        FenceKind::ProxyAsyncShared => return block.fence_proxy(warp, lanes, &[Fenceable::Shared], tick),
+        FenceKind::ProxyAsyncGlobal => return block.fence_proxy(warp, lanes, &[Fenceable::Global], tick),
         FenceKind::ProxyAlias | FenceKind::ProxyTensorMap => return,
         FenceKind::Memory | FenceKind::MbarrierInit => {}
     }

@@ -54,13 +54,17 @@ impl Race {
 
     /// Whether the one is an operation on a barrier object that is there, and the other no such operation.
     fn is_overlap(&self, one: &Access, other: &Access) -> bool {
-        let op = |access: &Access| self.program.code[access.pc.index()].op;
-        let uses = match op(one) {
+        let other = self.program.code[other.pc.index()].op;
+        self.uses_object(one) && !matches!(other, Op::Mbarrier { .. } | Op::MbarrierWait { .. })
+    }
+
+    /// Whether an access is an operation on a barrier object that must be there.
+    fn uses_object(&self, access: &Access) -> bool {
+        match self.program.code[access.pc.index()].op {
             Op::Mbarrier { f, .. } => !matches!(f, MbarrierFn::Init | MbarrierFn::Inval),
             Op::MbarrierWait { .. } => true,
             _ => false,
-        };
-        uses && !matches!(op(other), Op::Mbarrier { .. } | Op::MbarrierWait { .. })
+        }
     }
 
     fn mistake(&mut self, home: Home, slot: u32, access: &Access, conflict: &Conflict) -> FindingId {
@@ -78,7 +82,8 @@ impl Race {
         if self.scope_is_too_narrow(first, access) || self.has_missed(slot, conflict, access) {
             return FindingId::RaceScope;
         }
-        if is(|access| access.deed == Deed::Atomic) && is(|access| access.strong.is_none()) {
+        let on_object = self.uses_object(first) || self.uses_object(access);
+        if is(|access| access.deed == Deed::Atomic) && is(|access| access.strong.is_none()) && !on_object {
             return FindingId::RaceMixedAtomic;
         }
         match home {
@@ -90,9 +95,10 @@ impl Race {
     /// Read after write, write after read, or write after write. Which of the two came first this time is chance: what counts is their
     /// order in the code, as far as control can flow from one to the other.
     fn hazard(&mut self, a: &Access, b: &Access) -> FindingId {
-        let (read, write) = match (a.deed, b.deed) {
-            (Deed::Read, _) => (a, b),
-            (_, Deed::Read) => (b, a),
+        let reads = |access: &Access| access.deed == Deed::Read || self.uses_object(access);
+        let (read, write) = match (reads(a), reads(b)) {
+            (true, _) => (a, b),
+            (_, true) => (b, a),
             _ => return FindingId::RaceSharedWaw,
         };
         let mut flows = |from: &Access, to: &Access| self.ways.leads_forward(&self.program, from.pc, to.pc);
@@ -198,7 +204,7 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
         return match access.proxy {
             super::Proxy::ReadOnly => "it is read through the read-only path, which does not see what the same launch writes".into(),
             _ => "the two are ordered, but the write went through the generic proxy and the copy reads or writes through the async proxy: \
-                  no fence.proxy.async lies between"
+                  no fence.proxy.async for this memory lies between"
                 .into(),
         };
     }

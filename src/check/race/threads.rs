@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::access::{Access, Agent};
 use super::barriers::Arrival;
-use super::clock::{Clock, GROUPS, Group, Known, Ticks, learn};
+use super::clock::{Clock, Fenceable, GROUPS, Group, Known, Ticks, learn};
 use super::locations::Pending;
 use super::shadow::Shadow;
 use crate::isa::Scope;
@@ -78,15 +78,15 @@ pub(super) struct Fenced {
 /// What a lane did for itself, which others learn of when it releases it.
 #[derive(Clone, Debug)]
 pub(super) struct Own {
-    /// When it executed its last proxy fence, plus one.
-    pub fenced: PerLane<Tick>,
+    /// When it executed its last proxy fence for a kind of memory, plus one, by [`Fenceable`].
+    pub fenced: [PerLane<Tick>; 2],
     /// Asynchronous operations issued before these ticks have been waited for, by [`Group`].
     pub done: [PerLane<Tick>; GROUPS],
 }
 
 impl Default for Own {
     fn default() -> Self {
-        Self { fenced: [0; 32], done: [[0; 32]; GROUPS] }
+        Self { fenced: [[0; 32]; 2], done: [[0; 32]; GROUPS] }
     }
 }
 
@@ -173,14 +173,16 @@ impl Block {
     }
 
     /// Whether lane `lane` of `warp` knows that a proxy fence towards asynchronous operations lies behind what lane `by` of `access` did.
-    pub fn knows_fenced(&self, warp: u8, lane: usize, access: &Access, by: usize) -> bool {
+    pub fn knows_fenced(&self, memory: Fenceable, warp: u8, lane: usize, access: &Access, by: usize) -> bool {
         let of = &self.warps[usize::from(warp)];
         let is_own = access.block == self.number && access.warp == warp && lane == by;
-        if is_own && of.own.as_ref().is_some_and(|own| own.fenced[lane] > access.tick) {
+        if is_own && of.own.as_ref().is_some_and(|own| own.fenced[memory as usize][lane] > access.tick) {
             return true;
         }
         let parts = of.parts.iter().filter(|(lanes, _)| lanes >> lane & 1 != 0).map(|(_, clock)| clock);
-        let fenced = |clock: &Arc<Clock>| clock.of(access.block).is_some_and(|known| known.fenced.of(access.warp, 1 << by) > access.tick);
+        let fenced = |clock: &Arc<Clock>| {
+            clock.of(access.block).is_some_and(|known| known.fenced[memory as usize].of(access.warp, 1 << by) > access.tick)
+        };
         [&self.known, &of.known].into_iter().flatten().chain(parts).any(fenced)
     }
 
@@ -200,17 +202,19 @@ impl Block {
         behind.iter().for_each(|clock| of.acquire(lanes, clock));
     }
 
-    /// Lanes of `warp` executed a proxy fence towards asynchronous operations.
-    pub fn fence_proxy(&mut self, warp: u8, lanes: LaneMask, tick: Tick) {
+    /// Lanes of `warp` executed a proxy fence towards asynchronous operations on some memory.
+    pub fn fence_proxy(&mut self, warp: u8, lanes: LaneMask, memories: &[Fenceable], tick: Tick) {
         let mut behind = self.known.as_ref().map_or_else(Clock::default, |known| (**known).clone());
         behind.of_mut(self.number).own.learn_whole(self.whole);
         let of = &mut self.warps[usize::from(warp)];
         of.known.iter().for_each(|known| behind.join(known));
         behind.of_mut(self.number).own.learn(warp, of.all, of.all, of.synced);
-        behind.fence();
-        of.parts.iter_mut().filter(|(mask, _)| mask & !lanes == 0).for_each(|(_, clock)| Arc::make_mut(clock).fence());
+        behind.fence(memories);
+        of.parts.iter_mut().filter(|(mask, _)| mask & !lanes == 0).for_each(|(_, clock)| Arc::make_mut(clock).fence(memories));
         let own = Arc::make_mut(of.own.get_or_insert_default());
-        lanes_of(lanes).for_each(|lane| own.fenced[lane] = tick + 1);
+        for memory in memories {
+            lanes_of(lanes).for_each(|lane| own.fenced[*memory as usize][lane] = tick + 1);
+        }
         of.acquire(lanes, &Arc::new(behind));
     }
 }
@@ -248,7 +252,7 @@ impl Warp {
 impl Own {
     /// Tells what `lanes` did for themselves.
     fn tell(&self, known: &mut Known, warp: u8, lanes: LaneMask, all: LaneMask) {
-        tell(&mut known.fenced, &self.fenced, warp, lanes, all);
+        known.fenced.iter_mut().zip(&self.fenced).for_each(|(known, fenced)| tell(known, fenced, warp, lanes, all));
         known.done.iter_mut().zip(&self.done).for_each(|(known, done)| tell(known, done, warp, lanes, all));
     }
 }

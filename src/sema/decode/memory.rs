@@ -31,8 +31,11 @@ pub(super) const ORDERINGS: &[(&str, Ordering)] = &[
     ("sc", Ordering::SeqCst),
 ];
 
-/// The words of `fence` that name something else to order than accesses to memory.
+/// The words of `fence` that name something else to order than accesses to memory, those first that say more.
 const FENCE_KINDS: &[(&str, FenceKind)] = &[
+    ("global", FenceKind::ProxyAsyncGlobal),
+    ("shared::cta", FenceKind::ProxyAsyncShared),
+    ("shared::cluster", FenceKind::ProxyAsyncShared),
     ("mbarrier_init", FenceKind::MbarrierInit),
     ("alias", FenceKind::ProxyAlias),
     ("async", FenceKind::ProxyAsync),
