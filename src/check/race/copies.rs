@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::access::{Access, Agent, Proxy};
 use super::clock::{Clock, Group, learn};
+use super::locations::Pending;
 use super::pattern::Pattern;
 use super::threads::Warp;
 use super::{Home, Race};
@@ -107,6 +108,17 @@ impl Warp {
         let own = &mut Arc::make_mut(self.own.get_or_insert_default()).done[group as usize];
         own.iter_mut().zip(done).for_each(|(known, done)| *known = (*known).max(done));
     }
+
+    /// Lanes see that a phase has ended to which the one party released `clock`, as the other one; `relaxed`, they know it behind their
+    /// next fence.
+    fn acquire_phase(&mut self, (by, own): (Party, Party), lanes: LaneMask, relaxed: bool, clock: Arc<Clock>) {
+        let scope = if by.block == own.block { Scope::Cta } else { Scope::Cluster };
+        match (by.meets(own), relaxed) {
+            (false, _) => self.missed.push((lanes, clock)),
+            (true, false) => self.acquire(lanes, &clock),
+            (true, true) => Pending { lanes, scope, sc: false, clock }.add_to(&mut self.pending),
+        }
+    }
 }
 
 impl Race {
@@ -120,7 +132,7 @@ impl Race {
         self.enter(event.by, event.place);
         let slot = event.by.slot;
         let (warp, tick) = (event.place.warp as u8, event.place.tick);
-        let Some(past) = self.block(slot).map(|block| block.past(warp, tick)) else { return false };
+        let Some(block) = self.blocks.get(slot as usize).and_then(Option::as_deref) else { return false };
         let how = self.program.code[event.place.pc.index()].op.access().unwrap_or_default();
         let is_relaxed = how.ordering == Ordering::Relaxed;
         let number = event.by.number as u32;
@@ -133,20 +145,23 @@ impl Race {
                 *object = Object::default();
                 deed = Deed::Write;
             }
-            MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) if !is_relaxed => {
-                object.arrived.entry((event.phase, party)).or_default().join(&past.released(event.lanes));
+            MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) if is_relaxed => {
+                // Release pattern: what lies before a fence before it.
+                for (party, scope) in [(party, Scope::Cluster), (Party { is_narrow: true, ..party }, Scope::Cta)] {
+                    let clock = block.fenced(warp, event.lanes, scope);
+                    clock.iter().for_each(|clock| object.arrived.entry((event.phase, party)).or_default().join(clock));
+                }
+            }
+            MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) => {
+                let clock = block.past(warp, tick).released(event.lanes);
+                object.arrived.entry((event.phase, party)).or_default().join(&clock);
             }
             MbarrierChange::Asked { ended, .. } => {
                 deed = Deed::Read;
-                let waits = ended && !is_relaxed && is_heeded;
                 let released: Vec<_> = object.ended.iter().filter_map(|(by, clock)| Some((*by, clock.clone()?))).collect();
-                if let Some(block) = self.block(slot).filter(|_| waits) {
-                    for (by, clock) in released {
-                        match by.meets(party) {
-                            true => block.acquire(warp, event.lanes, &clock),
-                            false => block.warps[usize::from(warp)].missed.push((event.lanes, clock)),
-                        }
-                    }
+                if let Some(block) = self.block(slot).filter(|_| ended && is_heeded) {
+                    let of = &mut block.warps[usize::from(warp)];
+                    released.into_iter().for_each(|(by, clock)| of.acquire_phase((by, party), event.lanes, is_relaxed, clock));
                 }
             }
             _ => {}

@@ -351,7 +351,7 @@ impl Race {
 
 impl Block {
     /// What lanes of a warp released with their fences of at least `scope`.
-    fn fenced(&self, warp: u8, lanes: LaneMask, scope: Scope) -> Option<clock::Clock> {
+    pub(super) fn fenced(&self, warp: u8, lanes: LaneMask, scope: Scope) -> Option<clock::Clock> {
         let fences = self.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes & lanes != 0 && fenced.scope >= scope);
         fences.map(|fenced| fenced.past.released(fenced.lanes & lanes)).reduce(|mut all, more| {
             all.join(&more);
