@@ -72,12 +72,14 @@ impl MatrixDescriptor {
     }
 
     /// Where the byte goes that would lie at `address` without the swizzle.
+    #[inline(always)]
     fn place(self, address: u32) -> u32 {
         let row = u64::from(address).wrapping_sub(u64::from(self.base_offset) * 128);
         address ^ (self.swizzle.place(row) ^ row) as u32
     }
 
     /// Address of the byte `byte` of the row of K of index `x`, in K-major order.
+    #[inline(always)]
     pub fn k_major(self, x: u32, byte: u32) -> u32 {
         let span = self.swizzle.span().unwrap_or(CHUNK);
         // A span is a power of two.
@@ -86,6 +88,7 @@ impl MatrixDescriptor {
     }
 
     /// Address of the element of 16 bits of index `x` and `k`, in M- or N-major order.
+    #[inline(always)]
     pub fn mn_major(self, x: u32, k: u32) -> u32 {
         let span = self.swizzle.span().unwrap_or(CHUNK);
         let (across, down) = if self.swizzle == Swizzle::None { (self.stride, self.leading) } else { (self.leading, self.stride) };
@@ -138,6 +141,13 @@ impl SharedTile {
         }
     }
 
+    /// The lowest and the highest address of a chunk.
+    pub fn extent(self) -> (u32, u32) {
+        let (mut low, mut high) = (u32::MAX, 0);
+        self.for_each_chunk(|chunk| (low, high) = (low.min(chunk.address), high.max(chunk.address)));
+        (low, high)
+    }
+
     /// What the chunks of the tile begin with: their indices, and their bytes of K or their k.
     fn steps(self) -> [StepBy<Range<u32>>; 2] {
         match self.major {
@@ -146,6 +156,7 @@ impl SharedTile {
         }
     }
 
+    #[inline(always)]
     fn chunk(self, index: u32, k: u32) -> Chunk {
         let address = match self.major {
             Major::K => self.descriptor.k_major(self.first + index, k),

@@ -126,6 +126,7 @@ impl Swizzle {
     pub const ALL: [Swizzle; 4] = [Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128];
 
     /// Bytes of the span.
+    #[inline]
     pub fn span(self) -> Option<u32> {
         match self {
             Swizzle::None => None,
@@ -137,6 +138,7 @@ impl Swizzle {
 
     /// Where the byte goes that would lie at `address` of shared memory: bits 7 to 9 of the address, which number rows of 128 bytes,
     /// are added without carry to the number of the 16-byte unit in its span.
+    #[inline]
     pub fn place(self, address: u64) -> u64 {
         let units = self.span().map_or(1, |span| u64::from(span / 16));
         address ^ ((address >> 7 & (units - 1)) << 4)

@@ -118,7 +118,7 @@ impl Memory {
         false
     }
 
-    /// A read of bytes that nobody has written. They count as written from now on: one mistake is told once.
+    /// A read of bytes that nobody has written. If that is a mistake they count as written from now on: one mistake is told once.
     #[cold]
     fn missing(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let lacks = |lane: usize| {
@@ -134,9 +134,10 @@ impl Memory {
         let matters = |lacks: u64| lacks == all || event.kind == AccessKind::Atomic || used::uses(to.program, event.place.pc, lacks);
         let lanes = lacking.iter().filter(|(_, lacks)| matters(*lacks)).fold(0, |lanes, (lane, _)| lanes | 1 << lane);
         let first = lacking.iter().find(|(lane, _)| lanes >> lane & 1 != 0);
-        let missing = first.map(|(lane, lacks)| Missing { lanes, address: event.addresses[*lane] + u64::from(lacks.trailing_zeros()) });
+        let Some((lane, lacks)) = first else { return false };
+        let missing = Missing { lanes, address: event.addresses[*lane] + u64::from(lacks.trailing_zeros()) };
         self.note_all(event);
-        missing.is_some_and(|missing| self.report(event, &missing, to))
+        self.report(event, &missing, to)
     }
 
     fn is_written(&self, event: &AccessEvent<'_>, lane: usize, address: u64) -> bool {

@@ -14,6 +14,8 @@ use crate::program::Op;
 /// How the two sides of a race are related.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Relation {
+    /// Both are strong, but of different sizes.
+    Sizes,
     Instruction,
     Warp,
     Block,
@@ -123,6 +125,7 @@ impl Race {
 
     fn relation(&self, a: &Access, b: &Access) -> Relation {
         match scope_of(a.block, b.block, self.cluster) {
+            _ if a.strong.is_some() && b.strong.is_some() && a.bytes != b.bytes => Relation::Sizes,
             Scope::Cta if (a.tick, a.pc, a.warp) == (b.tick, b.pc, b.warp) => Relation::Instruction,
             Scope::Cta if a.warp == b.warp => Relation::Warp,
             Scope::Cta | Scope::None => Relation::Block,
@@ -215,6 +218,9 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
         return "they are ordered only by operations whose scope does not hold both threads".into();
     }
     match relation {
+        Relation::Sizes => {
+            "operations that touch each other's bytes but have different sizes are not morally strong, whatever they say".into()
+        }
         Relation::Instruction => "lanes of one instruction write the same bytes: which of them wins is not defined".into(),
         Relation::Warp => "lanes of a warp are not ordered by running together: no bar.warp.sync of both lies between".into(),
         Relation::Block => "no barrier of both warps lies between, nor a release that the other one acquires".into(),
@@ -269,6 +275,7 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
         Agent::Threads => {}
     }
     match relation {
+        Relation::Sizes => "access the bytes in the same size on both sides, or let a barrier lie between".into(),
         Relation::Instruction => "let one lane write, or use an atomic".into(),
         Relation::Warp => "insert __syncwarp() (bar.warp.sync) between the two".into(),
         Relation::Block => "insert __syncthreads() (bar.sync) between the two, where all threads of the block come by".into(),

@@ -1,11 +1,10 @@
 //! Floating-point arithmetic (PTX ISA, "Floating Point Instructions").
 //!
 //! The words that matter in inner loops (nearest, with and without `.ftz`) are literal in their loops, so that the host's vector
-//! instructions serve them; the others share one loop a function. The functions of the special-function unit are so large that only an
-//! attribute gets them inlined into their loops, without which those would go lane by lane.
+//! instructions serve them; the others share one loop a function. Those of the special-function unit are apart (`special_unit`).
 
 use super::operands::{Lane, Lanes};
-use super::{Family, half};
+use super::{Family, half, special_unit};
 use crate::isa::{self, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary};
 use crate::num::float::{self, Class, Divide, Extremum, Float};
 use crate::num::{Bf16, F16, Mode, Rounding, special};
@@ -168,13 +167,10 @@ fn extremes<T: Lane + Float>(lanes: &mut Lanes<'_>, f: FloatBinary, ftz: bool, d
     }
 }
 
-#[rustfmt::skip]
 #[inline(always)]
 fn binary_f32(lanes: &mut Lanes<'_>, f: FloatBinary, mode: Mode, d: Dst, a: Src, b: Src) {
-    match f {
-        FloatBinary::DivApprox => lanes.map2(d, a, b, #[inline(always)] |a: f32, b: f32| special::div_approx(a, b, mode.ftz)),
-        FloatBinary::DivFull => lanes.map2(d, a, b, #[inline(always)] |a: f32, b: f32| special::div_full(a, b, mode.ftz)),
-        other => binary::<f32>(lanes, other, mode, d, a, b),
+    if !special_unit::binary(lanes, f, mode.ftz, d, a, b) {
+        binary::<f32>(lanes, f, mode, d, a, b);
     }
 }
 
@@ -191,20 +187,10 @@ fn unary<T: Lane + Divide>(lanes: &mut Lanes<'_>, f: FloatUnary, mode: Mode, d: 
     }
 }
 
-#[rustfmt::skip]
 #[inline(always)]
 fn unary_f32(lanes: &mut Lanes<'_>, f: FloatUnary, mode: Mode, d: Dst, a: Src) {
-    let ftz = mode.ftz;
-    match f {
-        FloatUnary::SqrtApprox => lanes.map1(d, a, #[inline(always)] |a: f32| special::sqrt(a, ftz)),
-        FloatUnary::RcpApprox => lanes.map1(d, a, #[inline(always)] |a: f32| special::rcp(a, ftz)),
-        FloatUnary::RsqrtApprox => lanes.map1(d, a, #[inline(always)] |a: f32| special::rsqrt(a, ftz)),
-        FloatUnary::SinApprox => lanes.map1(d, a, #[inline(always)] |a: f32| special::sin(a)),
-        FloatUnary::CosApprox => lanes.map1(d, a, #[inline(always)] |a: f32| special::cos(a)),
-        FloatUnary::Lg2Approx => lanes.map1(d, a, #[inline(always)] |a: f32| special::lg2(a, ftz)),
-        FloatUnary::Ex2Approx => lanes.map1(d, a, #[inline(always)] |a: f32| special::ex2(a, ftz)),
-        FloatUnary::TanhApprox => lanes.map1(d, a, #[inline(always)] |a: f32| special::tanh(a)),
-        other => unary::<f32>(lanes, other, mode, d, a),
+    if !special_unit::unary(lanes, f, mode.ftz, d, a) {
+        unary::<f32>(lanes, f, mode, d, a);
     }
 }
 

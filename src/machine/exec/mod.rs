@@ -26,6 +26,7 @@ mod moves;
 mod nearby;
 mod operands;
 mod select;
+mod special_unit;
 mod sync;
 mod system_call;
 mod tensor;

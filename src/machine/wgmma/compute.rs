@@ -24,16 +24,16 @@ pub struct Sources<'a> {
 }
 
 /// The new values of the accumulators of `wgmma`, which hold `held`.
-pub fn results(wgmma: &Wgmma, held: &[PerLane<u32>], registers: &Registers, sources: &Sources<'_>) -> Vec<PerLane<u32>> {
+pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sources: &Sources<'_>) -> Vec<PerLane<u32>> {
     let (op, table) = (sources.program.wgmmas.get(wgmma.op.index()), sources.linked.wgmmas.get(wgmma.op));
-    let (Some(op), Some(table)) = (op, table) else { return held.to_vec() };
+    let (Some(op), Some(table)) = (op, table) else { return held.iter().map(|values| **values).collect() };
     let (product, [_, a_type, b_type]) = (&table.product, op.types);
     let mut a = match (&op.a, wgmma.a) {
         (WgmmaA::Shared(..), Some(tile)) => tiles::by_index(tile, a_type.bits(), sources.shared),
         (WgmmaA::Shared(..), None) => Vec::new(),
         (WgmmaA::Registers(fragments), _) => {
             let values: Vec<_> = fragments.iter().map(|source| value(*source, wgmma.frame, registers, sources)).collect();
-            gather(&values, &table.a)
+            gather(&values.iter().collect::<Vec<_>>(), &table.a)
         }
     };
     let mut b = tiles::by_k(wgmma.b, b_type.bits(), sources.shared);
@@ -59,7 +59,7 @@ fn value(source: Src, frame: FrameBase, registers: &Registers, sources: &Sources
 }
 
 /// The elements that registers hold, row by row.
-fn gather(registers: &[PerLane<u32>], table: &ElementTable) -> Vec<u32> {
+fn gather(registers: &[&PerLane<u32>], table: &ElementTable) -> Vec<u32> {
     let mut elements = vec![0; table.size];
     let mask = u32::MAX >> (32 - table.bits);
     for (number, places) in table.index.chunks_exact(LANES).enumerate() {

@@ -1,6 +1,6 @@
 //! What one warp has in flight, its groups, and the accumulators meanwhile.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 use triomphe::Arc;
 
@@ -25,13 +25,15 @@ struct State {
     unwaited: VecDeque<Arc<Wgmma>>,
     /// How many of them have ended.
     ended: usize,
-    /// What the accumulators of those in flight will hold or add to, by slot of the warp's 32-bit registers.
-    held: BTreeMap<u32, Held>,
+    /// What the accumulators of those in flight will hold or add to, by slot.
+    held: Vec<Held>,
 }
 
 /// An accumulator while it is in flight.
 #[derive(Clone, Copy)]
 struct Held {
+    /// Its slot in the warp's 32-bit registers.
+    slot: u32,
     /// What it holds by the results so far.
     values: PerLane<u32>,
     /// How often those in flight will write it.
@@ -84,20 +86,34 @@ impl Flight {
     /// Puts `wgmma` in flight: its accumulators, poisoned from now on, are kept aside.
     pub fn issue(&mut self, wgmma: Wgmma, registers: &mut Registers) {
         let state = self.state();
+        let mut next = 0;
         for slot in &wgmma.accumulators {
             let Some(register) = registers.b32.get_mut(*slot as usize) else { continue };
-            let held = state.held.entry(*slot).or_insert(Held { values: *register, writers: 0 });
-            held.writers += 1;
+            let place = place_of(*slot, &state.held, next);
+            let index = place.unwrap_or_else(|index| {
+                state.held.insert(index, Held { slot: *slot, values: *register, writers: 0 });
+                index
+            });
+            state.held[index].writers += 1;
+            next = index + 1;
             *register = [u32::from_ne_bytes([POISON; 4]); 32];
         }
         state.unwaited.push_back(Arc::new(wgmma));
     }
 
     /// The first in flight, which is the next to end, and what its accumulators held.
-    pub fn next(&self) -> Option<(Arc<Wgmma>, Vec<PerLane<u32>>)> {
+    pub fn next(&self) -> Option<(Arc<Wgmma>, Vec<&PerLane<u32>>)> {
+        let state = self.0.as_ref()?;
         let wgmma = self.in_flight().next()?;
-        let held = |slot: &u32| self.0.as_ref().and_then(|state| state.held.get(slot)).map_or([0; 32], |held| held.values);
-        Some((wgmma.clone(), wgmma.accumulators.iter().map(held).collect()))
+        let mut next = 0;
+        let held = wgmma.accumulators.iter().map(|slot| match place_of(*slot, &state.held, next) {
+            Ok(index) => {
+                next = index + 1;
+                &state.held[index].values
+            }
+            Err(_) => &[0; 32],
+        });
+        Some((wgmma.clone(), held.collect()))
     }
 
     /// The first in flight ends with these results. An accumulator that another one will write stays aside.
@@ -105,17 +121,18 @@ impl Flight {
         let Some(wgmma) = self.in_flight().next().cloned() else { return };
         let state = self.state();
         state.ended += 1;
+        let mut next = 0;
         for (slot, values) in wgmma.accumulators.iter().zip(results) {
-            let Some(held) = state.held.get_mut(slot) else { continue };
-            held.values = *values;
+            let Ok(index) = place_of(*slot, &state.held, next) else { continue };
+            next = index + 1;
+            let held = &mut state.held[index];
             held.writers -= 1;
-            if held.writers == 0 {
-                state.held.remove(slot);
-                if let Some(register) = registers.b32.get_mut(*slot as usize) {
-                    *register = *values;
-                }
+            match registers.b32.get_mut(*slot as usize).filter(|_| held.writers == 0) {
+                Some(register) => *register = *values,
+                None => held.values = *values,
             }
         }
+        state.held.retain(|held| held.writers > 0);
     }
 
     /// The warp has waited for all groups below `done`, which have ended.
@@ -137,7 +154,7 @@ impl Flight {
 
     /// Bytes it takes.
     pub fn bytes(&self) -> u64 {
-        self.0.as_ref().map_or(0, |state| (state.held.len() * size_of::<(u32, Held)>()) as u64)
+        self.0.as_ref().map_or(0, |state| (state.held.len() * size_of::<Held>()) as u64)
     }
 
     /// Adds everything to `digest`.
@@ -146,9 +163,17 @@ impl Flight {
         digest.word(u64::from(state.committed) << 1 | u64::from(state.fenced));
         digest.word(state.ended as u64);
         state.unwaited.iter().for_each(|wgmma| digest.word(wgmma.id));
-        for (slot, held) in &state.held {
-            digest.word(u64::from(*slot) << 32 | u64::from(held.writers));
+        for held in &state.held {
+            digest.word(u64::from(held.slot) << 32 | u64::from(held.writers));
             held.values.iter().for_each(|value| digest.word(u64::from(*value)));
         }
+    }
+}
+
+/// Where a slot is among those that are held, or would be; mostly it is the `next` one.
+fn place_of(slot: u32, held: &[Held], next: usize) -> Result<usize, usize> {
+    match held.get(next) {
+        Some(held) if held.slot == slot => Ok(next),
+        _ => held.binary_search_by_key(&slot, |held| held.slot),
     }
 }

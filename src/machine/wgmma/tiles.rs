@@ -5,53 +5,50 @@ use crate::machine::memory::{PAGE_BYTES, Pages};
 
 /// The rows of A: index by index, the elements of K. Elements have 8, 16 or 32 bits.
 pub fn by_index(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
-    match tile.major {
-        Major::K => lines(tile, bits, shared),
-        Major::MN => transposed(&lines(tile, bits, shared), tile.count as usize),
-    }
+    elements(tile, bits, Order { index: length(tile, bits), k: 1 }, shared)
 }
 
 /// The rows of B: k by k, the elements of all indices.
 pub fn by_k(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
-    match tile.major {
-        Major::K => transposed(&lines(tile, bits, shared), (tile.bytes * 8 / bits) as usize),
-        Major::MN => lines(tile, bits, shared),
-    }
+    elements(tile, bits, Order { index: 1, k: tile.count as usize }, shared)
 }
 
-/// The elements in the order of memory: of K-major operands index by index, of others k by k.
-fn lines(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
+/// How far apart elements with neighbouring indices are put, and those with neighbouring k.
+struct Order {
+    index: usize,
+    k: usize,
+}
+
+/// Elements of K.
+fn length(tile: SharedTile, bits: u32) -> usize {
+    (tile.bytes * 8 / bits) as usize
+}
+
+fn elements(tile: SharedTile, bits: u32, order: Order, shared: &Pages) -> Vec<u32> {
     match bits {
-        8 => lines_of(tile, shared, |[byte]: &[u8; 1]| u32::from(*byte)),
-        16 => lines_of(tile, shared, |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half))),
-        _ => lines_of(tile, shared, |word| u32::from_le_bytes(*word)),
+        8 => elements_of(tile, order, shared, |[byte]: &[u8; 1]| u32::from(*byte)),
+        16 => elements_of(tile, order, shared, |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half))),
+        _ => elements_of(tile, order, shared, |word| u32::from_le_bytes(*word)),
     }
 }
 
 /// The same of elements of N bytes.
-fn lines_of<const N: usize>(tile: SharedTile, shared: &Pages, element: impl Fn(&[u8; N]) -> u32) -> Vec<u32> {
-    let (count, length) = (tile.count as usize, tile.bytes as usize / N);
-    let mut lines = vec![0; count * length];
+fn elements_of<const N: usize>(tile: SharedTile, order: Order, shared: &Pages, element: impl Fn(&[u8; N]) -> u32) -> Vec<u32> {
+    let mut elements = vec![0; tile.count as usize * tile.bytes as usize / N];
+    let (k_bytes, step) = match tile.major {
+        Major::K => (N, order.k),
+        Major::MN => (1, order.index),
+    };
     tile.for_each_chunk(|chunk| {
-        let place = match tile.major {
-            Major::K => chunk.index as usize * length + chunk.k as usize / N,
-            Major::MN => chunk.k as usize * count + chunk.index as usize,
-        };
+        let place = chunk.index as usize * order.index + chunk.k as usize / k_bytes * order.k;
         // A chunk lies in one page, as its address is a multiple of its size.
         let page = shared.page(u64::from(chunk.address));
         let bytes = &page[chunk.address as usize % PAGE_BYTES..];
-        for (to, bytes) in lines[place..].iter_mut().zip(bytes[..CHUNK as usize].as_chunks().0) {
-            *to = element(bytes);
+        let values = bytes[..CHUNK as usize].as_chunks().0.iter().map(&element);
+        match step {
+            1 => elements[place..].iter_mut().zip(values).for_each(|(to, value)| *to = value),
+            _ => elements[place..].iter_mut().step_by(step).zip(values).for_each(|(to, value)| *to = value),
         }
     });
-    lines
-}
-
-/// Columns of a matrix with rows of this length, one after the other.
-fn transposed(rows: &[u32], length: usize) -> Vec<u32> {
-    let mut columns = Vec::with_capacity(rows.len());
-    for column in 0..length {
-        columns.extend(rows.chunks_exact(length).map(|row| row[column]));
-    }
-    columns
+    elements
 }

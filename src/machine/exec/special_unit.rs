@@ -1,0 +1,90 @@
+//! The special-function unit on numbers of 32 bits. Its functions are so large that each has a loop of its own, apart from the dispatch
+//! of all other operations: only so the host's vector instructions serve it.
+
+use super::operands::Lanes;
+use crate::isa::{FloatBinary, FloatUnary};
+use crate::machine::lanes::PerLane;
+use crate::num::special;
+use crate::program::{Dst, Src};
+
+/// Applies a function of one operand; false, and nothing happens, if it is not of the unit.
+#[inline(always)]
+#[rustfmt::skip]
+pub(super) fn unary(lanes: &mut Lanes<'_>, f: FloatUnary, ftz: bool, d: Dst, a: Src) -> bool {
+    match f {
+        FloatUnary::SqrtApprox => one(lanes, d, a, #[inline(always)] move |a| special::sqrt(a, ftz)),
+        FloatUnary::RcpApprox => one(lanes, d, a, #[inline(always)] move |a| special::rcp(a, ftz)),
+        FloatUnary::RsqrtApprox => one(lanes, d, a, #[inline(always)] move |a| special::rsqrt(a, ftz)),
+        FloatUnary::SinApprox => one(lanes, d, a, #[inline(always)] move |a| special::sin(a)),
+        FloatUnary::CosApprox => one(lanes, d, a, #[inline(always)] move |a| special::cos(a)),
+        FloatUnary::Lg2Approx => one(lanes, d, a, #[inline(always)] move |a| special::lg2(a, ftz)),
+        FloatUnary::Ex2Approx => one(lanes, d, a, #[inline(always)] move |a| special::ex2(a, ftz)),
+        FloatUnary::TanhApprox => one(lanes, d, a, #[inline(always)] move |a| special::tanh(a)),
+        _ => return false,
+    }
+    true
+}
+
+/// The same of two operands.
+#[inline(always)]
+#[rustfmt::skip]
+pub(super) fn binary(lanes: &mut Lanes<'_>, f: FloatBinary, ftz: bool, d: Dst, a: Src, b: Src) -> bool {
+    match f {
+        FloatBinary::DivApprox => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_approx(a, b, ftz)),
+        FloatBinary::DivFull => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_full(a, b, ftz)),
+        _ => return false,
+    }
+    true
+}
+
+#[inline(always)]
+fn one(lanes: &mut Lanes<'_>, d: Dst, a: Src, f: impl Fn(f32) -> f32) {
+    let a = *lanes.get32(a);
+    let out = pulp::Arch::new().dispatch(One { f, a: &a });
+    lanes.put32(d, &out);
+}
+
+#[inline(always)]
+fn two(lanes: &mut Lanes<'_>, d: Dst, a: Src, b: Src, f: impl Fn(f32, f32) -> f32) {
+    let (a, b) = (*lanes.get32(a), *lanes.get32(b));
+    let out = pulp::Arch::new().dispatch(Two { f, a: &a, b: &b });
+    lanes.put32(d, &out);
+}
+
+/// A function and its operands. The results are nobody else's memory until all are there, which the host's vector instructions need.
+struct One<'a, F> {
+    f: F,
+    a: &'a PerLane<u32>,
+}
+
+struct Two<'a, F> {
+    f: F,
+    a: &'a PerLane<u32>,
+    b: &'a PerLane<u32>,
+}
+
+impl<F: Fn(f32) -> f32> pulp::WithSimd for One<'_, F> {
+    type Output = PerLane<u32>;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> PerLane<u32> {
+        let mut out = [0; 32];
+        for lane in 0..32 {
+            out[lane] = (self.f)(f32::from_bits(self.a[lane])).to_bits();
+        }
+        out
+    }
+}
+
+impl<F: Fn(f32, f32) -> f32> pulp::WithSimd for Two<'_, F> {
+    type Output = PerLane<u32>;
+
+    #[inline(always)]
+    fn with_simd<S: pulp::Simd>(self, _simd: S) -> PerLane<u32> {
+        let mut out = [0; 32];
+        for lane in 0..32 {
+            out[lane] = (self.f)(f32::from_bits(self.a[lane]), f32::from_bits(self.b[lane])).to_bits();
+        }
+        out
+    }
+}
