@@ -15,11 +15,11 @@ pub(super) fn unary(lanes: &mut Lanes<'_>, f: FloatUnary, ftz: bool, d: Dst, a: 
         FloatUnary::SqrtApprox => one(lanes, d, a, #[inline(always)] move |a| special::sqrt(a, ftz)),
         FloatUnary::RcpApprox => one(lanes, d, a, #[inline(always)] move |a| special::rcp(a, ftz)),
         FloatUnary::RsqrtApprox => one(lanes, d, a, #[inline(always)] move |a| special::rsqrt(a, ftz)),
-        FloatUnary::SinApprox => one(lanes, d, a, #[inline(always)] move |a| special::sin(a)),
-        FloatUnary::CosApprox => one(lanes, d, a, #[inline(always)] move |a| special::cos(a)),
+        FloatUnary::SinApprox => one(lanes, d, a, special::sin),
+        FloatUnary::CosApprox => one(lanes, d, a, special::cos),
         FloatUnary::Lg2Approx => one(lanes, d, a, #[inline(always)] move |a| special::lg2(a, ftz)),
         FloatUnary::Ex2Approx => one(lanes, d, a, #[inline(always)] move |a| special::ex2(a, ftz)),
-        FloatUnary::TanhApprox => one(lanes, d, a, #[inline(always)] move |a| special::tanh(a)),
+        FloatUnary::TanhApprox => one(lanes, d, a, special::tanh),
         _ => return false,
     }
     true
