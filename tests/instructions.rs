@@ -304,3 +304,36 @@ fn what_goes_wrong_is_said() {
     assert_eq!(FindingId::from(unknown.kind).word(), "unsupported");
     assert!(unknown.message.contains("'nobody'") && unknown.message.contains("only declares it"), "{}", unknown.message);
 }
+
+/// Lanes on both sides of a branch exchange with each other: the lower half in one instruction, the upper half in another one, of which
+/// each has its own operands. What is said of thread t by the lower half's instruction is doubled, by the upper half's tripled.
+#[test]
+fn lanes_at_two_places_exchange_with_each_other() {
+    let both = |lower: &str, upper: &str| {
+        results(&format!(
+            "mov.u32 a, t; add.u32 b, t, 100; setp.lt.u32 p, t, 16; setp.eq.u32 q, t, 20; @p bra L;
+             {upper} mul.lo.u32 d, d, 3; bra E; L: {lower} mul.lo.u32 d, d, 2; E: st.global.u32 [o], d;"
+        ))
+    };
+    let first = |words: &[u32], thread: usize| words[4 * thread];
+    let shuffled = both("shfl.sync.bfly.b32 d, a, 16, 31, -1;", "shfl.sync.bfly.b32 d, b, 16, 31, -1;");
+    assert_eq!([0, 3, 16, 31].map(|thread| first(&shuffled, thread)), [2 * 116, 2 * 119, 0, 3 * 15]);
+    let summed = both("redux.sync.add.u32 d, a, -1;", "redux.sync.add.u32 d, b, -1;");
+    let sum = (0..32).sum::<u32>() + 16 * 100;
+    assert_eq!([0, 31].map(|thread| first(&summed, thread)), [2 * sum, 3 * sum]);
+    // Lanes 0 to 15 vote for p, which holds for all of them; of the others lane 20 alone for q.
+    let voted = both("vote.sync.ballot.b32 d, p, -1;", "vote.sync.ballot.b32 d, q, -1;");
+    let ballot = 0xffff_u32 | 1 << 20;
+    assert_eq!([0, 31].map(|thread| first(&voted, thread)), [ballot.wrapping_mul(2), ballot.wrapping_mul(3)]);
+    let matched = both("and.b32 a, a, 3; match.any.sync.b32 d, a, -1;", "and.b32 a, a, 3; match.any.sync.b32 d, a, -1;");
+    assert_eq!([0, 31].map(|thread| first(&matched, thread)), [0x1111_1111_u32.wrapping_mul(2), 0x8888_8888_u32.wrapping_mul(3)]);
+}
+
+/// Instructions that exchange in different ways do not meet, and neither do those that name different masks.
+#[test]
+fn lanes_that_exchange_differently_wait_for_ever() {
+    for upper in ["shfl.sync.up.b32 d, a, 16, 0, -1;", "vote.sync.ballot.b32 d, p, -1;", "shfl.sync.bfly.b32 d, a, 16, 31, 0xffff0001;"] {
+        let body = format!("mov.u32 a, t; setp.lt.u32 p, t, 16; @p bra L; {upper} bra E; L: shfl.sync.bfly.b32 d, a, 16, 31, -1; E: ret;");
+        assert!(matches!(run(&body).2, Step::Stuck(_)), "{upper}");
+    }
+}

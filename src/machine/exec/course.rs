@@ -98,6 +98,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
+    /// A group that waited at its `pc` for others has executed the instruction there with them.
+    pub(super) fn count_late(&mut self, group: &Group) {
+        if let Some(coverage) = &mut self.coverage {
+            coverage.add(group.pc, Pc(group.pc.0 + 1), group.mask);
+        }
+        if let Some(writes) = &self.linked.writes {
+            self.warp.registers.mark_written(group.frame, writes.of(group.pc), group.mask);
+        }
+    }
+
     /// The lanes `active` of `group` have executed the instruction at its `pc`, but for those that wait there for others.
     fn count_alone(&mut self, group: &Group, active: LaneMask) {
         let waiting = std::mem::take(&mut self.waiting);

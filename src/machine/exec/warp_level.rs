@@ -1,7 +1,8 @@
 //! Exchange between the lanes of a warp (PTX ISA, "shfl", "vote", "match", "redux", "elect").
 //!
-//! The forms with a member mask wait until its lanes that have not exited stand at the same instruction. Lanes that name different
-//! masks, as the tiles of a partitioned warp do, are exchanges of their own.
+//! The forms with a member mask wait until its lanes that have not exited have come to an instruction with the same qualifiers, mostly the
+//! same one; lanes on several sides of a branch may come to several (CUDA C++ Programming Guide, "Independent Thread Scheduling"). Lanes
+//! that name different masks, as the tiles of a partitioned warp do, are exchanges of their own.
 
 use smallvec::SmallVec;
 
@@ -9,10 +10,10 @@ use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
 use crate::machine::event::Order;
-use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
+use crate::machine::lanes::{LaneMask, PerLane, blend, first_lane, lanes_of, lanes_where};
 use crate::machine::trap::TrapKind;
-use crate::machine::warp::GroupState;
-use crate::program::{Dst, Op, Pc, PredSrc, Src};
+use crate::machine::warp::{GroupState, LaneGroup};
+use crate::program::{Dst, Op, Pc, Src};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an exchange between lanes.
@@ -31,16 +32,25 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             self.among(op, group, active);
             return Ok(Flow::Next);
         };
-        let mut waiting = Tiles::new();
+        let (mut waiting, mut moved) = (Tiles::new(), false);
         for (tile, members) in tiles(self.lanes(group, active).get32(mask), active) {
             self.report_order(tile, Order::Exchange { members });
             if self.warp.live & members & !group.mask == 0 {
                 self.among(op, group, tile);
+                continue;
+            }
+            let others = self.at_other_places(op, group, members);
+            if !others.is_empty() && others.iter().fold(group.mask, |all, other| all | other.mask) & members == members & self.warp.live {
+                self.among_several(op, group, tile, &others);
+                moved = true;
             } else {
                 waiting.push((tile, members));
             }
         }
-        if waiting.is_empty() { Ok(Flow::Next) } else { Ok(self.wait_at(group, &waiting)) }
+        match (waiting.is_empty(), moved) {
+            (true, false) => Ok(Flow::Next),
+            _ => Ok(self.wait_at(group, &waiting)),
+        }
     }
 
     /// Makes the lanes of each tile wait at the instruction for its members; the others go on past it.
@@ -60,18 +70,81 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes the operation among the lanes of `tile`.
     fn among(&mut self, op: &Op, group: &Group, tile: LaneMask) {
         let mut lanes = self.lanes(group, tile);
-        match op {
-            Op::Shuffle { f, d, p, a, b, c, .. } => shuffle(&mut lanes, *f, (*d, *p), [*a, *b, *c]),
-            Op::Vote { f, d, p, .. } => vote(&mut lanes, *f, *d, *p),
-            Op::Match { all, width, d, p, a, .. } => match_lanes(&mut lanes, *all, *width, (*d, *p), *a),
-            Op::Redux { f, ty, d, a, .. } => redux(&mut lanes, *f, *ty, *d, *a),
-            Op::Elect { d, p, .. } => {
-                let leader = lanes.mask.trailing_zeros();
-                lanes.put32(*d, &[leader; 32]);
-                lanes.put_pred(*p, 1 << leader);
-            }
-            other => unreachable!("{other:?} exchanges nothing"),
+        let offered = offer(&lanes, op);
+        take(&mut lanes, op, tile, &offered);
+    }
+
+    /// The groups that wait at other places for the same exchange of `members`.
+    fn at_other_places(&self, op: &Op, group: &Group, members: LaneMask) -> SmallVec<[Group; 2]> {
+        let waits = |(index, other): (usize, &LaneGroup)| {
+            let here = other.pc == group.pc && other.frame == group.frame;
+            let same = other.state == GroupState::AtSync { members } && is_same_exchange(op, &self.program.code[other.pc.index()].op);
+            (same && !here).then_some(Group { index, pc: other.pc, mask: other.mask, frame: other.frame })
+        };
+        self.warp.groups.iter().enumerate().filter_map(waits).collect()
+    }
+
+    /// Executes the operation among the lanes of `tile` and those that wait for them elsewhere, and sets those going.
+    fn among_several(&mut self, op: &Op, group: &Group, tile: LaneMask, others: &[Group]) {
+        let program = self.program;
+        let parties = || {
+            std::iter::once((op, *group, tile)).chain(others.iter().map(|other| (&program.code[other.pc.index()].op, *other, other.mask)))
+        };
+        let (mut offered, mut all) = ([0; 32], 0);
+        for (op, group, mask) in parties() {
+            blend(&mut offered, &offer(&self.lanes(&group, mask), op), mask);
+            all |= mask;
         }
+        for (op, group, mask) in parties() {
+            take(&mut self.lanes(&group, mask), op, all, &offered);
+        }
+        for other in others {
+            self.count_late(other);
+            let group = &mut self.warp.groups[other.index];
+            group.pc = Pc(other.pc.0 + 1);
+            group.state = GroupState::Ready;
+        }
+    }
+}
+
+/// Whether two instructions exchange in the same way, whatever their operands.
+fn is_same_exchange(one: &Op, other: &Op) -> bool {
+    match (one, other) {
+        (Op::Shuffle { f, .. }, Op::Shuffle { f: other, .. }) => f == other,
+        (Op::Vote { f, .. }, Op::Vote { f: other, .. }) => f == other,
+        (Op::Match { all, width, .. }, Op::Match { all: other, width: of_other, .. }) => (all, width) == (other, of_other),
+        (Op::Redux { f, ty, .. }, Op::Redux { f: other, ty: of_other, .. }) => (f, ty) == (other, of_other),
+        (Op::Elect { .. }, Op::Elect { .. }) => true,
+        _ => false,
+    }
+}
+
+/// What each lane brings to an exchange.
+fn offer(lanes: &Lanes<'_>, op: &Op) -> PerLane<u64> {
+    match op {
+        Op::Shuffle { a, .. } | Op::Redux { a, .. } | Op::Match { width: Width::B32, a, .. } => lanes.get32(*a).map(u64::from),
+        Op::Match { a, .. } => *lanes.get64(*a),
+        Op::Vote { p, .. } => {
+            let bits = lanes.pred(*p);
+            std::array::from_fn(|lane| u64::from(bits >> lane & 1))
+        }
+        _ => [0; 32],
+    }
+}
+
+/// Gives `lanes` what comes of an exchange among `all`, of what each has offered.
+fn take(lanes: &mut Lanes<'_>, op: &Op, all: LaneMask, offered: &PerLane<u64>) {
+    match op {
+        Op::Shuffle { f, d, p, b, c, .. } => shuffle(lanes, *f, (*d, *p), [*b, *c], offered),
+        Op::Vote { f, d, .. } => vote(lanes, *f, *d, all, offered),
+        Op::Match { all: agree, d, p, .. } => match_lanes(lanes, *agree, (*d, *p), all, offered),
+        Op::Redux { f, ty, d, .. } => redux(lanes, *f, *ty, *d, all, offered),
+        Op::Elect { d, p, .. } => {
+            let leader = all.trailing_zeros();
+            lanes.put32(*d, &[leader; 32]);
+            lanes.put_pred(*p, 1 << leader);
+        }
+        other => unreachable!("{other:?} exchanges nothing"),
     }
 }
 
@@ -92,12 +165,12 @@ pub(super) fn tiles(masks: &PerLane<u32>, active: LaneMask) -> Tiles {
 }
 
 /// `shfl`: the source lane of each lane, whether it is in range, and its value.
-fn shuffle(lanes: &mut Lanes<'_>, mode: ShuffleMode, (d, p): (Dst, Dst), [a, b, c]: [Src; 3]) {
-    let (values, offsets, controls) = (*lanes.get32(a), *lanes.get32(b), *lanes.get32(c));
+fn shuffle(lanes: &mut Lanes<'_>, mode: ShuffleMode, (d, p): (Dst, Dst), [b, c]: [Src; 2], values: &PerLane<u64>) {
+    let (offsets, controls) = (*lanes.get32(b), *lanes.get32(c));
     let (mut out, mut in_range) = ([0; 32], 0);
     for lane in lanes_of(lanes.mask) {
         let (source, good) = shuffle_source(mode, lane as u32, offsets[lane] & 31, controls[lane]);
-        out[lane] = if good { values[source as usize] } else { values[lane] };
+        out[lane] = if good { values[source as usize] as u32 } else { values[lane] as u32 };
         in_range |= LaneMask::from(good) << lane;
     }
     lanes.put32(d, &out);
@@ -118,8 +191,8 @@ fn shuffle_source(mode: ShuffleMode, lane: u32, offset: u32, control: u32) -> (u
     (source & 31, good)
 }
 
-fn vote(lanes: &mut Lanes<'_>, mode: VoteMode, d: Dst, p: PredSrc) {
-    let (mask, bits) = (lanes.mask, lanes.pred(p) & lanes.mask);
+fn vote(lanes: &mut Lanes<'_>, mode: VoteMode, d: Dst, mask: LaneMask, votes: &PerLane<u64>) {
+    let bits = votes.iter().zip(0..).fold(0, |bits, (vote, lane)| bits | (*vote as LaneMask) << lane) & mask;
     let truth = match mode {
         VoteMode::Ballot => return lanes.put32(d, &[bits; 32]),
         VoteMode::All => bits == mask,
@@ -129,9 +202,7 @@ fn vote(lanes: &mut Lanes<'_>, mode: VoteMode, d: Dst, p: PredSrc) {
     lanes.put_pred(d, if truth { LaneMask::MAX } else { 0 });
 }
 
-fn match_lanes(lanes: &mut Lanes<'_>, all: bool, width: Width, (d, p): (Dst, Dst), a: Src) {
-    let values = if width == Width::B64 { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
-    let mask = lanes.mask;
+fn match_lanes(lanes: &mut Lanes<'_>, all: bool, (d, p): (Dst, Dst), mask: LaneMask, values: &PerLane<u64>) {
     let same_as = |lane: usize| lanes_where(mask, |other| values[other] == values[lane]);
     if !all {
         let mut out = [0; 32];
@@ -143,8 +214,7 @@ fn match_lanes(lanes: &mut Lanes<'_>, all: bool, width: Width, (d, p): (Dst, Dst
     lanes.put_pred(p, if agree { LaneMask::MAX } else { 0 });
 }
 
-fn redux(lanes: &mut Lanes<'_>, f: ReduxFn, ty: IntType, d: Dst, a: Src) {
-    let values: PerLane<u32> = *lanes.get32(a);
+fn redux(lanes: &mut Lanes<'_>, f: ReduxFn, ty: IntType, d: Dst, mask: LaneMask, values: &PerLane<u64>) {
     let signed = ty == IntType::S32;
     let fold = |x: u32, y: u32| match f {
         ReduxFn::Add => x.wrapping_add(y),
@@ -156,6 +226,6 @@ fn redux(lanes: &mut Lanes<'_>, f: ReduxFn, ty: IntType, d: Dst, a: Src) {
         ReduxFn::Min => x.min(y),
         ReduxFn::Max => x.max(y),
     };
-    let result = lanes_of(lanes.mask).map(|lane| values[lane]).reduce(fold).unwrap_or(0);
+    let result = lanes_of(mask).map(|lane| values[lane] as u32).reduce(fold).unwrap_or(0);
     lanes.put32(d, &[result; 32]);
 }
