@@ -250,6 +250,11 @@ pub enum Op {
 }
 
 impl Op {
+    /// What the asynchronous operation is called that it puts in flight.
+    pub fn flight_word(&self) -> &'static str {
+        if matches!(self, Op::Wgmma { .. }) { "wgmma" } else { "copy" }
+    }
+
     /// How the operation accesses memory by itself, if it does: loads, stores, atomics, and what is done to barrier objects.
     pub fn access(&self) -> Option<Access> {
         match self {

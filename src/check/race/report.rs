@@ -153,7 +153,8 @@ impl Race {
 
     /// What was ordered between the two, and what was not.
     fn chain(&self, slot: u32, first: &Side, second: &Side, a: &Access, b: &Access) -> Vec<Link> {
-        let link = |side: &Side| Link { place: Some(side.place), text: format!("{} {}", who(side), deed(side)) };
+        let flight = |side: &Side| self.program.code[side.place.pc.index()].op.flight_word();
+        let link = |side: &Side| Link { place: Some(side.place), text: format!("{} {}", who(side, flight(side)), deed(side)) };
         let mut chain = vec![link(first)];
         if let Some(Some(block)) = self.blocks.get(slot as usize)
             && a.block == b.block
@@ -178,7 +179,7 @@ impl Race {
     }
 }
 
-fn who(side: &Side) -> String {
+fn who(side: &Side, flight: &str) -> String {
     let lanes = if side.lanes.count_ones() == 1 {
         format!("lane {}", side.lanes.trailing_zeros())
     } else {
@@ -186,7 +187,7 @@ fn who(side: &Side) -> String {
     };
     let [x, y, z] = side.place.block;
     match side.copy {
-        Some(copy) => format!("copy #{copy}, issued by block ({x},{y},{z}) warp {} {lanes},", side.place.warp),
+        Some(copy) => format!("{flight} #{copy}, issued by block ({x},{y},{z}) warp {} {lanes},", side.place.warp),
         None => format!("block ({x},{y},{z}) warp {} {lanes}", side.place.warp),
     }
 }
@@ -235,10 +236,12 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
 fn why_async(first: &Access, second: &Access) -> Option<String> {
     let copy = if first.agent == Agent::Threads { second } else { first };
     let same_thread = (first.block, first.warp) == (second.block, second.warp) && first.lanes == second.lanes;
-    let then = if first.agent == Agent::Threads { "the copy was issued with nothing that orders it behind the access" } else { "" };
     let text = match copy.agent {
         Agent::Threads => return None,
-        _ if !then.is_empty() => then.to_string(),
+        Agent::Group(Group::Wgmma) if first.agent == Agent::Threads => {
+            "the wgmma was issued with nothing that orders it behind the access".into()
+        }
+        _ if first.agent == Agent::Threads => "the copy was issued with nothing that orders it behind the access".into(),
         Agent::Group(Group::Wgmma) => "the wgmma is in flight until wgmma.wait_group".into(),
         Agent::Group(Group::Lane) if same_thread => {
             "the copy is in flight until its thread waits for its group: cp.async.wait_group".into()

@@ -115,7 +115,11 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize) -> 
     let launch = case.launches.get(finding.launch);
     let extent = launch.map_or([1; 3], |launch| launch.block);
     let site = |place: Place, lanes: LaneMask| Site::new(program, extent, place, lanes);
-    let side = |side: &Side| SideText { site: site(side.place, side.lanes), deed: Some(side.deed), copy: side.copy, value: None };
+    let flight = |side: &Side| program.code.get(side.place.pc.index()).map_or("", |inst| inst.op.flight_word());
+    let side = |side: &Side| {
+        let site = site(side.place, side.lanes);
+        SideText { site, deed: Some(side.deed), copy: side.copy, flight: flight(side), value: None }
+    };
     let link = |link: &crate::check::Link| LinkText { site: link.place.map(|place| site(place, 0)), text: link.text.clone() };
     let lines = |side: &Side| source_lines(program, side.place.pc).into_iter().map(|place| place.line).collect::<Vec<_>>();
     let kernel = launch.and_then(|launch| program.functions.get(launch.kernel.index()));

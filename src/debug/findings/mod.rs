@@ -61,8 +61,10 @@ pub struct SideText {
     pub site: Site,
     /// What it did; none if it was stopped before it did anything.
     pub deed: Option<Deed>,
-    /// The number of the asynchronous copy that did it.
+    /// The number of the asynchronous operation that did it.
     pub copy: Option<u64>,
+    /// What that is called: a copy or a wgmma.
+    pub flight: &'static str,
     /// What the bytes held behind it, where that can be known.
     pub value: Option<String>,
 }
@@ -96,7 +98,7 @@ pub struct LinkText {
 impl FindingText {
     /// What stopped a launch, as number `number` of the list.
     pub fn of_fault(number: usize, fault: &Fault) -> Self {
-        let side = |site: &Site| SideText { site: site.clone(), deed: None, copy: None, value: None };
+        let side = |site: &Site| SideText { site: site.clone(), deed: None, copy: None, flight: "", value: None };
         Self {
             number,
             id: fault.id,

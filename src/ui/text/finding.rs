@@ -98,7 +98,7 @@ fn memory(memory: &MemoryText) -> String {
 fn side(side: &SideText) -> String {
     let deed = side.deed.map_or("", deed_word);
     let value = side.value.as_ref().map_or(String::new(), |value| format!(" {value}"));
-    let copy = side.copy.map_or(String::new(), |copy| format!(" (copy #{copy})"));
+    let copy = side.copy.map_or(String::new(), |copy| format!(" ({} #{copy})", side.flight));
     let done = if deed.is_empty() { String::new() } else { format!("   {deed}{value}{copy}") };
     site(&side.site) + &done
 }
