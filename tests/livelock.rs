@@ -103,3 +103,18 @@ fn a_run_in_slices_finds_it_at_the_same_time_and_says_so_again() {
         assert_eq!(sliced.run(1, &mut Unobserved), Step::Budget, "the user may have changed what they wait for");
     }
 }
+
+#[test]
+fn blocks_that_could_not_start_are_counted() {
+    // Block 0 waits for what block 1 stores, and has the only place.
+    let body = "mov.u32 b, %ctaid.x; setp.eq.u32 q, b, 1; @q bra S;
+         L: ld.volatile.global.u32 a, [o]; setp.eq.u32 p, a, 0; @p bra L; bra E; S: st.global.u32 [o], 1; E:";
+    assert_eq!(run(body, 2, Schedule::InOrder).0, Step::Done);
+    let program = machine(body, 2, Schedule::InOrder).program().clone();
+    let kernel = program.function("k").unwrap();
+    let mut device = Device::new(program);
+    let out = device.allocate("out", 16, Some(0)).unwrap();
+    let config = LaunchConfig { grid: [2, 1, 1], block: [64, 1, 1], resident: Some(1), ..one_warp(kernel, out) };
+    let step = Machine::new(device, config).unwrap().run(LIMIT, &mut Unobserved);
+    assert!(matches!(&step, Step::Livelocked(stuck) if stuck.unstarted == 1), "{step:?}");
+}

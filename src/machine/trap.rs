@@ -122,6 +122,8 @@ pub struct Stuck {
     pub tick: u64,
     /// Who waits for what, in order of block and warp.
     pub waiters: Vec<Waiter>,
+    /// Blocks that have not started, because others must finish before.
+    pub unstarted: u64,
 }
 
 /// Why [`Machine::run`](super::Machine::run) returned.

@@ -60,14 +60,15 @@ impl Blame<'_> {
     }
 
     pub fn deadlock(&self, stuck: &Stuck) -> Fault {
-        let fault = self.fault(FindingId::Deadlock, format!("nobody can go on at time {}", stuck.tick));
+        let message = format!("nobody can go on at time {}{}", stuck.tick, unstarted(stuck));
+        let fault = self.fault(FindingId::Deadlock, message);
         self.with_waiting(fault, &stuck.waiters)
     }
 
     /// Threads spin for ever, and the others wait.
     pub fn livelock(&self, stuck: &Stuck) -> Fault {
         let message = "threads spin for ever: each has come back to the same state, and nobody is left to change what it waits for";
-        self.with_waiting(self.fault(FindingId::Livelock, message.to_string()), &stuck.waiters)
+        self.with_waiting(self.fault(FindingId::Livelock, format!("{message}{}", unstarted(stuck))), &stuck.waiters)
     }
 
     /// The step limit was reached; every group that can still run is said to spin, and those are named that it keeps from running.
@@ -152,4 +153,13 @@ impl Fault {
 /// The lines of the source language that an instruction is of.
 fn numbers(program: &Program, pc: Pc) -> Vec<u32> {
     source_lines(program, pc).into_iter().map(|place| place.line).collect()
+}
+
+/// The blocks that could not start, which may be what the others wait for.
+fn unstarted(stuck: &Stuck) -> String {
+    match stuck.unstarted {
+        0 => String::new(),
+        1 => "; 1 block has not started, as it needs the place of another one (--resident)".to_string(),
+        blocks => format!("; {blocks} blocks have not started, as they need the places of others (--resident)"),
+    }
 }

@@ -15,7 +15,7 @@ const WAITERS: usize = 64;
 /// Describes a machine on which no group is ready though threads are left.
 pub(super) fn explain(machine: &Machine) -> Stuck {
     let waiters = machine.resident_blocks().flat_map(|block| waiters_of(machine, block)).take(WAITERS).collect();
-    Stuck { tick: machine.tick(), waiters }
+    Stuck { tick: machine.tick(), waiters, unstarted: machine.linked.blocks - machine.started }
 }
 
 fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item = Waiter> + 'a {
