@@ -81,19 +81,29 @@ impl MatrixDescriptor {
     /// Address of the byte `byte` of the row of K of index `x`, in K-major order.
     #[inline(always)]
     pub fn k_major(self, x: u32, byte: u32) -> u32 {
+        self.place(self.k_major_unswizzled(x, byte))
+    }
+
+    #[inline(always)]
+    fn k_major_unswizzled(self, x: u32, byte: u32) -> u32 {
         let span = self.swizzle.span().unwrap_or(CHUNK);
         // A span is a power of two.
         let (spans, within) = (byte >> span.ilog2(), byte & (span - 1));
-        self.place(self.start + x / 8 * self.stride + x % 8 * span + spans * self.leading + within)
+        self.start + x / 8 * self.stride + x % 8 * span + spans * self.leading + within
     }
 
     /// Address of the element of 16 bits of index `x` and `k`, in M- or N-major order.
     #[inline(always)]
     pub fn mn_major(self, x: u32, k: u32) -> u32 {
+        self.place(self.mn_major_unswizzled(x, k))
+    }
+
+    #[inline(always)]
+    fn mn_major_unswizzled(self, x: u32, k: u32) -> u32 {
         let span = self.swizzle.span().unwrap_or(CHUNK);
         let (across, down) = if self.swizzle == Swizzle::None { (self.stride, self.leading) } else { (self.leading, self.stride) };
         let row = span / 2;
-        self.place(self.start + x / row * across + k % 8 * span + k / 8 * down + x % row * 2)
+        self.start + x / row * across + k % 8 * span + k / 8 * down + x % row * 2
     }
 }
 
@@ -141,11 +151,21 @@ impl SharedTile {
         }
     }
 
-    /// The lowest and the highest address of a chunk.
-    pub fn extent(self) -> (u32, u32) {
-        let (mut low, mut high) = (u32::MAX, 0);
-        self.for_each_chunk(|chunk| (low, high) = (low.min(chunk.address), high.max(chunk.address)));
-        (low, high)
+    /// Addresses between which all chunks begin. A swizzle moves them within rows of 128 bytes.
+    pub fn bounds(self) -> (u32, u32) {
+        let (index, row) = (self.first + self.count.saturating_sub(1), 127);
+        let (low, high) = match self.major {
+            Major::K => {
+                let address = |index, k| self.descriptor.k_major_unswizzled(index, k);
+                (address(self.first, 0), address(index, self.bytes.saturating_sub(CHUNK)))
+            }
+            Major::MN => {
+                let address = |index, k| self.descriptor.mn_major_unswizzled(index, k);
+                // A row has 64 indices at most, and the next may begin before its end.
+                (address(self.first & !63, 0), address(index | 63, (self.bytes / 2).saturating_sub(1)))
+            }
+        };
+        (low & !row, high | row)
     }
 
     /// What the chunks of the tile begin with: their indices, and their bytes of K or their k.
@@ -177,5 +197,25 @@ impl SharedTile {
             }
         }
         ranges
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_chunks_lie_between_the_bounds() {
+        for bits in 0..1_u64 << 9 {
+            let (swizzle, offset, leading, stride) = (bits & 3, bits >> 2 & 1, bits >> 3 & 7, bits >> 6 & 7);
+            let descriptor = MatrixDescriptor::new(swizzle << 62 | offset * 3 << 49 | stride * 24 << 32 | leading * 9 << 16 | 70);
+            for (major, first, count, bytes) in
+                [(Major::K, 0, 256, 32), (Major::K, 16, 16, 32), (Major::K, 0, 8, 64), (Major::MN, 0, 136, 32), (Major::MN, 48, 16, 32)]
+            {
+                let tile = SharedTile { descriptor, major, first, count, bytes };
+                let (low, high) = tile.bounds();
+                assert!(tile.chunks().all(|chunk| (low..=high).contains(&chunk.address)), "{tile:?}");
+            }
+        }
     }
 }

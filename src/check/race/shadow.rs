@@ -80,12 +80,14 @@ impl Shadow {
     /// Marks what it refers to.
     pub fn mark(&self, sweep: &mut Sweep<'_>) {
         let mut last = Entry::default();
-        for entry in self.pages.iter().flat_map(|page| &page.entries) {
-            // Neighbours are mostly alike.
-            if *entry != last {
-                last = *entry;
-                sweep.mark(last.writes);
-                sweep.mark(last.reads);
+        for page in &self.pages {
+            for entry in &page.entries {
+                // Neighbours are mostly alike.
+                if *entry != last {
+                    last = *entry;
+                    sweep.mark(last.writes);
+                    sweep.mark(last.reads);
+                }
             }
         }
     }
@@ -93,12 +95,14 @@ impl Shadow {
     /// Takes all references to where their accesses are now.
     pub fn follow(&mut self, swept: &Swept) {
         let (mut from, mut to) = (Entry::default(), Entry::default());
-        for entry in self.pages.iter_mut().flat_map(|page| &mut page.entries) {
-            if *entry != from {
-                from = *entry;
-                to = Entry { writes: swept.moved(from.writes), reads: swept.moved(from.reads) };
+        for page in &mut self.pages {
+            for entry in &mut page.entries {
+                if *entry != from {
+                    from = *entry;
+                    to = Entry { writes: swept.moved(from.writes), reads: swept.moved(from.reads) };
+                }
+                *entry = to;
             }
-            *entry = to;
         }
     }
 }

@@ -132,7 +132,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Checks that all of an operand lies in the block's shared memory.
     fn check_tile(&self, name: &str, tile: SharedTile) -> Result<(), Box<Trap>> {
         let inside = map::SHARED_RESERVED..=self.linked.shared_bytes.saturating_sub(u64::from(CHUNK));
-        let (low, high) = tile.extent();
+        let (low, high) = tile.bounds();
         if inside.contains(&u64::from(low)) && inside.contains(&u64::from(high)) {
             return Ok(());
         }
