@@ -208,7 +208,7 @@ mod tests {
     fn all_chunks_lie_between_the_bounds() {
         for bits in 0..1_u64 << 9 {
             let (swizzle, offset, leading, stride) = (bits & 3, bits >> 2 & 1, bits >> 3 & 7, bits >> 6 & 7);
-            let descriptor = MatrixDescriptor::new(swizzle << 62 | offset * 3 << 49 | stride * 24 << 32 | leading * 9 << 16 | 70);
+            let descriptor = MatrixDescriptor::new(swizzle << 62 | (offset * 3) << 49 | (stride * 24) << 32 | (leading * 9) << 16 | 70);
             for (major, first, count, bytes) in
                 [(Major::K, 0, 256, 32), (Major::K, 16, 16, 32), (Major::K, 0, 8, 64), (Major::MN, 0, 136, 32), (Major::MN, 48, 16, 32)]
             {
