@@ -1,8 +1,9 @@
 //! Judging any module: nothing makes the assembler fail or take long, it says where mistakes are, and what it accepts is a program.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use cpu_time::ThreadTime;
 use ptxdbg::base::{Diagnostic, Sources};
 use ptxdbg::machine::{Account, CopyPolicy, Device, DivergencePolicy, LaunchConfig, Machine, Schedule, Unobserved};
 use ptxdbg::program::{FuncId, Pc, Program, operands};
@@ -11,7 +12,7 @@ use ptxdbg::ui::text::{self, Style};
 
 use super::syntax;
 
-/// Longest time that a module may take.
+/// Longest time that a module may take of the processor, whoever else keeps it busy.
 const LONGEST: Duration = Duration::from_secs(1);
 /// Largest module for which that holds, in bytes.
 const BYTES_MAX: usize = 64 << 10;
@@ -40,17 +41,12 @@ fn load(text: &str) -> Loaded {
     (program, diagnostics, sources)
 }
 
-/// Loads `text`. If that takes long it is tried again, as others may have had the processor; for a while, on a busy machine.
+/// Loads `text`, which does not take long.
 fn load_in_time(text: &str) -> Loaded {
-    for _ in 0..20 {
-        let begun = Instant::now();
-        let loaded = load(text);
-        if begun.elapsed() < LONGEST || text.len() > BYTES_MAX {
-            return loaded;
-        }
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    panic!("it takes more than {LONGEST:?}: {text}")
+    let begun = ThreadTime::now();
+    let loaded = load(text);
+    assert!(begun.elapsed() < LONGEST || text.len() > BYTES_MAX, "it takes more than {LONGEST:?}: {text}");
+    loaded
 }
 
 /// Everything that a debugger asks about an instruction has an answer.
