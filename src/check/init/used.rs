@@ -1,7 +1,7 @@
 //! Whether what a load brings is used, or only copied: a structure is copied with the padding in it, which nobody wrote.
 
-use crate::program::operands::{RegisterOperand, Use, registers_of};
-use crate::program::{Inst, Op, Pc, Program};
+use crate::program::operands::{RegisterOperand, reads, writes};
+use crate::program::{Op, Pc, Program};
 
 /// Whether the bytes of `lacks`, as bits, that the load at `pc` brings reach a register that anything but a store reads. Of what is no
 /// load it is taken to be so.
@@ -11,12 +11,7 @@ pub(super) fn uses(program: &Program, pc: Pc, lacks: u64) -> bool {
         Op::Load { bits, .. } | Op::LoadVector { bits, .. } => u32::from(bits).div_ceil(8),
         _ => return true,
     };
-    let mut dests = Vec::new();
-    registers_of(inst, program, |used, register| {
-        if used == Use::Write {
-            dests.push(register);
-        }
-    });
+    let dests = writes(inst, program);
     let mut index = 0_u32;
     // A component that is dropped has no register, which shifts the others: then any of them may be the one.
     let exact = dests.len() as u32 * element >= 64 - lacks.leading_zeros();
@@ -33,11 +28,5 @@ pub(super) fn uses(program: &Program, pc: Pc, lacks: u64) -> bool {
 fn is_computed_with(program: &Program, pc: Pc, register: RegisterOperand) -> bool {
     let Some(function) = program.function_at(pc).and_then(|id| program.functions.get(id.index())) else { return true };
     let code = program.code.get(function.code.start as usize..function.code.end as usize).unwrap_or(&[]);
-    code.iter().any(|inst| reads(inst, program, register) && !matches!(inst.op, Op::Store { .. } | Op::StoreVector { .. }))
-}
-
-fn reads(inst: &Inst, program: &Program, register: RegisterOperand) -> bool {
-    let mut is_read = false;
-    registers_of(inst, program, |used, other| is_read |= used != Use::Write && other == register);
-    is_read
+    code.iter().any(|inst| reads(inst, program).contains(&register) && !matches!(inst.op, Op::Store { .. } | Op::StoreVector { .. }))
 }

@@ -137,7 +137,6 @@ impl Race {
         let is_relaxed = how.ordering == Ordering::Relaxed;
         let number = event.by.number as u32;
         let party = Party { block: number, is_narrow: how.scope == Scope::Cta };
-        let is_heeded = self.heed.is_heeded(&self.program, event.place.pc);
         let object = self.objects.entry(key).or_default();
         let mut deed = Deed::Atomic;
         match event.change {
@@ -156,14 +155,15 @@ impl Race {
                 let clock = block.past(warp, tick).released(event.lanes);
                 object.arrived.entry((event.phase, party)).or_default().join(&clock);
             }
-            MbarrierChange::Asked { ended, .. } => {
+            MbarrierChange::Asked { ended: true, .. } if self.heed.is_heeded(&self.program, event.place.pc) => {
                 deed = Deed::Read;
                 let released: Vec<_> = object.ended.iter().filter_map(|(by, clock)| Some((*by, clock.clone()?))).collect();
-                if let Some(block) = self.block(slot).filter(|_| ended && is_heeded) {
+                if let Some(block) = self.block(slot) {
                     let of = &mut block.warps[usize::from(warp)];
                     released.into_iter().for_each(|(by, clock)| of.acquire_phase((by, party), event.lanes, is_relaxed, clock));
                 }
             }
+            MbarrierChange::Asked { .. } => deed = Deed::Read,
             _ => {}
         }
         self.touch_object(event, slot, deed, findings)

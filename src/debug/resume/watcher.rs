@@ -183,7 +183,7 @@ impl Watcher {
     }
 
     /// Whether memory accesses must be reported.
-    pub fn wants_accesses(&self) -> bool {
+    fn wants_accesses(&self) -> bool {
         self.mbarriers || self.copies || self.places.iter().any(Watched::is_memory)
     }
 
