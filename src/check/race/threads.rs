@@ -31,6 +31,8 @@ pub(super) struct Block {
     pub shadow: Option<Box<Shadow>>,
     /// Copies that complete on barrier objects, issued so far.
     pub copies: u32,
+    /// What those knew who have exited, in a cluster.
+    pub left: Option<Arc<Clock>>,
 }
 
 /// A warp.
