@@ -68,9 +68,13 @@ impl Ticks {
             self.warps.retain(|(_, tick)| *tick > whole);
             self.threads.retain(|(_, tick)| *tick > whole);
         }
-        let whole = self.whole;
-        other.warps.iter().filter(|(_, tick)| *tick > whole).for_each(|(warp, tick)| raise(&mut self.warps, *warp, *tick));
-        other.threads.iter().filter(|(_, tick)| *tick > whole).for_each(|(thread, tick)| raise(&mut self.threads, *thread, *tick));
+        merge(&mut self.warps, &other.warps, self.whole);
+        merge(&mut self.threads, &other.threads, self.whole);
+    }
+
+    /// Whether `other` knows nothing more.
+    fn covers(&self, other: &Self) -> bool {
+        self.whole >= other.whole && covers(&self.warps, &other.warps, self.whole) && covers(&self.threads, &other.threads, self.whole)
     }
 
     /// Learns that operations of every thread before `tick` are known.
@@ -108,6 +112,14 @@ impl Known {
         self.fenced.iter_mut().zip(&other.fenced).for_each(|(own, other)| own.join(other));
         self.done.iter_mut().zip(&other.done).for_each(|(own, other)| own.join(other));
         self.copies.join(&other.copies);
+    }
+
+    /// Whether `other` knows nothing more.
+    fn covers(&self, other: &Self) -> bool {
+        self.own.covers(&other.own)
+            && self.fenced.iter().zip(&other.fenced).all(|(own, other)| own.covers(other))
+            && self.done.iter().zip(&other.done).all(|(own, other)| own.covers(other))
+            && self.copies.covers(&other.copies)
     }
 }
 
@@ -149,6 +161,16 @@ impl Clock {
         other.blocks.iter().for_each(|(block, known)| self.of_mut(*block).join(known));
     }
 
+    /// Whether `other` knows nothing more.
+    fn covers(&self, other: &Self) -> bool {
+        let behind = match (&self.behind_fence, &other.behind_fence) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(own), Some(other)) => Arc::ptr_eq(own, other) || own.covers(other),
+        };
+        behind && other.blocks.iter().all(|(block, known)| self.of(*block).is_some_and(|own| own.covers(known)))
+    }
+
     /// Whether anything is known of a block other than `block`.
     pub fn knows_others(&self, block: u32) -> bool {
         self.blocks.iter().any(|(number, _)| *number != block)
@@ -166,8 +188,15 @@ impl Clock {
 pub(super) fn learn(known: &mut Option<Arc<Clock>>, more: &Arc<Clock>) {
     match known {
         None => *known = Some(Arc::clone(more)),
-        Some(known) if Arc::ptr_eq(known, more) => {}
-        Some(known) => Arc::make_mut(known).join(more),
+        Some(known) => learn_more(known, more),
+    }
+}
+
+/// Joins `more` into what is shared.
+pub(super) fn learn_more(known: &mut Arc<Clock>, more: &Arc<Clock>) {
+    // Who spins on a location reads the same there again and again.
+    if !Arc::ptr_eq(known, more) && !known.covers(more) {
+        Arc::make_mut(known).join(more);
     }
 }
 
@@ -193,6 +222,15 @@ impl Intervals {
     /// Adds all of `other`.
     pub fn join(&mut self, other: &Self) {
         other.ranges.iter().for_each(|range| self.add(*range));
+    }
+
+    /// Whether all of `other` is part of it.
+    fn covers(&self, other: &Self) -> bool {
+        let inside = |(first, end): &(u32, u32)| {
+            let after = self.ranges.partition_point(|(start, _)| start <= first);
+            after > 0 && *end <= self.ranges[after - 1].1
+        };
+        other.ranges.iter().all(inside)
     }
 
     fn add(&mut self, (mut first, mut end): (u32, u32)) {
@@ -222,6 +260,31 @@ fn raise<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, key: K, tick: Tick) {
     }
 }
 
+/// Takes what `more`, which is in order as well, says later than `list`, and later than `whole`.
+fn merge<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, more: &[(K, Tick)], whole: Tick) {
+    let mut at = 0;
+    let mut missing = smallvec::SmallVec::<[(K, Tick); 32]>::new();
+    for (key, tick) in more.iter().copied().filter(|(_, tick)| *tick > whole) {
+        at += list[at..].iter().take_while(|(other, _)| *other < key).count();
+        match list.get_mut(at).filter(|(other, _)| *other == key) {
+            Some((_, known)) => *known = (*known).max(tick),
+            None => missing.push((key, tick)),
+        }
+    }
+    if !missing.is_empty() {
+        list.extend(missing);
+        list.sort_unstable_by_key(|(key, _)| *key);
+    }
+}
+
+/// Whether `more`, which is in order as well, says nothing later than `list` does, or than `whole`.
+fn covers<K: Ord + Copy>(list: &[(K, Tick)], more: &[(K, Tick)], whole: Tick) -> bool {
+    let mut rest = list.iter();
+    more.iter()
+        .filter(|(_, tick)| *tick > whole)
+        .all(|(key, tick)| rest.find(|(other, _)| other >= key).is_some_and(|known| known.0 == *key && known.1 >= *tick))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -236,6 +299,24 @@ mod tests {
         [6, 7, 8, 20].into_iter().for_each(|number| other.insert(number));
         set.join(&other);
         assert_eq!(set.ranges, [(3, 10), (20, 21)]);
+    }
+
+    #[test]
+    fn what_is_covered_adds_nothing() {
+        let list = |pairs: &[(Thread, Tick)]| Ticks { whole: 3, warps: Vec::new(), threads: pairs.to_vec() };
+        let known = list(&[(1, 5), (4, 9)]);
+        for (more, is_covered, joined) in [
+            (list(&[]), true, vec![(1, 5), (4, 9)]),
+            (list(&[(1, 5), (2, 3), (4, 7)]), true, vec![(1, 5), (4, 9)]),
+            (list(&[(4, 10)]), false, vec![(1, 5), (4, 10)]),
+            (list(&[(0, 4), (2, 8), (5, 4)]), false, vec![(0, 4), (1, 5), (2, 8), (4, 9), (5, 4)]),
+        ] {
+            let mut both = known.clone();
+            both.join(&more);
+            assert_eq!((known.covers(&more), &both.threads), (is_covered, &joined));
+            assert!(both.covers(&more) && both.covers(&known));
+        }
+        assert!(!known.covers(&Ticks { whole: 4, ..Ticks::default() }));
     }
 
     #[test]

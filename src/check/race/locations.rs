@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::clock::{Clock, learn};
+use super::clock::{Clock, learn_more};
 use crate::isa::Scope;
 use crate::machine::LaneMask;
 
@@ -87,9 +87,7 @@ impl Locations {
             match location.released.iter_mut().find(same) {
                 Some(other) => {
                     other.by = other.by.filter(|_| other.by == by);
-                    if !Arc::ptr_eq(&other.clock, &clock) {
-                        Arc::make_mut(&mut other.clock).join(&clock);
-                    }
+                    learn_more(&mut other.clock, &clock);
                 }
                 None => location.released.push(Released { scope, sc, by, clock }),
             }
@@ -115,9 +113,7 @@ impl Pending {
         };
         match pending.iter_mut().find(same) {
             Some(other) => {
-                let mut clock = Some(Arc::clone(&other.clock));
-                learn(&mut clock, &self.clock);
-                other.clock = clock.unwrap_or(self.clock);
+                learn_more(&mut other.clock, &self.clock);
                 other.lanes |= self.lanes;
             }
             None => pending.push(self),
