@@ -28,6 +28,8 @@ pub(super) enum Proxy {
     Async,
     /// As textures and `ld.global.nc` do.
     ReadOnly,
+    /// As tensor copies read their tensor maps.
+    TensorMap,
 }
 
 /// An access by lanes of a warp, or by an asynchronous operation that they issued.

@@ -83,22 +83,27 @@ impl Ticks {
     }
 }
 
-/// Memory to which a proxy fence can be confined.
+/// What a proxy fence can be confined to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fenceable {
-    /// Shared memory, of the cluster as well.
+    /// Asynchronous operations on shared memory, that of the cluster as well.
     Shared,
-    /// Global memory.
+    /// Asynchronous operations on global memory.
     Global,
+    /// The tensor maps that tensor copies read.
+    TensorMap,
 }
+
+/// Kinds of [`Fenceable`].
+pub(super) const FENCEABLES: usize = 3;
 
 /// What is known of one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
     /// Operations that threads did themselves.
     pub own: Ticks,
-    /// Those of them behind which a proxy fence towards asynchronous operations lies, by [`Fenceable`].
-    pub fenced: [Ticks; 2],
+    /// Those of them behind which a proxy fence lies, by [`Fenceable`].
+    pub fenced: [Ticks; FENCEABLES],
     /// Asynchronous operations, by [`Group`].
     pub done: [Ticks; GROUPS],
     /// Copies that complete on a barrier object, by their number in the block.
@@ -176,7 +181,7 @@ impl Clock {
         self.blocks.iter().any(|(number, _)| *number != block)
     }
 
-    /// Lets everything known count as fenced as well: a proxy fence for some memory behind it.
+    /// Lets everything known count as fenced as well: a proxy fence lies behind it.
     pub fn fence(&mut self, memories: &[Fenceable]) {
         for (_, known) in &mut self.blocks {
             memories.iter().for_each(|memory| known.fenced[*memory as usize].join(&known.own));

@@ -358,11 +358,12 @@ impl Judge<'_> {
         self.block.knows(warp, lane, other, by) && (!crosses || fenced())
     }
 
-    /// Whether what `other` did is visible through the proxy of the access once it is known, if `known_fenced` says whether a proxy fence
-    /// for that memory is known to lie behind it.
+    /// Whether what `other` did is visible through the proxy of the access once it is known, if `known_fenced` says whether such a proxy
+    /// fence is known to lie behind it.
     fn is_fenced(&self, other: &Access, known_fenced: impl Fn(Fenceable) -> bool) -> bool {
         match (other.proxy, self.access.proxy) {
             (Proxy::Generic, Proxy::Async) => known_fenced(if self.is_global { Fenceable::Global } else { Fenceable::Shared }),
+            (Proxy::Generic, Proxy::TensorMap) => known_fenced(Fenceable::TensorMap),
             // Nothing in the same launch makes a write visible there.
             (_, Proxy::ReadOnly) => false,
             _ => true,

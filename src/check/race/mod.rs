@@ -6,7 +6,8 @@
 //! what every thread knows of the others as vector clocks whose counter is the time of the run, in layers (block, warp, lanes), so
 //! that a barrier of the whole block is one number. What makes knowledge pass on: barriers ([`barriers`]), releases and acquires
 //! through memory with their scopes and fences ([`locations`]), barrier objects and asynchronous copies ([`copies`]), proxy fences.
-//! Copies are threads of their own, which know what their issuer knew and are known to who waits for them.
+//! Copies are threads of their own, which know what their issuer knew and are known to who waits for them. What other blocks of a cluster
+//! do to the shared memory of a block must be known to it when it exits ([`exits`]).
 //! [`shadow`] says for every byte who wrote it last and who has read it since; [`judge`] weighs an access against them. A write that is
 //! ordered behind everything before it replaces it all (Flanagan and Freund, "FastTrack", 2009).
 //!
@@ -158,7 +159,13 @@ impl Race {
         if how.ordering != Ordering::Weak {
             self.order_through(home, event, &how);
         }
-        let access = Access { proxy: if how.non_coherent { Proxy::ReadOnly } else { Proxy::Generic }, ..self.plain(event, &how) };
+        let proxy = match self.program.code[event.place.pc.index()].op {
+            // What a thread that issues a copy reads itself is the tensor map.
+            Op::AsyncCopy { .. } => Proxy::TensorMap,
+            _ if how.non_coherent => Proxy::ReadOnly,
+            _ => Proxy::Generic,
+        };
+        let access = Access { proxy, ..self.plain(event, &how) };
         self.judge(home, event.by.slot, access, event.addresses);
         self.report(home, event.by.slot, &access, findings)
     }
@@ -382,6 +389,8 @@ fn fence(block: &mut Block, warp: u8, lanes: LaneMask, kind: FenceKind, ordering
         FenceKind::ProxyAsync => return block.fence_proxy(warp, lanes, &[Fenceable::Shared, Fenceable::Global], tick),
         FenceKind::ProxyAsyncShared => return block.fence_proxy(warp, lanes, &[Fenceable::Shared], tick),
         FenceKind::ProxyAsyncGlobal => return block.fence_proxy(warp, lanes, &[Fenceable::Global], tick),
+        // The fence that releases a change of a tensor map makes nobody see it yet.
+        FenceKind::ProxyTensorMap if ordering == Ordering::Acquire => return block.fence_proxy(warp, lanes, &[Fenceable::TensorMap], tick),
         FenceKind::ProxyAlias | FenceKind::ProxyTensorMap => return,
         FenceKind::Memory | FenceKind::MbarrierInit => {}
     }

@@ -1,6 +1,6 @@
 //! Races in words: which mistake it is, why the two sides are not ordered, and what would order them.
 
-use super::access::{Access, Agent};
+use super::access::{Access, Agent, Proxy};
 use super::clock::Group;
 use super::judge::Conflict;
 use super::locations::scope_of;
@@ -206,7 +206,12 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
     let first = &conflict.first;
     if id == FindingId::RaceProxy {
         return match access.proxy {
-            super::Proxy::ReadOnly => "it is read through the read-only path, which does not see what the same launch writes".into(),
+            Proxy::ReadOnly => "it is read through the read-only path, which does not see what the same launch writes".into(),
+            Proxy::TensorMap => {
+                "the two are ordered, but the tensor map was changed through the generic proxy, and the copy reads it through \
+                                 the tensor map proxy: no fence.proxy.tensormap::generic.acquire lies between"
+                    .into()
+            }
             _ => "the two are ordered, but the write went through the generic proxy and the copy reads or writes through the async proxy: \
                   no fence.proxy.async for this memory lies between"
                 .into(),
@@ -257,7 +262,12 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
     let copy = if first.agent == Agent::Threads { second } else { first };
     if id == FindingId::RaceProxy {
         return match second.proxy {
-            super::Proxy::ReadOnly => "read it with ld.global, without .nc".into(),
+            Proxy::ReadOnly => "read it with ld.global, without .nc".into(),
+            Proxy::TensorMap => {
+                "release the change with fence.proxy.tensormap::generic.release (tensormap.cp_fenceproxy does), and let the \
+                                 thread that issues the copy execute fence.proxy.tensormap::generic.acquire on the map before"
+                    .into()
+            }
             _ => "let each writing thread execute fence.proxy.async behind its writes, before the barrier that orders the copy".into(),
         };
     }

@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 
 use super::access::{Access, Agent};
 use super::barriers::Arrival;
-use super::clock::{Clock, Fenceable, GROUPS, Group, Known, Ticks, learn};
+use super::clock::{Clock, FENCEABLES, Fenceable, GROUPS, Group, Known, Ticks, learn};
 use super::locations::Pending;
 use super::shadow::Shadow;
 use crate::isa::Scope;
@@ -81,14 +81,14 @@ pub(super) struct Fenced {
 #[derive(Clone, Debug)]
 pub(super) struct Own {
     /// When it executed its last proxy fence for a kind of memory, plus one, by [`Fenceable`].
-    pub fenced: [PerLane<Tick>; 2],
+    pub fenced: [PerLane<Tick>; FENCEABLES],
     /// Asynchronous operations issued before these ticks have been waited for, by [`Group`].
     pub done: [PerLane<Tick>; GROUPS],
 }
 
 impl Default for Own {
     fn default() -> Self {
-        Self { fenced: [[0; 32]; 2], done: [[0; 32]; GROUPS] }
+        Self { fenced: [[0; 32]; FENCEABLES], done: [[0; 32]; GROUPS] }
     }
 }
 
@@ -174,7 +174,7 @@ impl Block {
         [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock_knows(clock, access, 1 << by))
     }
 
-    /// Whether lane `lane` of `warp` knows that a proxy fence towards asynchronous operations lies behind what lane `by` of `access` did.
+    /// Whether lane `lane` of `warp` knows that a proxy fence lies behind what lane `by` of `access` did.
     pub fn knows_fenced(&self, memory: Fenceable, warp: u8, lane: usize, access: &Access, by: usize) -> bool {
         let of = &self.warps[usize::from(warp)];
         let is_own = access.block == self.number && access.warp == warp && lane == by;
@@ -207,7 +207,7 @@ impl Block {
         behind.iter().for_each(|clock| of.acquire(lanes, clock));
     }
 
-    /// Lanes of `warp` executed a proxy fence towards asynchronous operations on some memory.
+    /// Lanes of `warp` executed a proxy fence.
     pub fn fence_proxy(&mut self, warp: u8, lanes: LaneMask, memories: &[Fenceable], tick: Tick) {
         let mut behind = self.known.as_ref().map_or_else(Clock::default, |known| (**known).clone());
         behind.of_mut(self.number).own.learn_whole(self.whole);
