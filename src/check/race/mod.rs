@@ -19,7 +19,7 @@
 //! - Races on a way through the kernel that this input does not take, or that an atomic's outcome did not take this time.
 //! - Of more than 64 warps that touched the same bytes of global memory unordered, eight once thousands of accesses are remembered, only
 //!   the newest is told. If the grid synchronizes by itself, a write behind them is taken to be ordered.
-//! - Textures and surfaces, of which the memory model says nothing.
+//! - Surfaces, of which the memory model says nothing.
 //!
 //! A volatile access counts as relaxed in the scope of the system. Fences of other threads of the block count where only one thread has
 //! read the flag (the usual "last block" pattern), if both are `fence.sc`, as `__threadfence()` is.
@@ -58,7 +58,7 @@ use super::reporter::Reporter;
 use super::ways::Ways;
 use crate::isa::{FenceKind, Ordering, Scope, Space};
 use crate::machine::{AccessEvent, AccessKind, BlockId, LANES, LaneMask, Linked, Machine, Order, OrderEvent, PerLane, Place, lanes_of};
-use crate::program::{self, Op, Program};
+use crate::program::{self, ImageFn, Op, Program};
 
 /// The race checker of a case.
 #[derive(Clone)]
@@ -151,23 +151,30 @@ impl Race {
             Space::Shared | Space::SharedCluster => Home::Block(event.home.0),
             Space::Local | Space::ParamFunc | Space::Param | Space::Const => return false,
         };
-        if matches!(self.program.code[event.place.pc.index()].op, Op::Image { .. }) {
-            return false;
-        }
+        let op = self.program.code[event.place.pc.index()].op;
+        let Some(proxy) = self.proxy(&op) else { return false };
         self.enter(event.by, event.place);
-        let how = self.program.code[event.place.pc.index()].op.access().unwrap_or_default();
+        let how = op.access().unwrap_or_default();
         if how.ordering != Ordering::Weak {
             self.order_through(home, event, &how);
         }
-        let proxy = match self.program.code[event.place.pc.index()].op {
-            // What a thread that issues a copy reads itself is the tensor map.
-            Op::AsyncCopy { .. } => Proxy::TensorMap,
-            _ if how.non_coherent => Proxy::ReadOnly,
-            _ => Proxy::Generic,
-        };
         let access = Access { proxy, ..self.plain(event, &how) };
         self.judge(home, event.by.slot, access, event.addresses);
         self.report(home, event.by.slot, &access, findings)
+    }
+
+    /// Through what an operation accesses memory; none if that is not followed.
+    fn proxy(&self, op: &Op) -> Option<Proxy> {
+        match op {
+            Op::Image { access } => match self.program.images.get(access.index())?.f {
+                ImageFn::Sample { .. } | ImageFn::Gather { .. } => Some(Proxy::ReadOnly),
+                _ => None,
+            },
+            // What a thread that issues a copy reads itself is the tensor map.
+            Op::AsyncCopy { .. } => Some(Proxy::TensorMap),
+            _ if op.access().is_some_and(|access| access.non_coherent) => Some(Proxy::ReadOnly),
+            _ => Some(Proxy::Generic),
+        }
     }
 
     fn plain(&mut self, event: &AccessEvent<'_>, how: &program::Access) -> Access {

@@ -206,7 +206,9 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
     let first = &conflict.first;
     if id == FindingId::RaceProxy {
         return match access.proxy {
-            Proxy::ReadOnly => "it is read through the read-only path, which does not see what the same launch writes".into(),
+            Proxy::ReadOnly => {
+                "it is read through the read-only path (ld.global.nc, or a texture), which need not see what the same launch writes".into()
+            }
             Proxy::TensorMap => {
                 "the two are ordered, but the tensor map was changed through the generic proxy, and the copy reads it through \
                                  the tensor map proxy: no fence.proxy.tensormap::generic.acquire lies between"
@@ -262,7 +264,7 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
     let copy = if first.agent == Agent::Threads { second } else { first };
     if id == FindingId::RaceProxy {
         return match second.proxy {
-            Proxy::ReadOnly => "read it with ld.global, without .nc".into(),
+            Proxy::ReadOnly => "read it with a plain ld.global, or let an earlier launch write it".into(),
             Proxy::TensorMap => {
                 "release the change with fence.proxy.tensormap::generic.release (tensormap.cp_fenceproxy does), and let the \
                                  thread that issues the copy execute fence.proxy.tensormap::generic.acquire on the map before"

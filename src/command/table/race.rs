@@ -16,7 +16,7 @@ for copies, cluster barriers, the proxies and their fences, the ends of launches
 order was in which warps happened to run, and nothing that the model orders. It goes by the byte: neighbours do not clash.\n\n\
 What it cannot see is what did not happen: code that this input does not reach, and another order of events where the kernel decides by \
 one that it does not control, such as who comes first to a lock. Of more than 64 warps that touch the same bytes of global memory \
-unordered, eight in large runs, it tells the newest, and textures and surfaces are left out. What two instructions do again and again \
+unordered, eight in large runs, it tells the newest, and surfaces are left out. What two instructions do again and again \
 is one finding with a count.\n\n\
 A finding names both sides: 'goto finding 1 first' stands at one of them, 'explain finding 1' says what was ordered between them, what \
 was not, and what to insert. 'set stop-on' says which findings stop a run, 'suppress' takes one out of sight, 'check off race' switches \
