@@ -51,7 +51,7 @@ pub use coverage::{Coverage, Tally};
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
 pub use event::{
-    AccessEvent, AccessKind, BlockId, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Order, OrderEvent, Unobserved,
+    AccessEvent, AccessKind, BlockId, CopyEvent, CopyStage, Exchange, Issue, MbarrierChange, MbarrierEvent, Observer, Order, OrderEvent, Unobserved,
     Wants, WgmmaChange, WgmmaEvent,
 };
 pub use inspect::BlockLife;

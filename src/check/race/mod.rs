@@ -314,7 +314,7 @@ impl Race {
             }
             Order::Exited => block.exit(warp, lanes, tick),
             // Lanes that exchange registers are not ordered by that.
-            Order::Exchange { .. } | Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
+            Order::Exchange { .. } | Order::Exchanged(_) | Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
         }
     }
 

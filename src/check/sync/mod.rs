@@ -96,7 +96,7 @@ impl Sync {
                 false
             }
             Order::Exited => self.exited(event, to),
-            Order::Fence | Order::ClusterWaits => false,
+            Order::Fence | Order::ClusterWaits | Order::Exchanged(_) => false,
         }
     }
 
