@@ -5,8 +5,8 @@
 
 use super::Registers;
 use super::frames::{Offers, WarpFrames};
-use super::origin::{Absence, Origin, Origins};
-use crate::machine::{Exchange, LaneMask, OrderEvent, lanes_of, lowest};
+use super::origin::{Absence, Origin, Origins, mask};
+use crate::machine::{Exchange, LANES, LaneMask, OrderEvent, lanes_of, lanes_where, lowest};
 use crate::program::operands::{RegisterOperand, writes};
 use crate::program::{Bank, Op, Program};
 
@@ -27,7 +27,7 @@ impl Registers {
             self.warps.entry(key).or_insert_with(|| WarpFrames::new(exchange.live));
         }
         let Some(warp) = self.warps.get_mut(&key) else { return };
-        let threads = lowest(self.threads.saturating_sub(event.place.warp.saturating_mul(32)));
+        let threads = lowest(self.threads.saturating_sub(event.place.warp.saturating_mul(LANES as u32)));
         for register in writes(inst, program) {
             let brought = lanes_of(event.lanes).filter_map(|lane| {
                 let missing = |source| Origin {
@@ -39,7 +39,7 @@ impl Registers {
                 Some((lane, brought(&warp.offers, exchange, (lane, register), missing)?))
             });
             let origins: Origins = brought.collect();
-            let undefined = origins.keys().fold(0, |lanes, lane| lanes | 1 << lane);
+            let undefined = mask(origins.keys().copied());
             warp.frame(watched, exchange.depth, *function).write(watched, register, (event.lanes, undefined), &origins);
         }
         if !self.watch.has_unwritten && warp.is_defined() {
@@ -51,7 +51,7 @@ impl Registers {
 /// The lanes whose source does not take part.
 fn absent(event: &OrderEvent<'_>, exchange: &Exchange) -> LaneMask {
     let Some(sources) = exchange.sources else { return 0 };
-    lanes_of(event.lanes).filter(|lane| exchange.among >> sources[*lane] & 1 == 0).fold(0, |lanes, lane| lanes | 1 << lane)
+    lanes_where(event.lanes, |lane| exchange.among >> sources[lane] & 1 == 0)
 }
 
 /// Where what a lane gets into a register comes from, if it is undefined; `missing` makes the origin of what an absent lane sends.

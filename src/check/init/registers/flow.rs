@@ -188,7 +188,6 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
         let sources = self.program.sources.get(list.index()).map_or(&[][..], |list| list);
         sources.iter().fold(LaneMask::MAX, |lanes, source| lanes & self.of(bank, *source))
     }
-
 }
 
 fn wide(is_wide: bool) -> Bank {

@@ -1,6 +1,6 @@
 //! The watched registers of a warp: in which lanes they are undefined, call by call.
 
-use super::origin::{Origin, Origins};
+use super::origin::{self, Origin, Origins};
 use super::watched::{Watch, Watched};
 use crate::machine::{Issue, LaneMask, Place, lanes_of};
 use crate::program::FuncId;
@@ -113,7 +113,7 @@ impl Frame {
             for lane in lanes_of(self.undefined[number] & executing) {
                 let unwritten = Origin { place, lane, register, absent: None };
                 let origin = *self.origins[number].entry(lane).or_insert(unwritten);
-                read.entry(lane).or_insert(origin);
+                origin::add(&mut read, [(lane, origin)]);
             }
         }
         read

@@ -25,14 +25,14 @@ use std::sync::Arc;
 
 use exchange::is_exchange;
 use flow::Operands;
-use frames::WarpFrames;
-use origin::Origins;
-use watched::{Watch, passes_on};
+use frames::{Frame, WarpFrames};
+use origin::{Origins, mask};
+use watched::{Watch, Watched, passes_on};
 
 use crate::check::Reporter;
-use crate::machine::{Issue, Machine, OrderEvent, Tick, Warp};
-use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of};
-use crate::program::{CallTarget, FuncId, Op, Program};
+use crate::machine::{Issue, LaneMask, Machine, OrderEvent, Tick, Warp};
+use crate::program::operands::{RegisterOperand, Use, registers_of, writes};
+use crate::program::{CallId, CallTarget, FuncId, Inst, Op, Program};
 
 /// A block and a warp of it.
 type WarpKey = ([u32; 3], u32);
@@ -102,41 +102,57 @@ impl Registers {
         let Some(function) = program.function_at(issue.place.pc) else { return false };
         let Some(watched) = watch.functions.get(&function) else { return false };
         let frame = frames.frame(watched, issue.depth, function);
-        let (mut writes, mut any, mut origins, mut found) = (RegisterOperands::new(), 0, Origins::new(), false);
-        registers_of(inst, program, |used, register| {
-            if used == Use::Write {
-                return writes.push(register);
-            }
-            let executing = if used == Use::Guard { issue.lanes } else { issue.active };
-            let read = frame.read(watched, register, executing, issue.place);
-            if read.is_empty() {
-                return;
-            }
-            match used::matters(&inst.op, used) {
-                Some(matters) => found |= used::report(issue, register, &read, matters, to),
-                None => {
-                    any |= read.keys().fold(0, |lanes, lane| lanes | 1 << lane);
-                    read.into_iter().for_each(|(lane, origin)| _ = origins.entry(lane).or_insert(origin));
-                }
-            }
-        });
+        let Reads { values, guard, origins, found } = read(frame, watched, (inst, issue), to);
         let undefined = |bank, slot| frame.undefined(watched, RegisterOperand { bank, slot, width: 1 });
         let operands = Operands { program, warp, frame: issue.frame, active: issue.active, undefined };
         if is_exchange(&inst.op) {
-            let offered = operands.offered(&inst.op, any);
+            let offered = operands.offered(&inst.op, values);
             frames.offers.bring(issue.active, offered, origins);
             return found;
         }
-        let result = if any == 0 || !passes_on(&inst.op) { 0 } else { operands.result(&inst.op, any) };
-        for register in writes {
-            frame.write(watched, register, (issue.active, result), &origins);
+        let result = if values == 0 || !passes_on(&inst.op) { 0 } else { operands.result(&inst.op, values) };
+        for register in writes(inst, program) {
+            frame.write(watched, register, (issue.active | guard, result | guard), &origins);
         }
         found
     }
 }
 
+/// What of all that an instruction reads is undefined.
+#[derive(Default)]
+struct Reads {
+    /// The lanes in which some value is that comes into the result.
+    values: LaneMask,
+    /// Those in which the guard is of an instruction that only computes.
+    guard: LaneMask,
+    /// Where all that comes from.
+    origins: Origins,
+    /// Something that matters is undefined, and a new finding.
+    found: bool,
+}
+
+/// Reads the operands of an instruction, and reports those that matter at once.
+fn read(frame: &mut Frame, watched: &Watched, (inst, issue): (&Inst, &Issue), to: &mut Reporter<'_>) -> Reads {
+    let (program, mut reads) = (to.program, Reads::default());
+    registers_of(inst, program, |used, register| {
+        let executing = if used == Use::Guard { issue.lanes } else { issue.active };
+        let origins = if used == Use::Write { Origins::new() } else { frame.read(watched, register, executing, issue.place) };
+        if origins.is_empty() {
+            return;
+        }
+        if let Some(matters) = used::matters(inst, used, program) {
+            reads.found |= used::report(issue, register, &origins, matters, to);
+            return;
+        }
+        let lanes = if used == Use::Guard { &mut reads.guard } else { &mut reads.values };
+        *lanes |= mask(origins.keys().copied());
+        origin::add(&mut reads.origins, origins);
+    });
+    reads
+}
+
 /// The function that a call surely calls.
-fn callee(program: &Program, call: crate::program::CallId) -> Option<FuncId> {
+fn callee(program: &Program, call: CallId) -> Option<FuncId> {
     match program.calls.get(call.index())?.target {
         CallTarget::Direct(function) => Some(function),
         CallTarget::Indirect { .. } => None,

@@ -23,6 +23,21 @@ pub(super) struct Origin {
 /// The origins of the lanes in which something is undefined.
 pub(super) type Origins = BTreeMap<usize, Origin>;
 
+/// Adds origins of further operands: of several of a lane its own counts, and the first.
+pub(super) fn add(origins: &mut Origins, others: impl IntoIterator<Item = (usize, Origin)>) {
+    for (lane, other) in others {
+        let known = origins.entry(lane).or_insert(other);
+        if known.lane != lane && other.lane == lane {
+            *known = other;
+        }
+    }
+}
+
+/// The set of some lanes.
+pub(super) fn mask(lanes: impl Iterator<Item = usize>) -> LaneMask {
+    lanes.fold(0, |mask, lane| mask | 1 << (lane % LANES))
+}
+
 /// Why a lane does not take part in an exchange.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Absence {
@@ -49,13 +64,13 @@ impl Absence {
         }
     }
 
-    /// Why those of `lanes` are not there, behind "did not take part:".
+    /// Why `lanes` did not take part.
     fn why(self, lanes: LaneMask) -> String {
-        let (they, them, have) = if lanes.count_ones() == 1 { ("it", "it", "has") } else { ("they", "them", "have") };
+        let (they, them) = if lanes.count_ones() == 1 { ("it", "it") } else { ("they", "them") };
         match self {
             Self::LeftOut(members) => format!("the mask {members:#010x} leaves {them} out"),
-            Self::NoThread => "the block has no such threads".to_string(),
-            Self::Exited => format!("{they} {have} exited"),
+            Self::NoThread => "the block has fewer threads".to_string(),
+            Self::Exited => format!("{they} had exited"),
             Self::Inactive => format!("{they} went another way"),
         }
     }
@@ -64,10 +79,10 @@ impl Absence {
     fn advice(self, lanes: LaneMask) -> String {
         let them = lanes_in_words(lanes);
         match self {
-            Self::LeftOut(_) => format!("let {them} take part: name them in the mask of all, and let them execute the instruction"),
+            Self::LeftOut(_) => format!("name {them} in the mask and execute the instruction there too"),
             Self::NoThread => "start blocks of full warps".to_string(),
-            Self::Exited => format!("let {them} execute the instruction before they exit"),
-            Self::Inactive => format!("let {them} execute the instruction together with the others"),
+            Self::Exited => format!("let {them} execute the instruction before exiting"),
+            Self::Inactive => format!("let {them} execute the instruction with the others"),
         }
     }
 }
@@ -76,6 +91,8 @@ impl Absence {
 pub(super) struct Told {
     /// The lanes that use a value of this origin.
     pub lanes: LaneMask,
+    /// Those that executed the instruction from which it comes.
+    pub from: LaneMask,
     /// What follows the words for what they do with it.
     pub why: String,
     /// What to change.
@@ -85,29 +102,33 @@ pub(super) struct Told {
 impl Told {
     /// Of the lanes that use `register`, whose origins these are: those are told that have the same one as `first`.
     pub fn new(program: &Program, register: RegisterOperand, first: &Origin, origins: &Origins) -> Self {
-        let alike = || origins.iter().filter(|(_, origin)| origin.is_like(first));
-        let lanes = alike().fold(0, |lanes, (lane, _)| lanes | 1 << lane);
+        let alike: Vec<(usize, Origin)> =
+            origins.iter().filter(|(_, origin)| origin.is_like(first)).map(|(lane, origin)| (*lane, *origin)).collect();
+        let (lanes, from) = (mask(alike.iter().map(|(lane, _)| *lane)), mask(alike.iter().map(|(_, origin)| origin.lane)));
         let name = name(program, program.function_at(first.place.pc), first.register);
+        let of = if from == lanes { String::new() } else { format!(" of {}", lanes_in_words(from)) };
         let Some((_, absence)) = first.absent else {
-            let why = match first.register == register {
+            let why = match first.register == register && from == lanes {
                 true => ", but nothing on their way here has written it".to_string(),
-                false => format!(", and it was made from {name}, which nothing on their way has written"),
+                false => format!(", and it was made from {name}{of}, which nothing on their way has written"),
             };
             let advice = format!("write {name} on every way to its first read: before the branch or the guard that leaves it out");
-            return Self { lanes, why, advice };
+            return Self { lanes, from, why, advice };
         };
-        let taken = alike().fold(0, |lanes, (_, origin)| lanes | origin.absent.map_or(0, |(source, _)| 1 << source % LANES as u32));
-        let takers = alike().fold(0, |lanes, (_, origin)| lanes | 1 << origin.lane);
+        let taken = mask(alike.iter().filter_map(|(_, origin)| Some(origin.absent?.0 as usize)));
         let shfl = match program.code.get(first.place.pc.index()).map(|inst| inst.op) {
             Some(Op::Shuffle { mask: None, .. }) => "shfl",
             _ => "shfl.sync",
         };
-        let (made, it) = if first.register == register { (String::new(), "it") } else { (format!(", made from {name}"), "that") };
-        let takes = if takers == lanes { String::new() } else { format!(" for {}", lanes_in_words(takers)) };
-        let (from, reason) = (lanes_in_words(taken), absence.why(taken));
-        let why = format!("{made}, but {shfl} took {it}{takes} from {from}, which did not take part: {reason}");
+        let made = match first.register == register && from == lanes {
+            true => format!("{shfl} took it"),
+            false => format!("it was made from {name}{of}, which {shfl} took"),
+        };
+        let that = if taken.count_ones() == 1 { "that" } else { "those" };
+        let (sources, reason) = (lanes_in_words(taken), absence.why(taken));
+        let why = format!(", and {made} from {sources} though {that} did not take part: {reason}");
         let advice = format!("{}; or use {name} only in lanes whose source takes part", absence.advice(taken));
-        Self { lanes, why, advice }
+        Self { lanes, from, why, advice }
     }
 }
 
@@ -116,11 +137,5 @@ impl Origin {
     fn is_like(&self, other: &Self) -> bool {
         let of = |origin: &Self| (origin.place.pc, origin.register, origin.absent.map(|(_, absence)| absence));
         of(self) == of(other)
-    }
-
-    /// The lanes that executed the instruction from which the value of `lanes` comes.
-    pub fn lanes(&self, lanes: LaneMask, origins: &Origins) -> LaneMask {
-        let here = origins.iter().filter(|(lane, origin)| lanes >> **lane & 1 != 0 && origin.is_like(self));
-        here.fold(0, |lanes, (_, origin)| lanes | 1 << origin.lane)
     }
 }

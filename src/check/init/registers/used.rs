@@ -1,13 +1,15 @@
 //! Where an undefined value comes to matter.
 
+use super::exchange::is_exchange;
 use super::name::name;
 use super::origin::{Origins, Told};
+use super::watched::passes_on;
 use crate::check::finding::{Deed, Finding, Side};
 use crate::check::told::lanes_do;
 use crate::check::{FindingId, Reporter};
 use crate::machine::Issue;
-use crate::program::Op;
-use crate::program::operands::{RegisterOperand, Use};
+use crate::program::operands::{RegisterOperand, Use, writes};
+use crate::program::{Inst, Op, Program};
 
 /// What an undefined value decides.
 #[derive(Clone, Copy)]
@@ -24,10 +26,18 @@ pub(super) enum Matters {
     Operand,
 }
 
+/// Whether an instruction does nothing but write registers: where it is undefined which lanes execute it, so is what these hold then, as
+/// with `selp`.
+pub(super) fn only_computes(inst: &Inst, program: &Program) -> bool {
+    let together = matches!(inst.op, Op::Matrix { .. } | Op::Wgmma { .. } | Op::Alloca { .. }) || is_exchange(&inst.op);
+    passes_on(&inst.op) && !together && !writes(inst, program).is_empty()
+}
+
 /// What a value that is read decides at once; nothing if it only comes into the result.
-pub(super) fn matters(op: &Op, used: Use) -> Option<Matters> {
-    match (used, op) {
+pub(super) fn matters(inst: &Inst, used: Use, program: &Program) -> Option<Matters> {
+    match (used, &inst.op) {
         (Use::Guard, Op::Branch { .. }) => Some(Matters::Way),
+        (Use::Guard, _) if only_computes(inst, program) => None,
         (Use::Guard, _) => Some(Matters::Execution),
         (Use::Address, _) => Some(Matters::Address),
         (Use::Write, _) => None,
@@ -52,7 +62,7 @@ pub(super) fn matters(op: &Op, used: Use) -> Option<Matters> {
 /// Reports that the lanes of `origins` use a register that has no value in them.
 pub(super) fn report(issue: &Issue, register: RegisterOperand, origins: &Origins, matters: Matters, to: &mut Reporter<'_>) -> bool {
     let Some(first) = origins.values().next() else { return false };
-    let Told { lanes, why, advice } = Told::new(to.program, register, first, origins);
+    let Told { lanes, from, why, advice } = Told::new(to.program, register, first, origins);
     let read = name(to.program, to.program.function_at(issue.place.pc), register);
     let deed = match matters {
         Matters::Way => format!("{read} decides which way {}", lanes_do(lanes, "go")),
@@ -62,7 +72,7 @@ pub(super) fn report(issue: &Issue, register: RegisterOperand, origins: &Origins
         Matters::Operand => format!("{read} says what {} here", lanes_do(lanes, "do")),
     };
     let side = |place, lanes| Side::new(place, lanes, Deed::Use);
-    let from = (first.place.pc != issue.place.pc).then(|| side(first.place, first.lanes(lanes, origins)));
+    let first = (first.place.pc != issue.place.pc).then(|| side(first.place, from));
     let second = side(issue.place, lanes);
-    to.report(Finding { first: from, ..Finding::new(FindingId::RegisterUninitialized, second, format!("{deed}{why}"), advice) })
+    to.report(Finding { first, ..Finding::new(FindingId::RegisterUninitialized, second, format!("{deed}{why}"), advice) })
 }

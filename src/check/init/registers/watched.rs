@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use super::candidates::candidates;
 use super::exchange::is_exchange;
+use super::used::only_computes;
 use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of, writes};
 use crate::program::{Bank, FuncId, Inst, Op, Pc, Program};
 
@@ -95,7 +96,8 @@ fn watched(program: &Program, id: FuncId) -> Option<Watched> {
             registers_of(inst, program, |used, register| match used {
                 Use::Write => writes.push(register),
                 Use::Read => reads |= watched.holds(register),
-                Use::Guard | Use::Address => {}
+                Use::Guard => reads |= only_computes(inst, program) && watched.holds(register),
+                Use::Address => {}
             });
             if reads {
                 writes.into_iter().for_each(|register| grows |= watched.add(register));
