@@ -5,7 +5,7 @@
 
 use super::Registers;
 use super::frames::{Offers, WarpFrames};
-use super::origin::{Absence, Origin, Origins, mask};
+use super::origin::{Absence, Origin, OriginId, Origins};
 use crate::machine::{Exchange, LANES, LaneMask, OrderEvent, lanes_of, lanes_where, lowest};
 use crate::program::operands::{RegisterOperand, writes};
 use crate::program::{Bank, Op, Program};
@@ -29,18 +29,17 @@ impl Registers {
         let Some(warp) = self.warps.get_mut(&key) else { return };
         let threads = lowest(self.threads.saturating_sub(event.place.warp.saturating_mul(LANES as u32)));
         for register in writes(inst, program) {
-            let brought = lanes_of(event.lanes).filter_map(|lane| {
-                let missing = |source| Origin {
-                    place: event.place,
-                    lane,
-                    register,
-                    absent: Some((source, Absence::of(source, exchange, threads, &inst.op))),
+            let mut origins = Origins::default();
+            for lane in lanes_of(event.lanes) {
+                let missing = |source| {
+                    let absence = Absence::of(source, exchange, threads, &inst.op);
+                    warp.origins.add(Origin { place: event.place, lane, register, absent: Some((source, absence)) })
                 };
-                Some((lane, brought(&warp.offers, exchange, (lane, register), missing)?))
-            });
-            let origins: Origins = brought.collect();
-            let undefined = mask(origins.keys().copied());
-            warp.frame(watched, exchange.depth, *function).write(watched, register, (event.lanes, undefined), &origins);
+                if let Some(id) = brought(&warp.offers, exchange, (lane, register), missing) {
+                    origins.set(lane, id);
+                }
+            }
+            warp.frame(watched, exchange.depth, *function).0.write(watched, register, (event.lanes, origins.lanes), &origins);
         }
         if !self.watch.has_unwritten && warp.is_defined() {
             self.warps.remove(&key);
@@ -54,13 +53,13 @@ fn absent(event: &OrderEvent<'_>, exchange: &Exchange) -> LaneMask {
     lanes_where(event.lanes, |lane| exchange.among >> sources[lane] & 1 == 0)
 }
 
-/// Where what a lane gets into a register comes from, if it is undefined; `missing` makes the origin of what an absent lane sends.
+/// Where what a lane gets into a register comes from, if it is undefined; `missing` notes the origin of what an absent lane sends.
 fn brought(
     offers: &Offers,
     exchange: &Exchange,
     (lane, register): (usize, RegisterOperand),
-    missing: impl Fn(u32) -> Origin,
-) -> Option<Origin> {
+    missing: impl FnOnce(u32) -> OriginId,
+) -> Option<OriginId> {
     if let Some(origin) = offers.control(lane) {
         return Some(origin);
     }

@@ -1,8 +1,8 @@
 //! The watched registers of a warp: in which lanes they are undefined, call by call.
 
-use super::origin::{self, Origin, Origins};
+use super::origin::{Origin, OriginId, OriginTable, Origins};
 use super::watched::{Watch, Watched};
-use crate::machine::{Issue, LaneMask, Place, lanes_of};
+use crate::machine::{Issue, LANES, LaneMask, PerLane, Place, first_lane, lanes_of};
 use crate::program::FuncId;
 use crate::program::operands::RegisterOperand;
 
@@ -13,6 +13,8 @@ pub(super) struct WarpFrames {
     pub live: LaneMask,
     /// What its lanes bring to an exchange, where some of them may still wait for others.
     pub offers: Offers,
+    /// Where what is undefined comes from.
+    pub origins: OriginTable,
     frames: Vec<Frame>,
 }
 
@@ -35,8 +37,8 @@ pub(super) struct Frame {
     function: FuncId,
     /// For each watched register, the lanes in which it is undefined.
     undefined: Vec<LaneMask>,
-    /// For each, where the values of these lanes come from, as far as anybody has read them.
-    origins: Vec<Origins>,
+    /// For each, where the values of these lanes come from.
+    origins: Vec<PerLane<OriginId>>,
 }
 
 impl WarpFrames {
@@ -45,19 +47,19 @@ impl WarpFrames {
         Self { live, ..Self::default() }
     }
 
-    /// The frame of a function in which its caller stands so deep.
-    pub fn frame(&mut self, watched: &Watched, depth: u32, function: FuncId) -> &mut Frame {
+    /// The frame of a function in which its caller stands so deep, and the origins.
+    pub fn frame(&mut self, watched: &Watched, depth: u32, function: FuncId) -> (&mut Frame, &mut OriginTable) {
         let index = self.frames.iter().position(|frame| (frame.depth, frame.function) == (depth, function)).unwrap_or_else(|| {
             self.frames.push(Frame::new(watched, depth, function));
             self.frames.len() - 1
         });
-        &mut self.frames[index]
+        (&mut self.frames[index], &mut self.origins)
     }
 
     /// Lanes call: the registers of the function, or of all that may be it, are unwritten.
     pub fn enter(&mut self, watch: &Watch, callee: Option<FuncId>, issue: &Issue) {
         for (function, watched) in watch.functions.iter().filter(|(function, _)| callee.is_none_or(|callee| callee == **function)) {
-            self.frame(watched, issue.depth + 1, *function).enter(watched, issue.active);
+            self.frame(watched, issue.depth + 1, *function).0.enter(watched, issue.active);
         }
     }
 
@@ -69,26 +71,28 @@ impl WarpFrames {
 
 impl Offers {
     /// What the lanes `active` bring now.
-    pub fn bring(&mut self, active: LaneMask, (values, controls): (LaneMask, LaneMask), origins: Origins) {
+    pub fn bring(&mut self, active: LaneMask, (values, controls): (LaneMask, LaneMask), origins: &Origins) {
         self.values = self.values & !active | values;
         self.controls = self.controls & !active | controls;
-        self.origins.extend(origins);
+        lanes_of(origins.lanes).filter_map(|lane| Some((lane, origins.of(lane)?))).for_each(|(lane, id)| self.origins.set(lane, id));
     }
 
     /// Where the undefined value that a lane of `lanes` brings comes from.
-    pub fn value(&self, lanes: LaneMask) -> Option<Origin> {
-        lanes_of(self.values & lanes).find_map(|lane| self.origins.get(&lane)).copied()
+    pub fn value(&self, lanes: LaneMask) -> Option<OriginId> {
+        let undefined = self.values & lanes;
+        if undefined == 0 { None } else { self.origins.of(first_lane(undefined)) }
     }
 
     /// Where another operand of `lane` comes from, if it is undefined.
-    pub fn control(&self, lane: usize) -> Option<Origin> {
-        if self.controls >> lane & 1 == 0 { None } else { self.origins.get(&lane).copied() }
+    pub fn control(&self, lane: usize) -> Option<OriginId> {
+        if self.controls >> lane & 1 == 0 { None } else { self.origins.of(lane) }
     }
 }
 
 impl Frame {
     fn new(watched: &Watched, depth: u32, function: FuncId) -> Self {
-        let mut frame = Self { depth, function, undefined: vec![0; watched.len()], origins: vec![Origins::new(); watched.len()] };
+        let origins = vec![[OriginId::UNKNOWN; LANES]; watched.len()];
+        let mut frame = Self { depth, function, undefined: vec![0; watched.len()], origins };
         frame.enter(watched, LaneMask::MAX);
         frame
     }
@@ -97,7 +101,7 @@ impl Frame {
     fn enter(&mut self, watched: &Watched, lanes: LaneMask) {
         for number in &watched.unwritten {
             self.undefined[*number] |= lanes;
-            self.origins[*number].retain(|lane, _| lanes >> lane & 1 == 0);
+            lanes_of(lanes).for_each(|lane| self.origins[*number][lane] = OriginId::UNKNOWN);
         }
     }
 
@@ -106,14 +110,22 @@ impl Frame {
         watched.numbers(register).fold(0, |lanes, number| lanes | self.undefined[number])
     }
 
-    /// Where the values of the lanes of `executing` come from that read a register undefined, at `place`.
-    pub fn read(&mut self, watched: &Watched, register: RegisterOperand, executing: LaneMask, place: Place) -> Origins {
-        let mut read = Origins::new();
+    /// The lanes of `executing` that read a register undefined, at `place`.
+    pub fn read(
+        &mut self,
+        watched: &Watched,
+        register: RegisterOperand,
+        (executing, place): (LaneMask, Place),
+        table: &mut OriginTable,
+    ) -> Origins {
+        let mut read = Origins::default();
         for number in watched.numbers(register) {
             for lane in lanes_of(self.undefined[number] & executing) {
-                let unwritten = Origin { place, lane, register, absent: None };
-                let origin = *self.origins[number].entry(lane).or_insert(unwritten);
-                origin::add(&mut read, [(lane, origin)]);
+                let id = &mut self.origins[number][lane];
+                if *id == OriginId::UNKNOWN {
+                    *id = table.add(Origin { place, lane, register, absent: None });
+                }
+                read.set(lane, *id);
             }
         }
         read
@@ -121,11 +133,10 @@ impl Frame {
 
     /// The lanes `active` write a register, and what `undefined` of them write is so, for these reasons or those of another lane.
     pub fn write(&mut self, watched: &Watched, register: RegisterOperand, (active, undefined): (LaneMask, LaneMask), origins: &Origins) {
-        let any = origins.values().next();
+        let any = origins.any().unwrap_or(OriginId::UNKNOWN);
         for number in watched.numbers(register) {
             self.undefined[number] = self.undefined[number] & !active | undefined;
-            let of = lanes_of(undefined).filter_map(|lane| Some((lane, *origins.get(&lane).or(any)?)));
-            self.origins[number].extend(of);
+            lanes_of(undefined).for_each(|lane| self.origins[number][lane] = origins.of(lane).unwrap_or(any));
         }
     }
 }

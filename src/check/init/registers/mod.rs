@@ -26,7 +26,7 @@ use std::sync::Arc;
 use exchange::is_exchange;
 use flow::Operands;
 use frames::{Frame, WarpFrames};
-use origin::{Origins, mask};
+use origin::{OriginTable, Origins};
 use watched::{Watch, Watched, passes_on};
 
 use crate::check::Reporter;
@@ -101,13 +101,13 @@ impl Registers {
         }
         let Some(function) = program.function_at(issue.place.pc) else { return false };
         let Some(watched) = watch.functions.get(&function) else { return false };
-        let frame = frames.frame(watched, issue.depth, function);
-        let Reads { values, guard, origins, found } = read(frame, watched, (inst, issue), to);
+        let (frame, table) = frames.frame(watched, issue.depth, function);
+        let Reads { values, guard, origins, found } = read((frame, watched, table), (inst, issue), to);
         let undefined = |bank, slot| frame.undefined(watched, RegisterOperand { bank, slot, width: 1 });
         let operands = Operands { program, warp, frame: issue.frame, active: issue.active, undefined };
         if is_exchange(&inst.op) {
             let offered = operands.offered(&inst.op, values);
-            frames.offers.bring(issue.active, offered, origins);
+            frames.offers.bring(issue.active, offered, &origins);
             return found;
         }
         let result = if values == 0 || !passes_on(&inst.op) { 0 } else { operands.result(&inst.op, values) };
@@ -132,21 +132,25 @@ struct Reads {
 }
 
 /// Reads the operands of an instruction, and reports those that matter at once.
-fn read(frame: &mut Frame, watched: &Watched, (inst, issue): (&Inst, &Issue), to: &mut Reporter<'_>) -> Reads {
+fn read((frame, watched, table): (&mut Frame, &Watched, &mut OriginTable), (inst, issue): (&Inst, &Issue), to: &mut Reporter<'_>) -> Reads {
     let (program, mut reads) = (to.program, Reads::default());
     registers_of(inst, program, |used, register| {
-        let executing = if used == Use::Guard { issue.lanes } else { issue.active };
-        let origins = if used == Use::Write { Origins::new() } else { frame.read(watched, register, executing, issue.place) };
-        if origins.is_empty() {
+        let executing = match used {
+            Use::Write => return,
+            Use::Guard => issue.lanes,
+            Use::Address | Use::Read => issue.active,
+        };
+        let origins = frame.read(watched, register, (executing, issue.place), table);
+        if origins.lanes == 0 {
             return;
         }
         if let Some(matters) = used::matters(inst, used, program) {
-            reads.found |= used::report(issue, register, &origins, matters, to);
+            reads.found |= used::report(issue, register, &origins.listed(table), matters, to);
             return;
         }
         let lanes = if used == Use::Guard { &mut reads.guard } else { &mut reads.values };
-        *lanes |= mask(origins.keys().copied());
-        origin::add(&mut reads.origins, origins);
+        *lanes |= origins.lanes;
+        reads.origins.add(&origins);
     });
     reads
 }

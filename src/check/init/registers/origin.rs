@@ -1,11 +1,9 @@
 //! Where a value that nobody has defined comes from, and how that is told.
 
-use std::collections::BTreeMap;
-
 use super::name::name;
-use crate::machine::{Exchange, LANES, LaneMask, Place, lanes_in_words};
+use crate::machine::{Exchange, LANES, LaneMask, PerLane, Place, first_lane, lanes_in_words, lanes_of};
 use crate::program::operands::RegisterOperand;
-use crate::program::{Op, Program};
+use crate::program::{Op, Pc, Program};
 
 /// Where the undefined value of a lane comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,21 +18,96 @@ pub(super) struct Origin {
     pub absent: Option<(u32, Absence)>,
 }
 
-/// The origins of the lanes in which something is undefined.
-pub(super) type Origins = BTreeMap<usize, Origin>;
+/// An origin in an [`OriginTable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OriginId(u32);
 
-/// Adds origins of further operands: of several of a lane its own counts, and the first.
-pub(super) fn add(origins: &mut Origins, others: impl IntoIterator<Item = (usize, Origin)>) {
-    for (lane, other) in others {
-        let known = origins.entry(lane).or_insert(other);
-        if known.lane != lane && other.lane == lane {
-            *known = other;
+impl OriginId {
+    /// That of a value whose origin nobody has noted yet.
+    pub const UNKNOWN: Self = Self(u32::MAX);
+
+    /// The lane of the origin.
+    fn lane(self) -> usize {
+        self.0 as usize % LANES
+    }
+}
+
+/// The origins of a warp: for an instruction and the register it read or wrote, the newest of each lane.
+#[derive(Clone, Default)]
+pub(super) struct OriginTable {
+    rows: Vec<PerLane<Option<Origin>>>,
+    /// What each row is about.
+    keys: Vec<(Pc, RegisterOperand)>,
+}
+
+impl OriginTable {
+    /// Notes an origin.
+    pub fn add(&mut self, origin: Origin) -> OriginId {
+        let key = (origin.place.pc, origin.register);
+        let row = self.keys.iter().position(|known| *known == key).unwrap_or_else(|| {
+            self.keys.push(key);
+            self.rows.push([None; LANES]);
+            self.rows.len() - 1
+        });
+        self.rows[row][origin.lane] = Some(origin);
+        OriginId((row * LANES + origin.lane) as u32)
+    }
+
+    /// An origin that was noted.
+    fn get(&self, id: OriginId) -> Option<Origin> {
+        *self.rows.get(id.0 as usize / LANES)?.get(id.lane())?
+    }
+}
+
+/// The lanes in which something is undefined, and the origin of each.
+#[derive(Clone, Copy)]
+pub(super) struct Origins {
+    /// The lanes.
+    pub lanes: LaneMask,
+    ids: PerLane<OriginId>,
+}
+
+impl Default for Origins {
+    fn default() -> Self {
+        Self { lanes: 0, ids: [OriginId::UNKNOWN; LANES] }
+    }
+}
+
+impl Origins {
+    /// Sets the origin of a lane.
+    pub fn set(&mut self, lane: usize, id: OriginId) {
+        self.lanes |= 1 << lane;
+        self.ids[lane] = id;
+    }
+
+    /// That of a lane, if it has one.
+    pub fn of(&self, lane: usize) -> Option<OriginId> {
+        if self.lanes >> lane & 1 == 0 { None } else { Some(self.ids[lane]) }
+    }
+
+    /// That of the first lane that has one.
+    pub fn any(&self) -> Option<OriginId> {
+        self.of(first_lane(self.lanes))
+    }
+
+    /// Adds those of another operand: of several of a lane its own counts, and the first.
+    pub fn add(&mut self, other: &Self) {
+        for lane in lanes_of(other.lanes) {
+            let is_better = other.ids[lane].lane() == lane && self.ids[lane].lane() != lane;
+            if is_better || self.lanes >> lane & 1 == 0 {
+                self.set(lane, other.ids[lane]);
+            }
         }
+    }
+
+    /// All that are noted, by the lanes that have them.
+    pub fn listed(&self, table: &OriginTable) -> Vec<(usize, Origin)> {
+        lanes_of(self.lanes).filter_map(|lane| Some((lane, table.get(self.ids[lane])?))).collect()
     }
 }
 
 /// The set of some lanes.
-pub(super) fn mask(lanes: impl Iterator<Item = usize>) -> LaneMask {
+fn mask(lanes: impl Iterator<Item = usize>) -> LaneMask {
     lanes.fold(0, |mask, lane| mask | 1 << (lane % LANES))
 }
 
@@ -89,6 +162,8 @@ impl Absence {
 
 /// What is said of an undefined value: why it is, and what to do about it.
 pub(super) struct Told {
+    /// Where the value comes from.
+    pub origin: Place,
     /// The lanes that use a value of this origin.
     pub lanes: LaneMask,
     /// Those that executed the instruction from which it comes.
@@ -100,11 +175,11 @@ pub(super) struct Told {
 }
 
 impl Told {
-    /// Of the lanes that use `register`, whose origins these are: those are told that have the same one as `first`.
-    pub fn new(program: &Program, register: RegisterOperand, first: &Origin, origins: &Origins) -> Self {
-        let alike: Vec<(usize, Origin)> =
-            origins.iter().filter(|(_, origin)| origin.is_like(first)).map(|(lane, origin)| (*lane, *origin)).collect();
-        let (lanes, from) = (mask(alike.iter().map(|(lane, _)| *lane)), mask(alike.iter().map(|(_, origin)| origin.lane)));
+    /// Of the lanes that use `register` undefined those are told whose value has the same origin as that of the first.
+    pub fn new(program: &Program, register: RegisterOperand, origins: &[(usize, Origin)]) -> Option<Self> {
+        let (_, first) = origins.first()?;
+        let alike = origins.iter().filter(|(_, origin)| origin.is_like(first));
+        let (lanes, from) = (mask(alike.clone().map(|(lane, _)| *lane)), mask(alike.clone().map(|(_, origin)| origin.lane)));
         let name = name(program, program.function_at(first.place.pc), first.register);
         let of = if from == lanes { String::new() } else { format!(" of {}", lanes_in_words(from)) };
         let Some((_, absence)) = first.absent else {
@@ -113,9 +188,9 @@ impl Told {
                 false => format!(", and it was made from {name}{of}, which nothing on their way has written"),
             };
             let advice = format!("write {name} on every way to its first read: before the branch or the guard that leaves it out");
-            return Self { lanes, from, why, advice };
+            return Some(Self { origin: first.place, lanes, from, why, advice });
         };
-        let taken = mask(alike.iter().filter_map(|(_, origin)| Some(origin.absent?.0 as usize)));
+        let taken = mask(alike.clone().filter_map(|(_, origin)| Some(origin.absent?.0 as usize)));
         let shfl = match program.code.get(first.place.pc.index()).map(|inst| inst.op) {
             Some(Op::Shuffle { mask: None, .. }) => "shfl",
             _ => "shfl.sync",
@@ -128,7 +203,7 @@ impl Told {
         let (sources, reason) = (lanes_in_words(taken), absence.why(taken));
         let why = format!(", and {made} from {sources} though {that} did not take part: {reason}");
         let advice = format!("{}; or use {name} only in lanes whose source takes part", absence.advice(taken));
-        Self { lanes, from, why, advice }
+        Some(Self { origin: first.place, lanes, from, why, advice })
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::exchange::is_exchange;
 use super::name::name;
-use super::origin::{Origins, Told};
+use super::origin::{Origin, Told};
 use super::watched::passes_on;
 use crate::check::finding::{Deed, Finding, Side};
 use crate::check::told::lanes_do;
@@ -60,9 +60,14 @@ pub(super) fn matters(inst: &Inst, used: Use, program: &Program) -> Option<Matte
 }
 
 /// Reports that the lanes of `origins` use a register that has no value in them.
-pub(super) fn report(issue: &Issue, register: RegisterOperand, origins: &Origins, matters: Matters, to: &mut Reporter<'_>) -> bool {
-    let Some(first) = origins.values().next() else { return false };
-    let Told { lanes, from, why, advice } = Told::new(to.program, register, first, origins);
+pub(super) fn report(
+    issue: &Issue,
+    register: RegisterOperand,
+    origins: &[(usize, Origin)],
+    matters: Matters,
+    to: &mut Reporter<'_>,
+) -> bool {
+    let Some(Told { origin, lanes, from, why, advice }) = Told::new(to.program, register, origins) else { return false };
     let read = name(to.program, to.program.function_at(issue.place.pc), register);
     let deed = match matters {
         Matters::Way => format!("{read} decides which way {}", lanes_do(lanes, "go")),
@@ -72,7 +77,7 @@ pub(super) fn report(issue: &Issue, register: RegisterOperand, origins: &Origins
         Matters::Operand => format!("{read} says what {} here", lanes_do(lanes, "do")),
     };
     let side = |place, lanes| Side::new(place, lanes, Deed::Use);
-    let first = (first.place.pc != issue.place.pc).then(|| side(first.place, from));
+    let first = (origin.pc != issue.place.pc).then(|| side(origin, from));
     let second = side(issue.place, lanes);
     to.report(Finding { first, ..Finding::new(FindingId::RegisterUninitialized, second, format!("{deed}{why}"), advice) })
 }

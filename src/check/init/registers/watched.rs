@@ -13,7 +13,9 @@ use crate::program::{Bank, FuncId, Inst, Op, Pc, Program};
 #[derive(Debug, Default)]
 pub(super) struct Watched {
     /// The number of each, by bank and slot.
-    numbers: BTreeMap<(Bank, u32), usize>,
+    numbers: [Vec<Option<u32>>; 3],
+    /// How many there are.
+    count: u32,
     /// Those that may be read before they are written.
     pub unwritten: Vec<usize>,
 }
@@ -21,20 +23,26 @@ pub(super) struct Watched {
 impl Watched {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.numbers.len()
+        self.count as usize
     }
 
     /// The numbers of those that `register` is.
     pub fn numbers(&self, register: RegisterOperand) -> impl Iterator<Item = usize> + '_ {
-        (register.slot..register.slot + register.width).filter_map(move |slot| self.numbers.get(&(register.bank, slot)).copied())
+        let numbers = &self.numbers[register.bank as usize];
+        (register.slot..register.slot + register.width).filter_map(move |slot| Some((*numbers.get(slot as usize)?)? as usize))
     }
 
     /// Adds a register; true if it was not there.
     fn add(&mut self, register: RegisterOperand) -> bool {
         let before = self.len();
-        for slot in register.slot..register.slot + register.width {
-            let next = self.len();
-            self.numbers.entry((register.bank, slot)).or_insert(next);
+        let numbers = &mut self.numbers[register.bank as usize];
+        let end = (register.slot + register.width) as usize;
+        if numbers.len() < end {
+            numbers.resize(end, None);
+        }
+        for number in numbers[register.slot as usize..end].iter_mut().filter(|number| number.is_none()) {
+            *number = Some(self.count);
+            self.count += 1;
         }
         self.len() > before
     }
