@@ -68,6 +68,6 @@ fn run_checked(machine: &mut Machine, checkers: &mut Checkers) {
             stopped => panic!("{stopped:?}"),
         }
     }
-    checkers.end(machine);
+    checkers.end(machine, None);
     assert!(checkers.findings().list().is_empty(), "{:?}", checkers.findings().list());
 }

@@ -300,7 +300,7 @@ fn npy_files_bring_their_shape() {
 
 #[test]
 fn a_launch_outside_the_bounds_is_planned_and_says_so() {
-    let module = ".version 9.0 .target sm_90a .address_size 64\n.visible .entry k() .maxntid 64, 1, 1 { ret; }";
+    let module = ".version 9.0 .target sm_90a .address_size 64\n.visible .entry k() .maxntid 64, 1, 1 .maxclusterrank 4 { ret; }";
     let bounds = |fields: &str| {
         let text = format!("Launch({fields}, params: [])");
         let file = LaunchFile::parse("a.ron", Path::new(""), text).unwrap();
@@ -316,6 +316,11 @@ fn a_launch_outside_the_bounds_is_planned_and_says_so() {
             Some("a grid of (1, 65536, 1) is too large: at most (2147483647, 65535, 65535) is possible"),
         ),
         ("grid: (3, 1, 1), block: (1, 1, 1), cluster: (2, 1, 1)", Some("a grid of (3, 1, 1) cannot be divided into clusters of (2, 1, 1)")),
+        ("grid: (4, 1, 1), block: (1, 1, 1), cluster: (4, 1, 1)", None),
+        (
+            "grid: (8, 1, 1), block: (1, 1, 1), cluster: (8, 1, 1)",
+            Some("a cluster of (8, 1, 1) has 8 blocks, but .maxclusterrank allows 4"),
+        ),
         (
             "grid: (1, 1, 1), block: (1, 1, 1), dynamic_shared: 232449",
             Some("a block needs 232449 bytes of shared memory (0 static, 232449 dynamic); at most 232448 are possible"),

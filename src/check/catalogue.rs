@@ -112,7 +112,7 @@ pub const FINDINGS: &[Row] = &[
     row(ImageHandle, "image.handle", Error, None, "a handle that stands for no texture, sampler or surface"),
     row(WgmmaSequence, "wgmma.sequence", Error, Some(Sync), "the rules of wgmma.fence, commit_group and wait_group are broken"),
     row(WgmmaDescriptor, "wgmma.descriptor", Error, None, "a malformed matrix descriptor"),
-    row(ClusterExited, "cluster.exited", Error, Some(Sync), "the shared memory of a block that has exited, or may have"),
+    row(ClusterExited, "cluster.exited", Error, Some(Race), "the shared memory of a block that has exited, or may have"),
     row(ClusterRank, "cluster.rank", Error, None, "a rank that the cluster does not have"),
     row(ClusterLate, "cluster.late", Error, Some(Sync), "the shared memory of a block that may not have started"),
     row(Deadlock, "deadlock", Error, None, "nobody can run"),

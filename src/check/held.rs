@@ -2,9 +2,8 @@
 //! names the cause and depends on nobody's turn.
 
 use super::catalogue::FindingId;
-use super::finding::{Deed, Finding, Findings};
+use super::finding::{Cause, Finding, Findings};
 use super::reporter::Reporter;
-use crate::program::Pc;
 
 /// What explains a finding that waits, if it was found of the same instruction.
 const RACES: &[FindingId] = &[
@@ -30,9 +29,9 @@ impl Held {
         self.findings.report(finding);
     }
 
-    /// Counts a mistake of one side if it is held already, and says whether it is.
-    pub fn repeats(&mut self, id: FindingId, second: (Pc, Deed)) -> bool {
-        self.findings.repeats((id, 0, None, second))
+    /// Counts a mistake if it is held already, and says whether it is.
+    pub fn repeats(&mut self, cause: Cause) -> bool {
+        self.findings.repeats(cause)
     }
 
     /// Reports those that no race explains.

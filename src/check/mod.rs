@@ -93,11 +93,12 @@ impl Checkers {
         self.sync.iter_mut().for_each(|sync| sync.begin(machine));
     }
 
-    /// The launch has ended: by itself, or because of a fault.
-    pub fn end(&mut self, machine: &Machine) {
+    /// The launch has ended: by itself, or by this fault.
+    pub fn end(&mut self, machine: &Machine, fault: Option<FindingId>) {
         let (parts, mut to) = self.parts();
+        parts.race.iter_mut().for_each(|race| race.end(&mut to));
         parts.init.iter_mut().for_each(|init| init.end(&mut to));
-        parts.sync.iter_mut().for_each(|sync| sync.end(machine, &mut to));
+        parts.sync.iter_mut().for_each(|sync| sync.end(machine, fault, &mut to));
     }
 
     /// The checkers, and where they hand in what they find.

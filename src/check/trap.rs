@@ -14,7 +14,7 @@ impl From<TrapKind> for FindingId {
             TrapKind::StackOverflow => Self::StackOverflow,
             TrapKind::Trap | TrapKind::BranchIndex | TrapKind::CallTarget | TrapKind::Heap => Self::Trap,
             TrapKind::Assert => Self::Assert,
-            TrapKind::BarrierOperand => Self::BarrierCount,
+            TrapKind::BarrierOperand | TrapKind::ClusterOrder => Self::BarrierCount,
             TrapKind::MbarrierUninitialized => Self::MbarrierUninitialized,
             TrapKind::MbarrierInvalidated => Self::MbarrierInvalidated,
             TrapKind::MbarrierOverflow => Self::MbarrierOverflow,
@@ -26,7 +26,7 @@ impl From<TrapKind> for FindingId {
             TrapKind::WgmmaDescriptor => Self::WgmmaDescriptor,
             TrapKind::ClusterRank => Self::ClusterRank,
             TrapKind::ClusterExited => Self::ClusterExited,
-            TrapKind::ClusterOrder | TrapKind::WarpDisagrees => Self::BarrierDivergence,
+            TrapKind::WarpDisagrees => Self::BarrierDivergence,
             TrapKind::Handle => Self::ImageHandle,
             TrapKind::Unsupported => Self::Unsupported,
         }

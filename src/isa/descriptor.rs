@@ -153,7 +153,7 @@ impl SharedTile {
 
     /// Addresses between which all chunks begin. A swizzle moves them within rows of 128 bytes.
     pub fn bounds(self) -> (u32, u32) {
-        let (index, row) = (self.first + self.count.saturating_sub(1), 127);
+        let index = self.first + self.count.saturating_sub(1);
         let (low, high) = match self.major {
             Major::K => {
                 let address = |index, k| self.descriptor.k_major_unswizzled(index, k);
@@ -165,7 +165,7 @@ impl SharedTile {
                 (address(self.first & !63, 0), address(index | 63, (self.bytes / 2).saturating_sub(1)))
             }
         };
-        (low & !row, high | row)
+        (low & !127, high | (128 - CHUNK))
     }
 
     /// What the chunks of the tile begin with: their indices, and their bytes of K or their k.

@@ -57,6 +57,10 @@ fn directives(limits: &Limits, shape: &Shape) -> Option<String> {
         let (threads, most_threads) = (volume(shape.block), volume(most));
         return Some(format!("a block of {} has {threads} threads, but .maxntid allows {most_threads}", show(shape.block)));
     }
+    if let Some(most) = limits.max_cluster.filter(|most| volume(shape.cluster) > u64::from(*most)) {
+        let blocks = volume(shape.cluster);
+        return Some(format!("a cluster of {} has {blocks} blocks, but .maxclusterrank allows {most}", show(shape.cluster)));
+    }
     let required = limits.required_cluster.filter(|required| *required != shape.cluster)?;
     Some(format!("the cluster is {}, but .reqnctapercluster says {}", show(shape.cluster), show(required)))
 }

@@ -275,6 +275,8 @@ pub struct Limits {
     pub max_block: Option<[u32; 3]>,
     /// `.reqnctapercluster`.
     pub required_cluster: Option<[u32; 3]>,
+    /// `.maxclusterrank`, in blocks.
+    pub max_cluster: Option<u32>,
     /// `.explicitcluster`.
     pub explicit_cluster: bool,
     /// `.maxnreg`.

@@ -255,6 +255,16 @@ impl Op {
         if matches!(self, Op::Wgmma { .. }) { "wgmma" } else { "copy" }
     }
 
+    /// Whether the instruction names by a mask which lanes must execute it. Where those of a warp must come together and it does not,
+    /// they are all lanes.
+    pub fn has_member_mask(&self) -> bool {
+        match self {
+            Op::Shuffle { mask, .. } | Op::Vote { mask, .. } => mask.is_some(),
+            Op::WarpSync { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect { .. } => true,
+            _ => false,
+        }
+    }
+
     /// How the operation accesses memory by itself, if it does: loads, stores, atomics, and what is done to barrier objects.
     pub fn access(&self) -> Option<Access> {
         match self {

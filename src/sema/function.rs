@@ -342,6 +342,7 @@ fn merge(earlier: Limits, later: Limits) -> Limits {
         required_block: earlier.required_block.or(later.required_block),
         max_block: earlier.max_block.or(later.max_block),
         required_cluster: earlier.required_cluster.or(later.required_cluster),
+        max_cluster: earlier.max_cluster.or(later.max_cluster),
         explicit_cluster: earlier.explicit_cluster || later.explicit_cluster,
         max_registers: earlier.max_registers.or(later.max_registers),
     }
@@ -375,6 +376,7 @@ fn limit(directive: &FunctionDirective<'_>, limits: &mut Limits) -> Result<(), D
         "reqntid" => limits.required_block = Some(dimensions(directive)?),
         "maxntid" => limits.max_block = Some(dimensions(directive)?),
         "reqnctapercluster" => limits.required_cluster = Some(dimensions(directive)?),
+        "maxclusterrank" => limits.max_cluster = Some(dimensions(directive)?[0]),
         "explicitcluster" | "blocksareclusters" => limits.explicit_cluster = true,
         "maxnreg" => limits.max_registers = Some(dimensions(directive)?[0]),
         "minnctapersm" => {

@@ -167,8 +167,8 @@ impl Memory {
     /// Nobody else writes to local memory, so that is told at once.
     fn report(&mut self, event: &AccessEvent<'_>, missing: &Missing, to: &mut Reporter<'_>) -> bool {
         let deed = if event.kind == AccessKind::Atomic { Deed::Atomic } else { Deed::Read };
-        let cause = (event.place.pc, deed);
-        if self.held.repeats(FindingId::MemoryUninitialized, cause) || to.repeats(FindingId::MemoryUninitialized, cause) {
+        let side = (event.place.pc, deed);
+        if self.held.repeats((FindingId::MemoryUninitialized, 0, None, side)) || to.repeats(FindingId::MemoryUninitialized, side) {
             return false;
         }
         let block = match event.space {

@@ -326,7 +326,8 @@ impl Judge<'_> {
     fn standing(&self, other: &Access, address: u64) -> (Standing, bool) {
         let access = &self.access;
         let crosses = other.deed != Deed::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
-        if (self.block.knows_all(access.warp, other) || self.is_same(other)) && !crosses {
+        let fenced = || self.is_fenced(other, |memory| self.block.knows_all_fenced(memory, access.warp, other));
+        if (self.block.knows_all(access.warp, other) || self.is_same(other)) && (!crosses || fenced()) {
             return (Standing::Before, true);
         }
         let lone = access.lanes.is_power_of_two();
@@ -353,14 +354,19 @@ impl Judge<'_> {
     /// Whether `lane` knows what lane `by` of `other` did, and if it `crosses` proxies that a fence lies behind it.
     fn knows(&self, lane: usize, other: &Access, by: usize, crosses: bool) -> bool {
         let warp = self.access.warp;
-        let memory = if self.is_global { Fenceable::Global } else { Fenceable::Shared };
-        let fenced = || match (other.proxy, self.access.proxy) {
-            (Proxy::Generic, Proxy::Async) => self.block.knows_fenced(memory, warp, lane, other, by),
+        let fenced = || self.is_fenced(other, |memory| self.block.knows_fenced(memory, warp, lane, other, by));
+        self.block.knows(warp, lane, other, by) && (!crosses || fenced())
+    }
+
+    /// Whether what `other` did is visible through the proxy of the access once it is known, if `known_fenced` says whether a proxy fence
+    /// for that memory is known to lie behind it.
+    fn is_fenced(&self, other: &Access, known_fenced: impl Fn(Fenceable) -> bool) -> bool {
+        match (other.proxy, self.access.proxy) {
+            (Proxy::Generic, Proxy::Async) => known_fenced(if self.is_global { Fenceable::Global } else { Fenceable::Shared }),
             // Nothing in the same launch makes a write visible there.
             (_, Proxy::ReadOnly) => false,
             _ => true,
-        };
-        self.block.knows(warp, lane, other, by) && (!crosses || fenced())
+        }
     }
 
     fn may_clash(&self, other: &Access) -> bool {

@@ -27,6 +27,7 @@ mod access;
 mod barriers;
 mod clock;
 mod copies;
+mod exits;
 mod heed;
 mod judge;
 mod locations;
@@ -51,6 +52,8 @@ use shadow::Shadow;
 use threads::{Block, Fenced, Warp};
 
 use super::finding::{Deed, Findings};
+use super::held::Held;
+use super::reporter::Reporter;
 use super::ways::Ways;
 use crate::isa::{FenceKind, Ordering, Scope, Space};
 use crate::machine::{AccessEvent, AccessKind, BlockId, LANES, LaneMask, Linked, Machine, Order, OrderEvent, PerLane, Place, lanes_of};
@@ -79,6 +82,8 @@ pub(super) struct Race {
     /// Accesses that could not be judged because too many had touched the same bytes.
     undecided: u64,
     conflicts: Vec<Conflict>,
+    /// Accesses to the shared memory of blocks that may have exited by then.
+    held: Held,
     ways: Ways,
     heed: Heed,
 }
@@ -107,6 +112,7 @@ impl Race {
             flights: BTreeMap::new(),
             undecided: 0,
             conflicts: Vec::new(),
+            held: Held::default(),
             ways: Ways::default(),
             heed: Heed::default(),
         }
@@ -124,6 +130,11 @@ impl Race {
             cluster: config.blocks_of_cluster(),
             ..Self::new(&self.program)
         };
+    }
+
+    /// The launch has ended.
+    pub fn end(&mut self, to: &mut Reporter<'_>) {
+        self.held.release(to);
     }
 
     /// Bytes that the checker's tables take, and bytes of memory that they are about.
@@ -312,7 +323,12 @@ impl Race {
                     block.warps[usize::from(warp)].wait(group, lanes, (open, pending), tick);
                 }
             }
-            Order::Exited => block.exit(warp, lanes, tick),
+            Order::Exited => {
+                block.exit(warp, lanes, tick);
+                if self.cluster > 1 {
+                    self.leave(event);
+                }
+            }
             // Lanes that exchange registers are not ordered by that.
             Order::Exchange { .. } | Order::Exchanged(_) | Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
         }

@@ -61,7 +61,7 @@ impl Race {
     }
 
     /// Whether an access is an operation on a barrier object that must be there.
-    fn uses_object(&self, access: &Access) -> bool {
+    pub(super) fn uses_object(&self, access: &Access) -> bool {
         match self.program.code[access.pc.index()].op {
             Op::Mbarrier { f, .. } => !matches!(f, MbarrierFn::Init | MbarrierFn::Inval),
             Op::MbarrierWait { .. } => true,
@@ -134,7 +134,7 @@ impl Race {
         }
     }
 
-    fn side(&self, access: &Access, lanes: LaneMask) -> Side {
+    pub(super) fn side(&self, access: &Access, lanes: LaneMask) -> Side {
         let index = self.linked.as_ref().map_or([0; 3], |linked| linked.block_index(u64::from(access.block)));
         access.side(lanes, index)
     }

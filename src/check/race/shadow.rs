@@ -77,6 +77,14 @@ impl Shadow {
         self.pages.len() * PAGE as usize
     }
 
+    /// What is known of all memory that was touched, by address.
+    pub fn entries(&self) -> impl Iterator<Item = (u64, Entry)> {
+        self.index.iter().flat_map(|(number, index)| {
+            let page = &self.pages[*index as usize];
+            page.entries.iter().enumerate().map(move |(unit, entry)| (number * PAGE + ((unit as u64) << page.unit), *entry))
+        })
+    }
+
     /// Marks what it refers to.
     pub fn mark(&self, sweep: &mut Sweep<'_>) {
         let mut last = Entry::default();

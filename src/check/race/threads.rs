@@ -31,6 +31,8 @@ pub(super) struct Block {
     pub shadow: Option<Box<Shadow>>,
     /// Copies that complete on barrier objects, issued so far.
     pub copies: u32,
+    /// What those knew who have exited, in a cluster.
+    pub left: Option<Arc<Clock>>,
 }
 
 /// A warp.
@@ -180,10 +182,13 @@ impl Block {
             return true;
         }
         let parts = of.parts.iter().filter(|(lanes, _)| lanes >> lane & 1 != 0).map(|(_, clock)| clock);
-        let fenced = |clock: &Arc<Clock>| {
-            clock.of(access.block).is_some_and(|known| known.fenced[memory as usize].of(access.warp, 1 << by) > access.tick)
-        };
-        [&self.known, &of.known].into_iter().flatten().chain(parts).any(fenced)
+        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock_knows_fenced(clock, memory, access, 1 << by))
+    }
+
+    /// Whether every lane of `warp` knows that such a fence lies behind all that `access` did. False also where that depends on the lane.
+    pub fn knows_all_fenced(&self, memory: Fenceable, warp: u8, access: &Access) -> bool {
+        let of = &self.warps[usize::from(warp)];
+        [&self.known, &of.known].into_iter().flatten().any(|clock| clock_knows_fenced(clock, memory, access, access.lanes))
     }
 
     /// Whether `warp` knows anything of other blocks.
@@ -280,7 +285,7 @@ fn groups_of(group: Group, access: &Access) -> impl Iterator<Item = Group> {
     [Some(group), read.then_some(Group::BulkRead)].into_iter().flatten()
 }
 
-fn clock_knows(clock: &Clock, access: &Access, lanes: LaneMask) -> bool {
+pub(super) fn clock_knows(clock: &Clock, access: &Access, lanes: LaneMask) -> bool {
     let Some(known) = clock.of(access.block) else { return false };
     let of = |ticks: &Ticks| ticks.of(access.warp, lanes) > access.tick;
     match access.agent {
@@ -288,6 +293,10 @@ fn clock_knows(clock: &Clock, access: &Access, lanes: LaneMask) -> bool {
         Agent::Group(group) => groups_of(group, access).any(|group| of(&known.done[group as usize])),
         Agent::Copy(number) => known.copies.contains(number),
     }
+}
+
+fn clock_knows_fenced(clock: &Clock, memory: Fenceable, access: &Access, lanes: LaneMask) -> bool {
+    clock.of(access.block).is_some_and(|known| known.fenced[memory as usize].of(access.warp, lanes) > access.tick)
 }
 
 fn tell(known: &mut Ticks, ticks: &PerLane<Tick>, warp: u8, lanes: LaneMask, all: LaneMask) {

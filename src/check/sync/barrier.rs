@@ -1,16 +1,21 @@
-//! Barriers of the block: whether the lanes of a warp agree on an aligned one, and whether its count can be met (PTX ISA, "bar, barrier").
+//! Barriers: whether the lanes of a warp agree on an aligned one, and whether its count can be met (PTX ISA, "bar, barrier",
+//! "barrier.cluster"). The barrier of the cluster is one more of the block's here.
 //!
 //! For every barrier the arrivals of its present phase are kept, with the lanes of the warp that were not there then. When the phase
 //! ends each of those must have come to the same instruction, or be gone: gone without having passed the barrier by ([`Ways`]).
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::check::finding::{Deed, Finding, Side};
 use crate::check::told::lanes_do;
 use crate::check::ways::Ways;
 use crate::check::{FindingId, Reporter};
-use crate::machine::{Barrier, Block, BlockId, LANES, LaneMask, Machine, OrderEvent, Place, Warp, lanes_in_words};
+use crate::machine::{BARRIERS, Barrier, Block, BlockId, LANES, LaneMask, Machine, OrderEvent, Place, Warp, lanes_in_words};
 use crate::program::{Op, Pc, Program};
+
+/// The number of the barrier of the cluster, behind those of the block.
+pub(super) const CLUSTER: u32 = BARRIERS as u32;
 
 /// The barriers of one block.
 #[derive(Clone)]
@@ -53,7 +58,8 @@ impl BlockBarriers {
 
     /// Lanes arrive at barrier `id`.
     pub fn arrived(&mut self, event: &OrderEvent<'_>, id: u32, named: Option<u32>, to: &mut Reporter<'_>) -> bool {
-        let aligned = matches!(to.program.code[event.place.pc.index()].op, Op::Barrier { aligned: true, .. });
+        let op = to.program.code[event.place.pc.index()].op;
+        let aligned = matches!(op, Op::Barrier { aligned: true, .. } | Op::ClusterArrive { aligned: true, .. });
         let (place, lanes) = (event.place, event.lanes);
         let absent = self.live(place.warp) & !lanes;
         let arrived = Arrived { place, lanes, absent, aligned, wanted: named.unwrap_or(self.threads) };
@@ -116,15 +122,16 @@ impl BlockBarriers {
     /// Nobody can go on: reports the barriers that can never end.
     pub fn stuck(&self, block: &Block, to: &mut Reporter<'_>) {
         for (id, phase) in self.phases.iter().filter(|(_, phase)| !phase.is_empty()) {
-            let Some(barrier) = block.barriers.get(*id as usize) else { continue };
             for arrived in phase.iter().filter(|arrived| arrived.aligned && arrived.absent != 0) {
                 let Some(warp) = block.warps.get(arrived.place.warp as usize) else { continue };
-                let here = barrier.arrived.get(arrived.place.warp as usize).copied().unwrap_or(0);
+                let of_warp = phase.iter().filter(|other| other.place.warp == arrived.place.warp);
+                let here = of_warp.fold(0, |lanes, other| lanes | other.lanes);
                 let there = warp.live & !here;
                 if there != 0 {
                     to.report(waits_for(*id, arrived, here, warp, there, to.program));
                 }
             }
+            let Some(barrier) = block.barriers.get(*id as usize) else { continue };
             // Where they disagree about the count, that is the mistake.
             let agree = phase.windows(2).all(|pair| pair[0].wanted == pair[1].wanted);
             if let (Some(wanted), Some(last), true) = (barrier.wanted, phase.last(), agree) {
@@ -182,11 +189,13 @@ fn too_many(id: u32, arrived: &Arrived, threads: u32) -> Finding {
 /// How an aligned barrier that part of a warp executes is told, and what to do about it.
 fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Finding {
     let why = format!(
-        "only {} of warp {} came to this aligned barrier {id}; {others}. All lanes of a warp must execute it together",
+        "only {} of warp {} came to this aligned {}; {others}. All lanes of a warp must execute it together",
         lanes_in_words(here),
-        arrived.place.warp
+        arrived.place.warp,
+        if id == CLUSTER { "barrier of the cluster".to_string() } else { format!("barrier {id}") }
     );
-    let advice = "move the barrier out of the branch, so that all threads of the block come to it".to_string();
+    let whose = if id == CLUSTER { "cluster" } else { "block" };
+    let advice = format!("move the barrier out of the branch, so that all threads of the {whose} come to it");
     Finding::new(FindingId::BarrierDivergence, Side::new(arrived.place, here, Deed::Synchronize), why, advice)
 }
 
@@ -246,6 +255,12 @@ impl Barriers {
         let threads = self.threads;
         let known = self.blocks[slot].take().filter(|(number, _)| *number == by.number);
         &mut self.blocks[slot].insert(known.unwrap_or_else(|| (by.number, BlockBarriers::new(threads)))).1
+    }
+
+    /// The barrier of the cluster ended its phase, for the blocks in `slots`.
+    pub fn cluster_released(&mut self, slots: Range<u32>, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
+        let of_cluster = self.blocks.iter_mut().skip(slots.start as usize).take(slots.len()).flatten();
+        of_cluster.fold(false, |found, (_, barriers)| barriers.released(CLUSTER, ways, to) | found)
     }
 
     /// Nobody can go on.

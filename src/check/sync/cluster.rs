@@ -1,108 +1,106 @@
-//! Shared memory of other blocks of the cluster, which is there only while they run (PTX ISA, "Cluster of Cooperative Thread Arrays";
-//! CUDA C++ Programming Guide, "Distributed Shared Memory").
+//! Blocks of a cluster: each thread arrives at its barrier once before each wait (PTX ISA, "barrier.cluster"), and shared memory of other
+//! blocks is there only while they run (PTX ISA, "Cluster of Cooperative Thread Arrays"; CUDA C++ Programming Guide, "Distributed Shared
+//! Memory").
 //!
 //! A block that has passed no barrier of the cluster, and has waited for no barrier object, cannot know that another one has started:
-//! its access may come too early. An access behind which its block does nothing that another block could wait for may come too late:
-//! the other one may have exited.
+//! its access may come too early. Whether it may come too late is the race checker's question.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::finding::{Deed, Finding, Side, Touched};
 use crate::check::held::Held;
+use crate::check::told::lanes_do;
 use crate::check::{FindingId, Reporter};
-use crate::isa::{Ordering, Space};
-use crate::machine::{AccessEvent, AccessKind, BlockId, Machine, Place};
-use crate::program::{Inst, Op};
+use crate::isa::Space;
+use crate::machine::{AccessEvent, AccessKind, BlockId, LaneMask, Machine, OrderEvent, Place};
 
-/// What the blocks of clusters have done to each other.
+/// The blocks of clusters.
 #[derive(Clone, Default)]
 pub(super) struct Clusters {
-    /// By block, in order of launch.
-    blocks: BTreeMap<u64, Reached>,
+    /// Those that know that the others have started, in order of launch.
+    started: BTreeSet<u64>,
+    /// By block and warp, where lanes arrived at the barrier for which they have not waited.
+    arrived: BTreeMap<(u64, u32), Vec<(Place, LaneMask)>>,
     /// Blocks of a cluster.
     size: u64,
     held: Held,
 }
 
-/// What one block has done to others.
-#[derive(Clone, Default)]
-struct Reached {
-    /// It knows that the others have started.
-    knows: bool,
-    /// Accesses behind which it has done nothing that others could wait for, each instruction once.
-    last: Vec<Finding>,
-}
-
 impl Clusters {
     /// A launch begins.
     pub fn begin(&mut self, machine: &Machine) {
-        self.blocks.clear();
+        self.started.clear();
+        self.arrived.clear();
         self.size = u64::from(machine.config().blocks_of_cluster());
     }
 
     /// Memory is about to be accessed.
     #[inline]
-    pub fn access(&mut self, event: &AccessEvent<'_>, inst: &Inst) {
-        if self.size > 1 {
-            self.reach(event, inst);
+    pub fn access(&mut self, event: &AccessEvent<'_>) {
+        if self.size > 1 && event.space == Space::SharedCluster && event.kind != AccessKind::Atomic {
+            self.reach(event);
         }
     }
 
-    fn reach(&mut self, event: &AccessEvent<'_>, inst: &Inst) {
-        let block = self.blocks.entry(event.by.number).or_default();
-        if event.kind != AccessKind::Read && is_strong(inst) {
-            block.last.clear();
-        }
-        if event.space != Space::SharedCluster || event.kind == AccessKind::Atomic {
-            return;
-        }
-        let pc = event.place.pc;
-        if !block.knows && !self.held.repeats(FindingId::ClusterLate, (pc, deed(event))) {
+    fn reach(&mut self, event: &AccessEvent<'_>) {
+        let cause = (FindingId::ClusterLate, 0, None, (event.place.pc, deed(event)));
+        if !self.started.contains(&event.by.number) && !self.held.repeats(cause) {
             self.held.hold(early(event));
         }
-        if !block.last.iter().any(|finding| finding.second.place.pc == pc) {
-            block.last.push(late(event));
-        }
+    }
+
+    /// Lanes arrive at the barrier of the cluster.
+    pub fn arrives(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let arrived = self.arrived.entry((event.by.number, event.place.warp)).or_default();
+        let before = arrived.iter().find(|(_, lanes)| lanes & event.lanes != 0).copied();
+        arrived.push((event.place, event.lanes));
+        before.is_some_and(|before| to.report(arrives_again(before, event)))
+    }
+
+    /// Lanes wait for the barrier of the cluster.
+    pub fn waits(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
+        let arrived = self.arrived.entry((event.by.number, event.place.warp)).or_default();
+        let missing = arrived.iter().fold(event.lanes, |missing, (_, lanes)| missing & !lanes);
+        arrived.iter_mut().for_each(|(_, lanes)| *lanes &= !event.lanes);
+        arrived.retain(|(_, lanes)| *lanes != 0);
+        missing != 0 && to.report(waits_for_nothing(missing, event))
     }
 
     /// A barrier of the cluster around `by` has ended.
     pub fn released(&mut self, by: BlockId) {
         let first = by.number - by.number % self.size.max(1);
-        for number in first..first + self.size {
-            let block = self.blocks.entry(number).or_default();
-            block.knows = true;
-            block.last.clear();
-        }
+        self.started.extend(first..first + self.size);
     }
 
     /// A thread of a block waits for a barrier object, and is told that its phase has ended.
     pub fn waited(&mut self, number: u64) {
         if self.size > 1 {
-            self.blocks.entry(number).or_default().knows = true;
+            self.started.insert(number);
         }
     }
 
-    /// A thread of a block arrives at a barrier object, for which others may wait.
-    pub fn arrives(&mut self, number: u64) {
-        self.blocks.get_mut(&number).into_iter().for_each(|block| block.last.clear());
-    }
-
-    /// The launch has ended. A block that is still there had no occasion to do more behind its accesses.
-    pub fn end(&mut self, machine: &Machine, to: &mut Reporter<'_>) {
-        let mut blocks = std::mem::take(&mut self.blocks);
-        machine.resident_blocks().for_each(|block| drop(blocks.remove(&block.number)));
-        blocks.into_values().flat_map(|block| block.last).for_each(|finding| self.held.hold(finding));
+    /// The launch has ended.
+    pub fn end(&mut self, to: &mut Reporter<'_>) {
         self.held.release(to);
     }
 }
 
-/// Whether another thread could wait for what an instruction writes.
-fn is_strong(inst: &Inst) -> bool {
-    match inst.op {
-        Op::Store { access, .. } | Op::StoreVector { access, .. } => access.ordering != Ordering::Weak,
-        Op::Atomic { .. } | Op::AtomicVector { .. } => true,
-        _ => false,
-    }
+fn arrives_again((place, lanes): (Place, LaneMask), event: &OrderEvent<'_>) -> Finding {
+    let again = lanes & event.lanes;
+    let why = format!(
+        "{} at the barrier of the cluster again without having waited since: which phase this counts for is chance",
+        lanes_do(again, "arrive")
+    );
+    let advice = "let each thread execute barrier.cluster.wait between two barrier.cluster.arrive".to_string();
+    let side = |place| Side::new(place, again, Deed::Synchronize);
+    Finding { first: Some(side(place)), ..Finding::new(FindingId::BarrierCount, side(event.place), why, advice) }
+}
+
+fn waits_for_nothing(lanes: LaneMask, event: &OrderEvent<'_>) -> Finding {
+    let why =
+        format!("{} for the barrier of the cluster without having arrived at it: the wait ends at once, or never", lanes_do(lanes, "wait"));
+    let advice = "let each thread execute barrier.cluster.arrive before it waits".to_string();
+    Finding::new(FindingId::BarrierCount, Side::new(event.place, lanes, Deed::Synchronize), why, advice)
 }
 
 fn deed(event: &AccessEvent<'_>) -> Deed {
@@ -112,19 +110,9 @@ fn deed(event: &AccessEvent<'_>) -> Deed {
 fn early(event: &AccessEvent<'_>) -> Finding {
     let why = "no barrier of the cluster lies before this access to the shared memory of another block, which may not have started";
     let advice = "let all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait before it";
-    finding(FindingId::ClusterLate, event, why, advice)
-}
-
-fn late(event: &AccessEvent<'_>) -> Finding {
-    let why = "no barrier of the cluster lies behind this access to the shared memory of another block, which may have exited by then";
-    let advice = "let all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait behind it, before any exits";
-    finding(FindingId::ClusterExited, event, why, advice)
-}
-
-fn finding(id: FindingId, event: &AccessEvent<'_>, why: &str, advice: &str) -> Finding {
     let Place { block, .. } = event.place;
     let address = event.addresses[event.lanes.trailing_zeros() as usize % 32];
     let memory = Touched { space: event.space, block, address, bytes: event.bytes };
     let side = Side { bytes: event.bytes, ..Side::new(event.place, event.lanes, deed(event)) };
-    Finding { memory: Some(memory), ..Finding::new(id, side, why.to_string(), advice.to_string()) }
+    Finding { memory: Some(memory), ..Finding::new(FindingId::ClusterLate, side, why.to_string(), advice.to_string()) }
 }

@@ -203,13 +203,19 @@ fn spins(waiting: &Met, group: &LaneGroup, program: &Program) -> Finding {
 }
 
 fn each_other(one: &Met, other: &Met, warp: &Warp, program: &Program) -> Finding {
+    let has_mask = |met: &Met| program.code.get(met.place.pc.index()).is_some_and(|inst| inst.op.has_member_mask());
     let told = |met: &Met| {
         let missing = met.members & !met.lanes & warp.live;
         let at = program.place(met.place.pc);
-        format!("{} at {at} for {} of the mask {:#010x}", lanes_do(met.lanes, "wait"), lanes_in_words(missing), met.members)
+        let mask =
+            if has_mask(met) { format!(" of the mask {:#010x}", met.members) } else { ", as all lanes of the warp must execute it".into() };
+        format!("{} at {at} for {}{mask}", lanes_do(met.lanes, "wait"), lanes_in_words(missing))
     };
     let why = format!("{}, and {}: each waits for the other", told(one), told(other));
-    let advice = "name in each mask only the lanes that come to that instruction".to_string();
-    let finding = Finding::new(FindingId::SyncMembermask, one.side(), why, advice);
+    let advice = match has_mask(one) && has_mask(other) {
+        true => "name in each mask only the lanes that come to that instruction",
+        false => "let all lanes of the warp come together to the instruction that all must execute: move it out of the branch",
+    };
+    let finding = Finding::new(FindingId::SyncMembermask, one.side(), why, advice.to_string());
     Finding { first: Some(other.side()), ..finding }
 }

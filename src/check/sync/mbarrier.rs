@@ -16,7 +16,7 @@ use crate::check::{FindingId, Reporter};
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, Block, Contribution, CopyEvent, CopyStage, Ends, GroupState, Home, Machine, MbarrierChange, MbarrierEvent,
-    Place, lanes_where,
+    Place, Work, lanes_where,
 };
 
 /// Bytes of an object.
@@ -49,6 +49,8 @@ struct Object {
     contributed: Option<u64>,
     /// Bytes expected and not come.
     bytes: i64,
+    /// Whether a tensor copy brought some of them.
+    has_boxes: bool,
     /// Who expected bytes last.
     expected: Option<Side>,
     /// Answers that a phase has ended, the latest of each instruction and warp.
@@ -126,7 +128,7 @@ impl Mbarriers {
         }
         let old: Vec<At> = self.objects.range(own).map(|(at, _)| *at).collect();
         for at in old {
-            self.objects.remove(&at).into_iter().for_each(|object| object.finish(at, &mut self.held));
+            self.objects.remove(&at).into_iter().for_each(|object| object.finish(at, false, &mut self.held));
         }
         self.measure(event.slot);
     }
@@ -180,6 +182,7 @@ impl Mbarriers {
             && let Some(object) = self.objects.get_mut(&(slot, address))
         {
             object.brought(i64::from(bytes), side);
+            object.has_boxes |= matches!(copy.work, Work::Box(_));
         }
         let mut hit = None;
         if event.stage == CopyStage::Issued {
@@ -208,11 +211,11 @@ impl Mbarriers {
         }
     }
 
-    /// The launch has ended: judges the objects of blocks that have exited.
-    pub fn end(&mut self, machine: &Machine, to: &mut Reporter<'_>) {
+    /// The launch has ended, or `is_cut` short by a fault: judges the objects of blocks that have exited.
+    pub fn end(&mut self, machine: &Machine, is_cut: bool, to: &mut Reporter<'_>) {
         for (at, object) in std::mem::take(&mut self.objects) {
             if machine.block(object.block).is_none() {
-                object.finish(at, &mut self.held);
+                object.finish(at, is_cut, &mut self.held);
             }
         }
         self.held.release(to);
@@ -222,7 +225,19 @@ impl Mbarriers {
 impl Object {
     fn new(block: [u32; 3], made: Side) -> Self {
         let (answers, doubtful, unawaited) = (Vec::new(), Vec::new(), Vec::new());
-        Self { block, made, used: false, ended: false, contributed: None, bytes: 0, expected: None, answers, doubtful, unawaited }
+        Self {
+            block,
+            made,
+            used: false,
+            ended: false,
+            contributed: None,
+            bytes: 0,
+            has_boxes: false,
+            expected: None,
+            answers,
+            doubtful,
+            unawaited,
+        }
     }
 
     fn contributed(&mut self, event: &MbarrierEvent, what: Contribution, to: &mut Reporter<'_>) -> bool {
@@ -287,15 +302,16 @@ impl Object {
         Finding { first, memory, ..Finding::new(FindingId::MbarrierTxMismatch, second, why, advice) }
     }
 
-    /// Its block has exited.
-    fn finish(self, (_, address): At, held: &mut Held) {
+    /// Its block has exited. Where the run `is_cut`, bytes may have been on their way.
+    fn finish(self, (_, address): At, is_cut: bool, held: &mut Held) {
         let side = match self.expected {
             // Of a box the hardware counts the bytes in parts: more than were expected may come behind the end of the phase.
-            Some(side) => Some(side).filter(|_| self.bytes > 0),
+            Some(side) => Some(side).filter(|_| self.bytes < 0 && !self.has_boxes || self.bytes > 0 && !is_cut),
             None => self.unawaited.last().map(|(_, side)| *side).filter(|_| self.bytes < 0),
         };
         side.into_iter().for_each(|side| held.hold(Finding { first: None, ..self.mismatch(address, side) }));
-        for (_, side) in &self.unawaited {
+        // What other blocks bring must have come before the exit: that is the race checker's question.
+        for (_, side) in self.unawaited.iter().filter(|(_, side)| side.place.block == self.block) {
             let why = "nobody waited for the phase of the mbarrier that this copy completes, and its block has exited".to_string();
             let advice = "wait for the phase before what the copy brings is used, and before the block exits".to_string();
             let memory = Some(memory(self.block, address));

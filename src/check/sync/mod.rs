@@ -6,7 +6,7 @@
 //! | masks name the lanes that come | `mask` |
 //! | barrier objects are made once, touched by nothing else, and get the bytes they expect; waits order something | `mbarrier` |
 //! | copies of groups are waited for | `copies` |
-//! | shared memory of other blocks is there | `cluster` |
+//! | who waits at the barrier of the cluster has arrived; shared memory of other blocks is there | `cluster` |
 //! | `wgmma` is fenced, and waited for | `wgmma` |
 //!
 //! Each rule keeps a little state that the events of a run move on, and judges when an instruction breaks it, when a block is done, or
@@ -23,17 +23,18 @@ mod mask;
 mod mbarrier;
 mod wgmma;
 
-use barrier::Barriers;
+use barrier::{Barriers, CLUSTER};
 use cluster::Clusters;
 use copies::Copies;
 use mask::Masks;
 use mbarrier::Mbarriers;
 use wgmma::Wgmmas;
 
+use super::FindingId;
 use super::reporter::Reporter;
 use super::ways::Ways;
 use crate::isa::Space;
-use crate::machine::{AccessEvent, CopyEvent, Linked, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent, WgmmaEvent};
+use crate::machine::{AccessEvent, CopyEvent, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent, WgmmaEvent};
 
 /// The checker of synchronization.
 #[derive(Clone, Default)]
@@ -45,13 +46,11 @@ pub(super) struct Sync {
     clusters: Clusters,
     ways: Ways,
     wgmmas: Wgmmas,
-    linked: Option<std::sync::Arc<Linked>>,
 }
 
 impl Sync {
     /// A launch is about to issue its first instruction.
     pub fn begin(&mut self, machine: &Machine) {
-        self.linked = Some(std::sync::Arc::clone(&machine.linked));
         self.barriers.begin(machine);
         self.masks.begin();
         self.mbarriers.begin();
@@ -63,9 +62,7 @@ impl Sync {
     /// Memory is about to be accessed. True if that is a new finding, as of all that follow.
     #[inline]
     pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        if let Some(inst) = to.program.code.get(event.place.pc.index()) {
-            self.clusters.access(event, inst);
-        }
+        self.clusters.access(event);
         matches!(event.space, Space::Shared | Space::SharedCluster) && self.mbarriers.access(event, to)
     }
 
@@ -83,11 +80,12 @@ impl Sync {
             }
             Order::ClusterArrived => {
                 self.mbarriers.arrives(&event.place);
-                false
+                self.barriers.of(event.by).arrived(event, CLUSTER, None, to) | self.clusters.arrives(event, to)
             }
-            Order::ClusterReleased { .. } => {
+            Order::ClusterWaits => self.clusters.waits(event, to),
+            Order::ClusterReleased { first, slots } => {
                 self.clusters.released(event.by);
-                false
+                self.barriers.cluster_released(first..first + slots, &mut self.ways, to)
             }
             Order::Committed | Order::Awaited => {
                 if let Some(inst) = to.program.code.get(event.place.pc.index()) {
@@ -96,7 +94,7 @@ impl Sync {
                 false
             }
             Order::Exited => self.exited(event, to),
-            Order::Fence | Order::ClusterWaits | Order::Exchanged(_) => false,
+            Order::Fence | Order::Exchanged(_) => false,
         }
     }
 
@@ -121,17 +119,14 @@ impl Sync {
 
     /// Something is done to a barrier object.
     pub fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
-        let number = || self.linked.as_ref().map_or(0, |linked| linked.block_number(event.place.block));
-        match event.change {
-            MbarrierChange::Asked { ended: true, .. } => self.clusters.waited(number()),
-            MbarrierChange::Contributed(_) => self.clusters.arrives(number()),
-            _ => {}
+        if matches!(event.change, MbarrierChange::Asked { ended: true, .. }) {
+            self.clusters.waited(event.by.number);
         }
         self.mbarriers.event(event, to)
     }
 
-    /// The launch has ended, by itself or because of a fault, or nobody can go on.
-    pub fn end(&mut self, machine: &Machine, to: &mut Reporter<'_>) {
+    /// The launch has ended, by itself or by this fault.
+    pub fn end(&mut self, machine: &Machine, fault: Option<FindingId>, to: &mut Reporter<'_>) {
         if is_stuck(machine) {
             self.barriers.stuck(machine, to);
             machine.resident_blocks().for_each(|block| mask::stuck(block, machine.tick(), to));
@@ -139,9 +134,10 @@ impl Sync {
         } else {
             self.masks.spinning(machine, to);
         }
-        self.mbarriers.end(machine, to);
+        let is_cut = fault.is_some_and(|id| !matches!(id, FindingId::Deadlock | FindingId::Livelock));
+        self.mbarriers.end(machine, is_cut, to);
         self.copies.end(to);
-        self.clusters.end(machine, to);
+        self.clusters.end(to);
     }
 }
 

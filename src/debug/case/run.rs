@@ -205,7 +205,7 @@ impl Course<'_> {
     fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers) -> Option<Fault> {
         checkers.begin(self.launch(), machine);
         let fault = self.run(machine, checkers);
-        checkers.end(machine);
+        checkers.end(machine, fault.as_ref().map(|fault| fault.id));
         fault
     }
 }

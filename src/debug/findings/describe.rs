@@ -14,7 +14,7 @@ use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space};
 use crate::launch::Case;
 use crate::machine::{Account, LaneMask, Place, Tick, Unobserved};
-use crate::program::Program;
+use crate::program::{Op, Program};
 
 /// Bytes whose value is told at most.
 const VALUE_MAX: u32 = 16;
@@ -166,7 +166,10 @@ impl Named {
     /// What the bytes hold where `scene` stands, if what `side` did to them is done then.
     fn value(&self, scene: &Scene<'_>, side: &Side, memory: &Touched) -> Option<String> {
         let touches = matches!(side.deed, Deed::Read | Deed::Write | Deed::Atomic);
-        if side.copy.is_some() || !touches || memory.bytes == 0 || memory.bytes > VALUE_MAX {
+        let op = scene.program().code.get(side.place.pc.index()).map(|inst| inst.op);
+        // What a barrier object holds is nobody's business but the hardware's.
+        let is_opaque = matches!(op, Some(Op::Mbarrier { .. } | Op::MbarrierWait { .. }));
+        if is_opaque || side.copy.is_some() || !touches || memory.bytes == 0 || memory.bytes > VALUE_MAX {
             return None;
         }
         let owner = if matches!(memory.space, Space::Shared | Space::SharedCluster) {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::input::Input;
-use crate::check::{Checkers, Checks, Finding};
+use crate::check::{Checkers, Checks, Finding, FindingId};
 use crate::machine::{
     AccessEvent, Block, CopyEvent, Issue, LaneMask, Machine, MbarrierEvent, Observer, OrderEvent, Place, Tick, Unobserved, Wants, Warp,
     WgmmaEvent,
@@ -70,9 +70,9 @@ impl Checking {
         self.seen = position;
     }
 
-    /// The launch has ended.
-    pub fn end(&mut self, machine: &Machine) {
-        self.checkers.end(machine);
+    /// The launch has ended: by itself, or by this fault.
+    pub fn end(&mut self, machine: &Machine, fault: Option<FindingId>) {
+        self.checkers.end(machine, fault);
         self.noticed.resize(self.checkers.findings().list().len(), machine.tick());
     }
 

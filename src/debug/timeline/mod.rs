@@ -187,8 +187,10 @@ impl Timeline {
     fn run_beside(&mut self, checking: &mut Checking, until: Tick, observer: &mut dyn Observer, pauses: bool) -> Ran {
         checking.begin(self.machine());
         let halted = self.advance(until, &mut Audience::with(observer, checking, self.time(), pauses));
-        if matches!(halted, Halted::Done | Halted::Faulted(_)) {
-            checking.end(self.machine());
+        match &halted {
+            Halted::Done => checking.end(self.machine(), None),
+            Halted::Faulted(fault) => checking.end(self.machine(), Some(fault.id)),
+            Halted::Reached | Halted::Paused => {}
         }
         let ran = self.conclude(halted);
         checking.advance(self.position());

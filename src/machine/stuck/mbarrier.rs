@@ -31,7 +31,8 @@ fn arrivals(machine: &Machine, block: &Block, barrier: &Mbarrier) -> Option<Stri
     let arrived = contributors(&barrier.arrivals, is_arrival);
     if !arrived.is_empty() {
         let names = arrived.iter().map(|place| whereabouts(machine, block, place));
-        return Some(format!("{missing}: {}", names.collect::<Vec<_>>().join(", ") + " arrived"));
+        let for_nothing = if barrier.pending == barrier.expected { also_expected(machine, &arrived) } else { "" };
+        return Some(format!("{missing}: {} arrived{for_nothing}", names.collect::<Vec<_>>().join(", ")));
     }
     let before = barrier.history.last().map_or(vec![], |phase| contributors(&phase.arrivals, is_arrival));
     if before.is_empty() {
@@ -39,6 +40,17 @@ fn arrivals(machine: &Machine, block: &Block, barrier: &Mbarrier) -> Option<Stri
     }
     let names = before.iter().map(|place| format!("{}, which {}", whereabouts(machine, block, place), doing(machine, place)));
     Some(format!("{missing}; in phase {} they came from {}", barrier.phase.saturating_sub(1), names.collect::<Vec<_>>().join(", ")))
+}
+
+/// Why arrivals that came bring the end of the phase no nearer (PTX ISA, "cp.async.mbarrier.arrive").
+fn also_expected(machine: &Machine, arrived: &[Place]) -> &'static str {
+    let program = machine.program();
+    let raises = |place: &Place| match program.code.get(place.pc.index()).map(|inst| inst.op) {
+        Some(Op::AsyncCopy { copy }) => matches!(program.copies.get(copy.index()), Some(CopyOp::Arrive { counted: false, .. })),
+        _ => false,
+    };
+    let text = ", by cp.async.mbarrier.arrive without .noinc, which also raises the number that the phase waits for";
+    if arrived.iter().any(raises) { text } else { "" }
 }
 
 /// Where the kernel's code arrives at barrier objects, whichever they are: `; mbarriers are arrived at in ring.ptx:48, ring.ptx:72`.

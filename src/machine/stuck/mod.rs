@@ -40,7 +40,10 @@ fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> S
             let missing = members & !group.mask;
             let exited = missing & !warp.live;
             let elsewhere = missing & warp.live;
-            let mut text = format!("waits for lanes {} of its mask {members:#010x}", lane_list(missing));
+            let has_mask = machine.program().code.get(group.stands_at().index()).is_some_and(|inst| inst.op.has_member_mask());
+            let mask =
+                if has_mask { format!(" of its mask {members:#010x}") } else { ": all lanes of the warp must execute it".to_string() };
+            let mut text = format!("waits for lanes {}{mask}", lane_list(missing));
             if exited != 0 {
                 text += &format!("; lanes {} have exited", lane_list(exited));
             }

@@ -62,7 +62,7 @@ fn value(source: Src, frame: FrameBase, registers: &Registers, sources: &Sources
 fn gather(registers: &[&PerLane<u32>], table: &ElementTable) -> Vec<u32> {
     let mut elements = vec![0; table.size];
     let mask = u32::MAX >> (32 - table.bits);
-    for (number, places) in table.index.chunks_exact(LANES).enumerate() {
+    for (number, places) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
         let Some(words) = registers.get(number / table.per_register) else { continue };
         let shift = (number % table.per_register) as u32 * table.bits;
         for lane in 0..LANES {
@@ -75,7 +75,7 @@ fn gather(registers: &[&PerLane<u32>], table: &ElementTable) -> Vec<u32> {
 /// The registers that hold elements.
 fn scatter(elements: &[u32], count: usize, table: &ElementTable) -> Vec<PerLane<u32>> {
     let mut registers = vec![[0; LANES]; count];
-    for (number, places) in table.index.chunks_exact(LANES).enumerate() {
+    for (number, places) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
         let Some(words) = registers.get_mut(number / table.per_register) else { continue };
         let shift = (number % table.per_register) as u32 * table.bits;
         for lane in 0..LANES {

@@ -174,6 +174,7 @@ impl Flight {
 fn place_of(slot: u32, held: &[Held], next: usize) -> Result<usize, usize> {
     match held.get(next) {
         Some(held) if held.slot == slot => Ok(next),
+        None if held.last().is_none_or(|last| last.slot < slot) => Err(next),
         _ => held.binary_search_by_key(&slot, |held| held.slot),
     }
 }

@@ -5,50 +5,64 @@ use crate::machine::memory::{PAGE_BYTES, Pages};
 
 /// The rows of A: index by index, the elements of K. Elements have 8, 16 or 32 bits.
 pub fn by_index(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
-    elements(tile, bits, Order { index: length(tile, bits), k: 1 }, shared)
+    elements(tile, bits, Order::ByIndex, shared)
 }
 
 /// The rows of B: k by k, the elements of all indices.
 pub fn by_k(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
-    elements(tile, bits, Order { index: 1, k: tile.count as usize }, shared)
+    elements(tile, bits, Order::ByK, shared)
 }
 
-/// How far apart elements with neighbouring indices are put, and those with neighbouring k.
-struct Order {
-    index: usize,
-    k: usize,
-}
-
-/// Elements of K.
-fn length(tile: SharedTile, bits: u32) -> usize {
-    (tile.bytes * 8 / bits) as usize
+/// What elements are wanted by.
+#[derive(Clone, Copy)]
+enum Order {
+    ByIndex,
+    ByK,
 }
 
 fn elements(tile: SharedTile, bits: u32, order: Order, shared: &Pages) -> Vec<u32> {
+    let bytes = bytes(tile, shared);
     match bits {
-        8 => elements_of(tile, order, shared, |[byte]: &[u8; 1]| u32::from(*byte)),
-        16 => elements_of(tile, order, shared, |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half))),
-        _ => elements_of(tile, order, shared, |word| u32::from_le_bytes(*word)),
+        8 => ordered(tile, order, &bytes, |[byte]: &[u8; 1]| u32::from(*byte)),
+        16 => ordered(tile, order, &bytes, |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half))),
+        _ => ordered(tile, order, &bytes, |word| u32::from_le_bytes(*word)),
     }
 }
 
-/// The same of elements of N bytes.
-fn elements_of<const N: usize>(tile: SharedTile, order: Order, shared: &Pages, element: impl Fn(&[u8; N]) -> u32) -> Vec<u32> {
-    let mut elements = vec![0; tile.count as usize * tile.bytes as usize / N];
-    let (k_bytes, step) = match tile.major {
-        Major::K => (N, order.k),
-        Major::MN => (1, order.index),
-    };
+/// The tile's chunks, in their order.
+fn bytes(tile: SharedTile, shared: &Pages) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(tile.count as usize * tile.bytes as usize);
     tile.for_each_chunk(|chunk| {
-        let place = chunk.index as usize * order.index + chunk.k as usize / k_bytes * order.k;
         // A chunk lies in one page, as its address is a multiple of its size.
         let page = shared.page(u64::from(chunk.address));
-        let bytes = &page[chunk.address as usize % PAGE_BYTES..];
-        let values = bytes[..CHUNK as usize].as_chunks().0.iter().map(&element);
-        match step {
-            1 => elements[place..].iter_mut().zip(values).for_each(|(to, value)| *to = value),
-            _ => elements[place..].iter_mut().step_by(step).zip(values).for_each(|(to, value)| *to = value),
-        }
+        let chunk: &[u8; CHUNK as usize] = page[chunk.address as usize % PAGE_BYTES..].first_chunk().unwrap_or(&[0; _]);
+        bytes.extend_from_slice(chunk);
     });
-    elements
+    bytes
+}
+
+/// The elements of N bytes that are in chunks of the tile.
+fn ordered<const N: usize>(tile: SharedTile, order: Order, bytes: &[u8], element: impl Fn(&[u8; N]) -> u32) -> Vec<u32> {
+    let (chunk, depth) = (CHUNK as usize / N, tile.bytes as usize / N);
+    let (elements, _) = bytes.as_chunks();
+    // Of the other major, chunks of some indices follow each other for all k.
+    let some = chunk * depth;
+    match (tile.major, order) {
+        (Major::K, Order::ByIndex) => elements.iter().map(element).collect(),
+        (Major::K, Order::ByK) => transposed(elements, depth, element),
+        (Major::MN, Order::ByIndex) => elements.chunks_exact(some).flat_map(|some| transposed(some, chunk, &element)).collect(),
+        (Major::MN, Order::ByK) => {
+            let of_k = |k| elements.chunks_exact(some).flat_map(move |some| &some[k * chunk..(k + 1) * chunk]);
+            (0..depth).flat_map(of_k).map(element).collect()
+        }
+    }
+}
+
+/// The columns of a matrix with rows of `width` elements.
+fn transposed<const N: usize>(matrix: &[[u8; N]], width: usize, element: impl Fn(&[u8; N]) -> u32) -> Vec<u32> {
+    let mut columns = vec![0; matrix.len()];
+    for (number, column) in columns.chunks_exact_mut(matrix.len() / width).enumerate() {
+        column.iter_mut().zip(matrix.chunks_exact(width)).for_each(|(to, row)| *to = element(&row[number]));
+    }
+    columns
 }
