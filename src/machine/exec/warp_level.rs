@@ -10,7 +10,7 @@ use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
 use crate::machine::event::{Exchange, Order, OrderEvent, Wants};
-use crate::machine::lanes::{ALL_LANES, LaneMask, PerLane, blend, first_lane, lanes_of, lanes_where};
+use crate::machine::lanes::{ALL_LANES, LANES, LaneMask, PerLane, blend, first_lane, lanes_of, lanes_where};
 use crate::machine::trap::{Place, TrapKind};
 use crate::machine::warp::{GroupState, LaneGroup};
 use crate::program::{Dst, Op, Pc, Src};
@@ -69,18 +69,24 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Executes the operation among the lanes of a tile.
     fn among(&mut self, op: &Op, group: &Group, (tile, members): (LaneMask, LaneMask)) {
-        self.report_exchange(op, group, tile, (tile, members));
+        if self.tells_exchange(tile) {
+            self.report_exchange(op, group, tile, (tile, members));
+        }
         let mut lanes = self.lanes(group, tile);
         let offered = offer(&lanes, op);
         take(&mut lanes, op, tile, &offered);
     }
 
+    /// Whether what an exchange among some lanes brings may be of interest: among all of them no source is absent.
+    #[inline(always)]
+    fn tells_exchange(&self, among: LaneMask) -> bool {
+        let Wants { accesses, instructions } = self.wants();
+        accesses && (instructions || among != ALL_LANES)
+    }
+
     /// Tells the observer that the lanes `mask` of `group` are about to exchange values with the lanes `among`, if it is of interest.
     fn report_exchange(&mut self, op: &Op, group: &Group, mask: LaneMask, (among, members): (LaneMask, LaneMask)) {
-        let Wants { accesses, instructions } = self.wants();
-        if !accesses || among == ALL_LANES && !instructions {
-            return;
-        }
+        let Wants { instructions, .. } = self.wants();
         let sources = sources(&self.lanes(group, mask), op);
         let is_there = |source: u32| among >> source & 1 != 0;
         let all_there = sources.is_none_or(|sources| lanes_of(mask).all(|lane| is_there(sources[lane])));
@@ -116,7 +122,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             all |= mask;
         }
         for (op, group, mask) in parties() {
-            self.report_exchange(op, &group, mask, (all, members));
+            if self.tells_exchange(all) {
+                self.report_exchange(op, &group, mask, (all, members));
+            }
             take(&mut self.lanes(&group, mask), op, all, &offered);
         }
         for other in others {
@@ -194,11 +202,12 @@ pub(super) fn tiles(masks: &PerLane<u32>, active: LaneMask) -> Tiles {
 /// `shfl`: the value of each lane's source lane, and whether that is in range.
 fn shuffle(lanes: &mut Lanes<'_>, mode: ShuffleMode, (d, p): (Dst, Dst), control: [Src; 2], values: &PerLane<u64>) {
     let (sources, in_range) = shuffle_sources(lanes, mode, control);
-    lanes.put32(d, &sources.map(|source| values[source as usize] as u32));
+    lanes.put32(d, &sources.map(|source| values[source as usize % LANES] as u32));
     lanes.put_pred(p, in_range);
 }
 
-/// The lane from which each lane takes its value, itself where that it asks for is out of range; and those where it is in range.
+/// The lane from which each lane of `lanes` takes its value, itself where that it asks for is out of range; and those where it is in range.
+#[inline(always)]
 fn shuffle_sources(lanes: &Lanes<'_>, mode: ShuffleMode, [b, c]: [Src; 2]) -> (PerLane<u32>, LaneMask) {
     let (offsets, controls) = (lanes.get32(b), lanes.get32(c));
     let (mut sources, mut in_range) = ([0; 32], 0);
