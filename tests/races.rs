@@ -36,3 +36,39 @@ fn every_race_is_found_in_every_order_and_nothing_else() {
         }
     }
 }
+
+/// What is said of the mistakes with `shfl`, launch by launch.
+const SHFL: &[(&str, &str)] = &[
+    (
+        "shfl_left_out_bug",
+        "lanes 0-15 store %r7, and it was made from %r6, which shfl.sync took from lanes 16-31 though those did not take part: \
+         the mask 0x0000ffff leaves them out",
+    ),
+    (
+        "shfl_exited_bug",
+        "lane 10 stores %r11, and it was made from %r10, which shfl.sync took from lane 11 though that did not take part: it had exited",
+    ),
+    (
+        "shfl_tree_bug",
+        "lane 0 stores %r2, and it was made from %r8, which shfl.sync took from lane 8 though that did not take part: \
+         the mask 0x000000ff leaves it out",
+    ),
+    ("sent_bug", "lanes 0-15 store %w, and it was made from %v of lanes 16-31, which nothing on their way has written"),
+    ("no_thread_bug", "lane 15 stores %w, and shfl.sync took it from lane 16 though that did not take part: the block has fewer threads"),
+    (
+        "decides_bug",
+        "%q decides which way lanes 0-15 go, and it was made from %w, which shfl.sync took from lane 16 though that did not take part: \
+         the mask 0x0000ffff leaves it out",
+    ),
+    ("shfl_old_bug", "lanes 0-15 store %w, and shfl took it from lanes 16-31 though those did not take part: they went another way"),
+];
+
+#[test]
+fn what_shfl_took_from_absent_lanes_is_told() {
+    let reports = reports(&RunOptions { checks: Checks::ALL, ..RunOptions::default() });
+    for (name, why) in SHFL {
+        let report = reports.iter().find(|report| report.name == *name).unwrap();
+        let told: Vec<&str> = report.findings.iter().map(|finding| finding.why.as_str()).collect();
+        assert_eq!(told, [*why], "{name}");
+    }
+}

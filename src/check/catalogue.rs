@@ -92,7 +92,7 @@ pub const FINDINGS: &[Row] = &[
     row(MemoryUseAfterExit, "memory.use_after_exit", Error, Some(Memory), "local memory of a function that has returned"),
     row(MemoryUninitialized, "memory.uninitialized", Error, Some(Init), "memory is read that nobody has written"),
     row(RegisterUninitialized, "register.uninitialized", Error, Some(Init),
-        "a register that was never written decides a result, an address or a branch"),
+        "a register without a value decides a result, an address or a branch"),
     row(BarrierDivergence, "barrier.divergence", Error, Some(Sync),
         "lanes of a warp disagree about a barrier that all of them must execute"),
     row(BarrierCount, "barrier.count", Error, Some(Sync), "the number of threads that a barrier wants cannot come"),

@@ -139,7 +139,7 @@ impl Observer for Checkers {
     fn order(&mut self, event: &OrderEvent<'_>) -> bool {
         let (parts, mut to) = self.parts();
         parts.race.iter_mut().for_each(|race| race.order(event));
-        parts.init.iter_mut().for_each(|init| init.order(event));
+        parts.init.iter_mut().for_each(|init| init.order(event, to.program));
         parts.sync.as_mut().is_some_and(|sync| sync.order(event, &mut to))
     }
 

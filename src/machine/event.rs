@@ -204,6 +204,9 @@ pub enum Order<'a> {
         /// Who exchanges.
         members: LaneMask,
     },
+    /// They are about to exchange values. Wanted along with the instructions; a `shfl` by which some of them take a value from a lane
+    /// that does not take part is told even without those, and what the observer wants is asked again behind it.
+    Exchanged(&'a Exchange),
     /// They arrived at the barrier of the cluster.
     ClusterArrived,
     /// They wait for the barrier of the cluster, or go on if it has ended.
@@ -221,6 +224,21 @@ pub enum Order<'a> {
     Awaited,
     /// They exit.
     Exited,
+}
+
+/// An exchange of values between lanes, as those who execute it at one place see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// The lanes that take part, at this place and at others.
+    pub among: LaneMask,
+    /// Those that the member mask names.
+    pub members: LaneMask,
+    /// The lanes of the warp that have not exited.
+    pub live: LaneMask,
+    /// Calls in progress.
+    pub depth: u32,
+    /// Of a `shfl`, the lane from which each takes its value: its own where that it asks for is out of range.
+    pub sources: Option<PerLane<u32>>,
 }
 
 /// Something that orders threads.
@@ -276,7 +294,7 @@ impl Wants {
 /// Where a method returns true the run pauses there with [`Step::Paused`](super::Step::Paused), in the state in which a budget that
 /// ends at the same tick would leave it.
 pub trait Observer {
-    /// What it wants to be told, asked at every turn of a warp.
+    /// What it wants to be told, asked at every turn of a warp, and behind [`Order::Exchanged`].
     fn wants(&self) -> Wants;
 
     /// Memory is about to be accessed. The pause comes when the instruction has been executed.

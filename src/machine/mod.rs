@@ -51,8 +51,8 @@ pub use coverage::{Coverage, Tally};
 pub use device::{Device, NotMapped};
 pub use digest::Digest;
 pub use event::{
-    AccessEvent, AccessKind, BlockId, CopyEvent, CopyStage, Issue, MbarrierChange, MbarrierEvent, Observer, Order, OrderEvent, Unobserved,
-    Wants, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, BlockId, CopyEvent, CopyStage, Exchange, Issue, MbarrierChange, MbarrierEvent, Observer, Order, OrderEvent,
+    Unobserved, Wants, WgmmaChange, WgmmaEvent,
 };
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lane_list, lanes_in_words, lanes_of, lanes_where, lowest};

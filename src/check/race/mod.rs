@@ -344,7 +344,7 @@ impl Race {
                 }
             }
             // Lanes that exchange registers are not ordered by that.
-            Order::Exchange { .. } | Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
+            Order::Exchange { .. } | Order::Exchanged(_) | Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
         }
     }
 

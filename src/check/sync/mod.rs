@@ -94,7 +94,7 @@ impl Sync {
                 false
             }
             Order::Exited => self.exited(event, to),
-            Order::Fence => false,
+            Order::Fence | Order::Exchanged(_) => false,
         }
     }
 

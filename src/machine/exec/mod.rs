@@ -303,8 +303,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn issue(&self, inst: &Inst, group: &Group) -> Issue {
-        let depth = self.warp.groups[group.index].stack.as_ref().map_or(0, |frame| frame.depth);
-        Issue { place: self.place, lanes: group.mask, active: self.active(inst, group), frame: group.frame, depth }
+        Issue { place: self.place, lanes: group.mask, active: self.active(inst, group), frame: group.frame, depth: self.depth(group) }
+    }
+
+    /// Calls in progress in a group.
+    fn depth(&self, group: &Group) -> u32 {
+        self.warp.groups[group.index].stack.as_ref().map_or(0, |frame| frame.depth)
     }
 
     /// The groups have changed: brings the stack of the warp up to date, if it has one.

@@ -9,9 +9,9 @@ use smallvec::SmallVec;
 use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
-use crate::machine::event::Order;
-use crate::machine::lanes::{LaneMask, PerLane, blend, first_lane, lanes_of, lanes_where};
-use crate::machine::trap::TrapKind;
+use crate::machine::event::{Exchange, Order, OrderEvent, Wants};
+use crate::machine::lanes::{ALL_LANES, LANES, LaneMask, PerLane, blend, first_lane, lanes_of, lanes_where};
+use crate::machine::trap::{Place, TrapKind};
 use crate::machine::warp::{GroupState, LaneGroup};
 use crate::program::{Dst, Op, Pc, Src};
 
@@ -29,19 +29,19 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             return Err(self.trap(TrapKind::Unsupported, active, &format!("redux {f:?} of {ty:?} is not modelled")));
         }
         let Some(mask) = mask else {
-            self.among(op, group, active);
+            self.among(op, group, (active, active));
             return Ok(Flow::Next);
         };
         let (mut waiting, mut moved) = (Tiles::new(), false);
         for (tile, members) in tiles(self.lanes(group, active).get32(mask), active) {
             self.report_order(tile, Order::Exchange { members });
             if self.warp.live & members & !group.mask == 0 {
-                self.among(op, group, tile);
+                self.among(op, group, (tile, members));
                 continue;
             }
             let others = self.at_other_places(op, group, members);
             if !others.is_empty() && others.iter().fold(group.mask, |all, other| all | other.mask) & members == members & self.warp.live {
-                self.among_several(op, group, tile, &others);
+                self.among_several(op, group, (tile, members), &others);
                 moved = true;
             } else {
                 waiting.push((tile, members));
@@ -67,11 +67,37 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Flow::Reselect
     }
 
-    /// Executes the operation among the lanes of `tile`.
-    fn among(&mut self, op: &Op, group: &Group, tile: LaneMask) {
+    /// Executes the operation among the lanes of a tile.
+    fn among(&mut self, op: &Op, group: &Group, (tile, members): (LaneMask, LaneMask)) {
+        if self.tells_exchange(tile) {
+            self.report_exchange(op, group, tile, (tile, members));
+        }
         let mut lanes = self.lanes(group, tile);
         let offered = offer(&lanes, op);
         take(&mut lanes, op, tile, &offered);
+    }
+
+    /// Whether what an exchange among some lanes brings may be of interest: among all of them no source is absent.
+    #[inline(always)]
+    fn tells_exchange(&self, among: LaneMask) -> bool {
+        let Wants { accesses, instructions } = self.wants();
+        accesses && (instructions || among != ALL_LANES)
+    }
+
+    /// Tells the observer that the lanes `mask` of `group` are about to exchange values with the lanes `among`, if it is of interest.
+    fn report_exchange(&mut self, op: &Op, group: &Group, mask: LaneMask, (among, members): (LaneMask, LaneMask)) {
+        let Wants { instructions, .. } = self.wants();
+        let sources = sources(&self.lanes(group, mask), op);
+        let is_there = |source: u32| among >> source & 1 != 0;
+        let all_there = sources.is_none_or(|sources| lanes_of(mask).all(|lane| is_there(sources[lane])));
+        if all_there && !instructions {
+            return;
+        }
+        let exchange = Exchange { among, members, live: self.warp.live, depth: self.depth(group), sources };
+        let place = Place { pc: group.pc, ..self.place };
+        let event = OrderEvent { place, by: self.block_id(), lanes: mask, order: Order::Exchanged(&exchange) };
+        self.paused |= self.observer.order(&event);
+        self.wants = self.observer.wants();
     }
 
     /// The groups that wait at other places for the same exchange of `members`.
@@ -84,8 +110,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.warp.groups.iter().enumerate().filter_map(waits).collect()
     }
 
-    /// Executes the operation among the lanes of `tile` and those that wait for them elsewhere, and sets those going.
-    fn among_several(&mut self, op: &Op, group: &Group, tile: LaneMask, others: &[Group]) {
+    /// Executes the operation among the lanes of a tile and those that wait for them elsewhere, and sets those going.
+    fn among_several(&mut self, op: &Op, group: &Group, (tile, members): (LaneMask, LaneMask), others: &[Group]) {
         let program = self.program;
         let parties = || {
             std::iter::once((op, *group, tile)).chain(others.iter().map(|other| (&program.code[other.pc.index()].op, *other, other.mask)))
@@ -96,6 +122,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             all |= mask;
         }
         for (op, group, mask) in parties() {
+            if self.tells_exchange(all) {
+                self.report_exchange(op, &group, mask, (all, members));
+            }
             take(&mut self.lanes(&group, mask), op, all, &offered);
         }
         for other in others {
@@ -105,6 +134,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             group.state = GroupState::Ready;
         }
     }
+}
+
+/// Where the lanes of a `shfl` take their values from, if it is one.
+fn sources(lanes: &Lanes<'_>, op: &Op) -> Option<PerLane<u32>> {
+    let Op::Shuffle { f, b, c, .. } = op else { return None };
+    Some(shuffle_sources(lanes, *f, [*b, *c]).0)
 }
 
 /// Whether two instructions exchange in the same way, whatever their operands.
@@ -164,17 +199,24 @@ pub(super) fn tiles(masks: &PerLane<u32>, active: LaneMask) -> Tiles {
     tiles
 }
 
-/// `shfl`: the source lane of each lane, whether it is in range, and its value.
-fn shuffle(lanes: &mut Lanes<'_>, mode: ShuffleMode, (d, p): (Dst, Dst), [b, c]: [Src; 2], values: &PerLane<u64>) {
-    let (offsets, controls) = (*lanes.get32(b), *lanes.get32(c));
-    let (mut out, mut in_range) = ([0; 32], 0);
+/// `shfl`: the value of each lane's source lane, and whether that is in range.
+fn shuffle(lanes: &mut Lanes<'_>, mode: ShuffleMode, (d, p): (Dst, Dst), control: [Src; 2], values: &PerLane<u64>) {
+    let (sources, in_range) = shuffle_sources(lanes, mode, control);
+    lanes.put32(d, &sources.map(|source| values[source as usize % LANES] as u32));
+    lanes.put_pred(p, in_range);
+}
+
+/// The lane from which each lane of `lanes` takes its value, itself where that it asks for is out of range; and those where it is in range.
+#[inline(always)]
+fn shuffle_sources(lanes: &Lanes<'_>, mode: ShuffleMode, [b, c]: [Src; 2]) -> (PerLane<u32>, LaneMask) {
+    let (offsets, controls) = (lanes.get32(b), lanes.get32(c));
+    let (mut sources, mut in_range) = ([0; 32], 0);
     for lane in lanes_of(lanes.mask) {
         let (source, good) = shuffle_source(mode, lane as u32, offsets[lane] & 31, controls[lane]);
-        out[lane] = if good { values[source as usize] as u32 } else { values[lane] as u32 };
+        sources[lane] = if good { source } else { lane as u32 };
         in_range |= LaneMask::from(good) << lane;
     }
-    lanes.put32(d, &out);
-    lanes.put_pred(p, in_range);
+    (sources, in_range)
 }
 
 /// The lane read from, and whether it lies inside the segment (PTX ISA, "shfl": clamp in bits 0-4, segment mask in bits 8-12).

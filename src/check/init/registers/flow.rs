@@ -1,11 +1,11 @@
 //! In which lanes the result of an instruction depends on what nobody has written.
 //!
-//! Where a defined operand decides alone (`and` with 0, the side that `selp` does not take) the result is defined. Of values packed into
-//! one register it is undefined only if all of them are, and what comes from another lane only if no lane has a defined one: rather a
-//! mistake goes unseen than that a right kernel is accused.
+//! Where a defined operand decides alone (`and` with 0, the side that `selp` does not take, the bytes that `prmt` does not pick) the result
+//! is defined. Of values packed into one register it is undefined only if all of them are, and a field that `bfi` puts into a register
+//! counts for all of it: rather a mistake goes unseen than that a right kernel is accused.
 
-use crate::isa::{BoolOp, FloatType, IntBinary, IntTernary, IntType};
-use crate::machine::{FrameBase, LaneMask, PerLane, Warp};
+use crate::isa::{BitField32, BoolOp, FloatType, IntBinary, IntTernary, IntType};
+use crate::machine::{ALL_LANES, FrameBase, LaneMask, PerLane, Warp, lanes_where};
 use crate::program::{Bank, ListId, Op, PredSrc, Program, Src, SrcKind};
 
 /// The operands of an instruction about to be executed.
@@ -50,11 +50,26 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
             Op::Pack { part, parts, .. } => self.all_of(wide(part == 64), parts),
             Op::MoveVector { width, a, .. } => self.all_of(wide(width == crate::isa::Width::B64), a),
             Op::ConvertPair { a, b, .. } => self.of(Bank::B32, a) & self.of(Bank::B32, b),
-            Op::Shuffle { a, .. } => self.unless_somebody(self.of(Bank::B32, a)),
-            Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } if any != 0 => LaneMask::MAX,
+            Op::BitField32 { f: BitField32::Prmt, a, b, c, .. } => self.permuted(a, b, c),
+            Op::BitInsert { width, a, c, e, .. } => {
+                self.of(wide(width == crate::isa::Width::B64), a) | self.of(Bank::B32, c) | self.of(Bank::B32, e)
+            }
             _ => any,
         };
         lanes & self.active
+    }
+
+    /// The active lanes that bring something undefined to an exchange, and those in which another of its operands is undefined, if in
+    /// `any` of them some operand is.
+    pub fn offered(&self, op: &Op, any: LaneMask) -> (LaneMask, LaneMask) {
+        match *op {
+            _ if any == 0 => (0, 0),
+            Op::Shuffle { a, b, c, mask, .. } => {
+                let mask = mask.map_or(0, |mask| self.of(Bank::B32, mask));
+                (self.of(Bank::B32, a) & self.active, (self.of(Bank::B32, b) | self.of(Bank::B32, c) | mask) & self.active)
+            }
+            _ => (any, 0),
+        }
     }
 
     fn of(&self, bank: Bank, source: Src) -> LaneMask {
@@ -90,20 +105,28 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
 
     /// The lanes in which a defined operand has a value.
     fn is(&self, bank: Bank, source: Src, value: u64) -> LaneMask {
-        let values: PerLane<u64> = match (source.kind(), bank) {
-            (SrcKind::Reg(slot), Bank::B64) => {
-                self.warp.registers.b64.get((self.frame.b64 + slot) as usize).copied().unwrap_or([!value; 32])
-            }
-            (SrcKind::Reg(slot), _) => {
-                let register = self.warp.registers.b32.get((self.frame.b32 + slot) as usize);
-                register.map_or([!value; 32], |register| register.map(u64::from))
-            }
-            (SrcKind::Const(index), Bank::B64) => [self.program.consts64.get(index as usize).copied().unwrap_or(!value); 32],
-            (SrcKind::Const(index), _) => [self.program.consts32.get(index as usize).map_or(!value, |constant| u64::from(*constant)); 32],
-            (SrcKind::Special(_), _) => return 0,
-        };
-        let same = values.iter().enumerate().fold(0, |same, (lane, other)| same | LaneMask::from(*other == value) << lane);
+        let values = self.values(bank, source);
+        let same = values.map_or(0, |values| lanes_where(ALL_LANES, |lane| values[lane] == value));
         same & !self.of(bank, source)
+    }
+
+    /// The values of an operand, unless it is a special register.
+    fn values(&self, bank: Bank, source: Src) -> Option<PerLane<u64>> {
+        let Warp { registers, .. } = self.warp;
+        match (source.kind(), bank) {
+            (SrcKind::Reg(slot), Bank::B64) => registers.b64.get((self.frame.b64 + slot) as usize).copied(),
+            (SrcKind::Reg(slot), _) => registers.b32.get((self.frame.b32 + slot) as usize).map(|register| register.map(u64::from)),
+            (SrcKind::Const(index), Bank::B64) => self.program.consts64.get(index as usize).map(|constant| [*constant; 32]),
+            (SrcKind::Const(index), _) => self.program.consts32.get(index as usize).map(|constant| [u64::from(*constant); 32]),
+            (SrcKind::Special(_), _) => None,
+        }
+    }
+
+    /// `prmt` in its plain form: each nibble of the selector picks a byte, the lower four of `a` and the upper ones of `b`.
+    fn permuted(&self, a: Src, b: Src, selector: Src) -> LaneMask {
+        let selectors = self.values(Bank::B32, selector).unwrap_or([0x7654_3210; 32]);
+        let picks = |upper: u64| lanes_where(ALL_LANES, |lane| (0..4).any(|nibble| selectors[lane] >> (4 * nibble + 2) & 1 == upper));
+        self.of(Bank::B32, selector) | picks(0) & self.of(Bank::B32, a) | picks(1) & self.of(Bank::B32, b)
     }
 
     /// An operation of two operands that is decided if one of them is `neutral`.
@@ -164,11 +187,6 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     fn all_of(&self, bank: Bank, list: ListId) -> LaneMask {
         let sources = self.program.sources.get(list.index()).map_or(&[][..], |list| list);
         sources.iter().fold(LaneMask::MAX, |lanes, source| lanes & self.of(bank, *source))
-    }
-
-    /// Undefined for all if it is for all.
-    fn unless_somebody(&self, undefined: LaneMask) -> LaneMask {
-        if self.active & !undefined == 0 { LaneMask::MAX } else { 0 }
     }
 }
 

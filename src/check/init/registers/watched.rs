@@ -1,37 +1,48 @@
-//! What has to be watched in a run: the registers that a candidate's value can come into, and the instructions that use those.
+//! What has to be watched in a run: the registers that the value of a candidate, or what `shfl` brings, can come into, and the
+//! instructions that use those.
 
 use std::collections::BTreeMap;
 
 use super::candidates::candidates;
-use crate::program::operands::{RegisterOperand, RegisterOperands, Use, parameter_registers, registers_of};
+use super::exchange::is_exchange;
+use super::used::only_computes;
+use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of, writes};
 use crate::program::{Bank, FuncId, Inst, Op, Pc, Program};
 
-/// The registers of one function that may hold what nobody has written.
+/// The registers of one function that may hold what nobody has defined.
 #[derive(Debug, Default)]
 pub(super) struct Watched {
     /// The number of each, by bank and slot.
-    numbers: BTreeMap<(Bank, u32), usize>,
-    /// Those in which the function finds its parameters.
-    pub params: Vec<usize>,
+    numbers: [Vec<Option<u32>>; 3],
+    /// How many there are.
+    count: u32,
+    /// Those that may be read before they are written.
+    pub unwritten: Vec<usize>,
 }
 
 impl Watched {
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.numbers.len()
+        self.count as usize
     }
 
     /// The numbers of those that `register` is.
     pub fn numbers(&self, register: RegisterOperand) -> impl Iterator<Item = usize> + '_ {
-        (register.slot..register.slot + register.width).filter_map(move |slot| self.numbers.get(&(register.bank, slot)).copied())
+        let numbers = &self.numbers[register.bank as usize];
+        (register.slot..register.slot + register.width).filter_map(move |slot| Some((*numbers.get(slot as usize)?)? as usize))
     }
 
     /// Adds a register; true if it was not there.
     fn add(&mut self, register: RegisterOperand) -> bool {
         let before = self.len();
-        for slot in register.slot..register.slot + register.width {
-            let next = self.len();
-            self.numbers.entry((register.bank, slot)).or_insert(next);
+        let numbers = &mut self.numbers[register.bank as usize];
+        let end = (register.slot + register.width) as usize;
+        if numbers.len() < end {
+            numbers.resize(end, None);
+        }
+        for number in numbers[register.slot as usize..end].iter_mut().filter(|number| number.is_none()) {
+            *number = Some(self.count);
+            self.count += 1;
         }
         self.len() > before
     }
@@ -44,10 +55,12 @@ impl Watched {
 /// What has to be watched of a program.
 #[derive(Debug, Default)]
 pub(super) struct Watch {
-    /// The functions that have candidates.
+    /// The functions that have candidates, or a `shfl`.
     pub functions: BTreeMap<FuncId, Watched>,
-    /// By pc, whether an instruction uses a watched register or calls a function.
+    /// By pc, whether an instruction uses a watched register, exchanges values, or calls a function.
     pub code: Vec<bool>,
+    /// Whether some function has candidates.
+    pub has_unwritten: bool,
 }
 
 impl Watch {
@@ -59,28 +72,30 @@ impl Watch {
         for (pc, flag) in code.iter_mut().enumerate() {
             let inst = &program.code[pc];
             let function = program.function_at(Pc::new(pc)).and_then(|id| functions.get(&id));
-            *flag = matches!(inst.op, Op::Call { .. }) || function.is_some_and(|function| touches(program, inst, function));
+            let uses = |function| is_exchange(&inst.op) || touches(program, inst, function);
+            *flag = matches!(inst.op, Op::Call { .. }) || function.is_some_and(uses);
         }
-        Self { functions, code }
-    }
-
-    /// Whether there is nothing to watch.
-    pub fn is_empty(&self) -> bool {
-        self.functions.is_empty()
+        let has_unwritten = functions.values().any(|watched| !watched.unwritten.is_empty());
+        Self { functions, code, has_unwritten }
     }
 }
 
-/// The registers to watch in a function; none if it has no candidates.
+/// The registers to watch in a function; none if it has neither candidates nor a `shfl`.
 fn watched(program: &Program, id: FuncId) -> Option<Watched> {
     let mut watched = Watched::default();
     for register in candidates(program, id) {
         watched.add(register);
     }
+    watched.unwritten = (0..watched.len()).collect();
+    let function = &program.functions[id.index()];
+    let code = &program.code[function.code.start as usize..function.code.end as usize];
+    for inst in code.iter().filter(|inst| matches!(inst.op, Op::Shuffle { .. })) {
+        let values = writes(inst, program).into_iter().filter(|register| register.bank != Bank::Pred);
+        values.for_each(|register| _ = watched.add(register));
+    }
     if watched.len() == 0 {
         return None;
     }
-    let function = &program.functions[id.index()];
-    let code = &program.code[function.code.start as usize..function.code.end as usize];
     let mut grows = true;
     while grows {
         grows = false;
@@ -89,14 +104,14 @@ fn watched(program: &Program, id: FuncId) -> Option<Watched> {
             registers_of(inst, program, |used, register| match used {
                 Use::Write => writes.push(register),
                 Use::Read => reads |= watched.holds(register),
-                Use::Guard | Use::Address => {}
+                Use::Guard => reads |= only_computes(inst, program) && watched.holds(register),
+                Use::Address => {}
             });
             if reads {
                 writes.into_iter().for_each(|register| grows |= watched.add(register));
             }
         }
     }
-    watched.params = parameter_registers(function).into_iter().flat_map(|register| watched.numbers(register).collect::<Vec<_>>()).collect();
     Some(watched)
 }
 

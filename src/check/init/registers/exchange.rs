@@ -1,0 +1,73 @@
+//! What comes from other lanes.
+//!
+//! By `shfl` a lane gets what its source lane brings, which is undefined if that lane does not take part (PTX ISA, "shfl"). Votes,
+//! matches and reductions are made of what all bring.
+
+use super::Registers;
+use super::frames::{Offers, WarpFrames};
+use super::origin::{Absence, Origin, OriginId, Origins};
+use crate::machine::{Exchange, LANES, LaneMask, OrderEvent, lanes_of, lanes_where, lowest};
+use crate::program::operands::{RegisterOperand, writes};
+use crate::program::{Bank, Op, Program};
+
+/// Whether an instruction exchanges values between lanes.
+pub(super) fn is_exchange(op: &Op) -> bool {
+    matches!(op, Op::Shuffle { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. })
+}
+
+impl Registers {
+    /// Lanes are about to exchange values, for which [`Registers::before`] has told what they bring.
+    pub fn exchanged(&mut self, event: &OrderEvent<'_>, exchange: &Exchange, program: &Program) {
+        let Some(inst) = program.code.get(event.place.pc.index()) else { return };
+        let Some((function, watched)) = program.function_at(event.place.pc).and_then(|id| self.watch.functions.get_key_value(&id)) else {
+            return;
+        };
+        let key = (event.place.block, event.place.warp);
+        if absent(event, exchange) != 0 {
+            self.warps.entry(key).or_insert_with(|| WarpFrames::new(exchange.live));
+        }
+        let Some(warp) = self.warps.get_mut(&key) else { return };
+        let threads = lowest(self.threads.saturating_sub(event.place.warp.saturating_mul(LANES as u32)));
+        for register in writes(inst, program) {
+            let mut origins = Origins::default();
+            for lane in lanes_of(event.lanes) {
+                let missing = |source| {
+                    let absence = Absence::of(source, exchange, threads, &inst.op);
+                    warp.origins.add(Origin { place: event.place, lane, register, absent: Some((source, absence)) })
+                };
+                if let Some(id) = brought(&warp.offers, exchange, (lane, register), missing) {
+                    origins.set(lane, id);
+                }
+            }
+            warp.frame(watched, exchange.depth, *function).0.write(watched, register, (event.lanes, origins.lanes), &origins);
+        }
+        if !self.watch.has_unwritten && warp.is_defined() {
+            self.warps.remove(&key);
+        }
+    }
+}
+
+/// The lanes whose source does not take part.
+fn absent(event: &OrderEvent<'_>, exchange: &Exchange) -> LaneMask {
+    let Some(sources) = exchange.sources else { return 0 };
+    lanes_where(event.lanes, |lane| exchange.among >> sources[lane] & 1 == 0)
+}
+
+/// Where what a lane gets into a register comes from, if it is undefined; `missing` notes the origin of what an absent lane sends.
+fn brought(
+    offers: &Offers,
+    exchange: &Exchange,
+    (lane, register): (usize, RegisterOperand),
+    missing: impl FnOnce(u32) -> OriginId,
+) -> Option<OriginId> {
+    if let Some(origin) = offers.control(lane) {
+        return Some(origin);
+    }
+    match exchange.sources.map(|sources| sources[lane]) {
+        None => offers.value(exchange.among),
+        // Whether the source is in range does not depend on anybody's value.
+        Some(_) if register.bank == Bank::Pred => None,
+        Some(source) if exchange.among >> source & 1 == 0 => Some(missing(source)),
+        Some(source) => offers.value(1 << source),
+    }
+}

@@ -1,0 +1,142 @@
+//! The watched registers of a warp: in which lanes they are undefined, call by call.
+
+use super::origin::{Origin, OriginId, OriginTable, Origins};
+use super::watched::{Watch, Watched};
+use crate::machine::{Issue, LANES, LaneMask, PerLane, Place, first_lane, lanes_of};
+use crate::program::FuncId;
+use crate::program::operands::RegisterOperand;
+
+/// The calls of a warp.
+#[derive(Clone, Default)]
+pub(super) struct WarpFrames {
+    /// Lanes that have not exited.
+    pub live: LaneMask,
+    /// What its lanes bring to an exchange, where some of them may still wait for others.
+    pub offers: Offers,
+    /// Where what is undefined comes from.
+    pub origins: OriginTable,
+    frames: Vec<Frame>,
+}
+
+/// What the lanes of a warp bring to an exchange.
+#[derive(Clone, Default)]
+pub(super) struct Offers {
+    /// The lanes whose value is undefined.
+    pub values: LaneMask,
+    /// Those in which another operand is undefined, such as the lane that they take from.
+    pub controls: LaneMask,
+    /// Where that comes from.
+    pub origins: Origins,
+}
+
+/// The watched registers of a call in progress.
+#[derive(Clone)]
+pub(super) struct Frame {
+    /// Calls in progress.
+    depth: u32,
+    function: FuncId,
+    /// For each watched register, the lanes in which it is undefined.
+    undefined: Vec<LaneMask>,
+    /// For each, where the values of these lanes come from.
+    origins: Vec<PerLane<OriginId>>,
+}
+
+impl WarpFrames {
+    /// A warp nothing of which is undefined.
+    pub fn new(live: LaneMask) -> Self {
+        Self { live, ..Self::default() }
+    }
+
+    /// The frame of a function in which its caller stands so deep, and the origins.
+    pub fn frame(&mut self, watched: &Watched, depth: u32, function: FuncId) -> (&mut Frame, &mut OriginTable) {
+        let index = self.frames.iter().position(|frame| (frame.depth, frame.function) == (depth, function)).unwrap_or_else(|| {
+            self.frames.push(Frame::new(watched, depth, function));
+            self.frames.len() - 1
+        });
+        (&mut self.frames[index], &mut self.origins)
+    }
+
+    /// Lanes call: the registers of the function, or of all that may be it, are unwritten.
+    pub fn enter(&mut self, watch: &Watch, callee: Option<FuncId>, issue: &Issue) {
+        for (function, watched) in watch.functions.iter().filter(|(function, _)| callee.is_none_or(|callee| callee == **function)) {
+            self.frame(watched, issue.depth + 1, *function).0.enter(watched, issue.active);
+        }
+    }
+
+    /// Whether nothing is undefined.
+    pub fn is_defined(&self) -> bool {
+        self.offers.values | self.offers.controls == 0 && self.frames.iter().all(|frame| frame.undefined.iter().all(|lanes| *lanes == 0))
+    }
+}
+
+impl Offers {
+    /// What the lanes `active` bring now.
+    pub fn bring(&mut self, active: LaneMask, (values, controls): (LaneMask, LaneMask), origins: &Origins) {
+        self.values = self.values & !active | values;
+        self.controls = self.controls & !active | controls;
+        lanes_of(origins.lanes).filter_map(|lane| Some((lane, origins.of(lane)?))).for_each(|(lane, id)| self.origins.set(lane, id));
+    }
+
+    /// Where the undefined value that a lane of `lanes` brings comes from.
+    pub fn value(&self, lanes: LaneMask) -> Option<OriginId> {
+        let undefined = self.values & lanes;
+        if undefined == 0 { None } else { self.origins.of(first_lane(undefined)) }
+    }
+
+    /// Where another operand of `lane` comes from, if it is undefined.
+    pub fn control(&self, lane: usize) -> Option<OriginId> {
+        if self.controls >> lane & 1 == 0 { None } else { self.origins.of(lane) }
+    }
+}
+
+impl Frame {
+    fn new(watched: &Watched, depth: u32, function: FuncId) -> Self {
+        let origins = vec![[OriginId::UNKNOWN; LANES]; watched.len()];
+        let mut frame = Self { depth, function, undefined: vec![0; watched.len()], origins };
+        frame.enter(watched, LaneMask::MAX);
+        frame
+    }
+
+    /// Lanes enter the function: what it may read before it writes it is undefined. All else it writes first.
+    fn enter(&mut self, watched: &Watched, lanes: LaneMask) {
+        for number in &watched.unwritten {
+            self.undefined[*number] |= lanes;
+            lanes_of(lanes).for_each(|lane| self.origins[*number][lane] = OriginId::UNKNOWN);
+        }
+    }
+
+    /// The lanes in which a register is undefined.
+    pub fn undefined(&self, watched: &Watched, register: RegisterOperand) -> LaneMask {
+        watched.numbers(register).fold(0, |lanes, number| lanes | self.undefined[number])
+    }
+
+    /// The lanes of `executing` that read a register undefined, at `place`.
+    pub fn read(
+        &mut self,
+        watched: &Watched,
+        register: RegisterOperand,
+        (executing, place): (LaneMask, Place),
+        table: &mut OriginTable,
+    ) -> Origins {
+        let mut read = Origins::default();
+        for number in watched.numbers(register) {
+            for lane in lanes_of(self.undefined[number] & executing) {
+                let id = &mut self.origins[number][lane];
+                if *id == OriginId::UNKNOWN {
+                    *id = table.add(Origin { place, lane, register, absent: None });
+                }
+                read.set(lane, *id);
+            }
+        }
+        read
+    }
+
+    /// The lanes `active` write a register, and what `undefined` of them write is so, for these reasons or those of another lane.
+    pub fn write(&mut self, watched: &Watched, register: RegisterOperand, (active, undefined): (LaneMask, LaneMask), origins: &Origins) {
+        let any = origins.any().unwrap_or(OriginId::UNKNOWN);
+        for number in watched.numbers(register) {
+            self.undefined[number] = self.undefined[number] & !active | undefined;
+            lanes_of(undefined).for_each(|lane| self.origins[number][lane] = origins.of(lane).unwrap_or(any));
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Where an undefined value comes to matter.
+
+use super::exchange::is_exchange;
+use super::name::name;
+use super::origin::{Origin, Told};
+use super::watched::passes_on;
+use crate::check::finding::{Deed, Finding, Side};
+use crate::check::told::lanes_do;
+use crate::check::{FindingId, Reporter};
+use crate::machine::Issue;
+use crate::program::operands::{RegisterOperand, Use, writes};
+use crate::program::{Inst, Op, Program};
+
+/// What an undefined value decides.
+#[derive(Clone, Copy)]
+pub(super) enum Matters {
+    /// Which way a thread goes.
+    Way,
+    /// Whether it executes an instruction.
+    Execution,
+    /// The address it accesses.
+    Address,
+    /// What it stores.
+    Value,
+    /// What an instruction does that is no computation.
+    Operand,
+}
+
+/// Whether an instruction does nothing but write registers: where it is undefined which lanes execute it, so is what these hold then, as
+/// with `selp`.
+pub(super) fn only_computes(inst: &Inst, program: &Program) -> bool {
+    let together = matches!(inst.op, Op::Matrix { .. } | Op::Wgmma { .. } | Op::Alloca { .. }) || is_exchange(&inst.op);
+    passes_on(&inst.op) && !together && !writes(inst, program).is_empty()
+}
+
+/// What a value that is read decides at once; nothing if it only comes into the result.
+pub(super) fn matters(inst: &Inst, used: Use, program: &Program) -> Option<Matters> {
+    match (used, &inst.op) {
+        (Use::Guard, Op::Branch { .. }) => Some(Matters::Way),
+        (Use::Guard, _) if only_computes(inst, program) => None,
+        (Use::Guard, _) => Some(Matters::Execution),
+        (Use::Address, _) => Some(Matters::Address),
+        (Use::Write, _) => None,
+        (Use::Read, Op::BranchIndexed { .. }) => Some(Matters::Way),
+        (Use::Read, Op::Store { .. } | Op::StoreVector { .. } | Op::Atomic { .. } | Op::AtomicVector { .. } | Op::Image { .. }) => {
+            Some(Matters::Value)
+        }
+        (
+            Use::Read,
+            Op::AsyncCopy { .. }
+            | Op::Mbarrier { .. }
+            | Op::MbarrierWait { .. }
+            | Op::Barrier { .. }
+            | Op::WarpSync { .. }
+            | Op::Alloca { .. }
+            | Op::ReplaceTensorField { .. },
+        ) => Some(Matters::Operand),
+        (Use::Read, _) => None,
+    }
+}
+
+/// Reports that the lanes of `origins` use a register that has no value in them.
+pub(super) fn report(
+    issue: &Issue,
+    register: RegisterOperand,
+    origins: &[(usize, Origin)],
+    matters: Matters,
+    to: &mut Reporter<'_>,
+) -> bool {
+    let Some(Told { origin, lanes, from, why, advice }) = Told::new(to.program, register, origins) else { return false };
+    let read = name(to.program, to.program.function_at(issue.place.pc), register);
+    let deed = match matters {
+        Matters::Way => format!("{read} decides which way {}", lanes_do(lanes, "go")),
+        Matters::Execution => format!("{read} decides whether {} this", lanes_do(lanes, "execute")),
+        Matters::Address => format!("{read} is part of the address that {}", lanes_do(lanes, "access")),
+        Matters::Value => format!("{} {read}", lanes_do(lanes, "store")),
+        Matters::Operand => format!("{read} says what {} here", lanes_do(lanes, "do")),
+    };
+    let side = |place, lanes| Side::new(place, lanes, Deed::Use);
+    let first = (origin.pc != issue.place.pc).then(|| side(origin, from));
+    let second = side(issue.place, lanes);
+    to.report(Finding { first, ..Finding::new(FindingId::RegisterUninitialized, second, format!("{deed}{why}"), advice) })
+}
