@@ -65,8 +65,10 @@ fn gather(registers: &[&PerLane<u32>], table: &ElementTable) -> Vec<u32> {
     for (number, places) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
         let Some(words) = registers.get(number / table.per_register) else { continue };
         let shift = (number % table.per_register) as u32 * table.bits;
-        for lane in 0..LANES {
-            elements[usize::from(places[lane])] = words[lane] >> shift & mask;
+        let places = places.iter().map(|place| usize::from(*place)).zip(words.iter());
+        match table.bits {
+            32 => places.for_each(|(place, word)| elements[place] = *word),
+            _ => places.for_each(|(place, word)| elements[place] = *word >> shift & mask),
         }
     }
     elements
@@ -78,8 +80,10 @@ fn scatter(elements: &[u32], count: usize, table: &ElementTable) -> Vec<PerLane<
     for (number, places) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
         let Some(words) = registers.get_mut(number / table.per_register) else { continue };
         let shift = (number % table.per_register) as u32 * table.bits;
-        for lane in 0..LANES {
-            words[lane] |= elements[usize::from(places[lane])] << shift;
+        let places = places.iter().map(|place| elements[usize::from(*place)]).zip(words.iter_mut());
+        match table.bits {
+            32 => places.for_each(|(element, word)| *word = element),
+            _ => places.for_each(|(element, word)| *word |= element << shift),
         }
     }
     registers

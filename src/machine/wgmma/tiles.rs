@@ -31,12 +31,13 @@ fn elements(tile: SharedTile, bits: u32, order: Order, shared: &Pages) -> Vec<u3
 
 /// The tile's chunks, in their order.
 fn bytes(tile: SharedTile, shared: &Pages) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(tile.count as usize * tile.bytes as usize);
+    let mut bytes = vec![0; tile.count as usize * tile.bytes as usize];
+    let mut places = bytes.as_chunks_mut::<{ CHUNK as usize }>().0.iter_mut();
     tile.for_each_chunk(|chunk| {
         // A chunk lies in one page, as its address is a multiple of its size.
-        let page = shared.page(u64::from(chunk.address));
-        let chunk: &[u8; CHUNK as usize] = page[chunk.address as usize % PAGE_BYTES..].first_chunk().unwrap_or(&[0; _]);
-        bytes.extend_from_slice(chunk);
+        let (page, offset) = (shared.page(u64::from(chunk.address)), chunk.address as usize % PAGE_BYTES);
+        let chunk = page[offset..].first_chunk();
+        places.next().into_iter().zip(chunk).for_each(|(place, chunk)| *place = *chunk);
     });
     bytes
 }
