@@ -143,16 +143,24 @@ impl Session {
         self.timeline.machine()
     }
 
-    /// Bytes that `printf` has written up to now, since the first launch.
-    pub fn printed(&self) -> usize {
-        self.machine().device().printed().bytes().len()
+    /// Bytes that `printf` has written up to now, since the first launch, and those behind them that were too many to keep.
+    pub fn printed(&self) -> (usize, u64) {
+        let printed = self.machine().device().printed();
+        (printed.bytes().len(), printed.lost())
     }
 
-    /// What `printf` has written up to now behind the first `from` bytes, as whole lines; nothing if it has not written as many.
-    pub fn printed_since(&self, from: usize) -> String {
-        let bytes = self.machine().device().printed().bytes();
-        let new = String::from_utf8_lossy(bytes.get(from..).unwrap_or_default()).into_owned();
-        if new.is_empty() || new.ends_with('\n') { new } else { new + "\n" }
+    /// What `printf` has written up to now behind what it `had` written, as whole lines, and whether that was not all; nothing if it has
+    /// not written as much.
+    pub fn printed_since(&self, had: (usize, u64)) -> String {
+        let printed = self.machine().device().printed();
+        let mut new = String::from_utf8_lossy(printed.bytes().get(had.0..).unwrap_or_default()).into_owned();
+        if !new.is_empty() && !new.ends_with('\n') {
+            new.push('\n');
+        }
+        match printed.lost().saturating_sub(had.1) {
+            0 => new,
+            lost => new + &format!("printf wrote {lost} bytes more, which are not kept\n"),
+        }
     }
 
     /// The machine as the focused thread sees it.

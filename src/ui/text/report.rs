@@ -53,7 +53,7 @@ fn printed(summary: &Summary) -> Option<String> {
     let lost = if *printed_lost == 0 {
         String::new()
     } else {
-        format!("printf wrote {} bytes more than its buffer takes\n", grouped(*printed_lost))
+        format!("printf wrote {} bytes more, which are not kept\n", grouped(*printed_lost))
     };
     (!printed.is_empty()).then(|| format!("{printed}{end}{lost}"))
 }
