@@ -11,8 +11,8 @@ pub use heap::Heap;
 
 use super::digest::Digest;
 
-/// Bytes of output that are kept at most. CUDA's buffer holds arguments, takes 1 MiB by default, and is emptied while the kernel runs: on an
-/// H200 a thread loses none of 200,000 lines, and of 32 threads that print at once some are overwritten, whichever the time makes.
+/// Bytes of output that are kept at most. CUDA's buffer holds arguments, takes 1 MiB by default, and is emptied while the kernel runs: on
+/// an H200 a thread loses none of 200,000 lines, and of 32 threads that print at once some are overwritten, whichever the time makes.
 const KEPT: usize = 16 << 20;
 
 /// The state of the device runtime; cheap to clone.
