@@ -83,7 +83,7 @@ impl Block {
     ) -> Option<Released> {
         let (warps, live) = (self.warps.len(), self.warps[warp].live);
         let barrier = &mut self.barriers[id as usize % BARRIERS];
-        barrier.wanted = wanted;
+        barrier.want(wanted);
         barrier.arrive(warps, warp, mask, live, votes);
         self.release(program, id as usize % BARRIERS)
     }
