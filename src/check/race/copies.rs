@@ -129,7 +129,7 @@ impl Race {
             self.objects.entry(key).or_default().end(phase);
             return false;
         }
-        self.enter(event.by, event.place);
+        self.enter(event.by, event.place.block);
         let slot = event.by.slot;
         let (warp, tick) = (event.place.warp as u8, event.place.tick);
         let Some(block) = self.blocks.get(slot as usize).and_then(Option::as_deref) else { return false };
@@ -205,7 +205,7 @@ impl Race {
     }
 
     fn issue(&mut self, copy: &AsyncCopy, findings: &mut Findings) -> bool {
-        self.enter(copy.by, copy.issued);
+        self.enter(copy.by, copy.issued.block);
         let slot = copy.by.slot;
         let (warp, tick) = (copy.issued.warp as u8, copy.issued.tick);
         let Some(block) = self.block(slot) else { return false };

@@ -57,7 +57,7 @@ use super::held::Held;
 use super::reporter::Reporter;
 use super::ways::Ways;
 use crate::isa::{FenceKind, Ordering, Scope, Space};
-use crate::machine::{AccessEvent, AccessKind, BlockId, LANES, LaneMask, Linked, Machine, Order, OrderEvent, PerLane, Place, lanes_of};
+use crate::machine::{AccessEvent, AccessKind, BlockId, LANES, LaneMask, Linked, Machine, Order, OrderEvent, PerLane, lanes_of};
 use crate::program::{self, ImageFn, Op, Program};
 
 /// The race checker of a case.
@@ -153,7 +153,10 @@ impl Race {
         };
         let op = self.program.code[event.place.pc.index()].op;
         let Some(proxy) = self.proxy(&op) else { return false };
-        self.enter(event.by, event.place);
+        self.enter(event.by, event.place.block);
+        if event.space == Space::SharedCluster {
+            self.enter_peer(event.by, event.home.0);
+        }
         let how = op.access().unwrap_or_default();
         if how.ordering != Ordering::Weak {
             self.order_through(home, event, &how);
@@ -248,7 +251,7 @@ impl Race {
     }
 
     /// The block that does something, which may be new in its slot.
-    fn enter(&mut self, by: BlockId, place: Place) {
+    fn enter(&mut self, by: BlockId, index: [u32; 3]) {
         let slot = by.slot as usize;
         if self.blocks.len() <= slot {
             self.blocks.resize_with(slot + 1, || None);
@@ -257,8 +260,16 @@ impl Race {
             return;
         }
         let warps = self.warps.iter().map(|all| Warp { all: *all, live: *all, ..Warp::default() }).collect();
-        self.blocks[slot] = Some(Box::new(Block { number: by.number as u32, index: place.block, warps, ..Block::default() }));
+        self.blocks[slot] = Some(Box::new(Block { number: by.number as u32, index, warps, ..Block::default() }));
         self.objects.retain(|(of, _), _| *of != by.slot);
+    }
+
+    /// A block of the same cluster, which may not have done anything yet: they lie side by side.
+    fn enter_peer(&mut self, BlockId { number, slot }: BlockId, peer: u32) {
+        let Some(linked) = &self.linked else { return };
+        let number = (number + u64::from(peer)).saturating_sub(u64::from(slot));
+        let index = linked.block_index(number);
+        self.enter(BlockId { number, slot: peer }, index);
     }
 
     fn block(&mut self, slot: u32) -> Option<&mut Block> {
@@ -305,7 +316,7 @@ impl Race {
     /// Threads did something that orders them.
     pub fn order(&mut self, event: &OrderEvent<'_>) {
         let OrderEvent { place, by, lanes, order } = *event;
-        self.enter(by, place);
+        self.enter(by, place.block);
         let (slot, warp, tick) = (by.slot, place.warp as u8, place.tick);
         let op = self.program.code[place.pc.index()].op;
         if let Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } = order {

@@ -13,7 +13,7 @@ use crate::machine::{Wgmma, WgmmaChange, WgmmaEvent};
 impl Race {
     /// Something becomes of a `wgmma`, or of registers that one uses.
     pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, findings: &mut Findings) -> bool {
-        self.enter(event.by, event.place);
+        self.enter(event.by, event.place.block);
         let (slot, warp, tick) = (event.by.slot, event.place.warp, event.place.tick);
         match event.change {
             WgmmaChange::Issued { wgmma, .. } => return self.issue_wgmma(event, wgmma, findings),
