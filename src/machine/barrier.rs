@@ -35,8 +35,8 @@ pub struct Ballot {
 }
 
 impl Barrier {
-    /// Takes down how many threads an arrival wants, every thread if it names no number. Where those of a phase disagree, which is a mistake
-    /// whose outcome is open, the greatest number counts: then it does not depend on who comes last.
+    /// Takes down how many threads an arrival wants, every thread if it names no number. Where those of a phase disagree, which is a
+    /// mistake whose outcome is open, the greatest number counts: then it does not depend on who comes last.
     pub fn want(&mut self, wanted: Option<u32>) {
         self.wanted = if self.arrived.is_empty() { wanted } else { self.wanted.zip(wanted).map(|(one, other)| one.max(other)) };
     }
