@@ -58,6 +58,8 @@ pub enum Deed {
     Synchronize,
     /// Used a register.
     Use,
+    /// Exited.
+    Exit,
 }
 
 impl Deed {
@@ -69,6 +71,7 @@ impl Deed {
             Deed::Atomic => "atomic",
             Deed::Synchronize => "synchronize",
             Deed::Use => "use",
+            Deed::Exit => "exit",
         }
     }
 }

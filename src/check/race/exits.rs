@@ -28,7 +28,7 @@ impl Race {
             return;
         }
         let Some(shadow) = block.shadow.take() else { return };
-        let (mut last, exit) = (Entry::default(), Side::new(place, lanes, Deed::Synchronize));
+        let (mut last, exit) = (Entry::default(), Side::new(place, lanes, Deed::Exit));
         for (address, entry) in shadow.entries() {
             // Neighbours are mostly alike.
             if entry != std::mem::replace(&mut last, entry) {
@@ -43,11 +43,11 @@ impl Race {
         let members = self.log.members(accesses).map(|one| *self.log.get(one));
         let late: Vec<Access> = members.filter(|access| self.may_outlive(slot, access)).collect();
         for access in &late {
-            let second = self.side(access, access.lanes_at(address, &self.log));
-            if !self.held.repeats(finding::cause(FindingId::ClusterExited, 0, Some(exit), &second)) {
+            let first = self.side(access, access.lanes_at(address, &self.log));
+            if !self.held.repeats(finding::cause(FindingId::ClusterExited, 0, Some(&first), exit)) {
                 let Some(Some(block)) = self.blocks.get(slot as usize) else { return };
                 let memory = Touched { space: Space::Shared, block: block.index, address, bytes: access.bytes.min(16) };
-                self.held.hold(outlives(exit, second, memory));
+                self.held.hold(outlives(first, exit, memory));
             }
         }
     }
@@ -61,17 +61,17 @@ impl Race {
     }
 }
 
-fn outlives(exit: &Side, second: Side, memory: Touched) -> Finding {
+fn outlives(first: Side, exit: &Side, memory: Touched) -> Finding {
     let [x, y, z] = memory.block;
     let why =
         format!("block ({x},{y},{z}), whose shared memory this is, exits without knowing that the access is done: it may come too late");
-    let advice = "let all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait behind it, before any exits";
+    let advice =
+        "let all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait behind the access, before any exits";
     let link = |place, text: &str| Link { place, text: text.to_string() };
     let chain = vec![
-        link(Some(second.place), "another block accesses the shared memory"),
+        link(Some(first.place), "another block accesses the shared memory"),
         link(None, "no barrier of the cluster lies between, nor a wait that ends only when the access is done"),
         link(Some(exit.place), "the last thread of the block exits, and its shared memory is gone"),
     ];
-    let first = Some(*exit);
-    Finding { first, memory: Some(memory), chain, ..Finding::new(FindingId::ClusterExited, second, why, advice.to_string()) }
+    Finding { first: Some(first), memory: Some(memory), chain, ..Finding::new(FindingId::ClusterExited, *exit, why, advice.to_string()) }
 }

@@ -199,6 +199,7 @@ fn deed(side: &Side) -> &'static str {
         Deed::Atomic => "reads and writes atomically",
         Deed::Synchronize => "synchronizes",
         Deed::Use => "uses it",
+        Deed::Exit => "exits",
     }
 }
 

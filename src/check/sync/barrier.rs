@@ -155,7 +155,7 @@ impl BlockBarriers {
         );
         let advice = "let every thread that the count names come to the barrier before it exits, or name fewer".to_string();
         let second = Side::new(last.place, last.lanes, Deed::Synchronize);
-        let first = Some(Side::new(*place, *lanes, Deed::Synchronize));
+        let first = Some(Side::new(*place, *lanes, Deed::Exit));
         to.report(Finding { first, ..Finding::new(FindingId::BarrierExited, second, why, advice) });
     }
 }
@@ -211,7 +211,7 @@ fn not_there(id: u32, arrived: &Arrived, here: LaneMask, there: LaneMask) -> Fin
 
 fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (Place, LaneMask)) -> Finding {
     let others = format!("{} went past it and exited", lanes_in_words(lanes));
-    Finding { first: Some(Side::new(place, lanes, Deed::Synchronize)), ..divergence(id, arrived, here, &others) }
+    Finding { first: Some(Side::new(place, lanes, Deed::Exit)), ..divergence(id, arrived, here, &others) }
 }
 
 fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &Warp, there: LaneMask, program: &Program) -> Finding {

@@ -124,5 +124,6 @@ fn deed_word(deed: Deed) -> &'static str {
         Deed::Atomic => "atomic",
         Deed::Synchronize => "syncs",
         Deed::Use => "uses",
+        Deed::Exit => "exits",
     }
 }
