@@ -27,14 +27,23 @@ type Waiting = (u32, u8, LaneMask);
 pub(super) struct ClusterBarrier {
     /// The cluster, in order of launch.
     number: u64,
-    /// What those released who have arrived in the present phase.
-    arriving: Option<Arc<Clock>>,
-    /// What the last phase released.
-    ended: Option<Arc<Clock>>,
+    /// What the present phase will pass on, from those who have arrived.
+    arriving: Passed,
+    /// What the last phase passed on.
+    ended: Passed,
     /// Who has arrived in the present phase, by slot and warp.
     arrived: BTreeMap<(u32, u8), LaneMask>,
     /// Who waits for its end.
     waiting: Vec<Waiting>,
+}
+
+/// What a phase of the barrier of a cluster passes on to those who wait for it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Passed {
+    /// What those knew who arrived and released it.
+    pub released: Option<Arc<Clock>>,
+    /// The same whether they released it or not: that much is over when the phase ends.
+    pub over: Option<Arc<Clock>>,
 }
 
 impl Block {
@@ -118,6 +127,12 @@ impl Block {
         }
     }
 
+    /// Lanes have waited for a phase of the barrier of the cluster.
+    pub fn pass_cluster(&mut self, warp: u8, lanes: LaneMask, passed: &Passed) {
+        passed.released.iter().for_each(|clock| self.acquire(warp, lanes, clock));
+        passed.over.iter().for_each(|clock| learn(&mut self.left, clock));
+    }
+
     /// Lanes exit: who waits for them in a `bar.warp.sync` does not any more.
     pub fn exit(&mut self, warp: u8, lanes: LaneMask, tick: Tick) {
         let of = &mut self.warps[usize::from(warp)];
@@ -138,27 +153,26 @@ impl ClusterBarrier {
         }
     }
 
-    /// Lanes of the block in `slot` arrive and release `clock`, if they release anything.
-    pub fn arrive(&mut self, slot: u32, warp: u8, lanes: LaneMask, clock: Option<Clock>) {
+    /// Lanes of the block in `slot` arrive.
+    pub fn arrive(&mut self, slot: u32, warp: u8, lanes: LaneMask, Passed { released, over }: &Passed) {
         *self.arrived.entry((slot, warp)).or_default() |= lanes;
-        if let Some(clock) = clock {
-            learn(&mut self.arriving, &Arc::new(clock));
-        }
+        released.iter().for_each(|clock| learn(&mut self.arriving.released, clock));
+        over.iter().for_each(|clock| learn(&mut self.arriving.over, clock));
     }
 
-    /// Lanes wait; what the phase that they saw end released, if it has ended.
-    pub fn wait(&mut self, slot: u32, warp: u8, lanes: LaneMask) -> Option<Arc<Clock>> {
+    /// Lanes wait; what the phase that they saw end passes on, if it has ended.
+    pub fn wait(&mut self, slot: u32, warp: u8, lanes: LaneMask) -> Option<Passed> {
         if self.arrived.get(&(slot, warp)).is_some_and(|arrived| arrived & lanes != 0) {
             self.waiting.push((slot, warp, lanes));
             return None;
         }
-        self.ended.clone()
+        Some(self.ended.clone())
     }
 
-    /// The phase ends: who waited for it, and what they learn.
-    pub fn end(&mut self) -> (Vec<Waiting>, Option<Arc<Clock>>) {
+    /// The phase ends: who waited for it, and what it passes on to them.
+    pub fn end(&mut self) -> (Vec<Waiting>, Passed) {
         self.arrived.clear();
-        self.ended = self.arriving.take();
+        self.ended = std::mem::take(&mut self.arriving);
         (std::mem::take(&mut self.waiting), self.ended.clone())
     }
 }

@@ -1,9 +1,10 @@
 //! Blocks of a cluster that exit: what other blocks do to their shared memory must happen before the last of their threads exits (CUDA C++
 //! Programming Guide, "Distributed Shared Memory").
 //!
-//! What the threads of a block knew when they exited is gathered. What was done to its shared memory by others and is not part of that
-//! may as well come later, when the memory is gone. Strong writes are left out: whoever waits for one by reading it knows that it is
-//! done, though that orders nothing. Operations on barrier objects are not: nobody sees those but by a wait.
+//! What the threads of a block knew when they exited is gathered, and what other blocks had done before a barrier of the cluster that one
+//! of them waited for, even if those arrived relaxed: that makes nobody see it, but it is over. What was done to its shared memory by
+//! others and is not part of that may as well come later, when the memory is gone. Strong writes are left out: whoever waits for one by
+//! reading it knows that it is done, though that orders nothing. Operations on barrier objects are not: nobody sees those but by a wait.
 
 use std::sync::Arc;
 

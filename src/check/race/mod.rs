@@ -42,7 +42,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use access::{Access, Agent, Log, Proxy, Sweep};
-use barriers::ClusterBarrier;
+use barriers::{ClusterBarrier, Passed};
 use clock::{Fenceable, Group};
 use copies::{Flight, Object, Queue};
 use heed::Heed;
@@ -367,22 +367,23 @@ impl Race {
         let Some(Some(block)) = self.blocks.get_mut(slot as usize) else { return };
         match order {
             Order::ClusterArrived => {
-                let clock = match op {
-                    Op::ClusterArrive { relaxed: true, .. } => block.fenced(warp, lanes, Scope::Cluster),
-                    _ => Some(block.past(warp, place.tick).released(lanes)),
+                let over = Some(Arc::new(block.past(warp, place.tick).released(lanes)));
+                let released = match op {
+                    Op::ClusterArrive { relaxed: true, .. } => block.fenced(warp, lanes, Scope::Cluster).map(Arc::new),
+                    _ => over.clone(),
                 };
-                cluster.arrive(slot, warp, lanes, clock);
+                cluster.arrive(slot, warp, lanes, &Passed { released, over });
             }
             Order::ClusterWaits => {
-                if let Some(clock) = cluster.wait(slot, warp, lanes) {
-                    block.acquire(warp, lanes, &clock);
+                if let Some(passed) = cluster.wait(slot, warp, lanes) {
+                    block.pass_cluster(warp, lanes, &passed);
                 }
             }
             _ => {
-                let (waiting, clock) = cluster.end();
+                let (waiting, passed) = cluster.end();
                 for (slot, warp, lanes) in waiting {
-                    if let (Some(Some(block)), Some(clock)) = (self.blocks.get_mut(slot as usize), &clock) {
-                        block.acquire(warp, lanes, clock);
+                    if let Some(block) = self.block(slot) {
+                        block.pass_cluster(warp, lanes, &passed);
                     }
                 }
             }

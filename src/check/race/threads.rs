@@ -31,7 +31,7 @@ pub(super) struct Block {
     pub shadow: Option<Box<Shadow>>,
     /// Copies that complete on barrier objects, issued so far.
     pub copies: u32,
-    /// What those knew who have exited, in a cluster.
+    /// In a cluster, what those knew who have exited, and what was over when one of its threads came past a barrier of the cluster.
     pub left: Option<Arc<Clock>>,
 }
 

@@ -8,12 +8,7 @@ use super::frames::{Offers, WarpFrames};
 use super::origin::{Absence, Origin, OriginId, Origins};
 use crate::machine::{Exchange, LANES, LaneMask, OrderEvent, lanes_of, lanes_where, lowest};
 use crate::program::operands::{RegisterOperand, writes};
-use crate::program::{Bank, Op, Program};
-
-/// Whether an instruction exchanges values between lanes.
-pub(super) fn is_exchange(op: &Op) -> bool {
-    matches!(op, Op::Shuffle { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. })
-}
+use crate::program::{Bank, Program};
 
 impl Registers {
     /// Lanes are about to exchange values, for which [`Registers::before`] has told what they bring.

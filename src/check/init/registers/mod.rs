@@ -14,6 +14,7 @@ mod candidates;
 mod exchange;
 mod flow;
 mod frames;
+mod kinds;
 mod name;
 mod origin;
 mod used;
@@ -23,11 +24,11 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
-use exchange::is_exchange;
 use flow::Operands;
 use frames::{Frame, WarpFrames};
+use kinds::{is_exchange, passes_on};
 use origin::{OriginTable, Origins};
-use watched::{Watch, Watched, passes_on};
+use watched::{Watch, Watched};
 
 use crate::check::Reporter;
 use crate::machine::{Issue, LaneMask, Machine, OrderEvent, Tick, Warp};

@@ -1,14 +1,13 @@
 //! Where an undefined value comes to matter.
 
-use super::exchange::is_exchange;
+use super::kinds::only_computes;
 use super::name::name;
 use super::origin::{Origin, Told};
-use super::watched::passes_on;
 use crate::check::finding::{Deed, Finding, Side};
 use crate::check::told::lanes_do;
 use crate::check::{FindingId, Reporter};
 use crate::machine::Issue;
-use crate::program::operands::{RegisterOperand, Use, writes};
+use crate::program::operands::{RegisterOperand, Use};
 use crate::program::{Inst, Op, Program};
 
 /// What an undefined value decides.
@@ -24,13 +23,6 @@ pub(super) enum Matters {
     Value,
     /// What an instruction does that is no computation.
     Operand,
-}
-
-/// Whether an instruction does nothing but write registers: where it is undefined which lanes execute it, so is what these hold then, as
-/// with `selp`.
-pub(super) fn only_computes(inst: &Inst, program: &Program) -> bool {
-    let together = matches!(inst.op, Op::Matrix { .. } | Op::Wgmma { .. } | Op::Alloca { .. }) || is_exchange(&inst.op);
-    passes_on(&inst.op) && !together && !writes(inst, program).is_empty()
 }
 
 /// What a value that is read decides at once; nothing if it only comes into the result.

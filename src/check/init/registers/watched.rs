@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::candidates::candidates;
-use super::exchange::is_exchange;
-use super::used::only_computes;
+use super::kinds::{is_exchange, only_computes, passes_on};
 use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of, writes};
 use crate::program::{Bank, FuncId, Inst, Op, Pc, Program};
 
@@ -119,25 +118,4 @@ fn touches(program: &Program, inst: &Inst, function: &Watched) -> bool {
     let mut touches = false;
     registers_of(inst, program, |_, register| touches |= function.holds(register));
     touches
-}
-
-/// Whether what an operation writes is made of the registers it reads, and not of memory.
-pub(super) fn passes_on(op: &Op) -> bool {
-    !matches!(
-        op,
-        Op::Load { .. }
-            | Op::LoadVector { .. }
-            | Op::Store { .. }
-            | Op::StoreVector { .. }
-            | Op::Atomic { .. }
-            | Op::AtomicVector { .. }
-            | Op::Image { .. }
-            | Op::AsyncCopy { .. }
-            | Op::Mbarrier { .. }
-            | Op::MbarrierWait { .. }
-            | Op::Barrier { .. }
-            | Op::Elect { .. }
-            | Op::Call { .. }
-            | Op::SystemCall { .. }
-    )
 }
