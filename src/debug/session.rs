@@ -16,6 +16,7 @@ use super::scene::{Buffer, Scene};
 use super::settings::{SETTINGS, Settings};
 use super::stop::Stop;
 use super::timeline::{End, Input, StartError, Timeline};
+use super::view;
 use crate::launch::Case;
 use crate::machine::{Machine, Tick};
 use crate::program::Program;
@@ -153,14 +154,8 @@ impl Session {
     /// not written as much.
     pub fn printed_since(&self, had: (usize, u64)) -> String {
         let printed = self.machine().device().printed();
-        let mut new = String::from_utf8_lossy(printed.bytes().get(had.0..).unwrap_or_default()).into_owned();
-        if !new.is_empty() && !new.ends_with('\n') {
-            new.push('\n');
-        }
-        match printed.lost().saturating_sub(had.1) {
-            0 => new,
-            lost => new + &format!("printf wrote {lost} bytes more, which are not kept\n"),
-        }
+        let new = String::from_utf8_lossy(printed.bytes().get(had.0..).unwrap_or_default()).into_owned();
+        view::printed(new, printed.lost().saturating_sub(had.1))
     }
 
     /// The machine as the focused thread sees it.

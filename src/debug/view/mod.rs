@@ -88,3 +88,14 @@ pub fn grouped(number: u64) -> String {
     let comma = |index: usize| if index > 0 && (digits.len() - index).is_multiple_of(3) { "," } else { "" };
     digits.char_indices().map(|(index, digit)| format!("{}{digit}", comma(index))).collect()
 }
+
+/// What `printf` wrote, as whole lines, and how many bytes came behind that and were not kept.
+pub fn printed(mut text: String, lost: u64) -> String {
+    if !text.is_empty() && !text.ends_with('\n') {
+        text.push('\n');
+    }
+    match lost {
+        0 => text,
+        lost => format!("{text}printf wrote {} bytes more, which are not kept\n", grouped(lost)),
+    }
+}

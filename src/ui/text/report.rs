@@ -2,6 +2,7 @@
 
 use super::finding::finding;
 use super::value::some_lanes;
+use crate::debug::view;
 pub use crate::debug::view::grouped;
 use crate::debug::{BufferHead, CaseReport, Failure, LaunchRun, Site, Summary, Writer, lanes_in_words};
 
@@ -43,19 +44,8 @@ fn last_writer(writer: &Writer) -> String {
 pub fn summary(summary: &Summary) -> String {
     let launches = summary.launches.iter().map(launch);
     let findings = summary.findings.iter().map(|found| format!("{}\n", finding(found)));
-    printed(summary).into_iter().chain(launches).chain(findings).chain(summary.buffers.iter().map(buffer)).collect()
-}
-
-/// What printf wrote, with a line end if it has none.
-fn printed(summary: &Summary) -> Option<String> {
-    let Summary { printed, printed_lost, .. } = summary;
-    let end = if printed.is_empty() || printed.ends_with('\n') { "" } else { "\n" };
-    let lost = if *printed_lost == 0 {
-        String::new()
-    } else {
-        format!("printf wrote {} bytes more, which are not kept\n", grouped(*printed_lost))
-    };
-    (!printed.is_empty()).then(|| format!("{printed}{end}{lost}"))
+    let printed = view::printed(summary.printed.clone(), summary.printed_lost);
+    std::iter::once(printed).chain(launches).chain(findings).chain(summary.buffers.iter().map(buffer)).collect()
 }
 
 fn launch(run: &LaunchRun) -> String {
