@@ -135,6 +135,11 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub step_limit: Option<u64>,
 
+    /// Stop a run that holds more simulated state than this: global memory that was written, registers, call frames, local and shared
+    /// memory of the blocks on the machine; a number of bytes, or of KiB, MiB or GiB with K, M or G behind it
+    #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "8G")]
+    pub memory_limit: u64,
+
     /// When asynchronous copies end: eager (as they are issued), lazy (as late as somebody waits for them), random or random:SEED (any
     /// moment between), by-hand (when 'complete N' says so)
     #[arg(long = "async", value_name = "POLICY", value_parser = Completion::parse, default_value = "lazy")]
@@ -148,6 +153,10 @@ pub struct Args {
     /// How diagnostics and results are printed
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Human)]
     pub format: Format,
+
+    /// Findings that are printed at most; the others are counted by id
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub max_findings: usize,
 
     /// When to use colour; auto looks at the terminal and at NO_COLOR
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
@@ -265,6 +274,18 @@ fn with_scripts(matches: &ArgMatches) -> Result<Args, clap::Error> {
 /// The description that parsing, help and the manual page are made from.
 pub fn command() -> clap::Command {
     Args::command()
+}
+
+/// `4096`, `512K`, `64M`, `8G`.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (number, unit) = match text.as_bytes().last().map(u8::to_ascii_uppercase) {
+        Some(b'K') => (&text[..text.len() - 1], 1 << 10),
+        Some(b'M') => (&text[..text.len() - 1], 1 << 20),
+        Some(b'G') => (&text[..text.len() - 1], 1 << 30),
+        _ => (text, 1_u64),
+    };
+    let bytes = number.trim().parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).filter(|bytes| *bytes > 0);
+    bytes.ok_or_else(|| format!("'{text}' is not a number of bytes, such as 4096, 512K, 64M or 8G"))
 }
 
 /// `4` is `[4, 1, 1]`, `4,2` is `[4, 2, 1]`.

@@ -20,12 +20,13 @@ use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{
-    CopyPolicy, DivergencePolicy, LaunchChoice, OpenError, Opened, Overrides, Request, RunError, RunOptions, Schedule, run_case, summarize,
-    verify_case,
+    CopyPolicy, DivergencePolicy, FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions,
+    Schedule, run_case, summarize, verify_case,
 };
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
 use ptxdbg::ui::files;
+use ptxdbg::ui::host_memory;
 #[cfg(feature = "tui")]
 use ptxdbg::ui::repl;
 use ptxdbg::ui::script::Script;
@@ -79,6 +80,12 @@ impl From<RunError> for Failure {
 
 fn main() -> ExitCode {
     let args = args::parse();
+    if !args.check
+        && let Some(note) = host_memory::note(args.memory_limit)
+    {
+        // Where standard error is closed, the run itself says what the limit is once it is reached.
+        let _ = std::io::stderr().write_all(format!("ptxdbg: {note}").as_bytes());
+    }
     let done = accept(&args).and_then(|()| match (args.check, args.verify) {
         (true, _) => check(&args),
         (false, true) => verify(&args),
@@ -141,18 +148,21 @@ fn verify(args: &Args) -> Result<Status, Failure> {
             Err(error) => return Err(error.into()),
         }
     }
-    let mut trusted = Fidelity::default();
+    let (mut trusted, mut budget) = (Fidelity::default(), FindingBudget::new(args.max_findings));
     for (program, case) in opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))) {
-        let report = verify_case(program, case, &run_options(args), args.exact)?;
+        let mut report = verify_case(program, case, &run_options(args), args.exact)?;
         let well = report.failures.is_empty();
         passed += usize::from(well);
         failed += usize::from(!well);
+        budget.limit_report(&mut report, matches!(style, Style::Json));
         log.case(&report);
         if !well || matches!(style, Style::Json) && !report.findings.is_empty() {
             out.write_all(text::case_report(&report, style).as_bytes())?;
         }
         trusted.add(fidelity(program, &report.executed));
     }
+    out.write_all(text::omitted(budget.omitted(), style).as_bytes())?;
+    log.omitted(budget.omitted());
     out.write_all(text::fidelity(&trusted, style).as_bytes())?;
     out.write_all(text::verdict(passed, failed, style).as_bytes())?;
     write_log(&log, style, &mut out)?;
@@ -206,17 +216,20 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     if let Some(made_up) = &opened.made_up {
         out.write_all(text::made_up(made_up, style).as_bytes())?;
     }
-    let (mut trusted, mut log) = (Fidelity::default(), Log::default());
+    let (mut trusted, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));
     for case in &opened.plan.cases {
         let run = run_case(&opened.program, case, &run_options(args))?;
-        let summary = summarize(case, run)?;
+        let mut summary = summarize(case, run)?;
         if summary.findings.iter().any(|finding| finding.id.row().severity == Severity::Error) {
             status = Status::Wrong;
         }
+        budget.limit_summary(&mut summary);
         log.summary(&summary);
         out.write_all(text::summary(&summary, style).as_bytes())?;
         trusted.add(fidelity(&opened.program, &summary.executed));
     }
+    out.write_all(text::omitted(budget.omitted(), style).as_bytes())?;
+    log.omitted(budget.omitted());
     out.write_all(text::fidelity(&trusted, style).as_bytes())?;
     write_log(&log, style, &mut out)?;
     Ok(status)
@@ -338,8 +351,9 @@ fn run_options(args: &Args) -> RunOptions {
         args::Divergence::Independent => DivergencePolicy::Independent,
         args::Divergence::Stack => DivergencePolicy::Stack,
     });
-    let Args { seed, resident, step_limit, checks, .. } = *args;
-    RunOptions { schedule, seed, copies, divergence, resident, step_limit, checks }
+    let Args { seed, resident, step_limit, memory_limit, checks, .. } = *args;
+    let memory_limit = MemoryLimit(memory_limit);
+    RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks }
 }
 
 /// Refuses what the description of the command line cannot.

@@ -79,6 +79,37 @@ fn moments_are_read() {
     assert_eq!((grouped_number("1,234,567"), grouped_number("1,234567"), grouped_number("")), (Some(1_234_567), None, None));
 }
 
+#[test]
+fn threads_that_no_launch_has_are_refused() {
+    let collatz = opened("debug/collatz.ron");
+    let options = RunOptions { seed: 7, schedule: Schedule::Random, ..RunOptions::default() };
+    let refused = |change: &dyn Fn(&mut Saved)| {
+        let mut saved = full(&collatz);
+        change(&mut saved);
+        saved.check(&collatz.program, &collatz.plan.cases[0], &options).unwrap_err()
+    };
+    assert_eq!(full(&collatz).check(&collatz.program, &collatz.plan.cases[0], &options), Ok(()));
+    type Change = &'static dyn Fn(&mut Saved);
+    let cases: [(Change, &str); 6] = [
+        (&|saved| saved.focus.warp = 77, "the focus names block 1,0,0 warp 77 lane 3, which no launch of this session has"),
+        (&|saved| saved.focus.lane = 32, "the focus names block 1,0,0 warp 0 lane 32, which"),
+        (&|saved| saved.focus.block = [0, 9, 0], "the focus names block 0,9,0 warp 0 lane 3, which"),
+        (
+            &|saved| saved.inputs[0].1 = Input::Turn { block: [1, 0, 0], warp: u32::MAX },
+            "the input at time 4 names block 1,0,0 warp 4294967295, which",
+        ),
+        (&|saved| saved.breakpoints[0].filter.warp = Some(9), "breakpoint 1 names block 1,0,0 warp 9, which"),
+        (
+            &|saved| drop(saved.marks.set("far", Mark { focus: Focus { warp: 8, ..Focus::default() }, ..mark(3) })),
+            "the mark 'far' names block 0,0,0 warp 8 lane 0, which",
+        ),
+    ];
+    for (change, message) in cases {
+        let error = refused(change);
+        assert!(error.starts_with(message), "{message}: {error}");
+    }
+}
+
 fn full(opened: &Opened) -> Saved {
     let options = RunOptions { seed: 7, schedule: Schedule::Random, ..RunOptions::default() };
     let mut saved = Saved::new(&opened.program, &opened.plan.cases[0], &options);
@@ -266,13 +297,12 @@ fn a_session_over_an_asm_statement_is_restored() {
 fn inputs_that_cannot_be_change_nothing() {
     let mut session = session();
     let mut saved = session.saved();
-    let owner = Focus { block: [9, 9, 9], warp: 77, lane: 99, frame: 3 };
+    let owner = Focus { frame: 3, ..Focus::default() };
     let memory = |space| Edit::Memory { space, owner, address: u64::MAX - 2, bytes: vec![1; 8] };
     let mut edits: Vec<Edit> =
         [Space::Generic, Space::Global, Space::Const, Space::Shared, Space::Local, Space::Param].map(memory).to_vec();
     edits.push(Edit::Register { block: [0, 0, 0], warp: 0, lanes: u32::MAX, bank: Bank::B64, slot: u32::MAX, value: 1 });
     saved.inputs = edits.into_iter().map(|edit| (3, Input::Edits(vec![edit]))).collect();
-    saved.inputs.extend([(4, Input::Turn { block: [9, 9, 9], warp: 0 }), (5, Input::Turn { block: [0, 0, 0], warp: 77 })]);
     saved.focus = owner;
     saved.time = 20;
     session.restore(saved, &mut Unhurried).unwrap();

@@ -8,7 +8,8 @@
 
 use arbitrary::{Result, Unstructured};
 use ptxdbg::machine::{
-    AccessEvent, Account, CopyPolicy, Device, Digest, DivergencePolicy, LaunchConfig, Machine, Observer, Schedule, Step, Unobserved, Wants,
+    AccessEvent, Account, CopyPolicy, Device, Digest, DivergencePolicy, LaunchConfig, Machine, MemoryLimit, Observer, Schedule, Step,
+    Unobserved, Wants,
 };
 use ptxdbg::program::FuncId;
 
@@ -111,6 +112,7 @@ impl Job {
             start: 0,
             account: Account::Nothing,
             copies: self.copies,
+            memory_limit: MemoryLimit::default(),
             divergence: self.divergence,
             images: Vec::new(),
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use cpu_time::ThreadTime;
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::machine::{Account, CopyPolicy, Device, DivergencePolicy, LaunchConfig, Machine, Schedule, Unobserved};
+use ptxdbg::machine::{Account, CopyPolicy, Device, DivergencePolicy, LaunchConfig, Machine, MemoryLimit, Schedule, Unobserved};
 use ptxdbg::program::{FuncId, Pc, Program, operands};
 use ptxdbg::sema;
 use ptxdbg::ui::text::{self, Style};
@@ -86,6 +86,7 @@ fn run(program: &Arc<Program>, kernel: FuncId) {
         start: 0,
         account: Account::RunsAndWrites,
         copies: CopyPolicy::Lazy,
+        memory_limit: MemoryLimit::default(),
         divergence: DivergencePolicy::Independent,
         images: Vec::new(),
     };

@@ -2,8 +2,10 @@
 
 mod diagnostic;
 mod id;
+mod read;
 mod source;
 
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub(crate) use id::define_id;
+pub use read::read_bounded;
 pub use source::{Position, SourceFile, SourceId, Sources, Span};

@@ -30,7 +30,7 @@ pub enum FindingId {
     BarrierDivergence, BarrierCount, BarrierExited, SyncMembermask,
     MbarrierUninitialized, MbarrierReinit, MbarrierInvalidated, MbarrierOverflow, MbarrierTxMismatch, MbarrierPhase, MbarrierOverlap,
     AsyncUnwaitedAtExit, AsyncMisaligned, AsyncSize, TensorCopy, ImageHandle, WgmmaSequence, WgmmaDescriptor,
-    ClusterExited, ClusterRank, ClusterLate, Deadlock, Livelock, Trap, Assert, StackOverflow, LaunchBounds, Unsupported,
+    ClusterExited, ClusterRank, ClusterLate, Deadlock, Livelock, Trap, Assert, StackOverflow, LaunchBounds, MemoryLimit, Unsupported,
 }
 
 /// The checkers that can be switched on and off.
@@ -121,6 +121,7 @@ pub const FINDINGS: &[Row] = &[
     row(Assert, "assert", Error, None, "an assertion failed"),
     row(StackOverflow, "stack.overflow", Error, None, "local memory for calls is used up"),
     row(LaunchBounds, "launch.bounds", Error, None, "the device refuses the launch"),
+    row(MemoryLimit, "memory.limit", Error, None, "the run needs more simulated state than --memory-limit allows"),
     row(Unsupported, "unsupported", Error, None, "an instruction that is known but not modelled"),
 ];
 

@@ -40,13 +40,13 @@ mod touch;
 
 pub use case::asm;
 pub use case::{
-    BufferHead, CaseReport, CaseRun, Failure, Fault, FileLine, LaunchChoice, LaunchRun, OpenError, Opened, Request, RunError, RunOptions,
-    Site, Summary, Waiting, Writer, open, run_case, start_case, summarize, verify_case,
+    BufferHead, CaseReport, CaseRun, Failure, Fault, FileLine, FindingBudget, LaunchChoice, LaunchRun, Omitted, OpenError, Opened, Request,
+    RunError, RunOptions, Site, Summary, Waiting, Writer, bytes_in_words, open, run_case, start_case, summarize, verify_case,
 };
 pub use touch::TouchText;
 
 pub use crate::isa::{Trust, nearest};
 pub use crate::launch::Overrides;
 pub use crate::launch::ron_text;
-pub use crate::machine::{CopyPolicy, DivergencePolicy, LaneMask, Schedule, lanes_in_words};
+pub use crate::machine::{CopyPolicy, DivergencePolicy, LaneMask, MemoryLimit, Schedule, lanes_in_words};
 pub use crate::syntax::{WordKind, words};

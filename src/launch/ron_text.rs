@@ -1,7 +1,5 @@
 //! Files that users write in RON: reading them, and saying what is wrong in the words of the file.
 
-use std::fs::File;
-use std::io::Read;
 use std::path::Path;
 
 use ron::extensions::Extensions;
@@ -9,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::data::plain;
-use crate::base::{Code, Diagnostic, SourceFile, SourceId, Sources, Span};
+use crate::base::{Code, Diagnostic, SourceFile, SourceId, Sources, Span, read_bounded};
 
 /// What a kind of file is, for messages.
 pub struct RonKind {
@@ -31,12 +29,8 @@ const TEXT_BYTES_MAX: u64 = 256 << 20;
 pub fn read_text(path: &Path) -> Result<String, String> {
     let name = path.display();
     let unreadable = |reason: String| format!("cannot read {name}: {reason}");
-    let file = File::open(path).map_err(|error| unreadable(plain(&error)))?;
-    let mut bytes = Vec::new();
-    file.take(TEXT_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| unreadable(plain(&error)))?;
-    if bytes.len() as u64 > TEXT_BYTES_MAX {
-        return Err(unreadable(format!("it has more than {TEXT_BYTES_MAX} bytes")));
-    }
+    let bytes = read_bounded(path, TEXT_BYTES_MAX).map_err(|error| unreadable(plain(&error)))?;
+    let bytes = bytes.ok_or_else(|| unreadable(format!("it has more than {TEXT_BYTES_MAX} bytes")))?;
     String::from_utf8(bytes).map_err(|error| unreadable(format!("it is not text: byte {} is not UTF-8", error.utf8_error().valid_up_to())))
 }
 

@@ -75,6 +75,11 @@ impl Device {
         }
     }
 
+    /// Bytes of pages of global memory and of constants that were written at any time.
+    pub fn touched_bytes(&self) -> u64 {
+        self.global.touched_bytes() + self.constants.touched_bytes()
+    }
+
     /// Makes a buffer of `bytes` bytes, each `fill`, and returns its address. Unmapped space separates it from its neighbours.
     /// Without `fill` its contents are undefined; they read as zero.
     ///

@@ -2,6 +2,7 @@
 
 use super::async_copy::CopyPolicy;
 use super::coverage::Writes;
+use super::footprint::MemoryLimit;
 use super::lanes::{LANES, PerLane};
 use super::matrix::MatrixTables;
 use super::special::Fixed;
@@ -88,6 +89,8 @@ pub struct LaunchConfig {
     pub images: Vec<Image>,
     /// When asynchronous copies end.
     pub copies: CopyPolicy,
+    /// Bytes of simulated state at most.
+    pub memory_limit: MemoryLimit,
 }
 
 /// Why a launch is refused.
@@ -128,7 +131,10 @@ pub enum LaunchError {
 const RESIDENT_BYTES: u64 = 32 << 20;
 
 /// Blocks on the machine by default at most: an H200 holds 32 on each of 132 multiprocessors.
-const RESIDENT_BLOCKS: u64 = 132 * 32;
+const RESIDENT_BLOCKS: u64 = MULTIPROCESSORS * 32;
+
+/// Multiprocessors of an H200: that many blocks are always on the machine together.
+const MULTIPROCESSORS: u64 = 132;
 
 /// Blocks of a cluster at most (sm_90, non-portable size).
 const CLUSTER_BLOCKS: u64 = 16;
@@ -156,6 +162,8 @@ pub struct Linked {
     pub blocks: u64,
     /// Blocks on the machine at once at most.
     pub resident: u64,
+    /// Whether state that blocks take as they run, such as call frames and local memory, keeps further ones from starting.
+    bounds_state: bool,
     /// What asynchronous matrix multiplications look up.
     pub wgmmas: WgmmaTables,
     /// What each instruction writes, if the launch keeps its coverage.
@@ -194,6 +202,7 @@ impl Linked {
             cluster_blocks: config.blocks_of_cluster() as usize,
             blocks,
             resident,
+            bounds_state: !config.cooperative && config.resident.is_none(),
             wgmmas: WgmmaTables::new(program),
             writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),
             matrices: MatrixTables::new(program),
@@ -221,6 +230,13 @@ impl Constants {
         addresses.narrow.iter().for_each(|index| narrow[*index as usize] = narrow[*index as usize].map(|value| value + base as u32));
         addresses.wide.iter().for_each(|index| wide[*index as usize] = wide[*index as usize].map(|value| value + base));
         Self { narrow, wide }
+    }
+}
+
+impl Linked {
+    /// Whether a cluster may start beside `resident` blocks that hold `state_bytes` bytes of simulated state.
+    pub(super) fn has_room(&self, resident: u64, state_bytes: u64) -> bool {
+        resident < self.resident && (!self.bounds_state || resident < MULTIPROCESSORS || state_bytes < RESIDENT_BYTES)
     }
 }
 

@@ -16,6 +16,7 @@ mod device;
 mod digest;
 mod event;
 mod exec;
+mod footprint;
 mod image;
 mod inspect;
 mod lanes;
@@ -54,6 +55,7 @@ pub use event::{
     AccessEvent, AccessKind, BlockId, CopyEvent, CopyStage, Exchange, Issue, MbarrierChange, MbarrierEvent, Observer, Order, OrderEvent,
     Unobserved, Wants, WgmmaChange, WgmmaEvent,
 };
+pub use footprint::{Footprint, MemoryLimit};
 pub use inspect::BlockLife;
 pub use lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lane_list, lanes_in_words, lanes_of, lanes_where, lowest};
 pub use launch::{Account, DivergencePolicy, LaunchConfig, LaunchError, Linked, Schedule};
@@ -71,6 +73,7 @@ pub use wgmma::{Flight, Wgmma};
 pub use written::Written;
 
 use crate::program::Program;
+use footprint::FootprintCheck;
 use livelock::Livelock;
 use patience::Patience;
 
@@ -99,6 +102,9 @@ pub struct Machine {
     /// Whether threads that run do anything but spin.
     livelock: Livelock,
     coverage: Option<triomphe::Arc<Coverage>>,
+    /// Bytes of simulated state of the blocks on the machine.
+    block_bytes: u64,
+    footprint_check: FootprintCheck,
 }
 
 impl Machine {
@@ -127,6 +133,8 @@ impl Machine {
             patience,
             livelock: Livelock::quiet_since(tick, 0),
             coverage,
+            block_bytes: 0,
+            footprint_check: FootprintCheck::default(),
         })
     }
 

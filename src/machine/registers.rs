@@ -96,11 +96,14 @@ impl Registers {
         }
     }
 
-    /// Bytes they take.
+    /// Bytes they take, with what the launch keeps of them.
     pub fn bytes(&self) -> u64 {
-        let values = size_of_val(&*self.b32) + size_of_val(&*self.b64) + size_of_val(&*self.pred);
-        let masks = self.written.as_ref().map_or(0, Written::bytes);
-        (values + masks) as u64
+        self.state_bytes() + self.written.as_ref().map_or(0, Written::bytes) as u64
+    }
+
+    /// Bytes of the registers themselves.
+    pub fn state_bytes(&self) -> u64 {
+        (size_of_val(&*self.b32) + size_of_val(&*self.b64) + size_of_val(&*self.pred)) as u64
     }
 
     /// Adds everything to `digest`.

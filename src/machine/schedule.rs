@@ -59,6 +59,9 @@ impl Machine {
         if self.is_livelocked() {
             return Step::Livelocked(Box::new(stuck::explain(self)));
         }
+        if self.is_over_limit() {
+            return Step::OverLimit(self.footprint());
+        }
         let end = self.tick.saturating_add(budget);
         let mut paused = false;
         loop {
@@ -95,6 +98,9 @@ impl Machine {
                 let done = self.started == self.linked.blocks && self.blocks.iter().all(Option::is_none);
                 return Err(if done { Step::Done } else { Step::Stuck(Box::new(stuck::explain(self))) });
             }
+        }
+        if self.exceeds_limit() {
+            return Err(Step::OverLimit(self.footprint()));
         }
         if self.spins_for_ever() {
             return Err(Step::Livelocked(Box::new(stuck::explain(self))));
@@ -139,9 +145,12 @@ impl Machine {
             threads: 0,
             paused: false,
         };
+        let held = run.warp.state_bytes();
         let pause = run.run();
+        let taken = run.warp.state_bytes();
         let (effects, ended, used) = (run.effects, std::mem::take(&mut run.ended), allowance - run.left);
         let (mut paused, last) = (run.paused, Place { tick: run.place.tick.saturating_sub(1), ..run.place });
+        self.block_bytes = (self.block_bytes + taken).saturating_sub(held);
         self.thread_instructions += run.threads;
         self.tick += u64::from(used);
         self.cursor.warp_left -= used;
@@ -303,7 +312,7 @@ impl Machine {
 
     /// Starts the next block of the grid in a slot of its own if there is a block and room for it.
     fn open_slot(&mut self) -> Option<(usize, usize)> {
-        if self.blocks.len() as u64 >= self.linked.resident {
+        if !self.linked.has_room(self.blocks.len() as u64, self.block_bytes) {
             return None;
         }
         let first = self.blocks.len();
@@ -316,7 +325,8 @@ impl Machine {
 
     /// The block in `slot` has finished: its slot is free, or is once the rest of its cluster has finished too.
     fn retire(&mut self, slot: usize) {
-        self.blocks[slot] = None;
+        let held = self.blocks[slot].take().map_or(0, |block| block.state_bytes());
+        self.block_bytes = self.block_bytes.saturating_sub(held);
         self.cursor.warp_left = 0;
         let slots = self.cluster_slots(slot);
         if self.blocks[slots.clone()].iter().all(Option::is_none) {
@@ -333,6 +343,7 @@ impl Machine {
         }
         let block = Block::new(&self.device.program, &self.linked, &self.linked.config, self.started);
         self.started += 1;
+        self.block_bytes += block.state_bytes();
         Some(Arc::new(block))
     }
 }

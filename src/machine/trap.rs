@@ -1,5 +1,6 @@
 //! Why a run stopped: ordinary answers, not errors of ours.
 
+use super::footprint::Footprint;
 use super::lanes::LaneMask;
 use crate::isa::Space;
 use crate::program::Pc;
@@ -135,6 +136,8 @@ pub enum Step {
     Paused,
     /// All blocks have finished.
     Done,
+    /// The run holds more simulated state than it may.
+    OverLimit(Footprint),
     /// An instruction faulted.
     Trapped(Box<Trap>),
     /// Nobody can go on.

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::base::{Diagnostic, SourceFile, Sources};
+use crate::base::{Diagnostic, SourceFile, Sources, read_bounded};
 use crate::program::Program;
 use crate::syntax;
 
-/// Largest file that is read; places in a file are 32-bit numbers.
-const FILE_BYTES: u64 = 2 << 30;
+/// Bytes of a file at most: the greatest modules that libraries hold have some 15 MB.
+const FILE_BYTES: u64 = 512 << 20;
 
 /// Why a file could not be read as text.
 #[derive(Debug, thiserror::Error)]
@@ -35,12 +35,10 @@ pub enum FileError {
         hint: &'static str,
     },
     /// It is too large.
-    #[error("{} has {bytes} bytes; at most {FILE_BYTES} can be read", path.display())]
+    #[error("{} has more than {FILE_BYTES} bytes, the most that is read", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,
-        /// Its size.
-        bytes: u64,
     },
 }
 
@@ -50,11 +48,8 @@ pub enum FileError {
 /// A file that cannot be read, is too large, or is not text. What is wrong with its text is a diagnostic.
 pub fn load_file(sources: &mut Sources, path: &Path) -> Result<(Option<Arc<Program>>, Vec<Diagnostic>), FileError> {
     let unreadable = |cause| FileError::Unreadable { path: path.to_path_buf(), cause };
-    let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
-    if bytes > FILE_BYTES {
-        return Err(FileError::TooLarge { path: path.to_path_buf(), bytes });
-    }
-    let text = into_text(path, std::fs::read(path).map_err(unreadable)?)?;
+    let bytes = read_bounded(path, FILE_BYTES).map_err(unreadable)?.ok_or_else(|| FileError::TooLarge { path: path.to_path_buf() })?;
+    let text = into_text(path, bytes)?;
     Ok(load(sources, path.to_string_lossy(), text))
 }
 

@@ -3,6 +3,7 @@
 pub mod batch;
 pub mod console;
 pub mod files;
+pub mod host_memory;
 #[cfg(feature = "tui")]
 mod interrupt;
 #[cfg(feature = "tui")]

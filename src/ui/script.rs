@@ -5,8 +5,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use super::console::{Front, no_screen};
+use crate::base::read_bounded;
 use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::{Pace, Unhurried};
+
+/// Bytes of a file of commands at most.
+const BYTES_MAX: u64 = 64 << 20;
 
 /// Lines to execute, and where they come from.
 pub struct Script {
@@ -32,7 +36,10 @@ impl Script {
     /// # Errors
     /// It cannot be read, in one line.
     pub fn read(path: &Path) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let name = path.display();
+        let bytes = read_bounded(path, BYTES_MAX).map_err(|error| format!("{name}: {error}"))?;
+        let bytes = bytes.ok_or_else(|| format!("{name} has more than {BYTES_MAX} bytes, the most that a file of commands may have"))?;
+        let text = String::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
         Ok(Self::new(path.display().to_string(), &text))
     }
 

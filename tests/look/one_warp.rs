@@ -1,6 +1,6 @@
 //! The smallest launch: one warp, and an address for its results.
 
-use ptxdbg::machine::{Account, CopyPolicy, DivergencePolicy, LaunchConfig, Schedule};
+use ptxdbg::machine::{Account, CopyPolicy, DivergencePolicy, LaunchConfig, MemoryLimit, Schedule};
 use ptxdbg::program::FuncId;
 
 /// One block of one warp of a kernel whose only parameter is an address.
@@ -21,6 +21,7 @@ pub fn one_warp(kernel: FuncId, out: u64) -> LaunchConfig {
         account: Account::Nothing,
         images: Vec::new(),
         copies: CopyPolicy::Lazy,
+        memory_limit: MemoryLimit::default(),
         divergence: DivergencePolicy::Independent,
     }
 }

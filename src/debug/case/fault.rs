@@ -1,10 +1,11 @@
 //! What stopped a launch, in words and numbers a front end can draw.
 
 use super::site::{Site, source_lines};
+use super::units::bytes_in_words;
 use crate::check::FindingId;
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::launch::PlannedLaunch;
-use crate::machine::{GroupState, LaneMask, Machine, Place, Stuck, Trap, Waiter, held};
+use crate::machine::{Footprint, GroupState, LaneMask, Machine, MemoryLimit, Place, Stuck, Trap, Waiter, held};
 use crate::program::{Function, Pc, Program};
 
 /// Groups named at most where threads wait or spin.
@@ -86,6 +87,13 @@ impl Blame<'_> {
         }
         let fault = self.fault(FindingId::Livelock, format!("the step limit of {limit} warp-instructions was reached"));
         self.with_waiting(fault, &runners)
+    }
+
+    /// The run holds more simulated state than it may.
+    pub fn over_limit(&self, footprint: Footprint, limit: MemoryLimit) -> Fault {
+        let [limit, global, blocks] = [limit.0, footprint.global, footprint.blocks].map(bytes_in_words);
+        let held = format!("{global} of global memory and {blocks} of registers, call frames, local and shared memory");
+        self.fault(FindingId::MemoryLimit, format!("the run needs more simulated state than {limit}, the limit (--memory-limit): {held}"))
     }
 
     /// A launch that the device refuses.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::fault::{Blame, Fault};
 use super::run::{RunError, RunOptions};
+use super::units::bytes_in_words;
 use crate::launch::{Case, Contents, PlannedBuffer, PlannedLaunch};
 use crate::machine::{Account, Device, LaunchConfig, Machine, Tick};
 use crate::program::Program;
@@ -42,6 +43,7 @@ impl<'a> Job<'a> {
         let buffers = &self.case.buffers;
         addresses.truncate(buffers.iter().filter(|buffer| buffer.launch < blame.index).count());
         for buffer in buffers.iter().filter(|buffer| buffer.launch == blame.index) {
+            self.check_room(&device, buffer)?;
             addresses.push(make_buffer(&mut device, buffer)?);
         }
         let fault = match &blame.launch.bounds {
@@ -52,6 +54,23 @@ impl<'a> Job<'a> {
             },
         };
         Ok(Err(Refused { fault, device }))
+    }
+
+    /// Refuses a buffer whose elements need more simulated state than the run may hold, before any of them is made or read.
+    fn check_room(&self, device: &Device, buffer: &PlannedBuffer) -> Result<(), RunError> {
+        let limit = self.options.memory_limit;
+        match buffer.contents {
+            Contents::Uninit | Contents::Byte(_) => Ok(()),
+            Contents::Made(..) | Contents::Bytes(_) | Contents::File(_)
+                if device.touched_bytes().saturating_add(buffer.bytes) <= limit.0 =>
+            {
+                Ok(())
+            }
+            Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => {
+                let (bytes, limit) = (bytes_in_words(buffer.bytes), bytes_in_words(limit.0));
+                Err(RunError::MemoryLimit { name: buffer.name.clone(), bytes, limit })
+            }
+        }
     }
 
     /// Whether the launch or its kernel says how large a cluster is. A launch file that says nothing has clusters of one block.
@@ -77,6 +96,7 @@ impl<'a> Job<'a> {
             account: self.account,
             images: launch.images(addresses),
             copies: self.options.copies,
+            memory_limit: self.options.memory_limit,
             divergence: self.options.divergence_of(self.program),
         }
     }

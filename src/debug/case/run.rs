@@ -10,7 +10,7 @@ use crate::debug::fidelity::executed;
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::{Case, DataError, PlannedLaunch};
 use crate::machine::{
-    Account, CopyPolicy, Device, DivergencePolicy, Machine, NotMapped, Observer, OutOfMemory, Schedule, Step, Tick, Unobserved,
+    Account, CopyPolicy, Device, DivergencePolicy, Machine, MemoryLimit, NotMapped, Observer, OutOfMemory, Schedule, Step, Tick, Unobserved,
 };
 use crate::program::{Pc, Program};
 
@@ -32,6 +32,8 @@ pub struct RunOptions {
     pub resident: Option<u32>,
     /// Warp-instructions of a launch at most.
     pub step_limit: Option<u64>,
+    /// Bytes of simulated state at most.
+    pub memory_limit: MemoryLimit,
     /// Which checkers watch.
     pub checks: Checks,
 }
@@ -83,6 +85,16 @@ pub enum RunError {
     /// The buffers do not fit the address space.
     #[error(transparent)]
     Memory(#[from] OutOfMemory),
+    /// What a buffer holds at the start does not fit the limit.
+    #[error("buffer '{name}' is filled with {bytes} of data: more simulated state than {limit}, the limit (--memory-limit)")]
+    MemoryLimit {
+        /// The buffer.
+        name: String,
+        /// What it is filled with, in words.
+        bytes: String,
+        /// The limit, in words.
+        limit: String,
+    },
     /// A case without launches.
     #[error("the launch file describes no launch")]
     NoLaunch,
@@ -152,7 +164,7 @@ impl<'a> Runner<'a> {
         self.run.launches.push(LaunchRun { kernel: blame.kernel_name(), grid, block, ticks: 0, thread_instructions: 0 });
         match prepared {
             Ok(mut machine) => {
-                self.run.fault = run(&mut machine, &Course { blame: &blame, step_limit: self.job.options.step_limit });
+                self.run.fault = run(&mut machine, &Course { blame: &blame, options: self.job.options });
                 self.finish(machine);
             }
             Err(refused) => (self.run.device, self.run.fault) = (Some(refused.device), Some(*refused.fault)),
@@ -174,7 +186,7 @@ impl<'a> Runner<'a> {
 /// A launch on its way to its end.
 pub(in crate::debug) struct Course<'a> {
     blame: &'a Blame<'a>,
-    step_limit: Option<u64>,
+    options: &'a RunOptions,
 }
 
 impl Course<'_> {
@@ -186,16 +198,18 @@ impl Course<'_> {
     /// Runs until all blocks have finished; what stopped it otherwise.
     pub fn run(&self, machine: &mut Machine, observer: &mut dyn Observer) -> Option<Fault> {
         let (start, blame) = (machine.start(), self.blame);
+        let RunOptions { step_limit, memory_limit, .. } = *self.options;
         loop {
-            let left = self.step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
+            let left = step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
             match machine.run(left, observer) {
                 Step::Done => return None,
                 Step::Trapped(trap) => return Some(blame.trap(&trap)),
                 Step::Stuck(stuck) => return Some(blame.deadlock(&stuck)),
                 Step::Livelocked(stuck) => return Some(blame.livelock(&stuck)),
+                Step::OverLimit(footprint) => return Some(blame.over_limit(footprint, memory_limit)),
                 Step::Budget | Step::Paused => {}
             }
-            if let Some(limit) = self.step_limit.filter(|limit| machine.tick() - start >= *limit) {
+            if let Some(limit) = step_limit.filter(|limit| machine.tick() - start >= *limit) {
                 return Some(blame.unfinished(machine, limit));
             }
         }

@@ -221,6 +221,10 @@ impl Timeline {
                 Step::Done => return Halted::Done,
                 Step::Trapped(trap) => return self.faulted(|blame, _| blame.trap(&trap)),
                 Step::Stuck(stuck) => return self.faulted(|blame, _| blame.deadlock(&stuck)),
+                Step::OverLimit(footprint) => {
+                    let limit = self.options.memory_limit;
+                    return self.faulted(|blame, _| blame.over_limit(footprint, limit));
+                }
                 Step::Livelocked(stuck) => return self.faulted(|blame, _| blame.livelock(&stuck)),
             }
             if let Some(limit) = self.options.step_limit.filter(|limit| self.time() - self.machine().start() >= *limit) {

@@ -1,7 +1,9 @@
 //! `cfg`: the control flow of the focused function, with the lanes that stand in each block.
 
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
 use super::divergence::{Divergence, divergence};
-use super::standing::standings;
+use super::standing::{Standing, standings};
 use crate::cfg::{BlockId, ControlFlow};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
@@ -62,24 +64,23 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
     let program = scene.program();
     let flow = ControlFlow::new(program, function);
     let tally = scene.machine.coverage().map(Coverage::tally);
-    let standings = standings(scene, &ThreadFilter::of_block(&scene.focus));
+    let places = Places::new(program, function, &flow, standings(scene, &ThreadFilter::of_block(&scene.focus)));
     let view = |(id, code): (BlockId, std::ops::Range<u32>)| {
-        let here = || standings.iter().filter(|standing| code.contains(&standing.pc.0));
-        let own = here().filter(|standing| standing.warp == scene.focus.warp);
+        let here = &places.standings[id.index()];
+        let own = here.iter().filter(|standing| standing.warp == scene.focus.warp);
         let lanes = own.fold(0, |mask, standing| mask | standing.lanes);
         let successors = flow.successors(id);
-        let depth = flow.loops().iter().filter(|each| each.blocks.contains(&id)).map(|each| each.depth).max();
         BlockView {
-            name: name(program, function, id, code.start),
+            name: places.name(id, &code),
             lines: (line(program, code.start), line(program, code.end.saturating_sub(1).max(code.start))),
             successors: successors.iter().map(|block| block.index()).collect(),
             joins: false,
             meets: Vec::new(),
             meeting: flow.ipdom(id).filter(|_| successors.len() > 1).map(BlockId::index),
-            loop_depth: depth.unwrap_or(0),
-            loop_header: flow.loops().iter().any(|each| each.header == id),
+            loop_depth: places.depths[id.index()],
+            loop_header: places.headers.contains(&id),
             lanes,
-            threads: here().map(|standing| standing.lanes.count_ones()).sum(),
+            threads: here.iter().map(|standing| standing.lanes.count_ones()).sum(),
             focused: scene.is_focused(lanes),
             counts: tally.as_ref().map(|tally| counts(program, tally, &flow, id)),
             code,
@@ -114,11 +115,82 @@ fn mark_joins(scene: &Scene<'_>, blocks: &mut [BlockView]) {
     }
 }
 
-fn name(program: &Program, function: FuncId, block: BlockId, start: u32) -> String {
-    let function = &program.functions[function.index()];
-    let label = function.labels.iter().find(|(_, pc)| pc.0 == start).map(|(label, _)| label.to_string());
-    let unnamed = || if start == function.code.start { "entry".to_string() } else { format!("bb{}", block.0) };
-    label.unwrap_or_else(unnamed)
+/// What is looked up for every block, by block: a function may have tens of thousands of them.
+struct Places<'a> {
+    /// Start of the function's code.
+    entry: u32,
+    /// Labels by their instruction, the first of several.
+    labels: BTreeMap<u32, &'a str>,
+    /// Loops around each block.
+    depths: Vec<u32>,
+    /// Blocks at which a loop is entered.
+    headers: BTreeSet<BlockId>,
+    /// Groups of lanes that stand in each block.
+    standings: Vec<Vec<Standing>>,
+}
+
+impl<'a> Places<'a> {
+    fn new(program: &'a Program, function: FuncId, flow: &ControlFlow, groups: Vec<Standing>) -> Self {
+        let function = &program.functions[function.index()];
+        let mut labels = BTreeMap::new();
+        function.labels.iter().for_each(|(label, pc)| {
+            labels.entry(pc.0).or_insert(&**label);
+        });
+        let count = flow.blocks().count();
+        let (mut depths, mut standings) = (vec![0; count], vec![Vec::new(); count]);
+        for each in flow.loops() {
+            each.blocks.iter().for_each(|block| depths[block.index()] = each.depth.max(depths[block.index()]));
+        }
+        for group in groups {
+            if let Some(block) = flow.block_of(group.pc) {
+                standings[block.index()].push(group);
+            }
+        }
+        Self { entry: function.code.start, labels, depths, headers: flow.loops().iter().map(|each| each.header).collect(), standings }
+    }
+
+    /// The label of a block, or a name for one that has none.
+    fn name(&self, block: BlockId, code: &std::ops::Range<u32>) -> String {
+        match self.labels.get(&code.start) {
+            Some(label) => (*label).to_string(),
+            None if code.start == self.entry => "entry".to_string(),
+            None => format!("bb{}", block.0),
+        }
+    }
+}
+
+impl CfgView {
+    /// The blocks nearest to the focused one, `max` at most, in the order of the text: one step along edges, forwards or back, is as
+    /// near as another. Successors and meetings that are left out are not named.
+    #[must_use]
+    pub fn around_focus(&self, max: usize) -> Self {
+        let focus = self.blocks.iter().position(|block| block.focused).unwrap_or(0);
+        let mut predecessors = vec![Vec::new(); self.blocks.len()];
+        for (from, block) in self.blocks.iter().enumerate() {
+            block.successors.iter().filter(|to| **to < self.blocks.len()).for_each(|to| predecessors[*to].push(from));
+        }
+        let (mut near, mut queue) = (BTreeSet::from([focus]), VecDeque::from([focus]));
+        while let Some(block) = queue.pop_front() {
+            for next in self.blocks[block].successors.iter().chain(&predecessors[block]).copied() {
+                if near.len() < max && next < self.blocks.len() && near.insert(next) {
+                    queue.push_back(next);
+                }
+            }
+        }
+        let index_of: BTreeMap<usize, usize> = near.iter().enumerate().map(|(new, old)| (*old, new)).collect();
+        let renumber = |block: &BlockView| {
+            let kept = |index: &usize| block.successors.get(*index).is_some_and(|to| index_of.contains_key(to));
+            let ways: Vec<usize> = (0..block.successors.len()).filter(kept).collect();
+            let counts = block.counts.as_ref().map(|counts| BlockCounts {
+                entered: counts.entered,
+                taken: ways.iter().filter_map(|way| counts.taken.get(*way).copied()).collect(),
+            });
+            let successors = ways.iter().filter_map(|way| index_of.get(&block.successors[*way]).copied()).collect();
+            let meeting = block.meeting.and_then(|meeting| index_of.get(&meeting).copied());
+            BlockView { successors, meeting, counts, ..block.clone() }
+        };
+        Self { function: self.function.clone(), blocks: near.iter().map(|block| renumber(&self.blocks[*block])).collect() }
+    }
 }
 
 /// The line of the PTX text, from 1.

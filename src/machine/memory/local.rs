@@ -16,6 +16,8 @@ type Stripe = [[u8; STRIPE_BYTES]; LANES];
 #[derive(Clone, Default)]
 pub struct LocalMemory {
     stripes: Vec<Option<Arc<Stripe>>>,
+    /// Stripes that exist.
+    touched: u32,
 }
 
 impl LocalMemory {
@@ -36,7 +38,11 @@ impl LocalMemory {
         if index >= self.stripes.len() {
             self.stripes.resize(index + 1, None);
         }
-        let stripe = self.stripes[index].get_or_insert_with(|| Arc::new([[0; STRIPE_BYTES]; LANES]));
+        let touched = &mut self.touched;
+        let stripe = self.stripes[index].get_or_insert_with(|| {
+            *touched += 1;
+            Arc::new([[0; STRIPE_BYTES]; LANES])
+        });
         Arc::make_mut(stripe)[lane][at..at + bytes.len()].copy_from_slice(bytes);
     }
 
@@ -46,6 +52,11 @@ impl LocalMemory {
             let byte: [u8; 1] = self.read(lane, from + offset);
             self.write(lane, to + offset, &byte);
         }
+    }
+
+    /// Bytes of stripes that were written at any time.
+    pub fn touched_bytes(&self) -> u64 {
+        u64::from(self.touched) * (STRIPE_BYTES * LANES) as u64
     }
 
     /// Bytes of stripes that `other`, an earlier clone, does not share.

@@ -30,6 +30,8 @@ pub struct Pages {
     chunks: Vec<Option<Arc<Chunk>>>,
     len: u64,
     fill: u8,
+    /// Pages that exist.
+    touched: u32,
     /// What an absent page reads as; shared by all clones.
     blank: Arc<Page>,
 }
@@ -39,12 +41,17 @@ impl Pages {
     pub fn new(len: u64, fill: u8) -> Self {
         let chunks = usize::try_from(len.div_ceil(CHUNK_BYTES as u64)).unwrap_or(0);
         let blank = if fill == 0 { Arc::clone(&ZEROS) } else { Arc::new([fill; PAGE_BYTES]) };
-        Self { chunks: vec![None; chunks], len, fill, blank }
+        Self { chunks: vec![None; chunks], len, fill, touched: 0, blank }
     }
 
     /// Number of bytes.
     pub fn len(&self) -> u64 {
         self.len
+    }
+
+    /// Bytes of pages that were written at any time.
+    pub fn touched_bytes(&self) -> u64 {
+        u64::from(self.touched) * PAGE_BYTES as u64
     }
 
     /// The page that holds byte `offset`, to read.
@@ -68,7 +75,10 @@ impl Pages {
         let page = &mut Arc::make_mut(chunk).pages[index / PAGE_BYTES % PAGES_PER_CHUNK];
         match page {
             Some(page) => Arc::make_mut(page),
-            absent => Arc::make_mut(absent.insert(Arc::new(*self.blank))),
+            absent => {
+                self.touched += 1;
+                Arc::make_mut(absent.insert(Arc::new(*self.blank)))
+            }
         }
     }
 

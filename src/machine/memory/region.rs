@@ -83,6 +83,11 @@ impl Region {
         self.index_of(address).map(|index| Arc::make_mut(&mut self.allocations[index]))
     }
 
+    /// Bytes of pages that were written at any time.
+    pub fn touched_bytes(&self) -> u64 {
+        self.allocations().map(|allocation| allocation.pages.touched_bytes()).sum()
+    }
+
     /// Bytes of pages that `other`, an earlier clone, does not share.
     pub fn unshared_bytes(&self, other: &Region) -> u64 {
         let unshared = |allocation: &Arc<Allocation>| match other.allocations.binary_search_by_key(&allocation.base, |other| other.base) {

@@ -1,11 +1,11 @@
 //! The same answers for programs: one JSON object a line, each with a `kind`.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::base::{Diagnostic, Sources, Span};
 use crate::debug::fidelity::Fidelity;
 use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
-use crate::debug::{CaseReport, Failure, Site, Summary, Trust, Waiting, Writer};
+use crate::debug::{CaseReport, Failure, Omitted, Site, Summary, Trust, Waiting, Writer};
 
 fn line(value: &Value) -> String {
     format!("{value}\n")
@@ -49,6 +49,16 @@ pub fn case(report: &CaseReport) -> String {
     let failures: Vec<Value> = report.failures.iter().map(failure).collect();
     let findings: Vec<Value> = report.findings.iter().map(finding).collect();
     line(&json!({ "kind": "case", "name": report.name, "passed": failures.is_empty(), "failures": failures, "findings": findings }))
+}
+
+/// How many findings were not printed, by id.
+pub fn omitted(omitted: &Omitted) -> String {
+    line(&json!({ "kind": "findings_omitted", "count": omitted.values().sum::<u64>(), "by_id": by_id(omitted) }))
+}
+
+/// The counts by the words of the ids, in order of the table of findings.
+pub(super) fn by_id(omitted: &Omitted) -> Map<String, Value> {
+    omitted.iter().map(|(id, count)| (id.word().to_string(), json!(count))).collect()
 }
 
 /// The last line of a verification.

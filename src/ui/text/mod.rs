@@ -18,7 +18,7 @@ mod welcome;
 use super::console::Failed;
 use crate::base::{Diagnostic, Sources};
 use crate::debug::fidelity::Fidelity;
-use crate::debug::{CaseReport, Summary};
+use crate::debug::{CaseReport, Omitted, Summary};
 
 pub use finding::{chain, fault, finding, list as findings};
 pub use outcome::{displays, outcome};
@@ -54,6 +54,18 @@ pub fn case_report(report: &CaseReport, style: Style) -> String {
     match style {
         Style::Human { .. } => report::case(report),
         Style::Json => json::case(report),
+        Style::Sarif => String::new(),
+    }
+}
+
+/// How many findings were not printed, by id; nothing if all were.
+pub fn omitted(omitted: &Omitted, style: Style) -> String {
+    if omitted.is_empty() {
+        return String::new();
+    }
+    match style {
+        Style::Human { .. } => report::omitted(omitted),
+        Style::Json => json::omitted(omitted),
         Style::Sarif => String::new(),
     }
 }

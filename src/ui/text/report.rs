@@ -4,11 +4,19 @@ use super::finding::finding;
 use super::value::some_lanes;
 use crate::debug::view;
 pub use crate::debug::view::grouped;
-use crate::debug::{BufferHead, CaseReport, Failure, LaunchRun, Site, Summary, Writer, lanes_in_words};
+use crate::debug::{BufferHead, CaseReport, Failure, LaunchRun, Omitted, Site, Summary, Writer, lanes_in_words};
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
 pub fn case(report: &CaseReport) -> String {
     report.failures.iter().map(|failure| format!("FAIL {}: {}\n", report.name, self::failure(failure))).collect()
+}
+
+/// `57 more findings are not printed (--max-findings): race.global 55, race.scope 2`
+pub fn omitted(omitted: &Omitted) -> String {
+    let all = omitted.values().sum::<u64>();
+    let ids: Vec<String> = omitted.iter().map(|(id, count)| format!("{} {}", id.word(), grouped(*count))).collect();
+    let (noun, verb) = if all == 1 { ("finding", "is") } else { ("findings", "are") };
+    format!("{} more {noun} {verb} not printed (--max-findings): {}\n", grouped(all), ids.join(", "))
 }
 
 pub(super) fn failure(failure: &Failure) -> String {

@@ -6,10 +6,10 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use super::report;
+use super::{json, report};
 use crate::base::{Diagnostic, Sources};
 use crate::debug::findings::{FINDINGS, FindingText, SideText};
-use crate::debug::{CaseReport, Failure, FileLine, Site, Summary};
+use crate::debug::{CaseReport, Failure, FileLine, Omitted, Site, Summary};
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
 
@@ -31,6 +31,8 @@ struct Run {
     tool: Tool,
     column_kind: &'static str,
     results: Vec<RunResult>,
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    properties: Map<String, Value>,
 }
 
 #[derive(Debug, Serialize)]
@@ -126,7 +128,7 @@ impl Default for Log {
         let mut rules: Vec<Rule> = FINDINGS.iter().map(|row| rule(row.word, row.meaning)).collect();
         rules.push(rule(MISMATCH, "what a launch leaves behind is not what its launch file expects"));
         let driver = Driver { name: "ptxdbg", semantic_version: env!("CARGO_PKG_VERSION"), rules };
-        let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results: Vec::new() };
+        let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results: Vec::new(), properties: Map::new() };
         Self { schema: SCHEMA, version: "2.1.0", runs: [run] }
     }
 }
@@ -144,6 +146,13 @@ impl Log {
     /// Adds what was found in a run.
     pub fn summary(&mut self, summary: &Summary) {
         self.runs[0].results.extend(summary.findings.iter().map(finding));
+    }
+
+    /// Adds how many findings are not in the document, by id, as the property `findingsOmitted` of the run.
+    pub fn omitted(&mut self, omitted: &Omitted) {
+        if !omitted.is_empty() {
+            self.runs[0].properties.insert("findingsOmitted".to_string(), Value::Object(json::by_id(omitted)));
+        }
     }
 
     /// Adds what is wrong with a file.

@@ -10,8 +10,10 @@ use crate::ui::tui::theme::Role;
 
 /// Less room than this and the blocks are listed.
 const GRAPH_MIN: (usize, usize) = (24, 8);
-/// More blocks than this are listed: nobody reads such a drawing, and it takes long to make.
+/// Of more blocks than this, those around the focused one are drawn: a drawing of all is too large to be read, and slow to make.
 const BLOCKS_MAX: usize = 120;
+/// How many are drawn then.
+const BLOCKS_NEAR: usize = 40;
 /// Columns of a label.
 const NAME_MAX: usize = 18;
 
@@ -31,9 +33,13 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> Stri
     let view = control_flow(&scene, function);
     let title = format!("control flow · {}", view.function);
     let (width, height) = (canvas.width(), canvas.height());
-    if width < GRAPH_MIN.0 || height < GRAPH_MIN.1 || view.blocks.len() > BLOCKS_MAX {
+    if width < GRAPH_MIN.0 || height < GRAPH_MIN.1 {
         return title + &list(look, &view, sight, canvas);
     }
+    let (view, title) = match view.blocks.len() {
+        ..=BLOCKS_MAX => (view, title),
+        count => (view.around_focus(BLOCKS_NEAR), format!("{title} · {BLOCKS_NEAR} of {count} blocks")),
+    };
     let boxes = drawing(&view, Shape::Boxes);
     let (shape, drawing) = match boxes.height <= height {
         true => (Shape::Boxes, boxes),

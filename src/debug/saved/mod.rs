@@ -4,20 +4,22 @@
 //! user set. The run itself is not in it, because it follows: the same module, launch, seed and inputs give the same run. For the same
 //! reason a file is refused for another module or launch ([`Saved::check`]).
 
+mod threads;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::breakpoints::{Breakpoint, Breakpoints, Condition, LogMessage, Trigger};
-use super::case::RunOptions;
-use super::findings::Suppressions;
-use super::focus::{Focus, ThreadFilter};
-use super::marks::Marks;
-use super::roles::Roles;
-use super::target::Target;
-use super::timeline::Input;
 use crate::base::{Diagnostic, SourceFile, Sources, Span};
+use crate::debug::breakpoints::{Breakpoint, Breakpoints, Condition, LogMessage, Trigger};
+use crate::debug::case::RunOptions;
+use crate::debug::findings::Suppressions;
+use crate::debug::focus::{Focus, ThreadFilter};
+use crate::debug::marks::Marks;
+use crate::debug::roles::Roles;
+use crate::debug::target::Target;
+use crate::debug::timeline::Input;
 use crate::launch::Case;
 use crate::launch::ron_text::{self, RonKind};
 use crate::machine::{CopyPolicy, Digest, DivergencePolicy, Schedule, Tick};
@@ -257,6 +259,7 @@ impl Saved {
         }
         self.marks.check().map_err(|error| error.message)?;
         self.roles.check().map_err(|error| error.message)?;
+        self.check_threads()?;
         if !self.inputs.is_sorted_by_key(|(time, _)| *time) {
             return Err("the inputs of this session are not in order of time".to_string());
         }

@@ -1,0 +1,100 @@
+//! The bound on how many findings are printed: those beyond it are counted by id.
+
+use std::collections::BTreeMap;
+
+use super::summary::Summary;
+use super::verify::{CaseReport, Failure};
+use crate::debug::findings::{FindingId, FindingText};
+
+/// Findings that are not printed, counted by id.
+pub type Omitted = BTreeMap<FindingId, u64>;
+
+/// How many findings may still be printed, over all cases of a call.
+#[derive(Debug)]
+pub struct FindingBudget {
+    left: usize,
+    omitted: Omitted,
+}
+
+impl FindingBudget {
+    /// Room for `max` findings.
+    pub fn new(max: usize) -> Self {
+        Self { left: max, omitted: Omitted::new() }
+    }
+
+    /// Leaves in `summary` the findings that there is room for.
+    pub fn limit_summary(&mut self, summary: &mut Summary) {
+        self.limit(&mut summary.findings, |finding| Some(finding.id));
+    }
+
+    /// Leaves in `report` the findings that there is room for, among the failures and in the list of all. Those of the list count where
+    /// `prints_all` says that it is printed, those among the failures otherwise.
+    pub fn limit_report(&mut self, report: &mut CaseReport, prints_all: bool) {
+        let mut uncounted = Self::new(self.left);
+        let (of_failures, of_list) = if prints_all { (&mut uncounted, self) } else { (self, &mut uncounted) };
+        of_failures.limit(&mut report.failures, |failure| match failure {
+            Failure::Finding(finding) | Failure::WrongLine { finding, .. } => Some(finding.id),
+            Failure::Mismatch { .. } | Failure::MoreMismatches { .. } | Failure::NoFinding { .. } | Failure::Printed { .. } => None,
+        });
+        of_list.limit(&mut report.findings, |finding: &FindingText| Some(finding.id));
+    }
+
+    /// The findings that were left out so far.
+    pub fn omitted(&self) -> &Omitted {
+        &self.omitted
+    }
+
+    /// Keeps of `list` what is no finding and the findings that there is room for. The last finding, which tells how a run ended, is
+    /// kept before the others.
+    fn limit<T>(&mut self, list: &mut Vec<T>, id_of: impl Fn(&T) -> Option<FindingId>) {
+        let count = list.iter().filter(|entry| id_of(entry).is_some()).count();
+        let kept = count.min(self.left);
+        let mut seen = 0;
+        list.retain(|entry| {
+            let Some(id) = id_of(entry) else { return true };
+            seen += 1;
+            let keeps = seen < kept || kept > 0 && (seen == count || count == kept);
+            if !keeps {
+                *self.omitted.entry(id).or_default() += 1;
+            }
+            keeps
+        });
+        self.left -= kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const A: FindingId = FindingId::RaceGlobal;
+    const B: FindingId = FindingId::Deadlock;
+
+    fn limited(max: usize, lists: &[&[FindingId]]) -> (Vec<Vec<FindingId>>, Vec<(FindingId, u64)>) {
+        let mut budget = FindingBudget::new(max);
+        let limit = |list: &&[FindingId]| {
+            let mut list = list.to_vec();
+            budget.limit(&mut list, |id| Some(*id));
+            list
+        };
+        let lists = lists.iter().map(limit).collect();
+        (lists, budget.omitted.into_iter().collect())
+    }
+
+    #[test]
+    fn what_is_within_the_bound_stays() {
+        assert_eq!(limited(3, &[&[A, A, B]]), (vec![vec![A, A, B]], vec![]));
+    }
+
+    #[test]
+    fn the_last_finding_is_kept_and_the_others_are_counted() {
+        assert_eq!(limited(2, &[&[A, A, A, B]]), (vec![vec![A, B]], vec![(A, 2)]));
+        assert_eq!(limited(1, &[&[A, A, B]]), (vec![vec![B]], vec![(A, 2)]));
+        assert_eq!(limited(0, &[&[A, B]]), (vec![vec![]], vec![(A, 1), (B, 1)]));
+    }
+
+    #[test]
+    fn the_bound_is_over_all_cases() {
+        assert_eq!(limited(3, &[&[A, A], &[A, A, B], &[A]]), (vec![vec![A, A], vec![B], vec![]], vec![(A, 3)]));
+    }
+}
