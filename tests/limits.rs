@@ -6,6 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use cpu_time::ThreadTime;
+use ptxdbg::debug::open::open;
+use ptxdbg::debug::session::Session;
+use ptxdbg::debug::view::control_flow;
+use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
+
 /// Exit status, standard output and standard error of `ptxdbg` with these words.
 fn ptxdbg(words: &[&str]) -> (i32, String, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_ptxdbg")).args(words).current_dir(env!("CARGO_TARGET_TMPDIR")).output().unwrap();
@@ -162,4 +168,30 @@ fn programs_are_told_of_findings_that_are_not_printed() {
     let log: serde_json::Value = serde_json::from_str(&out).unwrap();
     assert_eq!(log["runs"][0]["results"].as_array().unwrap().len(), 2);
     assert_eq!(log["runs"][0]["properties"]["findingsOmitted"]["race.shared.waw"], 3);
+}
+
+/// Branches over branches: 20,000 blocks, of which each goes on, forwards, or back.
+fn maze() -> String {
+    let block = |at: usize| {
+        let (forwards, back) = ((at + 7).min(10_000), at * 7919 % 10_000);
+        format!("L{at}:\n    setp.eq.u32 %p, %i, {at};\n    @%p bra L{forwards};\n    add.u32 %i, %i, 1;\n    @%p bra L{back};\n")
+    };
+    let blocks: String = (0..10_000).map(block).collect();
+    kernel(&format!("    .reg .u32 %i;\n    .reg .pred %p;\n    mov.u32 %i, %tid.x;\n{blocks}L10000:\n    ret;"))
+}
+
+#[test]
+fn twenty_thousand_blocks_are_shown_at_once() {
+    let path = file("maze.ptx", &maze());
+    let words = LaunchChoice::Words(vec!["u32[1]".to_string()]);
+    let request = Request { modules: vec![path.into()], launch: words, overrides: Overrides::default() };
+    let session = Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap();
+    let scene = session.scene();
+    let begun = ThreadTime::now();
+    let view = control_flow(&scene, scene.machine.config().kernel);
+    let near = view.around_focus(40);
+    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert_eq!((view.blocks.len(), near.blocks.len()), (20_002, 40));
+    assert_eq!(near.blocks[0].name, "entry");
+    assert!(near.blocks.iter().all(|block| block.successors.iter().all(|to| *to < 40)));
 }

@@ -36,20 +36,21 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> Stri
     if width < GRAPH_MIN.0 || height < GRAPH_MIN.1 {
         return title + &list(look, &view, sight, canvas);
     }
-    let (view, title) = match view.blocks.len() {
-        ..=BLOCKS_MAX => (view, title),
-        count => (view.around_focus(BLOCKS_NEAR), format!("{title} · {BLOCKS_NEAR} of {count} blocks")),
+    let (near, graph_title) = match view.blocks.len() {
+        ..=BLOCKS_MAX => (None, title.clone()),
+        count => (Some(view.around_focus(BLOCKS_NEAR)), format!("{title} · {BLOCKS_NEAR} of {count} blocks")),
     };
-    let boxes = drawing(&view, Shape::Boxes);
+    let drawn = near.as_ref().unwrap_or(&view);
+    let boxes = drawing(drawn, Shape::Boxes);
     let (shape, drawing) = match boxes.height <= height {
         true => (Shape::Boxes, boxes),
-        false => (Shape::Rows, drawing(&view, Shape::Rows)),
+        false => (Shape::Rows, drawing(drawn, Shape::Rows)),
     };
     if drawing.width > width * 2 {
         return title + &list(look, &view, sight, canvas);
     }
-    graph(look, (&view, &drawing, shape), sight, canvas);
-    title
+    graph(look, (drawn, &drawing, shape), sight, canvas);
+    graph_title
 }
 
 fn drawing(view: &CfgView, shape: Shape) -> Drawing {
