@@ -2,16 +2,19 @@
 //!
 //! A thread that exits with such a copy leaves it without an order to anything: what a `cp.async` brings nobody may read, and shared
 //! memory that a bulk copy still reads is given back with the block. An arrival that a barrier object gets from the copies
-//! (`cp.async.mbarrier.arrive`) hands the wait over to whoever waits there; for bulk copies a wait for the reads alone will do.
+//! (`cp.async.mbarrier.arrive`) hands the wait over to the threads that wait there, unless the thread waits for the copies itself; for bulk
+//! copies a wait for the reads alone is enough.
 
 use std::collections::BTreeMap;
+
+use smallvec::SmallVec;
 
 use crate::check::finding::{Deed, Finding, Side};
 use crate::check::held::Held;
 use crate::check::told::lanes_do;
 use crate::check::{FindingId, Reporter};
-use crate::machine::{CopyEvent, CopyStage, Ends, LANES, LaneMask, OrderEvent, Work, lanes_of};
-use crate::program::Op;
+use crate::machine::{CopyEvent, CopyStage, Ends, Home, LANES, LaneMask, OrderEvent, Work, lanes_of};
+use crate::program::{Op, Pc};
 
 /// The copies of groups that threads have issued and not waited for.
 #[derive(Clone, Default)]
@@ -27,7 +30,36 @@ struct Pending {
     /// Groups that each lane has closed: of `cp.async`, and of `cp.async.bulk`.
     closed: [[u32; LANES]; 2],
     copies: Vec<Copy>,
+    /// One more than the group of the last `cp.async` of each lane; 0 if the lane has waited for all of its own.
+    last: [u32; LANES],
+    /// Arrivals whose copies the thread has not waited for, the last of each instruction.
+    arrivals: Vec<Handed>,
 }
+
+/// An arrival that a barrier object gets from copies.
+#[derive(Clone, Copy)]
+struct Handed {
+    pc: Pc,
+    /// Lanes that have not waited for their copies.
+    lanes: LaneMask,
+    /// The last group that a copy before it is in.
+    group: u32,
+    settled: Settled,
+}
+
+/// An arrival whose copies the threads have waited for themselves: that nobody waits for its phase loses nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Settled {
+    /// Its number.
+    pub id: u64,
+    /// Slot and address of the barrier object.
+    pub at: (u32, u32),
+    /// Whether the object has it already.
+    pub is_there: bool,
+}
+
+/// Arrivals that are settled by one event.
+pub(super) type SettledList = SmallVec<[Settled; 2]>;
 
 /// A copy that some lanes have not waited for.
 #[derive(Clone, Copy)]
@@ -44,36 +76,50 @@ impl Copies {
         self.warps.clear();
     }
 
-    /// Something happens to a copy.
-    pub fn copy(&mut self, event: &CopyEvent<'_>) {
+    /// Something happens to a copy. An arrival behind which no copy is that the threads have not waited for is settled at once.
+    pub fn copy(&mut self, event: &CopyEvent<'_>) -> Option<Settled> {
         let (copy, lanes) = (event.copy, event.lanes);
-        if event.stage != CopyStage::Issued {
-            return;
-        }
         let key = (copy.by.number, copy.issued.warp);
-        match (copy.ends, &copy.work) {
-            (Ends::Group { bulk, number: group }, _) => {
+        match (event.stage, copy.ends, &copy.work) {
+            (CopyStage::Issued, Ends::Group { bulk, number: group }, _) => {
                 let side = Side { copy: Some(copy.id), ..Side::new(copy.issued, lanes, Deed::Write) };
-                self.warps.entry(key).or_insert_with(Pending::new).copies.push(Copy { side, lanes, bulk, group });
+                let pending = self.warps.entry(key).or_insert_with(Pending::new);
+                pending.copies.push(Copy { side, lanes, bulk, group });
+                if !bulk {
+                    lanes_of(lanes).for_each(|lane| pending.last[lane] = group + 1);
+                }
             }
-            (_, Work::Arrival) => {
-                self.warps.get_mut(&key).into_iter().for_each(|pending| pending.end(lanes, |copy, _| !copy.bulk));
+            (CopyStage::Issued, Ends::Mbarrier { home: Home::Block { slot, .. }, address, .. }, Work::Arrival) => {
+                let settled = Settled { id: copy.id, at: (slot, address), is_there: false };
+                let Some(pending) = self.warps.get_mut(&key) else { return Some(settled) };
+                pending.end(lanes, |copy, _| !copy.bulk);
+                return pending.hand_over(settled, copy.issued.pc, lanes);
             }
-            (Ends::Mbarrier { .. }, _) => {}
-        }
-    }
-
-    /// Lanes close a group, or have waited for some.
-    pub fn order(&mut self, event: &OrderEvent<'_>, op: &Op) {
-        let Some(pending) = self.warps.get_mut(&(event.by.number, event.place.warp)) else { return };
-        match *op {
-            Op::CommitCopies { bulk } => lanes_of(event.lanes).for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1),
-            Op::WaitCopies { bulk, open, pending: left, .. } => {
-                let closed = pending.closed[usize::from(bulk)];
-                pending.end(event.lanes, |copy, lane| copy.bulk == bulk && (open || copy.group < closed[lane].saturating_sub(left)));
+            (CopyStage::Ended, Ends::Mbarrier { .. }, Work::Arrival) => {
+                let arrivals = self.warps.get_mut(&key).map(|pending| &mut pending.arrivals);
+                let own = arrivals.into_iter().flatten().find(|handed| handed.settled.id == copy.id);
+                own.into_iter().for_each(|handed| handed.settled.is_there = true);
             }
             _ => {}
         }
+        None
+    }
+
+    /// Lanes close a group, or have waited for some; the arrivals that settles.
+    pub fn order(&mut self, event: &OrderEvent<'_>, op: &Op) -> SettledList {
+        let Some(pending) = self.warps.get_mut(&(event.by.number, event.place.warp)) else { return SettledList::new() };
+        match *op {
+            Op::CommitCopies { bulk } => lanes_of(event.lanes).for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1),
+            Op::WaitCopies { bulk, open, pending: left, .. } => {
+                let done = pending.closed[usize::from(bulk)].map(|closed| closed.saturating_sub(left));
+                pending.end(event.lanes, |copy, lane| copy.bulk == bulk && (open || copy.group < done[lane]));
+                if !bulk {
+                    return pending.settle(event.lanes, |group, lane| open || group < done[lane]);
+                }
+            }
+            _ => {}
+        }
+        SettledList::new()
     }
 
     /// Lanes exit.
@@ -97,7 +143,33 @@ impl Copies {
 
 impl Pending {
     fn new() -> Self {
-        Self { closed: [[0; LANES]; 2], copies: Vec::new() }
+        Self { closed: [[0; LANES]; 2], copies: Vec::new(), last: [0; LANES], arrivals: Vec::new() }
+    }
+
+    /// Keeps an arrival of `lanes` until they have waited for the copies before it; gives it back if there are none.
+    fn hand_over(&mut self, settled: Settled, pc: Pc, lanes: LaneMask) -> Option<Settled> {
+        let lanes = lanes_of(lanes).filter(|lane| self.last[*lane] > 0).fold(0, |waiting, lane| waiting | 1 << lane);
+        let Some(last) = lanes_of(lanes).map(|lane| self.last[lane]).max() else { return Some(settled) };
+        self.arrivals.retain(|other| other.pc != pc);
+        self.arrivals.push(Handed { pc, lanes, group: last - 1, settled });
+        None
+    }
+
+    /// Lanes have waited for the `cp.async` of the groups of which `is_done` says so.
+    fn settle(&mut self, lanes: LaneMask, is_done: impl Fn(u32, usize) -> bool) -> SettledList {
+        for lane in lanes_of(lanes) {
+            let last = &mut self.last[lane];
+            if *last > 0 && is_done(*last - 1, lane) {
+                *last = 0;
+            }
+        }
+        for handed in &mut self.arrivals {
+            let over = lanes_of(handed.lanes & lanes).filter(|lane| is_done(handed.group, *lane)).fold(0, |over, lane| over | 1 << lane);
+            handed.lanes &= !over;
+        }
+        let settled = self.arrivals.iter().filter(|handed| handed.lanes == 0).map(|handed| handed.settled).collect();
+        self.arrivals.retain(|handed| handed.lanes != 0);
+        settled
     }
 
     /// Takes away the copies of `lanes` of which `done` says so.

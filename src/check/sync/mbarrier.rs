@@ -7,8 +7,9 @@
 //!   has arrived somewhere in between, meant the next phase, which is in use by then or later: `mbarrier.phase`. Waiting twice for the
 //!   same phase without that is idle but right, and so is the first wait of a producer, by the other parity, on a new object.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use super::copies::Settled;
 use crate::check::finding::{Deed, Finding, Side, Touched};
 use crate::check::held::Held;
 use crate::check::told::lanes_do;
@@ -33,6 +34,8 @@ pub(super) struct Mbarriers {
     extents: Vec<(u64, u64)>,
     /// How often each warp has arrived somewhere.
     arrivals: BTreeMap<([u32; 3], u32), u64>,
+    /// Arrivals of copies that are still to come, and whose copies their threads have waited for themselves.
+    settled: BTreeSet<u64>,
     held: Held,
 }
 
@@ -173,6 +176,15 @@ impl Mbarriers {
         false
     }
 
+    /// The threads of an arrival have waited for its copies themselves: nobody need wait for its phase.
+    pub fn settle(&mut self, arrival: Settled) {
+        if !arrival.is_there {
+            self.settled.insert(arrival.id);
+        } else if let Some(object) = self.objects.get_mut(&arrival.at) {
+            object.unawaited.retain(|(_, side)| side.copy != Some(arrival.id));
+        }
+    }
+
     /// Something happens to a copy: it must not write to objects, and it brings bytes to one.
     pub fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let copy = event.copy;
@@ -181,7 +193,7 @@ impl Mbarriers {
             && let Ends::Mbarrier { home: Home::Block { slot, .. }, address, bytes } = copy.ends
             && let Some(object) = self.objects.get_mut(&(slot, address))
         {
-            object.brought(i64::from(bytes), side);
+            object.brought(i64::from(bytes), Some(side).filter(|_| !self.settled.remove(&copy.id)));
             object.has_boxes |= matches!(copy.work, Work::Box(_));
         }
         let mut hit = None;
@@ -257,10 +269,12 @@ impl Object {
         found
     }
 
-    fn brought(&mut self, bytes: i64, side: Side) {
+    /// A copy has ended on the object, which somebody must wait for where it is the `side` of a finding otherwise.
+    fn brought(&mut self, bytes: i64, side: Option<Side>) {
         self.used = true;
         self.bytes -= bytes;
         let phase = self.contributed.unwrap_or(0);
+        let Some(side) = side else { return };
         match self.unawaited.iter_mut().find(|(_, other)| other.place.pc == side.place.pc) {
             Some(known) => *known = (phase, side),
             None => self.unawaited.push((phase, side)),

@@ -89,7 +89,7 @@ impl Sync {
             }
             Order::Committed | Order::Awaited => {
                 if let Some(inst) = to.program.code.get(event.place.pc.index()) {
-                    self.copies.order(event, &inst.op);
+                    self.copies.order(event, &inst.op).into_iter().for_each(|arrival| self.mbarriers.settle(arrival));
                 }
                 false
             }
@@ -108,7 +108,7 @@ impl Sync {
 
     /// Something happens to a copy.
     pub fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        self.copies.copy(event);
+        self.copies.copy(event).into_iter().for_each(|arrival| self.mbarriers.settle(arrival));
         self.mbarriers.copy(event, to)
     }
 
