@@ -120,7 +120,7 @@ const FORMS: &[(&str, &[u32])] = &[
     ("mov.u32 a, %nwarpid; mov.u32 b, %nsmid; mov.u32 c, %ntid.w; mov.b32 d, %envreg2; st.global.v4.b32 [o], {a, b, c, d};",
         &[64, 132, 0, 0]),
     ("mov.b32 a, %reserved_smem_offset_begin; mov.b32 b, %reserved_smem_offset_end; mov.b32 c, %reserved_smem_offset_cap;
-      mov.b32 d, %reserved_smem_offset_1; st.global.v4.b32 [o], {a, b, c, d};", &[0, 1024, 1024, 0]),
+      mov.b32 d, %reserved_smem_offset_1; st.global.v4.b32 [o], {a, b, c, d};", &[0, 288, 1024, 0]),
     // Time is a number of ticks, of which this takes no 2^32; nothing counts performance.
     ("mov.u32 a, %clock_hi; mov.u32 b, %globaltimer_hi; mov.u32 c, %pm7; mov.u64 x, %pm0_64; cvt.u32.u64 d, x; mov.u32 t, %clock;
       mov.u64 y, %clock64; cvt.u32.u64 t, y; st.global.v4.b32 [o], {a, b, c, d};", &[0, 0, 0, 0]),

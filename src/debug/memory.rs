@@ -78,7 +78,7 @@ pub fn locate(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> Resu
         Space::Const => covered(device.constants()),
         Space::Shared | Space::SharedCluster => {
             scene.refocused(owner).block()?;
-            inside(map::SHARED_RESERVED, scene.machine.shared_bytes())
+            inside(scene.machine.shared_start(), scene.machine.shared_bytes())
         }
         Space::Local | Space::ParamFunc => inside(map::LOCAL_BASE, u64::from(scene.group()?.local_top)),
         Space::Param => inside(0, scene.machine.config().params.len() as u64),

@@ -5,7 +5,7 @@ use super::coverage::Writes;
 use super::footprint::MemoryLimit;
 use super::lanes::{LANES, PerLane};
 use super::matrix::MatrixTables;
-use super::special::Fixed;
+use super::special::{self, Fixed};
 use super::wgmma::WgmmaTables;
 use super::{Device, Tick};
 use crate::cfg;
@@ -156,6 +156,10 @@ pub struct Linked {
     pub(super) reconvergences: Vec<Option<Pc>>,
     /// Bytes of a block's shared memory: reserved, static and dynamic.
     pub shared_bytes: u64,
+    /// The first byte of it that the kernel may access: [`map::SHARED_RESERVED`], or 0 where the program names the reserved part.
+    pub shared_start: u64,
+    /// What `%aggr_smem_size` reads as: `shared_bytes` and padding.
+    pub shared_aggregate: u64,
     /// Blocks of a cluster.
     pub cluster_blocks: usize,
     /// Blocks of the grid.
@@ -190,15 +194,18 @@ impl Linked {
             DivergencePolicy::Stack => cfg::reconvergences_of(program, config.kernel),
         };
         let resident = resident_blocks(program, &config, shared_bytes, blocks);
+        let shared_aggregate = special::aggregate_shared(program, kernel, config.dynamic_shared);
         Ok(Self {
             constants: (0..config.blocks_of_cluster()).map(|rank| Constants::new(program, rank)).collect(),
-            specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_bytes)).collect(),
+            specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_aggregate)).collect(),
             rank: match config.divergence {
                 DivergencePolicy::Independent => cfg::frontier_order_of(program, config.kernel),
                 DivergencePolicy::Stack => meeting_places(&reconvergences),
             },
             reconvergences,
             shared_bytes,
+            shared_aggregate,
+            shared_start: if special::names_reserved_shared(program) { 0 } else { map::SHARED_RESERVED },
             cluster_blocks: config.blocks_of_cluster() as usize,
             blocks,
             resident,

@@ -2,8 +2,8 @@
 
 use super::lanes::{LANES, PerLane};
 use super::{LaunchConfig, Linked};
-use crate::isa::SPECIAL_REGISTERS;
-use crate::program::{SpecialRef, map};
+use crate::isa::{SPECIAL_REGISTERS, Space};
+use crate::program::{Function, Program, SpecialRef, map};
 
 /// Multiprocessors of the machine that is modelled, an H200.
 pub const MULTIPROCESSORS: u32 = 132;
@@ -13,6 +13,12 @@ const WARP_SLOTS: u32 = 64;
 
 /// Bytes in which shared memory is given to blocks.
 const SHARED_UNIT: u64 = 128;
+
+/// Bytes of the reserved shared memory that the toolkit's libraries may use, as an H200 says; the rest is spare.
+const RESERVED_IN_USE: u32 = 288;
+
+/// Alignment of dynamic shared memory at least, to which the static part is padded.
+const DYNAMIC_ALIGN: u64 = 16;
 
 /// A special register that is the same during the whole life of a block, known by what it means and no longer by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,9 +53,9 @@ pub enum Fixed {
 }
 
 impl Fixed {
-    /// What a special register means in a launch.
+    /// What a special register means in a launch, where a block has so many bytes of shared memory, the system's and the padding included.
     pub fn new(special: SpecialRef, config: &LaunchConfig, shared_bytes: u64) -> Self {
-        let name = SPECIAL_REGISTERS.get(special.0 as usize).map_or("", |register| register.name);
+        let name = name(special);
         match name.split_once('.') {
             Some((vector, axis)) => Self::of_vector(vector, ["x", "y", "z"].iter().position(|letter| *letter == axis), config),
             None => Self::of_scalar(name, config, shared_bytes),
@@ -90,7 +96,8 @@ impl Fixed {
             "%nsmid" => Fixed::Constant(MULTIPROCESSORS),
             "%is_explicit_cluster" => Fixed::Constant(u32::from(config.explicit_cluster)),
             "%cluster_nctarank" => Fixed::Constant(config.cluster.iter().product()),
-            "%reserved_smem_offset_end" | "%reserved_smem_offset_cap" => Fixed::Constant(map::SHARED_RESERVED as u32),
+            "%reserved_smem_offset_end" => Fixed::Constant(RESERVED_IN_USE),
+            "%reserved_smem_offset_cap" => Fixed::Constant(map::SHARED_RESERVED as u32),
             "%total_smem_size" => Fixed::Constant((shared_bytes - map::SHARED_RESERVED).next_multiple_of(SHARED_UNIT) as u32),
             "%aggr_smem_size" => Fixed::Constant(shared_bytes as u32),
             "%envreg1" if config.cooperative => Fixed::Constant((map::GRID_WORKSPACE.0 >> 32) as u32),
@@ -99,6 +106,23 @@ impl Fixed {
             _ => Fixed::Constant(0),
         }
     }
+}
+
+fn name(special: SpecialRef) -> &'static str {
+    SPECIAL_REGISTERS.get(special.0 as usize).map_or("", |register| register.name)
+}
+
+/// Whether code of a program names the reserved part of shared memory (`%reserved_smem_offset_*`), and may access it then.
+pub fn names_reserved_shared(program: &Program) -> bool {
+    program.specials.iter().any(|special| name(*special).starts_with("%reserved_smem_offset_"))
+}
+
+/// Bytes of shared memory of a block of `kernel` as `%aggr_smem_size` has them: the reserved part, the static part, padded to the largest
+/// alignment of dynamic shared memory in the module where it has any, and the dynamic part.
+pub fn aggregate_shared(program: &Program, kernel: &Function, dynamic: u32) -> u64 {
+    let open = program.variables.iter().filter(|variable| variable.location.space == Space::Shared && variable.bytes == 0);
+    let align = open.map(|variable| u64::from(variable.align).max(DYNAMIC_ALIGN)).max().unwrap_or(1);
+    map::SHARED_RESERVED + u64::from(kernel.shared_bytes).next_multiple_of(align) + u64::from(dynamic)
 }
 
 /// The values of `Program::specials` for one warp, in that order.

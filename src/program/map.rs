@@ -97,7 +97,9 @@ pub const GUARD_BYTES: u64 = 4096;
 /// Alignment of allocations in global memory, as the CUDA driver gives it at least.
 pub const ALLOCATION_ALIGN: u64 = 512;
 
-/// Shared memory that the system keeps at the start of every block's window (sm_80 and later: 1 KiB).
+/// Shared memory that is reserved at the start of every block's window (sm_80 and later: 1 KiB). Programs that name it by
+/// `%reserved_smem_offset_*` may access it: barriers of cooperative groups' tiles of several warps are there. It starts as zeros, where
+/// an H200 leaves what was there before; those barriers work with both.
 pub const SHARED_RESERVED: u64 = 1024;
 
 /// First address of constant variables in the const space; null is not one.

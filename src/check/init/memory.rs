@@ -265,6 +265,10 @@ impl Memory {
         let block = &mut self.blocks[index];
         if block.number != number {
             *block = BlockBytes { number, ..BlockBytes::default() };
+            if self.linked.as_ref().is_some_and(|linked| linked.shared_start < map::SHARED_RESERVED) {
+                // What the system reserves starts as zeros.
+                block.shared.add(0, map::SHARED_RESERVED);
+            }
         }
         block
     }

@@ -20,6 +20,8 @@
 //! - Of more than 64 warps that touched the same bytes of global memory unordered, eight once thousands of accesses are remembered, only
 //!   the newest is told. If the grid synchronizes by itself, a write behind them is taken to be ordered.
 //! - Surfaces, of which the memory model says nothing.
+//! - The reserved part of shared memory, where the toolkit's libraries work: all lanes of a warp write the result of a cooperative
+//!   group's reduction to the same place. What strong accesses there order counts.
 //!
 //! A volatile access counts as relaxed in the scope of the system. Fences of other threads of the block count where only one thread has
 //! read the flag (the usual "last block" pattern), if both are `fence.sc`, as `__threadfence()` is.
@@ -58,7 +60,7 @@ use super::reporter::Reporter;
 use super::ways::Ways;
 use crate::isa::{FenceKind, Ordering, Scope, Space};
 use crate::machine::{AccessEvent, AccessKind, BlockId, LANES, LaneMask, Linked, Machine, Order, OrderEvent, PerLane, lanes_of};
-use crate::program::{self, ImageFn, Op, Program};
+use crate::program::{self, ImageFn, Op, Program, map};
 
 /// The race checker of a case.
 #[derive(Clone)]
@@ -160,6 +162,9 @@ impl Race {
         let how = op.access().unwrap_or_default();
         if how.ordering != Ordering::Weak {
             self.order_through(home, event, &how);
+        }
+        if home != Home::Global && event.addresses.iter().all(|address| *address < map::SHARED_RESERVED) {
+            return false;
         }
         let access = Access { proxy, ..self.plain(event, &how) };
         self.judge(home, event.by.slot, access, event.addresses);

@@ -45,7 +45,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let good = match space {
             Space::Generic | Space::Global => covers(self.global, address, bytes),
             Space::Const => covers(self.constants, address, bytes),
-            Space::Shared | Space::SharedCluster => inside(map::SHARED_RESERVED, self.linked.shared_bytes),
+            Space::Shared | Space::SharedCluster => inside(self.linked.shared_start, self.linked.shared_bytes),
             Space::Local | Space::ParamFunc => inside(map::LOCAL_BASE, u64::from(top)),
             Space::Param => inside(0, self.linked.config.params.len() as u64),
         };
@@ -117,7 +117,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn extent(&self, space: Space, offset: u64, group: &Group) -> Option<String> {
         let extent = match space {
             Space::Generic | Space::Global | Space::Const => return None,
-            Space::Shared | Space::SharedCluster if offset < map::SHARED_RESERVED => {
+            Space::Shared | Space::SharedCluster if offset < self.linked.shared_start => {
                 format!("the first {} bytes of shared memory belong to the system", map::SHARED_RESERVED)
             }
             Space::Shared | Space::SharedCluster => format!("the block's shared memory ends at {:#x}", self.linked.shared_bytes),

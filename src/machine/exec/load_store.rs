@@ -266,7 +266,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Space::Generic | Space::Global => &*self.global,
             Space::Const if write => return false,
             Space::Const => self.constants,
-            Space::Shared | Space::SharedCluster => return inside(map::SHARED_RESERVED, self.linked.shared_bytes),
+            Space::Shared | Space::SharedCluster => return inside(self.linked.shared_start, self.linked.shared_bytes),
             Space::Local | Space::ParamFunc => return inside(map::LOCAL_BASE, u64::from(top)),
             Space::Param => return !write && inside(0, self.linked.config.params.len() as u64),
         };

@@ -13,7 +13,7 @@ use crate::machine::trap::{Trap, TrapKind};
 use crate::machine::warp::GroupState;
 use crate::machine::wgmma::{self, Disagreement, ROWS, Sources, Turn, WARPS, Wgmma};
 use crate::program::operands::{Use, registers_of};
-use crate::program::{Bank, Inst, Op, PredSrc, Src, WgmmaA, WgmmaId, WgmmaOp, map};
+use crate::program::{Bank, Inst, Op, PredSrc, Src, WgmmaA, WgmmaId, WgmmaOp};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a `wgmma` instruction, once all lanes of the warp stand at it.
@@ -131,7 +131,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Checks that all of an operand lies in the block's shared memory.
     fn check_tile(&self, name: &str, tile: SharedTile) -> Result<(), Box<Trap>> {
-        let inside = map::SHARED_RESERVED..=self.linked.shared_bytes.saturating_sub(u64::from(CHUNK));
+        let inside = self.linked.shared_start..=self.linked.shared_bytes.saturating_sub(u64::from(CHUNK));
         let (low, high) = tile.bounds();
         if inside.contains(&u64::from(low)) && inside.contains(&u64::from(high)) {
             return Ok(());
@@ -139,7 +139,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let Some(outside) = tile.chunks().find(|chunk| !inside.contains(&u64::from(chunk.address))) else { return Ok(()) };
         let (what, index) = (if name == "A" { "row" } else { "column" }, tile.first + outside.index);
         let at = if tile.major == Major::K { format!("byte {} of its row of K", outside.k) } else { format!("k = {}", outside.k) };
-        let (start, end, address) = (map::SHARED_RESERVED, self.linked.shared_bytes, outside.address);
+        let (start, end, address) = (self.linked.shared_start, self.linked.shared_bytes, outside.address);
         let memory = format!("the block's shared memory is {start:#x} to {end:#x}");
         let message = format!("the descriptor of {name} leads outside: {what} {index}, {at}, lies at {address:#x}; {memory}");
         Err(self.trap(TrapKind::WgmmaDescriptor, ALL_LANES, &message))
