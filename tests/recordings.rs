@@ -16,6 +16,7 @@ const SUITES: &[(&str, usize)] = &[
     ("approx", 30),
     ("async", 49),
     ("atomic", 98),
+    ("atomic_float", 274),
     ("barrier", 6),
     ("compare", 329),
     ("control", 9),
@@ -30,6 +31,9 @@ const SUITES: &[(&str, usize)] = &[
     ("matrix_more", 351),
     ("memory", 45),
     ("move", 52),
+    ("shared_size", 56),
+    ("shared_size_aligned", 18),
+    ("shared_size_dynamic", 109),
     ("tensor_copy", 153),
     ("texture", 464),
     ("video", 512),
@@ -41,7 +45,7 @@ const SUITES: &[(&str, usize)] = &[
 const PROGRAMS: &[&str] = &[
     "aes_ttab", "axpy_transpose", "bfs_frontier", "bigmul_carry", "bitonic_pairs", "counting_sort", "edit_wave", "fft_shared",
     "half_video", "life_coop", "lu_pivot", "mandel_collatz", "mbar_pipeline", "mma_frag", "nbody_step", "printf_forms", "reduce_ticket", "sgemm_reg", "sha256_crc",
-    "softmax_gelu", "spinlock_cg", "tma_cluster", "trig_slow", "vm_calls", "wgmma_tile",
+    "softmax_gelu", "spinlock_cg", "tile_reduce", "tma_cluster", "trig_slow", "vm_calls", "wgmma_tile",
 ];
 /// The suite some of whose results are only within the tolerance that its launch file gives.
 const WITHIN_TOLERANCE: &str = "hardware/texture.ron";

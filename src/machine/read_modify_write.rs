@@ -2,13 +2,12 @@
 
 use crate::isa::{AtomicFn, ScalarType, Space, TensorElement};
 use crate::num::atomic;
-use crate::num::exact::Format;
 use crate::num::float::Float;
 use crate::num::{Bf16, F16};
 
-/// Combines every element of `memory` with the one of `values` at its place; `global` says that it is global memory.
-pub fn all(f: AtomicFn, ty: ScalarType, global: bool, memory: &mut [u8], values: &[u8]) {
-    let function = Function { f, ty, space: if global { Space::Global } else { Space::Shared } };
+/// Combines every element of `memory` with the one of `values` at its place, as a copy does.
+pub fn all(f: AtomicFn, ty: ScalarType, memory: &mut [u8], values: &[u8]) {
+    let function = Function { f, ty, adder: Adder::Copy };
     let bytes = ty.bytes() as usize;
     for (element, value) in memory.chunks_exact_mut(bytes).zip(values.chunks_exact(bytes)) {
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
@@ -18,7 +17,7 @@ pub fn all(f: AtomicFn, ty: ScalarType, global: bool, memory: &mut [u8], values:
 }
 
 /// Combines elements of a tensor in global memory with those of `values`. Floats of 32 bits, `.tf32` too, are added in full precision, and
-/// subnormal numbers are kept unless the tensor map says otherwise; `red` would flush them.
+/// subnormal numbers are kept unless the tensor map says otherwise.
 pub fn of_tensor(f: AtomicFn, element: TensorElement, memory: &mut [u8], values: &[u8]) {
     use TensorElement as E;
     let ty = match element {
@@ -31,7 +30,7 @@ pub fn of_tensor(f: AtomicFn, element: TensorElement, memory: &mut [u8], values:
         E::BF16 => ScalarType::BF16,
         E::F64 => ScalarType::F64,
     };
-    all(f, ty, true, memory, values);
+    all(f, ty, memory, values);
 }
 
 fn add_floats(ftz: bool, memory: &mut [u8], values: &[u8]) {
@@ -42,6 +41,32 @@ fn add_floats(ftz: bool, memory: &mut [u8], values: &[u8]) {
     }
 }
 
+/// What adds floating-point numbers in memory: an H200 has several adders, which treat subnormal numbers and NaNs differently. The suite
+/// `atomic_float` has every form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Adder {
+    /// Of `atom` and `red` on global memory: `.f32` flushes subnormal operands and results, NaNs of `.f64` go through as they are.
+    GlobalMemory,
+    /// Of `atom` and `red` on shared memory, whatever names it: an ordinary addition that keeps subnormal numbers.
+    SharedMemory,
+    /// Of `atom` and `red` on the shared memory of another block of the cluster: `.f16x2` and `.bf16x2` are added as one integer of 32
+    /// bits. That is no addition of halves at all, but it is what the code that ptxas 13.0 emits does on an H200.
+    OtherBlock,
+    /// Of `cp.reduce.async.bulk`: subnormal numbers are kept, NaNs of `.f64` go through.
+    Copy,
+}
+
+impl Adder {
+    /// The one of `atom` and `red` on an element in `space`, where the block's own memory is `.shared`, and `.shared::cluster` another's.
+    pub fn of(space: Space) -> Self {
+        match space {
+            Space::Shared => Adder::SharedMemory,
+            Space::SharedCluster => Adder::OtherBlock,
+            Space::Generic | Space::Global | Space::Const | Space::Local | Space::Param | Space::ParamFunc => Adder::GlobalMemory,
+        }
+    }
+}
+
 /// A function on one element of up to 64 bits and its operands, zero-extended.
 #[derive(Clone, Copy)]
 pub struct Function {
@@ -49,8 +74,8 @@ pub struct Function {
     pub f: AtomicFn,
     /// Of what.
     pub ty: ScalarType,
-    /// Where the element lies.
-    pub space: Space,
+    /// What adds floating-point numbers.
+    pub adder: Adder,
 }
 
 impl Function {
@@ -71,11 +96,17 @@ impl Function {
 
     fn arithmetic(self, old: u64, b: u64) -> u64 {
         match self.ty {
+            ScalarType::F32 if self.f == AtomicFn::Add && self.adder == Adder::GlobalMemory => {
+                atomic::add(f32::from_word(old), f32::from_word(b), true).word()
+            }
             ScalarType::F32 => float::<f32>(self.f, old, b),
-            ScalarType::F64 if self.f == AtomicFn::Add && self.space == Space::Global => {
+            ScalarType::F64 if self.f == AtomicFn::Add && matches!(self.adder, Adder::GlobalMemory | Adder::Copy) => {
                 atomic::add_in_global_memory(f64::from_bits(old), f64::from_bits(b)).to_bits()
             }
             ScalarType::F64 => float::<f64>(self.f, old, b),
+            ScalarType::F16x2 | ScalarType::BF16x2 if self.f == AtomicFn::Add && self.adder == Adder::OtherBlock => {
+                u64::from((old as u32).wrapping_add(b as u32))
+            }
             ScalarType::F16 => float::<F16>(self.f, old, b),
             ScalarType::BF16 => float::<Bf16>(self.f, old, b),
             ScalarType::F16x2 => pair::<F16>(self.f, old, b),
@@ -100,7 +131,7 @@ fn float<F: Float>(f: AtomicFn, old: u64, b: u64) -> u64 {
     let result = match f {
         AtomicFn::Min => atomic::min(old, b),
         AtomicFn::Max => atomic::max(old, b),
-        _ => atomic::add(old, b, F::FORMAT == Format::F32),
+        _ => atomic::add(old, b, false),
     };
     result.word()
 }

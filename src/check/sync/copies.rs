@@ -47,7 +47,7 @@ struct Handed {
     settled: Settled,
 }
 
-/// An arrival whose copies the threads have waited for themselves: that nobody waits for its phase loses nothing.
+/// An arrival whose copies the threads have waited for themselves: its phase needs no wait.
 #[derive(Clone, Copy)]
 pub(super) struct Settled {
     /// Its number.

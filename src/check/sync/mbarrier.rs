@@ -176,7 +176,7 @@ impl Mbarriers {
         false
     }
 
-    /// The threads of an arrival have waited for its copies themselves: nobody need wait for its phase.
+    /// The threads of an arrival have waited for its copies themselves: its phase needs no wait.
     pub fn settle(&mut self, arrival: Settled) {
         if !arrival.is_there {
             self.settled.insert(arrival.id);
@@ -269,7 +269,7 @@ impl Object {
         found
     }
 
-    /// A copy has ended on the object, which somebody must wait for where it is the `side` of a finding otherwise.
+    /// A copy has ended on the object. Its phase needs a wait, without which it is the `side` of a finding, if that is given.
     fn brought(&mut self, bytes: i64, side: Option<Side>) {
         self.used = true;
         self.bytes -= bytes;

@@ -220,7 +220,7 @@ fn deliver(to: Destination, bytes: &[u8], reduction: Option<(AtomicFn, ScalarTyp
     let mut now = vec![0; bytes.len()];
     reach.read(to.home, to.address, &mut now);
     match reduction {
-        Some((f, ty)) => read_modify_write::all(f, ty, matches!(to.home, Home::Global), &mut now, bytes),
+        Some((f, ty)) => read_modify_write::all(f, ty, &mut now, bytes),
         None => {
             let kept = now.iter_mut().zip(bytes).enumerate().filter(|(at, _)| mask >> (at % MASKED) & 1 != 0);
             kept.for_each(|(_, (now, byte))| *now = *byte);

@@ -5,7 +5,7 @@ use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, TypeKind};
 use crate::machine::event::AccessKind;
 use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
-use crate::machine::read_modify_write::Function;
+use crate::machine::read_modify_write::{Adder, Function};
 use crate::machine::trap::Trap;
 use crate::program::{Access, Address, Dst, Op, Src};
 
@@ -16,7 +16,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Op::Atomic { f, ty, access, d, b, c, address } => {
                 self.warp.may_spin |= matches!(f, AtomicFn::Cas | AtomicFn::Exch);
                 for piece in self.atomic_pieces(access, address, group, active, ty.bytes())? {
-                    let function = Function { f: *f, ty: *ty, space: piece.space };
+                    let function = Function { f: *f, ty: *ty, adder: Adder::of(piece.space) };
                     self.exchange(&piece, 0, function, (*d, *b, *c), group);
                 }
             }
@@ -25,7 +25,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let dests: &[Dst] = d.map_or(&[], |list| &program.dests[list.index()]);
                 let sources = &program.sources[b.index()];
                 for piece in self.atomic_pieces(access, address, group, active, ty.bytes() * sources.len() as u32)? {
-                    let function = Function { f: *f, ty: *ty, space: piece.space };
+                    let function = Function { f: *f, ty: *ty, adder: Adder::of(piece.space) };
                     for (index, b) in sources.iter().enumerate() {
                         let d = dests.get(index).copied().unwrap_or(Dst::SINK);
                         self.exchange(&piece, index as u64 * u64::from(ty.bytes()), function, (d, *b, *b), group);

@@ -4,10 +4,10 @@ use smallvec::SmallVec;
 
 use super::super::{Group, WarpRun};
 use super::Results;
-use crate::isa::{ChannelType, ImageKind, ScalarType, Space, SurfaceBounds};
+use crate::isa::{ChannelType, ImageKind, ScalarType, SurfaceBounds};
 use crate::machine::event::AccessKind;
 use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
-use crate::machine::read_modify_write::Function;
+use crate::machine::read_modify_write::{Adder, Function};
 use crate::machine::trap::{Trap, TrapKind};
 use crate::program::{ImageAccess, ImageFn, Texels};
 
@@ -82,7 +82,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let mut word = [0; 8];
                 allocation.pages.read(offset, &mut word[..size]);
                 let ty = if formatted && texels.channel == ChannelType::S32 { ScalarType::S32 } else { ty };
-                let function = Function { f, ty, space: Space::Global };
+                let function = Function { f, ty, adder: Adder::GlobalMemory };
                 let operand = operands.first().copied().unwrap_or(0);
                 let new = function.apply(u64::from_le_bytes(word), operand, operand);
                 allocation.pages.write(offset, &new.to_le_bytes()[..size]);
