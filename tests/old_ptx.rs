@@ -21,7 +21,7 @@ fn diagnostics(module: &str) -> Vec<Diagnostic> {
 /// The first words that thread 0 leaves at `out` when `body` runs in a module with these directives and declarations.
 fn words<const N: usize>(head: &str, body: &str) -> [u32; N] {
     let text = format!(
-        "{head} .entry k(.param .u64 out) {{ .reg .u16 h; .reg .u32 a, b, c; .reg .f32 e, f, g; .reg .f64 x; .reg .u64 o; .reg .pred p;
+        "{head} .entry k(.param .u64 out) {{ .reg .u16 h; .reg .u32 a, b, c; .reg .f32 e, f, g; .reg .f64 x; .reg .u64 d, o; .reg .pred p;
         ld.param.u64 o, [out]; {body} exit; }}"
     );
     let (program, diagnostics) = ptxdbg::sema::load(&mut Sources::default(), "old.ptx", text);
@@ -74,6 +74,26 @@ fn early_targets_flush_and_fuse() {
     let flushed = "mov.f32 e, 0f00800000; mov.f32 f, 0f3F000000; mov.f32 g, 0f00000000; mad.f32 g, e, f, g; st.global.f32 [o], g;
         mov.f32 g, 0f80000001; add.f32 g, g, g; st.global.f32 [o+4], g; setp.gt.f32 p, e, g; selp.u32 a, 1, 0, p; st.global.u32 [o+8], a;";
     assert_eq!(words(SM_10, flushed), [0, 0x8000_0000, 1]);
+}
+
+/// Conversions from and to types of 64 bits keep subnormal numbers until PTX 1.4; those to 32 bits never did, and from 1.5 on none does.
+#[test]
+fn conversions_of_64_bits_keep_subnormal_numbers_until_1_4() {
+    let body =
+        "mov.f32 e, 0f00000001; cvt.f64.f32 x, e; st.global.f64 [o], x; cvt.rpi.s64.f32 d, e; cvt.u32.u64 b, d; st.global.u32 [o+8], b;
+        cvt.rpi.s32.f32 a, e; st.global.u32 [o+12], a;";
+    let narrow = "mov.f64 x, 0d36a0000000000000; cvt.rn.f32.f64 e, x; st.global.f32 [o], e; mov.f32 e, 0f00000001;
+        cvt.rpi.u64.f32 d, e; cvt.u32.u64 b, d; st.global.u32 [o+4], b; cvt.rpi.s16.f32 h, e; cvt.u32.u16 a, h; st.global.u32 [o+8], a;";
+    for version in ["1.3", "1.4"] {
+        let head = format!(".version {version} .target sm_13");
+        assert_eq!(words(&head, body), [0, 0x36a0_0000, 1, 0], "{version}");
+        assert_eq!(words(&head, narrow), [1, 1, 0], "{version}");
+    }
+    for version in ["1.5", "3.0"] {
+        let head = format!(".version {version} .target sm_13");
+        assert_eq!(words(&head, body), [0; 4], "{version}");
+        assert_eq!(words(&head, narrow), [0; 3], "{version}");
+    }
 }
 
 /// Before PTX 1.4 the fast functions had no `.approx`; of powers of two they are exact.

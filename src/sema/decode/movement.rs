@@ -292,6 +292,14 @@ impl<'a> Decoding<'_, 'a> {
         is_integer(mode.to) && is_integer(mode.from) && !mode.sat && to <= from && to >= 32 && u32::from(mode.d_bits) == to
     }
 
+    /// Whether a conversion flushes without `.ftz`, as those of `.f32` do for targets that know no subnormal floats. Until PTX 1.4 those
+    /// from and to types of 64 bits do not (PTX ISA 1.4, "cvt").
+    fn flushes_always(&self) -> bool {
+        let types = &self.matched.types;
+        let is_wide = types.iter().any(|ty| ty.bits() == 64);
+        self.cx.target().0 < 20 && types.contains(&ScalarType::F32) && !(is_wide && self.cx.version() <= (1, 4))
+    }
+
     fn convert_mode(&self) -> ConvertMode {
         let has = |word: &str| self.matched.has(word);
         let bits = |index: usize| match self.args.get(index) {
@@ -303,7 +311,7 @@ impl<'a> Decoding<'_, 'a> {
             from: self.matched.ty(),
             rounding: self.rounding(),
             to_integral: ["rni", "rzi", "rmi", "rpi"].into_iter().any(has),
-            ftz: has("ftz") || self.cx.target().0 < 20 && self.matched.types.contains(&ScalarType::F32),
+            ftz: has("ftz") || self.flushes_always(),
             sat: has("sat"),
             relu: has("relu"),
             satfinite: has("satfinite"),
