@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its kernel fails")]
 
+use ptxdbg::isa::Factored;
 use ptxdbg::program::{Inst, Op};
 
 /// What each multiplication and addition of `body` has become.
@@ -23,11 +24,23 @@ fn shape(target: &str, body: &str) -> String {
 
 fn name(inst: &Inst) -> Option<String> {
     match inst.op {
-        Op::KeepingMul { .. } => Some("KeepingMul".to_string()),
+        Op::KeepingProduct { f, .. } => Some(kept(f).to_string()),
+        Op::Convert { .. } => Some("Convert".to_string()),
         Op::FloatUnary { f, .. } => Some(format!("{f:?}")),
         Op::FloatBinary { f, .. } => Some(format!("{f:?}")),
         Op::FloatTernary { f, .. } => Some(format!("{f:?}")),
         _ => None,
+    }
+}
+
+fn kept(f: Factored) -> &'static str {
+    match f {
+        Factored::Mul => "KeepingMul",
+        Factored::Quotient { known: false, .. } => "KeepingDiv",
+        Factored::Quotient { known: true, .. } => "KeepingDivKnown",
+        Factored::Reciprocal => "KeepingRcp",
+        Factored::MulInverseEx2 => "KeepingInverse",
+        Factored::RcpOperand | Factored::Ex2Operand => "KeepingOperand",
     }
 }
 
@@ -87,10 +100,152 @@ const CASES: &[(&str, &str)] = &[
     ("mul.f32 t, a, b; add.f32 d, t, c; mov.f32 t, e; st.global.v2.f32 [o], {d, t};", "Mul Fma"),
 ];
 
+/// Quotients and reciprocals.
+#[rustfmt::skip]
+const QUOTIENTS: &[(&str, &str)] = &[
+    ("div.full.f32 t, a, b; add.f32 d, t, c; st.global.f32 [o], d;", "KeepingDiv Fma"),
+    ("div.full.f32 t, a, b; add.f32 d, c, t; st.global.f32 [o], d;", "KeepingDiv Fma"),
+    ("div.full.f32 t, a, b; sub.f32 d, t, c; st.global.f32 [o], d;", "KeepingDiv MulSub"),
+    ("div.approx.f32 t, a, b; sub.f32 d, c, t; st.global.f32 [o], d;", "KeepingDiv NegMulAdd"),
+    ("div.full.ftz.f32 t, a, b; add.ftz.f32 d, t, c; st.global.f32 [o], d;", "KeepingDiv Fma"),
+    ("div.approx.ftz.f32 t, a, b; add.ftz.sat.f32 d, t, c; st.global.f32 [o], d;", "KeepingDiv Fma"),
+    ("div.full.ftz.f32 t, a, b; add.f32 d, t, c; st.global.f32 [o], d;", "DivFull Add"),
+    ("div.approx.f32 t, a, b; add.ftz.f32 d, t, c; st.global.f32 [o], d;", "DivApprox Add"),
+    ("div.full.f32 t, a, b; add.rn.f32 d, t, c; st.global.f32 [o], d;", "DivFull Add"),
+    ("div.rn.f32 t, a, b; add.f32 d, t, c; st.global.f32 [o], d;", "Div Add"),
+    ("@q div.full.f32 t, a, b; add.f32 d, t, c; st.global.f32 [o], d;", "DivFull Add"),
+    ("div.full.f32 t, a, b; @q add.f32 d, t, c; st.global.f32 [o], d;", "KeepingDiv Fma"),
+    ("div.full.f32 t, a, b; add.f32 d, t, c; sub.f32 u, e, t; st.global.v2.f32 [o], {d, u};", "KeepingDiv Fma NegMulAdd"),
+    ("div.full.f32 t, a, b; add.f32 d, t, c; st.global.v2.f32 [o], {d, t};", "DivFull Add"),
+    ("div.full.f32 t, a, b; add.f32 d, t, c; mul.f32 u, t, e; st.global.v2.f32 [o], {d, u};", "DivFull Add Mul"),
+    ("div.full.f32 t, a, b; add.f32 d, t, t; st.global.f32 [o], d;", "DivFull Add"),
+    ("div.full.f32 t, a, b; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "DivFull Add"),
+    ("div.full.f32 t, a, b; loop: add.f32 d, d, t; @q bra loop; st.global.f32 [o], d;", "DivFull Add"),
+    ("div.full.f32 t, a, b; call (n), other, (n); add.f32 d, t, c; st.global.f32 [o], d;", "DivFull Add"),
+    ("div.full.f32 t, a, b; mul.f32 u, c, e; add.f32 d, t, u; st.global.f32 [o], d;", "KeepingDiv Mul Fma"),
+    ("div.full.f32 t, a, b; mul.f32 u, c, e; add.f32 d, u, t; st.global.f32 [o], d;", "DivFull Mul Fma"),
+    ("div.full.f32 t, a, b; div.full.f32 u, c, e; sub.f32 d, u, t; st.global.f32 [o], d;", "DivFull KeepingDiv MulSub"),
+    ("div.full.f32 t, a, b; mov.f32 u, t; add.f32 d, u, c; st.global.f32 [o], d;", "KeepingDiv Fma"),
+    ("div.full.f32 t, a, b; neg.f32 u, t; sub.f32 d, u, c; st.global.f32 [o], d;", "KeepingDiv Neg NegMulSub"),
+    ("div.full.f32 t, a, b; abs.f32 u, t; add.f32 d, u, c; st.global.f32 [o], d;", "DivFull Abs Add"),
+    ("div.full.f32 a, a, b; add.f32 d, a, c; st.global.f32 [o], d;", "KeepingDiv Fma"),
+    ("rcp.approx.f32 t, b; add.f32 d, t, c; st.global.f32 [o], d;", "KeepingRcp Fma"),
+    ("rcp.approx.f32 t, b; sub.f32 d, c, t; st.global.f32 [o], d;", "KeepingRcp NegMulAdd"),
+    ("rcp.approx.f32 t, b; add.f32 d, t, c; st.global.v2.f32 [o], {d, t};", "RcpApprox Add"),
+    ("rcp.approx.ftz.f32 t, b; add.ftz.f32 d, t, c; st.global.f32 [o], d;", "RcpApprox Add"),
+    ("sqrt.approx.f32 t, b; add.f32 d, t, c; st.global.f32 [o], d;", "SqrtApprox Add"),
+];
+
+/// Divisors that the assembler knows, and products with a constant, which it moves to where they are added.
+#[rustfmt::skip]
+const CONSTANTS: &[(&str, &str)] = &[
+    ("div.full.f32 t, a, 0f42C00000; st.global.f32 [o], t;", "DivFullKnown"),
+    ("mov.f32 b, 0f42C00000; div.approx.f32 t, a, b; st.global.f32 [o], t;", "DivApproxKnown"),
+    ("mov.b32 n, 0x3FB20000; mov.b32 b, n; div.full.f32 t, a, b; st.global.f32 [o], t;", "DivFullKnown"),
+    ("mov.b32 n, 97; cvt.rn.f32.s32 b, n; div.full.f32 t, a, b; st.global.f32 [o], t;", "Convert DivFullKnown"),
+    ("mov.f32 b, 0f3FB20000; add.f32 b, b, b; div.full.f32 t, a, b; st.global.f32 [o], t;", "Add DivFullKnown"),
+    ("mov.f32 b, 0f3FB20000; @q bra l; st.global.f32 [o+4], a; l: div.full.f32 t, a, b; st.global.f32 [o], t;", "DivFullKnown"),
+    ("mov.f32 b, 0f3FB20000; @q mov.f32 b, 0f40000000; div.full.f32 t, a, b; st.global.f32 [o], t;", "DivFull"),
+    ("mov.f32 b, 0f3FB20000; @q bra l; mov.f32 b, 0f40000000; l: div.full.f32 t, a, b; st.global.f32 [o], t;", "DivFull"),
+    ("rcp.approx.f32 t, 0f42C20000; st.global.f32 [o], t;", "RcpApproxKnown"),
+    ("div.full.f32 t, a, 0f42C00000; sub.f32 d, c, t; st.global.f32 [o], d;", "KeepingDivKnown NegMulAdd"),
+    ("mul.f32 t, 0f40400001, 0f3FB20001; add.f32 d, t, c; st.global.f32 [o], d;", "Mul Add"),
+    ("div.full.f32 t, 0f40400000, 0f3FB20000; add.f32 d, t, c; st.global.f32 [o], d;", "DivFullKnown Add"),
+    ("mul.f32 t, a, 0f40400000; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "Mul Fma"),
+    ("mov.f32 b, 0f40400000; mul.f32 t, a, b; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "Mul Fma"),
+    ("ld.param.f32 b, [out]; mul.f32 t, a, b; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "Mul Fma"),
+    ("ld.param.f32 b, [out]; neg.f32 b, b; mul.f32 t, a, b; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "Neg Mul Fma"),
+    ("ld.global.f32 b, [o]; mul.f32 t, a, b; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "Mul Add"),
+    ("mul.f32 t, a, a; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "Mul Add"),
+    ("mul.f64 w, x, 0d4008000000000000; @q bra end; add.f64 y, w, x; st.global.f64 [o], y; end:", "Mul Fma"),
+    ("mul.f32 t, a, 0f40400000; loop: add.f32 d, d, t; @q bra loop; st.global.f32 [o], d;", "Mul Fma"),
+    ("mul.f32 t, a, 0f40400000; call (n), other, (n); add.f32 d, t, c; st.global.f32 [o], d;", "Mul Fma"),
+    ("mul.f32 t, a, 0f40400000; @q bra l; add.f32 d, t, c; st.global.f32 [o], d; bra z; l: st.global.f32 [o+4], t; z:", "Mul Add"),
+    ("mul.f32 t, a, 0f40400000; @q bra l; mov.f32 t, c; bar.sync 0; l: add.f32 d, t, c; st.global.f32 [o], d;", "Mul Add"),
+    ("mul.f32 t, a, 0f40400000; ld.global.f32 a, [o]; @q bra z; add.f32 d, t, a; st.global.f32 [o], d; z:", "KeepingMul Fma"),
+    ("div.full.f32 t, a, 0f40400000; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "KeepingDivKnown Fma"),
+    ("div.approx.ftz.f32 t, 0f40400000, b; @q bra end; add.ftz.f32 d, t, c; st.global.f32 [o], d; end:", "KeepingDiv Fma"),
+    ("div.full.f32 t, 0f40400000, b; @q bra end; add.f32 d, t, c; st.global.f32 [o], d; end:", "DivFull Add"),
+];
+
+/// What counts as the product: multiplications by 1 and -1, conversions that convert nothing.
+#[rustfmt::skip]
+const COPIES: &[(&str, &str)] = &[
+    ("mul.f32 t, a, b; mul.f32 u, t, 0fBF800000; add.f32 d, u, c; st.global.f32 [o], d;", "Mul Mul NegMulAdd"),
+    ("mul.f32 t, a, b; mul.rn.f32 u, t, 0f3F800000; add.f32 d, u, c; st.global.f32 [o], d;", "Mul Mul Fma"),
+    ("mul.f32 t, a, b; mul.rn.f32 u, t, 0fBF800000; add.f32 d, u, c; st.global.f32 [o], d;", "Mul Mul Add"),
+    ("mul.f32 t, a, b; mul.ftz.f32 u, t, 0f3F800000; add.f32 d, u, c; st.global.f32 [o], d;", "Mul Mul Add"),
+    ("mul.f64 w, x, y; mul.f64 w, w, 0dBFF0000000000000; add.f64 y, w, x; st.global.f64 [o], y;", "Mul Mul NegMulAdd"),
+    ("mul.ftz.f32 t, a, b; neg.f32 u, t; add.ftz.f32 d, u, c; st.global.f32 [o], d;", "Mul Neg NegMulAdd"),
+    ("mul.f32 t, a, b; neg.ftz.f32 u, t; add.f32 d, u, c; st.global.f32 [o], d;", "Mul Neg Add"),
+    ("mul.f32 t, a, b; cvt.f32.f32 u, t; add.f32 d, u, c; st.global.f32 [o], d;", "Mul Convert Fma"),
+    ("mul.f32 t, a, b; min.f32 u, t, t; add.f32 d, u, c; st.global.f32 [o], d;", "Mul Min Fma"),
+];
+
+/// Products that are scaled by a power of two.
+#[rustfmt::skip]
+const SCALED: &[(&str, &str)] = &[
+    ("mul.f32 t, a, b; mul.f32 d, t, 0f40000000; st.global.f32 [o], d;", "Mul MulScaleUp"),
+    ("mul.f32 t, a, b; mul.rn.f32 d, 0f3E000000, t; st.global.f32 [o], d;", "Mul MulScaleUp"),
+    ("mul.f32 t, a, b; mov.f32 u, 0f41000000; mul.sat.f32 d, t, u; st.global.f32 [o], d;", "Mul MulScaleUp"),
+    ("mul.f32 t, a, b; div.full.f32 d, t, 0f40000000; st.global.f32 [o], d;", "Mul MulScaleDown"),
+    ("mul.f32 t, a, b; mul.f32 d, t, 0f41800000; st.global.f32 [o], d;", "Mul Mul"),
+    ("mul.f32 t, a, b; mul.f32 d, t, 0fC0000000; st.global.f32 [o], d;", "Mul Mul"),
+    ("mul.f32 t, a, b; mul.rz.f32 d, t, 0f40000000; st.global.f32 [o], d;", "Mul Mul"),
+    ("mul.rn.f32 t, a, b; mul.f32 d, t, 0f40000000; st.global.f32 [o], d;", "Mul Mul"),
+    ("mul.sat.f32 t, a, b; mul.f32 d, t, 0f40000000; st.global.f32 [o], d;", "Mul Mul"),
+    ("@q mul.f32 t, a, b; mul.f32 d, t, 0f40000000; st.global.f32 [o], d;", "Mul Mul"),
+    ("mul.f32 t, a, b; @q mul.f32 d, t, 0f40000000; st.global.f32 [o], d;", "Mul MulScaleUp"),
+    ("mul.f32 t, a, b; mul.f32 d, t, 0f40000000; st.global.v2.f32 [o], {d, t};", "Mul Mul"),
+    ("mul.f32 t, a, b; mul.f32 d, t, 0f40000000; mul.f32 u, t, 0f3F000000; st.global.v2.f32 [o], {d, u};", "Mul Mul Mul"),
+    ("mul.f32 t, a, b; mul.f32 d, t, 0f40000000; mul.f32 d, d, 0f40000000; st.global.f32 [o], d;", "Mul MulScaleUp Mul"),
+    ("mul.f32 t, a, b; mul.f32 d, t, 0f40000000; add.f32 d, d, c; st.global.f32 [o], d;", "Mul Mul Fma"),
+    ("mul.f32 t, a, b; mul.f32 d, t, 0f40000000; add.f32 u, d, c; st.global.v2.f32 [o], {d, u};", "Mul MulScaleUp Add"),
+    ("mul.f32 t, a, b; @q bra end; mul.f32 d, t, 0f40000000; st.global.f32 [o], d; end:", "Mul MulScaleUp"),
+    ("mul.f32 t, a, b; neg.f32 t, t; mul.f32 d, t, 0f40000000; st.global.f32 [o], d;", "Mul Neg Mul"),
+    ("mul.f32 t, a, b; cvt.f32.f32 u, t; mul.f32 d, u, 0f3F000000; st.global.f32 [o], d;", "Mul Convert MulScaleUp"),
+    ("mul.ftz.f32 t, a, b; mul.f32 d, t, 0f40000000; st.global.f32 [o], d;", "Mul MulScaleUp"),
+    ("mul.f32 t, a, b; mov.f32 a, c; mul.f32 d, t, 0f40000000; st.global.v2.f32 [o], {d, a};", "KeepingMul MulScaleUp"),
+    ("div.full.f32 t, a, b; mul.f32 d, t, 0f3F000000; st.global.f32 [o], d;", "KeepingDiv MulScaleUp"),
+    ("rcp.approx.f32 t, a; mul.ftz.f32 d, t, 0f3F000000; st.global.f32 [o], d;", "KeepingRcp MulScaleUp"),
+    ("add.f32 t, a, b; mul.f32 d, t, 0f40000000; st.global.f32 [o], d;", "Add Mul"),
+    ("fma.rn.f32 t, a, b, c; mul.f32 d, t, 0f40000000; st.global.f32 [o], d;", "Fma Mul"),
+    ("mul.f64 w, x, y; mul.f64 x, w, 0d4000000000000000; st.global.f64 [o], x;", "Mul Mul"),
+    ("mul.f32 t, a, b; cvt.ftz.f64.f32 w, t; st.global.f64 [o], w;", "KeepingMul Convert"),
+    ("mul.f32 t, a, b; cvt.ftz.f64.f32 w, t; st.global.f64 [o], w; st.global.f32 [o+8], t;", "Mul Convert"),
+];
+
+/// Reciprocals of fast reciprocals and of powers.
+#[rustfmt::skip]
+const INVERSES: &[(&str, &str)] = &[
+    ("ex2.approx.ftz.f32 t, a; rcp.approx.ftz.f32 d, t; st.global.f32 [o], d;", "Ex2Approx InverseEx2Approx"),
+    ("ex2.approx.ftz.f32 t, a; rcp.approx.ftz.f32 d, t; st.global.v2.f32 [o], {d, t};", "Ex2Approx RcpApprox"),
+    ("ex2.approx.ftz.f32 t, a; @q bra end; rcp.approx.ftz.f32 d, t; st.global.f32 [o], d; end:", "Ex2Approx InverseEx2Approx"),
+    ("ex2.approx.ftz.f32 t, a; mov.f32 u, t; rcp.approx.ftz.f32 d, u; st.global.f32 [o], d;", "Ex2Approx InverseEx2Approx"),
+    ("ex2.approx.f32 t, a; rcp.approx.ftz.f32 d, t; st.global.f32 [o], d;", "Ex2Approx RcpApprox"),
+    ("ex2.approx.ftz.f32 t, a; rcp.approx.f32 d, t; st.global.f32 [o], d;", "Ex2Approx RcpApprox"),
+    ("@q ex2.approx.ftz.f32 t, a; rcp.approx.ftz.f32 d, t; st.global.f32 [o], d;", "Ex2Approx RcpApprox"),
+    ("ex2.approx.ftz.f32 t, a; neg.ftz.f32 t, t; rcp.approx.ftz.f32 d, t; st.global.f32 [o], d;", "Ex2Approx Neg RcpApprox"),
+    ("ex2.approx.ftz.f32 t, a; div.full.ftz.f32 d, c, t; st.global.f32 [o], d;", "Ex2Approx DivFull"),
+    ("ex2.approx.ftz.f32 t, a; div.approx.ftz.f32 d, c, t; st.global.f32 [o], d;", "Ex2Approx MulInverseEx2"),
+    ("ex2.approx.ftz.f32 t, a; div.approx.ftz.f32 d, t, t; st.global.f32 [o], d;", "Ex2Approx DivApprox"),
+    ("ex2.approx.ftz.f32 t, a; div.approx.ftz.f32 d, c, t; add.ftz.f32 d, d, b; st.global.f32 [o], d;", "Ex2Approx KeepingInverse Fma"),
+    ("ex2.approx.ftz.f32 a, a; rcp.approx.ftz.f32 d, a; st.global.f32 [o], d;", "KeepingOperand InverseEx2Approx"),
+    ("rcp.approx.ftz.f32 t, a; rcp.approx.ftz.f32 d, t; st.global.f32 [o], d;", "RcpApprox"),
+    ("rcp.approx.ftz.f32 t, a; rcp.approx.ftz.f32 d, t; st.global.v2.f32 [o], {d, t};", "RcpApprox"),
+    ("rcp.approx.ftz.f32 t, a; rcp.approx.ftz.f32 d, t; rcp.approx.ftz.f32 d, d; st.global.f32 [o], d;", "RcpApprox RcpApprox"),
+    ("rcp.approx.ftz.f32 a, a; rcp.approx.ftz.f32 d, a; st.global.f32 [o], d;", "KeepingOperand"),
+    ("rcp.approx.ftz.f32 t, a; div.approx.ftz.f32 d, c, t; add.ftz.f32 d, d, b; st.global.f32 [o], d;", "RcpApprox Mul Fma"),
+    ("rcp.approx.ftz.f32 t, a; div.approx.f32 d, c, t; st.global.f32 [o], d;", "RcpApprox DivApprox"),
+    ("rcp.approx.ftz.f32 t, a; neg.f32 t, t; rcp.approx.ftz.f32 d, t; st.global.f32 [o], d;", "RcpApprox Neg RcpApprox"),
+    ("rcp.approx.f32 t, a; rcp.approx.ftz.f32 d, t; st.global.f32 [o], d;", "RcpApprox RcpApprox"),
+    ("div.approx.ftz.f32 t, b, a; rcp.approx.ftz.f32 d, t; st.global.f32 [o], d;", "DivApprox RcpApprox"),
+];
+
 #[test]
 fn what_is_joined_is_what_the_assembler_joins() {
-    for (body, expected) in CASES {
-        assert_eq!(shape("sm_90a", body), *expected, "{body}");
+    for (body, expected) in [CASES, QUOTIENTS, CONSTANTS, COPIES, SCALED, INVERSES].concat() {
+        assert_eq!(shape("sm_90a", body), expected, "{body}");
     }
 }
 
@@ -128,7 +283,8 @@ fn what_was_joined_is_listed() {
     let (program, _) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "test.ptx", module);
     let program = program.unwrap();
     let pc = |index: u32| ptxdbg::program::Pc(index);
-    assert_eq!(program.joined_sums(pc(1)).collect::<Vec<_>>(), [pc(3), pc(4)]);
-    assert_eq!((program.joined_product(pc(3)), program.joined_product(pc(4))), (Some(pc(1)), Some(pc(1))));
+    assert_eq!(program.joined_takers(pc(1)).map(|joined| joined.taker).collect::<Vec<_>>(), [pc(3), pc(4)]);
+    let given = |taker| program.joined_given(taker).map(|joined| joined.given);
+    assert_eq!((given(pc(3)), given(pc(4))), (Some(pc(1)), Some(pc(1))));
     assert_eq!(program.joined.len(), 2);
 }

@@ -44,10 +44,9 @@ fn without_selector(word: &str) -> &str {
     word.rsplit_once('.').filter(|(name, selector)| !name.is_empty() && is_selector(selector)).map_or(word, |(name, _)| name)
 }
 
-/// Whether an addition has become one operation with the multiplication before it, whose factors it reads then.
+/// Whether an instruction has become one operation with another one, whose operands it reads then.
 fn is_joined(program: &Program, pc: Pc) -> bool {
-    let text = program.text(pc);
-    matches!(program.code[pc.index()].op, Op::FloatTernary { .. }) && !text.contains("fma") && !text.contains("mad")
+    program.joined_given(pc).is_some()
 }
 
 /// The slots of the registers that the text of an instruction names: `%r7`, `%v.x`, `p`, and all of `%v` alone.
@@ -84,8 +83,11 @@ fn check_names(program: &Program) -> usize {
     for function in &program.functions {
         for pc in function.code.clone().map(Pc) {
             let inst = &program.code[pc.index()];
-            // What is not modelled reads nothing: the run stops there. The last instruction is ours.
-            if matches!(inst.op, Op::Unsupported { .. } | Op::Nop) || pc.0 + 1 == function.code.end || is_joined(program, pc) {
+            // What is not modelled reads nothing: the run stops there. The last instruction is ours. What is kept has no name.
+            if matches!(inst.op, Op::Unsupported { .. } | Op::Nop | Op::KeepingProduct { .. })
+                || pc.0 + 1 == function.code.end
+                || is_joined(program, pc)
+            {
                 continue;
             }
             let mut used: RegisterOperands = reads(inst, program);

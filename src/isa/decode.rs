@@ -142,5 +142,7 @@ pub enum Decode {
     Vote(VoteMode),
     Match,
     Redux(ReduxFn),
+    /// `redux.sync` of `f32`: the greatest, or the least.
+    ReduxFloat { max: bool },
     Elect,
 }

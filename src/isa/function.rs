@@ -65,25 +65,49 @@ pub enum BitField32 {
     ShfLeftClamp, ShfLeftWrap, ShfRightClamp, ShfRightWrap,
 }
 
-/// One float in, one of the same type out. `Approx` functions are the special-function unit's.
+/// One float in, one of the same type out. `Approx` functions are the special-function unit's; of `Known` ones the assembler knows the
+/// operand, so that the result is rounded to nearest instead (as the vendor's assembler folds them).
+/// `InverseEx2` is 2 to the power of the negative operand: no instruction of its own, but what two may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
-pub enum FloatUnary { Neg, Abs, Sqrt, Rcp, SqrtApprox, RcpApprox, RsqrtApprox, SinApprox, CosApprox, Lg2Approx, Ex2Approx, TanhApprox }
+pub enum FloatUnary {
+    Neg, Abs, Sqrt, Rcp, SqrtApprox, RcpApprox, RsqrtApprox, SinApprox, CosApprox, Lg2Approx, Ex2Approx, TanhApprox,
+    RcpApproxKnown, InverseEx2Approx,
+}
 
-/// Two floats in, one of the same type out. `MinNan` and `MaxNan` let NaN through; `XorSign` takes the magnitudes and the
-/// product's sign.
+/// Two floats in, one of the same type out. `Known` quotients have a divisor that the assembler knows: its reciprocal is rounded to
+/// nearest, not what the special-function unit gives. `MulInverseEx2` is a * 2^-b, what two instructions may become. `MinNan` and `MaxNan`
+/// let NaN through; `XorSign` takes the magnitudes and the product's sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum FloatBinary {
-    Add, Sub, Mul, Div, DivApprox, DivFull, Copysign,
+    Add, Sub, Mul, Div, DivApprox, DivFull, DivApproxKnown, DivFullKnown, MulInverseEx2, Copysign,
     Min, Max, MinNan, MaxNan, MinXorSign, MaxXorSign, MinNanXorSign, MaxNanXorSign,
 }
 
 /// Three floats in, one of the same type out. `Oob` gives zero where a factor is the NaN that marks what is out of bounds.
-/// `MulSub` is a * b - c, `NegMulAdd` c - a * b and `NegMulSub` -(a * b) - c: no instructions of their own, but what two may become.
+/// `MulSub` is a * b - c, `NegMulAdd` c - a * b and `NegMulSub` -(a * b) - c; with `c` a power of two `MulScaleUp` is a * b * c and
+/// `MulScaleDown` a * b / c: no instructions of their own, but what two may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
-pub enum FloatTernary { Fma, FmaRelu, FmaOob, FmaOobRelu, MulSub, NegMulAdd, NegMulSub }
+pub enum FloatTernary { Fma, FmaRelu, FmaOob, FmaOobRelu, MulSub, NegMulAdd, NegMulSub, MulScaleUp, MulScaleDown }
+
+/// What is computed as a product of two floats, so that its rounding may be left to an operation behind it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Factored {
+    /// The product itself.
+    Mul,
+    /// A fast quotient: the scaled dividend by the reciprocal of the scaled divisor, which the assembler may know.
+    Quotient { full: bool, known: bool, ftz: bool },
+    /// `rcp.approx.f32` of `b`: the scale by the reciprocal of the scaled operand.
+    Reciprocal,
+    /// The first operand by the reciprocal of 2 to the power of the second, [`FloatBinary::MulInverseEx2`].
+    MulInverseEx2,
+    /// Nothing: `rcp.approx.ftz.f32` of `b`, which is kept.
+    RcpOperand,
+    /// Nothing: `ex2.approx.ftz.f32` of `b`, which is kept.
+    Ex2Operand,
+}
 
 /// Property asked by `testp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -110,10 +134,10 @@ pub enum ShuffleMode { Up, Down, Bfly, Idx }
 #[rustfmt::skip]
 pub enum VoteMode { All, Any, Uni, Ballot }
 
-/// Reduction of integers by `redux.sync`.
+/// Reduction over lanes by `redux.sync`: of integers, and of `f32` magnitudes (`abs`) or numbers, where a NaN wins (`nan`) or loses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
-pub enum ReduxFn { Add, Min, Max, And, Or, Xor }
+pub enum ReduxFn { Add, Min, Max, And, Or, Xor, MinF32 { abs: bool, nan: bool }, MaxF32 { abs: bool, nan: bool } }
 
 /// What a barrier does beside waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

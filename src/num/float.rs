@@ -103,6 +103,18 @@ pub fn mul<F: Float>(a: F, b: F, mode: Mode) -> F {
     output(rounded, [b, a, a], mode)
 }
 
+/// a * b * scale, rounded once to nearest; `scale` is a power of two from an eighth to eight, which keeps the product exact in an `f64`.
+#[inline(always)]
+pub fn mul_scaled(a: f32, b: f32, scale: f64, mode: Mode) -> f32 {
+    // Scaled up, the result keeps the full precision.
+    const UP: f64 = 16_777_216.0;
+    let (a, b) = (input(a, mode), input(b, mode));
+    let product = f64::from(a) * f64::from(b) * scale;
+    let tiny = mode.ftz && ((product * UP) as f32).abs() < f32::MIN_POSITIVE * UP as f32;
+    let nearest = product as f32;
+    output(if tiny { f32::ZERO.with_sign(nearest) } else { nearest }, [b, a, a], mode)
+}
+
 /// `fma` and `mad`: a * b + c, rounded once.
 #[inline(always)]
 pub fn fma<F: Float>(a: F, b: F, c: F, mode: Mode) -> F {

@@ -125,13 +125,26 @@ pub struct SharedAddresses {
     pub wide: Vec<u32>,
 }
 
-/// An addition that is rounded once with the product it takes, as the vendor's assembler joins the two (`fma`).
+/// How the vendor's assembler makes one operation of two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Join {
+    /// A product, or what is computed as one, and its addition or subtraction are rounded once (`fma`).
+    Sum,
+    /// A product and its multiplication by a power of two are rounded once.
+    Scale,
+    /// The reciprocal of a fast reciprocal or power is computed from its operand.
+    Inverse,
+}
+
+/// Two operations that the vendor's assembler makes one of: `taker` takes the operands of `given` in place of its result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Joined {
-    /// The addition or subtraction.
-    pub sum: Pc,
-    /// The multiplication.
-    pub product: Pc,
+    /// How they are joined.
+    pub how: Join,
+    /// The second one: the addition, the scaling or the reciprocal.
+    pub taker: Pc,
+    /// The first one, whose result the other one does not take.
+    pub given: Pc,
 }
 
 /// A special register by its index in [`crate::isa::SPECIAL_REGISTERS`].
@@ -469,15 +482,15 @@ impl Program {
         format!("{}:{}", file.short_name(), file.line_of(span.start))
     }
 
-    /// The multiplication that the addition at `sum` is rounded once with, if it is.
-    pub fn joined_product(&self, sum: Pc) -> Option<Pc> {
-        let index = self.joined.binary_search_by_key(&sum, |joined| joined.sum).ok()?;
-        self.joined.get(index).map(|joined| joined.product)
+    /// What the instruction at `taker` is joined with and takes the operands of, if it is.
+    pub fn joined_given(&self, taker: Pc) -> Option<Joined> {
+        let index = self.joined.binary_search_by_key(&taker, |joined| joined.taker).ok()?;
+        self.joined.get(index).copied()
     }
 
-    /// The additions that the multiplication at `product` is rounded once with, in order.
-    pub fn joined_sums(&self, product: Pc) -> impl Iterator<Item = Pc> {
-        self.joined.iter().filter(move |joined| joined.product == product).map(|joined| joined.sum)
+    /// The instructions that take the operands of the one at `given`, in order.
+    pub fn joined_takers(&self, given: Pc) -> impl Iterator<Item = Joined> {
+        self.joined.iter().filter(move |joined| joined.given == given).copied()
     }
 
     /// The text of the statement at `pc`, white space folded.

@@ -6,9 +6,9 @@
 use super::{Address, CallId, CopyId, Dst, ImageId, ListId, MatrixId, Pc, PredSrc, Src, TableId, WgmmaId};
 use crate::base::define_id;
 use crate::isa::{
-    AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, FenceKind, FloatBinary, FloatMode, FloatTernary, FloatType,
-    FloatUnary, IntBinary, IntTernary, IntType, IntUnary, MbarrierFn, Ordering, ReduxFn, Rounding, ScalarType, Scope, Shift, ShuffleMode,
-    Space, SystemFn, TensorField, TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
+    AtomicFn, BarrierFn, BitCount, BitField32, BoolOp, CarryFn, Compare, DotFn, Factored, FenceKind, FloatBinary, FloatMode, FloatTernary,
+    FloatType, FloatUnary, IntBinary, IntTernary, IntType, IntUnary, MbarrierFn, Ordering, ReduxFn, Rounding, ScalarType, Scope, Shift,
+    ShuffleMode, Space, SystemFn, TensorField, TestProperty, VideoMadMode, VideoMode, VideoSimdMode, VoteMode, Width,
 };
 
 define_id!(
@@ -112,8 +112,8 @@ pub enum Op {
     // Floating point.
     FloatUnary { f: FloatUnary, ty: FloatType, mode: FloatMode, d: Dst, a: Src },
     FloatBinary { f: FloatBinary, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src },
-    /// `mul` that leaves its factors in `kept` and the slot behind it, for the sums that are rounded once with it.
-    KeepingMul { ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, kept: Dst },
+    /// A product that leaves its factors in `kept` and the slot behind it, for what is rounded once with it.
+    KeepingProduct { f: Factored, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, kept: Dst },
     FloatTernary { f: FloatTernary, ty: FloatType, mode: FloatMode, d: Dst, a: Src, b: Src, c: Src },
     TestProperty { f: TestProperty, ty: FloatType, p: Dst, a: Src },
 

@@ -70,7 +70,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Shows lines around a location, or around where the focused lane stands; again, the lines that follow, and 'list -' those \
             before. 'set listsize' says how many. Before the text stand '●' for a breakpoint, '▶' for the focused lane, 'asm' where the \
             compiler put the text of an asm statement, and in brackets the lanes of the focused warp that stand there. '↔ fma with 10' \
-            behind it says that the line is rounded once with line 10.",
+            behind it says that the line is rounded once with line 10; so do '↔ mul with 10' of a product that is scaled, and \
+            '↔ inverse with 10' of a reciprocal that is computed from the operand of line 10.",
         examples: &["list", "list 37", "list 10,20"],
         repeats: Repeat::GoOn,
         handler: handler::list,

@@ -91,7 +91,7 @@ impl Types {
 fn types_of(op: &Op) -> Option<(Taken, Taken)> {
     let both = |ty: ScalarType| Some((taken(ty), taken(ty)));
     match op {
-        Op::FloatUnary { ty, .. } | Op::FloatBinary { ty, .. } | Op::FloatTernary { ty, .. } | Op::KeepingMul { ty, .. } => {
+        Op::FloatUnary { ty, .. } | Op::FloatBinary { ty, .. } | Op::FloatTernary { ty, .. } | Op::KeepingProduct { ty, .. } => {
             both(scalar(*ty))
         }
         Op::TestProperty { ty, .. } | Op::SetpFloat { ty, .. } => both(scalar(*ty)),

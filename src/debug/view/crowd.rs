@@ -10,7 +10,7 @@ use crate::debug::breakpoints::Breakpoints;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
 use crate::machine::{Coverage, LaneMask};
-use crate::program::{Pc, Program};
+use crate::program::{Join, Pc, Program};
 
 /// Who stands on a line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct LineCrowd {
     /// Whether it is a line of PTX that an `asm` statement of the source language holds.
     pub inline_asm: bool,
     /// Lines of PTX with which an instruction here is rounded once.
-    pub joined: Vec<u32>,
+    pub joined: Vec<(Join, u32)>,
     /// Lanes of the focused warp that stand here.
     pub lanes: LaneMask,
     /// Those of them that run next.

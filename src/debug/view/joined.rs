@@ -3,29 +3,70 @@
 
 use crate::debug::names::scope;
 use crate::debug::scene::Scene;
-use crate::program::{Pc, Program, operands};
+use crate::isa::{Factored, FloatBinary, FloatUnary};
+use crate::program::{Join, Joined, Op, Pc, Program, operands};
 
 /// What an instruction is rounded once with.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RoundedOnce {
-    /// An addition with the multiplication at this place.
-    WithProduct(String),
-    /// A multiplication with the additions at these places.
-    WithSums(Vec<String>),
+    /// An addition, a scaling or a reciprocal.
+    WithGiven {
+        /// How the two are joined.
+        how: Join,
+        /// What it takes the operands of.
+        given: Given,
+        /// Where that is.
+        place: String,
+    },
+    /// A product, quotient or the like.
+    WithTakers {
+        /// How they are joined.
+        how: Join,
+        /// What it is.
+        given: Given,
+        /// Where its operands are taken.
+        places: Vec<String>,
+    },
+}
+
+/// What is not rounded by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Given {
+    /// `mul`.
+    Product,
+    /// `div`.
+    Quotient,
+    /// `rcp`.
+    Reciprocal,
+    /// `ex2`.
+    Power,
 }
 
 /// What the instruction at `pc` is rounded once with, if it is.
 pub fn rounded_once(program: &Program, pc: Pc) -> Option<RoundedOnce> {
-    if let Some(product) = program.joined_product(pc) {
-        return Some(RoundedOnce::WithProduct(program.place(product)));
+    if let Some(Joined { how, given, .. }) = program.joined_given(pc) {
+        return Some(RoundedOnce::WithGiven { how, given: given_of(&program.code[given.index()].op), place: program.place(given) });
     }
-    let sums: Vec<String> = program.joined_sums(pc).map(|sum| program.place(sum)).collect();
-    (!sums.is_empty()).then_some(RoundedOnce::WithSums(sums))
+    let how = program.joined_takers(pc).next()?.how;
+    let places = program.joined_takers(pc).map(|joined| program.place(joined.taker)).collect();
+    Some(RoundedOnce::WithTakers { how, given: given_of(&program.code[pc.index()].op), places })
+}
+
+/// What the result of `op`, which is joined with others, is called.
+fn given_of(op: &Op) -> Given {
+    match op {
+        Op::FloatUnary { f: FloatUnary::Ex2Approx, .. } | Op::KeepingProduct { f: Factored::Ex2Operand, .. } => Given::Power,
+        Op::FloatUnary { .. } | Op::KeepingProduct { f: Factored::Reciprocal | Factored::RcpOperand, .. } => Given::Reciprocal,
+        Op::FloatBinary { f: FloatBinary::Mul, .. } | Op::KeepingProduct { f: Factored::Mul, .. } => Given::Product,
+        Op::FloatBinary { .. } | Op::KeepingProduct { .. } => Given::Quotient,
+        _ => Given::Product,
+    }
 }
 
 /// The instructions that the one at `pc` is rounded once with.
-pub(super) fn partners(program: &Program, pc: Pc) -> Vec<Pc> {
-    program.joined_product(pc).into_iter().chain(program.joined_sums(pc)).collect()
+pub(super) fn partners(program: &Program, pc: Pc) -> Vec<(Join, Pc)> {
+    let given = program.joined_given(pc).map(|joined| (joined.how, joined.given));
+    given.into_iter().chain(program.joined_takers(pc).map(|joined| (joined.how, joined.taker))).collect()
 }
 
 /// If the register called `name` holds a product that additions still to come take before it is rounded: those additions.
@@ -41,7 +82,7 @@ pub fn unrounded_uses(scene: &Scene<'_>, name: &str) -> Option<RoundedOnce> {
     let coming = program
         .joined
         .iter()
-        .filter(|joined| function.code.contains(&joined.product.0) && joined.product < frame.pc && frame.pc <= joined.sum);
-    let product = coming.map(|joined| joined.product).filter(|product| holds(*product)).max()?;
+        .filter(|joined| function.code.contains(&joined.given.0) && joined.given < frame.pc && frame.pc <= joined.taker);
+    let product = coming.map(|joined| joined.given).filter(|product| holds(*product)).max()?;
     rounded_once(program, product)
 }

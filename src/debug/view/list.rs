@@ -6,7 +6,7 @@ use crate::base::SourceId;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
 use crate::machine::LaneMask;
-use crate::program::{Pc, Program};
+use crate::program::{Join, Pc, Program};
 
 /// Lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Line {
     /// Its instructions, first and last; none for a line without code.
     pub code: Option<(Pc, Pc)>,
     /// Lines with which an instruction here is rounded once.
-    pub joined: Vec<u32>,
+    pub joined: Vec<(Join, u32)>,
     /// Whether it is part of an `asm` statement of the source language.
     pub inline_asm: bool,
     /// Whether one of the marked instructions is here.
@@ -81,11 +81,11 @@ pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, mark
 }
 
 /// The lines of the instructions that the one at `pc` is rounded once with.
-pub(super) fn joined_lines(program: &Program, pc: Pc) -> impl Iterator<Item = u32> {
+pub(super) fn joined_lines(program: &Program, pc: Pc) -> impl Iterator<Item = (Join, u32)> {
     partners(program, pc)
         .into_iter()
-        .filter_map(|other| program.spans.get(other.index()))
-        .map(|span| program.sources_text.position(*span).line)
+        .filter_map(|(how, other)| Some((how, program.spans.get(other.index())?)))
+        .map(|(how, span)| (how, program.sources_text.position(*span).line))
 }
 
 /// The instructions whose statements begin on these lines, with their lines.

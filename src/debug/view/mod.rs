@@ -33,6 +33,7 @@ mod threads;
 mod wgmmas;
 
 pub use crate::isa::Major;
+pub use crate::program::Join;
 pub use barriers::barriers;
 pub use blocks::blocks;
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
@@ -45,7 +46,7 @@ pub use divergence::{Divergence, GroupView, divergence};
 pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
 pub use fragment::{FragmentCell, FragmentError, FragmentView, NamedFragment, fragment};
 pub use graph::{Drawing, DrawnEdge, Point, Size, lay_out};
-pub use joined::{RoundedOnce, rounded_once, unrounded_uses};
+pub use joined::{Given, RoundedOnce, rounded_once, unrounded_uses};
 pub use launch::{kernels, launch};
 pub use list::{Line, Listing, current_line, list};
 pub use locals::locals;

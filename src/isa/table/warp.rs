@@ -1,7 +1,7 @@
 //! PTX ISA, "Parallel Synchronization and Communication Instructions" and data movement between the lanes of a warp.
 
 use super::super::form::{Row, row};
-use crate::isa::Decode::{ActiveMask, Elect, Match, Redux, Shuffle, Unsupported, Vote};
+use crate::isa::Decode::{ActiveMask, Elect, Match, Redux, ReduxFloat, Shuffle, Vote};
 use crate::isa::{ReduxFn, ShuffleMode as To, VoteMode as Mode};
 
 #[rustfmt::skip]
@@ -31,6 +31,7 @@ pub(super) const ROWS: &[Row] = &[
     row("redux.sync.and.b32         d:u32, a:u32, mask:u32", (7, 0), 80, Redux(ReduxFn::And), "bitwise and over lanes"),
     row("redux.sync.or.b32          d:u32, a:u32, mask:u32", (7, 0), 80, Redux(ReduxFn::Or), "bitwise or over lanes"),
     row("redux.sync.xor.b32         d:u32, a:u32, mask:u32", (7, 0), 80, Redux(ReduxFn::Xor), "bitwise exclusive or over lanes"),
-    row("redux.sync(.min|.max)[.abs][.NaN].f32  d, a, mask:u32", (8, 6), 100, Unsupported, "least or greatest float over lanes").only(&["100f"]),
+    row("redux.sync.min[.abs][.NaN].f32  d, a, mask:u32", (8, 6), 100, ReduxFloat { max: false }, "least float over lanes").only(&["100f"]),
+    row("redux.sync.max[.abs][.NaN].f32  d, a, mask:u32", (8, 6), 100, ReduxFloat { max: true }, "greatest float over lanes").only(&["100f"]),
     row("elect.sync                 d|p:u32:_, mask:u32", (8, 0), 90, Elect, "chooses one lane of the mask"),
 ];

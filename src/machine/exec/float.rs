@@ -5,7 +5,7 @@
 
 use super::operands::{Lane, Lanes};
 use super::{Family, half, special_unit};
-use crate::isa::{self, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary};
+use crate::isa::{self, Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary};
 use crate::num::float::{self, Class, Divide, Extremum, Float};
 use crate::num::{Bf16, F16, Mode, Rounding, special};
 use crate::program::{Dst, Op, Src};
@@ -25,16 +25,26 @@ impl Family for FloatingPoint {
             },
             Op::FloatBinary { f, ty, mode, d, a, b } => of_two(lanes, f, ty, numeric(mode), d, [a, b]),
             Op::FloatTernary { f, ty, mode, d, a, b, c } => match ty {
-                FloatType::F32 => ternary::<f32>(lanes, f, numeric(mode), d, [a, b, c]),
+                FloatType::F32 => ternary_f32(lanes, f, numeric(mode), d, [a, b, c]),
                 FloatType::F64 => ternary::<f64>(lanes, f, numeric(mode), d, [a, b, c]),
                 FloatType::F16 | FloatType::F16x2 => half::ternary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
                 FloatType::BF16 | FloatType::BF16x2 => half::ternary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
             },
-            Op::KeepingMul { ty, mode, d, a, b, kept } => {
+            Op::KeepingProduct { f, ty, mode, d, a, b, kept } => {
                 // Before the product is written, which may be over a factor.
-                keep(lanes, ty, kept, a);
-                keep(lanes, ty, Dst(kept.0 + 1), b);
-                of_two(lanes, FloatBinary::Mul, ty, numeric(mode), d, [a, b]);
+                let factors = [kept, Dst(kept.0 + 1)];
+                if !special_unit::factors(lanes, f, factors, a, b) {
+                    keep(lanes, ty, factors[0], a);
+                    keep(lanes, ty, factors[1], b);
+                }
+                let [a, b] = factors.map(|factor| Src::reg(factor.0));
+                match f {
+                    Factored::RcpOperand => unary_f32(lanes, FloatUnary::RcpApprox, numeric(mode), d, b),
+                    Factored::Ex2Operand => unary_f32(lanes, FloatUnary::Ex2Approx, numeric(mode), d, b),
+                    Factored::Mul | Factored::Quotient { .. } | Factored::Reciprocal | Factored::MulInverseEx2 => {
+                        of_two(lanes, FloatBinary::Mul, ty, numeric(mode), d, [a, b]);
+                    }
+                }
             }
             Op::TestProperty { f, ty, p, a } => {
                 let bits = match ty {
@@ -107,12 +117,22 @@ const PLAIN: Mode = Mode { rounding: Rounding::Nearest, ftz: false, sat: false }
 const FLUSH: Mode = Mode { rounding: Rounding::Nearest, ftz: true, sat: false };
 
 #[inline(always)]
+fn ternary_f32(lanes: &mut Lanes<'_>, f: FloatTernary, mode: Mode, d: Dst, [a, b, c]: [Src; 3]) {
+    match f {
+        FloatTernary::MulScaleUp => lanes.map3(d, a, b, c, |a: f32, b: f32, c: f32| float::mul_scaled(a, b, f64::from(c), mode)),
+        FloatTernary::MulScaleDown => lanes.map3(d, a, b, c, |a: f32, b: f32, c: f32| float::mul_scaled(a, b, 1.0 / f64::from(c), mode)),
+        f => ternary::<f32>(lanes, f, mode, d, [a, b, c]),
+    }
+}
+
+#[inline(always)]
 fn ternary<T: Lane + Float>(lanes: &mut Lanes<'_>, f: FloatTernary, mode: Mode, d: Dst, [a, b, c]: [Src; 3]) {
     match f {
         FloatTernary::MulSub => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a, b, c.flip_sign(), mode)),
         FloatTernary::NegMulAdd => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a.flip_sign(), b, c, mode)),
         FloatTernary::NegMulSub => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a.flip_sign(), b, c.flip_sign(), mode)),
         FloatTernary::Fma | FloatTernary::FmaRelu | FloatTernary::FmaOob | FloatTernary::FmaOobRelu => fma::<T>(lanes, mode, d, [a, b, c]),
+        FloatTernary::MulScaleUp | FloatTernary::MulScaleDown => unreachable!("scaling is of f32 only"),
     }
 }
 
@@ -140,7 +160,14 @@ fn binary<T: Lane + Divide>(lanes: &mut Lanes<'_>, f: FloatBinary, mode: Mode, d
         (FloatBinary::Div, PLAIN) => lanes.map2(d, a, b, |a: T, b: T| float::div(a, b, PLAIN)),
         (FloatBinary::Div, mode) => lanes.map2(d, a, b, |a: T, b: T| float::div(a, b, mode)),
         (FloatBinary::Copysign, _) => lanes.map2(d, a, b, |a: T, b: T| float::copysign(a, b)),
-        (FloatBinary::DivApprox | FloatBinary::DivFull, _) => unreachable!("approximate division is of f32 only"),
+        (
+            FloatBinary::DivApprox
+            | FloatBinary::DivFull
+            | FloatBinary::DivApproxKnown
+            | FloatBinary::DivFullKnown
+            | FloatBinary::MulInverseEx2,
+            _,
+        ) => unreachable!("approximate division is of f32 only"),
         (extremum, mode) => extremes::<T>(lanes, extremum, mode.ftz, d, a, b),
     }
 }

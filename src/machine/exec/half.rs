@@ -72,6 +72,7 @@ pub(super) fn ternary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatTern
         FloatTernary::FmaRelu => float::relu(float::fma(a, b, c, mode)),
         FloatTernary::FmaOob => fma_oob(a, b, c, mode),
         FloatTernary::FmaOobRelu => float::relu(fma_oob(a, b, c, mode)),
+        FloatTernary::MulScaleUp | FloatTernary::MulScaleDown => unreachable!("scaling is of f32 only"),
     };
     let each = |a: u32, b: u32, c: u32| halves(packed, |shift| apply(half(a, shift), half(b, shift), half(c, shift)));
     lanes.map3(d, a, b, c, each);

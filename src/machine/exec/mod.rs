@@ -348,9 +348,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             | Op::BitField32 { .. }
             | Op::BitExtract { .. }
             | Op::BitInsert { .. } => Ok(self.compute::<bits::Bits>(op, group, active)),
-            Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::KeepingMul { .. } | Op::TestProperty { .. } => {
-                Ok(self.compute::<float::FloatingPoint>(op, group, active))
-            }
+            Op::FloatUnary { .. }
+            | Op::FloatBinary { .. }
+            | Op::FloatTernary { .. }
+            | Op::KeepingProduct { .. }
+            | Op::TestProperty { .. } => Ok(self.compute::<float::FloatingPoint>(op, group, active)),
             Op::Video { .. } | Op::VideoMad { .. } | Op::VideoSimd { .. } => Ok(self.compute::<video::Video>(op, group, active)),
             Op::SetpInt { .. } | Op::SetpFloat { .. } | Op::SetInt { .. } | Op::SetFloat { .. } => {
                 Ok(self.compute::<compare::Comparison>(op, group, active))

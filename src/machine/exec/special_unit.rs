@@ -2,7 +2,7 @@
 //! of all other operations: only so the host's vector instructions serve it.
 
 use super::operands::Lanes;
-use crate::isa::{FloatBinary, FloatUnary};
+use crate::isa::{Factored, FloatBinary, FloatUnary};
 use crate::machine::lanes::PerLane;
 use crate::num::special;
 use crate::program::{Dst, Src};
@@ -13,11 +13,13 @@ use crate::program::{Dst, Src};
 pub(super) fn unary(lanes: &mut Lanes<'_>, f: FloatUnary, ftz: bool, d: Dst, a: Src) -> bool {
     match f {
         FloatUnary::SqrtApprox => one(lanes, d, a, #[inline(always)] move |a| special::sqrt(a, ftz)),
+        FloatUnary::RcpApproxKnown => one(lanes, d, a, #[inline(always)] move |a| special::rcp_known(a, ftz)),
         FloatUnary::RcpApprox => one(lanes, d, a, #[inline(always)] move |a| special::rcp(a, ftz)),
         FloatUnary::RsqrtApprox => one(lanes, d, a, #[inline(always)] move |a| special::rsqrt(a, ftz)),
         FloatUnary::SinApprox => one(lanes, d, a, special::sin),
         FloatUnary::CosApprox => one(lanes, d, a, special::cos),
         FloatUnary::Lg2Approx => one(lanes, d, a, #[inline(always)] move |a| special::lg2(a, ftz)),
+        FloatUnary::InverseEx2Approx => one(lanes, d, a, #[inline(always)] move |a: f32| special::ex2(-a, ftz)),
         FloatUnary::Ex2Approx => one(lanes, d, a, #[inline(always)] move |a| special::ex2(a, ftz)),
         FloatUnary::TanhApprox => one(lanes, d, a, special::tanh),
         _ => return false,
@@ -32,9 +34,34 @@ pub(super) fn binary(lanes: &mut Lanes<'_>, f: FloatBinary, ftz: bool, d: Dst, a
     match f {
         FloatBinary::DivApprox => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_approx(a, b, ftz)),
         FloatBinary::DivFull => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_full(a, b, ftz)),
+        FloatBinary::DivApproxKnown => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_approx_known(a, b, ftz)),
+        FloatBinary::MulInverseEx2 => two(lanes, d, a, b, #[inline(always)] move |a, b| special::mul_inverse_ex2(a, b, ftz)),
+        FloatBinary::DivFullKnown => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_full_known(a, b, ftz)),
         _ => return false,
     }
     true
+}
+
+/// The two factors of a quotient or reciprocal; false, and nothing happens, if what is kept are `a` and `b` themselves.
+#[rustfmt::skip]
+pub(super) fn factors(lanes: &mut Lanes<'_>, f: Factored, to: [Dst; 2], a: Src, b: Src) -> bool {
+    use special::{Reciprocal, approx_factors, full_factors, rcp_factors};
+    let from = |known: bool| if known { Reciprocal::Known } else { Reciprocal::Unit };
+    match f {
+        Factored::Mul | Factored::RcpOperand | Factored::Ex2Operand => return false,
+        Factored::Quotient { full: false, known, ftz } => pair(lanes, to, a, b, |a, b| approx_factors(a, b, ftz, from(known))),
+        Factored::Quotient { full: true, known, ftz } => pair(lanes, to, a, b, |a, b| full_factors(a, b, ftz, from(known))),
+        Factored::Reciprocal => pair(lanes, to, b, b, |b, _| rcp_factors(b, Reciprocal::Unit)),
+        Factored::MulInverseEx2 => pair(lanes, to, a, b, |a, b| [a, special::ex2(-b, true)]),
+    }
+    true
+}
+
+/// Two results of the same operands.
+#[inline(always)]
+fn pair(lanes: &mut Lanes<'_>, [first, second]: [Dst; 2], a: Src, b: Src, f: impl Fn(f32, f32) -> [f32; 2]) {
+    two(lanes, first, a, b, |a, b| f(a, b)[0]);
+    two(lanes, second, a, b, |a, b| f(a, b)[1]);
 }
 
 #[inline(always)]

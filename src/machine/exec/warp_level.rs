@@ -13,6 +13,7 @@ use crate::machine::event::{Exchange, Order, OrderEvent, Wants};
 use crate::machine::lanes::{ALL_LANES, LANES, LaneMask, PerLane, blend, first_lane, lanes_of, lanes_where};
 use crate::machine::trap::{Place, TrapKind};
 use crate::machine::warp::{GroupState, LaneGroup};
+use crate::num::float::{self, Extremum};
 use crate::program::{Dst, Op, Pc, Src};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
@@ -256,6 +257,12 @@ fn match_lanes(lanes: &mut Lanes<'_>, all: bool, (d, p): (Dst, Dst), mask: LaneM
     lanes.put_pred(p, if agree { LaneMask::MAX } else { 0 });
 }
 
+/// The least or greatest of two `f32`, or of their magnitudes.
+fn float_extremum(x: u32, y: u32, abs: bool, extremum: impl Fn(f32, f32) -> f32) -> u32 {
+    let operand = |bits: u32| f32::from_bits(if abs { bits & 0x7fff_ffff } else { bits });
+    extremum(operand(x), operand(y)).to_bits()
+}
+
 fn redux(lanes: &mut Lanes<'_>, f: ReduxFn, ty: IntType, d: Dst, mask: LaneMask, values: &PerLane<u64>) {
     let signed = ty == IntType::S32;
     let fold = |x: u32, y: u32| match f {
@@ -267,7 +274,11 @@ fn redux(lanes: &mut Lanes<'_>, f: ReduxFn, ty: IntType, d: Dst, mask: LaneMask,
         ReduxFn::Max if signed => (x as i32).max(y as i32) as u32,
         ReduxFn::Min => x.min(y),
         ReduxFn::Max => x.max(y),
+        ReduxFn::MinF32 { abs, nan } => float_extremum(x, y, abs, |x, y| float::min(x, y, Extremum { nan, ..Extremum::default() })),
+        ReduxFn::MaxF32 { abs, nan } => float_extremum(x, y, abs, |x, y| float::max(x, y, Extremum { nan, ..Extremum::default() })),
     };
-    let result = lanes_of(mask).map(|lane| values[lane] as u32).reduce(fold).unwrap_or(0);
+    // Of one value, the function of it and itself: an `f32` is made a magnitude, a NaN the usual one.
+    let one = |value: u32| if matches!(f, ReduxFn::MinF32 { .. } | ReduxFn::MaxF32 { .. }) { fold(value, value) } else { value };
+    let result = lanes_of(mask).map(|lane| one(values[lane] as u32)).reduce(fold).unwrap_or(0);
     lanes.put32(d, &[result; 32]);
 }

@@ -28,6 +28,27 @@ pub fn rcp(x: f32, ftz: bool) -> f32 {
     if ftz {
         return unit_rcp(x);
     }
+    rounded(rcp_factors(x, Reciprocal::Unit), false)
+}
+
+/// `rcp.approx.f32` of a number that the assembler knows.
+#[inline(always)]
+pub fn rcp_known(x: f32, ftz: bool) -> f32 {
+    if ftz { known_rcp(x) } else { rounded(rcp_factors(x, Reciprocal::Known), false) }
+}
+
+/// Where a reciprocal comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reciprocal {
+    /// The special-function unit.
+    Unit,
+    /// The assembler, which knows the operand and rounds to nearest.
+    Known,
+}
+
+/// The scale and the reciprocal of the scaled operand, whose product is `rcp.approx.f32` without `.ftz`.
+#[inline(always)]
+pub fn rcp_factors(x: f32, from: Reciprocal) -> [f32; 2] {
     let scale = if x.abs() < SMALLEST {
         TWO_POW_24
     } else if x.abs() > LARGE {
@@ -35,7 +56,7 @@ pub fn rcp(x: f32, ftz: bool) -> f32 {
     } else {
         1.0
     };
-    mul(scale, unit_rcp(mul(x, scale, false)), false)
+    [scale, reciprocal(mul(x, scale, false), from)]
 }
 
 /// `sqrt.approx.f32`.
@@ -101,14 +122,38 @@ pub fn tanh(x: f32) -> f32 {
 /// `div.approx.f32`: zero, or NaN for an infinite dividend, if |b| > 2^126.
 #[inline(always)]
 pub fn div_approx(a: f32, b: f32, ftz: bool) -> f32 {
+    rounded(approx_factors(a, b, ftz, Reciprocal::Unit), ftz)
+}
+
+/// `div.approx.f32` by a number that the assembler knows.
+#[inline(always)]
+pub fn div_approx_known(a: f32, b: f32, ftz: bool) -> f32 {
+    rounded(approx_factors(a, b, ftz, Reciprocal::Known), ftz)
+}
+
+/// The scaled dividend and the reciprocal of the scaled divisor, whose product is `div.approx.f32`.
+#[inline(always)]
+pub fn approx_factors(a: f32, b: f32, ftz: bool, from: Reciprocal) -> [f32; 2] {
     let tiny = !ftz && b.abs() < SMALLEST;
     let scale = if tiny { TWO_POW_24 } else { 1.0 };
-    mul(a * scale, unit_rcp(b * scale), ftz)
+    [a * scale, reciprocal(b * scale, from)]
 }
 
 /// `div.full.f32`.
 #[inline(always)]
 pub fn div_full(a: f32, b: f32, ftz: bool) -> f32 {
+    rounded(full_factors(a, b, ftz, Reciprocal::Unit), ftz)
+}
+
+/// `div.full.f32` by a number that the assembler knows.
+#[inline(always)]
+pub fn div_full_known(a: f32, b: f32, ftz: bool) -> f32 {
+    rounded(full_factors(a, b, ftz, Reciprocal::Known), ftz)
+}
+
+/// The scaled dividend and the reciprocal of the scaled divisor, whose product is `div.full.f32`.
+#[inline(always)]
+pub fn full_factors(a: f32, b: f32, ftz: bool, from: Reciprocal) -> [f32; 2] {
     let scale = if b.abs() > LARGE {
         0.25
     } else if !ftz && b.abs() < SMALLEST {
@@ -116,7 +161,13 @@ pub fn div_full(a: f32, b: f32, ftz: bool) -> f32 {
     } else {
         1.0
     };
-    mul(mul(a, scale, ftz), unit_rcp(mul(b, scale, ftz)), ftz)
+    [mul(a, scale, ftz), reciprocal(mul(b, scale, ftz), from)]
+}
+
+/// a * 2^-b, what `ex2.approx.ftz.f32` and `div.approx.ftz.f32` become.
+#[inline(always)]
+pub fn mul_inverse_ex2(a: f32, b: f32, ftz: bool) -> f32 {
+    mul(a, ex2(-b, true), ftz)
 }
 
 /// `rcp.approx.ftz.f64`: of the upper word of `x` alone; the lower word of the result is zero.
@@ -194,6 +245,25 @@ fn cut_to_f16(x: f32) -> F16 {
 #[inline(always)]
 fn cut_to_bf16(x: f32) -> Bf16 {
     if x.is_nan() { Bf16(Format::BF16.nan as u16) } else { Bf16((x.to_bits() >> 16) as u16) }
+}
+
+#[inline(always)]
+fn rounded([a, b]: [f32; 2], ftz: bool) -> f32 {
+    mul(a, b, ftz)
+}
+
+#[inline(always)]
+fn reciprocal(x: f32, from: Reciprocal) -> f32 {
+    match from {
+        Reciprocal::Unit => unit_rcp(x),
+        Reciprocal::Known => known_rcp(x),
+    }
+}
+
+/// 1 / x to nearest; subnormal numbers are flushed, as by the unit.
+#[inline(always)]
+fn known_rcp(x: f32) -> f32 {
+    float::rcp(x, Mode { ftz: true, ..Mode::default() })
 }
 
 #[inline(always)]

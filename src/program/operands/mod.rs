@@ -150,7 +150,11 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
             | Op::BitField32 { .. }
             | Op::BitExtract { .. }
             | Op::BitInsert { .. } => self.bits(op),
-            Op::FloatUnary { .. } | Op::FloatBinary { .. } | Op::FloatTernary { .. } | Op::KeepingMul { .. } | Op::TestProperty { .. } => {
+            Op::FloatUnary { .. }
+            | Op::FloatBinary { .. }
+            | Op::FloatTernary { .. }
+            | Op::KeepingProduct { .. }
+            | Op::TestProperty { .. } => {
                 self.float(op);
             }
             Op::Video { .. } | Op::VideoMad { .. } | Op::VideoSimd { .. } => self.video(op),
@@ -243,7 +247,7 @@ impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
         match *op {
             Op::FloatUnary { f: _, ty, mode: _, d, a } => self.same(of_float(ty), d, [a]),
             Op::FloatBinary { f: _, ty, mode: _, d, a, b } => self.same(of_float(ty), d, [a, b]),
-            Op::KeepingMul { ty, mode: _, d, a, b, kept } => {
+            Op::KeepingProduct { f: _, ty, mode: _, d, a, b, kept } => {
                 self.same(of_float(ty), d, [a, b]);
                 self.write(of_float(ty), kept);
                 self.write(of_float(ty), Dst(kept.0 + 1));
@@ -520,11 +524,13 @@ fn of_element(bits: u8, reg_bits: u8) -> (Bank, u32) {
     of_bits(usize::from(bits.max(reg_bits)))
 }
 
-fn of_width(width: Width) -> Bank {
+/// The bank of registers of `width`.
+pub fn of_width(width: Width) -> Bank {
     wide(width == Width::B64)
 }
 
-fn of_int(ty: IntType) -> Bank {
+/// The bank of registers of type `ty`.
+pub fn of_int(ty: IntType) -> Bank {
     wide(matches!(ty, IntType::U64 | IntType::S64))
 }
 
@@ -533,6 +539,7 @@ fn of_twice(ty: IntType) -> Bank {
     wide(!matches!(ty, IntType::U16 | IntType::S16))
 }
 
-fn of_float(ty: FloatType) -> Bank {
+/// The bank of registers of type `ty`.
+pub fn of_float(ty: FloatType) -> Bank {
     wide(ty == FloatType::F64)
 }

@@ -58,7 +58,15 @@ impl<'a> Decoding<'_, 'a> {
             }
             D::Alloca | D::StackSave | D::StackRestore => self.stack(),
             D::Branch | D::BranchIndexed | D::Call | D::Return | D::Exit | D::Trap | D::Breakpoint => self.control(),
-            D::Barrier(_) | D::WarpSync | D::ActiveMask | D::Shuffle(_) | D::Vote(_) | D::Match | D::Redux(_) | D::Elect => self.parallel(),
+            D::Barrier(_)
+            | D::WarpSync
+            | D::ActiveMask
+            | D::Shuffle(_)
+            | D::Vote(_)
+            | D::Match
+            | D::Redux(_)
+            | D::ReduxFloat { .. }
+            | D::Elect => self.parallel(),
         }
     }
 

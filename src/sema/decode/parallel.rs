@@ -2,7 +2,7 @@
 
 use super::family::{Decoded, Decoding};
 use crate::base::Diagnostic;
-use crate::isa::{BarrierFn, Decode};
+use crate::isa::{BarrierFn, Decode, IntType, ReduxFn};
 use crate::program::{Dst, Op, PredSrc};
 
 /// Barriers of a block.
@@ -30,6 +30,11 @@ impl Decoding<'_, '_> {
             Decode::Match => {
                 let (all, width) = (self.matched.has("all"), self.width(self.ty())?);
                 Ok(Op::Match { all, width, d: self.dst(0)?, p: self.second_dst(0), a: self.src(1)?, mask: self.src(2)? })
+            }
+            Decode::ReduxFloat { max } => {
+                let (abs, nan) = (self.matched.has("abs"), self.matched.has("NaN"));
+                let f = if max { ReduxFn::MaxF32 { abs, nan } } else { ReduxFn::MinF32 { abs, nan } };
+                Ok(Op::Redux { f, ty: IntType::U32, d: self.dst(0)?, a: self.src(1)?, mask: self.src(2)? })
             }
             Decode::Redux(f) => Ok(Op::Redux { f, ty: self.int_type()?, d: self.dst(0)?, a: self.src(1)?, mask: self.src(2)? }),
             Decode::Elect => Ok(Op::Elect { d: self.dst(0)?, p: self.second_dst(0), mask: self.src(1)? }),

@@ -5,7 +5,7 @@ use super::value::some_lanes;
 use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
 use crate::debug::lanes_in_words;
 use crate::debug::view::{
-    BlockView, CfgView, Divergence, ExamineRow, Examined, GroupView, InlineAsm, Line, Listing, RoundedOnce, SourcePlace, State,
+    BlockView, CfgView, Divergence, ExamineRow, Examined, Given, GroupView, InlineAsm, Join, Line, Listing, RoundedOnce, SourcePlace, State,
 };
 
 /// Lines of text with marks before them: `●` a breakpoint, `▶` the focused lane, `asm` inline assembly, and which lanes of the warp stand
@@ -30,25 +30,51 @@ pub fn listing(listing: &Listing) -> String {
 }
 
 /// `   ↔ fma with 10`: behind a line that is rounded once with others.
-pub fn joined(lines: &[u32]) -> String {
-    if lines.is_empty() {
-        return String::new();
+pub fn joined(lines: &[(Join, u32)]) -> String {
+    let Some((how, _)) = lines.first() else { return String::new() };
+    let lines: Vec<String> = lines.iter().map(|(_, line)| line.to_string()).collect();
+    format!("   ↔ {} with {}", one_operation(*how), lines.join(", "))
+}
+
+/// What two instructions become that the assembler joins.
+fn one_operation(how: Join) -> &'static str {
+    match how {
+        Join::Sum => "fma",
+        Join::Scale => "mul",
+        Join::Inverse => "inverse",
     }
-    let lines: Vec<String> = lines.iter().map(u32::to_string).collect();
-    format!("   ↔ fma with {}", lines.join(", "))
 }
 
 /// What an instruction is rounded once with, in words.
 pub fn rounded_once(found: &RoundedOnce) -> String {
     match found {
-        RoundedOnce::WithProduct(product) => {
-            format!("rounded once with the product at {product}, which it takes before rounding, as the assembler joins the two (fma)")
+        RoundedOnce::WithGiven { how: Join::Inverse, given, place } => {
+            format!("computed from the operand of the {} at {place}, as the assembler joins the two", given_word(*given))
         }
-        RoundedOnce::WithSums(sums) => {
-            let what = if sums.len() == 1 { "the sum" } else { "the sums" };
-            let takes = if sums.len() == 1 { "takes" } else { "take" };
-            format!("rounded once with {what} at {}, which {takes} it before rounding, as the assembler joins them (fma)", sums.join(", "))
+        RoundedOnce::WithGiven { how, given, place } => {
+            let (given, one) = (given_word(*given), one_operation(*how));
+            format!("rounded once with the {given} at {place}, which it takes before rounding, as the assembler joins the two ({one})")
         }
+        RoundedOnce::WithTakers { how: Join::Inverse, given, places } => {
+            let (given, places) = (given_word(*given), places.join(", "));
+            format!("the reciprocal at {places} is computed from the operand of this {given}, as the assembler joins them")
+        }
+        RoundedOnce::WithTakers { how, places, .. } => {
+            let what = if *how == Join::Sum { "sum" } else { "scaling" };
+            let (many, takes) = if places.len() == 1 { ("", "takes") } else { ("s", "take") };
+            let (places, one) = (places.join(", "), one_operation(*how));
+            format!("rounded once with the {what}{many} at {places}, which {takes} it before rounding, as the assembler joins them ({one})")
+        }
+    }
+}
+
+/// What the result of an instruction is called.
+fn given_word(given: Given) -> &'static str {
+    match given {
+        Given::Product => "product",
+        Given::Quotient => "quotient",
+        Given::Reciprocal => "reciprocal",
+        Given::Power => "power",
     }
 }
 

@@ -1,0 +1,124 @@
+//! The reciprocal of a fast reciprocal, and of a fast power of two: both are computed from the operand of the first one. The negative of a
+//! negative is a copy, of a NaN as well.
+
+use std::collections::BTreeMap;
+
+use super::flow::{Definition, Function};
+use super::sums::{register, width_of};
+use crate::isa::{Factored, FloatBinary, FloatType, FloatUnary, Width};
+use crate::program::{Join, Joined, Op, Pc, Program, Src, SrcKind};
+
+/// Joins reciprocals in function number `index`; says whether there were any.
+pub(super) fn contract_inverses(program: &mut Program, index: usize, function: &Function) -> bool {
+    // Operands that are overwritten before they are taken, by the instruction that reads them first.
+    let mut kept: BTreeMap<usize, (FloatUnary, Src)> = BTreeMap::new();
+    let mut changes = false;
+    for at in program.functions[index].code.start as usize..program.functions[index].code.end as usize {
+        if let Some((width, operand)) = function.twice_negated(program, at) {
+            let Op::FloatUnary { d, .. } = program.code[at].op else { unreachable!("a negation has one operand") };
+            program.code[at].op = Op::Move { width, d, a: operand };
+            changes = true;
+        }
+        let Some(divisor) = fast_divisor(&program.code[at].op) else { continue };
+        let Some((given, f, operand)) = function.inverse(program, &kept, divisor, at) else { continue };
+        let operand = match operand.kind() {
+            SrcKind::Reg(slot) if !kept.contains_key(&given) && !function.stands(program, register(FloatType::F32, slot), given, at) => {
+                let own = keep(program, index, given, f);
+                kept.insert(given, (f, own));
+                own
+            }
+            SrcKind::Reg(_) | SrcKind::Const(_) | SrcKind::Special(_) => operand,
+        };
+        invert(program, at, f, operand);
+        program.joined.push(Joined { how: Join::Inverse, taker: Pc::new(at), given: Pc::new(given) });
+        changes = true;
+    }
+    changes
+}
+
+/// What `op` negates without flushing, and its type; two negations of `.bf16x2` stay.
+fn plain_negative(op: &Op) -> Option<(FloatType, Src)> {
+    match *op {
+        Op::FloatUnary { f: FloatUnary::Neg, ty, mode, a, .. } if !mode.ftz && ty != FloatType::BF16x2 => Some((ty, a)),
+        _ => None,
+    }
+}
+
+/// What `op` takes the reciprocal of, if the special-function unit does it without scaling.
+fn fast_divisor(op: &Op) -> Option<Src> {
+    match *op {
+        Op::FloatUnary { f: FloatUnary::RcpApprox, ty: FloatType::F32, mode, a, .. } if mode.ftz => Some(a),
+        Op::FloatBinary { f: FloatBinary::DivApprox, ty: FloatType::F32, mode, b, .. } if mode.ftz => Some(b),
+        _ => None,
+    }
+}
+
+impl Function {
+    /// What the instruction at `at` negates back, if it does and that is still there.
+    fn twice_negated(&self, program: &Program, at: usize) -> Option<(Width, Src)> {
+        let (ty, source) = plain_negative(&program.code[at].op)?;
+        let SrcKind::Reg(slot) = source.kind() else { return None };
+        let [Definition::At(from)] = self.definitions(program, register(ty, slot), at)[..] else { return None };
+        let inst = &program.code[from];
+        let (_, operand) = plain_negative(&inst.op).filter(|(other, _)| *other == ty && inst.guard.is_none())?;
+        let stands = match operand.kind() {
+            SrcKind::Reg(slot) => self.stands(program, register(ty, slot), from, at),
+            SrcKind::Const(_) | SrcKind::Special(_) => true,
+        };
+        stands.then_some((width_of(ty), operand))
+    }
+
+    /// The reciprocal or power that `divisor` holds where the instruction at `at` reads it: its place, its function and its operand. A
+    /// power is only taken if nothing else takes it.
+    fn inverse(
+        &self,
+        program: &Program,
+        kept: &BTreeMap<usize, (FloatUnary, Src)>,
+        divisor: Src,
+        at: usize,
+    ) -> Option<(usize, FloatUnary, Src)> {
+        let mut reader = (divisor, at);
+        let mut is_sole = !matches!(program.code[at].op, Op::FloatBinary { a, b, .. } if a == b);
+        loop {
+            let SrcKind::Reg(slot) = reader.0.kind() else { return None };
+            let register = register(FloatType::F32, slot);
+            let [Definition::At(from)] = self.definitions(program, register, reader.1)[..] else { return None };
+            let inst = &program.code[from];
+            if inst.guard.is_some() {
+                return None;
+            }
+            is_sole &= self.readers(program, register, from, false).is_some_and(|readers| readers == [reader.1]);
+            match inst.op {
+                Op::Move { width: Width::B32, a, .. } => reader = (a, from),
+                Op::FloatUnary { f: f @ (FloatUnary::RcpApprox | FloatUnary::Ex2Approx), ty: FloatType::F32, mode, a, .. } if mode.ftz => {
+                    return (f == FloatUnary::RcpApprox || is_sole).then_some((from, f, a));
+                }
+                _ => {
+                    let (f, operand) = kept.get(&from)?;
+                    return (*f == FloatUnary::RcpApprox || is_sole).then_some((from, *f, *operand));
+                }
+            }
+        }
+    }
+}
+
+/// Lets the reciprocal or power at `given` keep its operand, and says where.
+fn keep(program: &mut Program, index: usize, given: usize, function: FloatUnary) -> Src {
+    let Op::FloatUnary { ty, mode, d, a, .. } = program.code[given].op else { unreachable!("only a reciprocal or a power is kept") };
+    let kept = super::keep(&mut program.functions[index], ty);
+    let f = if function == FloatUnary::RcpApprox { Factored::RcpOperand } else { Factored::Ex2Operand };
+    program.code[given].op = Op::KeepingProduct { f, ty, mode, d, a, b: a, kept };
+    Src::reg(kept.0 + 1)
+}
+
+/// Makes the division or reciprocal at `at` one by the inverse of `f`, of `operand`.
+fn invert(program: &mut Program, at: usize, f: FloatUnary, operand: Src) {
+    let is_reciprocal = f == FloatUnary::RcpApprox;
+    program.code[at].op = match program.code[at].op {
+        Op::FloatUnary { d, .. } if is_reciprocal => Op::Move { width: Width::B32, d, a: operand },
+        Op::FloatUnary { ty, mode, d, .. } => Op::FloatUnary { f: FloatUnary::InverseEx2Approx, ty, mode, d, a: operand },
+        Op::FloatBinary { ty, mode, d, a, .. } if is_reciprocal => Op::FloatBinary { f: FloatBinary::Mul, ty, mode, d, a, b: operand },
+        Op::FloatBinary { ty, mode, d, a, .. } => Op::FloatBinary { f: FloatBinary::MulInverseEx2, ty, mode, d, a, b: operand },
+        other => unreachable!("{other:?} divides nothing"),
+    };
+}
