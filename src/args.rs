@@ -12,7 +12,8 @@ const EXIT_STATUS: &str = "\
 Exit status:
   0  all is well
   1  something is wrong with the kernel: a diagnostic, a finding, a fault, a mismatch
-  2  the command line or a file could not be used";
+  2  the command line or a file could not be used, or the output could not be written
+130  Ctrl-C ended --batch, --verify or a script before the end";
 
 const ARG_HELP: &str = "\
 One parameter, in order, where no launch file is wanted: f32[1024]=iota, f32[1024], u32=1024, f32[]=@x.npy; with --asm the value of an \
@@ -254,10 +255,21 @@ pub enum Color {
     Never,
 }
 
-/// The arguments of this process; ends it where they are not of this form, or ask for help or the version.
-pub fn parse() -> Args {
-    let matches = command().get_matches();
-    with_scripts(&matches).unwrap_or_else(|error| error.exit())
+/// What there is to say where the arguments do not lead to anything else.
+pub struct Said {
+    /// Lines to print.
+    pub text: String,
+    /// Whether they say what is wrong with the arguments; they are the help or the version otherwise.
+    pub is_error: bool,
+}
+
+/// The arguments of this process.
+///
+/// # Errors
+/// They are not of this form, or ask for help or the version.
+pub fn parse() -> Result<Args, Said> {
+    let parsed = command().try_get_matches().and_then(|matches| with_scripts(&matches));
+    parsed.map_err(|error| Said { text: error.render().to_string(), is_error: error.use_stderr() })
 }
 
 /// The arguments, with the commands among them in the order given.

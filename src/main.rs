@@ -3,7 +3,7 @@
 //! What was asked for goes to standard output: results, and under `--check` diagnostics. What keeps it from being done goes to
 //! standard error.
 
-use std::io::{IsTerminal, Write};
+use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -11,6 +11,7 @@ use ptxdbg::args::{self, Args, Color, Format, Order, ScriptSource, Theme};
 use ptxdbg::base::Diagnostic;
 #[cfg(feature = "tui")]
 use ptxdbg::base::Sources;
+use ptxdbg::base::save::cause;
 use ptxdbg::debug::asm::{OpenedAsm, check_asm, open_asm};
 use ptxdbg::debug::fidelity::{Fidelity, fidelity};
 use ptxdbg::debug::findings::Severity;
@@ -21,12 +22,12 @@ use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{
     CopyPolicy, DivergencePolicy, FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions,
-    Schedule, run_case, summarize, verify_case,
+    Schedule, run_case_until, summarize, verify_case_until,
 };
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
-use ptxdbg::ui::files;
 use ptxdbg::ui::host_memory;
+use ptxdbg::ui::output::{Output, Standard, say_error};
 #[cfg(feature = "tui")]
 use ptxdbg::ui::repl;
 use ptxdbg::ui::script::Script;
@@ -34,7 +35,10 @@ use ptxdbg::ui::terminal_kind::moves_the_cursor;
 use ptxdbg::ui::text::sarif::Log;
 use ptxdbg::ui::text::{self, Style};
 #[cfg(feature = "tui")]
+use ptxdbg::ui::tty::watcher;
+#[cfg(feature = "tui")]
 use ptxdbg::ui::tui::{self, keymap::KeyMap, layout::file::LayoutError, layout::shelf::Shelf, screen::Screen};
+use ptxdbg::ui::{files, interrupt};
 
 /// How the program ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,6 +49,8 @@ enum Status {
     Wrong = 1,
     /// The command line or a file cannot be used.
     Unusable = 2,
+    /// Ctrl-C came before the end: 128 and the number of SIGINT, as shells count.
+    Interrupted = 130,
 }
 
 /// Why the program ends before it has done what was asked for.
@@ -56,13 +62,18 @@ enum Failure {
     /// A file of the user's own is not what such a file holds.
     #[cfg(feature = "tui")]
     File(Box<(Sources, Diagnostic)>),
-    /// The reader of standard output has gone: there is nobody to tell.
+    /// Ctrl-C came before everything was verified: in this case.
+    Interrupted(String),
+    /// The reader of standard output has gone, which needs no words.
     Silent,
 }
 
 impl From<std::io::Error> for Failure {
-    fn from(_: std::io::Error) -> Self {
-        Failure::Silent
+    fn from(error: std::io::Error) -> Self {
+        match error.kind() {
+            ErrorKind::BrokenPipe => Failure::Silent,
+            _ => Failure::Message(format!("cannot write standard output: {}", cause(&error))),
+        }
     }
 }
 
@@ -79,12 +90,18 @@ impl From<RunError> for Failure {
 }
 
 fn main() -> ExitCode {
-    let args = args::parse();
+    #[cfg(feature = "tui")]
+    if watcher::is_wanted() {
+        return ExitCode::from(u8::from(watcher::watch().is_err()));
+    }
+    let args = match args::parse() {
+        Ok(args) => args,
+        Err(said) => return ExitCode::from(refer(&said) as u8),
+    };
     if !args.check
         && let Some(note) = host_memory::note(args.memory_limit)
     {
-        // Where standard error is closed, the run itself says what the limit is once it is reached.
-        let _ = std::io::stderr().write_all(format!("ptxdbg: {note}").as_bytes());
+        say_error(&format!("ptxdbg: {note}"));
     }
     let done = accept(&args).and_then(|()| match (args.check, args.verify) {
         (true, _) => check(&args),
@@ -94,21 +111,39 @@ fn main() -> ExitCode {
     ExitCode::from(done.unwrap_or_else(|failure| complain(&failure, &args)) as u8)
 }
 
+/// Prints the help, the version or what is wrong with the arguments.
+fn refer(said: &args::Said) -> Status {
+    if said.is_error {
+        say_error(&said.text);
+        return Status::Unusable;
+    }
+    let mut out = Standard::output();
+    match out.write_all(said.text.as_bytes()).and_then(|()| out.flush()).map_err(Failure::from) {
+        Ok(()) => Status::Well,
+        Err(Failure::Message(message)) => {
+            say_error(&format!("ptxdbg: {message}\n"));
+            Status::Unusable
+        }
+        Err(_) => Status::Unusable,
+    }
+}
+
 /// `--check`: the diagnostics of every file.
 fn check(args: &Args) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     let mut status = Status::Well;
-    let (mut out, mut log) = (std::io::stdout().lock(), Log::default());
+    let (mut out, mut log) = (Standard::output(), Log::default());
     let statement = args.asm.first().map(|_| check_asm(&args.asm, &args.arg));
     for module in args.kernels.iter().map(|path| read_module(path)).chain(statement) {
         let Module { sources, diagnostics, .. } = module?;
         log.diagnostics(&sources, &diagnostics);
-        out.write_all(text::diagnostics(&sources, &diagnostics, style).as_bytes())?;
+        out.styled(&text::diagnostics(&sources, &diagnostics, style))?;
         if diagnostics.iter().any(Diagnostic::is_error) {
             status = Status::Wrong;
         }
     }
     write_log(&log, style, &mut out)?;
+    out.flush()?;
     // A module with errors has nothing that a launch could be held against.
     if status == Status::Well {
         for request in launch_requests(args) {
@@ -119,7 +154,7 @@ fn check(args: &Args) -> Result<Status, Failure> {
 }
 
 /// The document of all findings, where that is what was asked for.
-fn write_log(log: &Log, style: Style, out: &mut impl Write) -> Result<(), Failure> {
+fn write_log(log: &Log, style: Style, out: &mut Standard) -> Result<(), Failure> {
     if let Style::Sarif = style {
         out.write_all(log.to_text().as_bytes())?;
     }
@@ -129,7 +164,8 @@ fn write_log(log: &Log, style: Style, out: &mut impl Write) -> Result<(), Failur
 /// `--verify`: what is wrong, and how many cases passed. Launch files are all read before anything runs.
 fn verify(args: &Args) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
-    let mut out = std::io::stdout().lock();
+    interrupt::listen_once();
+    let mut out = Standard::output();
     let mut requests = launch_requests(args);
     if requests.is_empty() {
         requests = args.kernels.iter().map(|kernel| request(args, vec![kernel.clone()], LaunchChoice::Beside)).collect();
@@ -143,14 +179,19 @@ fn verify(args: &Args) -> Result<Status, Failure> {
             Err(OpenError::Module(module)) => {
                 failed += 1;
                 log.diagnostics(&module.sources, &module.diagnostics);
-                out.write_all(text::diagnostics(&module.sources, &module.diagnostics, style).as_bytes())?;
+                out.styled(&text::diagnostics(&module.sources, &module.diagnostics, style))?;
             }
             Err(error) => return Err(error.into()),
         }
     }
     let (mut trusted, mut budget) = (Fidelity::default(), FindingBudget::new(args.max_findings));
+    let mut interrupted = None;
     for (program, case) in opened.iter().flat_map(|one| one.plan.cases.iter().map(|case| (&one.program, case))) {
-        let mut report = verify_case(program, case, &run_options(args), args.exact)?;
+        let mut report = verify_case_until(program, case, &run_options(args), args.exact, interrupt::pressed)?;
+        if interrupt::pressed() {
+            interrupted = Some(report.name);
+            break;
+        }
         let well = report.failures.is_empty();
         passed += usize::from(well);
         failed += usize::from(!well);
@@ -166,6 +207,10 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     out.write_all(text::fidelity(&trusted, style).as_bytes())?;
     out.write_all(text::verdict(passed, failed, style).as_bytes())?;
     write_log(&log, style, &mut out)?;
+    out.flush()?;
+    if let Some(case) = interrupted {
+        return Err(Failure::Interrupted(case));
+    }
     Ok(if failed == 0 { Status::Well } else { Status::Wrong })
 }
 
@@ -204,7 +249,7 @@ fn start(args: &Args) -> Result<Status, Failure> {
 fn statement(args: &Args) -> Result<OpenedAsm, Failure> {
     let statement = open_asm(&args.asm, &args.arg)?;
     let style = style(args, std::io::stderr().is_terminal());
-    std::io::stderr().write_all(text::diagnostics(&statement.sources, &statement.warnings, style).as_bytes())?;
+    say_error(&text::diagnostics(&statement.sources, &statement.warnings, style));
     Ok(statement)
 }
 
@@ -212,26 +257,33 @@ fn statement(args: &Args) -> Result<OpenedAsm, Failure> {
 fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     let style = style(args, std::io::stdout().is_terminal());
     let mut status = Status::Well;
-    let mut out = std::io::stdout().lock();
+    interrupt::listen_once();
+    let mut out = Standard::output();
     if let Some(made_up) = &opened.made_up {
         out.write_all(text::made_up(made_up, style).as_bytes())?;
     }
     let (mut trusted, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));
     for case in &opened.plan.cases {
-        let run = run_case(&opened.program, case, &run_options(args))?;
+        let run = run_case_until(&opened.program, case, &run_options(args), interrupt::pressed)?;
         let mut summary = summarize(case, run)?;
         if summary.findings.iter().any(|finding| finding.id.row().severity == Severity::Error) {
             status = Status::Wrong;
         }
         budget.limit_summary(&mut summary);
         log.summary(&summary);
+        out.printed(&text::printed(&summary, style))?;
         out.write_all(text::summary(&summary, style).as_bytes())?;
         trusted.add(fidelity(&opened.program, &summary.executed));
+        if summary.interrupted {
+            status = Status::Interrupted;
+            break;
+        }
     }
     out.write_all(text::omitted(budget.omitted(), style).as_bytes())?;
     log.omitted(budget.omitted());
     out.write_all(text::fidelity(&trusted, style).as_bytes())?;
     write_log(&log, style, &mut out)?;
+    out.flush()?;
     Ok(status)
 }
 
@@ -259,23 +311,31 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
     #[cfg(feature = "tui")]
     if prompt && can_show_screen(args) {
-        tui::run(console, tui::Opening { screen: screen(args)?, welcome, scripts, color })?;
+        tui::run(console, tui::Opening { screen: screen(args)?, welcome, scripts, color }).map_err(no_terminal)?;
         return Ok(Status::Well);
     }
     if prompt {
-        std::io::stdout().write_all(welcome.as_bytes())?;
+        interrupt::listen();
+        Standard::output().write_all(welcome.as_bytes())?;
     }
     let ended = batch::run(&mut console, scripts, color)?;
     #[cfg(feature = "tui")]
     if prompt && ended != Ended::Quit {
-        repl::run(&mut console, color)?;
+        repl::run(&mut console, color).map_err(no_terminal)?;
         return Ok(Status::Well);
     }
     Ok(match ended {
         Ended::Failed => Status::Unusable,
+        Ended::Interrupted => Status::Interrupted,
         Ended::Done | Ended::Quit if console.wrong => Status::Wrong,
         Ended::Done | Ended::Quit => Status::Well,
     })
+}
+
+/// Why the prompt ended before the user left.
+#[cfg(feature = "tui")]
+fn no_terminal(error: std::io::Error) -> Failure {
+    Failure::Message(format!("the terminal cannot be used: {}", cause(&error)))
 }
 
 /// Whether the terminal can show the screen, and the user wants it.
@@ -389,13 +449,13 @@ fn complain(failure: &Failure, args: &Args) -> Status {
     };
     let (text, status) = match failure {
         Failure::Silent => return Status::Unusable,
+        Failure::Interrupted(case) => (format!("ptxdbg: interrupted in {case}\n"), Status::Interrupted),
         Failure::Message(message) | Failure::Open(OpenError::File(message)) => (format!("ptxdbg: {message}\n"), Status::Unusable),
         Failure::Open(OpenError::Module(module)) => (text::diagnostics(&module.sources, &module.diagnostics, style), Status::Wrong),
         #[cfg(feature = "tui")]
         Failure::File(wrong) => (text::diagnostics(&wrong.0, std::slice::from_ref(&wrong.1), style), Status::Unusable),
         Failure::Open(OpenError::Launch(sources, errors)) => (text::diagnostics(sources, errors, style), Status::Unusable),
     };
-    // If nobody listens there, the exit status still tells.
-    let _ = std::io::stderr().write_all(text.as_bytes());
+    say_error(&text);
     status
 }

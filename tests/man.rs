@@ -20,6 +20,11 @@ the line, Ctrl\-D leaves, Ctrl\-L draws everything anew, Ctrl\-Z stops ptxdbg un
 .PP
 While the kernel runs, the panes follow it and a line says how far it is: the time, blocks started of all, instructions a second, seconds.
 Ctrl\-C stops it where it stands. What is typed meanwhile begins the next line, or is executed.
+.PP
+A line with a byte that is not UTF\-8 is not executed; the message says which byte, and at which column.
+.PP
+However ptxdbg ends, the terminal is given back as it was: a second process, the same program, waits for the end of the first and undoes what
+that could not, after SIGKILL or an abort too.
 .SS Browse mode
 \fBF2\fR gives nearly all rows, all keys and the mouse to the panes. A click on a line puts the cursor there; on its lanes, a warp, a block, an
 element or a time, it goes there or looks at it. The wheel scrolls. A key of a command still executes it; what it asks is asked in the last
@@ -31,7 +36,7 @@ At the prompt, keys that edit a line edit it; all others do what the key map say
 /// What the command line does not know: the page's last sections, behind the keys.
 const ENDING: &str = r#".SH OUTPUT FOR PROGRAMS
 \fB\-\-format json\fR writes one object a line, each with a \fBkind\fR: \fBdiagnostic\fR, \fBcase\fR (of \fB\-\-verify\fR: name, passed, failures,
-findings; a case that passed without findings is left out), \fBrun\fR (launches, findings, printed, buffers), \fBfidelity\fR, \fBverdict\fR,
+findings; a case that passed without findings is left out), \fBrun\fR (launches, findings, printed, interrupted, buffers), \fBfidelity\fR, \fBverdict\fR,
 \fBmade_up\fR. A finding has these fields:
 .TP
 \fBid\fR, \fBseverity\fR, \fBnumber\fR, \fBmessage\fR
@@ -56,10 +61,15 @@ The edge that is missing, what to insert, and the steps from one side to the oth
 The lines of the source it can be blamed on; of a hang, who waits where for what, and how many more.
 .PP
 \fB\-\-format sarif\fR writes one SARIF 2.1.0 document with a result for each finding, value that is not the expected one, and diagnostic.
+.SH TEXT
+Names, comments, messages and all that is printed are shown without what would act on a terminal: control characters (C0, DEL, C1) but line
+feeds and tabs, and the bidirectional controls of Unicode, stand there as \fB\ex1b\fR or \fB\eu{202e}\fR. In JSON and SARIF they are escaped
+as JSON does. What a kernel prints with printf is the exception: a file or a pipe gets it byte for byte.
 .SH SCRIPTS
 Commands come from \fB\-x\fR and \fB\-e\fR in the order given, and then from the prompt, or from standard input if that is no terminal. Each
 is written behind \fB(ptxdbg)\fR before its answer. In a file, a line that cannot be done ends the script; lines of standard input are
-taken as typed, and the next is done all the same. Lines that start with # are comments.
+taken as typed, and the next is done all the same. Lines that start with # are comments. A script that is not UTF\-8 is refused; a line of
+standard input that is not is told, and the next is done. Ctrl\-C stops the kernel and ends the script.
 .SH FILES
 .TP
 \fB$XDG_CONFIG_HOME/ptxdbg/init\fR, \fB~/.config/ptxdbg/init\fR
@@ -73,7 +83,11 @@ with \fB\-\-no\-init\fR.
 Layouts of your own, for \fB\-\-layout\fR and \fBlayout\fR. \fBsave layout\fR \fINAME\fR writes there. See \fBptxdbg\-layout\fR(5).
 .TP
 \fB$XDG_STATE_HOME/ptxdbg/history\fR, \fB~/.local/state/ptxdbg/history\fR
-The lines typed at the prompt.
+The lines typed at the prompt, each written as it is typed; the last 10,000 are read. A file that is no regular file or cannot be read is
+said, and left alone.
+.PP
+What \fBsave session\fR, \fBsave layout\fR and \fBdump\fR write goes to a temporary file beside the one named, which takes its name when all of it
+is on the disk: a full disk leaves the old file as it was. Permissions and symbolic links are kept; devices and pipes are written to.
 .SH ENVIRONMENT
 .TP
 \fBTERM\fR
@@ -93,7 +107,11 @@ All is well; nothing is printed to standard error.
 Something is wrong with the kernel: a diagnostic of severity error, a finding, or a value that is not what the launch file expects.
 .TP
 \fB2\fR
-The command line, a file or a command could not be used.
+The command line, a file or a command could not be used, or the output could not be written. Where the reader of a pipe is gone, nothing is
+said.
+.TP
+\fB130\fR
+Ctrl\-C ended \fB\-\-batch\fR, \fB\-\-verify\fR or a script before the end. What was found up to there is printed.
 .SH EXAMPLES
 .TP
 \fBptxdbg kernel.ptx\fR

@@ -1,8 +1,9 @@
-//! Ids, sources, spans and diagnostics: what every layer may use and what knows no other layer.
+//! Ids, sources, spans, diagnostics, saved files: what every layer may use and what knows no other layer.
 
 mod diagnostic;
 mod id;
 mod read;
+pub mod save;
 mod source;
 
 pub use diagnostic::{Code, Diagnostic, Label, Severity};

@@ -24,6 +24,8 @@ pub enum Outcome {
     Nothing,
     /// Lines to say.
     Text(String),
+    /// Lines that kernels printed, byte for byte.
+    Printed(Vec<u8>),
     /// It ran, and stopped.
     Stop(Box<Stop>),
     /// A breakpoint was made.

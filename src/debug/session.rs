@@ -152,10 +152,10 @@ impl Session {
 
     /// What `printf` has written up to now behind what it `had` written, as whole lines, and whether that was not all; nothing if it has
     /// not written as much.
-    pub fn printed_since(&self, had: (usize, u64)) -> String {
+    pub fn printed_since(&self, had: (usize, u64)) -> Vec<u8> {
         let printed = self.machine().device().printed();
-        let new = String::from_utf8_lossy(printed.bytes().get(had.0..).unwrap_or_default()).into_owned();
-        view::printed(new, printed.lost().saturating_sub(had.1))
+        let new = printed.bytes().get(had.0..).unwrap_or_default();
+        view::printed(new.to_vec(), printed.lost().saturating_sub(had.1))
     }
 
     /// The machine as the focused thread sees it.

@@ -4,9 +4,10 @@
 //! of them. Which memory it is, and of what type, is the caller's affair.
 
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom, Write};
+use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
 
+use crate::base::save::{cause, save};
 use crate::isa::{ScalarType, TypeKind};
 use crate::launch::{Element, Kind, npy};
 
@@ -102,13 +103,7 @@ pub fn dump(path: &Path, layout: &Layout, bytes: &[u8]) -> Result<u64, TransferE
         return Err(TransferError::Contents(name(path), reason));
     }
     let header = if format == Format::Npy { npy::header_bytes(layout.element, &layout.shape) } else { Vec::new() };
-    let write = || -> std::io::Result<()> {
-        let mut file = File::create(path)?;
-        file.write_all(&header)?;
-        file.write_all(bytes)?;
-        file.flush()
-    };
-    write().map_err(|error| system("write", path, &error))?;
+    save(path, &[&header, bytes]).map_err(|error| system("write", path, &error))?;
     Ok((header.len() + bytes.len()) as u64)
 }
 
@@ -155,10 +150,7 @@ fn format_of(path: &Path) -> Result<Format, TransferError> {
 }
 
 fn system(verb: &'static str, path: &Path, error: &std::io::Error) -> TransferError {
-    let text = error.to_string();
-    // The system's number behind the words says nothing more.
-    let cause = text.split(" (os error").next().unwrap_or(&text).to_lowercase();
-    TransferError::System { verb, file: name(path), cause }
+    TransferError::System { verb, file: name(path), cause: cause(error) }
 }
 
 fn name(path: &Path) -> String {

@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 
 use super::console::{Console, Flow};
+use super::interrupt;
+use super::output::{Standard, say_error};
 use super::script::Script;
 use super::text;
 
@@ -13,6 +15,8 @@ pub enum Ended {
     Done,
     /// A line could not be done.
     Failed,
+    /// Ctrl-C was pressed.
+    Interrupted,
     /// A line said to leave.
     Quit,
 }
@@ -23,17 +27,22 @@ pub enum Ended {
 /// # Errors
 /// Standard output cannot be written any more.
 pub fn run(console: &mut Console, scripts: impl IntoIterator<Item = Script>, color: bool) -> io::Result<Ended> {
-    let mut out = io::stdout().lock();
+    interrupt::listen_once();
+    let mut out = Standard::output();
     let mut ended = Ended::Done;
     for mut script in scripts {
         loop {
             match console.script(&mut script, None, &mut out)? {
                 Flow::On => break,
+                Flow::Interrupted => {
+                    out.flush()?;
+                    return Ok(Ended::Interrupted);
+                }
                 Flow::Quit => return Ok(if ended == Ended::Failed { ended } else { Ended::Quit }),
                 Flow::Failed(failed) => {
                     ended = Ended::Failed;
                     out.flush()?;
-                    io::stderr().write_all(text::failed(&failed, color).as_bytes())?;
+                    say_error(&text::failed(&failed, color));
                     if !script.keeps_on() {
                         return Ok(ended);
                     }

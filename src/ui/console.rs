@@ -8,6 +8,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use super::bad_line::BadLine;
+use super::interrupt;
+use super::output::Output;
 use super::script::{Reading, Script};
 use super::text;
 use crate::command::{CommandError, Context, Desk, LayoutRequest, Outcome, display, execute, says_nothing};
@@ -36,8 +39,8 @@ pub struct Console {
 
 /// Where lines come from.
 pub trait Front {
-    /// The next line of a command that takes several; none at the end.
-    fn more(&mut self, prompt: &str, out: &mut dyn Write) -> io::Result<Option<String>>;
+    /// The next line of a command that takes several, or why it is none; nothing at the end.
+    fn more(&mut self, prompt: &str, out: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>>;
     /// The answer to a question; none if there is nobody to ask.
     fn confirm(&mut self, question: &str, out: &mut dyn Write) -> io::Result<Option<bool>>;
     /// Asked while the kernel runs.
@@ -59,6 +62,8 @@ pub enum Flow {
     On,
     /// The line was not done.
     Failed(Failed),
+    /// Ctrl-C was pressed while a script was executed: what follows in it is not.
+    Interrupted,
     /// The end.
     Quit,
 }
@@ -98,7 +103,7 @@ impl Console {
     ///
     /// # Errors
     /// Nothing can be written any more.
-    pub fn line(&mut self, line: &str, front: &mut dyn Front, out: &mut dyn Write) -> io::Result<Flow> {
+    pub fn line(&mut self, line: &str, front: &mut dyn Front, out: &mut dyn Output) -> io::Result<Flow> {
         let mut pending = VecDeque::from([line.to_string()]);
         while let Some(line) = pending.pop_front() {
             if says_nothing(&line) {
@@ -119,13 +124,13 @@ impl Console {
                     pending = due.flat_map(|(_, lines)| lines).collect();
                     let lines = pending.len();
                     pending.retain(|line| line != "silent");
-                    out.write_all(self.session().printed_since(written).as_bytes())?;
+                    out.printed(&self.session().printed_since(written))?;
                     self.stopped(&stop, before, pending.len() < lines, out)?;
                 }
-                Outcome::Collect(numbers) => {
-                    let lines = collect(&mut pending, front, out)?;
-                    self.give_commands(&numbers, &lines);
-                }
+                Outcome::Collect(numbers) => match collect(&mut pending, front, out)? {
+                    Ok(lines) => self.give_commands(&numbers, &lines),
+                    Err(bad) => return Ok(Flow::Failed(bad.into())),
+                },
                 Outcome::Layout(request) => match front.layout(&request) {
                     Ok(text) => out.write_all(text.as_bytes())?,
                     Err(error) => return Ok(Flow::Failed(Failed { line, error, place: None })),
@@ -134,6 +139,7 @@ impl Console {
                     Flow::On => {}
                     other => return Ok(other),
                 },
+                Outcome::Printed(bytes) => out.printed(&bytes)?,
                 said => out.write_all(text::outcome(&said).as_bytes())?,
             }
         }
@@ -193,7 +199,7 @@ impl Console {
     }
 
     /// Executes the commands of a file.
-    fn source(&mut self, path: &Path, front: &mut dyn Front, out: &mut dyn Write) -> io::Result<Flow> {
+    fn source(&mut self, path: &Path, front: &mut dyn Front, out: &mut dyn Output) -> io::Result<Flow> {
         if self.depth == SOURCE_DEPTH_MAX {
             let error = CommandError::new(format!("{}: scripts execute each other more than {SOURCE_DEPTH_MAX} deep", path.display()));
             return Ok(Flow::Failed(Failed { line: String::new(), error, place: None }));
@@ -212,14 +218,22 @@ impl Console {
     ///
     /// # Errors
     /// Nothing can be written any more.
-    pub fn script(&mut self, script: &mut Script, mut asked: Option<&mut dyn Front>, out: &mut dyn Write) -> io::Result<Flow> {
+    pub fn script(&mut self, script: &mut Script, mut asked: Option<&mut dyn Front>, out: &mut dyn Output) -> io::Result<Flow> {
         while let Some(line) = script.next_line() {
+            let line = match line {
+                Ok(line) => line,
+                Err(bad) => {
+                    script.echo(PROMPT, &bad.line, out)?;
+                    return Ok(Flow::Failed(bad.into()));
+                }
+            };
             script.echo(PROMPT, &line, out)?;
             let asked = asked.as_mut().map(|front| &mut **front as &mut dyn Front);
             match self.line(&line, &mut Reading { script, asked }, out)? {
+                Flow::On if interrupt::pressed() => return Ok(Flow::Interrupted),
                 Flow::On => {}
                 Flow::Failed(failed) => return Ok(Flow::Failed(Failed { place: failed.place.or(script.place()), ..failed })),
-                Flow::Quit => return Ok(Flow::Quit),
+                flow @ (Flow::Interrupted | Flow::Quit) => return Ok(flow),
             }
         }
         Ok(Flow::On)
@@ -231,15 +245,29 @@ pub fn locked(session: &Mutex<Session>) -> MutexGuard<'_, Session> {
     session.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The lines up to the `end` that belongs to them: of the commands that are being executed, or else of the front.
-fn collect(pending: &mut VecDeque<String>, front: &mut dyn Front, out: &mut dyn Write) -> io::Result<Vec<String>> {
+impl From<BadLine> for Failed {
+    fn from(bad: BadLine) -> Self {
+        Self { line: bad.line, error: bad.error, place: bad.place }
+    }
+}
+
+/// The lines up to the `end` that belongs to them: of the commands that are being executed, or else of the front. If one of them is no
+/// text, they are read to the end all the same.
+fn collect(pending: &mut VecDeque<String>, front: &mut dyn Front, out: &mut dyn Write) -> io::Result<Result<Vec<String>, BadLine>> {
     let mut lines = Vec::new();
-    let mut depth = 0;
+    let (mut depth, mut first_bad) = (0, None);
     loop {
-        let Some(line) = pending.pop_front().map_or_else(|| front.more(">", out), |line| Ok(Some(line)))? else { return Ok(lines) };
-        let line = line.trim().to_string();
+        let next = pending.pop_front().map_or_else(|| front.more(">", out), |line| Ok(Some(Ok(line))))?;
+        let line = match next {
+            None => return Ok(first_bad.map_or(Ok(lines), Err)),
+            Some(Ok(line)) => line.trim().to_string(),
+            Some(Err(bad)) => {
+                first_bad.get_or_insert(bad);
+                continue;
+            }
+        };
         match line.split_whitespace().next() {
-            Some("end") if depth == 0 => return Ok(lines),
+            Some("end") if depth == 0 => return Ok(first_bad.map_or(Ok(lines), Err)),
             Some("end") => depth -= 1,
             Some("commands") => depth += 1,
             _ => {}

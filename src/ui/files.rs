@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::visible::acts;
+
 /// The history file: `ptxdbg/history` in the user's folder for state.
 pub fn history() -> Option<PathBuf> {
     Some(in_home("XDG_STATE_HOME", ".local/state")?.join("ptxdbg/history"))
@@ -38,7 +40,8 @@ pub fn beginning_with(word: &str) -> Vec<String> {
             let name = entry.file_name().into_string().ok()?;
             let hidden = name.starts_with('.') && !start.starts_with('.');
             let end = if entry.path().is_dir() { "/" } else { "" };
-            (name.starts_with(start) && !hidden).then(|| format!("{folder}{name}{end}"))
+            // A name that would act on the terminal cannot be typed.
+            (name.starts_with(start) && !hidden && !name.contains(acts)).then(|| format!("{folder}{name}{end}"))
         })
         .collect();
     found.sort();

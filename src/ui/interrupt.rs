@@ -5,6 +5,8 @@ use std::sync::{Arc, OnceLock};
 
 use signal_hook::consts::SIGINT;
 
+use crate::debug::session::{Pace, Session};
+
 /// Whether it was pressed; none until somebody listens.
 static PRESSED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
 
@@ -13,6 +15,17 @@ pub fn listen() {
     PRESSED.get_or_init(|| {
         let pressed = Arc::new(AtomicBool::new(false));
         let _ = signal_hook::flag::register(SIGINT, Arc::clone(&pressed));
+        pressed
+    });
+}
+
+/// The same, but pressed a second time it does.
+pub fn listen_once() {
+    PRESSED.get_or_init(|| {
+        let pressed = Arc::new(AtomicBool::new(false));
+        // The one registered first is called first.
+        let _ = signal_hook::flag::register_conditional_default(SIGINT, Arc::clone(&pressed))
+            .and_then(|_| signal_hook::flag::register(SIGINT, Arc::clone(&pressed)));
         pressed
     });
 }
@@ -35,5 +48,14 @@ pub fn pressed() -> bool {
 fn set(value: bool) {
     if let Some(pressed) = PRESSED.get() {
         pressed.store(value, Ordering::Relaxed);
+    }
+}
+
+/// Runs until Ctrl-C is pressed.
+pub struct UntilInterrupted;
+
+impl Pace for UntilInterrupted {
+    fn go_on(&mut self, _: &Session) -> bool {
+        !pressed()
     }
 }

@@ -1,11 +1,12 @@
 //! Front ends: they draw what the engine answers and never touch the machine.
 
+pub mod bad_line;
 pub mod batch;
 pub mod console;
 pub mod files;
 pub mod host_memory;
-#[cfg(feature = "tui")]
-mod interrupt;
+pub mod interrupt;
+pub mod output;
 #[cfg(feature = "tui")]
 mod progress;
 #[cfg(feature = "tui")]
@@ -14,4 +15,7 @@ pub mod script;
 pub mod terminal_kind;
 pub mod text;
 #[cfg(feature = "tui")]
+pub mod tty;
+#[cfg(feature = "tui")]
 pub mod tui;
+pub mod visible;

@@ -1,13 +1,15 @@
 //! Commands from files, from the command line and from standard input, executed without a prompt. Each is written before its answer,
 //! so that what is written reads as a session.
 
-use std::io::{self, Write};
+use std::io::{self, BufRead, Write};
 use std::path::Path;
 
+use super::bad_line::{BadLine, text_of};
 use super::console::{Front, no_screen};
+use super::interrupt::UntilInterrupted;
 use crate::base::read_bounded;
 use crate::command::{CommandError, LayoutRequest};
-use crate::debug::session::{Pace, Unhurried};
+use crate::debug::session::Pace;
 
 /// Bytes of a file of commands at most.
 const BYTES_MAX: u64 = 64 << 20;
@@ -15,7 +17,7 @@ const BYTES_MAX: u64 = 64 << 20;
 /// Lines to execute, and where they come from.
 pub struct Script {
     name: String,
-    lines: Box<dyn Iterator<Item = String>>,
+    lines: Box<dyn Iterator<Item = Result<String, BadLine>>>,
     /// Lines given out.
     at: usize,
     /// Whether lines are written before their answers.
@@ -27,7 +29,7 @@ pub struct Script {
 impl Script {
     /// The lines of `text`; `name` is how messages call where they come from.
     pub fn new(name: impl Into<String>, text: &str) -> Self {
-        let lines: Vec<String> = text.lines().map(str::to_string).collect();
+        let lines: Vec<_> = text.lines().map(|line| Ok(line.to_string())).collect();
         Self { name: name.into(), lines: Box::new(lines.into_iter()), at: 0, echo: true, keeps_on: false }
     }
 
@@ -39,14 +41,26 @@ impl Script {
         let name = path.display();
         let bytes = read_bounded(path, BYTES_MAX).map_err(|error| format!("{name}: {error}"))?;
         let bytes = bytes.ok_or_else(|| format!("{name} has more than {BYTES_MAX} bytes, the most that a file of commands may have"))?;
-        let text = String::from_utf8(bytes).map_err(|error| format!("{name}: {error}"))?;
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let bytes = error.as_bytes();
+            let start = error.utf8_error().valid_up_to();
+            let before = String::from_utf8_lossy(bytes.get(..start).unwrap_or_default()).into_owned();
+            let (line, column) = (before.matches('\n').count() + 1, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1);
+            let byte = bytes.get(start).copied().unwrap_or_default();
+            format!("{name}:{line}:{column}: byte {byte:#04x} is not UTF-8")
+        })?;
         Ok(Self::new(path.display().to_string(), &text))
     }
 
     /// The lines of standard input, as they come; nothing if there is not even one. As at a prompt, a line that cannot be done does not
     /// keep the next from being done.
     pub fn standard_input() -> Option<Self> {
-        let mut lines = io::stdin().lines().map_while(Result::ok);
+        let mut is_over = false;
+        let mut lines = io::stdin().lock().split(b'\n').map_while(move |line| {
+            let line = line.map_err(|error| BadLine::unreadable(&error));
+            // What cannot be read once cannot be read again.
+            (!std::mem::replace(&mut is_over, line.is_err())).then(|| line.and_then(|line| text_of(without_return(line))))
+        });
         let first = lines.next()?;
         let lines = Box::new(std::iter::once(first).chain(lines));
         Some(Self { name: "standard input".to_string(), lines, at: 0, echo: true, keeps_on: true })
@@ -62,22 +76,33 @@ impl Script {
         self.keeps_on
     }
 
-    /// The next line.
-    pub fn next_line(&mut self) -> Option<String> {
+    /// The next line, or why it is none.
+    pub fn next_line(&mut self) -> Option<Result<String, BadLine>> {
         let line = self.lines.next()?;
         self.at += 1;
-        Some(line)
+        Some(line.map_err(|bad| BadLine { place: Some(self.exact_place()), ..bad }))
     }
 
     /// Where the line stands that was given out last, `setup.ptxdbg:3`; none if it was just typed.
     pub fn place(&self) -> Option<String> {
-        (!self.keeps_on).then(|| format!("{}:{}", self.name, self.at))
+        (!self.keeps_on).then(|| self.exact_place())
+    }
+
+    /// The same of typed lines too: `standard input:3`.
+    fn exact_place(&self) -> String {
+        format!("{}:{}", self.name, self.at)
     }
 
     /// Writes a line as if it had been typed at a prompt.
     pub fn echo(&self, prompt: &str, line: &str, out: &mut dyn Write) -> io::Result<()> {
         if self.echo { writeln!(out, "{prompt}{line}") } else { Ok(()) }
     }
+}
+
+/// A line without the carriage return that some editors put before a line feed.
+fn without_return(mut line: Vec<u8>) -> Vec<u8> {
+    line.pop_if(|byte| *byte == b'\r');
+    line
 }
 
 /// A script, and who started it.
@@ -89,9 +114,9 @@ pub struct Reading<'a> {
 }
 
 impl Front for Reading<'_> {
-    fn more(&mut self, prompt: &str, out: &mut dyn Write) -> io::Result<Option<String>> {
+    fn more(&mut self, prompt: &str, out: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>> {
         let line = self.script.next_line();
-        if let Some(line) = &line {
+        if let Some(Ok(line) | Err(BadLine { line, .. })) = &line {
             self.script.echo(prompt, line, out)?;
         }
         Ok(line)
@@ -104,7 +129,7 @@ impl Front for Reading<'_> {
     fn pace(&mut self) -> Box<dyn Pace> {
         match &mut self.asked {
             Some(asked) => asked.pace(),
-            None => Box::new(Unhurried),
+            None => Box::new(UntilInterrupted),
         }
     }
 

@@ -7,7 +7,9 @@
 
 mod browsing;
 mod editing;
+mod hostile;
 mod keys;
+mod killed;
 mod leaving;
 mod plain;
 mod pty;

@@ -2,7 +2,7 @@
 
 use std::io::{Read, Write};
 use std::num::NonZeroU16;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
@@ -95,6 +95,17 @@ impl Pty {
     pub fn send(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).unwrap();
         self.keyboard.flush().unwrap();
+    }
+
+    /// Types bytes.
+    pub fn send_bytes(&mut self, bytes: &[u8]) {
+        self.keyboard.write_all(bytes).unwrap();
+        self.keyboard.flush().unwrap();
+    }
+
+    /// The user's folder.
+    pub fn home(&self) -> &Path {
+        &self.home
     }
 
     /// Gives the terminal another size.

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::base::save;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
@@ -15,7 +16,7 @@ pub fn source(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError>
 pub fn save(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let file = call.required("FILE")?;
     let text = context.session.saved().to_text();
-    std::fs::write(&file.text, text).map_err(|error| file.error(error.to_string()))?;
+    save::save(Path::new(&file.text), &[text.as_bytes()]).map_err(|error| file.error(save::cause(&error)))?;
     Ok(Outcome::Nothing)
 }
 

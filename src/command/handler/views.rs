@@ -149,8 +149,8 @@ pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn output(context: &mut Context<'_>, _: &Call) -> Answer {
     let session = &context.session;
     let written = session.printed_since((0, 0));
-    let nothing = || format!("nothing was printed up to t={}\n", session.time());
-    Ok(Outcome::Text(if written.is_empty() { nothing() } else { written }))
+    let nothing = || Outcome::Text(format!("nothing was printed up to t={}\n", session.time()));
+    Ok(if written.is_empty() { nothing() } else { Outcome::Printed(written) })
 }
 
 pub fn fidelity(context: &mut Context<'_>, _: &Call) -> Answer {

@@ -305,7 +305,8 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info output",
         summary: "Show what the kernel has printed",
-        help: "Shows what printf has written up to the present time, in the order of execution.",
+        help: "Shows what printf has written up to the present time, in the order of execution. A terminal gets control characters as \
+            escapes, a file or a pipe all bytes as they are.",
         examples: &["info output"],
         handler: views::output,
         ..PLAIN

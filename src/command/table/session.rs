@@ -20,7 +20,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[FILE],
         summary: "Write breakpoints, marks, displays and the position to a file",
         help: "Writes what one has set up: breakpoints, marks, displays, settings, time and focus. 'load session' brings it back, in \
-            another run of the same kernel too: a run is the same every time.",
+            another run of the same kernel too: a run is the same every time. The file is replaced when all is written, or stays as it \
+            was.",
         examples: &["save session bug.ron"],
         handler: handler::save,
         ..PLAIN

@@ -1,11 +1,12 @@
 //! Running the launches of a case, one after the other on the same memory.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::fault::{Blame, Fault};
 use super::launcher::Job;
-use crate::check::{Checkers, Checks};
+use crate::check::{Checkers, Checks, FindingId};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::{Case, DataError, PlannedLaunch};
@@ -14,8 +15,8 @@ use crate::machine::{
 };
 use crate::program::{Pc, Program};
 
-/// Warp-instructions run between two looks at the step limit.
-const SLICE: u64 = 1 << 24;
+/// Warp-instructions run between two looks at the step limit and at whether the run is to end: a fraction of a second.
+const SLICE: u64 = 1 << 19;
 
 /// What holds for every launch of a run.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,7 +60,12 @@ pub struct CaseRun {
     pub findings: Vec<FindingText>,
     /// The instructions that were executed, if the run kept account of them.
     pub executed: BTreeSet<Pc>,
+    /// Whether it was interrupted before its end.
+    pub interrupted: bool,
 }
+
+/// Asked many times a second whether a run is to end where it is.
+pub type Interrupt = fn() -> bool;
 
 /// One launch that was run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -108,7 +114,16 @@ pub enum RunError {
 /// # Errors
 /// Reasons outside the kernel; a fault of the kernel is a result.
 pub fn run_case(program: &Arc<Program>, case: &Case, options: &RunOptions) -> Result<CaseRun, RunError> {
+    run_case_until(program, case, options, || false)
+}
+
+/// The same, up to where `interrupt` says so.
+///
+/// # Errors
+/// As of [`run_case`].
+pub fn run_case_until(program: &Arc<Program>, case: &Case, options: &RunOptions, interrupt: Interrupt) -> Result<CaseRun, RunError> {
     let mut runner = Runner::new(Job { program, case, options, account: Account::Runs });
+    runner.interrupt = interrupt;
     let mut found = Vec::new();
     if options.checks == Checks::NONE {
         while runner.run_next(|machine, course| course.run(machine, &mut Unobserved))? {}
@@ -139,6 +154,7 @@ pub(in crate::debug) struct Runner<'a> {
     job: Job<'a>,
     /// Where the last launch ended.
     time: Tick,
+    interrupt: Interrupt,
     pub run: CaseRun,
 }
 
@@ -151,20 +167,27 @@ impl<'a> Runner<'a> {
             fault: None,
             findings: Vec::new(),
             executed: BTreeSet::new(),
+            interrupted: false,
         };
-        Self { job, time: 0, run }
+        Self { job, time: 0, interrupt: || false, run }
     }
 
-    /// Runs the next launch as `run` says, which answers what stopped it; false if there is none, or a fault has stopped the case.
+    /// Runs the next launch as `run` says, which answers what stopped it; false if there is none, or a fault or the user has stopped the
+    /// case.
     pub fn run_next(&mut self, run: impl FnOnce(&mut Machine, &Course<'_>) -> Option<Fault>) -> Result<bool, RunError> {
         let (Some(blame), None) = (self.job.blame(self.run.launches.len()), &self.run.fault) else { return Ok(false) };
+        if self.run.interrupted {
+            return Ok(false);
+        }
         let Some(device) = self.run.device.take() else { return Ok(false) };
         let PlannedLaunch { grid, block, .. } = *blame.launch;
         let prepared = self.job.prepare(&blame, device, self.time, &mut self.run.addresses)?;
         self.run.launches.push(LaunchRun { kernel: blame.kernel_name(), grid, block, ticks: 0, thread_instructions: 0 });
         match prepared {
             Ok(mut machine) => {
-                self.run.fault = run(&mut machine, &Course { blame: &blame, options: self.job.options });
+                let course = Course { blame: &blame, options: self.job.options, interrupt: self.interrupt, interrupted: Cell::new(false) };
+                self.run.fault = run(&mut machine, &course);
+                self.run.interrupted = course.interrupted.get();
                 self.finish(machine);
             }
             Err(refused) => (self.run.device, self.run.fault) = (Some(refused.device), Some(*refused.fault)),
@@ -187,6 +210,8 @@ impl<'a> Runner<'a> {
 pub(in crate::debug) struct Course<'a> {
     blame: &'a Blame<'a>,
     options: &'a RunOptions,
+    interrupt: Interrupt,
+    interrupted: Cell<bool>,
 }
 
 impl Course<'_> {
@@ -195,7 +220,7 @@ impl Course<'_> {
         self.blame.index
     }
 
-    /// Runs until all blocks have finished; what stopped it otherwise.
+    /// Runs until all blocks have finished or the run is interrupted; the fault that stopped it otherwise.
     pub fn run(&self, machine: &mut Machine, observer: &mut dyn Observer) -> Option<Fault> {
         let (start, blame) = (machine.start(), self.blame);
         let RunOptions { step_limit, memory_limit, .. } = *self.options;
@@ -212,6 +237,10 @@ impl Course<'_> {
             if let Some(limit) = step_limit.filter(|limit| machine.tick() - start >= *limit) {
                 return Some(blame.unfinished(machine, limit));
             }
+            if (self.interrupt)() {
+                self.interrupted.set(true);
+                return None;
+            }
         }
     }
 
@@ -219,7 +248,9 @@ impl Course<'_> {
     fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers) -> Option<Fault> {
         checkers.begin(self.launch(), machine);
         let fault = self.run(machine, checkers);
-        checkers.end(machine, fault.as_ref().map(|fault| fault.id));
+        // For the checkers an interrupted launch is cut off as by a trap: what would have come to an end later is not blamed.
+        let cut = self.interrupted.get().then_some(FindingId::Trap);
+        checkers.end(machine, fault.as_ref().map(|fault| fault.id).or(cut));
         fault
     }
 }

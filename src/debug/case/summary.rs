@@ -19,13 +19,15 @@ pub struct Summary {
     /// What was found wrong; what stopped it is the last.
     pub findings: Vec<FindingText>,
     /// What printf wrote.
-    pub printed: String,
+    pub printed: Vec<u8>,
     /// Bytes that found no room in the buffer of printf.
     pub printed_lost: u64,
     /// Its buffers.
     pub buffers: Vec<BufferHead>,
     /// The instructions that were executed.
     pub executed: BTreeSet<Pc>,
+    /// Whether it was interrupted before its end.
+    pub interrupted: bool,
 }
 
 /// The start of a buffer.
@@ -49,8 +51,9 @@ pub fn summarize(case: &Case, run: CaseRun) -> Result<Summary, RunError> {
     let heads = case.buffers.iter().zip(&run.addresses).map(|(buffer, address)| head(run.device.as_ref(), buffer, *address));
     let buffers = heads.collect::<Result<_, _>>()?;
     let printed = run.device.as_ref().map(Device::printed).cloned().unwrap_or_default();
-    let (text, printed_lost) = (String::from_utf8_lossy(printed.bytes()).into_owned(), printed.lost());
-    Ok(Summary { launches: run.launches, findings: run.findings, printed: text, printed_lost, buffers, executed: run.executed })
+    let CaseRun { launches, findings, executed, interrupted, .. } = run;
+    let (bytes, printed_lost) = (printed.bytes().to_vec(), printed.lost());
+    Ok(Summary { launches, findings, printed: bytes, printed_lost, buffers, executed, interrupted })
 }
 
 fn head(device: Option<&Device>, buffer: &PlannedBuffer, address: u64) -> Result<BufferHead, RunError> {

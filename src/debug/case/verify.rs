@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::judge::judge_findings;
-use super::run::{CaseRun, RunError, RunOptions, run_case};
+use super::run::{CaseRun, Interrupt, RunError, RunOptions, run_case_until};
 use super::writer::{Writer, last_writers};
 use crate::check::FindingId;
 use crate::debug::findings::FindingText;
@@ -89,7 +89,24 @@ pub enum Failure {
 /// # Errors
 /// Reasons outside the kernel.
 pub fn verify_case(program: &Arc<Program>, case: &Case, options: &RunOptions, exact: bool) -> Result<CaseReport, RunError> {
-    let run = run_case(program, case, &with_limit(case, options))?;
+    verify_case_until(program, case, options, exact, || false)
+}
+
+/// The same, up to where `interrupt` says so: what was found up to there, and nothing of what was not reached.
+///
+/// # Errors
+/// As of [`verify_case`].
+pub fn verify_case_until(
+    program: &Arc<Program>,
+    case: &Case,
+    options: &RunOptions,
+    exact: bool,
+    interrupt: Interrupt,
+) -> Result<CaseReport, RunError> {
+    let run = run_case_until(program, case, &with_limit(case, options), interrupt)?;
+    if run.interrupted {
+        return Ok(CaseReport { name: case.name.clone(), failures: Vec::new(), findings: run.findings, executed: run.executed });
+    }
     let mut failures = judge_findings(program, case, &run, options.checks);
     if run.fault.is_none() {
         failures.extend(compare_buffers(program, case, options, exact, &run)?);

@@ -91,12 +91,12 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// What `printf` wrote, as whole lines, and how many bytes came behind that and were not kept.
-pub fn printed(mut text: String, lost: u64) -> String {
-    if !text.is_empty() && !text.ends_with('\n') {
-        text.push('\n');
+pub fn printed(mut bytes: Vec<u8>, lost: u64) -> Vec<u8> {
+    if bytes.last().is_some_and(|last| *last != b'\n') {
+        bytes.push(b'\n');
     }
-    match lost {
-        0 => text,
-        lost => format!("{text}printf wrote {} bytes more, which are not kept\n", grouped(lost)),
+    if lost > 0 {
+        bytes.extend(format!("printf wrote {} bytes more, which are not kept\n", grouped(lost)).bytes());
     }
+    bytes
 }

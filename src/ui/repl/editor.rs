@@ -1,39 +1,45 @@
 //! Editing a line: history, completion, hints.
 
 use std::borrow::Cow;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::io::{self, BufRead, Write};
 use std::sync::Arc;
 
 use rustyline::completion::{Completer, Pair, longest_common_prefix};
 use rustyline::config::BellStyle;
 use rustyline::error::ReadlineError;
-use rustyline::highlight::Highlighter;
+use rustyline::highlight::{CmdKind, Highlighter};
 use rustyline::hint::Hinter;
-use rustyline::history::FileHistory;
+use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{
-    ColorMode, CompletionType, ConditionalEventHandler, Config, Editor, Event, EventHandler, ExternalPrinter, Helper, KeyEvent,
+    Cmd, ColorMode, CompletionType, ConditionalEventHandler, Config, Editor, Event, EventContext, EventHandler, ExternalPrinter, Helper,
+    KeyEvent, RepeatCount,
 };
 
+use super::history::{HistoryFile, LINES_MAX};
 use super::running::Watch;
 use crate::command::complete::{KnownNames, complete, hint};
 use crate::debug::session::Pace;
+use crate::ui::bad_line::{BadLine, text_of};
 use crate::ui::console::Front;
 use crate::ui::terminal_kind::moves_the_cursor;
+use crate::ui::tty::hold::{self, Hold};
+use crate::ui::tty::keyboard;
+use crate::ui::visible::{pictured, visible};
 use crate::ui::{files, interrupt};
-
-/// Lines that the history file keeps.
-const HISTORY_MAX: usize = 10_000;
 
 /// What is said before the lines of a command that takes several.
 pub const BLOCK: &str = "a command a line, up to one that says end";
 
 /// Reads lines from a terminal.
 pub struct LineEditor {
-    editor: Editor<Words, FileHistory>,
-    history: Option<PathBuf>,
+    editor: Editor<Words, MemHistory>,
+    history: Option<HistoryFile>,
+    /// What is wrong with the history file, and was not told yet.
+    complaints: Vec<String>,
     color: bool,
+    /// There is no screen around the line.
+    is_alone: bool,
     /// Lines of a command that takes several are being read.
     in_block: bool,
 }
@@ -52,6 +58,8 @@ pub trait Around: Send + Sync {
 pub enum Line {
     /// Typed a line.
     Typed(String),
+    /// Typed a line that is no text.
+    NotText(BadLine),
     /// Dropped it, with Ctrl-C.
     Dropped,
     /// Left, with Ctrl-D.
@@ -62,7 +70,7 @@ impl LineEditor {
     /// One that knows the lines of earlier sessions, alone on the terminal or with something around it.
     pub fn new(color: bool, around: Option<Arc<dyn Around>>) -> io::Result<Self> {
         let config = Config::builder()
-            .max_history_size(HISTORY_MAX)
+            .max_history_size(LINES_MAX)
             .and_then(|config| config.history_ignore_dups(true))
             .map_err(io::Error::other)?
             .history_ignore_space(true)
@@ -71,16 +79,25 @@ impl LineEditor {
             // What is drawn in colour is decided here; without this, what is around would not be told of drawing either.
             .color_mode(ColorMode::Forced)
             .build();
-        let lines = FileHistory::with_config(&config);
+        let lines = MemHistory::with_config(&config);
         let mut editor = Editor::with_history(config, lines).map_err(io::Error::other)?;
+        let is_alone = around.is_none();
         editor.set_helper(Some(Words { names: KnownNames::default(), color, around }));
-        let history = files::history();
-        if let Some(path) = &history {
-            // There is none the first time.
-            let _ = editor.load_history(path);
+        if is_alone {
+            editor.bind_sequence(KeyEvent::ctrl('z'), EventHandler::Conditional(Box::new(Suspend)));
+        }
+        let (history, remembered) = files::history().map(HistoryFile::open).unzip();
+        let remembered = remembered.unwrap_or_default();
+        for line in &remembered.lines {
+            editor.add_history_entry(line).map_err(io::Error::other)?;
         }
         interrupt::listen();
-        Ok(Self { editor, history, color, in_block: false })
+        Ok(Self { editor, history, complaints: remembered.complaint.into_iter().collect(), color, is_alone, in_block: false })
+    }
+
+    /// What is wrong with the history file and was not told yet.
+    pub fn complaints(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.complaints)
     }
 
     /// From now on completes these names.
@@ -105,9 +122,13 @@ impl LineEditor {
         Ok(line)
     }
 
-    /// The history keeps a line.
+    /// The history keeps a line, and its file at once.
     pub fn remember(&mut self, line: &str) -> io::Result<()> {
-        self.editor.add_history_entry(line).map(|_| ()).map_err(io::Error::other)
+        let is_new = self.editor.add_history_entry(line).map_err(io::Error::other)?;
+        if let Some(history) = self.history.as_mut().filter(|_| is_new) {
+            self.complaints.extend(history.append(line));
+        }
+        Ok(())
     }
 
     /// From now on a key does what `handler` says.
@@ -122,24 +143,38 @@ impl LineEditor {
 
     /// Reads a line that begins as what stands before and behind the cursor.
     pub fn read(&mut self, prompt: &str, begun: (&str, &str)) -> io::Result<Line> {
+        let prompt = &*visible(prompt);
         if !moves_the_cursor() {
             return typed(prompt);
         }
+        if self.is_alone {
+            hold::hold(Hold::Line)?;
+        }
+        let line = self.edit(prompt, begun);
+        if self.is_alone {
+            hold::hold(Hold::Released)?;
+        }
+        line
+    }
+
+    fn edit(&mut self, prompt: &str, begun: (&str, &str)) -> io::Result<Line> {
         let styled = if self.color { format!("\x1b[1m{prompt}\x1b[0m") } else { prompt.to_string() };
         match self.editor.readline_with_initial(&(prompt, styled), begun) {
-            Ok(line) => Ok(Line::Typed(line)),
+            Ok(line) => Ok(Line::of(keyboard::typed(line))),
             Err(ReadlineError::Interrupted) => Ok(Line::Dropped),
             Err(ReadlineError::Eof) => Ok(Line::End),
             Err(ReadlineError::Io(error)) => Err(error),
             Err(error) => Err(io::Error::other(error)),
         }
     }
+}
 
-    /// Writes the lines of this session to the history file. A file that cannot be written is no reason to complain on leaving.
-    pub fn save(&mut self) {
-        let Some(path) = &self.history else { return };
-        let made = path.parent().map_or(Ok(()), std::fs::create_dir_all);
-        let _ = made.map_err(ReadlineError::from).and_then(|()| self.editor.append_history(path));
+impl Line {
+    fn of(line: Result<String, BadLine>) -> Self {
+        match line {
+            Ok(line) => Self::Typed(line),
+            Err(bad) => Self::NotText(bad),
+        }
     }
 }
 
@@ -148,18 +183,20 @@ fn typed(prompt: &str) -> io::Result<Line> {
     let mut out = io::stdout();
     write!(out, "{prompt}")?;
     out.flush()?;
-    let mut line = String::new();
-    let length = io::stdin().read_line(&mut line)?;
-    Ok(if length == 0 { Line::End } else { Line::Typed(line.trim_end_matches(['\r', '\n']).to_string()) })
+    let mut line = Vec::new();
+    let length = io::stdin().lock().read_until(b'\n', &mut line)?;
+    line.truncate(line.trim_ascii_end().len());
+    Ok(if length == 0 { Line::End } else { Line::of(text_of(line)) })
 }
 
 impl Front for LineEditor {
-    fn more(&mut self, prompt: &str, out: &mut dyn io::Write) -> io::Result<Option<String>> {
+    fn more(&mut self, prompt: &str, out: &mut dyn io::Write) -> io::Result<Option<Result<String, BadLine>>> {
         if self.begins_block() {
             writeln!(out, "{BLOCK}")?;
         }
         match self.line(prompt)? {
-            Line::Typed(line) => Ok(Some(line)),
+            Line::Typed(line) => Ok(Some(Ok(line))),
+            Line::NotText(bad) => Ok(Some(Err(bad))),
             Line::Dropped | Line::End => Ok(None),
         }
     }
@@ -172,6 +209,7 @@ impl Front for LineEditor {
                     "n" | "no" => return Ok(Some(false)),
                     _ => {}
                 },
+                Line::NotText(_) => {}
                 Line::Dropped | Line::End => return Ok(Some(false)),
             }
         }
@@ -179,6 +217,27 @@ impl Front for LineEditor {
 
     fn pace(&mut self) -> Box<dyn Pace> {
         Box::new(Watch::new())
+    }
+}
+
+/// How a character of the line is drawn.
+fn drawn(c: char) -> char {
+    match c {
+        '\n' => c,
+        c if keyboard::is_byte(c) => char::REPLACEMENT_CHARACTER,
+        c => pictured(c),
+    }
+}
+
+/// Ctrl-Z where there is no screen.
+struct Suspend;
+
+impl ConditionalEventHandler for Suspend {
+    fn handle(&self, _: &Event, _: RepeatCount, _: bool, _: &EventContext<'_>) -> Option<Cmd> {
+        // What cannot be written the next write tells.
+        let pasting = |sequence: &str| io::stdout().write_all(sequence.as_bytes()).and_then(|()| io::stdout().flush());
+        let _ = pasting("\x1b[?2004l\r\n").and_then(|()| hold::suspend()).and_then(|()| pasting("\x1b[?2004h"));
+        Some(Cmd::Repaint)
     }
 }
 
@@ -211,7 +270,7 @@ impl Completer for Words {
         // A word that is complete is followed by a blank, a folder by what it holds.
         let pair = |text: String| {
             let end = if text.ends_with('/') || text.ends_with('(') { "" } else { " " };
-            Pair { replacement: format!("{text}{end}"), display: text }
+            Pair { replacement: format!("{text}{end}"), display: visible(&text).into_owned() }
         };
         let pairs: Vec<Pair> = completion.candidates.into_iter().chain(files).map(pair).collect();
         let pairs = match &self.around {
@@ -234,6 +293,16 @@ impl Hinter for Words {
 }
 
 impl Highlighter for Words {
+    /// A character that would act on the terminal is drawn as one that does not.
+    fn highlight<'l>(&self, line: &'l str, _: usize) -> Cow<'l, str> {
+        if line.chars().all(|c| drawn(c) == c) { Cow::Borrowed(line) } else { Cow::Owned(line.chars().map(drawn).collect()) }
+    }
+
+    /// Without this a character at the end of the line would be written as it was typed.
+    fn highlight_char(&self, line: &str, _: usize, _: CmdKind) -> bool {
+        line.chars().any(|c| drawn(c) != c)
+    }
+
     fn highlight_prompt<'b, 's: 'b, 'p: 'b>(&'s self, prompt: &'p str, typing: bool) -> Cow<'b, str> {
         if let Some(around) = &self.around {
             around.before_drawing(typing);
@@ -242,7 +311,8 @@ impl Highlighter for Words {
     }
 
     fn highlight_hint<'h>(&self, hint: &'h str) -> Cow<'h, str> {
-        if self.color { Cow::Owned(format!("\x1b[2m{hint}\x1b[0m")) } else { Cow::Borrowed(hint) }
+        let hint = visible(hint);
+        if self.color { Cow::Owned(format!("\x1b[2m{hint}\x1b[0m")) } else { hint }
     }
 }
 

@@ -3,12 +3,18 @@
 //! Ctrl-C at the prompt drops the line; while the kernel runs it stops it where it stands. Ctrl-D leaves.
 
 pub(super) mod editor;
+mod history;
 mod running;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use super::console::{Console, Flow};
+use super::interrupt;
+use super::output::Standard;
+use super::terminal_kind::moves_the_cursor;
 use super::text;
+use super::tty::hold;
 use crate::command::complete::KnownNames;
 use crate::command::says_nothing;
 use crate::debug::session::Session;
@@ -19,12 +25,23 @@ use editor::{Line, LineEditor};
 /// # Errors
 /// The terminal cannot be read or written.
 pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
+    let held = if moves_the_cursor() { Some(hold::prepare(BTreeSet::new())?) } else { None };
     let mut editor = LineEditor::new(color, None)?;
-    let mut out = io::stdout();
+    let mut out = Standard::output();
+    if let Some(complaint) = held.as_ref().and_then(|held| held.unwatched.as_ref()) {
+        writeln!(out, "warning: {complaint}")?;
+    }
     loop {
+        for complaint in editor.complaints() {
+            writeln!(out, "warning: {complaint}")?;
+        }
         editor.know(KnownNames::of(&console.session()));
         let typed = match editor.line(&prompt(&console.session()))? {
             Line::Typed(line) => line,
+            Line::NotText(bad) => {
+                out.styled(&text::failed(&bad.into(), color))?;
+                continue;
+            }
             Line::Dropped => continue,
             Line::End => {
                 writeln!(out, "quit")?;
@@ -36,13 +53,15 @@ pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
             _ if says_nothing(&typed) => continue,
             _ => typed,
         };
+        #[cfg(debug_assertions)]
+        hold::end_at(&line);
+        interrupt::forget();
         match console.line(&line, &mut editor, &mut out)? {
-            Flow::On => {}
-            Flow::Failed(failed) => out.write_all(text::failed(&failed, color).as_bytes())?,
+            Flow::On | Flow::Interrupted => {}
+            Flow::Failed(failed) => out.styled(&text::failed(&failed, color))?,
             Flow::Quit => break,
         }
     }
-    editor.save();
     Ok(())
 }
 

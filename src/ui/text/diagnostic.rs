@@ -9,6 +9,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use crate::base::{Diagnostic, Severity, Sources, Span};
+use crate::ui::visible::visible;
 
 /// Characters of a line shown at most.
 const WINDOW_CHARS: usize = 120;
@@ -39,7 +40,7 @@ fn render(sources: &Sources, diagnostic: &Diagnostic, color: bool) -> String {
     let position = sources.position(diagnostic.span);
     let (word, name) = (diagnostic.severity.word(), file.name());
     let (bold, end) = if color { (color_of(diagnostic.severity), "\x1b[0m") } else { ("", "") };
-    let (code, message) = (diagnostic.code, &diagnostic.message);
+    let (code, message, name) = (diagnostic.code, visible(&diagnostic.message), visible(name));
     let mut text = format!("{name}:{}:{}: {bold}{word}[{code}]{end}: {message}\n", position.line, position.column);
     let level = level_of(diagnostic.severity);
     let primary = Window::new(sources, diagnostic.span);

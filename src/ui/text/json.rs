@@ -6,9 +6,10 @@ use crate::base::{Diagnostic, Sources, Span};
 use crate::debug::fidelity::Fidelity;
 use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
 use crate::debug::{CaseReport, Failure, Omitted, Site, Summary, Trust, Waiting, Writer};
+use crate::ui::visible::visible_json;
 
 fn line(value: &Value) -> String {
-    format!("{value}\n")
+    visible_json(&format!("{value}\n"))
 }
 
 /// A diagnostic. Offsets count bytes, lines and columns count from 1, columns in characters.
@@ -96,8 +97,9 @@ pub fn summary(summary: &Summary) -> String {
         "kind": "run",
         "launches": summary.launches.iter().map(launch).collect::<Vec<_>>(),
         "findings": summary.findings.iter().map(finding).collect::<Vec<_>>(),
-        "printed": summary.printed,
+        "printed": String::from_utf8_lossy(&summary.printed),
         "printed_lost": summary.printed_lost,
+        "interrupted": summary.interrupted,
         "buffers": summary.buffers.iter().map(buffer).collect::<Vec<_>>(),
     }))
 }

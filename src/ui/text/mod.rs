@@ -18,7 +18,9 @@ mod welcome;
 use super::console::Failed;
 use crate::base::{Diagnostic, Sources};
 use crate::debug::fidelity::Fidelity;
+use crate::debug::view::printed as whole_lines;
 use crate::debug::{CaseReport, Omitted, Summary};
+use crate::ui::visible::visible;
 
 pub use finding::{chain, fault, finding, list as findings};
 pub use outcome::{displays, outcome};
@@ -97,6 +99,14 @@ pub fn summary(summary: &Summary, style: Style) -> String {
     }
 }
 
+/// What printf wrote, as whole lines, where it stands by itself.
+pub fn printed(summary: &Summary, style: Style) -> Vec<u8> {
+    match style {
+        Style::Human { .. } => whole_lines(summary.printed.clone(), summary.printed_lost),
+        Style::Json | Style::Sarif => Vec::new(),
+    }
+}
+
 /// A launch file that was made up because there was none.
 pub fn made_up(text: &str, style: Style) -> String {
     match style {
@@ -112,15 +122,15 @@ pub fn made_up(text: &str, style: Style) -> String {
 /// A command that was not done: where it stands if it is in a script, the place in its line, and what would be right.
 pub fn failed(failed: &Failed, color: bool) -> String {
     let (red, plain) = if color { ("\x1b[1;31m", "\x1b[0m") } else { ("", "") };
-    let place = failed.place.as_ref().map_or(String::new(), |place| format!("{place}: "));
+    let place = failed.place.as_ref().map_or(String::new(), |place| format!("{}: ", visible(place)));
     let error = &failed.error;
     let column = error.column(&failed.line).map_or(String::new(), |column| format!(" at column {column}"));
-    let mut text = format!("{place}{red}error{plain}{column}: {}\n", error.message);
+    let mut text = format!("{place}{red}error{plain}{column}: {}\n", visible(&error.message));
     if let Some(span) = error.span.as_ref().filter(|_| !failed.line.is_empty()) {
-        let count = |text: Option<&str>| text.map_or(0, |text| text.chars().count());
+        let count = |text: Option<&str>| text.map_or(0, |text| visible(text).chars().count());
         let blanks = " ".repeat(count(failed.line.get(..span.start)));
         let carets = "^".repeat(count(failed.line.get(span.clone())).max(1));
-        text += &format!("  {}\n  {blanks}{red}{carets}{plain}\n", failed.line.trim_end());
+        text += &format!("  {}\n  {blanks}{red}{carets}{plain}\n", visible(failed.line.trim_end()));
     }
-    text + &error.help.as_ref().map_or(String::new(), |help| format!("  {help}\n"))
+    text + &error.help.as_ref().map_or(String::new(), |help| format!("  {}\n", visible(help)))
 }

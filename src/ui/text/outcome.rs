@@ -35,6 +35,7 @@ pub fn outcome(outcome: &Outcome) -> String {
         Outcome::View(view) => self::view(view),
         Outcome::Focus { focus, site } => stop::focus(focus, site),
         Outcome::Nothing
+        | Outcome::Printed(_)
         | Outcome::Stop(_)
         | Outcome::Collect(_)
         | Outcome::Ask(_)

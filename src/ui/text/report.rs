@@ -2,7 +2,6 @@
 
 use super::finding::finding;
 use super::value::some_lanes;
-use crate::debug::view;
 pub use crate::debug::view::grouped;
 use crate::debug::{BufferHead, CaseReport, Failure, LaunchRun, Omitted, Site, Summary, Writer, lanes_in_words};
 
@@ -48,12 +47,12 @@ fn last_writer(writer: &Writer) -> String {
     format!("last written by {who}block {} thread {} at {place}, time {time}", triple(*block), triple(*thread))
 }
 
-/// What a run came to: what printf wrote, a line for each launch, what was found wrong, the start of each buffer.
+/// What a run came to: a line for each launch, what was found wrong, the start of each buffer.
 pub fn summary(summary: &Summary) -> String {
+    let interrupted = summary.interrupted.then(|| "interrupted: what was found and written up to here\n".to_string());
     let launches = summary.launches.iter().map(launch);
     let findings = summary.findings.iter().map(|found| format!("{}\n", finding(found)));
-    let printed = view::printed(summary.printed.clone(), summary.printed_lost);
-    std::iter::once(printed).chain(launches).chain(findings).chain(summary.buffers.iter().map(buffer)).collect()
+    launches.chain(interrupted).chain(findings).chain(summary.buffers.iter().map(buffer)).collect()
 }
 
 fn launch(run: &LaunchRun) -> String {

@@ -10,6 +10,7 @@ use super::{json, report};
 use crate::base::{Diagnostic, Sources};
 use crate::debug::findings::{FINDINGS, FindingText, SideText};
 use crate::debug::{CaseReport, Failure, FileLine, Omitted, Site, Summary};
+use crate::ui::visible::visible_json;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
 
@@ -170,7 +171,7 @@ impl Log {
 
     /// The text of the document.
     pub fn to_text(&self) -> String {
-        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+        visible_json(&(serde_json::to_string_pretty(self).unwrap_or_default() + "\n"))
     }
 }
 

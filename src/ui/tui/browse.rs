@@ -7,19 +7,21 @@ use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 
+use super::Desk;
 use super::keymap::{Key, KeyPress, Named};
 use super::keys::{self, BROWSE};
 use super::prompt::{Prompt, TypeAhead};
 use super::run::Run;
 use super::said::Said;
 use super::screen::{Answer, Click};
-use super::terminal::Use;
-use super::{Desk, signals};
+use super::terminal::{Pasting, Use};
 use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::Pace;
+use crate::ui::bad_line::BadLine;
 use crate::ui::console::{Flow, Front};
 use crate::ui::repl::editor::BLOCK;
-use crate::ui::{repl, text};
+use crate::ui::tty::keyboard;
+use crate::ui::{interrupt, repl, text};
 
 /// Longest wait before the size of the terminal is looked at.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -107,11 +109,12 @@ impl Browser<'_> {
     fn execute(&mut self, line: &str) -> io::Result<Next> {
         let line_start = repl::prompt(&self.desk.session());
         self.desk.stage().say(&format!("{line_start}{line}"))?;
+        interrupt::forget();
         let flow = self.desk.console().line(line, &mut Asking { desk: self.desk, typed: &self.typed }, &mut Said::new(self.desk))?;
         match flow {
             Flow::Quit => return Ok(Next::Leave),
-            Flow::Failed(failed) => self.desk.stage().say(&text::failed(&failed, self.color))?,
-            Flow::On => {}
+            Flow::Failed(failed) => self.desk.stage().say_styled(&text::failed(&failed, self.color))?,
+            Flow::On | Flow::Interrupted => {}
         }
         self.desk.stage().terminal.set_status(KEYS)?;
         draw(self.desk)?;
@@ -150,7 +153,7 @@ fn input(desk: &Desk, typed: &TypeAhead) -> io::Result<Option<Input>> {
     if press == Some(keys::control('z')) {
         let session = desk.session();
         let mut stage = desk.stage();
-        signals::suspend(&mut stage.terminal, signals::Pasting::Plain)?;
+        stage.terminal.suspend(Pasting::Plain)?;
         stage.lay_out(&session)?;
         return Ok(None);
     }
@@ -179,7 +182,7 @@ impl Asking<'_> {
 }
 
 impl Front for Asking<'_> {
-    fn more(&mut self, prompt: &str, _: &mut dyn Write) -> io::Result<Option<String>> {
+    fn more(&mut self, prompt: &str, _: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>> {
         let mut line = String::new();
         loop {
             let press = self.key(&format!(" {prompt}{line}_   ({BLOCK})"))?;
@@ -192,7 +195,9 @@ impl Front for Asking<'_> {
                 _ => {}
             }
         }
-        self.desk.stage().say(&format!("{prompt}{line}"))?;
+        let line = keyboard::typed(line);
+        let (Ok(shown) | Err(BadLine { line: shown, .. })) = &line;
+        self.desk.stage().say(&format!("{prompt}{shown}"))?;
         Ok(Some(line))
     }
 

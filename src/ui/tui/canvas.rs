@@ -5,6 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::style::Style;
 
 use super::theme::{Role, Theme};
+use crate::ui::visible::visible;
 
 /// What a click does.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +69,7 @@ impl<'a> Canvas<'a> {
         }
         let place = self.rect(x, y, room, 1);
         let style = self.theme.style(role);
-        let (end, _) = self.buffer.set_stringn(place.x, place.y, text, room, style);
+        let (end, _) = self.buffer.set_stringn(place.x, place.y, visible(text), room, style);
         usize::from(end.saturating_sub(self.area.x))
     }
 
@@ -127,6 +128,7 @@ pub fn width(text: &str) -> usize {
 
 /// `text` with blanks behind it, or cut with `…`, so that it takes `columns`.
 pub fn fitted(text: &str, columns: usize) -> String {
+    let text = &*visible(text);
     let wide = width(text);
     if wide <= columns {
         return format!("{text}{}", " ".repeat(columns - wide));
@@ -151,7 +153,7 @@ fn split_at_column(text: &str, columns: usize) -> (&str, &str) {
 pub fn wrapped(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
     let mut lines = Vec::new();
-    for paragraph in text.lines() {
+    for paragraph in visible(text).lines() {
         let blanks = paragraph.len() - paragraph.trim_start().len();
         let indent = if blanks + 2 < columns / 2 { " ".repeat(blanks + 2) } else { String::new() };
         let mut line = String::new();

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::keyboard::{function_key, stand_in};
 use super::keymap::{Key, KeyMap, KeyPress, Named};
+use crate::ui::tty::keyboard::{function_key, stand_in};
 
 /// Named keys, as events call them and as the line editor does.
 const NAMED: &[(Named, KeyCode, rustyline::KeyCode)] = &[

@@ -5,7 +5,7 @@
 //! ([`prompt`]) where panes have to be drawn. Panes are drawn into a buffer of cells; what differs from the buffer before goes out in one
 //! write that leaves the cursor where it was ([`terminal`]), so the editor never notices.
 //!
-//! Keys come through [`keyboard`], which makes those known that the editor does not know.
+//! Keys come through [`keyboard`](super::tty::keyboard), which makes those known that the editor does not know.
 //!
 //! | who reads keys | when | where |
 //! | --- | --- | --- |
@@ -14,7 +14,7 @@
 //! | browse mode | all keys belong to the panes, the mouse too | [`browse`] |
 //!
 //! Every key and click that does something to the session is a command line, which is shown as if it had been typed. Whichever way the
-//! program ends, the terminal is given back as it was ([`signals`]).
+//! program ends, the terminal is given back as it was ([`hold`](mod@super::tty::hold)).
 //!
 //! What is seen is drawn by [`screen::Screen`], which holds no state of the machine and writes to no terminal.
 
@@ -27,12 +27,10 @@ pub mod screen;
 pub mod theme;
 
 mod browse;
-mod keyboard;
 mod keys;
 mod prompt;
 mod run;
 mod said;
-mod signals;
 mod stage;
 mod terminal;
 mod wrap;
@@ -45,10 +43,12 @@ use self::said::Said;
 use self::screen::Screen;
 use self::stage::Stage;
 use self::terminal::Terminal;
-use super::console::{Console, Flow, locked};
-use super::repl;
+use super::bad_line::BadLine;
+use super::console::{Console, Failed, Flow, locked};
 use super::script::Script;
 use super::text;
+use super::tty::hold::{self, Hold};
+use super::{interrupt, repl};
 use crate::command::says_nothing;
 use crate::debug::session::Session;
 
@@ -98,18 +98,21 @@ pub struct Opening {
 /// # Errors
 /// The terminal cannot be read or written.
 pub fn run(console: Console, opening: Opening) -> io::Result<()> {
-    let held = signals::hold(keys::stand_ins(opening.screen.keys()))?;
+    let held = hold::prepare(keys::stand_ins(opening.screen.keys()))?;
+    hold::hold(Hold::Screen)?;
     let stage = Stage::new(opening.screen, Terminal::open()?);
     let session = console.shared();
     let desk = Arc::new(Desk { console: Mutex::new(console), session, stage: Mutex::new(stage) });
     let mut prompt = Prompt::new(Arc::clone(&desk), opening.color)?;
     desk.stage().enter(&desk.session())?;
     desk.stage().say(&opening.welcome)?;
+    if let Some(complaint) = &held.unwatched {
+        desk.stage().say(&format!("warning: {complaint}"))?;
+    }
     let mut app = App { desk, color: opening.color };
     if app.scripts(&mut prompt, opening.scripts)? == Ended::No {
         while app.turn(&mut prompt)? == Ended::No {}
     }
-    prompt.save();
     drop(held);
     Ok(())
 }
@@ -131,7 +134,7 @@ impl App {
     fn scripts(&mut self, prompt: &mut Prompt, scripts: Vec<Script>) -> io::Result<Ended> {
         for mut script in scripts {
             let flow = self.desk.console().script(&mut script, Some(prompt), &mut Said::new(&self.desk))?;
-            let failed = matches!(flow, Flow::Failed(_));
+            let failed = matches!(flow, Flow::Failed(_) | Flow::Interrupted);
             let ended = self.after(flow)?;
             if failed || ended == Ended::Yes {
                 return Ok(ended);
@@ -143,15 +146,25 @@ impl App {
     /// Reads a line or a key, and does what it says.
     fn turn(&mut self, prompt: &mut Prompt) -> io::Result<Ended> {
         prompt.know();
+        for complaint in prompt.complaints() {
+            self.desk.stage().say(&format!("warning: {complaint}"))?;
+        }
         let line_start = self.line_start();
         match prompt.next(&line_start)? {
             Event::Line(typed) if typed.contains('\n') => self.pasted(prompt, &typed),
             Event::Line(typed) => self.line(prompt, &typed),
+            Event::NotText(bad) => self.not_text(bad),
             Event::Key(line) => self.execute(prompt, &line),
             Event::Browse => browse::browse(&self.desk, prompt, self.color).map(|ended| if ended { Ended::Yes } else { Ended::No }),
             Event::Nothing => Ok(Ended::No),
             Event::End => Ok(Ended::Yes),
         }
+    }
+
+    /// Says why a line that was typed is none.
+    fn not_text(&self, bad: BadLine) -> io::Result<Ended> {
+        self.desk.stage().say_styled(&text::failed(&Failed::from(bad), self.color))?;
+        Ok(Ended::No)
     }
 
     /// What stands before a line.
@@ -183,7 +196,8 @@ impl App {
 
     fn execute(&mut self, prompt: &mut Prompt, line: &str) -> io::Result<Ended> {
         #[cfg(debug_assertions)]
-        signals::panic_at(line);
+        hold::end_at(line);
+        interrupt::forget();
         let flow = self.desk.console().line(line, prompt, &mut Said::new(&self.desk))?;
         self.after(flow)
     }
@@ -194,8 +208,8 @@ impl App {
         let mut stage = self.desk.stage();
         match flow {
             Flow::Quit => return Ok(Ended::Yes),
-            Flow::Failed(failed) => stage.say(&text::failed(&failed, self.color))?,
-            Flow::On => {}
+            Flow::Failed(failed) => stage.say_styled(&text::failed(&failed, self.color))?,
+            Flow::On | Flow::Interrupted => {}
         }
         stage.draw(&session)?;
         Ok(Ended::No)

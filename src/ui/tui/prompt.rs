@@ -20,13 +20,14 @@ use super::keymap::{Key, KeyPress, Named};
 use super::keys::{self, BROWSE};
 use super::run::Run;
 use super::screen::Answer;
-use super::signals;
-use super::terminal::{LaidOut, Size};
+use super::terminal::{LaidOut, Pasting, Size};
 use crate::command::complete::KnownNames;
 use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::Pace;
+use crate::ui::bad_line::BadLine;
 use crate::ui::console::Front;
 use crate::ui::repl::editor::{Around, BLOCK, Line, LineEditor};
+use crate::ui::tty::keyboard;
 
 /// Up a row and down again: it makes the editor draw its line.
 const POKE: &str = "\x1b[A\n";
@@ -42,6 +43,8 @@ pub enum Event {
     Key(String),
     /// Wants to browse.
     Browse,
+    /// Typed a line that is no text.
+    NotText(BadLine),
     /// Nothing that concerns the session.
     Nothing,
     /// Left.
@@ -101,9 +104,9 @@ impl Prompt {
         self.editor.know(names);
     }
 
-    /// Writes the lines of this session to the history file.
-    pub fn save(&mut self) {
-        self.editor.save();
+    /// What is wrong with the history file, once.
+    pub fn complaints(&mut self) -> Vec<String> {
+        self.editor.complaints()
     }
 
     /// Keys that were pressed while the kernel ran.
@@ -135,6 +138,10 @@ impl Prompt {
                     self.desk.stage().note(&format!("{line_start}{line}"));
                 }
                 Ok(Event::Line(line))
+            }
+            Line::NotText(bad) => {
+                self.desk.stage().note(&format!("{line_start}{}", bad.line));
+                Ok(Event::NotText(bad))
             }
             Line::Dropped => Ok(Event::Nothing),
             Line::End => Ok(Event::End),
@@ -171,8 +178,13 @@ impl Prompt {
             match press.key {
                 Key::Named(Named::Enter) => {
                     let (before, behind) = std::mem::take(&mut self.begun);
-                    let line = before + &behind;
-                    self.desk.stage().say(&format!("{line_start}{line}"))?;
+                    let line = keyboard::typed(before + &behind);
+                    let (Ok(shown) | Err(BadLine { line: shown, .. })) = &line;
+                    self.desk.stage().say(&format!("{line_start}{shown}"))?;
+                    let line = match line {
+                        Ok(line) => line,
+                        Err(bad) => return Ok(Some(Event::NotText(bad))),
+                    };
                     self.editor.remember(&line)?;
                     return Ok(Some(Event::Line(line)));
                 }
@@ -193,14 +205,18 @@ impl Prompt {
 }
 
 impl Front for Prompt {
-    fn more(&mut self, prompt: &str, _: &mut dyn Write) -> io::Result<Option<String>> {
+    fn more(&mut self, prompt: &str, _: &mut dyn Write) -> io::Result<Option<Result<String, BadLine>>> {
         if self.editor.begins_block() {
             self.desk.stage().say(BLOCK)?;
         }
         match self.read(prompt, ("", ""))? {
             Line::Typed(line) => {
                 self.desk.stage().note(&format!("{prompt}{line}"));
-                Ok(Some(line))
+                Ok(Some(Ok(line)))
+            }
+            Line::NotText(bad) => {
+                self.desk.stage().note(&format!("{prompt}{}", bad.line));
+                Ok(Some(Err(bad)))
             }
             Line::Dropped | Line::End => Ok(None),
         }
@@ -269,7 +285,7 @@ impl Bound {
                 Ok(Cmd::Repaint)
             }
             Act::Suspend => {
-                signals::suspend(&mut stage.terminal, signals::Pasting::Marked)?;
+                stage.terminal.suspend(Pasting::Marked)?;
                 stage.lay_out(&session)?;
                 Ok(Cmd::Repaint)
             }

@@ -7,7 +7,8 @@ use std::time::{Duration, Instant};
 use crossterm::event::{self, Event, KeyEventKind};
 
 use super::prompt::TypeAhead;
-use super::{Desk, keys, signals};
+use super::terminal::Pasting;
+use super::{Desk, keys};
 use crate::debug::session::{Pace, Session};
 use crate::ui::interrupt;
 use crate::ui::progress::Reports;
@@ -43,7 +44,7 @@ impl Run {
                 interrupt::press();
             } else if press == keys::control('z') {
                 let mut stage = self.desk.stage();
-                signals::suspend(&mut stage.terminal, signals::Pasting::Plain)?;
+                stage.terminal.suspend(Pasting::Plain)?;
                 stage.lay_out(session)?;
             } else {
                 self.typed.lock().unwrap_or_else(PoisonError::into_inner).push_back(press);

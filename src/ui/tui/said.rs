@@ -4,6 +4,8 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 use super::Desk;
+use crate::ui::output::Output;
+use crate::ui::visible::visible_bytes;
 
 /// Takes what a command writes.
 pub struct Said {
@@ -24,7 +26,7 @@ impl Write for Said {
         self.begun.extend_from_slice(bytes);
         if let Some(end) = self.begun.iter().rposition(|byte| *byte == b'\n') {
             let lines: Vec<u8> = self.begun.drain(..=end).collect();
-            self.desk.stage().say(&String::from_utf8_lossy(&lines))?;
+            self.desk.stage().say(&visible_bytes(&lines))?;
         }
         Ok(bytes.len())
     }
@@ -34,11 +36,17 @@ impl Write for Said {
     }
 }
 
+impl Output for Said {
+    fn printed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_all(bytes)
+    }
+}
+
 impl Drop for Said {
     fn drop(&mut self) {
         if !self.begun.is_empty() {
             // The next write to the terminal will tell.
-            let _ = self.desk.stage().say(&String::from_utf8_lossy(&self.begun));
+            let _ = self.desk.stage().say(&visible_bytes(&self.begun));
         }
     }
 }

@@ -13,6 +13,7 @@ use super::terminal::Terminal;
 use super::theme::Theme;
 use crate::command::{CommandError, LayoutRequest};
 use crate::debug::session::Session;
+use crate::ui::visible::visible;
 
 /// Blanks between two columns of candidates.
 const GAP: usize = 2;
@@ -73,16 +74,22 @@ impl Stage {
         buffer
     }
 
-    /// Says lines.
+    /// Says lines of no colours.
     pub fn say(&mut self, text: &str) -> io::Result<()> {
+        self.say_styled(&visible(text))
+    }
+
+    /// Says lines in which escape sequences set the colours that we chose.
+    pub fn say_styled(&mut self, text: &str) -> io::Result<()> {
         self.screen.say(text);
         self.terminal.say(text)
     }
 
     /// Lines were said that are on the screen already.
     pub fn note(&mut self, text: &str) {
-        self.screen.say(text);
-        self.terminal.note(text);
+        let text = visible(text);
+        self.screen.say(&text);
+        self.terminal.note(&text);
     }
 
     /// Changes the layout, or saves it; what there is to say.
@@ -97,7 +104,8 @@ impl Stage {
 
     /// Shows what could stand at the end of `line`, above it.
     pub fn offer(&mut self, line: &str, candidates: &[String]) {
-        self.offer = Some(Offer { line: line.to_string(), candidates: candidates.to_vec() });
+        let candidates = candidates.iter().map(|text| visible(text).into_owned()).collect();
+        self.offer = Some(Offer { line: line.to_string(), candidates });
     }
 
     /// Takes an offer away that was made for another line; whether there was one.

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -15,14 +15,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::wrap::{clean, wrapped};
+use crate::ui::tty::hold::{self, unbuffered};
+use crate::ui::visible::visible;
 
 /// Alternate screen; the wheel is not turned into arrow keys.
 const ENTER: &str = "\x1b[?1049h\x1b[?1007l";
 /// Margins before the alternate screen, which may share them with the main one.
 const LEAVE: &str = "\x1b[?2026l\x1b[r\x1b[0m\x1b[?25h\x1b[?1049l";
-/// Everything that may be on is off, at whatever moment.
-pub const GIVE_BACK: &str =
-    "\x1b[?1000l\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1015l\x1b[?2004l\x1b[?2026l\x1b[r\x1b[0m\x1b[?25h\x1b[?1049l";
 /// What follows is shown at once, by terminals that know how.
 const BEGIN: &str = "\x1b[?2026h";
 const END: &str = "\x1b[?2026l";
@@ -60,6 +59,15 @@ pub enum Use {
     Prompt,
     /// Panes, and a few rows below that nobody types in.
     Browse,
+}
+
+/// Whether the terminal marks what is pasted, as the line editor wants it while it reads.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Pasting {
+    /// It does.
+    Marked,
+    /// It does not.
+    Plain,
 }
 
 /// The terminal, laid out.
@@ -110,11 +118,6 @@ impl LaidOut {
     }
 }
 
-/// A file of its own for a terminal, without a buffer.
-pub fn unbuffered(fd: BorrowedFd<'_>) -> io::Result<File> {
-    Ok(File::from(fd.try_clone_to_owned()?))
-}
-
 impl Terminal {
     /// The terminal of standard output. Nothing is written yet.
     pub fn open() -> io::Result<Self> {
@@ -141,8 +144,18 @@ impl Terminal {
         self.write(&format!("{mouse}{LEAVE}"))
     }
 
+    /// Ctrl-Z: gives the terminal back, stops the process, and takes it again when it is continued; everything has to be drawn then.
+    pub fn suspend(&mut self, pasting: Pasting) -> io::Result<()> {
+        let mark = |terminal: &mut Self, marked| if pasting == Pasting::Marked { terminal.mark_pasting(marked) } else { Ok(()) };
+        mark(self, false)?;
+        self.leave()?;
+        hold::suspend()?;
+        mark(self, true)?;
+        self.enter()
+    }
+
     /// The terminal marks what is pasted, or does not.
-    pub fn mark_pasting(&mut self, marked: bool) -> io::Result<()> {
+    fn mark_pasting(&mut self, marked: bool) -> io::Result<()> {
         self.write(if marked { "\x1b[?2004h" } else { "\x1b[?2004l" })
     }
 
@@ -248,7 +261,8 @@ impl Terminal {
 
     /// Shows a line that is not said, in the row of the cursor or while one browses in the last row; an empty one takes it away.
     pub fn set_status(&mut self, text: &str) -> io::Result<()> {
-        self.status = wrapped(&clean(text), usize::from(self.size.columns).saturating_sub(1)).into_iter().next().unwrap_or_default();
+        self.status =
+            wrapped(&clean(&visible(text)), usize::from(self.size.columns).saturating_sub(1)).into_iter().next().unwrap_or_default();
         match self.usage {
             Use::Prompt => self.write(&format!("\r\x1b[2K{}", self.status)),
             Use::Browse => self.write_tail(),
@@ -293,7 +307,7 @@ mod tests {
         let mut terminal = emulator();
         terminal.process(format!("before\r\n{ENTER}\x1b[?2004h{MOUSE_ON}\x1b[3;5r{BEGIN}\x1b7\x1b[?25l\x1b[7mframe").as_bytes());
         assert!(terminal.screen().alternate_screen());
-        terminal.process(GIVE_BACK.as_bytes());
+        terminal.process(crate::ui::tty::hold::Hold::Screen.undo().as_bytes());
         terminal.process(b"1\r\n2\r\n3\r\n4\r\n5\r\n6\r\n7");
         let screen = terminal.screen();
         assert!(!screen.alternate_screen() && !screen.bracketed_paste() && !screen.hide_cursor() && !screen.inverse());

@@ -1,6 +1,8 @@
-//! Lines of text as a terminal can show them: no control characters but those of colour, and broken where a row ends.
+//! Lines of text as rows of a terminal: tabs are blanks, and lines are broken where a row ends.
 
 use ratatui::text::Span;
+
+use crate::ui::visible::{color_length, visible_styled};
 
 /// Columns between tab stops.
 const TAB: usize = 8;
@@ -8,20 +10,11 @@ const TAB: usize = 8;
 /// The line without what would move the cursor. Sequences that set colours (SGR) stay.
 pub fn clean(line: &str) -> String {
     let mut text = String::new();
-    let mut rest = line;
-    while let Some(c) = rest.chars().next() {
-        if let Some(length) = color_length(rest) {
-            text += &rest[..length];
-            rest = &rest[length..];
-            continue;
-        }
+    for c in visible_styled(line).chars() {
         match c {
             '\t' => text += &" ".repeat(TAB - width(&text) % TAB),
-            '\r' => {}
-            c if c.is_control() => text.push('·'),
             c => text.push(c),
         }
-        rest = &rest[c.len_utf8()..];
     }
     text
 }
@@ -71,24 +64,17 @@ fn width(line: &str) -> usize {
     columns
 }
 
-/// Bytes of the sequence `ESC [ .. m` that the text starts with.
-fn color_length(text: &str) -> Option<usize> {
-    let numbers = text.strip_prefix("\x1b[")?;
-    let end = numbers.find(|c: char| !c.is_ascii_digit() && c != ';')?;
-    numbers[end..].starts_with('m').then_some("\x1b[".len() + end + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn nothing_moves_the_cursor() {
-        assert_eq!(clean("a\x1b[2Jb\x07\x1b[31mred\x1b[0m\r"), "a·[2Jb·\x1b[31mred\x1b[0m");
+        assert_eq!(clean("a\x1b[2Jb\x07\x1b[31mred\x1b[0m\r"), "a\\x1b[2Jb\\x07\x1b[31mred\x1b[0m\\x0d");
         assert_eq!(clean("ab\tc"), "ab      c");
         assert_eq!(clean("\x1b[1mab\tc"), "\x1b[1mab      c");
-        assert_eq!(clean("\x1b["), "·[");
-        assert_eq!(plain("\x1b[1;31merror\x1b[0m: \x1b[2Jno"), "error: ·[2Jno");
+        assert_eq!(clean("\x1b["), "\\x1b[");
+        assert_eq!(plain("\x1b[1;31merror\x1b[0m: \x1b[2Jno"), "error: \\x1b[2Jno");
     }
 
     #[test]

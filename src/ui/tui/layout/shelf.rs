@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Layout;
 use super::file::LayoutError;
+use crate::base::save::{cause, save};
 use crate::debug::{nearest, ron_text};
 
 /// The layouts as shipped: name and text.
@@ -144,11 +145,11 @@ impl Shelf {
     /// The file cannot be written.
     pub fn save(&self, name: &str, layout: &Layout) -> Result<String, ShelfError> {
         let path = self.own(name).unwrap_or_else(|| PathBuf::from(name));
-        let unwritable = |error: std::io::Error| ShelfError::Unwritable { path: path.display().to_string(), reason: error.to_string() };
+        let unwritable = |error: std::io::Error| ShelfError::Unwritable { path: path.display().to_string(), reason: cause(&error) };
         if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
             std::fs::create_dir_all(folder).map_err(unwritable)?;
         }
-        std::fs::write(&path, layout.to_text() + "\n").map_err(unwritable)?;
+        save(&path, &[layout.to_text().as_bytes(), b"\n"]).map_err(unwritable)?;
         Ok(format!("layout written to {}", path.display()))
     }
 }

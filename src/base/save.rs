@@ -1,0 +1,137 @@
+//! Files that are written whole or not at all.
+//!
+//! What is saved goes to a temporary file beside the old one, is synced, and takes the old one's name: whatever happens meanwhile, a full
+//! disk or the end of the process, the name has either all of the old or all of the new content. What is no regular file (a device, a
+//! FIFO, a descriptor of the process) cannot be replaced and is written to.
+
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+/// Symbolic links that follow each other at most, as on Linux.
+const LINKS_MAX: usize = 40;
+
+/// Where a name leads.
+enum Target {
+    /// A name in a folder, with what is there now if anything is.
+    Name(PathBuf, Option<Metadata>),
+    /// What can only be written to.
+    Stream(PathBuf),
+}
+
+/// Writes `parts`, one behind the other, as the content of the file at `path`. Symbolic links are followed; an old file keeps its
+/// permissions, and where the system allows it its owner.
+///
+/// # Errors
+/// What the system says. A regular file that was there is as it was then.
+pub fn save(path: &Path, parts: &[&[u8]]) -> io::Result<()> {
+    match target(path)? {
+        Target::Name(name, old) => replace(&name, old.as_ref(), parts),
+        Target::Stream(name) => write_parts(&mut stream(&name)?, parts),
+    }
+}
+
+fn target(path: &Path) -> io::Result<Target> {
+    let mut path = path.to_path_buf();
+    for _ in 0..LINKS_MAX {
+        let found = match fs::symlink_metadata(&path) {
+            Ok(found) => found,
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Target::Name(path, None)),
+            Err(error) => return Err(error),
+        };
+        if found.is_dir() {
+            return Err(ErrorKind::IsADirectory.into());
+        }
+        if found.is_file() {
+            return Ok(Target::Name(path, Some(found)));
+        }
+        // A link in /proc stands for an open file, whatever name that has.
+        if !found.is_symlink() || fs::canonicalize(folder_of(&path))?.starts_with("/proc") {
+            return Ok(Target::Stream(path));
+        }
+        path = folder_of(&path).join(fs::read_link(&path)?);
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+fn write_parts(file: &mut File, parts: &[&[u8]]) -> io::Result<()> {
+    parts.iter().try_for_each(|part| file.write_all(part))
+}
+
+/// Standard output and standard error go on where they are; anything else is opened, and nothing that it holds is cut off.
+fn stream(name: &Path) -> io::Result<File> {
+    #[cfg(unix)]
+    {
+        use std::os::fd::AsFd;
+        let (out, err) = (io::stdout(), io::stderr());
+        let own = match name.file_name().and_then(|name| name.to_str()) {
+            Some("1") => Some(out.as_fd()),
+            Some("2") => Some(err.as_fd()),
+            _ => None,
+        };
+        if let Some(fd) = own.filter(|_| fs::canonicalize(folder_of(name)).is_ok_and(|folder| is_ours(&folder))) {
+            return Ok(File::from(fd.try_clone_to_owned()?));
+        }
+    }
+    OpenOptions::new().append(true).open(name)
+}
+
+/// Whether `folder` lists the descriptors of this process.
+#[cfg(unix)]
+fn is_ours(folder: &Path) -> bool {
+    folder.starts_with(format!("/proc/{}", std::process::id()))
+}
+
+fn replace(name: &Path, old: Option<&Metadata>, parts: &[&[u8]]) -> io::Result<()> {
+    let folder = folder_of(name);
+    fs::metadata(folder)?;
+    let mut new = temporary(folder)
+        .map_err(|error| io::Error::new(error.kind(), format!("no temporary file can be made beside it: {}", cause(&error))))?;
+    write_parts(new.as_file_mut(), parts)?;
+    if let Some(old) = old {
+        keep_owner(new.as_file(), old);
+        new.as_file().set_permissions(old.permissions())?;
+    }
+    new.as_file().sync_all()?;
+    new.persist(name).map_err(|error| error.error)?;
+    // The new name is on the disk when its folder is. Not every file system syncs folders.
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+    Ok(())
+}
+
+fn temporary(folder: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".ptxdbg-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        // As for any new file: the process's mask takes away what it should not be.
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder).map_err(|error| error.kind().into())
+}
+
+/// Only a privileged process can give files away; for all others the file becomes their own.
+fn keep_owner(new: &File, old: &Metadata) {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        if let Ok(now) = new.metadata()
+            && (now.uid(), now.gid()) != (old.uid(), old.gid())
+        {
+            let _ = fchown(new, Some(old.uid()), Some(old.gid()));
+        }
+    }
+    #[cfg(not(unix))]
+    let _ = (new, old);
+}
+
+/// What the system says, in small letters and without its number.
+pub fn cause(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or(&text).to_lowercase()
+}

@@ -1,0 +1,74 @@
+//! Standard output and standard error: the edge where text meets a terminal.
+//!
+//! What people read is made [`visible`](super::visible) whatever it is written to; what a kernel printed goes to a file or a pipe byte for
+//! byte, and only a terminal gets it made visible.
+
+use std::io::{self, IsTerminal, StdoutLock, Write};
+
+use super::visible::{visible_bytes, visible_styled};
+
+/// What takes the answers of commands. What is written to it is text of no colours.
+pub trait Output: Write {
+    /// Takes what a kernel printed.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    fn printed(&mut self, bytes: &[u8]) -> io::Result<()>;
+}
+
+/// Standard output.
+pub struct Standard {
+    out: StdoutLock<'static>,
+    is_terminal: bool,
+}
+
+impl Standard {
+    /// Standard output of this process.
+    pub fn output() -> Self {
+        let out = io::stdout().lock();
+        Self { is_terminal: out.is_terminal(), out }
+    }
+
+    /// Whether it is a terminal.
+    pub fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
+    /// Writes text in which escape sequences set the colours that we chose.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn styled(&mut self, text: &str) -> io::Result<()> {
+        self.out.write_all(visible_styled(text).as_bytes())
+    }
+}
+
+impl Write for Standard {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write_all(visible_bytes(bytes).as_bytes())?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+impl Output for Standard {
+    fn printed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if self.is_terminal { self.write_all(bytes) } else { self.out.write_all(bytes) }
+    }
+}
+
+/// Keeps all as it is, for those who look at it later.
+impl Output for Vec<u8> {
+    fn printed(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_all(bytes)
+    }
+}
+
+/// Writes to standard error text in which escape sequences set the colours that we chose. If it cannot be written, the exit status still
+/// tells.
+pub fn say_error(text: &str) {
+    let _ = io::stderr().write_all(visible_styled(text).as_bytes());
+}

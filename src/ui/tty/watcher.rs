@@ -1,0 +1,111 @@
+//! A process that restores the terminal when the debugger ends without having done so.
+//!
+//! It is this program once more, started before anything of the terminal is changed. It notes the terminal's modes, says that it is ready,
+//! and waits on a socket on which the debugger tells how the terminal is used: what was told last is what has to be undone when the socket
+//! closes, whatever the end of the debugger was. It is the leader of a session without a terminal, so that no key and no hang-up of the
+//! terminal ends it before, and it ends when it is told to, or with the debugger.
+
+use std::ffi::OsStr;
+use std::io::{self, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use rustix::termios::{OptionalActions, tcgetattr, tcsetattr};
+
+use super::hold::Hold;
+
+/// The only argument of a watcher.
+const WORD: &str = "__watch-terminal";
+/// What a watcher says when it is ready, and what it is told when it is not needed any more.
+const READY: u8 = b'!';
+const LEAVE: u8 = b'q';
+/// Far longer than a watcher takes to start.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The watcher of this process, once it is started and until it is dismissed.
+static WATCHER: Mutex<Option<Watcher>> = Mutex::new(None);
+
+struct Watcher {
+    process: Child,
+    line: UnixStream,
+}
+
+/// Whether this process is to be a watcher.
+pub fn is_wanted() -> bool {
+    let mut words = std::env::args_os().skip(1);
+    words.next().is_some_and(|word| word == OsStr::new(WORD)) && words.next().is_none()
+}
+
+/// Starts the watcher of the terminal that standard input and output are.
+///
+/// # Errors
+/// It cannot be started, or is not ready in time.
+pub fn start() -> io::Result<()> {
+    let (mut line, far) = UnixStream::pair()?;
+    let mut process = Command::new(std::env::current_exe()?)
+        .arg(WORD)
+        .stdin(Stdio::from(OwnedFd::from(far)))
+        .stdout(Stdio::from(io::stdout().as_fd().try_clone_to_owned()?))
+        .stderr(Stdio::from(io::stdin().as_fd().try_clone_to_owned()?))
+        .spawn()?;
+    line.set_read_timeout(Some(PATIENCE))?;
+    let mut said = [0];
+    if let Err(error) = line.read_exact(&mut said) {
+        let _ = process.kill().and_then(|()| process.wait());
+        return Err(error);
+    }
+    *WATCHER.lock().unwrap_or_else(PoisonError::into_inner) = Some(Watcher { process, line });
+    Ok(())
+}
+
+/// Tells the watcher how the terminal is used from now on. One that is gone cannot be told.
+pub fn tell(hold: Hold) {
+    // A signal may have come while it was told something: it is told now, or knows already.
+    if let Ok(mut watcher) = WATCHER.try_lock()
+        && let Some(watcher) = watcher.as_mut()
+    {
+        let _ = watcher.line.write_all(&[hold as u8]);
+    }
+}
+
+/// Ends the watcher: the terminal is as it was.
+pub fn dismiss() {
+    let watcher = WATCHER.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(Watcher { mut process, mut line }) = watcher {
+        let _ = line.write_all(&[LEAVE]);
+        drop(line);
+        let _ = process.wait();
+    }
+}
+
+/// What a watcher does: standard input is its end of the socket, standard output and standard error are the terminal.
+///
+/// # Errors
+/// It was not started by a debugger on a terminal.
+pub fn watch() -> io::Result<()> {
+    rustix::process::setsid()?;
+    let (terminal, out) = (io::stderr(), io::stdout());
+    let before = tcgetattr(&terminal)?;
+    let mut line = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    line.write_all(&[READY])?;
+    let mut last = Hold::Released;
+    let mut byte = [0];
+    loop {
+        match line.read(&mut byte) {
+            Ok(1..) if byte[0] == LEAVE => return Ok(()),
+            Ok(1..) => last = Hold::from_byte(byte[0]).unwrap_or(last),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Ok(0) | Err(_) => break,
+        }
+    }
+    if last == Hold::Released {
+        return Ok(());
+    }
+    // At once, before a shell sets modes of its own.
+    tcsetattr(&terminal, OptionalActions::Now, &before)?;
+    let mut out = super::hold::unbuffered(out.as_fd())?;
+    out.write_all(last.undo().as_bytes())
+}
