@@ -124,7 +124,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
-    /// The order in which warps run
+    /// The order in which warps run; with random, mbarrier.try_wait also comes back without its phase now and then
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Order::InOrder)]
     pub schedule: Order,
 

@@ -95,10 +95,34 @@ fn by_hand_a_wait_lasts_until_the_user_ends_it() {
     assert!(listing(&mut session, "info async").0.is_empty());
     answer(&mut session, "delete");
     answer(&mut session, "continue");
-    // The other warps wait for theirs.
-    assert_eq!((out(&session, 96), out(&session, 128 + 96), out(&session, 128)), (POISON, bits(32.0), 0));
+    // The group is the warpgroup's: no warp goes on before the parts of all have ended.
+    assert_eq!((out(&session, 96), out(&session, 128 + 96), out(&session, 128)), (POISON, 0, 0));
     let (_, note) = listing(&mut session, "info async");
     assert_eq!(note, "warps 0-2: wgmma group 0 committed (2 wgmmas), waited for");
+    for number in [4, 6, 8] {
+        answer(&mut session, &format!("complete {number}"));
+    }
+    answer(&mut session, "continue");
+    assert_eq!([96, 128 + 96, 128].map(|at| out(&session, at)), [POISON, bits(32.0), bits(32.0)]);
+}
+
+/// The first warp to wait ends the parts of all four, and the registers of the others are theirs again once they have waited themselves.
+#[test]
+fn the_wait_of_one_warp_ends_the_group_of_all() {
+    let mut session = session(EARLY, CopyPolicy::Lazy, &["break op wgmma.wait_group", "continue", "continue", "continue", "continue"]);
+    answer(&mut session, "delete");
+    assert!(!listing(&mut session, "info async").0.is_empty());
+    answer(&mut session, "stepi");
+    assert!(listing(&mut session, "info async").0.is_empty());
+    let value = |session: &mut Session, warp: u32| {
+        answer(session, &format!("warp {warp}"));
+        format!("{:?}", answer(session, "print %d0"))
+    };
+    let stepped = session.focus.warp;
+    for warp in 0..4 {
+        let shown = value(&mut session, warp);
+        assert_eq!(shown.contains("poison"), warp != stepped, "warp {warp}: {shown}");
+    }
 }
 
 #[test]

@@ -137,6 +137,11 @@ impl FindingId {
         self.row().word
     }
 
+    /// Whether it is about two accesses that nothing orders.
+    pub fn is_race(self) -> bool {
+        self.word().starts_with("race.")
+    }
+
     /// The finding with this stable id.
     pub fn of_word(word: &str) -> Option<Self> {
         FINDINGS.iter().find(|row| row.word == word).map(|row| row.id)

@@ -1,21 +1,8 @@
 //! Findings that wait for the end of the launch: what looks like a mistake of its own may turn out to be one side of a race, which
 //! names the cause and depends on nobody's turn.
 
-use super::catalogue::FindingId;
 use super::finding::{Cause, Finding, Findings};
 use super::reporter::Reporter;
-
-/// What explains a finding that waits, if it was found of the same instruction.
-const RACES: &[FindingId] = &[
-    FindingId::RaceSharedRaw,
-    FindingId::RaceSharedWar,
-    FindingId::RaceSharedWaw,
-    FindingId::RaceGlobal,
-    FindingId::RaceScope,
-    FindingId::RaceMixedAtomic,
-    FindingId::RaceAsyncCopy,
-    FindingId::RaceProxy,
-];
 
 /// Findings that wait.
 #[derive(Clone, Default)]
@@ -38,7 +25,7 @@ impl Held {
     pub fn release(&mut self, to: &mut Reporter<'_>) {
         for finding in std::mem::take(&mut self.findings).list() {
             let sides = [Some(finding.second), finding.first];
-            if !sides.into_iter().flatten().any(|side| to.knows(RACES, side.place.pc)) {
+            if !sides.into_iter().flatten().any(|side| to.knows_race(side.place.pc)) {
                 to.report(finding.clone());
             }
         }

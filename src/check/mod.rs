@@ -162,6 +162,7 @@ impl Observer for Checkers {
     fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
         let (parts, mut to) = self.parts();
         let mut found = parts.race.as_mut().is_some_and(|race| race.wgmma(event, to.findings));
+        parts.init.iter_mut().for_each(|init| init.wgmma(event, to.program));
         found |= parts.sync.as_mut().is_some_and(|sync| sync.wgmma(event, &mut to));
         found
     }

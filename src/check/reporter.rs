@@ -25,11 +25,10 @@ impl Reporter<'_> {
         self.findings.repeats((id, self.launch, None, second))
     }
 
-    /// Whether one of `ids` was found of an instruction, on either side.
-    pub fn knows(&self, ids: &[FindingId], pc: Pc) -> bool {
+    /// Whether a race was found of an instruction, on either side.
+    pub fn knows_race(&self, pc: Pc) -> bool {
         let at = |side: &Side| side.place.pc == pc;
-        self.findings.list().iter().any(|other| {
-            ids.contains(&other.id) && other.launch == self.launch && (at(&other.second) || other.first.as_ref().is_some_and(at))
-        })
+        let mut races = self.findings.list().iter().filter(|other| other.id.is_race() && other.launch == self.launch);
+        races.any(|race| at(&race.second) || race.first.as_ref().is_some_and(at))
     }
 }

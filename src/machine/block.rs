@@ -134,14 +134,19 @@ impl Block {
         digest.word(self.number);
         self.shared.digest(digest);
         self.warps.iter().for_each(|warp| warp.digest(digest));
+        self.digest_barriers(digest);
+        self.barriers.iter().for_each(|barrier| digest.word(barrier.phase));
+        self.cluster.digest(digest);
+        self.warpgroups.digest(digest);
+    }
+
+    /// Adds the arrivals at its barriers to `digest`.
+    pub fn digest_barriers(&self, digest: &mut Digest) {
         for barrier in &self.barriers {
             barrier.arrived.iter().for_each(|mask| digest.word(u64::from(*mask)));
             digest.word(u64::from(barrier.count) << 32 | u64::from(barrier.votes));
             digest.word(u64::from(barrier.wanted.unwrap_or(0)) << 32 | u64::from(barrier.voters));
-            digest.word(barrier.phase);
         }
-        self.cluster.digest(digest);
-        self.warpgroups.digest(digest);
     }
 }
 

@@ -72,6 +72,7 @@ impl Machine {
             block.cluster.phase += 1;
             block.wake(|state| matches!(state, GroupState::AtCluster { .. }));
         }
+        self.patience.meet_at_cluster();
         let by = BlockId { number: self.blocks[slot].as_ref().map_or(0, |block| block.number), slot: slot as u32 };
         observer.wants().accesses
             && observer.order(&OrderEvent { place, by, lanes: 0, order: Order::ClusterReleased { first, slots: size } })

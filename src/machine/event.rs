@@ -140,8 +140,8 @@ pub enum WgmmaChange<'a> {
         /// The number of the first group that may still be in flight.
         done: u32,
     },
-    /// One has ended: it has read its operands and written its accumulators. Under `lazy` and `by hand` this is told when the warp waits
-    /// for it; under `eager` and `random` it may come before, and orders nothing: only `Waited` does.
+    /// One has ended: it has read its operands and written its accumulators. Under `lazy` this is told when a warp of the
+    /// warpgroup waits for it; under `eager` and `random` it may come before, and orders nothing: only `Waited` does.
     Ended(&'a Wgmma),
     /// All lanes of the warp exited while it was in flight.
     Abandoned(&'a Wgmma),

@@ -117,7 +117,7 @@ impl Machine {
     pub fn special_register(&self, block: &Block, warp: u32, register: usize) -> PerLane<u64> {
         let changing = |row: &crate::isa::SpecialRegister| row.kind == SpecialKind::Changing || row.ty.bits() == 64;
         match (SPECIAL_REGISTERS.get(register), u16::try_from(register)) {
-            (Some(row), Ok(index)) if changing(row) => [special::changing_value(index, self.tick()); 32],
+            (Some(row), Ok(index)) if changing(row) => [special::changing_value(index, self.leap.clock(self.tick())); 32],
             (Some(_), Ok(index)) => {
                 let fixed = Fixed::new(SpecialRef(index), self.config(), self.linked.shared_aggregate);
                 special::fixed_value(&fixed, self.config(), block.index, block.number, warp).map(u64::from)

@@ -1,6 +1,7 @@
 //! How a grid is launched, and what is worked out once for the whole launch.
 
 use super::async_copy::CopyPolicy;
+use super::clocks::Clocks;
 use super::coverage::Writes;
 use super::footprint::MemoryLimit;
 use super::lanes::{LANES, PerLane};
@@ -9,7 +10,7 @@ use super::special::{self, Fixed};
 use super::wgmma::WgmmaTables;
 use super::{Device, Tick};
 use crate::cfg;
-use crate::program::{FuncId, Image, Pc, Program, map};
+use crate::program::{FuncId, Image, Op, Pc, Program, map};
 
 /// The order in which warps run. Any order is one the hardware could choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -170,6 +171,10 @@ pub struct Linked {
     bounds_state: bool,
     /// What asynchronous matrix multiplications look up.
     pub wgmmas: WgmmaTables,
+    /// Registers that depend on clocks.
+    pub(super) clocks: Clocks,
+    /// Whether some instruction asks for phases of barrier objects.
+    pub(super) asks_for_phases: bool,
     /// What each instruction writes, if the launch keeps its coverage.
     pub writes: Option<Writes>,
     /// Where the elements of fragments are, for each matrix instruction.
@@ -211,6 +216,8 @@ impl Linked {
             resident,
             bounds_state: !config.cooperative && config.resident.is_none(),
             wgmmas: WgmmaTables::new(program),
+            clocks: Clocks::new(program),
+            asks_for_phases: program.code.iter().any(|inst| matches!(inst.op, Op::MbarrierWait { .. })),
             writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),
             matrices: MatrixTables::new(program),
             simd: pulp::Arch::new(),

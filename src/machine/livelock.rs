@@ -1,22 +1,28 @@
 //! Threads that spin for ever.
 //!
 //! While nobody changes anything that others can notice, and no copy is in flight that will, what a warp does follows from its own state
-//! alone, unless it reads a clock. So if every warp that can run has meanwhile come back to a state in which it was before, all of them
-//! go round for ever: nobody is left who could change what they wait for.
+//! alone. So if every warp that can run has meanwhile come back to a state in which it was before, all of them go round for ever: nothing
+//! is left that could change what they wait for. Barriers do not hold that up: they hand nothing over but that others have come, so a
+//! warp that goes round over a barrier goes on like that, or stays there. A barrier with a reduction hands over a value, and counts as a
+//! change.
+//!
+//! What clocks say is no part of such a state. Of a program that reads them it is said only after the clocks have leapt ahead
+//! ([`Leap`](super::clocks::Leap)), so that a warp that waits for some time to pass has gone on.
 //!
 //! States are compared by their digests, at the beginning of turns. That is done in windows of time ever further apart, which long
 //! computations hardly notice; who spins is found out by the time that he has spun twice as long again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::digest::Digest;
-use super::special;
-use super::warp::{GroupState, Warp};
+use super::warp::{GroupState, LaneGroup, Warp};
 use super::{Machine, Tick};
-use crate::program::Op;
 
 /// Ticks without any change before states are compared for the first time.
 const QUIET: Tick = 1 << 17;
+
+/// In place of the number of a barrier of a block: the barrier of its cluster.
+pub const CLUSTER: u32 = u32::MAX;
 
 /// Turns of a warp in the first window.
 const TURNS: u32 = 64;
@@ -34,6 +40,8 @@ pub struct Livelock {
     turns: u32,
     /// The warps that had turns in it, by slot and number.
     seen: BTreeMap<(usize, usize), Seen>,
+    /// The barriers at which threads arrived in it, by slot and number; [`CLUSTER`] is that of the cluster.
+    arrived: BTreeSet<(usize, u32)>,
     /// All have come back.
     proven: bool,
 }
@@ -52,13 +60,19 @@ struct Seen {
 impl Livelock {
     /// Something that others can notice changed `now` for the last time.
     pub fn quiet_since(now: Tick, effects: u64) -> Self {
-        Self { effects, since: now, opens: now + QUIET, turns: TURNS, seen: BTreeMap::new(), proven: false }
+        Self { effects, since: now, opens: now + QUIET, turns: TURNS, seen: BTreeMap::new(), arrived: BTreeSet::new(), proven: false }
     }
 
     /// Adds everything to `digest`.
     pub fn digest(&self, digest: &mut Digest) {
         digest.word(self.opens);
         digest.word(u64::from(self.turns));
+    }
+
+    /// Begins the window anew.
+    fn close(&mut self) {
+        self.seen.clear();
+        self.arrived.clear();
     }
 
     /// A warp has its next turn in the window: whether it has come back to a state that it was in.
@@ -73,7 +87,7 @@ impl Livelock {
         }
         seen.left -= 1;
         if seen.left == 0 {
-            self.seen.clear();
+            self.close();
             self.turns = self.turns.saturating_mul(2);
             self.opens = now + (now - self.since);
         }
@@ -96,37 +110,66 @@ impl Machine {
     pub(super) fn spins_for_ever(&mut self) -> bool {
         if self.effects != self.livelock.effects {
             self.livelock = Livelock::quiet_since(self.tick, self.effects);
+            self.leap.rest();
         }
         if self.tick < self.livelock.opens {
             return false;
         }
         let (slot, number) = (self.cursor.slot, self.cursor.warp);
         let Some(warp) = self.blocks[slot].as_ref().and_then(|block| block.warps.get(number)) else { return false };
+        let clocks = &self.linked.clocks;
         let state = || {
             let mut digest = Digest::default();
-            warp.digest(&mut digest);
+            clocks.digest(warp, &mut digest);
+            warp.digest_rest(&mut digest);
             digest.value()
         };
         let returned = self.livelock.turn((slot, number), self.tick, state);
-        self.livelock.proven = returned && self.all_have_returned();
+        if returned && self.all_have_returned() {
+            self.livelock.proven = self.linked.clocks.is_empty() || !self.leap.jump();
+            self.livelock.close();
+        }
         self.livelock.proven
+    }
+
+    /// Threads of the block in `slot` have arrived at a barrier that hands nothing over.
+    pub(super) fn arrived_quietly(&mut self, slot: usize, barrier: u32) {
+        if self.tick >= self.livelock.opens && self.effects == self.livelock.effects {
+            self.livelock.arrived.insert((slot, barrier));
+        }
     }
 
     fn all_have_returned(&self) -> bool {
         let may_start = self.started < self.linked.blocks && (self.blocks.len() as u64) < self.linked.resident;
-        if may_start || !self.copies.is_empty() || self.reads_clock() {
+        if may_start || !self.copies.is_empty() {
             return false;
         }
         let warps = self.blocks.iter().enumerate().flat_map(|(slot, block)| {
             let warps = block.iter().flat_map(|block| &block.warps).enumerate();
             warps.map(move |(number, warp)| ((slot, number), warp))
         });
-        warps.filter(|(_, warp)| moves(warp)).all(|(place, _)| self.livelock.seen.get(&place).is_some_and(|seen| seen.returned))
+        warps
+            .filter(|((slot, _), warp)| self.moves(*slot, warp))
+            .all(|(place, _)| self.livelock.seen.get(&place).is_some_and(|seen| seen.returned))
     }
 
-    fn reads_clock(&self) -> bool {
-        let reads = |op: &Op| matches!(op, Op::ReadSpecial { register, .. } if special::is_clock(*register));
-        self.device.program.code.iter().any(|inst| reads(&inst.op))
+    /// Whether a warp does anything before others set it going, or others that run come to where it waits for them.
+    fn moves(&self, slot: usize, warp: &Warp) -> bool {
+        let arrived = &self.livelock.arrived;
+        let is_met = |group: &LaneGroup| match group.state {
+            GroupState::AtBarrier { id, .. } => arrived.contains(&(slot, id)),
+            GroupState::AtCluster { .. } => arrived.contains(&(self.cluster_slots(slot).start, CLUSTER)),
+            GroupState::Ready
+            | GroupState::AtSync { .. }
+            | GroupState::AtMbarrier { .. }
+            | GroupState::AtCopies
+            | GroupState::AtWgmmas
+            | GroupState::AtWarpgroup
+            | GroupState::AtWarpSync { .. }
+            | GroupState::AtMeeting
+            | GroupState::AwaitsTurn => false,
+        };
+        moves(warp) || warp.groups.iter().any(is_met)
     }
 }
 

@@ -10,6 +10,7 @@
 mod async_copy;
 mod barrier;
 mod block;
+mod clocks;
 mod cluster;
 mod coverage;
 mod device;
@@ -69,10 +70,11 @@ pub use special::thread_index;
 pub use stuck::held;
 pub use trap::{Place, Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
 pub use warp::{CallFrame, CallStack, CopyGroups, GroupState, LaneGroup, Polled, Warp, frames};
-pub use wgmma::{Flight, Wgmma};
+pub use wgmma::{Flight, WARPS, Wgmma};
 pub use written::Written;
 
 use crate::program::Program;
+use clocks::Leap;
 use footprint::FootprintCheck;
 use livelock::Livelock;
 use patience::Patience;
@@ -101,6 +103,8 @@ pub struct Machine {
     patience: Patience,
     /// Whether threads that run do anything but spin.
     livelock: Livelock,
+    /// How far the clocks are ahead of the ticks.
+    leap: Leap,
     coverage: Option<triomphe::Arc<Coverage>>,
     /// Bytes of simulated state of the blocks on the machine.
     block_bytes: u64,
@@ -116,7 +120,7 @@ impl Machine {
         if config.cooperative {
             device.place_workspace();
         }
-        let patience = Patience::new(config.copies);
+        let patience = Patience::new(&config);
         let linked = Arc::new(Linked::new(&device, config)?);
         let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
         let coverage = (linked.config.account != Account::Nothing).then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
@@ -132,6 +136,7 @@ impl Machine {
             effects: 0,
             patience,
             livelock: Livelock::quiet_since(tick, 0),
+            leap: Leap::default(),
             coverage,
             block_bytes: 0,
             footprint_check: FootprintCheck::default(),
@@ -189,6 +194,7 @@ impl Machine {
         self.copies.digest(&mut digest);
         self.patience.digest(&mut digest);
         self.livelock.digest(&mut digest);
+        self.leap.digest(&mut digest);
         self.coverage.iter().for_each(|coverage| coverage.digest(&mut digest));
         for block in &self.blocks {
             digest.word(u64::from(block.is_some()));

@@ -3,18 +3,24 @@
 //!
 //! A group that asks for a phase that has not ended waits, whether it asked with `try_wait` or spins on `test_wait`: to the run it is
 //! the same, and nobody has to count its turns. It is told no when nobody else can run, or after [`PATIENCE`] ticks, as a wait that
-//! times out would be; what it does then may set others going. If it comes back to ask the same in the same state, and nobody did
-//! anything that another thread could notice, it would go on like that for ever.
+//! times out would be; what it does then may set others going. Under a random schedule it is told no now and then as well, as the seed
+//! says: on the hardware a wait lasts as long as the system likes (PTX ISA, "mbarrier.try_wait").
+//!
+//! If all groups that wait come back to ask the same in the same state, and nothing was done that another thread could notice, they would go
+//! on like that for ever. What clocks say is no part of that state; but of a program that reads them it is said only after the clocks have
+//! leapt ahead ([`Leap`](super::clocks::Leap)), so that waits with a limit have ended.
 
 use triomphe::Arc;
 
 use super::async_copy::{AsyncCopy, CopyPolicy, Ended, Ends, Home, Reach, Work};
+use super::block::Released;
 use super::digest::Digest;
 use super::event::{BlockId, CopyEvent, CopyStage, MbarrierChange, MbarrierEvent, Observer};
+use super::launch::{LaunchConfig, Schedule};
 use super::mbarrier::Refused;
 use super::random::Random;
 use super::trap::Trap;
-use super::warp::{GroupState, LaneGroup, Polled, Warp};
+use super::warp::{GroupState, LaneGroup, Polled};
 use super::{Machine, Tick};
 
 /// Ticks that a wait lasts at most while others run.
@@ -23,26 +29,54 @@ const PATIENCE: u64 = 1 << 16;
 /// Waits that may time out in a row without anybody doing anything but count.
 const POLLS: u64 = 1 << 20;
 
+/// Rounds of waits that time out in a row at each of which it is seen how it stands; later, at every so many of them.
+const CLOSE_ROUNDS: u64 = 64;
+
+/// Under a random schedule, one of so many turns lets the wait of a group time out.
+const IMPATIENCE: u64 = 4;
+
 /// How it stood when waits timed out last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Patience {
     /// Waits timed out since anybody did something that another thread could notice.
     polls: u64,
+    /// Rounds in which they did, since then or since the clocks last leapt.
+    rounds: u64,
     /// What had been done by then.
     effects: u64,
-    /// A fingerprint of those who waited.
+    /// Barriers of blocks and clusters that were completed so far.
+    meetings: u64,
+    /// How many of them had been by then.
+    met: u64,
+    /// A fingerprint of the groups that waited, of an earlier round.
     standing: u64,
+    /// The round that gives the next fingerprint to compare with.
+    next: u64,
+    /// The groups were seen to wait for ever.
+    proven: bool,
     /// When waits time out next, whoever can run.
     due: Tick,
     /// Which copies end by themselves, and when.
     random: Random,
+    /// Which waits time out by themselves, and when.
+    impatience: Random,
 }
 
 impl Patience {
     /// Before the first tick.
-    pub fn new(policy: CopyPolicy) -> Self {
-        let random = Random::new(if let CopyPolicy::Random(seed) = policy { seed } else { 0 });
-        Self { random, ..Self::default() }
+    pub fn new(config: &LaunchConfig) -> Self {
+        let random = Random::new(if let CopyPolicy::Random(seed) = config.copies { seed } else { 0 });
+        Self { random, impatience: Random::new(config.seed.wrapping_add(1 << 32)), ..Self::default() }
+    }
+
+    /// Barriers of a block were completed.
+    pub fn meet(&mut self, released: &[Released]) {
+        self.meetings += released.len() as u64;
+    }
+
+    /// The barrier of a cluster was completed.
+    pub fn meet_at_cluster(&mut self) {
+        self.meetings += 1;
     }
 
     /// Adds everything to `digest`.
@@ -51,6 +85,7 @@ impl Patience {
         digest.word(self.standing);
         digest.word(self.due);
         digest.word(self.random.state());
+        digest.word(self.impatience.state());
     }
 }
 
@@ -73,7 +108,10 @@ impl Machine {
             let id = self.ids_in_flight().nth(chosen).unwrap_or(0);
             paused |= self.end_by_itself(id, observer)?.unwrap_or(false);
         }
-        if self.tick() >= self.patience.due {
+        if self.linked.config.schedule == Schedule::Random && self.linked.asks_for_phases && !self.waits_in_vain() {
+            self.lose_patience();
+        }
+        if self.tick() >= self.patience.due && !self.waits_in_vain() {
             self.patience.due = self.tick() + PATIENCE;
             let relented = self.end_awaited_copies(observer)?;
             paused |= relented.paused;
@@ -90,16 +128,52 @@ impl Machine {
         if relented.goes_on {
             return Ok(relented);
         }
-        let (waits, standing) = self.standing();
-        let same = self.effects == self.patience.effects;
-        if waits == 0 || same && (standing == self.patience.standing || self.patience.polls > POLLS) {
-            return Ok(Relented { goes_on: false, ..relented });
+        let goes_on = !self.waits_in_vain() && !self.comes_back();
+        if goes_on {
+            self.time_out();
         }
-        self.patience.polls = if same { self.patience.polls + waits } else { 0 };
-        self.patience.effects = self.effects;
-        self.patience.standing = standing;
-        self.time_out();
-        Ok(Relented { goes_on: true, ..relented })
+        Ok(Relented { goes_on, ..relented })
+    }
+
+    /// Whether the groups that wait were seen to do so for ever, and nothing has changed since.
+    fn waits_in_vain(&self) -> bool {
+        self.patience.proven && self.patience.effects == self.effects
+    }
+
+    /// No group can run: whether those that wait for phases, if any do, have only come back to where they were.
+    fn comes_back(&mut self) -> bool {
+        let waits =
+            self.resident_blocks().flat_map(|block| &block.warps).flat_map(|warp| &warp.groups).filter(|group| waits_for_phase(group));
+        let waits = waits.count() as u64;
+        if waits == 0 {
+            return true;
+        }
+        if self.effects != self.patience.effects {
+            self.leap.rest();
+            let (effects, met) = (self.effects, self.patience.meetings);
+            self.patience = Patience { polls: 0, rounds: 0, next: 1, proven: false, effects, met, ..self.patience.clone() };
+            self.patience.standing = self.standing();
+            return false;
+        }
+        self.patience.polls += waits;
+        self.patience.rounds += 1;
+        let rounds = self.patience.rounds;
+        if self.patience.polls > POLLS {
+            self.patience.proven = true;
+        } else if rounds <= CLOSE_ROUNDS || rounds.is_multiple_of(CLOSE_ROUNDS) {
+            let standing = self.standing();
+            if standing == self.patience.standing {
+                self.patience.proven = self.linked.clocks.is_empty() || !self.leap.jump();
+                (self.patience.rounds, self.patience.next) = (0, 1);
+            } else if rounds >= self.patience.next {
+                self.patience.standing = standing;
+                self.patience.next = 2 * rounds;
+                if rounds > CLOSE_ROUNDS {
+                    self.leap.jump();
+                }
+            }
+        }
+        self.patience.proven
     }
 
     /// Ends the copies that will bring something to the barrier objects for which groups wait, unless only the user may.
@@ -133,14 +207,37 @@ impl Machine {
         awaited
     }
 
-    /// How many groups wait for phases, and a fingerprint of where and with what in their registers.
-    fn standing(&self) -> (u64, u64) {
-        let (mut waits, mut digest) = (0, Digest::default());
-        for warp in self.resident_blocks().flat_map(|block| &block.warps).filter(|warp| warp.groups.iter().any(waits_for_phase)) {
-            waits += warp.groups.iter().filter(|group| waits_for_phase(group)).count() as u64;
-            stand(warp, &mut digest);
+    /// A fingerprint of where the groups of those warps stand that wait for phases, and with what in their registers: of all warps if they
+    /// have met others meanwhile.
+    fn standing(&self) -> u64 {
+        let mut digest = Digest::default();
+        let all = self.patience.met != self.patience.meetings;
+        for block in self.resident_blocks() {
+            for warp in block.warps.iter().filter(|warp| all || warp.groups.iter().any(waits_for_phase)) {
+                self.linked.clocks.digest(warp, &mut digest);
+                warp.groups.iter().for_each(|group| digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask)));
+            }
+            if all {
+                block.digest_barriers(&mut digest);
+            }
         }
-        (waits, digest.value())
+        digest.value()
+    }
+
+    /// Draws whether the wait of some group times out now, and of which.
+    fn lose_patience(&mut self) {
+        let random = &mut self.patience.impatience;
+        if random.draw(IMPATIENCE) != 0 {
+            return;
+        }
+        let slot = random.draw(self.blocks.len() as u64) as usize;
+        let Some(Some(block)) = self.blocks.get_mut(slot) else { return };
+        let waiting = || block.warps.iter().enumerate().flat_map(|(number, warp)| warp.groups.iter().map(move |group| (number, group)));
+        let waits: Vec<_> = waiting().filter(|(_, group)| waits_for_phase(group)).map(|(number, group)| (number, group.mask)).collect();
+        let chosen = waits.get(random.draw(waits.len() as u64) as usize).copied();
+        let Some((number, mask)) = chosen else { return };
+        let warp = Arc::make_mut(&mut Arc::make_mut(block).warps[number]);
+        warp.groups.iter_mut().filter(|group| group.mask == mask).for_each(time_out);
     }
 
     /// Tells every group that waits for a phase that it has not ended.
@@ -151,10 +248,7 @@ impl Machine {
             }
             for warp in &mut Arc::make_mut(block).warps {
                 if warp.groups.iter().any(waits_for_phase) {
-                    for group in Arc::make_mut(warp).groups.iter_mut().filter(|group| waits_for_phase(group)) {
-                        group.state = GroupState::Ready;
-                        group.polled = Polled::TimedOut(group.pc);
-                    }
+                    Arc::make_mut(warp).groups.iter_mut().filter(|group| waits_for_phase(group)).for_each(time_out);
                 }
             }
         }
@@ -273,10 +367,8 @@ fn waits_for_phase(group: &LaneGroup) -> bool {
     matches!(group.state, GroupState::AtMbarrier { .. })
 }
 
-/// Adds to `digest` where the groups of a warp stand, and their registers.
-fn stand(warp: &Warp, digest: &mut Digest) {
-    warp.registers.digest(digest);
-    for group in &warp.groups {
-        digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask));
-    }
+/// Tells a group that the phase for which it waits has not ended.
+fn time_out(group: &mut LaneGroup) {
+    group.state = GroupState::Ready;
+    group.polled = Polled::TimedOut(group.pc);
 }

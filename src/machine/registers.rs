@@ -96,6 +96,17 @@ impl Registers {
         }
     }
 
+    /// Puts 0 in a register of the frame at `frame`, in all lanes.
+    pub fn forget(&mut self, frame: FrameBase, register: RegisterOperand) {
+        let first = (frame.slot(register.bank) + register.slot) as usize;
+        let slots = first..first + register.width as usize;
+        match register.bank {
+            Bank::B32 => self.b32.get_mut(slots).into_iter().flatten().for_each(|lanes| *lanes = [0; 32]),
+            Bank::B64 => self.b64.get_mut(slots).into_iter().flatten().for_each(|lanes| *lanes = [0; 32]),
+            Bank::Pred => self.pred.get_mut(slots).into_iter().flatten().for_each(|lanes| *lanes = 0),
+        }
+    }
+
     /// Bytes they take, with what the launch keeps of them.
     pub fn bytes(&self) -> u64 {
         self.state_bytes() + self.written.as_ref().map_or(0, Written::bytes) as u64

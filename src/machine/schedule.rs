@@ -11,16 +11,17 @@ use super::async_copy::Ended;
 use super::block::{Block, Released};
 use super::digest::Digest;
 use super::event::{BlockId, Observer, Order, OrderEvent, Wants};
-use super::exec::{Pause, WarpRun};
+use super::exec::{Neighbours, Pause, WarpRun};
 use super::lanes::LaneMask;
 use super::launch::Schedule;
-use super::livelock::Livelock;
+use super::livelock::{CLUSTER, Livelock};
 use super::random::Random;
 use super::stuck;
 use super::trap::{Place, Step, Trap};
 use super::warp::Warp;
 use super::{Machine, Tick};
-use crate::program::map;
+use crate::isa::BarrierFn;
+use crate::program::{Op, Pc, map};
 
 /// Ticks a warp runs at most before another has its turn.
 const WARP_TURN: u32 = 1 << 10;
@@ -115,6 +116,8 @@ impl Machine {
         let (before, rest) = self.blocks[cluster.clone()].split_at_mut(slot - cluster.start);
         let Some((Some(block), after)) = rest.split_first_mut() else { return Ok(false) };
         let block = Arc::make_mut(block);
+        let (lower, rest) = block.warps.split_at_mut(warp);
+        let Some((own, higher)) = rest.split_first_mut() else { return Ok(false) };
         let allowance = u64::from(self.cursor.warp_left).min(end - self.tick) as u32;
         let mut run = WarpRun::<OBSERVED> {
             program: &self.device.program,
@@ -132,15 +135,17 @@ impl Machine {
             after,
             cluster: &block.cluster,
             warpgroups: &mut block.warpgroups,
+            neighbours: Neighbours { before: lower, after: higher },
             copies: &mut self.copies,
             ended: Ended::new(),
             effects: 0,
-            warp: Arc::make_mut(&mut block.warps[warp]),
+            warp: Arc::make_mut(own),
             wants: observer.wants(),
             observer: &mut *observer,
             coverage: self.coverage.as_mut().map(Arc::make_mut),
             waiting: 0,
-            place: Place { pc: crate::program::Pc(0), tick: self.tick, block: block.index, warp: warp as u32 },
+            leap: self.leap,
+            place: Place { pc: Pc(0), tick: self.tick, block: block.index, warp: warp as u32 },
             left: allowance,
             threads: 0,
             paused: false,
@@ -164,11 +169,9 @@ impl Machine {
     /// Does what the current warp paused for, behind its instruction at `last`. True if the observer asks for a pause.
     fn take_up(&mut self, pause: Pause, last: Place, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let Cursor { slot, warp, .. } = self.cursor;
+        self.note_meeting(&pause, last.pc);
         let Some(block) = self.blocks[slot].as_mut().map(Arc::make_mut) else { return Ok(false) };
         let (by, mut paused) = (BlockId { number: block.number, slot: slot as u32 }, false);
-        if matches!(pause, Pause::ArrivedAtCluster { .. } | Pause::Arrived { .. } | Pause::LanesExited { .. }) {
-            self.livelock = Livelock::quiet_since(self.tick, self.effects);
-        }
         match pause {
             Pause::TurnOver | Pause::Waits | Pause::PhaseEnded => {}
             Pause::ArrivedAtCluster { mask } => {
@@ -177,11 +180,13 @@ impl Machine {
             }
             Pause::Arrived { id, mask, wanted, votes } => {
                 let released = block.arrive(&self.device.program, warp, id, mask, wanted, votes);
+                self.patience.meet(released.as_slice());
                 paused |= report_released(released.as_slice(), by, last, observer);
                 paused |= observer.wants().instructions && observer.arrived(last, block);
             }
             Pause::LanesExited { before } => {
                 let released = block.lanes_exited(&self.device.program, warp, before);
+                self.patience.meet(&released);
                 paused |= report_released(&released, by, last, observer);
                 paused |= observer.wants().instructions && observer.arrived(last, block);
                 let done = block.is_done();
@@ -194,6 +199,25 @@ impl Machine {
             Pause::Trapped(trap) => return Err(trap),
         }
         Ok(paused)
+    }
+
+    /// The instruction at `pc` ended the turn of the current warp: exits and what a reduction hands over are changes, arrivals are not.
+    fn note_meeting(&mut self, pause: &Pause, pc: Pc) {
+        let slot = self.cursor.slot;
+        let is_plain = |id: &u32| match self.device.program.code.get(pc.index()).map(|inst| inst.op) {
+            Some(Op::Barrier { f: BarrierFn::Sync | BarrierFn::Arrive, .. }) => Some(*id),
+            _ => None,
+        };
+        let quiet = match pause {
+            Pause::TurnOver | Pause::Waits | Pause::PhaseEnded | Pause::Trapped(_) => return,
+            Pause::LanesExited { .. } => None,
+            Pause::ArrivedAtCluster { .. } => Some((self.cluster_slots(slot).start, CLUSTER)),
+            Pause::Arrived { id, .. } => is_plain(id).map(|id| (slot, id)),
+        };
+        match quiet {
+            Some((slot, barrier)) => self.arrived_quietly(slot, barrier),
+            None => self.livelock = Livelock::quiet_since(self.tick, self.effects),
+        }
     }
 
     /// Makes it the turn of warp `warp` of block `block`, a whole turn from now on, whoever had it before: an order that the hardware
@@ -239,7 +263,7 @@ impl Machine {
             return paused;
         }
         let block = Arc::make_mut(block);
-        let place = Place { pc: crate::program::Pc(0), tick: self.tick, block: block.index, warp: number as u32 };
+        let place = Place { pc: Pc(0), tick: self.tick, block: block.index, warp: number as u32 };
         Arc::make_mut(&mut block.warps[number]).next_group_met(&self.linked.rank, |group| {
             paused |= observer.wants().instructions && observer.merged(Place { pc: group.pc, ..place }, group.mask);
         });

@@ -63,8 +63,10 @@ pub enum GroupState {
     },
     /// It stands at an instruction that waits for its copies, which nobody but the user ends.
     AtCopies,
-    /// It stands at an instruction that waits for its matrix multiplications, which nobody but the user ends.
+    /// It stands at an instruction that waits for the matrix multiplications of its warpgroup, which only the user ends.
     AtWgmmas,
+    /// It stands at an instruction that waits for matrix multiplications that other warps of its warpgroup have not committed.
+    AtWarpgroup,
     /// It stands behind a `barrier.cluster.wait`.
     AtCluster {
         /// The instruction.
@@ -93,6 +95,7 @@ impl LaneGroup {
             | GroupState::AtMbarrier { .. }
             | GroupState::AtCopies
             | GroupState::AtWgmmas
+            | GroupState::AtWarpgroup
             | GroupState::AtMeeting
             | GroupState::AwaitsTurn => self.pc,
         }
@@ -142,6 +145,7 @@ impl LaneGroup {
             | GroupState::AtMbarrier { .. }
             | GroupState::AtCopies
             | GroupState::AtWgmmas
+            | GroupState::AtWarpgroup
             | GroupState::AtCluster { .. }
             | GroupState::AtMeeting
             | GroupState::AwaitsTurn => 0,
@@ -341,6 +345,11 @@ impl Warp {
     /// Adds everything to `digest`.
     pub fn digest(&self, digest: &mut Digest) {
         self.registers.digest(digest);
+        self.digest_rest(digest);
+    }
+
+    /// Adds everything but its registers to `digest`.
+    pub fn digest_rest(&self, digest: &mut Digest) {
         self.local.digest(digest);
         digest.word(u64::from(self.live));
         digest.word(u64::from(self.streak) << 1 | u64::from(self.may_spin));
@@ -365,6 +374,7 @@ impl Warp {
                 GroupState::AtMbarrier { address } => 1 << 61 | u64::from(address),
                 GroupState::AtCopies => 1 << 60,
                 GroupState::AtWgmmas => 1 << 56,
+                GroupState::AtWarpgroup => 1 << 55,
                 GroupState::AtCluster { pc } => 1 << 59 | u64::from(pc.0),
                 GroupState::AtMeeting => 1 << 58,
                 GroupState::AwaitsTurn => 1 << 57,

@@ -12,8 +12,8 @@ use crate::check::told::lanes_do;
 use crate::check::{FindingId, Reporter};
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, LaneMask, Linked, Machine, MbarrierChange, MbarrierEvent, Work,
-    lanes_of,
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, LaneMask, Linked, Machine, MbarrierChange, MbarrierEvent,
+    WgmmaChange, WgmmaEvent, Work, lanes_of,
 };
 use crate::program::{Program, map};
 
@@ -209,6 +209,20 @@ impl Memory {
         if let Some(memory) = missing {
             let side = Side { bytes: memory.bytes, copy: Some(copy.id), ..Side::new(copy.issued, event.lanes, Deed::Read) };
             self.held.hold(finding(side, memory, "this copy reads", program));
+        }
+    }
+
+    /// What a `wgmma` reads of the block's shared memory must have been written when it is issued.
+    pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, program: &Program) {
+        let WgmmaChange::Issued { wgmma, .. } = event.change else { return };
+        let home = Home::Block { slot: event.by.slot, index: event.place.block };
+        let missing = wgmma.reads().find_map(|(start, end)| {
+            let (from, bytes) = (Destination { home, address: u64::from(start) }, u64::from(end - start));
+            if self.holds(event.by.number, from, bytes) { None } else { self.gap(event.by.number, from, bytes) }
+        });
+        if let Some(memory) = missing {
+            let side = Side { bytes: memory.bytes, copy: Some(wgmma.id), ..Side::new(event.place, event.lanes, Deed::Read) };
+            self.held.hold(finding(side, memory, "this wgmma reads", program));
         }
     }
 

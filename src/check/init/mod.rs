@@ -28,7 +28,7 @@ use memory::Memory;
 use registers::Registers;
 
 use super::reporter::Reporter;
-use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Order, OrderEvent, Warp};
+use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Order, OrderEvent, Warp, WgmmaEvent};
 use crate::program::Program;
 
 /// The checker of reads before any write.
@@ -68,6 +68,11 @@ impl Init {
     /// Something happens to a copy.
     pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) {
         self.memory.copy(event, program);
+    }
+
+    /// Something becomes of a `wgmma`.
+    pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, program: &Program) {
+        self.memory.wgmma(event, program);
     }
 
     /// Something is done to a barrier object.

@@ -90,7 +90,8 @@ impl Warp {
         let queue = match group {
             Group::Lane => Queue::Lane,
             Group::Bulk | Group::BulkRead => Queue::Bulk,
-            Group::Wgmma => Queue::Wgmma,
+            // Waits for these are the warpgroup's.
+            Group::Wgmma => return,
         };
         let commits = &self.commits[queue as usize];
         let closed = |lane: usize| {

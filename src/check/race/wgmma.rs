@@ -1,14 +1,35 @@
-//! `wgmma.mma_async` (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"): until its warp waits for its group it reads shared
-//! memory through the async proxy, and its registers belong to it.
+//! `wgmma.mma_async` (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"): until a wait for its group it reads shared memory
+//! through the async proxy, and its registers belong to it.
+//!
+//! The group is the warpgroup's, so a wait of one warp is the end of what all four read. The registers of a warp belong to the `wgmma` until
+//! that warp has waited.
+
+use std::sync::Arc;
 
 use super::access::{Access, Agent, Proxy};
-use super::clock::Group;
+use super::clock::{Clock, Group};
 use super::copies::Queue;
 use super::pattern::Pattern;
+use super::threads::Block;
 use super::{Home, Race};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{self, Deed, Finding, Findings, Link, Side};
-use crate::machine::{Wgmma, WgmmaChange, WgmmaEvent};
+use crate::machine::{LaneMask, WARPS, Wgmma, WgmmaChange, WgmmaEvent};
+
+impl Block {
+    /// Lanes of a warp have waited for all groups below `done`: the parts of all warps of the warpgroup have ended.
+    fn wait_for_warpgroup(&mut self, warp: u32, lanes: LaneMask, done: u32) {
+        let first = warp - warp % WARPS;
+        let mut clock = Clock::default();
+        let known = &mut clock.of_mut(self.number).done[Group::Wgmma as usize];
+        for (of, number) in self.warps.iter().zip(0..).skip(first as usize).take(WARPS as usize) {
+            let later = of.wgmma_groups.checked_sub(done).filter(|_| done > 0);
+            let closed = later.and_then(|later| of.commits[Queue::Wgmma as usize].iter().rev().nth(later as usize));
+            closed.iter().for_each(|(tick, _)| known.learn(number, LaneMask::MAX, LaneMask::MAX, *tick));
+        }
+        self.acquire(warp as u8, lanes, &Arc::new(clock));
+    }
+}
 
 impl Race {
     /// Something becomes of a `wgmma`, or of registers that one uses.
@@ -27,9 +48,7 @@ impl Race {
             }
             WgmmaChange::Waited { done } => {
                 if let Some(block) = self.block(slot) {
-                    let warp = &mut block.warps[warp as usize];
-                    let pending = warp.wgmma_groups.saturating_sub(done);
-                    warp.wait(Group::Wgmma, event.lanes, (false, pending), tick);
+                    block.wait_for_warpgroup(warp, event.lanes, done);
                 }
             }
             _ => {}

@@ -107,10 +107,15 @@ impl Copies {
 
     /// Lanes close a group, or have waited for some; the arrivals that settles.
     pub fn order(&mut self, event: &OrderEvent<'_>, op: &Op) -> SettledList {
-        let Some(pending) = self.warps.get_mut(&(event.by.number, event.place.warp)) else { return SettledList::new() };
+        let key = (event.by.number, event.place.warp);
         match *op {
-            Op::CommitCopies { bulk } => lanes_of(event.lanes).for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1),
+            // A group without copies counts as well, before the first copy too.
+            Op::CommitCopies { bulk } => {
+                let pending = self.warps.entry(key).or_insert_with(Pending::new);
+                lanes_of(event.lanes).for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1);
+            }
             Op::WaitCopies { bulk, open, pending: left, .. } => {
+                let Some(pending) = self.warps.get_mut(&key) else { return SettledList::new() };
                 let done = pending.closed[usize::from(bulk)].map(|closed| closed.saturating_sub(left));
                 pending.end(event.lanes, |copy, lane| copy.bulk == bulk && (open || copy.group < done[lane]));
                 if !bulk {

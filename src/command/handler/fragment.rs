@@ -27,7 +27,12 @@ pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Comma
     };
     let table = fragment.elements(|row, column, cell| is_wanted(row, column, cell.lane));
     match element {
-        Some((piece, _)) if table.rows.is_empty() => Err(piece.error("the fragment has no such element")),
+        Some((piece, at)) if table.rows.is_empty() => {
+            Err(piece.error(match view::other_holder(&context.session.scene(), &name.text, at) {
+                Some(warp) => format!("warp {warp} holds this element: 'warp {warp}' goes there"),
+                None => "the fragment has no such element".to_string(),
+            }))
+        }
         _ => Ok(Outcome::View(View::Table(table.or_note("the warp has no such lane")))),
     }
 }

@@ -212,9 +212,12 @@ impl Timeline {
                 return Halted::Reached;
             }
             let stop = until.min(Snapshots::due(now)).min(self.inputs.next(self.now.inputs));
-            let step = self.now.machine.run(stop.saturating_sub(now), audience);
+            let (step, applied) = (self.now.machine.run(stop.saturating_sub(now), audience), self.now.inputs);
             let paused = self.arrive(audience);
             match step {
+                // What the user did where threads could not go on may have set them going.
+                Step::Trapped(_) | Step::Stuck(_) | Step::Livelocked(_) if self.now.inputs > applied && !paused => {}
+                Step::Trapped(_) | Step::Stuck(_) | Step::Livelocked(_) if self.now.inputs > applied => return Halted::Paused,
                 Step::Budget if paused => return Halted::Paused,
                 Step::Budget => {}
                 Step::Paused => return Halted::Paused,
@@ -310,8 +313,14 @@ impl Timeline {
                 past.inputs += 1;
             }
             let stop = until.min(self.inputs.next(past.inputs));
-            if now >= until || past.machine.run(stop.saturating_sub(now), observer) != Step::Budget {
+            if now >= until {
                 return;
+            }
+            let step = past.machine.run(stop.saturating_sub(now), observer);
+            match step {
+                Step::Budget => {}
+                Step::Trapped(_) | Step::Stuck(_) | Step::Livelocked(_) if self.inputs.at(past.time(), past.inputs).is_some() => {}
+                Step::Trapped(_) | Step::Stuck(_) | Step::Livelocked(_) | Step::OverLimit(_) | Step::Paused | Step::Done => return,
             }
             past.machine.settle(observer);
         }

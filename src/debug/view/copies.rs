@@ -205,6 +205,8 @@ pub(super) struct AsyncGroup {
     pub open: bool,
     pub members: usize,
     pub awaited: bool,
+    /// `cp.async.bulk.wait_group.read` has waited until their sources were read.
+    pub read: bool,
 }
 
 /// `warp 4: group 1 open (2 copies); group 0 committed (1 copy), not waited for`; warps alike in one line.
@@ -225,7 +227,7 @@ fn groups(scene: &Scene<'_>, block: &Block, filter: &ThreadFilter) -> Vec<String
 }
 
 fn group_in_words(group: &AsyncGroup) -> String {
-    let AsyncGroup { kind, number, open, members, awaited } = group;
+    let AsyncGroup { kind, number, open, members, awaited, read } = group;
     let (name, one, many) = match kind {
         GroupKind::Lanes => ("group", "copy", "copies"),
         GroupKind::Bulk => ("bulk group", "copy", "copies"),
@@ -236,6 +238,7 @@ fn group_in_words(group: &AsyncGroup) -> String {
         (true, false) => format!("{name} {number} open ({count})"),
         (true, true) => format!("{name} {number} open ({count}), waited for"),
         (false, true) => format!("{name} {number} committed ({count}), waited for"),
+        (false, false) if *read => format!("{name} {number} committed ({count}), reads waited for"),
         (false, false) => format!("{name} {number} committed ({count}), not waited for"),
     }
 }
@@ -252,8 +255,9 @@ fn groups_of(scene: &Scene<'_>, block: &Block, warp: &Warp, number: u32) -> Vec<
             Some(group) => {
                 group.members += 1;
                 group.awaited |= awaited;
+                group.read &= copy.read;
             }
-            None => groups.push(AsyncGroup { kind, number, open, members: 1, awaited }),
+            None => groups.push(AsyncGroup { kind, number, open, members: 1, awaited, read: copy.read }),
         }
     }
     groups.sort_by_key(|group| (group.kind, std::cmp::Reverse(group.number)));

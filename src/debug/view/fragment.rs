@@ -136,6 +136,16 @@ pub fn fragment(scene: &Scene<'_>, name: &str, names: &[String], format: Option<
     Ok(view)
 }
 
+/// The warp of the focused warpgroup whose registers hold an element of the fragment called `name`, if that is another one than the focused
+/// warp; none as well if the fragment has no such element.
+pub fn other_holder(scene: &Scene<'_>, name: &str, (row, column): (u32, u32)) -> Option<u32> {
+    let layout = NamedFragment::read(name).ok()?.layout;
+    let own = scene.frame().ok()?.warp_number;
+    let (lane, _) = layout.holder(Position { row, column, ..Position::default() }).filter(|_| layout.lanes() > 32)?;
+    let holder = own - own % 4 + lane / 32;
+    (holder != own).then_some(holder)
+}
+
 /// The fragment without values.
 fn empty(named: &NamedFragment, name: &str, registers: &[String], first_lane: u32) -> FragmentView {
     let [tiles, rows, columns] = named.layout.extent();

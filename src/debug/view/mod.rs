@@ -44,7 +44,7 @@ pub use crowd::{CodeText, LineCrowd, Mark, crowds, original_line};
 pub use descriptor::descriptor;
 pub use divergence::{Divergence, GroupView, divergence};
 pub use examine::{Examine, ExamineError, ExamineRow, Examined, Shape, Unit, examine};
-pub use fragment::{FragmentCell, FragmentError, FragmentView, NamedFragment, fragment};
+pub use fragment::{FragmentCell, FragmentError, FragmentView, NamedFragment, fragment, other_holder};
 pub use graph::{Drawing, DrawnEdge, Point, Size, lay_out};
 pub use joined::{Given, RoundedOnce, rounded_once, unrounded_uses};
 pub use launch::{kernels, launch};

@@ -37,6 +37,8 @@ pub enum State {
     Copies,
     /// It waits for its matrix multiplications, which end when the user says so.
     Wgmmas,
+    /// It waits for other warps of its warpgroup to commit their matrix multiplications.
+    Warpgroup,
     /// They wait for other lanes of the warp.
     Lanes(LaneMask),
     /// They stand where the sides of a branch meet and wait for these lanes of other sides; for 0, of many warps, for whom is not said.
@@ -66,6 +68,7 @@ impl std::fmt::Display for State {
             State::Mbarrier(address) => write!(f, "waits for mbarrier {address:#x}"),
             State::Copies => write!(f, "waits for its copies"),
             State::Wgmmas => write!(f, "waits for its matrix multiplications"),
+            State::Warpgroup => write!(f, "waits for its warpgroup"),
             State::Lanes(lanes) => write!(f, "waits for lanes {}", lane_list(*lanes)),
             State::AtMeeting(0) => write!(f, "at the meeting point"),
             State::AtMeeting(lanes) => write!(f, "waits at the meeting point for lanes {}", lane_list(*lanes)),
@@ -91,6 +94,7 @@ pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
                     GroupState::AtMbarrier { address } => State::Mbarrier(address),
                     GroupState::AtCopies => State::Copies,
                     GroupState::AtWgmmas => State::Wgmmas,
+                    GroupState::AtWarpgroup => State::Warpgroup,
                     GroupState::AtMeeting => State::AtMeeting(warp.holding(group)),
                     GroupState::AwaitsTurn => State::AwaitsTurn(warp.holding(group)),
                     GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {

@@ -47,7 +47,10 @@ pub fn row(scene: &Scene<'_>, wgmma: &Wgmma) -> [String; 9] {
 pub fn accumulator_in_flight(scene: &Scene<'_>, target: &RegisterTarget) -> Option<String> {
     let warp = scene.machine.block(target.block)?.warps.get(target.warp as usize)?;
     let writes = |wgmma: &&Arc<Wgmma>| target.bank == Bank::B32 && wgmma.accumulators.contains(&target.slot);
-    let writers: Vec<&Arc<Wgmma>> = warp.wgmmas.in_flight().filter(writes).collect();
+    let mut writers: Vec<&Arc<Wgmma>> = warp.wgmmas.in_flight().filter(writes).collect();
+    if writers.is_empty() && warp.wgmmas.holds_back(target.slot) {
+        writers.extend(warp.wgmmas.unwaited().filter(writes));
+    }
     let place = |wgmma: &Wgmma| place(scene.program(), wgmma.issued.pc);
     let (who, verb) = match writers.as_slice() {
         [] => return None,
@@ -76,7 +79,7 @@ fn registers(scene: &Scene<'_>, wgmma: &Wgmma, slots: &[u32]) -> String {
 pub fn groups(scene: &Scene<'_>, warp: &Warp) -> Vec<AsyncGroup> {
     let committed = warp.wgmmas.committed();
     let awaits = |number: u32| {
-        warp.groups.iter().filter(|group| group.state == GroupState::AtWgmmas).any(|group| {
+        warp.groups.iter().filter(|group| matches!(group.state, GroupState::AtWgmmas | GroupState::AtWarpgroup)).any(|group| {
             let inst = scene.program().code.get(group.pc.index());
             matches!(inst.map(|inst| &inst.op), Some(Op::WgmmaWait { pending }) if number < committed.saturating_sub(*pending))
         })
@@ -87,7 +90,7 @@ pub fn groups(scene: &Scene<'_>, warp: &Warp) -> Vec<AsyncGroup> {
             Some(group) => group.members += 1,
             None => {
                 let (number, open) = (wgmma.group, wgmma.group == committed);
-                groups.push(AsyncGroup { kind: GroupKind::Wgmma, number, open, members: 1, awaited: awaits(number) });
+                groups.push(AsyncGroup { kind: GroupKind::Wgmma, number, open, members: 1, awaited: awaits(number), read: false });
             }
         }
     }

@@ -33,10 +33,12 @@ mod tensor;
 mod video;
 mod warp_level;
 mod wgmma;
+mod wgmma_groups;
 
 use super::Linked;
 use super::async_copy::{Ended, InFlight};
 use super::block::Block;
+use super::clocks::Leap;
 use super::cluster::ClusterBarrier;
 use super::coverage::Coverage;
 use super::event::{BlockId, Issue, Observer, Order, OrderEvent, Wants};
@@ -54,6 +56,7 @@ use course::Course;
 pub(super) use float::rounding;
 use operands::Lanes;
 use triomphe::Arc;
+pub use wgmma_groups::{Neighbours, wanted_groups};
 
 /// Ticks a group may run while others of its warp could, if nothing it does looks like waiting for them.
 const STREAK: u32 = 1 << 20;
@@ -150,6 +153,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub cluster: &'a ClusterBarrier,
     /// Whether the warps of the block's warpgroups multiply together.
     pub warpgroups: &'a mut Warpgroups,
+    /// The other warps of the block.
+    pub neighbours: Neighbours<'a>,
     /// Asynchronous copies in flight.
     pub copies: &'a mut InFlight,
     /// Barrier objects a phase of which has ended in this turn.
@@ -166,6 +171,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub coverage: Option<&'a mut Coverage>,
     /// Lanes that the running instruction has made wait for others, which will execute it with them.
     pub waiting: LaneMask,
+    /// How far the clocks are ahead of the ticks.
+    pub leap: Leap,
     /// Where and when; `pc` and `tick` are those of the running instruction.
     pub place: Place,
     /// Ticks left of the turn.

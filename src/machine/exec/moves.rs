@@ -43,7 +43,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 self.put(group, active, wide, d, address.wrapping_add(window));
             }
             Op::ReadSpecial { register, width, d } => {
-                let value = special::changing_value(register, self.place.tick);
+                let value = special::changing_value(register, self.leap.clock(self.place.tick));
                 self.put(group, active, width == Width::B64, d, value);
             }
             Op::ActiveMask { d } => self.put(group, active, false, d, u64::from(active)),

@@ -11,7 +11,7 @@ use crate::machine::lanes::lane_list;
 use crate::machine::lanes::{ALL_LANES, LaneMask, PerLane, first_lane, lanes_where};
 use crate::machine::trap::{Trap, TrapKind};
 use crate::machine::warp::GroupState;
-use crate::machine::wgmma::{self, Disagreement, ROWS, Sources, Turn, WARPS, Wgmma};
+use crate::machine::wgmma::{self, Disagreement, ROWS, Turn, WARPS, Wgmma};
 use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, Inst, Op, PredSrc, Src, WgmmaA, WgmmaId, WgmmaOp};
 
@@ -30,10 +30,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 self.warp.wgmmas.fence();
                 self.report_wgmma(WgmmaChange::Fenced);
             }
-            Op::WgmmaCommit => {
-                let group = self.warp.wgmmas.commit();
-                self.report_wgmma(WgmmaChange::Committed { group });
-            }
+            Op::WgmmaCommit => self.commit_wgmmas(),
             Op::WgmmaWait { pending } => return Ok(self.wait_for_wgmmas(pending, group)),
             ref other => unreachable!("{other:?} is no wgmma"),
         }
@@ -184,46 +181,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.trap(TrapKind::WgmmaDescriptor, ALL_LANES, &message)
     }
 
-    /// `wgmma.wait_group`.
-    fn wait_for_wgmmas(&mut self, pending: u32, group: &Group) -> Flow {
-        let done = self.warp.wgmmas.committed().saturating_sub(pending);
-        if self.linked.config.copies == CopyPolicy::ByHand && self.awaits_wgmma(done) {
-            return self.wait_here(GroupState::AtWgmmas, group, ALL_LANES);
-        }
-        while self.awaits_wgmma(done) {
-            self.effects += 1;
-            self.end_next_wgmma();
-        }
-        self.warp.wgmmas.waited(done);
-        self.report_wgmma(WgmmaChange::Waited { done });
-        Flow::Next
-    }
-
-    /// Whether something of a group below `done` is in flight.
-    fn awaits_wgmma(&self, done: u32) -> bool {
-        self.warp.wgmmas.in_flight().next().is_some_and(|wgmma| wgmma.group < done)
-    }
-
-    fn end_next_wgmma(&mut self) {
-        let sources = Sources { program: self.program, linked: self.linked, constants: self.constants_of_rank, shared: &self.shared.pages };
-        if let Some(wgmma) = wgmma::end_next(&mut self.warp.wgmmas, &mut self.warp.registers, &sources) {
-            self.report_wgmma(WgmmaChange::Ended(&wgmma));
-        }
-    }
-
-    /// All lanes of the warp exit: what it has in flight is lost.
-    pub(super) fn abandon_wgmmas(&mut self) -> Result<(), Box<Trap>> {
-        self.warpgroups.exit(self.place.warp).map_err(|(other, turn)| {
-            let place = self.program.place(turn.pc);
-            let message = format!("this warp exits without the wgmma at {place}, which warp {other} of its warpgroup has executed");
-            self.trap(TrapKind::WgmmaSequence, self.warp.live, &message)
-        })?;
-        for wgmma in self.warp.wgmmas.abandon() {
-            self.report_wgmma(WgmmaChange::Abandoned(&wgmma));
-        }
-        Ok(())
-    }
-
     /// A function returns: nobody says what becomes of registers that are in flight then.
     pub(super) fn check_wgmmas_of_frame(&self, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
         let Some(wgmma) = self.warp.wgmmas.in_flight().find(|wgmma| wgmma.frame == group.frame) else { return Ok(()) };
@@ -232,7 +189,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Err(self.trap(TrapKind::Unsupported, active, &message))
     }
 
-    fn report_wgmma(&mut self, change: WgmmaChange<'_>) {
+    pub(super) fn report_wgmma(&mut self, change: WgmmaChange<'_>) {
         if self.wants().accesses {
             let (place, by, lanes) = (self.place, self.block_id(), self.warp.live);
             self.paused |= self.observer.wgmma(&WgmmaEvent { place, by, lanes, change, tick: place.tick });
@@ -254,9 +211,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The same of a `wgmma` that is about to be issued: a register may be an accumulator of several in flight if they have one shape.
     fn touch_by_wgmma(&mut self, wgmma: &Wgmma) {
         let shape = |other: &Wgmma| self.program.wgmmas[other.op.index()].shape;
-        let same_shape = self.warp.wgmmas.unwaited().all(|other| shape(other) == shape(wgmma));
-        let is_fragment = |slot: &u32| self.warp.wgmmas.unwaited().any(|other| other.fragments.contains(slot));
-        let written: Vec<u32> = wgmma.accumulators.iter().copied().filter(|slot| !same_shape || is_fragment(slot)).collect();
+        let own = shape(wgmma);
+        let flight = &self.warp.wgmmas;
+        let other_shape = |slot: &u32| flight.unwaited().any(|other| shape(other) != own && other.accumulators.contains(slot));
+        let is_fragment = |slot: &u32| flight.unwaited().any(|other| other.fragments.contains(slot));
+        let written: Vec<u32> = wgmma.accumulators.iter().copied().filter(|slot| other_shape(slot) || is_fragment(slot)).collect();
         let in_flight = |slot: &u32| self.writer_of(*slot).is_some();
         let read: Vec<u32> = wgmma.fragments.iter().copied().filter(in_flight).collect();
         read.into_iter().for_each(|slot| self.touch_register(Use::Read, slot, ALL_LANES));

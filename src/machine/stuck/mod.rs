@@ -2,12 +2,16 @@
 
 mod mbarrier;
 
+use triomphe::Arc;
+
 use super::Machine;
 use super::barrier::Barrier;
 use super::block::Block;
+use super::exec::wanted_groups;
 use super::lanes::lane_list;
 use super::trap::{Place, Stuck, Waiter};
 use super::warp::{GroupState, LaneGroup, Warp};
+use super::wgmma::WARPS;
 
 /// Waiters listed at most.
 const WAITERS: usize = 64;
@@ -34,6 +38,7 @@ fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> S
         GroupState::AtMbarrier { address } => mbarrier::reason(machine, block, address),
         GroupState::AtCopies => "waits for its copies, which end when you say 'complete N'".to_string(),
         GroupState::AtWgmmas => "waits for its matrix multiplications, which end when you say 'complete N'".to_string(),
+        GroupState::AtWarpgroup => warpgroup_reason(machine, block, warp),
         GroupState::AtCluster { .. } => cluster_reason(machine, block),
         GroupState::AtMeeting | GroupState::AwaitsTurn => held(warp, group).unwrap_or_default(),
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
@@ -85,6 +90,17 @@ fn cluster_reason(machine: &Machine, block: &Block) -> String {
         format!("block ({x},{y},{z}) {}", missing_of(block))
     });
     format!("waits at the barrier of the cluster; not arrived: {}", missing.collect::<Vec<_>>().join(", "))
+}
+
+/// Which warps of the warpgroup have not committed what a warp waits for.
+fn warpgroup_reason(machine: &Machine, block: &Block, warp: &Warp) -> String {
+    let wanted = wanted_groups(machine.program(), warp).unwrap_or(0);
+    let is_own = |other: &Arc<Warp>| std::ptr::eq(&**other, warp);
+    let first = block.warps.iter().position(is_own).unwrap_or(0) / WARPS as usize * WARPS as usize;
+    let others = block.warps.iter().enumerate().skip(first).take(WARPS as usize);
+    let missing = others.filter(|(_, other)| other.live != 0 && other.wgmmas.committed() < wanted);
+    let missing: Vec<String> = missing.map(|(number, _)| format!("warp {number}")).collect();
+    format!("waits for wgmma group {} of its warpgroup; not committed by {}", wanted.saturating_sub(1), missing.join(", "))
 }
 
 fn barrier_reason(block: &Block, id: u32) -> String {

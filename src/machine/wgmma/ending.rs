@@ -2,7 +2,7 @@
 
 use triomphe::Arc;
 
-use super::{Sources, Wgmma, end_next};
+use super::{Sources, WaitOf, Wgmma, end_next};
 use crate::machine::Machine;
 use crate::machine::block::Block;
 use crate::machine::event::{BlockId, Observer, WgmmaChange, WgmmaEvent};
@@ -36,7 +36,7 @@ impl Machine {
         };
         let by = BlockId { number: block.number, slot: slot as u32 };
         let mut paused = false;
-        while let Some(ended) = end_next(&mut warp.wgmmas, &mut warp.registers, &sources) {
+        while let Some(ended) = end_next(&mut warp.wgmmas, &mut warp.registers, &sources, WaitOf::Own) {
             self.effects = self.effects.wrapping_add(1);
             let event = WgmmaEvent { place: ended.issued, by, lanes: warp.live, change: WgmmaChange::Ended(&ended), tick };
             paused |= observer.wants().accesses && observer.wgmma(&event);

@@ -10,6 +10,15 @@ use crate::machine::digest::Digest;
 use crate::machine::lanes::PerLane;
 use crate::machine::registers::Registers;
 
+/// What ends a multiplication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitOf {
+    /// A wait of its own warp, or none.
+    Own,
+    /// The wait of another warp of its warpgroup.
+    Another,
+}
+
 /// The multiplications of one warp that it has not waited for, in order of issue, and its groups. Cheap to clone, and nothing for a warp
 /// that never had one.
 #[derive(Clone, Default)]
@@ -38,6 +47,8 @@ struct Held {
     values: PerLane<u32>,
     /// How often those in flight will write it.
     writers: u32,
+    /// The wait of another warp has ended the last of them, and the own warp has not waited: the register stays poison.
+    is_landed: bool,
 }
 
 impl Flight {
@@ -91,10 +102,11 @@ impl Flight {
             let Some(register) = registers.b32.get_mut(*slot as usize) else { continue };
             let place = place_of(*slot, &state.held, next);
             let index = place.unwrap_or_else(|index| {
-                state.held.insert(index, Held { slot: *slot, values: *register, writers: 0 });
+                state.held.insert(index, Held { slot: *slot, values: *register, writers: 0, is_landed: false });
                 index
             });
             state.held[index].writers += 1;
+            state.held[index].is_landed = false;
             next = index + 1;
             *register = [u32::from_ne_bytes([POISON; 4]); 32];
         }
@@ -116,8 +128,9 @@ impl Flight {
         Some((wgmma.clone(), held.collect()))
     }
 
-    /// The first in flight ends with these results. An accumulator that another one will write stays aside.
-    pub fn end_next(&mut self, results: &[PerLane<u32>], registers: &mut Registers) {
+    /// The first in flight ends with these results. An accumulator that another one will write stays aside; all of them do if the `wait` of
+    /// another warp ends it, until the own warp has waited.
+    pub fn end_next(&mut self, results: &[PerLane<u32>], registers: &mut Registers, wait: WaitOf) {
         let Some(wgmma) = self.in_flight().next().cloned() else { return };
         let state = self.state();
         state.ended += 1;
@@ -127,22 +140,29 @@ impl Flight {
             next = index + 1;
             let held = &mut state.held[index];
             held.writers -= 1;
-            match registers.b32.get_mut(*slot as usize).filter(|_| held.writers == 0) {
+            held.is_landed = held.writers == 0 && wait == WaitOf::Another;
+            match registers.b32.get_mut(*slot as usize).filter(|_| held.writers == 0 && !held.is_landed) {
                 Some(register) => *register = *values,
                 None => held.values = *values,
             }
         }
-        state.held.retain(|held| held.writers > 0);
+        state.held.retain(|held| held.writers > 0 || held.is_landed);
     }
 
     /// The warp has waited for all groups below `done`, which have ended.
-    pub fn waited(&mut self, done: u32) {
+    pub fn waited(&mut self, done: u32, registers: &mut Registers) {
         let count = self.unwaited().take_while(|wgmma| wgmma.group < done).count();
         if count > 0 {
             let state = self.state();
             state.unwaited.drain(..count);
             state.ended = state.ended.saturating_sub(count);
+            state.deliver(registers);
         }
+    }
+
+    /// Whether a register holds poison in place of what a multiplication writes or has written.
+    pub fn holds_back(&self, slot: u32) -> bool {
+        self.0.as_ref().is_some_and(|state| place_of(slot, &state.held, 0).is_ok())
     }
 
     /// The warp has exited: what is in flight never ends.
@@ -164,9 +184,23 @@ impl Flight {
         digest.word(state.ended as u64);
         state.unwaited.iter().for_each(|wgmma| digest.word(wgmma.id));
         for held in &state.held {
-            digest.word(u64::from(held.slot) << 32 | u64::from(held.writers));
+            digest.word(u64::from(held.slot) << 32 | u64::from(held.writers) << 1 | u64::from(held.is_landed));
             held.values.iter().for_each(|value| digest.word(u64::from(*value)));
         }
+    }
+}
+
+impl State {
+    /// Writes what has landed in registers that nothing writes for which the warp has not waited.
+    fn deliver(&mut self, registers: &mut Registers) {
+        let Self { unwaited, held, .. } = self;
+        held.retain(|held| {
+            let is_due = held.is_landed && !unwaited.iter().any(|wgmma| wgmma.accumulators.contains(&held.slot));
+            if is_due && let Some(register) = registers.b32.get_mut(held.slot as usize) {
+                *register = held.values;
+            }
+            !is_due
+        });
     }
 }
 

@@ -3,14 +3,16 @@
 //! # The model
 //!
 //! Four neighbouring warps, the first a multiple of four, are a *warpgroup*. `wgmma.mma_async` computes 64 rows of D, and each warp 16 of
-//! them, from its own registers and what is in shared memory: no warp needs another one's results, and each waits for its own groups.
-//! So every warp executes its part by itself, and the order in which the four come there makes no difference. That all four execute the
-//! same instructions with the same descriptors is checked beside it ([`Warpgroups`]).
+//! them, from its own registers and what is in shared memory: no warp needs another one's results. So every warp executes its part by
+//! itself, and the order in which the four come there makes no difference. That all four execute the same instructions with the same
+//! descriptors is checked beside it ([`Warpgroups`]). Groups are the warpgroup's: a wait for one lasts until all four warps have
+//! committed it and their parts have ended (`exec::wgmma_groups`).
 //!
 //! An instruction puts a [`Wgmma`] in flight. When it *ends*, it reads its operands, A's registers included, and writes D. When that is,
-//! is the [`CopyPolicy`](super::CopyPolicy)'s choice: at once, at the latest when its warp waits for its group, or between. Those of one
-//! warp end in the order in which they were issued. While it is in flight, the registers of D hold [`POISON`](super::POISON), and what
-//! they held is kept aside: a further `wgmma` adds to that ([`Flight`]).
+//! is the [`CopyPolicy`](super::CopyPolicy)'s choice: at once, at the latest when a warp of its warpgroup waits for its group, or between.
+//! Those of one warp end in the order in which they were issued. While it is in flight, the registers of D hold
+//! [`POISON`](super::POISON), and what they held is kept aside: a further `wgmma` adds to that ([`Flight`]). Where the wait of another
+//! warp ends it they hold that still, until their own warp has waited.
 //!
 //! Descriptors, `scale-d` and metadata are read when it is issued.
 
@@ -31,7 +33,7 @@ use crate::machine::trap::Place;
 use crate::program::WgmmaId;
 
 pub use compute::Sources;
-pub use flight::Flight;
+pub use flight::{Flight, WaitOf};
 pub use registers::fragments;
 pub use tables::WgmmaTables;
 pub use warpgroup::{Disagreement, Turn, WARPS, Warpgroups};
@@ -67,10 +69,10 @@ pub struct Wgmma {
 }
 
 /// Ends what is next of `flight`, whose warp has these registers, and gives it back; none if nothing is in flight.
-pub fn end_next(flight: &mut Flight, registers: &mut Registers, sources: &Sources<'_>) -> Option<Arc<Wgmma>> {
+pub fn end_next(flight: &mut Flight, registers: &mut Registers, sources: &Sources<'_>, wait: WaitOf) -> Option<Arc<Wgmma>> {
     let (wgmma, held) = flight.next()?;
     let results = compute::results(&wgmma, &held, registers, sources);
-    flight.end_next(&results, registers);
+    flight.end_next(&results, registers, wait);
     Some(wgmma)
 }
 

@@ -6,7 +6,7 @@
 
 use crate::isa::{BitField32, BoolOp, FloatType, IntBinary, IntTernary, IntType};
 use crate::machine::{ALL_LANES, FrameBase, LaneMask, PerLane, Warp, lanes_where};
-use crate::program::{Bank, ListId, Op, PredSrc, Program, Src, SrcKind};
+use crate::program::{Bank, ListId, Op, PredSrc, Program, Src, SrcKind, WgmmaA, WgmmaOp};
 
 /// The operands of an instruction about to be executed.
 pub(super) struct Operands<'a, U> {
@@ -54,9 +54,22 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
             Op::BitInsert { width, a, c, e, .. } => {
                 self.of(wide(width == crate::isa::Width::B64), a) | self.of(Bank::B32, c) | self.of(Bank::B32, e)
             }
+            Op::Wgmma { wgmma } => self.program.wgmmas.get(wgmma.index()).map_or(any, |op| self.multiplied(op, any)),
             _ => any,
         };
         lanes & self.active
+    }
+
+    /// The lanes in which an operand of a `wgmma` is undefined; of D only where it is added (PTX ISA, "wgmma.mma_async": `scale-d`).
+    fn multiplied(&self, op: &WgmmaOp, any: LaneMask) -> LaneMask {
+        if (self.truth(op.accumulate) | self.predicate(op.accumulate)) & self.active != 0 {
+            return any;
+        }
+        let a = match &op.a {
+            WgmmaA::Shared(descriptor, _) => self.of(Bank::B64, *descriptor),
+            WgmmaA::Registers(fragments) => fragments.iter().fold(0, |lanes, fragment| lanes | self.of(Bank::B32, *fragment)),
+        };
+        a | self.of(Bank::B64, op.b) | op.metadata.map_or(0, |(metadata, _)| self.of(Bank::B32, metadata))
     }
 
     /// The active lanes that bring something undefined to an exchange, and those in which another of its operands is undefined, if in

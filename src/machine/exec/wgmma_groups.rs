@@ -1,0 +1,158 @@
+//! The groups of asynchronous matrix multiplications and the waits for them (PTX ISA, "wgmma.commit_group", "wgmma.wait_group").
+//!
+//! A group is the warpgroup's: the n-th commits of its four warps make one group, and a wait of any of the warps is over when the parts of
+//! all four have ended. So a warp that runs ahead waits until the others have committed the group too.
+
+use triomphe::Arc;
+
+use super::{Flow, Group, WarpRun};
+use crate::machine::async_copy::CopyPolicy;
+use crate::machine::event::{BlockId, WgmmaChange, WgmmaEvent};
+use crate::machine::lanes::ALL_LANES;
+use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::warp::{GroupState, Warp};
+use crate::machine::wgmma::{self, Sources, WARPS, WaitOf};
+use crate::program::{Op, Program};
+
+/// The other warps of a block.
+pub struct Neighbours<'a> {
+    /// Those with lower numbers.
+    pub before: &'a mut [Arc<Warp>],
+    /// Those with higher numbers.
+    pub after: &'a mut [Arc<Warp>],
+}
+
+impl Neighbours<'_> {
+    fn own(&self) -> u32 {
+        self.before.len() as u32
+    }
+
+    /// The numbers of the other warps of the warpgroup.
+    fn warpgroup(&self) -> impl Iterator<Item = u32> + use<> {
+        let own = self.own();
+        let first = own - own % WARPS;
+        let end = (first + WARPS).min(own + 1 + self.after.len() as u32);
+        (first..end).filter(move |warp| *warp != own)
+    }
+
+    /// A warp other than the own one.
+    fn warp(&self, number: u32) -> Option<&Arc<Warp>> {
+        let own = self.own();
+        if number < own { self.before.get(number as usize) } else { self.after.get((number - own) as usize - 1) }
+    }
+
+    fn warp_mut(&mut self, number: u32) -> Option<&mut Arc<Warp>> {
+        let own = self.own();
+        if number < own { self.before.get_mut(number as usize) } else { self.after.get_mut((number - own) as usize - 1) }
+    }
+
+    /// The fewest groups that one of the other warps of the warpgroup has committed, of those that have not exited.
+    fn committed(&self) -> u32 {
+        let others = self.warpgroup().filter_map(|warp| self.warp(warp)).filter(|warp| warp.live != 0);
+        others.map(|warp| warp.wgmmas.committed()).min().unwrap_or(u32::MAX)
+    }
+}
+
+/// How many groups must be committed before the warp goes on, if it waits for others of its warpgroup to commit them.
+pub fn wanted_groups(program: &Program, warp: &Warp) -> Option<u32> {
+    let waiting = warp.groups.iter().find(|group| group.state == GroupState::AtWarpgroup)?;
+    match program.code.get(waiting.pc.index())?.op {
+        Op::WgmmaWait { pending } => Some(warp.wgmmas.committed().saturating_sub(pending)),
+        _ => None,
+    }
+}
+
+/// Whether something of a group below `done` is in flight.
+fn awaits(warp: &Warp, done: u32) -> bool {
+    warp.wgmmas.in_flight().next().is_some_and(|wgmma| wgmma.group < done)
+}
+
+impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
+    /// `wgmma.commit_group`.
+    pub(super) fn commit_wgmmas(&mut self) {
+        let group = self.warp.wgmmas.commit();
+        self.report_wgmma(WgmmaChange::Committed { group });
+        self.wake_warpgroup(group + 1);
+    }
+
+    /// The own warp has committed so many groups, or has exited: sets the warps of its warpgroup going that waited for that.
+    fn wake_warpgroup(&mut self, committed: u32) {
+        let program = self.program;
+        let all = committed.min(self.neighbours.committed());
+        for number in self.neighbours.warpgroup() {
+            let Some(warp) = self.neighbours.warp_mut(number) else { continue };
+            if wanted_groups(program, warp).is_some_and(|wanted| wanted <= all) {
+                let groups = &mut Arc::make_mut(warp).groups;
+                groups.iter_mut().filter(|group| group.state == GroupState::AtWarpgroup).for_each(|group| group.state = GroupState::Ready);
+                self.effects += 1;
+            }
+        }
+    }
+
+    /// `wgmma.wait_group`.
+    pub(super) fn wait_for_wgmmas(&mut self, pending: u32, group: &Group) -> Flow {
+        let done = self.warp.wgmmas.committed().saturating_sub(pending);
+        if self.warp.wgmmas.unwaited().next().is_some_and(|wgmma| wgmma.group < done) {
+            if self.neighbours.committed() < done {
+                return self.wait_here(GroupState::AtWarpgroup, group, ALL_LANES);
+            }
+            if self.linked.config.copies == CopyPolicy::ByHand && self.warpgroup_awaits(done) {
+                return self.wait_here(GroupState::AtWgmmas, group, ALL_LANES);
+            }
+            self.end_groups(done);
+        }
+        self.warp.wgmmas.waited(done, &mut self.warp.registers);
+        self.report_wgmma(WgmmaChange::Waited { done });
+        Flow::Next
+    }
+
+    /// Whether a warp of the warpgroup has something of a group below `done` in flight.
+    fn warpgroup_awaits(&self, done: u32) -> bool {
+        awaits(self.warp, done) || self.neighbours.warpgroup().filter_map(|warp| self.neighbours.warp(warp)).any(|warp| awaits(warp, done))
+    }
+
+    /// Ends what the warps of the warpgroup have in flight of groups below `done`.
+    fn end_groups(&mut self, done: u32) {
+        while awaits(self.warp, done) {
+            self.end_next_wgmma();
+        }
+        let sources = Sources { program: self.program, linked: self.linked, constants: self.constants_of_rank, shared: &self.shared.pages };
+        let by = BlockId { number: self.number, slot: self.slot };
+        for number in self.neighbours.warpgroup() {
+            let Some(warp) = self.neighbours.warp_mut(number).filter(|warp| awaits(warp, done)) else { continue };
+            let warp = Arc::make_mut(warp);
+            while awaits(warp, done)
+                && let Some(ended) = wgmma::end_next(&mut warp.wgmmas, &mut warp.registers, &sources, WaitOf::Another)
+            {
+                self.effects += 1;
+                if OBSERVED && self.wants.accesses {
+                    let (place, change) = (ended.issued, WgmmaChange::Ended(&ended));
+                    self.paused |= self.observer.wgmma(&WgmmaEvent { place, by, lanes: warp.live, change, tick: self.place.tick });
+                }
+            }
+        }
+    }
+
+    /// Ends the next one that the warp has in flight.
+    pub(super) fn end_next_wgmma(&mut self) {
+        let sources = Sources { program: self.program, linked: self.linked, constants: self.constants_of_rank, shared: &self.shared.pages };
+        if let Some(wgmma) = wgmma::end_next(&mut self.warp.wgmmas, &mut self.warp.registers, &sources, WaitOf::Own) {
+            self.effects += 1;
+            self.report_wgmma(WgmmaChange::Ended(&wgmma));
+        }
+    }
+
+    /// All lanes of the warp exit: what it has in flight is lost.
+    pub(super) fn abandon_wgmmas(&mut self) -> Result<(), Box<Trap>> {
+        self.warpgroups.exit(self.place.warp).map_err(|(other, turn)| {
+            let place = self.program.place(turn.pc);
+            let message = format!("this warp exits without the wgmma at {place}, which warp {other} of its warpgroup has executed");
+            self.trap(TrapKind::WgmmaSequence, self.warp.live, &message)
+        })?;
+        for wgmma in self.warp.wgmmas.abandon() {
+            self.report_wgmma(WgmmaChange::Abandoned(&wgmma));
+        }
+        self.wake_warpgroup(u32::MAX);
+        Ok(())
+    }
+}

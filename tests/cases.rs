@@ -1,0 +1,209 @@
+//! The kernels of `fixtures/cases`, each of which decides a rule: the verdict that `cases.txt` gives each is the one that it gets, in order
+//! and in other orders; and the syntax of `documents.txt`, accepted or refused as ptxas does.
+//!
+//! A case of [`KNOWN`] is wrong still: it must leave that list when it turns right.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that cannot open a fixture fails")]
+
+use std::path::{Path, PathBuf};
+
+use ptxdbg::check::{Checkers, Checks, Finding};
+use ptxdbg::debug::open::open;
+use ptxdbg::debug::{CopyPolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, start_case};
+use ptxdbg::machine::{Machine, Step};
+
+/// Ticks after which a kernel that does not end is stopped.
+const STEP_LIMIT: u64 = 1 << 22;
+
+/// The rules that are not kept yet.
+const KNOWN: &[&str] = &[
+    "cpasync_nofence",
+    "false_obs_plain_reset",
+    "flag_reset",
+    "false_chain_acq_rel",
+    "ctr_cta",
+    "volatile_shared",
+    "volatile_shared_relaxed",
+    "shared_neighbour",
+    "divfma",
+];
+
+/// The syntax that is not judged as ptxas does yet.
+const KNOWN_SYNTAX: &[&str] = &[
+    "01b_param_list_1.3_accepted",
+    "01c_param_body_1.4_accepted",
+    "02_call_jump_table",
+    "03_mask_of_constant",
+    "04_mov_array_element",
+    "05_array_register_index",
+    "06_align_after_type",
+    "07_surface_no_clamp_accepted",
+    "08_sured_wrong_type_accepted",
+    "08b_sured_u64_min_before_8.1_accepted",
+    "09_suld_v4_b64_accepted",
+    "10_tex_independent_no_sampler_accepted",
+    "10b_txq_filter_mode_of_texref_independent_accepted",
+    "11_bar_arrive_0_threads_accepted",
+    "12_tex_f16_refused",
+    "13_mbarrier_noComplete_sink",
+    "14_tid_r_component",
+    "15_add_rm_f64_mapped_accepted",
+    "16_ftz_before_1.4_accepted",
+    "17_subcc_before_1.3_accepted",
+    "18_addc_cc_u64_sm13_accepted",
+    "19_atom_shared_u64_sm13_accepted",
+    "20_reqnctapercluster_1_1_0_refused",
+    "21_entry_noreturn_accepted",
+    "22_func_reg_v4_param_refused",
+    "23_ld_v2_f32_into_u32_refused",
+    "24_tex_grad_narrow_gradient_accepted",
+    "25_reg_minus_offset_accepted",
+    "26_sust_p_array_geometry_refused",
+    "30_compute_target",
+];
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases")
+}
+
+/// The rows of a table, a cell between bars.
+fn rows(table: &str) -> Vec<Vec<String>> {
+    let text = std::fs::read_to_string(folder().join(table)).unwrap();
+    let rows = text.lines().filter(|line| !line.starts_with('#'));
+    rows.map(|line| line.split('|').map(|cell| cell.trim().to_string()).collect()).collect()
+}
+
+/// The orders of warps and copies that every kernel is run in.
+fn orders() -> Vec<RunOptions> {
+    let random =
+        (1..=4).map(|seed| RunOptions { schedule: Schedule::Random, seed, copies: CopyPolicy::Random(seed), ..RunOptions::default() });
+    std::iter::once(RunOptions::default()).chain(random).collect()
+}
+
+fn opened(module: &str, kernel: &str, [grid, block]: [&str; 2], arguments: &str) -> Opened {
+    let path = folder().join(module);
+    let extent = |text: &str| Some([text.parse().unwrap(), 1, 1]);
+    let request = match arguments {
+        ".ron" => Request { modules: Vec::new(), launch: LaunchChoice::File(path.with_extension("ron")), overrides: Overrides::default() },
+        _ => Request {
+            modules: vec![path],
+            launch: LaunchChoice::Words(arguments.split_whitespace().map(str::to_string).collect()),
+            overrides: Overrides { kernel: Some(kernel.to_string()), grid: extent(grid), block: extent(block), ..Overrides::default() },
+        },
+    };
+    open(&request).unwrap()
+}
+
+/// What is found in a run, how it ends, and the machine then.
+fn run(opened: &Opened, options: &RunOptions) -> (Vec<Finding>, Step, Machine) {
+    let mut machine = start_case(&opened.program, &opened.plan.cases[0], options).unwrap().unwrap();
+    let mut checkers = Checkers::new(&opened.program, Checks::ALL);
+    checkers.begin(0, &machine);
+    let mut step = Step::Budget;
+    while machine.tick() < STEP_LIMIT {
+        let left = STEP_LIMIT - machine.tick();
+        step = machine.run(left, &mut checkers);
+        if step != Step::Paused {
+            break;
+        }
+    }
+    checkers.end(&machine, None);
+    (checkers.findings().list().to_vec(), step, machine)
+}
+
+/// The words of the last buffer.
+fn words(machine: &Machine) -> Vec<u32> {
+    let allocation = machine.device().global().allocations().last().unwrap();
+    let mut bytes = vec![0; allocation.bytes as usize];
+    allocation.pages.read(0, &mut bytes);
+    bytes.as_chunks().0.iter().map(|word| u32::from_le_bytes(*word)).collect()
+}
+
+/// Why findings are not what a verdict says, if they are not.
+fn wrong_findings(found: &[Finding], verdict: &str) -> Option<String> {
+    let told: Vec<(&str, &str)> = found.iter().map(|finding| (finding.id.word(), finding.id.row().severity.word())).collect();
+    let mut rest = told.clone();
+    for wanted in verdict.split(',').map(str::trim).filter(|wanted| *wanted != "clean") {
+        let cells: Vec<&str> = wanted.split_whitespace().collect();
+        let [id, severity, how @ ..] = &cells[..] else { panic!("'{wanted}' is no finding") };
+        let before = rest.len();
+        rest.retain(|(word, of)| !((*id == "*" || word == id) && of == severity));
+        let count = before - rest.len();
+        if count == 0 && how != ["maybe"] || count > 1 && how == ["once"] {
+            return Some(format!("{told:?}, expected {wanted}"));
+        }
+    }
+    (!rest.is_empty()).then(|| format!("{told:?}, expected {verdict}"))
+}
+
+/// Why the last buffer does not hold what it must, if it does not.
+fn wrong_values(machine: &Machine, options: &RunOptions, wanted: &str, row: &[String]) -> Option<String> {
+    let own = words(machine);
+    let expected = match wanted.split_whitespace().collect::<Vec<_>>()[..] {
+        [count, "of", word] => {
+            vec![u32::from_str_radix(word.trim_start_matches("0x"), 16).unwrap(); count.parse().unwrap()]
+        }
+        ["as", other] => {
+            let opened = opened(&format!("{other}.ptx"), &row[1], [&row[2], &row[3]], &row[4]);
+            words(&run(&opened, options).2)
+        }
+        ["told", "no", "at", "random"] => {
+            let is_random = options.schedule == Schedule::Random;
+            return (is_random != (own[0] > 0)).then(|| format!("told no {} times", own[0]));
+        }
+        _ => panic!("'{wanted}' says nothing of values"),
+    };
+    (own[..expected.len()] != expected).then(|| format!("{:x?}", &own[..expected.len()]))
+}
+
+/// Everything that is wrong with a row, in all orders.
+fn problems_of(row: &[String]) -> Vec<String> {
+    let [module, kernel, grid, block, arguments, verdict] = row else { panic!("{row:?}") };
+    let opened = opened(&format!("{module}.ptx"), kernel, [grid, block], arguments);
+    let (found, values) = verdict.split_once(" : ").map_or((verdict.as_str(), None), |(found, values)| (found, Some(values)));
+    let mut problems = Vec::new();
+    for options in orders() {
+        let (findings, step, machine) = run(&opened, &options);
+        let end = (step != Step::Done).then(|| format!("{step:?}"));
+        let values = values.and_then(|values| wrong_values(&machine, &options, values, row));
+        let wrong = [end, wrong_findings(&findings, found), values];
+        problems
+            .extend(wrong.into_iter().flatten().map(|why| format!("{module} {kernel}, {:?} {}: {why}", options.schedule, options.seed)));
+    }
+    problems
+}
+
+#[test]
+fn every_case_gets_its_verdict() {
+    let rows = rows("cases.txt");
+    assert!(rows.len() >= 22, "fixtures/cases is incomplete");
+    let mut problems = Vec::new();
+    for name in rows.iter().map(|row| row[0].clone()).collect::<std::collections::BTreeSet<_>>() {
+        let of_case: Vec<String> = rows.iter().filter(|row| row[0] == name).flat_map(|row| problems_of(row)).collect();
+        match (KNOWN.contains(&name.as_str()), of_case.is_empty()) {
+            (true, true) => problems.push(format!("{name} is right now: take it from the list")),
+            (true, false) | (false, true) => {}
+            (false, false) => problems.extend(of_case),
+        }
+    }
+    assert!(problems.is_empty(), "{} problem(s):\n{}", problems.len(), problems.join("\n"));
+}
+
+#[test]
+fn syntax_is_accepted_as_ptxas_does() {
+    let rows = rows("documents.txt");
+    assert_eq!(rows.len(), 39);
+    let mut problems = Vec::new();
+    for row in rows {
+        let [name, verdict] = &row[..] else { panic!("{row:?}") };
+        let text = std::fs::read_to_string(folder().join("documents").join(format!("{name}.ptx"))).unwrap();
+        let (program, diagnostics) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), &format!("{name}.ptx"), text);
+        let is_right = (verdict == "accepted") == program.is_some();
+        match (KNOWN_SYNTAX.contains(&name.as_str()), is_right) {
+            (true, true) => problems.push(format!("{name} is right now: take it from the list")),
+            (true, false) | (false, true) => {}
+            (false, false) => problems.push(format!("{name} must be {verdict}: {diagnostics:?}")),
+        }
+    }
+    assert!(problems.is_empty(), "{} problem(s):\n{}", problems.len(), problems.join("\n"));
+}
