@@ -72,3 +72,28 @@ fn what_shfl_took_from_absent_lanes_is_told() {
         assert_eq!(told, [*why], "{name}");
     }
 }
+
+/// The mistakes in a loop, and what mends each of them.
+const LOOPS: &[(&str, &str)] =
+    &[("tile_loop_bug", "__syncthreads()"), ("tile_loop_warp_bug", "__syncthreads()"), ("warp_loop_bug", "__syncwarp()")];
+
+#[test]
+fn the_pair_that_decides_the_remedy_is_told_in_the_type_of_the_access() {
+    for (seed, schedule) in [(0, Schedule::InOrder), (3, Schedule::Random)] {
+        let reports = reports(&RunOptions { checks: Checks::ALL, schedule, seed, ..RunOptions::default() });
+        for (name, remedy) in LOOPS {
+            let report = reports.iter().find(|report| report.name == *name).unwrap();
+            for finding in &report.findings {
+                assert_eq!(finding.id.word(), "race.shared.war", "{name}");
+                assert!(finding.why.contains("the read in one turn of the loop and the write in the next"), "{name}: {}", finding.why);
+                let (first, second) = (finding.first.as_ref().unwrap(), finding.second.as_ref().unwrap());
+                let own = if first.site.warp == second.site.warp { "__syncwarp()" } else { "__syncthreads()" };
+                assert!(finding.advice.starts_with(&format!("insert {own}")), "{name}: {}", finding.advice);
+                // The matrices hold small numbers, whose bits are large ones.
+                let small = |value: &Option<String>| value.as_ref().unwrap().parse::<f32>().unwrap() < 2048.0;
+                assert!(small(&first.value) && small(&second.value), "{name}: {:?} {:?}", first.value, second.value);
+            }
+            assert!(report.findings.iter().any(|finding| finding.advice.starts_with(&format!("insert {remedy}"))), "{name}");
+        }
+    }
+}

@@ -28,6 +28,33 @@ pub struct Finding {
     pub chain: Vec<Link>,
     /// How often the same two instructions did it.
     pub count: u64,
+    /// Of a race, how far apart its two sides are.
+    pub reach: Option<Reach>,
+}
+
+/// How far apart the two sides of a race are: what orders those that are far apart orders the nearer ones as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Reach {
+    /// Lanes of one instruction.
+    Instruction,
+    /// Lanes of one warp.
+    Warp,
+    /// Warps of one block.
+    Block,
+    /// Blocks of one cluster.
+    Cluster,
+    /// Blocks of the grid.
+    Grid,
+}
+
+/// What is known of a mistake that was noticed again.
+pub enum Repeated<'a> {
+    /// It is new.
+    No,
+    /// It is known, and its two sides are at least as far apart.
+    Yes,
+    /// It is known of sides that are nearer to each other: what mends those does not mend these.
+    Nearer(&'a mut Finding),
 }
 
 /// One of the two sides of a finding.
@@ -127,6 +154,14 @@ impl Findings {
         }
     }
 
+    /// Counts a repetition of a race whose sides are so far apart, and says what is known of it.
+    pub fn repeats_race(&mut self, cause: Cause, reach: Reach) -> Repeated<'_> {
+        let Some(known) = self.list.iter_mut().find(|other| other.cause() == cause) else { return Repeated::No };
+        known.count += 1;
+        self.reported += 1;
+        if known.reach < Some(reach) { Repeated::Nearer(known) } else { Repeated::Yes }
+    }
+
     /// Counts a repetition of a known cause, and says whether it is known: cheaper than to make the finding first.
     pub fn repeats(&mut self, cause: Cause) -> bool {
         let known = self.list.iter_mut().find(|other| other.cause() == cause);
@@ -150,7 +185,7 @@ impl Side {
 impl Finding {
     /// A finding of one side, in the first launch, about no memory.
     pub fn new(id: FindingId, second: Side, why: String, advice: String) -> Self {
-        Self { id, launch: 0, second, first: None, memory: None, why, advice, chain: Vec::new(), count: 1 }
+        Self { id, launch: 0, second, first: None, memory: None, why, advice, chain: Vec::new(), count: 1, reach: None }
     }
 
     /// What it is one of.

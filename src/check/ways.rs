@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::cfg::{BlockId, ControlFlow};
-use crate::program::{FuncId, Pc, Program};
+use crate::isa::BarrierFn;
+use crate::program::{FuncId, Op, Pc, Program};
 
 /// Ways through the functions of a program, found when they are asked for, and kept.
 #[derive(Clone, Default)]
@@ -11,6 +12,27 @@ pub(super) struct Ways {
     flows: BTreeMap<FuncId, ControlFlow>,
     past: BTreeMap<(Pc, Pc), bool>,
     forward: BTreeMap<(Pc, Pc), bool>,
+    uncut: BTreeMap<(Pc, Pc, Cut), bool>,
+}
+
+/// The instructions that end a way on which two accesses are not ordered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cut {
+    /// Those that wait for other threads of the warp, the block or the cluster.
+    Any,
+    /// Those that wait for other warps.
+    OfBlock,
+}
+
+impl Cut {
+    fn includes(self, op: &Op) -> bool {
+        match op {
+            Op::Barrier { f, .. } => *f != BarrierFn::Arrive,
+            Op::ClusterWait { .. } | Op::MbarrierWait { .. } => true,
+            Op::WarpSync { .. } => self == Cut::Any,
+            _ => false,
+        }
+    }
 }
 
 impl Ways {
@@ -37,6 +59,18 @@ impl Ways {
         })
     }
 
+    /// Whether control can flow from `from` to `to`, round loops as well, without passing a `cut`; false where they are in different
+    /// functions.
+    pub fn leads_uncut(&mut self, program: &Program, from: Pc, to: Pc, cut: Cut) -> bool {
+        let known = self.uncut.get(&(from, to, cut)).copied();
+        known.unwrap_or_else(|| {
+            let cuts = |pc: u32| program.code.get(pc as usize).is_some_and(|inst| cut.includes(&inst.op));
+            let answer = self.flow(program, from, to).is_some_and(|flow| leads_uncut(flow, from, to, cuts));
+            self.uncut.insert((from, to, cut), answer);
+            answer
+        })
+    }
+
     /// Whether neither of two instructions can be executed after the other.
     pub fn exclude(&mut self, program: &Program, one: Pc, other: Pc) -> bool {
         let both = self.flow(program, one, other).map(|flow| !reaches(flow, one, other) && !reaches(flow, other, one));
@@ -57,6 +91,24 @@ fn went_past(flow: &ControlFlow, barrier: Pc, exit: Pc) -> bool {
 /// Whether `to` can be executed after `from`.
 fn reaches(flow: &ControlFlow, from: Pc, to: Pc) -> bool {
     leads(flow, from, to, |_, _| true)
+}
+
+/// Whether a way leads from behind `from` to `to` that passes no instruction of which `cuts` is true.
+fn leads_uncut(flow: &ControlFlow, from: Pc, to: Pc, cuts: impl Fn(u32) -> bool) -> bool {
+    let Some(start) = flow.block_of(from) else { return false };
+    let mut seen = vec![false; flow.blocks().count()];
+    let mut waiting = vec![(start, from.0 + 1)];
+    while let Some((block, first)) = waiting.pop() {
+        match (first..flow.code(block).end).find(|pc| *pc == to.0 || cuts(*pc)) {
+            Some(pc) if pc == to.0 => return true,
+            Some(_) => {}
+            None => {
+                let next = flow.successors(block).iter().filter(|next| !std::mem::replace(&mut seen[next.index()], true));
+                waiting.extend(next.map(|next| (*next, flow.code(*next).start)));
+            }
+        }
+    }
+    false
 }
 
 /// Whether a way leads from `from` to `to` along edges that are `open`, of which the block behind and the one before are told.

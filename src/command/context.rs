@@ -79,6 +79,12 @@ impl Context<'_> {
         target.map_err(|error| piece.wrong_from(error.column, error.to_string()))
     }
 
+    /// The place that an expression names for some threads.
+    pub fn target_for(&self, piece: &Piece, threads: &ThreadFilter) -> Result<Target, CommandError> {
+        let target = self.expression(piece)?.target_for(&self.session.scene(), threads);
+        target.map_err(|error| piece.wrong_from(error.column, error.to_string()))
+    }
+
     /// An event that `catch` and `run-to` know.
     pub fn event(&self, piece: &Piece) -> Result<Event, CommandError> {
         let scene = self.session.scene();

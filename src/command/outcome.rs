@@ -47,6 +47,8 @@ pub enum Outcome {
         unrounded_uses: Option<RoundedOnce>,
         /// What is in flight and will write the place that it is in.
         in_flight: Option<String>,
+        /// That it is about an array that is declared by the byte, and how to see its elements.
+        bytes: Option<String>,
     },
     /// Displays as they are now.
     Displays(Vec<Shown>),
@@ -58,6 +60,8 @@ pub enum Outcome {
         touches: Vec<TouchText>,
         /// The user interrupted the search.
         interrupted: bool,
+        /// That the place is in an array that is declared by the byte, and how to ask about its elements.
+        bytes: Option<String>,
     },
     /// What many orders led to.
     Explored(Explored),
@@ -143,6 +147,6 @@ pub enum View {
     },
     /// All of one.
     Finding(Box<FindingText>),
-    /// What was ordered and what was not, from one side of a finding to the other.
-    Chain(Box<FindingText>),
+    /// What was ordered and what was not, from one side of a finding to the other; of a hang, where all warps of its blocks stand.
+    Chain(Box<FindingText>, Vec<([u32; 3], Table)>),
 }

@@ -89,6 +89,7 @@ struct Statement<'t> {
 
 /// Explains the instruction at `pc`; without it, the one that the focused lane executes next.
 pub fn explain(scene: &Scene<'_>, pc: Option<Pc>) -> Option<Explanation> {
+    let scene = &scene.with_names_as_in_ptx();
     let frame = scene.frame().ok();
     let next = frame.as_ref().map(|frame| if scene.focus.frame == 0 { frame.group.stands_at() } else { frame.pc });
     let pc = pc.or(next)?;

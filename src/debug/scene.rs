@@ -26,6 +26,8 @@ pub struct Scene<'a> {
     pub usage: Option<&'a Usage>,
     /// What warps are called.
     pub roles: &'a Roles,
+    /// Whether a name that is a parameter's and a buffer's is the parameter's, as it is in the text of the module.
+    pub names_as_in_ptx: bool,
 }
 
 /// The type of a buffer that the launch made.
@@ -149,7 +151,7 @@ fn still_there(live: LaneMask) -> String {
 impl<'a> Scene<'a> {
     /// The machine as `focus` sees it.
     pub fn at(machine: &'a Machine, focus: Focus) -> Self {
-        Self { machine, focus, buffers: &[], usage: None, roles: &NO_ROLES }
+        Self { machine, focus, buffers: &[], usage: None, roles: &NO_ROLES, names_as_in_ptx: false }
     }
 
     /// The scene in which the types of the launch's buffers are known.
@@ -168,6 +170,12 @@ impl<'a> Scene<'a> {
     #[must_use]
     pub fn with_roles(self, roles: &'a Roles) -> Self {
         Self { roles, ..self }
+    }
+
+    /// The scene in which names mean what they mean in the text of the module.
+    #[must_use]
+    pub fn with_names_as_in_ptx(self) -> Self {
+        Self { names_as_in_ptx: true, ..self }
     }
 
     /// The same machine seen by another thread.

@@ -285,7 +285,7 @@ impl Session {
         self.known = Known::default();
         self.known.suppressions = saved.suppressed;
         self.apply_settings();
-        Ok(self.seek(saved.time, pace))
+        Ok(self.seek_with_focus(saved.time, pace))
     }
 
     /// How far a run has come.

@@ -83,6 +83,8 @@ pub struct Stop {
     pub focus: Focus,
     /// The focus is on another warp than before.
     pub focus_moved: bool,
+    /// Why the focus left the thread that was looked at before, if that is not there any more or not yet.
+    pub left: Option<String>,
     /// The launch that runs now, if it is another one than before; from 0.
     pub new_launch: Option<usize>,
     /// Why.
@@ -133,6 +135,10 @@ pub enum Reason {
         number: Option<u32>,
         /// What happened.
         event: Event,
+        /// The block of the warp that it happened to.
+        block: [u32; 3],
+        /// That warp.
+        warp: u32,
         /// The lanes it happened to.
         lanes: LaneMask,
         /// More about it, in words.
@@ -194,6 +200,10 @@ pub struct Touch {
     pub write: bool,
     /// The asynchronous copy or matrix multiplication that touched it, which the instruction issued, and when it did.
     pub copy: Option<(u64, Tick)>,
+    /// Of a compare-and-swap, all lanes that tried; `lanes` are those that won. None of anything else.
+    pub tried: Option<LaneMask>,
+    /// Of memory, its first address, and the first byte that the access touched, if threads did it.
+    pub address: Option<(u64, u64)>,
     /// The bytes before; for a register of several lanes, of the lowest that changed.
     pub old: Vec<u8>,
     /// The bytes after.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::focus::Focus;
+use super::focus::{Focus, ThreadFilter};
 use crate::isa::{ScalarType, Space};
 use crate::machine::LaneMask;
 use crate::program::{Bank, Pc};
@@ -49,6 +49,13 @@ pub struct RegisterTarget {
     pub function_start: Pc,
     /// Calls in progress in that frame.
     pub depth: u32,
+}
+
+impl RegisterTarget {
+    /// The threads whose register it is.
+    pub fn threads(&self) -> ThreadFilter {
+        ThreadFilter { block: Some(self.block), warp: Some(self.warp), lanes: Some(self.lanes) }
+    }
 }
 
 /// A range of memory.

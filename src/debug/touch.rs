@@ -2,11 +2,13 @@
 
 use super::case::Site;
 use super::expression::{Expression, little_endian};
+use super::names::access::{access_type, data_type};
+use super::names::place::subscript;
 use super::scene::Scene;
 use super::stop::Touch;
-use super::value::{Scalar, Type, Value};
-use crate::isa::ScalarType;
-use crate::machine::CopyPolicy;
+use super::value::{Array, Scalar, Type, Value};
+use crate::isa::{ScalarType, TypeKind};
+use crate::machine::{CopyPolicy, lanes_in_words};
 use crate::program::Op;
 
 /// A touch, ready to be drawn.
@@ -23,35 +25,62 @@ pub struct TouchText {
     /// The asynchronous copy or matrix multiplication that touched it, which the instruction issued: its kind and number, and when it
     /// ended, or nothing when it was issued and made the place undefined.
     pub copy: Option<(&'static str, u64, Option<u64>)>,
+    /// Of an array, the element whose values these are: the first that changed, or of a write that changed none, that was written.
+    pub element: Option<String>,
+    /// How many more elements changed.
+    pub more: usize,
     /// The value before.
     pub old: String,
     /// The value after.
     pub new: String,
+    /// What must be said of it: that it is but a part of what was written, or how many lanes tried.
+    pub note: Option<String>,
+}
+
+/// What a touch did to one value.
+struct Told {
+    element: Option<String>,
+    more: usize,
+    old: String,
+    new: String,
 }
 
 impl TouchText {
     /// `touch`, with values of the type that its name has where the thread of `scene` stands.
     pub fn new(scene: &Scene<'_>, touch: &Touch) -> Self {
-        let ty = type_of(scene, touch);
-        let text = |bytes: &[u8]| match ty {
-            Some(ty) => Scalar { ty, bits: little_endian(bytes) }.text(scene, None),
-            None => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
-        };
+        let value = value_of(scene, touch);
         let site = Site::of_touch(scene, touch);
-        let (old, new) = (text(&touch.old), text(&touch.new));
+        let Told { element, more, old, new } = told(scene, touch, value.as_ref());
+        let note = part_of_access(scene, touch, value.as_ref()).or_else(|| tried(touch));
         let at_once = scene.machine.config().copies == CopyPolicy::Eager;
         let is_wgmma = scene.program().code.get(touch.pc.index()).is_some_and(|inst| matches!(inst.op, Op::Wgmma { .. }));
         let kind = if is_wgmma { "wgmma" } else { "copy" };
         let copy = touch.copy.map(|(id, time)| (kind, id, (time > touch.time || at_once).then_some(time)));
-        Self { number: touch.number, name: touch.name.clone(), site, write: touch.write, copy, old, new }
+        Self { number: touch.number, name: touch.name.clone(), site, write: touch.write, copy, element, more, old, new, note }
     }
 }
 
-/// The type of the place; none for an array, or where its name means nothing any more.
-fn type_of(scene: &Scene<'_>, touch: &Touch) -> Option<Type> {
-    let scene = scene.refocused(touch.by);
-    let value = Expression::parse(&touch.name).ok()?.evaluate(&scene).ok();
-    let bits = touch.new.len() as u32 * 8;
+/// What the place's name means where the thread stands that touched it; none if nothing any more.
+fn value_of(scene: &Scene<'_>, touch: &Touch) -> Option<Value> {
+    Expression::parse(&touch.name).ok()?.evaluate(&scene.refocused(touch.by)).ok()
+}
+
+fn told(scene: &Scene<'_>, touch: &Touch, value: Option<&Value>) -> Told {
+    if let Some(Value::Array(array)) = value
+        && let Some(told) = told_of_array(scene, touch, array)
+    {
+        return told;
+    }
+    let ty = type_of(value, touch.new.len() as u32 * 8);
+    let text = |bytes: &[u8]| match ty {
+        Some(ty) => Scalar { ty, bits: little_endian(bytes) }.text(scene, None),
+        None => bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" "),
+    };
+    Told { element: None, more: 0, old: text(&touch.old), new: text(&touch.new) }
+}
+
+/// The type of a place of so many bits; none for an array.
+fn type_of(value: Option<&Value>, bits: u32) -> Option<Type> {
     let ty = match value {
         Some(Value::Scalar(scalar)) => Some(scalar.ty),
         Some(Value::Lanes(lanes)) => Some(lanes.ty),
@@ -61,4 +90,40 @@ fn type_of(scene: &Scene<'_>, touch: &Touch) -> Option<Type> {
         }
     };
     ty.filter(|ty| ty.bits().max(8) == bits)
+}
+
+/// Which elements of an array a write has changed, in the type of its elements; if they are declared as bytes, in that of the access.
+fn told_of_array(scene: &Scene<'_>, touch: &Touch, array: &Array) -> Option<Told> {
+    let access = access_type(scene.program(), touch.pc).map(|ty| match ty.kind() {
+        TypeKind::Untyped => data_type(scene, touch.pc).filter(|data| data.bits() == ty.bits()).unwrap_or(ty),
+        _ => ty,
+    });
+    let as_declared = array.ty != ScalarType::B8;
+    let ty = if as_declared { array.ty } else { access.unwrap_or(array.ty) };
+    let size = (ty.bits() / 8).max(1) as usize;
+    let part = |bytes: &[u8], index: usize| bytes.get(index * size..(index + 1) * size).map(<[u8]>::to_vec);
+    let changed: Vec<usize> = (0..touch.new.len() / size).filter(|index| part(&touch.old, *index) != part(&touch.new, *index)).collect();
+    let touched = touch.address.and_then(|(start, at)| usize::try_from(at.checked_sub(start)?).ok().map(|offset| offset / size));
+    let index = changed.first().copied().or(touched)?;
+    let (old, new) = (part(&touch.old, index)?, part(&touch.new, index)?);
+    let text = |bytes: &[u8]| Scalar { ty: Type::Scalar(ty), bits: little_endian(bytes) }.text(scene, None);
+    let element = match as_declared {
+        true => touch.name.clone() + &subscript(&array.shape, index as u64),
+        false if ty == array.ty => format!("{}[{index}]", touch.name),
+        false => format!("(({}*){})[{index}]", ty.word(), touch.name),
+    };
+    Some(Told { element: Some(element), more: changed.len().saturating_sub(1), old: text(&old), new: text(&new) })
+}
+
+/// That the place is one byte of what the access writes or reads, if it is.
+fn part_of_access(scene: &Scene<'_>, touch: &Touch, value: Option<&Value>) -> Option<String> {
+    let is_byte = matches!(value, Some(Value::Scalar(Scalar { ty: Type::Scalar(ScalarType::B8), .. })));
+    let access = access_type(scene.program(), touch.pc).filter(|ty| is_byte && ty.bits() > 8)?;
+    Some(format!("one byte of the .{} that the instruction accesses", access.word()))
+}
+
+/// How many lanes tried to swap.
+fn tried(touch: &Touch) -> Option<String> {
+    let tried = touch.tried.filter(|tried| *tried != touch.lanes)?;
+    Some(format!("{} tried", lanes_in_words(tried)))
 }

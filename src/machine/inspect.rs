@@ -113,14 +113,15 @@ impl Machine {
         self.linked.shared_start
     }
 
-    /// What the lanes of a warp read from a special register, by its index in [`SPECIAL_REGISTERS`]; 0 for an index past it.
-    pub fn special_register(&self, block: &Block, warp: u32, register: usize) -> PerLane<u64> {
+    /// What the lanes of a warp of the block with this index read from a special register, by its index in [`SPECIAL_REGISTERS`]; 0 for
+    /// an index past it. The block need not be on the machine.
+    pub fn special_register(&self, block: [u32; 3], warp: u32, register: usize) -> PerLane<u64> {
         let changing = |row: &crate::isa::SpecialRegister| row.kind == SpecialKind::Changing || row.ty.bits() == 64;
         match (SPECIAL_REGISTERS.get(register), u16::try_from(register)) {
             (Some(row), Ok(index)) if changing(row) => [special::changing_value(index, self.leap.clock(self.tick())); 32],
             (Some(_), Ok(index)) => {
                 let fixed = Fixed::new(SpecialRef(index), self.config(), self.linked.shared_aggregate);
-                special::fixed_value(&fixed, self.config(), block.index, block.number, warp).map(u64::from)
+                special::fixed_value(&fixed, self.config(), block, self.block_number(block).unwrap_or(0), warp).map(u64::from)
             }
             _ => [0; 32],
         }

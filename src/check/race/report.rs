@@ -6,21 +6,34 @@ use super::judge::Conflict;
 use super::locations::scope_of;
 use super::{Home, Race};
 use crate::check::catalogue::FindingId;
-use crate::check::finding::{self, Deed, Finding, Findings, Link, Side, Touched};
+use crate::check::finding::{self, Deed, Finding, Findings, Link, Reach, Repeated, Side, Touched};
+use crate::check::ways::Cut;
 use crate::isa::{MbarrierFn, Scope, Space};
 use crate::machine::LaneMask;
 use crate::program::Op;
 
 /// How the two sides of a race are related.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Relation {
+#[derive(Clone, Copy)]
+struct Relation {
+    /// How far apart they are.
+    reach: Reach,
     /// Both are strong, but of different sizes.
-    Sizes,
-    Instruction,
-    Warp,
-    Block,
-    Cluster,
-    Grid,
+    sizes: bool,
+    /// In which turns of a loop.
+    turns: Turns,
+    /// Whether the block has one warp only.
+    is_lone_warp: bool,
+}
+
+/// What the control flow says of a read and a write that no barrier orders.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turns {
+    /// They race in one turn of a loop, or lie in none.
+    Same,
+    /// The read of one turn races with the write of the next.
+    Next,
+    /// Both.
+    Both,
 }
 
 impl Race {
@@ -34,10 +47,14 @@ impl Race {
             }
             let id = self.mistake(home, slot, access, &conflict);
             let (first, second) = (self.side(&conflict.first, conflict.first_lanes), self.side(access, conflict.second_lanes));
-            if findings.repeats(finding::cause(id, self.launch, Some(&first), &second)) {
-                continue;
+            let reach = self.reach(&conflict.first, access);
+            let mut known = None;
+            match findings.repeats_race(finding::cause(id, self.launch, Some(&first), &second), reach) {
+                Repeated::Yes => continue,
+                Repeated::Nearer(nearer) => known = Some(nearer),
+                Repeated::No => {}
             }
-            let relation = self.relation(&conflict.first, access);
+            let relation = self.relation(id, reach, &conflict.first, access);
             let finding = Finding {
                 id,
                 launch: self.launch,
@@ -48,8 +65,13 @@ impl Race {
                 first: Some(first),
                 second,
                 count: 1,
+                reach: Some(reach),
             };
-            new |= findings.report(finding);
+            match known {
+                // The pair that is told is one whose remedy orders all of them.
+                Some(known) => *known = Finding { count: known.count, ..finding },
+                None => new |= findings.report(finding),
+            }
         }
         new
     }
@@ -94,17 +116,44 @@ impl Race {
         }
     }
 
-    /// Read after write, write after read, or write after write. Which of the two came first this time is chance: what counts is their
-    /// order in the code, as far as control can flow from one to the other.
+    /// Read after write, write after read, or write after write. Which of the two came first this time is chance: what counts is on
+    /// which way from one to the other no barrier lies, and where that does not tell, their order in the code, as far as control can
+    /// flow from one to the other.
     fn hazard(&mut self, a: &Access, b: &Access) -> FindingId {
-        let reads = |access: &Access| access.deed == Deed::Read || self.uses_object(access);
-        let (read, write) = match (reads(a), reads(b)) {
-            (true, _) => (a, b),
-            (_, true) => (b, a),
-            _ => return FindingId::RaceSharedWaw,
-        };
+        let Some((read, write)) = self.read_and_write(a, b) else { return FindingId::RaceSharedWaw };
+        for cut in [Cut::Any, Cut::OfBlock] {
+            let mut is_open = |from: &Access, to: &Access| self.ways.leads_uncut(&self.program, from.pc, to.pc, cut);
+            match (is_open(write, read), is_open(read, write)) {
+                (true, false) => return FindingId::RaceSharedRaw,
+                (false, true) => return FindingId::RaceSharedWar,
+                (true, true) | (false, false) => {}
+            }
+        }
         let mut flows = |from: &Access, to: &Access| self.ways.leads_forward(&self.program, from.pc, to.pc);
         if flows(read, write) && !flows(write, read) { FindingId::RaceSharedWar } else { FindingId::RaceSharedRaw }
+    }
+
+    /// The one that reads and the one that writes; none if both write.
+    fn read_and_write<'a>(&self, a: &'a Access, b: &'a Access) -> Option<(&'a Access, &'a Access)> {
+        let reads = |access: &Access| access.deed == Deed::Read || self.uses_object(access);
+        match (reads(a), reads(b)) {
+            (true, _) => Some((a, b)),
+            (_, true) => Some((b, a)),
+            (false, false) => None,
+        }
+    }
+
+    /// In which turns of a loop a read and a write of shared memory race.
+    fn turns(&mut self, id: FindingId, reach: Reach, a: &Access, b: &Access) -> Turns {
+        let shared = matches!(id, FindingId::RaceSharedRaw | FindingId::RaceSharedWar) && reach <= Reach::Block;
+        let Some((read, write)) = self.read_and_write(a, b).filter(|_| shared) else { return Turns::Same };
+        let cut = if reach <= Reach::Warp { Cut::Any } else { Cut::OfBlock };
+        let mut is_open = |from: &Access, to: &Access| self.ways.leads_uncut(&self.program, from.pc, to.pc, cut);
+        match (is_open(write, read), is_open(read, write)) {
+            (true, true) => Turns::Both,
+            (false, true) if !self.ways.leads_forward(&self.program, read.pc, write.pc) => Turns::Next,
+            _ => Turns::Same,
+        }
     }
 
     fn scope_is_too_narrow(&self, a: &Access, b: &Access) -> bool {
@@ -123,14 +172,18 @@ impl Race {
             .any(|(_, clock)| clock.of(first.block).is_some_and(|known| known.own.of(first.warp, conflict.first_lanes) > first.tick))
     }
 
-    fn relation(&self, a: &Access, b: &Access) -> Relation {
+    fn relation(&mut self, id: FindingId, reach: Reach, a: &Access, b: &Access) -> Relation {
+        let sizes = a.strong.is_some() && b.strong.is_some() && a.bytes != b.bytes;
+        Relation { reach, sizes, turns: self.turns(id, reach, a, b), is_lone_warp: self.warps.len() == 1 }
+    }
+
+    fn reach(&self, a: &Access, b: &Access) -> Reach {
         match scope_of(a.block, b.block, self.cluster) {
-            _ if a.strong.is_some() && b.strong.is_some() && a.bytes != b.bytes => Relation::Sizes,
-            Scope::Cta if (a.tick, a.pc, a.warp) == (b.tick, b.pc, b.warp) => Relation::Instruction,
-            Scope::Cta if a.warp == b.warp => Relation::Warp,
-            Scope::Cta | Scope::None => Relation::Block,
-            Scope::Cluster => Relation::Cluster,
-            Scope::Gpu | Scope::Sys => Relation::Grid,
+            Scope::Cta if (a.tick, a.pc, a.warp) == (b.tick, b.pc, b.warp) => Reach::Instruction,
+            Scope::Cta if a.warp == b.warp => Reach::Warp,
+            Scope::Cta | Scope::None => Reach::Block,
+            Scope::Cluster => Reach::Cluster,
+            Scope::Gpu | Scope::Sys => Reach::Grid,
         }
     }
 
@@ -226,18 +279,18 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
     if id == FindingId::RaceScope {
         return "they are ordered only by operations whose scope does not hold both threads".into();
     }
-    match relation {
-        Relation::Sizes => {
-            "operations that touch each other's bytes but have different sizes are not morally strong, whatever they say".into()
-        }
-        Relation::Instruction => "lanes of one instruction write the same bytes: which of them wins is not defined".into(),
-        Relation::Warp => "lanes of a warp are not ordered by running together: no bar.warp.sync of both lies between".into(),
-        Relation::Block => "no barrier of both warps lies between, nor a release that the other one acquires".into(),
-        Relation::Cluster => "no barrier of the cluster lies between, nor a release in .cluster scope that the other block acquires".into(),
-        Relation::Grid => {
-            "blocks of a grid run in any order: no release in .gpu scope by the one that the other acquires lies between".into()
-        }
+    if relation.sizes {
+        return "operations that touch each other's bytes but have different sizes are not morally strong, whatever they say".into();
     }
+    let turns = if relation.turns == Turns::Next { "it is the read in one turn of the loop and the write in the next; " } else { "" };
+    let missing = match relation.reach {
+        Reach::Instruction => "lanes of one instruction write the same bytes: which of them wins is not defined",
+        Reach::Warp => "lanes of a warp are not ordered by running together: no bar.warp.sync of both lies between",
+        Reach::Block => "no barrier of both warps lies between, nor a release that the other one acquires",
+        Reach::Cluster => "no barrier of the cluster lies between, nor a release in .cluster scope that the other block acquires",
+        Reach::Grid => "blocks of a grid run in any order: no release in .gpu scope by the one that the other acquires lies between",
+    };
+    format!("{turns}{missing}")
 }
 
 /// Why it is not ordered, if an asynchronous operation is part of it.
@@ -290,13 +343,23 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
         Agent::Copy(_) => return "wait for the mbarrier's phase (mbarrier.try_wait) before the bytes are touched".into(),
         Agent::Threads => {}
     }
-    match relation {
-        Relation::Sizes => "access the bytes in the same size on both sides, or let a barrier lie between".into(),
-        Relation::Instruction => "let one lane write, or use an atomic".into(),
-        Relation::Warp => "insert __syncwarp() (bar.warp.sync) between the two".into(),
-        Relation::Block => "insert __syncthreads() (bar.sync) between the two, where all threads of the block come by".into(),
-        Relation::Cluster => "insert cluster.sync() (barrier.cluster.arrive and .wait) between the two".into(),
-        Relation::Grid => {
+    if relation.sizes {
+        return "access the bytes in the same size on both sides, or let a barrier lie between".into();
+    }
+    let between = match relation.turns {
+        Turns::Same => "between the two",
+        Turns::Next => "behind the read, before the next turn of the loop writes",
+        Turns::Both => "between the write and the read, and behind the read before the next turn of the loop writes",
+    };
+    match relation.reach {
+        Reach::Instruction => "let one lane write, or use an atomic".into(),
+        Reach::Warp if relation.is_lone_warp => format!("insert __syncwarp() (bar.warp.sync) {between}"),
+        Reach::Warp => {
+            format!("insert __syncwarp() (bar.warp.sync) {between}, or __syncthreads() (bar.sync) if other warps touch these bytes as well")
+        }
+        Reach::Block => format!("insert __syncthreads() (bar.sync) {between}, where all threads of the block come by"),
+        Reach::Cluster => format!("insert cluster.sync() (barrier.cluster.arrive and .wait) {between}"),
+        Reach::Grid => {
             "release and acquire in .gpu scope (__threadfence() with an atomic flag on both sides), use atomics, or split the kernel".into()
         }
     }

@@ -44,7 +44,8 @@ fn assign(context: &mut Context<'_>, piece: &Piece) -> Answer {
     }
     context.session.edit(edits).map_err(|error| place.error(error.to_string()))?;
     let value = context.value(&place)?.text(&context.session.scene(), None);
-    Ok(Outcome::Value { in_flight: super::looking::in_flight(context, &place), what: place.text, value, unrounded_uses: None })
+    let (in_flight, bytes) = (super::looking::in_flight(context, &place), super::looking::declared_as_bytes(context, &place, "set"));
+    Ok(Outcome::Value { in_flight, bytes, what: place.text, value, unrounded_uses: None })
 }
 
 /// Where the `=` stands that separates place and value: not part of `==`, `<=`, `>=` or `!=`.

@@ -20,7 +20,15 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
     let piece = call.required("EXPRESSION")?;
     let value = context.value(piece)?.text(&context.session.scene(), format);
     let unrounded_uses = view::unrounded_uses(&context.session.scene(), &piece.text);
-    Ok(Outcome::Value { what: piece.text.clone(), value, unrounded_uses, in_flight: in_flight(context, piece) })
+    let bytes = declared_as_bytes(context, piece, "p");
+    Ok(Outcome::Value { what: piece.text.clone(), value, unrounded_uses, in_flight: in_flight(context, piece), bytes })
+}
+
+/// That an expression is about an array that is declared by the byte, and what `command` is for its elements; none of another one.
+pub fn declared_as_bytes(context: &Context<'_>, piece: &Piece, command: &str) -> Option<String> {
+    let retyped = context.expression(piece).ok()?.retyped(&context.session.scene())?;
+    let (name, align, text, ty) = (&retyped.name, retyped.align, &retyped.text, retyped.ty.word());
+    Some(format!("{name} is declared as bytes (.align {align} .b8): '{command} {text}' takes them for {ty}"))
 }
 
 /// What is in flight and will write the place that an expression names.

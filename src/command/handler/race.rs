@@ -27,7 +27,10 @@ pub fn finding(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn explain_finding(context: &mut Context<'_>, call: &Call) -> Answer {
-    Ok(Outcome::View(View::Chain(Box::new(numbered(context, call)?))))
+    let finding = numbered(context, call)?;
+    let blocks = finding.waiting.iter().map(|waiting| waiting.site.block).collect();
+    let standing = if finding.waiting.is_empty() { Vec::new() } else { context.session.warps_at_end(&blocks) };
+    Ok(Outcome::View(View::Chain(Box::new(finding), standing)))
 }
 
 pub fn goto_finding(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -44,7 +47,7 @@ pub fn goto_finding(context: &mut Context<'_>, call: &Call) -> Answer {
     let mut stop = context.session.seek(time, context.pace);
     let moved = (stop.focus.block, stop.focus.warp) != (focus.block, focus.warp);
     context.session.focus = focus;
-    (stop.focus, stop.focus_moved) = (focus, moved);
+    (stop.focus, stop.focus_moved, stop.left) = (focus, moved, None);
     Ok(Outcome::Stop(Box::new(stop)))
 }
 

@@ -85,5 +85,7 @@ fn search(context: &mut Context<'_>, call: &Call, find: fn(&mut Session, &Target
     let history = find(context.session, &target, context.pace);
     let scene = context.session.scene();
     let touches = history.touches.iter().map(|touch| TouchText::new(&scene, touch)).collect();
-    Ok(Outcome::Touches { what: piece.text.clone(), touches, interrupted: history.interrupted })
+    // Of a whole array the elements are told as they were written.
+    let bytes = super::looking::declared_as_bytes(context, piece, call.spec.name).filter(|_| piece.text.contains('['));
+    Ok(Outcome::Touches { what: piece.text.clone(), touches, interrupted: history.interrupted, bytes })
 }

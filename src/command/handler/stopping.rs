@@ -1,11 +1,13 @@
 //! Breakpoints, watchpoints and catchpoints.
 
+use super::looking::declared_as_bytes;
 use crate::command::call::{Call, Piece};
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
 use crate::debug::breakpoints::{Breakpoint, Condition, LogMessage, Trigger, WatchMode, breakpoint_rows};
 use crate::debug::focus::ThreadFilter;
+use crate::debug::target::Target;
 
 /// What a handler answers.
 type Answer = Result<Outcome, CommandError>;
@@ -14,20 +16,29 @@ pub fn breakpoint(context: &mut Context<'_>, call: &Call, temporary: bool) -> An
     let here = Piece { text: String::new(), start: call.line.len() };
     let place = call.piece("LOCATION").unwrap_or(&here);
     let resolved = context.locate(place)?;
-    let breakpoint = Breakpoint::new(Trigger::Code(resolved.pcs), what(call));
-    add(context, call, Breakpoint { temporary, ..breakpoint }, resolved.note)
+    let (breakpoint, filter) = (Breakpoint::new(Trigger::Code(resolved.pcs), what(call)), threads(context, call)?);
+    add(context, call, Breakpoint { temporary, filter, ..breakpoint }, resolved.note)
 }
 
 pub fn watch(context: &mut Context<'_>, call: &Call, mode: WatchMode) -> Answer {
-    let target = context.target(call.required("PLACE")?)?;
-    add(context, call, Breakpoint::new(Trigger::Watch(target, mode), what(call)), None)
+    let piece = call.required("PLACE")?;
+    let named = threads(context, call)?;
+    let target = context.target_for(piece, &named)?;
+    let filter = match &target {
+        // The answer says which threads' register it is.
+        Target::Register(register) if named != ThreadFilter::default() => register.threads(),
+        Target::Register(_) | Target::Memory(_) => named,
+    };
+    let note = declared_as_bytes(context, piece, call.spec.name);
+    let breakpoint = Breakpoint { filter, ..Breakpoint::new(Trigger::Watch(target, mode), what(call)) };
+    add(context, call, breakpoint, note)
 }
 
 pub fn catch(context: &mut Context<'_>, call: &Call, temporary: bool) -> Answer {
     let piece = call.required("EVENT")?;
     let event = context.event(piece)?;
-    let breakpoint = Breakpoint::new(Trigger::Event(event), what(call));
-    add(context, call, Breakpoint { temporary, ..breakpoint }, None)
+    let (breakpoint, filter) = (Breakpoint::new(Trigger::Event(event), what(call)), threads(context, call)?);
+    add(context, call, Breakpoint { temporary, filter, ..breakpoint }, None)
 }
 
 pub fn logpoint(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -49,14 +60,15 @@ fn condition_of(call: &Call) -> Result<Option<Condition>, CommandError> {
     call.piece("CONDITION").map(parse).transpose()
 }
 
-/// Adds a breakpoint for the threads and under the condition that `call` names.
+/// The threads that the argument THREADS names; all, if it was not given.
+fn threads(context: &Context<'_>, call: &Call) -> Result<ThreadFilter, CommandError> {
+    call.piece("THREADS").map_or(Ok(ThreadFilter::default()), |threads| context.filter(threads))
+}
+
+/// Adds a breakpoint under the condition that `call` names.
 fn add(context: &mut Context<'_>, call: &Call, breakpoint: Breakpoint, note: Option<String>) -> Answer {
-    let filter = match call.piece("THREADS") {
-        Some(threads) => context.filter(threads)?,
-        None => ThreadFilter::default(),
-    };
     let condition = condition_of(call)?;
-    let number = context.session.breakpoints.add(Breakpoint { filter, condition, ..breakpoint });
+    let number = context.session.breakpoints.add(Breakpoint { condition, ..breakpoint });
     let rows = breakpoint_rows(&context.session.breakpoints, context.session.program());
     let row = rows.into_iter().find(|row| row.number == number);
     Ok(row.map_or(Outcome::Nothing, |row| Outcome::NewBreakpoint { row, note }))

@@ -17,7 +17,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Show the value of an expression",
         help: "Names in an expression are registers and predicates of the focused lane (%r1, %p1), special registers (%tid.x), \
             parameters, variables and buffers; C's operators and casts work on them; *(f32*)%rd1 is memory. %r1@* is the register in all \
-            lanes of the warp, %r1@0..7 in some; any(), all(), min(), max(), sum() and uniform() answer over lanes.\n\n\
+            lanes of the warp, %r1@0..7 in some; any(), all(), min(), max(), sum() and uniform() answer over lanes. \
+            Where a parameter and a buffer have one name it is the buffer's, and the parameter is &NAME. threadIdx, blockIdx, blockDim \
+            and gridDim are known where nothing else has their names.\n\n\
             Formats: x hex, d signed, u unsigned, o octal, t binary, f float, a address, c character.",
         examples: &["print %r1", "p/x %r1", "p %r1@*", "p %r1 * 4 + 1"],
         handler: handler::print,
@@ -69,9 +71,10 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Show lines of PTX",
         help: "Shows lines around a location, or around where the focused lane stands; again, the lines that follow, and 'list -' those \
             before. 'set listsize' says how many. Before the text stand '●' for a breakpoint, '▶' for the focused lane, 'asm' where the \
-            compiler put the text of an asm statement, and in brackets the lanes of the focused warp that stand there. '↔ fma with 10' \
-            behind it says that the line is rounded once with line 10; so do '↔ mul with 10' of a product that is scaled, and \
-            '↔ inverse with 10' of a reciprocal that is computed from the operand of line 10.",
+            compiler put the text of an asm statement, and in brackets the lanes of the focused warp that stand there, with those that a \
+            predicate turns off behind 'off'. '↔ fma with 10' behind it says that the line is rounded once with line 10; so do \
+            '↔ mul with 10' of a product that is scaled, and '↔ inverse with 10' of a reciprocal that is computed from the operand of \
+            line 10.",
         examples: &["list", "list 37", "list 10,20"],
         repeats: Repeat::GoOn,
         handler: handler::list,
@@ -183,7 +186,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         aliases: &["info lane"],
         args: &[THREADS],
         summary: "List the lanes of the focused warp",
-        help: "Lists the lanes of the focused warp with their threads and where they stand. Equal rows are one.",
+        help: "Lists the lanes of the focused warp with their threads and where they stand. Equal rows are one; lanes that a \
+            predicate turns off have a row of their own.",
         examples: &["info lanes"],
         handler: |context, call| views::threads(context, call, view::lanes),
         ..PLAIN

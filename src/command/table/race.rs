@@ -59,7 +59,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "explain finding",
         args: &[NUMBER],
         summary: "Say what was ordered between the sides of a finding, and what was not",
-        help: "Tells step by step what orders the threads between the two sides of a finding, where that ends, and what to insert.",
+        help: "Tells step by step what orders the threads between the two sides of a finding, where that ends, and what to insert. Of \
+            threads that wait for ever it tells who waits for what, and where all warps of their blocks stand.",
         examples: &["explain finding 1"],
         handler: handler::explain_finding,
         ..PLAIN

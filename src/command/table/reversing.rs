@@ -81,7 +81,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("TICK", ArgKind::Tick)],
         summary: "Go to any time: a tick, start, end or a mark",
         help: "Goes to a tick: the number of warp-instructions issued before. 'start' is tick 0, 'end' the end of the run; +N and -N \
-            count from now; a name is a mark. A tick that was not reached yet is run to; no breakpoint stops on the way.",
+            count from now; a name is a mark. A tick that was not reached yet is run to; no breakpoint stops on the way. \
+            If the focused thread is not there at that time, the focus moves to one that is.",
         examples: &["goto 1,234", "goto start", "goto before-loop"],
         handler: handler::goto,
         ..PLAIN

@@ -41,8 +41,10 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Stop when a register or memory changes",
         help: "Stops behind the instruction that writes another value to the place, and says which lane wrote it, the old value and the \
             new. A place is a register of the focused lane (%r1), of several (%r1@0..7) or of all (%r1@*), a variable, or memory behind \
-            an address. Backwards it stops before the write.",
-        examples: &["watch %r1", "watch %r1 if %r1 > 100"],
+            an address. Backwards it stops before the write.\n\n\
+            For a register, and for shared or local memory, THREADS says whose it is: 'warp 3 lane 2' is that lane of the focused \
+            block, 'warp 3' all lanes of the warp. The block need not have started. For other memory THREADS says who must write.",
+        examples: &["watch %r1", "watch %r1 if %r1 > 100", "watch %r1 block 1,0,0 warp 3 lane 2"],
         handler: |context, call| handler::watch(context, call, WatchMode::Change),
         ..PLAIN
     },

@@ -6,11 +6,12 @@
 use super::names::TypeName;
 use super::operators::{self, Refused};
 use super::tree::{Aggregate, BinaryOp, Convenience, Node, NodeKind};
+use crate::debug::focus::Focus;
 use crate::debug::memory::{self, MemoryError};
 use crate::debug::names::scope::{self, MemoryPlace, Named, RegisterPlace};
 use crate::debug::scene::{Frame, Scene, SceneError};
 use crate::debug::value::{Array, Lanes, Scalar, Type, Value, number};
-use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space};
+use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, special_register};
 use crate::machine::{LaneMask, lanes_of};
 use crate::program::{Bank, map};
 
@@ -63,7 +64,12 @@ pub(super) enum Thing<'a> {
     Register(RegisterPlace),
     /// Memory.
     Memory(Extent<'a>),
+    /// A vector of CUDA, such as `gridDim`.
+    Triple([u32; 3]),
 }
+
+/// The vectors of CUDA, and the special registers that they are.
+const CUDA_NAMES: &[(&str, &str)] = &[("threadIdx", "%tid"), ("blockIdx", "%ctaid"), ("blockDim", "%ntid"), ("gridDim", "%nctaid")];
 
 /// Memory with a type and extents.
 #[derive(Clone, Copy)]
@@ -123,6 +129,13 @@ impl<'a> Evaluator<'a> {
         }
         match self.thing(node)? {
             Thing::Memory(extent) if extent.is_array() => self.array(node, &extent).map(Value::Array),
+            Thing::Triple(parts) => Ok(Value::Array(Array {
+                ty: ScalarType::U32,
+                space: Space::Param,
+                address: 0,
+                shape: vec![3],
+                elements: parts.map(u128::from).to_vec(),
+            })),
             thing => self.load(node, thing).map(Value::Scalar),
         }
     }
@@ -269,12 +282,32 @@ impl<'a> Evaluator<'a> {
                 Ok(Thing::Value(Scalar { ty: Type::Function, bits: u128::from(address) }))
             }
             None => {
+                if let Some(thing) = self.cuda_name(node, name)? {
+                    return Ok(thing);
+                }
                 let reason = match frame {
-                    // Perhaps it is a name of the function that the thread is not in.
-                    Err(error) => error.clone().into(),
-                    Ok(_) => Reason::Unknown { name: name.to_string(), hint: scope::hint(&self.scene, name) },
+                    // It is a name of a function that the thread is not in.
+                    Err(error) if scope::is_in_a_function(self.scene.program(), name) => error.clone().into(),
+                    _ => Reason::Unknown { name: name.to_string(), hint: scope::hint(&self.scene, name) },
                 };
                 Err(EvaluationError { column: node.at, reason })
+            }
+        }
+    }
+
+    /// `threadIdx.x` and its kin, as CUDA writes special registers, where nothing else has the name.
+    fn cuda_name(&self, node: &Node, name: &str) -> Evaluated<Option<Thing<'a>>> {
+        let (vector, part) = name.split_once('.').map_or((name, None), |(vector, part)| (vector, Some(part)));
+        let Some((_, ptx)) = CUDA_NAMES.iter().find(|row| row.0 == vector) else { return Ok(None) };
+        let component = |part: &str| match special_register(&format!("{ptx}.{part}")) {
+            Some(register) if part != "w" => self.special(node, register),
+            _ => Err(refused(node, format!("'{vector}' has x, y and z"))),
+        };
+        match part {
+            Some(part) => component(part).map(|value| Some(Thing::Value(value))),
+            None => {
+                let values = [component("x")?, component("y")?, component("z")?];
+                Ok(Some(Thing::Triple(values.map(|value| value.bits as u32))))
             }
         }
     }
@@ -339,7 +372,7 @@ impl<'a> Evaluator<'a> {
             Thing::Memory(extent) => Ok(Scalar { ty: Type::Pointer(extent.space, extent.ty), bits: u128::from(extent.address) }),
             Thing::Value(value) if matches!(value.ty, Type::Code | Type::Function) => Ok(value),
             Thing::Register(_) => Err(refused(node, "a register has no address".to_string())),
-            Thing::Value(_) => Err(refused(node, "only what lies in memory has an address".to_string())),
+            Thing::Value(_) | Thing::Triple(_) => Err(refused(node, "only what lies in memory has an address".to_string())),
         }
     }
 
@@ -348,6 +381,7 @@ impl<'a> Evaluator<'a> {
         match thing {
             Thing::Value(value) => Ok(value),
             Thing::Register(place) => self.register(node, &place),
+            Thing::Triple(_) => Err(refused(node, "a vector is used by its parts: .x, .y or .z".to_string())),
             Thing::Memory(extent) if extent.is_array() => {
                 Ok(Scalar { ty: Type::Pointer(extent.space, extent.ty), bits: u128::from(extent.address) })
             }
@@ -371,10 +405,17 @@ impl<'a> Evaluator<'a> {
     }
 
     fn special(&self, node: &Node, register: usize) -> Evaluated<Scalar> {
-        let frame = self.frame_at(node)?;
-        let values = self.scene.machine.special_register(frame.block, frame.warp_number, register);
+        // What a register says of the launch and of the thread's place in it holds for threads that are not there as well.
+        let row = SPECIAL_REGISTERS.get(register).filter(|row| row.kind == SpecialKind::Fixed);
+        let lane = match (&self.frame, row) {
+            (Ok(frame), _) => frame.lane,
+            (Err(_), Some(_)) if self.scene.machine.block_number(self.scene.focus.block).is_some() => self.scene.focus.lane,
+            (Err(_), _) => self.frame_at(node)?.lane,
+        };
+        let Focus { block, warp, .. } = self.scene.focus;
+        let values = self.scene.machine.special_register(block, warp, register);
         let ty = SPECIAL_REGISTERS.get(register).map_or(ScalarType::U32, |row| row.ty);
-        Ok(Scalar::new(Type::Scalar(ty), u128::from(values[frame.lane as usize % 32])))
+        Ok(Scalar::new(Type::Scalar(ty), u128::from(values[lane as usize % 32])))
     }
 
     fn convenience(&self, node: &Node, word: Convenience) -> Evaluated<Scalar> {

@@ -15,6 +15,7 @@
 //! | `any(..) all(..) min(..) max(..) sum(..) uniform(..)` | over the active lanes, or those of an `@` inside |
 //! | `$pc $lane $warp $frame $time $active` | where the thread is |
 
+mod bytes;
 mod evaluate;
 mod lexer;
 mod names;
@@ -22,8 +23,10 @@ mod operators;
 mod parser;
 mod place;
 mod print;
+mod threads;
 mod tree;
 
+pub use bytes::Retyped;
 pub use evaluate::{ELEMENTS, EvaluationError, Reason, little_endian, register_bits};
 pub use place::AssignmentError;
 pub use tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, CONVENIENCES, Convenience, Node, NodeKind, UnaryOp};
@@ -31,6 +34,7 @@ pub use tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, CONVENIENCES, Convenienc
 use evaluate::Evaluator;
 
 use super::edit::Edit;
+use super::focus::ThreadFilter;
 use super::scene::Scene;
 use super::target::Target;
 use super::value::Value;
@@ -95,6 +99,14 @@ impl Expression {
         place::target(self, scene)
     }
 
+    /// The place that it names for some threads: a register of a block that has not started as well.
+    ///
+    /// # Errors
+    /// It names no place, or none that is there.
+    pub fn target_for(&self, scene: &Scene<'_>, threads: &ThreadFilter) -> Result<Target, EvaluationError> {
+        threads::target_for(self, scene, threads)
+    }
+
     /// The changes that give the place that it names the value of `value`, converted to the place's type. A value with lanes goes lane
     /// by lane to a place with lanes.
     ///
@@ -102,6 +114,11 @@ impl Expression {
     /// It names no place, or the value does not fit.
     pub fn assign(&self, scene: &Scene<'_>, value: &Value) -> Result<Vec<Edit>, AssignmentError> {
         place::assign(self, scene, value)
+    }
+
+    /// How it is written for wider elements, if it is about an array that is declared by the byte.
+    pub fn retyped(&self, scene: &Scene<'_>) -> Option<Retyped> {
+        bytes::retyped(self, scene)
     }
 
     /// Every name in it: registers and symbols.

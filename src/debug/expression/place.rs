@@ -30,9 +30,9 @@ pub(super) fn target(expression: &Expression, scene: &Scene<'_>) -> Result<Targe
     let mut evaluator = Evaluator::new(scene);
     let Some(wanted) = root.lanes() else {
         return match evaluator.thing(root)? {
-            Thing::Register(place) => register(expression, &evaluator, &place, 1 << (scene.focus.lane % 32)),
+            Thing::Register(place) => register_target(expression, &evaluator, &place, 1 << (scene.focus.lane % 32)),
             Thing::Memory(extent) => memory(expression, scene, &extent),
-            Thing::Value(_) => Err(no_place(root)),
+            Thing::Value(_) | Thing::Triple(_) => Err(no_place(root)),
         };
     };
     let NodeKind::Lanes(inner, _) = &root.kind else {
@@ -40,13 +40,18 @@ pub(super) fn target(expression: &Expression, scene: &Scene<'_>) -> Result<Targe
     };
     let lanes = evaluator.lanes_for(root, wanted)?;
     match evaluator.thing(inner)? {
-        Thing::Register(place) => register(expression, &evaluator, &place, lanes),
+        Thing::Register(place) => register_target(expression, &evaluator, &place, lanes),
         Thing::Memory(_) => Err(refused(root, "memory of several lanes is watched lane by lane, or as one range".to_string())),
-        Thing::Value(_) => Err(no_place(inner)),
+        Thing::Value(_) | Thing::Triple(_) => Err(no_place(inner)),
     }
 }
 
-fn register(expression: &Expression, evaluator: &Evaluator<'_>, place: &RegisterPlace, lanes: LaneMask) -> Result<Target, EvaluationError> {
+pub(super) fn register_target(
+    expression: &Expression,
+    evaluator: &Evaluator<'_>,
+    place: &RegisterPlace,
+    lanes: LaneMask,
+) -> Result<Target, EvaluationError> {
     let node = innermost(&expression.root);
     let at = |error: crate::debug::scene::SceneError| EvaluationError { column: node.at, reason: error.into() };
     let frame = evaluator.frame.clone().map_err(at)?;
@@ -80,7 +85,7 @@ fn memory(expression: &Expression, scene: &Scene<'_>, extent: &Extent<'_>) -> Re
     Ok(Target::Memory(MemoryTarget { name: expression.text.clone(), space, owner, address, bytes, ty: extent.ty }))
 }
 
-fn innermost(node: &Node) -> &Node {
+pub(super) fn innermost(node: &Node) -> &Node {
     if let NodeKind::Lanes(inner, _) = &node.kind { innermost(inner) } else { node }
 }
 
@@ -140,7 +145,7 @@ fn edits(
     let converted = |ty: ScalarType| operators::cast(value, ty).map_err(AssignmentError::Value);
     match thing {
         Thing::Register(place) => {
-            let Target::Register(target) = register(expression, evaluator, &place, 1 << (lane % 32))? else {
+            let Target::Register(target) = register_target(expression, evaluator, &place, 1 << (lane % 32))? else {
                 return Err(no_place(&expression.root).into());
             };
             let bits = converted(place.ty)?.bits;
@@ -167,6 +172,6 @@ fn edits(
             Ok(vec![Edit::Memory { space: target.space, owner: target.owner, address: target.address, bytes }])
         }
         Thing::Memory(_) => Err(AssignmentError::Value("an array is assigned element by element, as in x[3]".to_string())),
-        Thing::Value(_) => Err(no_place(&expression.root).into()),
+        Thing::Value(_) | Thing::Triple(_) => Err(no_place(&expression.root).into()),
     }
 }

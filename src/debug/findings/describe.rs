@@ -8,10 +8,11 @@ use crate::debug::case::{Job, RunError, RunOptions, Runner, Site, source_lines};
 use crate::debug::expression::little_endian;
 use crate::debug::focus::Focus;
 use crate::debug::memory;
+use crate::debug::names::access::{access_type, data_type};
 use crate::debug::names::place;
 use crate::debug::scene::{Buffer, Scene};
 use crate::debug::value::{Scalar, Type};
-use crate::isa::{ScalarType, Space};
+use crate::isa::{ScalarType, Space, TypeKind};
 use crate::launch::Case;
 use crate::machine::{Account, LaneMask, Place, Tick, Unobserved};
 use crate::program::{Op, Program};
@@ -163,6 +164,16 @@ impl Named {
         Self { element, ty }
     }
 
+    /// The type in which `side` takes the bytes: that of its access, or of an untyped one that of the variable or the register.
+    fn type_for(&self, scene: &Scene<'_>, side: &Side, memory: &Touched) -> ScalarType {
+        let fits = |ty: &ScalarType| ty.bits() / 8 <= memory.bytes;
+        let is_typed = |ty: &ScalarType| ty.kind() != TypeKind::Untyped;
+        let access = access_type(scene.program(), side.place.pc).filter(is_typed);
+        let element = Some(self.ty).filter(is_typed);
+        let register = || data_type(scene, side.place.pc).filter(|ty| is_typed(ty) && ty.bits() == self.ty.bits());
+        access.or(element).or_else(register).filter(fits).unwrap_or(self.ty)
+    }
+
     /// What the bytes hold where `scene` stands, if what `side` did to them is done then.
     fn value(&self, scene: &Scene<'_>, side: &Side, memory: &Touched) -> Option<String> {
         let touches = matches!(side.deed, Deed::Read | Deed::Write | Deed::Atomic);
@@ -179,8 +190,9 @@ impl Named {
         };
         let mut bytes = vec![0; memory.bytes as usize];
         memory::read(&owner, memory.space, memory.address, &mut bytes).ok()?;
-        let shown = |bytes: &[u8]| Scalar { ty: Type::Scalar(self.ty), bits: little_endian(bytes) }.text(scene, None);
-        let values: Vec<String> = bytes.chunks(self.ty.bits().div_ceil(8) as usize).map(shown).collect();
+        let ty = self.type_for(scene, side, memory);
+        let shown = |bytes: &[u8]| Scalar { ty: Type::Scalar(ty), bits: little_endian(bytes) }.text(scene, None);
+        let values: Vec<String> = bytes.chunks(ty.bits().div_ceil(8) as usize).map(shown).collect();
         Some(values.join(" "))
     }
 

@@ -1,13 +1,20 @@
 //! The findings that a session knows of, and which checkers watch its run.
 
+use std::collections::BTreeSet;
+
 use super::{Checker, Checks, Descriptions, FindingText, Suppressions};
-use crate::check::Finding;
+use crate::check::{Finding, Side};
+use crate::debug::focus::ThreadFilter;
 use crate::debug::session::{Pace, Session};
 use crate::debug::timeline::{End, Ran};
+use crate::debug::view::{self, Table};
 use crate::machine::{Tick, Unobserved};
 
 /// Ticks that checkers are behind at most before the user is asked whether to go on.
 const SLICE: Tick = 1 << 15;
+
+/// The sides of a finding, the second first.
+type Sides = (Side, Option<Side>);
 
 /// What was found in a session's run so far.
 #[derive(Default)]
@@ -16,6 +23,8 @@ pub struct Known {
     texts: Vec<FindingText>,
     /// For each, the time of the instruction at which it was noticed.
     noticed: Vec<Tick>,
+    /// For each, the sides that its text tells.
+    told: Vec<Sides>,
     /// Which of them nobody wants to hear of.
     pub suppressions: Suppressions,
 }
@@ -26,6 +35,7 @@ impl Known {
         let kept = self.noticed.iter().take_while(|noticed| **noticed < time).count();
         self.texts.truncate(kept);
         self.noticed.truncate(kept);
+        self.told.truncate(kept);
     }
 }
 
@@ -89,26 +99,58 @@ impl Session {
     pub(in crate::debug) fn describe_findings(&mut self) {
         let known = self.known.texts.len();
         let mut new: Vec<Finding> = Vec::new();
+        let mut other_sides: Vec<(usize, Finding)> = Vec::new();
         for (index, (finding, noticed)) in self.timeline.findings().enumerate() {
-            match self.known.texts.get_mut(index) {
-                Some(text) => text.count = finding.count,
-                None => {
+            let sides = (finding.second, finding.first);
+            match (self.known.texts.get_mut(index), self.known.told.get_mut(index)) {
+                (Some(text), Some(told)) => {
+                    text.count = finding.count;
+                    if std::mem::replace(told, sides) != sides {
+                        other_sides.push((index, finding.clone()));
+                    }
+                }
+                _ => {
                     new.push(finding.clone());
                     self.known.noticed.push(noticed);
+                    self.known.told.push(sides);
                 }
             }
         }
-        if new.is_empty() {
+        if new.is_empty() && other_sides.is_empty() {
             return;
         }
-        let (program, case, now) = (std::sync::Arc::clone(self.program()), std::sync::Arc::clone(self.timeline.case()), self.time());
-        let mut descriptions = Descriptions::new(&program, &case, &new, known + 1);
+        let now = self.time();
+        for (index, finding) in other_sides {
+            let texts = self.described(std::slice::from_ref(&finding), index + 1);
+            self.known.texts.splice(index..=index, texts);
+        }
+        let texts = self.described(&new, known + 1);
+        self.return_to(now);
+        self.known.texts.extend(texts);
+    }
+
+    /// Findings with names, the first of them as number `first`; the session stands elsewhere then.
+    fn described(&mut self, findings: &[Finding], first: usize) -> Vec<FindingText> {
+        let (program, case) = (std::sync::Arc::clone(self.program()), std::sync::Arc::clone(self.timeline.case()));
+        let mut descriptions = Descriptions::new(&program, &case, findings, first);
         while let Some((launch, time)) = descriptions.next() {
             self.stand_at(launch, time);
             descriptions.look(&self.scene());
         }
+        descriptions.texts()
+    }
+
+    /// Where all warps of some blocks stand at the end of what was executed; of blocks that are not there then, nothing.
+    pub fn warps_at_end(&mut self, blocks: &BTreeSet<[u32; 3]>) -> Vec<([u32; 3], Table)> {
+        let (now, end) = (self.time(), self.recorded());
+        self.return_to(end);
+        let of_block = |block: &[u32; 3]| {
+            let filter = ThreadFilter { block: Some(*block), ..ThreadFilter::default() };
+            Some((*block, view::warps(&self.scene(), &filter).ok()?))
+        };
+        let tables = blocks.iter().filter_map(of_block).collect();
         self.return_to(now);
-        self.known.texts.extend(descriptions.texts());
+        tables
     }
 
     /// Goes to a time of a launch that was executed, or to where the run ends before that.

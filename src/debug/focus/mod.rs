@@ -91,6 +91,16 @@ impl ThreadFilter {
         if passes { self.lanes.unwrap_or(ALL_LANES) } else { 0 }
     }
 
+    /// The thread that stands for those that pass: where something is not limited it is as `focus` has it, and of several lanes of
+    /// `among` it is the focused one or else the lowest.
+    pub fn first(&self, focus: &Focus, among: LaneMask) -> Focus {
+        let (block, warp) = (self.block.unwrap_or(focus.block), self.warp.unwrap_or(focus.warp));
+        let lanes = self.lanes.unwrap_or(ALL_LANES) & among;
+        let lane = if lanes & focus.lane_mask() != 0 { focus.lane } else { lanes.trailing_zeros() % LANES as u32 };
+        let moved = (block, warp, lane) != (focus.block, focus.warp, focus.lane);
+        Focus { block, warp, lane, frame: if moved { 0 } else { focus.frame } }
+    }
+
     /// The filter that passes one warp.
     pub fn of_warp(focus: &Focus) -> Self {
         Self { block: Some(focus.block), warp: Some(focus.warp), lanes: None }
@@ -133,6 +143,11 @@ impl FocusChange {
 }
 
 impl Focus {
+    /// The lane, as a mask.
+    pub fn lane_mask(&self) -> LaneMask {
+        1 << (self.lane % LANES as u32)
+    }
+
     /// The focus on one of these lanes: as it is if it is on one of them, or else on the lowest.
     #[must_use]
     pub fn among(self, block: [u32; 3], warp: u32, lanes: LaneMask) -> Self {

@@ -3,6 +3,7 @@
 //! [`scope`] finds what a name means where the focused thread stands; [`symbols`] names an address or an instruction, and [`mod@place`]
 //! does so in the words of the kernel's author; [`usage`] tells what an untyped register is used as; [`mbarriers`] finds a barrier object.
 
+pub mod access;
 pub mod mbarriers;
 pub mod place;
 pub mod scope;

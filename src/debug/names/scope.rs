@@ -1,11 +1,13 @@
 //! What a name means where a thread stands.
 //!
 //! PTX names are looked up from the inside out: registers of the scopes around the program counter, then variables and parameters of the
-//! function, labels, and what the module holds. Buffers of the launch come last: PTX does not know their names.
+//! function, labels, and what the module holds. Buffers of the launch come last: PTX does not know their names. But where a kernel's
+//! parameter and a buffer have the same name, as in a launch without a file, the name is the buffer's while the kernel runs and
+//! afterwards: the parameter is no more than its address, `&NAME`.
 
 use crate::debug::scene::{Buffer, Frame, Scene};
 use crate::isa::{ScalarType, Space, nearest};
-use crate::program::{Bank, FuncId, Function, Param, ParamPlace, Pc, Register, Variable, map, short_name};
+use crate::program::{Bank, FuncId, Function, Param, ParamPlace, Pc, Program, Register, Variable, map, short_name};
 
 /// A register of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +60,16 @@ pub enum Named<'a> {
 /// What `name` stands for in `frame`; with no frame, what the module and the launch know.
 pub fn look_up<'a>(scene: &Scene<'a>, frame: Option<&Frame<'a>>, name: &str) -> Option<Named<'a>> {
     let local = frame.and_then(|frame| in_function(scene, frame, name));
-    local.or_else(|| in_module(scene, name)).or_else(|| buffer(scene, name))
+    let elsewhere = || in_module(scene, name).or_else(|| buffer(scene, name));
+    local.or_else(elsewhere).or_else(|| if frame.is_none() { kernel_param(scene, name) } else { None })
+}
+
+/// A parameter of the kernel, which lies in memory of the launch: no thread need be there.
+fn kernel_param<'a>(scene: &Scene<'a>, name: &str) -> Option<Named<'a>> {
+    let kernel = scene.program().functions.get(scene.machine.config().kernel.index())?;
+    let param = kernel.params.iter().find(|param| &*param.name == name)?;
+    let ParamPlace::Kernel(offset) = param.place else { return None };
+    Some(param_in_memory(param, Space::Param, u64::from(offset)))
 }
 
 /// The register called `name` in the scopes around `pc`; the innermost of several.
@@ -68,6 +79,25 @@ pub fn register(function: &Function, pc: Pc, name: &str) -> Option<RegisterPlace
     let (register, number) = named.min_by_key(|(register, _)| register.scope.end - register.scope.start)?;
     let slot = function.placement.slot(register.bank, number);
     Some(RegisterPlace { ty: register.ty, bank: register.bank, slot, width: register.width() })
+}
+
+/// The registers of a function called `name`, in whatever scope: one that is declared in several is several, if they are told apart.
+pub fn registers_called(function: &Function, name: &str) -> Vec<RegisterPlace> {
+    let called = function.registers.iter().filter(|register| number_of(register, name).is_some());
+    let mut places: Vec<RegisterPlace> = called.filter_map(|declared| register(function, Pc(declared.scope.start), name)).collect();
+    places.dedup();
+    places
+}
+
+/// Whether any function of the module has this name for a register, a variable, a parameter or a label.
+pub fn is_in_a_function(program: &Program, name: &str) -> bool {
+    let has = |function: &Function| {
+        let param = || function.params.iter().chain(&function.results).any(|param| &*param.name == name);
+        let label = || function.labels.iter().any(|(label, _)| &**label == name);
+        function.registers.iter().any(|register| number_of(register, name).is_some()) || param() || label()
+    };
+    let variable = |variable: &Variable| &*variable.name == name || short_name(&variable.name) == name;
+    program.functions.iter().any(has) || program.variables.iter().any(variable)
 }
 
 /// The name at `pc` of the register in this slot of a bank; of several, that of the innermost scope.
@@ -120,7 +150,9 @@ fn in_function<'a>(scene: &Scene<'a>, frame: &Frame<'a>, name: &str) -> Option<N
         return Some(Named::Memory(variable_place(scene, variable, Some(frame))));
     }
     if let Some(param) = function.params.iter().chain(&function.results).find(|param| &*param.name == name) {
-        return Some(param_place(param, frame));
+        let is_of_launch = matches!(param.place, ParamPlace::Kernel(_)) && !scene.names_as_in_ptx;
+        let of_launch = is_of_launch.then(|| buffer(scene, name)).flatten();
+        return Some(of_launch.unwrap_or_else(|| param_place(param, frame)));
     }
     function.labels.iter().find(|(label, _)| &**label == name).map(|(_, pc)| Named::Label(*pc))
 }
@@ -167,17 +199,18 @@ pub fn dynamic_shared(scene: &Scene<'_>) -> u64 {
 
 /// What a parameter of the function of `frame` is.
 pub fn param_place<'a>(param: &Param, frame: &Frame<'_>) -> Named<'a> {
-    let memory = |space, address| {
-        let elements = param.is_array.then(|| u64::from(param.bytes / param.ty.bytes().max(1)));
-        Named::Memory(MemoryPlace { space, address, ty: param.ty, shape: &[], elements })
-    };
     match param.place {
         ParamPlace::Register(bank, slot) => {
             Named::Register(RegisterPlace { ty: param.ty, bank, slot: Some(slot), width: param.ty.bits().div_ceil(64).max(1) })
         }
-        ParamPlace::Frame(offset) => memory(Space::Local, u64::from(frame.base.local) + u64::from(offset)),
-        ParamPlace::Kernel(offset) => memory(Space::Param, u64::from(offset)),
+        ParamPlace::Frame(offset) => param_in_memory(param, Space::Local, u64::from(frame.base.local) + u64::from(offset)),
+        ParamPlace::Kernel(offset) => param_in_memory(param, Space::Param, u64::from(offset)),
     }
+}
+
+fn param_in_memory<'a>(param: &Param, space: Space, address: u64) -> Named<'a> {
+    let elements = param.is_array.then(|| u64::from(param.bytes / param.ty.bytes().max(1)));
+    Named::Memory(MemoryPlace { space, address, ty: param.ty, shape: &[], elements })
 }
 
 /// Every name that [`look_up`] knows, registers of `%r<100>` left out that no code names; for completion.

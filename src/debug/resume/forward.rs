@@ -6,7 +6,7 @@ use super::line::{Line, lines_from};
 use super::steer::Steering;
 use super::watcher::{StepDone, StepWatch, Stepped, Watcher};
 use super::{Halt, NextQuestion, ResumeError};
-use crate::debug::breakpoints::Event;
+use crate::debug::breakpoints::{Breakpoint, Event};
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{DivergentStep, Goal, Need, Others, Reason, StepUnit};
 use crate::debug::timeline::Ran;
@@ -176,6 +176,7 @@ impl Session {
         let need = if begin < self.recorded() { Need::Recorded } else { Need::Turn };
         let mut steering = Steering { own, need };
         let mut watcher = self.watcher(step);
+        watcher.leaves = if watcher.step.is_some() { self.breakpoints_here() } else { Vec::new() };
         if own.is_some() {
             watcher.flag_reads = Some(Arc::clone(&self.flag_reads));
             watcher.spin = self.spin;
@@ -209,6 +210,16 @@ impl Session {
         let instructions = (self.time() - begin).saturating_sub(watcher.counted);
         let others = (own.is_some() || steering.need == Need::Recorded) && watcher.step.is_some() && instructions > 0;
         Halt { reasons, others: others.then_some(Others { instructions, need: steering.need }) }
+    }
+
+    /// The breakpoints on the line where the focused lane stands.
+    fn breakpoints_here(&self) -> Vec<u32> {
+        let Ok(origin) = self.origin() else { return Vec::new() };
+        let program = self.program();
+        let lines = lines_from(program, origin.pc, self.settings.step_by);
+        let here = lines(program, origin.pc);
+        let is_here = |breakpoint: &&Breakpoint| breakpoint.pcs().iter().any(|pc| lines(program, *pc) == here);
+        self.breakpoints.iter().filter(is_here).map(|breakpoint| breakpoint.number).collect()
     }
 
     /// Adds to `reasons` the findings that were noticed at `found`. A run that has no other reason to stop stands before the instruction

@@ -5,7 +5,6 @@
 //! found at once.
 
 use super::SLICE;
-use super::judge::touch;
 use super::watched::{Watched, bytes_of};
 use super::watcher::{Hit, Touching, Watcher};
 use crate::debug::breakpoints::WatchMode;
@@ -112,7 +111,7 @@ impl Session {
         let inst = self.program().code.get(touching.place.pc.index())?;
         // A compare-and-swap that finds another value writes nothing.
         let failed = matches!(inst.op, Op::Atomic { f: AtomicFn::Cas, .. }) && watched.is_memory() && old == new;
-        if failed { None } else { Some(touch(watched, touching, old, new)) }
+        if failed { None } else { Some(self.touch(watched, touching, old, new)) }
     }
 }
 

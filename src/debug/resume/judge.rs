@@ -1,11 +1,13 @@
 //! Deciding, with the machine standing still, whether what a watcher noted is a stop.
 
+use super::swap::winners;
 use super::watched::{Watched, bytes_of};
 use super::watcher::{Hit, Touching, Watcher};
 use crate::debug::breakpoints::{Breakpoint, Event, Occurrence, Trigger, WatchMode, barrier_number};
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
 use crate::debug::stop::{DivergentStep, Reason, StepUnit, Touch};
+use crate::debug::target::Target;
 use crate::machine::{AccessKind, Issue, LaneMask, first_lane, lanes_of};
 use crate::program::{Op, SrcKind};
 
@@ -26,6 +28,13 @@ pub(super) struct Threads {
     pub block: [u32; 3],
     pub warp: u32,
     pub lanes: LaneMask,
+}
+
+impl Threads {
+    /// The reason that catchpoint `number`, or `run-to`, gives.
+    pub(super) fn caught(self, number: Option<u32>, event: Event, told: Option<Box<str>>) -> Reason {
+        Reason::Caught { number, event, block: self.block, warp: self.warp, lanes: self.lanes, told }
+    }
 }
 
 /// What became of a breakpoint that may be hit.
@@ -138,9 +147,12 @@ impl Session {
             {
                 continue;
             }
+            if event.is_none() && watcher.passes(number, &issue.place) {
+                continue;
+            }
             let threads = Threads { block: issue.place.block, warp: issue.place.warp, lanes };
             let hit = |number, temporary| match event {
-                Some(event) => Reason::Caught { number: Some(number), event, lanes, told: None },
+                Some(event) => threads.caught(Some(number), event, None),
                 None => Reason::Breakpoint { number, temporary },
             };
             self.judge_number(number, threads, counting, reasons, hit);
@@ -157,7 +169,7 @@ impl Session {
 
     /// Judges what was done to an mbarrier or a copy, which `told` says in words.
     fn judge_occurrence(&mut self, occurrence: Occurrence, told: &str, threads: Threads, counting: bool, reasons: &mut Vec<Reason>) {
-        let caught = |number, event| Reason::Caught { number, event, lanes: threads.lanes, told: Some(told.into()) };
+        let caught = |number, event| threads.caught(number, event, Some(told.into()));
         let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
         if let Some(event) = self.wanted_event.filter(|event| own && event.names(occurrence)) {
             self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);
@@ -177,12 +189,12 @@ impl Session {
         let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
         if self.wanted_event == Some(event) && own {
             self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);
-            reasons.push(Reason::Caught { number: None, event, lanes: threads.lanes, told: None });
+            reasons.push(threads.caught(None, event, None));
         }
         let catches = |breakpoint: &&Breakpoint| breakpoint.enabled && breakpoint.trigger == Trigger::Event(event);
         let numbers: Vec<u32> = self.breakpoints.iter().filter(catches).map(|breakpoint| breakpoint.number).collect();
         for number in numbers {
-            let caught = |number, _| Reason::Caught { number: Some(number), event, lanes: threads.lanes, told: None };
+            let caught = |number, _| threads.caught(Some(number), event, None);
             self.judge_number(number, threads, counting, reasons, caught);
         }
     }
@@ -195,10 +207,38 @@ impl Session {
             return false;
         }
         let Some(number) = watched.number else { return true };
-        let touch = touch(watched, touching, old, new);
+        let touch = self.touch(watched, touching, old, new);
         let threads = Threads { block: touch.by.block, warp: touch.by.warp, lanes: touch.lanes };
         self.judge_number(number, threads, counting, reasons, |_, _| Reason::Watchpoint(touch));
         false
+    }
+
+    /// A touch as it is told: of a register of several lanes, the values of the lowest that changed; of a compare-and-swap, the lanes
+    /// that have swapped.
+    pub(super) fn touch(&self, watched: &Watched, touching: Touching, old: Vec<u8>, new: Vec<u8>) -> Touch {
+        let Touching { place, kind, copy, .. } = touching;
+        let won = winners(self.machine(), &touching).filter(|_| watched.is_memory());
+        let (lanes, tried) = (won.unwrap_or(touching.lanes), won.map(|_| touching.lanes));
+        let by = Focus { block: place.block, warp: place.warp, lane: lanes.trailing_zeros() % 32, frame: 0 };
+        let (old, new) = watched.lane_part(first_lane(lanes), old, new);
+        let address = match &watched.target {
+            Target::Memory(target) => touching.address.map(|touched| (target.address, touched)),
+            Target::Register(_) => None,
+        };
+        Touch {
+            number: watched.number,
+            name: watched.target.name().to_string(),
+            time: place.tick,
+            pc: place.pc,
+            by,
+            lanes,
+            write: kind != AccessKind::Read,
+            copy,
+            tried,
+            address,
+            old,
+            new,
+        }
     }
 
     /// Adds the reason `make` gives for breakpoint `number` if it stops `threads`.
@@ -279,13 +319,4 @@ impl Session {
             self.focus = self.focus.among(block, warp, lanes);
         }
     }
-}
-
-/// A touch as it is told: of a register of several lanes, the values of the lowest that changed.
-pub(super) fn touch(watched: &Watched, touching: Touching, old: Vec<u8>, new: Vec<u8>) -> Touch {
-    let Touching { place, lanes, kind, copy } = touching;
-    let by = Focus { block: place.block, warp: place.warp, lane: lanes.trailing_zeros() % 32, frame: 0 };
-    let (old, new) = watched.lane_part(first_lane(lanes), old, new);
-    let name = watched.target.name().to_string();
-    Touch { number: watched.number, name, time: place.tick, pc: place.pc, by, lanes, write: kind != AccessKind::Read, copy, old, new }
 }

@@ -13,6 +13,7 @@ mod judge;
 mod line;
 mod seek;
 mod steer;
+mod swap;
 mod told;
 mod watched;
 mod watcher;
@@ -91,7 +92,8 @@ impl Session {
             Direction::Forward => self.run_forward(goal, pace)?,
             Direction::Backward => self.run_backward(goal, pace)?,
         };
-        Ok(self.stop(departure, halt))
+        let left = if matches!(halt.reasons.as_slice(), [Reason::Interrupted]) { self.focus_on_present() } else { None };
+        Ok(Stop { left, ..self.stop(departure, halt) })
     }
 
     /// Remembers the stop that is left.
@@ -108,6 +110,6 @@ impl Session {
         let focus_moved = (departure.focus.block, departure.focus.warp) != (focus.block, focus.warp);
         let new_launch = (departure.launch != launch).then_some(launch);
         let log = std::mem::take(&mut self.log);
-        Stop { time, focus, focus_moved, new_launch, reasons: halt.reasons, others: halt.others, log }
+        Stop { time, focus, focus_moved, left: None, new_launch, reasons: halt.reasons, others: halt.others, log }
     }
 }

@@ -1,21 +1,58 @@
 //! Going to a time.
 
 use super::{Halt, SLICE};
+use crate::debug::focus::Focus;
 use crate::debug::session::{Pace, Session, Unhurried};
 use crate::debug::stop::{Reason, Stop};
 use crate::debug::timeline::{End, Ran};
-use crate::machine::{Tick, Unobserved};
+use crate::machine::{Block, Tick, Unobserved};
 
 impl Session {
     /// Goes to `time`, executing what was not executed before; to the end of the run if that comes first. If the user interrupts a
     /// step back, the session stays where it was.
+    ///
+    /// Where the focused thread is not there at that time the focus moves to one that is.
     pub fn seek(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
-        let (departure, from) = (self.departure(), self.time());
+        let departure = self.departure();
+        let reason = self.seek_or_return(time, pace);
+        let left = self.focus_on_present();
+        Stop { left, ..self.stop(departure, Halt::because(reason)) }
+    }
+
+    /// Like [`Self::seek`], with the focus as it is.
+    pub(in crate::debug) fn seek_with_focus(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
+        let departure = self.departure();
+        let reason = self.seek_or_return(time, pace);
+        self.stop(departure, Halt::because(reason))
+    }
+
+    fn seek_or_return(&mut self, time: Tick, pace: &mut dyn Pace) -> Reason {
+        let from = self.time();
         let reason = if self.catch_up(pace) { self.go_to(time, pace) } else { Reason::Interrupted };
         if matches!(reason, Reason::Interrupted) && time < from {
             self.return_to(from);
         }
-        self.stop(departure, Halt::because(reason))
+        reason
+    }
+
+    /// Moves the focus to a thread that is on the machine if the focused one is not, and says why; nothing where none is.
+    pub(super) fn focus_on_present(&mut self) -> Option<String> {
+        let absent = self.scene().group().err()?;
+        let warp_of = |block: &Block| {
+            let live = |number: &u32| block.warps.get(*number as usize).is_some_and(|warp| warp.live != 0);
+            std::iter::once(self.focus.warp).chain(0..block.warps.len() as u32).find(live)
+        };
+        let machine = self.machine();
+        let own = machine.block(self.focus.block);
+        let others = machine.resident_blocks().filter_map(|block| Some((block.number, block, warp_of(block)?)));
+        let (block, warp) = own
+            .and_then(|block| Some((block, warp_of(block)?)))
+            .or_else(|| others.min_by_key(|(number, ..)| *number).map(|(_, block, warp)| (block, warp)))?;
+        let (index, live) = (block.index, block.warps.get(warp as usize)?.live);
+        let lanes = machine.next_lanes(index, warp).unwrap_or(live);
+        let same_lane = live & self.focus.lane_mask();
+        self.focus = Focus { frame: 0, ..self.focus }.among(index, warp, if same_lane == 0 { lanes } else { same_lane });
+        Some(absent.to_string())
     }
 
     /// Goes to the end of the run, past all breakpoints.
@@ -38,7 +75,8 @@ impl Session {
     fn revisit(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
         let departure = self.departure();
         let reason = self.go_to(time, pace);
-        self.stop(departure, Halt::because(reason))
+        let left = self.focus_on_present();
+        Stop { left, ..self.stop(departure, Halt::because(reason)) }
     }
 
     /// Goes to a time that was recorded, whatever it takes: it is never far from a snapshot.

@@ -6,13 +6,16 @@ use crate::debug::session::Session;
 use crate::machine::{Contribution, Ends, Mbarrier, MbarrierChange, MbarrierEvent, lanes_in_words};
 
 impl Session {
-    /// What was done to an mbarrier: `full[1]: arrives, 96 of 96 arrivals are missing now`.
+    /// What was done to an mbarrier: `full[1] of block (0,0,0): arrives, 96 of 96 arrivals are missing now`.
     pub(super) fn tell_mbarrier(&self, event: &MbarrierEvent) -> (MbarrierAct, String) {
         let block = self.machine().block(event.block);
         let name =
             block.map_or(format!("the mbarrier at {:#x}", event.address), |block| self.machine().mbarrier_name(block, event.address));
         let barrier = block.and_then(|block| block.shared.mbarrier(event.address).ok());
-        let warp = format!("warp {} {}", event.place.warp, lanes_in_words(event.lanes));
+        let [x, y, z] = event.place.block;
+        // An mbarrier of the own block has its block beside its name already.
+        let own = if event.place.block == event.block { String::new() } else { format!("block ({x},{y},{z}) ") };
+        let warp = format!("{own}warp {} {}", event.place.warp, lanes_in_words(event.lanes));
         let now = barrier.map_or(String::new(), missing);
         let (act, what) = match event.change {
             MbarrierChange::Made(count) => (MbarrierAct::Arrive, format!("made by {warp} for {count} arrivals a phase")),
@@ -32,13 +35,15 @@ impl Session {
                 (MbarrierAct::Wait, format!("{warp} asks whether the phase of parity {parity} has ended: {answer}{which}"))
             }
         };
-        (act, format!("{name}: {what}"))
+        let [x, y, z] = event.block;
+        (act, format!("{name} of block ({x},{y},{z}): {what}"))
     }
 
-    /// What became of a copy: `copy #3 has ended: it was issued at ring.ptx:88 by warp 0 lane 0, time 12`.
+    /// What became of a copy: `copy #3 has ended: it was issued at ring.ptx:88 by block (0,0,0) warp 0 lane 0, time 12`.
     pub(super) fn tell_copy(&self, copy: &CopyHit) -> (CopyAct, String) {
         let place = self.program().place(copy.issued.pc);
-        let by = format!("warp {} {}", copy.issued.warp, lanes_in_words(copy.lanes));
+        let [x, y, z] = copy.issued.block;
+        let by = format!("block ({x},{y},{z}) warp {} {}", copy.issued.warp, lanes_in_words(copy.lanes));
         if copy.ended {
             let text = format!("copy #{} has ended: it was issued at {place} by {by}, time {}", copy.id, copy.issued.tick);
             return (CopyAct::Complete, text);

@@ -9,7 +9,7 @@ use super::steer::{Spin, WarpPlace};
 use super::watched::Watched;
 use crate::machine::{
     AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Issue, LaneMask, MbarrierEvent, Observer, Place, Tick, Wants, Warp, WgmmaChange,
-    WgmmaEvent,
+    WgmmaEvent, first_lane,
 };
 use crate::program::Pc;
 
@@ -60,6 +60,8 @@ pub struct Touching {
     pub kind: AccessKind,
     /// The asynchronous copy or matrix multiplication that touched it, which the instruction issued, and when it did.
     pub copy: Option<(u64, Tick)>,
+    /// Of an access by threads to memory, the first of its bytes.
+    pub address: Option<u64>,
 }
 
 /// The part of the grid that is stepped.
@@ -119,6 +121,8 @@ pub struct Watcher {
     pub places: Vec<Watched>,
     /// What is stepped.
     pub step: Option<StepWatch>,
+    /// The breakpoints on the line that the step leaves: other warps pass them.
+    pub leaves: Vec<u32>,
     /// The warp that others stand still for.
     pub held_for: Option<WarpPlace>,
     /// The warp whose waking ends a wait.
@@ -147,6 +151,7 @@ impl Watcher {
             copies: false,
             places: Vec::new(),
             step: None,
+            leaves: Vec::new(),
             held_for: None,
             waits_for: None,
             flag_reads: None,
@@ -174,6 +179,13 @@ impl Watcher {
             .iter()
             .filter(move |(_, pcs, _)| pcs.binary_search(&pc).is_ok())
             .map(|(number, _, active_only)| (*number, *active_only))
+    }
+
+    /// Whether a warp that is not stepped passes breakpoint `number`: it comes to the line that the step leaves, where the stepped one
+    /// was told of already.
+    pub fn passes(&self, number: u32, place: &Place) -> bool {
+        let other = |step: &StepWatch| step.part.warp.is_some_and(|warp| (step.part.block, warp) != (Some(place.block), place.warp));
+        self.leaves.contains(&number) && self.step.as_ref().is_some_and(other)
     }
 
     /// Whether there is nothing to note.
@@ -220,7 +232,16 @@ impl Observer for Watcher {
         for (index, place) in self.places.iter().enumerate() {
             let lanes = place.touched_by(event);
             if lanes != 0 {
-                self.hits.push(Hit::Touched(index, Touching { place: event.place, lanes, kind: event.kind, copy: None }));
+                self.hits.push(Hit::Touched(
+                    index,
+                    Touching {
+                        place: event.place,
+                        lanes,
+                        kind: event.kind,
+                        copy: None,
+                        address: event.addresses.get(first_lane(lanes)).copied(),
+                    },
+                ));
             }
         }
         // It stops behind the instruction all the same, when that is told.
@@ -231,7 +252,7 @@ impl Observer for Watcher {
         let CopyEvent { copy, lanes, stage, tick } = *event;
         for (index, place) in self.places.iter().enumerate() {
             if let Some(kind) = place.touched_by_copy(event) {
-                let touching = Touching { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)) };
+                let touching = Touching { place: copy.issued, lanes, kind, copy: Some((copy.id, tick)), address: None };
                 self.hits.push(Hit::Touched(index, touching));
             }
         }
@@ -245,7 +266,7 @@ impl Observer for Watcher {
         let WgmmaChange::Ended(wgmma) = event.change else { return false };
         for (index, _) in self.places.iter().enumerate().filter(|(_, place)| place.read_by_wgmma(wgmma)) {
             let (lanes, copy) = (event.lanes, Some((wgmma.id, event.tick)));
-            self.hits.push(Hit::Touched(index, Touching { place: wgmma.issued, lanes, kind: AccessKind::Read, copy }));
+            self.hits.push(Hit::Touched(index, Touching { place: wgmma.issued, lanes, kind: AccessKind::Read, copy, address: None }));
         }
         !self.hits.is_empty()
     }
@@ -287,7 +308,8 @@ impl Observer for Watcher {
         for (index, watched) in self.places.iter().enumerate() {
             let lanes = watched.changed_in(issue.place.block, issue.place.warp, warp) | watched.written_by(issue);
             if lanes != 0 {
-                self.hits.push(Hit::Touched(index, Touching { place: issue.place, lanes, kind: AccessKind::Write, copy: None }));
+                self.hits
+                    .push(Hit::Touched(index, Touching { place: issue.place, lanes, kind: AccessKind::Write, copy: None, address: None }));
             }
         }
         !self.hits.is_empty()
@@ -305,7 +327,7 @@ impl Observer for Watcher {
             let changed = block.warps.iter().zip(0..).map(|(warp, number)| watched.changed_in(block.index, number, warp));
             let lanes = changed.fold(0, |lanes, changed| lanes | changed);
             if lanes != 0 && !self.hits.iter().any(|hit| matches!(hit, Hit::Touched(other, _) if *other == index)) {
-                self.hits.push(Hit::Touched(index, Touching { place, lanes, kind: AccessKind::Write, copy: None }));
+                self.hits.push(Hit::Touched(index, Touching { place, lanes, kind: AccessKind::Write, copy: None, address: None }));
             }
         }
         let woken = self

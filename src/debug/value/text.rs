@@ -1,6 +1,7 @@
 //! Values in digits.
 //!
-//! Without a format the type decides: integers are decimal, untyped bits (`.b32`) count as signed, as gdb takes registers;
+//! Without a format the type decides: integers are decimal, untyped bits (`.b32`) count as signed, as gdb takes registers, but
+//! for bytes (`.b8`), which are hexadecimal;
 //! floating-point numbers have the fewest digits that give the same bits back; packed values stand in braces, lowest part first. A
 //! 64-bit value that is an address of something is shown as one, with its symbol.
 
@@ -125,6 +126,8 @@ fn natural(scene: &Scene<'_>, ty: ScalarType, bits: u128) -> String {
     match ty {
         ScalarType::Pred => if bits == 0 { "false" } else { "true" }.to_string(),
         ScalarType::B128 => format!("{bits:#x}"),
+        // Compilers declare arrays of any type by the byte: what may be a part of an element is no number.
+        ScalarType::B8 => format!("{bits:#04x}"),
         _ if ty.kind() == TypeKind::Float => number::float_text(ty, bits),
         ScalarType::B64 | ScalarType::U64 | ScalarType::S64 if symbols::symbol(scene, Space::Generic, bits as u64).is_some() => {
             address(scene, Space::Generic, bits as u64)

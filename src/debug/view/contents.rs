@@ -11,6 +11,7 @@ use crate::debug::names::symbols;
 use crate::debug::scene::Scene;
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space};
+use crate::program::{Variable, short_name};
 
 /// A space that has variables or buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,6 +42,8 @@ pub struct MemoryObject {
     pub elements: u64,
     /// Its first address.
     pub address: u64,
+    /// Its declaration is of bytes, and what its elements are does not show: it is aligned for wider ones.
+    pub is_declared_as_bytes: bool,
     space: Space,
 }
 
@@ -85,6 +88,8 @@ impl MemoryObject {
 pub fn memory_objects(scene: &Scene<'_>, space: MemorySpace) -> Vec<MemoryObject> {
     let frame = scene.frame().ok();
     let object = |object: symbols::Object| {
+        let wide = |variable: &&Variable| short_name(&variable.name) == short_name(&object.name) && variable.align > 1;
+        let is_wide = scene.program().variables.iter().any(|variable| wide(&variable));
         let typed = match look_up(scene, frame.as_ref(), &object.name) {
             Some(Named::Memory(place)) if place.address == object.start => Some((place.ty, place.shape.to_vec())),
             _ => None,
@@ -99,6 +104,7 @@ pub fn memory_objects(scene: &Scene<'_>, space: MemorySpace) -> Vec<MemoryObject
             shape: if fits { shape } else { flat },
             elements,
             address: object.start,
+            is_declared_as_bytes: ty == ScalarType::B8 && elements > 1 && is_wide,
             space: space.space(),
         }
     };

@@ -219,7 +219,10 @@ fn numbers(scene: &Scene<'_>, examine: &Examine, (space, start): (Space, u64), t
 
 /// The type of a unit and the format that shows it.
 fn element_type(examine: &Examine, ty: Option<ScalarType>) -> (ScalarType, Option<Format>) {
-    let bytes = examine.unit.map_or(ty.map_or(4, |ty| u64::from(ty.bytes())), Unit::bytes);
+    // A byte is no floating-point number: what is declared by the byte is taken for an array of f32 then.
+    let as_float = examine.shape == Shape::Number(Format::Float);
+    let own = ty.filter(|ty| !(as_float && *ty == ScalarType::B8)).map_or(4, |ty| u64::from(ty.bytes()));
+    let bytes = examine.unit.map_or(own, Unit::bytes);
     let untyped = match bytes {
         1 => ScalarType::B8,
         2 => ScalarType::B16,

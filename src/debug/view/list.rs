@@ -36,7 +36,9 @@ pub struct Line {
     pub marked: bool,
     /// Lanes of the focused warp that stand here.
     pub lanes: LaneMask,
-    /// Whether the focused lane does.
+    /// Those of them that a predicate turns off here.
+    pub off: LaneMask,
+    /// Whether the focused lane stands here.
     pub focused: bool,
 }
 
@@ -65,7 +67,7 @@ pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, mark
     let line = |number: u32| {
         let here = || code.iter().filter(|(line, _)| *line == number).map(|(_, pc)| *pc);
         let standing = standings.iter().filter(|standing| here().any(|pc| pc == standing.pc));
-        let lanes = standing.fold(0, |mask, standing| mask | standing.lanes);
+        let (lanes, off) = standing.fold((0, 0), |(lanes, off), standing| (lanes | standing.lanes, off | standing.off));
         Line {
             number,
             text: source.line(number).to_string(),
@@ -74,6 +76,7 @@ pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, mark
             joined: here().flat_map(|pc| joined_lines(program, pc)).collect(),
             marked: here().any(|pc| marks.binary_search(&pc).is_ok()),
             lanes,
+            off,
             focused: scene.is_focused(lanes),
         }
     };

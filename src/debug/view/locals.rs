@@ -14,6 +14,7 @@ const ELEMENTS: usize = 8;
 /// # Errors
 /// The thread is not on the machine.
 pub fn locals(scene: &Scene<'_>, format: Option<Format>) -> Result<Table, SceneError> {
+    let scene = &scene.with_names_as_in_ptx();
     let frame = scene.frame()?;
     let function = scene.function(&frame);
     let mut table = Table::new(&["name", "kind", "type", "value"]);

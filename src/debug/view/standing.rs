@@ -2,8 +2,8 @@
 
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
-use crate::machine::{ALL_LANES, GroupState, LaneMask, frames, lane_list, lanes_in_words};
-use crate::program::Pc;
+use crate::machine::{ALL_LANES, GroupState, LaneGroup, LaneMask, Warp, frames, lane_list, lanes_in_words};
+use crate::program::{Pc, Program};
 
 /// Lanes of a warp that stand together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,6 +18,8 @@ pub struct Standing {
     pub pc: Pc,
     /// Calls in progress.
     pub depth: u32,
+    /// Those of them that a predicate turns off: they do not execute the instruction that the others execute next.
+    pub off: LaneMask,
     /// What they do there.
     pub state: State,
 }
@@ -103,12 +105,22 @@ pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
                 };
                 let depth = frames(&group.stack).next().map_or(0, |frame| frame.depth);
                 let lanes = group.mask & wanted;
-                found.push(Standing { block: block.index, warp: number, lanes, pc: group.stands_at(), depth, state });
+                let off = if state == State::Ready { turned_off(scene.program(), warp, group) & lanes } else { 0 };
+                found.push(Standing { block: block.index, warp: number, lanes, pc: group.stands_at(), depth, off, state });
             }
             found[first..].sort_by_key(|standing| standing.lanes.trailing_zeros());
         }
     }
     found
+}
+
+/// The lanes of a group whose predicate is false for the instruction that the group executes next.
+pub fn turned_off(program: &Program, warp: &Warp, group: &LaneGroup) -> LaneMask {
+    let guard = program.code.get(group.pc.index()).and_then(|inst| inst.guard);
+    guard.map_or(0, |guard| {
+        let bits = warp.registers.pred.get((group.frame.pred + guard.slot) as usize).copied().unwrap_or(0);
+        group.mask & if guard.negate { bits } else { !bits }
+    })
 }
 
 /// `0-3,7` for the warps 0, 1, 2, 3 and 7; they must ascend.

@@ -12,14 +12,19 @@ const ROWS: usize = 1000;
 /// The warps of a block, those in the same condition in one row: `0-2,5`.
 ///
 /// # Errors
-/// The block that the filter names, or else the focused one, is not on the machine.
+/// The block that the filter names, or else the focused one, is not in the grid or has not started.
 pub fn warps(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneError> {
     let index = filter.block.unwrap_or(scene.focus.block);
-    let block = scene.refocused(crate::debug::focus::Focus { block: index, ..scene.focus }).block()?;
+    let block = scene.refocused(crate::debug::focus::Focus { block: index, ..scene.focus }).block();
+    let (count, left) = match block {
+        Ok(block) => (block.warps.len() as u32, None),
+        Err(SceneError::Finished { .. }) => (scene.extents().warps(), block.err()),
+        Err(error) => return Err(error),
+    };
     let filter = ThreadFilter { block: Some(index), ..*filter };
     let all = standings(scene, &filter);
     let mut rows: Vec<(Vec<u32>, Vec<&Standing>)> = Vec::new();
-    for number in (0..block.warps.len() as u32).filter(|warp| filter.lanes_of(index, *warp) != 0) {
+    for number in (0..count).filter(|warp| filter.lanes_of(index, *warp) != 0) {
         let own: Vec<&Standing> = all.iter().filter(|standing| standing.warp == number).collect();
         let same = |other: &[&Standing]| other.iter().map(|standing| key(standing)).eq(own.iter().map(|standing| key(standing)));
         match rows.iter_mut().find(|(_, other)| same(other)) {
@@ -41,6 +46,7 @@ pub fn warps(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
             table.push(focused, cells);
         }
     }
+    table.note = left.map(|error| error.to_string());
     Ok(table)
 }
 
@@ -62,10 +68,14 @@ pub fn lanes(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
     let mut table = Table::new(&["lanes", "threads", "state", "at", ""]);
     let own = ThreadFilter { block: Some(block), warp: Some(warp), lanes: Some(wanted) };
     for standing in standings(scene, &own) {
-        let focused = scene.is_focused(standing.lanes);
-        let threads = thread_names(scene, warp, standing.lanes);
-        let (place, statement) = (place(program, standing.pc), statement(program, standing.pc));
-        table.push(focused, [lane_list(standing.lanes), threads, standing.state_in_words(scene), place, statement]);
+        let mut parts = [(standing.lanes & !standing.off, false), (standing.off, true)];
+        parts.sort_by_key(|(lanes, _)| lanes.trailing_zeros());
+        for (lanes, is_off) in parts.into_iter().filter(|(lanes, _)| *lanes != 0) {
+            let state = if is_off { "turned off by its predicate".to_string() } else { standing.state_in_words(scene) };
+            let (threads, place, statement) =
+                (thread_names(scene, warp, lanes), place(program, standing.pc), statement(program, standing.pc));
+            table.push(scene.is_focused(lanes), [lane_list(lanes), threads, state, place, statement]);
+        }
     }
     let exited = scene.machine.lanes_of_warp(warp) & wanted & !live;
     if exited != 0 {

@@ -16,7 +16,7 @@ pub fn fidelity(fidelity: &Fidelity) -> String {
     let approximate = rows(|trust| *trust == Trust::Approximate);
     let mut text = String::new();
     if !recorded.is_empty() {
-        text += &format!("bit-exact    {}, as recorded on hardware: {}\n", opcodes(&recorded), suites(&recorded));
+        text += &format!("bit-exact    {}, as recorded on hardware: {}\n", opcodes(&recorded), operations(&recorded));
     }
     if !manual.is_empty() {
         text += &format!("by manual    {}, not recorded: {}\n", opcodes(&manual), named(&manual));
@@ -41,10 +41,10 @@ fn decided(fidelity: &Fidelity) -> String {
     format!("what they computed may have decided {}", parts.join(", "))
 }
 
-/// The suites that have them.
-fn suites(rows: &[&OpcodeFidelity]) -> String {
-    let suites = rows.iter().flat_map(|row| if let Trust::Recorded(suites) = row.trust { suites } else { &[] });
-    suites.copied().collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
+/// The first words of the opcodes.
+fn operations(rows: &[&OpcodeFidelity]) -> String {
+    let operations = rows.iter().filter_map(|row| row.opcode.split('.').next());
+    operations.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>().join(", ")
 }
 
 fn named(rows: &[&OpcodeFidelity]) -> String {

@@ -1,7 +1,9 @@
 //! Findings for people: what is wrong, both sides below each other, why, and what would mend it.
 
 use super::report::{grouped, site, site_of, triple};
+use super::table::table;
 use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
+use crate::debug::view::Table;
 use crate::debug::{Fault, Waiting, lanes_in_words};
 
 /// All of a finding, without a line end behind it.
@@ -15,6 +17,18 @@ pub fn finding(finding: &FindingText) -> String {
             lines.extend(second.iter().map(|side| format!("  {label}  {}", self::side(side))));
         }
     }
+    lines.extend(waiting(finding));
+    lines.extend(Some(&finding.why).filter(|why| !why.is_empty()).map(|why| format!("  why     {why}")));
+    lines.extend(Some(&finding.advice).filter(|advice| !advice.is_empty()).map(|advice| format!("  mend    {advice}")));
+    if finding.count > 1 {
+        lines.push(format!("  {} times in all", grouped(finding.count)));
+    }
+    lines.join("\n")
+}
+
+/// Who waits for what.
+fn waiting(finding: &FindingText) -> Vec<String> {
+    let mut lines = Vec::new();
     for waiting in &finding.waiting {
         lines.push(format!("  {}", site_of(&waiting.site, &waiting.who, &lanes_in_words(waiting.site.lanes))));
         lines.extend(waiting.reason.lines().map(|line| format!("    {line}")));
@@ -22,12 +36,7 @@ pub fn finding(finding: &FindingText) -> String {
     if finding.waiting_more > 0 {
         lines.push(format!("  and {} more groups of lanes", finding.waiting_more));
     }
-    lines.extend(Some(&finding.why).filter(|why| !why.is_empty()).map(|why| format!("  why     {why}")));
-    lines.extend(Some(&finding.advice).filter(|advice| !advice.is_empty()).map(|advice| format!("  mend    {advice}")));
-    if finding.count > 1 {
-        lines.push(format!("  {} times in all", grouped(finding.count)));
-    }
-    lines.join("\n")
+    lines
 }
 
 /// What stopped a launch.
@@ -60,8 +69,8 @@ pub fn list(findings: &[FindingText], suppressed: usize) -> String {
     findings.iter().map(entry).collect::<String>() + &rest
 }
 
-/// The chain of what was ordered and what was not.
-pub fn chain(finding: &FindingText) -> String {
+/// The chain of what was ordered and what was not; of a hang, who waits for what, and where all warps of the `blocks` stand.
+pub fn chain(finding: &FindingText, blocks: &[([u32; 3], Table)]) -> String {
     let link = |link: &LinkText| match &link.site {
         None => format!("  {}\n", link.text),
         Some(at) => format!("  t={}  block {} {}  {}\n    {}\n", grouped(at.time), triple(at.block), at.who, at.place, link.text),
@@ -78,6 +87,8 @@ pub fn chain(finding: &FindingText) -> String {
         + &sides(label, &finding.second)
         + &end("why     ", &finding.why)
         + &end("mend    ", &finding.advice)
+        + &waiting(finding).iter().map(|line| format!("{line}\n")).collect::<String>()
+        + &blocks.iter().map(|(block, warps)| format!("the warps of block {}:\n{}", triple(*block), table(warps))).collect::<String>()
 }
 
 /// `race.shared.raw: s[5]: a thread reads shared memory that …`

@@ -21,15 +21,18 @@ use crate::debug::timeline::End;
 pub fn outcome(outcome: &Outcome) -> String {
     match outcome {
         Outcome::Text(text) => text.clone(),
-        Outcome::Value { what, value, unrounded_uses, in_flight } => {
+        Outcome::Value { what, value, unrounded_uses, in_flight, bytes } => {
             let note = unrounded_uses.as_ref().map_or(String::new(), |uses| format!("  {}\n", views::rounded_once(uses)));
-            printed(what, value) + &note + &in_flight.as_ref().map_or(String::new(), |note| format!("{note}\n"))
+            let others: String = bytes.iter().chain(in_flight).map(|note| format!("{note}\n")).collect();
+            printed(what, value) + &note + &others
         }
         Outcome::Displays(shown) => displays(shown),
         Outcome::NewBreakpoint { row, note } => new_breakpoint(row, note.as_deref()),
         Outcome::Breakpoints(rows) => breakpoints(rows),
         Outcome::Explored(explored) => self::explored(explored),
-        Outcome::Touches { what, touches, interrupted } => self::touches(what, touches, *interrupted),
+        Outcome::Touches { what, touches, interrupted, bytes } => {
+            self::touches(what, touches, *interrupted) + &bytes.as_ref().map_or(String::new(), |note| format!("{note}\n"))
+        }
         Outcome::Marks(marks) => self::marks(marks),
         Outcome::When { now, recorded, end } => when(*now, *recorded, end.as_ref()),
         Outcome::View(view) => self::view(view),
@@ -61,7 +64,7 @@ fn view(view: &View) -> String {
         View::Fidelity(found) => fidelity(found),
         View::Findings { findings, suppressed } => list(findings, *suppressed),
         View::Finding(found) => format!("finding {}: {}\n", found.number, finding(found)),
-        View::Chain(found) => chain(found),
+        View::Chain(found, blocks) => chain(found, blocks),
     }
 }
 
@@ -170,7 +173,14 @@ pub fn touch(touch: &TouchText) -> String {
         Some((kind, id, Some(time))) => format!("   ({kind} #{id}, which ended at t={})", grouped(time)),
         Some((kind, id, None)) => format!("   ({kind} #{id} is in flight: poison until it ends)"),
     };
-    format!("{}   {} → {}{copy}", short_site(&touch.site), touch.old, touch.new)
+    let element = touch.element.as_ref().map_or(String::new(), |element| format!("{element}: "));
+    let more = match touch.more {
+        0 => String::new(),
+        1 => ", and 1 more element".to_string(),
+        more => format!(", and {more} more elements"),
+    };
+    let note = touch.note.as_ref().map_or(String::new(), |note| format!("   ({note})"));
+    format!("{}   {element}{} → {}{more}{copy}{note}", short_site(&touch.site), touch.old, touch.new)
 }
 
 fn marks(marks: &[(String, Mark)]) -> String {

@@ -2,7 +2,7 @@
 
 use super::finding::{fault, finding};
 use super::outcome::touch;
-use super::report::{grouped, short_site};
+use super::report::{grouped, short_site, triple};
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
@@ -12,7 +12,7 @@ use crate::debug::{Site, TouchText, lanes_in_words};
 /// What logpoints wrote, why it stopped, and where the focused thread stands. `before` is the thread that was looked at when it began.
 pub fn stop(session: &Session, stop: &Stop, before: Focus) -> String {
     let mut lines: Vec<String> = stop.log.iter().map(|line| line.trim_end().to_string()).collect();
-    lines.extend(stop.reasons.iter().filter_map(|reason| self::reason(session, reason)));
+    lines.extend(each_once(stop.reasons.iter().filter_map(|reason| self::reason(session, reason))));
     lines.extend(stop.others.iter().map(others));
     lines.extend(
         stop.new_launch.iter().map(|launch| format!("this is launch {} of {}: {}", launch + 1, session.launches(), session.kernel_name())),
@@ -20,7 +20,8 @@ pub fn stop(session: &Session, stop: &Stop, before: Focus) -> String {
     let is_over = stop.reasons.iter().any(|reason| matches!(reason, Reason::Ended | Reason::Fault(_) | Reason::Broken(_)));
     let thread = |focus: &Focus| (focus.block, focus.warp, focus.lane);
     if !is_over && thread(&stop.focus) != thread(&before) {
-        lines.push(format!("focus is now {}", stop.focus.in_words(&session.roles)));
+        let left = stop.left.as_ref().map_or(String::new(), |left| format!(": {left}"));
+        lines.push(format!("focus is now {}{left}", stop.focus.in_words(&session.roles)));
     }
     match Site::of(&session.scene()) {
         Ok(here) if !is_over => lines.push(short_site(&here)),
@@ -30,6 +31,18 @@ pub fn stop(session: &Session, stop: &Stop, before: Focus) -> String {
         _ => {}
     }
     lines.into_iter().map(|line| line + "\n").collect()
+}
+
+/// The texts without repetitions, which are counted.
+fn each_once(texts: impl Iterator<Item = String>) -> impl Iterator<Item = String> {
+    let mut counted: Vec<(String, usize)> = Vec::new();
+    for text in texts {
+        match counted.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((text, 1)),
+        }
+    }
+    counted.into_iter().map(|(text, count)| if count == 1 { text } else { format!("{text} ({count} times)") })
 }
 
 /// Why it stopped; nothing if what was asked for is done.
@@ -47,9 +60,9 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
             format!("{number}{told}")
         }
-        Reason::Caught { number, event, lanes, told: None } => {
+        Reason::Caught { number, event, block, warp, lanes, told: None } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
-            format!("{number}{}, {}", event_name(*event), lanes_in_words(*lanes))
+            format!("{number}{}, block {} {} {}", event_name(*event), triple(*block), session.roles.warp(*warp), lanes_in_words(*lanes))
         }
         Reason::Interrupted => "interrupted".to_string(),
         Reason::Ended if session.launches() > 1 => {
@@ -98,7 +111,7 @@ fn event_name(event: Event) -> String {
 /// Which thread one looks at.
 pub fn focus(focus: &str, site: &Result<Box<Site>, String>) -> String {
     match site {
-        Ok(here) => format!("{focus}, thread {}\n{}\n", super::report::triple(here.thread), short_site(here)),
+        Ok(here) => format!("{focus}, thread {}\n{}\n", triple(here.thread), short_site(here)),
         Err(error) => format!("{focus}: {error}\n"),
     }
 }

@@ -9,10 +9,15 @@ use crate::debug::view::{
 };
 
 /// Lines of text with marks before them: `●` a breakpoint, `▶` the focused lane, `asm` inline assembly, and which lanes of the warp stand
-/// there.
+/// there, those included that a predicate turns off.
 pub fn listing(listing: &Listing) -> String {
     let digits = listing.lines.last().map_or(1, |line| line.number.to_string().len());
-    let crowd = |line: &Line| if line.lanes == 0 { String::new() } else { format!("[{}]", some_lanes(line.lanes)) };
+    let off = |line: &Line| match line.off {
+        0 => String::new(),
+        off if off == line.lanes => ", all off".to_string(),
+        off => format!(", off {}", some_lanes(off)),
+    };
+    let crowd = |line: &Line| if line.lanes == 0 { String::new() } else { format!("[{}{}]", some_lanes(line.lanes), off(line)) };
     let width = listing.lines.iter().map(|line| crowd(line).chars().count()).max().unwrap_or(0);
     let has_asm = listing.lines.iter().any(|line| line.inline_asm);
     let asm = |line: &Line| match (has_asm, line.inline_asm) {

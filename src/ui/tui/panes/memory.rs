@@ -117,7 +117,8 @@ fn chosen(sections: &[Section], cursor: u64, sight: &mut Sight) -> Option<String
 
 fn head(canvas: &mut Canvas<'_>, y: usize, object: &MemoryObject) {
     let x = canvas.text(1, y, &object.name, Role::Name);
-    canvas.text(x + 2, y, &format!("{}  {:#x}", object.type_name(), object.address), Role::Dim);
+    let bytes = if object.is_declared_as_bytes { "  declared as bytes" } else { "" };
+    canvas.text(x + 2, y, &format!("{}  {:#x}{bytes}", object.type_name(), object.address), Role::Dim);
 }
 
 impl Section {

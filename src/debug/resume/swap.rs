@@ -1,0 +1,45 @@
+//! Which of the lanes that compare and swap at the same place have swapped.
+
+use super::watcher::Touching;
+use crate::isa::AtomicFn;
+use crate::machine::{FrameBase, LaneMask, Machine, Warp, lanes_of};
+use crate::program::{Op, Program, Src, SrcKind};
+
+/// The lanes whose compare-and-swap found what they compare with: those that were given back that value, on the machine as it stands
+/// behind the instruction. None of another instruction, where the result is not kept or has taken the place of what is compared with,
+/// and where none has won.
+pub fn winners(machine: &Machine, touching: &Touching) -> Option<LaneMask> {
+    let program = machine.program();
+    let Op::Atomic { f: AtomicFn::Cas, ty, d, b, .. } = program.code.get(touching.place.pc.index())?.op else { return None };
+    let warp = machine.block(touching.place.block)?.warps.get(touching.place.warp as usize)?;
+    let group = warp.groups.iter().find(|group| group.mask & touching.lanes != 0)?;
+    let bits = ty.bits();
+    if d.is_sink() || b.kind() == SrcKind::Reg(d.0) || bits > 64 {
+        return None;
+    }
+    let own = u64::MAX >> (64 - bits);
+    let swapped = |lane: usize| {
+        let found = register(warp, group.frame, bits, d.0, lane)?;
+        let wanted = compared(program, warp, group.frame, bits, b, lane)?;
+        Some(found & own == wanted & own)
+    };
+    let won = lanes_of(touching.lanes).filter(|lane| swapped(*lane) == Some(true)).fold(0, |mask, lane| mask | 1 << lane);
+    (won != 0).then_some(won)
+}
+
+fn register(warp: &Warp, frame: FrameBase, bits: u32, slot: u32, lane: usize) -> Option<u64> {
+    match bits {
+        64 => warp.registers.b64.get((frame.b64 + slot) as usize).map(|register| register[lane]),
+        _ => warp.registers.b32.get((frame.b32 + slot) as usize).map(|register| u64::from(register[lane])),
+    }
+}
+
+/// What a lane compares with.
+fn compared(program: &Program, warp: &Warp, frame: FrameBase, bits: u32, value: Src, lane: usize) -> Option<u64> {
+    match (value.kind(), bits) {
+        (SrcKind::Reg(slot), _) => register(warp, frame, bits, slot, lane),
+        (SrcKind::Const(index), 64) => program.consts64.get(index as usize).copied(),
+        (SrcKind::Const(index), _) => program.consts32.get(index as usize).copied().map(u64::from),
+        (SrcKind::Special(_), _) => None,
+    }
+}
