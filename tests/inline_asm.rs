@@ -112,6 +112,69 @@ fn what_may_go_wrong_is_a_warning() {
     }
 }
 
+/// The guide's 1.2.2: what a compiler may do to a statement that is not volatile, and to accesses around one without `"memory"`.
+#[test]
+fn what_a_statement_does_not_tell_of_is_a_warning() {
+    let clock = "'mov.u32' reads %clock, which changes, and the statement is not volatile";
+    let bar = "'bar.sync' orders accesses to memory, and the statement does not say so";
+    for (statement, expected) in [
+        ("asm(\"mov.u32 %0, %%clock;\" : \"=r\"(x));", &[("volatile", "mov.u32 %0, %%clock", clock)][..]),
+        ("asm volatile(\"mov.u32 %0, %%clock;\" : \"=r\"(x));", &[]),
+        ("__asm__ __volatile__(\"mov.u64 %0, %%globaltimer;\" : \"=l\"(x));", &[]),
+        ("asm(\"mov.u32 %0, %%laneid;\" : \"=r\"(x));", &[]),
+        (
+            "asm(\"shfl.sync.down.b32 %0, %1, 1, 31, -1;\" : \"=r\"(x) : \"r\"(3));",
+            &[(
+                "volatile",
+                "shfl.sync.down.b32 %0, %1, 1, 31, -1",
+                "the result of 'shfl.sync.down.b32' depends on the lanes that execute it together, and the statement is not volatile",
+            )],
+        ),
+        (
+            "asm(\"ld.global.u32 %0, [%1];\" : \"=r\"(x) : \"l\"(p));",
+            &[(
+                "volatile",
+                "ld.global.u32 %0, [%1]",
+                "'ld.global.u32' reads memory, where the value may change, and the statement is not volatile",
+            )],
+        ),
+        ("asm(\"ld.global.nc.u32 %0, [%1];\" : \"=r\"(x) : \"l\"(p));", &[]),
+        // Without outputs a statement is never left out; a barrier wants "memory" all the same.
+        ("asm(\"bar.sync 0;\");", &[("clobber", "bar.sync 0", bar)]),
+        ("asm volatile(\"bar.sync 0;\");", &[("clobber", "bar.sync 0", bar)]),
+        ("asm volatile(\"bar.sync 0;\" ::: \"memory\");", &[]),
+        (
+            "asm volatile(\"membar.gl;\");",
+            &[("clobber", "membar.gl", "'membar.gl' orders accesses to memory, and the statement does not say so")],
+        ),
+        (
+            "asm(\"atom.global.add.u32 %0, [%1], 1;\" : \"=r\"(x) : \"l\"(p) : \"memory\");",
+            &[("volatile", "atom.global.add.u32 %0, [%1], 1", "'atom.global.add.u32' writes memory, and the statement is not volatile")],
+        ),
+        ("bar.sync 0;", &[]),
+    ] {
+        let found = judged(&[statement], &[]);
+        let found: Vec<_> = found.iter().map(|(_, code, place, message)| (*code, place.as_str(), message.as_str())).collect();
+        assert_eq!(found, expected, "{statement}");
+    }
+}
+
+/// The compiler goes on with a register that holds an input as if it had not been written.
+#[test]
+fn a_written_input_is_a_warning() {
+    let told = |number: u32| format!("the input operand %{number} is written, and the compiler does not expect that");
+    for (statement, expected) in [
+        ("asm(\"add.u32 %1, %1, 1; mov.u32 %0, %1;\" : \"=r\"(x) : \"r\"(3));", vec![("add.u32 %1, %1, 1;", told(1))]),
+        ("asm(\"mov.b64 {%1, %0}, %2; mov.u32 %1, 0;\" : \"=r\"(x) : \"r\"(3), \"l\"(5LL));", vec![("mov.b64 {%1, %0}, %2;", told(1))]),
+        ("asm(\"add.u32 %0, %0, 1;\" : \"+r\"(x) : \"r\"(3));", vec![]),
+        ("asm(\"{ .reg .u32 t; mov.u32 t, %1; add.u32 t, t, 1; mov.u32 %0, t; }\" : \"=r\"(x) : \"r\"(3));", vec![]),
+    ] {
+        let found = judged(&[statement], &[]);
+        let found: Vec<_> = found.iter().map(|(_, _, place, message)| (place.as_str(), message.clone())).collect();
+        assert_eq!(found, expected, "{statement}");
+    }
+}
+
 #[test]
 fn statements_compute() {
     for (words, values, expected) in [

@@ -26,20 +26,20 @@ const SETS: &[(&str, &str)] = &[
     ("atom_order", ".relaxed{6.0,70}|.acquire{6.0,70}|.release{6.0,70}|.acq_rel{6.0,70}"),
     ("red_order", ".relaxed{6.0,70}|.release{6.0,70}"),
     ("atom_scope", ".cta{5.0,60}|.cluster{7.8,90}|.gpu{5.0,60}|.sys{5.0,60}"),
-    ("atom_space", ".global|.shared{1.2,12}|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
-    ("carry", ".u32|.s32|.u64{4.3,0}|.s64{4.3,0}"),
+    ("atom_space", ".global|.shared{1.2,12}|.shared::cta{7.8,20}|.shared::cluster{7.8,90}"),
+    ("carry", ".u32|.s32|.u64{4.3,20}|.s64{4.3,20}"),
     ("carried", ".u32|.s32|.u64|.s64"),
     ("scope", ".cta|.cluster{7.8,90}|.gpu|.sys"),
-    ("shared", ".shared|.shared::cta{7.8,30}|.shared::cluster{7.8,90}"),
-    ("param", ".param|.param::entry{8.3,0}|.param::func{8.3,0}"),
+    ("shared", ".shared|.shared::cta{7.8,20}|.shared::cluster{7.8,90}"),
+    ("param", ".param|.param::entry{8.3,70}|.param::func{8.3,70}"),
     ("evict", ".L1::evict_normal{7.4,70}|.L1::evict_unchanged{7.4,70}|.L1::evict_first{7.4,70}|.L1::evict_last{7.4,70}|\
         .L1::no_allocate{7.4,70}"),
     ("cop", ".ca{2.0,20}|.cg{2.0,20}|.cs{2.0,20}|.lu{2.0,20}|.cv{2.0,20}"),
     ("vector", ".v2|.v4|.v8"),
     ("evict_l2", ".L2::evict_last{8.8,100}|.L2::evict_normal{8.8,100}|.L2::evict_first{8.8,100}"),
     ("policy", ".L2::evict_last|.L2::evict_normal|.L2::evict_first|.L2::evict_unchanged"),
-    ("geometry", ".1d|.2d|.3d|.a1d|.a2d|.cube|.acube"),
-    ("surface", ".1d|.2d|.3d|.a1d|.a2d"),
+    ("geometry", ".1d|.2d|.3d|.a1d{2.3,0}|.a2d{2.3,0}|.cube{3.0,20}|.acube{3.0,20}"),
+    ("surface", ".1d|.2d|.3d{3.0,20}|.a1d{3.0,20}|.a2d{3.0,20}"),
     ("surface_cop", ".ca|.cg|.cs|.cv"),
     ("bounds", ".trap|.clamp|.zero"),
     ("dims", ".1d|.2d|.3d|.4d|.5d"),
@@ -129,11 +129,15 @@ fn words(text: &'static str) -> Vec<Word> {
     }
 }
 
+/// PTX version and target that a word needs where a row says nothing else.
+const NEEDS: &[(&str, (&str, &str))] = &[("ftz", ("1.4", "0"))];
+
 /// `.relaxed{6.0,70}`
 fn word(text: &'static str) -> Word {
     let text = text.strip_prefix(['.', '-']).unwrap_or_else(|| fault("no dot before", text));
     let (text, needs) = text.split_once('{').unwrap_or((text, ""));
-    let (ptx, sm) = needs.trim_end_matches('}').split_once(',').unwrap_or(("0.0", "0"));
+    let usual = NEEDS.iter().find(|row| row.0 == text).map_or(("0.0", "0"), |row| row.1);
+    let (ptx, sm) = needs.trim_end_matches('}').split_once(',').unwrap_or(usual);
     let (major, minor) = ptx.split_once('.').unwrap_or((ptx, "0"));
     let number = |digits: &str| digits.parse().unwrap_or_else(|_| fault("no number in", digits));
     Word { text, ty: ScalarType::from_word(text), ptx: (number(major) as u8, number(minor) as u8), sm: number(sm) }

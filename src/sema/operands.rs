@@ -23,6 +23,8 @@ pub(super) trait Operands<'a> {
     fn has_target(&self, sm: u32) -> bool;
     /// 32 or 64.
     fn address_bits(&self) -> u32;
+    /// Whether samplers are objects of their own (`.target .., texmode_independent`).
+    fn has_samplers(&self) -> bool;
     /// Whether the function is a kernel, whose `.param` space is the parameter bank and not the frame.
     fn in_kernel(&self) -> bool;
 

@@ -31,6 +31,10 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
         self.module.header.address_bits
     }
 
+    fn has_samplers(&self) -> bool {
+        self.module.header.has_samplers
+    }
+
     fn in_kernel(&self) -> bool {
         self.is_kernel
     }

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::open::{Module, OpenError, Opened};
 use crate::base::{Diagnostic, Sources};
+use crate::debug::names::scope::register_of_slot;
 use crate::launch::asm::{self, MODULE, Statement, Wrapped};
 use crate::launch::{self, Overrides};
+use crate::program::operands::writes;
 use crate::program::{Pc, Program};
 use crate::sema;
 
@@ -76,6 +78,28 @@ fn judge(sources: &mut Sources, words: &[String], values: &[String]) -> Result<(
     let Some(wrapped) = wrapped else { return Ok((None, diagnostics)) };
     let (program, found) = sema::load(sources, MODULE, wrapped.text.as_str());
     diagnostics.extend(found.into_iter().map(|diagnostic| wrapped.translate(diagnostic)));
+    if let Some(program) = &program {
+        diagnostics.extend(written_inputs(&wrapped, program));
+    }
     diagnostics.sort_by_key(|diagnostic| diagnostic.span);
     Ok((program.map(|program| Judged { statement, wrapped, program }), diagnostics))
+}
+
+/// A warning for every input operand at the first instruction that writes it: the compiler goes on with the old value, or with the new one
+/// in another variable that shares the register.
+fn written_inputs(wrapped: &Wrapped, program: &Program) -> Vec<Diagnostic> {
+    let mut warnings: Vec<(usize, Diagnostic)> = Vec::new();
+    for (pc, (inst, span)) in program.code.iter().zip(&program.spans).enumerate().filter(|(_, (_, span))| wrapped.is_inside(**span)) {
+        for register in writes(inst, program) {
+            let name = program.functions.first().and_then(|kernel| register_of_slot(kernel, Pc::new(pc), register.bank, register.slot));
+            let Some(number) = name.and_then(|name| wrapped.input(&name)) else { continue };
+            if warnings.iter().all(|warning| warning.0 != number) {
+                let message = format!("the input operand %{number} is written, and the compiler does not expect that");
+                let warning = Diagnostic::warning("operand", wrapped.origin(*span), message);
+                let help = "make it an output that is read as well, \"+r\"(x), or copy it to a register declared inside { }";
+                warnings.push((number, warning.with_help(help)));
+            }
+        }
+    }
+    warnings.into_iter().map(|warning| warning.1).collect()
 }

@@ -13,8 +13,8 @@ const TENSOR_MAP: &[&str] = &["90a", "100f", "101f", "110f", "120f"];
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    row("cp-async.ca(.shared|.shared::cta).global[.L2::cache_hint{7.4,80}][<prefetch>]  [d]:in.shared, [a]:in.global:narrow, n:u32:=4|8|16[, s:u32:or-pred:0-16][, e:u64:with.L2::cache_hint]", (7, 0), 80, LaneCopy, "asynchronous copy"),
-    row("cp-async.cg(.shared|.shared::cta).global[.L2::cache_hint{7.4,80}][<prefetch>]  [d]:in.shared, [a]:in.global:narrow, n:u32:=16[, s:u32:or-pred:0-16][, e:u64:with.L2::cache_hint]", (7, 0), 80, LaneCopy, "asynchronous copy"),
+    row("cp-async.ca(.shared.global|.shared::cta.global)[.L2::cache_hint{7.4,80}][<prefetch>]  [d]:in.shared, [a]:in.global:narrow, n:u32:=4|8|16[, s:u32:or-pred:0-16][, e:u64:with.L2::cache_hint]", (7, 0), 80, LaneCopy, "asynchronous copy"),
+    row("cp-async.cg(.shared.global|.shared::cta.global)[.L2::cache_hint{7.4,80}][<prefetch>]  [d]:in.shared, [a]:in.global:narrow, n:u32:=16[, s:u32:or-pred:0-16][, e:u64:with.L2::cache_hint]", (7, 0), 80, LaneCopy, "asynchronous copy"),
     row("cp-async-commit_group  ", (7, 0), 80, CommitCopies, "closes a group of asynchronous copies"),
     row("cp-async-wait_group  a:imm", (7, 0), 80, WaitCopies, "waits for groups of asynchronous copies"),
     row("cp-async-wait_all  ", (7, 0), 80, WaitCopies, "waits for all asynchronous copies"),

@@ -15,7 +15,7 @@ pub(super) const ROWS: &[Row] = &[
     row("not(<bits>)                    d, a", (1, 0), 0, IntUnary(One::Not), "bits inverted"),
     row("not.pred                       p, [!]a:pred", (1, 0), 0, PredNot, "opposite"),
     row("cnot(<bits>)                   d, a", (1, 0), 0, IntUnary(One::CNot), "1 if a is 0, else 0"),
-    row("lop3.b32                       d, a, b, c, lut:u32:imm", (4, 3), 50, Lop3, "any logical function of three words, by its truth table"),
+    row("lop3.b32                       d:_, a, b, c, lut:u32:imm", (4, 3), 50, Lop3, "any logical function of three words, by its truth table"),
     row("lop3.and.b32                   d|p:_, a, b, c, lut:u32:imm, [!]e:pred", (8, 2), 70, Lop3Pred(BoolOp::And), "lop3, and p = (d != 0) and e"),
     row("lop3.or.b32                    d|p:_, a, b, c, lut:u32:imm, [!]e:pred", (8, 2), 70, Lop3Pred(BoolOp::Or), "lop3, and p = (d != 0) or e"),
     row("shf-l.clamp.b32                d, a, b, c:u32", (3, 1), 32, BitField32(Field::ShfLeftClamp), "upper word of b:a << min(c, 32)"),

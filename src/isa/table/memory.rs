@@ -24,9 +24,9 @@ pub(super) const ROWS: &[Row] = &[
     row("st(.relaxed|.release)(<scope>)[.global][<evict>][<evict_l2>][.L2::cache_hint{7.4,80}][<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec[, c:u64:with.L2::cache_hint]", (6, 0), 70, Store, "store with memory ordering"),
     row("st(.relaxed|.release)(<scope>)(<shared>)[<vector>](<memory>|.b128{8.3,70})   [a], b:+:vec", (6, 0), 70, Store, "store with memory ordering"),
     row("st.mmio.relaxed.sys[.global](<memory>)           [a], b:+", (8, 2), 70, Store, "store to a device"),
-    row("st.async[.weak].shared::cluster.mbarrier::complete_tx::bytes[.v2|.v4](.b32|.u32|.s32|.f32)  [a]:in.cluster, b:vec, [m]:in.cluster", (8, 1), 90, AsyncStore, "asynchronous store to the shared memory of the cluster"),
-    row("st.async[.weak].shared::cluster.mbarrier::complete_tx::bytes[.v2](.b64|.u64|.s64|.f64)  [a]:in.cluster, b:vec, [m]:in.cluster", (8, 1), 90, AsyncStore, "asynchronous store to the shared memory of the cluster"),
-    row("st.async[.mmio].release(.gpu|.sys)[.global](.b8|.b16|.b32|.b64|.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64|.f32|.f64)  [a], b:+", (8, 7), 100, Unsupported, "asynchronous store that others see in order"),
+    row("st-async[.weak][.shared::cluster].mbarrier::complete_tx::bytes[.v2|.v4](.b32|.u32|.s32|.f32)  [a]:in.cluster, b:vec, [m]:in.cluster", (8, 1), 90, AsyncStore, "asynchronous store to the shared memory of the cluster"),
+    row("st-async[.weak][.shared::cluster].mbarrier::complete_tx::bytes[.v2](.b64|.u64|.s64|.f64)  [a]:in.cluster, b:vec, [m]:in.cluster", (8, 1), 90, AsyncStore, "asynchronous store to the shared memory of the cluster"),
+    row("st-async[.mmio].release(.gpu|.sys)[.global](.b8|.b16|.b32|.b64|.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64|.f32|.f64)  [a], b:+", (8, 7), 100, Unsupported, "asynchronous store that others see in order"),
     row("st.bulk[.weak][.shared::cta]                      [a], n:u64:*8:0-16777216, b:u64:=0", (8, 6), 100, Unsupported, "zeroes a block of shared memory"),
 
     row("prefetch[.global|.local](.L1|.L2)                [a]", (2, 0), 20, Nop, "brings a line into a cache"),

@@ -3,6 +3,9 @@
 use super::super::form::{Row, row};
 use crate::isa::Decode::Unsupported;
 
+/// Targets whose multimem instructions know floats of eight bits.
+const EIGHT_BITS: &[&str] = &["100f", "101f", "110f", "120f"];
+
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
     row("multimem-ld_reduce[.weak][.global](.min|.max)(.u32|.s32|.u64|.s64)  d, [a]", (8, 1), 90, Unsupported, "loads from several devices and combines"),
@@ -19,10 +22,10 @@ pub(super) const ROWS: &[Row] = &[
     row("multimem-ld_reduce[.weak][.global].add[.acc::f32{8.2,90}][.v2|.v4](.f16x2|.bf16x2)  d:vec, [a]", (8, 1), 90, Unsupported, "loads from several devices and combines"),
     row("multimem-ld_reduce[.weak][.global](.min|.max)(.v4|.v8)(.e4m3|.e5m2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
     row("multimem-ld_reduce[.weak][.global].add[.acc::f16](.v4|.v8)(.e4m3|.e5m2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
-    row("multimem-ld_reduce[.weak][.global](.min|.max)(.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
-    row("multimem-ld_reduce[.weak][.global].add[.acc::f16](.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
-    row("multimem-ld_reduce[.weak][.global](.min|.max)[.v2|.v4](.e4m3x4|.e5m2x4)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
-    row("multimem-ld_reduce[.weak][.global].add[.acc::f16][.v2|.v4](.e4m3x4|.e5m2x4)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
+    row("multimem-ld_reduce[.weak][.global](.min|.max)(.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines").only(EIGHT_BITS),
+    row("multimem-ld_reduce[.weak][.global].add[.acc::f16](.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines").only(EIGHT_BITS),
+    row("multimem-ld_reduce[.weak][.global](.min|.max)[.v2|.v4](.e4m3x4|.e5m2x4)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines").only(EIGHT_BITS),
+    row("multimem-ld_reduce[.weak][.global].add[.acc::f16][.v2|.v4](.e4m3x4|.e5m2x4)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines").only(EIGHT_BITS),
     row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global].add[.v2|.v4].f32  d:vec, [a]", (8, 1), 90, Unsupported, "loads from several devices and combines"),
     row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global].add.f64  d, [a]", (8, 1), 90, Unsupported, "loads from several devices and combines"),
     row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global](.min|.max)(.v2|.v4|.v8)(.f16|.bf16)  d:vec, [a]", (8, 1), 90, Unsupported, "loads from several devices and combines"),
@@ -31,24 +34,24 @@ pub(super) const ROWS: &[Row] = &[
     row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global].add[.acc::f32{8.2,90}][.v2|.v4](.f16x2|.bf16x2)  d:vec, [a]", (8, 1), 90, Unsupported, "loads from several devices and combines"),
     row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global](.min|.max)(.v4|.v8)(.e4m3|.e5m2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
     row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global].add[.acc::f16](.v4|.v8)(.e4m3|.e5m2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
-    row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global](.min|.max)(.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
-    row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global].add[.acc::f16](.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
-    row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global](.min|.max)[.v2|.v4](.e4m3x4|.e5m2x4)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
-    row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global].add[.acc::f16][.v2|.v4](.e4m3x4|.e5m2x4)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines"),
+    row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global](.min|.max)(.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines").only(EIGHT_BITS),
+    row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global].add[.acc::f16](.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines").only(EIGHT_BITS),
+    row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global](.min|.max)[.v2|.v4](.e4m3x4|.e5m2x4)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines").only(EIGHT_BITS),
+    row("multimem-ld_reduce(.relaxed|.acquire)(<scope>)[.global].add[.acc::f16][.v2|.v4](.e4m3x4|.e5m2x4)  d:vec, [a]", (8, 6), 100, Unsupported, "loads from several devices and combines").only(EIGHT_BITS),
     row("multimem-st[.weak][.global](.b32|.b64|.u32|.u64|.s32|.s64|.f64)  [a], b", (8, 1), 90, Unsupported, "stores to several devices"),
     row("multimem-st[.weak][.global][.v2|.v4].f32  [a], b:vec", (8, 1), 90, Unsupported, "stores to several devices"),
     row("multimem-st[.weak][.global](.v2|.v4|.v8)(.f16|.bf16)  [a], b:vec", (8, 1), 90, Unsupported, "stores to several devices"),
     row("multimem-st[.weak][.global][.v2|.v4](.f16x2|.bf16x2)  [a], b:vec", (8, 1), 90, Unsupported, "stores to several devices"),
     row("multimem-st[.weak][.global](.v4|.v8)(.e4m3|.e5m2)  [a], b:vec", (8, 6), 100, Unsupported, "stores to several devices"),
-    row("multimem-st[.weak][.global](.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  [a], b:vec", (8, 6), 100, Unsupported, "stores to several devices"),
-    row("multimem-st[.weak][.global][.v2|.v4](.e4m3x4|.e5m2x4)  [a], b:vec", (8, 6), 100, Unsupported, "stores to several devices"),
+    row("multimem-st[.weak][.global](.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  [a], b:vec", (8, 6), 100, Unsupported, "stores to several devices").only(EIGHT_BITS),
+    row("multimem-st[.weak][.global][.v2|.v4](.e4m3x4|.e5m2x4)  [a], b:vec", (8, 6), 100, Unsupported, "stores to several devices").only(EIGHT_BITS),
     row("multimem-st(.relaxed|.release)(<scope>)[.global](.b32|.b64|.u32|.u64|.s32|.s64|.f64)  [a], b", (8, 1), 90, Unsupported, "stores to several devices"),
     row("multimem-st(.relaxed|.release)(<scope>)[.global][.v2|.v4].f32  [a], b:vec", (8, 1), 90, Unsupported, "stores to several devices"),
     row("multimem-st(.relaxed|.release)(<scope>)[.global](.v2|.v4|.v8)(.f16|.bf16)  [a], b:vec", (8, 1), 90, Unsupported, "stores to several devices"),
     row("multimem-st(.relaxed|.release)(<scope>)[.global][.v2|.v4](.f16x2|.bf16x2)  [a], b:vec", (8, 1), 90, Unsupported, "stores to several devices"),
     row("multimem-st(.relaxed|.release)(<scope>)[.global](.v4|.v8)(.e4m3|.e5m2)  [a], b:vec", (8, 6), 100, Unsupported, "stores to several devices"),
-    row("multimem-st(.relaxed|.release)(<scope>)[.global](.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  [a], b:vec", (8, 6), 100, Unsupported, "stores to several devices"),
-    row("multimem-st(.relaxed|.release)(<scope>)[.global][.v2|.v4](.e4m3x4|.e5m2x4)  [a], b:vec", (8, 6), 100, Unsupported, "stores to several devices"),
+    row("multimem-st(.relaxed|.release)(<scope>)[.global](.v2|.v4|.v8)(.e4m3x2|.e5m2x2)  [a], b:vec", (8, 6), 100, Unsupported, "stores to several devices").only(EIGHT_BITS),
+    row("multimem-st(.relaxed|.release)(<scope>)[.global][.v2|.v4](.e4m3x4|.e5m2x4)  [a], b:vec", (8, 6), 100, Unsupported, "stores to several devices").only(EIGHT_BITS),
     row("multimem-red[.global](.min|.max)(.u32|.s32|.u64|.s64)  [a], b", (8, 1), 90, Unsupported, "combines in the memory of several devices"),
     row("multimem-red[.global].add(.u32|.s32|.u64)  [a], b", (8, 1), 90, Unsupported, "combines in the memory of several devices"),
     row("multimem-red[.global](<bitwise>)(.b32|.b64)  [a], b", (8, 1), 90, Unsupported, "combines in the memory of several devices"),

@@ -16,6 +16,7 @@
 mod constant;
 mod constraint;
 mod cursor;
+mod effects;
 mod literal;
 mod operand;
 mod scope;

@@ -1,17 +1,27 @@
 //! How the text of a statement fits between other instructions: whole statements, brackets that close, names that stay inside.
 
+use super::effects::Effect;
 use super::text::Text;
 use crate::base::Diagnostic;
 
 /// Directives that declare names.
 const DECLARATIONS: &[&str] = &[".reg", ".local", ".shared", ".param", ".const", ".global"];
-/// Instructions that write memory.
-const WRITES: &[&str] = &["st", "atom", "red"];
+
+/// What a statement says of itself besides its text.
+#[derive(Clone, Copy, Debug)]
+pub struct Says {
+    /// Whether it is `volatile`; none where the template stands alone, without `asm`.
+    pub volatile: Option<bool>,
+    /// Whether it has outputs: without any, the compiler takes it as volatile.
+    pub outputs: bool,
+    /// Whether it says that it changes memory.
+    pub memory: bool,
+}
 
 /// What keeps `text` from standing between other instructions (errors), or from being there twice, as it is when the function around it
-/// is inlined or a loop unrolled (warnings; the guide's 1.2.1). `clobbers_memory` is whether the statement says that it writes memory.
-pub fn check(text: &Text, clobbers_memory: bool) -> Vec<Diagnostic> {
-    let mut scan = Scan { text, open: Vec::new(), statement: None, last: 0, clobbers_memory, diags: Vec::new() };
+/// is inlined or a loop unrolled (warnings; the guide's 1.2.1); and effects that the statement does not tell of (warnings; 1.2.2).
+pub fn check(text: &Text, says: Says) -> Vec<Diagnostic> {
+    let mut scan = Scan { text, open: Vec::new(), statement: None, last: 0, says, diags: Vec::new() };
     let mut at = 0;
     while let Some(rest) = text.as_str().get(at..).filter(|rest| !rest.is_empty()) {
         at += match skipped(rest) {
@@ -41,7 +51,8 @@ struct Scan<'a> {
     statement: Option<usize>,
     /// Where what was read last ends.
     last: usize,
-    clobbers_memory: bool,
+    /// What the statement says; an effect that is reported counts as said.
+    says: Says,
     diags: Vec<Diagnostic>,
 }
 
@@ -101,12 +112,28 @@ impl Scan<'_> {
         if first.starts_with('@') {
             first = words.next().unwrap_or_default();
         }
-        let opcode = first.split('.').next().unwrap_or_default();
-        if WRITES.contains(&opcode) && !self.clobbers_memory {
-            self.clobbers_memory = true;
-            let message = format!("'{opcode}' writes memory, and the statement does not say so");
-            let warning = Diagnostic::warning("clobber", self.text.span(start..start + statement.trim_end().len()), message);
+        let operands = statement.split_once(first).map_or("", |(_, operands)| operands);
+        if let Some(effect) = Effect::of(first, operands) {
+            self.effect(effect, first, start..start + statement.trim_end().len());
+        }
+    }
+
+    /// Reports an effect that the statement does not tell of.
+    fn effect(&mut self, effect: Effect, opcode: &str, at: std::ops::Range<usize>) {
+        let span = self.text.span(at);
+        // A template that stands alone has no place for a clobber; that a barrier orders accesses is no news there.
+        let is_told = self.says.memory || effect == Effect::Orders && self.says.volatile.is_none();
+        if effect.needs_clobber() && !is_told {
+            self.says.memory = true;
+            let warning = Diagnostic::warning("clobber", span, format!("{}, and the statement does not say so", effect.tell(opcode)));
             self.diags.push(warning.with_help("the compiler may move accesses over it: asm volatile(… : \"memory\")"));
+        }
+        if self.says.volatile == Some(false) && self.says.outputs {
+            self.says.volatile = Some(true);
+            let warning = Diagnostic::warning("volatile", span, format!("{}, and the statement is not volatile", effect.tell(opcode)));
+            self.diags.push(warning.with_help(
+                "the compiler may leave out, join and move statements whose outputs depend on their inputs alone: asm volatile(…)",
+            ));
         }
     }
 

@@ -27,6 +27,8 @@ pub struct Statement {
     pub operands: Vec<Operand>,
     /// Whether it says that it changes memory.
     pub clobbers_memory: bool,
+    /// Whether it is `volatile`; none where the template stands alone, without `asm`.
+    pub volatile: Option<bool>,
 }
 
 /// Reads a statement from one word, as it stands in a source file or what stands between its brackets; or from two, template and operands.
@@ -36,18 +38,19 @@ pub fn read(sources: &mut Sources, words: &[String]) -> (Option<Statement>, Vec<
     let ids: Vec<SourceId> = words.iter().zip(names).map(|(word, name)| sources.add(SourceFile::new(name, word.as_str()))).collect();
     let mut cursors = words.iter().zip(&ids).map(|(word, id)| Cursor::new(*id, word));
     let Some(first) = cursors.next() else { return (None, Vec::new()) };
-    let mut reader = Reader { operands: Vec::new(), clobbers_memory: false, diags: Vec::new() };
+    let mut reader = Reader { operands: Vec::new(), clobbers_memory: false, volatile: None, diags: Vec::new() };
     let template = reader.statement(first, cursors.next());
     let template = template.map_err(|error| reader.diags.push(error)).ok();
-    let Reader { operands, clobbers_memory, diags } = reader;
+    let Reader { operands, clobbers_memory, volatile, diags } = reader;
     let template = template.filter(|_| !diags.iter().any(Diagnostic::is_error));
-    (template.map(|template| Statement { template, operands, clobbers_memory }), diags)
+    (template.map(|template| Statement { template, operands, clobbers_memory, volatile }), diags)
 }
 
 /// What was read so far.
 struct Reader {
     operands: Vec<Operand>,
     clobbers_memory: bool,
+    volatile: Option<bool>,
     diags: Vec<Diagnostic>,
 }
 
@@ -57,7 +60,7 @@ impl Reader {
         let mut ahead = cursor;
         let template = if KEYWORDS.contains(&ahead.word()) && ahead.peek() != Some('.') {
             cursor = ahead;
-            qualifiers(&mut cursor)?;
+            self.volatile = Some(qualifiers(&mut cursor)?);
             cursor.expect('(', FORM)?;
             let template = literal::strings(&mut cursor)?;
             self.sections(&mut cursor)?;
@@ -202,14 +205,17 @@ impl Reader {
     }
 }
 
-fn qualifiers(cursor: &mut Cursor<'_>) -> Result<(), Diagnostic> {
+/// Passes over the words between keyword and bracket; whether `volatile` is among them.
+fn qualifiers(cursor: &mut Cursor<'_>) -> Result<bool, Diagnostic> {
+    let mut is_volatile = false;
     loop {
         cursor.skip_blank();
         let start = cursor.at();
         let word = cursor.word();
         if word.is_empty() {
-            return Ok(());
+            return Ok(is_volatile);
         }
+        is_volatile |= word.contains("volatile");
         if !QUALIFIERS.contains(&word) {
             let error = Diagnostic::error("syntax", cursor.since(start).1, format!("'{word}' cannot stand here"));
             return Err(error.with_help("asm volatile(\"…\");"));

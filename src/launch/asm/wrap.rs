@@ -7,6 +7,7 @@ use std::path::Path;
 
 use super::constraint::Becomes;
 use super::operand::{LANES, Operand, Role, Value};
+use super::scope::Says;
 use super::statement::Statement;
 use super::text::Text;
 use super::{scope, template};
@@ -28,12 +29,24 @@ pub struct Wrapped {
     /// Where the template stands in it.
     inside: Range<usize>,
     template: Text,
+    /// The register of every operand that is only read, with the number of the operand.
+    inputs: Vec<(String, usize)>,
 }
 
 impl Wrapped {
     /// Where the template begins in it, in bytes.
     pub fn start(&self) -> u32 {
         self.inside.start as u32
+    }
+
+    /// The number of the operand that is only read and lies in the register `name`.
+    pub fn input(&self, name: &str) -> Option<usize> {
+        self.inputs.iter().find(|input| input.0 == name).map(|input| input.1)
+    }
+
+    /// Whether `span` of the module lies in the template.
+    pub fn is_inside(&self, span: Span) -> bool {
+        self.inside.contains(&(span.start as usize))
     }
 
     /// Where the part of the template came from that stands at `span` of the module; of what stands behind it, its end.
@@ -87,7 +100,9 @@ pub fn wrap(statement: &Statement) -> (Option<Wrapped>, Vec<Diagnostic>) {
     let names: Vec<String> = Registers::of(statement).names;
     let (expanded, mut diags) = template::expand(statement, &names);
     if !diags.iter().any(Diagnostic::is_error) {
-        diags.extend(scope::check(&expanded, statement.clobbers_memory));
+        let outputs = statement.operands.iter().any(|operand| operand.role != Role::Input);
+        let says = Says { volatile: statement.volatile, outputs, memory: statement.clobbers_memory };
+        diags.extend(scope::check(&expanded, says));
     }
     let is_usable = !diags.iter().any(Diagnostic::is_error);
     (is_usable.then(|| Writer::new(statement, names).write(expanded)), diags)
@@ -172,7 +187,10 @@ impl<'a> Writer<'a> {
         let _ = write!(text, "\n{}\t// begin inline asm\n\t", self.before);
         let inside = text.len()..text.len() + template.as_str().len();
         let _ = write!(text, "{}\n\t// end inline asm\n{}\tret;\n}}\n", template.as_str(), self.behind);
-        Wrapped { text, inside, template }
+        let is_input = |(_, operand): &(usize, &Operand)| operand.role == Role::Input && !operand.is_text();
+        let inputs = self.statement.operands.iter().enumerate().filter(is_input);
+        let inputs = inputs.filter_map(|(number, _)| Some((self.names.get(number)?.clone(), number))).collect();
+        Wrapped { text, inside, template, inputs }
     }
 
     /// A parameter of this type; its name.

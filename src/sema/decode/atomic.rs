@@ -1,5 +1,6 @@
 //! Atomic operations on memory: `atom` and `red`.
 
+use super::availability::older;
 use super::family::{Decoded, Decoding};
 use super::memory::ORDERINGS;
 use super::movement::same_space;
@@ -7,6 +8,9 @@ use super::operand::Arg;
 use crate::base::Diagnostic;
 use crate::isa::{AtomicFn, Decode, Ordering, ScalarType, Scope, Space};
 use crate::program::{Access, Address, Dst, ListId, Op, Src};
+
+/// PTX version and target from which on 64 bits in shared memory are changed atomically.
+const WIDE_SHARED: ((u8, u8), u32) = ((2, 0), 20);
 
 impl Decoding<'_, '_> {
     /// `atom` and `red`.
@@ -48,7 +52,11 @@ impl Decoding<'_, '_> {
             access.ordering = Ordering::Relaxed;
         }
         access.scope = self.scope().unwrap_or(Scope::Gpu);
-        if self.matched.has("L2::cache_hint") && same_space(access.space, Space::Shared) {
+        if self.ty().bits() == 64 && access.space == Space::Shared {
+            let ((ptx, sm), what) = (WIDE_SHARED, format!("'{}' of 64 bits in shared memory", self.instruction.opcode.text));
+            older(ptx, sm, &what, self.instruction.opcode.span, self.cx)?;
+        }
+        if self.matched.has("L2::cache_hint") && self.space().is_some_and(|space| same_space(space, Space::Shared)) {
             return Err(Diagnostic::error("modifier", self.instruction.opcode.span, "'.L2::cache_hint' does not apply to '.shared'"));
         }
         Ok((access, address))

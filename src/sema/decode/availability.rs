@@ -3,8 +3,11 @@
 use super::super::header::{require, target_name};
 use super::super::operands::Operands;
 use crate::base::{Diagnostic, Span};
-use crate::isa::Matched;
+use crate::isa::{Matched, ScalarType};
 use crate::syntax::tree::Instruction;
+
+/// The first target with f64.
+const DOUBLE: u32 = 13;
 
 /// Reports what of an instruction is newer than the file's version or not on its target.
 pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
@@ -15,6 +18,7 @@ pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &d
     for word in matched.words.iter().flatten() {
         older(word.ptx, word.sm, &format!("'.{}' of {what}", word.text), word_span(word.text, instruction), cx)?;
     }
+    mapped(matched, instruction, cx)?;
     if !row.only.is_empty() && !row.only.iter().any(|target| has_target(cx.target(), target)) {
         let needed = row.only.iter().map(|target| format!("sm_{target}")).collect::<Vec<_>>().join(", ");
         return Err(Diagnostic::error("target", span, format!("{what} is not on {}", target_name(cx.target())))
@@ -23,6 +27,7 @@ pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &d
     match row.gone {
         Some((ptx, sm)) if cx.version() >= ptx && cx.target().0 >= sm => {
             let help = match sm {
+                _ if matched.form.opcode == "wmma" => "write '.sync.aligned'",
                 70.. => "write the form with '.sync' and a mask of lanes",
                 _ if matched.has("satfinite") => "leave out '.satfinite'",
                 _ => "write a rounding modifier or '.approx'",
@@ -31,6 +36,18 @@ pub(super) fn check<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &d
             Err(Diagnostic::error("version", span, format!("{what} is gone from {}{since}", target_name(cx.target()))).with_help(help))
         }
         _ => Ok(()),
+    }
+}
+
+/// Where `map_f64_to_f32` makes arithmetic of f64 one of f32, it rounds as f32 does on targets before sm_20: to nearest or towards zero.
+fn mapped<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
+    let is_mapped = cx.target().0 < DOUBLE && cx.has_target(DOUBLE) && matched.types.as_slice() == [ScalarType::F64];
+    match ["rm", "rp"].into_iter().find(|word| is_mapped && matched.has(word)) {
+        Some(word) => {
+            let message = format!("'.{word}' is not on {} for f64 that is mapped to f32", target_name(cx.target()));
+            Err(Diagnostic::error("target", word_span(word, instruction), message).with_help("'.rn' and '.rz' are"))
+        }
+        None => Ok(()),
     }
 }
 

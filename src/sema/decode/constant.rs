@@ -6,8 +6,8 @@ use crate::isa::{ScalarType, TypeKind};
 
 /// The bits that the constant `value` has in an operand of type `ty`; `None` if it is no constant.
 ///
-/// Integers stand in for integers and bits and are cut to size; decimal floats stand in for floats; hexadecimal floats stand in for
-/// floats and for bits of their own size.
+/// Integers stand in for integers and bits and are cut to size; decimal floats stand in for floats and for 64 bits, as the
+/// assembler has it; hexadecimal floats stand in for floats and for bits of their own size.
 pub(super) fn bits(value: &Value, ty: ScalarType, span: Span) -> Option<Result<u64, Diagnostic>> {
     use ScalarType::{B32, B64, F32, F64};
     let is_float = ty.kind() == TypeKind::Float;
@@ -18,7 +18,7 @@ pub(super) fn bits(value: &Value, ty: ScalarType, span: Span) -> Option<Result<u
                 .with_help(format!("write its bits, 0d{:016X}", number.to_bits())))
         }
         (Value::Float(number), F32) => Ok(u64::from((*number as f32).to_bits())),
-        (Value::Float(number), F64) => Ok(number.to_bits()),
+        (Value::Float(number), F64 | B64) => Ok(number.to_bits()),
         // As an `.f64` the assembler takes the bits as they are: a subnormal number.
         (Value::Float32Bits(bits), F32 | F64 | B32) => Ok(u64::from(*bits)),
         (Value::Float64Bits(bits), F64 | B64) => Ok(*bits),
@@ -61,9 +61,6 @@ fn float_for(ty: ScalarType, value: &Value, span: Span) -> Diagnostic {
     match (value, ty.kind()) {
         (Value::Float(number), TypeKind::Untyped) if ty.bits() == 32 => {
             error.with_help(format!("write its bits, 0f{:08X}", (*number as f32).to_bits()))
-        }
-        (Value::Float(number), TypeKind::Untyped) if ty.bits() == 64 => {
-            error.with_help(format!("write its bits, 0d{:016X}", number.to_bits()))
         }
         (_, TypeKind::Float) => error.with_help("move the bits of the number into a register first"),
         _ => error,

@@ -1,6 +1,9 @@
 //! Textures and surfaces. What stands in their brackets is read here: a handle, perhaps a sampler, and the place.
 
+use smallvec::SmallVec;
+
 use super::super::operands::Value;
+use super::availability::older;
 use super::constant;
 use super::family::{Decoded, Decoding};
 use super::operand::{Arg, not_a_register, width};
@@ -16,6 +19,16 @@ struct Brackets {
     sampler: Option<Handle>,
     place: Vec<Src>,
 }
+
+/// PTX version and target from which on texture lookups have offsets in texels and depths to compare with.
+const SHIFTED: ((u8, u8), u32) = ((4, 3), 30);
+/// PTX version and target from which on texture lookups in cubes have gradients.
+const CUBE_GRADIENT: ((u8, u8), u32) = ((4, 3), 20);
+/// PTX version and target from which on texture lookups say whether their texels are there.
+const RESIDENT: ((u8, u8), u32) = ((7, 1), 60);
+
+/// Image, sampler and coordinates as they stand in the brackets.
+type Parts<'o, 'a> = (&'o Operand<'a>, Option<&'o Operand<'a>>, &'o Operand<'a>);
 
 impl<'a> Decoding<'_, 'a> {
     /// A texture or surface instruction.
@@ -53,12 +66,18 @@ impl<'a> Decoding<'_, 'a> {
 
     /// `tex` and `tld4`. All textures have one level, whichever is asked for.
     fn texture(&mut self) -> Decoded {
+        if self.matched.has("2dms") || self.matched.has("a2dms") {
+            return self.multisample();
+        }
         let geometry = self.geometry()?;
         let to = self.matched.types.first().copied().unwrap_or(ScalarType::F32);
         let coordinate = self.ty();
         if geometry.is_cube() && coordinate != ScalarType::F32 {
             let message = format!("'.{}' takes coordinates of type .f32", geometry.word());
             return Err(Diagnostic::error("type", self.instruction.opcode.span, message));
+        }
+        if geometry.is_cube() && self.matched.has("grad") {
+            older(CUBE_GRADIENT.0, CUBE_GRADIENT.1, "a gradient of a cube", self.instruction.opcode.span, self.cx)?;
         }
         let brackets = self.brackets(1, geometry, coordinate)?;
         let components = [("r", 0), ("g", 1), ("b", 2), ("a", 3)];
@@ -69,7 +88,12 @@ impl<'a> Decoding<'_, 'a> {
         let levels = if self.matched.has("level") { 1 } else { 2 * usize::from(self.matched.has("grad")) };
         let mut place = brackets.place;
         for operand in self.instruction.operands.iter().skip(2 + levels) {
+            older(SHIFTED.0, SHIFTED.1, "an offset or a depth behind the place", operand.span, self.cx)?;
             match self.offsets(operand, geometry)? {
+                None if geometry == Geometry::D3 || coordinate != ScalarType::F32 => {
+                    let message = "a depth to compare with goes with coordinates of type .f32 in one or two dimensions or a cube";
+                    return Err(Diagnostic::error("operand", operand.span, message));
+                }
                 Some(offsets) if place.len() == places(geometry) => place.extend(offsets),
                 _ => {
                     let why = format!("'{}' with a depth to compare with is not modelled", self.instruction.opcode.text);
@@ -79,7 +103,10 @@ impl<'a> Decoding<'_, 'a> {
         }
         let (dests, resident) = match self.args.first() {
             Some(Arg::Vector { list, .. }) => (self.cx.dests(*list), Dst::SINK),
-            Some(Arg::VectorAnd { list, second, .. }) => (self.cx.dests(*list), *second),
+            Some(Arg::VectorAnd { list, second, .. }) => {
+                older(RESIDENT.0, RESIDENT.1, "a predicate beside the texels", self.operand_span(0), self.cx)?;
+                (self.cx.dests(*list), *second)
+            }
             _ => return Err(self.disagreement(0)),
         };
         let (place, sampler, values) = (place.into(), brackets.sampler, self.levels(levels, geometry)?.into());
@@ -90,17 +117,69 @@ impl<'a> Decoding<'_, 'a> {
     fn levels(&mut self, count: usize, geometry: Geometry) -> Result<Vec<Src>, Diagnostic> {
         let mut levels = Vec::new();
         for operand in self.instruction.operands.iter().skip(2).take(count) {
-            let values = self.tuple(operand)?;
-            let wanted = if count == 1 { 1 } else { geometry.coordinates() };
-            levels.extend(self.words(&values, wanted, self.ty(), operand.span)?);
+            if count == 1 {
+                let values = self.tuple(operand)?;
+                levels.extend(self.words(&values, 1, self.ty(), operand.span)?);
+            } else {
+                levels.extend(self.gradient(operand, geometry)?);
+            }
         }
         Ok(levels)
+    }
+
+    /// A gradient: a vector of floats, one for each dimension, the fourth of `.3d` unused. Those of a cube have two elements, or four as
+    /// the manual says.
+    fn gradient(&mut self, operand: &Operand<'a>, geometry: Geometry) -> Result<SmallVec<[Src; 8]>, Diagnostic> {
+        let sizes: &[usize] = match geometry {
+            Geometry::D1 | Geometry::A1d => &[1],
+            Geometry::D2 | Geometry::A2d => &[2],
+            Geometry::D3 => &[4],
+            Geometry::Cube | Geometry::Acube => &[2, 4],
+        };
+        let values = elements(operand, self.cx)?.filter(|values| sizes.contains(&values.len()));
+        let Some(values) = values else {
+            let size = sizes.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ");
+            let message = format!("a gradient of '.{}' is a vector of size {size}", geometry.word());
+            return Err(Diagnostic::error("operand", operand.span, message).with_help("write its elements in braces: {a, b}"));
+        };
+        let used = values.len().min(geometry.coordinates());
+        Ok(self.words(&values, used, ScalarType::F32, operand.span)?.into_iter().collect())
+    }
+
+    /// A lookup of one of several samples, whose operands are checked: no texture of a launch has several.
+    fn multisample(&mut self) -> Decoded {
+        let operand = self.instruction.operands.get(1).ok_or_else(|| self.disagreement(1))?;
+        let (image, sampler, coordinates) = self.bracketed(operand)?;
+        let values = self.tuple(coordinates)?;
+        if values.len() != 4 {
+            let message = format!("a place of several samples has 4 coordinates, not {}", values.len());
+            return Err(Diagnostic::error("operand", coordinates.span, message));
+        }
+        self.words(&values, 4, ScalarType::S32, coordinates.span)?;
+        self.check_sampler(sampler, operand.span)?;
+        self.handle(image, ImageKind::Texture)?;
+        if let Some(operand) = self.instruction.operands.get(2) {
+            older(SHIFTED.0, SHIFTED.1, "an offset behind the place", operand.span, self.cx)?;
+        }
+        if matches!(self.args.first(), Some(Arg::VectorAnd { .. })) {
+            older(RESIDENT.0, RESIDENT.1, "a predicate beside the texels", self.operand_span(0), self.cx)?;
+        }
+        if let Some(operand) = self.instruction.operands.get(2)
+            && self.offsets(operand, Geometry::D2)?.is_none()
+        {
+            return Err(Diagnostic::error("operand", operand.span, "offsets in texels are needed here").with_help("write {s, t}"));
+        }
+        self.unsupported()
     }
 
     /// Offsets in texels: a vector, or for a single coordinate a value of type `.s32`; `None` if it is a depth.
     fn offsets(&mut self, operand: &Operand<'a>, geometry: Geometry) -> Result<Option<Vec<Src>>, Diagnostic> {
         let count = geometry.coordinates();
         if let Some(values) = elements(operand, self.cx)? {
+            if geometry.is_cube() {
+                let message = format!("a place of '.{}' has no offset in texels", geometry.word());
+                return Err(Diagnostic::error("operand", operand.span, message));
+            }
             check_size(&values, operand.span)?;
             return self.words(&values, count, ScalarType::S32, operand.span).map(Some);
         }
@@ -114,7 +193,12 @@ impl<'a> Decoding<'_, 'a> {
 
     fn query(&mut self, kind: ImageKind) -> Decoded {
         let query = self.matched.choose(ImageQuery::WORDS).ok_or_else(|| self.type_disagreement())?;
-        let kinds: &[ImageKind] = if query.is_of_sampler() { &[kind, ImageKind::Sampler] } else { &[kind] };
+        let kinds: &[ImageKind] = match query {
+            ImageQuery::ForceUnnormalizedCoords => &[ImageKind::Sampler],
+            _ if query.is_of_sampler() && self.cx.has_samplers() => &[ImageKind::Sampler],
+            _ if query.is_of_sampler() => &[kind, ImageKind::Sampler],
+            _ => &[kind],
+        };
         let (image, d) = (self.sole_handle(1, kinds)?, self.dst(0)?);
         Ok(self.finish(ImageAccess { dests: [d].into(), ..access(ImageFn::Query(query, kind), image) }))
     }
@@ -129,7 +213,7 @@ impl<'a> Decoding<'_, 'a> {
     /// A surface access whose data is operand `data` and whose brackets are operand `at`.
     fn surface(&mut self, data: usize, at: usize, f: ImageFn) -> Decoded {
         let geometry = self.geometry()?;
-        let brackets = self.brackets(at, geometry, ScalarType::B32)?;
+        let brackets = self.brackets(at, geometry, ScalarType::S32)?;
         let (values, dests, bits): (Box<[Src]>, Box<[Dst]>, u8) = match self.args.get(data) {
             Some(Arg::Vector { list, bits }) if data == 0 => ([].into(), self.cx.dests(*list), *bits),
             Some(Arg::Vector { list, bits }) => (self.cx.sources(*list), [].into(), *bits),
@@ -144,24 +228,41 @@ impl<'a> Decoding<'_, 'a> {
     /// `[a, c]`, or `[a, b, c]` with a sampler `b`.
     fn brackets(&mut self, at: usize, geometry: Geometry, coordinate: ScalarType) -> Result<Brackets, Diagnostic> {
         let operand = self.instruction.operands.get(at).ok_or_else(|| self.disagreement(at))?;
-        let is_texture = matches!(self.matched.form.row.decode, Decode::Texture | Decode::Gather);
+        let (image, sampler, coordinates) = self.bracketed(operand)?;
+        let values = self.tuple(coordinates)?;
+        let place = self.place_of(&values, geometry, coordinate, coordinates.span)?;
+        let sampler = self.check_sampler(sampler, operand.span)?;
+        let kind = if self.is_texture() { ImageKind::Texture } else { ImageKind::Surface };
+        Ok(Brackets { image: self.handle(image, kind)?, sampler, place })
+    }
+
+    fn is_texture(&self) -> bool {
+        matches!(self.matched.form.row.decode, Decode::Texture | Decode::Gather)
+    }
+
+    /// What stands in the brackets: image, sampler, coordinates.
+    fn bracketed<'o>(&self, operand: &'o Operand<'a>) -> Result<Parts<'o, 'a>, Diagnostic> {
         let parts = match &operand.kind {
             OperandKind::AddressList(parts) => parts.as_slice(),
             _ => &[],
         };
-        let (image, sampler, coordinates) = match parts {
-            [image, coordinates] => (image, None, coordinates),
-            [image, sampler, coordinates] if is_texture => (image, Some(sampler), coordinates),
+        match parts {
+            [image, coordinates] => Ok((image, None, coordinates)),
+            [image, sampler, coordinates] if self.is_texture() => Ok((image, Some(sampler), coordinates)),
             _ => {
                 let error = Diagnostic::error("operand", operand.span, "a handle and coordinates are needed here");
-                return Err(error.with_help("write [image, {x, y}]; between them may stand a sampler of a texture"));
+                Err(error.with_help("write [image, {x, y}]; between them may stand a sampler of a texture"))
             }
-        };
-        let values = self.tuple(coordinates)?;
-        let place = self.place_of(&values, geometry, coordinate, coordinates.span)?;
-        let sampler = sampler.map(|sampler| self.handle(sampler, ImageKind::Sampler)).transpose()?;
-        let kind = if is_texture { ImageKind::Texture } else { ImageKind::Surface };
-        Ok(Brackets { image: self.handle(image, kind)?, sampler, place })
+        }
+    }
+
+    /// The sampler, without which no texture is read where samplers are objects of their own (PTX ISA, "Texturing modes").
+    fn check_sampler(&mut self, sampler: Option<&Operand<'a>>, brackets: Span) -> Result<Option<Handle>, Diagnostic> {
+        if sampler.is_none() && self.is_texture() && self.cx.has_samplers() {
+            let error = Diagnostic::error("operand", brackets, "a sampler is needed here: the module is in independent texturing mode");
+            return Err(error.with_help("write [texture, sampler, {x, y}], or take 'texmode_independent' out of '.target'"));
+        }
+        sampler.map(|sampler| self.handle(sampler, ImageKind::Sampler)).transpose()
     }
 
     /// The elements of a vector, or a single value.

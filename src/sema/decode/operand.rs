@@ -179,8 +179,13 @@ impl<'a> Reader<'_, 'a> {
             return Err(Diagnostic::error("operand", map.span, "the address of a tensor map cannot have an offset here")
                 .with_help("add it to the register with add.s64 first"));
         }
-        let map = Operand { kind: OperandKind::Address(expr.clone()), span: map.span };
-        let map = place::read(&map, None, self.form, self.cx)?.address;
+        let span = map.span;
+        let map = Operand { kind: OperandKind::Address(expr.clone()), span };
+        let map = place::read(&map, None, self.form, self.cx)?;
+        if map.space.is_some_and(|space| matches!(space, Space::Shared | Space::Local)) {
+            return Err(Diagnostic::error("operand", span, "a tensor map lies in global, constant or parameter memory"));
+        }
+        let map = map.address;
         match self.registers(coordinates, count)? {
             Arg::Vector { list, .. } => Ok(Arg::Tensor { map, coordinates: list }),
             other => Ok(other),
@@ -291,6 +296,10 @@ impl<'a> Reader<'_, 'a> {
     fn predicate_source(&mut self, expr: &Expr<'a>) -> Result<Arg, Diagnostic> {
         match self.cx.resolve(expr)? {
             Value::Register(register) if register.bank == Bank::Pred => Ok(Arg::Pred(PredSrc::Reg { slot: register.slot, negate: false })),
+            Value::Int { value, .. } if self.form.range.is_some_and(|(low, high)| !(low..=high).contains(&value)) => {
+                Err(Diagnostic::error("operand", expr.span, format!("'{}' takes 0 or 1 here, not {}", self.opcode(), value as i64))
+                    .with_help("0 is false, 1 is true"))
+            }
             Value::Int { value, .. } if !self.form.register_only => Ok(Arg::Pred(PredSrc::Const(value != 0))),
             Value::Special(special) if self.form.special && special_type(special) == ScalarType::Pred => Ok(Arg::Special(special)),
             Value::Register(register) => Err(self.wrong_type(register, ScalarType::Pred, expr.span)),

@@ -58,6 +58,10 @@ impl Decoding<'_, '_> {
             return Err(Diagnostic::error("operand", self.operand_span(first), "a block has barriers 0 to 15"));
         }
         match self.constant_value(first + 1) {
+            Some(0) if self.matched.has("arrive") => {
+                let message = format!("'{}' needs the number of threads that the barrier waits for", self.instruction.opcode.text);
+                Err(Diagnostic::error("operand", self.operand_span(first + 1), message).with_help("a multiple of 32, not 0"))
+            }
             Some(count) if count % WARP_SIZE != 0 => {
                 let message = format!("{count} threads are not a whole number of warps");
                 Err(Diagnostic::error("operand", self.operand_span(first + 1), message).with_help("the count is a multiple of 32"))

@@ -33,9 +33,7 @@ pub(super) fn read<'a>(
     let place = match &operand.kind {
         OperandKind::Address(expr) => {
             value = cx.resolve(expr)?;
-            if !form.narrow {
-                check_kind(&value, named, operand.span, cx)?;
-            }
+            check_kind(&value, named, form.narrow, operand.span, cx)?;
             of_value(&value, operand.span, cx)
         }
         OperandKind::Index(name, index) => {
@@ -58,14 +56,14 @@ pub(super) fn read<'a>(
 
 /// What may stand for an address in the space `named`: plain numbers are for local memory only, and from sm_90 on a global or
 /// generic address has 64 bits.
-fn check_kind<'a>(value: &Value, named: Option<Space>, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
+fn check_kind<'a>(value: &Value, named: Option<Space>, narrow: bool, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
     match value {
         Value::Int { .. } if named != Some(Space::Local) => {
             Err(Diagnostic::error("operand", span, "a number is an address in local memory only")
                 .with_help("move the number into a register and write [register]"))
         }
         Value::Register(register) | Value::RegisterOffset(register, _)
-            if register.ty.bits() == 32 && matches!(named, None | Some(Space::Global)) && cx.target().0 >= 90 =>
+            if !narrow && register.ty.bits() == 32 && matches!(named, None | Some(Space::Global)) && cx.target().0 >= 90 =>
         {
             Err(Diagnostic::error("type", span, format!("a register of type .{} is too narrow for an address here", register.ty.word()))
                 .with_help("from sm_90 on, global and generic addresses have 64 bits"))
