@@ -20,8 +20,10 @@ fn diagnostics(module: &str) -> Vec<Diagnostic> {
 
 /// The first words that thread 0 leaves at `out` when `body` runs in a module with these directives and declarations.
 fn words<const N: usize>(head: &str, body: &str) -> [u32; N] {
+    // Before PTX 1.4 the body of a kernel declares its parameters.
+    let (list, declaration) = if head.starts_with(".version 1.3") { ("", ".param .u64 out;") } else { ("(.param .u64 out)", "") };
     let text = format!(
-        "{head} .entry k(.param .u64 out) {{ .reg .u16 h; .reg .u32 a, b, c; .reg .f32 e, f, g; .reg .f64 x; .reg .u64 d, o; .reg .pred p;
+        "{head} .entry k {list} {{ {declaration} .reg .u16 h; .reg .u32 a, b, c; .reg .f32 e, f, g; .reg .f64 x; .reg .u64 d, o; .reg .pred p;
         ld.param.u64 o, [out]; {body} exit; }}"
     );
     let (program, diagnostics) = ptxdbg::sema::load(&mut Sources::default(), "old.ptx", text);
@@ -41,7 +43,7 @@ const SM_10: &str = ".version 1.4 .target sm_10";
 
 #[test]
 fn modules_of_the_time_run() {
-    for name in ["filter", "reduce", "scan"] {
+    for name in ["filter", "reduce", "scan", "body_params", "module_scope", "elements", "vector_params"] {
         let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("fixtures/old/{name}.ron")));
         let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() });
         let Ok(Opened { program, plan, .. }) = opened else { panic!("{name}: {opened:?}") };

@@ -125,6 +125,9 @@ fn initial_bytes_are_the_assemblers() {
         (".b16 $[2][3] = {{1,2},{3}}", "0100020000000300"),
         (".v2 .b16 $[2] = {{1,2},{3,4}}", "0100020003000400"),
         (".b8 $ = 300", "2c"),
+        (".u8 $[2] = {0xFF(1000 + 546), 0xFF00(131187)}", "0a00"),
+        (".u16 $[2] = {0xFF0000(0x123456), 0xFF(-1)}", "1200ff00"),
+        (".u64 $ = 0x123456789abcdef01", "01efcdab89674523"),
     ];
     for (declaration, bytes) in cases {
         let program = program(&format!(".global {};", declaration.replace('$', "v")));
@@ -398,7 +401,11 @@ fn files_that_are_no_text_are_named() {
         "a.cubin is not a text file: byte 0x7f at offset 0; is it a cubin or an executable? 'cuobjdump -ptx' may find PTX in it"
     );
     assert_eq!(message("b.ptx", b".version 9.0 // \xff"), "b.ptx is not a text file: byte 0xff at offset 16; PTX is UTF-8 text");
-    assert_eq!(message("c.ptx", b".version\0"), "c.ptx is not a text file: byte 0x00 at offset 8; PTX is UTF-8 text");
+    assert_eq!(message("c.ptx", b".version\0 9.0"), "c.ptx is not a text file: byte 0x00 at offset 8; PTX is UTF-8 text");
+    // What ends a string of C is no part of the text.
+    let path = folder.join("d.ptx");
+    std::fs::write(&path, b".version 9.0\n.target sm_90\n.entry k () { ret; }\n\0\0\n").unwrap();
+    assert!(sema::load_file(&mut Sources::default(), &path).unwrap().0.is_some());
     let missing = sema::load_file(&mut Sources::default(), &folder.join("missing.ptx")).unwrap_err();
     assert!(missing.to_string().starts_with("cannot read "));
     std::fs::remove_dir_all(&folder).unwrap();

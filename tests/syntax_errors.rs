@@ -90,7 +90,7 @@ fn text_that_is_no_token() {
         r#"
         mov.u32 a, 089; // 12-15 '089' is not a number
         // help: an integer is written 10, 0x1F, 017 or 0b101, a bit pattern 0f3F800000 with 8 or 0d3FF0000000000000 with 16 digits
-        mov.u32 a, 18446744073709551616; // 12-32 '18446744073709551616' does not fit 64 bits
+        mov.u32 a, 07777777777777777777777; // 12-35 '07777777777777777777777' does not fit 64 bits
         // help: the largest integer is 0xFFFFFFFFFFFFFFFF
         mov.f64 a, 1e999; // 12-17 '1e999' is beyond the range of '.f64'
         // help: infinity is written 0d7FF0000000000000
@@ -148,7 +148,7 @@ fn mistakes_in_heads() {
 3:12-21: error[syntax]: '.noretrun' is no directive of a function (there are '.maxnreg', '.maxntid', '.reqntid', '.minnctapersm', \
 '.maxnctapersm', '.noreturn', '.abi_preserve', '.abi_preserve_control', '.reqnctapercluster', '.explicitcluster', \
 '.maxclusterrank', '.blocksareclusters' and '.pragma')
-4:11-11: error[syntax]: expected '{' or ';' after the head of 'd' (a function has a body in braces; a mere declaration ends with ';')
+4:11-11: error[syntax]: expected '{' or ';' after the head of 'd' (a kernel has a body in braces; a mere declaration of one ends with ';')
 6:10-15: error[syntax]: expected a state space such as '.reg', '.entry', '.func' or '.attribute', found '.weak'
 8:1-7: error[syntax]: expected ',' or ';' before '.entry' (end the statement with ';')
 9:21-22: error[syntax]: expected a state space such as '.reg', found 'b'

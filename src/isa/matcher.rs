@@ -1,5 +1,6 @@
 //! Which form of the table the dotted words of an opcode stand for, and what is wrong with them if none.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use smallvec::SmallVec;
@@ -35,6 +36,8 @@ pub struct MatchError {
 
 /// Finds the form that `text`, an opcode with its dotted words, stands for; of several, the first that takes `operands` operands.
 pub fn match_words(text: &str, operands: usize) -> Result<Matched, MatchError> {
+    let blanked = without_comments(text);
+    let text = &*blanked;
     let pieces = pieces(text);
     let (opcode, words) = pieces.split_first().map_or((text, &[][..]), |(first, rest)| (first.text, rest));
     let forms = table::forms(opcode);
@@ -93,6 +96,24 @@ impl Matched {
 pub(super) struct Piece<'a> {
     pub text: &'a str,
     pub at: Range<usize>,
+}
+
+/// The text with blanks in place of its comments, which may stand before any dot.
+fn without_comments(text: &str) -> Cow<'_, str> {
+    if !text.contains('/') {
+        return Cow::Borrowed(text);
+    }
+    let (mut blanked, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(start) = rest.find('/') {
+        let comment = &rest[start..];
+        let length = if comment.starts_with("//") { comment.find('\n') } else { comment.find("*/").map(|end| end + 2) };
+        let end = start + length.unwrap_or(comment.len());
+        blanked.push_str(&rest[..start]);
+        blanked.extend(std::iter::repeat_n(' ', end - start));
+        rest = &rest[end..];
+    }
+    blanked.push_str(rest);
+    Cow::Owned(blanked)
 }
 
 /// The words of `ld . global.u32`, the opcode first; the place of a word has its dot.

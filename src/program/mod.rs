@@ -264,6 +264,8 @@ pub struct Param {
     pub handle: Option<ImageKind>,
     /// `.ptr` space of a kernel parameter, if declared.
     pub pointer: Option<Space>,
+    /// Which component of a vector register it is, and of how many: such a parameter is as many, one after the other.
+    pub component: Option<(u32, u32)>,
     /// Where the function finds it.
     pub place: ParamPlace,
 }
@@ -307,7 +309,9 @@ pub struct Variable {
     pub ty: ScalarType,
     /// Extent of every dimension, outermost first; empty for a scalar.
     pub shape: Vec<u64>,
-    /// Where it lies. For `Local`, the offset in the frame of `function`.
+    /// Whether it was declared with dimensions, those of a vector left aside.
+    pub is_array: bool,
+    /// Where it lies. For `Local`, the offset in the frame of `function`, or the address of a variable of the module.
     pub location: Location,
     /// Size in bytes; 0 for `extern .shared x[]`, which stands for the dynamic shared memory: it starts at
     /// [`map::SHARED_RESERVED`] + `Function::shared_bytes` of the kernel, and `location` says nothing.
@@ -359,6 +363,16 @@ pub struct CallSite {
     pub args: Vec<CallArg>,
     /// Where results go, in the callee's order of results.
     pub results: Vec<CallArg>,
+}
+
+impl CallTarget {
+    /// The function that is called by its name.
+    pub fn direct(&self) -> Option<FuncId> {
+        match self {
+            CallTarget::Direct(callee) => Some(*callee),
+            CallTarget::Indirect { .. } => None,
+        }
+    }
 }
 
 /// What a call calls.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::const_expr;
 use super::function;
+use super::insert::Insertions;
 use super::labels::{self, Labels};
 use super::module::ModuleBuilder;
 use super::operands::RegisterRef;
@@ -19,6 +20,12 @@ const REGISTERS_MAX: u64 = 1 << 20;
 
 /// Calls within calls that were put in place, followed outwards from an instruction at most.
 const CALLS_MAX: usize = 16;
+
+/// PTX versions that directives in a body came with.
+pub(super) const PRAGMA_SINCE: (u8, u8) = (2, 0);
+const PARAM_VARIABLES: (u8, u8) = (2, 0);
+const INDIRECT_CALLS_SINCE: (u8, u8) = (2, 1);
+const BRANCH_TARGETS_SINCE: (u8, u8) = (6, 0);
 
 /// Every frame begins at a multiple of this.
 pub(super) const FRAME_ALIGN: u32 = 16;
@@ -44,7 +51,12 @@ pub(super) struct BodyBuilder<'m, 'a> {
     declared: Slots,
     placement: Placement,
     frame: Region,
-    registers: Vec<Register>,
+    pub(super) registers: Vec<Register>,
+    /// Operations before the instruction that is being decoded.
+    before: Vec<Op>,
+    insertions: Insertions,
+    /// Parameters of a kernel that its body declares, as PTX before 1.4 has it.
+    pub(super) bank: Region,
     /// Registers whose scope is open, innermost last, and where each open scope starts among them.
     open_registers: Vec<usize>,
     open_scopes: Vec<usize>,
@@ -59,8 +71,10 @@ pub(super) struct BodyBuilder<'m, 'a> {
 impl<'m, 'a> BodyBuilder<'m, 'a> {
     /// Opens the scope of function `id`, which holds its parameters and its body.
     pub(super) fn new(module: &'m mut ModuleBuilder<'a>, id: FuncId, is_kernel: bool) -> Self {
+        // The registers of the module in a scope of their own, which the function's names may hide.
         module.scopes.open();
-        Self {
+        let frame_start = if is_kernel { module.local_bytes() } else { 0 };
+        let mut builder = Self {
             module,
             id,
             is_kernel,
@@ -69,15 +83,30 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             labels: Labels::default(),
             declared: Slots::default(),
             placement: Placement::default(),
-            frame: Region { noun: "local memory", next: 0, end: map::LOCAL_BYTES },
+            frame: Region { noun: "local memory", next: frame_start, end: map::LOCAL_BYTES },
             registers: Vec::new(),
+            before: Vec::new(),
+            insertions: Insertions::default(),
+            bank: function::parameter_bank((0, 0)),
             open_registers: Vec::new(),
             open_scopes: vec![0],
             blocks_entered: 0,
             line: None,
             call_sites: Vec::new(),
             known_sites: BTreeMap::new(),
+        };
+        builder.bank = function::parameter_bank(builder.module.header.version);
+        builder.declare_module_registers();
+        builder.module.scopes.open();
+        builder
+    }
+
+    fn declare_module_registers(&mut self) {
+        for variable in self.module.registers.clone() {
+            let declared = self.register(&variable).map(|_| ());
+            self.report(declared);
         }
+        self.module.module_slots[self.id.index()] = self.declared;
     }
 
     /// The function's entry in the program.
@@ -98,17 +127,21 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     /// Closes the scope of a declaration, which has no body.
     pub(super) fn abandon(self) {
         self.module.scopes.close();
+        self.module.scopes.close();
     }
 
     /// Makes the code of `body`, and completes the function's entry.
     pub(super) fn build(mut self, body: &Block<'a>, span: Span) {
-        let start = self.here();
+        let (start, first_table) = (self.here(), TableId::new(self.module.program.tables.len()));
         self.labels = Labels::new(body, start);
         self.declare_labels();
         self.statements(body);
         let end = body.end.unwrap_or(Span { start: span.end.saturating_sub(1), ..span });
         self.push(Inst { guard: None, op: Op::Return { uniform: false } }, end);
         self.close_scope();
+        self.module.scopes.close();
+        let insertions = std::mem::take(&mut self.insertions);
+        self.insert(&insertions, start, first_table);
         let (shared, here) = (self.module.shared.static_bytes(self.id), self.here());
         let labels = self.labels.all.iter().map(|(name, pc)| (name.text.into(), *pc)).collect();
         let (placement, registers, frame) = (std::mem::take(&mut self.placement), std::mem::take(&mut self.registers), self.frame.next);
@@ -126,16 +159,19 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         let mut decoder = std::mem::take(&mut self.module.decoder);
         let mut reported = HashSet::new();
         let mut open = vec![body.statements.iter()];
+        let mut follows_label = false;
         while let Some(statements) = open.last_mut() {
-            match statements.next() {
+            let statement = statements.next();
+            let is_labelled = std::mem::replace(&mut follows_label, matches!(statement, Some(Statement::Label(_))));
+            match statement {
                 Some(Statement::Block(inner)) => {
                     self.open_scope();
                     open.push(inner.statements.iter());
                 }
                 Some(Statement::Instruction(instruction)) => {
                     let mut errors = Vec::new();
-                    let inst = decoder.decode(instruction, self, &mut errors);
-                    self.push(inst.unwrap_or(Inst { guard: None, op: Op::Trap }), instruction.span);
+                    let inst = decoder.decode(instruction, self, &mut errors).unwrap_or(Inst { guard: None, op: Op::Trap });
+                    self.push(inst, instruction.span);
                     // An unknown name is reported where it is first used.
                     errors.retain(|error| error.code != "name" || reported.insert(error.message.clone()));
                     self.module.diags.append(&mut errors);
@@ -147,7 +183,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                     }
                 }
                 Some(statement) => {
-                    let result = self.declaration(statement);
+                    let result = if is_labelled { Ok(()) } else { labels::check_no_table(statement) };
+                    let result = result.and_then(|()| self.declaration(statement));
                     self.report(result);
                 }
                 None => {
@@ -170,6 +207,10 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     }
 
     fn push(&mut self, inst: Inst, span: Span) {
+        if !self.before.is_empty() {
+            let code = self.before.drain(..).map(|op| Inst { op, ..inst }).collect();
+            self.insertions.add(Pc::new(self.module.program.code.len()), code);
+        }
         let program = &mut self.module.program;
         program.code.push(inst);
         program.spans.push(span);
@@ -207,23 +248,42 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     fn declaration(&mut self, statement: &Statement<'a>) -> Result<(), Diagnostic> {
         match statement {
             Statement::Variable(variable) => self.variable(variable),
-            Statement::Loc(loc) => {
-                self.stand_at(loc);
+            Statement::Loc(loc) => self.stand_at(loc),
+            Statement::Pragma { span, .. } => self.module.header.require(PRAGMA_SINCE, 0, "'.pragma'", *span),
+            Statement::Section { labels, span, text } => {
+                self.module.section(if text.starts_with("@@") { "@@DWARF" } else { "" }, labels, *span);
                 Ok(())
             }
-            _ => Ok(()),
+            Statement::Label(_)
+            | Statement::Instruction(_)
+            | Statement::Block(_)
+            | Statement::BranchTargets { .. }
+            | Statement::CallTargets { .. }
+            | Statement::CallPrototype { .. } => Ok(()),
         }
     }
 
     /// `.loc`: of a call within a call that was put in place as well, the outer one was named before.
-    fn stand_at(&mut self, loc: &Loc<'a>) {
+    fn stand_at(&mut self, loc: &Loc<'a>) -> Result<(), Diagnostic> {
         let place = |(file, line, column)| SourceLine { file, line, column };
         let line = place((loc.file, loc.line, loc.column));
         let outer = |site: SourceLine| self.known_sites.get(&site).into_iter().flatten().copied();
         self.call_sites =
             loc.inlined_at.map(place).map_or(Vec::new(), |site| std::iter::once(site).chain(outer(site)).take(CALLS_MAX).collect());
         self.line = Some(line);
+        let result = match loc.inlined_at.map(place) {
+            Some(site) if !self.module.places.contains(&site) => {
+                let error = Diagnostic::error("directive", loc.span, "'inlined_at' names a place that no '.loc' before it does");
+                Err(error.with_help("a '.loc' of the place that calls stands before those of the code that is put there"))
+            }
+            _ => Ok(()),
+        };
         self.known_sites.insert(line, self.call_sites.clone());
+        self.module.places.insert(line);
+        if let Some((label, _)) = loc.function {
+            self.module.function_names.push((self.id, label));
+        }
+        result
     }
 
     fn variable(&mut self, variable: &Variable<'a>) -> Result<(), Diagnostic> {
@@ -240,8 +300,14 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                 let error = Diagnostic::error("space", variable.space.span, "special registers are predefined and cannot be declared");
                 Err(error.with_help("use '.reg'"))
             }
+            "param" if self.module.header.version < function::PARAMETER_LIST => self.parameter_in_body(variable),
+            "param" if self.module.header.version < PARAM_VARIABLES => {
+                let error = Diagnostic::error("space", variable.space.span, "parameters are declared in the list behind the kernel's name");
+                Err(error.with_help("only before PTX 1.4 they stand in the body; '.param' variables for calls came with PTX 2.0"))
+            }
             "local" | "param" => {
                 let extent = variable::extent(variable)?;
+                function::check_vector_in_param(variable, &extent)?;
                 let (bytes, align) = (extent.bytes, extent.align);
                 let id = self.module.variable(variable, extent, Some(self.id))?;
                 let offset = self.frame.allocate(bytes, align, variable.name.span)?;
@@ -253,6 +319,22 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                 self.module.variable(variable, extent, Some(self.id)).map(|_| ())
             }
         }
+    }
+
+    /// `.param` in the body of a kernel, as PTX before 1.4 declares parameters.
+    fn parameter_in_body(&mut self, variable: &Variable<'a>) -> Result<(), Diagnostic> {
+        if !self.is_kernel {
+            let error = Diagnostic::error("space", variable.space.span, "parameters are declared in kernels only");
+            return Err(error.with_help("before PTX 2.0 the parameters of a '.func' are registers in the list behind its name"));
+        }
+        let param = function::kernel_parameter(&mut self.bank, variable)?;
+        let index = self.function_mut().params.len();
+        self.declare(variable.name, Symbol::Param(index), None)?;
+        let end = function::kernel_end(&param).unwrap_or(0);
+        let function = self.function_mut();
+        function.param_bytes = function.param_bytes.max(end);
+        function.params.push(param);
+        Ok(())
     }
 
     /// Declares the registers of a `.reg` declaration and returns the first.
@@ -304,6 +386,25 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         Ok(first)
     }
 
+    /// Adds an operation before the instruction that is being decoded.
+    pub(super) fn put_before(&mut self, op: Op) {
+        self.before.push(op);
+    }
+
+    /// A register that the text does not declare, for the instruction that is being decoded.
+    pub(super) fn add_register(&mut self, ty: ScalarType, name: String) -> RegisterRef {
+        let (bank, next) = match ty {
+            ScalarType::Pred => (Bank::Pred, &mut self.declared.pred),
+            ty if ty.bits() <= 32 => (Bank::B32, &mut self.declared.b32),
+            _ => (Bank::B64, &mut self.declared.b64),
+        };
+        let number = *next;
+        *next += 1;
+        let here = self.here().0;
+        self.registers.push(Register { name: name.into(), count: None, components: 1, ty, bank, number, scope: here..here + 1 });
+        self.placed(RegisterRef { bank, slot: number, ty })
+    }
+
     /// The register with its slot, where the declaration had its number.
     pub(super) fn placed(&mut self, declared: RegisterRef) -> RegisterRef {
         let slot = self.placement.place(declared.bank, declared.slot, scope::slots_of(declared));
@@ -311,26 +412,31 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     }
 
     /// Declares a parameter of a function that is no kernel: a register or a place in the frame.
-    pub(super) fn function_parameter(&mut self, variable: &Variable<'a>) -> Result<Param, Diagnostic> {
+    pub(super) fn function_parameter(&mut self, variable: &Variable<'a>) -> Result<Vec<Param>, Diagnostic> {
         let extent = variable::extent(variable)?;
         function::check_memory_parameter(variable, &extent)?;
+        function::check_bare_align(variable)?;
         if let Some(kind) = extent.handle {
             let message = format!("only kernels have parameters of type '.{}'", kind.word());
             return Err(Diagnostic::error("type", variable.ty.span, message).with_help("pass the handle's value as a '.u64'"));
         }
         match variable.space.text {
-            "reg" if extent.components > 1 || extent.ty == ScalarType::B128 => {
+            "reg" if extent.ty == ScalarType::B128 => {
                 let error = Diagnostic::error("type", variable.ty.span, "registers over 64 bits cannot be parameters here");
                 Err(error.with_help("pass it in '.param' space"))
             }
             "reg" => {
-                let declared = self.register(variable)?;
-                let register = self.placed(declared);
-                function::param(variable, &extent, ParamPlace::Register(register.bank, register.slot))
+                let first = self.register(variable)?;
+                let component = |index: u32| RegisterRef { slot: first.slot + index, ..first };
+                let registers: Vec<RegisterRef> = (0..extent.components).map(|index| self.placed(component(index))).collect();
+                let places: Vec<ParamPlace> =
+                    registers.iter().map(|register| ParamPlace::Register(register.bank, register.slot)).collect();
+                function::register_params(variable, &extent, &places)
             }
             "param" => {
+                function::check_vector_in_param(variable, &extent)?;
                 let offset = self.frame.allocate(extent.bytes, extent.align, variable.name.span)?;
-                function::param(variable, &extent, ParamPlace::Frame(offset as u32))
+                Ok(vec![function::param(variable, &extent, ParamPlace::Frame(offset as u32))?])
             }
             other => {
                 let error = Diagnostic::error("space", variable.space.span, format!("a parameter cannot be '.{other}'"));
@@ -342,17 +448,20 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     /// Declares the table that `label` names.
     fn table(&mut self, label: Name<'a>, statement: &Statement<'a>) -> Result<(), Diagnostic> {
         match statement {
-            Statement::BranchTargets { targets, .. } => {
+            Statement::BranchTargets { targets, span } => {
+                self.module.header.require(BRANCH_TARGETS_SINCE, 0, "'.branchtargets'", *span)?;
                 let table = self.branch_targets(targets)?;
                 self.declare(label, Symbol::BranchTable(table), None)
             }
-            Statement::CallTargets { targets, .. } => {
+            Statement::CallTargets { targets, span } => {
+                self.module.header.require(INDIRECT_CALLS_SINCE, 0, "'.calltargets'", *span)?;
                 let functions = targets.iter().map(|target| self.callable(*target)).collect::<Result<Vec<_>, _>>()?;
                 self.declare(label, Symbol::CallTargets(self.call_targets.len()), None)?;
                 self.call_targets.push(functions);
                 Ok(())
             }
-            Statement::CallPrototype { results, params, .. } => {
+            Statement::CallPrototype { results, params, span, .. } => {
+                self.module.header.require(INDIRECT_CALLS_SINCE, 0, "'.callprototype'", *span)?;
                 let results = self.prototype_params(results)?;
                 let params = self.prototype_params(params)?;
                 self.declare(label, Symbol::Prototype(self.prototypes.len()), None)?;
@@ -375,13 +484,19 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         let read = |variable: &Variable<'a>| {
             let extent = variable::extent(variable)?;
             function::check_memory_parameter(variable, &extent)?;
-            let place = match variable.space.text {
-                "param" => ParamPlace::Frame(0),
-                _ => ParamPlace::Register(Bank::B32, 0),
-            };
-            function::param(variable, &extent, place)
+            function::check_bare_align(variable)?;
+            match variable.space.text {
+                "param" => {
+                    function::check_vector_in_param(variable, &extent)?;
+                    Ok(vec![function::param(variable, &extent, ParamPlace::Frame(0))?])
+                }
+                _ => {
+                    let places = vec![ParamPlace::Register(Bank::B32, 0); extent.components as usize];
+                    function::register_params(variable, &extent, &places)
+                }
+            }
         };
-        variables.iter().map(read).collect()
+        Ok(variables.iter().map(read).collect::<Result<Vec<_>, _>>()?.concat())
     }
 
     /// The instruction that `label` stands before.

@@ -5,7 +5,7 @@ use super::operands::{Operands, RegisterRef, Value};
 use super::scope::Symbol;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, SystemFn, TypeKind};
-use crate::program::{Bank, CallArg, CallId, CallSite, CallTarget, FuncId, Op, Param, PredSrc, Src};
+use crate::program::{Bank, CallArg, CallId, CallSite, CallTarget, Dst, FuncId, Op, Param, ParamPlace, PredSrc, Src, VarId, map};
 use crate::syntax::tree::{Expr, ExprKind, Name, Operand, OperandKind};
 
 /// The operands of `call` by their roles.
@@ -24,6 +24,10 @@ struct Parts<'o, 'a> {
 pub(super) fn call<'a>(builder: &mut BodyBuilder<'_, 'a>, operands: &[Operand<'a>], uniform: bool, span: Span) -> Result<Op, Diagnostic> {
     let parts = split(operands, span)?;
     let (target, prototype, callee) = target(builder, &parts)?;
+    for other in others(builder, &target) {
+        arguments(builder, parts.results, &other.results, Role::Result, &callee, span)?;
+        arguments(builder, parts.args, &other.params, Role::Argument, &callee, span)?;
+    }
     let results = arguments(builder, parts.results, &prototype.results, Role::Result, &callee, span)?;
     let args = arguments(builder, parts.args, &prototype.params, Role::Argument, &callee, span)?;
     if let CallTarget::Direct(id) = target
@@ -36,6 +40,14 @@ pub(super) fn call<'a>(builder: &mut BodyBuilder<'_, 'a>, operands: &[Operand<'a
         return Ok(Op::SystemCall { f, call: add_call(builder, CallSite { target, args, results }) });
     }
     Ok(Op::Call { call: add_call(builder, CallSite { target, args, results }), uniform })
+}
+
+/// The prototypes of all functions but the first that an indirect call may reach by its list.
+fn others(builder: &BodyBuilder<'_, '_>, target: &CallTarget) -> Vec<Prototype> {
+    match target {
+        CallTarget::Direct(_) => Vec::new(),
+        CallTarget::Indirect { candidates, .. } => candidates.iter().skip(1).map(|id| prototype_of(builder, *id)).collect(),
+    }
 }
 
 fn add_call(builder: &mut BodyBuilder<'_, '_>, site: CallSite) -> CallId {
@@ -130,6 +142,11 @@ fn indirect<'a>(
             let prototype = candidates.first().map_or_else(Prototype::default, |first| prototype_of(builder, *first));
             (candidates, prototype)
         }
+        Some((Symbol::Variable(id), _)) => {
+            let candidates = functions_of(builder, id, table.span)?;
+            let prototype = candidates.first().map_or_else(Prototype::default, |first| prototype_of(builder, *first));
+            (candidates, prototype)
+        }
         Some((symbol, span)) => {
             let message = format!("'{label}' is {}, not a call prototype or a list of call targets", symbol.noun());
             return Err(Diagnostic::error("type", table.span, message).with_label(span, "declared here").with_help(help));
@@ -137,6 +154,38 @@ fn indirect<'a>(
         None => return Err(builder.module.unknown_name(label, table.span, "call prototype")),
     };
     Ok((CallTarget::Indirect { address: Src::reg(register.slot), wide, candidates }, prototype, name.text.to_string()))
+}
+
+/// The functions whose addresses an array in `.global` or `.const` memory holds initially: a call may name it for its targets (PTX ISA,
+/// "call").
+fn functions_of(builder: &BodyBuilder<'_, '_>, table: VarId, span: Span) -> Result<Vec<FuncId>, Diagnostic> {
+    let program = &builder.module.program;
+    let variable = &program.variables[table.index()];
+    let help = "declare it '.global .u64 table[] = { f, g };'";
+    let refused = |why: &str| Err(Diagnostic::error("operand", span, format!("'{}' {why}", variable.name)).with_help(help));
+    let bytes = match variable.ty {
+        ScalarType::U64 => 8,
+        ScalarType::U32 => 4,
+        ScalarType::U8 => program.address_bits as usize / 8,
+        _ => return refused("does not hold addresses"),
+    };
+    if !matches!(variable.location.space, Space::Global | Space::Const) || !variable.is_array || variable.shape.len() != 1 {
+        return refused("is no array in '.global' or '.const' memory");
+    }
+    if variable.init.is_empty() || !variable.init.len().is_multiple_of(bytes) {
+        return refused("has no initial addresses of functions");
+    }
+    let address = |chunk: &[u8]| chunk.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte));
+    let low = |value: u64| value & (u64::MAX >> (64 - 8 * bytes.min(8)));
+    let find = |wanted: u64| (0..program.functions.len()).find(|id| low(map::function_address(builder.module.map, *id as u32)) == wanted);
+    let mut functions = Vec::new();
+    for chunk in variable.init.chunks(bytes) {
+        match find(address(chunk)).map(FuncId::new) {
+            Some(id) if !builder.module.index.functions[id.index()].is_kernel => functions.push(id),
+            _ => return refused("holds what is no address of a function"),
+        }
+    }
+    Ok(functions)
 }
 
 /// Which side of a call an operand is on.
@@ -170,13 +219,77 @@ fn arguments<'a>(
     callee: &str,
     span: Span,
 ) -> Result<Vec<CallArg>, Diagnostic> {
-    if operands.len() != params.len() {
+    let is_first = |param: &&Param| param.component.is_none_or(|(index, _)| index == 0);
+    let count = params.iter().filter(is_first).count();
+    if operands.len() != count {
         let place = operands.first().map_or(span, |first| operands.iter().fold(first.span, |all, operand| all.to(operand.span)));
-        let plural = if params.len() == 1 { "" } else { "s" };
-        let message = format!("'{callee}' has {} {}{plural}, and {} are given", params.len(), role.word(), operands.len());
+        let plural = if count == 1 { "" } else { "s" };
+        let message = format!("'{callee}' has {count} {}{plural}, and {} are given", role.word(), operands.len());
         return Err(Diagnostic::error("count", place, message));
     }
-    operands.iter().zip(params).map(|(operand, param)| argument(builder, operand, param, role)).collect()
+    let mut passed = Vec::with_capacity(params.len());
+    let mut rest = params;
+    for operand in operands {
+        let Some(first) = rest.first() else { break };
+        let formal = first.component.map_or(1, |(_, count)| count as usize).min(rest.len());
+        if let OperandKind::Expr(expr) = &operand.kind
+            && let Some(registers) = vector_register(builder, expr)
+        {
+            passed.extend(vector_argument(builder, &registers, &rest[..formal], role, operand.span)?);
+        } else if formal == 1 {
+            passed.push(argument(builder, operand, first, role)?);
+        } else if is_dropped(operand, role) {
+            passed.extend(std::iter::repeat_n(CallArg::Ignored, formal));
+        } else {
+            let message = format!("a vector register of {formal} '.{}' is needed here", first.ty.word());
+            return Err(Diagnostic::error("type", operand.span, message).with_help("declare one and pass it as a whole"));
+        }
+        rest = &rest[formal..];
+    }
+    Ok(passed)
+}
+
+fn is_dropped(operand: &Operand<'_>, role: Role) -> bool {
+    role == Role::Result && matches!(&operand.kind, OperandKind::Expr(Expr { kind: ExprKind::Name("_"), .. }))
+}
+
+/// The components of a vector register, if `expr` names one.
+fn vector_register<'a>(builder: &mut BodyBuilder<'_, 'a>, expr: &Expr<'a>) -> Option<Vec<RegisterRef>> {
+    let ExprKind::Name(name) = expr.kind else { return None };
+    if !matches!(builder.module.scopes.find(name), Some((Symbol::Register { components: 2.., .. }, _))) {
+        return None;
+    }
+    if let Ok(Value::Vector(registers)) = builder.resolve(expr) { Some(registers) } else { None }
+}
+
+/// A vector register is passed for what has its size, and components that are no smaller; of an argument, several of them may make one.
+fn vector_argument(
+    builder: &mut BodyBuilder<'_, '_>,
+    registers: &[RegisterRef],
+    params: &[Param],
+    role: Role,
+    span: Span,
+) -> Result<Vec<CallArg>, Diagnostic> {
+    let (from, to) = (registers.first().map_or(0, |register| register.ty.bits()), params.first().map_or(0, |param| param.ty.bits()));
+    let in_registers = params.iter().all(|param| matches!(param.place, ParamPlace::Register(..)) && param.ty != ScalarType::Pred);
+    let fits = from * registers.len() as u32 == to * params.len() as u32 && from <= to && in_registers;
+    if !fits || from != to && role == Role::Result {
+        let ty = |bits: u32, count: usize| format!("{count} times {bits} bits");
+        let message = format!("a vector register of {} is passed for {}", ty(from, registers.len()), ty(to, params.len()));
+        return Err(Diagnostic::error("type", span, message));
+    }
+    if from == to {
+        return Ok(registers.iter().map(|register| CallArg::Value(register.bank, Src::reg(register.slot))).collect());
+    }
+    let packed = registers.chunks((to / from) as usize).map(|parts| {
+        let whole = if to == 64 { ScalarType::B64 } else { ScalarType::B32 };
+        let (sum, sources) = (builder.unnamed(whole, "packed".to_string()), parts.iter().map(|part| Src::reg(part.slot)));
+        let sources: Vec<Src> = sources.collect();
+        let parts = builder.source_list(&sources);
+        builder.before(Op::Pack { part: from as u8, parts, d: Dst(sum.slot) });
+        CallArg::Value(sum.bank, Src::reg(sum.slot))
+    });
+    Ok(packed.collect())
 }
 
 fn argument<'a>(builder: &mut BodyBuilder<'_, 'a>, operand: &Operand<'a>, param: &Param, role: Role) -> Result<CallArg, Diagnostic> {

@@ -53,7 +53,18 @@ pub fn load_file(sources: &mut Sources, path: &Path) -> Result<(Option<Arc<Progr
     Ok(load(sources, path.to_string_lossy(), text))
 }
 
+/// What ends a text of C, which NVRTC gives and programs write to files with it, is no part of it: bytes of 0 with nothing but white space
+/// behind them.
+fn without_terminator(mut bytes: Vec<u8>) -> Vec<u8> {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    if bytes[end..].iter().all(|byte| *byte == 0 || byte.is_ascii_whitespace()) {
+        bytes.truncate(end);
+    }
+    bytes
+}
+
 fn into_text(path: &Path, bytes: Vec<u8>) -> Result<String, FileError> {
+    let bytes = without_terminator(bytes);
     let is_elf = bytes.starts_with(b"\x7fELF");
     let is_control = |byte: &u8| *byte < b' ' && !byte.is_ascii_whitespace() && *byte != 0x0b;
     let control = if is_elf { Some(0) } else { bytes.iter().position(is_control) };

@@ -1,6 +1,6 @@
 //! Functions and kernels: their parameters, their directives, and that all their declarations agree.
 
-use super::body::BodyBuilder;
+use super::body::{BodyBuilder, PRAGMA_SINCE};
 use super::const_expr;
 use super::header::Header;
 use super::module::ModuleBuilder;
@@ -15,6 +15,12 @@ use crate::syntax::tree::{self, FunctionDirective, Linkage, Name};
 /// Bytes of kernel parameters, before and since PTX 8.1.
 const PARAM_BYTES_OLD: u64 = 4352;
 const PARAM_BYTES: u64 = 32764;
+
+/// First PTX version whose kernels have their parameters in a list; before, they stand in the body.
+pub(super) const PARAMETER_LIST: (u8, u8) = (1, 4);
+
+/// First PTX version in which a kernel may be declared apart from its definition.
+const KERNEL_PROTOTYPES: (u8, u8) = (3, 0);
 
 /// How far the declarations of a function have been read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -55,6 +61,7 @@ pub(super) fn analyze<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Funct
         module.diags.push(error);
         return;
     };
+    module.diags.extend(module.check_module_name(name).err());
     if module.index.functions[id.index()].name.text != name.text {
         declare_alias(module, function, id);
         return;
@@ -97,7 +104,8 @@ pub(super) fn analyze<'a>(module: &mut ModuleBuilder<'a>, function: &tree::Funct
     }
 }
 
-fn kernel_end(param: &Param) -> Option<u32> {
+/// Where a kernel's parameter ends.
+pub(super) fn kernel_end(param: &Param) -> Option<u32> {
     if let ParamPlace::Kernel(offset) = param.place { Some(offset + param.bytes) } else { None }
 }
 
@@ -162,13 +170,24 @@ fn check_signature(function: &tree::Function<'_>, header: &Header, diags: &mut V
         let error = Diagnostic::error("space", second.span, "several results must all be registers");
         diags.push(error.with_help("declare them '.reg', or return one array in '.param' space"));
     }
+    if let Some(param) = function.params.first().filter(|_| function.is_kernel && header.version < PARAMETER_LIST) {
+        let error = Diagnostic::error("version", param.span, "a list of parameters requires PTX 1.4");
+        diags.push(error.with_help("before, '.param' declarations stand in the body of the kernel"));
+    }
+    if function.is_kernel && function.body.is_none() {
+        diags.extend(header.require(KERNEL_PROTOTYPES, 0, "a kernel without a body", function.name.span).err());
+    }
     for directive in &function.directives {
         let name = directive.name;
+        if name.text == "pragma" {
+            diags.extend(header.require(PRAGMA_SINCE, 0, "'.pragma'", name.span).err());
+        }
         if let Some((word, ptx, sm)) = NEWER_DIRECTIVES.iter().find(|row| row.0 == name.text) {
             diags.extend(header.require(*ptx, *sm, &format!("'.{word}'"), name.span).err());
         }
         let message = match name.text {
             word if !function.is_kernel && KERNEL_DIRECTIVES.contains(&word) => format!("'.{word}' is a directive of kernels"),
+            "noreturn" if function.is_kernel => "'.noreturn' is a directive of functions".to_string(),
             "noreturn" if !function.results.is_empty() => "'.noreturn' does not go with results".to_string(),
             "maxnctapersm" if header.version >= (2, 1) => "'.maxnctapersm' is gone from PTX 2.1 on; write '.minnctapersm'".to_string(),
             _ => continue,
@@ -243,21 +262,25 @@ fn parameters<'a>(
     variables: &[tree::Variable<'a>],
     direction: Direction,
 ) -> Vec<Param> {
-    let end = if builder.version() >= (8, 1) { PARAM_BYTES } else { PARAM_BYTES_OLD };
-    let mut bank = Region { noun: "the kernel's parameter space", next: 0, end };
-    let mut params = Vec::new();
+    let mut bank = parameter_bank(builder.version());
+    let mut params: Vec<Param> = Vec::new();
     for variable in variables {
-        let declared = if function.is_kernel { kernel_parameter(&mut bank, variable) } else { builder.function_parameter(variable) };
-        let param = declared.and_then(|param| {
-            if !is_anonymous(variable.name) && !matches!(param.place, ParamPlace::Register(..)) {
+        let declared = if function.is_kernel {
+            kernel_parameter(&mut bank, variable).map(|param| vec![param])
+        } else {
+            builder.function_parameter(variable)
+        };
+        let declared = declared.and_then(|declared| {
+            let in_memory = declared.iter().all(|param| !matches!(param.place, ParamPlace::Register(..)));
+            if !is_anonymous(variable.name) && in_memory {
                 let index = params.len();
                 let symbol = if direction == Direction::Input { Symbol::Param(index) } else { Symbol::Result(index) };
                 builder.declare(variable.name, symbol, None)?;
             }
-            Ok(param)
+            Ok(declared)
         });
-        match param {
-            Ok(param) => params.push(param),
+        match declared {
+            Ok(declared) => params.extend(declared),
             Err(error) => builder.diags().push(error),
         }
     }
@@ -269,7 +292,14 @@ pub(super) fn is_anonymous(name: Name<'_>) -> bool {
     matches!(name.text, "" | "_")
 }
 
-fn kernel_parameter(bank: &mut Region, variable: &tree::Variable<'_>) -> Result<Param, Diagnostic> {
+/// The space that a kernel's parameters lie in, empty.
+pub(super) fn parameter_bank(version: (u8, u8)) -> Region {
+    let end = if version >= (8, 1) { PARAM_BYTES } else { PARAM_BYTES_OLD };
+    Region { noun: "the kernel's parameter space", next: 0, end }
+}
+
+/// The parameter of a kernel that `variable` declares, with its place in `bank`.
+pub(super) fn kernel_parameter(bank: &mut Region, variable: &tree::Variable<'_>) -> Result<Param, Diagnostic> {
     let extent = variable::extent(variable)?;
     check_memory_parameter(variable, &extent)?;
     if variable.space.text != "param" {
@@ -304,6 +334,36 @@ pub(super) fn check_memory_parameter(variable: &tree::Variable<'_>, extent: &Ext
     Ok(())
 }
 
+/// The error for an alignment behind the type, which only parameters of kernels have.
+pub(super) fn check_bare_align(variable: &tree::Variable<'_>) -> Result<(), Diagnostic> {
+    let Some(align) = &variable.bare_align else { return Ok(()) };
+    Err(Diagnostic::error("syntax", align.span, "an alignment stands before the type").with_help("write '.param .align 8 .b8 name[16]'"))
+}
+
+/// The error for a vector in `.param` space of a function, which has none.
+pub(super) fn check_vector_in_param(variable: &tree::Variable<'_>, extent: &Extent) -> Result<(), Diagnostic> {
+    if extent.components == 1 || variable.space.text != "param" {
+        return Ok(());
+    }
+    let error = Diagnostic::error("type", variable.ty.span, "a '.param' variable cannot be a vector");
+    Err(error.with_help("declare an array of bytes with the alignment of the vector, or pass a vector register"))
+}
+
+/// The parameters that a vector register is, or the one that a register is, which lie at `places`.
+pub(super) fn register_params(variable: &tree::Variable<'_>, extent: &Extent, places: &[ParamPlace]) -> Result<Vec<Param>, Diagnostic> {
+    let scalar = Extent { bytes: u64::from(extent.ty.bytes()), components: 1, ..extent.clone() };
+    let count = places.len() as u32;
+    let component = |(place, index): (&ParamPlace, u32)| {
+        let one = param(variable, &scalar, *place)?;
+        if count == 1 {
+            return Ok(one);
+        }
+        let name = format!("{}.{}", variable.name.text, ["x", "y", "z", "w"][index as usize & 3]);
+        Ok(Param { name: name.into(), component: Some((index, count)), ..one })
+    };
+    places.iter().zip(0..).map(component).collect()
+}
+
 /// The parameter that `variable` declares, which lies at `place`.
 pub(super) fn param(variable: &tree::Variable<'_>, extent: &Extent, place: ParamPlace) -> Result<Param, Diagnostic> {
     let bytes = u32::try_from(extent.bytes).map_err(|_| {
@@ -317,6 +377,7 @@ pub(super) fn param(variable: &tree::Variable<'_>, extent: &Extent, place: Param
         is_array: extent.is_array(),
         handle: extent.handle,
         pointer: None,
+        component: None,
         place,
     })
 }
@@ -375,8 +436,8 @@ fn limit(directive: &FunctionDirective<'_>, limits: &mut Limits) -> Result<(), D
     match directive.name.text {
         "reqntid" => limits.required_block = Some(dimensions(directive)?),
         "maxntid" => limits.max_block = Some(dimensions(directive)?),
-        "reqnctapercluster" => limits.required_cluster = Some(dimensions(directive)?),
-        "maxclusterrank" => limits.max_cluster = Some(dimensions(directive)?[0]),
+        "reqnctapercluster" => limits.required_cluster = cluster_dimensions(directive)?,
+        "maxclusterrank" => limits.max_cluster = cluster_dimensions(directive)?.map(|blocks| blocks[0]),
         "explicitcluster" | "blocksareclusters" => limits.explicit_cluster = true,
         "maxnreg" => limits.max_registers = Some(dimensions(directive)?[0]),
         "minnctapersm" => {
@@ -390,6 +451,19 @@ fn limit(directive: &FunctionDirective<'_>, limits: &mut Limits) -> Result<(), D
 
 /// One to three positive numbers, the missing ones 1.
 fn dimensions(directive: &FunctionDirective<'_>) -> Result<[u32; 3], Diagnostic> {
+    numbers(directive, 1)
+}
+
+/// The numbers of a directive of clusters: where all are 0 it asks for nothing, and a 0 beside others counts as 1.
+fn cluster_dimensions(directive: &FunctionDirective<'_>) -> Result<Option<[u32; 3]>, Diagnostic> {
+    let count = directive.values.len().min(3);
+    let dimensions = numbers(directive, 0)?;
+    let asks = dimensions[..count].iter().any(|dimension| *dimension > 0);
+    Ok(asks.then(|| dimensions.map(|dimension| dimension.max(1))))
+}
+
+/// One to three numbers, `least` at least; those that are left out are 1.
+fn numbers(directive: &FunctionDirective<'_>, least: u32) -> Result<[u32; 3], Diagnostic> {
     let name = directive.name;
     if !(1..=3).contains(&directive.values.len()) {
         let message = format!("'.{}' takes one to three numbers, not {}", name.text, directive.values.len());
@@ -399,7 +473,7 @@ fn dimensions(directive: &FunctionDirective<'_>) -> Result<[u32; 3], Diagnostic>
     for (dimension, value) in dimensions.iter_mut().zip(&directive.values) {
         let number = const_expr::evaluate_count(value)?;
         *dimension = match u32::try_from(number) {
-            Ok(number @ 1..) => number,
+            Ok(number) if number >= least => number,
             _ => {
                 return Err(Diagnostic::error(
                     "value",

@@ -41,6 +41,9 @@ const TARGETS: &[(&str, (u8, u8))] = &[
     ("sm_121", (8, 8)), ("sm_121a", (8, 8)), ("sm_121f", (8, 8)),
 ];
 
+/// Instead of `sm_`: `compute_20` is taken for `sm_20`.
+const VIRTUAL: &str = "compute_";
+
 /// First PTX version that has `.address_size` (PTX ISA, ".address_size").
 const ADDRESS_SIZE_SINCE: (u8, u8) = (2, 3);
 
@@ -159,7 +162,9 @@ fn check_target(names: &[Name<'_>], version: (u8, u8), span: Span, diags: &mut V
         if TARGET_OPTIONS.contains(&name.text) {
             continue;
         }
-        let Some(row) = TARGETS.iter().find(|row| row.0 == name.text) else {
+        let digits = name.text.strip_prefix(VIRTUAL);
+        let is_it = |row: &str| row == name.text || digits.is_some_and(|digits| row.strip_prefix("sm_") == Some(digits));
+        let Some(row) = TARGETS.iter().find(|row| is_it(row.0)) else {
             let words = TARGETS.iter().map(|row| row.0).chain(TARGET_OPTIONS.iter().copied());
             let error = Diagnostic::error("target", name.span, format!("unknown target '{}'", name.text));
             diags.push(suggest::with_nearest(error, name.text, words));
@@ -189,7 +194,7 @@ fn check_target(names: &[Name<'_>], version: (u8, u8), span: Span, diags: &mut V
 
 /// `sm_90a` as 90 and `a`.
 fn target_number(name: &str) -> Option<(u32, Option<char>)> {
-    let digits = name.strip_prefix("sm_")?;
+    let digits = name.strip_prefix("sm_").or(name.strip_prefix(VIRTUAL))?;
     let number = digits.trim_end_matches(|character: char| !character.is_ascii_digit());
     Some((number.parse().ok()?, digits[number.len()..].chars().next()))
 }

@@ -9,6 +9,12 @@ use crate::isa::{Sampler, ScalarType, Space, TypeKind, sampler_field};
 use crate::program::map;
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Init, Variable};
 
+/// First PTX version with masks.
+const MASKS_SINCE: (u8, u8) = (7, 1);
+
+/// First PTX version with the addresses of functions.
+const FUNCTIONS_SINCE: (u8, u8) = (2, 1);
+
 /// Most initialized bytes of one variable.
 const BYTES_MAX: u64 = 1 << 30;
 
@@ -168,21 +174,27 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// One byte of an address: `0xFF00(name)`.
+    /// One byte of an address or of a number: `0xFF00(name)` (PTX ISA, "Initializers").
     fn masked(&self, mask: u64, inner: &Expr<'_>, span: Span) -> Result<u64, Diagnostic> {
-        if self.ty != ScalarType::U8 {
-            let message = format!("a byte of an address cannot initialize a variable of type '.{}'", self.ty.word());
-            return Err(Diagnostic::error("type", span, message).with_help("declare it '.u8'"));
-        }
+        self.module.header.require(MASKS_SINCE, 0, "a mask", span)?;
         let shift = mask.trailing_zeros() & !7;
         if mask.checked_shr(shift) != Some(0xff) {
             let error = Diagnostic::error("value", span, format!("{mask:#x} does not select one byte"));
             return Err(error.with_help("use 0xFF, 0xFF00, 0xFF0000, …"));
         }
-        let Some(address) = self.address(inner)? else {
-            return Err(Diagnostic::error("value", inner.span, "a mask applies to the address of a variable"));
+        let value = match self.address(inner)? {
+            Some(address) if matches!(self.ty, ScalarType::U8 | ScalarType::U32 | ScalarType::U64) => address,
+            Some(_) => {
+                let message = format!("a byte of an address cannot initialize a variable of type '.{}'", self.ty.word());
+                return Err(Diagnostic::error("type", span, message).with_help("declare it '.u8'"));
+            }
+            None if self.ty.kind() == TypeKind::Float => {
+                let message = format!("a byte cannot initialize a variable of type '.{}'", self.ty.word());
+                return Err(Diagnostic::error("type", span, message).with_help("declare it '.u8'"));
+            }
+            None => const_expr::evaluate_int(inner)?,
         };
-        Ok((address & mask) >> shift)
+        Ok((value & mask) >> shift)
     }
 
     /// The address that `name`, `generic(name)` or one of these plus a constant stands for; `None` if there is no name in it.
@@ -208,7 +220,10 @@ impl Writer<'_, '_> {
 
     fn symbol(&self, name: &str, span: Span, generic: bool) -> Result<u64, Diagnostic> {
         match self.module.scopes.find(name) {
-            Some((Symbol::Function(id), _)) if !generic => Ok(map::function_address(self.module.map, id.0)),
+            Some((Symbol::Function(id), _)) if !generic => {
+                self.module.header.require(FUNCTIONS_SINCE, 0, "the address of a function", span)?;
+                Ok(map::function_address(self.module.map, id.0))
+            }
             Some((Symbol::Variable(id), declared)) => {
                 let location = self.module.program.variables[id.index()].location;
                 match location.space {

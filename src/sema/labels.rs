@@ -3,6 +3,7 @@
 //! A label can be used anywhere in its block and in the blocks nested in it, also before it stands there. So all labels of a
 //! body are numbered first, and a block's are declared when it is entered.
 
+use crate::base::Diagnostic;
 use crate::program::Pc;
 use crate::syntax::tree::{Block, Name, Statement};
 
@@ -46,6 +47,24 @@ impl<'a> Labels<'a> {
     pub(super) fn of_block(&self, block: usize) -> impl Iterator<Item = (Name<'a>, Pc)> + '_ {
         self.blocks.get(block).into_iter().flatten().map(|index| self.all[*index])
     }
+}
+
+/// The error for a table that no label stands before.
+pub(super) fn check_no_table(statement: &Statement<'_>) -> Result<(), Diagnostic> {
+    let (word, span) = match statement {
+        Statement::BranchTargets { span, .. } => ("branchtargets", *span),
+        Statement::CallTargets { span, .. } => ("calltargets", *span),
+        Statement::CallPrototype { span, .. } => ("callprototype", *span),
+        Statement::Label(_)
+        | Statement::Instruction(_)
+        | Statement::Variable(_)
+        | Statement::Block(_)
+        | Statement::Loc(_)
+        | Statement::Pragma { .. }
+        | Statement::Section { .. } => return Ok(()),
+    };
+    let error = Diagnostic::error("directive", span, format!("'.{word}' needs a label before it"));
+    Err(error.with_help(format!("instructions name it by that: 'label: .{word} ..;'")))
 }
 
 /// Whether the label before `statement` names a table and not an instruction.

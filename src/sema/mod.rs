@@ -17,9 +17,11 @@ mod function;
 mod header;
 mod index;
 mod initializer;
+mod insert;
 mod inline_asm;
 mod labels;
 mod module;
+mod module_registers;
 mod operands;
 mod resolve;
 mod scope;
@@ -43,6 +45,7 @@ pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>) -> (Option<P
     let index = index::Index::new(module);
     let shared = shared::SharedLayout::new(module, &index, &mut diags);
     let mut builder = module::ModuleBuilder::new(header, index, shared, diags);
+    builder.reserve_local(module);
     for item in &module.items {
         match item {
             Item::Variable(variable) => builder.module_variable(variable),
@@ -52,8 +55,9 @@ pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>) -> (Option<P
             Item::Loc(loc) => builder.diags.push(
                 Diagnostic::error("order", loc.span, "'.loc' outside of a function").with_help("it describes the instructions behind it"),
             ),
-            Item::Pragma { texts, .. } => builder.module_pragma(texts),
-            Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } | Item::Section { .. } => {}
+            Item::Pragma { texts, span } => builder.module_pragma(texts, *span),
+            Item::Section { name, labels, span, .. } => builder.section(name, labels, *span),
+            Item::Version { .. } | Item::Target { .. } | Item::AddressSize { .. } => {}
         }
     }
     builder.program.inline_asm = inline_asm::regions(id, sources.file(id).text());

@@ -1,22 +1,23 @@
 //! The module under construction: what all its functions share.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::body::FRAME_ALIGN;
+use super::body::{FRAME_ALIGN, PRAGMA_SINCE};
 use super::contract;
 use super::decode::Decoder;
 use super::function::{self, Progress};
 use super::header::Header;
 use super::index::Index;
 use super::initializer;
+use super::module_registers;
 use super::scope::{Scopes, Symbol};
 use super::shared::SharedLayout;
 use super::suggest;
 use super::variable::{self, Extent, Region};
 use crate::base::{Diagnostic, Sources, Span};
-use crate::isa::{ImageKind, SPECIAL_REGISTERS, Space};
+use crate::isa::{ImageKind, SPECIAL_REGISTERS, Space, SpecialRegister};
 use crate::program::map::{self, Map};
-use crate::program::{FuncId, Location, Program, Src, SrcKind, VarId, Variable};
+use crate::program::{FuncId, Location, Program, Slots, SourceLine, Src, SrcKind, VarId, Variable};
 use crate::syntax::tree::{self, Linkage};
 
 /// Bytes of constant memory that a module (of PTX 1.x and 2.x, a bank) can declare.
@@ -38,12 +39,31 @@ pub(super) struct ModuleBuilder<'a> {
     pub(super) decoder: Decoder<'a>,
     /// How far each function's declarations have been read.
     pub(super) progress: Vec<Progress>,
+    /// Declarations of `.reg` at module scope.
+    pub(super) registers: Vec<tree::Variable<'a>>,
+    /// How many registers of the module were declared before each function.
+    pub(super) module_slots: Vec<Slots>,
+    /// Places that a `.loc` has named.
+    pub(super) places: HashSet<SourceLine>,
+    /// Labels behind `function_name` of `.loc`, with the functions they stand in.
+    pub(super) function_names: Vec<(FuncId, tree::Name<'a>)>,
+    /// Labels in sections of debug data.
+    pub(super) section_labels: HashMap<&'a str, Span>,
+    /// `.local` variables of the module lie before those of every kernel.
+    local: Region,
+    local_bytes: u64,
     global: Region,
     /// Free space of every constant bank; one bank unless `.const[N]` says otherwise.
     banks: Vec<Region>,
     /// `.extern` declarations still without a definition.
     externs: HashMap<&'a str, Extern>,
 }
+
+/// First PTX version whose functions follow a calling convention: it has no registers and no local variables of the module.
+const CALLING_CONVENTION: (u8, u8) = (3, 0);
+
+/// First PTX version with `.section`, and without `@@DWARF`.
+const SECTION_SINCE: (u8, u8) = (2, 0);
 
 /// The pragma that may stand at module scope.
 const MODULE_PRAGMA: &str = "nounroll";
@@ -67,6 +87,7 @@ impl<'a> ModuleBuilder<'a> {
             ..Program::default()
         };
         let progress = vec![Progress::default(); index.functions.len()];
+        let module_slots = vec![Slots::default(); index.functions.len()];
         let global = Region { noun: "global memory", next: map.variables, end: map.buffers };
         Self {
             header,
@@ -79,10 +100,33 @@ impl<'a> ModuleBuilder<'a> {
             constants: Constants::default(),
             decoder: Decoder::default(),
             progress,
+            registers: Vec::new(),
+            module_slots,
+            places: HashSet::new(),
+            function_names: Vec::new(),
+            section_labels: HashMap::new(),
+            local: Region { noun: "local memory", next: 0, end: map::LOCAL_BYTES },
+            local_bytes: 0,
             global,
             banks: Vec::new(),
             externs: HashMap::new(),
         }
+    }
+
+    /// Bytes of local memory that variables of the module take, in all.
+    pub(super) fn local_bytes(&self) -> u64 {
+        self.local_bytes
+    }
+
+    /// Makes room for the `.local` variables of the module, wherever in it they are declared.
+    pub(super) fn reserve_local(&mut self, module: &tree::Module<'a>) {
+        let variables = module.items.iter().filter_map(|item| if let tree::Item::Variable(variable) = item { Some(variable) } else { None });
+        let mut region = self.local;
+        for variable in variables.filter(|variable| variable.space.text == "local") {
+            // What is wrong is reported when it is declared.
+            variable::extent(variable).and_then(|extent| region.allocate(extent.bytes, extent.align, variable.name.span)).ok();
+        }
+        self.local_bytes = region.next;
     }
 
     /// Declares a variable at module scope and gives it its place and initial bytes.
@@ -98,7 +142,12 @@ impl<'a> ModuleBuilder<'a> {
         if let Some(bank) = variable.bank.as_ref().filter(|_| variable.space.text != "const") {
             return Err(Diagnostic::error("space", bank.span, "only constant memory has banks"));
         }
-        if matches!(variable.space.text, "reg" | "sreg" | "local" | "param") {
+        self.check_module_name(variable.name)?;
+        let has_convention = self.header.version >= CALLING_CONVENTION;
+        if variable.space.text == "reg" && !has_convention {
+            return self.module_register(variable, &extent);
+        }
+        if matches!(variable.space.text, "reg" | "sreg" | "param") || variable.space.text == "local" && has_convention {
             let message = format!("'.{}' variables cannot be declared at module scope", variable.space.text);
             return Err(Diagnostic::error("space", variable.space.span, message).with_help("declare it inside the functions that use it"));
         }
@@ -120,6 +169,28 @@ impl<'a> ModuleBuilder<'a> {
             self.externs.insert(variable.name.text, Extern { extent, id, span: variable.name.span });
         }
         Ok(())
+    }
+
+    /// A `.reg` at module scope: every function declares it for itself.
+    fn module_register(&mut self, variable: &tree::Variable<'a>, extent: &Extent) -> Result<(), Diagnostic> {
+        if extent.is_array() || variable.init.is_some() {
+            return Err(Diagnostic::error("space", variable.name.span, "a register is no array and has no initial value"));
+        }
+        self.registers.push(tree::Variable { linkage: None, ..variable.clone() });
+        Ok(())
+    }
+
+    /// A name of the module must not be that of a special register.
+    pub(super) fn check_module_name(&self, name: tree::Name<'_>) -> Result<(), Diagnostic> {
+        let known = |register: &SpecialRegister| {
+            let is_it = register.name.split('.').next() == Some(name.text);
+            is_it && self.header.require(register.ptx, register.sm, "", name.span).is_ok()
+        };
+        if !name.text.starts_with('%') || !SPECIAL_REGISTERS.iter().any(known) {
+            return Ok(());
+        }
+        let error = Diagnostic::error("duplicate", name.span, format!("'{}' is a special register", name.text));
+        Err(error.with_help("give it another name; in a function a register may be called so"))
     }
 
     /// Whether `variable` only repeats an `.extern` declaration, or is repeated by one.
@@ -169,6 +240,7 @@ impl<'a> ModuleBuilder<'a> {
             span: variable.name.span,
             ty: extent.ty,
             shape: extent.full_shape(),
+            is_array: extent.is_array(),
             location: Location { space, address: 0 },
             bytes: extent.bytes,
             align: extent.align,
@@ -249,7 +321,8 @@ impl<'a> ModuleBuilder<'a> {
     }
 
     /// `.pragma` at module scope, where the only one known is `nounroll` (PTX ISA, "Pragma Strings").
-    pub(super) fn module_pragma(&mut self, texts: &[tree::Name<'a>]) {
+    pub(super) fn module_pragma(&mut self, texts: &[tree::Name<'a>], span: Span) {
+        self.diags.extend(self.header.require(PRAGMA_SINCE, 0, "'.pragma'", span).err());
         for text in texts.iter().filter(|text| text.text != MODULE_PRAGMA) {
             let error = Diagnostic::error("directive", text.span, format!("there is no pragma '{}' for a whole module", text.text));
             self.diags.push(error.with_help(format!("only '{MODULE_PRAGMA}' is; others stand in the body of a function")));
@@ -265,6 +338,10 @@ impl<'a> ModuleBuilder<'a> {
                 let address = self.global.allocate(extent.bytes, align, span)?;
                 self.global.next = self.global.next.saturating_add(map::GUARD_BYTES);
                 Ok(address)
+            }
+            Space::Local if self.program.variables[id.index()].function.is_none() => {
+                let offset = self.local.allocate(extent.bytes, extent.align, span)?;
+                Ok(map::LOCAL_BASE + offset)
             }
             Space::Const => self.place_const(variable, extent),
             Space::Shared => {
@@ -316,6 +393,9 @@ impl<'a> ModuleBuilder<'a> {
     pub(super) fn finish(mut self, sources: Sources) -> (Option<Program>, Vec<Diagnostic>) {
         self.check_externs();
         function::check_defined(&mut self);
+        self.check_function_names();
+        let handed_over = if self.diags.iter().any(Diagnostic::is_error) { Ok(()) } else { module_registers::hand_over(&mut self) };
+        self.diags.extend(handed_over.err());
         // Frames lie upon each other at multiples of the strictest alignment of any.
         let frames = self.program.variables.iter().filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc));
         let align = frames.map(|variable| variable.align).fold(FRAME_ALIGN, u32::max);
@@ -329,6 +409,39 @@ impl<'a> ModuleBuilder<'a> {
             contract::contract(&mut self.program);
         }
         (is_usable.then_some(self.program), self.diags)
+    }
+
+    /// A section of debug data: its directives and the labels in it.
+    pub(super) fn section(&mut self, name: &str, labels: &[tree::Name<'a>], span: Span) {
+        let is_old = name == "@@DWARF";
+        if is_old && self.header.version >= SECTION_SINCE {
+            let error = Diagnostic::error("version", span, "'@@DWARF' is gone from PTX 2.0 on");
+            self.diags.push(error.with_help("debug data stands in '.section NAME { .. }'"));
+        } else if !is_old {
+            self.diags.extend(self.header.require(SECTION_SINCE, 0, "'.section'", span).err());
+        }
+        for label in labels {
+            if let Some(first) = self.section_labels.insert(label.text, label.span) {
+                let error = Diagnostic::error("duplicate", label.span, format!("label '{}' is declared twice", label.text));
+                self.diags.push(error.with_label(first, format!("'{}' is first declared here", label.text)));
+            }
+        }
+    }
+
+    /// Reports labels behind `function_name` that no section has, in functions that a kernel reaches: of others there is no code.
+    fn check_function_names(&mut self) {
+        let is_kernel = |id: &FuncId| self.program.functions[id.index()].is_kernel;
+        let called: BTreeSet<FuncId> = self.program.calls.iter().filter_map(|site| site.target.direct()).collect();
+        let unknown = self.function_names.iter().filter(|(id, label)| {
+            (is_kernel(id) || called.contains(id)) && !self.section_labels.contains_key(label.text)
+        });
+        let errors: Vec<Diagnostic> = unknown
+            .map(|(_, label)| {
+                let error = Diagnostic::error("name", label.span, format!("unknown label '{}' behind 'function_name'", label.text));
+                error.with_help("it is a label in a '.section' of strings, such as '.debug_str'")
+            })
+            .collect();
+        self.diags.extend(errors);
     }
 
     /// Reports `.extern` variables that no definition followed. Without a size they cannot be used, unless they are dynamic shared

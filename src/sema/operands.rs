@@ -34,6 +34,12 @@ pub(super) trait Operands<'a> {
     /// What an expression stands for; names that are not declared and constant expressions that cannot be computed are errors.
     fn resolve(&mut self, expr: &Expr<'a>) -> Result<Value, Diagnostic>;
 
+    /// Adds an operation that comes before the instruction that is being decoded, under the same guard.
+    fn before(&mut self, op: Op);
+    /// A register of type `ty` that the text does not declare, for what the operations before an instruction compute; `name` is what the
+    /// debugger calls it.
+    fn unnamed(&mut self, ty: ScalarType, name: String) -> RegisterRef;
+
     /// A 32-bit constant, the same for all lanes; 16-bit constants are zero-extended.
     fn const32(&mut self, value: u32) -> Src;
     /// A 64-bit constant.
@@ -95,7 +101,7 @@ pub(super) enum Value {
     },
     /// A whole vector register, component by component.
     Vector(Vec<RegisterRef>),
-    /// A register plus bytes, `%rd1+8`: only inside `[..]`.
+    /// A register plus a number, `%rd1+8`.
     RegisterOffset(RegisterRef, i64),
     /// A special register, `%tid.x`.
     Special(SpecialRef),
@@ -122,6 +128,8 @@ pub(super) enum Value {
         ty: ScalarType,
         /// The kind of handle it is, if it is one.
         handle: Option<ImageKind>,
+        /// Whether it was declared with dimensions.
+        is_array: bool,
     },
     /// A function or kernel.
     Function(FuncId),

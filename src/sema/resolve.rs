@@ -2,11 +2,12 @@
 
 use super::body::BodyBuilder;
 use super::const_expr::{self, Constant};
+use super::decode::OF_MODULE;
 use super::header::F64_TARGET;
 use super::operands::{Operands, RegisterRef, Value};
 use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
-use crate::isa::{SPECIAL_REGISTERS, Space, special_register};
+use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space, special_register};
 use crate::program::{
     CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Param, ParamPlace, Pc, SpecialRef, Src,
     TableId, UnsupportedId, WgmmaId, WgmmaOp,
@@ -57,12 +58,21 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
         match &base.kind {
             ExprKind::Name(name) if *name != "WARP_SZ" => {
                 let value = self.name(name, base.span)?;
+                check_added(expr)?;
                 let offset =
                     offset.ok_or_else(|| Diagnostic::error("value", expr.span, format!("only a constant can be added to '{name}'")))?;
                 add_offset(value, offset, expr.span)
             }
             _ => const_expr::evaluate(expr).map(value_of),
         }
+    }
+
+    fn before(&mut self, op: Op) {
+        self.put_before(op);
+    }
+
+    fn unnamed(&mut self, ty: ScalarType, name: String) -> RegisterRef {
+        self.add_register(ty, name)
     }
 
     fn const32(&mut self, value: u32) -> Src {
@@ -170,6 +180,10 @@ impl<'a> BodyBuilder<'_, 'a> {
             return self.check_special(name, &value, span).map(|()| value);
         }
         match name.rsplit_once('.') {
+            Some((vector, component)) if vector.contains(|next: char| next.is_ascii_whitespace() || next == '/') => {
+                let end = vector.find(|next: char| next.is_ascii_whitespace() || next == '/').unwrap_or(vector.len());
+                self.name(&format!("{}.{component}", &vector[..end]), span)
+            }
             Some((vector, component)) => self.component(vector, component, span),
             None => Err(self.module.unknown_name(name, span, noun_for(name))),
         }
@@ -198,7 +212,12 @@ impl<'a> BodyBuilder<'_, 'a> {
                 if location.space == Space::Shared && variable.bytes == 0 {
                     location.address = self.module.shared.dynamic_start(self.id).unwrap_or(location.address);
                 }
-                Ok(Value::Symbol { location, ty: variable.ty, handle: variable.handle })
+                if location.space == Space::Local && variable.function.is_none() {
+                    location.address |= OF_MODULE;
+                }
+                // Of a vector the components are the innermost dimension.
+                let is_array = variable.is_array;
+                Ok(Value::Symbol { location, ty: variable.ty, handle: variable.handle, is_array })
             }
             Symbol::Param(index) => Ok(parameter(&function.params[index])),
             Symbol::Result(index) => Ok(parameter(&function.results[index])),
@@ -286,7 +305,7 @@ fn parameter(param: &Param) -> Value {
         ParamPlace::Frame(offset) => (Space::ParamFunc, offset),
         ParamPlace::Register(bank, slot) => return Value::Register(RegisterRef { bank, slot, ty }),
     };
-    Value::Symbol { location: Location { space, address: u64::from(offset) }, ty, handle: param.handle }
+    Value::Symbol { location: Location { space, address: u64::from(offset) }, ty, handle: param.handle, is_array: param.is_array }
 }
 
 /// The special register called `name`, or a whole vector.
@@ -308,6 +327,19 @@ fn value_of(constant: Constant) -> Value {
     }
 }
 
+/// The error for `a-4`: behind a name only `+` may stand.
+fn check_added(expr: &Expr<'_>) -> Result<(), Diagnostic> {
+    let mut outer = expr;
+    while let ExprKind::Binary(operator, left, _) = &outer.kind {
+        if *operator == BinaryOp::Sub && matches!(left.kind, ExprKind::Name(_)) {
+            let error = Diagnostic::error("syntax", expr.span, "an offset is added to a name, not subtracted");
+            return Err(error.with_help("write 'name+-4' for what is 4 less"));
+        }
+        outer = left;
+    }
+    Ok(())
+}
+
 /// `a + 4 + 8` as `a` and 12; `None` for the offset if something added is no constant.
 fn split_offset<'e, 'a>(expr: &'e Expr<'a>) -> (&'e Expr<'a>, Option<u64>) {
     let mut base = expr;
@@ -323,9 +355,9 @@ fn split_offset<'e, 'a>(expr: &'e Expr<'a>) -> (&'e Expr<'a>, Option<u64>) {
 fn add_offset(value: Value, offset: u64, span: Span) -> Result<Value, Diagnostic> {
     match value {
         Value::Register(register) => Ok(Value::RegisterOffset(register, offset as i64)),
-        Value::Symbol { location, ty, handle } => {
+        Value::Symbol { location, ty, handle, .. } => {
             let address = location.address.wrapping_add(offset);
-            Ok(Value::Symbol { location: Location { address, ..location }, ty, handle: handle.filter(|_| offset == 0) })
+            Ok(Value::Symbol { location: Location { address, ..location }, ty, handle: handle.filter(|_| offset == 0), is_array: false })
         }
         _ => Err(Diagnostic::error("value", span, "an offset can only be added to a register or a variable")),
     }

@@ -4,8 +4,8 @@ use lalrpop_util::ParseError;
 
 use super::lexer::{Number, Token};
 use super::tree::{
-    Attribute, BinaryOp, Expr, ExprKind, Function, FunctionDirective, Init, Item, Linkage, Loc, Name, Operand, OperandKind, Pointer,
-    Statement, UnaryOp, Variable,
+    Attribute, BinaryOp, Expr, ExprKind, Function, FunctionDirective, Guard, Init, Instruction, Item, Linkage, Loc, Name, Operand,
+    OperandKind, Pointer, Statement, UnaryOp, Variable,
 };
 use crate::base::{Diagnostic, SourceId, Span};
 
@@ -136,8 +136,9 @@ impl<'a> File<'a> {
         Loc { file, line, column, function: None, inlined_at: None, span: self.span(start, end) }
     }
 
-    pub fn section(self, start: u32, name: &'a str, end: u32) -> Box<Item<'a>> {
-        Box::new(Item::Section { name, text: self.slice(start, end), span: self.span(start, end) })
+    pub fn section(self, start: u32, name: &'a str, labels: Vec<Option<Name<'a>>>, end: u32) -> Box<Item<'a>> {
+        let labels = labels.into_iter().flatten().collect();
+        Box::new(Item::Section { name, text: self.slice(start, end), labels, span: self.span(start, end) })
     }
 
     pub fn function_directive(self, name: Name<'a>, values: Vec<Expr<'a>>) -> Result<FunctionDirective<'a>, Refusal<'a>> {
@@ -210,8 +211,16 @@ impl<'a> File<'a> {
         Ok(Box::new(result))
     }
 
-    pub fn parameter(self, start: u32, ty: VariableType<'a>, name: Name<'a>, shape: Vec<Option<Expr<'a>>>, end: u32) -> Variable<'a> {
-        ty.declare(None, Declarator { name, count: None, shape, init: None }, self.span(start, end))
+    pub fn parameter(
+        self,
+        start: u32,
+        (ty, bare_align): (VariableType<'a>, Option<Expr<'a>>),
+        name: Name<'a>,
+        shape: Vec<Option<Expr<'a>>>,
+        end: u32,
+    ) -> Variable<'a> {
+        let variable = ty.declare(None, Declarator { name, count: None, shape, init: None }, self.span(start, end));
+        Variable { bare_align, ..variable }
     }
 }
 
@@ -219,7 +228,7 @@ impl<'a> VariableType<'a> {
     fn declare(self, linkage: Option<Linkage>, declarator: Declarator<'a>, span: Span) -> Variable<'a> {
         let Self { space, bank, align, attributes, vector, ty, pointer } = self;
         let Declarator { name, count, shape, init } = declarator;
-        Variable { linkage, space, bank, align, attributes, vector, ty, pointer, name, count, shape, init, span }
+        Variable { linkage, space, bank, align, attributes, vector, ty, pointer, bare_align: None, name, count, shape, init, span }
     }
 }
 
@@ -231,6 +240,32 @@ impl<'a> File<'a> {
         }
         let targets = targets.into_iter().map(|target| target.name).collect();
         Ok(Box::new(Statement::BranchTargets { targets, span: self.span(start, end) }))
+    }
+
+    /// An instruction. Parentheses around a whole operand mean nothing, but for `call`, whose lists they are.
+    pub fn instruction(
+        self,
+        start: u32,
+        guard: Option<Guard<'a>>,
+        opcode: Name<'a>,
+        mut operands: Vec<Operand<'a>>,
+        end: u32,
+    ) -> Box<Statement<'a>> {
+        if !opcode.text.starts_with("call") {
+            operands.iter_mut().for_each(remove_parentheses);
+        }
+        Box::new(Statement::Instruction(Instruction { guard, opcode, operands, span: self.span(start, end) }))
+    }
+
+    /// `{a, b}`
+    pub fn vector(self, start: u32, mut operands: Vec<Operand<'a>>, end: u32) -> Operand<'a> {
+        operands.iter_mut().for_each(remove_parentheses);
+        Operand { kind: OperandKind::Vector(operands), span: self.span(start, end) }
+    }
+
+    /// A register and its component where something stands between them: `%tid .x`.
+    pub fn apart(self, start: u32, end: u32) -> Operand<'a> {
+        plain_operand(self.expr(start, ExprKind::Name(self.slice(start, end)), end))
     }
 
     /// An expression as an operand: `!p` and `p|q` of names are no arithmetic.
@@ -321,6 +356,31 @@ fn is_name(expr: &Expr<'_>) -> bool {
 fn plain_operand(expr: Expr<'_>) -> Operand<'_> {
     let span = expr.span;
     Operand { kind: OperandKind::Expr(expr), span }
+}
+
+/// `(3+2)` as `3+2`. A list with names in it stays one.
+fn remove_parentheses(operand: &mut Operand<'_>) {
+    if !matches!(operand.kind, OperandKind::List(_)) {
+        return;
+    }
+    let kind = std::mem::replace(&mut operand.kind, OperandKind::List(Vec::new()));
+    operand.kind = match expression_of(kind.clone()) {
+        Some(inner) if !has_names(&inner) => OperandKind::Expr(Expr { kind: inner, span: operand.span }),
+        _ => kind,
+    };
+}
+
+/// Whether an expression holds names, that of a constant left aside.
+fn has_names(kind: &ExprKind<'_>) -> bool {
+    match kind {
+        ExprKind::Name(name) => *name != "WARP_SZ",
+        ExprKind::Int { .. } | ExprKind::Float(_) | ExprKind::Float32Bits(_) | ExprKind::Float64Bits(_) => false,
+        ExprKind::Unary(_, inner) | ExprKind::Cast { inner, .. } | ExprKind::Generic(inner) | ExprKind::Mask { inner, .. } => {
+            has_names(&inner.kind)
+        }
+        ExprKind::Binary(_, left, right) => has_names(&left.kind) || has_names(&right.kind),
+        ExprKind::Conditional(condition, yes, no) => [condition, yes, no].into_iter().any(|part| has_names(&part.kind)),
+    }
 }
 
 /// Undoes [`File::operand`] and the reading of parentheses as a list, where an operand turns out to be part of an expression.

@@ -155,13 +155,14 @@ impl<'a> Assembler<'a> {
         }
     }
 
-    /// Called where a body can no longer follow. A function whose last directive is a `.pragma` ends with the `;` of that.
+    /// Called where a body can no longer follow. A `.func` without one is a declaration, and the vendor's assembler does without its `;`;
+    /// a kernel whose last directive is a `.pragma` ends with the `;` of that.
     fn end_head(&mut self, problems: &mut Problems) {
         let Some((Some(function), span)) = self.head.take() else { return };
-        if function.directives.last().is_none_or(|directive| directive.texts.is_empty()) {
+        if function.is_kernel && function.directives.last().is_none_or(|directive| directive.texts.is_empty()) {
             let at = Span { start: span.end, ..span };
             let error = Diagnostic::error("syntax", at, format!("expected '{{' or ';' after the head of '{}'", function.name.text));
-            problems.add(error.with_help("a function has a body in braces; a mere declaration ends with ';'"));
+            problems.add(error.with_help("a kernel has a body in braces; a mere declaration of one ends with ';'"));
         }
         self.add_item(Item::Function(function));
     }
@@ -216,7 +217,7 @@ fn item_as_statement(item: Item<'_>) -> Result<Statement<'_>, (&'static str, Spa
     match item {
         Item::Loc(loc) => Ok(Statement::Loc(loc)),
         Item::Pragma { texts, span } => Ok(Statement::Pragma { texts, span }),
-        Item::Section { text, span, .. } => Ok(Statement::Section { text, span }),
+        Item::Section { text, span, labels, .. } => Ok(Statement::Section { text, labels, span }),
         Item::Variable(variable) => Ok(Statement::Variable(Box::new(variable))),
         Item::File { span, .. } => Err((".file", span)),
         Item::Version { span, .. } => Err((".version", span)),

@@ -19,7 +19,7 @@ struct NamedSet {
 
 /// Tried in this order.
 #[rustfmt::skip]
-const NAMED_SETS: [NamedSet; 10] = [
+const NAMED_SETS: [NamedSet; 11] = [
     NamedSet {
         signs: ".version",
         name: "an instruction, a declaration or a directive",
@@ -43,6 +43,8 @@ const NAMED_SETS: [NamedSet; 10] = [
     NamedSet { signs: ", [", name: "", members: "[ < =" },
     NamedSet { signs: "Ident", name: "a name", members: "Ident Dotted" },
     NamedSet { signs: "Dot .ptr", name: "", members: "Dot .ptr" },
+    // The component of a register that stands apart from it.
+    NamedSet { signs: "Dot ,", name: "", members: "Dot" },
 ];
 
 /// The names of single terminals that are not written in quotes in the grammar.

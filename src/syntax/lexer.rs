@@ -27,7 +27,7 @@ pub(super) enum Mistake {
     Character,
     /// Starts with a digit and is no number.
     Number,
-    /// An integer of more than 64 bits.
+    /// An octal or binary integer of more than 64 bits, or another of more than 65.
     IntTooLarge,
     /// A decimal beyond the range of `.f64`.
     FloatTooLarge,
@@ -210,7 +210,15 @@ fn integer<'a>(lex: &mut logos::Lexer<'a, Token<'a>>) -> Result<Number, Mistake>
         [b'0', _, ..] => (&digits[1..], 8),
         _ => (digits, 10),
     };
-    let value = u64::from_str_radix(digits, radix).map_err(|_| Mistake::IntTooLarge)?;
+    let value = match u64::from_str_radix(digits, radix) {
+        Ok(value) => value,
+        // Of a number of 65 bits the low 64 count.
+        Err(_) if matches!(radix, 10 | 16) => match u128::from_str_radix(digits, radix) {
+            Ok(value) if value >> 65 == 0 => value as u64,
+            _ => return Err(Mistake::IntTooLarge),
+        },
+        Err(_) => return Err(Mistake::IntTooLarge),
+    };
     Ok(Number { value, unsigned: suffix || i64::try_from(value).is_err() })
 }
 

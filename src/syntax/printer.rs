@@ -100,6 +100,9 @@ impl Display for Variable<'_> {
         }
         write!(f, ".{} ", self.ty)?;
         optional(f, self.pointer.as_ref())?;
+        if let Some(align) = &self.bare_align {
+            write!(f, ".align {align} ")?;
+        }
         write!(f, "{}", self.name)?;
         if let Some(count) = &self.count {
             write!(f, "<{count}>")?;
@@ -240,7 +243,7 @@ fn expression(f: &mut Formatter<'_>, expr: &Expr<'_>, precedence: u8) -> Result 
         ExprKind::Name(name) => f.write_str(name),
         ExprKind::Int { value, unsigned } => write!(f, "{value}{}", if *unsigned { "U" } else { "" }),
         ExprKind::Float(value) => write!(f, "{value:?}"),
-        ExprKind::Float32Bits(bits) => write!(f, "0f{bits:08X}"),
+        ExprKind::Float32Bits(bits) => enclosed(f, precedence > 0, |f| write!(f, "0f{bits:08X}")),
         ExprKind::Float64Bits(bits) => write!(f, "0d{bits:016X}"),
         ExprKind::Unary(operator, inner) => {
             f.write_str(operator.text())?;

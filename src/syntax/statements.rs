@@ -154,6 +154,8 @@ impl<'a> Statements<'a> {
             Token::Semi => Place::Last,
             _ if self.kind == Kind::Open && !self.continues_open_directive(token) => Place::Outside,
             Token::Pragma if self.kind == Kind::Head => Place::Inside,
+            // A declaration of a function may lack its `;`, and then what comes next is no part of it.
+            _ if self.kind == Kind::Head && self.depth == 0 && begins_declaration(token) => Place::Outside,
             // The `;` of a `.pragma` in a head: only another directive of the function goes on.
             _ if self.previous == Token::Semi && !matches!(token, Token::Dot(_)) => Place::Outside,
             Token::Colon if self.count == 1 && matches!(self.previous, Token::Ident(_) | Token::Dotted(_)) => Place::Last,
@@ -266,6 +268,24 @@ fn only_begins(token: Token<'_>) -> bool {
                 | Token::Entry
                 | Token::Func
         )
+}
+
+/// Whether `token` is the space that begins the declaration of a variable, or `.weak` before it: in the head of a function a space stands
+/// in parentheses only.
+fn begins_declaration(token: Token<'_>) -> bool {
+    matches!(
+        token,
+        Token::Reg
+            | Token::Sreg
+            | Token::Const
+            | Token::Global
+            | Token::Local
+            | Token::Param
+            | Token::Shared
+            | Token::Tex
+            | Token::Surf
+            | Token::Weak
+    )
 }
 
 fn is_operator(token: Token<'_>) -> bool {

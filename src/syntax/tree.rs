@@ -83,6 +83,8 @@ pub enum Item<'a> {
         name: &'a str,
         /// All of it, as written.
         text: &'a str,
+        /// The labels in it.
+        labels: Vec<Name<'a>>,
         /// The whole directive.
         span: Span,
     },
@@ -163,6 +165,8 @@ pub struct Variable<'a> {
     pub ty: Name<'a>,
     /// `.ptr .space .align N` of a kernel parameter.
     pub pointer: Option<Pointer<'a>>,
+    /// `.align N` behind the type of a parameter, without the `.ptr` that belongs before it.
+    pub bare_align: Option<Expr<'a>>,
     /// Its name; `_` in a prototype.
     pub name: Name<'a>,
     /// `%r<100>`: how many registers.
@@ -258,6 +262,8 @@ pub enum Statement<'a> {
     Section {
         /// All of it, as written.
         text: &'a str,
+        /// The labels in it.
+        labels: Vec<Name<'a>>,
         /// The whole directive.
         span: Span,
     },

@@ -179,7 +179,7 @@ fn buffer<'a>(scene: &Scene<'a>, name: &str) -> Option<Named<'a>> {
 
 /// Where a variable lies; one of a function, as `frame` of that function has it.
 pub fn variable_place<'a>(scene: &Scene<'a>, variable: &'a Variable, frame: Option<&Frame<'a>>) -> MemoryPlace<'a> {
-    let base = frame.map_or(0, |frame| u64::from(frame.base.local));
+    let base = frame.filter(|_| variable.function.is_some()).map_or(0, |frame| u64::from(frame.base.local));
     let (space, address) = match variable.location.space {
         space @ (Space::Local | Space::ParamFunc) => (space, base + variable.location.address),
         Space::Shared if variable.bytes == 0 => (Space::Shared, dynamic_shared(scene)),

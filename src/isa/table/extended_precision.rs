@@ -2,7 +2,7 @@
 
 use super::super::form::{Row, row};
 use crate::isa::CarryFn::{Add, MadHi, MadLo, Sub};
-use crate::isa::Decode::Carry;
+use crate::isa::Decode::{Carry, Unsupported};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
@@ -18,4 +18,7 @@ pub(super) const ROWS: &[Row] = &[
     row("madc-lo.cc(<carry>)         d, a, b, c", (3, 0), 20, Carry(MadLo, true), "lower half of the product plus c and the carry flag, with carry out"),
     row("madc-hi(<carried>)          d, a, b, c", (3, 0), 20, Carry(MadHi, true), "upper half of the product plus c and the carry flag"),
     row("madc-hi.cc(<carry>)         d, a, b, c", (3, 0), 20, Carry(MadHi, true), "upper half of the product plus c and the carry flag, with carry out"),
+    row("addc(.u16|.s16)              d, a, b", (1, 2), 0, Unsupported, "sum with the carry flag added; not in the manual"),
+    row("subc(.u16|.s16)              d, a, b", (1, 2), 0, Unsupported, "difference less the borrow of the carry flag; not in the manual"),
+    row("madc-lo(.u16|.s16)           d, a, b, c", (3, 0), 20, Unsupported, "product plus c and the carry flag; not in the manual"),
 ];

@@ -47,7 +47,7 @@ pub(super) const ROWS: &[Row] = &[
     row("max.f64                            d, a, b", (1, 0), 13, FloatMinMax(true), "the greater"),
     row("rcp.approx[.ftz].f32               d, a", (1, 4), 0, FloatUnary(One::RcpApprox), "fast 1 / a"),
     row("rcp(<round>)[.ftz].f32             d, a", (2, 0), 20, FloatUnary(One::Rcp), "1 / a"),
-    row("rcp(<round_double>).f64                   d, a", (1, 4), 13, FloatUnary(One::Rcp), "1 / a"),
+    row("rcp(<round_double>)[.ftz{2.0,20}].f64     d, a", (1, 4), 13, FloatUnary(One::Rcp), "1 / a"),
     row("rcp.approx.ftz.f64                 d, a", (2, 1), 20, FloatUnary(One::RcpApprox), "gross 1 / a from the upper 32 bits"),
     row("rcp.f32                            d, a", (1, 0), 0, FloatUnary(One::RcpApprox), "fast 1 / a").gone((1, 4), 0),
     row("rcp.f64                            d, a", (1, 0), 13, FloatUnary(One::Rcp), "1 / a").gone((1, 4), 0),

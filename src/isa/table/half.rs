@@ -16,6 +16,7 @@ pub(super) const ROWS: &[Row] = &[
     row("fma.rn[.ftz].relu(.f16|.f16x2)     d:reg, a:reg, b:reg, c:reg", (7, 0), 80, FloatTernary(Three::FmaRelu), "a * b + c, rounded once, at least 0"),
     row("fma.rn(.bf16|.bf16x2)              d:reg, a:reg, b:reg, c:reg", (7, 0), 80, FloatTernary(Three::Fma), "a * b + c, rounded once"),
     row("fma.rn.relu(.bf16|.bf16x2)         d:reg, a:reg, b:reg, c:reg", (7, 0), 80, FloatTernary(Three::FmaRelu), "a * b + c, rounded once, at least 0"),
+    row("fma(.rz|.rm|.rp)[.relu](.bf16|.bf16x2)  d:reg, a:reg, b:reg, c:reg", (7, 0), 80, Unsupported, "accepted by the assembler, and not in the manual: its code rounds another way"),
     row("fma.rn.oob(.f16|.f16x2|.bf16|.bf16x2)       d:reg, a:reg, b:reg, c:reg", (8, 1), 90, FloatTernary(Three::FmaOob), "a * b + c, 0 where a or b is the out-of-bounds NaN"),
     row("fma.rn.oob.relu(.f16|.f16x2|.bf16|.bf16x2)  d:reg, a:reg, b:reg, c:reg", (8, 1), 90, FloatTernary(Three::FmaOobRelu), "a * b + c, at least 0, and 0 where a or b is the out-of-bounds NaN"),
     row("neg[.ftz](.f16|.f16x2)             d:reg, a:reg", (6, 0), 53, FloatUnary(One::Neg), "negative"),

@@ -27,7 +27,8 @@ pub(super) const ROWS: &[Row] = &[
     row("st-async[.weak][.shared::cluster].mbarrier::complete_tx::bytes[.v2|.v4](.b32|.u32|.s32|.f32)  [a]:in.cluster, b:vec, [m]:in.cluster", (8, 1), 90, AsyncStore, "asynchronous store to the shared memory of the cluster"),
     row("st-async[.weak][.shared::cluster].mbarrier::complete_tx::bytes[.v2](.b64|.u64|.s64|.f64)  [a]:in.cluster, b:vec, [m]:in.cluster", (8, 1), 90, AsyncStore, "asynchronous store to the shared memory of the cluster"),
     row("st-async[.mmio].release(.gpu|.sys)[.global](.b8|.b16|.b32|.b64|.u8|.u16|.u32|.u64|.s8|.s16|.s32|.s64|.f32|.f64)  [a], b:+", (8, 7), 100, Unsupported, "asynchronous store that others see in order"),
-    row("st.bulk[.weak][.shared::cta]                      [a], n:u64:*8:0-16777216, b:u64:=0", (8, 6), 100, Unsupported, "zeroes a block of shared memory"),
+    row("st.bulk[.weak].shared::cta                        [a]:reg, n:u64:*8:0-16777216, b:u64:=0", (8, 6), 100, Unsupported, "zeroes a block of shared memory"),
+    row("st.bulk[.weak]                                    [a], n:u64:*8:0-16777216, b:u64:=0", (8, 6), 100, Unsupported, "zeroes a block of shared memory"),
 
     row("prefetch[.global|.local](.L1|.L2)                [a]", (2, 0), 20, Nop, "brings a line into a cache"),
     row("prefetch[.global](.L2::evict_last|.L2::evict_normal) [a]", (7, 4), 80, Nop, "brings a line into a cache"),

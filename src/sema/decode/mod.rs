@@ -12,6 +12,7 @@ mod availability;
 mod comparison;
 mod constant;
 mod control;
+mod element;
 mod family;
 mod image;
 mod matrix;
@@ -36,6 +37,7 @@ use crate::program::{Bank, Guard, Inst, Op};
 use crate::syntax::tree::{self, Expr, ExprKind, Instruction, Name};
 
 use family::Decoding;
+pub(super) use place::OF_MODULE;
 
 /// Decodes the instructions of one module.
 #[derive(Default)]

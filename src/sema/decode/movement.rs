@@ -1,16 +1,21 @@
 //! `mov` in all its shapes, conversions, and conversions of addresses.
 
 use super::super::operands::{RegisterRef, Value};
+use super::availability::older;
 use super::constant;
 use super::family::{Decoded, Decoding};
 use super::operand::{Arg, is_plain, not_a_register, special_type, width};
-use super::place::{frame_offset, is_in_frame};
-use super::vector::{Elements, dests, elements, same_width, sources, unbraced};
+use super::element::{self, Element};
+use super::place::{absolute_address, frame_offset, is_in_frame};
+use super::vector::{Elements, check_not_all_sinks, dests, elements, is_of_same_size, same_width, sources, unbraced};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{BoolOp, Compare, Decode, IntType, Rounding, SPECIAL_REGISTERS, ScalarType, Space, TypeKind, Width, agrees};
 use crate::program::map::{function_address, map};
-use crate::program::{ConvertMode, Dst, Location, Op, PredSrc, SpecialRef, Src};
+use crate::program::{Bank, ConvertMode, Dst, Location, Op, PredSrc, SpecialRef, Src};
 use crate::syntax::tree::{Operand, OperandKind};
+
+/// First PTX version that has addresses of functions.
+const FUNCTION_ADDRESSES: (u8, u8) = (2, 1);
 
 impl<'a> Decoding<'_, 'a> {
     /// Moves and conversions.
@@ -51,20 +56,35 @@ impl<'a> Decoding<'_, 'a> {
         if let Some(parts) = elements(a, self.cx)? {
             return self.pack(d, a.span, parts);
         }
-        let OperandKind::Expr(expr) = &a.kind else { return Err(not_a_register(a.span)) };
-        let value = self.cx.resolve(expr)?;
-        self.move_value(d, &value, a.span)
+        match &a.kind {
+            OperandKind::Expr(expr) => match self.cx.resolve(expr)? {
+                Value::RegisterOffset(register, offset) => {
+                    let sum = element::sum(register, offset, expr, self.cx).ok_or_else(|| not_a_register(a.span))?;
+                    self.move_value(d, &Value::Register(sum), a.span)
+                }
+                value => self.move_value(d, &value, a.span),
+            },
+            OperandKind::Index(name, index) => match element::read(*name, index, self.ty().bits() > 32, self.cx)? {
+                Element::Fixed(location) => self.move_address(d, location, false, a.span),
+                Element::Computed(register, _) => self.move_value(d, &Value::Register(register), a.span),
+            },
+            _ => Err(not_a_register(a.span)),
+        }
     }
 
     /// `mov.v2` and `mov.v4` of vector registers.
     fn move_vector(&mut self) -> Decoded {
         let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
         let (ty, count, bits) = (self.ty(), self.matched.vector(), self.width(self.ty())?);
+        if let (Some(to), Some(value)) = (elements(d, self.cx)?, self.sole_value(a)?) {
+            return self.unpack_evenly(&to, &value, a.span);
+        }
         let (Some(to), Some(from)) = (elements(d, self.cx)?, self.special_vector(a)?.or(elements(a, self.cx)?)) else {
             return Err(Diagnostic::error("operand", a.span, "vectors are copied here").with_help("write {a, b} or a vector register"));
         };
         for (value, span) in to.iter().chain(&from) {
             match value {
+                Value::Register(register) if is_of_same_size(ty, register.ty) => {}
                 Value::Register(register) => self.check(*register, ty, *span)?,
                 Value::Special(_) => {}
                 _ => return Err(not_a_register(*span)),
@@ -75,6 +95,39 @@ impl<'a> Decoding<'_, 'a> {
         }
         let list = sources(&from, ty, width(ty), self.cx)?;
         Ok(Op::MoveVector { width: bits, d: self.cx.dest_list(&dests(&to)), a: self.cx.source_list(&list) })
+    }
+
+    /// What is no vector: a register, a special register or a constant.
+    fn sole_value(&mut self, operand: &Operand<'a>) -> Result<Option<Value>, Diagnostic> {
+        let OperandKind::Expr(expr) = &operand.kind else { return Ok(None) };
+        let value = self.cx.resolve(expr)?;
+        Ok(matches!(value, Value::Register(_) | Value::Special(_) | Value::Int { .. }).then_some(value))
+    }
+
+    /// `mov.v4.u32 {a, b, c, d}, r`, of which the manual says nothing: the assembler gives each register its share of the bits of `r`.
+    fn unpack_evenly(&mut self, to: &Elements, value: &Value, span: Span) -> Decoded {
+        let (ty, count) = (self.ty(), self.matched.vector());
+        for (value, span) in to {
+            match value {
+                Value::Register(register) => self.check(*register, ty, *span)?,
+                Value::Sink => {}
+                _ => return Err(not_a_register(*span)),
+            }
+        }
+        if to.len() != count {
+            return Err(Diagnostic::error("operand", span, format!("{count} elements are needed here")));
+        }
+        let a = match value {
+            Value::Special(special) if is_plain(*special) => Some(self.cx.special(*special)),
+            Value::Register(register) if register.bank == Bank::B32 && register.ty.bits() == 32 => Some(Src::reg(register.slot)),
+            Value::Int { value, .. } => Some(self.cx.const32(*value as u32)),
+            _ => None,
+        };
+        let Some(a) = a.filter(|_| ty.bits() <= 32) else {
+            let why = format!("'{}' of a value that is no vector", self.instruction.opcode.text);
+            return Ok(Op::Unsupported { why: self.cx.unsupported(why) });
+        };
+        Ok(Op::Unpack { part: (32 / count) as u8, parts: self.cx.dest_list(&dests(to)), a })
     }
 
     /// The components of `%tid` and its like, which only `mov.v2` and `mov.v4` read all at once.
@@ -147,6 +200,7 @@ impl<'a> Decoding<'_, 'a> {
             Value::Special(special) => self.move_special(d, *special, span),
             Value::Symbol { location, .. } => self.move_address(d, *location, false, span),
             Value::Function(function) => {
+                older(FUNCTION_ADDRESSES, 0, "the address of a function", span, self.cx)?;
                 let address = function_address(map(self.cx.address_bits()), function.0);
                 Ok(Op::Move { width, d, a: self.constant(address) })
             }
@@ -204,7 +258,7 @@ impl<'a> Decoding<'_, 'a> {
                 .with_help(format!("move it with mov.u{}", self.cx.address_bits())));
         }
         let width = self.width(ty)?;
-        if is_in_frame(location.space) {
+        if is_in_frame(location) {
             return Ok(Op::FrameAddress { wide: width == Width::B64, generic, d, offset: frame_offset(location, span)? });
         }
         let a = self.address_of(location);
@@ -214,7 +268,8 @@ impl<'a> Decoding<'_, 'a> {
     /// The address of a variable that lies in no frame.
     fn address_of(&mut self, location: Location) -> Src {
         let wide = self.ty().bits() > 32;
-        if location.space == Space::Shared { self.cx.shared_address(location.address, wide) } else { self.constant(location.address) }
+        let address = absolute_address(location);
+        if location.space == Space::Shared { self.cx.shared_address(address, wide) } else { self.constant(address) }
     }
 
     /// `mov.b64 d, {a, b}`
@@ -227,6 +282,7 @@ impl<'a> Decoding<'_, 'a> {
     /// `mov.b64 {a, b}, c`
     fn unpack(&mut self, span: Span, parts: Elements, source: &Operand<'a>) -> Decoded {
         let part = self.part_type(&parts, span)?;
+        check_not_all_sinks(&parts, span)?;
         let OperandKind::Expr(expr) = &source.kind else { return Err(not_a_register(source.span)) };
         let value = self.cx.resolve(expr)?;
         let ty = self.ty();
@@ -334,7 +390,7 @@ impl<'a> Decoding<'_, 'a> {
                 let message = format!("the variable is in .{}, not in .{}", location.space.word(), space.word());
                 return Err(Diagnostic::error("operand", span, message));
             }
-            Some(Arg::Symbol(location)) if is_in_frame(location.space) => return self.move_address(d, location, true, span),
+            Some(Arg::Symbol(location)) if is_in_frame(location) => return self.move_address(d, location, true, span),
             Some(Arg::Symbol(location)) => self.address_of(location),
             _ => self.src(1)?,
         };

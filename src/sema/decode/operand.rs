@@ -4,16 +4,20 @@ use smallvec::SmallVec;
 
 use super::super::operands::{Operands, RegisterRef, Value};
 use super::constant;
+use super::element::{self, Element};
 use super::memory::SPACES;
 use super::place::{self, Place};
-use super::vector::{Elements, dests, elements, same_width, sources, unbraced};
+use super::vector::{Elements, check_not_all_sinks, dests, elements, is_of_same_size, same_width, sources, unbraced};
 use super::{name_expr, predicate};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{
     Count, Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, TypeKind, agrees, is_bits_only,
 };
-use crate::program::{Address, Bank, Dst, ListId, Location, PredSrc, SpecialRef, Src};
-use crate::syntax::tree::{Expr, Instruction, Name, Operand, OperandKind};
+use crate::program::{Address, Bank, Dst, ListId, Location, Op, PredSrc, SpecialRef, Src};
+use crate::syntax::tree::{Expr, ExprKind, Instruction, Name, Operand, OperandKind};
+
+/// Instructions that take an element of an array for an address.
+const INDEXING: &[&str] = &["ld", "ldu", "st"];
 
 /// An operand as decoding needs it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -150,6 +154,12 @@ impl<'a> Reader<'_, 'a> {
                 Ok(Arg::Raw)
             }
             Role::Label => Ok(Arg::Raw),
+            Role::Address
+                if matches!(operand.kind, OperandKind::Index(..)) && (self.form.register_only || !INDEXING.contains(&self.opcode())) =>
+            {
+                let message = format!("'{}' takes an address in brackets", self.opcode());
+                Err(Diagnostic::error("operand", operand.span, message).with_help("write [variable+bytes]"))
+            }
             Role::Address => place::read(operand, self.named_space(), self.form, self.cx).map(Arg::Place),
             Role::Dest => self.dest(operand),
             Role::Source => self.source(operand),
@@ -277,16 +287,51 @@ impl<'a> Reader<'_, 'a> {
             OperandKind::Expr(expr) if ty == ScalarType::Pred => self.predicate_source(expr),
             OperandKind::Expr(expr) if self.form.or_predicate && self.is_predicate(expr)? => self.predicate_source(expr),
             OperandKind::Not(name) if self.form.or_predicate => self.negated(*name),
-            OperandKind::Expr(expr) => {
-                let value = self.cx.resolve(expr)?;
-                self.scalar(&value, ty, operand.span)
-            }
+            OperandKind::Expr(expr) => match self.cx.resolve(expr)? {
+                Value::RegisterOffset(register, offset) => self.sum(register, offset, expr, ty),
+                Value::Symbol { location, .. } if self.opcode() == "st" && matches!(expr.kind, ExprKind::Binary(..)) => {
+                    self.address_value(location, ty, operand.span)
+                }
+                value => self.scalar(&value, ty, operand.span),
+            },
+            OperandKind::Index(name, index) if self.form.address_of => match element::read(*name, index, ty.bits() > 32, self.cx)? {
+                Element::Fixed(location) => Ok(Arg::Symbol(location)),
+                Element::Computed(register, _) => self.scalar(&Value::Register(register), ty, operand.span),
+            },
             OperandKind::Not(name) if ty == ScalarType::Pred && self.form.negatable => self.negated(*name),
             OperandKind::Not(name) => Err(Diagnostic::error("operand", name.span, "'!' stands before predicates only")),
             OperandKind::Address(_) => Err(Diagnostic::error("operand", operand.span, "no address is needed here")
                 .with_help(format!("'{}' reads registers; load the value first", self.matched.form.opcode))),
             _ => Err(not_a_register(operand.span)),
         }
+    }
+
+    /// `r+4` as a value.
+    fn sum(&mut self, register: RegisterRef, offset: i64, expr: &Expr<'a>, ty: ScalarType) -> Result<Arg, Diagnostic> {
+        self.check_type(register, ty, expr.span)?;
+        let sum = element::sum(register, offset, expr, self.cx).ok_or_else(|| not_a_register(expr.span))?;
+        self.scalar(&Value::Register(sum), ty, expr.span)
+    }
+
+    /// `variable+4` as a value, which the assembler takes where it does not take `variable`.
+    fn address_value(&mut self, location: Location, ty: ScalarType, span: Span) -> Result<Arg, Diagnostic> {
+        if !matches!(ty.bits(), 32 | 64) || ty.kind() == TypeKind::Float {
+            return Err(Diagnostic::error("type", span, format!("an address is not .{}", ty.word())));
+        }
+        let wide = ty.bits() == 64;
+        let a = if place::is_in_frame(location) {
+            let address = self.cx.unnamed(ty, "address".to_string());
+            let (d, offset) = (Dst(address.slot), place::frame_offset(location, span)?);
+            self.cx.before(Op::FrameAddress { wide, generic: false, d, offset });
+            Src::reg(address.slot)
+        } else if location.space == Space::Shared {
+            self.cx.shared_address(location.address, wide)
+        } else if wide {
+            self.cx.const64(place::absolute_address(location))
+        } else {
+            self.cx.const32(place::absolute_address(location) as u32)
+        };
+        Ok(Arg::Source { a, bits: width(ty), constant: None })
     }
 
     fn is_predicate(&mut self, expr: &Expr<'a>) -> Result<bool, Diagnostic> {
@@ -398,8 +443,15 @@ impl<'a> Reader<'_, 'a> {
             return Err(Diagnostic::error("operand", operand.span, format!("{count} elements are needed here, not {}", values.len())));
         }
         let (ty, is_dest) = (self.ty(), self.form.role == Role::Dest);
+        if is_dest {
+            check_not_all_sinks(&values, operand.span)?;
+        }
+        let is_integer = |value: &Value| matches!(value, Value::Register(register) if is_of_same_size(ty, register.ty));
+        let takes_integers = self.form.vector && values.iter().any(|(value, _)| is_integer(value));
         for (value, span) in &values {
             match value {
+                Value::Register(register) if takes_integers && is_of_same_size(ty, register.ty) => {}
+                other if takes_integers && !matches!(other, Value::Register(_) | Value::Sink) => return Err(not_a_register(*span)),
                 Value::Register(register) => self.check_type(*register, ty, *span)?,
                 Value::Sink if is_dest => {}
                 other if !is_dest && constant::bits(other, ty, *span).is_some() => {}

@@ -2,11 +2,11 @@
 
 use super::super::operands::{Operands, RegisterRef, Value};
 use super::availability::older;
+use super::element::{self, Element};
 use super::movement::same_space;
-use super::name_expr;
 use crate::base::{Diagnostic, Span};
-use crate::isa::{OperandForm, ScalarType, Space, TypeKind};
-use crate::program::{Address, Bank, Base, Location, Src};
+use crate::isa::{IntBinary, IntType, OperandForm, ScalarType, Space, TypeKind};
+use crate::program::{Address, Bank, Base, Dst, Location, Op, Src};
 use crate::syntax::tree::{Operand, OperandKind};
 
 /// PTX version and target from which on an address may be generic (PTX ISA, "Generic Addressing").
@@ -33,18 +33,19 @@ pub(super) fn read<'a>(
     let place = match &operand.kind {
         OperandKind::Address(expr) => {
             value = cx.resolve(expr)?;
+            if form.register_only && matches!(value, Value::Symbol { .. }) {
+                return Err(Diagnostic::error("operand", operand.span, "an address in a register is needed here")
+                    .with_help("move the address of the variable into a register and write [register]"));
+            }
             check_kind(&value, named, form.narrow, operand.span, cx)?;
-            of_value(&value, operand.span, cx)
+            of_value(&value, named, operand.span, cx)
         }
-        OperandKind::Index(name, index) => {
-            let (array, index) = (cx.resolve(&name_expr(*name))?, cx.resolve(index)?);
-            let (Value::Symbol { mut location, ty, .. }, Value::Int { value, .. }) = (array, index) else {
-                return Err(Diagnostic::error("operand", operand.span, "an element is addressed as variable[number]")
-                    .with_help("compute the address in a register and write [register]"));
-            };
-            location.address = location.address.wrapping_add(value.wrapping_mul(u64::from(ty.bytes())));
-            of_location(location, operand.span, cx)
-        }
+        OperandKind::Index(name, index) => match element::read(*name, index, is_wide(named), cx)? {
+            Element::Fixed(location) => of_location(location, operand.span, cx),
+            Element::Computed(register, space) => {
+                of_register(register, 0, named, cx, operand.span).map(|place| Place { space: Some(space), ..place })
+            }
+        },
         _ => Err(Diagnostic::error("operand", operand.span, "an address is needed here").with_help("write it in brackets: [a]")),
     }?;
     check_space(place.space, named.or(form.space), operand.span)?;
@@ -90,10 +91,10 @@ fn check_space(variable: Option<Space>, named: Option<Space>, span: Span) -> Res
     Err(Diagnostic::error("operand", span, message).with_help(help))
 }
 
-fn of_value<'a>(value: &Value, span: Span, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
+fn of_value<'a>(value: &Value, named: Option<Space>, span: Span, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
     match value {
-        Value::Register(register) => of_register(*register, 0, span),
-        Value::RegisterOffset(register, offset) => of_register(*register, *offset, span),
+        Value::Register(register) => of_register(*register, 0, named, cx, span),
+        Value::RegisterOffset(register, offset) => of_register(*register, *offset, named, cx, span),
         Value::Symbol { location, .. } => of_location(*location, span, cx),
         Value::Int { value, .. } => Ok(Place { address: absolute(*value, cx), space: None }),
         _ => Err(Diagnostic::error("operand", span, "this cannot be an address")
@@ -101,26 +102,47 @@ fn of_value<'a>(value: &Value, span: Span, cx: &mut dyn Operands<'a>) -> Result<
     }
 }
 
-fn of_register(register: RegisterRef, offset: i64, span: Span) -> Result<Place, Diagnostic> {
+/// Whether addresses in the space that an instruction names have 64 bits.
+fn is_wide(named: Option<Space>) -> bool {
+    matches!(named, None | Some(Space::Global | Space::Const | Space::Generic))
+}
+
+/// A register plus an offset. An offset beyond 32 bits is added before; where addresses have 32 bits, so has it.
+fn of_register<'a>(
+    register: RegisterRef,
+    offset: i64,
+    named: Option<Space>,
+    cx: &mut dyn Operands<'a>,
+    span: Span,
+) -> Result<Place, Diagnostic> {
     let is_number = !matches!(register.ty.kind(), TypeKind::Float | TypeKind::Predicate) && register.ty != ScalarType::B128;
     if !is_number {
         return Err(Diagnostic::error("type", span, format!("a register of type .{} cannot hold an address", register.ty.word()))
             .with_help("use a register of an integer type or of .b64"));
     }
-    let offset = i32::try_from(offset).map_err(|_| offset_error(span))?;
-    let source = Src::reg(register.slot);
-    let base = if register.bank == Bank::B64 { Base::Wide(source) } else { Base::Narrow(source) };
+    let is_wide = register.bank == Bank::B64;
+    let (source, offset) = match i32::try_from(offset) {
+        Ok(offset) => (Src::reg(register.slot), offset),
+        Err(_) if !is_wide || !self::is_wide(named) => (Src::reg(register.slot), offset as i32),
+        Err(_) => {
+            let (sum, b) = (cx.unnamed(register.ty, "address".to_string()), cx.const64(offset as u64));
+            let (d, a) = (Dst(sum.slot), Src::reg(register.slot));
+            cx.before(Op::IntBinary { f: IntBinary::Add, ty: IntType::U64, d, a, b });
+            (Src::reg(sum.slot), 0)
+        }
+    };
+    let base = if is_wide { Base::Wide(source) } else { Base::Narrow(source) };
     Ok(Place { address: Address { base, offset }, space: None })
 }
 
 /// The address of a variable: a constant, or an offset from the frame where every call has its own.
 fn of_location<'a>(location: Location, span: Span, cx: &mut dyn Operands<'a>) -> Result<Place, Diagnostic> {
-    let address = if is_in_frame(location.space) {
+    let address = if is_in_frame(location) {
         Address { base: Base::Frame, offset: frame_offset(location, span)? }
     } else if same_space(location.space, Space::Shared) {
         Address { base: Base::Wide(cx.shared_address(location.address, true)), offset: 0 }
     } else {
-        absolute(location.address, cx)
+        absolute(absolute_address(location), cx)
     };
     Ok(Place { address, space: Some(location.space) })
 }
@@ -130,9 +152,18 @@ fn absolute<'a>(address: u64, cx: &mut dyn Operands<'a>) -> Address {
     Address { base: Base::Wide(cx.const64(address)), offset: 0 }
 }
 
-/// Whether variables of `space` lie in the frame of a call.
-pub(super) fn is_in_frame(space: Space) -> bool {
-    matches!(space, Space::Local | Space::ParamFunc)
+/// Whether a variable lies in the frame of a call, and its address counts from there. Where the module declares it, its address is one in
+/// local memory, and so large that it is told from an offset.
+pub(super) fn is_in_frame(location: Location) -> bool {
+    matches!(location.space, Space::Local | Space::ParamFunc) && location.address & OF_MODULE == 0
+}
+
+/// Added to the address of a `.local` variable of the module, of which the low 32 bits count.
+pub(in crate::sema) const OF_MODULE: u64 = 1 << 32;
+
+/// The address of a variable that lies in no frame.
+pub(super) fn absolute_address(location: Location) -> u64 {
+    if location.space == Space::Local { location.address & (OF_MODULE - 1) } else { location.address }
 }
 
 /// The offset in its frame of a variable that lies there.

@@ -72,6 +72,20 @@ pub(super) fn same_width(values: &Elements, ty: ScalarType, span: Span) -> Resul
     Ok(width(first))
 }
 
+/// Whether an integer register may stand for a floating-point element: as part of a vector it may where it has the same size.
+pub(super) fn is_of_same_size(ty: ScalarType, register: ScalarType) -> bool {
+    let is_number = matches!(register.kind(), TypeKind::Signed | TypeKind::Unsigned);
+    matches!(ty, ScalarType::F32 | ScalarType::F64) && is_number && register.bits() == ty.bits()
+}
+
+/// The error for a vector that is written and of which nothing is wanted: the assembler knows no type of its elements.
+pub(super) fn check_not_all_sinks(values: &Elements, span: Span) -> Result<(), Diagnostic> {
+    if values.iter().any(|(value, _)| *value != Value::Sink) {
+        return Ok(());
+    }
+    Err(Diagnostic::error("operand", span, "one element of a vector must be a register").with_help("'_' stands for those that are not wanted"))
+}
+
 /// The floating-point type of a register, `.s64` for any integer, `None` for what is only bits.
 fn number_kind(value: &Value) -> Option<ScalarType> {
     match value {

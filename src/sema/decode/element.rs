@@ -1,0 +1,119 @@
+//! Elements of arrays, `array[2]` and `array[r+1]`, and registers with an offset where a value is read.
+//!
+//! The vendor's assembler takes both wherever old code has them: an index counts scalar elements, the components of vectors too, and is
+//! a 32-bit number whatever its register; `r+4` is an addition. Each is computed by operations before the instruction that reads it.
+
+use super::super::operands::{Operands, RegisterRef, Value};
+use super::name_expr;
+use super::place::{absolute_address, is_in_frame};
+use crate::base::{Diagnostic, Span};
+use crate::isa::{IntBinary, IntTernary, IntType, Rounding, ScalarType, Space, TypeKind};
+use crate::program::{Bank, ConvertMode, Dst, Location, Op, Src};
+use crate::syntax::tree::{Expr, Name};
+
+/// What an element of an array stands for.
+pub(super) enum Element {
+    /// Its place, where the index is a number.
+    Fixed(Location),
+    /// The register that its address is computed in, and the space of the array.
+    Computed(RegisterRef, Space),
+}
+
+/// Reads `name[index]`; an address that is computed takes 64 bits if `wide`.
+///
+/// # Errors
+/// What is no array, and an index that is no integer.
+pub(super) fn read<'a>(name: Name<'a>, index: &Expr<'a>, wide: bool, cx: &mut dyn Operands<'a>) -> Result<Element, Diagnostic> {
+    let Value::Symbol { mut location, ty, is_array: true, .. } = cx.resolve(&name_expr(name))? else {
+        return Err(Diagnostic::error("operand", name.span, format!("'{}' is no array", name.text))
+            .with_help("an element is written variable[index]; of an address in a register, write [register+bytes]"));
+    };
+    let size = ty.bytes();
+    let (register, offset) = match cx.resolve(index)? {
+        Value::Int { value, .. } => {
+            location.address = location.address.wrapping_add(value.wrapping_mul(u64::from(size)));
+            return Ok(Element::Fixed(location));
+        }
+        Value::Register(register) => (register, 0),
+        Value::RegisterOffset(register, offset) => (register, offset),
+        _ => return Err(not_an_index(index.span)),
+    };
+    let number = narrow(register, index.span, cx)?;
+    let bytes = cx.unnamed(ScalarType::U32, format!("{}[{index}]", name.text));
+    let (b, c) = (cx.const32(size), cx.const32((offset as u32).wrapping_mul(size)));
+    cx.before(Op::IntTernary { f: IntTernary::MadLo, ty: IntType::U32, d: Dst(bytes.slot), a: number, b, c });
+    Ok(Element::Computed(address_of(location, Src::reg(bytes.slot), wide, cx), location.space))
+}
+
+fn not_an_index(span: Span) -> Diagnostic {
+    Diagnostic::error("type", span, "an index is an integer, or a register of an integer type or of bits, perhaps plus a number")
+}
+
+/// The low 32 bits of an index.
+fn narrow<'a>(register: RegisterRef, span: Span, cx: &mut dyn Operands<'a>) -> Result<Src, Diagnostic> {
+    let is_integer = !matches!(register.ty.kind(), TypeKind::Float | TypeKind::Predicate) && register.ty != ScalarType::B128;
+    if !is_integer {
+        return Err(not_an_index(span));
+    }
+    if register.ty.bits() == 32 {
+        return Ok(Src::reg(register.slot));
+    }
+    let is_signed = register.ty.kind() == TypeKind::Signed;
+    let from = match (register.bank, is_signed) {
+        (Bank::B64, _) => ScalarType::U64,
+        (_, true) => ScalarType::S16,
+        (_, false) => ScalarType::U16,
+    };
+    let index = cx.unnamed(ScalarType::U32, "index".to_string());
+    let mode = ConvertMode {
+        to: ScalarType::U32,
+        from,
+        rounding: Rounding::Nearest,
+        to_integral: false,
+        ftz: false,
+        sat: false,
+        relu: false,
+        satfinite: false,
+        d_bits: 32,
+        a_bits: from.bits() as u8,
+    };
+    cx.before(Op::Convert { mode, d: Dst(index.slot), a: Src::reg(register.slot) });
+    Ok(Src::reg(index.slot))
+}
+
+/// The register that holds the address `location` plus `bytes`.
+fn address_of<'a>(location: Location, bytes: Src, wide: bool, cx: &mut dyn Operands<'a>) -> RegisterRef {
+    let ty = if wide { ScalarType::U64 } else { ScalarType::U32 };
+    let address = cx.unnamed(ty, "address".to_string());
+    let d = Dst(address.slot);
+    let base = if is_in_frame(location) {
+        cx.before(Op::FrameAddress { wide, generic: false, d, offset: location.address as i32 });
+        Src::reg(address.slot)
+    } else if location.space == Space::Shared {
+        cx.shared_address(location.address, wide)
+    } else if wide {
+        cx.const64(absolute_address(location))
+    } else {
+        cx.const32(absolute_address(location) as u32)
+    };
+    if wide {
+        let one = cx.const32(1);
+        cx.before(Op::MadWide { ty: IntType::U32, d, a: bytes, b: one, c: base });
+    } else {
+        cx.before(Op::IntBinary { f: IntBinary::Add, ty: IntType::U32, d, a: base, b: bytes });
+    }
+    address
+}
+
+/// The register that holds `register` plus `offset`, modulo its width; `expr` is how it is written.
+pub(super) fn sum<'a>(register: RegisterRef, offset: i64, expr: &Expr<'a>, cx: &mut dyn Operands<'a>) -> Option<RegisterRef> {
+    let (ty, b) = match (register.bank, register.ty) {
+        (Bank::Pred, _) | (_, ScalarType::B128) => return None,
+        (Bank::B64, _) => (IntType::U64, cx.const64(offset as u64)),
+        (Bank::B32, ty) if ty.bits() <= 16 => (IntType::U16, cx.const32(u32::from(offset as u16))),
+        (Bank::B32, _) => (IntType::U32, cx.const32(offset as u32)),
+    };
+    let sum = cx.unnamed(register.ty, expr.to_string().replace(' ', ""));
+    cx.before(Op::IntBinary { f: IntBinary::Add, ty, d: Dst(sum.slot), a: Src::reg(register.slot), b });
+    Some(sum)
+}

@@ -1,0 +1,64 @@
+//! Operations that stand before the instruction of a statement because they compute one of its operands: put into the code of a function
+//! when all its statements are read, since every label before that counts an instruction for a statement.
+
+use super::body::BodyBuilder;
+use crate::program::{Inst, Op, Pc, TableId};
+
+/// What is to stand before which instructions of a function, in order.
+#[derive(Debug, Default)]
+pub(super) struct Insertions {
+    all: Vec<(Pc, Vec<Inst>)>,
+}
+
+impl Insertions {
+    /// `code` shall stand before the instruction at `pc`, which is behind those that were given before.
+    pub(super) fn add(&mut self, pc: Pc, code: Vec<Inst>) {
+        assert!(self.all.last().is_none_or(|last| last.0.0 < pc.0), "insertions come in order");
+        self.all.push((pc, code));
+    }
+
+    /// Where the statement whose instruction is at `pc` begins once all is in place.
+    fn moved(&self, pc: Pc) -> Pc {
+        let before = self.all.iter().take_while(|(place, _)| place.0 < pc.0);
+        Pc(pc.0 + before.map(|(_, code)| code.len() as u32).sum::<u32>())
+    }
+}
+
+impl BodyBuilder<'_, '_> {
+    /// Puts all of `insertions` into the code of this function, which begins at `start`, and moves what names a place in it; its branch
+    /// tables are those from `first_table` on.
+    pub(super) fn insert(&mut self, insertions: &Insertions, start: Pc, first_table: TableId) {
+        if insertions.all.is_empty() {
+            return;
+        }
+        let moved = |pc: Pc| insertions.moved(pc);
+        let program = &mut self.module.program;
+        for inst in &mut program.code[start.index()..] {
+            if let Op::Branch { target, .. } = &mut inst.op {
+                *target = moved(*target);
+            }
+        }
+        for target in program.tables[first_table.index()..].iter_mut().flat_map(|table| table.iter_mut()) {
+            *target = moved(*target);
+        }
+        let sites = program.call_sites.split_off(&start);
+        for (place, code) in insertions.all.iter().rev() {
+            let (at, count) = (place.index(), code.len());
+            let (span, line) = (program.spans[at], program.source_lines[at]);
+            program.code.splice(at..at, code.iter().copied());
+            program.spans.splice(at..at, std::iter::repeat_n(span, count));
+            program.source_lines.splice(at..at, std::iter::repeat_n(line, count));
+        }
+        for (pc, site) in sites {
+            let inserted = insertions.all.iter().find(|(place, _)| *place == pc).map_or(0, |(_, code)| code.len() as u32);
+            let first = moved(pc).0;
+            (first..=first + inserted).for_each(|at| drop(program.call_sites.insert(Pc(at), site.clone())));
+        }
+        for (_, pc) in &mut self.labels.all {
+            *pc = moved(*pc);
+        }
+        for register in &mut self.registers {
+            register.scope = moved(Pc(register.scope.start)).0..moved(Pc(register.scope.end)).0;
+        }
+    }
+}

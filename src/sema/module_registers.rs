@@ -1,0 +1,143 @@
+//! Registers of the module, which PTX before 3.0 has: one for each thread, in all functions.
+//!
+//! Every function declares them for itself, so that its code finds them in its own frame. A call hands over those that the callee or what
+//! it calls uses, and takes them back when it returns: as further parameters and results, which no text shows. There is no recursion
+//! and no indirect call in such a module, as its calls follow no calling convention.
+
+use std::collections::BTreeSet;
+
+use super::module::ModuleBuilder;
+use crate::base::Diagnostic;
+use crate::isa::ScalarType;
+use crate::program::{Bank, CallArg, CallTarget, FuncId, Function, Op, Param, ParamPlace, PredSrc, Program, Slots, Src};
+
+/// A register by its bank and number, the same in all functions.
+type Shared = (Bank, u32);
+
+/// Hands the module's registers over in all calls; `slots` says how many each function knew.
+///
+/// # Errors
+/// Recursion, and calls of what has no body here.
+pub(super) fn hand_over(module: &mut ModuleBuilder<'_>) -> Result<(), Diagnostic> {
+    if module.registers.is_empty() && module.local_bytes() == 0 {
+        return Ok(());
+    }
+    let callees: Vec<BTreeSet<usize>> = module.program.functions.iter().map(|function| callees(&module.program, function)).collect();
+    check_calls(&module.program, &callees)?;
+    let mut used: Vec<BTreeSet<Shared>> =
+        module.program.functions.iter().zip(&module.module_slots).map(|(function, slots)| own(function, *slots)).collect();
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (caller, callees) in callees.iter().enumerate() {
+            let needed: BTreeSet<Shared> = callees.iter().flat_map(|callee| used[*callee].iter().copied()).collect();
+            let before = used[caller].len();
+            used[caller].extend(needed);
+            changed |= used[caller].len() != before;
+        }
+    }
+    for (index, registers) in used.iter().enumerate() {
+        place(&mut module.program, FuncId::new(index), registers, &callees, &used);
+    }
+    Ok(())
+}
+
+/// The functions that `function` calls.
+fn callees(program: &Program, function: &Function) -> BTreeSet<usize> {
+    let code = &program.code[function.code.start as usize..function.code.end as usize];
+    let called = code.iter().filter_map(|inst| match inst.op {
+        Op::Call { call, .. } => match &program.calls[call.index()].target {
+            CallTarget::Direct(callee) => Some(callee.index()),
+            CallTarget::Indirect { .. } => None,
+        },
+        _ => None,
+    });
+    called.collect()
+}
+
+/// The registers of the module that the code of `function` names.
+fn own(function: &Function, known: Slots) -> BTreeSet<Shared> {
+    let banks = [(Bank::B32, known.b32), (Bank::B64, known.b64), (Bank::Pred, known.pred)];
+    let all = banks.into_iter().flat_map(|(bank, count)| (0..count).map(move |number| (bank, number)));
+    all.filter(|(bank, number)| function.placement.slot(*bank, *number).is_some()).collect()
+}
+
+/// Calls go to functions of the module, and not in circles.
+fn check_calls(program: &Program, callees: &[BTreeSet<usize>]) -> Result<(), Diagnostic> {
+    let refused = |function: &Function, what: &str| {
+        let message = format!("'{}' {what}, which does not go with registers or local variables of the module", function.name);
+        Err(Diagnostic::error("space", function.span, message).with_help("declare them in the functions that use them"))
+    };
+    for (index, function) in program.functions.iter().enumerate() {
+        let mut reached = BTreeSet::new();
+        let mut open: Vec<usize> = callees[index].iter().copied().collect();
+        while let Some(callee) = open.pop() {
+            if callee == index {
+                return refused(function, "calls itself");
+            }
+            if reached.insert(callee) {
+                open.extend(&callees[callee]);
+            }
+        }
+        let code = &program.code[function.code.start as usize..function.code.end as usize];
+        let is_indirect = |op: &Op| match op {
+            Op::Call { call, .. } => matches!(program.calls[call.index()].target, CallTarget::Indirect { .. }),
+            Op::Unsupported { .. } | Op::SystemCall { .. } => true,
+            _ => false,
+        };
+        if code.iter().any(|inst| is_indirect(&inst.op)) {
+            return refused(function, "calls what this module does not define, or through a register");
+        }
+    }
+    Ok(())
+}
+
+/// Gives `registers` slots in function `id`, makes them its parameters and results, and hands those of each callee over at its calls.
+fn place(program: &mut Program, id: FuncId, registers: &BTreeSet<Shared>, callees: &[BTreeSet<usize>], used: &[BTreeSet<Shared>]) {
+    let function = &mut program.functions[id.index()];
+    let slots: Vec<(Shared, u32)> = registers.iter().map(|shared| (*shared, function.placement.place(shared.0, shared.1, 1))).collect();
+    function.slots = function.placement.slots;
+    if !function.is_kernel {
+        let params: Vec<Param> = slots.iter().map(|((bank, number), slot)| param(function, *bank, *number, *slot)).collect();
+        function.params.extend(params.iter().cloned());
+        function.results.extend(params);
+    }
+    let code = function.code.start as usize..function.code.end as usize;
+    if callees[id.index()].is_empty() {
+        return;
+    }
+    for inst in &program.code[code] {
+        let Op::Call { call, .. } = inst.op else { continue };
+        let site = &mut program.calls[call.index()];
+        let CallTarget::Direct(callee) = site.target else { continue };
+        let handed = slots.iter().filter(|(shared, _)| used[callee.index()].contains(shared));
+        let args: Vec<CallArg> = handed.map(|((bank, _), slot)| argument(*bank, *slot)).collect();
+        site.args.extend(&args);
+        site.results.extend(args);
+    }
+}
+
+fn argument(bank: Bank, slot: u32) -> CallArg {
+    match bank {
+        Bank::Pred => CallArg::Pred(PredSrc::Reg { slot, negate: false }),
+        Bank::B32 | Bank::B64 => CallArg::Value(bank, Src::reg(slot)),
+    }
+}
+
+fn param(function: &Function, bank: Bank, number: u32, slot: u32) -> Param {
+    let declared = function.registers.iter().filter(|register| register.bank == bank);
+    let named = declared.flat_map(|register| register.components().map(move |(name, at)| (name, at, register.ty)));
+    let found = named.into_iter().find(|(_, at, _)| *at == number);
+    let (name, ty) = found.map_or((String::new(), ScalarType::B32), |(name, _, ty)| (name, ty));
+    Param {
+        name: name.into(),
+        ty,
+        bytes: ty.bytes(),
+        align: ty.bytes().max(1),
+        is_array: false,
+        handle: None,
+        pointer: None,
+        component: None,
+        place: ParamPlace::Register(bank, slot),
+    }
+}
