@@ -167,7 +167,7 @@ fn devices_and_pipes_are_written_to() {
     let (status, _, err) = in_shell(&script, &[WALK, &["--batch", "-e", &dump]].concat());
     assert_eq!((status, err.as_str()), (Some(0), ""));
     assert!(std::fs::metadata(&fifo).unwrap().file_type().is_fifo());
-    assert_eq!(std::fs::metadata(folder.join("fifo.bin.read")).unwrap().len(), 8);
+    assert_eq!(std::fs::metadata(folder.join("fifo.bin.read")).unwrap().len(), 256);
     assert_eq!(names(&folder), ["fifo.bin", "fifo.bin.read", "shown"]);
 }
 

@@ -84,16 +84,25 @@ const FORMS: &[(&str, &[u32])] = &[
     ("mov.b32 a, 0x3c004000; mov.b32 b, 0x3c003c00; set.eq.u32.f16x2 d, a, b; st.global.b32 [o], d;", &[0xffff_0000]),
     // The square of 1 + 2^-12 is 1 + 2^-11 + 2^-24, half a last place above 1 + 2^-11: rounded at once nothing is left of it.
     ("mov.b32 e, 0x3f800800; mov.b32 f, 0xbf801000; mul.rn.f32 g, e, e; add.rn.f32 g, g, f; st.global.f32 [o], g;", &[0]),
-    ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 g, e, e; sub.f32 g, g, f; st.global.f32 [o], g;", &[0x3380_0000]),
-    ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 g, e, e; sub.f32 f, f, g; st.global.f32 [o], f;", &[0xb380_0000]),
-    // The same where the factors are overwritten, the product is copied, or its negative is taken.
-    ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 e, e, e; sub.f32 e, e, f; st.global.f32 [o], e;", &[0x3380_0000]),
-    ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 g, e, e; mov.b32 a, g; mov.b32 e, a; sub.f32 e, e, f;
+    ("mov.b32 e, 0x3f800800; st.global.b32 [o], e; ld.global.f32 e, [o]; mov.b32 f, 0x3f801000;
+      mul.f32 g, e, e; sub.f32 g, g, f; st.global.f32 [o], g;", &[0x3380_0000]),
+    ("mov.b32 e, 0x3f800800; st.global.b32 [o], e; ld.global.f32 e, [o]; mov.b32 f, 0x3f801000;
+      mul.f32 g, e, e; sub.f32 f, f, g; st.global.f32 [o], f;", &[0xb380_0000]),
+    // What is computed of constants alone the assembler computes, one operation after the other.
+    ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 g, e, e; sub.f32 g, g, f; st.global.f32 [o], g;", &[0]),
+    // Rounded once where the factors are overwritten, the product is copied, or its negative is taken.
+    ("mov.b32 e, 0x3f800800; st.global.b32 [o], e; ld.global.f32 e, [o]; mov.b32 f, 0x3f801000;
+      mul.f32 e, e, e; sub.f32 e, e, f; st.global.f32 [o], e;", &[0x3380_0000]),
+    ("mov.b32 e, 0x3f800800; st.global.b32 [o], e; ld.global.f32 e, [o]; mov.b32 f, 0x3f801000;
+      mul.f32 g, e, e; mov.b32 a, g; mov.b32 e, a; sub.f32 e, e, f;
       st.global.f32 [o], e;", &[0x3380_0000]),
-    ("mov.b32 e, 0x3f800800; mov.b32 f, 0xbf801000; mul.f32 g, e, e; neg.f32 g, g; sub.f32 g, g, f; st.global.f32 [o], g;", &[0xb380_0000]),
-    ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 g, e, e; neg.f32 g, g; add.f32 g, g, f; st.global.f32 [o], g;", &[0xb380_0000]),
+    ("mov.b32 e, 0x3f800800; st.global.b32 [o], e; ld.global.f32 e, [o]; mov.b32 f, 0xbf801000;
+      mul.f32 g, e, e; neg.f32 g, g; sub.f32 g, g, f; st.global.f32 [o], g;", &[0xb380_0000]),
+    ("mov.b32 e, 0x3f800800; st.global.b32 [o], e; ld.global.f32 e, [o]; mov.b32 f, 0x3f801000;
+      mul.f32 g, e, e; neg.f32 g, g; add.f32 g, g, f; st.global.f32 [o], g;", &[0xb380_0000]),
     // In f64 the square of 1 + 2^-27 is 1 + 2^-26 + 2^-54.
-    ("mov.b64 x, 0x3ff0000002000000; mov.b64 y, 0x3ff0000004000000; mul.f64 x, x, x; sub.f64 x, x, y; st.global.f64 [o], x;",
+    ("mov.b64 x, 0x3ff0000002000000; st.global.b64 [o], x; ld.global.f64 x, [o]; mov.b64 y, 0x3ff0000004000000;
+      mul.f64 x, x, x; sub.f64 x, x, y; st.global.f64 [o], x;",
         &[0, 0x3c90_0000]),
     // A product that is stored as well is rounded.
     ("mov.b32 e, 0x3f800800; mov.b32 f, 0x3f801000; mul.f32 g, e, e; sub.f32 f, g, f; st.global.v2.f32 [o], {f, g};", &[0, 0x3f80_1000]),

@@ -153,14 +153,14 @@ fn base(frame: FrameBase, bank: Bank) -> u32 {
 }
 
 /// Whether what changed is what `group` of `warp` may write, in its own lanes. A call clears and fills a frame behind its own; waiting for
-/// matrix multiplications writes the accumulators of those in flight.
+/// matrix multiplications writes the accumulators of those that it has not waited for.
 fn explains(program: &Program, warp: &Warp, group: &LaneGroup, changed: &[(Bank, u32, LaneMask)]) -> bool {
     let (frame, written) = may_write(program, group);
     let callers = group.stack.as_ref().map_or(program.function_at(group.pc), |stack| Some(stack.callee));
     let behind = frame.after(program.functions[callers.unwrap().index()].slots, 0);
     let is_call = matches!(program.code[group.pc.index()].op, Op::Call { .. });
     let waits = matches!(program.code[group.pc.index()].op, Op::WgmmaWait { .. });
-    let ends = |slot: &u32| waits && warp.wgmmas.in_flight().any(|wgmma| wgmma.accumulators.contains(slot));
+    let ends = |slot: &u32| waits && warp.wgmmas.unwaited().any(|wgmma| wgmma.accumulators.contains(slot));
     changed.iter().all(|(bank, slot, lanes)| {
         let is_written = written.iter().any(|operand| {
             let first = base(frame, *bank) + operand.slot;

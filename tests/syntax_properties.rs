@@ -43,7 +43,7 @@ fn check_completeness(text: &str, printed: &str) {
     }
 }
 
-/// All files of PTX under `fixtures`.
+/// All files of PTX under `fixtures`, but for those of the cases whose syntax is wrong.
 fn fixtures() -> Vec<PathBuf> {
     let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
     let mut files = Vec::new();
@@ -56,6 +56,13 @@ fn fixtures() -> Vec<PathBuf> {
             }
         }
     }
+    let table = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/cases/documents.txt")).expect("a table");
+    let refused: Vec<&str> = table
+        .lines()
+        .filter_map(|row| row.split_once('|').filter(|(_, verdict)| verdict.trim() == "refused"))
+        .map(|(name, _)| name.trim())
+        .collect();
+    files.retain(|file| !file.file_stem().is_some_and(|name| refused.iter().any(|refused| *refused == name)));
     files.sort();
     files
 }

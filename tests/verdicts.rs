@@ -11,9 +11,7 @@ use ptxdbg::isa::match_words;
 use ptxdbg::sema::load;
 
 /// Instructions on which we differ from the assembler, and why.
-const KNOWN: &[(&str, &str)] = &[
-    ("fence.sync_restrict::shared::cta.mbarrier_init.release.cluster ;", "the manual has no such form"),
-];
+const KNOWN: &[(&str, &str)] = &[("fence.sync_restrict::shared::cta.mbarrier_init.release.cluster ;", "the manual has no such form")];
 
 fn fixture(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)

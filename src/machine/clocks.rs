@@ -1,7 +1,7 @@
 //! Registers that say what time it is, and what is worked out from them.
 //!
-//! A thread that waits with a limit or a back-off reads a clock in every turn of its loop, so no two of its states are the same. To find out
-//! whether it goes round for ever, states are compared without such registers; what the time decides is found out by letting it pass
+//! A thread that waits with a limit or a back-off reads a clock in every turn of its loop, so no two of its states are the same. To find
+//! out whether it goes round for ever, states are compared without such registers; what the time decides is found out by letting it pass
 //! ([`Leap`]): a loop that ends after some time ends then.
 
 use std::ops::Range;
@@ -112,8 +112,8 @@ fn reads_clock(inst: &Inst) -> bool {
     matches!(inst.op, Op::ReadSpecial { register, .. } if special::is_clock(register))
 }
 
-/// The registers that every write in `code` makes from a clock, or from others that are known by then: so none that counts, even from a clock
-/// on. What is loaded is not among them, nor what a call gives back: a state that differs only there counts as another one.
+/// The registers that every write in `code` makes from a clock, or from others that are known by then: so none that counts, even from a
+/// clock on. What is loaded is not among them, nor what a call gives back: a state that differs only there counts as another one.
 fn derived(program: &Program, code: &[Inst]) -> Vec<RegisterOperand> {
     let mut found: Vec<RegisterOperand> = Vec::new();
     loop {

@@ -6,9 +6,9 @@
 //! times out would be; what it does then may set others going. Under a random schedule it is told no now and then as well, as the seed
 //! says: on the hardware a wait lasts as long as the system likes (PTX ISA, "mbarrier.try_wait").
 //!
-//! If all groups that wait come back to ask the same in the same state, and nothing was done that another thread could notice, they would go
-//! on like that for ever. What clocks say is no part of that state; but of a program that reads them it is said only after the clocks have
-//! leapt ahead ([`Leap`](super::clocks::Leap)), so that waits with a limit have ended.
+//! If all groups that wait come back to ask the same in the same state, and nothing was done that another thread could notice, they would
+//! go on like that for ever. What clocks say is no part of that state; but of a program that reads them it is said only after the clocks
+//! have leapt ahead ([`Leap`](super::clocks::Leap)), so that waits with a limit have ended.
 
 use triomphe::Arc;
 

@@ -429,8 +429,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                 let first = self.register(variable)?;
                 let component = |index: u32| RegisterRef { slot: first.slot + index, ..first };
                 let registers: Vec<RegisterRef> = (0..extent.components).map(|index| self.placed(component(index))).collect();
-                let places: Vec<ParamPlace> =
-                    registers.iter().map(|register| ParamPlace::Register(register.bank, register.slot)).collect();
+                let places: Vec<ParamPlace> = registers.iter().map(|register| ParamPlace::Register(register.bank, register.slot)).collect();
                 function::register_params(variable, &extent, &places)
             }
             "param" => {

@@ -120,7 +120,8 @@ impl<'a> ModuleBuilder<'a> {
 
     /// Makes room for the `.local` variables of the module, wherever in it they are declared.
     pub(super) fn reserve_local(&mut self, module: &tree::Module<'a>) {
-        let variables = module.items.iter().filter_map(|item| if let tree::Item::Variable(variable) = item { Some(variable) } else { None });
+        let variables =
+            module.items.iter().filter_map(|item| if let tree::Item::Variable(variable) = item { Some(variable) } else { None });
         let mut region = self.local;
         for variable in variables.filter(|variable| variable.space.text == "local") {
             // What is wrong is reported when it is declared.
@@ -432,9 +433,10 @@ impl<'a> ModuleBuilder<'a> {
     fn check_function_names(&mut self) {
         let is_kernel = |id: &FuncId| self.program.functions[id.index()].is_kernel;
         let called: BTreeSet<FuncId> = self.program.calls.iter().filter_map(|site| site.target.direct()).collect();
-        let unknown = self.function_names.iter().filter(|(id, label)| {
-            (is_kernel(id) || called.contains(id)) && !self.section_labels.contains_key(label.text)
-        });
+        let unknown = self
+            .function_names
+            .iter()
+            .filter(|(id, label)| (is_kernel(id) || called.contains(id)) && !self.section_labels.contains_key(label.text));
         let errors: Vec<Diagnostic> = unknown
             .map(|(_, label)| {
                 let error = Diagnostic::error("name", label.span, format!("unknown label '{}' behind 'function_name'", label.text));

@@ -304,6 +304,9 @@ impl<'a> File<'a> {
     pub fn parenthesized(self, start: u32, operands: Vec<Operand<'a>>, end: u32) -> Result<Expr<'a>, Refusal<'a>> {
         let span = self.span(start, end);
         match expression_of(OperandKind::List(operands)) {
+            Some(ExprKind::Name(name)) if name.contains('.') => {
+                Err(self.refuse(span, "a component cannot be part of an expression", "compute with it in an instruction of its own"))
+            }
             Some(kind) => Ok(Expr { kind, span }),
             None => Err(self.refuse(span, "a list cannot be part of an expression", "put one expression between the parentheses")),
         }

@@ -1,8 +1,8 @@
 //! `wgmma.mma_async` (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"): until a wait for its group it reads shared memory
 //! through the async proxy, and its registers belong to it.
 //!
-//! The group is the warpgroup's, so a wait of one warp is the end of what all four read. The registers of a warp belong to the `wgmma` until
-//! that warp has waited.
+//! The group is the warpgroup's, so a wait of one warp is the end of what all four read. The registers of a warp belong to the `wgmma`
+//! until that warp has waited.
 
 use std::sync::Arc;
 

@@ -83,7 +83,8 @@ pub(super) fn check_not_all_sinks(values: &Elements, span: Span) -> Result<(), D
     if values.iter().any(|(value, _)| *value != Value::Sink) {
         return Ok(());
     }
-    Err(Diagnostic::error("operand", span, "one element of a vector must be a register").with_help("'_' stands for those that are not wanted"))
+    Err(Diagnostic::error("operand", span, "one element of a vector must be a register")
+        .with_help("'_' stands for those that are not wanted"))
 }
 
 /// The floating-point type of a register, `.s64` for any integer, `None` for what is only bits.

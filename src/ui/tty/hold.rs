@@ -3,7 +3,7 @@
 //! While a line is read, and while the screen is open between lines too, the terminal echoes nothing, gathers no lines and makes no signals
 //! of keys: what is typed while the kernel runs waits, and Ctrl-C is a key. Line feeds still return the carriage, which the line editor
 //! relies on. What the editor changes while it reads a line concerns the pseudo-terminal that keys come through
-//! ([`keyboard`](super::keyboard)).
+//! ([`keyboard`]).
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -73,7 +73,7 @@ impl Drop for Held {
     }
 }
 
-/// Gets ready to use the terminal. Standard input is from now on what [`keyboard`](super::keyboard) makes of its keys; function keys with
+/// Gets ready to use the terminal. Standard input is from now on what [`keyboard`] makes of its keys; function keys with
 /// something held down that are `wanted` are characters there.
 ///
 /// # Errors
