@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::check::Checks;
+use crate::debug::settings;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -137,7 +138,7 @@ pub struct Args {
     pub step_limit: Option<u64>,
 
     /// Stop a run that holds more simulated state than this: global memory that was written, registers, call frames, local and shared
-    /// memory of the blocks on the machine; a number of bytes, or of KiB, MiB or GiB with K, M or G behind it
+    /// memory of the blocks on the machine; a number of bytes, or of KiB, MiB, GiB or TiB with K, M, G or T behind it
     #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "8G")]
     pub memory_limit: u64,
 
@@ -290,13 +291,7 @@ pub fn command() -> clap::Command {
 
 /// `4096`, `512K`, `64M`, `8G`.
 fn bytes(text: &str) -> Result<u64, String> {
-    let (number, unit) = match text.as_bytes().last().map(u8::to_ascii_uppercase) {
-        Some(b'K') => (&text[..text.len() - 1], 1 << 10),
-        Some(b'M') => (&text[..text.len() - 1], 1 << 20),
-        Some(b'G') => (&text[..text.len() - 1], 1 << 30),
-        _ => (text, 1_u64),
-    };
-    let bytes = number.trim().parse::<u64>().ok().and_then(|number| number.checked_mul(unit)).filter(|bytes| *bytes > 0);
+    let bytes = settings::bytes(text).filter(|bytes| *bytes > 0);
     bytes.ok_or_else(|| format!("'{text}' is not a number of bytes, such as 4096, 512K, 64M or 8G"))
 }
 

@@ -141,7 +141,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "snapshot-memory",
         kind: SettingKind::Bytes,
         help: "How many bytes of snapshots are kept for going back; with fewer, going back replays more.",
-        get: |settings| bytes_in_words(settings.snapshot_memory),
+        get: |settings| bytes_as_typed(settings.snapshot_memory),
         set: |settings, value| settings.snapshot_memory = value.number(),
     },
     Setting {
@@ -239,7 +239,7 @@ fn word_of<T: PartialEq + Copy>(words: &[(&str, T)], wanted: T) -> String {
 const UNITS: [(&str, u32); 4] = [("T", 40), ("G", 30), ("M", 20), ("K", 10)];
 
 /// `64M` is 67,108,864.
-fn bytes(text: &str) -> Option<u64> {
+pub fn bytes(text: &str) -> Option<u64> {
     let upper = text.to_ascii_uppercase();
     let unit = UNITS.iter().find_map(|(unit, shift)| Some((upper.strip_suffix(unit)?, *shift)));
     let (digits, shift) = unit.unwrap_or((&upper, 0));
@@ -247,7 +247,7 @@ fn bytes(text: &str) -> Option<u64> {
 }
 
 /// The shortest way to say a number of bytes that [`bytes`] reads.
-fn bytes_in_words(bytes: u64) -> String {
+fn bytes_as_typed(bytes: u64) -> String {
     let unit = UNITS.iter().find(|(_, shift)| bytes > 0 && bytes.is_multiple_of(1 << shift));
     unit.map_or(bytes.to_string(), |(unit, shift)| format!("{}{unit}", bytes >> shift))
 }

@@ -6,7 +6,7 @@
 
 use super::Machine;
 use super::block::Block;
-use super::warp::{CallFrame, Warp, frames};
+use super::warp::{CallFrame, Warp, depth};
 
 /// Ticks between two comparisons with the limit, at least.
 const CHECK_TICKS: u64 = 1 << 10;
@@ -76,7 +76,7 @@ impl Block {
 impl Warp {
     /// Bytes of simulated state that it holds: registers, call frames, local memory.
     pub(super) fn state_bytes(&self) -> u64 {
-        let depth: u64 = self.groups.iter().map(|group| frames(&group.stack).next().map_or(0, |frame| u64::from(frame.depth))).sum();
+        let depth: u64 = self.groups.iter().map(|group| u64::from(depth(&group.stack))).sum();
         self.registers.state_bytes() + self.local.touched_bytes() + depth * size_of::<CallFrame>() as u64
     }
 }

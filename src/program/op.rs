@@ -75,6 +75,24 @@ pub struct ConvertMode {
     pub a_bits: u8,
 }
 
+impl ConvertMode {
+    /// From the whole of one integer type to the whole of another, without modifiers.
+    pub fn of_integers(to: ScalarType, from: ScalarType) -> Self {
+        Self {
+            to,
+            from,
+            rounding: Rounding::Nearest,
+            to_integral: false,
+            ftz: false,
+            sat: false,
+            relu: false,
+            satfinite: false,
+            d_bits: to.bits() as u8,
+            a_bits: from.bits() as u8,
+        }
+    }
+}
+
 /// What an instruction does. Register operands named `d` are written, all others read.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]

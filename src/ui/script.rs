@@ -41,15 +41,14 @@ impl Script {
         let name = path.display();
         let bytes = read_bounded(path, BYTES_MAX).map_err(|error| format!("{name}: {error}"))?;
         let bytes = bytes.ok_or_else(|| format!("{name} has more than {BYTES_MAX} bytes, the most that a file of commands may have"))?;
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let bytes = error.as_bytes();
-            let start = error.utf8_error().valid_up_to();
-            let before = String::from_utf8_lossy(bytes.get(..start).unwrap_or_default()).into_owned();
-            let (line, column) = (before.matches('\n').count() + 1, before.rsplit('\n').next().unwrap_or_default().chars().count() + 1);
-            let byte = bytes.get(start).copied().unwrap_or_default();
-            format!("{name}:{line}:{column}: byte {byte:#04x} is not UTF-8")
-        })?;
-        Ok(Self::new(path.display().to_string(), &text))
+        let line = |(index, bytes): (usize, &[u8])| {
+            text_of(bytes.to_vec()).map_err(|bad| {
+                let column = bad.error.column(&bad.line).unwrap_or(1);
+                format!("{name}:{}:{column}: {}", index + 1, bad.error.message)
+            })
+        };
+        let lines = bytes.split(|byte| *byte == b'\n').enumerate().map(line).collect::<Result<Vec<_>, _>>()?;
+        Ok(Self::new(name.to_string(), &lines.join("\n")))
     }
 
     /// The lines of standard input, as they come; nothing if there is not even one. As at a prompt, a line that cannot be done does not

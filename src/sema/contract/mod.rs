@@ -67,22 +67,20 @@ fn divides(op: &Op) -> bool {
 impl Function {
     /// Marks the division or reciprocal at `at` if the assembler knows its divisor.
     fn fold_divisor(&self, program: &mut Program, at: usize) {
-        let op = program.code[at].op;
-        let divisor = match op {
-            _ if !divides(&op) => return,
-            Op::FloatBinary { b, .. } => b,
-            Op::FloatUnary { a, .. } => a,
+        let (divisor, folded) = match program.code[at].op {
+            Op::FloatBinary { f: FloatBinary::DivFull, ty, mode, d, a, b } => {
+                (b, Op::FloatBinary { f: FloatBinary::DivFullKnown, ty, mode, d, a, b })
+            }
+            Op::FloatBinary { f: FloatBinary::DivApprox, ty, mode, d, a, b } => {
+                (b, Op::FloatBinary { f: FloatBinary::DivApproxKnown, ty, mode, d, a, b })
+            }
+            Op::FloatUnary { f: FloatUnary::RcpApprox, ty: ty @ FloatType::F32, mode, d, a } => {
+                (a, Op::FloatUnary { f: FloatUnary::RcpApproxKnown, ty, mode, d, a })
+            }
             _ => return,
         };
-        if self.known(program, divisor, Bank::B32, at).is_none() {
-            return;
-        }
-        match &mut program.code[at].op {
-            Op::FloatBinary { f, .. } => {
-                *f = if *f == FloatBinary::DivFull { FloatBinary::DivFullKnown } else { FloatBinary::DivApproxKnown }
-            }
-            Op::FloatUnary { f, .. } => *f = FloatUnary::RcpApproxKnown,
-            other => unreachable!("{other:?} does not divide"),
+        if self.known(program, divisor, Bank::B32, at).is_some() {
+            program.code[at].op = folded;
         }
     }
 }

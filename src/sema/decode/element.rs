@@ -7,7 +7,7 @@ use super::super::operands::{Operands, RegisterRef, Value};
 use super::name_expr;
 use super::place::{absolute_address, is_in_frame};
 use crate::base::{Diagnostic, Span};
-use crate::isa::{IntBinary, IntTernary, IntType, Rounding, ScalarType, Space, TypeKind};
+use crate::isa::{IntBinary, IntTernary, IntType, ScalarType, Space, TypeKind};
 use crate::program::{Bank, ConvertMode, Dst, Location, Op, Src};
 use crate::syntax::tree::{Expr, Name};
 
@@ -65,18 +65,7 @@ fn narrow<'a>(register: RegisterRef, span: Span, cx: &mut dyn Operands<'a>) -> R
         (_, false) => ScalarType::U16,
     };
     let index = cx.unnamed(ScalarType::U32, "index".to_string());
-    let mode = ConvertMode {
-        to: ScalarType::U32,
-        from,
-        rounding: Rounding::Nearest,
-        to_integral: false,
-        ftz: false,
-        sat: false,
-        relu: false,
-        satfinite: false,
-        d_bits: 32,
-        a_bits: from.bits() as u8,
-    };
+    let mode = ConvertMode::of_integers(ScalarType::U32, from);
     cx.before(Op::Convert { mode, d: Dst(index.slot), a: Src::reg(register.slot) });
     Ok(Src::reg(index.slot))
 }

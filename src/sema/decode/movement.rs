@@ -9,7 +9,7 @@ use super::operand::{Arg, is_plain, not_a_register, special_type, width};
 use super::place::{absolute_address, frame_offset, is_in_frame};
 use super::vector::{Elements, check_not_all_sinks, dests, elements, is_of_same_size, same_width, sources, unbraced};
 use crate::base::{Diagnostic, Span};
-use crate::isa::{BoolOp, Compare, Decode, IntType, Rounding, SPECIAL_REGISTERS, ScalarType, Space, TypeKind, Width, agrees};
+use crate::isa::{BoolOp, Compare, Decode, IntType, SPECIAL_REGISTERS, ScalarType, Space, TypeKind, Width, agrees};
 use crate::program::map::{function_address, map};
 use crate::program::{Bank, ConvertMode, Dst, Location, Op, PredSrc, SpecialRef, Src};
 use crate::syntax::tree::{Operand, OperandKind};
@@ -245,7 +245,7 @@ impl<'a> Decoding<'_, 'a> {
         }
         let a = self.cx.special(special);
         if narrows {
-            return Ok(Op::Convert { mode: LOW_HALF, d, a });
+            return Ok(Op::Convert { mode: ConvertMode::of_integers(ScalarType::U16, ScalarType::U32), d, a });
         }
         Ok(Op::Move { width, d, a })
     }
@@ -434,17 +434,3 @@ fn narrowest(special: SpecialRef) -> u32 {
     let name = SPECIAL_REGISTERS.get(usize::from(special.0)).map_or("", |register| register.name);
     if ONCE_NARROW.contains(&name.split('.').next().unwrap_or(name)) { 16 } else { special_type(special).bits() }
 }
-
-/// The lower half of a 32-bit register.
-const LOW_HALF: ConvertMode = ConvertMode {
-    to: ScalarType::U16,
-    from: ScalarType::U32,
-    rounding: Rounding::Nearest,
-    to_integral: false,
-    ftz: false,
-    sat: false,
-    relu: false,
-    satfinite: false,
-    d_bits: 16,
-    a_bits: 32,
-};
