@@ -26,6 +26,7 @@ const SUITES: &[(&str, usize)] = &[
     ("half", 144),
     ("half_compare", 183),
     ("integer", 141),
+    ("joined", 259),
     ("logic", 72),
     ("matrix", 158),
     ("matrix_more", 351),

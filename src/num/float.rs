@@ -119,13 +119,39 @@ pub fn mul_scaled(a: f32, b: f32, scale: f64, mode: Mode) -> f32 {
 #[inline(always)]
 pub fn fma<F: Float>(a: F, b: F, c: F, mode: Mode) -> F {
     let (a, b, c) = (input(a, mode), input(b, mode), input(c, mode));
+    output(fused(a, b, c, mode), [b, c, a], mode)
+}
+
+/// a * b - c, rounded once. A NaN operand keeps its sign here and below: the hardware negates numbers only.
+#[inline(always)]
+pub fn mul_sub<F: Float>(a: F, b: F, c: F, mode: Mode) -> F {
+    let (a, b, c) = (input(a, mode), input(b, mode), input(c, mode));
+    output(fused(a, b, c.flip_sign(), mode), [b, c, a], mode)
+}
+
+/// c - a * b, rounded once.
+#[inline(always)]
+pub fn neg_mul_add<F: Float>(a: F, b: F, c: F, mode: Mode) -> F {
+    let (a, b, c) = (input(a, mode), input(b, mode), input(c, mode));
+    output(fused(a.flip_sign(), b, c, mode), [b, c, a], mode)
+}
+
+/// -(a * b) - c, rounded once.
+#[inline(always)]
+pub fn neg_mul_sub<F: Float>(a: F, b: F, c: F, mode: Mode) -> F {
+    let (a, b, c) = (input(a, mode), input(b, mode), input(c, mode));
+    output(fused(a.flip_sign(), b, c.flip_sign(), mode), [b, c, a], mode)
+}
+
+/// a * b + c, rounded once; a NaN may be any NaN.
+#[inline(always)]
+fn fused<F: Float>(a: F, b: F, c: F, mode: Mode) -> F {
     let nearest = a.nearest_fma(b, c);
-    let rounded = match mode.rounding {
+    match mode.rounding {
         Rounding::Nearest if mode.ftz && F::is_tiny(a, b, c) => F::ZERO.with_sign(nearest),
         Rounding::Nearest => nearest,
         rounding => directed(nearest, mode, [a, b, c], || exact(a).product(exact(b)).sum(exact(c), rounding)),
-    };
-    output(rounded, [b, c, a], mode)
+    }
 }
 
 /// `div`.

@@ -128,9 +128,9 @@ fn ternary_f32(lanes: &mut Lanes<'_>, f: FloatTernary, mode: Mode, d: Dst, [a, b
 #[inline(always)]
 fn ternary<T: Lane + Float>(lanes: &mut Lanes<'_>, f: FloatTernary, mode: Mode, d: Dst, [a, b, c]: [Src; 3]) {
     match f {
-        FloatTernary::MulSub => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a, b, c.flip_sign(), mode)),
-        FloatTernary::NegMulAdd => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a.flip_sign(), b, c, mode)),
-        FloatTernary::NegMulSub => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::fma(a.flip_sign(), b, c.flip_sign(), mode)),
+        FloatTernary::MulSub => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::mul_sub(a, b, c, mode)),
+        FloatTernary::NegMulAdd => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::neg_mul_add(a, b, c, mode)),
+        FloatTernary::NegMulSub => lanes.map3(d, a, b, c, |a: T, b: T, c: T| float::neg_mul_sub(a, b, c, mode)),
         FloatTernary::Fma | FloatTernary::FmaRelu | FloatTernary::FmaOob | FloatTernary::FmaOobRelu => fma::<T>(lanes, mode, d, [a, b, c]),
         FloatTernary::MulScaleUp | FloatTernary::MulScaleDown => unreachable!("scaling is of f32 only"),
     }

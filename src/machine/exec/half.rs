@@ -66,9 +66,9 @@ pub(super) fn binary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatBinar
 pub(super) fn ternary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatTernary, mode: Mode, d: Dst, [a, b, c]: [Src; 3]) {
     let apply = |a: H, b: H, c: H| match f {
         FloatTernary::Fma => float::fma(a, b, c, mode),
-        FloatTernary::MulSub => float::fma(a, b, c.flip_sign(), mode),
-        FloatTernary::NegMulAdd => float::fma(a.flip_sign(), b, c, mode),
-        FloatTernary::NegMulSub => float::fma(a.flip_sign(), b, c.flip_sign(), mode),
+        FloatTernary::MulSub => float::mul_sub(a, b, c, mode),
+        FloatTernary::NegMulAdd => float::neg_mul_add(a, b, c, mode),
+        FloatTernary::NegMulSub => float::neg_mul_sub(a, b, c, mode),
         FloatTernary::FmaRelu => float::relu(float::fma(a, b, c, mode)),
         FloatTernary::FmaOob => fma_oob(a, b, c, mode),
         FloatTernary::FmaOobRelu => float::relu(fma_oob(a, b, c, mode)),
