@@ -81,7 +81,8 @@ pub struct Args {
     #[arg(skip)]
     pub scripts: Vec<ScriptSource>,
 
-    /// No prompt: execute the commands given, or else run the kernel and print what it came to, and exit
+    /// No prompt: execute the commands given, or else run the kernel, print what it came to and what is not as the launch file expects,
+    /// and exit
     #[arg(long)]
     pub batch: bool,
 

@@ -22,12 +22,12 @@ use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{
     CopyPolicy, DivergencePolicy, FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions,
-    Schedule, run_case_until, summarize, verify_case_until,
+    Schedule, compare_expected, run_case_until, summarize, verify_case_until,
 };
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
 use ptxdbg::ui::host_memory;
-use ptxdbg::ui::output::{Output, Standard, say_error};
+use ptxdbg::ui::output::{Output, Standard, goes_to, say_error};
 #[cfg(feature = "tui")]
 use ptxdbg::ui::repl;
 use ptxdbg::ui::script::Script;
@@ -174,6 +174,10 @@ fn verify(args: &Args) -> Result<Status, Failure> {
     let mut opened = Vec::new();
     for request in &requests {
         match open(request) {
+            // What is verified must be said by a file.
+            Ok(Opened { empty_beside: Some(file), .. }) => {
+                return Err(Failure::Message(format!("{} is empty: it expects nothing", file.display())));
+            }
             Ok(one) => opened.push(one),
             // A module with errors fails as a whole; the others are verified all the same.
             Err(OpenError::Module(module)) => {
@@ -236,6 +240,9 @@ fn start(args: &Args) -> Result<Status, Failure> {
         begin = statement.first.map(|first| Script::new("--asm", &format!("advance {first}")).silently());
         statement.opened
     };
+    if let Some(file) = opened.empty_beside.as_ref().filter(|file| !goes_to(file)) {
+        say_error(&text::empty_beside(file));
+    }
     if !args.batch && !std::io::stdin().is_terminal() {
         scripts.extend(Script::standard_input());
     }
@@ -261,18 +268,26 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     let mut out = Standard::output();
     if let Some(made_up) = &opened.made_up {
         out.write_all(text::made_up(made_up, style).as_bytes())?;
+        if let (Style::Human { .. }, Some(file)) = (style, opened.empty_beside.as_ref().filter(|file| goes_to(file))) {
+            out.flush()?;
+            out = Standard::error();
+            say_error(&format!("ptxdbg: the launch is written to {}, and what it comes to here\n", file.display()));
+        }
     }
     let (mut trusted, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));
     for case in &opened.plan.cases {
         let run = run_case_until(&opened.program, case, &run_options(args), interrupt::pressed)?;
+        let comparison = compare_expected(&opened.program, case, &run_options(args), &run)?;
         let mut summary = summarize(case, run)?;
-        if summary.findings.iter().any(|finding| finding.id.row().severity == Severity::Error) {
+        if comparison.is_wrong() || summary.findings.iter().any(|finding| finding.id.row().severity == Severity::Error) {
             status = Status::Wrong;
         }
         budget.limit_summary(&mut summary);
         log.summary(&summary);
+        log.comparison(&case.name, &comparison);
         out.printed(&text::printed(&summary, style))?;
         out.write_all(text::summary(&summary, style).as_bytes())?;
+        out.write_all(text::comparison(&case.name, &comparison, style).as_bytes())?;
         trusted.add(fidelity(&opened.program, &summary.executed));
         if summary.interrupted {
             status = Status::Interrupted;

@@ -63,7 +63,7 @@ fn every_example_can_be_parsed() {
 fn topics_and_groups_have_names_of_their_own() {
     for topic in TOPICS {
         assert!(help::about(topic.name).is_ok(), "{}", topic.name);
-        assert!(!topic.commands.is_empty(), "{}", topic.name);
+        assert!(!topic.commands.is_empty() || !topic.about.is_empty(), "{}", topic.name);
     }
     for group in GROUPS {
         assert!(group.members().count() > 0, "{}", group.name);

@@ -79,6 +79,89 @@ fn a_mismatch_names_the_element_and_its_writer() {
     assert_eq!((status, out, err), (1, expected, String::new()));
 }
 
+/// A launch of the smallest kernel with these words behind its buffer's contents, in a file.
+fn smallest(name: &str, block: &str, expect: &str) -> String {
+    let text = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/small/smallest.ptx")).unwrap();
+    file("expecting.ptx", &text);
+    let launch = format!(
+        "Launch(module: \"expecting.ptx\", kernel: \"smallest\", grid: (1, 1, 1), block: ({block}, 1, 1), params: [
+        Buffer(name: \"out\", elem: U32, len: 8, init: Fill(9), {expect})])"
+    );
+    file(name, launch.as_bytes())
+}
+
+#[test]
+fn a_batch_run_compares_what_its_launch_file_expects() {
+    let wrong = smallest("expects_wrong.ron", "8", "expect: Values([0, 1, 5, 3, 4, 5, 6, 7])");
+    let (status, out, err) = report(&["--batch", "-l", &wrong]);
+    let mismatch = "out[2] = 2, expected 5; last written by block (0,0,0) thread (2,0,0) at expecting.ptx:";
+    assert_eq!((status, err.as_str()), (1, ""), "{out}");
+    assert!(out.contains(&format!("\nFAIL smallest: {mismatch}")), "{out}");
+    let told: Vec<&str> = out.lines().filter(|line| line.starts_with("FAIL ")).collect();
+    let verified = report(&["--verify", "-l", &wrong]).1;
+    assert_eq!(told, verified.lines().filter(|line| line.starts_with("FAIL ")).collect::<Vec<_>>());
+    let json = ptxdbg(&["--batch", "--format", "json", "-l", &wrong]);
+    assert_eq!(json.0, 1);
+    let comparison = r#""compared":true,"failures":[{"element":"out[2]","expected":"5","kind":"mismatch","#;
+    assert!(json.1.contains(comparison) && json.1.contains(r#""kind":"comparison","name":"smallest","passed":false}"#), "{}", json.1);
+    let sarif = ptxdbg(&["--batch", "--format", "sarif", "-l", &wrong]);
+    assert!(sarif.0 == 1 && sarif.1.contains(mismatch), "{}", sarif.1);
+    let right = smallest("expects_right.ron", "8", "expect: Values([0, 1, 2, 3, 4, 5, 6, 7])");
+    let (status, out, _) = report(&["--batch", "-l", &right]);
+    assert_eq!((status, out.lines().count()), (0, 2), "{out}");
+    assert!(ptxdbg(&["--batch", "--format", "json", "-l", &right]).1.contains(r#""compared":true,"failures":[],"kind":"comparison""#));
+    let none = smallest("expects_nothing.ron", "8", "");
+    assert!(!ptxdbg(&["--batch", "--format", "json", "-l", &none]).1.contains("comparison"));
+}
+
+#[test]
+fn a_batch_run_that_stops_early_says_that_nothing_was_compared() {
+    let launch = smallest("stops_early.ron", "8", "expect: Values([0, 1, 2, 3, 4, 5, 6, 7])");
+    let (status, out, err) = report(&["--batch", "--step-limit", "2", "-l", &launch]);
+    assert_eq!((status, err.as_str()), (1, ""), "{out}");
+    assert!(out.ends_with("smallest: not compared with what the launch file expects: the run stopped before its end\n"), "{out}");
+    let json = ptxdbg(&["--batch", "--format", "json", "--step-limit", "2", "-l", &launch]).1;
+    assert!(json.contains(r#"{"compared":false,"failures":[],"kind":"comparison","name":"smallest","passed":false}"#), "{json}");
+    let sarif = ptxdbg(&["--batch", "--format", "sarif", "--step-limit", "2", "-l", &launch]).1;
+    assert!(sarif.contains("\"notCompared\": [\n"), "{sarif}");
+}
+
+#[test]
+fn an_empty_launch_file_beside_the_kernel_is_ignored_with_a_word() {
+    let kernel = file("empty.ptx", TWO_KERNELS);
+    for blank in ["", " \n\n", "// saved later\n/* a /* nested */ one */\n"] {
+        let launch = file("empty.ron", blank.as_bytes());
+        let (status, out, err) = ptxdbg(&["--batch", &kernel]);
+        assert_eq!(status, 0, "{blank:?}: {err}");
+        assert!(out.starts_with("// There is no launch file") && err.contains("empty.ron is empty and is ignored"), "{out}{err}");
+        let (status, _, err) = ptxdbg(&["--batch", "-l", &launch, &kernel]);
+        assert_eq!(status, 2);
+        assert!(err.contains("error[launch]: the file is empty") && err.contains("prints a launch that is made up"), "{err}");
+        let (status, _, err) = ptxdbg(&["--verify", &kernel]);
+        assert!(status == 2 && err.contains("empty.ron is empty"), "{err}");
+    }
+    file("empty.ron", b"/* never ends");
+    assert_eq!(ptxdbg(&["--batch", &kernel]).0, 2);
+    std::fs::remove_file(Path::new(&kernel).with_extension("ron")).unwrap();
+}
+
+#[test]
+fn a_launch_that_is_saved_by_redirection_is_a_launch_file() {
+    let kernel = file("redirected.ptx", TWO_KERNELS);
+    let beside = Path::new(&kernel).with_extension("ron");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_ptxdbg"));
+    let run = command.args(["--batch", &kernel]).stdout(std::fs::File::create(&beside).unwrap()).output().unwrap();
+    let told = String::from_utf8_lossy(&run.stderr).into_owned();
+    assert!(run.status.success() && told.contains("a: grid (1,1,1), block (32,1,1): "), "{told}");
+    let again = report(&["--batch", &kernel]);
+    assert_eq!((again.0, again.2.as_str()), (0, ""), "{}", again.1);
+    let saved = std::fs::read_to_string(&beside).unwrap();
+    std::fs::write(&beside, format!("{saved}{}", again.1)).unwrap();
+    let (status, _, err) = ptxdbg(&["--batch", &kernel]);
+    assert!(status == 2 && err.contains("the file goes on after its end") && err.contains("delete the rest"), "{err}");
+    std::fs::remove_file(&beside).unwrap();
+}
+
 #[test]
 fn a_fault_is_a_failure_with_its_place() {
     let (status, out, err) = ptxdbg(&["faults/global_out_of_bounds.ptx"]);

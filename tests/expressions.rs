@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::scene::Scene;
 use ptxdbg::debug::target::Target;
-use ptxdbg::debug::value::{Format, Pattern, ValueText};
+use ptxdbg::debug::value::{Format, Pattern, Value, ValueText};
 
 /// Ticks after which warp 0 of block 0 stands at the call of `twice`.
 const AT_CALL: u64 = 17;
@@ -85,6 +85,67 @@ fn registers_have_the_values_the_kernel_gave_them() {
     assert_eq!(text(&other, "%unused"), "0: '%unused' is declared, but no instruction names it: it has no value");
     assert_eq!(text(&other, "%r99"), "0: nothing here is called '%r99': '%r<10>' declares '%r0' to '%r9'");
     assert_eq!(text(&other, "1 + tabel"), "4: nothing here is called 'tabel': did you mean 'table'?");
+}
+
+#[test]
+fn numbers_of_8_bits_are_shown_exactly() {
+    let at_call = standing(LOOKING, AT_CALL);
+    let scene = at_call.scene(0, 5);
+    // Exponent and fraction bits, and the largest pattern that is a number: OCP 8-bit floating point, table 1.
+    for (ty, exponent, fraction, largest) in [("e4m3", 4, 3, 0x7e_u32), ("e5m2", 5, 2, 0x7b)] {
+        for bits in 0..=largest {
+            let (field, rest) = (bits >> fraction & ((1 << exponent) - 1), bits & ((1 << fraction) - 1));
+            let bias = (1 << (exponent - 1)) - 1;
+            let whole = if field == 0 { rest } else { rest | 1 << fraction };
+            let value = f64::from(whole) * 2_f64.powi(field.max(1) as i32 - bias - fraction);
+            assert_eq!(text(&scene, &format!("({ty})(b8){bits}")).parse(), Ok(value), "{ty} {bits:#x}");
+            assert_eq!(text(&scene, &format!("({ty})(b8){}", bits | 0x80)).parse(), Ok(-value), "{ty} {bits:#x}");
+        }
+    }
+}
+
+#[test]
+fn lanes_are_ranges_and_lists_of_them() {
+    let at_call = standing(LOOKING, AT_CALL);
+    let scene = at_call.scene(0, 5);
+    let affine = |base: &str, stride: &str| format!("b32 Affine {{ base: \"{base}\", stride: \"{stride}\" }}");
+    for range in ["%r1@0-7", "%r1@0..7", "%r1 @ 0-7", "%r1@0-3,4-7", "%r1@0,1,2..7"] {
+        assert_eq!(text(&scene, range), affine("0", "1"), "{range}");
+        let Value::Lanes(lanes) = Expression::parse(range).unwrap().evaluate(&scene).unwrap() else { panic!("{range}") };
+        assert_eq!(lanes.mask, 0xff, "{range}");
+    }
+    let Value::Lanes(lanes) = Expression::parse("%r1@0-3,8").unwrap().evaluate(&scene).unwrap() else { panic!("a value a lane") };
+    assert_eq!(lanes.mask, 0x10f);
+    // With blanks on both sides it is a difference.
+    assert_eq!(text(&scene, "%r1@5 - 2"), "s32 Uniform(\"3\")");
+    assert_eq!(text(&scene, "(%r1@5)-2"), "s32 Uniform(\"3\")");
+    assert_eq!(text(&scene, "sum(%r1@0-3,8)"), "14");
+    assert_eq!(Expression::parse("%r1@0..3,8").unwrap().to_string(), "%r1@0-3,8");
+}
+
+#[test]
+fn a_number_behind_memory_counts_its_elements() {
+    let at_call = standing(LOOKING, AT_CALL);
+    assert_texts(
+        &at_call,
+        (0, 5),
+        &[
+            ("*x@4", "f32[4] 1 1.5 2 2.5"),
+            ("x[1]@2", "f32[2] 1.5 2"),
+            ("*&x[1]@2", "f32[2] 1.5 2"),
+            ("*(u32*)x@2", "u32[2] 1065353216 1069547520"),
+            ("*table@1", "s32[1][3] 1 2 3"),
+            ("table[1]@1", "s32[1][3] 4 5 -6"),
+            ("table[1][0]@3", "s32[3] 4 5 -6"),
+            ("*&scale@1", "f32[1] 1.5"),
+            ("%rd1[0..1]", "f32[2] 1 1.5"),
+            ("*(%rd1@5)", "f32 Uniform(\"1\")"),
+            ("x[%r1]@5", "f32 Uniform(\"3.5\")"),
+            ("x@4", "0: 'x' is memory, the same for all lanes: x[0]@4 shows 4 elements"),
+            ("scale@4", "0: 'scale' is memory, the same for all lanes: *&scale@4 shows 4 elements"),
+            ("(*%rd1@64)[63]", "32.5"),
+        ],
+    );
 }
 
 #[test]
@@ -240,7 +301,7 @@ fn literals_and_floating_point_types_keep_their_bits() {
             ("(f16)0.1", "0.1"),
             ("(bf16)3.14", "3.14"),
             ("(e4m3)448", "448"),
-            ("(e5m2)0.1", "0.09"),
+            ("(e5m2)0.1", "0.09375"),
             ("(tf32)1.0009765625", "1.0009766"),
             ("(e4m3)(b8)0x7f", "nan(0x7)"),
             ("0f3F800000 + 0f40000000", "3"),
@@ -324,7 +385,15 @@ fn mistakes_are_told_with_their_column() {
         ("1 2", 2, "a number cannot stand here", "an operator or the end"),
         ("x[1", 3, "the expression ends here", "']'"),
         ("%r1@32", 4, "a number cannot stand here", "'*' or a lane from 0 to 31"),
-        ("%r1@5..3", 7, "a number cannot stand here", "a lane from 5 on"),
+        ("%r1@5..3", 7, "a number cannot stand here", "a lane from 5 on; a difference is written with blanks, @5 - 3"),
+        ("%r1@5-3", 6, "a number cannot stand here", "a lane from 5 on; a difference is written with blanks, @5 - 3"),
+        ("%r1@0 -7", 6, "'-' cannot stand here", "lanes as in @0-7, or a difference with blanks on both sides, as in @0 - 7"),
+        ("%r1@0- 7", 5, "'-' cannot stand here", "lanes as in @0-7, or a difference with blanks on both sides, as in @0 - 7"),
+        ("%r1@0-7,32", 8, "a number cannot stand here", "'*' or a lane from 0 to 31"),
+        ("%r1@0,", 5, "',' cannot stand here", "an operator or the end"),
+        ("*%rd1@8", 5, "'@8' can be a count of elements or a lane", "%rd1[0..7] for the elements, *(%rd1@8) for lane 8"),
+        ("*x@0", 3, "a number cannot stand here", "a number of elements, from 1 on"),
+        ("*x@4294967296", 3, "a number cannot stand here", "a number of elements, from 1 on"),
         ("(foo*)1", 5, "')' cannot stand here", "a value: a number, a register, a symbol or '('"),
         ("(@nowhere int*)1", 2, "'nowhere' cannot stand here", "a space: generic, global, const, shared, local or param"),
         ("1 # 2", 2, "'#' means nothing here", "an operand or an operator"),
@@ -481,6 +550,7 @@ const PIECES: &[&str] = &[
     "@*",
     "@0..7",
     "@5",
+    "@0-3,8",
     "any(",
     "sum(",
     "!",

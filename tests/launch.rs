@@ -110,12 +110,18 @@ fn what_is_written_is_read_back() {
 
 #[test]
 fn a_file_that_is_no_launch_file_is_refused_at_its_place() {
-    let ends = "the file ends too early (a launch file is one Launch(..), Suite(..) or Sequence(..))";
+    let ends = "the file ends before it is complete (a launch file is one Launch(..), Suite(..) or Sequence(..))";
+    let empty = "the file is empty ('ptxdbg --batch KERNEL.ptx' prints a launch that is made up: save the lines up to the first empty one)";
     let range = "this number is out of range (sizes and counts are whole numbers that are not negative: extents are below 2^32, a Byte is 0 to 255)";
     let fields = "fields: module, kernel, grid, block, cluster, dynamic_shared, cooperative, params, bind, printed, findings";
     let elements = "expected one of U8, S8, B8, U16, S16, B16, U32, S32, B32, U64, S64, B64, F16, BF16, F32, F64";
     assert_mistakes(&[
-        (String::new(), &format!("1:1: {ends}")),
+        (String::new(), &format!("1:1: {empty}")),
+        ("\n// nothing yet\n".to_string(), &format!("2:15: {empty}")),
+        (
+            "Launch(grid: (1, 1, 1), block: (1, 1, 1), params: []) x".to_string(),
+            "1:54: the file goes on after its end (a launch file is one Launch(..), Suite(..) or Sequence(..): delete the rest, or make it a comment)",
+        ),
         ("Launch(".to_string(), &format!("1:7: {ends}")),
         ("Lunch()".to_string(), "1:1: 'Lunch' is none of what can stand here (expected one of Launch, Suite, Sequence)"),
         ("Launch(\n  grids: (1, 1, 1))".to_string(), &format!("2:3: there is no field 'grids' of Launch ({fields})")),
@@ -236,7 +242,7 @@ fn contents_fit_their_buffer() {
         ),
         (x("len: 3, init: File(\"nine.bin\")"), "2:58: 'nine.bin' cannot be read: no such file or directory"),
         (x("len: 3, init: File(\".\")"), "2:58: '.' is no regular file"),
-        (x("init: File(\"floats.npy\")"), "2:45: 'floats.npy' holds elements of type f4, which are not U16 (buffer 'x')"),
+        (x("init: File(\"floats.npy\")"), "2:45: 'floats.npy' holds elements of type f32, and the buffer is of u16 (buffer 'x')"),
         (
             buffer("name: \"x\", elem: F32, len: 5, init: File(\"floats.npy\")"),
             "2:53: 'floats.npy' has shape [2, 3], and 5 elements are wanted (buffer 'x')",

@@ -36,8 +36,9 @@ At the prompt, keys that edit a line edit it; all others do what the key map say
 /// What the command line does not know: the page's last sections, behind the keys.
 const ENDING: &str = r#".SH OUTPUT FOR PROGRAMS
 \fB\-\-format json\fR writes one object a line, each with a \fBkind\fR: \fBdiagnostic\fR, \fBcase\fR (of \fB\-\-verify\fR: name, passed, failures,
-findings; a case that passed without findings is left out), \fBrun\fR (launches, findings, printed, interrupted, buffers), \fBfidelity\fR, \fBverdict\fR,
-\fBmade_up\fR. A finding has these fields:
+findings; a case that passed without findings is left out), \fBrun\fR (launches, findings, printed, interrupted, buffers), \fBcomparison\fR (of a run whose
+launch file expects something: name, compared, passed, failures; not compared is a run that stopped before its end), \fBfidelity\fR,
+\fBverdict\fR, \fBmade_up\fR. A finding has these fields:
 .TP
 \fBid\fR, \fBseverity\fR, \fBnumber\fR, \fBmessage\fR
 Which mistake, error or warning, its place in the list, and what is wrong in one line.
@@ -60,7 +61,8 @@ The edge that is missing, what to insert, and the steps from one side to the oth
 \fBsource_lines\fR, \fBwaiting\fR, \fBwaiting_more\fR
 The lines of the source it can be blamed on; of a hang, who waits where for what, and how many more.
 .PP
-\fB\-\-format sarif\fR writes one SARIF 2.1.0 document with a result for each finding, value that is not the expected one, and diagnostic.
+\fB\-\-format sarif\fR writes one SARIF 2.1.0 document with a result for each finding, value that is not the expected one, and diagnostic;
+cases that stopped before their end are not compared and named by the property notCompared.
 .SH TEXT
 Names, comments, messages and all that is printed are shown without what would act on a terminal: control characters (C0, DEL, C1) but line
 feeds and tabs, and the bidirectional controls of Unicode, stand there as \fB\ex1b\fR or \fB\eu{202e}\fR. In JSON and SARIF they are escaped

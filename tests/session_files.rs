@@ -226,10 +226,10 @@ fn what_is_wrong_in_a_file_is_pointed_at() {
         wrong(&text.replace("temporary", "temprary")).contains("there is no field 'temprary' of Breakpoint [fields: number, trigger, text")
     );
     assert!(wrong(&text.replace("seed: 7", "seed: -7")).contains("out of range"), "{}", wrong(&text.replace("seed: 7", "seed: -7")));
-    assert_eq!(wrong(""), "1:1: expected opening `(` for struct `Session`");
+    assert_eq!(wrong(""), "1:1: the file is empty ['save session FILE' writes a session file]");
     assert_eq!(
         wrong("(version: 1,"),
-        "1:12: the file ends too early [a session file is one Session(version: .., module: .., run: .., ..)]"
+        "1:12: the file ends before it is complete [a session file is one Session(version: .., module: .., run: .., ..)]"
     );
     assert_eq!(wrong("(version: 1)"), "1:12: field 'module' of Session is missing");
     let saved = |text: &str| Saved::parse("s.ron", text.to_string()).unwrap();
@@ -240,6 +240,44 @@ fn what_is_wrong_in_a_file_is_pointed_at() {
     assert!(
         matches!(Saved::read(Path::new("no/such.ron")), Err(SavedError::Unreadable(message)) if message.starts_with("cannot read no/such.ron: no such file"))
     );
+}
+
+#[test]
+fn a_session_of_other_data_names_what_differs() {
+    let folder = folder("session_of_other_data");
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/debug/tiles.ptx");
+    let write_data = |name: &str, values: [f32; 4]| {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        dump(&folder.join(name), &Layout { element: Element::F32, shape: vec![4] }, &bytes).unwrap();
+    };
+    let start = |contents: &str, count: u32| {
+        let text = format!(
+            "Launch(module: {module:?}, kernel: \"gemm\", grid: (1, 1, 1), block: (16, 16, 1), params: [Buffer(name: \"A\", elem: F32, \
+             shape: [2, 2], init: File(\"a.npy\")), Buffer(name: \"B\", elem: F32, shape: [2, 2], init: {contents}), Buffer(name: \"C\", \
+             elem: F32, shape: [2, 2], init: Zero), U32(2), U32(2), U32({count})])"
+        );
+        let path = folder.join("launch.ron");
+        std::fs::write(&path, text).unwrap();
+        let request = Request { modules: Vec::new(), launch: LaunchChoice::File(path), overrides: Overrides::default() };
+        Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap()
+    };
+    let loaded = |mut session: Session, saved: &Saved| session.restore(saved.clone(), &mut Unhurried).unwrap().log;
+    write_data("a.npy", [1.0, 2.0, 3.0, 4.0]);
+    let iota = "Iota(start: 0, step: 1)";
+    let saved = start(iota, 2).saved();
+    let read = Saved::parse("s.ron", saved.to_text()).unwrap();
+    assert_eq!(read, saved);
+    assert_eq!(loaded(start(iota, 2), &read), [""; 0]);
+    let differs = |what: &str| format!("warning: {what} holds something else than when the session was saved: times and values may differ");
+    assert_eq!(loaded(start("Random(seed: 1, low: 0, high: 1)", 2), &read), [differs("buffer B")]);
+    assert_eq!(loaded(start(iota, 1), &read), [differs("the parameters of gemm")]);
+    write_data("a.npy", [1.0, 2.0, 3.0, 5.0]);
+    assert_eq!(loaded(start(iota, 2), &read), [differs("buffer A (a.npy)")]);
+    // What an earlier version wrote says nothing of what the launches were given.
+    let old = Saved { given: Vec::new(), ..saved };
+    let old = Saved::parse("s.ron", old.to_text()).unwrap();
+    assert!(!old.to_text().contains("given"));
+    assert_eq!(loaded(start(iota, 1), &old), [""; 0]);
 }
 
 fn session() -> Session {
@@ -335,12 +373,13 @@ fn memory_goes_to_files_and_back() {
     };
     assert_eq!(error(&bin, Element::F32, 7), "FOLDER/a.bin holds 24 bytes, and 28 bytes of memory are to be restored");
     assert_eq!(error(&npy, Element::F32, 5), "FOLDER/a.npy holds 24 bytes, and 20 bytes of memory are to be restored");
-    assert_eq!(error(&npy, Element::S32, 6), "FOLDER/a.npy holds f4, and the memory is of s32");
+    assert_eq!(error(&npy, Element::S32, 6), "FOLDER/a.npy holds f32, and the memory is of s32");
     assert_eq!(error(&folder.join("b.bin"), Element::U8, 1), "cannot read FOLDER/b.bin: no such file or directory");
-    assert_eq!(
-        error(&folder.join("b.txt"), Element::U8, 1),
-        "'FOLDER/b.txt' ends neither in .bin nor in .npy, which says what kind of file it is"
-    );
+    // Bare bytes are in files of any other name.
+    for bare in ["b.txt", "raw", "a.npy.old"] {
+        assert_eq!(dump(&folder.join(bare), &layout, &bytes), Ok(24));
+        assert_eq!(restore(&folder.join(bare), &layout), Ok(bytes.clone()));
+    }
     std::fs::write(folder.join("c.npy"), "no").unwrap();
     assert_eq!(error(&folder.join("c.npy"), Element::U8, 1), "FOLDER/c.npy ends inside its .npy header");
     assert_eq!(

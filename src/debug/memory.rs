@@ -155,7 +155,15 @@ fn owner_of(scene: &Scene<'_>, space: Space, address: u64) -> Option<Focus> {
 }
 
 fn not_there(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> MemoryError {
+    let in_shared = || {
+        let is_there = scene.block().is_ok() && matches!(space, Space::Global | Space::Generic);
+        is_there && (scene.machine.shared_start()..scene.machine.shared_bytes()).contains(&address)
+    };
     let nearest = match address {
+        _ if in_shared() => {
+            let symbol = symbols::symbol(scene, Space::Shared, address).map_or(String::new(), |symbol| format!(", <{symbol}>"));
+            Some(format!("it lies in the block's shared memory{symbol}: name the space, as in (shared u32*){address:#x}"))
+        }
         0..4096 if matches!(space, Space::Global | Space::Generic) => Some("a null pointer".to_string()),
         _ => nearest(&symbols::objects(scene, space), address, bytes),
     };

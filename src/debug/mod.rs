@@ -40,9 +40,9 @@ mod touch;
 
 pub use case::asm;
 pub use case::{
-    BufferHead, CaseReport, CaseRun, Failure, Fault, FileLine, FindingBudget, Interrupt, LaunchChoice, LaunchRun, Omitted, OpenError,
-    Opened, Request, RunError, RunOptions, Site, Summary, Waiting, Writer, bytes_in_words, open, run_case, run_case_until, start_case,
-    summarize, verify_case, verify_case_until,
+    BufferHead, CaseReport, CaseRun, Comparison, Failure, Fault, FileLine, FindingBudget, Interrupt, LaunchChoice, LaunchRun, Omitted,
+    OpenError, Opened, Request, RunError, RunOptions, Site, Summary, Waiting, Writer, bytes_in_words, compare_expected, open, run_case,
+    run_case_until, start_case, summarize, verify_case, verify_case_until,
 };
 pub use touch::TouchText;
 

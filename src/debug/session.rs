@@ -265,12 +265,14 @@ impl Session {
         saved
     }
 
-    /// Takes up a session that was saved: the run begins again, and goes to where it stood.
+    /// Takes up a session that was saved: the run begins again, and goes to where it stood. If buffers or parameters are others than when
+    /// it was saved, the log of the stop begins with warnings.
     ///
     /// # Errors
     /// It is about another module or launch, or holds what cannot be; nothing has changed then.
     pub fn restore(&mut self, saved: Saved, pace: &mut dyn Pace) -> Result<Stop, String> {
         saved.check(&self.program, self.case(), self.timeline.options())?;
+        let differences = saved.differences(&self.program, self.case());
         let breakpoints = saved.breakpoints()?;
         let mut settings = Settings { theme: self.settings.theme, ..Settings::default() };
         for (name, value) in &saved.settings {
@@ -285,7 +287,9 @@ impl Session {
         self.known = Known::default();
         self.known.suppressions = saved.suppressed;
         self.apply_settings();
-        Ok(self.seek_with_focus(saved.time, pace))
+        let mut stop = self.seek_with_focus(saved.time, pace);
+        stop.log.splice(0..0, differences);
+        Ok(stop)
     }
 
     /// How far a run has come.

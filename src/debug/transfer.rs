@@ -1,7 +1,7 @@
 //! Memory to files and back: `dump` and `restore`.
 //!
-//! The ending of a file's name says what it is: `.bin` holds the bytes as they are, `.npy` (NumPy) has element type and shape in front
-//! of them. Which memory it is, and of what type, is the caller's affair.
+//! The ending of a file's name says what it is: `.npy` (NumPy) has element type and shape in front of the bytes, any other file holds the
+//! bytes as they are. Which memory it is, and of what type, is the caller's affair.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -23,9 +23,6 @@ pub struct Layout {
 /// Why memory was not dumped or restored, in one line.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransferError {
-    /// The name says neither `.bin` nor `.npy`.
-    #[error("'{0}' ends neither in .bin nor in .npy, which says what kind of file it is")]
-    Ending(String),
     /// The system does not give or take it.
     #[error("cannot {verb} {file}: {cause}")]
     System {
@@ -54,7 +51,7 @@ pub enum TransferError {
     Type {
         /// The file.
         file: String,
-        /// NumPy's word for what it holds.
+        /// The type of what it holds.
         found: String,
         /// The type of the memory.
         wanted: &'static str,
@@ -64,7 +61,7 @@ pub enum TransferError {
 /// The kind of a file, by the ending of its name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Format {
-    Bin,
+    Bytes,
     Npy,
 }
 
@@ -95,9 +92,9 @@ pub fn element_of(ty: ScalarType) -> Element {
 /// Writes `bytes`, which are laid out so, to a file; returns the size of the file.
 ///
 /// # Errors
-/// The name has no known ending, or the system does not take the file. Shape and bytes that do not belong together are refused.
+/// The system does not take the file. Shape and bytes that do not belong together are refused.
 pub fn dump(path: &Path, layout: &Layout, bytes: &[u8]) -> Result<u64, TransferError> {
-    let format = format_of(path)?;
+    let format = format_of(path);
     if layout.bytes() != Some(bytes.len() as u64) {
         let reason = format!("cannot hold {} bytes as {} in the shape {:?}", bytes.len(), layout.element.name(), layout.shape);
         return Err(TransferError::Contents(name(path), reason));
@@ -112,7 +109,7 @@ pub fn dump(path: &Path, layout: &Layout, bytes: &[u8]) -> Result<u64, TransferE
 /// # Errors
 /// The file cannot be read, is of another size, or holds elements of another type.
 pub fn restore(path: &Path, layout: &Layout) -> Result<Vec<u8>, TransferError> {
-    let format = format_of(path)?;
+    let format = format_of(path);
     let unreadable = |error: std::io::Error| system("read", path, &error);
     let mut file = File::open(path).map_err(unreadable)?;
     let file_bytes = file.metadata().map_err(unreadable)?.len();
@@ -136,16 +133,15 @@ pub fn restore(path: &Path, layout: &Layout) -> Result<Vec<u8>, TransferError> {
 fn check_header(path: &Path, file: &mut File, layout: &Layout) -> Result<u64, TransferError> {
     let header = npy::read_header(file).map_err(|reason| TransferError::Contents(name(path), reason))?;
     if !header.fits(layout.element) {
-        return Err(TransferError::Type { file: name(path), found: header.dtype(), wanted: layout.element.name() });
+        return Err(TransferError::Type { file: name(path), found: header.element_name(), wanted: layout.element.name() });
     }
     Ok(header.data_offset)
 }
 
-fn format_of(path: &Path) -> Result<Format, TransferError> {
+fn format_of(path: &Path) -> Format {
     match path.extension().and_then(|ending| ending.to_str()) {
-        Some("bin") => Ok(Format::Bin),
-        Some("npy") => Ok(Format::Npy),
-        _ => Err(TransferError::Ending(name(path))),
+        Some("npy") => Format::Npy,
+        _ => Format::Bytes,
     }
 }
 

@@ -40,9 +40,16 @@ impl Header {
         kind_fits && self.element_bytes == u64::from(element.bytes())
     }
 
-    /// NumPy's word for the element type.
-    pub fn dtype(&self) -> String {
-        format!("{}{}", self.kind, self.element_bytes)
+    /// The element type in the words of PTX; of types that PTX does not have, in NumPy's.
+    pub fn element_name(&self) -> String {
+        let letter = match self.kind {
+            'i' => "s",
+            'b' => return "bool".to_string(),
+            'V' => return format!("V{}", self.element_bytes),
+            'f' => "f",
+            _ => "u",
+        };
+        format!("{letter}{}", 8 * self.element_bytes)
     }
 }
 
@@ -148,7 +155,7 @@ mod tests {
                 let bytes = header_bytes(element, &shape);
                 let header = read(&bytes).unwrap();
                 assert_eq!(header.shape, shape);
-                assert!(header.fits(element), "{element:?} {}", header.dtype());
+                assert!(header.fits(element), "{element:?} {}", header.element_name());
                 assert_eq!(header.data_offset, bytes.len() as u64);
                 assert_eq!(bytes.len() % 64, 0);
             }
@@ -170,7 +177,7 @@ mod tests {
     fn what_cannot_be_used_says_why() {
         let header = |descr: &str, order: &str, shape: &str| {
             let text = format!("{{'descr': {descr}, 'fortran_order': {order}, 'shape': {shape}, }}");
-            read(&file(1, &text)).map(|header| header.dtype()).unwrap_err()
+            read(&file(1, &text)).map(|header| header.element_name()).unwrap_err()
         };
         assert_eq!(header("'>f4'", "False", "(1,)"), "holds big-endian elements (>f4); save a little-endian copy");
         assert_eq!(header("'<f4'", "True", "(1,)"), "is saved in Fortran order; save numpy.ascontiguousarray of it");

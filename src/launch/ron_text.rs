@@ -15,6 +15,8 @@ pub struct RonKind {
     pub code: Code,
     /// What a whole file is.
     pub whole: &'static str,
+    /// Where a file that says nothing gets its text from.
+    pub empty: &'static str,
     /// Which numbers are in range.
     pub numbers: &'static str,
 }
@@ -58,9 +60,40 @@ fn options() -> ron::Options {
 fn syntax_error(file: &SourceFile, source: SourceId, error: &ron::error::SpannedError, kind: &RonKind) -> Diagnostic {
     let start = file.offset(error.span.start.line as u32, error.span.start.col as u32);
     let end = file.offset(error.span.end.line as u32, error.span.end.col as u32);
-    let (message, help) = reword(&error.code, kind);
+    let (message, help) = match is_blank(file.text()) {
+        true => ("the file is empty".to_string(), kind.empty.to_string()),
+        false => reword(&error.code, kind),
+    };
     let diagnostic = Diagnostic::error(kind.code, Span::new(source, start, end.max(start)), message);
     if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }
+}
+
+/// Whether `text` holds white space and comments only.
+pub fn is_blank(text: &str) -> bool {
+    let mut rest = text.strip_prefix('\u{feff}').unwrap_or(text).trim_start();
+    while !rest.is_empty() {
+        let after = match rest.strip_prefix("//") {
+            Some(comment) => comment.find('\n').map_or("", |end| &comment[end..]),
+            None => match after_block_comment(rest) {
+                Some(after) => after,
+                None => return false,
+            },
+        };
+        rest = after.trim_start();
+    }
+    true
+}
+
+/// What follows the block comment that `text` starts with; such comments nest.
+fn after_block_comment(text: &str) -> Option<&str> {
+    let mut rest = text.strip_prefix("/*")?;
+    let mut open = 1;
+    while open > 0 {
+        let at = rest.find("*/").into_iter().chain(rest.find("/*")).min()?;
+        open = if rest[at..].starts_with("*/") { open - 1 } else { open + 1 };
+        rest = &rest[at + 2..];
+    }
+    Some(rest)
 }
 
 /// What is wrong, and what would be right if that is known.
@@ -75,7 +108,10 @@ fn reword(error: &ron::Error, kind: &RonKind) -> (String, String) {
             (format!("'{found}' is none of what can stand here"), format!("expected one of {}", expected.join(", ")))
         }
         ron::Error::IntegerOutOfBounds => ("this number is out of range".to_string(), kind.numbers.to_string()),
-        ron::Error::Eof => ("the file ends too early".to_string(), kind.whole.to_string()),
+        ron::Error::Eof => ("the file ends before it is complete".to_string(), kind.whole.to_string()),
+        ron::Error::TrailingCharacters => {
+            ("the file goes on after its end".to_string(), format!("{}: delete the rest, or make it a comment", kind.whole))
+        }
         other => {
             let message = other.to_string();
             let mut letters = message.chars();

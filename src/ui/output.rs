@@ -3,7 +3,11 @@
 //! What people read is made [`visible`](super::visible) whatever it is written to; what a kernel printed goes to a file or a pipe byte for
 //! byte, and only a terminal gets it made visible.
 
-use std::io::{self, IsTerminal, StdoutLock, Write};
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
 
 use super::visible::{visible_bytes, visible_styled};
 
@@ -16,9 +20,9 @@ pub trait Output: Write {
     fn printed(&mut self, bytes: &[u8]) -> io::Result<()>;
 }
 
-/// Standard output.
+/// Standard output or standard error.
 pub struct Standard {
-    out: StdoutLock<'static>,
+    out: Box<dyn Write>,
     is_terminal: bool,
 }
 
@@ -26,7 +30,13 @@ impl Standard {
     /// Standard output of this process.
     pub fn output() -> Self {
         let out = io::stdout().lock();
-        Self { is_terminal: out.is_terminal(), out }
+        Self { is_terminal: out.is_terminal(), out: Box::new(out) }
+    }
+
+    /// Standard error of this process.
+    pub fn error() -> Self {
+        let out = io::stderr().lock();
+        Self { is_terminal: out.is_terminal(), out: Box::new(out) }
     }
 
     /// Whether it is a terminal.
@@ -65,6 +75,13 @@ impl Output for Vec<u8> {
     fn printed(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_all(bytes)
     }
+}
+
+/// Whether standard output goes to the file at `path`.
+pub fn goes_to(path: &Path) -> bool {
+    let of_output = io::stdout().as_fd().try_clone_to_owned().and_then(|fd| File::from(fd).metadata());
+    let both = of_output.and_then(|output| Ok((output, fs::metadata(path)?)));
+    both.is_ok_and(|(output, file)| (output.dev(), output.ino()) == (file.dev(), file.ino()))
 }
 
 /// Writes to standard error text in which escape sequences set the colours that we chose. If it cannot be written, the exit status still

@@ -78,8 +78,8 @@ fn wrong_key_maps_are_diagnosed() {
 #[test]
 fn wrong_layouts_are_diagnosed() {
     let cases = [
-        ("", "1:1:", "expected opening `(`"),
-        ("Layout(", "1:7:", "the file ends too early"),
+        ("", "1:1:", "the file is empty"),
+        ("Layout(", "1:7:", "the file ends before it is complete"),
         ("Layout(about: \"x\")", "1:", "field 'root' of Layout is missing"),
         ("Layout(\n  root: Pane(Sauce))", "2:14:", "'Sauce' is none of what can stand here"),
         ("Layout(\n  rot: Pane(Source()))", "2:3:", "there is no field 'rot' of Layout"),

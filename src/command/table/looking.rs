@@ -17,9 +17,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Show the value of an expression",
         help: "Names in an expression are registers and predicates of the focused lane (%r1, %p1), special registers (%tid.x), \
             parameters, variables and buffers; C's operators and casts work on them; *(f32*)%rd1 is memory. %r1@* is the register in all \
-            lanes of the warp, %r1@0..7 in some; any(), all(), min(), max(), sum() and uniform() answer over lanes. \
+            lanes of the warp, %r1@0-7 in some; any(), all(), min(), max(), sum() and uniform() answer over lanes. \
             Where a parameter and a buffer have one name it is the buffer's, and the parameter is &NAME. threadIdx, blockIdx, blockDim \
-            and gridDim are known where nothing else has their names.\n\n\
+            and gridDim are known where nothing else has their names. 'help expressions' says more.\n\n\
             Formats: x hex, d signed, u unsigned, o octal, t binary, f float, a address, c character.",
         examples: &["print %r1", "p/x %r1", "p %r1@*", "p %r1 * 4 + 1"],
         handler: handler::print,
@@ -31,7 +31,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         suffix: Suffix::Examine,
         summary: "Show memory",
         help: "Shows memory from an address on. Behind the slash stand how many units, the format (as print's) and the unit: b 1 byte, h \
-            2, w 4, g 8. Without an address goes on where it ended.",
+            2, w 4, g 8. Without a unit, elements are those of the variable or buffer that the address is in. Without an address goes on \
+            where it ended. A 32-bit value that is an address of the block's shared memory alone is taken as one.",
         examples: &["x/8xw out", "x/4fw out"],
         repeats: Repeat::GoOn,
         handler: handler::examine,

@@ -3,6 +3,7 @@
 //! Parsing, abbreviations, errors, completion, help and the manual page all read it.
 
 mod changing;
+mod expressions;
 mod focus;
 mod help;
 mod looking;
@@ -44,6 +45,7 @@ pub const TOPICS: &[Topic] = &[
     topic("focus", "Which thread one looks at", focus::COMMANDS),
     topic("looking", "Registers, memory, code, and who stands where", looking::COMMANDS),
     Topic { about: race::ABOUT, ..topic("race", "Races and other findings, and the checkers that look for them", race::COMMANDS) },
+    Topic { about: expressions::ABOUT, ..topic("expressions", "What print, display, watch and conditions take", &[]) },
     topic("changing", "Changing registers, memory and settings", changing::COMMANDS),
     topic("session", "Scripts, saving, leaving", session::COMMANDS),
     topic("help", "Finding out what there is", help::COMMANDS),

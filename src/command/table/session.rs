@@ -30,7 +30,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "load session",
         args: &[FILE],
         summary: "Read breakpoints, marks, displays and the position from a file",
-        help: "Brings back what 'save session' wrote. What is set up now is replaced.",
+        help: "Brings back what 'save session' wrote. What is set up now is replaced. Another module, grid or seed is refused; where \
+            parameters, buffers or data files are others than when the session was saved, a warning names them.",
         examples: &["load session bug.ron"],
         handler: handler::load,
         ..PLAIN

@@ -30,5 +30,5 @@ pub(super) use site::source_lines;
 pub use site::{FileLine, Site};
 pub use summary::{BufferHead, Summary, summarize};
 pub use units::bytes_in_words;
-pub use verify::{CaseReport, Failure, verify_case, verify_case_until};
+pub use verify::{CaseReport, Comparison, Failure, compare_expected, verify_case, verify_case_until};
 pub use writer::Writer;

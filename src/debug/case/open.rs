@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::{Diagnostic, Sources};
-use crate::launch::{self, Content, LaunchFile, LaunchFileError, Overrides, Plan};
+use crate::launch::{self, Content, LaunchFile, LaunchFileError, Overrides, Plan, ron_text};
 use crate::program::{FuncId, Program};
 use crate::sema;
 
@@ -39,6 +39,8 @@ pub struct Opened {
     pub plan: Plan,
     /// The text of the launch file that was made up, if there was none.
     pub made_up: Option<String>,
+    /// The launch file beside the module that holds nothing, so that a launch was made up.
+    pub empty_beside: Option<PathBuf>,
 }
 
 /// A module that was read.
@@ -74,7 +76,13 @@ pub fn open(request: &Request) -> Result<Opened, OpenError> {
         LaunchChoice::Beside => {
             let module = sole_module(request)?;
             let beside = module.with_extension("ron");
-            if beside.is_file() { open_file(request, &beside) } else { open_made_up(request) }
+            if !beside.is_file() {
+                open_made_up(request)
+            } else if says_nothing(&beside) {
+                open_made_up(request).map(|opened| Opened { empty_beside: Some(beside), ..opened })
+            } else {
+                open_file(request, &beside)
+            }
         }
     }
 }
@@ -88,6 +96,11 @@ pub fn read_module(path: &Path) -> Result<Module, OpenError> {
     let loaded = sema::load_file(&mut sources, path);
     let (program, diagnostics) = loaded.map_err(|error| OpenError::File(error.to_string()))?;
     Ok(Module { program, sources, diagnostics })
+}
+
+/// Whether the file at `path` holds white space and comments only, as the shell leaves a file that output is redirected to.
+fn says_nothing(path: &Path) -> bool {
+    ron_text::read_text(path).is_ok_and(|text| ron_text::is_blank(&text))
 }
 
 fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
@@ -148,7 +161,7 @@ fn finish(
 ) -> Result<Opened, OpenError> {
     let plan = launch::plan(file, &program, &module.to_string_lossy(), overrides);
     let plan = plan.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
-    Ok(Opened { program, plan, made_up })
+    Ok(Opened { program, plan, made_up, empty_beside: None })
 }
 
 fn sole_module(request: &Request) -> Result<&Path, OpenError> {

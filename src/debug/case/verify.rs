@@ -84,6 +84,38 @@ pub enum Failure {
     },
 }
 
+/// How what a run left behind compares with what the launch file expects of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// The launch file expects no values and no text.
+    NothingExpected,
+    /// The run stopped before its end, so nothing was compared.
+    NotCompared,
+    /// What is not as expected; nothing if all is.
+    Compared(Vec<Failure>),
+}
+
+impl Comparison {
+    /// Whether something is not as expected.
+    pub fn is_wrong(&self) -> bool {
+        matches!(self, Comparison::Compared(failures) if !failures.is_empty())
+    }
+}
+
+/// Compares what `run`, a run of `case`, left in the buffers and what printf wrote with what the launch file expects.
+///
+/// # Errors
+/// Reasons outside the kernel.
+pub fn compare_expected(program: &Arc<Program>, case: &Case, options: &RunOptions, run: &CaseRun) -> Result<Comparison, RunError> {
+    if case.printed.is_none() && case.buffers.iter().all(|buffer| buffer.expect.is_none()) {
+        return Ok(Comparison::NothingExpected);
+    }
+    if run.fault.is_some() || run.interrupted {
+        return Ok(Comparison::NotCompared);
+    }
+    compare(program, case, options, false, run).map(Comparison::Compared)
+}
+
 /// Runs `case` and says what is not as the launch file says. With `exact` tolerances are ignored.
 ///
 /// # Errors
@@ -109,8 +141,7 @@ pub fn verify_case_until(
     }
     let mut failures = judge_findings(program, case, &run, options.checks);
     if run.fault.is_none() {
-        failures.extend(compare_buffers(program, case, options, exact, &run)?);
-        failures.extend(compare_printed(case, run.device.as_ref()));
+        failures.extend(compare(program, case, options, exact, &run)?);
     }
     Ok(CaseReport { name: case.name.clone(), failures, findings: run.findings, executed: run.executed })
 }
@@ -122,6 +153,13 @@ fn with_limit(case: &Case, options: &RunOptions) -> RunOptions {
     let may_spin = case.launches.iter().filter_map(|launch| launch.findings.as_ref()).any(spins);
     let step_limit = options.step_limit.or(may_spin.then_some(SPIN_LIMIT));
     RunOptions { step_limit, ..*options }
+}
+
+/// What the run left in the buffers and what printf wrote that is not as expected.
+fn compare(program: &Arc<Program>, case: &Case, options: &RunOptions, exact: bool, run: &CaseRun) -> Result<Vec<Failure>, RunError> {
+    let mut failures = compare_buffers(program, case, options, exact, run)?;
+    failures.extend(compare_printed(case, run.device.as_ref()));
+    Ok(failures)
 }
 
 /// The first line that is not what printf must have written.

@@ -125,6 +125,7 @@ impl<'a> Evaluator<'a> {
     /// The value of the whole expression.
     pub fn root(&mut self, node: &Node) -> Evaluated<Value> {
         if let Some(wanted) = node.lanes() {
+            self.refuse_lane_of_memory(node)?;
             return Ok(Value::Lanes(Box::new(self.over_lanes(node, wanted, false)?)));
         }
         match self.thing(node)? {
@@ -137,6 +138,21 @@ impl<'a> Evaluator<'a> {
                 elements: parts.map(u128::from).to_vec(),
             })),
             thing => self.load(node, thing).map(Value::Scalar),
+        }
+    }
+
+    /// Refuses one lane of memory that all lanes see alike, where gdb's `@` has a count of elements.
+    fn refuse_lane_of_memory(&mut self, node: &Node) -> Evaluated<()> {
+        let NodeKind::Lanes(inner, mask) = &node.kind else { return Ok(()) };
+        let (NodeKind::Name(name), 1) = (&inner.kind, mask.count_ones()) else { return Ok(()) };
+        let of_lane = [Space::Local, Space::ParamFunc];
+        match self.thing(inner)? {
+            Thing::Memory(extent) if !of_lane.contains(&extent.space) => {
+                let count = mask.trailing_zeros();
+                let meant = if extent.is_array() { format!("{name}[0]@{count}") } else { format!("*&{name}@{count}") };
+                Err(refused(node, format!("'{name}' is memory, the same for all lanes: {meant} shows {count} elements")))
+            }
+            Thing::Memory(_) | Thing::Value(_) | Thing::Register(_) | Thing::Triple(_) => Ok(()),
         }
     }
 

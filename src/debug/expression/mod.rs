@@ -11,7 +11,8 @@
 //! | `tile`, `x`, `kernel_param_0` | a variable, a buffer of the launch, a parameter |
 //! | `tile[1][2]`, `x[0..7]` | an element, some elements (both ends included) |
 //! | `*(f32*)%rd1`, `*(shared f32*)0x400` | memory with type and space; `*(@shared int*)32` as cuda-gdb writes it |
-//! | `%f1@*`, `%f1@0..7`, `(%r1 + 1)@5` | in these lanes of the warp |
+//! | `%f1@*`, `%f1@0-7,12`, `%f1@0..7`, `(%r1 + 1)@5` | in these lanes of the warp |
+//! | `*x@8`, `x[3]@8` | 8 elements, as in gdb, where no register takes part |
 //! | `any(..) all(..) min(..) max(..) sum(..) uniform(..)` | over the active lanes, or those of an `@` inside |
 //! | `$pc $lane $warp $frame $time $active` | where the thread is |
 

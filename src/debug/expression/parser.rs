@@ -5,14 +5,18 @@
 //! binary      = unary { operator unary }                       operators bind as in C
 //! unary       = ( '+' | '-' | '!' | '~' | '*' | '&' | '(' type ')' ) unary | postfix
 //! postfix     = primary { '[' expression [ '..' expression ] ']' | '@' lanes }
-//! lanes       = '*' | number [ '..' number ]
+//! lanes       = '*' | range { ',' range }
+//! range       = number [ ( '..' | '-' ) number ]
 //! primary     = number | name | aggregate '(' expression ')' | '(' expression ')'
 //! type        = [ '@' ] [ space ] words { '*' }
 //! ```
+//!
+//! `-` and `,` are of a range only where no blank stands beside them: `%r1@5 - 1` is a difference. One number behind the `@` of memory
+//! that no register takes part in is a count, as in gdb: `*x@8` and `x[3]@8` are the slices `x[0..7]` and `x[3..10]`.
 
 use super::lexer::{Token, TokenKind};
 use super::names::{self, TypeName};
-use super::tree::{AGGREGATES, BINARY, CONVENIENCES, Node, NodeKind, UnaryOp};
+use super::tree::{AGGREGATES, BINARY, BinaryOp, CONVENIENCES, Node, NodeKind, UnaryOp};
 use super::{ExpressionError, lexer};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, special_register};
@@ -31,7 +35,7 @@ pub fn parse(text: &str) -> Result<Node, ExpressionError> {
         let message = format!("an expression has at most {WORDS} words");
         return Err(ExpressionError { column: *at, message, expected: "the end".to_string() });
     }
-    let mut parser = Parser { tokens, next: 0, depth: 0 };
+    let mut parser = Parser { text, tokens, next: 0, depth: 0, below_star: false };
     let node = parser.expression()?;
     match parser.peek() {
         TokenKind::End => Ok(node),
@@ -39,17 +43,21 @@ pub fn parse(text: &str) -> Result<Node, ExpressionError> {
     }
 }
 
-struct Parser {
+struct Parser<'t> {
+    text: &'t str,
     tokens: Vec<Token>,
     next: usize,
     depth: u32,
+    /// Whether a `*` stands before, whose operand a count behind `@` is not of.
+    below_star: bool,
 }
 
 type Parsed = Result<Node, ExpressionError>;
 
-impl Parser {
+impl Parser<'_> {
     fn expression(&mut self) -> Parsed {
         self.descend()?;
+        let below_star = std::mem::take(&mut self.below_star);
         let condition = self.binary(1)?;
         let at = condition.at;
         let node = if self.eat("?") {
@@ -61,6 +69,7 @@ impl Parser {
             condition
         };
         self.depth -= 1;
+        self.below_star = below_star;
         Ok(node)
     }
 
@@ -92,7 +101,7 @@ impl Parser {
             self.expect(sign, "")?;
             NodeKind::Unary(operator, Box::new(self.unary()?))
         } else if self.eat("*") {
-            NodeKind::Dereference(Box::new(self.unary()?))
+            self.dereference()?
         } else if self.eat("&") {
             NodeKind::AddressOf(Box::new(self.unary()?))
         } else if self.opens_type() {
@@ -106,10 +115,67 @@ impl Parser {
         Ok(Node { at, kind })
     }
 
+    /// What stands behind a `*`, with a count of elements behind it if there is one.
+    fn dereference(&mut self) -> Result<NodeKind, ExpressionError> {
+        let below_star = std::mem::replace(&mut self.below_star, true);
+        let pointer = self.unary()?;
+        self.below_star = below_star;
+        if below_star || !self.counts() {
+            return Ok(NodeKind::Dereference(Box::new(pointer)));
+        }
+        let count = self.tokens.get(self.next + 1).map(|token| &token.kind);
+        if let Some(TokenKind::Number(Scalar { bits: count @ 0..32, .. })) = count
+            && pointer.names_a_register()
+        {
+            let (message, pointer) = (format!("'@{count}' can be a count of elements or a lane"), super::print::operand(&pointer));
+            let last = count.saturating_sub(1);
+            let expected = format!("{pointer}[0..{last}] for the elements, *({pointer}@{count}) for lane {count}");
+            return Err(ExpressionError { column: self.at(), message, expected });
+        }
+        let zero = Node { at: pointer.at, kind: NodeKind::Number(integer(0)) };
+        self.elements(pointer, zero)
+    }
+
+    /// `base[first]` and as many elements as the number behind the `@` says that comes next.
+    fn elements(&mut self, base: Node, first: Node) -> Result<NodeKind, ExpressionError> {
+        self.expect("@", "'@'")?;
+        let at = self.at();
+        let count = match self.peek() {
+            TokenKind::Number(Scalar { ty: Type::Scalar(_), bits }) => i32::try_from(*bits).ok().filter(|count| *count > 0),
+            _ => None,
+        };
+        let Some(count) = count else { return Err(self.error("a number of elements, from 1 on")) };
+        self.next += 1;
+        let more = Node { at, kind: NodeKind::Number(integer(count as u32 - 1)) };
+        let last = Node { at, kind: NodeKind::Binary(BinaryOp::Add, Box::new([first.clone(), more])) };
+        Ok(NodeKind::Slice(Box::new([base, first, last])))
+    }
+
+    /// Whether `@` and a single number come next.
+    fn counts(&self) -> bool {
+        let kind = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
+        kind(0) == Some(&TokenKind::Sign("@"))
+            && matches!(kind(1), Some(TokenKind::Number(_)))
+            && kind(2) != Some(&TokenKind::Sign(".."))
+            && self.range_sign(2).is_none()
+    }
+
     fn postfix(&mut self) -> Parsed {
         let mut node = self.primary()?;
         loop {
             let at = node.at;
+            if self.counts() {
+                if self.below_star {
+                    return Ok(node);
+                }
+                if let NodeKind::Index(parts) = &node.kind
+                    && !node.names_a_register()
+                {
+                    let [base, first] = (**parts).clone();
+                    node = Node { at, kind: self.elements(base, first)? };
+                    continue;
+                }
+            }
             let kind = if self.eat("[") {
                 let first = self.expression()?;
                 let kind = if self.eat("..") {
@@ -204,13 +270,44 @@ impl Parser {
         if self.eat("*") {
             return Ok(ALL_LANES);
         }
-        let first = self.lane()?;
-        let last = if self.eat("..") { self.lane()? } else { first };
-        if last < first {
-            self.next -= 1;
-            return Err(self.error(&format!("a lane from {first} on")));
+        let mut mask = 0;
+        loop {
+            let first = self.lane()?;
+            let is_range = self.eat("..") || self.eat_range_sign("-")?;
+            let last = if is_range { self.lane()? } else { first };
+            if last < first {
+                self.next -= 1;
+                return Err(self.error(&format!("a lane from {first} on; a difference is written with blanks, @{first} - {last}")));
+            }
+            mask |= (first..=last).fold(0, |mask, lane| mask | 1 << lane);
+            if !self.eat_range_sign(",")? {
+                return Ok(mask);
+            }
         }
-        Ok((first..=last).fold(0, |mask, lane| mask | 1 << lane))
+    }
+
+    /// Eats a `-` or a `,` between two numbers that belongs to a list of lanes.
+    fn eat_range_sign(&mut self, sign: &str) -> Result<bool, ExpressionError> {
+        let found = self.range_sign(0) == Some(sign);
+        self.next += usize::from(found);
+        let beside = |ahead: usize| self.tokens.get(self.next + ahead).map(|token| &token.kind);
+        if !found && sign == "-" && beside(0) == Some(&TokenKind::Sign("-")) && matches!(beside(1), Some(TokenKind::Number(_))) {
+            let blank = |at: usize| self.text[..at].ends_with(char::is_whitespace);
+            let [minus, number] = [0, 1].map(|ahead| self.tokens.get(self.next + ahead).is_some_and(|token| blank(token.at)));
+            if minus != number {
+                return Err(self.error("lanes as in @0-7, or a difference with blanks on both sides, as in @0 - 7"));
+            }
+        }
+        Ok(found)
+    }
+
+    /// The `-` or `,` at a word from here on, if it stands between two numbers without blanks.
+    fn range_sign(&self, ahead: usize) -> Option<&'static str> {
+        let token = |ahead: usize| self.tokens.get(self.next + ahead);
+        let (sign, number) = (token(ahead)?, token(ahead + 1)?);
+        let TokenKind::Sign(word @ ("-" | ",")) = sign.kind else { return None };
+        let is_beside = !self.text[..sign.at].ends_with(char::is_whitespace) && number.at == sign.at + 1;
+        (is_beside && matches!(number.kind, TokenKind::Number(_))).then_some(word)
     }
 
     fn lane(&mut self) -> Result<u32, ExpressionError> {
@@ -255,6 +352,10 @@ impl Parser {
         };
         ExpressionError { column: self.at(), message: found, expected: expected.to_string() }
     }
+}
+
+fn integer(value: u32) -> Scalar {
+    Scalar { ty: Type::Scalar(ScalarType::S32), bits: u128::from(value) }
 }
 
 /// What a name is, as far as it can be said without a program.

@@ -6,7 +6,7 @@ use super::Expression;
 use super::tree::{AGGREGATES, CONVENIENCES, Node, NodeKind, UnaryOp};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType};
-use crate::machine::{ALL_LANES, LaneMask};
+use crate::machine::{ALL_LANES, LaneMask, lane_list};
 
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -40,7 +40,7 @@ fn text(node: &Node) -> String {
 }
 
 /// A part that operators may stand beside.
-fn operand(node: &Node) -> String {
+pub(super) fn operand(node: &Node) -> String {
     let alone = matches!(
         node.kind,
         NodeKind::Number(_)
@@ -79,10 +79,5 @@ fn number(value: &Scalar) -> String {
 }
 
 fn lanes(mask: LaneMask) -> String {
-    let (first, count) = (mask.trailing_zeros(), mask.count_ones());
-    match count {
-        _ if mask == ALL_LANES => "*".to_string(),
-        1 => first.to_string(),
-        _ => format!("{first}..{}", first + count - 1),
-    }
+    if mask == ALL_LANES { "*".to_string() } else { lane_list(mask) }
 }

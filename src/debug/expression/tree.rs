@@ -142,6 +142,17 @@ impl Node {
         }
     }
 
+    /// Whether a register is in it, or another value that differs from lane to lane, outside aggregates.
+    pub fn names_a_register(&self) -> bool {
+        match &self.kind {
+            NodeKind::Name(name) => name.starts_with('%'),
+            NodeKind::Special(_) | NodeKind::Lanes(..) => true,
+            NodeKind::Convenience(word) => matches!(word, Convenience::Lane),
+            NodeKind::Aggregate(..) => false,
+            _ => self.parts().iter().any(Node::names_a_register),
+        }
+    }
+
     /// The lanes that all its `@` have in common, those inside aggregates left out; none if it has no `@`.
     pub fn lanes(&self) -> Option<LaneMask> {
         match &self.kind {

@@ -2,9 +2,13 @@
 //!
 //! A file holds what makes a session up beside the module and its launch: where it stands, what was done to the run, and what the
 //! user set. The run itself is not in it, because it follows: the same module, launch, seed and inputs give the same run. For the same
-//! reason a file is refused for another module or launch ([`Saved::check`]).
+//! reason a file is refused for another module or launch ([`Saved::check`]), and what else the launches are given must be the same
+//! ([`Saved::differences`]).
 
+mod data;
 mod threads;
+
+pub use data::SavedInput;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -38,6 +42,9 @@ pub struct Saved {
     pub module: SavedModule,
     /// How it was run.
     pub run: SavedRun,
+    /// What the launches were given: parameters and buffers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub given: Vec<SavedInput>,
     /// Where it stands.
     pub time: Tick,
     /// The thread the user looked at.
@@ -185,6 +192,7 @@ struct Head {
 const KIND: RonKind = RonKind {
     code: "session",
     whole: "a session file is one Session(version: .., module: .., run: .., ..)",
+    empty: "'save session FILE' writes a session file",
     numbers: "times, numbers and indices are whole numbers that are not negative",
 };
 
@@ -195,6 +203,7 @@ impl Saved {
             version: VERSION,
             module: SavedModule::of(program),
             run: SavedRun::of(program, case, options),
+            given: data::inputs_of(program, case),
             time: 0,
             focus: Focus::default(),
             breakpoints: Vec::new(),
@@ -264,6 +273,12 @@ impl Saved {
             return Err("the inputs of this session are not in order of time".to_string());
         }
         self.check_breakpoints(program)
+    }
+
+    /// What the launches of `case` are given that they were not when the session was saved, a line each; nothing of a file that an earlier
+    /// version wrote, which does not tell.
+    pub fn differences(&self, program: &Program, case: &Case) -> Vec<String> {
+        if self.given.is_empty() { Vec::new() } else { data::differences(&self.given, &data::inputs_of(program, case)) }
     }
 
     /// Whether what the breakpoints wait for can be: a file may have been changed by hand.

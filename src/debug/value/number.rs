@@ -129,8 +129,8 @@ pub fn to_integer(ty: ScalarType, bits: u128) -> Option<i128> {
     }
 }
 
-/// A floating-point number in the fewest digits that give the same bits back, whole numbers of small types exactly; a NaN with its
-/// payload, `nan(0x400000)`.
+/// A floating-point number: of 8 bits and fewer exactly, of more in the fewest digits that give the same bits back, whole numbers
+/// exactly; a NaN with its payload, `nan(0x400000)`.
 pub fn float_text(ty: ScalarType, bits: u128) -> String {
     let Some(value) = to_f64(ty, bits) else { return format!("{bits:#x}") };
     if value.is_nan() {
@@ -148,7 +148,8 @@ pub fn float_text(ty: ScalarType, bits: u128) -> String {
 
 /// The number with the fewest digits that rounds to `bits`. The largest `.f16` is 65504, though 65500 rounds to it.
 fn shortest(ty: ScalarType, bits: u128, value: f64) -> f64 {
-    if value.trunc() == value && value.abs() < 1e6 {
+    // Few digits would give the bits of 8-bit numbers back that are far from their values.
+    if ty.bits() <= 8 || value.trunc() == value && value.abs() < 1e6 {
         return value;
     }
     let rounded = (0..9).filter_map(|digits| format!("{value:.digits$e}").parse::<f64>().ok());

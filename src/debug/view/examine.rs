@@ -3,6 +3,7 @@
 use super::in_flight;
 use crate::debug::expression::little_endian;
 use crate::debug::memory::{self, MemoryError};
+use crate::debug::names::scope::{Named, look_up};
 use crate::debug::names::symbols::{self, Symbol};
 use crate::debug::scene::Scene;
 use crate::debug::value::{Format, Scalar, Type, Value, number};
@@ -27,6 +28,8 @@ pub struct Examine {
     pub shape: Shape,
     /// Size of a unit; none leaves it to the address's type, or 32 bits.
     pub unit: Option<Unit>,
+    /// Whether the unit is that of an earlier `x`: the type of an address comes first then.
+    pub unit_is_kept: bool,
 }
 
 /// What memory is shown as.
@@ -66,6 +69,8 @@ pub struct Examined {
     pub stopped: Option<MemoryError>,
     /// What copies in flight will do to it.
     pub in_flight: Option<String>,
+    /// Whether the address, which no generic address is, is taken for one of the block's shared memory.
+    pub is_shared: bool,
 }
 
 /// A row.
@@ -103,7 +108,7 @@ pub enum ExamineError {
 
 impl Default for Examine {
     fn default() -> Self {
-        Self { count: 1, shape: Shape::Typed, unit: None }
+        Self { count: 1, shape: Shape::Typed, unit: None, unit_is_kept: false }
     }
 }
 
@@ -119,13 +124,13 @@ impl Examine {
         if count > COUNT {
             return Err(ExamineError::Count(count));
         }
-        let mut examine = Self { count, ..self };
+        let mut examine = Self { count, unit_is_kept: true, ..self };
         for letter in letters.chars() {
+            if let Some((_, unit)) = UNITS.iter().find(|row| row.0 == letter) {
+                (examine.unit, examine.unit_is_kept) = (Some(*unit), false);
+                continue;
+            }
             match letter {
-                'b' => examine.unit = Some(Unit::Byte),
-                'h' => examine.unit = Some(Unit::Half),
-                'w' => examine.unit = Some(Unit::Word),
-                'g' => examine.unit = Some(Unit::Giant),
                 's' => examine.shape = Shape::String,
                 'i' => examine.shape = Shape::Instruction,
                 letter => examine.shape = Shape::Number(Format::from_letter(letter).ok_or(ExamineError::Letter(letter))?),
@@ -134,6 +139,9 @@ impl Examine {
         Ok(examine)
     }
 }
+
+/// The letters of units.
+const UNITS: [(char, Unit); 4] = [('b', Unit::Byte), ('h', Unit::Half), ('w', Unit::Word), ('g', Unit::Giant)];
 
 impl Unit {
     fn bytes(self) -> u64 {
@@ -154,12 +162,34 @@ pub fn examine(scene: &Scene<'_>, examine: &Examine, start: &Value) -> Result<Ex
     if let Some(pc) = code_address(scene, start).filter(|_| matches!(examine.shape, Shape::Instruction | Shape::Typed)) {
         return instructions(scene, examine.count, pc);
     }
-    let (space, address, ty) = data_address(start).ok_or_else(|| ExamineError::NoAddress(start.type_name()))?;
-    match examine.shape {
+    let (mut space, address, ty) = data_address(start).ok_or_else(|| ExamineError::NoAddress(start.type_name()))?;
+    let is_shared = is_only_shared(scene, start, address);
+    if is_shared {
+        space = Space::Shared;
+    }
+    let ty = ty.or_else(|| if examine.unit.is_none() { type_at(scene, space, address) } else { None });
+    let examined = match examine.shape {
         Shape::Instruction => Err(ExamineError::NoCode(address)),
         Shape::String => strings(scene, examine.count, (space, address)),
         Shape::Typed | Shape::Number(_) => numbers(scene, examine, (space, address), ty),
-    }
+    }?;
+    Ok(Examined { is_shared, ..examined })
+}
+
+/// The type of the elements of the variable or buffer that has one at an address; not of one that is declared by the byte.
+fn type_at(scene: &Scene<'_>, space: Space, address: u64) -> Option<ScalarType> {
+    let Symbol { name, offset, .. } = symbols::symbol(scene, space, address)?;
+    let Some(Named::Memory(place)) = look_up(scene, scene.frame().ok().as_ref(), &name) else { return None };
+    let is_element = place.ty != ScalarType::B8 && offset.is_multiple_of(u64::from(place.ty.bytes().max(1)));
+    is_element.then_some(place.ty)
+}
+
+/// Whether an untyped value of at most 32 bits, as kernels keep addresses of shared memory, is an address of the block's shared memory and
+/// none of generic memory.
+fn is_only_shared(scene: &Scene<'_>, start: &Value, address: u64) -> bool {
+    let Value::Scalar(Scalar { ty: Type::Scalar(ty), .. }) = start else { return false };
+    let is_in = |space| memory::locate(scene, space, address, 1).is_ok();
+    ty.bits() <= 32 && !is_in(Space::Generic) && is_in(Space::Shared)
 }
 
 /// The instruction that a value names: `$pc`, a label, or a function's address.
@@ -191,7 +221,8 @@ fn numbers(scene: &Scene<'_>, examine: &Examine, (space, start): (Space, u64), t
     let (element, format) = element_type(examine, ty);
     let size = u64::from(element.bytes());
     let per_row = (ROW_BYTES / size).clamp(1, 8);
-    let mut examined = Examined { rows: Vec::new(), next: pointer(space, element, start), stopped: None, in_flight: None };
+    let mut examined =
+        Examined { rows: Vec::new(), next: pointer(space, element, start), stopped: None, in_flight: None, is_shared: false };
     for index in 0..examine.count {
         let address = start.wrapping_add(index.wrapping_mul(size));
         let mut bytes = [0; 16];
@@ -222,7 +253,8 @@ fn element_type(examine: &Examine, ty: Option<ScalarType>) -> (ScalarType, Optio
     // A byte is no floating-point number: what is declared by the byte is taken for an array of f32 then.
     let as_float = examine.shape == Shape::Number(Format::Float);
     let own = ty.filter(|ty| !(as_float && *ty == ScalarType::B8)).map_or(4, |ty| u64::from(ty.bytes()));
-    let bytes = examine.unit.map_or(own, Unit::bytes);
+    let unit = examine.unit.filter(|_| !(examine.unit_is_kept && ty.is_some()));
+    let bytes = unit.map_or(own, Unit::bytes);
     let untyped = match bytes {
         1 => ScalarType::B8,
         2 => ScalarType::B16,
@@ -247,7 +279,8 @@ fn pointer(space: Space, ty: ScalarType, address: u64) -> Scalar {
 }
 
 fn strings(scene: &Scene<'_>, count: u64, (space, start): (Space, u64)) -> Result<Examined, ExamineError> {
-    let mut examined = Examined { rows: Vec::new(), next: pointer(space, ScalarType::B8, start), stopped: None, in_flight: None };
+    let mut examined =
+        Examined { rows: Vec::new(), next: pointer(space, ScalarType::B8, start), stopped: None, in_flight: None, is_shared: false };
     let mut address = start;
     for index in 0..count {
         let first = address;
@@ -301,5 +334,6 @@ fn instructions(scene: &Scene<'_>, count: u64, start: u64) -> Result<Examined, E
         next: Scalar { ty: Type::Code, bits: u128::from(end) },
         stopped: None,
         in_flight: None,
+        is_shared: false,
     })
 }

@@ -311,7 +311,7 @@ fn misfit(file: &DataFile, offset: Option<u64>, element: Element, bytes: u64) ->
     match (&file.npy, offset) {
         (Some(header), None) => {
             if !header.fits(element) {
-                return Some(format!("holds elements of type {}, which are not {element:?}", header.dtype()));
+                return Some(format!("holds elements of type {}, and the buffer is of {}", header.element_name(), element.name()));
             }
             let elements = bytes / u64::from(element.bytes());
             if header.elements() != Some(elements) {

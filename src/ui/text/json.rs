@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::base::{Diagnostic, Sources, Span};
 use crate::debug::fidelity::Fidelity;
 use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
-use crate::debug::{CaseReport, Failure, Omitted, Site, Summary, Trust, Waiting, Writer};
+use crate::debug::{CaseReport, Comparison, Failure, Omitted, Site, Summary, Trust, Waiting, Writer};
 use crate::ui::visible::visible_json;
 
 fn line(value: &Value) -> String {
@@ -102,6 +102,17 @@ pub fn summary(summary: &Summary) -> String {
         "interrupted": summary.interrupted,
         "buffers": summary.buffers.iter().map(buffer).collect::<Vec<_>>(),
     }))
+}
+
+/// How what a run left behind compares with what is expected; nothing where nothing is expected.
+pub fn comparison(name: &str, comparison: &Comparison) -> String {
+    let (compared, failures) = match comparison {
+        Comparison::NothingExpected => return String::new(),
+        Comparison::NotCompared => (false, Vec::new()),
+        Comparison::Compared(failures) => (true, failures.iter().map(failure).collect::<Vec<Value>>()),
+    };
+    let passed = compared && failures.is_empty();
+    line(&json!({ "kind": "comparison", "name": name, "compared": compared, "passed": passed, "failures": failures }))
 }
 
 /// A launch file that was made up.

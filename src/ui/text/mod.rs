@@ -17,9 +17,11 @@ mod welcome;
 
 use super::console::Failed;
 use crate::base::{Diagnostic, Sources};
+use std::path::Path;
+
 use crate::debug::fidelity::Fidelity;
 use crate::debug::view::printed as whole_lines;
-use crate::debug::{CaseReport, Omitted, Summary};
+use crate::debug::{CaseReport, Comparison, Omitted, Summary};
 use crate::ui::visible::visible;
 
 pub use finding::{chain, fault, finding, list as findings};
@@ -99,6 +101,16 @@ pub fn summary(summary: &Summary, style: Style) -> String {
     }
 }
 
+/// How what a run of the case called `name` left behind compares with what its launch file expects; nothing for people if it is as
+/// expected.
+pub fn comparison(name: &str, comparison: &Comparison, style: Style) -> String {
+    match style {
+        Style::Human { .. } => report::comparison(name, comparison),
+        Style::Json => json::comparison(name, comparison),
+        Style::Sarif => String::new(),
+    }
+}
+
 /// What printf wrote, as whole lines, where it stands by itself.
 pub fn printed(summary: &Summary, style: Style) -> Vec<u8> {
     match style {
@@ -117,6 +129,13 @@ pub fn made_up(text: &str, style: Style) -> String {
         Style::Json => json::made_up(text),
         Style::Sarif => String::new(),
     }
+}
+
+/// The launch file beside the kernel that holds nothing, which is why a launch is made up.
+pub fn empty_beside(file: &Path) -> String {
+    let name = file.display();
+    let how = "'ptxdbg --batch KERNEL.ptx' prints it: save the lines up to the first empty one";
+    format!("ptxdbg: {name} is empty and is ignored: a launch is made up; {how}\n")
 }
 
 /// A command that was not done: where it stands if it is in a script, the place in its line, and what would be right.

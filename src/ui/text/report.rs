@@ -3,11 +3,24 @@
 use super::finding::finding;
 use super::value::some_lanes;
 pub use crate::debug::view::grouped;
-use crate::debug::{BufferHead, CaseReport, Failure, LaunchRun, Omitted, Site, Summary, Writer, lanes_in_words};
+use crate::debug::{BufferHead, CaseReport, Comparison, Failure, LaunchRun, Omitted, Site, Summary, Writer, lanes_in_words};
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
 pub fn case(report: &CaseReport) -> String {
-    report.failures.iter().map(|failure| format!("FAIL {}: {}\n", report.name, self::failure(failure))).collect()
+    failures(&report.name, &report.failures)
+}
+
+fn failures(case: &str, failures: &[Failure]) -> String {
+    failures.iter().map(|failure| format!("FAIL {case}: {}\n", self::failure(failure))).collect()
+}
+
+/// How what the case called `name` left behind compares with what is expected; nothing if it is as expected.
+pub fn comparison(name: &str, comparison: &Comparison) -> String {
+    match comparison {
+        Comparison::NothingExpected => String::new(),
+        Comparison::NotCompared => format!("{name}: not compared with what the launch file expects: the run stopped before its end\n"),
+        Comparison::Compared(wrong) => failures(name, wrong),
+    }
 }
 
 /// `57 more findings are not printed (--max-findings): race.global 55, race.scope 2`

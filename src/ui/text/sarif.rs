@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{json, report};
 use crate::base::{Diagnostic, Sources};
 use crate::debug::findings::{FINDINGS, FindingText, SideText};
-use crate::debug::{CaseReport, Failure, FileLine, Omitted, Site, Summary};
+use crate::debug::{CaseReport, Comparison, Failure, FileLine, Omitted, Site, Summary};
 use crate::ui::visible::visible_json;
 
 const SCHEMA: &str = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json";
@@ -139,9 +139,22 @@ impl Log {
     pub fn case(&mut self, report: &CaseReport) {
         let results = report.failures.iter().map(|failure| match failure {
             Failure::Finding(found) | Failure::WrongLine { finding: found, .. } => finding(found),
-            failure => plain(MISMATCH.to_string(), "error", format!("{}: {}", report.name, report::failure(failure))),
+            failure => mismatch(&report.name, failure),
         });
         self.runs[0].results.extend(results);
+    }
+
+    /// Adds how what a run of the case called `name` left behind compares with what is expected; cases that were not compared are the
+    /// property `notCompared` of the run.
+    pub fn comparison(&mut self, name: &str, comparison: &Comparison) {
+        match comparison {
+            Comparison::NothingExpected => {}
+            Comparison::Compared(failures) => self.runs[0].results.extend(failures.iter().map(|failure| mismatch(name, failure))),
+            Comparison::NotCompared => {
+                let names = self.runs[0].properties.entry("notCompared").or_insert_with(|| json!([]));
+                names.as_array_mut().into_iter().for_each(|names| names.push(json!(name)));
+            }
+        }
     }
 
     /// Adds what was found in a run.
@@ -173,6 +186,11 @@ impl Log {
     pub fn to_text(&self) -> String {
         visible_json(&(serde_json::to_string_pretty(self).unwrap_or_default() + "\n"))
     }
+}
+
+/// A value or a text that is not the expected one.
+fn mismatch(case: &str, failure: &Failure) -> RunResult {
+    plain(MISMATCH.to_string(), "error", format!("{case}: {}", report::failure(failure)))
 }
 
 fn plain(rule_id: String, level: &'static str, text: String) -> RunResult {

@@ -160,7 +160,9 @@ pub fn examined(examined: &Examined, code: bool) -> String {
     };
     let stopped = examined.stopped.as_ref().map_or(String::new(), |error| format!("{error}\n"));
     let in_flight = examined.in_flight.as_ref().map_or(String::new(), |note| format!("{note}\n"));
-    examined.rows.iter().map(row).collect::<String>() + &stopped + &in_flight
+    let space =
+        if examined.is_shared { "taken as an address of the block's shared memory: as a generic one it names nothing\n" } else { "" };
+    space.to_string() + &examined.rows.iter().map(row).collect::<String>() + &stopped + &in_flight
 }
 
 /// An instruction in words, with what its operands hold and what it will do.

@@ -20,6 +20,9 @@ pub fn welcome(opened: &Opened, file: Option<&Path>) -> String {
         count => format!("; the first of {count} cases, --kernel picks another"),
     };
     let source = match file {
+        _ if let Some(empty) = &opened.empty_beside => {
+            format!("; {} is empty: the launch is made up, 'info launch' shows it", empty.display())
+        }
         _ if opened.made_up.is_some() => "; the launch is made up, 'info launch' shows it".to_string(),
         Some(file) => format!(", as {} says", file.display()),
         None => String::new(),

@@ -24,12 +24,17 @@ pub enum LayoutError {
 pub const LAYOUT: RonKind = RonKind {
     code: "layout",
     whole: "a layout file is one Layout(about: \"..\", root: ..)",
+    empty: "a layout file is one Layout(about: \"..\", root: ..)",
     numbers: "sizes, shares and minima are whole numbers from 0 to 65535",
 };
 
 /// What key maps are.
-pub const KEYS: RonKind =
-    RonKind { code: "keys", whole: "a key map is one KeyMap(commands: {..}, screen: {..})", numbers: "there are no numbers in a key map" };
+pub const KEYS: RonKind = RonKind {
+    code: "keys",
+    whole: "a key map is one KeyMap(commands: {..}, screen: {..})",
+    empty: "a key map is one KeyMap(commands: {..}, screen: {..})",
+    numbers: "there are no numbers in a key map",
+};
 
 /// Reads a RON file called `name`.
 ///

@@ -1,0 +1,14 @@
+//! What an expression is, in words.
+
+/// What `help expressions` says.
+pub const ABOUT: &str = "\
+Expressions are those of C, over registers (%r1, %p1, %v.x), special registers (%tid.x), CUDA's names (threadIdx.x), variables, buffers \
+of the launch, parameters and labels.\n\n\
+x[3] is an element, x[0..7] are the elements 0 to 7. *x@8 and x[3]@8 are 8 elements, as in gdb. *(f32*)%rd1 reads memory through a \
+pointer, *(shared f32*)%r2 in a space of its own: global, shared, local, const or param.\n\n\
+A register with @ is that of other lanes of the warp: %r1@5 of lane 5, %r1@0-7 or %r1@0..7 of lanes 0 to 7, %r1@0-3,8 of a list, %r1@* of \
+all. (%r1 + 1)@* is computed in each lane. A difference is written with blanks: %r1@5 - 1. *%rd1@8 is refused, as it could be 8 elements \
+or lane 8: write %rd1[0..7] or *(%rd1@8).\n\n\
+any(), all(), min(), max(), sum() and uniform() take a value in the active lanes, or in those of an @ inside. $pc, $lane, $warp, $frame, \
+$time and $active say where the thread is.\n\n\
+Casts take the types of PTX and of C: (f16x2)%r4, ((f16x2)%r4)[1], (float)%r1.";

@@ -1,0 +1,110 @@
+//! What the launches of a session were given, as fingerprints: a run of other data is another run.
+
+use serde::{Deserialize, Serialize};
+
+use crate::launch::{Case, Contents, DataError, ParamValue, PlannedBuffer, PlannedLaunch};
+use crate::machine::Digest;
+use crate::program::Program;
+
+/// Something that a launch was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Given")]
+pub struct SavedInput {
+    /// What it is: `buffer x (x.npy)`, `the parameters of saxpy`.
+    pub what: String,
+    /// Its fingerprint, in hexadecimal.
+    pub digest: String,
+}
+
+/// All that the launches of `case` are given. Data files that cannot be read any more are left out.
+pub(super) fn inputs_of(program: &Program, case: &Case) -> Vec<SavedInput> {
+    let many = case.launches.len() > 1;
+    let launches = case.launches.iter().enumerate().map(|(index, launch)| {
+        let kernel = program.functions.get(launch.kernel.index()).map_or("", |kernel| &kernel.name);
+        let number = if many { format!(" in launch {}", index + 1) } else { String::new() };
+        saved(format!("the parameters of {kernel}{number}"), launch_digest(launch))
+    });
+    let buffers = case.buffers.iter().filter_map(|buffer| Some(saved(buffer_name(buffer), buffer_digest(buffer).ok()?)));
+    launches.chain(buffers).collect()
+}
+
+/// What differs between the inputs that a session was saved with and those of now, a line each; nothing of a file without inputs, which an
+/// earlier version wrote.
+pub(super) fn differences(saved: &[SavedInput], now: &[SavedInput]) -> Vec<String> {
+    if saved.is_empty() {
+        return Vec::new();
+    }
+    let line = |what: &str, how: &str| format!("warning: {what} {how}: times and values may differ");
+    let changed = saved.iter().filter_map(|before| match now.iter().find(|input| input.what == before.what) {
+        Some(input) if input.digest == before.digest => None,
+        Some(_) => Some(line(&before.what, "holds something else than when the session was saved")),
+        None => Some(line(&before.what, "is missing, and the session was saved with it")),
+    });
+    let is_new = |input: &&SavedInput| saved.iter().all(|before| before.what != input.what);
+    let new = now.iter().filter(is_new).map(|input| line(&input.what, "is new since the session was saved"));
+    changed.chain(new).collect()
+}
+
+fn saved(what: String, digest: Digest) -> SavedInput {
+    SavedInput { what, digest: format!("{:016x}", digest.value()) }
+}
+
+/// `buffer x (x.npy)`
+fn buffer_name(buffer: &PlannedBuffer) -> String {
+    let file = match &buffer.contents {
+        Contents::File(range) => range.file.path.file_name().map_or(String::new(), |name| format!(" ({})", name.to_string_lossy())),
+        Contents::Uninit | Contents::Byte(_) | Contents::Made(..) | Contents::Bytes(_) => String::new(),
+    };
+    format!("buffer {}{file}", buffer.name)
+}
+
+/// What a launch says beside its buffers: cluster, residency, parameters and images.
+fn launch_digest(launch: &PlannedLaunch) -> Digest {
+    let mut digest = Digest::default();
+    launch.cluster.iter().for_each(|extent| digest.word(u64::from(*extent)));
+    digest.word(u64::from(launch.cooperative));
+    digest.bytes(&launch.param_bytes(&[]));
+    for param in &launch.params {
+        digest.word(match param.value {
+            ParamValue::Bytes(_) => 0,
+            ParamValue::Address { buffer, .. } | ParamValue::TensorMap { buffer, .. } => buffer as u64 + 1,
+        });
+    }
+    launch.images.iter().for_each(|image| digest.bytes(format!("{image:?}").as_bytes()));
+    digest
+}
+
+/// What a buffer is and holds at the start.
+fn buffer_digest(buffer: &PlannedBuffer) -> Result<Digest, DataError> {
+    let mut digest = Digest::default();
+    digest.bytes(buffer.element.name().as_bytes());
+    buffer.shape.iter().for_each(|extent| digest.word(*extent));
+    digest.word(buffer.bytes);
+    match buffer.contents {
+        Contents::Uninit => digest.word(0),
+        Contents::Byte(byte) => digest.word(1 + u64::from(byte)),
+        Contents::Made(..) | Contents::Bytes(_) | Contents::File(_) => {}
+    }
+    buffer.contents.fill(buffer.bytes, &mut |_, piece: &[u8]| -> Result<(), DataError> {
+        digest.bytes(piece);
+        Ok(())
+    })?;
+    Ok(digest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_is_named() {
+        let input = |what: &str, digest: &str| SavedInput { what: what.to_string(), digest: digest.to_string() };
+        let before = [input("buffer x", "1"), input("buffer y", "2")];
+        assert_eq!(differences(&before, &before), [""; 0]);
+        assert_eq!(differences(&[], &before), [""; 0]);
+        let now = [input("buffer x", "3"), input("buffer z", "2")];
+        let told = differences(&before, &now);
+        let starts = ["warning: buffer x holds something else", "warning: buffer y is missing", "warning: buffer z is new"];
+        assert!(told.len() == 3 && told.iter().zip(starts).all(|(line, start)| line.starts_with(start)), "{told:?}");
+    }
+}
