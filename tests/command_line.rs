@@ -202,7 +202,7 @@ fn a_made_up_launch_is_shown() {
     assert_eq!((status, err.as_str()), (0, ""));
     assert!(out.contains("the values of this launch are made up"), "{out}");
     assert!(out.contains("kernel: \"a\",\n    grid: (1, 1, 1),\n    block: (2, 1, 1),"), "{out}");
-    assert!(out.ends_with("a: grid (1,1,1), block (2,1,1): 1 ticks, 2 thread-instructions\n"), "{out}");
+    assert!(out.ends_with("a: grid (1,1,1), block (2,1,1): 1 tick, 2 thread-instructions\n"), "{out}");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn parameters_may_be_words() {
     assert!(out.ends_with("out: u32[4] = 0 1 2 3\n"), "{out}");
     assert_unusable(&["small/smallest.ptx", "-a", "u32[4]=many"], "--arg 1:1:8: error[arg]: 'many' is no number");
     assert_unusable(&["small/smallest.ptx", "-a", "u32=1"], "--arg 1:1:1: error[launch]: params[0]: kernel parameter");
-    assert_unusable(&["small/smallest.ptx", "-a", "u32[4]", "-a", "u32=1"], "kernel 'smallest' has 1 parameters only");
+    assert_unusable(&["small/smallest.ptx", "-a", "u32[4]", "-a", "u32=1"], "kernel 'smallest' has only 1 parameter");
 }
 
 #[test]

@@ -157,10 +157,10 @@ fn extents_are_not_zero() {
 #[test]
 fn parameters_are_as_many_and_as_large_as_the_kernel_wants() {
     let x = "Buffer(name: \"x\", elem: F32, len: 4, init: Zero)";
-    let missing = "2:9: kernel 'scale' has 3 parameters, and 1 are given (missing: 'n' (.u32), 'pair' (.b8[8]))";
+    let missing = "2:9: kernel 'scale' has 3 parameters, and 1 is given (missing: 'n' (.u32), 'pair' (.b8[8]))";
     assert_mistakes(&[
         (launch(x), missing),
-        (launch(&format!("{x}, U32(1), Bytes(\"0011223344556677\"),\nU32(2)")), "3:1: params[3]: kernel 'scale' has 3 parameters only"),
+        (launch(&format!("{x}, U32(1), Bytes(\"0011223344556677\"),\nU32(2)")), "3:1: params[3]: kernel 'scale' has only 3 parameters"),
         (
             launch(&format!("{x}, F64(1.0), Bytes(\"0011223344556677\")")),
             "2:60: params[1]: kernel parameter 'n' is .u32 (4 bytes); F64 has 8 bytes",
@@ -294,7 +294,7 @@ fn places_are_found_past_strings_and_comments() {
     let text = "// a ( comment\nLaunch(/* [ /* nested */ ( */ kernel: \"other\", grid: (1, 1, 1), // ,\n block: (1, 1, 1), module: r#\"a\",\"(\"#,\n\
                 params: [Alias(\"\\\"),(\"), /* , */ Alias(r\"z\")])";
     let none = "(no buffer is defined before this entry)";
-    let expected = format!("4:10: there is no buffer '\"),(' yet {none}\n4:10: params[0]: kernel 'other' has 0 parameters only");
+    let expected = format!("4:10: there is no buffer '\"),(' yet {none}\n4:10: params[0]: kernel 'other' has no parameters");
     assert_eq!(mistakes(text), expected);
 }
 

@@ -7,6 +7,7 @@
 use super::focus::Focus;
 use super::names::symbols::{self, Object, RANK_SHIFT};
 use super::scene::{Scene, SceneError};
+use crate::base::counted;
 use crate::isa::Space;
 use crate::machine::Machine;
 use crate::program::map;
@@ -175,16 +176,16 @@ fn nearest(objects: &[Object], address: u64, bytes: u64) -> Option<String> {
     let end = |object: &Object| object.start.saturating_add(object.bytes);
     let distance = |object: &Object| if address < object.start { object.start - address } else { address.saturating_sub(end(object)) };
     let object = objects.iter().min_by_key(|object| distance(object))?;
-    let whole = format!("'{}' ({} bytes at {:#x})", object.name, object.bytes, object.start);
+    let whole = format!("'{}' ({} at {:#x})", object.name, counted(object.bytes, "byte"), object.start);
     Some(if distance(object) > NEAR {
         format!("nothing is near; the nearest is {whole}")
     } else if address < object.start {
-        format!("{} bytes before the start of {whole}", object.start - address)
+        format!("{} before the start of {whole}", counted(object.start - address, "byte"))
     } else if address == end(object) {
         format!("right behind the end of {whole}")
     } else if address > end(object) {
-        format!("{} bytes past the end of {whole}", address - end(object))
+        format!("{} past the end of {whole}", counted(address - end(object), "byte"))
     } else {
-        format!("reaches {} bytes past the end of {whole}", address.saturating_add(bytes).saturating_sub(end(object)))
+        format!("reaches {} past the end of {whole}", counted(address.saturating_add(bytes).saturating_sub(end(object)), "byte"))
     })
 }

@@ -4,7 +4,7 @@ use super::const_expr::{self, Constant};
 use super::module::ModuleBuilder;
 use super::scope::Symbol;
 use super::variable::Extent;
-use crate::base::{Diagnostic, Span};
+use crate::base::{Diagnostic, Span, counted};
 use crate::isa::{Sampler, ScalarType, Space, TypeKind, sampler_field};
 use crate::program::map;
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Init, Variable};
@@ -104,7 +104,7 @@ impl Writer<'_, '_> {
             return Err(Diagnostic::error("type", span_of(init), "an array is initialized by a list").with_help("write '{ .. }'"));
         };
         if values.len() as u64 > *length {
-            let message = format!("{} values for {length} elements", values.len());
+            let message = format!("{} for {}", counted(values.len() as u64, "value"), counted(*length, "element"));
             return Err(Diagnostic::error("count", *span, message).with_label(span_of(&values[*length as usize]), "the first one too many"));
         }
         let stride =
@@ -124,7 +124,7 @@ impl Writer<'_, '_> {
             Init::List(_, span) if self.components == 1 => Err(Diagnostic::error("type", *span, "a list where one value is needed")
                 .with_help("the list is nested deeper than the variable")),
             Init::List(values, span) if values.len() != self.components as usize => {
-                let message = format!("{} values for a vector of {}", values.len(), self.components);
+                let message = format!("{} for a vector of {}", counted(values.len() as u64, "value"), self.components);
                 Err(Diagnostic::error("count", *span, message))
             }
             Init::List(values, _) => values.iter().zip(0..).try_for_each(|(value, index): (_, u64)| match value {

@@ -176,9 +176,9 @@ fn the_cursor_in_memory_asks_who_wrote_an_element() {
         drawn(screen, &session, 40, 8);
         answers.last().unwrap().clone()
     };
-    press(&mut screen, "Down Down Right Right");
+    press(&mut screen, "Down Down Down Right Right");
     assert_eq!(press(&mut screen, "Enter"), Answer::Command("last tile[10]".to_string()));
-    // Of eight elements in a row two have room: those up to the cursor.
+    // Of eight elements in a row those have room that end at the cursor; above them stand their columns.
     assert_screen("memory_cursor.txt", &text(&drawn(&mut screen, &session, 40, 8)));
     press(&mut screen, "Right Right Right Right Right Right Right Right");
     assert_eq!(press(&mut screen, "Enter"), Answer::Command("last tile[15]".to_string()));
@@ -256,6 +256,29 @@ fn registers_below_what_is_watched() {
 #[test]
 fn memory_of_a_matrix() {
     assert_pane("memory_matrix.txt", "Memory(of: Global)", &session("small/looking.ron", &["stepi 20"]), (60, 9));
+}
+
+#[test]
+fn memory_in_rows_longer_than_the_pane() {
+    let session = session("debug/tiles_wide.ron", &[]);
+    let mut texts = String::new();
+    for (only, keys) in [("A", 0), ("A", 30), ("A", 63), ("B", 0), ("B", 100), ("C", 0)] {
+        let mut screen = alone(&format!("Memory(of: Global, only: \"{only}\")"), "none");
+        let press = |screen: &mut Screen, key: &str| {
+            screen.key(key.parse().unwrap());
+            drawn(screen, &session, 72, 8)
+        };
+        let mut shown = press(&mut screen, "Down");
+        shown = if keys > 0 { press(&mut screen, "Down") } else { shown };
+        for _ in 0..keys {
+            shown = press(&mut screen, "Right");
+        }
+        texts += &text(&shown);
+        texts.push('\n');
+    }
+    assert_screen("memory_long_rows.txt", &texts);
+    // No number is cut.
+    assert!(!texts.lines().flat_map(|line| line.split_whitespace()).any(|word| word.len() > 3 && word.ends_with('…')), "{texts}");
 }
 
 /// `collatz` where lane 0, whose number is 1, has left the loop and the others are in it.

@@ -1,5 +1,6 @@
 //! Changing registers, memory and settings.
 
+use crate::base::counted;
 use std::path::Path;
 
 use crate::command::call::{Call, Piece};
@@ -113,7 +114,7 @@ pub fn dump(context: &mut Context<'_>, call: &Call) -> Answer {
     let scene = context.session.scene().refocused(place.owner);
     memory::read(&scene, place.space, place.address, &mut bytes).map_err(|error| memory.error(error.to_string()))?;
     let written = transfer::dump(Path::new(&file.text), &layout, &bytes).map_err(|error| file.error(error.to_string()))?;
-    Ok(Outcome::Text(format!("{written} bytes written to {}\n", file.text)))
+    Ok(Outcome::Text(format!("{} written to {}\n", counted(written, "byte"), file.text)))
 }
 
 pub fn restore(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -126,7 +127,7 @@ pub fn restore(context: &mut Context<'_>, call: &Call) -> Answer {
     let count = bytes.len();
     let edit = Edit::Memory { space: place.space, owner: place.owner, address: place.address, bytes };
     context.session.edit(vec![edit]).map_err(|error| memory.error(error.to_string()))?;
-    Ok(Outcome::Text(format!("{count} bytes of {} written from {}\n", memory.text, file.text)))
+    Ok(Outcome::Text(format!("{} of {} written from {}\n", counted(count as u64, "byte"), memory.text, file.text)))
 }
 
 /// The memory that an expression names, and how files lay it out.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::base::SourceId;
+use crate::base::{SourceId, counted};
 use crate::command::call::{Call, Piece};
 use crate::command::context::{Context, Listed};
 use crate::command::display;
@@ -107,7 +107,7 @@ pub fn list(context: &mut Context<'_>, call: &Call) -> Answer {
     marks.sort_unstable();
     let listing = view::list(&context.session.scene(), file, lines.clone(), &marks);
     if listing.lines.is_empty() {
-        return Err(CommandError::new(format!("{} has {} lines", listing.file, listing.line_count)));
+        return Err(CommandError::new(format!("{} has {}", listing.file, counted(u64::from(listing.line_count), "line"))));
     }
     context.desk.listed = Some(Listed { seen_from: here, file, lines });
     Ok(Outcome::View(View::Listing(listing)))

@@ -1,5 +1,6 @@
 //! Findings, and the checkers that make them.
 
+use crate::base::counted;
 use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
@@ -76,7 +77,7 @@ pub fn suppress(context: &mut Context<'_>, call: &Call) -> Answer {
     let symbols: Vec<String> = symbols.into_iter().chain(known).collect();
     Suppressions::check(&piece.text, &symbols).map_err(|message| piece.error(message))?;
     context.session.suppressions().add(&piece.text);
-    Ok(Outcome::Text(format!("{} of {} findings are shown\n", context.session.findings().len(), context.session.all_findings().len())))
+    Ok(how_many_are_shown(context))
 }
 
 pub fn unsuppress(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -88,7 +89,7 @@ pub fn unsuppress(context: &mut Context<'_>, call: &Call) -> Answer {
         }
         Some(_) => {}
     }
-    Ok(Outcome::Text(format!("{} of {} findings are shown\n", context.session.findings().len(), context.session.all_findings().len())))
+    Ok(how_many_are_shown(context))
 }
 
 pub fn switch(context: &mut Context<'_>, call: &Call, on: bool) -> Answer {
@@ -113,4 +114,10 @@ pub fn checks(context: &mut Context<'_>, _: &Call) -> Answer {
         table.push(false, [word.to_string(), state.to_string(), found.to_string(), about.to_string()]);
     }
     Ok(Outcome::View(View::Table(table)))
+}
+
+fn how_many_are_shown(context: &Context<'_>) -> Outcome {
+    let (shown, all) = (context.session.findings().len(), context.session.all_findings().len());
+    let verb = if shown == 1 { "is" } else { "are" };
+    Outcome::Text(format!("{shown} of {} {verb} shown\n", counted(all as u64, "finding")))
 }

@@ -1,6 +1,7 @@
 //! What was done to an mbarrier or a copy, in words.
 
 use super::watcher::CopyHit;
+use crate::base::counted;
 use crate::debug::breakpoints::{CopyAct, MbarrierAct};
 use crate::debug::session::Session;
 use crate::machine::{Contribution, Ends, Mbarrier, MbarrierChange, MbarrierEvent, lanes_in_words};
@@ -25,9 +26,11 @@ impl Session {
                 (MbarrierAct::Arrive, format!("{warp} arrives {count}× for good{now}"))
             }
             MbarrierChange::Contributed(Contribution::Expected(bytes)) => {
-                (MbarrierAct::Arrive, format!("{warp} expects {bytes} bytes{now}"))
+                (MbarrierAct::Arrive, format!("{warp} expects {}{now}", counted(u64::from(bytes), "byte")))
             }
-            MbarrierChange::Contributed(Contribution::Brought(bytes)) => (MbarrierAct::Arrive, format!("{warp} brings {bytes} bytes{now}")),
+            MbarrierChange::Contributed(Contribution::Brought(bytes)) => {
+                (MbarrierAct::Arrive, format!("{warp} brings {}{now}", counted(u64::from(bytes), "byte")))
+            }
             MbarrierChange::Ended(phase) => (MbarrierAct::Phase, format!("phase {phase} (parity {}) has ended", phase & 1)),
             MbarrierChange::Asked { parity, ended } => {
                 let which = barrier.map_or(String::new(), |barrier| which_phase(barrier, parity));

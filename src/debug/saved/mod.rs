@@ -15,7 +15,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Diagnostic, SourceFile, Sources, Span};
+use crate::base::{Diagnostic, SourceFile, Sources, Span, counted};
 use crate::debug::breakpoints::{Breakpoint, Breakpoints, Condition, LogMessage, Trigger};
 use crate::debug::case::RunOptions;
 use crate::debug::findings::Suppressions;
@@ -349,7 +349,7 @@ impl SavedRun {
         };
         let launches: Vec<String> = self.launches.iter().map(launch).collect();
         let order = if self.schedule == Schedule::Random { " in random order" } else { "" };
-        let resident = self.resident.map_or(String::new(), |blocks| format!(", {blocks} blocks at once"));
+        let resident = self.resident.map_or(String::new(), |blocks| format!(", {} at once", counted(u64::from(blocks), "block")));
         let copies = match self.copies {
             CopyPolicy::Lazy => String::new(),
             CopyPolicy::Eager => ", copies that end at once".to_string(),

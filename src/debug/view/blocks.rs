@@ -2,6 +2,7 @@
 
 use super::standing::{State, standings};
 use super::{Table, triple};
+use crate::base::counted;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
 
@@ -61,7 +62,7 @@ fn condition(scene: &Scene<'_>, block: [u32; 3]) -> String {
     }
     match &counts[..] {
         [(state, _)] => state.to_string(),
-        _ => counts.iter().map(|(state, threads)| format!("{threads} threads {state}")).collect::<Vec<_>>().join(", "),
+        _ => counts.iter().map(|(state, threads)| format!("{} {state}", counted(*threads as u64, "thread"))).collect::<Vec<_>>().join(", "),
     }
 }
 

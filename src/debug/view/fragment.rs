@@ -1,6 +1,7 @@
 //! `info fragment`: registers of a warp seen as the matrix they hold, and which lane holds each element.
 
 use super::Table;
+use crate::base::counted;
 use crate::debug::expression::register_bits;
 use crate::debug::names::scope::{self, RegisterPlace};
 use crate::debug::scene::{Frame, Scene, SceneError};
@@ -49,7 +50,7 @@ pub enum FragmentError {
     #[error("'{0}' is no fragment: write INSTRUCTION.SHAPE.MATRIX.TYPE, such as mma.m16n8k16.a.f16 or wmma.m16n16k16.d.f32")]
     Name(String),
     /// The name is of another number of registers.
-    #[error("{name} takes {wanted} registers, not {given}")]
+    #[error("{name} takes {}, not {given}", counted(*.wanted as u64, "register"))]
     Count {
         /// The fragment.
         name: String,

@@ -1,6 +1,7 @@
 //! `info kernels` and `info launch`.
 
 use super::{Table, triple};
+use crate::base::counted;
 use crate::debug::expression::little_endian;
 use crate::debug::names::scope::{Named, look_up};
 use crate::debug::scene::Scene;
@@ -44,7 +45,10 @@ pub fn launch(scene: &Scene<'_>) -> Table {
         row("cluster", triple(config.cluster));
     }
     let dynamic = config.dynamic_shared;
-    row("shared", format!("{} bytes of variables, {dynamic} dynamic, {} in all", kernel.shared_bytes, machine.shared_bytes()));
+    row(
+        "shared",
+        format!("{} of variables, {dynamic} dynamic, {} in all", counted(u64::from(kernel.shared_bytes), "byte"), machine.shared_bytes()),
+    );
     let (resident, started) = (machine.resident_blocks().count(), machine.blocks_started());
     row("blocks", format!("{started} started, {resident} on the machine, {} finished", started.saturating_sub(resident as u64)));
     if config.divergence == DivergencePolicy::Stack {
@@ -76,9 +80,4 @@ fn param_value(scene: &Scene<'_>, kernel: &Function, name: &str) -> String {
         _ => String::new(),
     };
     format!(".{} {value}{ty}", param.ty.word())
-}
-
-/// `1 block`, `2 blocks`
-fn counted(number: u64, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
 }

@@ -96,7 +96,7 @@ pub fn printed(mut bytes: Vec<u8>, lost: u64) -> Vec<u8> {
         bytes.push(b'\n');
     }
     if lost > 0 {
-        bytes.extend(format!("printf wrote {} bytes more, which are not kept\n", grouped(lost)).bytes());
+        bytes.extend(format!("printf wrote {} more bytes, which are not kept\n", grouped(lost)).bytes());
     }
     bytes
 }

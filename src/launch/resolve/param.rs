@@ -1,6 +1,7 @@
 //! Parameters: does the entry fit the kernel's parameter, and which bytes or address does it mean.
 
 use super::{Resolver, Scope};
+use crate::base::counted;
 use crate::launch::file::{Launch, Param};
 use crate::launch::image::Image;
 use crate::launch::locate::Place;
@@ -20,8 +21,9 @@ impl Resolver<'_> {
         let list = place.field("params");
         let (given, wanted) = (launch.params.len(), kernel.params.len());
         if given < wanted {
+            let given_are = if given == 1 { "1 is".to_string() } else { format!("{given} are") };
             let missing: Vec<String> = kernel.params[given..].iter().map(describe).collect();
-            let message = format!("kernel '{}' has {wanted} parameters, and {given} are given", kernel.name);
+            let message = format!("kernel '{}' has {}, and {given_are} given", kernel.name, counted(wanted as u64, "parameter"));
             self.error_with_help(&list, message, format!("missing: {}", missing.join(", ")));
         }
         let mut planned = Vec::new();
@@ -38,7 +40,9 @@ impl Resolver<'_> {
             match kernel.params.get(index) {
                 Some(formal) => planned.extend(value.and_then(|value| self.fit(&place, index, param, formal, value))),
                 None => {
-                    self.error(&place, format!("params[{index}]: kernel '{}' has {wanted} parameters only", kernel.name));
+                    let only =
+                        if wanted == 0 { "no parameters".to_string() } else { format!("only {}", counted(wanted as u64, "parameter")) };
+                    self.error(&place, format!("params[{index}]: kernel '{}' has {only}", kernel.name));
                     break;
                 }
             }

@@ -1,6 +1,7 @@
 //! Faults: which lanes of an access are wrong, why, and the words for it.
 
 use super::{Group, WarpRun};
+use crate::base::counted;
 use crate::isa::Space;
 use crate::machine::lanes::LaneMask;
 use crate::machine::memory::{LaneAccess, Region};
@@ -27,7 +28,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let lanes = access.lanes_where(|address| kind_of(address) == Some(kind));
         let verb = if write { "store" } else { "load" };
         let reason = self.reason(kind, lowest, bytes, space, group);
-        let message = format!("{} {verb} of {bytes} bytes at {lowest:#x}: {reason}", space.word());
+        let message = format!("{} {verb} of {} at {lowest:#x}: {reason}", space.word(), counted(bytes, "byte"));
         let access = Some(TrapAccess { space, address: lowest, bytes: access.bytes, write });
         Box::new(Trap { kind, place: self.place, lanes, access, message })
     }

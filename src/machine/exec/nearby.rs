@@ -1,6 +1,7 @@
 //! The allocation, variable or parameter nearest to an address, in words: what a fault's message ends with.
 
 use super::{Group, WarpRun};
+use crate::base::counted;
 use crate::isa::Space;
 use crate::machine::memory::Region;
 use crate::program::ParamPlace;
@@ -73,21 +74,21 @@ impl Object<'_> {
     }
 
     fn relation(&self, address: u64, bytes: u64) -> String {
-        let whole = format!("'{}' ({} bytes at {:#x})", self.name, self.bytes, self.start);
+        let whole = format!("'{}' ({} at {:#x})", self.name, counted(self.bytes, "byte"), self.start);
         if self.distance(address) > NEAR {
             format!("nothing is near; the nearest is {whole}")
         } else if address < self.start {
-            format!("{} bytes before the start of {whole}", self.start - address)
+            format!("{} before the start of {whole}", counted(self.start - address, "byte"))
         } else if address == self.start {
             format!("at the start of {whole}")
         } else if address == self.end() {
             format!("right behind the end of {whole}")
         } else if address > self.end() {
-            format!("{} bytes past the end of {whole}", address - self.end())
+            format!("{} past the end of {whole}", counted(address - self.end(), "byte"))
         } else if bytes > self.end() - address {
-            format!("reaches {} bytes past the end of {whole}", bytes - (self.end() - address))
+            format!("reaches {} past the end of {whole}", counted(bytes - (self.end() - address), "byte"))
         } else {
-            format!("{} bytes into {whole}", address - self.start)
+            format!("{} into {whole}", counted(address - self.start, "byte"))
         }
     }
 }

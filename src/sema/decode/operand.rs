@@ -440,7 +440,7 @@ impl<'a> Reader<'_, 'a> {
     fn registers(&mut self, operand: &Operand<'a>, count: usize) -> Result<Arg, Diagnostic> {
         let values = self.elements(operand)?;
         if values.len() != count {
-            return Err(Diagnostic::error("operand", operand.span, format!("{count} elements are needed here, not {}", values.len())));
+            return Err(Diagnostic::error("operand", operand.span, format!("{} needed here, not {}", elements_are(count), values.len())));
         }
         let (ty, is_dest) = (self.ty(), self.form.role == Role::Dest);
         if is_dest {
@@ -564,4 +564,8 @@ fn signed(bits: u64, ty: ScalarType) -> String {
 /// The error for what is no register where one must be.
 pub(super) fn not_a_register(span: Span) -> Diagnostic {
     Diagnostic::error("operand", span, "a register is needed here")
+}
+
+fn elements_are(count: usize) -> String {
+    if count == 1 { "1 element is".to_string() } else { format!("{count} elements are") }
 }

@@ -38,7 +38,8 @@ pub(super) fn failure(failure: &Failure) -> String {
             format!("{element} = {value}, expected {expected}; {writer}")
         }
         Failure::MoreMismatches { buffer, more, elements } => {
-            format!("{buffer}: {} more of its {} elements are wrong", grouped(*more), grouped(*elements))
+            let verb = if *more == 1 { "is" } else { "are" };
+            format!("{buffer}: {} more of its {} elements {verb} wrong", grouped(*more), grouped(*elements))
         }
         Failure::Finding(found) => finding(found),
         Failure::NoFinding { kernel, expected, off } => {
@@ -71,7 +72,9 @@ pub fn summary(summary: &Summary) -> String {
 fn launch(run: &LaunchRun) -> String {
     let LaunchRun { kernel, grid, block, ticks, thread_instructions } = run;
     let (grid, block) = (triple(*grid), triple(*block));
-    format!("{kernel}: grid {grid}, block {block}: {} ticks, {} thread-instructions\n", grouped(*ticks), grouped(*thread_instructions))
+    let many = |count: u64, noun: &str| format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" });
+    let (ticks, instructions) = (many(*ticks, "tick"), many(*thread_instructions, "thread-instruction"));
+    format!("{kernel}: grid {grid}, block {block}: {ticks}, {instructions}\n")
 }
 
 /// `x: f32[1024] = 0 1 2 …`

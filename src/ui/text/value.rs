@@ -1,5 +1,6 @@
 //! Values for people: one a line, arrays in braces, lanes summed up.
 
+use crate::base::counted;
 use crate::debug::lanes_in_words;
 use crate::debug::value::{ArrayText, LanesText, Pattern, ValueText};
 use crate::debug::view::RegisterRow;
@@ -46,7 +47,7 @@ pub fn lanes(text: &LanesText) -> String {
             let shown = values.iter().take(LANES_SHOWN).map(String::as_str).collect::<Vec<_>>().join(" ");
             let more = if values.len() > LANES_SHOWN { " …" } else { "" };
             let range = min.as_ref().zip(max.as_ref()).map_or(String::new(), |(min, max)| format!(" min {min}, max {max};"));
-            format!("{shown}{more}{range} differs in {differing} lanes")
+            format!("{shown}{more}{range} differs in {}", counted(u64::from(*differing), "lane"))
         }
     };
     format!("{ty}{part}: {told}")

@@ -2,6 +2,7 @@
 
 use super::report::grouped;
 use super::value::some_lanes;
+use crate::base::counted;
 use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
 use crate::debug::lanes_in_words;
 use crate::debug::view::{
@@ -128,7 +129,7 @@ pub fn control_flow(view: &CfgView) -> String {
         let mark = if block.focused { '▶' } else { ' ' };
         let lanes = if block.lanes == 0 { String::new() } else { lanes_in_words(block.lanes) };
         let others = block.threads - block.lanes.count_ones();
-        let others = if others == 0 { String::new() } else { format!("{others} threads of other warps") };
+        let others = if others == 0 { String::new() } else { format!("{} of other warps", counted(u64::from(others), "thread")) };
         let here = [lanes, others].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
         let ways = ways(index, block);
         format!("{mark} {:width$}  {ways:middle$}  {here}", label(block)).trim_end().to_string() + "\n"
@@ -195,7 +196,12 @@ fn lane_view(view: &LaneView) -> String {
         Some((0, all)) if all.count_ones() == 1 => text += "  active: none; one lane stands here\n",
         Some((0, all)) => text += &format!("  active: none of the {} lanes that stand here\n", all.count_ones()),
         Some((active, all)) => {
-            text += &format!("  active: {} of {} lanes ({})\n", active.count_ones(), all.count_ones(), some_lanes(active));
+            text += &format!(
+                "  active: {} of {} ({})\n",
+                active.count_ones(),
+                counted(u64::from(all.count_ones()), "lane"),
+                some_lanes(active)
+            );
         }
         None if view.outcome.is_some() => {}
         None => text += "  not executed next by this lane: what it would do is not known\n",
@@ -229,7 +235,7 @@ pub fn source(place: &SourcePlace) -> String {
     let origin = match source {
         Some((file, line, column)) => {
             let column = if *column == 0 { String::new() } else { format!(":{column}") };
-            format!("from {file}:{line}{column}, a line of {instructions} instructions in this function\n")
+            format!("from {file}:{line}{column}, a line of {} in this function\n", counted(*instructions as u64, "instruction"))
         }
         None => "there is no .loc before it: no line of a source language is known\n".to_string(),
     };

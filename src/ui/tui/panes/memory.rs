@@ -1,7 +1,9 @@
 //! The memory pane: variables and buffers of a space as elements, as bytes, or as rows of a tile; what differs from the stop before has
 //! a `*` before it.
 //!
-//! Only what is in sight is read. The cursor stands on an element: choosing it, or a click on another, asks who wrote it last.
+//! Only what is in sight is read, and of objects in one dimension the first elements, after which their rows are made. Cells are as wide
+//! as the widest value in sight: there are fewer of them rather than fewer digits. Above the rows of a tile stand its columns. The cursor
+//! stands on an element: choosing it, or a click on another, asks who wrote it last.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +13,12 @@ use crate::debug::view::{MemoryObject, MemorySpace, bytes, elements, memory_obje
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
-/// Columns of an index.
+/// Columns of an index at least.
 const INDEX: usize = 9;
+/// Columns beside a value: the mark of a change before it, and a blank after it.
+const BESIDE: usize = 2;
+/// Elements of an object in one dimension whose widths say how many stand on a row.
+const SAMPLE: u64 = 256;
 /// Columns of a byte in hexadecimal.
 const BYTE: usize = 4;
 /// Elements on a row at most, if rows are no rows of a tile.
@@ -37,7 +43,7 @@ impl Show {
     }
 }
 
-/// An object and its rows: one that names it, then its cells.
+/// An object and its rows: one that names it, of a tile one that names its columns, then its cells.
 struct Section {
     object: MemoryObject,
     show: Show,
@@ -45,7 +51,24 @@ struct Section {
     per_row: u64,
     /// Whether its rows are those of a tile: they do not depend on the room.
     is_tile: bool,
+    /// Columns that the indices before the rows take.
+    index: usize,
+    /// Columns that are left for cells.
+    room: usize,
+    /// Columns that a cell takes, of what is no tile.
+    wide: usize,
+    /// Rows before those of cells.
+    heads: u64,
     rows: u64,
+}
+
+/// The cells of a section that are in sight on each of its rows.
+struct Grid {
+    /// The first column.
+    first: u64,
+    columns: u64,
+    /// Columns of the screen that a cell takes, the blank behind it among them.
+    wide: usize,
 }
 
 /// A row in sight.
@@ -65,9 +88,8 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (space,
     let scene = look.session.scene();
     let search = sight.search.clone();
     let is_wanted = |object: &MemoryObject| object.name.contains(only) && object.name.to_lowercase().contains(&search);
-    let room = canvas.width().saturating_sub(INDEX + 1);
     let objects = memory_objects(&scene, space).into_iter().filter(is_wanted);
-    let sections: Vec<Section> = objects.map(|object| Section::new(object, show, room)).collect();
+    let sections: Vec<Section> = objects.map(|object| Section::new(&scene, object, show, canvas.width())).collect();
     let total = usize::try_from(sections.iter().map(|section| section.rows).sum::<u64>()).unwrap_or(usize::MAX);
     let (window, cursor) = sight.around(0, total, canvas.height());
     let at = chosen(&sections, cursor as u64, sight).filter(|_| look.active);
@@ -76,13 +98,20 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (space,
     for section in &sections {
         let (start, end) = (first, first + section.rows);
         first = end;
-        for row in (window.start as u64).max(start)..(window.end as u64).min(end) {
+        let seen = (window.start as u64).max(start)..(window.end as u64).min(end);
+        if seen.is_empty() {
+            continue;
+        }
+        let number = |row: u64| (row - start).saturating_sub(section.heads);
+        let grid = section.grid(&scene, number(seen.start)..number(seen.end), column);
+        for row in seen {
             let y = (row - window.start as u64) as usize;
-            match (row - start).checked_sub(1) {
-                None => head(canvas, y, &section.object),
-                Some(number) => {
+            match row - start {
+                0 => head(canvas, y, &section.object),
+                head if head < section.heads => section.columns(canvas, y, &grid),
+                _ => {
                     let has_cursor = look.active && row == cursor as u64;
-                    section.draw(look, &scene, canvas, &Row { y, number, column, has_cursor });
+                    section.draw(look, &scene, canvas, &Row { y, number: number(row), column, has_cursor }, &grid);
                 }
             }
         }
@@ -107,7 +136,7 @@ fn chosen(sections: &[Section], cursor: u64, sight: &mut Sight) -> Option<String
         first += section.rows;
         (cursor < first).then(|| (section, cursor + section.rows - first))
     })?;
-    let start = row.checked_sub(1)? * section.per_row;
+    let start = row.checked_sub(section.heads)? * section.per_row;
     let count = section.cells().saturating_sub(start).min(section.per_row);
     sight.right = sight.right.min(i64::try_from(count).unwrap_or(i64::MAX) - 1).max(0);
     let name = section.name(start + sight.right.unsigned_abs());
@@ -122,20 +151,74 @@ fn head(canvas: &mut Canvas<'_>, y: usize, object: &MemoryObject) {
 }
 
 impl Section {
-    fn new(object: MemoryObject, show: Show, room: usize) -> Self {
+    fn new(scene: &Scene<'_>, object: MemoryObject, show: Show, width: usize) -> Self {
+        let last = object.element_name(object.elements.saturating_sub(1));
+        let index = (last.len() - object.name.len() + 1).max(INDEX).min(width / 2);
+        let room = width.saturating_sub(index + 1);
         let is_matrix = object.shape.len() > 1;
         let fits = |wide: usize, most: u64| 1 << ((room / wide).max(1) as u64).min(most).ilog2();
+        let mut wide = cell(&object);
         let (per_row, is_tile) = match show {
             Show::Tile(columns) => (u64::from(columns), true),
             Show::Elements if is_matrix => (object.shape.last().copied().unwrap_or(1), true),
-            Show::Elements => (fits(cell(&object), ROW_MAX), false),
+            Show::Elements => {
+                wide = wide.max(widest(&elements(scene, &object, 0..SAMPLE)) + BESIDE);
+                (fits(wide, ROW_MAX), false)
+            }
             // A cell, and the character behind all of them.
             Show::Bytes => (fits(BYTE + 1, ROW_MAX), false),
         };
         let per_row = per_row.max(1);
-        let mut section = Self { object, show, per_row, is_tile, rows: 0 };
-        section.rows = section.cells().div_ceil(per_row) + 1;
+        let heads = if is_tile && per_row > 1 { 2 } else { 1 };
+        let mut section = Self { object, show, per_row, is_tile, index, room, wide, heads, rows: 0 };
+        section.rows = section.cells().div_ceil(per_row) + heads;
         section
+    }
+
+    /// The cells in sight on each of `rows`, that of the cursor among them.
+    fn grid(&self, scene: &Scene<'_>, rows: std::ops::Range<u64>, column: u64) -> Grid {
+        if !self.is_tile {
+            let wide = match self.show {
+                Show::Bytes => BYTE,
+                _ if self.cells() == 1 => self.room.max(BESIDE + 1),
+                _ => (self.room / self.per_row as usize).clamp(BESIDE + 1, self.wide + BESIDE),
+            };
+            return Grid { first: 0, columns: self.per_row, wide };
+        }
+        let column = column.min(self.per_row - 1);
+        let width_of = |column: u64| {
+            let cells = rows.clone().map(|row| row * self.per_row + column).take_while(|cell| *cell < self.cells());
+            let values: Vec<String> = cells.flat_map(|cell| self.texts(scene, cell..cell + 1)).collect();
+            widest(&values).max(column.to_string().len()) + BESIDE
+        };
+        // From the first column on if the cursor's is among those that fit, or else those up to the cursor's.
+        let fitting = |columns: &mut dyn Iterator<Item = u64>| {
+            let (mut count, mut wide) = (0, 0);
+            for column in columns {
+                let wider = wide.max(width_of(column));
+                // One column is left for the sign that there are more.
+                if count > 0 && (count + 1) * wider >= self.room {
+                    break;
+                }
+                (count, wide) = (count + 1, wider);
+            }
+            (count as u64, wide.min(self.room.max(BESIDE + 1)))
+        };
+        match fitting(&mut (0..self.per_row)) {
+            (columns, wide) if column < columns => Grid { first: 0, columns, wide },
+            _ => {
+                let (columns, wide) = fitting(&mut (0..=column).rev());
+                Grid { first: column + 1 - columns, columns, wide }
+            }
+        }
+    }
+
+    /// The row that names the columns of a tile.
+    fn columns(&self, canvas: &mut Canvas<'_>, y: usize, grid: &Grid) {
+        for index in 0..grid.columns {
+            let text = format!("{:>wide$}", grid.first + index, wide = grid.wide - 1);
+            canvas.text(self.index + 1 + index as usize * grid.wide, y, &text, Role::Dim);
+        }
     }
 
     /// Cells of the whole object.
@@ -160,23 +243,19 @@ impl Section {
         }
     }
 
-    fn draw(&self, look: &Look<'_>, scene: &Scene<'_>, canvas: &mut Canvas<'_>, row: &Row) {
-        let room = canvas.width().saturating_sub(INDEX + 1);
-        let start = row.number * self.per_row;
-        let wide = self.cell_width(room);
-        // Of a tile the cells that are in sight are those up to the cursor's.
-        let columns = ((room / wide).max(1) as u64).min(self.per_row);
-        let skipped = (row.column.min(self.per_row - 1) + 1).saturating_sub(columns);
-        let range = start + skipped..(start + skipped + columns).min(start + self.per_row).min(self.cells());
+    fn draw(&self, look: &Look<'_>, scene: &Scene<'_>, canvas: &mut Canvas<'_>, row: &Row, grid: &Grid) {
+        let (start, wide) = (row.number * self.per_row, grid.wide);
+        let first = start + grid.first;
+        let range = first..(first + grid.columns).min(start + self.per_row).min(self.cells());
         let now = self.texts(scene, range.clone());
         let before = look.session.earlier().map(|scene| self.texts(&scene, range.clone())).unwrap_or_default();
-        let name = if self.show == Show::Bytes { format!("+{start:#x}") } else { self.name(start) };
+        let name = if self.show == Show::Bytes { format!("+{start:#x}") } else { self.name(first) };
         let label = name.strip_prefix(&self.object.name).unwrap_or(&name);
-        canvas.text(1, row.y, &fitted(label, INDEX - 1), Role::Dim);
+        canvas.text(1, row.y, &fitted(label, self.index - 1), Role::Dim);
         for (index, value) in now.iter().enumerate() {
-            let (x, cell) = (INDEX + 1 + index * wide, range.start + index as u64);
+            let (x, cell) = (self.index + 1 + index * wide, range.start + index as u64);
             let changed = before.get(index).is_some_and(|before| before != value);
-            let text = fitted(value, width(value).min(wide - 2));
+            let text = fitted(value, width(value).min(wide - BESIDE));
             let text = format!("{}{text}", if changed { "*" } else { " " });
             // A value alone stands where its row begins; those of several rows stand below each other.
             let text = if self.cells() == 1 { text } else { format!("{text:>wide$}", wide = wide - 1) };
@@ -191,23 +270,18 @@ impl Section {
             canvas.text(canvas.width().saturating_sub(1), row.y, "…", Role::Dim);
         }
         if self.show == Show::Bytes {
-            let x = INDEX + 2 + self.per_row as usize * wide;
+            let x = self.index + 2 + self.per_row as usize * wide;
             canvas.text(x, row.y, &characters(&bytes(scene, &self.object, range)), Role::Dim);
-        }
-    }
-
-    /// Columns that a cell takes, the blank behind it among them.
-    fn cell_width(&self, room: usize) -> usize {
-        match self.show {
-            Show::Bytes => BYTE,
-            _ if self.cells() == 1 => room.max(3),
-            _ if self.is_tile => cell(&self.object).min(room.max(3)),
-            _ => (room / self.per_row as usize).clamp(3, cell(&self.object) + 2),
         }
     }
 }
 
-/// Columns that an element wants.
+/// Columns of the widest of `values`.
+fn widest(values: &[String]) -> usize {
+    values.iter().map(|value| width(value)).max().unwrap_or(0)
+}
+
+/// Columns that an element wants at least, so that rows stay as they are while values change.
 fn cell(object: &MemoryObject) -> usize {
     match object.ty.bytes() {
         0 | 1 => 5,

@@ -1,6 +1,7 @@
 //! Panes of text: what was said, the keys, and what was found wrong.
 
 use super::{Look, Sight, more};
+use crate::base::counted;
 use crate::debug::findings::FindingText;
 use crate::debug::timeline::End;
 use crate::ui::text;
@@ -29,7 +30,7 @@ pub fn console(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> S
     if lines.is_empty() {
         canvas.say("nothing was said yet");
     }
-    if sight.down < 0 { format!("console · {} lines back", -sight.down) } else { "console".to_string() }
+    if sight.down < 0 { format!("console · {} back", counted(sight.down.unsigned_abs(), "line")) } else { "console".to_string() }
 }
 
 /// A line of the transcript; an empty one stays a line.

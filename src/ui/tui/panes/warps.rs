@@ -149,7 +149,8 @@ fn draw_map(look: &Look<'_>, canvas: &mut Canvas<'_>) {
     ];
     let counts = counts.iter().filter(|(_, _, count)| *count > 0);
     let counts: Vec<String> = counts.map(|(glyph, word, count)| format!("{glyph} {} {word}", grouped(*count))).collect();
-    let head = format!("{} blocks{scale}: {}", grouped(scene.machine.block_count()), counts.join("  "));
+    let blocks = scene.machine.block_count();
+    let head = format!("{} {}{scale}: {}", grouped(blocks), if blocks == 1 { "block" } else { "blocks" }, counts.join("  "));
     canvas.text(1, 0, &head, Role::Dim);
     for (index, cell) in map.iter().enumerate() {
         let (x, y) = (1 + index % columns.max(1), 1 + index / columns.max(1));
