@@ -46,12 +46,45 @@ impl Graph {
         for block in 0..blocks {
             each_successor(program, starts[block + 1] - 1, &code, |to| pairs.push((BlockId::new(block), block_of(to))));
         }
+        Self::of_pairs(starts, pairs)
+    }
+
+    /// The blocks that begin at `starts`, and the end of the code after them, with these edges.
+    fn of_pairs(starts: Vec<u32>, mut pairs: Vec<(BlockId, BlockId)>) -> Self {
+        let blocks = starts.len() - 1;
         pairs.sort_unstable();
         pairs.dedup();
         let successors = Edges::new(blocks, &pairs);
         pairs.iter_mut().for_each(|(from, to)| std::mem::swap(from, to));
         pairs.sort_unstable();
         Self { starts, successors, predecessors: Edges::new(blocks, &pairs) }
+    }
+
+    /// The same blocks with the edges that an assembler sees: those from each block to where its jumps land.
+    pub(super) fn as_assembled(&self, program: &Program) -> Self {
+        let blocks = (0..self.len()).map(BlockId::new);
+        let pairs = blocks.flat_map(|from| self.landings(program, from).flatten().map(move |to| (from, to))).collect();
+        Self::of_pairs(self.starts.clone(), pairs)
+    }
+
+    /// Where the ways out of `block` land: a jump to a block that only jumps goes where that one goes, and a jump to a block that only ends
+    /// the thread is an end itself, here none.
+    pub(super) fn landings<'a>(&'a self, program: &'a Program, block: BlockId) -> impl Iterator<Item = Option<BlockId>> + 'a {
+        self.successors(block).iter().map(|next| self.landing(program, *next))
+    }
+
+    fn landing(&self, program: &Program, mut block: BlockId) -> Option<BlockId> {
+        for _ in 0..self.len() {
+            let code = self.code(block);
+            let inst = &program.code[code.start as usize];
+            match (&inst.op, self.successors(block)) {
+                _ if code.len() != 1 || inst.guard.is_some() => break,
+                (Op::Return { .. } | Op::Exit, _) => return None,
+                (Op::Branch { .. }, [next]) => block = *next,
+                _ => break,
+            }
+        }
+        Some(block)
     }
 
     /// Number of blocks.

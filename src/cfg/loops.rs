@@ -32,9 +32,14 @@ impl<'g> Region<'g> {
     /// The `blocks`, in the order of the text, of a function. Edges into `cut` do not count: it is the header of the loop that the
     /// blocks form.
     pub(super) fn new(graph: &'g Graph, blocks: Vec<BlockId>, cut: Option<BlockId>) -> Self {
+        Self::without(graph, blocks, |_, to| Some(to) == cut)
+    }
+
+    /// The same, where those edges do not count for which `is_cut` holds.
+    pub(super) fn without(graph: &'g Graph, blocks: Vec<BlockId>, is_cut: impl Fn(BlockId, BlockId) -> bool) -> Self {
         let mut edges = Vec::with_capacity(2 * blocks.len());
         for (from, block) in blocks.iter().enumerate() {
-            let counting = graph.successors(*block).iter().filter(|next| Some(**next) != cut);
+            let counting = graph.successors(*block).iter().filter(|next| !is_cut(*block, **next));
             edges.extend(counting.filter_map(|next| Some((from, blocks.binary_search(next).ok()?))));
         }
         Self { graph, blocks, edges }

@@ -9,6 +9,7 @@ mod blocks;
 mod dominance;
 mod loops;
 mod order;
+mod scopes;
 
 use crate::base::define_id;
 use crate::program::{FuncId, Pc, Program};
@@ -93,17 +94,22 @@ impl ControlFlow {
     }
 }
 
-/// [`ControlFlow::reconvergence`] of what one kernel may execute, its own code and that of all device functions: by the pc of the last
-/// instruction of every block, as all branches are.
-pub fn reconvergences_of(program: &Program, kernel: FuncId) -> Vec<Option<Pc>> {
-    let mut meetings = vec![None; program.code.len()];
+/// [`meetings`] of what one kernel may execute, its own code and that of all device functions: by the pc of the last
+/// instruction of every block, as all branches are, and empty elsewhere.
+pub fn meetings_of(program: &Program, kernel: FuncId) -> Vec<Box<[Pc]>> {
+    let mut meetings = vec![Box::default(); program.code.len()];
     for function in order::executed_by(program, kernel) {
         let graph = Graph::new(program, function);
-        let ipdoms = dominance::post_dominators(&graph);
-        for (block, ipdom) in ipdoms.into_iter().enumerate() {
+        for (block, noted) in scopes::noted(program, &graph).into_iter().enumerate() {
             let last = graph.code(BlockId::new(block)).end - 1;
-            meetings[last as usize] = ipdom.map(|meeting| Pc(graph.code(meeting).start));
+            meetings[last as usize] = noted.into_iter().map(|meeting| Pc(graph.code(meeting).start)).collect();
         }
     }
     meetings
+}
+
+/// Where lanes of warps with a stack meet, in one function: by block, the blocks where lanes that part at its end meet again, the
+/// outermost first. They are what an assembler for sm_6x and earlier notes with SSY and PBK.
+pub fn meetings(program: &Program, function: FuncId) -> Vec<Vec<BlockId>> {
+    scopes::noted(program, &Graph::new(program, function))
 }

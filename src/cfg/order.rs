@@ -19,7 +19,7 @@ use super::loops::{Loop, Region, header};
 use crate::program::{FuncId, Program};
 
 /// Loops nested deeper are left in the order of the text: any order is right, and time must not grow with the square of a file.
-const DEPTH_MAX: u32 = 64;
+pub(super) const DEPTH_MAX: u32 = 64;
 
 /// The rank of every instruction of `program`; ranks of one function can be compared.
 ///
@@ -85,7 +85,7 @@ pub(super) fn order(graph: &Graph) -> (Vec<BlockId>, Vec<Loop>) {
 }
 
 /// The blocks that the entry reaches, and the others.
-fn reach(graph: &Graph) -> (Vec<BlockId>, Vec<BlockId>) {
+pub(super) fn reach(graph: &Graph) -> (Vec<BlockId>, Vec<BlockId>) {
     let mut is_reached = vec![false; graph.len()];
     let mut open: Vec<BlockId> = (0..graph.len().min(1)).map(BlockId::new).collect();
     while let Some(block) = open.pop() {
@@ -115,7 +115,7 @@ fn sort(region: &Region<'_>, parent: Option<usize>, loops: &mut Vec<Loop>, tasks
 }
 
 /// The parts in topological order; of several that could be next, the one whose first block comes first in the text.
-fn topological(region: &Region<'_>, part_of: &[usize], parts: &[Vec<usize>]) -> Vec<usize> {
+pub(super) fn topological(region: &Region<'_>, part_of: &[usize], parts: &[Vec<usize>]) -> Vec<usize> {
     let mut waiting = vec![0_usize; parts.len()];
     let mut following = vec![Vec::new(); parts.len()];
     for (from, to) in region.edges.iter().map(|(from, to)| (part_of[*from], part_of[*to])).filter(|(from, to)| from != to) {

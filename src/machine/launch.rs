@@ -29,8 +29,9 @@ pub enum DivergencePolicy {
     /// go on together wherever that is. Who waits for another lane of the warp keeps nobody from running.
     #[default]
     Independent,
-    /// The warp has a stack (sm_60 and earlier): of the sides of a branch one runs to the immediate post-dominator of the branch, then
-    /// the next, and then all together. The side that falls through runs first. A side that waits keeps the other sides waiting, so
+    /// The warp has a stack (sm_60 and earlier): of the sides of a branch one runs to where the sides meet, then the next, and then all
+    /// together. They meet where ptxas notes it for those machines (`cfg::meetings`). The side that falls through runs first, but for
+    /// sides that only end. A side that waits keeps the other sides waiting, so
     /// that lanes which wait for other lanes of their warp hang. Lanes that come to a barrier arrive for themselves, not for all of
     /// their warp as those machines have it: a barrier that only some lanes come to is a deadlock, and not passed in silence.
     Stack,
@@ -153,8 +154,8 @@ pub struct Linked {
     pub specials: Vec<Fixed>,
     /// How far along each pc is, for the choice among lane groups. Where the warps have stacks, 1 where lanes can meet and 0 elsewhere.
     pub rank: Vec<u32>,
-    /// Where lanes that part at a branch meet again, by its pc; only where the warps have stacks.
-    pub(super) reconvergences: Vec<Option<Pc>>,
+    /// Where lanes that part at a branch meet again, by its pc, the outermost place first; only where the warps have stacks.
+    pub(super) meetings: Vec<Box<[Pc]>>,
     /// Bytes of a block's shared memory: reserved, static and dynamic.
     pub shared_bytes: u64,
     /// The first byte of it that the kernel may access: [`map::SHARED_RESERVED`], or 0 where the program names the reserved part.
@@ -194,9 +195,9 @@ impl Linked {
             return Err(LaunchError::SharedMemory { bytes: shared_bytes, limit: map::SHARED_LIMIT });
         }
         let blocks = config.grid.iter().map(|extent| u64::from(*extent)).product();
-        let reconvergences = match config.divergence {
+        let meetings = match config.divergence {
             DivergencePolicy::Independent => Vec::new(),
-            DivergencePolicy::Stack => cfg::reconvergences_of(program, config.kernel),
+            DivergencePolicy::Stack => cfg::meetings_of(program, config.kernel),
         };
         let resident = resident_blocks(program, &config, shared_bytes, blocks);
         let shared_aggregate = special::aggregate_shared(program, kernel, config.dynamic_shared);
@@ -205,9 +206,9 @@ impl Linked {
             specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_aggregate)).collect(),
             rank: match config.divergence {
                 DivergencePolicy::Independent => cfg::frontier_order_of(program, config.kernel),
-                DivergencePolicy::Stack => meeting_places(&reconvergences),
+                DivergencePolicy::Stack => meeting_places(&meetings),
             },
-            reconvergences,
+            meetings,
             shared_bytes,
             shared_aggregate,
             shared_start: if special::names_reserved_shared(program) { 0 } else { map::SHARED_RESERVED },
@@ -282,9 +283,9 @@ impl Linked {
 }
 
 /// For every pc, 1 if lanes that parted at a branch meet there.
-fn meeting_places(reconvergences: &[Option<Pc>]) -> Vec<u32> {
-    let mut places = vec![0; reconvergences.len()];
-    reconvergences.iter().flatten().for_each(|pc| places[pc.index()] = 1);
+fn meeting_places(meetings: &[Box<[Pc]>]) -> Vec<u32> {
+    let mut places = vec![0; meetings.len()];
+    meetings.iter().flatten().for_each(|pc| places[pc.index()] = 1);
     places
 }
 

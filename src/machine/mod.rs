@@ -148,6 +148,11 @@ impl Machine {
         &self.device.program
     }
 
+    /// The places where lanes meet that the branch at `pc` parts, the outermost first. None where warps have no stack.
+    pub fn meetings_noted_at(&self, pc: crate::program::Pc) -> &[crate::program::Pc] {
+        self.linked.meetings.get(pc.index()).map_or(&[], |places| places)
+    }
+
     /// How it was launched.
     pub fn config(&self) -> &LaunchConfig {
         &self.linked.config

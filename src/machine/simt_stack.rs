@@ -1,150 +1,215 @@
 //! The stack of a warp whose lanes are not scheduled independently ([`DivergencePolicy::Stack`](super::DivergencePolicy)).
 //!
-//! Where lanes part, each side is put on the stack with the place where the sides meet: the immediate post-dominator of a branch, the
-//! instruction behind a call or behind one that only some lanes wait at. Only the side on top runs; when all its lanes stand at the
-//! meeting place, or have exited, it is taken off and the next side runs, and below the last one are the lanes of all of them, who go
-//! on together. The side that falls through runs first, then those that jump, the lowest lane first. So a side that waits keeps the
-//! others waiting, whatever it waits for.
-//!
-//! Lanes that return from a call before the others leave the sides that meet inside it, and wait where the call returns.
+//! Two things are put on it. A meeting place is noted for the lanes that part: where a branch parts them, every place that is noted
+//! there (`cfg::meetings`) and is not on the stack yet; the instruction after a call, or after one that only some lanes wait at. And a
+//! side of a branch that runs later. One side runs at once: the one that falls through, then those that jump, the lowest lane first;
+//! a side that stands where it only ends runs before them all. When it comes to a meeting place that is noted for it, it waits there,
+//! and leaves what was put on the stack after that place. Then the top is taken off: a side goes on; lanes that have a meeting place
+//! in common go on from there together. So a side that waits keeps the others waiting, whatever it waits for.
 
 use smallvec::SmallVec;
 
 use super::digest::Digest;
 use super::lanes::LaneMask;
-use super::warp::{GroupState, LaneGroup, Warp, depth};
-use crate::program::{Op, Pc};
+use super::warp::{GroupState, LaneGroup, Warp, depth, same_stack};
+use crate::program::{Op, Pc, Program};
 
-/// The sides that lanes of a warp are inside of, the one that runs last. Each holds those above it that were made of its lanes.
+/// What a warp has put off, the latest last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimtStack {
-    sides: Vec<Side>,
+    entries: SmallVec<[Entry; 4]>,
 }
 
-/// Lanes that go one way until they meet others.
+/// Something put off for some lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Side {
+struct Entry {
     lanes: LaneMask,
-    /// Where they meet the others; none if their ways part for good.
-    meeting: Option<Pc>,
-    /// Calls in progress there.
-    depth: u32,
+    what: PutOff,
 }
 
-impl Side {
-    /// Whether `group` has come to the end of this side.
-    fn has_brought(&self, group: &LaneGroup) -> bool {
-        !group.waits_by_itself() && self.meeting == Some(group.pc) && self.depth == depth(&group.stack)
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PutOff {
+    /// They go on from here, with so many calls in progress, once all have come.
+    Meeting { at: Pc, depth: u32 },
+    /// They run when what is above has come to its end.
+    Side,
+}
+
+impl Entry {
+    /// Whether this is where the group comes to wait.
+    fn is_met_by(&self, group: &LaneGroup) -> bool {
+        let here = PutOff::Meeting { at: group.pc, depth: depth(&group.stack) };
+        self.lanes & group.mask != 0 && self.what == here
     }
 }
 
 impl SimtStack {
-    /// The innermost side that a group of these lanes is inside of.
-    pub fn side_of(&self, lanes: LaneMask) -> Option<usize> {
-        self.sides.iter().rposition(|side| side.lanes & lanes != 0)
-    }
-
-    /// The rank at which a group with `depth` calls in progress, which runs, may have come to its meeting place.
+    /// The rank at which a group with `depth` calls in progress, which runs, may have come to a meeting place.
     pub fn limit(&self, depth: u32, rank: &[u32]) -> u32 {
-        let top = self.sides.last().filter(|side| side.depth == depth);
-        let Some(meeting) = top.and_then(|side| side.meeting) else { return u32::MAX };
-        rank.get(meeting.index()).copied().unwrap_or(0)
+        let innermost = self.entries.iter().rev().find_map(|entry| match entry.what {
+            PutOff::Meeting { at, depth: of } if of == depth => Some(at),
+            PutOff::Meeting { .. } | PutOff::Side => None,
+        });
+        innermost.map_or(u32::MAX, |at| rank.get(at.index()).copied().unwrap_or(0))
     }
 
-    /// The lanes of `group` have returned to their caller: they meet those who return later there, and nobody inside the call.
-    fn drop_returned(&mut self, group: &mut LaneGroup) {
-        let level = depth(&group.stack);
-        self.sides.iter_mut().filter(|side| side.depth > level).for_each(|side| side.lanes &= !group.mask);
-        group.state = GroupState::AtMeeting;
+    /// Notes a meeting place for `lanes`.
+    fn note(&mut self, lanes: LaneMask, at: Pc, depth: u32) {
+        self.entries.push(Entry { lanes, what: PutOff::Meeting { at, depth } });
+    }
+
+    /// Notes those of `meetings` that are not noted for `lanes` yet.
+    fn note_missing(&mut self, lanes: LaneMask, meetings: &[Pc], depth: u32) {
+        for at in meetings {
+            let what = PutOff::Meeting { at: *at, depth };
+            if !self.entries.iter().any(|entry| entry.what == what && entry.lanes & lanes == lanes) {
+                self.note(lanes, *at, depth);
+            }
+        }
+    }
+
+    /// The meeting place that the group has come to.
+    fn met_by(&self, group: &LaneGroup) -> Option<usize> {
+        self.entries.iter().rposition(|entry| entry.is_met_by(group))
     }
 
     /// Adds everything to `digest`.
     pub fn digest(&self, digest: &mut Digest) {
-        for side in &self.sides {
-            digest.word(u64::from(side.lanes) << 32 | u64::from(side.depth));
-            digest.word(side.meeting.map_or(0, |pc| u64::from(pc.0) + 1));
+        for Entry { lanes, what } in &self.entries {
+            let (at, depth) = match what {
+                PutOff::Meeting { at, depth } => (u64::from(at.0) + 1, *depth),
+                PutOff::Side => (0, 0),
+            };
+            digest.word(u64::from(*lanes) << 32 | u64::from(depth));
+            digest.word(at);
         }
     }
 }
 
 impl Warp {
-    /// Puts on the stack what the instruction at `from` has made of the group of `lanes`, where the lanes of a branch meet at
-    /// `reconvergence`.
-    pub fn push_sides(&mut self, op: &Op, from: Pc, lanes: LaneMask, reconvergence: Option<Pc>) {
+    /// Puts on the stack what the instruction at `from` has made of the group of `lanes`, where lanes that a branch there parts meet at
+    /// `meetings`, the outermost first.
+    pub fn push_sides(&mut self, program: &Program, from: Pc, lanes: LaneMask, meetings: &[Pc]) {
         let Some(stack) = &mut self.simt_stack else { return };
         let next = Pc(from.0 + 1);
         let mut parts: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask & lanes != 0).collect();
+        let lanes = parts.iter().fold(0, |lanes, group| lanes | group.mask);
         let Some(level) = parts.iter().map(|group| depth(&group.stack)).max() else { return };
-        let (meeting, level) = match op {
-            Op::Return { .. } => {
-                parts.iter_mut().filter(|group| group.pc != next).for_each(|group| stack.drop_returned(group));
-                return;
-            }
-            Op::Call { .. } => (Some(next), level - 1),
+        match &program.code[from.index()].op {
+            Op::Call { .. } => stack.note(lanes, next, level - 1),
             _ if parts.len() < 2 => return,
-            Op::Branch { .. } | Op::BranchIndexed { .. } => (reconvergence, level),
-            _ => (Some(next), level),
-        };
-        parts.sort_by_key(|group| std::cmp::Reverse((group.pc != next, group.mask.trailing_zeros())));
-        for group in parts {
-            let side = Side { lanes: group.mask, meeting, depth: level };
-            if side.has_brought(group) {
-                group.state = GroupState::AtMeeting;
-                continue;
-            }
-            stack.sides.push(side);
-            if group.state == GroupState::Ready {
+            Op::Branch { .. } | Op::BranchIndexed { .. } => stack.note_missing(lanes, meetings, level),
+            // Lanes that return meet the others where the call is noted.
+            Op::Return { .. } => {}
+            _ => stack.note(lanes, next, level),
+        }
+        parts.sort_by_key(|group| (!only_ends(program, group.pc), group.pc != next, group.mask.trailing_zeros()));
+        let mut later: SmallVec<[LaneMask; 4]> = SmallVec::new();
+        let mut runs = false;
+        for group in parts.into_iter().filter(|group| group.state == GroupState::Ready) {
+            let stays = stack.met_by(group).is_some();
+            if !stays && std::mem::replace(&mut runs, true) {
                 group.state = GroupState::AwaitsTurn;
+                later.push(group.mask);
             }
         }
+        stack.entries.extend(later.into_iter().rev().map(|lanes| Entry { lanes, what: PutOff::Side }));
+    }
+
+    /// The places that are noted for all lanes that have not exited, the innermost first. None if the warp has no stack.
+    pub fn meetings(&self) -> impl Iterator<Item = Pc> + '_ {
+        let entries = self.simt_stack.iter().flat_map(|stack| stack.entries.iter().rev());
+        entries.filter_map(|entry| match entry.what {
+            PutOff::Meeting { at, .. } if entry.lanes & self.live == self.live => Some(at),
+            PutOff::Meeting { .. } | PutOff::Side => None,
+        })
     }
 
     /// The lanes that must come where `group` waits for them, or that run before it; none if the stack lets it run.
     pub fn holding(&self, group: &LaneGroup) -> LaneMask {
         let Some(stack) = &self.simt_stack else { return 0 };
-        let side = stack.side_of(group.mask);
+        let entries = &stack.entries;
+        let others = self.live & !group.mask;
         match group.state {
-            GroupState::AtMeeting => side.map_or(self.live, |side| stack.sides[side].lanes) & !group.mask,
-            GroupState::AwaitsTurn => stack.sides.iter().skip(side.map_or(0, |side| side + 1)).fold(0, |lanes, above| lanes | above.lanes),
+            GroupState::AtMeeting => entries.iter().rfind(|entry| entry.is_met_by(group)).map_or(0, |entry| entry.lanes) & others,
+            GroupState::AwaitsTurn => {
+                let below = entries.iter().rposition(|entry| entry.what == PutOff::Side && entry.lanes & group.mask != 0);
+                let above = entries.iter().skip(below.map_or(0, |below| below + 1)).fold(0, |lanes, entry| lanes | entry.lanes);
+                let is_running = |group: &&LaneGroup| group.state == GroupState::Ready || group.waits_by_itself();
+                let running = self.groups.iter().filter(is_running).fold(0, |lanes, group| lanes | group.mask);
+                (above | running) & others
+            }
             _ => 0,
         }
     }
 
-    /// Takes off the stack what has come to its end. The group that runs next; none if the top waits for something.
+    /// Takes off the stack what has come to its end. The group that runs next; none if the one whose turn it is waits for something.
     pub(super) fn next_on_stack(&mut self) -> Option<usize> {
-        while self.pop_side() {}
-        let top = self.simt_stack.as_ref().and_then(|stack| stack.sides.last().copied());
-        for group in self.groups.iter_mut().filter(|group| !group.waits_by_itself()) {
-            let on_top = top.is_none_or(|top| top.lanes & group.mask != 0);
-            group.state = match group.state {
-                _ if on_top && !top.is_some_and(|top| top.has_brought(group)) => GroupState::Ready,
-                GroupState::Ready if on_top => GroupState::AtMeeting,
-                GroupState::Ready => GroupState::AwaitsTurn,
-                held => held,
-            };
-            group.yielded = false;
+        self.groups.iter_mut().for_each(|group| group.yielded = false);
+        loop {
+            if let [alone] = self.groups.as_mut_slice() {
+                // There is nothing to meet, but others may part from it in the calls it is inside of.
+                let level = depth(&alone.stack);
+                let stack = self.simt_stack.as_mut()?;
+                let is_kept = |entry: &mut Entry| matches!(entry.what, PutOff::Meeting { depth, .. } if depth < level);
+                stack.entries.retain(is_kept);
+                if matches!(alone.state, GroupState::AtMeeting | GroupState::AwaitsTurn) {
+                    alone.state = GroupState::Ready;
+                }
+                return (alone.state == GroupState::Ready).then_some(0);
+            }
+            while let Some((index, place)) = self.come_to_meeting() {
+                self.wait_at(index, place);
+            }
+            match self.groups.iter().position(|group| group.state == GroupState::Ready) {
+                Some(ready) => return Some(ready),
+                None if self.groups.iter().any(LaneGroup::waits_by_itself) => return None,
+                None => self.take_off_top()?,
+            }
         }
-        self.groups.iter().position(|group| group.state == GroupState::Ready)
     }
 
-    /// Takes the top off the stack if all its lanes have come to its end.
-    fn pop_side(&mut self) -> bool {
-        self.merge();
-        let Some(stack) = &mut self.simt_stack else { return false };
-        stack.sides.iter_mut().for_each(|side| side.lanes &= self.live);
-        if let [alone] = self.groups.as_slice() {
-            // There is nobody to meet, but others may part from it in the calls it is inside of.
-            let level = depth(&alone.stack);
-            stack.sides.retain(|side| side.depth < level);
-            return false;
-        }
-        let Some(top) = stack.sides.last().copied() else { return false };
-        let mut inside = self.groups.iter_mut().filter(|group| group.mask & top.lanes != 0);
-        if !inside.all(|group| top.has_brought(group)) {
-            return false;
-        }
-        self.groups.iter_mut().filter(|group| group.mask & top.lanes != 0).for_each(|group| group.state = GroupState::AtMeeting);
-        stack.sides.pop();
-        true
+    /// A group that runs and has come to a meeting place, and that place.
+    fn come_to_meeting(&self) -> Option<(usize, usize)> {
+        let stack = self.simt_stack.as_ref()?;
+        let mut ready = self.groups.iter().enumerate().filter(|(_, group)| group.state == GroupState::Ready);
+        ready.find_map(|(index, group)| Some((index, stack.met_by(group)?)))
     }
+
+    /// The group `index` waits at the meeting place, as one with others that do. It leaves what lies above.
+    fn wait_at(&mut self, index: usize, place: usize) {
+        let Some(stack) = &mut self.simt_stack else { return };
+        let own = &mut self.groups[index];
+        own.state = GroupState::AtMeeting;
+        stack.entries[place + 1..].iter_mut().for_each(|entry| entry.lanes &= !own.mask);
+        let own = own.clone();
+        let joins = |other: &LaneGroup| {
+            let same_place = other.pc == own.pc && other.frame == own.frame && same_stack(&other.stack, &own.stack);
+            other.mask != own.mask && other.state == own.state && same_place && stack.met_by(other) == Some(place)
+        };
+        if let Some(other) = self.groups.iter().position(joins) {
+            self.groups[other].absorb(&own);
+            self.groups.swap_remove(index);
+            self.streak = 0;
+        }
+    }
+
+    /// Takes the top off the stack: its lanes go on. None if there is nothing on it and nothing to run.
+    fn take_off_top(&mut self) -> Option<()> {
+        let top = self.simt_stack.as_mut()?.entries.pop();
+        // Lanes for which nothing is noted any more run in the order of their numbers.
+        let first = || self.groups.iter().map(|group| group.mask).min_by_key(|mask| mask.trailing_zeros());
+        let lanes = match top {
+            Some(entry) => entry.lanes,
+            None => first()?,
+        };
+        self.groups.iter_mut().filter(|group| group.mask & lanes != 0).for_each(|group| group.state = GroupState::Ready);
+        Some(())
+    }
+}
+
+/// Whether a group at `pc` does nothing but end, or return.
+fn only_ends(program: &Program, pc: Pc) -> bool {
+    let inst = &program.code[pc.index()];
+    matches!(inst.op, Op::Exit | Op::Return { .. }) && inst.guard.is_none()
 }

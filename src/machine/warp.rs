@@ -152,6 +152,13 @@ impl LaneGroup {
         }
     }
 
+    /// Takes up the lanes of `other`, which stands at the same place.
+    pub(super) fn absorb(&mut self, other: &Self) {
+        self.mask |= other.mask;
+        self.yielded &= other.yielded;
+        self.local_top = self.local_top.max(other.local_top);
+    }
+
     /// Whether it waits for something else than its turn.
     pub(super) fn waits_by_itself(&self) -> bool {
         !matches!(self.state, GroupState::Ready | GroupState::AtMeeting | GroupState::AwaitsTurn)
@@ -309,22 +316,17 @@ impl Warp {
         }
     }
 
-    /// Merges groups that stand at the same place in the same state, on the same side of what is on the stack. True if
-    /// any did.
-    pub(super) fn merge(&mut self) -> bool {
+    /// Merges groups that stand at the same place in the same state. True if any did.
+    fn merge(&mut self) -> bool {
         let (mut index, before) = (0, self.groups.len());
         while index < self.groups.len() {
             let same = |other: &LaneGroup| {
                 let group = &self.groups[index];
-                let same_place = group.pc == other.pc && group.frame == other.frame && same_stack(&group.stack, &other.stack);
-                let same_side = |stack: &SimtStack| stack.side_of(group.mask) == stack.side_of(other.mask);
-                same_place && group.state == other.state && self.simt_stack.as_ref().is_none_or(same_side)
+                group.pc == other.pc && group.frame == other.frame && same_stack(&group.stack, &other.stack) && group.state == other.state
             };
             if let Some(other) = (index + 1..self.groups.len()).find(|other| same(&self.groups[*other])) {
                 let other = self.groups.swap_remove(other);
-                self.groups[index].mask |= other.mask;
-                self.groups[index].yielded &= other.yielded;
-                self.groups[index].local_top = self.groups[index].local_top.max(other.local_top);
+                self.groups[index].absorb(&other);
                 self.streak = 0;
             } else {
                 index += 1;
@@ -395,7 +397,8 @@ pub(super) fn depth(stack: &CallStack) -> u32 {
     stack.as_ref().map_or(0, |frame| frame.depth)
 }
 
-fn same_stack(a: &CallStack, b: &CallStack) -> bool {
+/// Whether two groups are inside of the same calls.
+pub(super) fn same_stack(a: &CallStack, b: &CallStack) -> bool {
     let (mut a, mut b) = (a.as_ref(), b.as_ref());
     loop {
         match (a, b) {

@@ -96,7 +96,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("FUNCTION", ArgKind::Location).optional()],
         summary: "Show the control-flow graph, with the lanes in each block",
         help: "Lists the basic blocks of the present function, or of another: their lines, where they lead, loops, where divergent lanes \
-            meet, and how many lanes of the focused warp stand in each.",
+            meet, and how many lanes of the focused warp stand in each. Where the warps have a stack, lanes meet where ptxas has them \
+            meet with SSY and PBK; else at the immediate post-dominator.",
         examples: &["cfg"],
         handler: views::control_flow,
         ..PLAIN
@@ -105,7 +106,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "info divergence",
         summary: "Show the lane groups of the focused warp, and where they meet",
         help: "Lists the groups of lanes that stand at different places, and where they will meet again. Where the warps have a stack, as \
-            for targets below sm_70 or with --divergence stack, it says whose turn a group waits for, and whom at the meeting point.",
+            for targets below sm_70 or with --divergence stack, that is the innermost place noted for them that all come to, and each \
+            group says which lanes it waits for, to have their turn or to come to the meeting point.",
         examples: &["info divergence"],
         handler: views::divergence,
         ..PLAIN

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::divergence::{Divergence, divergence};
 use super::standing::{Standing, standings};
-use crate::cfg::{BlockId, ControlFlow};
+use crate::cfg::{BlockId, ControlFlow, meetings};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
-use crate::machine::{Coverage, LaneMask, Tally};
+use crate::machine::{Coverage, DivergencePolicy, LaneMask, Tally};
 use crate::program::{FuncId, Pc, Program};
 
 /// The control flow of a function.
@@ -30,7 +30,7 @@ pub struct BlockView {
     pub lines: (u32, u32),
     /// Blocks that control can go to, by index.
     pub successors: Vec<usize>,
-    /// The block where ways that part here meet again, by index; only of blocks with several ways out.
+    /// The block where lanes that part here meet again, by index; only of blocks with several ways out.
     pub meeting: Option<usize>,
     /// Whether ways that part at another block meet again here.
     pub joins: bool,
@@ -65,6 +65,7 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
     let flow = ControlFlow::new(program, function);
     let tally = scene.machine.coverage().map(Coverage::tally);
     let places = Places::new(program, function, &flow, standings(scene, &ThreadFilter::of_block(&scene.focus)));
+    let meeting = meeting_blocks(scene, function, &flow);
     let view = |(id, code): (BlockId, std::ops::Range<u32>)| {
         let here = &places.standings[id.index()];
         let own = here.iter().filter(|standing| standing.warp == scene.focus.warp);
@@ -76,7 +77,7 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
             successors: successors.iter().map(|block| block.index()).collect(),
             joins: false,
             meets: Vec::new(),
-            meeting: flow.ipdom(id).filter(|_| successors.len() > 1).map(BlockId::index),
+            meeting: meeting[id.index()].filter(|_| successors.len() > 1).map(BlockId::index),
             loop_depth: places.depths[id.index()],
             loop_header: places.headers.contains(&id),
             lanes,
@@ -92,6 +93,22 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
     let mut blocks: Vec<BlockView> = flow.blocks().filter(|(id, code)| !(code.end == end && is_brace(*id, code))).map(view).collect();
     mark_joins(scene, &mut blocks);
     CfgView { function: program.functions[function.index()].name.to_string(), blocks }
+}
+
+/// By block: where lanes that part at its end meet again.
+fn meeting_blocks(scene: &Scene<'_>, function: FuncId, flow: &ControlFlow) -> Vec<Option<BlockId>> {
+    let program = scene.program();
+    let config = scene.machine.config();
+    match config.divergence {
+        DivergencePolicy::Independent => flow.blocks().map(|(id, _)| flow.ipdom(id)).collect(),
+        DivergencePolicy::Stack if function != config.kernel && program.functions[function.index()].is_kernel => {
+            meetings(program, function).into_iter().map(|places| places.last().copied()).collect()
+        }
+        DivergencePolicy::Stack => {
+            let last = |code: std::ops::Range<u32>| scene.machine.meetings_noted_at(Pc(code.end.saturating_sub(1))).last().copied();
+            flow.blocks().map(|(_, code)| flow.block_of(last(code)?)).collect()
+        }
+    }
 }
 
 fn counts(program: &Program, tally: &Tally<'_>, flow: &ControlFlow, block: BlockId) -> BlockCounts {

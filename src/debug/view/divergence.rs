@@ -5,7 +5,7 @@ use super::standing::{State, standings};
 use crate::cfg::{BlockId, ControlFlow};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::{Frame, Scene, SceneError};
-use crate::machine::LaneMask;
+use crate::machine::{DivergencePolicy, LaneMask};
 use crate::program::Pc;
 
 /// The groups of lanes of a warp.
@@ -62,34 +62,62 @@ pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
     let mut groups: Vec<GroupView> = standings.into_iter().map(group).collect();
     groups.sort_by_key(|group| (!group.next, group.lanes.trailing_zeros()));
     let exited = scene.machine.lanes_of_warp(scene.focus.warp) & !warp.live;
-    let meeting = meeting(scene, &groups);
+    let ways = Ways::new(scene, &groups);
+    let meeting = match scene.machine.config().divergence {
+        DivergencePolicy::Independent => ways.and_then(|ways| ways.nearest()),
+        DivergencePolicy::Stack => {
+            let certain = ways.and_then(|ways| warp.meetings().find(|pc| ways.all_pass(*pc)));
+            // Where some lanes may exit before, no place is certain.
+            certain.or_else(|| warp.meetings().last()).filter(|_| groups.len() > 1)
+        }
+    };
     let meeting_at = meeting.map(|pc| place(scene.program(), pc));
     Ok(Divergence { warp: scene.roles.warp(scene.focus.warp), meeting, meeting_at, exited, groups })
 }
 
-/// The first instruction that every group comes to: in the innermost function that all are in, the nearest block that every way of
-/// every group passes.
-fn meeting(scene: &Scene<'_>, groups: &[GroupView]) -> Option<Pc> {
-    if groups.len() < 2 {
-        return None;
+/// Where groups go in the innermost function that all are in.
+struct Ways {
+    flow: ControlFlow,
+    /// By group: where it stands.
+    places: Vec<Pc>,
+    /// By group: the blocks that every way from there passes, in that order.
+    blocks: Vec<Vec<BlockId>>,
+}
+
+impl Ways {
+    /// None for a single group, or if the groups are in no function together.
+    fn new(scene: &Scene<'_>, groups: &[GroupView]) -> Option<Self> {
+        if groups.len() < 2 {
+            return None;
+        }
+        let stacks: Vec<_> = groups.iter().map(|group| frames(scene, group)).collect::<Option<_>>()?;
+        let depth = groups.iter().map(|group| group.depth).min()?;
+        let common: Vec<&Frame<'_>> = stacks.iter().map(|stack| stack.iter().find(|frame| frame.depth == depth)).collect::<Option<_>>()?;
+        let function = common.first()?.function;
+        if common.iter().any(|frame| frame.function != function) {
+            return None;
+        }
+        let flow = ControlFlow::new(scene.program(), function);
+        // A group inside a call comes back after it.
+        let inside = |frame: &Frame<'_>, group: &GroupView| if group.depth > depth { Pc(frame.pc.0 + 1) } else { group.pc };
+        let places: Vec<Pc> = common.iter().zip(groups).map(|(frame, group)| inside(frame, group)).collect();
+        let blocks = places.iter().map(|pc| way(&flow, *pc)).collect();
+        Some(Self { flow, places, blocks })
     }
-    let stacks: Vec<_> = groups.iter().map(|group| frames(scene, group)).collect::<Option<_>>()?;
-    let depth = groups.iter().map(|group| group.depth).min()?;
-    let common: Vec<&Frame<'_>> = stacks.iter().map(|stack| stack.iter().find(|frame| frame.depth == depth)).collect::<Option<_>>()?;
-    let function = common.first()?.function;
-    if common.iter().any(|frame| frame.function != function) {
-        return None;
+
+    /// The first instruction that every group comes to: in the nearest block that every way of every group passes.
+    fn nearest(&self) -> Option<Pc> {
+        let block = self.blocks.first()?.iter().find(|block| self.blocks.iter().all(|way| way.contains(block)))?;
+        let start = self.flow.blocks().find(|(id, _)| id == block)?.1.start;
+        // A group that is in the block already waits for the others where it stands.
+        let inside_block = self.places.iter().filter(|pc| self.flow.block_of(**pc) == Some(*block)).map(|pc| pc.0);
+        inside_block.chain(std::iter::once(start)).max().map(Pc)
     }
-    let flow = ControlFlow::new(scene.program(), function);
-    // A group inside a call comes back behind it.
-    let inside = |frame: &Frame<'_>, group: &GroupView| if group.depth > depth { Pc(frame.pc.0 + 1) } else { group.pc };
-    let places: Vec<Pc> = common.iter().zip(groups).map(|(frame, group)| inside(frame, group)).collect();
-    let ways: Vec<Vec<BlockId>> = places.iter().map(|pc| way(&flow, *pc)).collect();
-    let block = ways.first()?.iter().find(|block| ways.iter().all(|way| way.contains(block)))?;
-    let start = flow.blocks().find(|(id, _)| id == block)?.1.start;
-    // A group that is in the block already waits for the others where it stands.
-    let inside_block = places.iter().filter(|pc| flow.block_of(**pc) == Some(*block)).map(|pc| pc.0);
-    inside_block.chain(std::iter::once(start)).max().map(Pc)
+
+    /// Whether every group comes to the block of `pc`.
+    fn all_pass(&self, pc: Pc) -> bool {
+        self.flow.block_of(pc).is_some_and(|block| self.blocks.iter().all(|way| way.contains(&block)))
+    }
 }
 
 fn frames<'a>(scene: &Scene<'a>, group: &GroupView) -> Option<smallvec::SmallVec<[Frame<'a>; 2]>> {

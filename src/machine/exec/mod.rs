@@ -249,11 +249,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 Flow::Next => group.pc = Pc(from.0 + 1),
                 Flow::Jump(target) => group.pc = target,
                 Flow::Reselect => {
-                    self.stack_up(inst, &group);
+                    self.stack_up(&group);
                     return None;
                 }
                 Flow::Pause(pause) => {
-                    self.stack_up(inst, &group);
+                    self.stack_up(&group);
+                    self.settle_stack();
                     return Some(pause);
                 }
             }
@@ -318,13 +319,18 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.warp.groups[group.index].stack.as_ref().map_or(0, |frame| frame.depth)
     }
 
-    /// The groups have changed: brings the stack of the warp up to date, if it has one.
-    fn stack_up(&mut self, inst: &Inst, group: &Group) {
+    /// The groups have changed: puts what has come of it on the stack of the warp, if it has one.
+    fn stack_up(&mut self, group: &Group) {
+        if self.warp.simt_stack.is_some() {
+            self.warp.push_sides(self.program, group.pc, group.mask, &self.linked.meetings[group.pc.index()]);
+        }
+    }
+
+    /// The turn ends: brings the stack of the warp up to date, if it has one.
+    fn settle_stack(&mut self) {
         if self.warp.simt_stack.is_none() {
             return;
         }
-        let reconvergence = self.linked.reconvergences.get(group.pc.index()).copied().flatten();
-        self.warp.push_sides(&inst.op, group.pc, group.mask, reconvergence);
         if self.wants().instructions {
             self.next_group_observed();
         } else {

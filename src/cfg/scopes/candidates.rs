@@ -1,0 +1,160 @@
+//! The blocks where lanes could meet, in the order in which an assembler decides on them.
+
+use std::cmp::Reverse;
+
+use super::super::BlockId;
+use super::shape::{Ending, Shape};
+
+/// Where lanes that will meet are noted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Opening {
+    /// Before the branch that ends this block.
+    At(BlockId),
+    /// Where this loop is entered.
+    Before(usize),
+}
+
+/// What makes lanes meet at a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// Several ways lead there.
+    Join,
+    /// Several ways lead back to the header of a loop.
+    WayBack,
+    /// Lanes leave a loop for it, in different turns.
+    LoopExit,
+    /// The same, after a branch that else goes back to the header, of a loop that is left elsewhere too.
+    LatchExit,
+}
+
+/// A block where lanes may meet.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Candidate {
+    /// The block.
+    pub(super) target: BlockId,
+    pub(super) opening: Opening,
+    pub(super) reason: Reason,
+    /// The innermost loop in which lanes meet there.
+    region: Option<usize>,
+    /// Of one region, lower classes come first.
+    class: u8,
+}
+
+/// Every way from where the lanes part leads to the candidate, but for ends.
+const CERTAIN: u8 = 0;
+/// The exit at the latch of a loop with other exits.
+const LATCH: u8 = 1;
+/// Some ways lead past it.
+const PARTIAL: u8 = 2;
+
+/// All candidates, outer regions before inner ones, and of equals the last one first.
+pub(super) fn candidates(shape: &Shape) -> Vec<Candidate> {
+    let mut found: Vec<Candidate> = shape.order.iter().filter_map(|block| join(shape, *block)).collect();
+    for index in 0..shape.loops.len() {
+        found.extend(way_back(shape, index));
+        add_exits(shape, index, &mut found);
+    }
+    let depth = |region: Option<usize>| region.map_or(0, |found| shape.loops[found].depth);
+    found.sort_by_key(|one| (depth(one.region), one.region, one.class, Reverse(shape.rank[one.target.index()])));
+    found
+}
+
+/// The place before all loops around `block` that `target` is not in.
+fn outside(shape: &Shape, block: BlockId, target: BlockId) -> Opening {
+    let left = shape.loops_of(block).filter(|around| !shape.is_in(*around, target)).last();
+    left.map_or(Opening::At(block), Opening::Before)
+}
+
+/// A block that several ways lead to.
+fn join(shape: &Shape, target: BlockId) -> Option<Candidate> {
+    let from: Vec<BlockId> = shape.entries(target).collect();
+    if from.len() < 2 {
+        return None;
+    }
+    let parting = shape.common_dominator(from.iter().copied())?;
+    let outermost = shape.loops_of(target).filter(|around| shape.loops[*around].header == target).last();
+    let region = outermost.map_or(shape.innermost[target.index()], |header_of| shape.loops[header_of].parent);
+    let class = class(shape, parting, target, region);
+    let ends = |ending: Ending| from.iter().any(|block| shape.endings[block.index()] == ending);
+    let never_parts = shape.endings[parting.index()] == Ending::Uniform || class == PARTIAL && ends(Ending::Uniform);
+    let only_by_table = class == PARTIAL && shape.endings[parting.index()] == Ending::Indexed && !ends(Ending::Conditional);
+    let candidate = Candidate { target, opening: outside(shape, parting, target), reason: Reason::Join, region, class };
+    (!never_parts && !only_by_table).then_some(candidate)
+}
+
+/// The header of a loop that several ways lead back to.
+fn way_back(shape: &Shape, index: usize) -> Option<Candidate> {
+    let found = &shape.loops[index];
+    if found.latches.len() < 2 {
+        return None;
+    }
+    let parting = shape.common_dominator(found.latches.iter().copied())?;
+    let is_conditional = |block: &BlockId| shape.endings[block.index()] == Ending::Conditional;
+    if shape.endings[parting.index()] == Ending::Indexed && !found.latches.iter().any(is_conditional) {
+        return None;
+    }
+    let inner = shape.loops_of(parting).take_while(|around| *around != index).last();
+    let opening = inner.map_or(Opening::At(parting), Opening::Before);
+    Some(Candidate { target: found.header, opening, reason: Reason::WayBack, region: Some(index), class: CERTAIN })
+}
+
+/// Where lanes leave the loop `index`.
+fn add_exits(shape: &Shape, index: usize, candidates: &mut Vec<Candidate>) {
+    let found = &shape.loops[index];
+    let is_latch = |block: BlockId| found.latches.contains(&block);
+    let candidate = |(from, target): (BlockId, BlockId), reason, class| {
+        let region = shape.innermost[target.index()];
+        Candidate { target, opening: outside(shape, from, target), reason, region, class }
+    };
+    let Some(first) = found.exits.first().copied() else { return };
+    let is_entered_once = |target: BlockId| shape.entries(target).count() < 2;
+    if !found.has_several_exits {
+        candidates.extend(is_entered_once(first.1).then(|| candidate(first, Reason::LoopExit, CERTAIN)));
+        return;
+    }
+    let top = shape.end_of_line(found.header);
+    let tested_at_top = !is_latch(top) && !found.exits.iter().any(|(from, _)| is_latch(*from));
+    for exit in found.exits.iter().filter(|(from, target)| tested_at_top && *from == top && is_entered_once(*target)) {
+        let region = shape.innermost[exit.1.index()];
+        candidates.push(candidate(*exit, Reason::Join, class(shape, top, exit.1, region)));
+    }
+    let mut targets: Vec<BlockId> = found.exits.iter().map(|(_, target)| *target).collect();
+    targets.dedup();
+    if targets.iter().all(|target| shape.graph.predecessors(*target).len() == 1) && !shape.come_together(&targets) {
+        let inside = found.exits.iter().find(|(from, _)| !is_latch(*from));
+        candidates.extend(inside.or(found.exits.last()).map(|exit| candidate(*exit, Reason::LoopExit, CERTAIN)));
+    }
+    // A loop inside with the same header comes next.
+    let holds_another = shape.loops.get(index + 1).is_some_and(|next| next.header == found.header);
+    if let ([latch], false) = (found.latches.as_slice(), holds_another) {
+        let at_latch = found.exits.iter().filter(|(from, target)| from == latch && is_entered_once(*target));
+        candidates.extend(at_latch.map(|exit| candidate(*exit, Reason::LatchExit, LATCH)));
+    }
+}
+
+/// Whether all ways from `parting` on inside the region come to `target`, but for ends and for those that leave the region.
+fn class(shape: &Shape, parting: BlockId, target: BlockId, region: Option<usize>) -> u8 {
+    let (mut open, mut seen) = (vec![parting], vec![false; shape.graph.len()]);
+    let header = region.map(|around| shape.loops[around].header);
+    seen[parting.index()] = true;
+    while let Some(block) = open.pop() {
+        let successors = shape.graph.successors(block);
+        if successors.is_empty() {
+            return PARTIAL;
+        }
+        for next in successors {
+            let goes_round = Some(*next) == header;
+            let is_outside = region.is_some_and(|around| !shape.is_in(around, *next));
+            if *next == target || shape.is_back(block, *next) && !goes_round || is_outside || shape.is_dead_end(*next) {
+                continue;
+            }
+            if goes_round {
+                return PARTIAL;
+            }
+            if !std::mem::replace(&mut seen[next.index()], true) {
+                open.push(*next);
+            }
+        }
+    }
+    CERTAIN
+}

@@ -1,0 +1,52 @@
+//! Where lanes of a warp with a stack meet: the places that an assembler for sm_6x and earlier notes for them.
+//!
+//! The hardware does not look for post-dominators: lanes meet where an SSY or PBK that they executed before says. This is where ptxas puts
+//! them. A place is noted
+//!
+//! - for a block that several ways lead to, before the branch at which these ways part, or before the loop they leave;
+//! - for the exit of a loop, before the loop;
+//! - for the header of a loop with several ways back, in every turn. A way back whose loop can be left for one place only, inside of the
+//!   others, is a loop of its own.
+//!
+//! Outer regions are decided on before inner ones; in a region first what all ways lead to, then the exit after a latch, then the rest,
+//! the last first. A place is left out that cannot be noted together with those before it ([`nesting`]): only one of the places noted
+//! at a point can be reached past others. A block whose only way is to an end is no reason to wait.
+
+mod candidates;
+mod nesting;
+mod shape;
+
+use super::BlockId;
+use super::blocks::Graph;
+use crate::program::Program;
+use candidates::candidates;
+use nesting::Nesting;
+use shape::{Ending, Shape};
+
+/// By block: the blocks that are noted when a branch at its end parts lanes, the outermost first.
+pub(super) fn noted(program: &Program, graph: &Graph) -> Vec<Vec<BlockId>> {
+    if graph.len() == 0 {
+        return Vec::new();
+    }
+    let shape = Shape::new(program, graph);
+    let mut nesting = Nesting::new(&shape);
+    candidates(&shape).into_iter().for_each(|candidate| nesting.choose(candidate));
+    let noted_at = |block: BlockId| {
+        let mut targets = nesting.targets_at(block);
+        if shape.endings[block.index()] != Ending::Plain {
+            targets.extend(only_way(program, graph, block).filter(|next| !targets.contains(next)));
+        }
+        targets
+    };
+    (0..graph.len()).map(|block| noted_at(BlockId::new(block))).collect()
+}
+
+/// Where the branch that ends `block` leads if all its ways are the same: an assembler leaves it out.
+fn only_way(program: &Program, graph: &Graph, block: BlockId) -> Option<BlockId> {
+    if let [next] = graph.successors(block) {
+        return Some(*next);
+    }
+    let mut landings = graph.landings(program, block);
+    let first = landings.next()??;
+    landings.all(|other| other == Some(first)).then_some(first)
+}

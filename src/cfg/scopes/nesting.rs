@@ -1,0 +1,302 @@
+//! Which candidates can be noted on one stack together.
+//!
+//! An assembler has two instructions that bring a lane to a meeting place: SYNC to the innermost that was noted, BRK to the innermost of
+//! those that were noted for it. So of the places noted at one point, a single one can be reached past others.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use super::super::BlockId;
+use super::super::order::DEPTH_MAX;
+use super::candidates::{Candidate, Opening, Reason};
+use super::shape::{Ending, Shape};
+
+/// The blocks of one function that are looked at for its candidates, all in all; past that no more are chosen. Where lanes meet does not
+/// change what they compute, and time must not grow with the square of a file.
+const VISITS_MAX: usize = 1 << 22;
+
+/// The places noted at some point, as an index into [`Nesting::links`]; 0 for none.
+type Chain = usize;
+
+/// The place noted last in a chain.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    /// What is noted before it.
+    before: Chain,
+    candidate: usize,
+    depth: u32,
+}
+
+/// What is noted in one block.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Noted {
+    at_start: Chain,
+    /// Before the branch at the end.
+    at_end: Chain,
+}
+
+/// Blocks, and what is noted there otherwise.
+type Changes = BTreeMap<BlockId, Noted>;
+
+/// What is noted where, for the candidates chosen so far.
+pub(super) struct Nesting<'a> {
+    shape: &'a Shape,
+    chosen: Vec<Candidate>,
+    /// What is noted at one place, the outermost first.
+    openings: BTreeMap<Opening, Vec<usize>>,
+    links: Vec<Link>,
+    known: BTreeMap<(Chain, usize), Chain>,
+    blocks: Vec<Noted>,
+    /// By candidate: the edges by which lanes arrive there past others.
+    breaks: Vec<u32>,
+    /// By candidate: the edges by which lanes go past it to where they arrive.
+    passed: Vec<u32>,
+    /// Edges of a table by which lanes arrive past others.
+    breaks_by_table: u32,
+    visits_left: usize,
+}
+
+impl<'a> Nesting<'a> {
+    /// Nothing is noted.
+    pub(super) fn new(shape: &'a Shape) -> Self {
+        Self {
+            shape,
+            chosen: Vec::new(),
+            openings: BTreeMap::new(),
+            links: vec![Link { before: 0, candidate: usize::MAX, depth: 0 }],
+            known: BTreeMap::new(),
+            blocks: vec![Noted::default(); shape.graph.len()],
+            breaks: Vec::new(),
+            passed: Vec::new(),
+            breaks_by_table: 0,
+            visits_left: VISITS_MAX,
+        }
+    }
+
+    /// The blocks noted before the branch at the end of `block`, the outermost first.
+    pub(super) fn targets_at(&self, block: BlockId) -> Vec<BlockId> {
+        let chain = self.blocks[block.index()].at_end;
+        let mut targets: Vec<BlockId> = self.links_of(chain).map(|(_, candidate)| self.chosen[candidate].target).collect();
+        targets.reverse();
+        targets
+    }
+
+    /// Chooses `candidate` too if it can be noted together with the others and an assembler has a reason to.
+    pub(super) fn choose(&mut self, candidate: Candidate) {
+        if self.chosen.iter().any(|other| (other.target, other.opening) == (candidate.target, candidate.opening)) {
+            return;
+        }
+        let index = self.chosen.len();
+        self.chosen.push(candidate);
+        self.breaks.push(0);
+        self.passed.push(0);
+        self.open(index);
+        let holds = self.changes_by(candidate.opening).is_some_and(|mut changes| {
+            self.exchange(&mut changes);
+            let holds = self.has_one_break() && !self.is_bypassed(&candidate, &changes) && self.is_proper(&candidate, &changes);
+            if !holds {
+                self.exchange(&mut changes);
+            }
+            holds
+        });
+        if !holds {
+            self.openings.values_mut().for_each(|noted| noted.retain(|other| *other != index));
+            self.chosen.pop();
+            self.breaks.pop();
+            self.passed.pop();
+        }
+    }
+
+    /// Adds the candidate to what is noted where it is opened; the place that is reached last is the outermost.
+    fn open(&mut self, index: usize) {
+        let rank = |index: &usize| match self.chosen[*index].reason {
+            Reason::WayBack => u32::MAX,
+            Reason::Join | Reason::LoopExit | Reason::LatchExit => self.shape.rank[self.chosen[*index].target.index()],
+        };
+        let noted = self.openings.entry(self.chosen[index].opening).or_default();
+        noted.push(index);
+        noted.sort_by_key(|index| Reverse(rank(index)));
+    }
+
+    /// What is noted, the innermost first: each with the chain that ends with it.
+    fn links_of(&self, chain: Chain) -> impl Iterator<Item = (Chain, usize)> + '_ {
+        let chains = std::iter::successors(Some(chain), |chain| Some(self.links[*chain].before));
+        chains.take_while(|chain| *chain != 0).map(|chain| (chain, self.links[chain].candidate))
+    }
+
+    /// What is noted otherwise since something has been added at `opening`; none if it depends on the way there, or is too much.
+    fn changes_by(&mut self, opening: Opening) -> Option<Changes> {
+        let shape = self.shape;
+        let first = match opening {
+            Opening::At(block) => block,
+            Opening::Before(around) => shape.loops[around].header,
+        };
+        let at_start = match opening {
+            Opening::At(block) => self.blocks[block.index()].at_start,
+            Opening::Before(around) => {
+                let from = shape.entries(first).find(|from| !shape.is_in(around, *from));
+                match from {
+                    Some(from) => self.over_edge(from, first, self.blocks[from.index()].at_end)?,
+                    None => self.enter(0, first, |_| true)?,
+                }
+            }
+        };
+        let mut changes = Changes::from([(first, self.noted_from(first, at_start)?)]);
+        let mut open = vec![first];
+        while let Some(block) = open.pop() {
+            self.visits_left = self.visits_left.checked_sub(1)?;
+            for next in shape.graph.successors(block) {
+                let at_start = self.over_edge(block, *next, changes[&block].at_end)?;
+                let changed = changes.get(next);
+                if changed.unwrap_or(&self.blocks[next.index()]).at_start == at_start {
+                    continue;
+                }
+                if changed.is_some() {
+                    return None;
+                }
+                changes.insert(*next, self.noted_from(*next, at_start)?);
+                open.push(*next);
+            }
+        }
+        self.agree(&changes).then_some(changes)
+    }
+
+    /// Whether all ways to the changed blocks come with the same places noted.
+    fn agree(&mut self, changes: &Changes) -> bool {
+        let shape = self.shape;
+        changes.iter().all(|(block, noted)| {
+            if block.index() == 0 && self.enter(0, *block, |_| true) != Some(noted.at_start) {
+                return false;
+            }
+            let reached = |from: &&BlockId| shape.rank[from.index()] != u32::MAX;
+            shape.graph.predecessors(*block).iter().filter(reached).all(|from| {
+                let before = changes.get(from).unwrap_or(&self.blocks[from.index()]).at_end;
+                self.over_edge(*from, *block, before) == Some(noted.at_start)
+            })
+        })
+    }
+
+    /// What is noted in `block` if that is noted at its start.
+    fn noted_from(&mut self, block: BlockId, at_start: Chain) -> Option<Noted> {
+        Some(Noted { at_start, at_end: self.note(at_start, Opening::At(block))? })
+    }
+
+    /// What is noted at the start of `to` if lanes come from there with `chain`.
+    fn over_edge(&mut self, from: BlockId, to: BlockId, chain: Chain) -> Option<Chain> {
+        let left = self.arrival(chain, to).map_or(chain, |link| self.links[link].before);
+        let shape = self.shape;
+        self.enter(left, to, |around| !shape.is_in(around, from))
+    }
+
+    /// The part of `chain` up to where lanes arrive that go to `to`.
+    fn arrival(&self, chain: Chain, to: BlockId) -> Option<Chain> {
+        self.links_of(chain).find(|(_, candidate)| self.chosen[*candidate].target == to).map(|(link, _)| link)
+    }
+
+    /// Notes what is noted where the loops around `block` are entered for which `is_entered` holds.
+    fn enter(&mut self, chain: Chain, block: BlockId, is_entered: impl Fn(usize) -> bool) -> Option<Chain> {
+        let mut entered: Vec<usize> = self.shape.loops_of(block).filter(|around| is_entered(*around)).collect();
+        entered.reverse();
+        entered.into_iter().try_fold(chain, |chain, around| self.note(chain, Opening::Before(around)))
+    }
+
+    /// Notes what is noted there; none if it nests too deeply.
+    fn note(&mut self, chain: Chain, opening: Opening) -> Option<Chain> {
+        let (links, known) = (&mut self.links, &mut self.known);
+        self.openings.get(&opening).into_iter().flatten().try_fold(chain, |before, candidate| {
+            let depth = links[before].depth + 1;
+            let link = *known.entry((before, *candidate)).or_insert_with(|| {
+                links.push(Link { before, candidate: *candidate, depth });
+                links.len() - 1
+            });
+            (depth <= DEPTH_MAX).then_some(link)
+        })
+    }
+
+    /// Exchanges what is noted in these blocks.
+    fn exchange(&mut self, changes: &mut Changes) {
+        for (block, noted) in changes {
+            self.count(*block, u32::wrapping_sub);
+            std::mem::swap(&mut self.blocks[block.index()], noted);
+            self.count(*block, u32::wrapping_add);
+        }
+    }
+
+    /// Adds how lanes arrive from `block` to the counts, or takes it off.
+    fn count(&mut self, block: BlockId, change: fn(u32, u32) -> u32) {
+        let (shape, chain) = (self.shape, self.blocks[block.index()].at_end);
+        for to in shape.graph.successors(block) {
+            let Some(met) = self.arrival(chain, *to).filter(|met| *met != chain) else { continue };
+            let by_table = shape.endings[block.index()] == Ending::Indexed && !shape.is_dead_end(*to);
+            self.breaks_by_table = change(self.breaks_by_table, u32::from(by_table));
+            let candidate = self.links[met].candidate;
+            self.breaks[candidate] = change(self.breaks[candidate], 1);
+            let mut above = chain;
+            while above != met {
+                let Link { before, candidate, .. } = self.links[above];
+                self.passed[candidate] = change(self.passed[candidate], 1);
+                above = before;
+            }
+        }
+    }
+
+    /// Whether no place that is reached past others hides another one of that kind.
+    fn has_one_break(&self) -> bool {
+        let mut counts = self.breaks.iter().zip(&self.passed);
+        self.breaks_by_table == 0 && counts.all(|(breaks, passed)| *breaks == 0 || *passed == 0)
+    }
+
+    /// Whether lanes that leave a loop inside go past where all others meet.
+    fn is_bypassed(&self, last: &Candidate, changes: &Changes) -> bool {
+        if last.reason != Reason::Join {
+            return false;
+        }
+        let shape = self.shape;
+        let (avoided, around) = match last.opening {
+            Opening::At(block) => (Some(block), shape.innermost[block.index()]),
+            Opening::Before(found) => (None, shape.loops[found].parent),
+        };
+        let holds_opening = |found: usize| matches!(last.opening, Opening::At(block) if shape.is_in(found, block));
+        let leaves = |from: BlockId, to: BlockId| {
+            let mut left = shape.loops_of(from).filter(|found| !shape.is_in(*found, to) && shape.loops[*found].has_several_exits);
+            around.is_none_or(|around| shape.is_in(around, to)) && left.any(|found| !holds_opening(found))
+        };
+        let mut past: Vec<BlockId> = Vec::new();
+        for block in changes.keys() {
+            let chain = self.blocks[block.index()].at_end;
+            if self.links_of(chain).any(|(_, candidate)| candidate + 1 == self.chosen.len()) {
+                let goes_past =
+                    |to: &&BlockId| !shape.is_dead_end(**to) && !shape.is_back(*block, **to) && self.arrival(chain, **to).is_none();
+                past.extend(shape.graph.successors(*block).iter().filter(goes_past).filter(|to| leaves(*block, **to)).copied());
+            }
+        }
+        if past.is_empty() {
+            return false;
+        }
+        let comes = shape.coming_to(last.target, avoided);
+        past.into_iter().any(|to| !comes[to.index()])
+    }
+
+    /// Whether lanes that meet at the exit after a latch go on to where they meet the others.
+    fn is_proper(&self, last: &Candidate, changes: &Changes) -> bool {
+        if last.reason != Reason::LatchExit {
+            return true;
+        }
+        let index = self.chosen.len() - 1;
+        let mut pairs: Vec<(usize, usize)> = Vec::new();
+        for block in changes.keys() {
+            let chain: Vec<usize> = self.links_of(self.blocks[block.index()].at_end).map(|(_, candidate)| candidate).collect();
+            let next_to = chain.iter().copied().zip(chain.iter().copied().skip(1));
+            pairs.extend(next_to.filter(|(inner, outer)| *inner == index || *outer == index));
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs.into_iter().all(|(inner, outer)| {
+            let avoided = match self.chosen[outer].opening {
+                Opening::At(block) => Some(block),
+                Opening::Before(_) => None,
+            };
+            self.shape.coming_to(self.chosen[outer].target, avoided)[self.chosen[inner].target.index()]
+        })
+    }
+}

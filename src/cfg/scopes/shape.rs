@@ -1,0 +1,276 @@
+//! The blocks of a function as an assembler for warps with a stack sees them: loops with one way back each, and what dominates what.
+
+use std::collections::BTreeSet;
+
+use super::super::BlockId;
+use super::super::blocks::Graph;
+use super::super::dominance::{dominators, post_dominators};
+use super::super::loops::{Region, header};
+use super::super::order::{DEPTH_MAX, reach, topological};
+use crate::program::{Op, Program};
+
+/// Of loops with more ways back to one header, none is looked for inside another: time must not grow with the square of a file.
+const LATCHES_MAX: usize = 64;
+
+/// How control leaves a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// It goes one way, or ends.
+    Plain,
+    /// A branch that may part lanes.
+    Conditional,
+    /// A branch with a guard that promises not to.
+    Uniform,
+    /// A branch by a table.
+    Indexed,
+}
+
+/// A loop. A header may be that of several loops, one inside the other.
+#[derive(Clone, Debug)]
+pub(super) struct Loop {
+    /// Where it is entered.
+    pub(super) header: BlockId,
+    /// The loop around it.
+    pub(super) parent: Option<usize>,
+    /// 1 for an outermost loop.
+    pub(super) depth: u32,
+    /// The blocks that jump back.
+    pub(super) latches: Vec<BlockId>,
+    /// Edges that leave it, those of earlier blocks first.
+    pub(super) exits: Vec<(BlockId, BlockId)>,
+    /// Whether they lead to several blocks.
+    pub(super) has_several_exits: bool,
+}
+
+/// A function without what the question does not need.
+pub(super) struct Shape {
+    pub(super) graph: Graph,
+    /// The blocks that can be reached, each before those that it leads to, ways back aside.
+    pub(super) order: Vec<BlockId>,
+    /// The place of each block in `order`; past the end for others.
+    pub(super) rank: Vec<u32>,
+    pub(super) endings: Vec<Ending>,
+    /// Outer loops before those inside them.
+    pub(super) loops: Vec<Loop>,
+    /// The innermost loop of each block.
+    pub(super) innermost: Vec<Option<usize>>,
+    back: BTreeSet<(BlockId, BlockId)>,
+    idoms: Vec<Option<BlockId>>,
+    ipdoms: Vec<Option<BlockId>>,
+    /// How many blocks dominate each.
+    heights: Vec<u32>,
+}
+
+/// What is still to be put in order.
+enum Task {
+    Block(BlockId),
+    Part(Vec<BlockId>, Option<usize>),
+}
+
+impl Shape {
+    pub(super) fn new(program: &Program, graph: &Graph) -> Self {
+        let graph = graph.as_assembled(program);
+        let endings = (0..graph.len()).map(|block| ending(program, &graph, BlockId::new(block))).collect();
+        let blocks = graph.len();
+        let mut shape = Self {
+            idoms: dominators(&graph),
+            ipdoms: post_dominators(&graph),
+            graph,
+            order: Vec::with_capacity(blocks),
+            rank: vec![u32::MAX; blocks],
+            endings,
+            loops: Vec::new(),
+            innermost: vec![None; blocks],
+            back: BTreeSet::new(),
+            heights: vec![0; blocks],
+        };
+        shape.sort();
+        shape.measure();
+        shape
+    }
+
+    /// Finds loops and the order of the blocks.
+    fn sort(&mut self) {
+        let (reachable, _) = reach(&self.graph);
+        let mut tasks = Vec::new();
+        self.sort_part(reachable, None, &mut tasks);
+        while let Some(task) = tasks.pop() {
+            match task {
+                Task::Block(block) => {
+                    self.rank[block.index()] = self.order.len() as u32;
+                    self.order.push(block);
+                }
+                Task::Part(blocks, parent) => {
+                    let inside = self.add_loop(&blocks, parent);
+                    match self.loops[inside].depth {
+                        DEPTH_MAX.. => tasks.extend(blocks.into_iter().rev().map(Task::Block)),
+                        _ => self.sort_part(blocks, Some(inside), &mut tasks),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts the parts of `blocks`, the inside of a loop, on `tasks` with the first on top.
+    fn sort_part(&self, blocks: Vec<BlockId>, inside: Option<usize>, tasks: &mut Vec<Task>) {
+        let region = Region::without(&self.graph, blocks, |from, to| self.back.contains(&(from, to)));
+        let (part_of, parts) = region.parts();
+        let sorted = topological(&region, &part_of, &parts);
+        for part in sorted.into_iter().rev() {
+            let blocks: Vec<BlockId> = parts[part].iter().map(|position| region.blocks[*position]).collect();
+            if region.is_loop(&parts[part]) {
+                tasks.push(Task::Part(blocks, inside));
+            } else {
+                tasks.extend(blocks.into_iter().rev().map(Task::Block));
+            }
+        }
+    }
+
+    /// Notes the loop that `blocks` form.
+    fn add_loop(&mut self, blocks: &[BlockId], parent: Option<usize>) -> usize {
+        let inside = self.loops.len();
+        let header = header(&self.graph, blocks).unwrap_or(BlockId(0));
+        let is_inside = |block: &BlockId| blocks.binary_search(block).is_ok();
+        let is_way_back = |block: &BlockId| self.graph.successors(*block).contains(&header) && !self.is_back(*block, header);
+        let latches: Vec<BlockId> = blocks.iter().copied().filter(is_way_back).collect();
+        let latches = if latches.len() > LATCHES_MAX { latches } else { self.outer_latches(header, latches, &is_inside) };
+        let exits = blocks.iter().flat_map(|from| self.graph.successors(*from).iter().map(move |to| (*from, *to)));
+        let exits: Vec<(BlockId, BlockId)> = exits.filter(|(_, to)| !is_inside(to)).collect();
+        let has_several_exits = exits.iter().any(|(_, to)| *to != exits[0].1);
+        self.back.extend(latches.iter().map(|latch| (*latch, header)));
+        blocks.iter().for_each(|block| self.innermost[block.index()] = Some(inside));
+        let depth = parent.map_or(0, |parent| self.loops[parent].depth) + 1;
+        self.loops.push(Loop { header, parent, depth, latches, exits, has_several_exits });
+        inside
+    }
+
+    /// Of the blocks that jump back to `header`, those that do so for the outermost loop. The loop of one that can be left for one place
+    /// only, still inside of the outer ones, is a loop of its own.
+    fn outer_latches(&self, header: BlockId, mut latches: Vec<BlockId>, is_inside: &impl Fn(&BlockId) -> bool) -> Vec<BlockId> {
+        let mut inner = BTreeSet::from([header]);
+        while latches.len() > 1 {
+            let is_own = |natural: &BTreeSet<BlockId>| {
+                let others = latches.iter().filter(|latch| natural.contains(latch)).count();
+                others == 1 && self.only_exit(natural).is_some_and(|to| is_inside(&to))
+            };
+            let naturals = latches.iter().map(|latch| self.with_way_back(&inner, *latch, is_inside)).enumerate();
+            let Some((index, natural)) = naturals.into_iter().find(|(_, natural)| is_own(natural)) else { break };
+            inner = natural;
+            latches.remove(index);
+        }
+        latches
+    }
+
+    /// The blocks of `inner` and those inside from which control can come to `latch` without passing them.
+    fn with_way_back(&self, inner: &BTreeSet<BlockId>, latch: BlockId, is_inside: &impl Fn(&BlockId) -> bool) -> BTreeSet<BlockId> {
+        let mut found = inner.clone();
+        let mut open = Vec::from_iter(found.insert(latch).then_some(latch));
+        while let Some(block) = open.pop() {
+            open.extend(self.graph.predecessors(block).iter().filter(|from| is_inside(from) && found.insert(**from)));
+        }
+        found
+    }
+
+    /// The one place that control can leave `blocks` for.
+    fn only_exit(&self, blocks: &BTreeSet<BlockId>) -> Option<BlockId> {
+        let mut exits = blocks.iter().flat_map(|from| self.graph.successors(*from)).filter(|to| !blocks.contains(to));
+        let first = exits.next()?;
+        exits.all(|other| other == first).then_some(*first)
+    }
+
+    /// The last of the blocks from `block` on that can only follow each other.
+    pub(super) fn end_of_line(&self, block: BlockId) -> BlockId {
+        let mut block = block;
+        for _ in 0..self.graph.len() {
+            match self.graph.successors(block) {
+                [next] if self.graph.predecessors(*next).len() == 1 => block = *next,
+                _ => break,
+            }
+        }
+        block
+    }
+
+    /// Whether `block` is entered from one place and only leads to an end.
+    pub(super) fn is_dead_end(&self, block: BlockId) -> bool {
+        self.graph.predecessors(block).len() == 1 && self.graph.successors(self.end_of_line(block)).is_empty()
+    }
+
+    /// Exits by their order, and how many dominators each block has.
+    fn measure(&mut self) {
+        for found in &mut self.loops {
+            found.exits.sort_by_key(|(from, _)| self.rank[from.index()]);
+        }
+        for block in &self.order {
+            self.heights[block.index()] = self.idom(*block).map_or(0, |above| self.heights[above.index()] + 1);
+        }
+    }
+
+    fn idom(&self, block: BlockId) -> Option<BlockId> {
+        self.idoms[block.index()]
+    }
+
+    /// Whether the edge leads back to the header of a loop.
+    pub(super) fn is_back(&self, from: BlockId, to: BlockId) -> bool {
+        self.back.contains(&(from, to))
+    }
+
+    /// Where control can come to `block` from, ways back aside.
+    pub(super) fn entries(&self, block: BlockId) -> impl Iterator<Item = BlockId> + '_ {
+        let reached = |from: &BlockId| self.rank[from.index()] != u32::MAX;
+        self.graph.predecessors(block).iter().copied().filter(reached).filter(move |from| !self.is_back(*from, block))
+    }
+
+    /// The lowest block that dominates all of these, as a block does itself.
+    pub(super) fn common_dominator(&self, mut blocks: impl Iterator<Item = BlockId>) -> Option<BlockId> {
+        let first = blocks.next()?;
+        blocks.try_fold(first, |mut a, mut b| {
+            while a != b {
+                if self.heights[a.index()] >= self.heights[b.index()] { a = self.idom(a)? } else { b = self.idom(b)? }
+            }
+            Some(a)
+        })
+    }
+
+    /// Whether there is a block that all ways from these on come to.
+    pub(super) fn come_together(&self, blocks: &[BlockId]) -> bool {
+        let way = |block: BlockId| std::iter::successors(Some(block), |block| self.ipdoms[block.index()]);
+        let mut ways = blocks.iter().map(|block| way(*block).collect::<BTreeSet<_>>());
+        let Some(first) = ways.next() else { return true };
+        !ways.fold(first, |common, way| &common & &way).is_empty()
+    }
+
+    /// The loops around `block`, the innermost first.
+    pub(super) fn loops_of(&self, block: BlockId) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(self.innermost[block.index()], |inner| self.loops[*inner].parent)
+    }
+
+    /// Whether `block` is in the loop.
+    pub(super) fn is_in(&self, found: usize, block: BlockId) -> bool {
+        self.loops_of(block).any(|around| around == found)
+    }
+
+    /// The blocks from which control can come to `target` without passing `avoided`.
+    pub(super) fn coming_to(&self, target: BlockId, avoided: Option<BlockId>) -> Vec<bool> {
+        let mut found = vec![false; self.graph.len()];
+        let mut open = vec![target];
+        found[target.index()] = true;
+        while let Some(block) = open.pop() {
+            for from in self.graph.predecessors(block) {
+                if !std::mem::replace(&mut found[from.index()], true) && Some(*from) != avoided {
+                    open.push(*from);
+                }
+            }
+        }
+        found
+    }
+}
+
+fn ending(program: &Program, graph: &Graph, block: BlockId) -> Ending {
+    let inst = &program.code[graph.code(block).end as usize - 1];
+    match inst.op {
+        Op::BranchIndexed { .. } => Ending::Indexed,
+        Op::Branch { uniform: true, .. } if inst.guard.is_some() => Ending::Uniform,
+        Op::Branch { uniform: false, .. } if inst.guard.is_some() => Ending::Conditional,
+        _ => Ending::Plain,
+    }
+}
