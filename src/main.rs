@@ -267,7 +267,9 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     interrupt::listen_once();
     let mut out = Standard::output();
     if let Some(made_up) = &opened.made_up {
-        out.write_all(text::made_up(made_up, style).as_bytes())?;
+        let launch = opened.plan.cases.first().and_then(|case| case.launches.first());
+        let reasons = launch.map_or(&[][..], |launch| &launch.reasons);
+        out.write_all(text::made_up(made_up, reasons, style).as_bytes())?;
         if let (Style::Human { .. }, Some(file)) = (style, opened.empty_beside.as_ref().filter(|file| goes_to(file))) {
             out.flush()?;
             out = Standard::error();

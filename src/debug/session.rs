@@ -17,7 +17,7 @@ use super::settings::{SETTINGS, Settings};
 use super::stop::Stop;
 use super::timeline::{End, Input, StartError, Timeline};
 use super::view;
-use crate::launch::Case;
+use crate::launch::{Case, Reason};
 use crate::machine::{Machine, Tick};
 use crate::program::Program;
 
@@ -197,6 +197,11 @@ impl Session {
     /// Number of the launch that runs, from 0.
     pub fn launch(&self) -> usize {
         self.timeline.launch()
+    }
+
+    /// Why the values of the present launch are what they are, if nobody wrote it; else nothing.
+    pub fn reasons(&self) -> &[Reason] {
+        self.case().launches.get(self.launch()).map_or(&[], |launch| &launch.reasons)
     }
 
     /// How many launches there are.

@@ -1,32 +1,343 @@
 //! Launches that nobody wrote: made up from the kernel alone, or from one word for each parameter.
+//!
+//! A [`Study`] reads off the code which parameters are pointers and to what, which numbers end loops, and which shape of block the
+//! code is for. What cannot be read off is guessed: a [`Guess`] is a shape and a few numbers, from which the whole launch follows. Whoever
+//! can run kernels tries one guess after the other, and measures how much memory the kernel reaches.
 
-use super::element::{Element, Kind, Number};
-use super::file::{Buffer, Content, Init, Launch, Param};
-use super::read::{LaunchFile, Origin};
-use super::{pointers, words};
-use crate::base::{Diagnostic, SourceFile, Sources};
-use crate::program::{self, Function};
+mod flow;
+mod hints;
+mod shape;
+mod uses;
+mod values;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Threads of a block where the kernel does not say.
-const BLOCK_DEFAULT: u32 = 32;
-/// Elements of a made-up buffer at least.
-const ELEMENTS_MIN: u64 = 1024;
+use super::element::Number;
+use super::file::{Content, Launch, Param};
+use super::read::{LaunchFile, Origin};
+use super::words;
+use crate::base::{Diagnostic, SourceFile, Sources};
+use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement};
+use crate::program::{FuncId, Function, Pc, Program};
+use flow::Flow;
+use shape::Traits;
+use uses::Uses;
 
-/// A launch of one block of `kernel` with values that let most kernels run: as many elements as threads, everywhere.
-///
-/// Every parameter that the code uses as a pointer gets a buffer large enough to be indexed by two numbers below the number of
-/// threads; every other integer is the number of threads; every other float is 1.
-pub fn made_up(program: &program::Program, kernel: &Function, module: &str) -> Content {
-    let pointers = pointers::find(program, kernel);
-    let threads: u64 = default_block(kernel).iter().map(|extent| u64::from(*extent)).product();
-    let value = |(index, formal): (usize, &program::Param)| match pointers.get(&index) {
-        Some(element) => Param::Buffer(buffer(&formal.name, element.unwrap_or(Element::B32), threads)),
-        None => small_number(formal, threads),
-    };
-    let params = kernel.params.iter().enumerate().map(value).collect();
-    Content::Launch(launch(kernel, Some(module.to_string()), params))
+pub use uses::origins;
+
+/// The number that sizes, strides and the ends of loops get, at least and at most.
+const SIZE: (u64, u64) = (16, 1024);
+/// At most where a loop ends at one.
+const SIZE_OF_LOOPS: u64 = 128;
+/// At most where tiles of matrices are multiplied, which are up to 128 wide.
+const SIZE_OF_MATRICES: u64 = 256;
+/// Smaller numbers, for kernels that run long.
+const SIZES_SMALLER: [u64; 4] = [128, 64, 32, 16];
+/// Rounds of a loop in which the whole grid meets.
+const ROUNDS_COOPERATIVE: u64 = 4;
+/// Larger numbers, for kernels whose tiles are wider.
+const SIZES_LARGER: [u64; 3] = [256, 512, 1024];
+/// Parts of what barrier objects expect that one tensor copy may bring.
+const BOX_PARTS: [u32; 3] = [1, 2, 4];
+
+/// A launch that nobody wrote.
+#[derive(Clone, Debug)]
+pub struct MadeUp {
+    /// What a launch file would say.
+    pub content: Content,
+    /// Why its values are what they are.
+    pub reasons: Vec<Reason>,
+}
+
+/// Why a value of a launch that nobody wrote is what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reason {
+    /// Which value: `n = 64`, `block`, the name of a buffer.
+    pub what: String,
+    /// Why, as a phrase: `the loop at gemm.cu:9 ends at it`.
+    pub why: String,
+    /// The index of the parameter that it is about, if it is about one.
+    pub param: Option<usize>,
+}
+
+impl Reason {
+    fn new(what: &str, why: String) -> Self {
+        Self { what: what.to_string(), why, param: None }
+    }
+}
+
+/// What is known of a launch beside the code: by the command line, and by files that a compiler wrote.
+#[derive(Clone, Debug, Default)]
+pub struct Known {
+    /// Blocks in x, y and z, and who says so.
+    pub grid: Option<([u32; 3], String)>,
+    /// Threads of a block.
+    pub block: Option<([u32; 3], String)>,
+    /// Blocks of a cluster.
+    pub cluster: Option<([u32; 3], String)>,
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: Option<(u32, String)>,
+    /// Names of parameters, by index.
+    pub names: BTreeMap<usize, String>,
+    /// Types of the elements that pointers point to.
+    pub elements: BTreeMap<usize, ScalarType>,
+    /// Numbers that follow from others, and why.
+    pub numbers: BTreeMap<usize, (Number, String)>,
+    /// Pointers to scratch memory, with its bytes for each block; null where they are 0.
+    pub scratch: BTreeMap<usize, u64>,
+    /// Whether the whole grid must be resident.
+    pub cooperative: bool,
+    /// Parameters that are not made up.
+    pub params: BTreeMap<usize, Param>,
+    /// What tensor maps say.
+    pub maps: BTreeMap<usize, KnownMap>,
+}
+
+/// What is known of a tensor map.
+#[derive(Clone, Debug)]
+pub struct KnownMap {
+    /// Type of an element.
+    pub element: Option<TensorElement>,
+    /// Elements of the box in each dimension, innermost first.
+    pub tile: Vec<u32>,
+    /// How 16-byte units change places.
+    pub swizzle: Swizzle,
+    /// What elements outside the tensor read as.
+    pub fill: OutsideFill,
+    /// Who says so.
+    pub why: String,
+}
+
+/// What buffers of integers hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integers {
+    /// Numbers from 0 up.
+    Counting,
+    /// Zeros: as an index they fit everywhere.
+    Zero,
+    /// Numbers from 1 up: loops that wait for 1 or divide by two end.
+    FromOne,
+}
+
+/// What decides a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Guess {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block.
+    pub block: [u32; 3],
+    /// Blocks of a cluster.
+    pub cluster: [u32; 3],
+    /// Bytes of dynamic shared memory.
+    pub dynamic_shared: u32,
+    /// What sizes, strides and the ends of loops are.
+    pub size: u64,
+    /// What buffers of integers hold.
+    pub integers: Integers,
+    /// Bytes that a tensor copy brings.
+    pub box_bytes: Option<u32>,
+    /// Elements of buffers that were measured, by index of parameter.
+    pub lens: BTreeMap<usize, u64>,
+    /// Why this guess and not the one before, if it is not the first.
+    pub instead: Option<String>,
+}
+
+/// What is known of a kernel.
+pub struct Study<'a> {
+    program: &'a Program,
+    kernel: &'a Function,
+    module: &'a str,
+    known: &'a Known,
+    uses: Uses,
+    traits: Traits,
+}
+
+impl<'a> Study<'a> {
+    /// Reads the code of `kernel`; the module is called `module` in the launch.
+    pub fn new(program: &'a Program, kernel: FuncId, module: &'a str, known: &'a Known) -> Self {
+        let flow = Flow::new(program, kernel);
+        Self { program, kernel: &program.functions[kernel.index()], module, known, uses: Uses::of(&flow), traits: Traits::of(&flow) }
+    }
+
+    /// The guess to begin with.
+    pub fn first(&self) -> Guess {
+        let block = self.known.block.as_ref().map_or_else(|| self.traits.block(self.kernel).0, |known| known.0);
+        self.with_block(block)
+    }
+
+    fn with_block(&self, block: [u32; 3]) -> Guess {
+        let cluster = self.known.cluster.as_ref().map_or_else(|| self.traits.cluster(self.kernel).0, |known| known.0);
+        let grid = self.known.grid.as_ref().map_or_else(|| self.traits.grid(cluster), |known| known.0);
+        let most = self.traits.dynamic_most.unwrap_or(0);
+        let dynamic_shared = self.known.dynamic_shared.as_ref().map_or(most, |known| known.0);
+        let covered = (0..3).map(|index| u64::from(grid[index]) * u64::from(block[index])).max().unwrap_or(1);
+        let has_loops = self.uses.words.iter().any(|used| used.number.ends_loop.is_some());
+        let most = match (has_loops, self.traits.multiplies()) {
+            (true, true) => SIZE_OF_MATRICES,
+            (true, false) => SIZE_OF_LOOPS,
+            (false, _) => SIZE.1,
+        };
+        let size = covered.next_multiple_of(SIZE.0).clamp(SIZE.0, most);
+        let box_bytes = (self.uses.expected_bytes > 0).then_some(self.uses.expected_bytes);
+        let integers = Integers::Counting;
+        Guess { grid, block, cluster, dynamic_shared, size, integers, box_bytes, lens: BTreeMap::new(), instead: None }
+    }
+
+    /// Guesses for a kernel that `failed` says does not run with the first one, in the order in which they are worth a try.
+    pub fn others(&self, failed: &str) -> Vec<Guess> {
+        let first = self.first();
+        let mut others = Vec::new();
+        if self.uses.words.iter().any(|used| used.pointer.is_some_and(|pointer| pointer.reads)) {
+            others.push(Guess { integers: Integers::Zero, instead: Some(format!("with integers from 0 up, {failed}")), ..first.clone() });
+        }
+        if self.uses.words.iter().any(|used| used.word.param < self.kernel.params.len()) && self.uses.tensor_rank > 0 {
+            for part in &BOX_PARTS[1..] {
+                let box_bytes = first.box_bytes.map(|bytes| bytes / part);
+                others.push(Guess { box_bytes, instead: Some(format!("with larger boxes, {failed}")), ..first.clone() });
+            }
+        }
+        others.extend(self.blocks(&first, failed));
+        for size in [16, 4, 1].into_iter().filter(|size| *size < first.size) {
+            let instead = Some(format!("with larger numbers, {failed}"));
+            others.push(Guess { size, integers: Integers::Zero, instead, ..first.clone() });
+        }
+        others
+    }
+
+    /// The guess to try where the first one runs without end.
+    pub fn ending(&self) -> Option<Guess> {
+        let reads = self.uses.words.iter().any(|used| used.pointer.is_some_and(|pointer| pointer.reads));
+        let instead = Some("with integers from 0 up the kernel runs very long".to_string());
+        reads.then(|| Guess { integers: Integers::FromOne, instead, size: SIZE.0, ..self.first() })
+    }
+
+    /// What a number gets that does nothing but end a loop.
+    fn rounds(&self, guess: &Guess) -> u64 {
+        if self.traits.cooperative { guess.size.min(ROUNDS_COOPERATIVE) } else { guess.size }
+    }
+
+    /// Whether a shape or a size that nothing decides may lead the kernel to memory that it does not write, or writes twice.
+    pub fn may_misfit(&self) -> bool {
+        self.has_free_block() || self.has_free_strides()
+    }
+
+    fn has_free_block(&self) -> bool {
+        let limits = &self.kernel.limits;
+        let decided = self.known.block.is_some() || limits.required_block.is_some();
+        !decided && self.traits.has_tiles() && (limits.max_block.is_none() || self.traits.has_rows())
+    }
+
+    fn has_free_strides(&self) -> bool {
+        let is_free = |index: usize| !self.known.params.contains_key(&index);
+        self.uses.words.iter().any(|used| used.pointer.is_none() && used.number.addressed.is_some() && is_free(used.word.param))
+    }
+
+    /// Guesses with other blocks for a kernel of which `found` says what is wrong with that of `guess`; none where the block is decided.
+    pub fn blocks(&self, guess: &Guess, found: &str) -> Vec<Guess> {
+        if self.known.block.is_some() {
+            return Vec::new();
+        }
+        let instead = format!("with a block of {}, {found}", extents(guess.block));
+        let blocks = self.traits.other_blocks(self.kernel).into_iter().filter(|block| *block != guess.block);
+        blocks.map(|block| Guess { instead: Some(instead.clone()), ..self.with_block(block) }).collect()
+    }
+
+    /// Guesses for a kernel of which `found` says what a checker finds in a run of `guess`: other blocks, and larger strides.
+    pub fn fitting(&self, guess: &Guess, found: &str) -> Vec<Guess> {
+        let mut others = if self.has_free_block() { self.blocks(guess, found) } else { Vec::new() };
+        if self.has_free_strides() {
+            for size in SIZES_LARGER.into_iter().filter(|size| *size > guess.size) {
+                let instead = Some(format!("with smaller numbers, {found}"));
+                others.push(Guess { size, instead, lens: BTreeMap::new(), ..guess.clone() });
+            }
+        }
+        others
+    }
+
+    /// The same guess with smaller numbers, for a kernel that runs long; none if there are no smaller ones, or no number matters.
+    pub fn smaller(&self, guess: &Guess) -> Option<Guess> {
+        let is_free = |index: usize| !self.known.params.contains_key(&index);
+        let matters = self.uses.words.iter().any(|used| used.pointer.is_none() && is_free(used.word.param));
+        // Where the whole grid meets, it is the meeting that lasts.
+        let size = SIZES_SMALLER.into_iter().find(|size| *size < guess.size && !self.traits.cooperative)?;
+        let instead = guess.instead.clone().or_else(|| Some("with larger numbers the kernel runs long".to_string()));
+        matters.then(|| Guess { size, instead, ..guess.clone() })
+    }
+
+    /// Whether the number of bytes of dynamic shared memory is to be measured.
+    pub fn measures_shared(&self) -> bool {
+        self.known.dynamic_shared.is_none() && self.traits.dynamic_most.is_some()
+    }
+
+    /// The launch that follows from `guess`.
+    pub fn launch(&self, guess: &Guess) -> MadeUp {
+        let mut reasons = self.shape_reasons(guess);
+        let mut params = Vec::new();
+        for (index, formal) in self.kernel.params.iter().enumerate() {
+            let (param, reason) = self.param(index, formal, guess);
+            params.push(param);
+            reasons.extend(reason.map(|reason| Reason { param: Some(index), ..reason }));
+        }
+        reasons.extend(guess.instead.as_ref().map(|why| Reason::new("another guess", why.clone())));
+        let triple = |[x, y, z]: [u32; 3]| (x, y, z);
+        let cluster = (guess.cluster != self.kernel.limits.required_cluster.unwrap_or([1; 3])).then(|| triple(guess.cluster));
+        let launch = Launch {
+            module: Some(self.module.to_string()),
+            cluster,
+            dynamic_shared: guess.dynamic_shared,
+            cooperative: self.traits.cooperative || self.known.cooperative,
+            ..launch(self.kernel, guess.grid, guess.block, params)
+        };
+        MadeUp { content: Content::Launch(launch), reasons }
+    }
+
+    fn shape_reasons(&self, guess: &Guess) -> Vec<Reason> {
+        let said = |known: &Option<([u32; 3], String)>| known.as_ref().map(|known| known.1.clone());
+        let first = self.traits.block(self.kernel);
+        let derived = if first.0 == guess.block { first.1 } else { "the first shape that fits the tiles".to_string() };
+        let mut reasons = vec![
+            Reason::new("grid", said(&self.known.grid).unwrap_or_else(|| "two blocks where the code tells them apart".to_string())),
+            Reason::new("block", said(&self.known.block).unwrap_or(derived)),
+        ];
+        let cluster = said(&self.known.cluster).or_else(|| self.traits.cluster(self.kernel).1.map(str::to_string));
+        reasons.extend(cluster.map(|why| Reason::new("cluster", why)));
+        let dynamic = match (&self.known.dynamic_shared, self.traits.dynamic_most) {
+            (Some((_, why)), _) => Some(why.clone()),
+            (None, Some(most)) if guess.dynamic_shared == most => Some("the most that the target allows".to_string()),
+            (None, Some(_)) => Some("as much as the kernel reaches".to_string()),
+            (None, None) => None,
+        };
+        reasons.extend(dynamic.map(|why| Reason::new(&format!("dynamic shared memory = {}", guess.dynamic_shared), why)));
+        if self.traits.cooperative {
+            reasons.push(Reason::new("cooperative", "the code reads the address of the grid's barrier".to_string()));
+        }
+        reasons
+    }
+
+    /// `gemm.cu:9`, or the place in the PTX where no line of the source language is known; of a function that was put in place of its
+    /// call, where that was called.
+    fn place(&self, pc: Pc) -> String {
+        let program = self.program;
+        let called = program.call_sites.get(&pc).and_then(|sites| sites.last()).copied();
+        let line = called.or_else(|| program.source_lines.get(pc.index()).copied().flatten()).filter(|line| line.line > 0);
+        let named = line.and_then(|line| program.source_files.iter().find(|file| file.0 == line.file).map(|file| (&file.1, line.line)));
+        match named {
+            Some((file, line)) => format!("{}:{line}", file.rsplit(['/', '\\']).next().unwrap_or(file)),
+            None => program.place(pc),
+        }
+    }
+}
+
+fn extents([x, y, z]: [u32; 3]) -> String {
+    format!("({x}, {y}, {z})")
+}
+
+/// A launch file that holds `content`, without a text.
+pub fn file_of(content: Content) -> LaunchFile {
+    let mut sources = Sources::default();
+    let whole = sources.add(SourceFile::new("the made-up launch", ""));
+    LaunchFile { content, folder: Path::new("").to_path_buf(), sources, origin: Origin::Words(whole, Vec::new()) }
 }
 
 /// A launch of one block of `kernel` with a parameter for each word, as [`words::parse`] reads them.
@@ -49,18 +360,19 @@ pub fn from_words(kernel: &Function, words: &[String], folder: &Path) -> Result<
     if !errors.is_empty() {
         return Err((sources, errors));
     }
-    let content = Content::Launch(launch(kernel, None, params));
+    let cluster = kernel.limits.required_cluster.unwrap_or([1; 3]);
+    let block = kernel.limits.required_block.or(kernel.limits.max_block).unwrap_or([32, 1, 1]);
+    let content = Content::Launch(launch(kernel, cluster, block, params));
     Ok(LaunchFile { content, folder: folder.to_path_buf(), sources, origin: Origin::Words(whole, ids) })
 }
 
-fn launch(kernel: &Function, module: Option<String>, params: Vec<Param>) -> Launch {
-    let [x, y, z] = default_block(kernel);
-    let cluster = kernel.limits.required_cluster.unwrap_or([1; 3]);
+fn launch(kernel: &Function, grid: [u32; 3], block: [u32; 3], params: Vec<Param>) -> Launch {
+    let triple = |[x, y, z]: [u32; 3]| (x, y, z);
     Launch {
-        module,
+        module: None,
         kernel: Some(kernel.name.to_string()),
-        grid: (cluster[0], cluster[1], cluster[2]),
-        block: (x, y, z),
+        grid: triple(grid),
+        block: triple(block),
         cluster: None,
         dynamic_shared: 0,
         cooperative: false,
@@ -68,24 +380,5 @@ fn launch(kernel: &Function, module: Option<String>, params: Vec<Param>) -> Laun
         bind: BTreeMap::new(),
         printed: None,
         findings: None,
-    }
-}
-
-fn default_block(kernel: &Function) -> [u32; 3] {
-    kernel.limits.required_block.or(kernel.limits.max_block).unwrap_or([BLOCK_DEFAULT, 1, 1])
-}
-
-fn buffer(name: &str, elem: Element, threads: u64) -> Buffer {
-    let len = threads.saturating_mul(threads).clamp(ELEMENTS_MIN, 1 << 20);
-    let init = Init::Iota { start: Number::Integer(0), step: Number::Integer(1) };
-    Buffer { name: name.to_string(), elem, len: Some(len), shape: None, init, expect: None, tolerance: None }
-}
-
-fn small_number(formal: &program::Param, threads: u64) -> Param {
-    let element = Element::from_name(formal.ty.word()).filter(|element| !formal.is_array && element.bytes() == formal.bytes);
-    match element {
-        Some(element) if element.kind() == Kind::Float => Param::from_scalar(element, Number::Float(1.0)),
-        Some(element) => Param::from_scalar(element, Number::Integer(threads.min(100).into())),
-        None => Param::Bytes("00".repeat(formal.bytes as usize)),
     }
 }

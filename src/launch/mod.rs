@@ -2,7 +2,7 @@
 //!
 //! The way of a launch file: its text is read into [`mod@file`] types by `ron` ([`LaunchFile::parse`]); [`plan`](fn@plan) resolves
 //! them against a program into a [`Plan`], finding every mistake before anything runs; whoever runs the plan makes each buffer
-//! from its [`Contents`] and compares it with its [`Expect`]. Launches that nobody wrote ([`made_up`](fn@made_up),
+//! from its [`Contents`] and compares it with its [`Expect`]. Launches that nobody wrote ([`MadeUp`],
 //! [`from_words`], and those of `asm` statements, [`asm`]) take the same way: they are made as [`mod@file`] types.
 //!
 //! Nothing here runs anything. Buffers are recipes and files, never their bytes as a whole, because memory counts twice: once
@@ -21,11 +21,11 @@ mod locate;
 mod made_up;
 pub mod npy;
 mod plan;
-mod pointers;
 mod read;
 mod resolve;
 pub mod ron_text;
 pub mod tensor_map;
+pub mod triton;
 mod words;
 
 pub use data::DataError;
@@ -33,7 +33,7 @@ pub use element::{Element, Kind, Number};
 pub use expect::{Comparison, Expect, Mismatch};
 pub use file::{Content, Findings, Tolerance};
 pub use init::{Contents, Recipe, pieces};
-pub use made_up::{from_words, made_up};
+pub use made_up::{Guess, Integers, Known, KnownMap, MadeUp, Reason, Study, file_of, from_words, origins};
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunch, PlannedParam};
 pub use read::{LaunchFile, LaunchFileError};
 pub use resolve::{Overrides, choose_kernel, plan};

@@ -4,6 +4,7 @@ use super::element::Element;
 use super::expect::Expect;
 use super::file::Findings;
 use super::init::Contents;
+use super::made_up::Reason;
 use crate::program::{Content, FuncId, Image, TensorMap};
 
 /// What a launch file asks for.
@@ -51,6 +52,8 @@ pub struct PlannedLaunch {
     pub bounds: Option<String>,
     /// Which findings are right.
     pub findings: Option<Findings>,
+    /// Why its values are what they are, if nobody wrote it; else nothing.
+    pub reasons: Vec<Reason>,
 }
 
 /// A texture, sampler or surface.

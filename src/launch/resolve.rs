@@ -144,6 +144,7 @@ impl Resolver<'_> {
             param_bytes: function.param_bytes,
             bounds: bounds::violation(function, &shape),
             findings: launch.findings.clone(),
+            reasons: Vec::new(),
         })
     }
 

@@ -1,9 +1,13 @@
 //! What holds for every screen: keys lead to commands, clicks to places, hostile layout files to diagnostics, and no size to a panic.
 
+use std::path::Path;
+
 use crate::screen::{drawn, session, text, type_lines};
 use crate::wide::wide_kernel;
 use ptxdbg::command::parse;
+use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::Session;
+use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::ui::tui::keymap::{Action, KeyMap, KeyPress, Move};
 use ptxdbg::ui::tui::layout::Layout;
 use ptxdbg::ui::tui::layout::file::LayoutError;
@@ -416,4 +420,18 @@ fn a_step_moves_the_source_and_not_what_was_scrolled_to() {
     let shown = text(&drawn(&mut memory, &session, 60, 12));
     // Eleven of the 17 rows that name and hold 64 elements are in sight; the eleventh row of elements begins with tile[40].
     assert!(shown.starts_with("─[shared memory · tile[40] · 7-17 of 17]"), "{shown}");
+}
+
+#[test]
+fn the_first_line_says_that_nobody_wrote_the_launch() {
+    let module = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/made_up/gemm.ptx");
+    let request = Request { modules: vec![module], launch: LaunchChoice::Beside, overrides: Overrides::default() };
+    let session = Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap();
+    for (width, told) in [(120, true), (80, true), (40, false)] {
+        let drawn = text(&drawn(&mut shipped("default"), &session, width, 24));
+        let first = drawn.lines().next().unwrap();
+        assert_eq!(first.contains(" made-up launch "), told, "{first}");
+    }
+    let written = text(&drawn(&mut shipped("default"), &walking(), 120, 24));
+    assert!(!written.contains("made-up launch"), "{written}");
 }

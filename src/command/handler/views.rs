@@ -27,10 +27,14 @@ pub fn table(context: &Context<'_>, of: impl Fn(&Scene<'_>) -> Table) -> Answer 
 /// How the kernel that runs was launched, and which launch of the case it is.
 pub fn launch(context: &mut Context<'_>, _: &Call) -> Answer {
     let (number, count) = (context.session.launch() + 1, context.session.launches());
+    let reasons = context.session.reasons().to_vec();
     table(context, |scene| {
         let mut launch = view::launch(scene);
         if count > 1 {
             launch.push(false, ["launch".to_string(), format!("{number} of {count}")]);
+        }
+        for reason in &reasons {
+            launch.push(false, ["made up".to_string(), format!("{}: {}", reason.what, reason.why)]);
         }
         launch
     })

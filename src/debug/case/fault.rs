@@ -4,9 +4,10 @@ use super::site::{Site, source_lines};
 use super::units::bytes_in_words;
 use crate::check::FindingId;
 use crate::debug::roles::{NO_ROLES, Roles};
+use crate::isa::Space;
 use crate::launch::PlannedLaunch;
-use crate::machine::{Footprint, GroupState, LaneMask, Machine, MemoryLimit, Place, Stuck, Trap, Waiter, held};
-use crate::program::{Function, Pc, Program};
+use crate::machine::{Footprint, GroupState, LaneMask, Machine, MemoryLimit, Place, Stuck, Trap, TrapKind, Waiter, held};
+use crate::program::{Function, Pc, Program, Variable, map};
 
 /// Groups named at most where threads wait or spin.
 const WAITING_MAX: usize = 8;
@@ -30,6 +31,8 @@ pub struct Fault {
     pub waiting: Vec<Waiting>,
     /// How many more wait than `waiting` names.
     pub waiting_more: usize,
+    /// What of it the launch may have caused, if nobody wrote that; else empty.
+    pub made_up: String,
 }
 
 /// Lanes that wait or spin, and why.
@@ -55,9 +58,26 @@ pub(in crate::debug) struct Blame<'a> {
 
 impl Blame<'_> {
     pub fn trap(&self, trap: &Trap) -> Fault {
-        let fault = self.fault(trap.kind.into(), trap.message.clone());
+        let fault = match self.unknown_shared(trap) {
+            Some(message) => self.fault(FindingId::LaunchBounds, message),
+            None => self.fault(trap.kind.into(), trap.message.clone()),
+        };
+        let fault = Fault { made_up: super::made_up::origin(self.program, self.launch, trap.place.pc, true), ..fault };
         let source_lines = numbers(self.program, trap.place.pc);
         Fault { site: Some(self.site(trap.place, trap.lanes)), source_lines, ..fault }
+    }
+
+    /// What to say of an access to dynamic shared memory where the launch gives none: it is the launch that is wrong.
+    fn unknown_shared(&self, trap: &Trap) -> Option<String> {
+        let access = trap.access.filter(|access| matches!(access.space, Space::Shared | Space::SharedCluster | Space::Generic))?;
+        let shared = |variable: &&Variable| variable.location.space == Space::Shared && variable.bytes == 0;
+        let is_dynamic = self.program.variables.iter().any(|variable| shared(&variable));
+        // Generic addresses are told apart by the message, which names the space that they are in.
+        let is_past = trap.kind == TrapKind::OutOfBounds && trap.message.starts_with("shared ");
+        let end = map::SHARED_RESERVED + u64::from(self.kernel().shared_bytes);
+        let is_past = is_past && (access.space == Space::Generic || access.address + u64::from(access.bytes) > end);
+        let wanted = self.launch.dynamic_shared == 0 && is_dynamic && is_past;
+        wanted.then(|| format!("dynamic shared memory is not known (0 bytes given): --dynamic-shared BYTES; {}", trap.message))
     }
 
     pub fn deadlock(&self, stuck: &Stuck) -> Fault {
@@ -105,7 +125,12 @@ impl Blame<'_> {
 
     fn fault(&self, id: FindingId, message: String) -> Fault {
         let kernel = self.kernel_name();
-        Fault { id, kernel, launch: self.index, message, site: None, source_lines: Vec::new(), waiting: Vec::new(), waiting_more: 0 }
+        Fault { id, kernel, launch: self.index, message, site: None, source_lines: Vec::new(), waiting: Vec::new(), waiting_more: 0, made_up: self.made_up() }
+    }
+
+    /// What is said of a fault that is about no address.
+    fn made_up(&self) -> String {
+        if self.launch.reasons.is_empty() { String::new() } else { super::made_up::MAY_BE.to_string() }
     }
 
     fn with_waiting(&self, fault: Fault, waiters: &[Waiter]) -> Fault {

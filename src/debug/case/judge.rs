@@ -63,6 +63,7 @@ mod tests {
             source_lines: vec![line],
             waiting: Vec::new(),
             waiting_more: 0,
+            made_up: String::new(),
         };
         FindingText::of_fault(1, &fault)
     }

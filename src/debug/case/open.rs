@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::made_up::made_up;
 use crate::base::{Diagnostic, Sources};
-use crate::launch::{self, Content, LaunchFile, LaunchFileError, Overrides, Plan, ron_text};
+use crate::launch::{self, Known, LaunchFile, LaunchFileError, Overrides, Plan, ron_text};
 use crate::program::{FuncId, Program};
 use crate::sema;
 
@@ -132,24 +133,30 @@ fn open_made_up(request: &Request) -> Result<Opened, OpenError> {
     let (module, program) = choose_module(&request.modules, request.overrides.kernel.as_deref())?;
     let kernel = first_kernel(&program, &module, request.overrides.kernel.as_deref())?;
     let name = module.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let content = launch::made_up(&program, &program.functions[kernel.index()], &name);
-    let content = with_overrides(content, &request.overrides);
-    let text = content.to_text();
+    let mut sources = Sources::default();
+    let beside = launch::triton::known(&module, &program.functions[kernel.index()], &mut sources);
+    let beside = beside.map_err(|errors| OpenError::Launch(sources, errors))?;
+    let made_up = made_up(&program, kernel, &name, &with_overrides(beside, &request.overrides));
+    let text = made_up.content.to_text();
     let file = LaunchFile::parse("the made-up launch", Path::new(""), text.clone());
     let file = file.map_err(|wrong| OpenError::Launch(wrong.0, vec![wrong.1]))?;
-    finish(&file, program, &module, &Overrides::default(), Some(text))
+    let mut opened = finish(&file, program, &module, &Overrides::default(), Some(text))?;
+    for launch in opened.plan.cases.iter_mut().flat_map(|case| &mut case.launches) {
+        launch.reasons.clone_from(&made_up.reasons);
+    }
+    Ok(opened)
 }
 
-/// Puts into a made-up launch what the command line says, so that it shows in the text.
-fn with_overrides(mut content: Content, overrides: &Overrides) -> Content {
-    if let Content::Launch(launch) = &mut content {
-        let triple = |[x, y, z]: [u32; 3]| (x, y, z);
-        launch.grid = overrides.grid.map_or(launch.grid, triple);
-        launch.block = overrides.block.map_or(launch.block, triple);
-        launch.cluster = overrides.cluster.map(triple).or(launch.cluster);
-        launch.dynamic_shared = overrides.dynamic_shared.unwrap_or(launch.dynamic_shared);
+/// What is known of a launch that nobody wrote: what the command line says goes before what `known` says.
+fn with_overrides(known: Known, overrides: &Overrides) -> Known {
+    let said = |extents: Option<[u32; 3]>, option: &str| extents.map(|extents| (extents, format!("{option} says so")));
+    Known {
+        grid: said(overrides.grid, "--grid").or(known.grid),
+        block: said(overrides.block, "--block").or(known.block),
+        cluster: said(overrides.cluster, "--cluster").or(known.cluster),
+        dynamic_shared: overrides.dynamic_shared.map(|bytes| (bytes, "--dynamic-shared says so".to_string())).or(known.dynamic_shared),
+        ..known
     }
-    content
 }
 
 fn finish(

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{FindingText, LinkText, MemoryText, SideText};
 use crate::check::{Deed, Finding, Side, Touched};
-use crate::debug::case::{Job, RunError, RunOptions, Runner, Site, source_lines};
+use crate::debug::case::{Job, RunError, RunOptions, Runner, Site, origin, source_lines};
 use crate::debug::expression::little_endian;
 use crate::debug::focus::Focus;
 use crate::debug::memory;
@@ -140,6 +140,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize) -> 
         waiting: Vec::new(),
         waiting_more: 0,
         source_lines: finding.first.iter().chain([&finding.second]).flat_map(lines).collect(),
+        made_up: launch.map_or(String::new(), |launch| origin(program, launch, finding.second.place.pc, false)),
     }
 }
 

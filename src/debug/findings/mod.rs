@@ -52,6 +52,8 @@ pub struct FindingText {
     pub waiting_more: usize,
     /// Lines of the source language it can be blamed on.
     pub source_lines: Vec<u32>,
+    /// What of it the launch may have caused, if nobody wrote that; else empty.
+    pub made_up: String,
 }
 
 /// One of the sides of a finding.
@@ -115,6 +117,7 @@ impl FindingText {
             waiting: fault.waiting.clone(),
             waiting_more: fault.waiting_more,
             source_lines: fault.source_lines.clone(),
+            made_up: fault.made_up.clone(),
         }
     }
 

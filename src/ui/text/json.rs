@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::base::{Diagnostic, Sources, Span};
 use crate::debug::fidelity::Fidelity;
 use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
-use crate::debug::{CaseReport, Comparison, Failure, Omitted, Site, Summary, Trust, Waiting, Writer};
+use crate::debug::{CaseReport, Comparison, Failure, Omitted, Reason, Site, Summary, Trust, Waiting, Writer};
 use crate::ui::visible::visible_json;
 
 fn line(value: &Value) -> String {
@@ -116,8 +116,9 @@ pub fn comparison(name: &str, comparison: &Comparison) -> String {
 }
 
 /// A launch file that was made up.
-pub fn made_up(text: &str) -> String {
-    line(&json!({ "kind": "made_up", "launch_file": text }))
+pub fn made_up(text: &str, reasons: &[Reason]) -> String {
+    let reasons: Vec<Value> = reasons.iter().map(|reason| json!({ "what": reason.what, "why": reason.why })).collect();
+    line(&json!({ "kind": "made_up", "launch_file": text, "reasons": reasons }))
 }
 
 fn failure(failure: &Failure) -> Value {
@@ -160,6 +161,7 @@ fn finding(finding: &FindingText) -> Value {
         "second": finding.second.as_ref().map(side),
         "memory": finding.memory.as_ref().map(memory),
         "why": finding.why,
+        "made_up": finding.made_up,
         "advice": finding.advice,
         "chain": finding.chain.iter().map(link).collect::<Vec<_>>(),
         "count": finding.count,

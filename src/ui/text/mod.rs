@@ -21,7 +21,7 @@ use std::path::Path;
 
 use crate::debug::fidelity::Fidelity;
 use crate::debug::view::printed as whole_lines;
-use crate::debug::{CaseReport, Comparison, Omitted, Summary};
+use crate::debug::{CaseReport, Comparison, Omitted, Reason, Summary};
 use crate::ui::visible::visible;
 
 pub use finding::{chain, fault, finding, list as findings};
@@ -120,13 +120,14 @@ pub fn printed(summary: &Summary, style: Style) -> Vec<u8> {
 }
 
 /// A launch file that was made up because there was none.
-pub fn made_up(text: &str, style: Style) -> String {
+pub fn made_up(text: &str, reasons: &[Reason], style: Style) -> String {
+    let why: String = reasons.iter().map(|reason| format!("//   {}: {}\n", reason.what, reason.why)).collect();
     match style {
         Style::Human { .. } => format!(
             "// There is no launch file: the values of this launch are made up.\n\
-             // Saved beside the kernel with the extension .ron it is used, and can be edited.\n{text}\n\n"
+             // Saved beside the kernel with the extension .ron it is used, and can be edited.\n{why}{text}\n\n"
         ),
-        Style::Json => json::made_up(text),
+        Style::Json => json::made_up(text, reasons),
         Style::Sarif => String::new(),
     }
 }

@@ -172,6 +172,18 @@ impl Screen {
                 cells.for_each(|(column, line)| rule.on_click((start + column, 0, 1), Target::Command(line.clone())));
             }
         }
+        self.draw_origin(session, area, buffer);
+    }
+
+    /// `made-up launch` at the end of the first line, where nobody wrote the launch.
+    fn draw_origin(&self, session: &Session, area: Rect, buffer: &mut Buffer) {
+        let text = " made-up launch ";
+        let room = area.width.saturating_sub(1);
+        let width = width(text) as u16;
+        if session.reasons().is_empty() || room < 3 * width || area.height == 0 {
+            return;
+        }
+        buffer.set_string(area.x + room - width, area.y, text, self.theme.style(Role::Title));
     }
 
     /// Panes that follow the focused thread go back to it when it moves.

@@ -1,0 +1,471 @@
+//! Where a kernel's parameters go: through registers, arguments of calls and variables of frames, up to addresses and conditions.
+//!
+//! Every register and every word of a frame is a cell; instructions are edges between cells, of a few kinds. Facts travel along the
+//! edges until nothing changes: from which words of the parameters a value is made, which of them it still is but for a sum, and which
+//! floating-point format it has. The following is without order and forgets nothing. What goes through memory other than frames is not
+//! followed.
+
+use std::collections::BTreeMap;
+
+use super::hints;
+use crate::isa::{IntBinary, IntTernary, ScalarType, Shift, Space, Width};
+use crate::program::operands::{self, of_int, of_width};
+use crate::program::{
+    Address, Bank, Base, CallArg, CallId, Dst, FuncId, Function, Inst, MatrixOp, Op, Param, ParamPlace, Program, Src, SrcKind,
+};
+
+/// Words of the parameters, one bit each; those past the 64th are not followed.
+pub type Words = u64;
+
+/// A part of a parameter that the code loads at once: the whole of a scalar, a member of a structure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Word {
+    /// Which parameter.
+    pub param: usize,
+    /// Where in it, in bytes.
+    pub offset: u32,
+    /// Its size in bytes.
+    pub bytes: u32,
+}
+
+/// What is known of a cell.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fact {
+    /// The words its value is computed from.
+    pub value: Words,
+    /// Those that it is, but for sums and conversions.
+    pub direct: Words,
+    /// Those that it is, but for sums: pointers keep their width.
+    pub pointer: Words,
+    /// The words whose buffers its value was loaded from.
+    pub contents: Words,
+    /// The format of the number in it, or of each of its packed numbers.
+    pub hint: Option<ScalarType>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// The same bits, perhaps packed or unpacked.
+    Same,
+    /// A sum with it.
+    Sum,
+    /// The same number in another width, or compared.
+    Direct,
+    /// Anything else.
+    Derived,
+    /// The bits moved up by 16: a `.bf16` becomes an `.f32`.
+    Upper,
+    /// What the buffer holds at this address.
+    Load,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    from: u32,
+    to: u32,
+    kind: Kind,
+}
+
+/// What is known of every register of a kernel and of the functions it calls.
+pub struct Flow<'a> {
+    pub program: &'a Program,
+    pub kernel: &'a Function,
+    /// The functions whose code may run, the kernel first.
+    pub functions: Vec<FuncId>,
+    /// The words of the parameters that the code loads, in order of bit.
+    pub words: Vec<Word>,
+    /// Start of each bank of each function among the cells.
+    banks: Vec<[u32; 3]>,
+    frames: BTreeMap<(u32, i64), u32>,
+    /// Registers that hold an address in their function's frame.
+    frame_addresses: BTreeMap<u32, i64>,
+    edges: Vec<Edge>,
+    facts: Vec<Fact>,
+}
+
+impl<'a> Flow<'a> {
+    /// Follows the parameters of `kernel`.
+    pub fn new(program: &'a Program, kernel: FuncId) -> Self {
+        let functions = reachable(program, kernel);
+        let mut banks = vec![[0; 3]; program.functions.len()];
+        let mut count = 0;
+        for id in &functions {
+            let slots = program.functions[id.index()].slots;
+            for (bank, slots) in [slots.b32, slots.b64, slots.pred].into_iter().enumerate() {
+                banks[id.index()][bank] = count;
+                count += slots;
+            }
+        }
+        let mut flow = Self {
+            program,
+            kernel: &program.functions[kernel.index()],
+            functions,
+            words: Vec::new(),
+            banks,
+            frames: BTreeMap::new(),
+            frame_addresses: BTreeMap::new(),
+            edges: Vec::new(),
+            facts: vec![Fact::default(); count as usize],
+        };
+        flow.collect();
+        // Each pass adds a fact to some cell, of which there are few, or is the last.
+        while flow.pass() {}
+        flow
+    }
+
+    /// The instructions that may run, with their functions.
+    pub fn code(&self) -> impl Iterator<Item = (FuncId, u32, &'a Inst)> + '_ {
+        let program = self.program;
+        let code = |id: &FuncId| (*id, program.functions[id.index()].code.clone());
+        self.functions.iter().map(code).flat_map(move |(id, code)| code.map(move |pc| (id, pc, &program.code[pc as usize])))
+    }
+
+    /// What is known of a register of `function`.
+    pub fn fact(&self, function: FuncId, bank: Bank, slot: u32) -> Fact {
+        self.facts.get(self.cell(function, bank, slot) as usize).copied().unwrap_or_default()
+    }
+
+    /// What is known of a value that `function` reads.
+    pub fn fact_of(&self, function: FuncId, bank: Bank, source: Src) -> Fact {
+        slot_of(source).map_or(Fact::default(), |slot| self.fact(function, bank, slot))
+    }
+
+    /// What is known of the base of an address.
+    pub fn base(&self, function: FuncId, address: Address) -> Fact {
+        match address.base {
+            Base::Wide(source) => self.fact_of(function, Bank::B64, source),
+            Base::Narrow(source) => self.fact_of(function, Bank::B32, source),
+            Base::Frame => Fact::default(),
+        }
+    }
+
+    fn cell(&self, function: FuncId, bank: Bank, slot: u32) -> u32 {
+        let bank = match bank {
+            Bank::B32 => 0,
+            Bank::B64 => 1,
+            Bank::Pred => 2,
+        };
+        self.banks[function.index()][bank] + slot
+    }
+
+    fn frame_cell(&mut self, function: FuncId, offset: i64) -> u32 {
+        let next = self.facts.len() as u32;
+        let cell = *self.frames.entry((function.0, offset)).or_insert(next);
+        if cell == next {
+            self.facts.push(Fact::default());
+        }
+        cell
+    }
+
+    fn collect(&mut self) {
+        let code: Vec<(FuncId, u32, &Inst)> = self.code().collect();
+        code.iter().for_each(|(function, _, inst)| self.note_frame_address(*function, inst));
+        for (function, _, inst) in &code {
+            self.edges_of(*function, inst);
+            for (bank, slot, ty) in hints::of(self.program, inst) {
+                let cell = self.cell(*function, bank, slot) as usize;
+                self.facts[cell].hint.get_or_insert(ty);
+            }
+        }
+        // Arguments in frames are known by the words that either side accesses, which are all known by now.
+        for (function, _, inst) in &code {
+            if let Op::Call { call, .. } | Op::SystemCall { call, .. } = inst.op {
+                self.call(*function, call);
+            }
+        }
+    }
+
+    fn note_frame_address(&mut self, function: FuncId, inst: &Inst) {
+        let known = |flow: &Self, bank, a| slot_of(a).and_then(|slot| flow.frame_addresses.get(&flow.cell(function, bank, slot)).copied());
+        let (bank, d, offset) = match inst.op {
+            Op::FrameAddress { wide, generic: _, d, offset } => (wide_bank(wide), d, Some(i64::from(offset))),
+            Op::ConvertAddress { wide, d, a, .. } => (wide_bank(wide), d, known(self, wide_bank(wide), a)),
+            Op::Move { width, d, a } => (of_width(width), d, known(self, of_width(width), a)),
+            Op::IntBinary { f: IntBinary::Add, ty, d, a, b } => {
+                let sum = known(self, of_int(ty), a).zip(self.constant(of_int(ty), b));
+                (of_int(ty), d, sum.map(|(base, add)| base + add.cast_signed()))
+            }
+            _ => return,
+        };
+        if let (Some(offset), false) = (offset, d.is_sink()) {
+            let cell = self.cell(function, bank, d.0);
+            self.frame_addresses.insert(cell, offset);
+        }
+    }
+
+    /// The offset in the frame that an address means, if it means one.
+    fn frame_offset(&self, function: FuncId, address: Address) -> Option<i64> {
+        let base = match address.base {
+            Base::Frame => 0,
+            Base::Wide(source) => *self.frame_addresses.get(&self.cell(function, Bank::B64, slot_of(source)?))?,
+            Base::Narrow(source) => *self.frame_addresses.get(&self.cell(function, Bank::B32, slot_of(source)?))?,
+        };
+        Some(base + i64::from(address.offset))
+    }
+
+    fn edge(&mut self, from: u32, to: u32, kind: Kind) {
+        self.edges.push(Edge { from, to, kind });
+    }
+
+    fn carry(&mut self, function: FuncId, kind: Kind, bank: Bank, d: Dst, sources: &[Src]) {
+        for slot in sources.iter().filter_map(|source| slot_of(*source)).filter(|_| !d.is_sink()) {
+            self.edge(self.cell(function, bank, slot), self.cell(function, bank, d.0), kind);
+        }
+    }
+
+    fn edges_of(&mut self, function: FuncId, inst: &Inst) {
+        match inst.op {
+            Op::Load { access, bits, reg_bits, d, address, .. } => {
+                self.load(function, access.space, bits, &[d], reg_bits, address);
+            }
+            Op::LoadVector { access, bits, reg_bits, parts, address, .. } => {
+                let dests = &self.program.dests[parts.index()];
+                self.load(function, access.space, bits, dests, reg_bits, address);
+            }
+            Op::Store { bits, a, reg_bits, address, .. } => self.store(function, bits, &[a], reg_bits, address),
+            Op::StoreVector { bits, parts, reg_bits, address, .. } => {
+                let sources = &self.program.sources[parts.index()];
+                self.store(function, bits, sources, reg_bits, address);
+            }
+            Op::Atomic { ty, d, address, .. } => self.loaded(function, wide_bank(ty.bits() == 64), &[d], address),
+            Op::Matrix { matrix } => {
+                let program = self.program;
+                if let Some(MatrixOp::Load(load)) = program.matrices.get(matrix.index()) {
+                    self.loaded(function, Bank::B32, &program.dests[load.registers.index()], load.address);
+                }
+            }
+            Op::AtomicVector { .. } | Op::Image { .. } | Op::Wgmma { .. } | Op::Call { .. } => {}
+            _ => self.computed(function, inst),
+        }
+    }
+
+    /// Edges of what goes from registers to registers.
+    fn computed(&mut self, function: FuncId, inst: &Inst) {
+        match inst.op {
+            Op::Move { width, d, a } => self.carry(function, Kind::Same, of_width(width), d, &[a]),
+            Op::Move128 { d, a } => {
+                self.carry(function, Kind::Same, Bank::B64, d, &[a]);
+                self.carry(function, Kind::Same, Bank::B64, Dst(d.0 + 1), &[a.next()]);
+            }
+            Op::ConvertAddress { wide, d, a, .. } => self.carry(function, Kind::Same, wide_bank(wide), d, &[a]),
+            Op::Select { width, d, a, b, .. } => self.carry(function, Kind::Same, of_width(width), d, &[a, b]),
+            Op::Shuffle { d, a, .. } => self.carry(function, Kind::Same, Bank::B32, d, &[a]),
+            Op::MoveVector { width, d, a } => {
+                let (dests, sources) = (&self.program.dests[d.index()], &self.program.sources[a.index()]);
+                dests.iter().zip(sources).for_each(|(d, a)| self.carry(function, Kind::Same, of_width(width), *d, &[*a]));
+            }
+            Op::Pack { part, parts, d } => self.pack(function, part, &self.program.sources[parts.index()], d),
+            Op::Unpack { part, parts, a } => self.unpack(function, part, &self.program.dests[parts.index()], a),
+            Op::IntBinary { f: IntBinary::Add | IntBinary::Sub, ty, d, a, b } => self.carry(function, Kind::Sum, of_int(ty), d, &[a, b]),
+            Op::IntBinary { f: IntBinary::And, ty, d, a, b } if self.constant(of_int(ty), b) == Some(0xffff_0000) => {
+                self.carry(function, Kind::Upper, of_int(ty), d, &[a]);
+            }
+            Op::IntTernary { f: IntTernary::MadLo, ty, d, c, .. } => self.carry(function, Kind::Sum, of_int(ty), d, &[c]),
+            Op::MadWide { d, c, .. } => self.carry(function, Kind::Sum, Bank::B64, d, &[c]),
+            Op::Shift { f: Shift::Left, ty, d, a, b } if self.constant(Bank::B32, b) == Some(16) => {
+                self.carry(function, Kind::Upper, of_int(ty), d, &[a]);
+            }
+            _ => {}
+        }
+        let kind = match inst.op {
+            Op::Convert { .. } | Op::SetpInt { .. } | Op::PredBinary { .. } | Op::PredMove { .. } => Kind::Direct,
+            _ => Kind::Derived,
+        };
+        let written = operands::writes(inst, self.program);
+        if written.is_empty() {
+            return;
+        }
+        for read in operands::reads(inst, self.program) {
+            for write in &written {
+                self.edge(self.cell(function, read.bank, read.slot), self.cell(function, write.bank, write.slot), kind);
+            }
+        }
+    }
+
+    fn pack(&mut self, function: FuncId, part: u8, sources: &[Src], d: Dst) {
+        let bank = wide_bank(sources.len() * usize::from(part) >= 64);
+        for slot in sources.iter().filter_map(|source| slot_of(*source)).filter(|_| !d.is_sink()) {
+            self.edge(self.cell(function, wide_bank(part == 64), slot), self.cell(function, bank, d.0), Kind::Same);
+        }
+    }
+
+    fn unpack(&mut self, function: FuncId, part: u8, dests: &[Dst], a: Src) {
+        let bank = wide_bank(dests.len() * usize::from(part) >= 64);
+        let Some(slot) = slot_of(a) else { return };
+        for d in dests.iter().filter(|d| !d.is_sink()) {
+            self.edge(self.cell(function, bank, slot), self.cell(function, wide_bank(part == 64), d.0), Kind::Same);
+        }
+    }
+
+    fn load(&mut self, function: FuncId, space: Space, bits: u8, dests: &[Dst], reg_bits: u8, address: Address) {
+        let bank = wide_bank(bits.max(reg_bits) >= 64);
+        if space == Space::Param {
+            return self.load_param(function, u32::from(bits) / 8, bank, dests, address);
+        }
+        let Some(offset) = self.frame_offset(function, address) else { return self.loaded(function, bank, dests, address) };
+        for (d, offset) in dests.iter().zip((offset..).step_by(usize::from(bits) / 8)).filter(|(d, _)| !d.is_sink()) {
+            let cell = self.frame_cell(function, offset);
+            self.edge(cell, self.cell(function, bank, d.0), Kind::Same);
+        }
+    }
+
+    fn loaded(&mut self, function: FuncId, bank: Bank, dests: &[Dst], address: Address) {
+        let (from_bank, source) = match address.base {
+            Base::Wide(source) => (Bank::B64, source),
+            Base::Narrow(source) => (Bank::B32, source),
+            Base::Frame => return,
+        };
+        let Some(slot) = slot_of(source) else { return };
+        for d in dests.iter().filter(|d| !d.is_sink()) {
+            self.edge(self.cell(function, from_bank, slot), self.cell(function, bank, d.0), Kind::Load);
+        }
+    }
+
+    fn store(&mut self, function: FuncId, bits: u8, sources: &[Src], reg_bits: u8, address: Address) {
+        let bank = wide_bank(bits.max(reg_bits) >= 64);
+        let Some(offset) = self.frame_offset(function, address) else { return };
+        for (source, offset) in sources.iter().zip((offset..).step_by(usize::from(bits) / 8)) {
+            let Some(slot) = slot_of(*source) else { continue };
+            let cell = self.frame_cell(function, offset);
+            self.edge(self.cell(function, bank, slot), cell, Kind::Same);
+        }
+    }
+
+    /// The words of the parameters that lie at a constant address of the parameter space.
+    fn load_param(&mut self, function: FuncId, bytes: u32, bank: Bank, dests: &[Dst], address: Address) {
+        let base = match address.base {
+            Base::Wide(source) => self.constant(Bank::B64, source),
+            Base::Narrow(source) => self.constant(Bank::B32, source),
+            Base::Frame => None,
+        };
+        let Some(start) = base.map(|base| base.wrapping_add_signed(i64::from(address.offset))) else { return };
+        for (d, at) in dests.iter().zip((start..).step_by(bytes as usize)).filter(|(d, _)| !d.is_sink()) {
+            let Some(bit) = self.word(at, bytes) else { continue };
+            let cell = self.cell(function, bank, d.0) as usize;
+            let fact = &mut self.facts[cell];
+            (fact.value, fact.direct, fact.pointer) = (fact.value | bit, fact.direct | bit, fact.pointer | bit);
+        }
+    }
+
+    /// The bit of the word of `bytes` bytes at an offset of the parameter bank.
+    fn word(&mut self, at: u64, bytes: u32) -> Option<Words> {
+        let place = |param: &Param| match param.place {
+            ParamPlace::Kernel(offset) => at.checked_sub(u64::from(offset)).filter(|inside| *inside < u64::from(param.bytes)),
+            ParamPlace::Register(..) | ParamPlace::Frame(_) => None,
+        };
+        let found = self.kernel.params.iter().enumerate().find_map(|(index, param)| Some((index, place(param)?)));
+        let (param, offset) = found?;
+        let word = Word { param, offset: offset as u32, bytes };
+        let index = self.words.iter().position(|known| *known == word).unwrap_or_else(|| {
+            self.words.push(word);
+            self.words.len() - 1
+        });
+        (index < 64).then(|| 1 << index)
+    }
+
+    fn call(&mut self, caller: FuncId, call: CallId) {
+        let program = self.program;
+        let Some(site) = program.calls.get(call.index()) else { return };
+        let Some(callee) = site.target.direct() else { return };
+        if !self.functions.contains(&callee) {
+            return;
+        }
+        let function = &program.functions[callee.index()];
+        for (argument, param) in site.args.iter().zip(&function.params) {
+            self.pass_value(caller, argument, callee, param, true);
+        }
+        for (result, param) in site.results.iter().zip(&function.results) {
+            self.pass_value(caller, result, callee, param, false);
+        }
+    }
+
+    /// Edges between an argument and its parameter, or a result and where it goes.
+    fn pass_value(&mut self, caller: FuncId, argument: &CallArg, callee: FuncId, param: &Param, inwards: bool) {
+        let outer = |flow: &mut Self, add: i64| match *argument {
+            CallArg::Value(bank, source) => slot_of(source).map(|slot| flow.cell(caller, bank, slot)),
+            CallArg::Frame { offset, bytes: _ } => Some(flow.frame_cell(caller, i64::from(offset) + add)),
+            CallArg::Pred(_) | CallArg::Ignored => None,
+        };
+        let inner = |flow: &mut Self, add: i64| match param.place {
+            ParamPlace::Register(bank, slot) => Some(flow.cell(callee, bank, slot)),
+            ParamPlace::Frame(offset) => Some(flow.frame_cell(callee, i64::from(offset) + add)),
+            ParamPlace::Kernel(_) => None,
+        };
+        for add in (0..i64::from(param.bytes)).step_by(4) {
+            if let (Some(outer), Some(inner)) = (outer(self, add), inner(self, add)) {
+                let (from, to) = if inwards { (outer, inner) } else { (inner, outer) };
+                self.edge(from, to, Kind::Same);
+            }
+        }
+    }
+
+    fn constant(&self, bank: Bank, source: Src) -> Option<u64> {
+        let SrcKind::Const(index) = source.kind() else { return None };
+        match bank {
+            Bank::B64 => self.program.consts64.get(index as usize).copied(),
+            Bank::B32 => self.program.consts32.get(index as usize).map(|value| u64::from(*value)),
+            Bank::Pred => None,
+        }
+    }
+
+    /// Carries every fact one edge further; whether that was anything new.
+    fn pass(&mut self) -> bool {
+        let mut grown = false;
+        for Edge { from, to, kind } in &self.edges {
+            let (source, mut target) = (self.facts[*from as usize], self.facts[*to as usize]);
+            let before = target;
+            match kind {
+                Kind::Load => target.contents |= source.pointer,
+                Kind::Same | Kind::Sum | Kind::Direct | Kind::Derived | Kind::Upper => {
+                    target.value |= source.value;
+                    target.contents |= source.contents;
+                }
+            }
+            if matches!(kind, Kind::Same | Kind::Sum | Kind::Direct) {
+                target.direct |= source.direct;
+            }
+            if matches!(kind, Kind::Same | Kind::Sum) {
+                target.pointer |= source.pointer;
+            }
+            let back = match kind {
+                Kind::Same => target.hint,
+                Kind::Upper if target.hint == Some(ScalarType::F32) => Some(ScalarType::BF16),
+                Kind::Upper | Kind::Sum | Kind::Direct | Kind::Derived | Kind::Load => None,
+            };
+            if *kind == Kind::Same {
+                target.hint = target.hint.or(source.hint);
+            }
+            grown |= target != before || (source.hint.is_none() && back.is_some());
+            self.facts[*to as usize] = target;
+            let source = &mut self.facts[*from as usize];
+            source.hint = source.hint.or(back);
+        }
+        grown
+    }
+}
+
+/// The functions that `kernel` can reach by calls of their names, itself first.
+fn reachable(program: &Program, kernel: FuncId) -> Vec<FuncId> {
+    let mut found = vec![kernel];
+    let mut next = 0;
+    while let Some(id) = found.get(next).copied() {
+        next += 1;
+        for pc in program.functions[id.index()].code.clone() {
+            let Op::Call { call, .. } = program.code[pc as usize].op else { continue };
+            let callee = program.calls.get(call.index()).and_then(|site| site.target.direct());
+            found.extend(callee.filter(|callee| !found.contains(callee)));
+        }
+    }
+    found
+}
+
+pub fn slot_of(source: Src) -> Option<u32> {
+    match source.kind() {
+        SrcKind::Reg(slot) => Some(slot),
+        SrcKind::Const(_) | SrcKind::Special(_) => None,
+    }
+}
+
+fn wide_bank(wide: bool) -> Bank {
+    of_width(if wide { Width::B64 } else { Width::B32 })
+}

@@ -1,0 +1,107 @@
+//! Which number formats an instruction shows its registers to hold.
+
+use crate::isa::{FloatType, ScalarType, TypeKind};
+use crate::program::operands::of_float;
+use crate::program::{Bank, ConvertMode, Dst, Inst, ListId, MatrixOp, Op, Program, Src, WgmmaA};
+
+use super::flow::slot_of;
+
+/// Registers of `inst` with the format of the number in each, or of each of its packed numbers.
+pub fn of(program: &Program, inst: &Inst) -> Vec<(Bank, u32, ScalarType)> {
+    let mut hints = Hints { program, found: Vec::new() };
+    hints.operation(&inst.op);
+    hints.found
+}
+
+/// The format of one number of a type that may be packed; none of what is no number of its own.
+pub fn single(ty: ScalarType) -> Option<ScalarType> {
+    use ScalarType::{BF16, BF16x2, E4M3, E4M3x2, E4M3x4, E5M2, E5M2x2, E5M2x4, F16, F16x2, F32, F32x2, F64, S8, TF32, U8};
+    match ty {
+        F16 | F16x2 => Some(F16),
+        BF16 | BF16x2 => Some(BF16),
+        F32 | F32x2 | TF32 => Some(F32),
+        E4M3 | E4M3x2 | E4M3x4 => Some(E4M3),
+        E5M2 | E5M2x2 | E5M2x4 => Some(E5M2),
+        F64 | S8 | U8 => Some(ty),
+        _ => None,
+    }
+}
+
+struct Hints<'p> {
+    program: &'p Program,
+    found: Vec<(Bank, u32, ScalarType)>,
+}
+
+impl Hints<'_> {
+    fn operation(&mut self, op: &Op) {
+        match *op {
+            Op::FloatUnary { ty, d, a, .. } => self.float(ty, &[d], &[a]),
+            Op::FloatBinary { ty, d, a, b, .. } | Op::KeepingProduct { ty, d, a, b, .. } => self.float(ty, &[d], &[a, b]),
+            Op::FloatTernary { ty, d, a, b, c, .. } => self.float(ty, &[d], &[a, b, c]),
+            Op::TestProperty { ty, a, .. } => self.float(ty, &[], &[a]),
+            Op::SetpFloat { ty, a, b, .. } => self.float(ty, &[], &[a, b]),
+            Op::SetFloat { from, a, b, .. } => self.float(from, &[], &[a, b]),
+            Op::Convert { mode, d, a } => self.convert(mode, d, &[a]),
+            Op::ConvertPair { mode, d, a, b } => self.convert(mode, d, &[a, b]),
+            Op::Matrix { matrix } => {
+                let Some(MatrixOp::Multiply(multiply)) = self.program.matrices.get(matrix.index()) else { return };
+                let [d, a, b, c] = multiply.kind.types;
+                self.written(d, multiply.d);
+                [(a, multiply.a), (b, multiply.b), (c, multiply.c)].into_iter().for_each(|(ty, list)| self.read(ty, list));
+            }
+            Op::Wgmma { wgmma } => {
+                let Some(wgmma) = self.program.wgmmas.get(wgmma.index()) else { return };
+                let [d, a, _] = wgmma.types;
+                wgmma.d.iter().for_each(|register| self.dest(bank(d), *register, d));
+                if let WgmmaA::Registers(registers) = &wgmma.a {
+                    registers.iter().for_each(|register| self.source(Bank::B32, *register, a));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn float(&mut self, ty: FloatType, dests: &[Dst], sources: &[Src]) {
+        let scalar = match ty {
+            FloatType::F32 => ScalarType::F32,
+            FloatType::F64 => ScalarType::F64,
+            FloatType::F16 | FloatType::F16x2 => ScalarType::F16,
+            FloatType::BF16 | FloatType::BF16x2 => ScalarType::BF16,
+        };
+        dests.iter().for_each(|d| self.dest(of_float(ty), *d, scalar));
+        sources.iter().for_each(|a| self.source(of_float(ty), *a, scalar));
+    }
+
+    fn convert(&mut self, mode: ConvertMode, d: Dst, sources: &[Src]) {
+        let bank = |bits: u8| if bits == 64 { Bank::B64 } else { Bank::B32 };
+        if mode.to.kind() == TypeKind::Float {
+            self.dest(bank(mode.d_bits), d, mode.to);
+        }
+        if mode.from.kind() == TypeKind::Float {
+            sources.iter().for_each(|a| self.source(bank(mode.a_bits), *a, mode.from));
+        }
+    }
+
+    fn written(&mut self, ty: ScalarType, list: ListId) {
+        let program = self.program;
+        program.dests[list.index()].iter().for_each(|d| self.dest(bank(ty), *d, ty));
+    }
+
+    fn read(&mut self, ty: ScalarType, list: ListId) {
+        let program = self.program;
+        program.sources[list.index()].iter().for_each(|a| self.source(bank(ty), *a, ty));
+    }
+
+    fn dest(&mut self, bank: Bank, d: Dst, ty: ScalarType) {
+        self.found.extend(single(ty).filter(|_| !d.is_sink()).map(|ty| (bank, d.0, ty)));
+    }
+
+    fn source(&mut self, bank: Bank, a: Src, ty: ScalarType) {
+        self.found.extend(single(ty).zip(slot_of(a)).map(|(ty, slot)| (bank, slot, ty)));
+    }
+}
+
+/// Where the elements of a matrix are kept.
+fn bank(ty: ScalarType) -> Bank {
+    if ty == ScalarType::F64 { Bank::B64 } else { Bank::B32 }
+}

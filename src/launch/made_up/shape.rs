@@ -1,0 +1,252 @@
+//! Grid, block, cluster and dynamic shared memory of a launch that nobody wrote.
+
+use std::collections::BTreeSet;
+
+use super::flow::Flow;
+use crate::isa::{IntBinary, IntTernary, IntType, Space};
+use crate::program::{CopyOp, Function, Inst, MatrixOp, Op, Program, Src, SrcKind};
+
+/// Threads of a block where neither the kernel's directives nor its code suggest a number.
+const THREADS_DEFAULT: u32 = 32;
+/// Where threads of several warps meet at barriers.
+const THREADS_WITH_BARRIERS: u32 = 128;
+/// A warpgroup.
+const THREADS_WITH_WGMMA: u32 = 128;
+/// Where the code is full of matrix instructions, and how many those are.
+const THREADS_WITH_MATRICES: u32 = 256;
+const MANY_MATRICES: usize = 16;
+/// Threads of a block of several dimensions.
+const THREADS_WITH_DIMENSIONS: u32 = 256;
+/// Blocks of a cluster where the code is for clusters and does not say of how many.
+const CLUSTER_BLOCKS: u32 = 2;
+/// Other shapes of a block that are tried at most.
+const SHAPES_MAX: usize = 12;
+
+/// Bytes of shared memory of a block at most, by the number after `sm_` from which on it holds (CUDA C++ Programming Guide,
+/// "Technical Specifications per Compute Capability").
+const SHARED_BYTES: &[(u32, u32)] = &[
+    (0, 48 << 10),
+    (70, 96 << 10),
+    (75, 64 << 10),
+    (80, 163 << 10),
+    (86, 99 << 10),
+    (87, 163 << 10),
+    (88, 99 << 10),
+    (90, 227 << 10),
+    (120, 99 << 10),
+];
+
+/// What a kernel's code says of the shape of its launch.
+#[derive(Clone, Debug, Default)]
+pub struct Traits {
+    /// Whether it reads `%tid` in y and z.
+    thread_dimensions: [bool; 2],
+    /// Whether it reads `%ctaid` in x, y and z.
+    block_dimensions: [bool; 3],
+    /// Whether it reads `%ntid` in y and z.
+    block_extents: [bool; 2],
+    /// Whether it is for clusters.
+    clusters: bool,
+    /// Whether the whole grid meets.
+    pub cooperative: bool,
+    wgmma: bool,
+    matrices: usize,
+    barriers: bool,
+    /// Bytes of dynamic shared memory at most; none if the kernel has none.
+    pub dynamic_most: Option<u32>,
+    /// Small factors of index arithmetic: rows of tiles may be so long.
+    factors: BTreeSet<u32>,
+    /// Sizes of the arrays in shared memory, in bytes.
+    arrays: Vec<u64>,
+}
+
+impl Traits {
+    /// Those of the functions that `flow` has followed.
+    pub fn of(flow: &Flow<'_>) -> Self {
+        let mut traits = Self::default();
+        for (_, pc, inst) in flow.code() {
+            let span = flow.program.spans[pc as usize];
+            let library = is_in_library(flow.program, pc);
+            traits.read_text(flow.program.sources_text.text(span), library);
+            traits.read_operation(flow.program, inst);
+        }
+        // Threads that are numbered through, as cooperative groups do, tell nothing of the block's shape.
+        if traits.thread_dimensions == [true, true] && traits.block_extents == [true, false] {
+            traits.thread_dimensions = [false, false];
+        }
+        let program = flow.program;
+        let shared = || program.variables.iter().filter(|variable| variable.location.space == Space::Shared);
+        if shared().any(|variable| variable.bytes == 0) {
+            let most = SHARED_BYTES.iter().rev().find(|row| row.0 <= program.target.0).map_or(48 << 10, |row| row.1);
+            traits.dynamic_most = Some(most.saturating_sub(flow.kernel.shared_bytes) / 16 * 16);
+        }
+        traits.arrays = shared().map(|variable| variable.bytes).filter(|bytes| *bytes > 0).collect();
+        traits
+    }
+
+    fn read_text(&mut self, text: &str, library: bool) {
+        if !text.contains('%') {
+            return;
+        }
+        for (known, word) in self.thread_dimensions.iter_mut().zip(["%tid.y", "%tid.z"]) {
+            *known |= !library && text.contains(word);
+        }
+        for (known, word) in self.block_extents.iter_mut().zip(["%ntid.y", "%ntid.z"]) {
+            *known |= !library && text.contains(word);
+        }
+        for (known, word) in self.block_dimensions.iter_mut().zip(["%ctaid.x", "%ctaid.y", "%ctaid.z"]) {
+            *known |= text.contains(word);
+        }
+        self.clusters |= text.contains("%cluster_ctarank") || text.contains("%cluster_ctaid") || text.contains("%cluster_nctarank");
+        // The driver puts the address of the grid's barrier there in cooperative launches only.
+        self.cooperative |= text.contains("%envreg1") || text.contains("%envreg2");
+    }
+
+    fn read_operation(&mut self, program: &Program, inst: &Inst) {
+        match inst.op {
+            Op::MapShared { .. } | Op::ClusterRank { .. } | Op::ClusterArrive { .. } => self.clusters = true,
+            Op::AsyncCopy { copy } => {
+                self.clusters |= match &program.copies[copy.index()] {
+                    CopyOp::Bulk { multicast, .. } => multicast.is_some(),
+                    CopyOp::Tensor(copy) => copy.multicast.is_some(),
+                    CopyOp::Lanes { .. } | CopyOp::Store { .. } | CopyOp::Arrive { .. } => false,
+                };
+            }
+            Op::Wgmma { .. } => self.wgmma = true,
+            Op::Barrier { .. } => self.barriers = true,
+            Op::Matrix { matrix } => {
+                self.matrices += usize::from(matches!(program.matrices.get(matrix.index()), Some(MatrixOp::Multiply(_))));
+            }
+            Op::IntBinary { f: IntBinary::MulLo, ty, a, b, .. } => self.factor(program, ty, &[a, b]),
+            Op::IntTernary { f: IntTernary::MadLo, ty, a, b, .. } => self.factor(program, ty, &[a, b]),
+            Op::MulWide { ty, a, b, .. } | Op::MadWide { ty, a, b, .. } => self.factor(program, ty, &[a, b]),
+            _ => {}
+        }
+    }
+
+    fn factor(&mut self, program: &Program, ty: IntType, sources: &[Src]) {
+        for source in sources {
+            let SrcKind::Const(index) = source.kind() else { continue };
+            let value = match ty {
+                IntType::U64 | IntType::S64 => program.consts64.get(index as usize).copied(),
+                _ => program.consts32.get(index as usize).map(|value| u64::from(*value)),
+            };
+            self.factors.extend(value.filter(|value| (3..=128).contains(value)).map(|value| value as u32));
+        }
+    }
+
+    /// Whether tiles in shared memory are operands of `wgmma`, which reads them swizzled.
+    pub fn has_wgmma(&self) -> bool {
+        self.wgmma
+    }
+
+    /// Whether the kernel has arrays in shared memory.
+    pub fn has_tiles(&self) -> bool {
+        !self.arrays.is_empty() || self.dynamic_most.is_some()
+    }
+
+    /// Whether a block has rows.
+    pub fn has_rows(&self) -> bool {
+        self.thread_dimensions != [false, false]
+    }
+
+    /// The block to try first, and why.
+    pub fn block(&self, kernel: &Function) -> ([u32; 3], String) {
+        let limits = &kernel.limits;
+        if let Some(required) = limits.required_block {
+            return (required, ".reqntid says so".to_string());
+        }
+        let most = limits.max_block.map(|[x, y, z]| x.saturating_mul(y).saturating_mul(z).clamp(1, 1024));
+        let [y, z] = self.thread_dimensions;
+        if let Some(extents) = limits.max_block.filter(|[_, y, z]| *y > 1 || *z > 1) {
+            return (extents, ".maxntid allows it".to_string());
+        }
+        if y || z {
+            let threads = most.unwrap_or(THREADS_WITH_DIMENSIONS).min(THREADS_WITH_DIMENSIONS.max(most.unwrap_or(0)));
+            let (read, block) = if z { ("%tid.z", cuboid(threads)) } else { ("%tid.y", rectangle(threads)) };
+            let allowed = if most.is_some() { ", and .maxntid allows so many threads" } else { "" };
+            return (block, format!("the code reads {read}{allowed}"));
+        }
+        let (threads, why) = match most {
+            Some(most) => (most, ".maxntid allows so many"),
+            None if self.wgmma => (THREADS_WITH_WGMMA, "wgmma takes a warpgroup"),
+            None if self.matrices >= MANY_MATRICES => (THREADS_WITH_MATRICES, "the code is full of matrix instructions"),
+            None if self.barriers => (THREADS_WITH_BARRIERS, "warps meet at barriers"),
+            None => (THREADS_DEFAULT, "one warp, as nothing asks for more"),
+        };
+        ([threads, 1, 1], why.to_string())
+    }
+
+    /// Other blocks, for a kernel to which the first one does not fit: rows as long as those of its tiles, with and without borders.
+    pub fn other_blocks(&self, kernel: &Function) -> Vec<[u32; 3]> {
+        if kernel.limits.required_block.is_some() {
+            return Vec::new();
+        }
+        let most = kernel.limits.max_block.map_or(1024, |[x, y, z]| x.saturating_mul(y).saturating_mul(z));
+        let mut blocks: Vec<[u32; 3]> = Vec::new();
+        let mut add = |block: [u32; 3]| {
+            let threads = u64::from(block[0]) * u64::from(block[1]);
+            if block[0] > 0 && block[1] > 0 && threads <= u64::from(most) && !blocks.contains(&block) {
+                blocks.push(block);
+            }
+        };
+        if self.thread_dimensions == [false, false] {
+            [256, 512, 1024, 128, 64].into_iter().for_each(|threads| add([threads, 1, 1]));
+            return blocks;
+        }
+        for (factor, bytes) in self.factors.iter().rev().flat_map(|factor| self.arrays.iter().map(move |bytes| (*factor, *bytes))) {
+            if bytes % u64::from(factor) != 0 {
+                continue;
+            }
+            for unit in [1, 4].into_iter().filter(|unit| factor % unit == 0) {
+                let (columns, rows) = (factor / unit, (bytes / u64::from(factor)).min(64) as u32);
+                (0..=2).for_each(|border| add([columns.saturating_sub(border), rows.saturating_sub(border), 1]));
+            }
+        }
+        [[32, 8, 1], [8, 8, 1], [32, 4, 1], [32, 32, 1], [32, 1, 1]].into_iter().for_each(&mut add);
+        blocks.truncate(SHAPES_MAX);
+        blocks
+    }
+
+    /// Blocks of a cluster, and why if it is of several.
+    pub fn cluster(&self, kernel: &Function) -> ([u32; 3], Option<&'static str>) {
+        match kernel.limits.required_cluster {
+            Some(required) => (required, Some(".reqnctapercluster says so")),
+            None if self.clusters => ([CLUSTER_BLOCKS, 1, 1], Some("the code is for clusters")),
+            None => ([1; 3], None),
+        }
+    }
+
+    /// Two blocks in x and in y if the code tells them apart there, in z if it does so there alone; or one cluster.
+    pub fn grid(&self, cluster: [u32; 3]) -> [u32; 3] {
+        let blocks = |reads: bool, cluster: u32| if reads && cluster == 1 { 2 } else { cluster };
+        let [x, y, z] = self.block_dimensions;
+        [blocks(x, cluster[0]), blocks(y, cluster[1]), blocks(z && !x && !y, cluster[2])]
+    }
+
+    /// Whether tiles of matrices are multiplied.
+    pub fn multiplies(&self) -> bool {
+        self.wgmma || self.matrices > 0
+    }
+}
+
+/// Whether an instruction is of cooperative groups, which number the threads of blocks of any shape.
+fn is_in_library(program: &Program, pc: u32) -> bool {
+    let line = program.source_lines.get(pc as usize).copied().flatten();
+    let file = line.and_then(|line| program.source_files.iter().find(|file| file.0 == line.file));
+    file.is_some_and(|file| file.1.contains("cooperative_groups"))
+}
+
+/// `threads` as a square, or as a rectangle twice as wide.
+fn rectangle(threads: u32) -> [u32; 3] {
+    let mut width = 1;
+    while width * width < threads {
+        width *= 2;
+    }
+    [width, (threads / width).max(1), 1]
+}
+
+fn cuboid(threads: u32) -> [u32; 3] {
+    let [x, y, _] = rectangle((threads / 4).max(1));
+    [x, y, (threads / (x * y)).clamp(1, 64)]
+}

@@ -1,0 +1,328 @@
+//! What a kernel does with its parameters: which are pointers and to what, which end a loop, guard an access or make an address.
+
+use super::flow::{Fact, Flow, Word};
+use super::hints;
+use crate::isa::{AtomicFn, MbarrierFn, ScalarType, Space, TypeKind};
+use crate::program::{Address, Bank, CopyOp, FuncId, Function, Inst, MatrixOp, Op, Pc, Place, Program, SrcKind};
+
+/// What the code does with the memory behind a pointer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PointerUse {
+    /// The first instruction that uses it, unless it is only declared a pointer.
+    pub at: Option<Pc>,
+    /// What is read there, written, or both at once.
+    pub reads: bool,
+    pub writes: bool,
+    pub atomics: bool,
+    /// The type of an element, as far as the accesses tell it.
+    pub element: Option<ScalarType>,
+    /// An instruction whose address is made from what the memory holds.
+    pub indexes: Option<Pc>,
+}
+
+/// What the code does with a word of the parameters that is no pointer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NumberUse {
+    /// The branch back that it ends.
+    pub ends_loop: Option<Pc>,
+    /// The comparison it stands in.
+    pub compared: Option<Pc>,
+    /// The access whose address is made from it.
+    pub addressed: Option<Pc>,
+}
+
+/// What is known of a word of the parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WordUse {
+    /// Which.
+    pub word: Word,
+    /// What it points to, if it is a pointer.
+    pub pointer: Option<PointerUse>,
+    /// What else is done with it.
+    pub number: NumberUse,
+    /// The format of the number in it.
+    pub hint: Option<ScalarType>,
+}
+
+/// What is known of a kernel's parameters.
+#[derive(Clone, Debug, Default)]
+pub struct Uses {
+    /// By word, in order of parameter and offset.
+    pub words: Vec<WordUse>,
+    /// The type of what asynchronous copies bring, and matrix instructions multiply.
+    pub tile: Option<ScalarType>,
+    /// Coordinates of the tensor copies, at most.
+    pub tensor_rank: usize,
+    /// Bytes that barrier objects are told to expect, at most.
+    pub expected_bytes: u32,
+}
+
+impl Uses {
+    /// Those of the kernel that `flow` has followed.
+    pub fn of(flow: &Flow<'_>) -> Self {
+        let words = flow.words.iter().take(64).map(|word| WordUse { word: *word, pointer: None, number: NumberUse::default(), hint: None });
+        let uses = Uses { words: words.collect(), ..Uses::default() };
+        let mut reader = Reader { flow, uses };
+        reader.uses.tile = reader.tile();
+        for (function, pc, inst) in flow.code() {
+            reader.memory(function, Pc::new(pc as usize), inst);
+            reader.numbers(function, Pc::new(pc as usize), inst);
+        }
+        reader.declared();
+        let mut uses = reader.uses;
+        uses.words.sort_by_key(|used| used.word);
+        uses
+    }
+
+    /// What is known of a parameter that is loaded as a whole.
+    pub fn whole(&self, index: usize, bytes: u32) -> Option<&WordUse> {
+        self.words.iter().find(|used| used.word == Word { param: index, offset: 0, bytes })
+    }
+
+    /// The words of a parameter.
+    pub fn of_param(&self, index: usize) -> impl Iterator<Item = &WordUse> {
+        self.words.iter().filter(move |used| used.word.param == index)
+    }
+}
+
+/// The parameters from which the instruction at `pc` makes its addresses and operands: those whose values it uses, and those whose
+/// buffers' contents it uses.
+pub fn origins(program: &Program, kernel: FuncId, pc: Pc) -> (Vec<usize>, Vec<usize>) {
+    let flow = Flow::new(program, kernel);
+    let (Some(function), Some(inst)) = (program.function_at(pc), program.code.get(pc.index())) else { return Default::default() };
+    if !flow.functions.contains(&function) {
+        return Default::default();
+    }
+    let bases = crate::program::operands::address_registers(inst, program);
+    let (mut values, mut contents) = (0, 0);
+    for register in bases {
+        let fact = flow.fact(function, register.bank, register.slot);
+        (values, contents) = (values | fact.value, contents | fact.contents);
+    }
+    let params = |bits: u64| {
+        let mut params: Vec<usize> =
+            flow.words.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| word.param).collect();
+        params.sort_unstable();
+        params.dedup();
+        params
+    };
+    (params(values), params(contents))
+}
+
+struct Reader<'f, 'p> {
+    flow: &'f Flow<'p>,
+    uses: Uses,
+}
+
+/// How an instruction uses memory.
+#[derive(Clone, Copy)]
+struct Touch {
+    reads: bool,
+    writes: bool,
+    atomics: bool,
+    element: Option<ScalarType>,
+}
+
+const READ: Touch = Touch { reads: true, writes: false, atomics: false, element: None };
+const WRITE: Touch = Touch { reads: false, writes: true, atomics: false, element: None };
+
+impl Reader<'_, '_> {
+    /// What is multiplied or, without matrix instructions, loaded from shared memory.
+    fn tile(&self) -> Option<ScalarType> {
+        let program = self.flow.program;
+        let mut loaded = None;
+        for (function, pc, inst) in self.flow.code() {
+            let multiplied = match inst.op {
+                Op::Matrix { matrix } => match program.matrices.get(matrix.index()) {
+                    Some(MatrixOp::Multiply(multiply)) => hints::single(multiply.kind.types[1]),
+                    _ => None,
+                },
+                Op::Wgmma { wgmma } => program.wgmmas.get(wgmma.index()).and_then(|wgmma| hints::single(wgmma.types[1])),
+                Op::Load { access, .. } | Op::LoadVector { access, .. } if access.space == Space::Shared => {
+                    loaded = loaded.or_else(|| self.element(function, Pc::new(pc as usize), inst));
+                    None
+                }
+                _ => None,
+            };
+            if multiplied.is_some() {
+                return multiplied;
+            }
+        }
+        loaded
+    }
+
+    /// The type of an element of a load, store or atomic: the format of the registers, or else what the instruction names.
+    fn element(&self, function: FuncId, pc: Pc, inst: &Inst) -> Option<ScalarType> {
+        let program = self.flow.program;
+        let registers = match inst.op {
+            Op::Load { .. } | Op::LoadVector { .. } => crate::program::operands::writes(inst, program),
+            Op::Store { a, bits, reg_bits, .. } => {
+                let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
+                return self.flow.fact_of(function, bank, a).hint.or_else(|| named(program, pc));
+            }
+            Op::StoreVector { parts, bits, reg_bits, .. } => {
+                let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
+                let mut parts = program.sources[parts.index()].iter();
+                return parts.find_map(|part| self.flow.fact_of(function, bank, *part).hint).or_else(|| named(program, pc));
+            }
+            _ => return named(program, pc),
+        };
+        registers.iter().find_map(|register| self.flow.fact(function, register.bank, register.slot).hint).or_else(|| named(program, pc))
+    }
+
+    fn memory(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
+        let flow = self.flow;
+        match inst.op {
+            Op::Load { access, address, .. } | Op::LoadVector { access, address, .. } if reaches_global(access.space) => {
+                let element = self.element(function, pc, inst);
+                self.touch(function, pc, address, Touch { element, ..READ });
+            }
+            Op::Store { access, address, .. } | Op::StoreVector { access, address, .. } if reaches_global(access.space) => {
+                let element = self.element(function, pc, inst);
+                self.touch(function, pc, address, Touch { element, ..WRITE });
+            }
+            Op::Atomic { f, ty, access, address, .. } if reaches_global(access.space) => {
+                let element = if f == AtomicFn::Cas { named(flow.program, pc) } else { Some(ty) };
+                self.touch(function, pc, address, Touch { atomics: true, element, ..READ });
+            }
+            Op::AtomicVector { ty, access, address, .. } if reaches_global(access.space) => {
+                self.touch(function, pc, address, Touch { atomics: true, element: hints::single(ty), ..READ });
+            }
+            Op::Matrix { matrix } => match flow.program.matrices.get(matrix.index()) {
+                Some(MatrixOp::Load(load)) if reaches_global(load.access.space) => {
+                    self.touch(function, pc, load.address, Touch { element: hints::single(load.fragment.ty), ..READ });
+                }
+                Some(MatrixOp::Store(store)) if reaches_global(store.access.space) => {
+                    self.touch(function, pc, store.address, Touch { element: hints::single(store.fragment.ty), ..WRITE });
+                }
+                _ => {}
+            },
+            Op::AsyncCopy { copy } => self.copy(function, pc, &flow.program.copies[copy.index()]),
+            Op::CopyTensorMap { to, .. } => self.touch(function, pc, to, Touch { element: Some(ScalarType::B8), ..WRITE }),
+            Op::ReplaceTensorField { field, access, a, address, .. } => {
+                if reaches_global(access.space) {
+                    self.touch(function, pc, address, Touch { element: Some(ScalarType::B8), ..WRITE });
+                }
+                let bank = if field.is_wide() { Bank::B64 } else { Bank::B32 };
+                let touch = Touch { writes: true, element: self.uses.tile, ..READ };
+                self.touch_base(pc, flow.fact_of(function, bank, a), touch);
+            }
+            Op::Mbarrier { f: MbarrierFn::ExpectTx | MbarrierFn::ArriveExpectTx | MbarrierFn::DropExpectTx, a: Some(a), .. } => {
+                if let SrcKind::Const(index) = a.kind() {
+                    let bytes = flow.program.consts32.get(index as usize).copied().unwrap_or(0);
+                    self.uses.expected_bytes = self.uses.expected_bytes.max(bytes);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn copy(&mut self, function: FuncId, pc: Pc, copy: &CopyOp) {
+        let element = self.uses.tile;
+        let place = |place: &Place| reaches_global(place.space).then_some(place.address);
+        match copy {
+            CopyOp::Lanes { from, .. } => self.touch(function, pc, from.address, Touch { element, ..READ }),
+            CopyOp::Bulk { to, from, reduction, .. } => {
+                let atomics = reduction.is_some();
+                let element = reduction.and_then(|(_, ty)| hints::single(ty)).or(element);
+                place(from).into_iter().for_each(|from| self.touch(function, pc, from, Touch { element, ..READ }));
+                place(to).into_iter().for_each(|to| self.touch(function, pc, to, Touch { element, atomics, ..WRITE }));
+            }
+            CopyOp::Tensor(tensor) => {
+                self.uses.tensor_rank = self.uses.tensor_rank.max(tensor.coordinates.len());
+                // A map in global memory: its bytes are those that the code puts there.
+                self.touch(function, pc, tensor.map, Touch { element: Some(ScalarType::B8), ..READ });
+            }
+            CopyOp::Store { .. } | CopyOp::Arrive { .. } => {}
+        }
+    }
+
+    fn touch(&mut self, function: FuncId, pc: Pc, address: Address, touch: Touch) {
+        self.touch_base(pc, self.flow.base(function, address), touch);
+    }
+
+    fn touch_base(&mut self, pc: Pc, fact: Fact, touch: Touch) {
+        let wide = self.flow.program.address_bits / 8;
+        for (bit, used) in self.uses.words.iter_mut().enumerate() {
+            if fact.contents >> bit & 1 == 1 {
+                used.pointer.get_or_insert_default().indexes.get_or_insert(pc);
+            }
+            if fact.pointer >> bit & 1 == 1 && used.word.bytes == wide {
+                let pointer = used.pointer.get_or_insert_default();
+                pointer.at.get_or_insert(pc);
+                pointer.reads |= touch.reads;
+                pointer.writes |= touch.writes;
+                pointer.atomics |= touch.atomics;
+                let better = pointer.element.is_none_or(|known| known.kind() != TypeKind::Float && is_float(touch.element));
+                pointer.element = if better { touch.element.or(pointer.element) } else { pointer.element };
+            } else if fact.value >> bit & 1 == 1 {
+                used.number.addressed.get_or_insert(pc);
+            }
+        }
+    }
+
+    fn numbers(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
+        let (direct, value, is_end) = match inst.op {
+            Op::Branch { target, .. } if target <= pc => {
+                let Some(guard) = inst.guard else { return };
+                let fact = self.flow.fact(function, Bank::Pred, guard.slot);
+                (fact.direct, fact.value, true)
+            }
+            Op::SetpInt { ty, a, b, .. } => {
+                let bank = crate::program::operands::of_int(ty);
+                let facts = [a, b].map(|source| self.flow.fact_of(function, bank, source));
+                (facts[0].direct | facts[1].direct, 0, false)
+            }
+            _ => return,
+        };
+        let bits = if direct == 0 { value } else { direct };
+        for (_, used) in self.uses.words.iter_mut().enumerate().filter(|(bit, _)| bits >> bit & 1 == 1) {
+            let place = if is_end { &mut used.number.ends_loop } else { &mut used.number.compared };
+            place.get_or_insert(pc);
+        }
+    }
+
+    /// Formats of the words, pointers by their declaration, and of what is only copied to tiles the format of the tiles.
+    fn declared(&mut self) {
+        let tile = self.uses.tile;
+        for pointer in self.uses.words.iter_mut().filter_map(|used| used.pointer.as_mut()) {
+            let bits = pointer.element.filter(|element| element.kind() == TypeKind::Untyped).map(ScalarType::bits);
+            pointer.element = tile.filter(|tile| bits == Some(tile.bits())).or(pointer.element);
+        }
+        let kernel: &Function = self.flow.kernel;
+        for (function, _, inst) in self.flow.code() {
+            for register in crate::program::operands::reads(inst, self.flow.program) {
+                let fact = self.flow.fact(function, register.bank, register.slot);
+                for (_, used) in self.uses.words.iter_mut().enumerate().filter(|(bit, _)| fact.pointer == 1 << bit) {
+                    used.hint = used.hint.or(fact.hint);
+                }
+            }
+        }
+        for (index, param) in kernel.params.iter().enumerate() {
+            if matches!(param.pointer, Some(Space::Global | Space::Generic)) {
+                let word = Word { param: index, offset: 0, bytes: param.bytes };
+                if !self.uses.words.iter().any(|used| used.word == word) {
+                    self.uses.words.push(WordUse { word, pointer: None, number: NumberUse::default(), hint: None });
+                }
+                self.uses.words.iter_mut().filter(|used| used.word == word).for_each(|used| {
+                    used.pointer.get_or_insert_default();
+                });
+            }
+        }
+    }
+}
+
+fn is_float(ty: Option<ScalarType>) -> bool {
+    ty.is_some_and(|ty| ty.kind() == TypeKind::Float)
+}
+
+fn reaches_global(space: Space) -> bool {
+    matches!(space, Space::Global | Space::Generic)
+}
+
+/// The element type that a memory instruction names: the last type among its words, `f32` of `ld.global.v4.f32`.
+fn named(program: &Program, pc: Pc) -> Option<ScalarType> {
+    let text = program.text(pc);
+    let opcode = text.split_whitespace().find(|word| !word.starts_with('@'))?;
+    opcode.rsplit('.').find_map(ScalarType::from_word)
+}

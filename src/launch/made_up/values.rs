@@ -1,0 +1,259 @@
+//! Values of the parameters of a launch that nobody wrote.
+
+use super::uses::{NumberUse, PointerUse, WordUse};
+use super::{Guess, Integers, Reason, Study};
+use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
+use crate::launch::element::{Element, Kind, Number};
+use crate::launch::file::{Buffer, Init, Param};
+use crate::launch::image::Memory;
+use crate::launch::tensor_map::TensorMap;
+use crate::program::{self, TENSOR_MAP_BYTES};
+
+/// Elements of a buffer before a dry run has measured it, at least and at most.
+const ELEMENTS: (u64, u64) = (1024, 1 << 14);
+/// Elements of a buffer that the code does not use.
+const ELEMENTS_UNUSED: u64 = 32;
+/// The bits of 0.9375, the largest e4m3 number below 1, and of 0.875, the largest e5m2 number below 1.
+const BELOW_ONE: [(ScalarType, i128); 2] = [(ScalarType::E4M3, 0x37), (ScalarType::E5M2, 0x3b)];
+/// Bytes of a row of a swizzled tile.
+const ROW_BYTES: u32 = 128;
+/// Elements of a box in each dimension at most.
+const BOX_MAX: u32 = 256;
+
+impl Study<'_> {
+    /// The value of parameter `index`, and why.
+    pub(super) fn param(&self, index: usize, formal: &program::Param, guess: &Guess) -> (Param, Option<Reason>) {
+        if let Some(param) = self.known.params.get(&index) {
+            return (param.clone(), None);
+        }
+        let name = self.name(index, formal);
+        if self.is_map(formal) {
+            let (map, why) = self.map(index, &name, guess);
+            return (Param::TensorMap(map), Some(Reason::new(&name, why)));
+        }
+        if let Some(bytes) = self.known.scratch.get(&index) {
+            return self.scratch(&name, *bytes, guess);
+        }
+        if let Some((number, why)) = self.known.numbers.get(&index)
+            && let Some(element) = element_of(formal, None)
+        {
+            return (Param::from_scalar(element, *number), Some(Reason::new(&format!("{name} = {number}"), why.clone())));
+        }
+        let whole = self.uses.whole(index, formal.bytes);
+        if let Some(pointer) = whole.and_then(|used| used.pointer) {
+            let (buffer, why) = self.buffer(index, &name, &pointer, guess);
+            return (Param::Buffer(buffer), Some(Reason::new(&name, why)));
+        }
+        match element_of(formal, whole) {
+            Some(element) => {
+                let (number, why) = self.number(element, whole.map(|used| used.number).unwrap_or_default(), whole.is_some(), guess);
+                (Param::from_scalar(element, number), Some(Reason::new(&format!("{name} = {number}"), why)))
+            }
+            None => self.bytes(index, formal, &name, guess),
+        }
+    }
+
+    fn name(&self, index: usize, formal: &program::Param) -> String {
+        self.known.names.get(&index).cloned().unwrap_or_else(|| formal.name.to_string())
+    }
+
+    /// Whether a parameter is a tensor map by value.
+    pub(super) fn is_map(&self, formal: &program::Param) -> bool {
+        let opaque = formal.is_array && formal.bytes as usize == TENSOR_MAP_BYTES && formal.align >= 64;
+        opaque && self.uses.tensor_rank > 0
+    }
+
+    fn buffer(&self, index: usize, name: &str, used: &PointerUse, guess: &Guess) -> (Buffer, String) {
+        let format = self.known.elements.get(&index).copied().or(used.element);
+        let element = format.and_then(memory_element).unwrap_or(Element::B32);
+        let packed = BELOW_ONE.iter().find(|row| Some(row.0) == format);
+        let only_written = used.at.is_some() && !used.reads;
+        let (init, what) = match (element.kind(), packed) {
+            _ if used.at.is_none() => (Init::Zero, "zeros"),
+            _ if only_written || used.atomics => (Init::Zero, "zeros"),
+            (_, Some((_, high))) => {
+                let (low, high) = (Number::Integer(0), Number::Integer(*high));
+                (Init::Random { seed: index as u64 + 1, low, high }, "random numbers in [0, 1)")
+            }
+            (Kind::Float, None) => {
+                let (low, high) = (Number::Integer(-1), Number::Integer(1));
+                (Init::Random { seed: index as u64 + 1, low, high }, "random numbers in [-1, 1)")
+            }
+            _ if guess.integers == Integers::Zero => (Init::Zero, "zeros"),
+            _ if guess.integers == Integers::FromOne => {
+                (Init::Iota { start: Number::Integer(1), step: Number::Integer(1) }, "numbers from 1 up")
+            }
+            _ => (Init::Iota { start: Number::Integer(0), step: Number::Integer(1) }, "numbers from 0 up"),
+        };
+        let threads: u64 = guess.block.iter().map(|extent| u64::from(*extent)).product();
+        let unmeasured = if used.at.is_none() { ELEMENTS_UNUSED } else { threads.saturating_mul(threads).clamp(ELEMENTS.0, ELEMENTS.1) };
+        let len = guess.lens.get(&index).copied().unwrap_or(unmeasured).max(1);
+        let verb = match (used.reads, used.writes, used.atomics) {
+            (_, _, true) => "changed by atomics",
+            (true, true, false) => "read and written",
+            (true, false, false) => "read",
+            (false, true, false) => "written",
+            (false, false, false) => "declared a pointer and not used",
+        };
+        let ty = match packed {
+            Some((ty, _)) => ty.word(),
+            None => element.name(),
+        };
+        let at = used.at.map_or(String::new(), |at| format!(" at {}", self.place(at)));
+        let why = format!("{len} {ty}, {what}: {verb}{at}");
+        let buffer = Buffer { name: name.to_string(), elem: element, len: Some(len), shape: None, init, expect: None, tolerance: None };
+        (buffer, why)
+    }
+
+    /// Memory that each block has for itself, which holds nothing at the start.
+    fn scratch(&self, name: &str, bytes: u64, guess: &Guess) -> (Param, Option<Reason>) {
+        if bytes == 0 {
+            return (Param::U64(Number::Integer(0)), Some(Reason::new(&format!("{name} = 0"), "the kernel has no such scratch memory".to_string())));
+        }
+        let blocks: u64 = guess.grid.iter().map(|extent| u64::from(*extent)).product();
+        let (elem, len) = (Element::B8, Some(bytes.saturating_mul(blocks)));
+        let buffer = Buffer { name: name.to_string(), elem, len, shape: None, init: Init::Uninit, expect: None, tolerance: None };
+        (Param::Buffer(buffer), Some(Reason::new(name, format!("scratch memory, {bytes} bytes for each block"))))
+    }
+
+    fn number(&self, element: Element, used: NumberUse, is_loaded: bool, guess: &Guess) -> (Number, String) {
+        if element.kind() == Kind::Float {
+            return (Number::Float(1.0), if is_loaded { "a factor that changes nothing" } else { "the code does not read it" }.to_string());
+        }
+        let value = match element.bytes() {
+            1 => 1,
+            2 => guess.size.min(0x7fff),
+            _ if matches!(used, NumberUse { ends_loop: Some(_), compared: None, addressed: None }) => self.rounds(guess),
+            _ => guess.size,
+        };
+        let why = match used {
+            _ if !is_loaded => "the code does not read it".to_string(),
+            _ if element.bytes() == 1 => "one byte: true".to_string(),
+            NumberUse { ends_loop: Some(at), .. } => format!("the loop at {} ends at it", self.place(at)),
+            NumberUse { compared: Some(at), .. } => format!("compared at {}, and as large as the grid", self.place(at)),
+            NumberUse { addressed: Some(at), .. } => format!("part of the address at {}", self.place(at)),
+            NumberUse { .. } => "as large as the grid: nothing in the code suggests another number".to_string(),
+        };
+        (Number::Integer(value.into()), why)
+    }
+
+    /// A structure by value: each member that the code loads gets a number of its type.
+    fn bytes(&self, index: usize, formal: &program::Param, name: &str, guess: &Guess) -> (Param, Option<Reason>) {
+        let mut bytes = vec![0_u8; formal.bytes as usize];
+        let mut pointers = 0;
+        for used in self.uses.of_param(index) {
+            pointers += usize::from(used.pointer.is_some());
+            let bits = match used.hint {
+                Some(ScalarType::F32) if used.word.bytes == 4 => Element::F32.encode_float(1.0),
+                Some(ScalarType::F64) if used.word.bytes == 8 => Element::F64.encode_float(1.0),
+                _ if used.word.bytes >= 4 && used.number != NumberUse::default() => guess.size,
+                _ => 0,
+            };
+            let (start, len) = (used.word.offset as usize, used.word.bytes.min(8) as usize);
+            let Some(place) = bytes.get_mut(start..).and_then(|rest| rest.get_mut(..len)) else { continue };
+            place.copy_from_slice(&bits.to_le_bytes()[..len]);
+        }
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let why = match pointers {
+            0 => format!("a structure of {} bytes: its floats are 1, its counts {}, the rest 0", formal.bytes, guess.size),
+            _ => format!("a structure of {} bytes that holds a pointer, which is null here: give the structure in a launch file", formal.bytes),
+        };
+        (Param::Bytes(digits), Some(Reason::new(name, why)))
+    }
+
+    /// A tensor map over a buffer: a box of rows of 128 bytes, as large as the barrier objects expect.
+    fn map(&self, index: usize, name: &str, guess: &Guess) -> (TensorMap, String) {
+        let known = self.known.maps.get(&index);
+        let rank = known.map_or(self.uses.tensor_rank, |known| known.tile.len());
+        let format = self.known.elements.get(&index).copied().or(self.uses.tile);
+        let elem = known.and_then(|known| known.element).or_else(|| format.and_then(tensor_element)).unwrap_or(TensorElement::F32);
+        let swizzled = self.traits.has_wgmma();
+        let swizzle = known.map_or(if swizzled { Swizzle::B128 } else { Swizzle::None }, |known| known.swizzle);
+        let inner = ROW_BYTES / elem.bytes();
+        let bytes = guess.box_bytes.unwrap_or(ROW_BYTES * 64);
+        let rows = (bytes / ROW_BYTES).clamp(1, BOX_MAX);
+        let tile = known.map_or_else(|| (0..rank).map(|d| [inner, rows].get(d).copied().unwrap_or(1)).collect(), |known| known.tile.clone());
+        let extent = |d: usize| u64::from(tile[d]).max(guess.size.next_multiple_of(16));
+        let dims: Vec<u64> = (0..rank).map(|d| if d < 2 { extent(d) } else { u64::from(tile[d]) }).collect();
+        let mut strides = Vec::new();
+        let mut bytes = u64::from(elem.bytes());
+        for dim in &dims {
+            bytes *= dim;
+            strides.push(bytes);
+        }
+        strides.truncate(rank.saturating_sub(1));
+        let element = buffer_element(elem);
+        let init = match element.kind() {
+            Kind::Float => Init::Random { seed: index as u64 + 1, low: Number::Integer(-1), high: Number::Integer(1) },
+            Kind::Bits | Kind::Unsigned | Kind::Signed => Init::Iota { start: Number::Integer(0), step: Number::Integer(1) },
+        };
+        let shape = Some(dims.iter().rev().copied().collect());
+        let buffer = Buffer { name: name.to_string(), elem: element, len: None, shape, init, expect: None, tolerance: None };
+        let extents = |list: &[u32]| list.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ");
+        let why = match known {
+            Some(known) => format!("a tensor map with a box of {}: {}", extents(&tile), known.why),
+            None => format!("a tensor map with a box of {}: rows of 128 bytes, as many as the barrier objects expect", extents(&tile)),
+        };
+        let map = TensorMap {
+            buffer: Memory::Buffer(buffer),
+            elem,
+            dims,
+            strides,
+            element_strides: Vec::new(),
+            interleave: Default::default(),
+            swizzle,
+            l2_promotion: Default::default(),
+            fill: known.map_or(OutsideFill::default(), |known| known.fill),
+            tile: Some(tile),
+            im2col: None,
+        };
+        (map, why)
+    }
+}
+
+/// The type that a parameter's number is written in; none if it is a structure.
+fn element_of(formal: &program::Param, whole: Option<&WordUse>) -> Option<Element> {
+    let declared = Element::from_name(formal.ty.word()).filter(|element| !formal.is_array && element.bytes() == formal.bytes)?;
+    let hinted = whole.and_then(|used| used.hint).and_then(memory_element).filter(|element| element.bytes() == formal.bytes);
+    Some(if declared.kind() == Kind::Float { declared } else { hinted.unwrap_or(declared) })
+}
+
+/// How the elements of a buffer are shown: fp8 as bytes, and what has no name of its own as words.
+fn memory_element(ty: ScalarType) -> Option<Element> {
+    let packed = matches!(ty, ScalarType::E4M3 | ScalarType::E5M2);
+    let bits = Element::from_name(if packed { "b8" } else { ty.word() });
+    bits.or_else(|| (ty.kind() != TypeKind::Predicate && ty.bits() >= 64).then_some(Element::B64))
+}
+
+/// The type of a tensor whose elements are multiplied, or loaded, as `ty`.
+fn tensor_element(ty: ScalarType) -> Option<TensorElement> {
+    Some(match ty {
+        ScalarType::F16 => TensorElement::F16,
+        ScalarType::BF16 => TensorElement::BF16,
+        ScalarType::F32 => TensorElement::F32,
+        ScalarType::F64 => TensorElement::F64,
+        ScalarType::E4M3 | ScalarType::E5M2 | ScalarType::S8 | ScalarType::U8 | ScalarType::B8 => TensorElement::U8,
+        ScalarType::U16 | ScalarType::B16 => TensorElement::U16,
+        ScalarType::U32 | ScalarType::B32 => TensorElement::U32,
+        ScalarType::S32 => TensorElement::S32,
+        ScalarType::U64 | ScalarType::B64 => TensorElement::U64,
+        ScalarType::S64 => TensorElement::S64,
+        _ => return None,
+    })
+}
+
+/// How the memory of a tensor is shown.
+fn buffer_element(ty: TensorElement) -> Element {
+    match ty {
+        TensorElement::U8 => Element::U8,
+        TensorElement::U16 => Element::U16,
+        TensorElement::U32 => Element::U32,
+        TensorElement::S32 => Element::S32,
+        TensorElement::U64 => Element::U64,
+        TensorElement::S64 => Element::S64,
+        TensorElement::F16 => Element::F16,
+        TensorElement::BF16 => Element::BF16,
+        TensorElement::F32 | TensorElement::F32Ftz | TensorElement::TF32 | TensorElement::TF32Ftz => Element::F32,
+        TensorElement::F64 => Element::F64,
+    }
+}
