@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::launch::{LaunchFile, LaunchFileError, Overrides, Plan, made_up, npy, plan};
+use ptxdbg::launch::{Known, LaunchFile, LaunchFileError, Overrides, Plan, Study, npy, plan};
 use ptxdbg::program::Program;
 use ptxdbg::sema;
 
@@ -354,7 +354,8 @@ fn a_launch_outside_the_bounds_is_planned_and_says_so() {
 #[test]
 fn a_made_up_launch_has_a_buffer_for_every_pointer() {
     let program = program(MODULE);
-    let kernel = &program.functions[program.function("scale").unwrap().index()];
+    let known = Known::default();
+    let study = Study::new(&program, program.function("scale").unwrap(), "module.ptx", &known);
     let expected = "\
 Launch(
     module: \"module.ptx\",
@@ -362,12 +363,12 @@ Launch(
     grid: (1, 1, 1),
     block: (32, 1, 1),
     params: [
-        Buffer(name: \"x\", elem: F32, len: 1024, init: Iota(start: 0, step: 1)),
+        Buffer(name: \"x\", elem: F32, len: 1024, init: Random(seed: 1, low: -1, high: 1)),
         U32(32),
         Bytes(\"0000000000000000\"),
     ],
 )";
-    assert_eq!(made_up(&program, kernel, "module.ptx").to_text(), expected);
+    assert_eq!(study.launch(&study.first()).content.to_text(), expected);
     assert!(read(expected).is_ok());
 }
 

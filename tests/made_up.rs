@@ -1,4 +1,4 @@
-//! Launches that nobody wrote: `fixtures/made_up/table.txt` says which launch each module gets that comes with nothing but its PTX, and how the run
+//! Made-up launches: `fixtures/made_up/table.txt` says which launch each module gets that comes with nothing but its PTX, and how the run
 //! ends. `PTXDBG_BLESS=1 cargo test --test made_up` writes it anew. Beside it are the files that Triton leaves beside its PTX.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its files fails")]
@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use ptxdbg::check::FindingId;
+use ptxdbg::check::{Checks, FindingId};
 use ptxdbg::debug::open::{OpenError, open};
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, run_case};
 use ptxdbg::launch::Element;
@@ -38,8 +38,10 @@ fn row(module: &Path, kernel: &str) -> String {
     let case = &opened.plan.cases[0];
     let launch = &case.launches[0];
     assert!(!launch.reasons.is_empty(), "{kernel}: a made-up launch says why");
-    let run = run_case(&opened.program, case, &RunOptions::default()).unwrap();
+    let options = RunOptions { checks: Checks::ALL, ..RunOptions::default() };
+    let run = run_case(&opened.program, case, &options).unwrap();
     let mut ids: Vec<String> = run.findings.iter().map(|finding| finding.id.word().to_string()).collect();
+    ids.sort();
     ids.dedup();
     let end = match &run.fault {
         None if ids.is_empty() => "ran to its end".to_string(),
@@ -146,7 +148,8 @@ fn triton_matrices_are_multiplied() {
         assert_eq!((a.0, b.0, c.0), (Element::F16, Element::F16, Element::F16), "{module}");
         // All sizes of a launch are the same.
         let case = &ran.opened.plan.cases[0];
-        let number = ran.text().lines().filter_map(|line| line.trim().strip_prefix("U32(")?.strip_suffix("),")?.parse::<usize>().ok()).next_back();
+        let number =
+            ran.text().lines().filter_map(|line| line.trim().strip_prefix("U32(")?.strip_suffix("),")?.parse::<usize>().ok()).next_back();
         let size = number.unwrap();
         for (row, column) in [(0, 0), (1, 7), (63, 64), (64, 1), (127, 127)] {
             let exact: f64 = (0..size).map(|k| a.1[row * size + k] * b.1[k * size + column]).sum();
@@ -228,7 +231,7 @@ fn the_launch_is_blamed_for_what_it_may_have_caused() {
 }
 
 #[test]
-fn shared_memory_that_nobody_gave_is_no_fault_of_the_kernel() {
+fn dynamic_shared_memory_that_is_not_given_is_no_fault_of_the_kernel() {
     let words = ["f32[2,512]", "f32[2,512]", "f32[512]", "f32=1"].map(str::to_string).to_vec();
     let modules = vec![fixtures().join("programs/fft_shared.ptx")];
     let opened = open(&Request { modules, launch: LaunchChoice::Words(words), overrides: Overrides::default() }).unwrap();

@@ -199,7 +199,7 @@ impl Session {
         self.timeline.launch()
     }
 
-    /// Why the values of the present launch are what they are, if nobody wrote it; else nothing.
+    /// Why the values of the present launch are what they are, if it is made up; else nothing.
     pub fn reasons(&self) -> &[Reason] {
         self.case().launches.get(self.launch()).map_or(&[], |launch| &launch.reasons)
     }

@@ -1,4 +1,4 @@
-//! Launches that nobody wrote: made up from the kernel alone, or from one word for each parameter.
+//! Made-up launches: made up from the kernel alone, or from one word for each parameter.
 //!
 //! A [`Study`] reads off the code which parameters are pointers and to what, which numbers end loops, and which shape of block the
 //! code is for. What cannot be read off is guessed: a [`Guess`] is a shape and a few numbers, from which the whole launch follows. Whoever
@@ -33,7 +33,7 @@ const SIZE_OF_LOOPS: u64 = 128;
 /// At most where tiles of matrices are multiplied, which are up to 128 wide.
 const SIZE_OF_MATRICES: u64 = 256;
 /// Smaller numbers, for kernels that run long.
-const SIZES_SMALLER: [u64; 4] = [128, 64, 32, 16];
+const SIZES_SMALLER: [u64; 2] = [64, 16];
 /// Rounds of a loop in which the whole grid meets.
 const ROUNDS_COOPERATIVE: u64 = 4;
 /// Larger numbers, for kernels whose tiles are wider.
@@ -41,7 +41,7 @@ const SIZES_LARGER: [u64; 3] = [256, 512, 1024];
 /// Parts of what barrier objects expect that one tensor copy may bring.
 const BOX_PARTS: [u32; 3] = [1, 2, 4];
 
-/// A launch that nobody wrote.
+/// A made-up launch.
 #[derive(Clone, Debug)]
 pub struct MadeUp {
     /// What a launch file would say.
@@ -50,7 +50,7 @@ pub struct MadeUp {
     pub reasons: Vec<Reason>,
 }
 
-/// Why a value of a launch that nobody wrote is what it is.
+/// Why a value of a made-up launch is what it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reason {
     /// Which value: `n = 64`, `block`, the name of a buffer.

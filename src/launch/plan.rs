@@ -52,7 +52,7 @@ pub struct PlannedLaunch {
     pub bounds: Option<String>,
     /// Which findings are right.
     pub findings: Option<Findings>,
-    /// Why its values are what they are, if nobody wrote it; else nothing.
+    /// Why its values are what they are, if it is made up; else nothing.
     pub reasons: Vec<Reason>,
 }
 

@@ -19,7 +19,7 @@ use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement};
 use crate::program::{Function, TENSOR_MAP_BYTES};
 use ttir::{Argument, Kind};
 
-/// Pointers to scratch memory that Triton adds behind the parameters of a kernel, by their names, at most.
+/// Pointers to scratch memory that Triton adds after the parameters of a kernel, by their names, at most.
 const SCRATCH: [&str; 2] = ["global_scratch", "profile_scratch"];
 
 /// The fields of `NAME.json` that decide a launch.

@@ -285,8 +285,8 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info launch",
         summary: "Show how the kernel was launched",
-        help: "Shows kernel, grid, block, shared memory and parameters. Of a launch that nobody wrote it also says which values are made up, \
-            and why.",
+        help: "Shows kernel, grid, block, shared memory and parameters. Of a made-up launch it also says why its values are what they \
+            are.",
         examples: &["info launch"],
         handler: views::launch,
         ..PLAIN

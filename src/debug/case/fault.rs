@@ -31,7 +31,7 @@ pub struct Fault {
     pub waiting: Vec<Waiting>,
     /// How many more wait than `waiting` names.
     pub waiting_more: usize,
-    /// What of it the launch may have caused, if nobody wrote that; else empty.
+    /// What of it the launch may have caused, if it is made up; else empty.
     pub made_up: String,
 }
 
@@ -125,7 +125,17 @@ impl Blame<'_> {
 
     fn fault(&self, id: FindingId, message: String) -> Fault {
         let kernel = self.kernel_name();
-        Fault { id, kernel, launch: self.index, message, site: None, source_lines: Vec::new(), waiting: Vec::new(), waiting_more: 0, made_up: self.made_up() }
+        Fault {
+            id,
+            kernel,
+            launch: self.index,
+            message,
+            site: None,
+            source_lines: Vec::new(),
+            waiting: Vec::new(),
+            waiting_more: 0,
+            made_up: self.made_up(),
+        }
     }
 
     /// What is said of a fault that is about no address.

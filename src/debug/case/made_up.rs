@@ -21,6 +21,8 @@ use crate::program::{FuncId, Pc, Program, map};
 /// Warp-instructions of one dry run, and of all, at most.
 const TICKS: u64 = 24_000;
 const TICKS_IN_ALL: u64 = 72_000;
+/// The same where no run comes to an end.
+const TICKS_WITHOUT_END: u64 = 168_000;
 /// Warp-instructions of one run that checkers watch.
 const TICKS_CHECKED: u64 = 8_000;
 /// Room of a buffer in a dry run.
@@ -30,7 +32,7 @@ const ROOM_OF_32_BITS: u64 = 1 << 24;
 const SPARE: u64 = 4;
 /// Elements of a buffer are a multiple of this.
 const ROUNDED: u64 = 16;
-/// Elements of a buffer that nobody has seen to be needed at most.
+/// Elements of a buffer at most whose need no run has shown.
 const LEN_MAX: u64 = 1 << 22;
 /// How much more a kernel may reach that the dry run did not see to its end.
 const UNSEEN: u64 = 4;
@@ -93,8 +95,8 @@ fn in_words(fault: &Fault) -> String {
     format!("{} stops the kernel{place}", fault.id.word())
 }
 
-/// What is said of a fault that no value is known to have caused.
-pub const MAY_BE: &str = "nobody wrote this launch, and its values may be the cause ('info launch')";
+/// What is said of a fault of a made-up launch that no value is known to have caused.
+pub const MAY_BE: &str = "this launch is made up, and its values may be the cause ('info launch')";
 
 /// What of a fault or finding at `pc` comes from values that are made up: `its address comes from n = 64, which is made up`. Empty if the
 /// launch was written, or nothing does, unless that is worth a word `always`.
@@ -150,7 +152,7 @@ impl Trials<'_> {
     fn ending(&mut self, long: &Guess) -> Option<Guess> {
         let others = self.study.ending().into_iter().chain(self.study.blocks(long, "the kernel runs very long"));
         for guess in others {
-            if self.ticks >= TICKS_IN_ALL {
+            if self.ticks >= TICKS_WITHOUT_END {
                 return None;
             }
             let tried = self.run(&guess)?;
@@ -222,7 +224,9 @@ impl Trials<'_> {
         let device = Device::new(Arc::clone(self.program));
         let mut machine = match job.prepare(&blame, device, 0, &mut addresses).ok()? {
             Ok(machine) => machine,
-            Err(refused) => return Some(Tried { end: End::Fault(refused.fault), ticks: 0, reached: Vec::new(), shared: 0, whole_block: false }),
+            Err(refused) => {
+                return Some(Tried { end: End::Fault(refused.fault), ticks: 0, reached: Vec::new(), shared: 0, whole_block: false });
+            }
         };
         let ranges: Vec<(u64, u64)> =
             addresses.iter().zip(&case.buffers).map(|(start, buffer)| (*start, start.saturating_add(buffer.bytes))).collect();
@@ -247,7 +251,14 @@ impl Trials<'_> {
             .filter(|((_, param, _), _)| matches!(param, launch::file::Param::Buffer(_)))
             .map(|((index, _, buffer), reached)| {
                 let reached = reached.div_ceil(u64::from(buffer.elem.bytes()));
-                (index, if cut_off { rounded(reached * UNSEEN, guess.size).clamp(buffer.len.unwrap_or(1), LEN_MAX) } else { rounded(reached, guess.size) })
+                (
+                    index,
+                    if cut_off {
+                        rounded(reached * UNSEEN, guess.size).clamp(buffer.len.unwrap_or(1), LEN_MAX)
+                    } else {
+                        rounded(reached, guess.size)
+                    },
+                )
             })
             .collect();
         guess.lens.extend(lens.into_iter().filter(|(_, len)| *len > 0));

@@ -147,7 +147,7 @@ fn open_made_up(request: &Request) -> Result<Opened, OpenError> {
     Ok(opened)
 }
 
-/// What is known of a launch that nobody wrote: what the command line says goes before what `known` says.
+/// What is known of a made-up launch: what the command line says goes before what `known` says.
 fn with_overrides(known: Known, overrides: &Overrides) -> Known {
     let said = |extents: Option<[u32; 3]>, option: &str| extents.map(|extents| (extents, format!("{option} says so")));
     Known {

@@ -52,7 +52,7 @@ pub struct FindingText {
     pub waiting_more: usize,
     /// Lines of the source language it can be blamed on.
     pub source_lines: Vec<u32>,
-    /// What of it the launch may have caused, if nobody wrote that; else empty.
+    /// What of it the launch may have caused, if it is made up; else empty.
     pub made_up: String,
 }
 

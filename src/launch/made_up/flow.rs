@@ -108,8 +108,8 @@ impl<'a> Flow<'a> {
             facts: vec![Fact::default(); count as usize],
         };
         flow.collect();
-        // Each pass adds a fact to some cell, of which there are few, or is the last.
-        while flow.pass() {}
+        // Each round adds a fact to some cell, of which there are few, or is the last. Formats travel against the code's order as well.
+        while flow.pass(false) | flow.pass(true) {}
         flow
     }
 
@@ -409,38 +409,42 @@ impl<'a> Flow<'a> {
     }
 
     /// Carries every fact one edge further; whether that was anything new.
-    fn pass(&mut self) -> bool {
-        let mut grown = false;
-        for Edge { from, to, kind } in &self.edges {
-            let (source, mut target) = (self.facts[*from as usize], self.facts[*to as usize]);
-            let before = target;
-            match kind {
-                Kind::Load => target.contents |= source.pointer,
-                Kind::Same | Kind::Sum | Kind::Direct | Kind::Derived | Kind::Upper => {
-                    target.value |= source.value;
-                    target.contents |= source.contents;
-                }
+    fn pass(&mut self, backwards: bool) -> bool {
+        let count = self.edges.len();
+        let order = (0..count).map(|index| if backwards { count - 1 - index } else { index });
+        order.fold(false, |grown, index| self.cross(self.edges[index]) | grown)
+    }
+
+    /// Carries facts over one edge; whether that was anything new.
+    fn cross(&mut self, Edge { from, to, kind }: Edge) -> bool {
+        let (source, mut target) = (self.facts[from as usize], self.facts[to as usize]);
+        let before = target;
+        match kind {
+            Kind::Load => target.contents |= source.pointer,
+            Kind::Same | Kind::Sum | Kind::Direct | Kind::Derived | Kind::Upper => {
+                target.value |= source.value;
+                target.contents |= source.contents;
             }
-            if matches!(kind, Kind::Same | Kind::Sum | Kind::Direct) {
-                target.direct |= source.direct;
-            }
-            if matches!(kind, Kind::Same | Kind::Sum) {
-                target.pointer |= source.pointer;
-            }
-            let back = match kind {
-                Kind::Same => target.hint,
-                Kind::Upper if target.hint == Some(ScalarType::F32) => Some(ScalarType::BF16),
-                Kind::Upper | Kind::Sum | Kind::Direct | Kind::Derived | Kind::Load => None,
-            };
-            if *kind == Kind::Same {
-                target.hint = target.hint.or(source.hint);
-            }
-            grown |= target != before || (source.hint.is_none() && back.is_some());
-            self.facts[*to as usize] = target;
-            let source = &mut self.facts[*from as usize];
-            source.hint = source.hint.or(back);
         }
-        grown
+        if matches!(kind, Kind::Same | Kind::Sum | Kind::Direct) {
+            target.direct |= source.direct;
+        }
+        if matches!(kind, Kind::Same | Kind::Sum) {
+            target.pointer |= source.pointer;
+        }
+        if kind == Kind::Same {
+            target.hint = target.hint.or(source.hint);
+        }
+        let back = match kind {
+            Kind::Same => target.hint,
+            Kind::Upper if target.hint == Some(ScalarType::F32) => Some(ScalarType::BF16),
+            Kind::Upper | Kind::Sum | Kind::Direct | Kind::Derived | Kind::Load => None,
+        };
+        self.facts[to as usize] = target;
+        let source = &mut self.facts[from as usize];
+        let is_news = source.hint.is_none() && back.is_some();
+        source.hint = source.hint.or(back);
+        target != before || is_news
     }
 }
 

@@ -1,4 +1,4 @@
-//! Grid, block, cluster and dynamic shared memory of a launch that nobody wrote.
+//! Grid, block, cluster and dynamic shared memory of a made-up launch.
 
 use std::collections::BTreeSet;
 
@@ -12,6 +12,8 @@ const THREADS_DEFAULT: u32 = 32;
 const THREADS_WITH_BARRIERS: u32 = 128;
 /// A warpgroup.
 const THREADS_WITH_WGMMA: u32 = 128;
+/// The widest tile of several warps that cooperative groups have; such tiles meet in the reserved part of shared memory.
+const THREADS_WITH_TILES: u32 = 512;
 /// Where the code is full of matrix instructions, and how many those are.
 const THREADS_WITH_MATRICES: u32 = 256;
 const MANY_MATRICES: usize = 16;
@@ -49,6 +51,8 @@ pub struct Traits {
     clusters: bool,
     /// Whether the whole grid meets.
     pub cooperative: bool,
+    /// Whether it names the reserved part of shared memory.
+    wide_tiles: bool,
     wgmma: bool,
     matrices: usize,
     barriers: bool,
@@ -98,6 +102,7 @@ impl Traits {
             *known |= text.contains(word);
         }
         self.clusters |= text.contains("%cluster_ctarank") || text.contains("%cluster_ctaid") || text.contains("%cluster_nctarank");
+        self.wide_tiles |= text.contains("%reserved_smem_offset");
         // The driver puts the address of the grid's barrier there in cooperative launches only.
         self.cooperative |= text.contains("%envreg1") || text.contains("%envreg2");
     }
@@ -170,6 +175,7 @@ impl Traits {
         let (threads, why) = match most {
             Some(most) => (most, ".maxntid allows so many"),
             None if self.wgmma => (THREADS_WITH_WGMMA, "wgmma takes a warpgroup"),
+            None if self.wide_tiles => (THREADS_WITH_TILES, "tiles of several warps have up to so many"),
             None if self.matrices >= MANY_MATRICES => (THREADS_WITH_MATRICES, "the code is full of matrix instructions"),
             None if self.barriers => (THREADS_WITH_BARRIERS, "warps meet at barriers"),
             None => (THREADS_DEFAULT, "one warp, as nothing asks for more"),

@@ -5,7 +5,7 @@ use super::hints;
 use crate::isa::{AtomicFn, MbarrierFn, ScalarType, Space, TypeKind};
 use crate::program::{Address, Bank, CopyOp, FuncId, Function, Inst, MatrixOp, Op, Pc, Place, Program, SrcKind};
 
-/// What the code does with the memory behind a pointer.
+/// What the code does with the memory that a pointer points to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PointerUse {
     /// The first instruction that uses it, unless it is only declared a pointer.

@@ -1,4 +1,4 @@
-//! Values of the parameters of a launch that nobody wrote.
+//! Values of the parameters of a made-up launch.
 
 use super::uses::{NumberUse, PointerUse, WordUse};
 use super::{Guess, Integers, Reason, Study};
@@ -108,7 +108,10 @@ impl Study<'_> {
     /// Memory that each block has for itself, which holds nothing at the start.
     fn scratch(&self, name: &str, bytes: u64, guess: &Guess) -> (Param, Option<Reason>) {
         if bytes == 0 {
-            return (Param::U64(Number::Integer(0)), Some(Reason::new(&format!("{name} = 0"), "the kernel has no such scratch memory".to_string())));
+            return (
+                Param::U64(Number::Integer(0)),
+                Some(Reason::new(&format!("{name} = 0"), "the kernel has no such scratch memory".to_string())),
+            );
         }
         let blocks: u64 = guess.grid.iter().map(|extent| u64::from(*extent)).product();
         let (elem, len) = (Element::B8, Some(bytes.saturating_mul(blocks)));
@@ -156,7 +159,10 @@ impl Study<'_> {
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let why = match pointers {
             0 => format!("a structure of {} bytes: its floats are 1, its counts {}, the rest 0", formal.bytes, guess.size),
-            _ => format!("a structure of {} bytes that holds a pointer, which is null here: give the structure in a launch file", formal.bytes),
+            _ => format!(
+                "a structure of {} bytes that holds a pointer, which is null here: give the structure in a launch file",
+                formal.bytes
+            ),
         };
         (Param::Bytes(digits), Some(Reason::new(name, why)))
     }
@@ -172,7 +178,8 @@ impl Study<'_> {
         let inner = ROW_BYTES / elem.bytes();
         let bytes = guess.box_bytes.unwrap_or(ROW_BYTES * 64);
         let rows = (bytes / ROW_BYTES).clamp(1, BOX_MAX);
-        let tile = known.map_or_else(|| (0..rank).map(|d| [inner, rows].get(d).copied().unwrap_or(1)).collect(), |known| known.tile.clone());
+        let tile =
+            known.map_or_else(|| (0..rank).map(|d| [inner, rows].get(d).copied().unwrap_or(1)).collect(), |known| known.tile.clone());
         let extent = |d: usize| u64::from(tile[d]).max(guess.size.next_multiple_of(16));
         let dims: Vec<u64> = (0..rank).map(|d| if d < 2 { extent(d) } else { u64::from(tile[d]) }).collect();
         let mut strides = Vec::new();

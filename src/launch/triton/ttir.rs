@@ -88,7 +88,9 @@ fn argument(text: &str) -> Option<Argument> {
         let word = ty.split([' ', '{']).next().unwrap_or(ty);
         Kind::Number(word.trim_start_matches(|letter: char| letter.is_ascii_alphabetic()).parse().unwrap_or(32))
     };
-    Some(Argument { name: name.trim().to_string(), kind })
+    let name = name.trim();
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '$' | '-');
+    (!name.is_empty() && name.chars().all(is_name)).then(|| Argument { name: name.to_string(), kind })
 }
 
 /// The arguments among the parts of tensor descriptors that are always 1 (true), the innermost strides, or 0 (false), what is read

@@ -121,7 +121,7 @@ pub fn printed(summary: &Summary, style: Style) -> Vec<u8> {
 
 /// A launch file that was made up because there was none.
 pub fn made_up(text: &str, reasons: &[Reason], style: Style) -> String {
-    let why: String = reasons.iter().map(|reason| format!("//   {}: {}\n", reason.what, reason.why)).collect();
+    let why: String = reasons.iter().map(|reason| visible(&format!("//   {}: {}", reason.what, reason.why)).into_owned() + "\n").collect();
     match style {
         Style::Human { .. } => format!(
             "// There is no launch file: the values of this launch are made up.\n\

@@ -175,7 +175,7 @@ impl Screen {
         self.draw_origin(session, area, buffer);
     }
 
-    /// `made-up launch` at the end of the first line, where nobody wrote the launch.
+    /// `made-up launch` at the end of the first line, where the launch is one.
     fn draw_origin(&self, session: &Session, area: Rect, buffer: &mut Buffer) {
         let text = " made-up launch ";
         let room = area.width.saturating_sub(1);
