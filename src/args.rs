@@ -28,7 +28,7 @@ An asm statement of CUDA instead of a file, executed by the lanes of one warp: \
 /// A debugger for NVIDIA PTX kernels that needs no GPU
 ///
 /// Reads PTX, runs it with the exact results of the hardware, and says where a kernel does something wrong. Without a launch
-/// file the one beside the kernel is used, kernel.ron beside kernel.ptx; if there is none, a launch is made up and printed.
+/// file the one beside the kernel is used, kernel.ron beside kernel.ptx; if there is none, a launch is generated and printed.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "ptxdbg", version, after_help = EXIT_STATUS, max_term_width = 100)]
 pub struct Args {
@@ -81,7 +81,7 @@ pub struct Args {
     #[arg(skip)]
     pub scripts: Vec<ScriptSource>,
 
-    /// No prompt: execute the commands given, or else run the kernel, print what it came to and what is not as the launch file expects,
+    /// No prompt: execute the commands given, or else run the kernel, print the result and what differs from what the launch file expects,
     /// and exit
     #[arg(long)]
     pub batch: bool,
@@ -139,11 +139,11 @@ pub struct Args {
     pub step_limit: Option<u64>,
 
     /// Stop a run that holds more simulated state than this: global memory that was written, registers, call frames, local and shared
-    /// memory of the blocks on the machine; a number of bytes, or of KiB, MiB, GiB or TiB with K, M, G or T behind it
+    /// memory of the blocks on the machine; a number of bytes, or of KiB, MiB, GiB or TiB with K, M, G or T after it
     #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "8G")]
     pub memory_limit: u64,
 
-    /// When asynchronous copies end: eager (as they are issued), lazy (as late as somebody waits for them), random or random:SEED (any
+    /// When asynchronous copies end: eager (as they are issued), lazy (when a thread waits for them), random or random:SEED (any
     /// moment between), by-hand (when 'complete N' says so)
     #[arg(long = "async", value_name = "POLICY", value_parser = Completion::parse, default_value = "lazy")]
     pub completion: Completion,
@@ -193,7 +193,7 @@ pub enum Order {
 pub enum Completion {
     /// As they are issued.
     Eager,
-    /// As late as somebody waits for them.
+    /// As late as a thread waits for them.
     Lazy,
     /// At any moment between, drawn from a seed of its own or from that of the run.
     Random(Option<u64>),
@@ -208,7 +208,7 @@ impl Completion {
             None if text == "lazy" => Ok(Self::Lazy),
             None if text == "random" => Ok(Self::Random(None)),
             None if text == "by-hand" => Ok(Self::ByHand),
-            Some(("random", seed)) => seed.parse().map(|seed| Self::Random(Some(seed))).map_err(|_| format!("'{seed}' is no seed")),
+            Some(("random", seed)) => seed.parse().map(|seed| Self::Random(Some(seed))).map_err(|_| format!("'{seed}' is not a seed")),
             _ => Err("the policies are eager, lazy, random, random:SEED and by-hand".to_string()),
         }
     }
@@ -304,7 +304,7 @@ fn extent(text: &str) -> Result<[u32; 3], String> {
         return Err("three numbers at most: x, y and z".to_string());
     }
     for (axis, part) in extent.iter_mut().zip(parts) {
-        *axis = part.trim().parse().map_err(|_| format!("'{part}' is no number from 1 to {}", u32::MAX))?;
+        *axis = part.trim().parse().map_err(|_| format!("'{part}' is not a number from 1 to {}", u32::MAX))?;
         if *axis == 0 {
             return Err("no extent can be 0".to_string());
         }

@@ -273,7 +273,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         if let (Style::Human { .. }, Some(file)) = (style, opened.empty_beside.as_ref().filter(|file| goes_to(file))) {
             out.flush()?;
             out = Standard::error();
-            say_error(&format!("ptxdbg: the launch is written to {}, and what it comes to here\n", file.display()));
+            say_error(&format!("ptxdbg: the launch is written to {}, and the result here\n", file.display()));
         }
     }
     let (mut trusted, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));

@@ -63,13 +63,13 @@ fn lines_of_the_text_are_found() {
     assert_eq!(shown(&program, "+1", here), "collatz.ptx:75 not.pred");
     assert_eq!(shown(&program, "-1", here), "collatz.ptx:73 mov.pred");
     assert_eq!(shown(&program, "", here), "collatz.ptx:74 xor.pred");
-    assert_eq!(shown(&program, "500", None), "error no instruction on line 500 of collatz.ptx or behind it; the last is on line 118");
+    assert_eq!(shown(&program, "500", None), "error no instruction on line 500 of collatz.ptx or after it; the last is on line 118");
     assert_eq!(shown(&program, "0", None), "error 0..1: lines count from 1");
     assert_eq!(shown(&program, "-99", here), "error line 74-99 is before the first");
-    assert_eq!(shown(&program, "", None), "error the focused thread stands nowhere: it has exited or not started");
+    assert_eq!(shown(&program, "", None), "error the focused thread has no position: it has exited or not started");
     assert_eq!(
         shown(&program, "12abc", None),
-        "error 0..5: '12abc' is no line number [a line, a label, a function, '*PC', or 'op PATTERN']"
+        "error 0..5: '12abc' is not a line number [a line, a label, a function, '*PC', or 'op PATTERN']"
     );
 }
 
@@ -88,7 +88,7 @@ fn source_lines_have_every_place_where_they_are_entered() {
     assert_eq!(shown(&program, "collatz.cu:3", None), "collatz.ptx:24 mad.lo.s32 (no instruction on line 3 of collatz.cu: line 4 instead)");
     assert_eq!(
         shown(&program, "collatz.cu:22", None),
-        "error no instruction comes from line 22 of collatz.cu or from behind it; the last comes from line 21"
+        "error no instruction comes from line 22 of collatz.cu or after it; the last comes from line 21"
     );
     assert_eq!(shown(&program, "colatz.cu:9", None), "error no code comes from a file 'colatz.cu' [did you mean 'collatz.cu'?]");
     assert_eq!(shown(&program, "main.c:9", None), "error no code comes from a file 'main.c' [there is code of collatz.ptx, collatz.cu]");
@@ -163,8 +163,8 @@ fn instructions_are_found_by_number() {
     let count = program.code.len();
     assert_eq!(shown(&program, "*999", None), format!("error there is no instruction 999: the module has {count}, from 0"));
     assert_eq!(shown(&program, "*$pc-9", Some(Pc(7))), format!("error there is no instruction -2: the module has {count}, from 0"));
-    assert_eq!(shown(&program, "*zero", None), "error 0..5: '*zero' is no instruction [such as *18, *0x12 or *$pc+1]");
-    assert_eq!(shown(&program, "*$pcx", None), "error 0..5: '*$pcx' is no instruction [such as *18, *0x12 or *$pc+1]");
+    assert_eq!(shown(&program, "*zero", None), "error 0..5: '*zero' is not an instruction [such as *18, *0x12 or *$pc+1]");
+    assert_eq!(shown(&program, "*$pcx", None), "error 0..5: '*$pcx' is not an instruction [such as *18, *0x12 or *$pc+1]");
 }
 
 #[test]
@@ -263,13 +263,13 @@ fn events_are_read_and_what_nothing_raises_is_refused() {
     };
     assert_eq!(Event::parse(" barrier 15 ", |_| None), Ok(Event::Barrier(Some(15))));
     assert_eq!(Event::Barrier(Some(3)).to_string(), "barrier 3");
-    assert_eq!(error("barrier 16"), ("'16' is no barrier: a block has barriers 0 to 15".to_string(), Some(8..10), String::new()));
+    assert_eq!(error("barrier 16"), ("'16' is not a barrier: a block has barriers 0 to 15".to_string(), Some(8..10), String::new()));
     assert_eq!(error("call 3"), ("'3' is not expected after 'call'".to_string(), Some(5..6), String::new()));
     let named = |text: &str| Event::parse(text, |name| (name == "full").then_some(0x508));
     assert_eq!(named("mbarrier"), Ok(Event::Mbarrier(None, None)));
     assert_eq!(named("mbarrier full phase"), Ok(Event::Mbarrier(Some(0x508), Some(MbarrierAct::Phase))));
     assert_eq!(named("mbarrier wait"), Ok(Event::Mbarrier(None, Some(MbarrierAct::Wait))));
-    assert_eq!(error("mbarrier empty").0, "'empty' is no mbarrier, and none of phase, arrive, wait");
+    assert_eq!(error("mbarrier empty").0, "'empty' is neither an mbarrier nor one of phase, arrive, wait");
     assert_eq!(error("mbarrier wait arrive").0, "'arrive' is not expected here");
     assert_eq!(named("async complete"), Ok(Event::Async(Some(CopyAct::Complete))));
     assert_eq!(error("async end").0, "'end' is nothing that becomes of a copy: issue, complete");
@@ -341,9 +341,9 @@ fn messages_show_values_as_print_does() {
     assert_eq!(error("\"n"), ("the format's closing quote is missing".to_string(), 0..2));
     assert_eq!(error("\"%d\""), ("the format has more '%' than there are values".to_string(), 0..4));
     assert_eq!(error("\"a\",%r1"), ("the format has fewer '%' than there are values".to_string(), 4..7));
-    assert_eq!(error("\"%y\",%r1").0, "'%y' is no format");
-    assert_eq!(error("\"%\",%r1").0, "a letter is expected behind '%'");
-    assert_eq!(error("\"%d\" %r1"), ("a comma is expected behind the format".to_string(), 4..8));
+    assert_eq!(error("\"%y\",%r1").0, "'%y' is not a format");
+    assert_eq!(error("\"%\",%r1").0, "a letter is expected after '%'");
+    assert_eq!(error("\"%d\" %r1"), ("a comma is expected after the format".to_string(), 4..8));
     assert_eq!(error("\"%d %d\",%r1, +").1.start, 14);
 }
 
@@ -366,8 +366,8 @@ fn the_list_keeps_numbers() {
     assert_eq!(error("77"), ("there is no breakpoint 77".to_string(), 0..2, "there are 1, 2, 4, 5".to_string()));
     assert_eq!(error("6-9").0, "there is no breakpoint from 6 to 9");
     assert_eq!(error("4-2").0, "the range 4-2 runs backwards");
-    assert_eq!(error("1 x").0, "'x' is no breakpoint number");
-    assert_eq!(error("-1").0, "'' is no breakpoint number");
+    assert_eq!(error("1 x").0, "'x' is not a breakpoint number");
+    assert_eq!(error("-1").0, "'' is not a breakpoint number");
     list.set_condition(2, Some(Condition::parse("%p1").unwrap())).unwrap();
     list.ignore(2, 3).unwrap();
     list.set_commands(2, vec!["bt".to_string()]).unwrap();

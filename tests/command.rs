@@ -8,7 +8,7 @@ use ptxdbg::command::table::{GROUPS, TOPICS, commands};
 use ptxdbg::command::{CommandError, help, parse};
 
 fn error(line: &str) -> CommandError {
-    parse(line).err().unwrap_or_else(|| panic!("'{line}' is no mistake"))
+    parse(line).err().unwrap_or_else(|| panic!("'{line}' is not a mistake"))
 }
 
 /// The message, the text that it is about, and the help.
@@ -121,7 +121,7 @@ fn a_wrong_name_says_what_there_is() {
     assert_eq!(told("stp 3"), ("there is no command 'stp'".into(), "stp".into(), "did you mean 'step'?".into()));
     assert_eq!(told("frobnicate"), ("there is no command 'frobnicate'".into(), "frobnicate".into(), "help lists the commands".into()));
     assert_eq!(told("reverse-s"), ("'reverse-s' is ambiguous: reverse-step, reverse-stepi".into(), "reverse-s".into(), String::new()));
-    assert_eq!(told("info makrs"), ("info knows no 'makrs'".into(), "makrs".into(), "did you mean 'marks'?".into()));
+    assert_eq!(told("info makrs"), ("there is no command 'info makrs'".into(), "makrs".into(), "did you mean 'marks'?".into()));
     assert_eq!(told("%r1"), ("expected a command".into(), "%r1".into(), "help lists them".into()));
 }
 
@@ -135,11 +135,11 @@ fn a_wrong_argument_says_what_was_expected_and_where() {
     assert_eq!(told("ignore 1 two"), ("expected a number, not 'two'".into(), "two".into(), String::new()));
     assert_eq!(told("run fast"), ("run takes no argument".into(), "fast".into(), usage("run")));
     assert_eq!(told("goto 1 2"), ("'2' is not expected here".into(), "2".into(), usage("goto TICK")));
-    assert_eq!(told("break 3 if"), ("expected an expression behind 'if'".into(), String::new(), String::new()));
+    assert_eq!(told("break 3 if"), ("expected an expression after 'if'".into(), String::new(), String::new()));
     assert_eq!(told("run/x"), ("run takes no format".into(), "/x".into(), usage("run")));
     assert_eq!(told("stepi thread").0, "expected lane, warp, block or grid or a number from 1, not 'thread'");
     assert_eq!(told("step 2 3").0, "'3' is not expected here");
-    assert_eq!(told("undisplay 3-1").0, "'3-1' is no range of at most 10000 numbers");
+    assert_eq!(told("undisplay 3-1").0, "'3-1' is not a range of at most 10000 numbers");
     assert_eq!(told("delete 1-"), ("expected numbers such as 1 3-5, not '1-'".into(), "1-".into(), usage("delete [N]")));
 }
 

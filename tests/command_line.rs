@@ -136,7 +136,7 @@ fn an_empty_launch_file_beside_the_kernel_is_ignored_with_a_word() {
         assert!(out.starts_with("// There is no launch file") && err.contains("empty.ron is empty and is ignored"), "{out}{err}");
         let (status, _, err) = ptxdbg(&["--batch", "-l", &launch, &kernel]);
         assert_eq!(status, 2);
-        assert!(err.contains("error[launch]: the file is empty") && err.contains("prints a launch that is made up"), "{err}");
+        assert!(err.contains("error[launch]: the file is empty") && err.contains("prints a generated launch"), "{err}");
         let (status, _, err) = ptxdbg(&["--verify", &kernel]);
         assert!(status == 2 && err.contains("empty.ron is empty"), "{err}");
     }
@@ -200,7 +200,7 @@ fn a_made_up_launch_is_shown() {
     let path = file("made_up.ptx", TWO_KERNELS);
     let (status, out, err) = report(&["--block", "2", &path]);
     assert_eq!((status, err.as_str()), (0, ""));
-    assert!(out.contains("the values of this launch are made up"), "{out}");
+    assert!(out.contains("the values of this launch are generated"), "{out}");
     assert!(out.contains("kernel: \"a\",\n    grid: (1, 1, 1),\n    block: (2, 1, 1),"), "{out}");
     assert!(out.ends_with("a: grid (1,1,1), block (2,1,1): 1 tick, 2 thread-instructions\n"), "{out}");
 }
@@ -210,7 +210,7 @@ fn parameters_may_be_words() {
     let (status, out, err) = report(&["small/smallest.ptx", "--block", "4", "-a", "u32[4]=7"]);
     assert_eq!((status, err.as_str()), (0, ""));
     assert!(out.ends_with("out: u32[4] = 0 1 2 3\n"), "{out}");
-    assert_unusable(&["small/smallest.ptx", "-a", "u32[4]=many"], "--arg 1:1:8: error[arg]: 'many' is no number");
+    assert_unusable(&["small/smallest.ptx", "-a", "u32[4]=many"], "--arg 1:1:8: error[arg]: 'many' is not a number");
     assert_unusable(&["small/smallest.ptx", "-a", "u32=1"], "--arg 1:1:1: error[launch]: params[0]: kernel parameter");
     assert_unusable(&["small/smallest.ptx", "-a", "u32[4]", "-a", "u32=1"], "kernel 'smallest' has only 1 parameter");
 }
@@ -234,7 +234,7 @@ fn what_cannot_be_used_ends_with_2() {
     assert_unusable(&["--schedule", "backwards", &two], "invalid value 'backwards'");
     assert_unusable(&["--layout", "async", &two], "--layout needs the screen: a terminal for input and output");
     assert_unusable(&["--async", "sometimes", &two], "the policies are eager, lazy, random, random:SEED and by-hand");
-    assert_unusable(&["--async", "random:x", &two], "'x' is no seed");
+    assert_unusable(&["--async", "random:x", &two], "'x' is not a seed");
     assert_unusable(&["--checks", "memory,races", &two], "there is no checker 'races'");
 }
 

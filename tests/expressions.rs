@@ -185,10 +185,10 @@ fn memory_is_read_by_name_index_and_address() {
     let scene = at_call.scene(0, 5);
     assert_eq!(
         text(&scene, "x[64]"),
-        "0: no global memory at 0x7f2000000100..0x7f2000000104: right behind the end of 'x' (256 bytes at 0x7f2000000000)"
+        "0: no global memory at 0x7f2000000100..0x7f2000000104: just past the end of 'x' (256 bytes at 0x7f2000000000)"
     );
     assert_eq!(text(&scene, "*(u32*)0"), "0: no global memory at 0x0..0x4: a null pointer");
-    assert_eq!(text(&scene, "tile[4][0]"), "0: no shared memory at 0x480..0x484: right behind the end of 'tile' (128 bytes at 0x400)");
+    assert_eq!(text(&scene, "tile[4][0]"), "0: no shared memory at 0x480..0x484: just past the end of 'tile' (128 bytes at 0x400)");
 }
 
 #[test]
@@ -396,11 +396,11 @@ fn mistakes_are_told_with_their_column() {
         ("*x@4294967296", 3, "a number cannot stand here", "a number of elements, from 1 on"),
         ("(foo*)1", 5, "')' cannot stand here", "a value: a number, a register, a symbol or '('"),
         ("(@nowhere int*)1", 2, "'nowhere' cannot stand here", "a space: generic, global, const, shared, local or param"),
-        ("1 # 2", 2, "'#' means nothing here", "an operand or an operator"),
-        ("0f12", 0, "a PTX float has 8 hexadecimal digits behind '0f', 16 behind '0d'", "0f3F800000"),
-        ("123abc", 0, "'123abc' is no number", "a number"),
+        ("1 # 2", 2, "'#' is not expected here", "an operand or an operator"),
+        ("0f12", 0, "a PTX float has 8 hexadecimal digits after '0f', 16 after '0d'", "0f3F800000"),
+        ("123abc", 0, "'123abc' is not a number", "a number"),
         ("1 ? 2", 5, "the expression ends here", "':' and the value if it is false"),
-        ("99999999999999999999", 0, "'99999999999999999999' is no integer of 64 bits", "a number"),
+        ("99999999999999999999", 0, "'99999999999999999999' is not an integer of 64 bits", "a number"),
     ];
     for (text, column, message, expected) in cases {
         let error = Expression::parse(text).unwrap_err();

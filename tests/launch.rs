@@ -111,7 +111,7 @@ fn what_is_written_is_read_back() {
 #[test]
 fn a_file_that_is_no_launch_file_is_refused_at_its_place() {
     let ends = "the file ends before it is complete (a launch file is one Launch(..), Suite(..) or Sequence(..))";
-    let empty = "the file is empty ('ptxdbg --batch KERNEL.ptx' prints a launch that is made up: save the lines up to the first empty one)";
+    let empty = "the file is empty ('ptxdbg --batch KERNEL.ptx' prints a generated launch: save the lines up to the first empty one)";
     let range = "this number is out of range (sizes and counts are whole numbers that are not negative: extents are below 2^32, a Byte is 0 to 255)";
     let fields = "fields: module, kernel, grid, block, cluster, dynamic_shared, cooperative, params, bind, printed, findings";
     let elements = "expected one of U8, S8, B8, U16, S16, B16, U32, S32, B32, U64, S64, B64, F16, BF16, F32, F64";
@@ -176,7 +176,7 @@ fn parameters_are_as_many_and_as_large_as_the_kernel_wants() {
         ),
         (
             launch("U64(1.5), U32(NaN), Bytes(\"0g\")"),
-            "2:10: 1.5 is no integer, and U64 holds integers only\n2:20: NaN is no integer, and U32 holds integers only\n2:30: 'g' is no hexadecimal digit",
+            "2:10: 1.5 is not an integer, and U64 holds integers only\n2:20: NaN is not an integer, and U32 holds integers only\n2:30: 'g' is not a hexadecimal digit",
         ),
     ]);
 }
@@ -241,7 +241,7 @@ fn contents_fit_their_buffer() {
             "2:53: 'eight.bin' has 8 bytes, and 2 from byte 18446744073709551615 on are wanted (buffer 'x')",
         ),
         (x("len: 3, init: File(\"nine.bin\")"), "2:58: 'nine.bin' cannot be read: no such file or directory"),
-        (x("len: 3, init: File(\".\")"), "2:58: '.' is no regular file"),
+        (x("len: 3, init: File(\".\")"), "2:58: '.' is not a regular file"),
         (x("init: File(\"floats.npy\")"), "2:45: 'floats.npy' holds elements of type f32, and the buffer is of u16 (buffer 'x')"),
         (
             buffer("name: \"x\", elem: F32, len: 5, init: File(\"floats.npy\")"),
@@ -394,7 +394,7 @@ fn tensor_map(rest: &str) -> String {
 #[test]
 fn tensor_maps_that_the_driver_would_refuse_are_refused_at_their_field() {
     let tiles = |rest: &str| tensor_map(&format!("dims: [64, 32], strides: [128], {rest}"));
-    assert_eq!(tiles("box: [4, 4], swizzle: B32"), "3:38: box[0] is 4: 4 elements of type .f16 are 8 bytes, which is no multiple of 16");
+    assert_eq!(tiles("box: [4, 4], swizzle: B32"), "3:38: box[0] is 4: 4 elements of type .f16 are 8 bytes, which is not a multiple of 16");
     assert_eq!(
         tiles("box: [32, 300], swizzle: B32"),
         "3:38: box[1] is 300, and a box has 1 to 256 elements in each dimension\n\

@@ -226,7 +226,7 @@ fn the_launch_is_blamed_for_what_it_may_have_caused() {
     let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::default()).unwrap();
     let fault = run.fault.unwrap();
     assert_eq!(fault.id, FindingId::MemoryOutOfBounds);
-    assert!(fault.made_up.starts_with("its address comes from n = ") && fault.made_up.contains("which is made up"), "{}", fault.made_up);
+    assert!(fault.made_up.starts_with("its address comes from n = ") && fault.made_up.contains("which is generated"), "{}", fault.made_up);
     std::fs::remove_dir_all(folder).unwrap();
 }
 

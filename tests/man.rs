@@ -48,7 +48,7 @@ Where it was found, the launches counted from 0, and how often the same two inst
 .TP
 \fBfirst\fR, \fBsecond\fR
 The earlier and the later side; null where there is none. A side has a site, a deed (read, write, atomic, synchronize, use, or null of what was
-stopped before it did anything), the number of the asynchronous copy that did it, and the value that the memory held behind it. A site has
+stopped before it did anything), the number of the asynchronous copy that did it, and the value that the memory held after it. A site has
 place, statement, source, lines (file and line: the PTX, then the source, then the calls that were put in place, outwards), inline_asm, block,
 warp, lanes (a bit each), thread, time.
 .TP
@@ -68,8 +68,8 @@ Names, comments, messages and all that is printed are shown without what would a
 feeds and tabs, and the bidirectional controls of Unicode, stand there as \fB\ex1b\fR or \fB\eu{202e}\fR. In JSON and SARIF they are escaped
 as JSON does. What a kernel prints with printf is the exception: a file or a pipe gets it byte for byte.
 .SH SCRIPTS
-Commands come from \fB\-x\fR and \fB\-e\fR in the order given, and then from the prompt, or from standard input if that is no terminal. Each
-is written behind \fB(ptxdbg)\fR before its answer. In a file, a line that cannot be done ends the script; lines of standard input are
+Commands come from \fB\-x\fR and \fB\-e\fR in the order given, and then from the prompt, or from standard input if that is not a terminal. Each
+is written after \fB(ptxdbg)\fR before its answer. In a file, a line that cannot be done ends the script; lines of standard input are
 taken as typed, and the next is done all the same. Lines that start with # are comments. A script that is not UTF\-8 is refused; a line of
 standard input that is not is told, and the next is done. Ctrl\-C stops the kernel and ends the script.
 .SH FILES
@@ -85,7 +85,7 @@ with \fB\-\-no\-init\fR.
 Layouts of your own, for \fB\-\-layout\fR and \fBlayout\fR. \fBsave layout\fR \fINAME\fR writes there. See \fBptxdbg\-layout\fR(5).
 .TP
 \fB$XDG_STATE_HOME/ptxdbg/history\fR, \fB~/.local/state/ptxdbg/history\fR
-The lines typed at the prompt, each written as it is typed; the last 10,000 are read. A file that is no regular file or cannot be read is
+The lines typed at the prompt, each written as it is typed; the last 10,000 are read. A file that is not a regular file or cannot be read is
 said, and left alone.
 .PP
 What \fBsave session\fR, \fBsave layout\fR and \fBdump\fR write goes to a temporary file beside the one named, which takes its name when all of it

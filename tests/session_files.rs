@@ -184,24 +184,24 @@ fn another_module_or_launch_is_refused() {
     assert_eq!(saved.check(&collatz.program, &collatz.plan.cases[0], &options), Ok(()));
     assert_eq!(
         saved.check(&smallest.program, &smallest.plan.cases[0], &options).unwrap_err(),
-        "this session is of collatz.ptx, and another module is loaded: its times and places mean nothing here"
+        "this session is of collatz.ptx, and another module is loaded: its times and places do not apply"
     );
     assert_eq!(
         saved.check(&collatz.program, &collatz.plan.cases[0], &RunOptions { seed: 8, ..options }).unwrap_err(),
         "this session was run as collatz<<<(2,1,1), (32,1,1)>>> in random order with seed 7, \
-         and now it is collatz<<<(2,1,1), (32,1,1)>>> in random order with seed 8: its times mean nothing here"
+         and now it is collatz<<<(2,1,1), (32,1,1)>>> in random order with seed 8: its times do not apply"
     );
     let mut changed = saved.clone();
     changed.module.digest = "0".to_string();
     assert_eq!(
         changed.check(&collatz.program, &collatz.plan.cases[0], &options).unwrap_err(),
-        "this session is of collatz.ptx, and its text has changed since: its times and places mean nothing here"
+        "this session is of collatz.ptx, and its text has changed since: its times and places do not apply"
     );
     let mut changed = saved.clone();
     let Trigger::Watch(Target::Memory(target), _) = &mut changed.breakpoints[1].trigger else { panic!() };
     target.bytes = u64::MAX;
     let message = changed.check(&collatz.program, &collatz.plan.cases[0], &options).unwrap_err();
-    assert_eq!(message, "breakpoint 3 watches 'steps[0]', which is no register and no range of memory");
+    assert_eq!(message, "breakpoint 3 watches 'steps[0]', which is neither a register nor a range of memory");
     let mut changed = saved;
     changed.breakpoints[0].trigger = Trigger::Code(vec![Pc(999)]);
     let message = changed.check(&collatz.program, &collatz.plan.cases[0], &options).unwrap_err();

@@ -145,7 +145,7 @@ fn mistakes_in_heads() {
     let expected = "\
 1:17-20: error[syntax]: expected a type such as '.b32', found 'u32'
 2:24-25: error[syntax]: expected ')' or ',' before '{'
-3:12-21: error[syntax]: '.noretrun' is no directive of a function (there are '.maxnreg', '.maxntid', '.reqntid', '.minnctapersm', \
+3:12-21: error[syntax]: '.noretrun' is not a directive of a function (there are '.maxnreg', '.maxntid', '.reqntid', '.minnctapersm', \
 '.maxnctapersm', '.noreturn', '.abi_preserve', '.abi_preserve_control', '.reqnctapercluster', '.explicitcluster', \
 '.maxclusterrank', '.blocksareclusters' and '.pragma')
 4:11-11: error[syntax]: expected '{' or ';' after the head of 'd' (a kernel has a body in braces; a mere declaration of one ends with ';')

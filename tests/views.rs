@@ -313,11 +313,11 @@ fn memory_is_examined_in_rows() {
         &examined(&scene, "9f", "&x[62]"),
         &[
             "0x7f20000000f8 <x+248>:    32  32.5",
-            "no global memory at 0x7f2000000100..0x7f2000000104: right behind the end of 'x' (256 bytes at 0x7f2000000000)",
+            "no global memory at 0x7f2000000100..0x7f2000000104: just past the end of 'x' (256 bytes at 0x7f2000000000)",
         ],
     );
     assert_lines(&examined(&scene, "x", "0"), &["no global memory at 0x0..0x4: a null pointer"]);
-    assert_lines(&examined(&scene, "x", "1.5"), &["a value of type f64 is no address"]);
+    assert_lines(&examined(&scene, "x", "1.5"), &["a value of type f64 is not an address"]);
     assert_eq!(Examine::default().with("4q"), Err(ExamineError::Letter('q')));
     assert_eq!(Examine::default().with("99999999999999999999x"), Err(ExamineError::Count(u64::MAX)));
 }

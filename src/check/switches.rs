@@ -6,7 +6,7 @@ use super::catalogue::Checker;
 /// The checkers by their words, and what each looks for.
 pub const CHECKERS: &[(&str, Checker, &str)] = &[
     ("race", Checker::Race, "accesses to the same memory that nothing orders"),
-    ("memory", Checker::Memory, "wrong addresses; always on, because a run cannot go on behind one"),
+    ("memory", Checker::Memory, "wrong addresses; always on, because a run cannot continue after one"),
     ("init", Checker::Init, "reads of memory and uses of registers before any write"),
     ("sync", Checker::Sync, "barriers, masks, barrier objects, groups of copies"),
 ];

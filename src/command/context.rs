@@ -120,7 +120,7 @@ impl Context<'_> {
     pub fn ask_to_drop(&self) -> Option<Outcome> {
         let (now, recorded) = (self.session.time(), self.session.recorded());
         let asks = recorded > now && !self.confirmed && self.session.settings.confirm;
-        let question = || format!("this drops what was recorded behind the present time, t={now} to t={recorded}");
+        let question = || format!("this discards the recorded history after the current time, t={now} to t={recorded}");
         asks.then(|| Outcome::Ask(question()))
     }
 }

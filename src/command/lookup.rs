@@ -103,8 +103,8 @@ fn unknown(word: &Piece, ways: &[Way], what: &str) -> CommandError {
     if what == "command" {
         return word.error(format!("there is no command '{}'", word.text)).with_help("help lists the commands").with_nearest(near);
     }
-    let help = format!("help {what} lists what it knows");
-    word.error(format!("{what} knows no '{}'", word.text)).with_help(help).with_nearest(near)
+    let help = format!("help {what} lists what there is");
+    word.error(format!("there is no command '{what} {}'", word.text)).with_help(help).with_nearest(near)
 }
 
 fn ambiguous(word: &Piece, ways: &[&Way], what: &str) -> CommandError {

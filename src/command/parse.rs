@@ -99,7 +99,7 @@ fn take(arg: &ArgSpec, later: &[ArgSpec], rest: &Piece) -> Result<Option<(Arg, u
         if arg.lead.is_empty() {
             return Ok(None);
         }
-        let expected = format!("expected {} behind '{}'", arg.kind.in_words(), arg.lead);
+        let expected = format!("expected {} after '{}'", arg.kind.in_words(), arg.lead);
         return Err(CommandError::at(rest.start..rest.start, expected));
     }
     let piece = Piece { text: text.to_string(), start: rest.start };
@@ -208,7 +208,7 @@ fn list(piece: &Piece) -> Result<Vec<u64>, CommandError> {
             return Err(word.error(format!("expected {}, not '{}'", ArgKind::Numbers.in_words(), word.text)));
         };
         if last.saturating_sub(first) >= NUMBERS_MAX as u64 || first > last {
-            return Err(word.error(format!("'{}' is no range of at most {NUMBERS_MAX} numbers", word.text)));
+            return Err(word.error(format!("'{}' is not a range of at most {NUMBERS_MAX} numbers", word.text)));
         }
         numbers.extend(first..=last);
     }

@@ -98,7 +98,7 @@ impl Marks {
     }
 
     fn parse(&self, word: &str, now: Tick) -> Result<Moment, ArgumentError> {
-        let no_time = || ArgumentError::new(format!("'{word}' is no time")).with_help(HELP);
+        let no_time = || ArgumentError::new(format!("'{word}' is not a time")).with_help(HELP);
         match word {
             "" => Err(ArgumentError::new("a time is expected").with_help(HELP)),
             "start" => Ok(Moment::Start),

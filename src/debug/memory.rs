@@ -178,11 +178,11 @@ fn nearest(objects: &[Object], address: u64, bytes: u64) -> Option<String> {
     let object = objects.iter().min_by_key(|object| distance(object))?;
     let whole = format!("'{}' ({} at {:#x})", object.name, counted(object.bytes, "byte"), object.start);
     Some(if distance(object) > NEAR {
-        format!("nothing is near; the nearest is {whole}")
+        format!("no object is nearby; the nearest is {whole}")
     } else if address < object.start {
         format!("{} before the start of {whole}", counted(object.start - address, "byte"))
     } else if address == end(object) {
-        format!("right behind the end of {whole}")
+        format!("just past the end of {whole}")
     } else if address > end(object) {
         format!("{} past the end of {whole}", counted(address - end(object), "byte"))
     } else {

@@ -53,7 +53,7 @@ fn look(path: &Path) -> Result<DataFile, String> {
     let unreadable = |error: io::Error| format!("cannot be read: {}", plain(&error));
     let metadata = std::fs::metadata(path).map_err(unreadable)?;
     if !metadata.is_file() {
-        return Err("is no regular file".to_string());
+        return Err("is not a regular file".to_string());
     }
     let mut file = File::open(path).map_err(unreadable)?;
     let is_npy = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));

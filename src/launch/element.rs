@@ -83,7 +83,7 @@ impl Element {
             return Ok(self.encode_float(number.to_f64()));
         }
         let Number::Integer(value) = number else {
-            return Err(format!("{number} is no integer, and {self:?} holds integers only"));
+            return Err(format!("{number} is not an integer, and {self:?} holds integers only"));
         };
         let (low, high) = self.range();
         if value < low || value > high {
@@ -265,7 +265,7 @@ mod tests {
         assert_eq!(Element::B16.encode(integer(-1)), Ok(0xffff));
         assert_eq!(Element::U64.encode(integer(i128::from(u64::MAX))), Ok(u64::MAX));
         assert_eq!(Element::S64.encode(integer(i128::from(i64::MIN))), Ok(1 << 63));
-        assert_eq!(Element::U32.encode(Number::Float(1.5)), Err("1.5 is no integer, and U32 holds integers only".to_string()));
+        assert_eq!(Element::U32.encode(Number::Float(1.5)), Err("1.5 is not an integer, and U32 holds integers only".to_string()));
     }
 
     #[test]

@@ -336,7 +336,7 @@ fn extents([x, y, z]: [u32; 3]) -> String {
 /// A launch file that holds `content`, without a text.
 pub fn file_of(content: Content) -> LaunchFile {
     let mut sources = Sources::default();
-    let whole = sources.add(SourceFile::new("the made-up launch", ""));
+    let whole = sources.add(SourceFile::new("the generated launch", ""));
     LaunchFile { content, folder: Path::new("").to_path_buf(), sources, origin: Origin::Words(whole, Vec::new()) }
 }
 

@@ -60,7 +60,7 @@ impl Header {
 pub fn read_header(file: &mut impl Read) -> Result<Header, String> {
     let prelude = take(file, MAGIC.len() + 2)?;
     if !prelude.starts_with(MAGIC) {
-        return Err("is no .npy file: it does not start with \\x93NUMPY".to_string());
+        return Err("is not a .npy file: it does not start with \\x93NUMPY".to_string());
     }
     let version = prelude[MAGIC.len()];
     let length_bytes = match version {
@@ -73,7 +73,7 @@ pub fn read_header(file: &mut impl Read) -> Result<Header, String> {
         return Err(format!("has a .npy header of {length} bytes; at most {HEADER_BYTES_MAX} are read"));
     }
     let header = take(file, length as usize)?;
-    let header = std::str::from_utf8(&header).map_err(|_| "has a .npy header that is no text".to_string())?;
+    let header = std::str::from_utf8(&header).map_err(|_| "has a .npy header that is not text".to_string())?;
     let data_offset = (MAGIC.len() + 2 + length_bytes) as u64 + u64::from(length);
     parse_header(header, data_offset)
 }
@@ -114,9 +114,9 @@ fn parse_header(header: &str, data_offset: u64) -> Result<Header, String> {
         return Err("is saved in Fortran order; save numpy.ascontiguousarray of it".to_string());
     }
     let shape = entry("shape")?.strip_prefix('(').and_then(|rest| rest.split_once(')')).map(|(inside, _)| inside);
-    let extents = shape.ok_or("has a .npy header whose shape is no tuple")?.split(',').map(str::trim).filter(|text| !text.is_empty());
+    let extents = shape.ok_or("has a .npy header whose shape is not a tuple")?.split(',').map(str::trim).filter(|text| !text.is_empty());
     let shape: Result<Vec<u64>, _> = extents.map(str::parse).collect();
-    let shape = shape.map_err(|_| "has a .npy header whose shape is no tuple of numbers")?;
+    let shape = shape.map_err(|_| "has a .npy header whose shape is not a tuple of numbers")?;
     Ok(Header { kind, element_bytes, shape, data_offset })
 }
 
@@ -183,9 +183,9 @@ mod tests {
         assert_eq!(header("'<f4'", "True", "(1,)"), "is saved in Fortran order; save numpy.ascontiguousarray of it");
         assert_eq!(header("'<c8'", "False", "(1,)"), "holds elements of type c8, which no buffer has");
         assert_eq!(header("[('a', '<f4')]", "False", "(1,)"), "holds records, not plain numbers");
-        assert_eq!(header("'<f4'", "False", "(-1,)"), "has a .npy header whose shape is no tuple of numbers");
-        assert_eq!(header("'<f4'", "False", "7"), "has a .npy header whose shape is no tuple");
-        assert_eq!(read(b"plain text").unwrap_err(), "is no .npy file: it does not start with \\x93NUMPY");
+        assert_eq!(header("'<f4'", "False", "(-1,)"), "has a .npy header whose shape is not a tuple of numbers");
+        assert_eq!(header("'<f4'", "False", "7"), "has a .npy header whose shape is not a tuple");
+        assert_eq!(read(b"plain text").unwrap_err(), "is not a .npy file: it does not start with \\x93NUMPY");
         assert_eq!(read(&file(9, "{}")).unwrap_err(), "is a .npy file of version 9; versions 1 to 3 are read");
         assert_eq!(read(&file(1, "{}")).unwrap_err(), "has a .npy header without 'descr'");
         assert_eq!(read(&file(1, "{}")[..9]).unwrap_err(), "ends inside its .npy header");

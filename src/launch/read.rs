@@ -104,6 +104,6 @@ impl Content {
 const KIND: RonKind = RonKind {
     code: "launch",
     whole: "a launch file is one Launch(..), Suite(..) or Sequence(..)",
-    empty: "'ptxdbg --batch KERNEL.ptx' prints a launch that is made up: save the lines up to the first empty one",
+    empty: "'ptxdbg --batch KERNEL.ptx' prints a generated launch: save the lines up to the first empty one",
     numbers: "sizes and counts are whole numbers that are not negative: extents are below 2^32, a Byte is 0 to 255",
 };

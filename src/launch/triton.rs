@@ -185,7 +185,7 @@ fn maps(known: &mut Known, metadata: &Metadata, kernel: &Function, file: &Beside
         let element = TensorElement::from_number(descriptor.elem_type);
         let element = element.ok_or_else(|| wrong(format!("{} is the number of no element type", descriptor.elem_type)))?;
         if !(1..=5).contains(&descriptor.block_size.len()) || descriptor.block_size.iter().any(|extent| !(1..=256).contains(extent)) {
-            return Err(wrong(format!("{:?} is no box, which has 1 to 5 extents of 1 to 256 elements", descriptor.block_size)));
+            return Err(wrong(format!("{:?} is not a box, which has 1 to 5 extents of 1 to 256 elements", descriptor.block_size)));
         }
         let tile: Vec<u32> = boxed(&descriptor.block_size, element, swizzle);
         let why = format!("{} says so", file.name);

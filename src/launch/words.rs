@@ -28,7 +28,7 @@ pub fn parse(word: &str, source: SourceId, name: &str) -> Result<Param, Diagnost
     };
     let element = Element::from_name(ty);
     let element =
-        element.ok_or_else(|| reader.error(ty, format!("'{ty}' is no type of element"), &format!("types: {}", Element::names())))?;
+        element.ok_or_else(|| reader.error(ty, format!("'{ty}' is not a type of element"), &format!("types: {}", Element::names())))?;
     match (extents, value) {
         (Some(extents), value) => reader.buffer(element, extents, value, name).map(Param::Buffer),
         (None, Some(value)) => Ok(Param::from_scalar(element, reader.number(value)?)),
@@ -73,7 +73,7 @@ impl<'a> Reader<'a> {
     fn extents(&self, text: &'a str) -> Result<Vec<u64>, Diagnostic> {
         let parts = text.split(',').filter(|_| !text.is_empty());
         let extent = |part: &str| {
-            part.trim().parse().map_err(|_| self.error(part, format!("'{part}' is no number of elements"), "f32[1024], f32[16,64]"))
+            part.trim().parse().map_err(|_| self.error(part, format!("'{part}' is not a number of elements"), "f32[1024], f32[16,64]"))
         };
         parts.map(extent).collect()
     }
@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
     fn number(&self, text: &'a str) -> Result<Number, Diagnostic> {
         let number = Number::parse(text.trim());
         number.ok_or_else(|| {
-            let message = if text.is_empty() { "a number is missing".to_string() } else { format!("'{text}' is no number") };
+            let message = if text.is_empty() { "a number is missing".to_string() } else { format!("'{text}' is not a number") };
             self.error(text, message, "1024, -1, 0xff, 2.5, 1e-6; for buffers also zero, iota, random, uninit, @file")
         })
     }
@@ -140,7 +140,7 @@ mod tests {
     }
 
     fn buffer(word: &str) -> (Option<u64>, Option<Vec<u64>>, Init) {
-        let Param::Buffer(buffer) = read(word) else { panic!("{word} is no buffer") };
+        let Param::Buffer(buffer) = read(word) else { panic!("{word} is not a buffer") };
         (buffer.len, buffer.shape, buffer.init)
     }
 
@@ -164,19 +164,19 @@ mod tests {
     #[test]
     fn every_mistake_names_its_column() {
         for (word, start, end, message) in [
-            ("f31[4]", 0, 3, "'f31' is no type of element"),
-            ("", 0, 0, "'' is no type of element"),
+            ("f31[4]", 0, 3, "'f31' is not a type of element"),
+            ("", 0, 0, "'' is not a type of element"),
             ("f32", 3, 3, "the value is missing"),
             ("f32[4", 5, 5, "']' is missing"),
             ("f32[4]x=1", 6, 7, "'x' after ']'"),
-            ("f32[4,y]", 6, 7, "'y' is no number of elements"),
+            ("f32[4,y]", 6, 7, "'y' is not a number of elements"),
             ("f32[4]=iota(1)", 7, 14, "iota has two arguments"),
             ("f32[4]=iota(1,2", 15, 15, "')' is missing"),
             ("f32[4]=random(0.5,1,2)", 7, 22, "random has three arguments, the first an integer"),
-            ("f32[4]=1,two", 9, 12, "'two' is no number"),
+            ("f32[4]=1,two", 9, 12, "'two' is not a number"),
             ("f32[]=@", 6, 7, "the name of a file is missing"),
             ("u32=", 4, 4, "a number is missing"),
-            ("u32=many", 4, 8, "'many' is no number"),
+            ("u32=many", 4, 8, "'many' is not a number"),
         ] {
             let error = parse(word, SourceId(0), "x").unwrap_err();
             assert_eq!((error.span.start, error.span.end, error.message.as_str()), (start, end, message), "{word}");

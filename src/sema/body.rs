@@ -302,7 +302,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             }
             "param" if self.module.header.version < function::PARAMETER_LIST => self.parameter_in_body(variable),
             "param" if self.module.header.version < PARAM_VARIABLES => {
-                let error = Diagnostic::error("space", variable.space.span, "parameters are declared in the list behind the kernel's name");
+                let error = Diagnostic::error("space", variable.space.span, "parameters are declared in the list after the kernel's name");
                 Err(error.with_help("only before PTX 1.4 they stand in the body; '.param' variables for calls came with PTX 2.0"))
             }
             "local" | "param" => {
@@ -325,7 +325,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     fn parameter_in_body(&mut self, variable: &Variable<'a>) -> Result<(), Diagnostic> {
         if !self.is_kernel {
             let error = Diagnostic::error("space", variable.space.span, "parameters are declared in kernels only");
-            return Err(error.with_help("before PTX 2.0 the parameters of a '.func' are registers in the list behind its name"));
+            return Err(error.with_help("before PTX 2.0 the parameters of a '.func' are registers in the list after its name"));
         }
         let param = function::kernel_parameter(&mut self.bank, variable)?;
         let index = self.function_mut().params.len();

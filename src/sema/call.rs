@@ -170,7 +170,7 @@ fn functions_of(builder: &BodyBuilder<'_, '_>, table: VarId, span: Span) -> Resu
         _ => return refused("does not hold addresses"),
     };
     if !matches!(variable.location.space, Space::Global | Space::Const) || !variable.is_array || variable.shape.len() != 1 {
-        return refused("is no array in '.global' or '.const' memory");
+        return refused("is not an array in '.global' or '.const' memory");
     }
     if variable.init.is_empty() || !variable.init.len().is_multiple_of(bytes) {
         return refused("has no initial addresses of functions");
@@ -182,7 +182,7 @@ fn functions_of(builder: &BodyBuilder<'_, '_>, table: VarId, span: Span) -> Resu
     for chunk in variable.init.chunks(bytes) {
         match find(address(chunk)).map(FuncId::new) {
             Some(id) if !builder.module.index.functions[id.index()].is_kernel => functions.push(id),
-            _ => return refused("holds what is no address of a function"),
+            _ => return refused("holds what is not an address of a function"),
         }
     }
     Ok(functions)

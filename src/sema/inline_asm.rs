@@ -52,7 +52,7 @@ mod tests {
     #[test]
     fn comments_that_mark_nothing_are_passed_over() {
         assert!(found("// begin inline asm\na;\n").is_empty(), "no end");
-        assert!(found("a; // begin inline asm\nb;\n// end inline asm\n").is_empty(), "a comment behind code");
+        assert!(found("a; // begin inline asm\nb;\n// end inline asm\n").is_empty(), "a comment after code");
         assert_eq!(found("// begin inline asm here\n// begin inline asm\na;\n// end inline asm"), ["a;\n"]);
     }
 }

@@ -53,7 +53,7 @@ pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>) -> (Option<P
             Item::Alias { name, target, .. } => function::check_alias(&mut builder, *name, *target),
             Item::File { index, name, span } => builder.source_file(*index, name, *span),
             Item::Loc(loc) => builder.diags.push(
-                Diagnostic::error("order", loc.span, "'.loc' outside of a function").with_help("it describes the instructions behind it"),
+                Diagnostic::error("order", loc.span, "'.loc' outside of a function").with_help("it describes the instructions after it"),
             ),
             Item::Pragma { texts, span } => builder.module_pragma(texts, *span),
             Item::Section { name, labels, span, .. } => builder.section(name, labels, *span),

@@ -175,7 +175,7 @@ impl<'a> ModuleBuilder<'a> {
     /// A `.reg` at module scope: every function declares it for itself.
     fn module_register(&mut self, variable: &tree::Variable<'a>, extent: &Extent) -> Result<(), Diagnostic> {
         if extent.is_array() || variable.init.is_some() {
-            return Err(Diagnostic::error("space", variable.name.span, "a register is no array and has no initial value"));
+            return Err(Diagnostic::error("space", variable.name.span, "a register is not an array and has no initial value"));
         }
         self.registers.push(tree::Variable { linkage: None, ..variable.clone() });
         Ok(())
@@ -439,7 +439,7 @@ impl<'a> ModuleBuilder<'a> {
             .filter(|(id, label)| (is_kernel(id) || called.contains(id)) && !self.section_labels.contains_key(label.text));
         let errors: Vec<Diagnostic> = unknown
             .map(|(_, label)| {
-                let error = Diagnostic::error("name", label.span, format!("unknown label '{}' behind 'function_name'", label.text));
+                let error = Diagnostic::error("name", label.span, format!("unknown label '{}' after 'function_name'", label.text));
                 error.with_help("it is a label in a '.section' of strings, such as '.debug_str'")
             })
             .collect();

@@ -249,7 +249,7 @@ impl<'a> BodyBuilder<'_, 'a> {
             "z" | "b" => 2,
             "w" | "a" => 3,
             _ => {
-                let error = Diagnostic::error("name", span, format!("'.{component}' is no component of a vector"));
+                let error = Diagnostic::error("name", span, format!("'.{component}' is not a component of a vector"));
                 return Err(error.with_help("components are '.x .y .z .w' or '.r .g .b .a'"));
             }
         };

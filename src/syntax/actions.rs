@@ -146,7 +146,11 @@ impl<'a> File<'a> {
             return Ok(FunctionDirective { name, values, texts: Vec::new() });
         }
         let known = FUNCTION_DIRECTIVES.map(|word| format!("'.{word}'")).join(", ");
-        Err(self.refuse(name.span, format!("'.{}' is no directive of a function", name.text), &format!("there are {known} and '.pragma'")))
+        Err(self.refuse(
+            name.span,
+            format!("'.{}' is not a directive of a function", name.text),
+            &format!("there are {known} and '.pragma'"),
+        ))
     }
 }
 

@@ -157,7 +157,7 @@ impl Console {
             Some(false) => Ok(Ok(Outcome::Nothing)),
             None => {
                 Ok(Err(CommandError::new(question)
-                    .with_help("a script may do that with --yes on the command line, or behind 'set confirm off'")))
+                    .with_help("a script may do that with --yes on the command line, or after 'set confirm off'")))
             }
         }
     }

@@ -72,8 +72,8 @@ fn a_prompt_keeps_the_keys_that_edit() {
 
 #[test]
 fn wrong_key_maps_are_diagnosed() {
-    assert_wrong(told_keys(r#"KeyMap(commands: {"F99": "continue"})"#), "keys.ron:1:", "'F99' is no key");
-    assert_wrong(told_keys(r#"KeyMap(commands: {"Hyper+a": "continue"})"#), "keys.ron:1:", "'Hyper' is no key to hold down");
+    assert_wrong(told_keys(r#"KeyMap(commands: {"F99": "continue"})"#), "keys.ron:1:", "'F99' is not a key");
+    assert_wrong(told_keys(r#"KeyMap(commands: {"Hyper+a": "continue"})"#), "keys.ron:1:", "'Hyper' is not a key to hold down");
     assert_wrong(told_keys("KeyMap(screen: {\"F1\": Fly})"), "keys.ron:1:", "'Fly' is none of what can stand here");
     assert_wrong(told_keys("KeyMap(keys: {})"), "keys.ron:1:", "there is no field 'keys'");
 }

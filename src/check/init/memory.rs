@@ -342,14 +342,16 @@ fn finding(side: Side, memory: Touched, who: &str, program: &Program) -> Finding
             "write them first, and order the writes before this read with a barrier",
         ),
         Space::Local => {
-            ("the thread has not written these bytes of its local memory", "give the variable a value on every way to this read")
+            ("the thread has not written these bytes of its local memory", "give the variable a value on every path to this read")
         }
-        _ if heap.contains(&memory.address) => ("nobody has written these bytes since malloc gave them", "write them before they are read"),
+        _ if heap.contains(&memory.address) => {
+            ("no thread has written these bytes since malloc returned them", "write them before they are read")
+        }
         _ => (
             "neither the host nor a kernel has written these bytes of the buffer",
             "fill the buffer before the launch, or write them before they are read",
         ),
     };
-    let why = format!("{who} {} bytes before anybody wrote them: {whose}", memory.bytes);
+    let why = format!("{who} {} bytes before any thread wrote them: {whose}", memory.bytes);
     Finding { memory: Some(memory), ..Finding::new(FindingId::MemoryUninitialized, side, why, advice.to_string()) }
 }

@@ -67,7 +67,7 @@ fn outlives(first: Side, exit: &Side, memory: Touched) -> Finding {
     let why =
         format!("block ({x},{y},{z}), whose shared memory this is, exits without knowing that the access is done: it may come too late");
     let advice =
-        "let all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait behind the access, before any exits";
+        "have all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait after the access, before any exits";
     let link = |place, text: &str| Link { place, text: text.to_string() };
     let chain = vec![
         link(Some(first.place), "another block accesses the shared memory"),

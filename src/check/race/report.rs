@@ -300,16 +300,16 @@ fn why_async(first: &Access, second: &Access) -> Option<String> {
     let text = match copy.agent {
         Agent::Threads => return None,
         Agent::Group(Group::Wgmma) if first.agent == Agent::Threads => {
-            "the wgmma was issued with nothing that orders it behind the access".into()
+            "the wgmma was issued with nothing that orders it after the access".into()
         }
-        _ if first.agent == Agent::Threads => "the copy was issued with nothing that orders it behind the access".into(),
+        _ if first.agent == Agent::Threads => "the copy was issued with nothing that orders it after the access".into(),
         Agent::Group(Group::Wgmma) => "the wgmma is in flight until wgmma.wait_group".into(),
         Agent::Group(Group::Lane) if same_thread => {
             "the copy is in flight until its thread waits for its group: cp.async.wait_group".into()
         }
         Agent::Group(Group::Lane) => "a wait covers only the copies of the thread that waits: it must wait, and then both must meet".into(),
         Agent::Group(_) => "the copy is in flight until its thread waits for its group: cp.async.bulk.wait_group".into(),
-        Agent::Copy(_) => "the copy is in flight until somebody sees the phase end of the mbarrier to which it brings its bytes".into(),
+        Agent::Copy(_) => "the copy is in flight until a thread observes the end of the mbarrier phase to which it brings its bytes".into(),
     };
     Some(text)
 }
@@ -324,7 +324,7 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
                                  thread that issues the copy execute fence.proxy.tensormap::generic.acquire on the map before"
                     .into()
             }
-            _ => "let each writing thread execute fence.proxy.async behind its writes, before the barrier that orders the copy".into(),
+            _ => "have each writing thread execute fence.proxy.async after its writes, before the barrier that orders the copy".into(),
         };
     }
     if id == FindingId::RaceScope {
@@ -348,8 +348,8 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
     }
     let between = match relation.turns {
         Turns::Same => "between the two",
-        Turns::Next => "behind the read, before the next turn of the loop writes",
-        Turns::Both => "between the write and the read, and behind the read before the next turn of the loop writes",
+        Turns::Next => "after the read, before the next iteration of the loop writes",
+        Turns::Both => "between the write and the read, and after the read before the next iteration of the loop writes",
     };
     match relation.reach {
         Reach::Instruction => "let one lane write, or use an atomic".into(),
@@ -357,7 +357,7 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
         Reach::Warp => {
             format!("insert __syncwarp() (bar.warp.sync) {between}, or __syncthreads() (bar.sync) if other warps touch these bytes as well")
         }
-        Reach::Block => format!("insert __syncthreads() (bar.sync) {between}, where all threads of the block come by"),
+        Reach::Block => format!("insert __syncthreads() (bar.sync) {between}, at a point that all threads of the block reach"),
         Reach::Cluster => format!("insert cluster.sync() (barrier.cluster.arrive and .wait) {between}"),
         Reach::Grid => {
             "release and acquire in .gpu scope (__threadfence() with an atomic flag on both sides), use atomics, or split the kernel".into()

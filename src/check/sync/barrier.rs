@@ -153,7 +153,7 @@ impl BlockBarriers {
             lanes_in_words(*lanes),
             place.warp
         );
-        let advice = "let every thread that the count names come to the barrier before it exits, or name fewer".to_string();
+        let advice = "have every thread that is counted arrive at the barrier before it exits, or lower the count".to_string();
         let second = Side::new(last.place, last.lanes, Deed::Synchronize);
         let first = Some(Side::new(*place, *lanes, Deed::Exit));
         to.report(Finding { first, ..Finding::new(FindingId::BarrierExited, second, why, advice) });
@@ -169,7 +169,7 @@ fn possible(barrier: &Barrier, number: usize, warp: &Warp) -> u32 {
 
 fn disagree(id: u32, first: &Arrived, second: &Arrived) -> Finding {
     let why = format!(
-        "barrier {id} is told to wait for {} threads here, and for {} threads by {} that came to the same phase of it before",
+        "barrier {id} is set to wait for {} threads here, and for {} threads by {} that arrived at the same phase of it before",
         second.wanted,
         first.wanted,
         lanes_of_warp(first)
@@ -195,7 +195,7 @@ fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Findi
         if id == CLUSTER { "barrier of the cluster".to_string() } else { format!("barrier {id}") }
     );
     let whose = if id == CLUSTER { "cluster" } else { "block" };
-    let advice = format!("move the barrier out of the branch, so that all threads of the {whose} come to it");
+    let advice = format!("move the barrier out of the branch, so that all threads of the {whose} reach it");
     Finding::new(FindingId::BarrierDivergence, Side::new(arrived.place, here, Deed::Synchronize), why, advice)
 }
 

@@ -91,7 +91,7 @@ fn arrives_again((place, lanes): (Place, LaneMask), event: &OrderEvent<'_>) -> F
         "{} at the barrier of the cluster again without having waited since: which phase this counts for is chance",
         lanes_do(again, "arrive")
     );
-    let advice = "let each thread execute barrier.cluster.wait between two barrier.cluster.arrive".to_string();
+    let advice = "have each thread execute barrier.cluster.wait between two barrier.cluster.arrive".to_string();
     let side = |place| Side::new(place, again, Deed::Synchronize);
     Finding { first: Some(side(place)), ..Finding::new(FindingId::BarrierCount, side(event.place), why, advice) }
 }
@@ -99,7 +99,7 @@ fn arrives_again((place, lanes): (Place, LaneMask), event: &OrderEvent<'_>) -> F
 fn waits_for_nothing(lanes: LaneMask, event: &OrderEvent<'_>) -> Finding {
     let why =
         format!("{} for the barrier of the cluster without having arrived at it: the wait ends at once, or never", lanes_do(lanes, "wait"));
-    let advice = "let each thread execute barrier.cluster.arrive before it waits".to_string();
+    let advice = "have each thread execute barrier.cluster.arrive before it waits".to_string();
     Finding::new(FindingId::BarrierCount, Side::new(event.place, lanes, Deed::Synchronize), why, advice)
 }
 
@@ -109,7 +109,7 @@ fn deed(event: &AccessEvent<'_>) -> Deed {
 
 fn early(event: &AccessEvent<'_>) -> Finding {
     let why = "no barrier of the cluster lies before this access to the shared memory of another block, which may not have started";
-    let advice = "let all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait before it";
+    let advice = "have all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait before it";
     let Place { block, .. } = event.place;
     let address = event.addresses[event.lanes.trailing_zeros() as usize % 32];
     let memory = Touched { space: event.space, block, address, bytes: event.bytes };

@@ -178,7 +178,7 @@ fn clash(first: &Met, second: &Met) -> Finding {
 
 fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
     let why = format!(
-        "{} for {} of the mask {:#010x}, who came to a bar.warp.sync with the mask {:#010x} instead, and exited",
+        "{} for {} of the mask {:#010x}, which executed a bar.warp.sync with the mask {:#010x} instead, and exited",
         lanes_do(waiting.lanes, "wait"),
         lanes_in_words(missed & instead.lanes),
         waiting.members,
@@ -190,7 +190,7 @@ fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
 
 fn spins(waiting: &Met, group: &LaneGroup, program: &Program) -> Finding {
     let why = format!(
-        "{} for {} of the mask {:#010x}, which never come: they go round at {}",
+        "{} for {} of the mask {:#010x}, which never arrive: they loop at {}",
         lanes_do(waiting.lanes, "wait"),
         lanes_in_words(group.mask),
         waiting.members,
@@ -213,8 +213,8 @@ fn each_other(one: &Met, other: &Met, warp: &Warp, program: &Program) -> Finding
     };
     let why = format!("{}, and {}: each waits for the other", told(one), told(other));
     let advice = match has_mask(one) && has_mask(other) {
-        true => "name in each mask only the lanes that come to that instruction",
-        false => "let all lanes of the warp come together to the instruction that all must execute: move it out of the branch",
+        true => "include in each mask only the lanes that reach that instruction",
+        false => "have all lanes of the warp execute the instruction together: move it out of the branch",
     };
     let finding = Finding::new(FindingId::SyncMembermask, one.side(), why, advice.to_string());
     Finding { first: Some(other.side()), ..finding }

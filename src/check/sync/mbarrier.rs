@@ -309,7 +309,7 @@ impl Object {
     fn mismatch(&self, address: u32, second: Side) -> Finding {
         let why = match self.bytes {
             missing if missing > 0 => format!("the phase waits for {missing} bytes more than any copy brings"),
-            more => format!("copies brought {} bytes more than the phase was told to expect", more.unsigned_abs()),
+            more => format!("copies brought {} bytes more than the phase was set to expect", more.unsigned_abs()),
         };
         let advice = "let expect_tx name just the bytes of the copies that complete on the object in this phase".to_string();
         let (first, memory) = (self.expected, Some(memory(self.block, address)));
@@ -326,7 +326,7 @@ impl Object {
         side.into_iter().for_each(|side| held.hold(Finding { first: None, ..self.mismatch(address, side) }));
         // What other blocks bring must have come before the exit: that is the race checker's question.
         for (_, side) in self.unawaited.iter().filter(|(_, side)| side.place.block == self.block) {
-            let why = "nobody waited for the phase of the mbarrier that this copy completes, and its block has exited".to_string();
+            let why = "no thread waited for the phase of the mbarrier that this copy completes, and its block has exited".to_string();
             let advice = "wait for the phase before what the copy brings is used, and before the block exits".to_string();
             let memory = Some(memory(self.block, address));
             held.hold(Finding { memory, ..Finding::new(FindingId::AsyncUnwaitedAtExit, *side, why, advice) });
@@ -366,7 +366,7 @@ fn overlap(object: &Object, address: u32, side: Side) -> Finding {
     let does = if side.deed == Deed::Read { "read" } else { "write" };
     let who = if side.copy.is_some() { "this copy writes".to_string() } else { lanes_do(side.lanes, does) };
     let why = format!("{who} the eight bytes of a live mbarrier object, which only mbarrier instructions may touch");
-    let advice = "keep other accesses away from the object until mbarrier.inval: mostly an index has gone too far".to_string();
+    let advice = "do not access the object in other ways before mbarrier.inval; often an index is out of range".to_string();
     let (first, memory) = (Some(object.made), Some(memory(object.block, address)));
     Finding { first, memory, ..Finding::new(FindingId::MbarrierOverlap, side, why, advice) }
 }

@@ -54,7 +54,7 @@ impl Wgmmas {
 
 fn abandoned(event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
     let side = Side { copy: Some(wgmma.id), ..Side::new(wgmma.issued, event.lanes, Deed::Use) };
-    let why = "the warp exits while the wgmma is in flight, and nobody has waited for its result".to_string();
+    let why = "the warp exits while the wgmma is in flight, and no thread has waited for its result".to_string();
     let advice = "commit the group and wait for it with wgmma.wait_group 0 before the warp exits".to_string();
     to.report(Finding::new(FindingId::WgmmaSequence, side, why, advice))
 }

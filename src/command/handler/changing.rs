@@ -30,7 +30,7 @@ pub fn set_variable(context: &mut Context<'_>, call: &Call) -> Answer {
 /// `%r1 = 5`
 fn assign(context: &mut Context<'_>, piece: &Piece) -> Answer {
     let Some(at) = assignment_sign(&piece.text) else {
-        return Err(piece.wrong_from(piece.text.len(), "expected '= VALUE' behind the place"));
+        return Err(piece.wrong_from(piece.text.len(), "expected '= VALUE' after the place"));
     };
     let place = part(piece, 0, at);
     let value = part(piece, at + 1, piece.text.len());

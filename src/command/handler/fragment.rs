@@ -46,10 +46,10 @@ fn register_names(piece: &Piece) -> Result<Vec<String>, CommandError> {
             continue;
         };
         let (Some((prefix, low)), Some((other, high))) = (numbered(first.trim()), numbered(last.trim())) else {
-            return Err(piece.error(format!("'{part}' is no range of registers: write %r4..%r7")));
+            return Err(piece.error(format!("'{part}' is not a range of registers: write %r4..%r7")));
         };
         if prefix != other || low > high || high - low > 1024 {
-            return Err(piece.error(format!("'{part}' is no range of registers: write %r4..%r7")));
+            return Err(piece.error(format!("'{part}' is not a range of registers: write %r4..%r7")));
         }
         names.extend((low..=high).map(|number| format!("{prefix}{number}")));
     }

@@ -96,10 +96,10 @@ pub fn switch(context: &mut Context<'_>, call: &Call, on: bool) -> Answer {
     let piece = call.required("CHECKERS")?;
     let checkers = Checker::named(&piece.text).map_err(|message| piece.error(message))?;
     if !on && checkers == [Checker::Memory] {
-        return Err(piece.error("wrong addresses are always found: a run cannot go on behind one"));
+        return Err(piece.error("wrong addresses are always found: a run cannot continue after one"));
     }
     let done = context.session.switch(&checkers, on, context.pace);
-    let interrupted = if done { "" } else { "interrupted: the rest is looked through when the run goes on\n" };
+    let interrupted = if done { "" } else { "interrupted: the rest is looked through when the run continues\n" };
     let count = context.session.findings().len();
     let findings = if count == 1 { "finding" } else { "findings" };
     Ok(Outcome::Text(format!("{interrupted}{count} {findings} up to t={}\n", context.session.recorded())))

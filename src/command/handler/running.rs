@@ -87,7 +87,7 @@ pub fn advance(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn complete(context: &mut Context<'_>, call: &Call) -> Answer {
     let piece = call.required("COPY")?;
-    let number = piece.text.trim_start_matches('#').parse().map_err(|_| piece.error(format!("'{}' is no number of a copy", piece.text)))?;
+    let number = piece.text.trim_start_matches('#').parse().map_err(|_| piece.error(format!("'{}' is not a copy number", piece.text)))?;
     if let Some(question) = context.ask_to_drop() {
         return Ok(question);
     }

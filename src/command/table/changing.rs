@@ -10,7 +10,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Change a setting, a register or memory",
         help: "'set SETTING VALUE' changes a setting; 'show' lists them.\n\n\
             'set PLACE = VALUE' writes a register of the focused lane (%r1), of several lanes (%r1@0..7) or of all (%r1@*), a variable, \
-            or memory. What was recorded behind the present time is dropped, because it would be different now: that is asked first, and \
+            or memory. What was recorded after the present time is dropped, because it would be different now: that is asked first, and \
             in a script it takes --yes.",
         examples: &["set listsize 20", "set %r1 = 5"],
         handler: handler::set,
@@ -49,8 +49,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "restore",
         args: &[ArgSpec::new("FILE", ArgKind::File), ArgSpec::new("MEMORY", ArgKind::Expression)],
         summary: "Read memory from a file",
-        help: "Writes what a file holds to a buffer, a variable or a range of memory. As set, it drops what was recorded behind the \
-            present time.",
+        help: "Writes what a file holds to a buffer, a variable or a range of memory. As set, it discards the recorded history \
+            after the current time.",
         examples: &["restore out.npy out"],
         handler: handler::restore,
         ..PLAIN

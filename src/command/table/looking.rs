@@ -30,9 +30,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[ArgSpec::new("ADDRESS", ArgKind::Expression).optional()],
         suffix: Suffix::Examine,
         summary: "Show memory",
-        help: "Shows memory from an address on. Behind the slash stand how many units, the format (as print's) and the unit: b 1 byte, h \
-            2, w 4, g 8. Without a unit, elements are those of the variable or buffer that the address is in. Without an address goes on \
-            where it ended. A 32-bit value that is an address of the block's shared memory alone is taken as one.",
+        help: "Shows memory from an address on. After the slash come the number of units, the format (as for print) and the unit: b 1 \
+            byte, h 2, w 4, g 8. Without a unit, elements are those of the variable or buffer that the address is in. Without an \
+            address goes on where it ended. A 32-bit value that is an address of the block's shared memory alone is taken as one.",
         examples: &["x/8xw out", "x/4fw out"],
         repeats: Repeat::GoOn,
         handler: handler::examine,
@@ -73,7 +73,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         help: "Shows lines around a location, or around where the focused lane stands; again, the lines that follow, and 'list -' those \
             before. 'set listsize' says how many. Before the text stand '●' for a breakpoint, '▶' for the focused lane, 'asm' where the \
             compiler put the text of an asm statement, and in brackets the lanes of the focused warp that stand there, with those that a \
-            predicate turns off behind 'off'. '↔ fma with 10' behind it says that the line is rounded once with line 10; so do \
+            predicate turns off after 'off'. '↔ fma with 10' after it says that the line is rounded once with line 10; so do \
             '↔ mul with 10' of a product that is scaled, and '↔ inverse with 10' of a reciprocal that is computed from the operand of \
             line 10.",
         examples: &["list", "list 37", "list 10,20"],
@@ -119,7 +119,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         suffix: Suffix::Format,
         summary: "List the registers of the focused lane",
         help: "Lists the registers that code of the selected frame names, with their types and values; with a name, that one; with a \
-            name that ends with *, all that begin so. With @* behind it, their values in all lanes of the warp.",
+            name that ends with *, all that begin so. With @* after it, their values in all lanes of the warp.",
         examples: &["info registers", "info registers %r1", "info registers/x %rd*", "info registers %r*@*"],
         handler: views::registers,
         ..PLAIN
@@ -149,7 +149,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info descriptor",
         args: &[ArgSpec::new("DESCRIPTOR", ArgKind::Expression), ArgSpec::new("MAJOR", ArgKind::Word).behind("as").optional()],
-        summary: "Take a matrix descriptor of wgmma apart",
+        summary: "Decode a matrix descriptor of wgmma",
         help: "Shows what the 64 bits of a matrix descriptor say: where the operand starts in shared memory, its leading and stride \
             offsets, the base offset and the swizzle; and the addresses of its first chunks of 16 bytes. The operand lies along K \
             unless 'as mn' says that it is transposed, as imm-trans does.",
@@ -207,7 +207,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "info barriers",
         args: &[THREADS],
-        summary: "List the barriers in use: who has arrived, who is missing",
+        summary: "List the barriers in use: which threads have arrived, which are missing",
         help: "Lists the barriers of the focused block that threads wait at.",
         examples: &["info barriers"],
         handler: |context, call| views::threads(context, call, view::barriers),
@@ -217,7 +217,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "info mbarriers",
         aliases: &["info mbarrier"],
         args: &[ArgSpec::new("MBARRIER", ArgKind::Mbarrier).optional()],
-        summary: "List the mbarriers of the block: phases, arrivals, bytes, who waits",
+        summary: "List the mbarriers of the block: phases, arrivals, bytes, waiting threads",
         help: "Lists the mbarriers of the focused block and of the other blocks of its cluster: how many phases have ended and the parity \
             of the present one, the arrivals that came of those it wants, its transaction bytes, and who waits for a phase of which \
             parity. With a name as it is listed, the name of an array of them, or an address: one in full, with the arrivals of this \
@@ -234,7 +234,7 @@ pub const COMMANDS: &[CommandSpec] = &[
             other threads: what kind, who issued it where and when, from where to where, and what will say that it has ended: an \
             mbarrier, or a group. Then the matrix multiplications (wgmma): the operands that each will read and the registers that \
             it will write. Below them the groups of each warp that have something in flight: open, or committed, and whether \
-            somebody waits for them.",
+            a thread waits for them.",
         examples: &["info async", "info async warp 0"],
         handler: |context, call| views::threads(context, call, |scene, filter| Ok(view::copies(scene, filter))),
         ..PLAIN

@@ -43,7 +43,7 @@ pub const TOPICS: &[Topic] = &[
     topic("reversing", "Running backwards, and going to any time", reversing::COMMANDS),
     topic("stopping", "Breakpoints, watchpoints, catchpoints", stopping::COMMANDS),
     topic("focus", "Which thread one looks at", focus::COMMANDS),
-    topic("looking", "Registers, memory, code, and who stands where", looking::COMMANDS),
+    topic("looking", "Registers, memory, code, and where threads are", looking::COMMANDS),
     Topic { about: race::ABOUT, ..topic("race", "Races and other findings, and the checkers that look for them", race::COMMANDS) },
     Topic { about: expressions::ABOUT, ..topic("expressions", "What print, display, watch and conditions take", &[]) },
     topic("changing", "Changing registers, memory and settings", changing::COMMANDS),

@@ -40,7 +40,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[NUMBER],
         summary: "Show all of a finding",
         help: "Shows a finding by its number in the list: both sides with their threads, times and values, the memory by name, why it is \
-            wrong, and what would mend it.",
+            wrong, and how to fix it.",
         examples: &["finding 1"],
         handler: handler::finding,
         ..PLAIN
@@ -60,7 +60,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[NUMBER],
         summary: "Say what was ordered between the sides of a finding, and what was not",
         help: "Tells step by step what orders the threads between the two sides of a finding, where that ends, and what to insert. Of \
-            threads that wait for ever it tells who waits for what, and where all warps of their blocks stand.",
+            threads that wait forever it lists which threads wait for what, and where all warps of their blocks are.",
         examples: &["explain finding 1"],
         handler: handler::explain_finding,
         ..PLAIN

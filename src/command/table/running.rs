@@ -102,7 +102,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "until",
         aliases: &["u"],
         args: &[ArgSpec::new("LOCATION", ArgKind::Location).optional()],
-        summary: "Run to a line behind the present one: to the end of a loop",
+        summary: "Run to a line after the present one: to the end of a loop",
         help: "As next, but never goes back in the text: at the jump at the end of a loop it runs the loop to its end.\n\n\
             With a location, runs until the focused lane stands there or the present frame returns.",
         examples: &["until", "until 37"],
@@ -123,10 +123,10 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "complete",
         args: &[ArgSpec::new("COPY", ArgKind::Word)],
         summary: "End an asynchronous copy or matrix multiplication",
-        help: "Ends the copy of this number now: its bytes are written, and its group or mbarrier is told. Or ends a matrix \
+        help: "Ends the copy of this number now: its bytes are written, and its group or mbarrier is notified. Or ends a matrix \
             multiplication (wgmma), after those that its warp issued before it. 'info async' lists those in \
             flight. Under --async by-hand nothing else ends copies; under lazy and random it ends one before its time. What was recorded \
-            behind the present time is dropped, which is asked first.",
+            after the current time is discarded, after a question.",
         examples: &["complete 3"],
         handler: handler::complete,
         ..PLAIN
@@ -146,7 +146,7 @@ pub const COMMANDS: &[CommandSpec] = &[
     CommandSpec {
         name: "run-to",
         args: &[ArgSpec::new("EVENT", ArgKind::Event)],
-        summary: "Run until the focused warp comes to an event",
+        summary: "Run until the focused warp reaches an event",
         help: "Runs until the focused warp is about to do it: barrier (with a number, that one), call, exit, atomic, printf; or until it \
             has happened to it: divergence, reconvergence, mbarrier, async. As catch, but once, and for the focused warp only.",
         examples: &["run-to divergence", "run-to barrier 0"],

@@ -39,8 +39,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "watch",
         args: &[PLACE, THREADS, CONDITION],
         summary: "Stop when a register or memory changes",
-        help: "Stops behind the instruction that writes another value to the place, and says which lane wrote it, the old value and the \
-            new. A place is a register of the focused lane (%r1), of several (%r1@0..7) or of all (%r1@*), a variable, or memory behind \
+        help: "Stops after the instruction that writes another value to the place, and says which lane wrote it, the old value and the \
+            new. A place is a register of the focused lane (%r1), of several (%r1@0..7) or of all (%r1@*), a variable, or memory after \
             an address. Backwards it stops before the write.\n\n\
             For a register, and for shared or local memory, THREADS says whose it is: 'warp 3 lane 2' is that lane of the focused \
             block, 'warp 3' all lanes of the warp. The block need not have started. For other memory THREADS says who must write.",
@@ -71,9 +71,9 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "catch",
         args: &[ArgSpec::new("EVENT", ArgKind::Event), THREADS, CONDITION],
         summary: "Stop when something happens",
-        help: "Stops before a barrier (with a number, that one), a call, an exit, an atomic operation or a printf is executed; behind a \
+        help: "Stops before a barrier (with a number, that one), a call, an exit, an atomic operation or a printf is executed; after a \
             divergence or a reconvergence; and where a fault or a finding is.\n\n\
-            'catch mbarrier' stops behind whatever is done to an mbarrier; its name, and one of phase (a phase has ended), arrive \
+            'catch mbarrier' stops after whatever is done to an mbarrier; its name, and one of phase (a phase has ended), arrive \
             (somebody arrives, expects or brings bytes) and wait (somebody asks whether a phase has ended) narrow it down. 'catch async' \
             stops when an asynchronous copy is issued or ends; issue or complete narrow it down.",
         examples: &["catch divergence", "catch barrier 0 block 1,0,0", "catch mbarrier full[1] phase", "catch async complete"],
@@ -93,7 +93,7 @@ pub const COMMANDS: &[CommandSpec] = &[
         name: "dprintf",
         args: &[ArgSpec::new("LOCATION", ArgKind::Location), ArgSpec::new("MESSAGE", ArgKind::Message).behind(",")],
         summary: "Print a line where threads pass, without stopping",
-        help: "Writes a line for each group of lanes that comes to the location, and goes on. The format is printf's.",
+        help: "Writes a line for each group of lanes that reaches the location, and continues. The format is printf's.",
         examples: &["dprintf 37,\"r1 is %d\\n\",%r1"],
         handler: handler::logpoint,
         ..PLAIN

@@ -63,7 +63,7 @@ impl Event {
         match (event, rest.parse::<u32>()) {
             (Event::Barrier(_), Ok(number)) if (number as usize) < BARRIERS => Ok(Event::Barrier(Some(number))),
             (Event::Barrier(_), _) => {
-                Err(ArgumentError::new(format!("'{rest}' is no barrier: a block has barriers 0 to {}", BARRIERS - 1)).at(span))
+                Err(ArgumentError::new(format!("'{rest}' is not a barrier: a block has barriers 0 to {}", BARRIERS - 1)).at(span))
             }
             (Event::Async(_), _) => match COPY_ACTS.iter().find(|(name, _)| *name == rest) {
                 Some((_, act)) => Ok(Event::Async(Some(*act))),
@@ -125,7 +125,7 @@ fn parse_mbarrier<'t>(
             Some(_) if act.is_none() => act = known,
             None if address.is_none() && act.is_none() => {
                 let wrong = || {
-                    ArgumentError::new(format!("'{word}' is no mbarrier, and none of phase, arrive, wait"))
+                    ArgumentError::new(format!("'{word}' is neither an mbarrier nor one of phase, arrive, wait"))
                         .at(start..start + word.len())
                         .with_help("an mbarrier is named by its variable, full or full[1], or by its address in shared memory, 0x508")
                 };

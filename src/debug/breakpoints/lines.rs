@@ -51,7 +51,7 @@ fn resolve_ptx(program: &Program, line: u32, in_file: impl Fn(Pc) -> bool) -> Re
         Some((at, pc)) => Ok(Resolved { pcs: vec![pc], note: moved(&name(pc), line, at) }),
         None => Err(match lines().max() {
             Some((last, pc)) => {
-                ArgumentError::new(format!("no instruction on line {line} of {} or behind it; the last is on line {last}", name(pc)))
+                ArgumentError::new(format!("no instruction on line {line} of {} or after it; the last is on line {last}", name(pc)))
             }
             None => ArgumentError::new("the module has no instructions"),
         }),
@@ -67,9 +67,9 @@ fn resolve_source(program: &Program, files: &[u32], name: &str, line: u32) -> Re
     let lines = || program.source_lines.iter().flatten().filter(|at| of_file(at)).map(|at| at.line);
     let Some(at) = lines().filter(|at| *at >= line).min() else {
         return Err(match lines().max() {
-            Some(last) => ArgumentError::new(format!(
-                "no instruction comes from line {line} of {name} or from behind it; the last comes from line {last}"
-            )),
+            Some(last) => {
+                ArgumentError::new(format!("no instruction comes from line {line} of {name} or after it; the last comes from line {last}"))
+            }
             None => ArgumentError::new(format!("no instruction comes from {name}"))
                 .with_help("the module names the file, but its instructions have no '.loc' of it"),
         });

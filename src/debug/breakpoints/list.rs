@@ -143,7 +143,7 @@ impl Breakpoints {
     fn parse_range(&self, word: &str) -> Result<Vec<u32>, ArgumentError> {
         let number = |text: &str| -> Result<u32, ArgumentError> {
             let number = if text == "$bpnum" { Some(self.last) } else { text.parse().ok().filter(|number| *number > 0) };
-            number.ok_or_else(|| ArgumentError::new(format!("'{text}' is no breakpoint number")))
+            number.ok_or_else(|| ArgumentError::new(format!("'{text}' is not a breakpoint number")))
         };
         let Some((first, last)) = word.split_once('-') else { return number(word).and_then(|number| Ok(vec![self.get(number)?.number])) };
         let (first, last) = (number(first)?, number(last)?);

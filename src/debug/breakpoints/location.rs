@@ -86,7 +86,7 @@ impl Location {
         }
         if text.starts_with(['+', '-']) {
             let offset = text.parse().ok().filter(|offset| i32::try_from(*offset).is_ok());
-            return offset.map(Location::LineOffset).ok_or_else(|| ArgumentError::new(format!("'{text}' is no number of lines")));
+            return offset.map(Location::LineOffset).ok_or_else(|| ArgumentError::new(format!("'{text}' is not a number of lines")));
         }
         let (scope, name) = match text.rsplit_once(':') {
             None => (None, text),
@@ -101,10 +101,8 @@ impl Location {
         match name.parse() {
             Ok(line) if line > 0 => Ok(Location::Line { file: scope, line }),
             Ok(_) => Err(ArgumentError::new("lines count from 1")),
-            Err(_) => {
-                Err(ArgumentError::new(format!("'{name}' is no line number"))
-                    .with_help("a line, a label, a function, '*PC', or 'op PATTERN'"))
-            }
+            Err(_) => Err(ArgumentError::new(format!("'{name}' is not a line number"))
+                .with_help("a line, a label, a function, '*PC', or 'op PATTERN'")),
         }
     }
 
@@ -113,7 +111,7 @@ impl Location {
     /// # Errors
     /// There are none, or it is not clear which are meant.
     pub fn resolve(&self, program: &Program, here: Option<Pc>) -> Result<Resolved, ArgumentError> {
-        let nowhere = || ArgumentError::new("the focused thread stands nowhere: it has exited or not started");
+        let nowhere = || ArgumentError::new("the focused thread has no position: it has exited or not started");
         let one = |pc| Resolved { pcs: vec![pc], note: None };
         match self {
             Location::Here => here.map(one).ok_or_else(nowhere),
@@ -137,7 +135,7 @@ impl Location {
 
 /// `18`, `0x12`, `$pc`, `$pc+1`, `$pc-1`.
 fn parse_pc(text: &str) -> Result<Location, ArgumentError> {
-    let wrong = || ArgumentError::new(format!("'*{text}' is no instruction")).with_help("such as *18, *0x12 or *$pc+1");
+    let wrong = || ArgumentError::new(format!("'*{text}' is not an instruction")).with_help("such as *18, *0x12 or *$pc+1");
     match text.strip_prefix("$pc") {
         Some("") => Ok(Location::PcOffset(0)),
         Some(offset) if offset.starts_with(['+', '-']) => offset.parse().map(Location::PcOffset).map_err(|_| wrong()),

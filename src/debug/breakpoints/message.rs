@@ -193,9 +193,9 @@ fn field(letters: &mut std::iter::Peekable<std::str::Chars<'_>>) -> Result<Field
         Some('p' | 'X') => Some(Format::Hex),
         Some('e' | 'g') => Some(Format::Float),
         Some(letter) => {
-            Some(Format::from_letter(letter).ok_or_else(|| ArgumentError::new(format!("'%{letter}' is no format")).with_help(LETTERS))?)
+            Some(Format::from_letter(letter).ok_or_else(|| ArgumentError::new(format!("'%{letter}' is not a format")).with_help(LETTERS))?)
         }
-        None => return Err(ArgumentError::new("a letter is expected behind '%'").with_help(LETTERS)),
+        None => return Err(ArgumentError::new("a letter is expected after '%'").with_help(LETTERS)),
     };
     Ok(field)
 }
@@ -209,7 +209,7 @@ fn values(text: &str, from: usize) -> Result<Vec<(usize, Expression)>, ArgumentE
         return Ok(Vec::new());
     }
     let Some(list) = rest.trim_start().strip_prefix(',') else {
-        return Err(ArgumentError::new("a comma is expected behind the format").at(from..text.len()));
+        return Err(ArgumentError::new("a comma is expected after the format").at(from..text.len()));
     };
     let mut start = text.len() - list.len();
     let mut found = Vec::new();

@@ -4,6 +4,7 @@ use super::site::{Site, source_lines};
 use super::units::bytes_in_words;
 use crate::check::FindingId;
 use crate::debug::roles::{NO_ROLES, Roles};
+use crate::debug::view::grouped;
 use crate::isa::Space;
 use crate::launch::PlannedLaunch;
 use crate::machine::{Footprint, GroupState, LaneMask, Machine, MemoryLimit, Place, Stuck, Trap, TrapKind, Waiter, held};
@@ -81,14 +82,14 @@ impl Blame<'_> {
     }
 
     pub fn deadlock(&self, stuck: &Stuck) -> Fault {
-        let message = format!("nobody can go on at time {}{}", stuck.tick, unstarted(stuck));
+        let message = format!("no warp can make progress at t={}{}", grouped(stuck.tick), unstarted(stuck));
         let fault = self.fault(FindingId::Deadlock, message);
         self.with_waiting(fault, &stuck.waiters)
     }
 
     /// Threads spin for ever, and the others wait.
     pub fn livelock(&self, stuck: &Stuck) -> Fault {
-        let message = "threads spin for ever: each has come back to the same state, and nobody is left to change what it waits for";
+        let message = "threads spin forever: each has returned to the same state, and no other thread can change what it waits for";
         self.with_waiting(self.fault(FindingId::Livelock, format!("{message}{}", unstarted(stuck))), &stuck.waiters)
     }
 

@@ -96,7 +96,7 @@ fn in_words(fault: &Fault) -> String {
 }
 
 /// What is said of a fault of a made-up launch that no value is known to have caused.
-pub const MAY_BE: &str = "this launch is made up, and its values may be the cause ('info launch')";
+pub const MAY_BE: &str = "this launch is generated, and its values may be the cause ('info launch')";
 
 /// What of a fault or finding at `pc` comes from values that are made up: `its address comes from n = 64, which is made up`. Empty if the
 /// launch was written, or nothing does, unless that is worth a word `always`.
@@ -116,8 +116,8 @@ pub fn origin(program: &Program, launch: &PlannedLaunch, pc: Pc, always: bool) -
     match parts.as_slice() {
         [] if always => MAY_BE.to_string(),
         [] => String::new(),
-        [one] => format!("its address comes from {one}, which is made up ('info launch')"),
-        many => format!("its address comes from {}, which are made up ('info launch')", many.join(" and ")),
+        [one] => format!("its address comes from {one}, which is generated ('info launch')"),
+        many => format!("its address comes from {}, which are generated ('info launch')", many.join(" and ")),
     }
 }
 

@@ -138,7 +138,7 @@ fn open_made_up(request: &Request) -> Result<Opened, OpenError> {
     let beside = beside.map_err(|errors| OpenError::Launch(sources, errors))?;
     let made_up = made_up(&program, kernel, &name, &with_overrides(beside, &request.overrides));
     let text = made_up.content.to_text();
-    let file = LaunchFile::parse("the made-up launch", Path::new(""), text.clone());
+    let file = LaunchFile::parse("the generated launch", Path::new(""), text.clone());
     let file = file.map_err(|wrong| OpenError::Launch(wrong.0, vec![wrong.1]))?;
     let mut opened = finish(&file, program, &module, &Overrides::default(), Some(text))?;
     for launch in opened.plan.cases.iter_mut().flat_map(|case| &mut case.launches) {

@@ -333,7 +333,7 @@ impl<'a> Evaluator<'a> {
         let (space, ty) = match pointer.ty {
             Type::Pointer(space, ty) => (space, ty),
             Type::Scalar(ty) if number::to_integer(ty, 0).is_some() => (Space::Generic, self.type_at(pointer.bits as u64)),
-            _ => return Err(refused(node, format!("a value of type {} is no address", pointer.ty.name()))),
+            _ => return Err(refused(node, format!("a value of type {} is not an address", pointer.ty.name()))),
         };
         Ok(Extent { space, address: pointer.bits as u64, ty, elements: None, shape: &[] })
     }

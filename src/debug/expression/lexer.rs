@@ -80,7 +80,7 @@ impl<'t> Lexer<'t> {
         }
         let sign = SIGNS.iter().find(|sign| self.rest().starts_with(**sign));
         let Some(sign) = sign else {
-            return Err(self.error(self.at, format!("'{first}' means nothing here"), "an operand or an operator"));
+            return Err(self.error(self.at, format!("'{first}' is not expected here"), "an operand or an operator"));
         };
         self.at += sign.len();
         Ok(TokenKind::Sign(sign))
@@ -147,7 +147,7 @@ impl<'t> Lexer<'t> {
         }
         match rest.get(..2) {
             Some("0f" | "0d") => {
-                Err(self.error(start, "a PTX float has 8 hexadecimal digits behind '0f', 16 behind '0d'".to_string(), "0f3F800000"))
+                Err(self.error(start, "a PTX float has 8 hexadecimal digits after '0f', 16 after '0d'".to_string(), "0f3F800000"))
             }
             Some("0x") => self.integer(start, 2, 16),
             Some("0b") => self.integer(start, 2, 2),
@@ -176,7 +176,7 @@ impl<'t> Lexer<'t> {
             self.at = start;
             return self.integer(start, usize::from(octal), if octal { 8 } else { 10 });
         }
-        let value: f64 = text.parse().map_err(|_| self.error(start, format!("'{text}' is no number"), "a number"))?;
+        let value: f64 = text.parse().map_err(|_| self.error(start, format!("'{text}' is not a number"), "a number"))?;
         let narrow = self.take(|c| c == 'f' || c == 'F').len() == 1;
         let value = if narrow {
             Scalar { ty: Type::Scalar(ScalarType::F32), bits: u128::from((text.parse().unwrap_or(value as f32)).to_bits()) }
@@ -192,7 +192,7 @@ impl<'t> Lexer<'t> {
         let digits = self.take(|c| c.is_digit(radix));
         let value = u64::from_str_radix(digits, radix);
         let value =
-            value.map_err(|_| self.error(start, format!("'{}' is no integer of 64 bits", &self.text[start..self.at]), "a number"))?;
+            value.map_err(|_| self.error(start, format!("'{}' is not an integer of 64 bits", &self.text[start..self.at]), "a number"))?;
         let suffix = self.take(|c| matches!(c, 'u' | 'U' | 'l' | 'L')).to_ascii_lowercase();
         let (unsigned, long) = (suffix.contains('u'), suffix.contains('l'));
         let candidates = [
@@ -210,7 +210,7 @@ impl<'t> Lexer<'t> {
         if trailing.is_empty() {
             return Ok(TokenKind::Number(value));
         }
-        Err(self.error(start, format!("'{}' is no number", &self.text[start..self.at]), "a number"))
+        Err(self.error(start, format!("'{}' is not a number", &self.text[start..self.at]), "a number"))
     }
 
     /// `'a'`, `'\n'`, `'\0'`, `'\033'`.

@@ -51,7 +51,7 @@ fn lanes(expression: &Expression, filter: &ThreadFilter, focus: &Focus) -> Resul
         (None, None) if filter.warp.is_some() => LaneMask::MAX,
         (None, None) => focus.lane_mask(),
     };
-    if mask != 0 { Ok(mask) } else { Err(refused(&expression.root, "the lanes behind '@' are none of the lanes named".to_string())) }
+    if mask != 0 { Ok(mask) } else { Err(refused(&expression.root, "the lanes after '@' are none of the lanes named".to_string())) }
 }
 
 /// Those of the lanes that the warp has and that have not exited.

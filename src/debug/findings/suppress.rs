@@ -50,7 +50,7 @@ impl Suppressions {
     pub fn check(what: &str, symbols: &[String]) -> Result<(), String> {
         let is_line = what.rsplit_once(':').is_some_and(|(file, line)| !file.is_empty() && line.parse::<u32>().is_ok());
         let known = FINDINGS.iter().any(|row| is_id(what, row.word)) || is_line || symbols.iter().any(|symbol| symbol == what);
-        if known { Ok(()) } else { Err(format!("'{what}' is no id of a finding, no FILE:LINE and no variable or buffer")) }
+        if known { Ok(()) } else { Err(format!("'{what}' is neither a finding id nor FILE:LINE, nor a variable or buffer")) }
     }
 }
 

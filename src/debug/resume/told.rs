@@ -78,8 +78,8 @@ fn missing(barrier: &Mbarrier) -> String {
 /// The phase that somebody who asks for a parity means, now.
 fn which_phase(barrier: &Mbarrier, parity: u32) -> String {
     match (barrier.parity() == parity, barrier.phase.checked_sub(1)) {
-        (true, _) => format!(" (phase {} goes on)", barrier.phase),
-        (false, Some(before)) => format!(" (phase {before} has; phase {} goes on)", barrier.phase),
+        (true, _) => format!(" (phase {} continues)", barrier.phase),
+        (false, Some(before)) => format!(" (phase {before} has; phase {} continues)", barrier.phase),
         (false, None) => " (no phase has ended yet; the parity is that of the phase before the first)".to_string(),
     }
 }

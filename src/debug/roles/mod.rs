@@ -115,7 +115,7 @@ pub fn parse_warps(text: &str, count: u32) -> Result<Vec<u32>, ArgumentError> {
     let word = text.trim_start().trim_start_matches("warps").trim_start_matches("warp");
     let start = text.len() - word.len();
     let wrong = |message: String| ArgumentError::new(message).with_help("warps such as warp 0 or warps 1-3,5").at(start..text.len());
-    let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong(format!("'{}' is no warp", text.trim())));
+    let number = |text: &str| text.trim().parse::<u32>().map_err(|_| wrong(format!("'{}' is not a warp", text.trim())));
     let mut warps = Vec::new();
     for part in word.split(',') {
         let (first, last) = part.split_once('-').map_or((part, part), |ends| ends);

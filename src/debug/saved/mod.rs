@@ -257,14 +257,10 @@ impl Saved {
         let (module, run) = (SavedModule::of(program), SavedRun::of(program, case, options));
         if self.module.digest != module.digest {
             let what = if self.module.name == module.name { "its text has changed since" } else { "another module is loaded" };
-            return Err(format!("this session is of {}, and {what}: its times and places mean nothing here", self.module.name));
+            return Err(format!("this session is of {}, and {what}: its times and places do not apply", self.module.name));
         }
         if self.run != run {
-            return Err(format!(
-                "this session was run as {}, and now it is {}: its times mean nothing here",
-                self.run.words(),
-                run.words()
-            ));
+            return Err(format!("this session was run as {}, and now it is {}: its times do not apply", self.run.words(), run.words()));
         }
         self.marks.check().map_err(|error| error.message)?;
         self.roles.check().map_err(|error| error.message)?;
@@ -289,9 +285,11 @@ impl Saved {
                 Some(pc) => Err(format!("breakpoint {} is at instruction {}, and the module has {count}", breakpoint.number, pc.0)),
                 None => Ok(()),
             },
-            Trigger::Watch(target, _) if !can_be_watched(target) => {
-                Err(format!("breakpoint {} watches '{}', which is no register and no range of memory", breakpoint.number, target.name()))
-            }
+            Trigger::Watch(target, _) if !can_be_watched(target) => Err(format!(
+                "breakpoint {} watches '{}', which is neither a register nor a range of memory",
+                breakpoint.number,
+                target.name()
+            )),
             Trigger::Watch(..) | Trigger::Event(_) => Ok(()),
         })
     }

@@ -34,7 +34,7 @@ pub fn barriers(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, Scene
         ];
         table.push(own(barrier), cells);
     }
-    Ok(table.or_note("nobody waits at a barrier of this block"))
+    Ok(table.or_note("no thread waits at a barrier of this block"))
 }
 
 /// The lanes of each warp that have neither arrived nor exited.

@@ -90,13 +90,13 @@ pub struct ExamineRow {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExamineError {
     /// A letter means nothing.
-    #[error("'{0}' is no format letter: formats are x d u o t f a c z s i, sizes b h w g")]
+    #[error("'{0}' is not a format letter: formats are x d u o t f a c z s i, sizes b h w g")]
     Letter(char),
     /// More than a person reads.
     #[error("{0} units are too many: at most {COUNT} are shown")]
     Count(u64),
     /// The value is no address.
-    #[error("a value of type {0} is no address")]
+    #[error("a value of type {0} is not an address")]
     NoAddress(String),
     /// There is no code there.
     #[error("there is no instruction {0}")]

@@ -47,7 +47,7 @@ pub struct FragmentCell {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FragmentError {
     /// No fragment has this name.
-    #[error("'{0}' is no fragment: write INSTRUCTION.SHAPE.MATRIX.TYPE, such as mma.m16n8k16.a.f16 or wmma.m16n16k16.d.f32")]
+    #[error("'{0}' is not a fragment: write INSTRUCTION.SHAPE.MATRIX.TYPE, such as mma.m16n8k16.a.f16 or wmma.m16n16k16.d.f32")]
     Name(String),
     /// The name is of another number of registers.
     #[error("{name} takes {}, not {given}", counted(*.wanted as u64, "register"))]

@@ -116,7 +116,7 @@ pub fn mbarriers(scene: &Scene<'_>) -> Result<Table, SceneError> {
             (view.phase & 1).to_string(),
             format!("{} of {}", view.arrivals.0, view.arrivals.1),
             view.bytes.to_string(),
-            if waiting.is_empty() { "nobody".to_string() } else { waiting.join(", ") },
+            if waiting.is_empty() { "none".to_string() } else { waiting.join(", ") },
             format!("{:#x}", view.address),
         ];
         table.push(own, cells);

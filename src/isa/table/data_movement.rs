@@ -57,8 +57,8 @@ pub(super) const ROWS: &[Row] = &[
     row("cvt.rna[.satfinite{8.1,80}].tf32.f32            d:t1, a", (7, 0), 80, Convert, "float to 19-bit float, ties away from zero"),
     row("cvt(.rn|.rz)[.relu][.satfinite{8.6,100}].tf32.f32 d:t1, a", (7, 8), 90, Convert, "float to 19-bit float"),
 
-    row("cvt(.rn|.rz)[.relu][.satfinite{8.1,80}](.f16x2|.bf16x2).f32     d:t1, a, b", (7, 0), 80, ConvertPair, "two floats to a pair, a on top"),
-    row("cvt.rn.satfinite[.relu](.e4m3x2|.e5m2x2).f32    d:t1, a, b", (7, 8), 89, ConvertPair, "two floats to a pair of 8-bit floats, a on top"),
+    row("cvt(.rn|.rz)[.relu][.satfinite{8.1,80}](.f16x2|.bf16x2).f32     d:t1, a, b", (7, 0), 80, ConvertPair, "two floats to a pair, a in the upper half"),
+    row("cvt.rn.satfinite[.relu](.e4m3x2|.e5m2x2).f32    d:t1, a, b", (7, 8), 89, ConvertPair, "two floats to a pair of 8-bit floats, a in the upper half"),
     row("cvt.rn.satfinite[.relu](.e4m3x2|.e5m2x2).f16x2  d:t1, a", (7, 8), 89, Convert, "a pair of halves to a pair of 8-bit floats"),
     row("cvt.rn[.relu].f16x2(.e4m3x2|.e5m2x2)            d:t1, a", (7, 8), 89, Convert, "a pair of 8-bit floats to a pair of halves"),
     row("cvt.rs[.relu][.satfinite](.f16x2|.bf16x2).f32   d:t1, a, b, c:b32:reg", (8, 7), 100, Unsupported, "two floats to a pair, rounded stochastically").only(&["100a", "103a"]),
@@ -71,7 +71,7 @@ pub(super) const ROWS: &[Row] = &[
     row("cvt(.rz|.rp)[.satfinite].ue8m0x2.f32            d:b16, a, b", (8, 6), 100, Unsupported, "two floats to a pair of 8-bit exponents").only(&["100f", "110f", "120f"]),
     row("cvt(.rz|.rp)[.satfinite].ue8m0x2.bf16x2         d:b16, a", (8, 6), 100, Unsupported, "a pair of floats to a pair of 8-bit exponents").only(&["100f", "110f", "120f"]),
     row("cvt.rn.bf16x2.ue8m0x2                           d:t1, a:b16", (8, 6), 100, Unsupported, "a pair of 8-bit exponents to a pair of floats").only(&["100f", "110f", "120f"]),
-    row("cvt-pack.sat(.u16|.s16).s32                     d, a, b", (6, 5), 72, ConvertPack, "two integers clamped and packed, a on top"),
+    row("cvt-pack.sat(.u16|.s16).s32                     d, a, b", (6, 5), 72, ConvertPack, "two integers clamped and packed, a in the upper half"),
     row("cvt-pack.sat(.u8|.s8).s32.b32                   d:u32, a:s32, b:s32, c", (6, 5), 72, ConvertPack, "two integers clamped and put below the lower half of c"),
     row("cvt-pack.sat(.u4|.s4|.u2|.s2).s32.b32           d:u32, a:s32, b:s32, c", (6, 5), 75, ConvertPack, "two integers clamped and put below the lower bits of c"),
 

@@ -6,12 +6,12 @@ use crate::isa::{ReduxFn, ShuffleMode as To, VoteMode as Mode};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    row("shfl.sync.up.b32           d[|p], a, b, c, mask:u32", (6, 0), 30, Shuffle(To::Up), "value of the lane b below"),
-    row("shfl.sync.down.b32         d[|p], a, b, c, mask:u32", (6, 0), 30, Shuffle(To::Down), "value of the lane b above"),
+    row("shfl.sync.up.b32           d[|p], a, b, c, mask:u32", (6, 0), 30, Shuffle(To::Up), "value from the lane b lower"),
+    row("shfl.sync.down.b32         d[|p], a, b, c, mask:u32", (6, 0), 30, Shuffle(To::Down), "value from the lane b higher"),
     row("shfl.sync.bfly.b32         d[|p], a, b, c, mask:u32", (6, 0), 30, Shuffle(To::Bfly), "value of the lane whose number differs by exclusive or with b"),
     row("shfl.sync.idx.b32          d[|p], a, b, c, mask:u32", (6, 0), 30, Shuffle(To::Idx), "value of lane b"),
-    row("shfl.up.b32                d[|p], a, b, c", (3, 0), 30, Shuffle(To::Up), "value of the lane b below").gone((6, 4), 70),
-    row("shfl.down.b32              d[|p], a, b, c", (3, 0), 30, Shuffle(To::Down), "value of the lane b above").gone((6, 4), 70),
+    row("shfl.up.b32                d[|p], a, b, c", (3, 0), 30, Shuffle(To::Up), "value from the lane b lower").gone((6, 4), 70),
+    row("shfl.down.b32              d[|p], a, b, c", (3, 0), 30, Shuffle(To::Down), "value from the lane b higher").gone((6, 4), 70),
     row("shfl.bfly.b32              d[|p], a, b, c", (3, 0), 30, Shuffle(To::Bfly), "value of the lane whose number differs by exclusive or with b").gone((6, 4), 70),
     row("shfl.idx.b32               d[|p], a, b, c", (3, 0), 30, Shuffle(To::Idx), "value of lane b").gone((6, 4), 70),
     row("vote.sync.all.pred         p, [!]a:pred, mask:u32", (6, 0), 30, Vote(Mode::All), "do all lanes have the predicate?"),

@@ -74,7 +74,7 @@ impl Operand {
         if let Some(number) = number {
             operand.value = Some(operand.number(number, ty.and_then(|ty| ty.element)).map_err(|message| wrong(place, message))?);
         } else if operand.letter.becomes == Becomes::Immediate && ty.is_none() && text.contains('"') {
-            return Err(wrong(place, format!("{text} is no integer constant")));
+            return Err(wrong(place, format!("{text} is not an integer constant")));
         }
         Ok(operand)
     }

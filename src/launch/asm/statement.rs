@@ -139,7 +139,7 @@ impl Reader {
             return Err(cursor.unexpected("an asm operand", OPERANDS));
         }
         let constraint = literal::strings(cursor)?;
-        cursor.expect('(', "the expression stands in brackets behind the constraint: \"r\"(x)")?;
+        cursor.expect('(', "the expression stands in brackets after the constraint: \"r\"(x)")?;
         let start = cursor.at();
         cursor.balanced();
         let expression = cursor.since(start);

@@ -121,7 +121,7 @@ impl Resolver<'_> {
         let mut values = Vec::new();
         for letter in digits.chars().filter(|letter| !letter.is_whitespace()) {
             let Some(value) = letter.to_digit(16) else {
-                self.error(place, format!("'{letter}' is no hexadecimal digit"));
+                self.error(place, format!("'{letter}' is not a hexadecimal digit"));
                 return None;
             };
             values.push(value as u8);

@@ -76,13 +76,13 @@ impl Object<'_> {
     fn relation(&self, address: u64, bytes: u64) -> String {
         let whole = format!("'{}' ({} at {:#x})", self.name, counted(self.bytes, "byte"), self.start);
         if self.distance(address) > NEAR {
-            format!("nothing is near; the nearest is {whole}")
+            format!("no object is nearby; the nearest is {whole}")
         } else if address < self.start {
             format!("{} before the start of {whole}", counted(self.start - address, "byte"))
         } else if address == self.start {
             format!("at the start of {whole}")
         } else if address == self.end() {
-            format!("right behind the end of {whole}")
+            format!("just past the end of {whole}")
         } else if address > self.end() {
             format!("{} past the end of {whole}", counted(address - self.end(), "byte"))
         } else if bytes > self.end() - address {

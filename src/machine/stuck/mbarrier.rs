@@ -36,7 +36,7 @@ fn arrivals(machine: &Machine, block: &Block, barrier: &Mbarrier) -> Option<Stri
     }
     let before = barrier.history.last().map_or(vec![], |phase| contributors(&phase.arrivals, is_arrival));
     if before.is_empty() {
-        return Some(format!("{missing}: nobody has arrived{}", arrives_at(machine)));
+        return Some(format!("{missing}: no thread has arrived{}", arrives_at(machine)));
     }
     let names = before.iter().map(|place| format!("{}, which {}", whereabouts(machine, block, place), doing(machine, place)));
     Some(format!("{missing}; in phase {} they came from {}", barrier.phase.saturating_sub(1), names.collect::<Vec<_>>().join(", ")))

@@ -33,7 +33,7 @@ fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item 
 
 fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> String {
     match group.state {
-        GroupState::Ready => "spins: it goes round for ever".to_string(),
+        GroupState::Ready => "spins forever".to_string(),
         GroupState::AtBarrier { id, .. } => barrier_reason(block, id),
         GroupState::AtMbarrier { address } => mbarrier::reason(machine, block, address),
         GroupState::AtCopies => "waits for its copies, which end when you say 'complete N'".to_string(),
@@ -118,6 +118,6 @@ fn barrier_reason(block: &Block, id: u32) -> String {
         Some(wanted) => format!("{} of {wanted} threads have arrived", barrier.count),
         None => "every thread that has not exited must arrive".to_string(),
     };
-    let missing = if missing.is_empty() { "nobody else is left".to_string() } else { format!("not arrived: {}", missing.join(", ")) };
+    let missing = if missing.is_empty() { "no other thread is left".to_string() } else { format!("not arrived: {}", missing.join(", ")) };
     format!("waits at barrier {id}: {wanted}; {missing}")
 }

@@ -37,7 +37,7 @@ pub(super) fn check(map: &TensorMap, request: &Request) -> Result<(), Fault> {
         return illegal(format!("the instruction is .{wanted}, and the tensor map was made for {made}"));
     }
     if !request.shared.is_multiple_of(SHARED_ALIGNMENT) {
-        let message = format!("the box lies at shared address {:#x}, which is no multiple of {SHARED_ALIGNMENT}", request.shared);
+        let message = format!("the box lies at shared address {:#x}, which is not a multiple of {SHARED_ALIGNMENT}", request.shared);
         return Err(Fault { kind: FaultKind::Misaligned, message });
     }
     innermost(map, request)?;
@@ -63,7 +63,9 @@ fn innermost(map: &TensorMap, request: &Request) -> Result<(), Fault> {
     let (first, size) = (i64::from(request.coordinates[0]), i64::from(map.element.bytes()));
     if map.interleave == Interleave::None && first * size % 16 != 0 {
         let bytes = first * size;
-        return illegal(format!("the innermost coordinate is {first}: {bytes} bytes from the start of a row, which is no multiple of 16"));
+        return illegal(format!(
+            "the innermost coordinate is {first}: {bytes} bytes from the start of a row, which is not a multiple of 16"
+        ));
     }
     Ok(())
 }

@@ -377,7 +377,7 @@ mod tests {
         assert_eq!(refusal(&map, Request { shared: 0x440, ..load }).kind, FaultKind::Misaligned);
         assert_eq!(
             illegal(&map, request(&map, Direction::Load, [4, 0, 0, 0, 0])),
-            "the innermost coordinate is 4: 8 bytes from the start of a row, which is no multiple of 16"
+            "the innermost coordinate is 4: 8 bytes from the start of a row, which is not a multiple of 16"
         );
         assert_eq!(
             illegal(&map, request(&map, Direction::Store, [0, -1, 0, 0, 0])),

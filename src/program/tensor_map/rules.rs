@@ -128,7 +128,7 @@ impl Rules<'_> {
         let bytes = elements.saturating_mul(self.map.element.bytes());
         let what = format!("{name} is {elements}: {elements} elements of type .{} are {bytes} bytes", self.map.element.word());
         if !bytes.is_multiple_of(16) {
-            self.broken(field, format!("{what}, which is no multiple of 16"));
+            self.broken(field, format!("{what}, which is not a multiple of 16"));
         }
         let span = self.map.swizzle.span().filter(|_| self.map.interleave == Interleave::None);
         if let Some(span) = span.filter(|span| bytes > *span) {

@@ -25,7 +25,7 @@ pub(super) enum Element {
 /// What is no array, and an index that is no integer.
 pub(super) fn read<'a>(name: Name<'a>, index: &Expr<'a>, wide: bool, cx: &mut dyn Operands<'a>) -> Result<Element, Diagnostic> {
     let Value::Symbol { mut location, ty, is_array: true, .. } = cx.resolve(&name_expr(name))? else {
-        return Err(Diagnostic::error("operand", name.span, format!("'{}' is no array", name.text))
+        return Err(Diagnostic::error("operand", name.span, format!("'{}' is not an array", name.text))
             .with_help("an element is written variable[index]; of an address in a register, write [register+bytes]"));
     };
     let size = ty.bytes();

@@ -88,7 +88,7 @@ impl<'a> Decoding<'_, 'a> {
         let levels = if self.matched.has("level") { 1 } else { 2 * usize::from(self.matched.has("grad")) };
         let mut place = brackets.place;
         for operand in self.instruction.operands.iter().skip(2 + levels) {
-            older(SHIFTED.0, SHIFTED.1, "an offset or a depth behind the place", operand.span, self.cx)?;
+            older(SHIFTED.0, SHIFTED.1, "an offset or a depth after the place", operand.span, self.cx)?;
             match self.offsets(operand, geometry)? {
                 None if geometry == Geometry::D3 || coordinate != ScalarType::F32 => {
                     let message = "a depth to compare with goes with coordinates of type .f32 in one or two dimensions or a cube";
@@ -159,7 +159,7 @@ impl<'a> Decoding<'_, 'a> {
         self.check_sampler(sampler, operand.span)?;
         self.handle(image, ImageKind::Texture)?;
         if let Some(operand) = self.instruction.operands.get(2) {
-            older(SHIFTED.0, SHIFTED.1, "an offset behind the place", operand.span, self.cx)?;
+            older(SHIFTED.0, SHIFTED.1, "an offset after the place", operand.span, self.cx)?;
         }
         if matches!(self.args.first(), Some(Arg::VectorAnd { .. })) {
             older(RESIDENT.0, RESIDENT.1, "a predicate beside the texels", self.operand_span(0), self.cx)?;
@@ -368,7 +368,7 @@ fn places(geometry: Geometry) -> usize {
 
 fn not_a_handle(span: Span, kinds: &[ImageKind]) -> Diagnostic {
     let nouns = kinds.iter().map(|kind| kind.noun()).collect::<Vec<_>>().join(" or ");
-    Diagnostic::error("operand", span, format!("this is no handle of a {nouns}"))
+    Diagnostic::error("operand", span, format!("this is not a handle of a {nouns}"))
         .with_help(format!("a handle is a .u64 register, or a variable or kernel parameter of type '{}'", words_of(kinds)))
 }
 

@@ -124,7 +124,7 @@ impl<'a> Decoding<'_, 'a> {
             _ => None,
         };
         let Some(a) = a.filter(|_| ty.bits() <= 32) else {
-            let why = format!("'{}' of a value that is no vector", self.instruction.opcode.text);
+            let why = format!("'{}' of a value that is not a vector", self.instruction.opcode.text);
             return Ok(Op::Unsupported { why: self.cx.unsupported(why) });
         };
         Ok(Op::Unpack { part: (32 / count) as u8, parts: self.cx.dest_list(&dests(to)), a })

@@ -84,7 +84,7 @@ fn check_space(variable: Option<Space>, named: Option<Space>, span: Span) -> Res
         }
         None if matches!(variable, Space::Const | Space::Param | Space::ParamFunc) => {
             let message = format!("the variable is in .{}, which this instruction does not name", variable.word());
-            (message, format!("write '.{}' behind the name of the instruction", variable.word()))
+            (message, format!("write '.{}' after the name of the instruction", variable.word()))
         }
         _ => return Ok(()),
     };

@@ -192,7 +192,7 @@ impl Selected<'_> {
             digits(selector, lanes).filter(|digits| digits.iter().all(|digit| *digit < lanes) && digits.is_sorted_by(|a, b| a > b));
         let digits = digits.ok_or_else(|| {
             let example = if lanes == 2 { ".h10, .h1 or .h0" } else { ".b3210, .b31 or .b0" };
-            self.error("this is no choice of lanes").with_help(format!("write the highest first: {example}"))
+            self.error("this is not a choice of lanes").with_help(format!("write the highest first: {example}"))
         })?;
         Ok(digits.iter().fold(0, |mask, digit| mask | 1 << digit))
     }

@@ -19,7 +19,7 @@ pub fn fidelity(fidelity: &Fidelity) -> String {
         text += &format!("bit-exact    {}, as recorded on hardware: {}\n", opcodes(&recorded), operations(&recorded));
     }
     if !manual.is_empty() {
-        text += &format!("by manual    {}, not recorded: {}\n", opcodes(&manual), named(&manual));
+        text += &format!("by manual    {}, not recorded on hardware: {}\n", opcodes(&manual), named(&manual));
     }
     if !approximate.is_empty() {
         text += &format!("approximate  {}: {}\n", opcodes(&approximate), named(&approximate));

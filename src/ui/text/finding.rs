@@ -19,7 +19,7 @@ pub fn finding(finding: &FindingText) -> String {
     }
     lines.extend(waiting(finding));
     lines.extend(Some(&finding.why).filter(|why| !why.is_empty()).map(|why| format!("  why     {why}")));
-    lines.extend(Some(&finding.advice).filter(|advice| !advice.is_empty()).map(|advice| format!("  mend    {advice}")));
+    lines.extend(Some(&finding.advice).filter(|advice| !advice.is_empty()).map(|advice| format!("  fix     {advice}")));
     lines.extend(Some(&finding.made_up).filter(|origin| !origin.is_empty()).map(|origin| format!("  launch  {origin}")));
     if finding.count > 1 {
         lines.push(format!("  {} times in all", grouped(finding.count)));
@@ -87,7 +87,7 @@ pub fn chain(finding: &FindingText, blocks: &[([u32; 3], Table)]) -> String {
         + &links
         + &sides(label, &finding.second)
         + &end("why     ", &finding.why)
-        + &end("mend    ", &finding.advice)
+        + &end("fix     ", &finding.advice)
         + &end("launch  ", &finding.made_up)
         + &waiting(finding).iter().map(|line| format!("{line}\n")).collect::<String>()
         + &blocks.iter().map(|(block, warps)| format!("the warps of block {}:\n{}", triple(*block), table(warps))).collect::<String>()

@@ -197,7 +197,7 @@ fn when(now: u64, recorded: u64, end: Option<&End>) -> String {
         None => format!("executed up to {}", grouped(recorded)),
         Some(End::Done) => format!("the run ends at {}", grouped(recorded)),
         Some(End::Fault(fault)) => format!("{} at {}", fault.id.word(), grouped(recorded)),
-        Some(End::Broken(_)) => format!("the run cannot go on at {}", grouped(recorded)),
+        Some(End::Broken(_)) => format!("the run cannot continue at {}", grouped(recorded)),
     };
     format!("t={}: {so_far}\n", grouped(now))
 }

@@ -62,7 +62,7 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
         }
         Reason::Caught { number, event, block, warp, lanes, told: None } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
-            format!("{number}{}, block {} {} {}", event_name(*event), triple(*block), session.roles.warp(*warp), lanes_in_words(*lanes))
+            format!("{number}{} in block {} {}, {}", event_name(*event), triple(*block), session.roles.warp(*warp), lanes_in_words(*lanes))
         }
         Reason::Interrupted => "interrupted".to_string(),
         Reason::Ended if session.launches() > 1 => {
@@ -71,7 +71,7 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
         Reason::Ended => format!("t={}  the kernel has finished{}", grouped(session.time()), findings(session)),
         Reason::Finding(found) => format!("finding {}: {}", found.number, finding(found)),
         Reason::Fault(found) => fault(found),
-        Reason::Broken(message) => format!("the run cannot go on: {message}"),
+        Reason::Broken(message) => format!("the run cannot continue: {message}"),
         Reason::Beginning => "this is the beginning: nothing was executed before".to_string(),
         Reason::ThreadExited => "the focused thread has exited".to_string(),
         Reason::BadCondition { number, message } => format!("breakpoint {number} stops because its condition has no value: {message}"),
@@ -97,7 +97,7 @@ fn others(others: &Others) -> String {
         Need::Barrier(id) => format!("other warps {executed} until barrier {id} was complete"),
         Need::Turn => format!("others {executed} first: lanes of this warp, or warps whose turn it was"),
         Need::Flag => format!("other warps {executed}: this one waits for what they write"),
-        Need::Recorded => format!("others {executed}, as recorded"),
+        Need::Recorded => format!("other warps {executed}, as in the recording"),
     }
 }
 

@@ -91,7 +91,7 @@ pub fn divergence(divergence: &Divergence) -> String {
         (0, _) => format!("{warp}: all lanes have exited\n"),
         (1, _) => format!("{warp}: its lanes stand together\n"),
         (count, Some(at)) => format!("{warp}: {count} groups, will meet at {at}\n"),
-        (count, None) => format!("{warp}: {count} groups, and no place that all of them come to\n"),
+        (count, None) => format!("{warp}: {count} groups, and no place that all of them reach\n"),
     };
     let width = groups.iter().map(|group| some_lanes(group.lanes).chars().count()).max().unwrap_or(0);
     let row = |group: &GroupView| {
@@ -224,7 +224,7 @@ fn outcome(outcome: &Outcome) -> String {
         Outcome::Waits(state) => format!("the lane then waits: {state}"),
         Outcome::Exits => "the lane exits".to_string(),
         Outcome::Faults(message) => format!("faults: {message}"),
-        Outcome::GoesOn => "goes on, no register changes".to_string(),
+        Outcome::GoesOn => "no register changes".to_string(),
         Outcome::NotItsTurn(lanes) => format!("{} of the warp run first", lanes_in_words(*lanes)),
     }
 }

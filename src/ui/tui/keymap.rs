@@ -237,7 +237,7 @@ impl FromStr for KeyPress {
                 "Shift" => press.shift = true,
                 "Ctrl" => press.control = true,
                 "Alt" => press.alt = true,
-                _ => return Err(format!("'{held}' is no key to hold down: Shift, Ctrl, Alt")),
+                _ => return Err(format!("'{held}' is not a key to hold down: Shift, Ctrl, Alt")),
             }
             rest = behind;
         }
@@ -246,7 +246,8 @@ impl FromStr for KeyPress {
         let named = NAMED.iter().find(|(name, _)| *name == rest).map(|(_, key)| Key::Named(*key));
         let function = rest.strip_prefix('F').and_then(|number| number.parse().ok()).filter(|number| (1..=24).contains(number)).map(Key::F);
         let key = single.map(Key::Char).or(named).or(function);
-        let key = key.ok_or_else(|| format!("'{rest}' is no key: a character, F1 to F24, {}", NAMED.map(|(name, _)| name).join(", ")))?;
+        let key =
+            key.ok_or_else(|| format!("'{rest}' is not a key: a character, F1 to F24, {}", NAMED.map(|(name, _)| name).join(", ")))?;
         press.key = match key {
             Key::Char(c) if press.shift => return Err(format!("Shift makes another character: write that instead of 'Shift+{c}'")),
             // A terminal sends the same for both letters.

@@ -187,7 +187,7 @@ impl Told {
                 true => ", but nothing on their way here has written it".to_string(),
                 false => format!(", and it was made from {name}{of}, which nothing on their way has written"),
             };
-            let advice = format!("write {name} on every way to its first read: before the branch or the guard that leaves it out");
+            let advice = format!("write {name} on every path to its first read: before the branch or the guard that leaves it out");
             return Some(Self { origin: first.place, lanes, from, why, advice });
         };
         let taken = mask(alike.clone().filter_map(|(_, origin)| Some(origin.absent?.0 as usize)));

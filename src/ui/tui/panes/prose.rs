@@ -28,7 +28,7 @@ pub fn console(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> S
         canvas.text(1, y, line, role);
     }
     if lines.is_empty() {
-        canvas.say("nothing was said yet");
+        canvas.say("no output yet");
     }
     if sight.down < 0 { format!("console · {} back", counted(sight.down.unsigned_abs(), "line")) } else { "console".to_string() }
 }
@@ -104,7 +104,7 @@ pub fn findings(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> 
     match (look.session.ended(), findings.len()) {
         (_, 1..) => format!("findings {}{}", findings.len(), more(&window, lines.len())),
         (Some(End::Broken(message)), 0) => {
-            canvas.say(&format!("the run cannot go on: {message}"));
+            canvas.say(&format!("the run cannot continue: {message}"));
             "findings 0".to_string()
         }
         (Some(End::Done), 0) => {

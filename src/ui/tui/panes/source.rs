@@ -80,7 +80,7 @@ fn ptx<'a>(look: &Look<'a>, scene: &Scene<'a>) -> Shown<'a> {
 fn original_text<'a>(look: &Look<'a>, scene: &Scene<'a>) -> Result<Shown<'a>, String> {
     let (number, name, here) = original_line(scene).ok_or("no .loc says which line of a source language this comes from")?;
     let found = look.originals.get(&name);
-    let source = found.ok_or_else(|| format!("line {here} of {name}, which is neither there nor beside the PTX file"))?;
+    let source = found.ok_or_else(|| format!("line {here} of {name}, which is not found at its path or beside the PTX file"))?;
     Ok(Shown { source, text: CodeText::Original(number), here })
 }
 
