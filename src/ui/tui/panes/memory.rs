@@ -216,7 +216,7 @@ impl Section {
     /// The row that names the columns of a tile.
     fn columns(&self, canvas: &mut Canvas<'_>, y: usize, grid: &Grid) {
         for index in 0..grid.columns {
-            let text = format!("{:>wide$}", grid.first + index, wide = grid.wide - 1);
+            let text = format!("{:>wide$}", grid.first + index, wide = grid.wide.saturating_sub(1));
             canvas.text(self.index + 1 + index as usize * grid.wide, y, &text, Role::Dim);
         }
     }
@@ -251,19 +251,19 @@ impl Section {
         let before = look.session.earlier().map(|scene| self.texts(&scene, range.clone())).unwrap_or_default();
         let name = if self.show == Show::Bytes { format!("+{start:#x}") } else { self.name(first) };
         let label = name.strip_prefix(&self.object.name).unwrap_or(&name);
-        canvas.text(1, row.y, &fitted(label, self.index - 1), Role::Dim);
+        canvas.text(1, row.y, &fitted(label, self.index.saturating_sub(1)), Role::Dim);
         for (index, value) in now.iter().enumerate() {
             let (x, cell) = (self.index + 1 + index * wide, range.start + index as u64);
             let changed = before.get(index).is_some_and(|before| before != value);
-            let text = fitted(value, width(value).min(wide - BESIDE));
+            let text = fitted(value, width(value).min(wide.saturating_sub(BESIDE)));
             let text = format!("{}{text}", if changed { "*" } else { " " });
             // A value alone stands where its row begins; those of several rows stand below each other.
-            let text = if self.cells() == 1 { text } else { format!("{text:>wide$}", wide = wide - 1) };
+            let text = if self.cells() == 1 { text } else { format!("{text:>wide$}", wide = wide.saturating_sub(1)) };
             canvas.text(x, row.y, &text, if changed { Role::Changed } else { Role::Text });
-            canvas.on_click((x, row.y, wide - 1), Target::Command(format!("last {}", self.name(cell))));
+            canvas.on_click((x, row.y, wide.saturating_sub(1)), Target::Command(format!("last {}", self.name(cell))));
             if row.has_cursor && row.column == cell - start {
-                canvas.text(x + wide - 1, row.y, "‹", Role::Cursor);
-                canvas.tint_part(x, row.y, wide - 1, Role::Cursor);
+                canvas.text(x + wide.saturating_sub(1), row.y, "‹", Role::Cursor);
+                canvas.tint_part(x, row.y, wide.saturating_sub(1), Role::Cursor);
             }
         }
         if self.is_tile && range.end < (start + self.per_row).min(self.cells()) {
