@@ -39,7 +39,9 @@ const ROUNDS_COOPERATIVE: u64 = 4;
 /// Larger numbers, for kernels whose tiles are wider.
 const SIZES_LARGER: [u64; 3] = [256, 512, 1024];
 /// Parts of what barrier objects expect that one tensor copy may bring.
-const BOX_PARTS: [u32; 3] = [1, 2, 4];
+const BOX_PARTS: [u32; 4] = [2, 4, 8, 16];
+/// Bytes of a tensor copy where no barrier object tells.
+const BOX_BYTES: u32 = 8192;
 
 /// A made-up launch.
 #[derive(Clone, Debug)]
@@ -192,8 +194,8 @@ impl<'a> Study<'a> {
             others.push(Guess { integers: Integers::Zero, instead: Some(format!("with integers from 0 up, {failed}")), ..first.clone() });
         }
         if self.uses.words.iter().any(|used| used.word.param < self.kernel.params.len()) && self.uses.tensor_rank > 0 {
-            for part in &BOX_PARTS[1..] {
-                let box_bytes = first.box_bytes.map(|bytes| bytes / part);
+            for part in BOX_PARTS {
+                let box_bytes = Some(first.box_bytes.unwrap_or(BOX_BYTES) / part);
                 others.push(Guess { box_bytes, instead: Some(format!("with larger boxes, {failed}")), ..first.clone() });
             }
         }

@@ -76,17 +76,28 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
         Ok(guess) => return study.launch(&trials.fitting(guess)),
         Err(fault) => fault,
     };
+    // Where no guess fits, one is preferred whose fault a shape of the block does not explain.
+    let mut best = first.clone();
     for guess in study.others(&in_words(&fault)) {
         if trials.ticks >= TICKS_IN_ALL {
             break;
         }
-        if let Ok(guess) = trials.settle(guess) {
-            return study.launch(&trials.fitting(guess));
+        match trials.settle(guess.clone()) {
+            Ok(guess) => return study.launch(&trials.fitting(guess)),
+            Err(other) => {
+                let is_better = best == first && guess.block != first.block && of_shape(&fault) && !of_shape(&other);
+                best = if is_better { guess } else { best };
+            }
         }
     }
-    // No guess fits: the first one is as good as any, with what it reached before it stopped.
-    let tried = trials.run(&first);
-    study.launch(&tried.map_or(first.clone(), |tried| trials.measured(first, &tried, true)))
+    // The best of those that do not fit, with what the kernel reached before it stopped.
+    let tried = trials.run(&best);
+    study.launch(&tried.map_or(best.clone(), |tried| trials.measured(best, &tried, true)))
+}
+
+/// Whether a fault is one that a block causes which is larger than the kernel's arrays.
+fn of_shape(fault: &Fault) -> bool {
+    fault.id == FindingId::MemoryOutOfBounds && fault.message.starts_with("shared ")
 }
 
 /// `memory.out_of_bounds stops it at gemm.ptx:40`

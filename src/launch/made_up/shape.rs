@@ -1,10 +1,11 @@
 //! Grid, block, cluster and dynamic shared memory of a made-up launch.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::flow::Flow;
+use super::flow::{Flow, slot_of};
 use crate::isa::{IntBinary, IntTernary, IntType, Space};
-use crate::program::{CopyOp, Function, Inst, MatrixOp, Op, Program, Src, SrcKind};
+use crate::program::operands;
+use crate::program::{Bank, CopyOp, FuncId, Function, Inst, MatrixOp, Op, Program, Src, SrcKind};
 
 /// Threads of a block where neither the kernel's directives nor its code suggest a number.
 const THREADS_DEFAULT: u32 = 32;
@@ -41,12 +42,10 @@ const SHARED_BYTES: &[(u32, u32)] = &[
 /// What a kernel's code says of the shape of its launch.
 #[derive(Clone, Debug, Default)]
 pub struct Traits {
-    /// Whether it reads `%tid` in y and z.
+    /// Whether it uses `%tid` in y and z, but to number its threads through.
     thread_dimensions: [bool; 2],
     /// Whether it reads `%ctaid` in x, y and z.
     block_dimensions: [bool; 3],
-    /// Whether it reads `%ntid` in y and z.
-    block_extents: [bool; 2],
     /// Whether it is for clusters.
     clusters: bool,
     /// Whether the whole grid meets.
@@ -69,15 +68,10 @@ impl Traits {
     pub fn of(flow: &Flow<'_>) -> Self {
         let mut traits = Self::default();
         for (_, pc, inst) in flow.code() {
-            let span = flow.program.spans[pc as usize];
-            let library = is_in_library(flow.program, pc);
-            traits.read_text(flow.program.sources_text.text(span), library);
+            traits.read_text(flow.program.sources_text.text(flow.program.spans[pc as usize]));
             traits.read_operation(flow.program, inst);
         }
-        // Threads that are numbered through, as cooperative groups do, tell nothing of the block's shape.
-        if traits.thread_dimensions == [true, true] && traits.block_extents == [true, false] {
-            traits.thread_dimensions = [false, false];
-        }
+        traits.thread_dimensions = thread_dimensions(flow);
         let program = flow.program;
         let shared = || program.variables.iter().filter(|variable| variable.location.space == Space::Shared);
         if shared().any(|variable| variable.bytes == 0) {
@@ -88,15 +82,9 @@ impl Traits {
         traits
     }
 
-    fn read_text(&mut self, text: &str, library: bool) {
+    fn read_text(&mut self, text: &str) {
         if !text.contains('%') {
             return;
-        }
-        for (known, word) in self.thread_dimensions.iter_mut().zip(["%tid.y", "%tid.z"]) {
-            *known |= !library && text.contains(word);
-        }
-        for (known, word) in self.block_extents.iter_mut().zip(["%ntid.y", "%ntid.z"]) {
-            *known |= !library && text.contains(word);
         }
         for (known, word) in self.block_dimensions.iter_mut().zip(["%ctaid.x", "%ctaid.y", "%ctaid.z"]) {
             *known |= text.contains(word);
@@ -197,7 +185,10 @@ impl Traits {
             }
         };
         if self.thread_dimensions == [false, false] {
-            [256, 512, 1024, 128, 64].into_iter().for_each(|threads| add([threads, 1, 1]));
+            // A thread for each element of an array comes first.
+            let elements = self.arrays.iter().flat_map(|bytes| [4, 8, 16, 2, 1].into_iter().map(move |unit| bytes / unit));
+            elements.filter(|threads| (32..=1024).contains(threads)).for_each(|threads| add([threads as u32, 1, 1]));
+            [256, 512, 1024, 128, 64, 32].into_iter().for_each(|threads| add([threads, 1, 1]));
             return blocks;
         }
         for (factor, bytes) in self.factors.iter().rev().flat_map(|factor| self.arrays.iter().map(move |bytes| (*factor, *bytes))) {
@@ -236,11 +227,58 @@ impl Traits {
     }
 }
 
-/// Whether an instruction is of cooperative groups, which number the threads of blocks of any shape.
+/// Whether an instruction is of cooperative groups, as far as its line tells.
 fn is_in_library(program: &Program, pc: u32) -> bool {
     let line = program.source_lines.get(pc as usize).copied().flatten();
     let file = line.and_then(|line| program.source_files.iter().find(|file| file.0 == line.file));
     file.is_some_and(|file| file.1.contains("cooperative_groups"))
+}
+
+/// What a register holds that tells something of the shape of a block.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Index {
+    ThreadY,
+    ThreadZ,
+    RowsOfBlock,
+}
+
+/// Whether the code uses `%tid` in y and in z. `(%tid.z * %ntid.y + %tid.y) * ..` numbers the threads of a block of any shape, and a
+/// comparison picks one of them, as cooperative groups do: both say nothing of the shape.
+fn thread_dimensions(flow: &Flow<'_>) -> [bool; 2] {
+    let words = [("%tid.y", Index::ThreadY), ("%tid.z", Index::ThreadZ), ("%ntid.y", Index::RowsOfBlock)];
+    let mut held: BTreeMap<(FuncId, u32), Index> = BTreeMap::new();
+    for (function, pc, inst) in flow.code() {
+        let Op::Move { d, a, .. } = inst.op else { continue };
+        if let SrcKind::Special(_) = a.kind() {
+            let text = flow.program.sources_text.text(flow.program.spans[pc as usize]);
+            held.extend(words.iter().find(|row| text.contains(row.0)).map(|row| ((function, d.0), row.1)));
+        }
+    }
+    let mut found = [false; 2];
+    if held.is_empty() {
+        return found;
+    }
+    for (function, pc, inst) in flow.code() {
+        let index = |source: Src| slot_of(source).and_then(|slot| held.get(&(function, slot)).copied());
+        if let Op::IntTernary { f: IntTernary::MadLo, a, b, c, .. } = inst.op
+            && [index(a), index(b)].iter().all(|index| matches!(index, Some(Index::ThreadZ | Index::RowsOfBlock)))
+            && index(c) == Some(Index::ThreadY)
+        {
+            continue;
+        }
+        let picks = matches!(inst.op, Op::SetpInt { .. } | Op::IntBinary { f: IntBinary::Or, .. });
+        if picks || is_in_library(flow.program, pc) {
+            continue;
+        }
+        for register in operands::reads(inst, flow.program).iter().filter(|register| register.bank == Bank::B32) {
+            match held.get(&(function, register.slot)) {
+                Some(Index::ThreadY) => found[0] = true,
+                Some(Index::ThreadZ) => found[1] = true,
+                Some(Index::RowsOfBlock) | None => {}
+            }
+        }
+    }
+    found
 }
 
 /// `threads` as a square, or as a rectangle twice as wide.

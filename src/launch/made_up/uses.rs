@@ -3,7 +3,7 @@
 use super::flow::{Fact, Flow, Word};
 use super::hints;
 use crate::isa::{AtomicFn, MbarrierFn, ScalarType, Space, TypeKind};
-use crate::program::{Address, Bank, CopyOp, FuncId, Function, Inst, MatrixOp, Op, Pc, Place, Program, SrcKind};
+use crate::program::{Address, Bank, CopyOp, FuncId, Function, Handle, Inst, MatrixOp, Op, Pc, Place, Program, SrcKind};
 
 /// What the code does with the memory that a pointer points to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +23,8 @@ pub struct PointerUse {
 /// What the code does with a word of the parameters that is no pointer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NumberUse {
+    /// The texture or surface instruction whose handle it is.
+    pub handle: Option<Pc>,
     /// The branch back that it ends.
     pub ends_loop: Option<Pc>,
     /// The comparison it stands in.
@@ -197,6 +199,16 @@ impl Reader<'_, '_> {
                 }
                 _ => {}
             },
+            Op::Image { access } => {
+                let access = &flow.program.images[access.index()];
+                for handle in [Some(access.image), access.sampler].into_iter().flatten() {
+                    let Handle::Value(source) = handle else { continue };
+                    let fact = flow.fact_of(function, Bank::B64, source);
+                    self.uses.words.iter_mut().enumerate().filter(|(bit, _)| fact.direct >> bit & 1 == 1).for_each(|(_, used)| {
+                        used.number.handle.get_or_insert(pc);
+                    });
+                }
+            }
             Op::AsyncCopy { copy } => self.copy(function, pc, &flow.program.copies[copy.index()]),
             Op::CopyTensorMap { to, .. } => self.touch(function, pc, to, Touch { element: Some(ScalarType::B8), ..WRITE }),
             Op::ReplaceTensorField { field, access, a, address, .. } => {

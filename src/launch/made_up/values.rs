@@ -1,7 +1,7 @@
 //! Values of the parameters of a made-up launch.
 
 use super::uses::{NumberUse, PointerUse, WordUse};
-use super::{Guess, Integers, Reason, Study};
+use super::{BOX_BYTES, Guess, Integers, Reason, Study};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
 use crate::launch::element::{Element, Kind, Number};
 use crate::launch::file::{Buffer, Init, Param};
@@ -124,14 +124,18 @@ impl Study<'_> {
             return (Number::Float(1.0), if is_loaded { "a factor that changes nothing" } else { "the code does not read it" }.to_string());
         }
         let value = match element.bytes() {
+            _ if used.handle.is_some() => 0,
             1 => 1,
             2 => guess.size.min(0x7fff),
-            _ if matches!(used, NumberUse { ends_loop: Some(_), compared: None, addressed: None }) => self.rounds(guess),
+            _ if matches!(used, NumberUse { ends_loop: Some(_), compared: None, addressed: None, handle: _ }) => self.rounds(guess),
             _ => guess.size,
         };
         let why = match used {
             _ if !is_loaded => "the code does not read it".to_string(),
             _ if element.bytes() == 1 => "one byte: true".to_string(),
+            NumberUse { handle: Some(at), .. } => {
+                format!("the handle of a texture or surface, used at {}: a launch file has Texture(..) and Surface(..)", self.place(at))
+            }
             NumberUse { ends_loop: Some(at), .. } => format!("the loop at {} ends at it", self.place(at)),
             NumberUse { compared: Some(at), .. } => format!("compared at {}, and as large as the grid", self.place(at)),
             NumberUse { addressed: Some(at), .. } => format!("part of the address at {}", self.place(at)),
@@ -176,7 +180,7 @@ impl Study<'_> {
         let swizzled = self.traits.has_wgmma();
         let swizzle = known.map_or(if swizzled { Swizzle::B128 } else { Swizzle::None }, |known| known.swizzle);
         let inner = ROW_BYTES / elem.bytes();
-        let bytes = guess.box_bytes.unwrap_or(ROW_BYTES * 64);
+        let bytes = guess.box_bytes.unwrap_or(BOX_BYTES);
         let rows = (bytes / ROW_BYTES).clamp(1, BOX_MAX);
         let tile =
             known.map_or_else(|| (0..rank).map(|d| [inner, rows].get(d).copied().unwrap_or(1)).collect(), |known| known.tile.clone());
