@@ -240,3 +240,23 @@ fn dynamic_shared_memory_that_is_not_given_is_no_fault_of_the_kernel() {
     assert_eq!(fault.id, FindingId::LaunchBounds);
     assert!(fault.message.starts_with("dynamic shared memory is not known (0 bytes given): --dynamic-shared BYTES; "), "{}", fault.message);
 }
+
+#[test]
+fn formats_are_known_by_what_is_done_with_the_elements() {
+    let opened = opened(&fixtures().join("made_up/formats.ptx"), None).unwrap();
+    let reasons = &opened.plan.cases[0].launches[0].reasons;
+    for (parameter, wanted) in [
+        (0, "64 e4m3, random numbers in [0, 1): read at formats.cu:10"),
+        (1, "128 f16, random numbers in [-1, 1): read at formats.cu:9"),
+        (2, "64 bf16, random numbers in [-1, 1): read at formats.cu:10"),
+        (3, "64 f16, random numbers in [-1, 1): read at formats.cu:10"),
+        (4, "64 f32, random numbers in [-1, 1): read and written at formats.cu:10"),
+        (5, "compared at formats.cu:8, and as large as the grid"),
+        (6, "64 u32, numbers from 0 up: read at formats.cu:10"),
+        (7, "128 f64, zeros: written at formats.cu:11"),
+        (8, "part of the address at formats.cu:11"),
+    ] {
+        let reason = reasons.iter().find(|reason| reason.param == Some(parameter)).unwrap();
+        assert_eq!(reason.why, wanted, "{}", reason.what);
+    }
+}
