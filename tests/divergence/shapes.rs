@@ -104,7 +104,7 @@ fn labels(program: &Program, kernel: FuncId, shape: &Shape) -> BTreeMap<u32, Str
     labels.filter(|(_, label)| shape.blocks.iter().any(|(block, _)| block == label)).collect()
 }
 
-/// What is noted at the end of each block, without what lanes cannot come to any more and without repetition.
+/// What is noted at the end of each block, without repetition.
 fn noted(program: &Program, kernel: FuncId, shape: &Shape) -> BTreeMap<String, String> {
     let flow = ControlFlow::new(program, kernel);
     let labels = labels(program, kernel, shape);
@@ -115,30 +115,12 @@ fn noted(program: &Program, kernel: FuncId, shape: &Shape) -> BTreeMap<String, S
         let code = flow.code(block);
         let branches = flow.successors(block).len() > 1 || program.code[code.end as usize - 1].guard.is_some();
         if let Some(label) = name(code.end - 1).filter(|_| branches) {
-            let places = places.iter().enumerate().filter(|(index, place)| comes_to(&flow, block, **place, &places[..*index]));
-            let mut names: Vec<String> = places.filter_map(|(_, place)| name(flow.code(*place).start)).collect();
+            let mut names: Vec<String> = places.into_iter().filter_map(|place| name(flow.code(place).start)).collect();
             names.dedup();
             found.insert(label, if names.is_empty() { "-".to_string() } else { names.join(" ") });
         }
     }
     found
-}
-
-/// Whether control can come from `block` to `place` without passing one of `outer`.
-fn comes_to(flow: &ControlFlow, block: BlockId, place: BlockId, outer: &[BlockId]) -> bool {
-    let (mut open, mut seen) = (vec![block], vec![block]);
-    while let Some(block) = open.pop() {
-        for next in flow.successors(block) {
-            if *next == place {
-                return true;
-            }
-            if !seen.contains(next) && !outer.contains(next) {
-                seen.push(*next);
-                open.push(*next);
-            }
-        }
-    }
-    false
 }
 
 /// Notes the lanes for which each block is run, and the blocks that each lane runs.

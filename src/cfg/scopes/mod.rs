@@ -31,14 +31,14 @@ pub(super) fn noted(program: &Program, graph: &Graph) -> Vec<Vec<BlockId>> {
     let shape = Shape::new(program, graph);
     let mut nesting = Nesting::new(&shape);
     candidates(&shape).into_iter().for_each(|candidate| nesting.choose(candidate));
-    let noted_at = |block: BlockId| {
-        let mut targets = nesting.targets_at(block);
+    let mut noted = nesting.targets();
+    for (block, targets) in noted.iter_mut().enumerate() {
+        let block = BlockId::new(block);
         if shape.endings[block.index()] != Ending::Plain {
             targets.extend(only_way(program, graph, block).filter(|next| !targets.contains(next)));
         }
-        targets
-    };
-    (0..graph.len()).map(|block| noted_at(BlockId::new(block))).collect()
+    }
+    noted
 }
 
 /// Where the branch that ends `block` leads if all its ways are the same: an assembler leaves it out.

@@ -73,12 +73,40 @@ impl<'a> Nesting<'a> {
         }
     }
 
-    /// The blocks noted before the branch at the end of `block`, the outermost first.
-    pub(super) fn targets_at(&self, block: BlockId) -> Vec<BlockId> {
-        let chain = self.blocks[block.index()].at_end;
-        let mut targets: Vec<BlockId> = self.links_of(chain).map(|(_, candidate)| self.chosen[candidate].target).collect();
-        targets.reverse();
-        targets
+    /// By block: the blocks noted before the branch at its end that lanes can come to from there, the outermost first.
+    pub(super) fn targets(&self) -> Vec<Vec<BlockId>> {
+        let awaited = self.awaited();
+        let target = |(block, candidate): (usize, usize)| awaited[block].contains(&candidate).then(|| self.chosen[candidate].target);
+        let targets = self.blocks.iter().enumerate().map(|(block, noted)| {
+            let mut targets: Vec<BlockId> = self.links_of(noted.at_end).filter_map(|(_, candidate)| target((block, candidate))).collect();
+            targets.reverse();
+            targets
+        });
+        targets.collect()
+    }
+
+    /// By block: the candidates noted before the branch at its end that lanes can come to from there while they are noted.
+    fn awaited(&self) -> Vec<Vec<usize>> {
+        let shape = self.shape;
+        let mut awaited: Vec<Vec<usize>> = vec![Vec::new(); self.blocks.len()];
+        let mut open: Vec<(BlockId, usize)> = Vec::new();
+        for block in &shape.order {
+            let chain = self.blocks[block.index()].at_end;
+            let arrivals = shape.graph.successors(*block).iter().filter_map(|to| self.arrival(chain, *to));
+            open.extend(arrivals.map(|met| (*block, self.links[met].candidate)));
+        }
+        let is_noted = |chain: Chain, candidate: usize| self.links_of(chain).any(|(_, other)| other == candidate);
+        while let Some((block, candidate)) = open.pop() {
+            if awaited[block.index()].contains(&candidate) {
+                continue;
+            }
+            awaited[block.index()].push(candidate);
+            if is_noted(self.blocks[block.index()].at_start, candidate) {
+                let before = shape.graph.predecessors(block).iter().filter(|from| is_noted(self.blocks[from.index()].at_end, candidate));
+                open.extend(before.map(|from| (*from, candidate)));
+            }
+        }
+        awaited
     }
 
     /// Chooses `candidate` too if it can be noted together with the others and an assembler has a reason to.
