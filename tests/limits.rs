@@ -181,6 +181,16 @@ fn maze() -> String {
 }
 
 #[test]
+fn twenty_thousand_blocks_of_warps_with_a_stack_are_launched_at_once() {
+    let ptx = file("maze_with_stack.ptx", &maze());
+    let begun = Instant::now();
+    let (status, out, err) = ptxdbg(&["--batch", &ptx, "--block", "32", "-a", "u32[1]", "--divergence", "stack"]);
+    assert_eq!(status, 0, "{out}{err}");
+    // Below two seconds where nothing else runs.
+    assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+}
+
+#[test]
 fn twenty_thousand_blocks_are_shown_at_once() {
     let path = file("maze.ptx", &maze());
     let words = LaunchChoice::Words(vec!["u32[1]".to_string()]);

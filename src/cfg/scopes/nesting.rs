@@ -13,7 +13,7 @@ use super::shape::{Ending, Shape};
 
 /// The blocks of one function that are looked at for its candidates, all in all; past that no more are chosen. Where lanes meet does not
 /// change what they compute, and time must not grow with the square of a file.
-const VISITS_MAX: usize = 1 << 22;
+const VISITS_MAX: usize = 1 << 20;
 
 /// The places noted at some point, as an index into [`Nesting::links`]; 0 for none.
 type Chain = usize;

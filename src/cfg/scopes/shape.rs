@@ -34,6 +34,8 @@ pub(super) struct Loop {
     pub(super) parent: Option<usize>,
     /// 1 for an outermost loop.
     pub(super) depth: u32,
+    /// The loops inside are those that come next, up to this one.
+    end: usize,
     /// The blocks that jump back.
     pub(super) latches: Vec<BlockId>,
     /// Edges that leave it, those of earlier blocks first.
@@ -140,7 +142,7 @@ impl Shape {
         self.back.extend(latches.iter().map(|latch| (*latch, header)));
         blocks.iter().for_each(|block| self.innermost[block.index()] = Some(inside));
         let depth = parent.map_or(0, |parent| self.loops[parent].depth) + 1;
-        self.loops.push(Loop { header, parent, depth, latches, exits, has_several_exits });
+        self.loops.push(Loop { header, parent, depth, end: inside + 1, latches, exits, has_several_exits });
         inside
     }
 
@@ -195,8 +197,14 @@ impl Shape {
         self.graph.predecessors(block).len() == 1 && self.graph.successors(self.end_of_line(block)).is_empty()
     }
 
-    /// Exits by their order, and how many dominators each block has.
+    /// What is inside of each loop, exits by their order, and how many dominators each block has.
     fn measure(&mut self) {
+        for inner in (0..self.loops.len()).rev() {
+            if let Some(parent) = self.loops[inner].parent {
+                debug_assert!(parent < inner, "outer loops come first");
+                self.loops[parent].end = self.loops[parent].end.max(self.loops[inner].end);
+            }
+        }
         for found in &mut self.loops {
             found.exits.sort_by_key(|(from, _)| self.rank[from.index()]);
         }
@@ -246,7 +254,7 @@ impl Shape {
 
     /// Whether `block` is in the loop.
     pub(super) fn is_in(&self, found: usize, block: BlockId) -> bool {
-        self.loops_of(block).any(|around| around == found)
+        self.innermost[block.index()].is_some_and(|inner| (found..self.loops[found].end).contains(&inner))
     }
 
     /// The blocks from which control can come to `target` without passing `avoided`.
