@@ -24,7 +24,7 @@ use flow::Flow;
 use shape::Traits;
 use uses::Uses;
 
-pub use uses::origins;
+pub use uses::Origins;
 
 /// The number that sizes, strides and the ends of loops get, at least and at most.
 const SIZE: (u64, u64) = (16, 1024);

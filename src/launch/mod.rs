@@ -33,7 +33,7 @@ pub use element::{Element, Kind, Number};
 pub use expect::{Comparison, Expect, Mismatch};
 pub use file::{Content, Findings, Tolerance};
 pub use init::{Contents, Recipe, pieces};
-pub use made_up::{Guess, Integers, Known, KnownMap, MadeUp, Reason, Study, file_of, from_words, origins};
+pub use made_up::{Guess, Integers, Known, KnownMap, MadeUp, Origins, Reason, Study, file_of, from_words};
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunch, PlannedParam};
 pub use read::{LaunchFile, LaunchFileError};
 pub use resolve::{Overrides, choose_kernel, plan};

@@ -4,6 +4,7 @@
 //! run that another guess avoids is the launch's, not the kernel's. The numbers of guesses and of instructions are bounded, so that
 //! the debugger starts at once.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::launcher::Job;
@@ -11,7 +12,7 @@ use super::run::RunOptions;
 use super::{Blame, Fault};
 use crate::check::{Checkers, Checks, FindingId};
 use crate::isa::Space;
-use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Overrides, PlannedBuffer, PlannedLaunch, Study};
+use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Origins, Overrides, PlannedBuffer, PlannedLaunch, Study};
 use crate::machine::{
     AccessEvent, Account, CopyEvent, CopyStage, Device, Home, LaneMask, Machine, MbarrierEvent, MemoryLimit, Observer, Step, Wants,
     WgmmaChange, WgmmaEvent, lanes_of,
@@ -24,7 +25,7 @@ const TICKS_IN_ALL: u64 = 72_000;
 /// The same where no run comes to an end.
 const TICKS_WITHOUT_END: u64 = 168_000;
 /// Warp-instructions of one run that checkers watch.
-const TICKS_CHECKED: u64 = 8_000;
+const TICKS_CHECKED: u64 = 5_000;
 /// Room of a buffer in a dry run.
 const ROOM: u64 = 1 << 26;
 const ROOM_OF_32_BITS: u64 = 1 << 24;
@@ -112,10 +113,28 @@ pub const MAY_BE: &str = "this launch is generated, and its values may be the ca
 /// What of a fault or finding at `pc` comes from values that are made up: `its address comes from n = 64, which is made up`. Empty if the
 /// launch was written, or nothing does, unless that is worth a word `always`.
 pub fn origin(program: &Program, launch: &PlannedLaunch, pc: Pc, always: bool) -> String {
-    if launch.reasons.is_empty() {
-        return String::new();
+    OriginTexts { program, known: BTreeMap::new() }.of(launch, pc, always)
+}
+
+/// The same for many findings: each kernel is followed once.
+pub struct OriginTexts<'a> {
+    pub program: &'a Program,
+    pub known: BTreeMap<FuncId, Origins<'a>>,
+}
+
+impl OriginTexts<'_> {
+    /// As [`origin`] says it.
+    pub fn of(&mut self, launch: &PlannedLaunch, pc: Pc, always: bool) -> String {
+        if launch.reasons.is_empty() {
+            return String::new();
+        }
+        let program = self.program;
+        let origins = self.known.entry(launch.kernel).or_insert_with(|| Origins::new(program, launch.kernel));
+        in_one_line(program, launch, origins.of(pc), always)
     }
-    let (values, contents) = launch::origins(program, launch.kernel, pc);
+}
+
+fn in_one_line(program: &Program, launch: &PlannedLaunch, (values, contents): (Vec<usize>, Vec<usize>), always: bool) -> String {
     let names = |index: &usize| program.functions[launch.kernel.index()].params.get(*index).map(|param| (*index, param.name.to_string()));
     let reason = |index: usize| launch.reasons.iter().find(|reason| reason.param == Some(index));
     let number = |index: &usize| reason(*index).filter(|reason| reason.what.contains(" = ")).map(|reason| reason.what.clone());

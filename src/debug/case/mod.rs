@@ -23,7 +23,7 @@ mod writer;
 pub(super) use fault::Blame;
 pub use fault::{Fault, Waiting};
 pub(super) use launcher::{Job, Refused};
-pub(super) use made_up::origin;
+pub(super) use made_up::OriginTexts;
 pub use omitted::{FindingBudget, Omitted};
 pub use open::{LaunchChoice, OpenError, Opened, Request};
 pub(super) use run::Runner;

@@ -1,10 +1,11 @@
 //! From a finding in terms of the machine to one with names and values: the run stands once more at each side of it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{FindingText, LinkText, MemoryText, SideText};
 use crate::check::{Deed, Finding, Side, Touched};
-use crate::debug::case::{Job, RunError, RunOptions, Runner, Site, origin, source_lines};
+use crate::debug::case::{Job, OriginTexts, RunError, RunOptions, Runner, Site, source_lines};
 use crate::debug::expression::little_endian;
 use crate::debug::focus::Focus;
 use crate::debug::memory;
@@ -42,7 +43,8 @@ struct Moment {
 impl<'a> Descriptions<'a> {
     /// Descriptions of `findings`, the first of which is number `first` of the list.
     pub fn new(program: &Program, case: &Case, findings: &'a [Finding], first: usize) -> Self {
-        let texts = findings.iter().zip(first..).map(|(finding, number)| outline(program, case, finding, number)).collect();
+        let mut origins = OriginTexts { program, known: BTreeMap::new() };
+        let texts = findings.iter().zip(first..).map(|(finding, number)| outline(program, case, finding, number, &mut origins)).collect();
         let moment = |(finding, found): (usize, &Finding)| {
             let of = |side: &Side, is_second| Moment { launch: found.launch, time: side.place.tick + 1, finding, is_second };
             found.first.iter().map(|side| of(side, false)).chain([of(&found.second, true)]).collect::<Vec<_>>()
@@ -112,7 +114,7 @@ pub(in crate::debug) fn describe_case(
 }
 
 /// What can be told without the run.
-fn outline(program: &Program, case: &Case, finding: &Finding, number: usize) -> FindingText {
+fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, origins: &mut OriginTexts<'_>) -> FindingText {
     let launch = case.launches.get(finding.launch);
     let extent = launch.map_or([1; 3], |launch| launch.block);
     let site = |place: Place, lanes: LaneMask| Site::new(program, extent, place, lanes);
@@ -140,7 +142,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize) -> 
         waiting: Vec::new(),
         waiting_more: 0,
         source_lines: finding.first.iter().chain([&finding.second]).flat_map(lines).collect(),
-        made_up: launch.map_or(String::new(), |launch| origin(program, launch, finding.second.place.pc, false)),
+        made_up: launch.map_or(String::new(), |launch| origins.of(launch, finding.second.place.pc, false)),
     }
 }
 

@@ -1,8 +1,9 @@
 //! What a kernel does with its parameters: which are pointers and to what, which end a loop, guard an access or make an address.
 
-use super::flow::{Fact, Flow, Word};
+use super::flow::{Fact, Flow, Word, Words};
 use super::hints;
 use crate::isa::{AtomicFn, MbarrierFn, ScalarType, Space, TypeKind};
+use crate::program::operands;
 use crate::program::{Address, Bank, CopyOp, FuncId, Function, Handle, Inst, MatrixOp, Op, Pc, Place, Program, SrcKind};
 
 /// What the code does with the memory that a pointer points to.
@@ -87,28 +88,37 @@ impl Uses {
     }
 }
 
-/// The parameters from which the instruction at `pc` makes its addresses and operands: those whose values it uses, and those whose
-/// buffers' contents it uses.
-pub fn origins(program: &Program, kernel: FuncId, pc: Pc) -> (Vec<usize>, Vec<usize>) {
-    let flow = Flow::new(program, kernel);
-    let (Some(function), Some(inst)) = (program.function_at(pc), program.code.get(pc.index())) else { return Default::default() };
-    if !flow.functions.contains(&function) {
-        return Default::default();
+/// Where the addresses of a kernel's instructions come from.
+pub struct Origins<'a>(Flow<'a>);
+
+impl<'a> Origins<'a> {
+    /// Follows the parameters of `kernel`.
+    pub fn new(program: &'a Program, kernel: FuncId) -> Self {
+        Self(Flow::new(program, kernel))
     }
-    let bases = crate::program::operands::address_registers(inst, program);
-    let (mut values, mut contents) = (0, 0);
-    for register in bases {
-        let fact = flow.fact(function, register.bank, register.slot);
-        (values, contents) = (values | fact.value, contents | fact.contents);
+
+    /// The parameters from which the instruction at `pc` makes its addresses: those whose values it uses, and those whose buffers' contents
+    /// it uses.
+    pub fn of(&self, pc: Pc) -> (Vec<usize>, Vec<usize>) {
+        let (flow, program) = (&self.0, self.0.program);
+        let (Some(function), Some(inst)) = (program.function_at(pc), program.code.get(pc.index())) else { return Default::default() };
+        if !flow.functions.contains(&function) {
+            return Default::default();
+        }
+        let (mut values, mut contents) = (0, 0);
+        for register in operands::address_registers(inst, program) {
+            let fact = flow.fact(function, register.bank, register.slot);
+            (values, contents) = (values | fact.value, contents | fact.contents);
+        }
+        let params = |bits: Words| {
+            let words = flow.words.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1);
+            let mut params: Vec<usize> = words.map(|(_, word)| word.param).collect();
+            params.sort_unstable();
+            params.dedup();
+            params
+        };
+        (params(values), params(contents))
     }
-    let params = |bits: u64| {
-        let mut params: Vec<usize> =
-            flow.words.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| word.param).collect();
-        params.sort_unstable();
-        params.dedup();
-        params
-    };
-    (params(values), params(contents))
 }
 
 struct Reader<'f, 'p> {
@@ -157,7 +167,7 @@ impl Reader<'_, '_> {
     fn element(&self, function: FuncId, pc: Pc, inst: &Inst) -> Option<ScalarType> {
         let program = self.flow.program;
         let registers = match inst.op {
-            Op::Load { .. } | Op::LoadVector { .. } => crate::program::operands::writes(inst, program),
+            Op::Load { .. } | Op::LoadVector { .. } => operands::writes(inst, program),
             Op::Store { a, bits, reg_bits, .. } => {
                 let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
                 return self.flow.fact_of(function, bank, a).hint.or_else(|| named(program, pc));
@@ -281,7 +291,7 @@ impl Reader<'_, '_> {
                 (fact.direct, fact.value, true)
             }
             Op::SetpInt { ty, a, b, .. } => {
-                let bank = crate::program::operands::of_int(ty);
+                let bank = operands::of_int(ty);
                 let facts = [a, b].map(|source| self.flow.fact_of(function, bank, source));
                 (facts[0].direct | facts[1].direct, 0, false)
             }
@@ -303,7 +313,7 @@ impl Reader<'_, '_> {
         }
         let kernel: &Function = self.flow.kernel;
         for (function, _, inst) in self.flow.code() {
-            for register in crate::program::operands::reads(inst, self.flow.program) {
+            for register in operands::reads(inst, self.flow.program) {
                 let fact = self.flow.fact(function, register.bank, register.slot);
                 for (_, used) in self.uses.words.iter_mut().enumerate().filter(|(bit, _)| fact.pointer == 1 << bit) {
                     used.hint = used.hint.or(fact.hint);
