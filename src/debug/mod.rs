@@ -11,6 +11,7 @@
 //! instruction does. An [`edit`] changes it.
 
 pub mod argument;
+pub mod arrays;
 pub mod breakpoints;
 pub mod case;
 pub mod edit;

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use super::arrays::{self, ArrayType};
 use super::breakpoints::{Breakpoints, Event};
 use super::case::{Opened, RunError, RunOptions};
 use super::edit::{Edit, EditError};
 use super::findings::Known;
 use super::focus::Focus;
 use super::marks::Marks;
+use super::names::scope;
 use super::names::usage::Usage;
 use super::resume::{self, Spin, WarpPlace};
 use super::roles::Roles;
@@ -19,7 +21,7 @@ use super::timeline::{End, Input, StartError, Timeline};
 use super::view;
 use crate::launch::{Case, Reason};
 use crate::machine::{Machine, Tick};
-use crate::program::Program;
+use crate::program::{Program, VarId};
 
 /// A debugging session.
 pub struct Session {
@@ -163,6 +165,16 @@ impl Session {
         Scene::at(self.machine(), self.focus).with_buffers(&self.buffers).with_usage(&self.usage).with_roles(&self.roles)
     }
 
+    /// The variable that `name` stands for where the focused thread stands.
+    pub fn variable_called(&self, name: &str) -> Option<VarId> {
+        scope::variable_called(&self.scene(), name).and_then(|variable| arrays::id_of(&self.program, variable))
+    }
+
+    /// Takes a variable for an array of a type from now on; without one, for what accesses show or its declaration says.
+    pub fn choose_type(&mut self, variable: VarId, ty: Option<ArrayType>) {
+        self.usage.arrays.choose(variable, ty);
+    }
+
     /// The times the user stood at, as far as `back` and `forward` go.
     pub fn visited(&self) -> &[Tick] {
         &self.visited.times
@@ -265,6 +277,7 @@ impl Session {
         saved.settings = settings.map(|setting| (setting.name.to_string(), (setting.get)(&self.settings))).collect();
         (saved.time, saved.focus) = (self.time(), self.focus);
         (saved.marks, saved.displays, saved.roles) = (self.marks.clone(), self.displays.clone(), self.roles.clone());
+        saved.set_types(&self.program, &self.usage.arrays);
         saved.suppressed = self.known.suppressions.clone();
         saved.inputs = self.inputs().to_vec();
         saved
@@ -279,6 +292,7 @@ impl Session {
         saved.check(&self.program, self.case(), self.timeline.options())?;
         let differences = saved.differences(&self.program, self.case());
         let breakpoints = saved.breakpoints()?;
+        let types = saved.types(&self.program)?;
         let mut settings = Settings { theme: self.settings.theme, ..Settings::default() };
         for (name, value) in &saved.settings {
             let setting = SETTINGS.iter().find(|setting| setting.name == name).ok_or_else(|| format!("there is no setting '{name}'"))?;
@@ -289,6 +303,8 @@ impl Session {
         (self.timeline, self.settings, self.breakpoints) = (timeline, settings, breakpoints);
         (self.marks, self.displays, self.roles, self.focus) = (saved.marks, saved.displays, saved.roles, saved.focus);
         (self.visited, self.earlier) = (Visited::default(), None);
+        self.usage.arrays.clear();
+        types.into_iter().for_each(|(variable, ty)| self.choose_type(variable, Some(ty)));
         self.known = Known::default();
         self.known.suppressions = saved.suppressed;
         self.apply_settings();

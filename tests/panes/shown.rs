@@ -259,6 +259,16 @@ fn memory_of_a_matrix() {
 }
 
 #[test]
+fn memory_of_arrays_that_are_declared_by_the_byte() {
+    let tiles = session("debug/tiles.ron", &["break tiles.cu:21", "run"]);
+    assert_pane("memory_typed.txt", "Memory(of: Shared)", &tiles, (90, 8));
+    let structs = session("typed_arrays/structs.ron", &["break arrays.ptx:495", "run"]);
+    assert_pane("memory_not_typed.txt", "Memory(of: Shared, only: \"E1m\")", &structs, (100, 4));
+    let given = session("typed_arrays/structs.ron", &["break arrays.ptx:495", "run", "type m f32[][2]"]);
+    assert_pane("memory_type_given.txt", "Memory(of: Shared, only: \"E1m\")", &given, (100, 6));
+}
+
+#[test]
 fn memory_in_rows_longer_than_the_pane() {
     let session = session("debug/tiles_wide.ron", &[]);
     let mut texts = String::new();

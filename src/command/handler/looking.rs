@@ -8,6 +8,8 @@ use crate::command::context::{Context, Listed};
 use crate::command::display;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
+use crate::debug::argument::ArgumentError;
+use crate::debug::arrays;
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::value::Value;
 use crate::debug::view::{self, Examine, Shape};
@@ -27,8 +29,36 @@ pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
 /// That an expression is about an array that is declared by the byte, and what `command` is for its elements; none of another one.
 pub fn declared_as_bytes(context: &Context<'_>, piece: &Piece, command: &str) -> Option<String> {
     let retyped = context.expression(piece).ok()?.retyped(&context.session.scene())?;
-    let (name, align, text, ty) = (&retyped.name, retyped.align, &retyped.text, retyped.ty.word());
-    Some(format!("{name} is declared as bytes (.align {align} .b8): '{command} {text}' takes them for {ty}"))
+    let (name, text, ty, why) = (&retyped.name, &retyped.text, retyped.ty.word(), &retyped.why);
+    Some(format!("{name} is declared as bytes, and {why}: '{command} {text}' takes them for {ty}, 'type {name} {ty}' from now on"))
+}
+
+/// Shows what arrays are taken for, or changes it.
+pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
+    let session = &mut *context.session;
+    let Some(name) = call.piece("VARIABLE") else {
+        return Ok(Outcome::View(View::Table(view::array_types(&session.scene()))));
+    };
+    let Some(id) = session.variable_called(&name.text) else {
+        let known = view::array_types(&session.scene());
+        let names = known.rows.iter().filter_map(|row| row.cells.first()).map(String::as_str);
+        let error = ArgumentError::new(format!("no variable of the module is called '{}' here", name.text));
+        let is_buffer = session.scene().buffers.iter().any(|buffer| buffer.name == name.text);
+        return Err(name.wrong(match is_buffer {
+            true => error.with_help("it is a buffer of the launch, which says its type"),
+            false => error.with_nearest(&name.text, names),
+        }));
+    };
+    match call.piece("TYPE") {
+        None => {}
+        Some(piece) if piece.text.trim() == "auto" => session.choose_type(id, None),
+        Some(piece) => {
+            let variable = &session.program().variables[id.index()];
+            let chosen = arrays::given(&piece.text, variable).map_err(|error| piece.wrong(error))?;
+            session.choose_type(id, Some(chosen));
+        }
+    }
+    Ok(Outcome::View(View::Table(view::array_type(&context.session.scene(), id))))
 }
 
 /// What is in flight and will write the place that an expression names.

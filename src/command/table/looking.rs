@@ -275,6 +275,22 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "type",
+        aliases: &["whatis", "ptype"],
+        args: &[ArgSpec::new("VARIABLE", ArgKind::Symbol).optional(), ArgSpec::new("TYPE", ArgKind::Rest).optional()],
+        summary: "Show or change what a variable is taken for",
+        help: "Compilers of CUDA declare arrays in shared, constant, local and __device__ memory by the byte. They are taken for what all \
+            instructions that access them agree on: the type of an element, and rows as long as indices are multiplied with. Where \
+            accesses disagree, as in a union, a structure of several types or memory that is used anew, they stay bytes.\n\n\
+            With a variable, says its type and what that is from. With a type as well, takes the variable for that from now on, in \
+            expressions, watchpoints, histories, panes and findings: a type of PTX or C and extents, of which the first may be left out. \
+            'type VARIABLE auto' goes back to what accesses show. Without arguments, lists all arrays that are declared by the byte. \
+            Sessions that are saved keep what was given.",
+        examples: &["type As", "type As f32[16][16]", "type smem half[][64]", "type As auto", "type"],
+        handler: handler::array_type,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "info kernels",
         summary: "List the kernels of the module",
         help: "Lists the kernels and marks the one that runs.",

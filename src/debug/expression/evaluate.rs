@@ -344,7 +344,8 @@ impl<'a> Evaluator<'a> {
         let name = allocation.map(|allocation| &*allocation.name);
         let buffer = self.scene.buffers.iter().find(|buffer| Some(buffer.name.as_str()) == name).map(|buffer| buffer.ty);
         let variables = || self.scene.program().variables.iter().filter(|variable| variable.location.space == Space::Global);
-        let variable = || variables().find(|variable| Some(&*variable.name) == name).map(|variable| variable.ty);
+        let of_variable = |variable| scope::variable_type(&self.scene, variable).0;
+        let variable = || variables().find(|variable| Some(&*variable.name) == name).map(of_variable);
         buffer.or_else(variable).unwrap_or(ScalarType::B32)
     }
 

@@ -29,6 +29,7 @@ mod tree;
 
 pub use bytes::Retyped;
 pub use evaluate::{ELEMENTS, EvaluationError, Reason, little_endian, register_bits};
+pub(in crate::debug) use names::type_of as type_called;
 pub use place::AssignmentError;
 pub use tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, CONVENIENCES, Convenience, Node, NodeKind, UnaryOp};
 

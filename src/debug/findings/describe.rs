@@ -11,6 +11,7 @@ use crate::debug::focus::Focus;
 use crate::debug::memory;
 use crate::debug::names::access::{access_type, data_type};
 use crate::debug::names::place;
+use crate::debug::names::usage::Usage;
 use crate::debug::scene::{Buffer, Scene};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space, TypeKind};
@@ -95,14 +96,14 @@ pub(in crate::debug) fn describe_case(
     options: &RunOptions,
     findings: &[Finding],
 ) -> Result<Vec<FindingText>, RunError> {
-    let buffers = Buffer::of_case(case);
+    let (buffers, usage) = (Buffer::of_case(case), Usage::new(program));
     let mut descriptions = Descriptions::new(program, case, findings, 1);
     let mut runner = Runner::new(Job { program, case, options, account: Account::Nothing });
     while descriptions.next().is_some() {
         let ran = runner.run_next(|machine, course| {
             while let Some((_, time)) = descriptions.next().filter(|(launch, _)| *launch == course.launch()) {
                 machine.run(time.saturating_sub(machine.tick()), &mut Unobserved);
-                descriptions.look(&Scene::at(machine, Focus::default()).with_buffers(&buffers));
+                descriptions.look(&Scene::at(machine, Focus::default()).with_buffers(&buffers).with_usage(&usage));
             }
             if descriptions.next().is_some() { course.run(machine, &mut Unobserved) } else { None }
         })?;

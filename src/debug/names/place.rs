@@ -1,5 +1,6 @@
 //! Places in memory as the author of a kernel calls them: `full[1]`, `smem+0x40`, `A+0x8000`.
 
+use super::scope::variable_place;
 use super::symbols::{Symbol, symbol};
 use crate::debug::scene::Scene;
 use crate::isa::{ScalarType, Space};
@@ -31,12 +32,16 @@ pub fn element(scene: &Scene<'_>, space: Space, address: u64) -> Element {
     };
     let short = short_name(&symbol.name);
     let variable = scene.program().variables.iter().find(|variable| *variable.name == *symbol.name);
-    let buffer = || scene.buffers.iter().find(|buffer| buffer.name == symbol.name).map(|buffer| (buffer.ty, buffer.shape.as_slice()));
-    let typed = variable.map(|variable| (variable.ty, variable.shape.as_slice())).or_else(buffer);
-    let bytes = typed.map_or(0, |(ty, _)| u64::from(ty.bits() / 8));
-    let name = match typed {
-        // Compilers declare arrays of any type by the byte.
-        Some((_, shape)) if bytes > 1 && symbol.offset.is_multiple_of(bytes) => match shape {
+    let buffer = || scene.buffers.iter().find(|buffer| buffer.name == symbol.name).map(|buffer| (buffer.ty, buffer.shape.clone()));
+    let of_variable = |variable| {
+        let place = variable_place(scene, variable, None);
+        (place.ty, place.extents())
+    };
+    let typed = variable.map(of_variable).or_else(buffer);
+    let bytes = typed.as_ref().map_or(0, |(ty, _)| u64::from(ty.bits() / 8));
+    let name = match &typed {
+        // Of an array of bytes it may be that compilers declare arrays of any type so.
+        Some((_, shape)) if bytes > 1 && symbol.offset.is_multiple_of(bytes) => match shape.as_slice() {
             [] | [1] => short.to_string(),
             shape => format!("{short}{}", subscript(shape, symbol.offset / bytes)),
         },
@@ -61,7 +66,8 @@ pub fn subscript(shape: &[u64], index: u64) -> String {
 fn row(scene: &Scene<'_>, symbol: &Symbol) -> Option<String> {
     let mut variables = scene.program().variables.iter();
     let variable = variables.find(|variable| *variable.name == *symbol.name && variable.location.space == Space::Shared)?;
-    let bytes = variable.shape.get(1..).filter(|inner| !inner.is_empty())?.iter().product::<u64>() * u64::from(variable.ty.bytes());
+    let place = variable_place(scene, variable, None);
+    let bytes = place.extents().get(1..).filter(|inner| !inner.is_empty())?.iter().product::<u64>() * u64::from(place.ty.bytes());
     (bytes > 0 && symbol.offset.is_multiple_of(bytes)).then(|| format!("{}[{}]", short_name(&symbol.name), symbol.offset / bytes))
 }
 

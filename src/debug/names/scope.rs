@@ -37,6 +37,13 @@ pub struct MemoryPlace<'a> {
     pub elements: Option<u64>,
 }
 
+impl MemoryPlace<'_> {
+    /// Extent of every dimension, that of an array whose size the launch says among them.
+    pub fn extents(&self) -> Vec<u64> {
+        self.elements.iter().chain(self.shape).copied().collect()
+    }
+}
+
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Named<'a> {
@@ -185,10 +192,44 @@ pub fn variable_place<'a>(scene: &Scene<'a>, variable: &'a Variable, frame: Opti
         Space::Shared if variable.bytes == 0 => (Space::Shared, dynamic_shared(scene)),
         space => (space, variable.location.address),
     };
-    let dynamic = variable.bytes == 0 && space == Space::Shared;
-    let elements = dynamic.then(|| scene.machine.shared_bytes().saturating_sub(address) / u64::from(variable.ty.bytes().max(1)));
-    let shape: &[u64] = if dynamic { &[] } else { &variable.shape };
-    MemoryPlace { space, address, ty: variable.ty, shape, elements }
+    let (ty, shape) = variable_type(scene, variable);
+    if variable.bytes > 0 || space != Space::Shared {
+        return MemoryPlace { space, address, ty, shape, elements: None };
+    }
+    // Rows that do not fill the dynamic shared memory are none.
+    let (bytes, size) = (scene.machine.shared_bytes().saturating_sub(address), u64::from(ty.bytes().max(1)));
+    let row = shape.iter().fold(size, |bytes, extent| bytes.saturating_mul(*extent));
+    let (row, shape): (u64, &[u64]) = if row > 0 && bytes >= row && bytes.is_multiple_of(row) { (row, shape) } else { (size, &[]) };
+    MemoryPlace { space, address, ty, shape, elements: Some(bytes / row) }
+}
+
+/// The type of a variable's elements and its extents: what the user says, what accesses show of an array of bytes, or what is declared. Of
+/// dynamic shared memory, whose size the launch says, the outermost extent is left out.
+pub fn variable_type<'a>(scene: &Scene<'a>, variable: &'a Variable) -> (ScalarType, &'a [u64]) {
+    let array = scene.usage.and_then(|usage| usage.arrays.type_of(scene.program(), variable));
+    match array {
+        Some(array) => (array.ty, &array.shape),
+        None if variable.bytes == 0 && variable.location.space == Space::Shared => (variable.ty, &[]),
+        None => (variable.ty, &variable.shape),
+    }
+}
+
+/// The bytes of a variable; of dynamic shared memory, those of the launch.
+pub fn variable_bytes(scene: &Scene<'_>, variable: &Variable) -> u64 {
+    match (variable.location.space, variable.bytes) {
+        (Space::Shared, 0) => scene.machine.shared_bytes().saturating_sub(dynamic_shared(scene)),
+        (_, bytes) => bytes,
+    }
+}
+
+/// The variable that `name` stands for where the focused thread stands, in the kernel, or in the module.
+pub fn variable_called<'a>(scene: &Scene<'a>, name: &str) -> Option<&'a Variable> {
+    let program = scene.program();
+    let function = scene.frame().map_or(scene.machine.config().kernel, |frame| frame.function);
+    let of = |owner: Option<FuncId>| program.variables.iter().filter(move |variable| variable.function == owner);
+    let own = of(Some(function)).find(|variable| &*variable.name == name);
+    let short = || of(Some(function)).find(|variable| short_name(&variable.name) == name);
+    own.or_else(short).or_else(|| of(None).find(|variable| &*variable.name == name))
 }
 
 /// Where the block's dynamic shared memory starts.

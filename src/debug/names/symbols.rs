@@ -1,9 +1,10 @@
 //! From an address back to a name: `tile+16`, `$L__BB0_2+3`.
 
+use crate::debug::arrays::id_of;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
 use crate::machine::Region;
-use crate::program::{FuncId, ParamPlace, Pc, Program, map, short_name};
+use crate::program::{FuncId, ParamPlace, Pc, Program, Variable, map, short_name};
 
 /// Bits of an address in a window of shared memory that count inside one block.
 pub const RANK_SHIFT: u32 = 24;
@@ -126,10 +127,24 @@ fn variables(scene: &Scene<'_>, space: Space) -> Vec<Object> {
     });
     let object = |variable| {
         let place = super::scope::variable_place(scene, variable, frame.as_ref());
-        let bytes = place.elements.map_or(variable.bytes, |elements| elements * u64::from(variable.ty.bytes()));
+        let bytes = super::scope::variable_bytes(scene, variable);
         Object { name: variable.name.to_string(), start: place.address, bytes }
     };
-    visible.map(object).collect()
+    let (open, closed): (Vec<_>, Vec<_>) = visible.partition(|variable| variable.bytes == 0 && space == Space::Shared);
+    closed.into_iter().chain(named_in_kernel(scene, open, function)).map(object).collect()
+}
+
+/// Of several names of the dynamic shared memory, those that code of the kernel or of the frame's function uses, if it does.
+fn named_in_kernel<'a>(scene: &Scene<'a>, open: Vec<&'a Variable>, function: Option<FuncId>) -> Vec<&'a Variable> {
+    let program = scene.program();
+    let Some(usage) = scene.usage.filter(|_| open.len() > 1) else { return open };
+    let is_named = |variable: &&Variable| {
+        let functions = [Some(scene.machine.config().kernel), function];
+        let id = id_of(program, variable);
+        id.is_some_and(|id| functions.into_iter().flatten().any(|function| usage.arrays.is_named_in(program, id, function)))
+    };
+    let named: Vec<&Variable> = open.iter().copied().filter(is_named).collect();
+    if named.is_empty() { open } else { named }
 }
 
 fn params(scene: &Scene<'_>) -> Vec<Object> {

@@ -7,14 +7,17 @@
 use std::sync::OnceLock;
 
 use super::scope::RegisterPlace;
+use crate::debug::arrays::ArrayTypes;
 use crate::isa::{FloatType, ScalarType, TypeKind};
 use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, FuncId, Function, Op, Program};
 
-/// The types that instructions give to registers, worked out for a function when it is first asked for.
+/// The types that instructions give to registers, worked out for a function when it is first asked for, and to arrays.
 #[derive(Default)]
 pub struct Usage {
     functions: Vec<OnceLock<Types>>,
+    /// What the elements of arrays are that are declared by the byte.
+    pub arrays: ArrayTypes,
 }
 
 /// What the registers of a function are taken for, by slot.
@@ -39,7 +42,7 @@ enum Taken {
 impl Usage {
     /// For the functions of `program`.
     pub fn new(program: &Program) -> Self {
-        Self { functions: program.functions.iter().map(|_| OnceLock::new()).collect() }
+        Self { functions: program.functions.iter().map(|_| OnceLock::new()).collect(), arrays: ArrayTypes::default() }
     }
 
     /// The type that a register has in effect: its own, or of an untyped one what instructions take it for.

@@ -7,8 +7,10 @@
 
 mod data;
 mod threads;
+mod types;
 
 pub use data::SavedInput;
+pub use types::SavedType;
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -64,6 +66,9 @@ pub struct Saved {
     /// What warps are called.
     #[serde(default, skip_serializing_if = "Roles::is_empty")]
     pub roles: Roles,
+    /// What variables are taken for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub types: Vec<SavedType>,
     /// Settings by name, as they would be typed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub settings: BTreeMap<String, String>,
@@ -211,6 +216,7 @@ impl Saved {
             marks: Marks::default(),
             displays: Vec::new(),
             roles: Roles::default(),
+            types: Vec::new(),
             settings: BTreeMap::new(),
             suppressed: Suppressions::default(),
             inputs: Vec::new(),

@@ -4,14 +4,14 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::arrays::{Origin, origin};
 use crate::debug::expression::little_endian;
 use crate::debug::memory;
-use crate::debug::names::scope::{Named, look_up};
+use crate::debug::names::scope::{Named, look_up, variable_called};
 use crate::debug::names::symbols;
 use crate::debug::scene::Scene;
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space};
-use crate::program::{Variable, short_name};
 
 /// A space that has variables or buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,6 +44,8 @@ pub struct MemoryObject {
     pub address: u64,
     /// Its declaration is of bytes, and what its elements are does not show: it is aligned for wider ones.
     pub is_declared_as_bytes: bool,
+    /// Where its type is from.
+    pub origin: Origin,
     space: Space,
 }
 
@@ -88,10 +90,11 @@ impl MemoryObject {
 pub fn memory_objects(scene: &Scene<'_>, space: MemorySpace) -> Vec<MemoryObject> {
     let frame = scene.frame().ok();
     let object = |object: symbols::Object| {
-        let wide = |variable: &&Variable| short_name(&variable.name) == short_name(&object.name) && variable.align > 1;
-        let is_wide = scene.program().variables.iter().any(|variable| wide(&variable));
+        let variable = variable_called(scene, &object.name);
+        let is_wide = variable.is_some_and(|variable| variable.align > 1);
+        let origin = variable.map_or(Origin::Declared, |variable| origin(scene, variable));
         let typed = match look_up(scene, frame.as_ref(), &object.name) {
-            Some(Named::Memory(place)) if place.address == object.start => Some((place.ty, place.shape.to_vec())),
+            Some(Named::Memory(place)) if place.address == object.start => Some((place.ty, place.extents())),
             _ => None,
         };
         let (ty, shape) = typed.unwrap_or((ScalarType::B8, Vec::new()));
@@ -104,7 +107,8 @@ pub fn memory_objects(scene: &Scene<'_>, space: MemorySpace) -> Vec<MemoryObject
             shape: if fits { shape } else { flat },
             elements,
             address: object.start,
-            is_declared_as_bytes: ty == ScalarType::B8 && elements > 1 && is_wide,
+            is_declared_as_bytes: ty == ScalarType::B8 && elements > 1 && is_wide && origin != Origin::User,
+            origin,
             space: space.space(),
         }
     };

@@ -25,8 +25,7 @@ pub fn locals(scene: &Scene<'_>, format: Option<Format>) -> Result<Table, SceneE
     }
     let own = scene.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
     for variable in own.filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc)) {
-        let extents: String = variable.shape.iter().map(|extent| format!("[{extent}]")).collect();
-        let cells = [variable.location.space.word().to_string(), format!("{}{extents}", variable.ty.word())];
+        let cells = [variable.location.space.word().to_string(), super::symbols::type_name(scene, variable)];
         add(&mut table, scene, &variable.name, cells, format);
     }
     Ok(table.or_note("the function has no parameters and no local variables"))

@@ -3,6 +3,7 @@
 //! A listing is a [`Table`]; what is no listing has a type of its own. Whatever lists threads takes a
 //! [`ThreadFilter`](super::focus::ThreadFilter) and puts equal rows together: 32 lanes at one instruction are one row.
 
+mod arrays;
 mod barriers;
 mod blocks;
 mod cfg;
@@ -34,6 +35,7 @@ mod wgmmas;
 
 pub use crate::isa::Major;
 pub use crate::program::Join;
+pub use arrays::{Origin, array_type, array_types};
 pub use barriers::barriers;
 pub use blocks::blocks;
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};

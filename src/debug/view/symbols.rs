@@ -1,6 +1,8 @@
 //! `info symbols`, `info shared` and `info allocations`: what has a name, and where it lies.
 
 use super::Table;
+use super::arrays::{Origin, origin};
+use crate::debug::arrays::type_words;
 use crate::debug::names::scope;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
@@ -35,20 +37,25 @@ pub fn symbols(scene: &Scene<'_>, part: &str) -> Table {
 
 fn variable_cells(scene: &Scene<'_>, variable: &Variable, owner: String) -> [String; 5] {
     let place = scope::variable_place(scene, variable, None);
-    let bytes = place.elements.map_or(variable.bytes, |elements| elements * u64::from(variable.ty.bytes()));
+    let bytes = scope::variable_bytes(scene, variable);
     // Local variables have an address only in a frame.
     let address = match place.space {
         Space::Local | Space::ParamFunc => format!("frame+{}", place.address),
         _ => format!("{:#x}", place.address),
     };
-    [place.space.word().to_string(), type_name(variable), address, bytes.to_string(), owner]
+    [place.space.word().to_string(), type_name(scene, variable), address, bytes.to_string(), owner]
 }
 
-/// `f32[4][8]`
-fn type_name(variable: &Variable) -> String {
-    let extents: String = variable.shape.iter().map(|extent| format!("[{extent}]")).collect();
-    let open = if variable.bytes == 0 && variable.shape.is_empty() { "[]" } else { "" };
-    format!("{}{extents}{open}", variable.ty.word())
+/// `f32[4][8]`, and where that is from if it is not declared.
+pub(super) fn type_name(scene: &Scene<'_>, variable: &Variable) -> String {
+    let is_open = variable.bytes == 0 && variable.location.space == Space::Shared;
+    let (ty, shape) = scope::variable_type(scene, variable);
+    let words = type_words(ty, shape, is_open);
+    match origin(scene, variable) {
+        Origin::Declared => words,
+        Origin::Accesses => format!("{words}, from its accesses"),
+        Origin::User => format!("{words}, as given"),
+    }
 }
 
 /// What lies in the shared memory of a block.
@@ -61,7 +68,7 @@ pub fn shared(scene: &Scene<'_>) -> Table {
     variables.retain(|variable| variable.bytes > 0);
     variables.sort_by_key(|variable| variable.location.address);
     for variable in variables {
-        table.push(false, row(&variable.name, type_name(variable), variable.location.address, variable.bytes));
+        table.push(false, row(&variable.name, type_name(scene, variable), variable.location.address, variable.bytes));
     }
     let start = scope::dynamic_shared(scene);
     let bytes = scene.machine.shared_bytes().saturating_sub(start);
@@ -86,7 +93,7 @@ pub fn allocations(scene: &Scene<'_>) -> Table {
         });
         let buffer = scene.buffers.iter().find(|buffer| *buffer.name == *allocation.name);
         let (kind, ty) = match (variable, buffer) {
-            (Some(variable), _) => (format!("{space} variable"), type_name(variable)),
+            (Some(variable), _) => (format!("{space} variable"), type_name(scene, variable)),
             (None, Some(buffer)) => {
                 let extents: String = buffer.shape.iter().map(|extent| format!("[{extent}]")).collect();
                 ("buffer".to_string(), format!("{}{extents}", buffer.ty.word()))

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Look, Sight, more};
 use crate::debug::scene::Scene;
-use crate::debug::view::{MemoryObject, MemorySpace, bytes, elements, memory_objects};
+use crate::debug::view::{MemoryObject, MemorySpace, Origin, bytes, elements, memory_objects};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
@@ -146,8 +146,13 @@ fn chosen(sections: &[Section], cursor: u64, sight: &mut Sight) -> Option<String
 
 fn head(canvas: &mut Canvas<'_>, y: usize, object: &MemoryObject) {
     let x = canvas.text(1, y, &object.name, Role::Name);
-    let bytes = if object.is_declared_as_bytes { "  declared as bytes" } else { "" };
-    canvas.text(x + 2, y, &format!("{}  {:#x}{bytes}", object.type_name(), object.address), Role::Dim);
+    let from = match object.origin {
+        _ if object.is_declared_as_bytes => "  declared as bytes",
+        Origin::Declared => "",
+        Origin::Accesses => "  from its accesses",
+        Origin::User => "  as given",
+    };
+    canvas.text(x + 2, y, &format!("{}  {:#x}{from}", object.type_name(), object.address), Role::Dim);
 }
 
 impl Section {

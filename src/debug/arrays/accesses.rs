@@ -1,0 +1,222 @@
+//! Every access to a variable: where in it, how wide, and what the bits are taken for.
+
+use super::evidence::{Evidence, Taken};
+use super::fact::Fact;
+use super::flow::Flow;
+use crate::debug::names::access::access_type;
+use crate::isa::{ScalarType, TypeKind};
+use crate::program::operands::{Use, registers_of};
+use crate::program::{Address, Bank, CopyOp, FuncId, Inst, MatrixOp, Op, Pc, SrcKind, WgmmaA};
+
+use super::form::Form;
+
+/// One access of one instruction.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Access {
+    /// The instruction.
+    pub pc: Pc,
+    /// Where it is in the variable.
+    pub form: Form,
+    /// Bytes of an element; 0 if the instruction does not say.
+    pub bytes: u32,
+    /// Elements one after the other.
+    pub count: u32,
+    /// What the elements are taken for.
+    pub taken: Taken,
+    /// The type that the instruction names.
+    pub word: Option<ScalarType>,
+    /// Whether the address is made in a way that is not followed.
+    pub is_derived: bool,
+    /// What lies there if it is no array of numbers.
+    pub object: Option<&'static str>,
+}
+
+/// The accesses to each variable, in order of the code.
+pub fn collect(flow: &Flow<'_>, evidence: &Evidence) -> Vec<Vec<Access>> {
+    let mut found = Found { flow, evidence, accesses: vec![Vec::new(); flow.program.variables.len()] };
+    for (index, function) in flow.program.functions.iter().enumerate() {
+        for pc in function.code.clone() {
+            if let Some(inst) = flow.program.code.get(pc as usize) {
+                found.read(FuncId::new(index), Pc(pc), inst);
+            }
+        }
+    }
+    found.accesses
+}
+
+struct Found<'f, 'p> {
+    flow: &'f Flow<'p>,
+    evidence: &'f Evidence,
+    accesses: Vec<Vec<Access>>,
+}
+
+/// How an instruction accesses memory.
+#[derive(Clone, Copy, Default)]
+struct Deed {
+    bytes: u32,
+    count: u32,
+    taken: Taken,
+    word: Option<ScalarType>,
+    object: Option<&'static str>,
+}
+
+impl Found<'_, '_> {
+    fn read(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
+        let program = self.flow.program;
+        match inst.op {
+            Op::Load { bits, address, .. } | Op::Store { bits, address, .. } => {
+                self.note(function, pc, address, |found| found.plain(function, pc, inst, u32::from(bits), 1));
+            }
+            Op::LoadVector { bits, address, parts, .. } => {
+                let count = program.dests[parts.index()].len() as u32;
+                self.note(function, pc, address, |found| found.plain(function, pc, inst, u32::from(bits), count));
+            }
+            Op::StoreVector { bits, address, parts, .. } => {
+                let count = program.sources[parts.index()].len() as u32;
+                self.note(function, pc, address, |found| found.plain(function, pc, inst, u32::from(bits), count));
+            }
+            Op::Atomic { ty, address, .. } => self.note(function, pc, address, |found| {
+                let deed = found.plain(function, pc, inst, ty.bits(), 1);
+                // The word of an addition says the size of an integer, and not whether it has a sign.
+                let named = Taken::for_type(ty);
+                let is_addition = matches!(inst.op, Op::Atomic { f: crate::isa::AtomicFn::Add, .. }) && ty.kind() != TypeKind::Float;
+                let named = if is_addition { Taken { signed: false, unsigned: false, ..named } } else { named };
+                Deed { taken: deed.taken.and(named), word: None, ..deed }
+            }),
+            Op::AtomicVector { ty, b, address, .. } => self.note(function, pc, address, |_| {
+                let count = program.sources[b.index()].len() as u32;
+                Deed { bytes: ty.bits() / 8, count, taken: Taken::for_type(ty), ..Deed::default() }
+            }),
+            Op::Mbarrier { address, .. } | Op::MbarrierWait { address, .. } => self.note(function, pc, address, |_| barrier_object()),
+            Op::Matrix { matrix } => self.matrix(function, pc, inst, matrix.index()),
+            Op::AsyncCopy { copy } => {
+                if let Some(copy) = program.copies.get(copy.index()) {
+                    self.copy(function, pc, copy);
+                }
+            }
+            Op::ReplaceTensorField { address, .. } => self.note(function, pc, address, |_| tensor_map()),
+            Op::CopyTensorMap { to, from } => [to, from].into_iter().for_each(|address| self.note(function, pc, address, |_| tensor_map())),
+            Op::Wgmma { wgmma } => {
+                let Some(wgmma) = program.wgmmas.get(wgmma.index()) else { return };
+                let a = if let WgmmaA::Shared(descriptor, _) = wgmma.a { Some(descriptor) } else { None };
+                for (descriptor, ty) in a.into_iter().map(|a| (a, wgmma.types[1])).chain([(wgmma.b, wgmma.types[2])]) {
+                    let fact = self.flow.value(function, pc, Bank::B64, descriptor);
+                    self.note_fact(pc, fact, Deed { count: 1, taken: Taken::for_type(ty), ..Deed::default() });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn note(&mut self, function: FuncId, pc: Pc, address: Address, deed: impl FnOnce(&Self) -> Deed) {
+        let fact = self.flow.address(function, pc, address);
+        // Nothing is evaluated for the many accesses to buffers.
+        if fact.as_ref().is_some_and(Fact::is_address) {
+            let deed = deed(self);
+            self.note_fact(pc, fact, deed);
+        }
+    }
+
+    fn note_fact(&mut self, pc: Pc, fact: Option<Fact>, deed: Deed) {
+        let Some(fact) = fact.filter(Fact::is_address) else { return };
+        let Deed { bytes, count, taken, word, object } = deed;
+        let access = Access { pc, form: fact.form.clone(), bytes, count, taken, word, is_derived: fact.is_derived, object };
+        for id in &fact.variables {
+            self.accesses[id.index()].push(access.clone());
+        }
+    }
+
+    /// A load, a store or an atomic, by what its registers are taken for.
+    fn plain(&self, function: FuncId, pc: Pc, inst: &Inst, bits: u32, count: u32) -> Deed {
+        let word = access_type(self.flow.program, pc);
+        let mut taken = self.data(function, pc, inst);
+        if let Op::Load { bits, signed, reg_bits, .. } | Op::LoadVector { bits, signed, reg_bits, .. } = inst.op
+            && reg_bits > bits.max(16)
+        {
+            taken = Taken { ints: u32::from(bits / 8), signed: taken.signed | signed, unsigned: !signed, ..taken };
+        }
+        Deed { bytes: bits / 8, count, taken, word, object: None }
+    }
+
+    /// What the registers that an instruction loads or stores are taken for; constants say nothing.
+    fn data(&self, function: FuncId, pc: Pc, inst: &Inst) -> Taken {
+        let mut taken = Taken::default();
+        let is_constant = |bank: Bank, slot: u32| {
+            let fact = self.flow.value(function, pc, bank, crate::program::Src::reg(slot));
+            fact.is_some_and(|fact| !fact.is_address() && fact.form.as_constant().is_some())
+        };
+        registers_of(inst, self.flow.program, |used, register| {
+            let is_data = matches!(used, Use::Read | Use::Write) && register.bank != Bank::Pred;
+            if is_data && !(used == Use::Read && is_constant(register.bank, register.slot)) {
+                taken = taken.and(self.evidence.of(self.flow.cell(function, register.bank, register.slot)));
+            }
+        });
+        taken
+    }
+
+    fn matrix(&mut self, function: FuncId, pc: Pc, inst: &Inst, matrix: usize) {
+        match self.flow.program.matrices.get(matrix) {
+            Some(MatrixOp::Load(access) | MatrixOp::Store(access)) => {
+                let stride = access.stride.and_then(|stride| match stride.kind() {
+                    SrcKind::Const(_) | SrcKind::Reg(_) => self.flow.value(function, pc, Bank::B32, stride)?.form.as_constant(),
+                    SrcKind::Special(_) => None,
+                });
+                let row = stride.and_then(|stride| u64::try_from(stride).ok()).map(|stride| stride * u64::from(access.bits) / 8);
+                let fact = self.flow.address(function, pc, access.address).map(|fact| {
+                    let element = Form::multiple_of(u64::from(access.bits / 8).max(1));
+                    let rows = row.map_or(Form::constant(0), Form::multiple_of).plus(&element);
+                    Fact { form: fact.form.plus(&rows), ..fact }
+                });
+                let (bytes, ty) = (access.bits / 8, access.fragment.ty);
+                self.note_fact(pc, fact, Deed { bytes, count: 1, taken: Taken::for_type(ty), ..Deed::default() });
+            }
+            Some(MatrixOp::LoadRows(access) | MatrixOp::StoreRows(access)) => {
+                let rows = |found: &Self| Deed { count: 1, taken: found.data(function, pc, inst), ..Deed::default() };
+                self.note(function, pc, access.address, rows);
+            }
+            Some(MatrixOp::Multiply(_) | MatrixOp::Transpose { .. }) | None => {}
+        }
+    }
+
+    fn copy(&mut self, function: FuncId, pc: Pc, copy: &CopyOp) {
+        let copied = |_: &Self| Deed { count: 1, ..Deed::default() };
+        match copy {
+            CopyOp::Lanes { to, from, .. } => {
+                [to, from].into_iter().for_each(|place| self.note(function, pc, place.address, copied));
+            }
+            CopyOp::Bulk { to, from, reduction, completion, .. } => {
+                let taken = reduction.map_or(Taken::default(), |(_, ty)| Taken::for_type(ty));
+                for place in [to, from] {
+                    self.note(function, pc, place.address, |found| Deed { taken, ..copied(found) });
+                }
+                self.completion(function, pc, completion);
+            }
+            CopyOp::Tensor(tensor) => {
+                self.note(function, pc, tensor.map, |_| tensor_map());
+                self.note(function, pc, tensor.shared.address, copied);
+                self.completion(function, pc, &tensor.completion);
+            }
+            CopyOp::Store { to, ty, values, mbarrier, .. } => {
+                let count = self.flow.program.sources[values.index()].len() as u32;
+                self.note(function, pc, to.address, |_| Deed { bytes: ty.bits() / 8, count, word: Some(*ty), ..Deed::default() });
+                self.note(function, pc, mbarrier.address, |_| barrier_object());
+            }
+            CopyOp::Arrive { mbarrier, .. } => self.note(function, pc, *mbarrier, |_| barrier_object()),
+        }
+    }
+
+    fn completion(&mut self, function: FuncId, pc: Pc, completion: &crate::program::Completion) {
+        if let crate::program::Completion::Mbarrier(place) = completion {
+            self.note(function, pc, place.address, |_| barrier_object());
+        }
+    }
+}
+
+/// A barrier object has 64 bits that no instruction but its own understands.
+fn barrier_object() -> Deed {
+    Deed { bytes: 8, count: 1, object: Some("a barrier object"), ..Deed::default() }
+}
+
+fn tensor_map() -> Deed {
+    Deed { count: 1, object: Some("a tensor map"), ..Deed::default() }
+}

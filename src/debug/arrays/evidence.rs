@@ -1,0 +1,413 @@
+//! What instructions take the bits in registers for.
+//!
+//! Registers that moves connect hold the same; what any instruction takes one of them for holds for all. Moves, loads and stores
+//! say nothing, and bitwise operations little.
+
+use super::flow::Flow;
+use crate::isa::{Compare, FloatType, IntBinary, IntType, IntUnary, ScalarType, Shift, TypeKind};
+use crate::program::operands::{Use, of_float, of_int, of_width, registers_of};
+use crate::program::{Bank, ConvertMode, Dst, FuncId, Inst, ListId, MatrixOp, Op, Pc, Program, Src, SrcKind, WgmmaA};
+
+/// What bits are taken for; everything that some instruction takes them for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Floating-point formats, a bit for each of [`FLOATS`].
+    pub(super) floats: u8,
+    /// Integers, the sum of their sizes in bytes: each size is a power of two.
+    pub ints: u32,
+    /// Integers with a sign.
+    pub signed: bool,
+    /// Integers without.
+    pub unsigned: bool,
+    /// Rows of bits, of which parts are masked, shifted or inverted.
+    pub bitwise: bool,
+}
+
+/// The formats of one number, in order of their bits.
+const FLOATS: [ScalarType; 6] = [ScalarType::F16, ScalarType::BF16, ScalarType::F32, ScalarType::F64, ScalarType::E4M3, ScalarType::E5M2];
+
+impl Taken {
+    /// Bits that hold numbers of a type, one or several.
+    pub fn for_type(ty: ScalarType) -> Self {
+        use ScalarType::{BF16, BF16x2, E4M3, E4M3x2, E4M3x4, E5M2, E5M2x2, E5M2x4, F16, F16x2, F32, F32x2, TF32};
+        let single = match ty {
+            F16x2 => F16,
+            BF16x2 => BF16,
+            F32x2 | TF32 => F32,
+            E4M3x2 | E4M3x4 => E4M3,
+            E5M2x2 | E5M2x4 => E5M2,
+            other => other,
+        };
+        if let Some(bit) = FLOATS.iter().position(|float| *float == single) {
+            return Self { floats: 1 << bit, ..Self::default() };
+        }
+        match ty.kind() {
+            TypeKind::Signed => Self { ints: ty.bytes(), signed: true, ..Self::default() },
+            TypeKind::Unsigned => Self { ints: ty.bytes(), unsigned: true, ..Self::default() },
+            TypeKind::Untyped | TypeKind::Float | TypeKind::Predicate => Self::default(),
+        }
+    }
+
+    /// Integers of so many bytes, with a sign or without.
+    fn int(bytes: u32) -> Self {
+        Self { ints: bytes, ..Self::default() }
+    }
+
+    /// The formats that they are taken for.
+    pub fn floats(self) -> impl Iterator<Item = ScalarType> {
+        FLOATS.into_iter().enumerate().filter(move |(bit, _)| self.floats >> bit & 1 == 1).map(|(_, float)| float)
+    }
+
+    /// Bytes of the integers that lie in `bytes` bytes: all of them, or the greatest part that is taken for one. A register may be
+    /// wider than what is loaded into it. 0 if they are not taken for integers.
+    pub fn int_bytes(self, bytes: u32) -> u32 {
+        match self.ints {
+            0 => 0,
+            sizes if bytes == 0 => 1 << sizes.trailing_zeros(),
+            sizes => match sizes & (2 * bytes - 1) {
+                0 => bytes,
+                fitting => 1 << fitting.ilog2(),
+            },
+        }
+    }
+
+    /// What either is taken for.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            floats: self.floats | other.floats,
+            ints: self.ints | other.ints,
+            signed: self.signed | other.signed,
+            unsigned: self.unsigned | other.unsigned,
+            bitwise: self.bitwise | other.bitwise,
+        }
+    }
+}
+
+/// What every register of a program is taken for.
+pub struct Evidence {
+    /// The register that stands for all that hold the same, or one nearer to it.
+    parents: Vec<u32>,
+    taken: Vec<Taken>,
+    /// Registers with the one whose upper half they are.
+    upper_halves: Vec<(u32, u32)>,
+}
+
+impl Evidence {
+    /// Reads all of `flow`'s program.
+    pub fn new(flow: &Flow<'_>) -> Self {
+        let count = flow.cells() as u32;
+        let mut evidence = Self { parents: (0..count).collect(), taken: vec![Taken::default(); count as usize], upper_halves: Vec::new() };
+        for (index, function) in flow.program.functions.iter().enumerate() {
+            for register in &function.registers {
+                evidence.declared(flow, FuncId::new(index), register);
+            }
+            for pc in function.code.clone() {
+                Reader { flow, function: FuncId::new(index), pc: Pc(pc), evidence: &mut evidence }.read();
+            }
+        }
+        // An .f32 whose upper half is a register and whose lower half is zero is a .bf16 in another format.
+        for (half, whole) in std::mem::take(&mut evidence.upper_halves) {
+            if evidence.of(whole).floats().eq([ScalarType::F32]) {
+                evidence.note(half, Taken::for_type(ScalarType::BF16));
+            }
+        }
+        evidence
+    }
+
+    /// What a register is taken for.
+    pub fn of(&self, cell: u32) -> Taken {
+        self.taken[self.root(cell) as usize]
+    }
+
+    fn root(&self, cell: u32) -> u32 {
+        let mut at = cell;
+        while self.parents[at as usize] != at {
+            at = self.parents[at as usize];
+        }
+        at
+    }
+
+    fn note(&mut self, cell: u32, taken: Taken) {
+        let root = self.root(cell) as usize;
+        self.taken[root] = self.taken[root].and(taken);
+    }
+
+    fn unite(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.root(a), self.root(b));
+        if a != b {
+            let (from, to) = (a.max(b), a.min(b));
+            self.parents[from as usize] = to;
+            self.taken[to as usize] = self.taken[to as usize].and(self.taken[from as usize]);
+        }
+    }
+
+    /// Registers that are declared as floating-point numbers.
+    fn declared(&mut self, flow: &Flow<'_>, function: FuncId, register: &crate::program::Register) {
+        if register.ty.kind() != TypeKind::Float {
+            return;
+        }
+        let placement = &flow.program.functions[function.index()].placement;
+        let numbers = register.number..register.number + register.count.unwrap_or(1) * register.components * register.width();
+        for slot in numbers.filter_map(|number| placement.slot(register.bank, number)) {
+            self.note(flow.cell(function, register.bank, slot), Taken::for_type(register.ty));
+        }
+    }
+}
+
+/// Reads one instruction.
+struct Reader<'f, 'p> {
+    flow: &'f Flow<'p>,
+    function: FuncId,
+    pc: Pc,
+    evidence: &'f mut Evidence,
+}
+
+impl<'p> Reader<'_, 'p> {
+    fn program(&self) -> &'p Program {
+        self.flow.program
+    }
+
+    fn read(&mut self) {
+        let Some(inst) = self.program().code.get(self.pc.index()) else { return };
+        self.addresses(inst);
+        match inst.op {
+            Op::Move { width, d, a } => self.same(of_width(width), d, a),
+            Op::Select { width, d, a, b, .. } | Op::SelectSign { width, d, a, b, .. } => {
+                self.same(of_width(width), d, a);
+                self.same(of_width(width), d, b);
+            }
+            Op::Shuffle { d, a, .. } => self.same(Bank::B32, d, a),
+            Op::MoveVector { width, d, a } => {
+                let (dests, sources) = (&self.program().dests[d.index()], &self.program().sources[a.index()]);
+                dests.iter().zip(sources).for_each(|(d, a)| self.same(of_width(width), *d, *a));
+            }
+            Op::Pack { part, parts, d } => self.pack(part, &self.program().sources[parts.index()], d),
+            Op::Unpack { part, parts, a } => self.unpack(part, &self.program().dests[parts.index()], a),
+            Op::Matrix { matrix } => self.matrix(matrix.index()),
+            Op::Wgmma { wgmma } => {
+                let Some(wgmma) = self.program().wgmmas.get(wgmma.index()) else { return };
+                if let WgmmaA::Registers(registers) = &wgmma.a {
+                    registers.iter().for_each(|register| self.source(Bank::B32, *register, Taken::for_type(wgmma.types[1])));
+                }
+                wgmma.d.iter().for_each(|register| self.dest(Bank::B32, *register, Taken::for_type(wgmma.types[0])));
+            }
+            Op::Convert { .. } | Op::ConvertPair { .. } | Op::ConvertPack { .. } => self.conversion(inst),
+            Op::FloatUnary { .. }
+            | Op::FloatBinary { .. }
+            | Op::KeepingProduct { .. }
+            | Op::FloatTernary { .. }
+            | Op::TestProperty { .. }
+            | Op::SetpFloat { .. }
+            | Op::SetFloat { .. } => self.float(inst),
+            _ => self.integer(inst),
+        }
+    }
+
+    /// What holds an address is an integer.
+    fn addresses(&mut self, inst: &Inst) {
+        let (program, flow, function) = (self.program(), self.flow, self.function);
+        registers_of(inst, program, |used, register| {
+            if used == Use::Address && register.bank != Bank::Pred && inst.op.access().is_some() {
+                let bytes = if register.bank == Bank::B64 { 8 } else { 4 };
+                let taken = Taken { unsigned: true, ..Taken::int(bytes) };
+                self.evidence.note(flow.cell(function, register.bank, register.slot), taken);
+            }
+        });
+    }
+
+    fn cell(&self, bank: Bank, source: Src) -> Option<u32> {
+        match source.kind() {
+            SrcKind::Reg(slot) => Some(self.flow.cell(self.function, bank, slot)),
+            SrcKind::Const(_) | SrcKind::Special(_) => None,
+        }
+    }
+
+    fn source(&mut self, bank: Bank, source: Src, taken: Taken) {
+        if let Some(cell) = self.cell(bank, source) {
+            self.evidence.note(cell, taken);
+        }
+    }
+
+    fn dest(&mut self, bank: Bank, d: Dst, taken: Taken) {
+        if !d.is_sink() {
+            self.evidence.note(self.flow.cell(self.function, bank, d.0), taken);
+        }
+    }
+
+    /// Whether a source always has the same bits: they are those of many types.
+    fn is_constant(&self, bank: Bank, source: Src) -> bool {
+        let fact = self.flow.value(self.function, self.pc, bank, source);
+        fact.is_some_and(|fact| !fact.is_address() && fact.form.as_constant().is_some())
+    }
+
+    fn same(&mut self, bank: Bank, d: Dst, a: Src) {
+        if let (Some(a_cell), false, false) = (self.cell(bank, a), d.is_sink(), self.is_constant(bank, a)) {
+            self.evidence.unite(self.flow.cell(self.function, bank, d.0), a_cell);
+        }
+    }
+
+    fn pack(&mut self, part: u8, sources: &[Src], d: Dst) {
+        let bank = wide_bank(sources.len() * usize::from(part) >= 64);
+        let from = wide_bank(part == 64);
+        let whole = self.flow.cell(self.function, bank, d.0);
+        if let ([low, high], 16) = (sources, part)
+            && self.is_constant(from, *low)
+        {
+            let half = self.cell(from, *high);
+            self.evidence.upper_halves.extend(half.map(|half| (half, whole)));
+            return;
+        }
+        for source in sources {
+            if let Some(source) = self.cell(from, *source) {
+                self.evidence.unite(whole, source);
+            }
+        }
+    }
+
+    fn unpack(&mut self, part: u8, dests: &[Dst], a: Src) {
+        let bank = wide_bank(dests.len() * usize::from(part) >= 64);
+        let Some(whole) = self.cell(bank, a) else { return };
+        for d in dests.iter().filter(|d| !d.is_sink()) {
+            self.evidence.unite(whole, self.flow.cell(self.function, wide_bank(part == 64), d.0));
+        }
+    }
+
+    fn matrix(&mut self, matrix: usize) {
+        let fragment = |ty: ScalarType| (if ty == ScalarType::F64 { Bank::B64 } else { Bank::B32 }, Taken::for_type(ty));
+        match self.program().matrices.get(matrix) {
+            Some(MatrixOp::Multiply(multiply)) => {
+                let [d, a, b, c] = multiply.kind.types;
+                for (ty, list) in [(a, multiply.a), (b, multiply.b), (c, multiply.c)] {
+                    let (bank, taken) = fragment(ty);
+                    self.sources(list).iter().for_each(|source| self.source(bank, *source, taken));
+                }
+                let (bank, taken) = fragment(d);
+                self.dests(multiply.d).iter().for_each(|d| self.dest(bank, *d, taken));
+            }
+            Some(MatrixOp::Transpose { d, a }) => self.same(Bank::B32, *d, *a),
+            Some(MatrixOp::Load(_) | MatrixOp::Store(_) | MatrixOp::LoadRows(_) | MatrixOp::StoreRows(_)) | None => {}
+        }
+    }
+
+    fn sources(&self, list: ListId) -> &'p [Src] {
+        &self.program().sources[list.index()]
+    }
+
+    fn dests(&self, list: ListId) -> &'p [Dst] {
+        &self.program().dests[list.index()]
+    }
+
+    fn conversion(&mut self, inst: &Inst) {
+        let (mode, d, sources): (ConvertMode, Dst, &[Src]) = match &inst.op {
+            Op::Convert { mode, d, a } => (*mode, *d, std::slice::from_ref(a)),
+            Op::ConvertPair { mode, d, a, b } => (*mode, *d, &[*a, *b]),
+            Op::ConvertPack { to, from, d, a, b, .. } => {
+                self.dest(Bank::B32, *d, Taken::for_type(*to));
+                [*a, *b].iter().for_each(|source| self.source(Bank::B32, *source, Taken::for_type(*from)));
+                return;
+            }
+            _ => return,
+        };
+        let bank = |bits: u8| wide_bank(bits == 64);
+        // An integer made wider without a sign may be half of a pair of any type.
+        if mode.from.kind() == TypeKind::Float || mode.from.kind() == TypeKind::Signed || mode.to.kind() == TypeKind::Float {
+            sources.iter().for_each(|source| self.source(bank(mode.a_bits), *source, Taken::for_type(mode.from)));
+        }
+        if mode.to.kind() == TypeKind::Float || mode.from.kind() == TypeKind::Float {
+            self.dest(bank(mode.d_bits), d, Taken::for_type(mode.to));
+        } else if let ([a], true) = (sources, mode.from.bits() == 16 && mode.to.bits() == 32) {
+            let half = self.cell(bank(mode.a_bits), *a).zip((!d.is_sink()).then(|| self.flow.cell(self.function, Bank::B32, d.0)));
+            self.evidence.upper_halves.extend(half);
+        }
+    }
+
+    fn float(&mut self, inst: &Inst) {
+        let (ty, dests, sources): (FloatType, &[Dst], &[Src]) = match &inst.op {
+            Op::FloatUnary { ty, d, a, .. } => (*ty, &[*d], &[*a]),
+            Op::FloatBinary { ty, d, a, b, .. } | Op::KeepingProduct { ty, d, a, b, .. } => (*ty, &[*d], &[*a, *b]),
+            Op::FloatTernary { ty, d, a, b, c, .. } => (*ty, &[*d], &[*a, *b, *c]),
+            Op::TestProperty { ty, a, .. } => (*ty, &[], &[*a]),
+            Op::SetpFloat { ty, a, b, .. } | Op::SetFloat { from: ty, a, b, .. } => (*ty, &[], &[*a, *b]),
+            _ => return,
+        };
+        let taken = Taken::for_type(match ty {
+            FloatType::F32 => ScalarType::F32,
+            FloatType::F64 => ScalarType::F64,
+            FloatType::F16 | FloatType::F16x2 => ScalarType::F16,
+            FloatType::BF16 | FloatType::BF16x2 => ScalarType::BF16,
+        });
+        dests.iter().for_each(|d| self.dest(of_float(ty), *d, taken));
+        sources.iter().for_each(|source| self.source(of_float(ty), *source, taken));
+    }
+
+    fn integer(&mut self, inst: &Inst) {
+        match inst.op {
+            Op::IntBinary { f: IntBinary::And | IntBinary::Or | IntBinary::Xor, ty, d, a, b } => self.bitwise(of_int(ty), d, &[a, b]),
+            Op::Lop3 { d, a, b, c, .. } => self.bitwise(Bank::B32, d, &[a, b, c]),
+            Op::IntUnary { f: IntUnary::Not, ty, d, a } => self.bitwise(of_int(ty), d, &[a]),
+            Op::IntBinary { f, ty, d, a, b } => {
+                let of_sign = matches!(f, IntBinary::MulHi | IntBinary::Div | IntBinary::Rem | IntBinary::Min | IntBinary::Max);
+                let taken = if of_sign { signed_or_not(ty) } else { Taken::int(bytes_of(ty)) };
+                [a, b].into_iter().for_each(|source| self.source(of_int(ty), source, taken));
+                self.dest(of_int(ty), d, taken);
+            }
+            Op::IntTernary { f: _, ty, d, a, b, c } => {
+                let taken = Taken::int(bytes_of(ty));
+                [a, b, c].into_iter().for_each(|source| self.source(of_int(ty), source, taken));
+                self.dest(of_int(ty), d, taken);
+            }
+            Op::MulWide { ty, a, b, .. } | Op::MadWide { ty, a, b, .. } => {
+                [a, b].into_iter().for_each(|source| self.source(of_int(ty), source, signed_or_not(ty)));
+            }
+            Op::Carry { ty, a, b, .. } => [a, b].into_iter().for_each(|source| self.source(of_int(ty), source, Taken::int(bytes_of(ty)))),
+            Op::Shift { f: Shift::Left, ty, d, a, b } if self.is_sixteen(b) && bytes_of(ty) == 4 && !d.is_sink() => {
+                let half = self.cell(Bank::B32, a).map(|half| (half, self.flow.cell(self.function, Bank::B32, d.0)));
+                self.evidence.upper_halves.extend(half);
+            }
+            Op::Shift { f: Shift::Right, ty: ty @ (IntType::S16 | IntType::S32 | IntType::S64), a, .. } => {
+                self.source(of_int(ty), a, signed_or_not(ty));
+            }
+            Op::SetpInt { cmp, ty, a, b, .. } | Op::SetInt { cmp, from: ty, a, b, .. } => {
+                let equality = matches!(cmp, Compare::Eq | Compare::Ne);
+                let taken = if equality { Taken::int(bytes_of(ty)) } else { signed_or_not(ty) };
+                [a, b].into_iter().for_each(|source| self.source(of_int(ty), source, taken));
+            }
+            Op::Redux { ty, a, .. } => self.source(of_int(ty), a, Taken::int(bytes_of(ty))),
+            Op::Dot { f: crate::isa::DotFn::Dp4a, a_signed, b_signed, a, b, .. } => {
+                for (source, signed) in [(a, a_signed), (b, b_signed)] {
+                    self.source(Bank::B32, source, Taken { signed, unsigned: !signed, ..Taken::int(1) });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn bitwise(&mut self, bank: Bank, d: Dst, sources: &[Src]) {
+        let taken = Taken { bitwise: true, ..Taken::default() };
+        self.dest(bank, d, taken);
+        sources.iter().for_each(|source| self.source(bank, *source, taken));
+    }
+
+    fn is_sixteen(&self, source: Src) -> bool {
+        let fact = self.flow.value(self.function, self.pc, Bank::B32, source);
+        fact.is_some_and(|fact| fact.form.as_constant() == Some(16))
+    }
+}
+
+fn bytes_of(ty: IntType) -> u32 {
+    match ty {
+        IntType::U16 | IntType::S16 | IntType::U16x2 | IntType::S16x2 => 2,
+        IntType::U32 | IntType::S32 => 4,
+        IntType::U64 | IntType::S64 => 8,
+    }
+}
+
+fn signed_or_not(ty: IntType) -> Taken {
+    let signed = matches!(ty, IntType::S16 | IntType::S32 | IntType::S64 | IntType::S16x2);
+    Taken { signed, unsigned: !signed, ..Taken::int(bytes_of(ty)) }
+}
+
+fn wide_bank(wide: bool) -> Bank {
+    if wide { Bank::B64 } else { Bank::B32 }
+}

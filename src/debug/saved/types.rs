@@ -1,0 +1,55 @@
+//! What variables are taken for, in session files.
+
+use serde::{Deserialize, Serialize};
+
+use super::Saved;
+use crate::debug::arrays::{ArrayType, ArrayTypes, given, type_words};
+use crate::isa::Space;
+use crate::program::{Program, VarId, Variable};
+
+/// What a variable is taken for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, rename = "Type")]
+pub struct SavedType {
+    /// The variable.
+    pub variable: String,
+    /// The function that it is declared in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub function: Option<String>,
+    /// Its type, as it would be typed.
+    pub ty: String,
+}
+
+impl Saved {
+    /// Puts what the user has said of variables into the file.
+    pub fn set_types(&mut self, program: &Program, arrays: &ArrayTypes) {
+        let chosen = arrays.all_chosen().filter_map(|(id, ty)| Some((program.variables.get(id.index())?, ty)));
+        let saved = chosen.map(|(variable, ty)| SavedType {
+            variable: variable.name.to_string(),
+            function: function_of(program, variable),
+            ty: type_words(ty.ty, &ty.shape, variable.bytes == 0 && variable.location.space == Space::Shared),
+        });
+        self.types = saved.collect();
+    }
+
+    /// What the file says of the variables of `program`.
+    ///
+    /// # Errors
+    /// There is no such variable, or the type does not fill it, in one line.
+    pub fn types(&self, program: &Program) -> Result<Vec<(VarId, ArrayType)>, String> {
+        let read = |saved: &SavedType| {
+            let is_it = |variable: &Variable| *variable.name == *saved.variable && function_of(program, variable) == saved.function;
+            let found = program.variables.iter().position(is_it);
+            let index = found.ok_or_else(|| format!("the module has no variable '{}' there", saved.variable))?;
+            let ty = given(&saved.ty, &program.variables[index]);
+            let ty = ty.map_err(|error| format!("the type of '{}' cannot be read: {}", saved.variable, error.message))?;
+            Ok((VarId::new(index), ty))
+        };
+        self.types.iter().map(read).collect()
+    }
+}
+
+fn function_of(program: &Program, variable: &Variable) -> Option<String> {
+    let function = program.functions.get(variable.function?.index())?;
+    Some(function.name.to_string())
+}

@@ -1,0 +1,67 @@
+//! `type`: what arrays are taken for, and why.
+
+use super::Table;
+use crate::debug::arrays::{Known, id_of, is_of_bytes, type_words, why};
+use crate::debug::names::scope;
+use crate::debug::scene::Scene;
+use crate::isa::Space;
+use crate::program::{VarId, Variable, short_name};
+
+/// Where the type of a variable is from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Its declaration.
+    Declared,
+    /// What accesses it.
+    Accesses,
+    /// The user.
+    User,
+}
+
+/// Where the type of `variable` is from.
+pub fn origin(scene: &Scene<'_>, variable: &Variable) -> Origin {
+    let program = scene.program();
+    let Some((usage, id)) = scene.usage.zip(id_of(program, variable)) else { return Origin::Declared };
+    match (usage.arrays.chosen(id), usage.arrays.known(program, id)) {
+        (Some(_), _) => Origin::User,
+        (None, Some(Known::Typed(_))) => Origin::Accesses,
+        (None, Some(Known::Bytes(_)) | None) => Origin::Declared,
+    }
+}
+
+/// One variable: its type, and where that is from.
+pub fn array_type(scene: &Scene<'_>, id: VarId) -> Table {
+    let mut table = Table::new(&["name", "type", "why"]);
+    if let Some(variable) = scene.program().variables.get(id.index()) {
+        table.push(false, row(scene, variable));
+    }
+    table
+}
+
+/// Every array that is declared by the byte, and every variable whose type the user has given.
+pub fn array_types(scene: &Scene<'_>) -> Table {
+    let mut table = Table::new(&["name", "type", "why"]);
+    let wanted = |variable: &&Variable| is_of_bytes(variable) || origin(scene, variable) == Origin::User;
+    for variable in scene.program().variables.iter().filter(wanted) {
+        table.push(false, row(scene, variable));
+    }
+    table.or_note("no variable of the module is declared by the byte")
+}
+
+fn row(scene: &Scene<'_>, variable: &Variable) -> [String; 3] {
+    let program = scene.program();
+    let is_open = variable.bytes == 0 && variable.location.space == Space::Shared;
+    let (ty, shape) = scope::variable_type(scene, variable);
+    let known = scene.usage.zip(id_of(program, variable)).and_then(|(usage, id)| usage.arrays.known(program, id));
+    let extents: &[u64] = if is_open { &[] } else { &variable.shape };
+    let declared = format!(".align {} .{}", variable.align, type_words(variable.ty, extents, is_open));
+    let why = match (origin(scene, variable), known) {
+        (Origin::User, Some(Known::Typed(inferred))) => {
+            format!("as given; from its accesses {}", type_words(inferred.ty.ty, &inferred.ty.shape, is_open))
+        }
+        (Origin::User, _) => format!("as given; declared as {declared}"),
+        (Origin::Accesses | Origin::Declared, Some(known)) => why(program, known),
+        (Origin::Accesses | Origin::Declared, None) => "as it is declared".to_string(),
+    };
+    [short_name(&variable.name).to_string(), type_words(ty, shape, is_open), why]
+}
