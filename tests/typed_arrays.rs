@@ -19,6 +19,10 @@ const TYPES: &[(&str, &str, u64)] = &[
     ("float4", "f32", 4),
     ("double", "f64", 1),
     ("half", "f16", 1),
+    ("half2", "f16", 2),
+    ("__nv_fp8_e4m3", "e4m3", 1),
+    ("bool", "u8", 1),
+    ("char", "s8", 1),
     ("__nv_bfloat16", "bf16", 1),
     ("int", "s32", 1),
     ("int4", "s32", 4),
@@ -78,10 +82,8 @@ fn accesses_show_what_the_source_declares() {
         let cells: Vec<&str> = row.split('|').map(str::trim).collect();
         let [module, function, declaration, rest @ ..] = &cells[..] else { panic!("{row}") };
         let source = fixture(&format!("{module}.cu"));
-        let (base, declarator) = declaration.split_at(declaration.rfind('[').map_or(0, |_| {
-            let name = declaration.find('[').unwrap();
-            declaration[..name].rfind(' ').unwrap()
-        }));
+        let name = declaration.find('[').unwrap_or(declaration.len());
+        let (base, declarator) = declaration.split_at(declaration[..name].rfind(' ').unwrap());
         let is_there = |line: &str| line.contains(base) && line.contains(declarator.trim());
         assert!(source.lines().any(is_there), "{module}.cu does not declare {declaration}");
         let name = declarator.trim().split('[').next().unwrap();
@@ -122,6 +124,10 @@ fn strides_of_indices_are_rows() {
     assert_shows(&format!("{column} st.shared.f32 [%r5], %f1;"), "f32[256]");
     assert_shows(&format!("{column} shl.b32 %r6, %r2, 6; add.s32 %r7, %r5, %r6; st.shared.f32 [%r7], %f1;"), "f32[16][16]");
     assert_shows("mad.lo.s32 %r4, %r2, 16, %r1; shl.b32 %r4, %r4, 2; add.s32 %r5, %r3, %r4; ld.shared.f32 %f1, [%r5];", "f32[16][16]");
+    // Blocks of rows that only some accesses step by, and blocks of columns, are no dimensions.
+    let tiled = "shl.b32 %r6, %r2, 8; shl.b32 %r7, %r2, 6; add.s32 %r8, %r5, %r7; add.s32 %r9, %r8, %r6;";
+    assert_shows(&format!("{column} {tiled} st.shared.f32 [%r9], %f1;"), "f32[4][4][16]");
+    assert_shows(&format!("{column} {tiled} st.shared.f32 [%r9], %f1; ld.shared.f32 %f2, [%r8];"), "f32[16][16]");
     // A step of a loop is no row.
     assert_shows(
         &format!("{column} L: st.shared.f32 [%r5], %f1; add.s32 %r5, %r5, 128; setp.lt.u32 %p1, %r5, 2048; @%p1 bra L;"),
@@ -156,6 +162,8 @@ fn accesses_that_disagree_leave_bytes() {
     assert_shows(&format!("{at} st.shared.f32 [%r5], %f1; ld.shared.s16 %h1, [%r5+2];"), "bytes");
     // An address that is stored, or handed to code that is not here, may be used for anything.
     assert_shows(&format!("{at} st.shared.f32 [%r5], %f1; st.shared.u32 [other], %r5;"), "bytes");
+    assert_shows(&format!("{at} st.shared.f32 [%r5], %f1; atom.shared.exch.b32 %r6, [other], %r5;"), "bytes");
+    assert_shows(&format!("{at} st.shared.f32 [%r5], %f1; atom.shared.add.f32 %f2, [%r5], %f1;"), "f32[256]");
     // Half of the accesses are through another variable's register.
     assert_shows(
         &format!("{at} st.shared.f32 [%r5], %f1; mov.u32 %r6, other; selp.u32 %r7, %r5, %r6, %p1; ld.shared.f64 %rd1, [%r7];")
@@ -163,6 +171,8 @@ fn accesses_that_disagree_leave_bytes() {
         "f32[256]",
     );
     assert_shows("", "bytes");
+    // Words that are written byte by byte.
+    assert_shows(&format!("{at} st.shared.b32 [%r5], %r6; ld.shared.b8 %h1, [%r5];"), "bytes");
 }
 
 #[test]
@@ -202,4 +212,13 @@ fn the_analysis_is_quick() {
         assert!(start.elapsed() < Duration::from_millis(100), "{module}: {:?}", start.elapsed());
         assert!(known.iter().all(|(_, known)| !why(&program, known).is_empty()));
     }
+}
+
+/// What CUB keeps in shared memory is used anew by each of its steps.
+#[test]
+fn memory_that_is_used_anew_stays_bytes() {
+    let program = program(&fixture("compilers/nvcc_block_sort_sm_86.ptx"));
+    let known = infer(&program);
+    let shared: Vec<_> = known.iter().filter(|(id, _)| program.variables[id.index()].location.space == Space::Shared).collect();
+    assert!(matches!(shared[..], [(_, Known::Bytes(_))]), "{shared:?}");
 }

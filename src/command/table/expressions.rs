@@ -11,4 +11,6 @@ all. (%r1 + 1)@* is computed in each lane. A difference is written with blanks: 
 or lane 8: write %rd1[0..7] or *(%rd1@8).\n\n\
 any(), all(), min(), max(), sum() and uniform() take a value in the active lanes, or in those of an @ inside. $pc, $lane, $warp, $frame, \
 $time and $active say where the thread is.\n\n\
+An array that its compiler declares by the byte has the type that the instructions that access it show; 'type' says which and changes \
+it.\n\n\
 Casts take the types of PTX and of C: (f16x2)%r4, ((f16x2)%r4)[1], (float)%r1.";

@@ -242,6 +242,10 @@ impl<'p> Reader<'_, 'p> {
     }
 
     fn same(&mut self, bank: Bank, d: Dst, a: Src) {
+        // Special registers are integers.
+        if matches!(a.kind(), SrcKind::Special(_)) {
+            self.dest(bank, d, Taken::int(4));
+        }
         if let (Some(a_cell), false, false) = (self.cell(bank, a), d.is_sink(), self.is_constant(bank, a)) {
             self.evidence.unite(self.flow.cell(self.function, bank, d.0), a_cell);
         }
@@ -373,6 +377,7 @@ impl<'p> Reader<'_, 'p> {
                 let taken = if equality { Taken::int(bytes_of(ty)) } else { signed_or_not(ty) };
                 [a, b].into_iter().for_each(|source| self.source(of_int(ty), source, taken));
             }
+            Op::BitCount { d, .. } | Op::ActiveMask { d } => self.dest(Bank::B32, d, Taken::int(4)),
             Op::Redux { ty, a, .. } => self.source(of_int(ty), a, Taken::int(bytes_of(ty))),
             Op::Dot { f: crate::isa::DotFn::Dp4a, a_signed, b_signed, a, b, .. } => {
                 for (source, signed) in [(a, a_signed), (b, b_signed)] {

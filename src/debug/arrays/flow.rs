@@ -430,6 +430,10 @@ impl<'p> Flow<'p> {
             }
             (Use::Guard | Use::Address | Use::Read | Use::Write, _) => {}
         });
+        // What an atomic operation or an asynchronous store writes is in memory.
+        if matches!(inst.op, Op::Atomic { .. } | Op::AtomicVector { .. } | Op::AsyncCopy { .. }) {
+            self.escape(&made, Escape::Stored(pc));
+        }
         // What matrices and atomics give is what they found in memory, or made of that.
         if matches!(inst.op, Op::Matrix { .. } | Op::Wgmma { .. } | Op::Atomic { .. } | Op::AtomicVector { .. }) {
             made = Fact::number(Form::unknown());

@@ -104,7 +104,9 @@ fn element_of(access: &Access) -> Result<Element, Doubt> {
 fn narrowest(accesses: &[Access]) -> Result<(u32, Pc), Doubt> {
     let wide = |access: &&Access| matches!(element_of(access), Ok(Element::Bits(_)));
     let Some(least) = accesses.iter().filter(wide).min_by_key(|access| access.bytes) else { return Ok((0, Pc(0))) };
-    match accesses.iter().filter(wide).find(|access| !access.bytes.is_multiple_of(least.bytes)) {
+    // Two halves may be copied as one word, but words that are copied byte by byte are no bytes.
+    let differs = |access: &&Access| access.bytes != least.bytes && least.bytes == 1 || !access.bytes.is_multiple_of(least.bytes);
+    match accesses.iter().filter(wide).find(differs) {
         Some(other) => Err(Doubt::Differ((least.pc, words(Element::Bits(least.bytes))), (other.pc, words(Element::Bits(other.bytes))))),
         None => Ok((least.bytes, least.pc)),
     }
@@ -140,7 +142,8 @@ fn untyped(bytes: u32) -> Option<ScalarType> {
 }
 
 fn integer(bytes: u32, taken: Taken) -> Option<ScalarType> {
-    let is_signed = taken.signed || !taken.unsigned;
+    // A byte without a sign is a character or a truth value.
+    let is_signed = taken.signed || !taken.unsigned && bytes > 1;
     let types = match is_signed {
         true => [ScalarType::S8, ScalarType::S16, ScalarType::S32, ScalarType::S64],
         false => [ScalarType::U8, ScalarType::U16, ScalarType::U32, ScalarType::U64],
@@ -155,8 +158,16 @@ fn shape(variable: &Variable, accesses: &[Access], size: u64) -> (Vec<u64>, Vec<
     rows.retain(|row| total == 0 || *row < total && total.is_multiple_of(*row));
     rows.sort_unstable_by(|a, b| b.cmp(a));
     rows.dedup();
-    // Rows of rows; where they do not nest, or there are too many, the array is one row.
-    if rows.len() >= DIMENSIONS || rows.windows(2).any(|pair| !pair[0].is_multiple_of(pair[1])) {
+    let mut rows = without_blocks(&rows, accesses);
+    // What is no part of a row is a step along it.
+    let mut least = 0;
+    rows.retain(|row| {
+        let nests = least == 0 || u64::is_multiple_of(least, *row);
+        least = if nests { *row } else { least };
+        nests
+    });
+    // More dimensions than these are those of an index that is put together from bits.
+    if rows.len() >= DIMENSIONS {
         rows.clear();
     }
     let mut shape = Vec::new();
@@ -180,6 +191,21 @@ fn rows(accesses: &[Access], size: u64) -> Vec<u64> {
     }
     rows.extend(common_row(accesses, size).filter(|row| whole(row)));
     rows
+}
+
+/// The rows that no access steps over. Where one access goes on by rows alone and another by blocks of rows as well, the blocks are no
+/// dimension, and neither are blocks of columns.
+fn without_blocks(rows: &[u64], accesses: &[Access]) -> Vec<u64> {
+    let is_stepped_over = |row: u64, access: &Access| {
+        let larger = rows.iter().rev().find(|larger| **larger > row);
+        let strides = || access.form.strides.iter().copied();
+        let has = strides().any(|stride| stride.is_multiple_of(row) && larger.is_none_or(|larger| !stride.is_multiple_of(*larger)));
+        let by_rows = strides().any(|stride| stride < row && rows.contains(&stride));
+        let by_columns = strides().any(|stride| stride < row) && strides().any(|stride| stride > row && rows.contains(&stride));
+        !has && (by_rows || by_columns)
+    };
+    let is_dimension = |row: &u64| !accesses.iter().any(|access| is_stepped_over(*row, access));
+    rows.iter().copied().filter(is_dimension).collect()
 }
 
 /// Whether every access with an index has one of rows of `row` bytes, or more: `2 * i + j` is no row and column where `i` is an index alone

@@ -1,7 +1,7 @@
 //! `type`: what arrays are taken for, and why.
 
 use super::Table;
-use crate::debug::arrays::{Known, id_of, is_of_bytes, type_words, why};
+use crate::debug::arrays::{Doubt, Known, id_of, is_of_bytes, type_words, why};
 use crate::debug::names::scope;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
@@ -38,10 +38,16 @@ pub fn array_type(scene: &Scene<'_>, id: VarId) -> Table {
     table
 }
 
-/// Every array that is declared by the byte, and every variable whose type the user has given.
+/// Every array that is declared by the byte, strings that no code accesses left out, and every variable whose type the user has given.
 pub fn array_types(scene: &Scene<'_>) -> Table {
     let mut table = Table::new(&["name", "type", "why"]);
-    let wanted = |variable: &&Variable| is_of_bytes(variable) || origin(scene, variable) == Origin::User;
+    let program = scene.program();
+    let known = |variable: &Variable| scene.usage.zip(id_of(program, variable)).and_then(|(usage, id)| usage.arrays.known(program, id));
+    let is_text = |variable: &Variable| {
+        let is_accessed = !matches!(known(variable), Some(Known::Bytes(Doubt::Unused | Doubt::Escapes(_))));
+        variable.align <= 1 && !is_accessed
+    };
+    let wanted = |variable: &&Variable| is_of_bytes(variable) && !is_text(variable) || origin(scene, variable) == Origin::User;
     for variable in scene.program().variables.iter().filter(wanted) {
         table.push(false, row(scene, variable));
     }
