@@ -54,7 +54,8 @@ pub fn array_type(context: &mut Context<'_>, call: &Call) -> Answer {
         Some(piece) if piece.text.trim() == "auto" => session.choose_type(id, None),
         Some(piece) => {
             let variable = &session.program().variables[id.index()];
-            let chosen = arrays::given(&piece.text, variable).map_err(|error| piece.wrong(error))?;
+            let dynamic = view::dynamic_bytes(&session.scene(), variable);
+            let chosen = arrays::given(&piece.text, variable, dynamic).map_err(|error| piece.wrong(error))?;
             session.choose_type(id, Some(chosen));
         }
     }

@@ -31,6 +31,8 @@ enum Rewritten {
 pub enum Escape {
     /// Into memory.
     Stored(Pc),
+    /// Out of an array of a frame, from a place that is known only in the run.
+    Loaded(Pc),
     /// To a function that is not known, or that the system provides.
     Passed(Pc),
     /// Into the initial value of a variable.
@@ -447,7 +449,7 @@ impl<'p> Flow<'p> {
         if start.is_none()
             && let Some(fact) = self.address(function, pc, address)
         {
-            fact.variables.iter().for_each(|id| self.escape_contents(*id, Escape::Stored(pc)));
+            fact.variables.iter().for_each(|id| self.escape_contents(*id, Escape::Loaded(pc)));
         }
         for (index, d) in (0..).zip(dests) {
             let found = start.map(|start| self.frame_cell(function, start + index * i64::from(bits / 8)));

@@ -9,11 +9,12 @@ use crate::program::Variable;
 /// Dimensions at most.
 const DIMENSIONS: usize = 8;
 
-/// Reads the type that `variable` shall have: a type of PTX or C, and extents, of which the first may be left out or empty.
+/// Reads the type that `variable` shall have: a type of PTX or C, and extents, of which the first may be left out or empty. `dynamic` is
+/// the size of dynamic shared memory, where it is known.
 ///
 /// # Errors
 /// It is no type, or none that fills the variable.
-pub fn given(text: &str, variable: &Variable) -> Result<ArrayType, ArgumentError> {
+pub fn given(text: &str, variable: &Variable, dynamic: Option<u64>) -> Result<ArrayType, ArgumentError> {
     let (name, extents) = text.find('[').map_or((text, ""), |at| text.split_at(at));
     let words: Vec<&str> = name.split_whitespace().collect();
     let ty = type_called(&words).ok_or_else(|| {
@@ -28,6 +29,11 @@ pub fn given(text: &str, variable: &Variable) -> Result<ArrayType, ArgumentError
     let row = shape.iter().skip(1).try_fold(u64::from(ty.bytes()), |bytes, extent| bytes.checked_mul(extent.unwrap_or(0)));
     let row = row.filter(|row| *row > 0).ok_or_else(|| ArgumentError::new("every extent but the first is a number from 1"))?;
     let inner = shape.iter().skip(1).copied().flatten();
+    let filled = if variable.bytes == 0 { dynamic.unwrap_or(0) } else { variable.bytes };
+    if shape.first().copied().flatten().is_none() && !filled.is_multiple_of(row) {
+        let message = format!("{} has {row} bytes, of which the variable's {filled} are no multiple", row_words(text, shape.len()));
+        return Err(ArgumentError::new(message));
+    }
     if variable.bytes == 0 {
         // The launch says how many rows there are.
         return match shape.first() {
@@ -47,6 +53,11 @@ pub fn given(text: &str, variable: &Variable) -> Result<ArrayType, ArgumentError
     }
     let is_scalar = shape.is_empty() && first == 1 && !variable.is_array;
     Ok(ArrayType { ty, shape: std::iter::once(first).chain(inner).filter(|_| !is_scalar).collect() })
+}
+
+/// What is repeated.
+fn row_words(text: &str, dimensions: usize) -> String {
+    format!("{} of {}", if dimensions > 1 { "a row" } else { "an element" }, text.trim())
 }
 
 /// The extents in brackets; none of an empty pair.

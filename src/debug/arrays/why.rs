@@ -41,6 +41,9 @@ fn doubted(program: &Program, doubt: &Doubt) -> String {
         }
         Doubt::Object(at, object) => format!("it holds {object}, {}", instruction(program, *at)),
         Doubt::Escapes(Escape::Stored(at)) => format!("its address is stored, {}, and not followed further", instruction(program, *at)),
+        Doubt::Escapes(Escape::Loaded(at)) => {
+            format!("its address may be what is loaded from an array, {}, and is not followed further", instruction(program, *at))
+        }
         Doubt::Escapes(Escape::Passed(at)) => {
             format!("its address is passed to a function whose code is not here, {}", instruction(program, *at))
         }

@@ -41,7 +41,7 @@ impl Saved {
             let is_it = |variable: &Variable| *variable.name == *saved.variable && function_of(program, variable) == saved.function;
             let found = program.variables.iter().position(is_it);
             let index = found.ok_or_else(|| format!("the module has no variable '{}' there", saved.variable))?;
-            let ty = given(&saved.ty, &program.variables[index]);
+            let ty = given(&saved.ty, &program.variables[index], None);
             let ty = ty.map_err(|error| format!("the type of '{}' cannot be read: {}", saved.variable, error.message))?;
             Ok((VarId::new(index), ty))
         };

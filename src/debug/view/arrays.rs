@@ -54,6 +54,12 @@ pub fn array_types(scene: &Scene<'_>) -> Table {
     table.or_note("no variable of the module is declared by the byte")
 }
 
+/// The bytes of dynamic shared memory, if `variable` stands for it and there is some.
+pub fn dynamic_bytes(scene: &Scene<'_>, variable: &Variable) -> Option<u64> {
+    let is_dynamic = variable.bytes == 0 && variable.location.space == Space::Shared;
+    Some(scope::variable_bytes(scene, variable)).filter(|bytes| is_dynamic && *bytes > 0)
+}
+
 fn row(scene: &Scene<'_>, variable: &Variable) -> [String; 3] {
     let program = scene.program();
     let is_open = variable.bytes == 0 && variable.location.space == Space::Shared;

@@ -35,7 +35,7 @@ mod wgmmas;
 
 pub use crate::isa::Major;
 pub use crate::program::Join;
-pub use arrays::{Origin, array_type, array_types};
+pub use arrays::{Origin, array_type, array_types, dynamic_bytes};
 pub use barriers::barriers;
 pub use blocks::blocks;
 pub use cfg::{BlockCounts, BlockView, CfgView, control_flow};
