@@ -59,6 +59,9 @@ fn element(accesses: &[Access]) -> Result<(ScalarType, bool), Doubt> {
         return ty.map(|ty| (ty, !bitwise)).ok_or(Doubt::Unused);
     };
     let size = size_of(element);
+    if let Some(other) = other_member(accesses, u64::from(size)) {
+        return Err(Doubt::Differ((at, words(element)), (other.pc, words(Element::Bits(other.bytes)))));
+    }
     if bits > 0 && !bits.is_multiple_of(size) {
         return Err(Doubt::Differ((at, words(element)), (pc, words(Element::Bits(bits)))));
     }
@@ -66,6 +69,29 @@ fn element(accesses: &[Access]) -> Result<(ScalarType, bool), Doubt> {
         Element::Float(ty) => (ty, true),
         _ => (integer(size, taken).ok_or(Doubt::Unused)?, taken.signed || taken.unsigned),
     })
+}
+
+/// An access that says nothing, to a part of every row that no access with a type comes to: in a structure it may be a member of another
+/// type, which is only copied.
+fn other_member(accesses: &[Access], size: u64) -> Option<&Access> {
+    let strides = || accesses.iter().flat_map(|access| access.form.strides.iter().copied().chain([access.form.step]));
+    let row = strides().filter(|stride| *stride > 0).min().unwrap_or(u64::MAX);
+    let is_row = row > size && strides().all(|stride| stride.is_multiple_of(row));
+    if !is_row || accesses.iter().any(|access| access.is_derived) {
+        return None;
+    }
+    let parts = |access: &Access| {
+        let first = access.form.offset.rem_euclid(i64::try_from(row).unwrap_or(i64::MAX)).unsigned_abs() / size;
+        first..first + (u64::from(access.bytes) * u64::from(access.count) / size).max(1)
+    };
+    let is_typed = |access: &&Access| !matches!(element_of(access), Ok(Element::Bits(_) | Element::Nothing));
+    let typed: Vec<_> = accesses.iter().filter(is_typed).map(parts).collect();
+    // What matrices are loaded from has one type.
+    if accesses.iter().any(|access| access.bytes == 0 && element_of(access) != Ok(Element::Nothing)) {
+        return None;
+    }
+    let comes_to = |part: u64| typed.iter().any(|parts| parts.contains(&part));
+    accesses.iter().find(|access| !is_typed(access) && parts(access).any(|part| !comes_to(part)))
 }
 
 /// An array of barrier objects is one of words of 64 bits.
