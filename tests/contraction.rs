@@ -61,6 +61,9 @@ const CASES: &[(&str, &str)] = &[
     ("mul.ftz.f32 t, a, b; add.f32 d, t, c; st.global.f32 [o], d;", "Mul Add"),
     ("mul.sat.f32 t, a, b; add.f32 d, t, c; st.global.f32 [o], d;", "Mul Add"),
     ("@q mul.f32 t, a, b; add.f32 d, t, c; st.global.f32 [o], d;", "Mul Add"),
+    // What nothing needs is no use.
+    ("mul.f32 t, a, b; mul.f32 u, t, e; add.f32 d, t, c; st.global.f32 [o], d;", "Mul Mul Fma"),
+    ("mul.f32 t, a, b; mul.f32 u, t, e; add.f32 u, u, t; neg.f32 v, u; add.f32 d, t, c; st.global.f32 [o], d;", "Mul Mul Add Neg Fma"),
     // All uses, or none.
     ("mul.f32 t, a, b; add.f32 d, t, c; sub.f32 u, e, t; st.global.v2.f32 [o], {d, u};", "Mul Fma NegMulAdd"),
     ("mul.f32 t, a, b; add.f32 d, t, c; st.global.v2.f32 [o], {d, t};", "Mul Add"),

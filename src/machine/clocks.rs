@@ -9,7 +9,7 @@ use std::ops::Range;
 use super::digest::Digest;
 use super::special;
 use super::warp::{Warp, frames};
-use crate::program::operands::{RegisterOperand, Use, call_results, registers_of};
+use crate::program::operands::{RegisterOperand, Use, call_results, computes, registers_of};
 use crate::program::{Inst, Op, Pc, Program};
 
 /// The first leap, and the one behind the last, as powers of two: from a thousand ticks to a quarter of an hour of nanoseconds.
@@ -143,40 +143,4 @@ fn derived(program: &Program, code: &[Inst]) -> Vec<RegisterOperand> {
 
 fn overlaps(a: RegisterOperand, b: RegisterOperand) -> bool {
     a.bank == b.bank && a.slot < b.slot + b.width && b.slot < a.slot + a.width
-}
-
-/// Whether an operation only makes registers of registers, each lane for itself.
-fn computes(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::IntUnary { .. }
-            | Op::BitCount { .. }
-            | Op::IntBinary { .. }
-            | Op::IntTernary { .. }
-            | Op::MulWide { .. }
-            | Op::MadWide { .. }
-            | Op::Carry { .. }
-            | Op::Shift { .. }
-            | Op::Lop3 { .. }
-            | Op::BitField32 { .. }
-            | Op::BitExtract { .. }
-            | Op::BitInsert { .. }
-            | Op::FloatUnary { .. }
-            | Op::FloatBinary { .. }
-            | Op::FloatTernary { .. }
-            | Op::SetpInt { .. }
-            | Op::SetpFloat { .. }
-            | Op::SetInt { .. }
-            | Op::SetFloat { .. }
-            | Op::Select { .. }
-            | Op::SelectSign { .. }
-            | Op::PredBinary { .. }
-            | Op::PredMove { .. }
-            | Op::Convert { .. }
-            | Op::Move { .. }
-            | Op::MoveVector { .. }
-            | Op::Pack { .. }
-            | Op::Unpack { .. }
-            | Op::ReadSpecial { .. }
-    )
 }

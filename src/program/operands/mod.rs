@@ -56,6 +56,42 @@ pub fn reads(inst: &Inst, program: &Program) -> RegisterOperands {
     collect(inst, program, |used| used != Use::Write)
 }
 
+/// Whether an operation only makes registers of registers, each lane for itself.
+pub fn computes(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::IntUnary { .. }
+            | Op::BitCount { .. }
+            | Op::IntBinary { .. }
+            | Op::IntTernary { .. }
+            | Op::MulWide { .. }
+            | Op::MadWide { .. }
+            | Op::Carry { .. }
+            | Op::Shift { .. }
+            | Op::Lop3 { .. }
+            | Op::BitField32 { .. }
+            | Op::BitExtract { .. }
+            | Op::BitInsert { .. }
+            | Op::FloatUnary { .. }
+            | Op::FloatBinary { .. }
+            | Op::FloatTernary { .. }
+            | Op::SetpInt { .. }
+            | Op::SetpFloat { .. }
+            | Op::SetInt { .. }
+            | Op::SetFloat { .. }
+            | Op::Select { .. }
+            | Op::SelectSign { .. }
+            | Op::PredBinary { .. }
+            | Op::PredMove { .. }
+            | Op::Convert { .. }
+            | Op::Move { .. }
+            | Op::MoveVector { .. }
+            | Op::Pack { .. }
+            | Op::Unpack { .. }
+            | Op::ReadSpecial { .. }
+    )
+}
+
 /// The registers that `inst` writes when it is executed; none for a call, whose results come when it returns.
 pub fn writes(inst: &Inst, program: &Program) -> RegisterOperands {
     collect(inst, program, |used| used == Use::Write)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use crate::program::operands::{RegisterOperand, RegisterOperands, call_results, reads, result_registers, writes};
+use crate::program::operands::{RegisterOperand, RegisterOperands, call_results, computes, reads, result_registers, writes};
 use crate::program::{Op, Program};
 
 /// The basic blocks of `start..end`. A branch to the next instruction ends none.
@@ -72,7 +72,7 @@ pub(super) struct Function {
     leaders: Vec<Vec<usize>>,
     /// Every register with the instructions that write it, in order.
     writers: Vec<(RegisterOperand, usize)>,
-    /// The same of those that read it.
+    /// The same of those that read it and whose results are needed.
     readers: Vec<(RegisterOperand, usize)>,
     /// What it hands back.
     results: RegisterOperands,
@@ -90,18 +90,48 @@ impl Function {
         for (index, block) in blocks.iter().enumerate() {
             followers(program, &blocks, block.end).into_iter().for_each(|follower| leaders[follower].push(index));
         }
-        let (mut writers, mut readers) = (Vec::new(), Vec::new());
+        let mut writers = Vec::new();
         for at in start..end {
             let inst = &program.code[at];
-            readers.extend(reads(inst, program).into_iter().map(|register| (register, at)));
             writers.extend(writes(inst, program).into_iter().map(|register| (register, at)));
             if let Op::Call { call, .. } = inst.op {
                 writers.extend(call_results(program, call).into_iter().map(|register| (register, at)));
             }
         }
         writers.sort_unstable();
+        let (results, is_kernel) = (result_registers(function), function.is_kernel);
+        let mut flow = Self { blocks, leaders, writers, readers: Vec::new(), results, is_kernel };
+        flow.readers = flow.live_readers(program, start..end);
+        flow
+    }
+
+    /// Every register with the instructions that read it, but for those whose results nothing needs: the assembler removes these first.
+    fn live_readers(&self, program: &Program, code: Range<usize>) -> Vec<(RegisterOperand, usize)> {
+        let is_removable = |at: &usize| computes(&program.code[*at].op) && !self.writes_result(program, *at);
+        let mut live = vec![false; code.len()];
+        let mut open: Vec<usize> = code.clone().filter(|at| !is_removable(at)).collect();
+        let mut readers = Vec::new();
+        while let Some(at) = open.pop() {
+            if std::mem::replace(&mut live[at - code.start], true) {
+                continue;
+            }
+            for register in reads(&program.code[at], program) {
+                readers.push((register, at));
+                for definition in self.origins(program, register, at) {
+                    match definition {
+                        Definition::At(from) => open.push(from),
+                        Definition::Entry => {}
+                    }
+                }
+            }
+        }
         readers.sort_unstable();
-        Self { blocks, leaders, writers, readers, results: result_registers(function), is_kernel: function.is_kernel }
+        readers
+    }
+
+    /// Whether the instruction at `at` writes what the function hands back.
+    fn writes_result(&self, program: &Program, at: usize) -> bool {
+        writes(&program.code[at], program).iter().any(|register| self.results.contains(register))
     }
 
     /// The instructions that read the value which the one at `at` writes to `register`, in order; nothing if one of them may read
