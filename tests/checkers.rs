@@ -91,7 +91,9 @@ fn right_programs_are_found_right() {
     let mut wrong = Vec::new();
     for file in ["programs", "hardware"].into_iter().flat_map(launch_files) {
         let opened = opened(&file);
-        for case in 0..opened.plan.cases.len() {
+        // What a launch file says of findings is judged where the recordings are.
+        let is_right = |case: &usize| opened.plan.cases[*case].launches.iter().all(|launch| launch.findings.is_none());
+        for case in (0..opened.plan.cases.len()).filter(is_right) {
             let found = findings(&opened, case, &RunOptions::default());
             wrong.extend(told(&found).into_iter().map(|told| format!("{} {}: {told}", file.display(), opened.plan.cases[case].name)));
         }

@@ -17,7 +17,7 @@ use crate::check::{FindingId, Reporter};
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, Block, Contribution, CopyEvent, CopyStage, Ends, GroupState, Home, Machine, MbarrierChange, MbarrierEvent,
-    Place, Work, lanes_where,
+    Place, lanes_where,
 };
 
 /// Bytes of an object.
@@ -52,8 +52,6 @@ struct Object {
     contributed: Option<u64>,
     /// Bytes expected and not come.
     bytes: i64,
-    /// Whether a tensor copy brought some of them.
-    has_boxes: bool,
     /// Who expected bytes last.
     expected: Option<Side>,
     /// Answers that a phase has ended, the latest of each instruction and warp.
@@ -194,7 +192,6 @@ impl Mbarriers {
             && let Some(object) = self.objects.get_mut(&(slot, address))
         {
             object.brought(i64::from(bytes), Some(side).filter(|_| !self.settled.remove(&copy.id)));
-            object.has_boxes |= matches!(copy.work, Work::Box(_));
         }
         let mut hit = None;
         if event.stage == CopyStage::Issued {
@@ -237,19 +234,7 @@ impl Mbarriers {
 impl Object {
     fn new(block: [u32; 3], made: Side) -> Self {
         let (answers, doubtful, unawaited) = (Vec::new(), Vec::new(), Vec::new());
-        Self {
-            block,
-            made,
-            used: false,
-            ended: false,
-            contributed: None,
-            bytes: 0,
-            has_boxes: false,
-            expected: None,
-            answers,
-            doubtful,
-            unawaited,
-        }
+        Self { block, made, used: false, ended: false, contributed: None, bytes: 0, expected: None, answers, doubtful, unawaited }
     }
 
     fn contributed(&mut self, event: &MbarrierEvent, what: Contribution, to: &mut Reporter<'_>) -> bool {
@@ -319,8 +304,7 @@ impl Object {
     /// Its block has exited. Where the run `is_cut`, bytes may have been on their way.
     fn finish(self, (_, address): At, is_cut: bool, held: &mut Held) {
         let side = match self.expected {
-            // Of a box the hardware counts the bytes in parts: more than were expected may come behind the end of the phase.
-            Some(side) => Some(side).filter(|_| self.bytes < 0 && !self.has_boxes || self.bytes > 0 && !is_cut),
+            Some(side) => Some(side).filter(|_| self.bytes < 0 || self.bytes > 0 && !is_cut),
             None => self.unawaited.last().map(|(_, side)| *side).filter(|_| self.bytes < 0),
         };
         side.into_iter().for_each(|side| held.hold(Finding { first: None, ..self.mismatch(address, side) }));
