@@ -8,6 +8,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::check::Checks;
 use crate::debug::settings;
+use crate::launch::extents;
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -17,8 +18,9 @@ Exit status:
 130  Ctrl-C ended --batch, --verify or a script before the end";
 
 const ARG_HELP: &str = "\
-One parameter, in order, where no launch file is wanted: f32[1024]=iota, f32[1024], u32=1024, f32[]=@x.npy; with --asm the value of an \
-operand";
+A parameter where no launch file is wanted, by name or in order: n=40, x=@x.npy, x=[1024]=random, or 40, @x.npy, with the kernel's own \
+type; with a type u32=40, f32[1024]=iota, x=f32[40,48]=random(0,-1,1), f32[]=@x.npy, f32[1024], f32[3]=1,2,3, f32[64]=1.5, \
+f32[64]=uninit; a struct p=bytes=0011aabb or p=@p.bin. Parameters that are not given are made up. With --asm the value of an operand";
 
 const ASM_HELP: &str = "\
 An asm statement of CUDA instead of a file, executed by the lanes of one warp: \
@@ -28,12 +30,12 @@ An asm statement of CUDA instead of a file, executed by the lanes of one warp: \
 /// A debugger for NVIDIA PTX kernels that needs no GPU
 ///
 /// Reads PTX, runs it with the exact results of the hardware, and says where a kernel does something wrong. Without a launch
-/// file the one beside the kernel is used, kernel.ron beside kernel.ptx; if there is none, a launch is generated and printed.
+/// file the one beside the kernel is used, kernel.ron beside kernel.ptx; if there is none, a launch is made up and printed.
 #[derive(Clone, Debug, Parser)]
-#[command(name = "ptxdbg", version, after_help = EXIT_STATUS, max_term_width = 100)]
+#[command(name = "ptxdbg", version, after_help = EXIT_STATUS, max_term_width = 100, allow_negative_numbers = true)]
 pub struct Args {
-    /// PTX files; the first one that holds the kernel is run
-    #[arg(value_name = "KERNEL.ptx")]
+    /// PTX files, or CUDA C++ that nvcc compiles first; the first one that holds the kernel is run
+    #[arg(value_name = "KERNEL.ptx|KERNEL.cu")]
     pub kernels: Vec<PathBuf>,
 
     /// The launch file; several are allowed with --verify
@@ -45,15 +47,15 @@ pub struct Args {
     pub kernel: Option<String>,
 
     /// Blocks of the grid
-    #[arg(long, value_name = "X[,Y,Z]", value_parser = extent)]
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
     pub grid: Option<[u32; 3]>,
 
     /// Threads of a block
-    #[arg(long, value_name = "X[,Y,Z]", value_parser = extent)]
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
     pub block: Option<[u32; 3]>,
 
     /// Blocks of a cluster
-    #[arg(long, value_name = "X[,Y,Z]", value_parser = extent)]
+    #[arg(long, value_name = "X[,Y,Z]", value_parser = extents)]
     pub cluster: Option<[u32; 3]>,
 
     /// Bytes of dynamic shared memory
@@ -63,6 +65,26 @@ pub struct Args {
     /// One parameter, in order, where no launch file is wanted
     #[arg(short, long, value_name = "SPEC", conflicts_with = "launch", help = ARG_HELP)]
     pub arg: Vec<String>,
+
+    /// What a buffer must hold at the end, by name: out=@y.npy, out=1,2,3; several are allowed
+    #[arg(long, value_name = "NAME=@FILE", conflicts_with = "asm")]
+    pub expect: Vec<String>,
+
+    /// How far an element may be from what --expect says, as a part of that; without it and --atol the bits must be the same
+    #[arg(long, value_name = "R", value_parser = bound, requires = "expect")]
+    pub rtol: Option<f64>,
+
+    /// The same as a number; of both the sum counts, as with NumPy's allclose
+    #[arg(long, value_name = "A", value_parser = bound, requires = "expect")]
+    pub atol: Option<f64>,
+
+    /// Write the launch that would run to a launch file, and stop
+    #[arg(long, value_name = "FILE.ron", conflicts_with_all = ["asm", "verify", "check"])]
+    pub save_launch: Option<PathBuf>,
+
+    /// More arguments for the nvcc that compiles KERNEL.cu, such as '-arch=sm_90 -Iinclude'
+    #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
+    pub nvcc: Option<String>,
 
     /// An asm statement of CUDA instead of a file, executed by the lanes of one warp
     #[arg(long, value_names = ["STATEMENT|TEMPLATE", "OPERANDS"], num_args = 1..=2, help = ASM_HELP,
@@ -296,20 +318,10 @@ fn bytes(text: &str) -> Result<u64, String> {
     bytes.ok_or_else(|| format!("'{text}' is not a number of bytes, such as 4096, 512K, 64M or 8G"))
 }
 
-/// `4` is `[4, 1, 1]`, `4,2` is `[4, 2, 1]`.
-fn extent(text: &str) -> Result<[u32; 3], String> {
-    let mut extent = [1; 3];
-    let parts: Vec<&str> = text.split([',', 'x']).collect();
-    if parts.len() > extent.len() {
-        return Err("three numbers at most: x, y and z".to_string());
-    }
-    for (axis, part) in extent.iter_mut().zip(parts) {
-        *axis = part.trim().parse().map_err(|_| format!("'{part}' is not a number from 1 to {}", u32::MAX))?;
-        if *axis == 0 {
-            return Err("no extent can be 0".to_string());
-        }
-    }
-    Ok(extent)
+/// A number that is not negative.
+fn bound(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+    number.ok_or_else(|| format!("'{text}' is not a number of 0 or more, such as 1e-5"))
 }
 
 #[cfg(test)]
@@ -327,16 +339,6 @@ mod tests {
         let scripts = matches.and_then(|matches| with_scripts(&matches)).map(|args| args.scripts);
         let line = |text: &str| ScriptSource::Line(text.to_string());
         assert_eq!(scripts.ok(), Some(vec![line("run"), ScriptSource::File("a".into()), line("bt")]));
-    }
-
-    #[test]
-    fn extents_are_one_to_three_numbers() {
-        assert_eq!(extent("4"), Ok([4, 1, 1]));
-        assert_eq!(extent("4,2"), Ok([4, 2, 1]));
-        assert_eq!(extent("4x2x3"), Ok([4, 2, 3]));
-        for wrong in ["", "0", "1,2,3,4", "-1", "4,", "4294967296"] {
-            assert!(extent(wrong).is_err(), "{wrong}");
-        }
     }
 
     #[test]

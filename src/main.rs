@@ -4,18 +4,18 @@
 //! standard error.
 
 use std::io::{ErrorKind, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ptxdbg::args::{self, Args, Color, Format, Order, ScriptSource, Theme};
 use ptxdbg::base::Diagnostic;
 #[cfg(feature = "tui")]
 use ptxdbg::base::Sources;
-use ptxdbg::base::save::cause;
+use ptxdbg::base::save::{cause, save};
 use ptxdbg::debug::asm::{OpenedAsm, check_asm, open_asm};
 use ptxdbg::debug::fidelity::{Fidelity, fidelity};
 use ptxdbg::debug::findings::Severity;
-use ptxdbg::debug::open::{Module, open, read_module};
+use ptxdbg::debug::open::{Module, open, read_module_with};
 #[cfg(feature = "tui")]
 use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
@@ -24,6 +24,8 @@ use ptxdbg::debug::{
     CopyPolicy, DivergencePolicy, FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions,
     Schedule, compare_expected, run_case_until, summarize, verify_case_until,
 };
+use ptxdbg::launch::nvcc::Compiler;
+use ptxdbg::launch::wanted::Closeness;
 use ptxdbg::ui::batch::{self, Ended};
 use ptxdbg::ui::console::Console;
 use ptxdbg::ui::host_memory;
@@ -134,7 +136,7 @@ fn check(args: &Args) -> Result<Status, Failure> {
     let mut status = Status::Well;
     let (mut out, mut log) = (Standard::output(), Log::default());
     let statement = args.asm.first().map(|_| check_asm(&args.asm, &args.arg));
-    for module in args.kernels.iter().map(|path| read_module(path)).chain(statement) {
+    for module in args.kernels.iter().map(|path| read_module_with(path, &compiler(args))).chain(statement) {
         let Module { sources, diagnostics, .. } = module?;
         log.diagnostics(&sources, &diagnostics);
         out.styled(&text::diagnostics(&sources, &diagnostics, style))?;
@@ -240,6 +242,9 @@ fn start(args: &Args) -> Result<Status, Failure> {
         begin = statement.first.map(|first| Script::new("--asm", &format!("advance {first}")).silently());
         statement.opened
     };
+    if let Some(file) = &args.save_launch {
+        return save_launch(&opened, file);
+    }
     if let Some(file) = opened.empty_beside.as_ref().filter(|file| !goes_to(file)) {
         say_error(&text::empty_beside(file));
     }
@@ -250,6 +255,14 @@ fn start(args: &Args) -> Result<Status, Failure> {
         return run(args, &opened);
     }
     debug(args, opened, begin.into_iter().chain(scripts).collect(), prompt)
+}
+
+/// Writes the launch that would run.
+fn save_launch(opened: &Opened, file: &Path) -> Result<Status, Failure> {
+    let launch = opened.launch.as_ref().ok_or_else(|| Failure::Message("a statement has no launch".to_string()))?;
+    let text = format!("{}\n", launch.in_folder(file.parent().unwrap_or(Path::new(""))).to_text());
+    save(file, &[text.as_bytes()]).map_err(|error| Failure::Message(format!("cannot write {}: {}", file.display(), cause(&error))))?;
+    Ok(Status::Well)
 }
 
 /// The statement of `--asm`; what is worth a warning is said.
@@ -409,8 +422,16 @@ fn request(args: &Args, modules: Vec<PathBuf>, launch: LaunchChoice) -> Request 
         block: args.block,
         cluster: args.cluster,
         dynamic_shared: args.dynamic_shared,
+        expect: args.expect.clone(),
+        closeness: Closeness { rtol: args.rtol, atol: args.atol },
+        compiler: compiler(args),
     };
     Request { modules, launch, overrides }
+}
+
+fn compiler(args: &Args) -> Compiler {
+    let arguments = args.nvcc.as_deref().unwrap_or("").split_whitespace().map(str::to_string).collect();
+    Compiler { nvcc: files::nvcc(), arguments }
 }
 
 fn run_options(args: &Args) -> RunOptions {
@@ -458,21 +479,37 @@ fn style(args: &Args, is_terminal: bool) -> Style {
     }
 }
 
-/// Says on standard error why nothing was done.
+/// Says why nothing was done: on standard error to people, and to programs what is wrong with a file on standard output.
 fn complain(failure: &Failure, args: &Args) -> Status {
-    let style = match style(args, std::io::stderr().is_terminal()) {
-        Style::Sarif => Style::Human { color: false },
-        style => style,
-    };
-    let (text, status) = match failure {
+    let (sources, diagnostics, status) = match failure {
         Failure::Silent => return Status::Unusable,
-        Failure::Interrupted(case) => (format!("ptxdbg: interrupted in {case}\n"), Status::Interrupted),
-        Failure::Message(message) | Failure::Open(OpenError::File(message)) => (format!("ptxdbg: {message}\n"), Status::Unusable),
-        Failure::Open(OpenError::Module(module)) => (text::diagnostics(&module.sources, &module.diagnostics, style), Status::Wrong),
+        Failure::Interrupted(case) => return say(&format!("interrupted in {case}"), Status::Interrupted),
+        Failure::Message(message) | Failure::Open(OpenError::File(message)) => return say(message, Status::Unusable),
+        Failure::Open(OpenError::Module(module)) => (&module.sources, &module.diagnostics[..], Status::Wrong),
         #[cfg(feature = "tui")]
-        Failure::File(wrong) => (text::diagnostics(&wrong.0, std::slice::from_ref(&wrong.1), style), Status::Unusable),
-        Failure::Open(OpenError::Launch(sources, errors)) => (text::diagnostics(sources, errors, style), Status::Unusable),
+        Failure::File(wrong) => (&wrong.0, std::slice::from_ref(&wrong.1), Status::Unusable),
+        Failure::Open(OpenError::Launch(sources, errors)) => (sources, &errors[..], Status::Unusable),
     };
-    say_error(&text);
+    let style = style(args, std::io::stderr().is_terminal());
+    let text = match style {
+        Style::Human { .. } => {
+            say_error(&text::diagnostics(sources, diagnostics, style));
+            return status;
+        }
+        Style::Json => text::diagnostics(sources, diagnostics, style),
+        Style::Sarif => {
+            let mut log = Log::default();
+            log.diagnostics(sources, diagnostics);
+            log.to_text()
+        }
+    };
+    let mut out = Standard::output();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    if written.is_err() { Status::Unusable } else { status }
+}
+
+/// Says a line on standard error.
+fn say(message: &str, status: Status) -> Status {
+    say_error(&format!("ptxdbg: {message}\n"));
     status
 }

@@ -136,7 +136,7 @@ fn an_empty_launch_file_beside_the_kernel_is_ignored_with_a_word() {
         assert!(out.starts_with("// There is no launch file") && err.contains("empty.ron is empty and is ignored"), "{out}{err}");
         let (status, _, err) = ptxdbg(&["--batch", "-l", &launch, &kernel]);
         assert_eq!(status, 2);
-        assert!(err.contains("error[launch]: the file is empty") && err.contains("prints a generated launch"), "{err}");
+        assert!(err.contains("error[launch]: the file is empty") && err.contains("prints a made-up launch"), "{err}");
         let (status, _, err) = ptxdbg(&["--verify", &kernel]);
         assert!(status == 2 && err.contains("empty.ron is empty"), "{err}");
     }
@@ -200,7 +200,7 @@ fn a_made_up_launch_is_shown() {
     let path = file("made_up.ptx", TWO_KERNELS);
     let (status, out, err) = report(&["--block", "2", &path]);
     assert_eq!((status, err.as_str()), (0, ""));
-    assert!(out.contains("the values of this launch are generated"), "{out}");
+    assert!(out.contains("the values of this launch are made up"), "{out}");
     assert!(out.contains("kernel: \"a\",\n    grid: (1, 1, 1),\n    block: (2, 1, 1),"), "{out}");
     assert!(out.ends_with("a: grid (1,1,1), block (2,1,1): 1 tick, 2 thread-instructions\n"), "{out}");
 }
@@ -212,7 +212,101 @@ fn parameters_may_be_words() {
     assert!(out.ends_with("out: u32[4] = 0 1 2 3\n"), "{out}");
     assert_unusable(&["small/smallest.ptx", "-a", "u32[4]=many"], "--arg 1:1:8: error[arg]: 'many' is not a number");
     assert_unusable(&["small/smallest.ptx", "-a", "u32=1"], "--arg 1:1:1: error[launch]: params[0]: kernel parameter");
-    assert_unusable(&["small/smallest.ptx", "-a", "u32[4]", "-a", "u32=1"], "kernel 'smallest' has only 1 parameter");
+    assert_unusable(&["small/smallest.ptx", "-a", "in=u32[4]"], "--arg 1:1:1: error[arg]: 'in' is neither a parameter nor a type");
+    assert_unusable(&["small/smallest.ptx", "-a", "u32[4]", "-a", "u32=1"], "--arg 2:1:1: error[arg]: the kernel has only 1 parameter");
+}
+
+/// `out[i] = factor * in[i]` for i below `n`, one row of 32 for each block.
+const SCALE: &[u8] = b".version 7.0 .target sm_80 .address_size 64
+.visible .entry scale(.param .u64 in, .param .u64 out, .param .u32 n, .param .f32 factor) {
+    .reg .b64 %a, %b, %at; .reg .b32 %i, %n, %c; .reg .f32 %f, %g; .reg .pred %p;
+    ld.param.u64 %a, [in]; ld.param.u64 %b, [out]; ld.param.u32 %n, [n]; ld.param.f32 %g, [factor];
+    mov.u32 %i, %tid.x; mov.u32 %c, %ctaid.x; mad.lo.u32 %i, %c, 32, %i;
+    setp.ge.u32 %p, %i, %n; @%p bra end;
+    mul.wide.u32 %at, %i, 4; add.u64 %a, %a, %at; add.u64 %b, %b, %at;
+    ld.global.f32 %f, [%a]; mul.rn.f32 %f, %f, %g; st.global.f32 [%b], %f;
+end: ret;
+}";
+
+/// NumPy's file of these numbers.
+fn npy(name: &str, numbers: &[f32]) -> String {
+    let mut bytes = ptxdbg::launch::npy::header_bytes(ptxdbg::launch::Element::F32, &[numbers.len() as u64]);
+    numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+    file(name, &bytes)
+}
+
+/// The grid follows from the length of what is expected, the types from the kernel.
+#[test]
+fn a_kernel_is_compared_with_arrays_by_name() {
+    let ptx = file("scale.ptx", SCALE);
+    let numbers: Vec<f32> = (0..100).map(|number| number as f32 * 0.25).collect();
+    let x = npy("scale_x.npy", &numbers);
+    let right = npy("scale_y.npy", &numbers.iter().map(|number| number * 3.0).collect::<Vec<_>>());
+    let (x, right) = (format!("in=@{x}"), format!("out=@{right}"));
+    let given = ["--batch", &ptx, "-a", &x, "-a", "n=100", "-a", "factor=3", "--expect"];
+    let with = |expected: &[&str]| ptxdbg(&given.iter().chain(expected).copied().collect::<Vec<_>>());
+    let (status, out, err) = with(&[&right]);
+    assert_eq!((status, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("scale: grid (4,1,1), block (32,1,1)"), "{out}");
+    let near = npy("scale_near.npy", &numbers.iter().map(|number| number * 3.0 + 1e-3).collect::<Vec<_>>());
+    let near = format!("out=@{near}");
+    assert_eq!(with(&[&near, "--atol", "0.002"]).0, 0);
+    assert_eq!(with(&[&near, "--rtol", "1e-9", "--atol", "0.0005"]).0, 1);
+    let (status, out, _) = with(&[&near]);
+    assert_eq!(status, 1);
+    assert!(
+        out.contains("scale: out[0] = 0 (0x00000000), expected 0.001 (0x3a83126f); last written by block (0,0,0) thread (0,0,0)"),
+        "{out}"
+    );
+    assert_unusable(&["--batch", &ptx, "--expect", "y=1,2"], "--expect 1:1:1: error[arg]: there is no buffer 'y'");
+    assert_unusable(&["--batch", &ptx, "--rtol", "1"], "--expect");
+    assert_unusable(&["--batch", &ptx, "--expect", &right, "--rtol", "-1"], "'-1' is not a number of 0 or more");
+}
+
+#[test]
+fn the_launch_that_would_run_is_saved() {
+    let ptx = file("scale_saved.ptx", SCALE);
+    let x = npy("scale_saved_x.npy", &[1.0, 2.0, 3.0]);
+    let saved = file("scale_saved.launch.ron", b"");
+    let given = format!("in=@{x}");
+    let words = [&ptx, "-a", &given, "-a", "n=3", "-a", "out=[3]", "-a", "factor=2", "--expect", "out=2,4,6", "--save-launch", &saved];
+    let (status, out, err) = ptxdbg(&words);
+    assert_eq!((status, out.as_str(), err.as_str()), (0, "", ""));
+    let text = std::fs::read_to_string(&saved).unwrap();
+    assert!(text.contains("File(\"scale_saved_x.npy\")") && text.contains("module: \"scale_saved.ptx\""), "{text}");
+    let (status, out, _) = ptxdbg(&["--verify", "-l", &saved]);
+    assert!(status == 0 && out.contains("1 passed, 0 failed"), "{out}");
+}
+
+/// A script stands for nvcc.
+#[test]
+fn cuda_is_compiled_where_there_is_a_compiler() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("command_line/toolkit");
+    std::fs::create_dir_all(folder.join("bin")).unwrap();
+    let source = file("scale.cu", b"__global__ void scale() {}");
+    std::fs::write(folder.join("scale.ptx"), SCALE).unwrap();
+    let script = "#!/bin/sh\ncase \"$*\" in *-DWRONG*) echo 'scale.cu(1): error: wrong' >&2; exit 1;; esac\n\
+        [ \"$1 $2 $3\" = '-ptx -lineinfo -arch=sm_80' ] && cp \"${0%/bin/nvcc}/scale.ptx\" \"$5\"\n";
+    std::fs::write(folder.join("bin/nvcc"), script).unwrap();
+    std::fs::set_permissions(folder.join("bin/nvcc"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let run = |words: &[&str], path: &str| {
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_ptxdbg")).args(words).env("PATH", path).output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let path = format!("{}:/usr/bin:/bin", folder.join("bin").display());
+    let (status, out, err) = run(&["--batch", &source, "--nvcc", "-arch=sm_80"], &path);
+    assert_eq!((status, err.as_str()), (Some(0), ""), "{out}");
+    assert!(out.contains("scale: grid "), "{out}");
+    let (status, _, err) = run(&["--batch", &source, "--nvcc", "-DWRONG"], &path);
+    assert_eq!(status, Some(2));
+    assert!(err.contains("nvcc does not compile") && err.contains("scale.cu(1): error: wrong"), "{err}");
+    if !std::path::Path::new("/usr/local/cuda/bin/nvcc").exists() {
+        let (status, _, err) = run(&["--batch", &source], "/nowhere");
+        assert_eq!(status, Some(2));
+        assert!(err.contains("is CUDA C++ and no nvcc is found; where there is one: nvcc -ptx -lineinfo"), "{err}");
+    }
 }
 
 #[test]
@@ -221,7 +315,10 @@ fn what_cannot_be_used_ends_with_2() {
     assert_unusable(&[], "no file is given");
     assert_unusable(&["absent.ptx"], "cannot read absent.ptx: ");
     assert_unusable(&["hardware"], "cannot read hardware: ");
-    assert_unusable(&[&file("binary.ptx", b"\x7fELF\x02\x01\x00")], "is not a text file");
+    assert_unusable(
+        &[&file("binary.ptx", b"\x7fELF\x02\x01\x00")],
+        "is an ELF file: a cubin, an object or a program, not PTX text; extract its PTX with: cuobjdump -xptx all ",
+    );
     assert_unusable(&["-l", "absent.ron"], "cannot read absent.ron: no such file or directory");
     assert_unusable(&["small/smallest.ron"], "small/smallest.ron is a launch file: say --launch small/smallest.ron");
     assert_unusable(&["-k", "c", &two], "there is no kernel 'c'; the module has a, b");

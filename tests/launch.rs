@@ -51,7 +51,7 @@ fn make_folder() -> PathBuf {
 }
 
 fn read(text: &str) -> Result<Plan, (Sources, Vec<Diagnostic>)> {
-    let file = LaunchFile::parse("a.ron", &folder(), text.to_string()).map_err(|wrong| (wrong.0, vec![wrong.1]))?;
+    let file = LaunchFile::parse("a.ron", &folder(), text.to_string()).map_err(|wrong| *wrong)?;
     let plan = plan(&file, &program(MODULE), "module.ptx", &Overrides::default());
     plan.map_err(|errors| (file.sources.clone(), errors))
 }
@@ -111,10 +111,10 @@ fn what_is_written_is_read_back() {
 #[test]
 fn a_file_that_is_no_launch_file_is_refused_at_its_place() {
     let ends = "the file ends before it is complete (a launch file is one Launch(..), Suite(..) or Sequence(..))";
-    let empty = "the file is empty ('ptxdbg --batch KERNEL.ptx' prints a generated launch: save the lines up to the first empty one)";
+    let empty = "the file is empty ('ptxdbg --batch KERNEL.ptx' prints a made-up launch: save the lines up to the first empty one)";
     let range = "this number is out of range (sizes and counts are whole numbers that are not negative: extents are below 2^32, a Byte is 0 to 255)";
     let fields = "fields: module, kernel, grid, block, cluster, dynamic_shared, cooperative, params, bind, printed, findings";
-    let elements = "expected one of U8, S8, B8, U16, S16, B16, U32, S32, B32, U64, S64, B64, F16, BF16, F32, F64";
+    let elements = "types: U8 S8 B8 U16 S16 B16 U32 S32 B32 U64 S64 B64 F16 BF16 F32 F64";
     assert_mistakes(&[
         (String::new(), &format!("1:1: {empty}")),
         ("\n// nothing yet\n".to_string(), &format!("2:15: {empty}")),
@@ -124,16 +124,69 @@ fn a_file_that_is_no_launch_file_is_refused_at_its_place() {
         ),
         ("Launch(".to_string(), &format!("1:7: {ends}")),
         ("Lunch()".to_string(), "1:1: 'Lunch' is none of what can stand here (expected one of Launch, Suite, Sequence)"),
-        ("Launch(\n  grids: (1, 1, 1))".to_string(), &format!("2:3: there is no field 'grids' of Launch ({fields})")),
-        ("Launch(grid: (1, 1, 1))".to_string(), "1:23: field 'block' of Launch is missing"),
-        ("Launch(grid: 7)".to_string(), "1:13: expected opening `(`"),
+        (
+            "Launch(\n  grids: (1, 1, 1), grid: (1, 1, 1), block: (1, 1, 1), params: [])".to_string(),
+            &format!("2:3: there is no field 'grids' of Launch ({fields})"),
+        ),
+        (
+            "Launch(grid: (1, 1, 1))".to_string(),
+            "1:23: field 'block' of Launch is missing (for one: block: (32, 1, 1))\n\
+             1:23: field 'params' of Launch is missing (for one: params: [])",
+        ),
         ("Launch(grid: (1, -1, 1))".to_string(), &format!("1:19: {range}")),
         ("Launch(grid: (1, 4294967296, 1))".to_string(), &format!("1:18: {range}")),
         (launch("U32(\"one\")"), "2:15: expected a number but found the string \"one\" instead"),
-        (buffer("name: \"x\", elem: F8, len: 8, init: Zero"), &format!("2:34: 'F8' is none of what can stand here ({elements})")),
+        (buffer("name: \"x\", elem: F8, len: 8, init: Zero"), &format!("2:34: 'F8' is not a type of element ({elements})")),
         (buffer("name: \"x\", elem: U8, len: -8, init: Zero"), &format!("2:44: {range}")),
         (buffer("name: \"x\", elem: U8, len: 8, init: Byte(256)"), &format!("2:57: {range}")),
     ]);
+}
+
+#[test]
+fn mistakes_of_hand_written_files_are_told_all_at_once_with_a_way_out() {
+    let text = "Launch(
+  kernel: scale,
+  grid: (3, 3),
+  block: 8x4,
+  params: [
+    Buffer(name: \"a\", elem: f32, shape: 40x48, init: random),
+    Buffer(name: \"b\", elem: float, len: 40x48, init: A.npy, expect: \"B.npy\"),
+    Buffer(name: \"c\", elem: F32, shape: (40, 48)), // the rest is zero
+    Buffer(name: \"d\", elem: F32, len: 4, init: 1.5),
+    Buffer(name: \"e\", elem: F32, init: [1, 2], ),
+    40,
+    1.5,
+    n: 40,
+    s32=-7,
+    x.npy,
+  ],
+)";
+    let of_contents = "does not say what a buffer holds";
+    let of_params = "does not say what a parameter is";
+    let written =
+        |right: &str| format!("(a parameter is written with its type, such as {right}; parameters have no names, they stand in order)");
+    let expected = [
+        "2:11: 'scale' is not a string (kernel: \"scale\")".to_string(),
+        "3:9: '(3, 3)' is not three extents, x, y and z (grid: (3, 3, 1))".to_string(),
+        "4:10: '8x4' is not three extents, x, y and z (block: (8, 4, 1))".to_string(),
+        "6:29: 'f32' is not a type of element (elem: F32)".to_string(),
+        "6:41: '40x48' is not a list of extents (shape: [40, 48])".to_string(),
+        format!("6:54: 'random' {of_contents} (init: Random(seed: 0, low: 0, high: 1))"),
+        "7:29: 'float' is not a type of element (elem: F32)".to_string(),
+        "7:41: '40x48' is not one number (shape: [40, 48], in place of len)".to_string(),
+        format!("7:54: 'A.npy' {of_contents} (init: File(\"A.npy\"))"),
+        format!("7:69: '\"B.npy\"' {of_contents} (expect: File(\"B.npy\"))"),
+        "8:41: '(40, 48)' is not a list of extents (shape: [40, 48])".to_string(),
+        "8:49: field 'init' of Buffer is missing (for one: init: Zero)".to_string(),
+        format!("9:48: '1.5' {of_contents} (init: Fill(1.5))"),
+        format!("10:40: '[1, 2]' {of_contents} (init: Values([1, 2]))"),
+        format!("11:5: '40' {of_params} {}", written("U32(40)")),
+        format!("12:5: '1.5' {of_params} {}", written("F32(1.5)")),
+        format!("13:5: 'n: 40' {of_params} {}", written("U32(40)")),
+        format!("14:5: 's32=-7' {of_params} {}", written("S32(-7)")),
+        format!("15:5: 'x.npy' {of_params} {}", written("Buffer(name: \"x\", elem: F32, init: File(\"x.npy\"))")),
+    ];
+    assert_eq!(mistakes(text).lines().collect::<Vec<_>>(), expected);
 }
 
 #[test]

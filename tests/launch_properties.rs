@@ -92,7 +92,7 @@ fn has_place(sources: &Sources, error: &Diagnostic, text: &str) -> Result<(), Te
 
 fn read(text: String, program: &Program) -> Result<(), TestCaseError> {
     match LaunchFile::parse("a.ron", Path::new("nowhere"), text.clone()) {
-        Err(wrong) => has_place(&wrong.0, &wrong.1, &text),
+        Err(wrong) => wrong.1.iter().try_for_each(|error| has_place(&wrong.0, error, &text)),
         Ok(file) => match plan(&file, program, "m.ptx", &Overrides::default()) {
             Ok(_) => Ok(()),
             Err(errors) => errors.iter().try_for_each(|error| has_place(&file.sources, error, &text)),

@@ -58,7 +58,7 @@ fn touched_pages_end_a_run_at_the_limit() {
 #[test]
 fn the_limit_ends_a_session_at_the_same_time() {
     let ptx = file("pages_in_a_session.ptx", &pages());
-    let words = ["--batch", &ptx, "--block", "1", "-a", "u32[4194304]=uninit", "--memory-limit", "4M"];
+    let words = ["--batch", &ptx, "--grid", "1", "--block", "1", "-a", "u32[4194304]=uninit", "--memory-limit", "4M"];
     let (_, batch, _) = ptxdbg(&words);
     let (_, at_once, _) = ptxdbg(&[&words[..], &["-e", "run", "-e", "when"]].concat());
     let (_, in_slices, _) = ptxdbg(&[&words[..], &["-e", "goto 100", "-e", "goto 777", "-e", "continue", "-e", "when"]].concat());

@@ -8,8 +8,9 @@ use std::path::{Path, PathBuf};
 
 use ptxdbg::check::{Checks, FindingId};
 use ptxdbg::debug::open::{OpenError, open};
-use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, run_case};
+use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, run_case, verify_case};
 use ptxdbg::launch::Element;
+use ptxdbg::launch::wanted::Closeness;
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
@@ -226,7 +227,7 @@ fn the_launch_is_blamed_for_what_it_may_have_caused() {
     let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::default()).unwrap();
     let fault = run.fault.unwrap();
     assert_eq!(fault.id, FindingId::MemoryOutOfBounds);
-    assert!(fault.made_up.starts_with("its address comes from n = ") && fault.made_up.contains("which is generated"), "{}", fault.made_up);
+    assert!(fault.made_up.starts_with("its address comes from n = ") && fault.made_up.contains("which is made up"), "{}", fault.made_up);
     std::fs::remove_dir_all(folder).unwrap();
 }
 
@@ -234,11 +235,40 @@ fn the_launch_is_blamed_for_what_it_may_have_caused() {
 fn dynamic_shared_memory_that_is_not_given_is_no_fault_of_the_kernel() {
     let words = ["f32[2,512]", "f32[2,512]", "f32[512]", "f32=1"].map(str::to_string).to_vec();
     let modules = vec![fixtures().join("programs/fft_shared.ptx")];
-    let opened = open(&Request { modules, launch: LaunchChoice::Words(words), overrides: Overrides::default() }).unwrap();
+    let overrides = Overrides { dynamic_shared: Some(0), ..Overrides::default() };
+    let opened = open(&Request { modules, launch: LaunchChoice::Words(words), overrides }).unwrap();
     let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::default()).unwrap();
     let fault = run.fault.unwrap();
     assert_eq!(fault.id, FindingId::LaunchBounds);
     assert!(fault.message.starts_with("dynamic shared memory is not known (0 bytes given): --dynamic-shared BYTES; "), "{}", fault.message);
+}
+
+/// The grid and the stride follow from the arrays, the types from Triton's own files: `softmax` of the rows of a matrix, of NumPy.
+#[test]
+fn a_triton_kernel_is_compared_with_arrays() {
+    let folder = folder("compared");
+    let (rows, columns) = (5, 40);
+    let x: Vec<f32> = (0..rows * columns).map(|at| ((at * 37 % 101) as f32) / 17.0).collect();
+    let softmax = |row: &[f32]| {
+        let exponentials: Vec<f64> = row.iter().map(|value| f64::from(*value).exp()).collect();
+        let sum: f64 = exponentials.iter().sum();
+        exponentials.into_iter().map(|value| (value / sum) as f32).collect::<Vec<f32>>()
+    };
+    let y: Vec<f32> = x.chunks(columns).flat_map(softmax).collect();
+    for (name, numbers) in [("x.npy", &x), ("y.npy", &y)] {
+        let mut bytes = ptxdbg::launch::npy::header_bytes(ptxdbg::launch::Element::F32, &[rows as u64, columns as u64]);
+        numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+        std::fs::write(folder.join(name), bytes).unwrap();
+    }
+    let words = vec![format!("in_ptr=@{}", folder.join("x.npy").display()), format!("n_cols={columns}")];
+    let expect = vec![format!("out_ptr=@{}", folder.join("y.npy").display())];
+    let overrides = Overrides { expect, closeness: Closeness { rtol: Some(1e-5), atol: None }, ..Overrides::default() };
+    let modules = vec![fixtures().join("triton/sm_90/softmax.ptx")];
+    let opened = open(&Request { modules, launch: LaunchChoice::Words(words), overrides }).unwrap();
+    assert_eq!(opened.plan.cases[0].launches[0].grid, [rows as u32, 1, 1]);
+    let report = verify_case(&opened.program, &opened.plan.cases[0], &RunOptions::default(), false).unwrap();
+    assert!(report.failures.is_empty(), "{report:#?}");
+    std::fs::remove_dir_all(folder).unwrap();
 }
 
 #[test]

@@ -103,7 +103,7 @@ Where files of the user are.
 .SH EXIT STATUS
 .TP
 \fB0\fR
-All is well; nothing is printed to standard error.
+All is well. Standard error is empty, or has warnings.
 .TP
 \fB1\fR
 Something is wrong with the kernel: a diagnostic of severity error, a finding, or a value that is not what the launch file expects.

@@ -60,7 +60,7 @@ const SHFL: &[(&str, &str)] = &[
         "%q decides which way lanes 0-15 go, and it was made from %w, which shfl.sync took from lane 16 though that did not take part: \
          the mask 0x0000ffff leaves it out",
     ),
-    ("shfl_old_bug", "lanes 0-15 store %w, and shfl took it from lanes 16-31 though those did not take part: they went another way"),
+    ("shfl_old_bug", "lanes 0-15 store %w, and shfl took it from lanes 16-31 though those did not take part: they had exited"),
 ];
 
 #[test]

@@ -123,6 +123,13 @@ impl Context<'_> {
         let question = || format!("this discards the recorded history after the current time, t={now} to t={recorded}");
         asks.then(|| Outcome::Ask(question()))
     }
+
+    /// The question whether all that was recorded may be dropped; none if nothing was, or it was answered.
+    pub fn ask_to_restart(&self) -> Option<Outcome> {
+        let recorded = self.session.recorded();
+        let asks = recorded > 0 && !self.confirmed && self.session.settings.confirm;
+        asks.then(|| Outcome::Ask(format!("the run begins anew, and what was recorded to t={recorded} is dropped")))
+    }
 }
 
 impl Piece {

@@ -37,6 +37,7 @@ pub mod transfer;
 pub mod value;
 pub mod view;
 
+mod relaunch;
 mod touch;
 
 pub use case::asm;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::arrays::{self, ArrayType};
 use super::breakpoints::{Breakpoints, Event};
-use super::case::{Opened, RunError, RunOptions};
+use super::case::{Opened, OpenedLaunch, RunError, RunOptions};
 use super::edit::{Edit, EditError};
 use super::findings::Known;
 use super::focus::Focus;
@@ -39,6 +39,10 @@ pub struct Session {
     pub displays: Vec<String>,
     /// What warps are called.
     pub roles: Roles,
+    /// What the launches were made from; nothing of a statement.
+    pub(super) opened_launch: Option<OpenedLaunch>,
+    /// Which case of it is run.
+    pub(super) case_number: usize,
     /// Types of the buffers that the launches make.
     buffers: Vec<Buffer>,
     /// What instructions take untyped registers for.
@@ -102,6 +106,7 @@ impl Session {
         if case >= opened.plan.cases.len() {
             return Err(RunError::NoLaunch.into());
         }
+        let (opened_launch, case_number) = (opened.launch.take(), case);
         let case = Arc::new(opened.plan.cases.swap_remove(case));
         let buffers = Buffer::of_case(&case);
         let usage = Usage::new(&opened.program);
@@ -118,6 +123,8 @@ impl Session {
             marks: Marks::default(),
             displays: Vec::new(),
             roles: Roles::default(),
+            opened_launch,
+            case_number,
             buffers,
             usage,
             known: Known::default(),
@@ -311,6 +318,14 @@ impl Session {
         let mut stop = self.seek_with_focus(saved.time, pace);
         stop.log.splice(0..0, differences);
         Ok(stop)
+    }
+
+    /// Forgets what belongs to a run that is given up; the next one has these buffers.
+    pub(super) fn forget_run(&mut self, buffers: Vec<Buffer>) {
+        self.buffers = buffers;
+        (self.marks, self.visited, self.earlier) = (Marks::default(), Visited::default(), None);
+        (self.wanted_event, self.spin, self.gave_way_to) = (None, Spin::default(), None);
+        self.log.clear();
     }
 
     /// How far a run has come.

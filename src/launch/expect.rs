@@ -97,6 +97,7 @@ impl Tolerance {
             Tolerance::Abs(bound) => within(bound),
             Tolerance::Rel(bound) => within(bound * b.abs()),
             Tolerance::AbsOrRel(absolute, relative) => within(absolute) || within(relative * b.abs()),
+            Tolerance::AbsPlusRel(absolute, relative) => within(absolute + relative * b.abs()),
         }
     }
 }
@@ -150,6 +151,8 @@ mod tests {
         assert!(accepts(Tolerance::AbsOrRel(0.1, 0.5), 3.0, 2.0));
         assert!(accepts(Tolerance::AbsOrRel(0.1, 0.0), 0.05, 0.0));
         assert!(!accepts(Tolerance::AbsOrRel(0.1, 0.0), 0.2, 0.0));
+        assert!(accepts(Tolerance::AbsPlusRel(0.5, 0.25), 3.0, 2.0));
+        assert!(!accepts(Tolerance::AbsPlusRel(0.5, 0.125), 3.0, 2.0));
     }
 
     #[test]

@@ -140,6 +140,17 @@ impl Param {
             _ => None,
         }
     }
+
+    /// The same, to be changed.
+    pub fn buffer_mut(&mut self) -> Option<&mut Buffer> {
+        match self {
+            Param::Buffer(buffer) => Some(buffer),
+            Param::TensorMap(TensorMap { buffer: Memory::Buffer(buffer), .. })
+            | Param::Texture(Texture { buffer: Memory::Buffer(buffer), .. })
+            | Param::Surface(Surface { buffer: Memory::Buffer(buffer), .. }) => Some(buffer),
+            _ => None,
+        }
+    }
 }
 
 /// An allocation in global memory.
@@ -221,6 +232,8 @@ pub enum Tolerance {
     Rel(f64),
     /// Either of the two: absolute, relative.
     AbsOrRel(f64, f64),
+    /// The sum of the two, absolute and relative, as NumPy's `allclose` adds `atol` and `rtol`.
+    AbsPlusRel(f64, f64),
 }
 
 /// Which findings a launch must have.

@@ -61,12 +61,71 @@ pub fn span(sources: &Sources, source: SourceId, place: &Place) -> Span {
     Span::new(source, start as u32, (start + value.len()) as u32)
 }
 
+/// A value of a text that need not be right: where it stands, and what it is called there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Part<'a> {
+    /// Where its region starts: after the colon, comma or bracket before it.
+    pub start: usize,
+    /// Where its region ends: at the comma or bracket after it.
+    pub end: usize,
+    /// The field that it is the value of, empty for an item of a list.
+    pub field: &'a str,
+    /// Where the field's name starts; [`Self::start`] without one.
+    pub named_at: usize,
+    /// The field that the value around it is the value of.
+    pub within: &'a str,
+}
+
+/// Values in each other that are looked at: no launch file has as many.
+const DEPTH_MAX: usize = 32;
+
+/// The values of `text` that stand around byte `at`, or end there, the innermost first.
+pub fn parts_around(text: &str, at: usize) -> Vec<Part<'_>> {
+    let mut walk = Walk { bytes: text.as_bytes(), at: 0 };
+    let mut parts = vec![Part { start: 0, end: text.len(), field: "", named_at: 0, within: "" }];
+    walk.skip_blank();
+    while parts.len() < DEPTH_MAX
+        && let Some(part) = walk.part_around(text, at, parts.last().map_or("", |outer| outer.field))
+    {
+        walk.at = part.start;
+        walk.skip_blank();
+        parts.push(part);
+    }
+    parts.reverse();
+    parts
+}
+
 struct Walk<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl Walk<'_> {
+    /// Of the values in the brackets of the value here, the last that stands around byte `at` or ends there.
+    fn part_around<'t>(&mut self, text: &'t str, at: usize, within: &'t str) -> Option<Part<'t>> {
+        let mut found = None;
+        let mut start = self.open().then_some(self.at)?;
+        while self.peek().is_some() && start <= at {
+            self.skip_blank();
+            let named_at = self.at;
+            let field = text.get(named_at..named_at + self.field_name().len()).unwrap_or("");
+            if !field.is_empty() {
+                start = named_at + text.get(named_at..)?.find(':').map_or(0, |colon| colon + 1);
+            }
+            self.skip_value();
+            let named_at = if field.is_empty() { start } else { named_at };
+            if (named_at..=self.at).contains(&at) {
+                found = Some(Part { start, end: self.at.min(text.len()), field, named_at, within });
+            }
+            if self.peek() != Some(b',') {
+                break;
+            }
+            self.at += 1;
+            start = self.at;
+        }
+        found
+    }
+
     fn peek(&self) -> Option<u8> {
         self.bytes.get(self.at).copied()
     }

@@ -15,11 +15,11 @@ use std::path::Path;
 
 use super::element::Number;
 use super::file::{Content, Launch, Param};
+use super::given::{Formal, Own};
 use super::read::{LaunchFile, Origin};
-use super::words;
-use crate::base::{Diagnostic, SourceFile, Sources};
+use crate::base::{SourceFile, Sources};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement};
-use crate::program::{FuncId, Function, Pc, Program};
+use crate::program::{self, FuncId, Function, Pc, Program};
 use flow::Flow;
 use shape::Traits;
 use uses::Uses;
@@ -92,6 +92,8 @@ pub struct Known {
     pub cooperative: bool,
     /// Parameters that are not made up.
     pub params: BTreeMap<usize, Param>,
+    /// Elements of a row of the arrays that are given, and the name of one, where all rows are as long.
+    pub row: Option<(u64, String)>,
     /// What tensor maps say.
     pub maps: BTreeMap<usize, KnownMap>,
 }
@@ -212,6 +214,42 @@ impl<'a> Study<'a> {
         let reads = self.uses.words.iter().any(|used| used.pointer.is_some_and(|pointer| pointer.reads));
         let instead = Some("with integers from 0 up the kernel runs very long".to_string());
         reads.then(|| Guess { integers: Integers::FromOne, instead, size: SIZE.0, ..self.first() })
+    }
+
+    /// The parameters as words of the command line can name them: `n`, `param_2` and the name that the module has.
+    pub fn formals(&self) -> Vec<Formal> {
+        let formal = |(index, formal): (usize, &program::Param)| {
+            let named = self.known.names.get(&index).cloned();
+            let names = named.into_iter().chain([formal.name.to_string(), format!("param_{index}")]).collect();
+            Formal { names, own: self.own(index, formal) }
+        };
+        self.kernel.params.iter().enumerate().map(formal).collect()
+    }
+
+    /// What the code says of a parameter.
+    fn own(&self, index: usize, formal: &program::Param) -> Own {
+        let whole = self.uses.whole(index, formal.bytes);
+        if let Some(pointer) = whole.and_then(|used| used.pointer).filter(|_| !self.is_map(formal)) {
+            let known = self.known.elements.get(&index).copied().or(pointer.element);
+            return Own::Pointer(known.and_then(values::memory_element));
+        }
+        values::element_of(formal, whole).map_or(Own::Struct(formal.bytes), Own::Scalar)
+    }
+
+    /// The parameters that are given and that the kernel writes to, where nothing says how many blocks there are.
+    pub fn outputs(&self) -> Vec<usize> {
+        let is_free = self.known.grid.is_none() && !self.traits.cooperative;
+        let writes = |index: &usize| {
+            let whole = self.uses.whole(*index, self.kernel.params.get(*index).map_or(0, |formal| formal.bytes));
+            whole.and_then(|used| used.pointer).is_some_and(|pointer| pointer.writes)
+        };
+        let buffers = self.known.params.iter().filter(|(_, param)| matches!(param, Param::Buffer(_))).map(|(index, _)| *index);
+        buffers.filter(writes).filter(|_| is_free).collect()
+    }
+
+    /// The dimensions in which the code tells blocks apart.
+    pub fn block_dimensions(&self) -> [bool; 3] {
+        self.traits.block_dimensions
     }
 
     /// What a number gets that does nothing but end a loop.
@@ -338,34 +376,8 @@ fn extents([x, y, z]: [u32; 3]) -> String {
 /// A launch file that holds `content`, without a text.
 pub fn file_of(content: Content) -> LaunchFile {
     let mut sources = Sources::default();
-    let whole = sources.add(SourceFile::new("the generated launch", ""));
-    LaunchFile { content, folder: Path::new("").to_path_buf(), sources, origin: Origin::Words(whole, Vec::new()) }
-}
-
-/// A launch of one block of `kernel` with a parameter for each word, as [`words::parse`] reads them.
-///
-/// # Errors
-/// Words that cannot be read, with the collection that holds them.
-pub fn from_words(kernel: &Function, words: &[String], folder: &Path) -> Result<LaunchFile, (Sources, Vec<Diagnostic>)> {
-    let mut sources = Sources::default();
-    let whole = sources.add(SourceFile::new("the command line", words.join(" ")));
-    let (mut params, mut ids, mut errors) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, word) in words.iter().enumerate() {
-        let id = sources.add(SourceFile::new(format!("--arg {}", index + 1), word.as_str()));
-        ids.push(id);
-        let name = kernel.params.get(index).map_or_else(|| format!("arg{index}"), |formal| formal.name.to_string());
-        match words::parse(word, id, &name) {
-            Ok(param) => params.push(param),
-            Err(error) => errors.push(error),
-        }
-    }
-    if !errors.is_empty() {
-        return Err((sources, errors));
-    }
-    let cluster = kernel.limits.required_cluster.unwrap_or([1; 3]);
-    let block = kernel.limits.required_block.or(kernel.limits.max_block).unwrap_or([32, 1, 1]);
-    let content = Content::Launch(launch(kernel, cluster, block, params));
-    Ok(LaunchFile { content, folder: folder.to_path_buf(), sources, origin: Origin::Words(whole, ids) })
+    let whole = sources.add(SourceFile::new("the made-up launch", ""));
+    LaunchFile { content, folder: Path::new("").to_path_buf(), sources, origin: Origin::Words(whole, BTreeMap::new()) }
 }
 
 fn launch(kernel: &Function, grid: [u32; 3], block: [u32; 3], params: Vec<Param>) -> Launch {

@@ -40,6 +40,17 @@ impl Header {
         kind_fits && self.element_bytes == u64::from(element.bytes())
     }
 
+    /// The type of element that is meant; none for bits that NumPy does not know.
+    pub fn element(&self) -> Option<Element> {
+        let letter = match self.kind {
+            'u' | 'b' => 'u',
+            'i' => 's',
+            'f' => 'f',
+            _ => return None,
+        };
+        Element::from_name(&format!("{letter}{}", self.element_bytes * 8))
+    }
+
     /// The element type in the words of PTX; of types that PTX does not have, in NumPy's.
     pub fn element_name(&self) -> String {
         let letter = match self.kind {

@@ -1,5 +1,6 @@
 //! Reading and writing the text of launch files, and finding the place of what is wrong in them.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::file::{Content, Launch};
@@ -25,8 +26,8 @@ pub struct LaunchFile {
 pub enum LaunchFileError {
     /// It cannot be read as text, in one line.
     Unreadable(String),
-    /// A place that is not what a launch file holds, with the collection that holds the text.
-    Wrong(Box<(Sources, Diagnostic)>),
+    /// Places that are not what a launch file holds, with the collection that holds the text.
+    Wrong(Box<(Sources, Vec<Diagnostic>)>),
 }
 
 /// What the places of a launch stand for, for pointing at a mistake.
@@ -34,8 +35,8 @@ pub enum LaunchFileError {
 pub enum Origin {
     /// The text of a launch file.
     Text(SourceId),
-    /// One `--arg` word for each parameter; the first source stands for the launch as a whole.
-    Words(SourceId, Vec<SourceId>),
+    /// The `--arg` word of each parameter that has one, by index; the first source stands for the launch as a whole.
+    Words(SourceId, BTreeMap<usize, SourceId>),
 }
 
 impl LaunchFile {
@@ -53,13 +54,13 @@ impl LaunchFile {
     /// Reads the text of the launch file called `name`, whose data files are relative to `folder`.
     ///
     /// # Errors
-    /// The first place that is not what a launch file holds, with the collection that holds the text.
-    pub fn parse(name: &str, folder: &Path, text: String) -> Result<Self, Box<(Sources, Diagnostic)>> {
+    /// The places that are not what a launch file holds, with the collection that holds the text.
+    pub fn parse(name: &str, folder: &Path, text: String) -> Result<Self, Box<(Sources, Vec<Diagnostic>)>> {
         let mut sources = Sources::default();
         let source = sources.add(SourceFile::new(name, text));
-        match ron_text::parse::<Content>(&sources, source, &KIND) {
+        match ron_text::parse_advised::<Content>(&sources, source, &KIND) {
             Ok(content) => Ok(Self { content, folder: folder.to_path_buf(), sources, origin: Origin::Text(source) }),
-            Err(diagnostic) => Err(Box::new((sources, diagnostic))),
+            Err(errors) => Err(Box::new((sources, errors))),
         }
     }
 
@@ -87,7 +88,7 @@ impl LaunchFile {
         match &self.origin {
             Origin::Text(source) => locate::span(&self.sources, *source, place),
             Origin::Words(whole, words) => {
-                let source = place.param().and_then(|index| words.get(index)).unwrap_or(whole);
+                let source = place.param().and_then(|index| words.get(&index)).unwrap_or(whole);
                 Span::new(*source, 0, self.sources.file(*source).text().len() as u32)
             }
         }
@@ -104,6 +105,6 @@ impl Content {
 const KIND: RonKind = RonKind {
     code: "launch",
     whole: "a launch file is one Launch(..), Suite(..) or Sequence(..)",
-    empty: "'ptxdbg --batch KERNEL.ptx' prints a generated launch: save the lines up to the first empty one",
+    empty: "'ptxdbg --batch KERNEL.ptx' prints a made-up launch: save the lines up to the first empty one",
     numbers: "sizes and counts are whole numbers that are not negative: extents are below 2^32, a Byte is 0 to 255",
 };

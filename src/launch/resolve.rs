@@ -12,8 +12,10 @@ use super::bounds::{self, Shape};
 use super::data::DataFiles;
 use super::file::{Content, Init, Launch};
 use super::locate::Place;
+use super::nvcc::Compiler;
 use super::plan::{Case, Plan, PlannedBuffer, PlannedLaunch};
 use super::read::LaunchFile;
+use super::wanted::Closeness;
 use crate::base::Diagnostic;
 use crate::program::{FuncId, Function, Program};
 
@@ -30,6 +32,29 @@ pub struct Overrides {
     pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: Option<u32>,
+    /// What buffers must hold at the end, a word each: `out=@y.npy`.
+    pub expect: Vec<String>,
+    /// How close they must be to it.
+    pub closeness: Closeness,
+    /// What compiles CUDA C++.
+    pub compiler: Compiler,
+}
+
+impl Overrides {
+    /// Puts into `content` what it says of grids, blocks, clusters and dynamic shared memory.
+    pub fn apply(&self, content: &mut Content) {
+        let triple = |[x, y, z]: [u32; 3]| (x, y, z);
+        let launches = match content {
+            Content::Launch(launch) => std::slice::from_mut(launch),
+            Content::Suite(list) | Content::Sequence(list) => &mut list.launches,
+        };
+        for launch in launches {
+            launch.grid = self.grid.map_or(launch.grid, triple);
+            launch.block = self.block.map_or(launch.block, triple);
+            launch.cluster = self.cluster.map(triple).or(launch.cluster);
+            launch.dynamic_shared = self.dynamic_shared.unwrap_or(launch.dynamic_shared);
+        }
+    }
 }
 
 /// Resolves `file` for `program`, whose module is called `module` in messages.

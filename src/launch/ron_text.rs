@@ -7,6 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::data::plain;
+use super::ron_advice::{Advice, advise};
 use crate::base::{Code, Diagnostic, SourceFile, SourceId, Sources, Span, read_bounded};
 
 /// What a kind of file is, for messages.
@@ -23,6 +24,8 @@ pub struct RonKind {
 
 /// Longest file that is read; a suite of 350 launches has 700 KB.
 const TEXT_BYTES_MAX: u64 = 256 << 20;
+/// Mistakes of a file that are told at most.
+const ERRORS_MAX: usize = 20;
 
 /// The text of the file at `path`.
 ///
@@ -43,6 +46,39 @@ pub fn read_text(path: &Path) -> Result<String, String> {
 pub fn parse<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &RonKind) -> Result<T, Diagnostic> {
     let file = sources.file(source);
     options().from_str(file.text()).map_err(|error| syntax_error(file, source, &error, kind))
+}
+
+/// The value that the text of `source` says.
+///
+/// # Errors
+/// Every place that is not what a launch file holds, up to the first for which no advice is known, in the order of the text.
+pub fn parse_advised<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &RonKind) -> Result<T, Vec<Diagnostic>> {
+    let file = sources.file(source);
+    let mut text = file.text().to_string();
+    let mut errors = Vec::new();
+    // How far the text is longer than the file, up to the mistake that was last replaced: `ron` reads from front to back.
+    let mut longer = 0_isize;
+    while errors.len() < ERRORS_MAX {
+        let error = match options().from_str(&text) {
+            Ok(value) if errors.is_empty() => return Ok(value),
+            Ok(_) => break,
+            Err(error) => error,
+        };
+        let scratch = SourceFile::new("", text.as_str());
+        let at = scratch.offset(error.span.start.line as u32, error.span.start.col as u32) as usize;
+        let original = |at: usize| at.saturating_add_signed(-longer) as u32;
+        let Some(Advice { wrong, message, help, instead }) = advise(&text, at, &error.code) else {
+            let mut diagnostic = syntax_error(&scratch, source, &error, kind);
+            diagnostic.span = Span::new(source, original(diagnostic.span.start as usize), original(diagnostic.span.end as usize));
+            errors.push(diagnostic);
+            break;
+        };
+        let span = Span::new(source, original(wrong.start), original(wrong.end));
+        errors.push(Diagnostic::error(kind.code, span, message).with_help(help));
+        longer += instead.len() as isize - wrong.len() as isize;
+        text.replace_range(wrong, &instead);
+    }
+    Err(errors)
 }
 
 /// The text that says `value`, with the fields of the outer two levels on lines of their own.

@@ -20,39 +20,69 @@ use crate::base::{Diagnostic, SourceId, Span};
 /// # Errors
 /// The part of the word that cannot be read, and what would be right.
 pub fn parse(word: &str, source: SourceId, name: &str) -> Result<Param, Diagnostic> {
-    let reader = Reader { word, source };
-    let (left, value) = word.split_once('=').map_or((word, None), |(left, value)| (left, Some(value)));
-    let (ty, extents) = match left.split_once('[') {
-        Some((ty, rest)) => (ty, Some(rest)),
-        None => (left, None),
-    };
-    let element = Element::from_name(ty);
-    let element =
-        element.ok_or_else(|| reader.error(ty, format!("'{ty}' is not a type of element"), &format!("types: {}", Element::names())))?;
-    match (extents, value) {
-        (Some(extents), value) => reader.buffer(element, extents, value, name).map(Param::Buffer),
-        (None, Some(value)) => Ok(Param::from_scalar(element, reader.number(value)?)),
-        (None, None) => {
-            let help = format!("a scalar: {ty}=1; a buffer of 1024 zeros: {ty}[1024]");
-            Err(reader.error(&word[word.len()..], "the value is missing".to_string(), &help))
-        }
+    Reader { word, source }.typed(word, name)
+}
+
+/// What stands before the equals sign of `text`, before the bracket in that, and what follows each.
+pub(super) fn split(text: &str) -> (&str, Option<&str>, Option<&str>) {
+    let (left, value) = text.split_once('=').map_or((text, None), |(left, value)| (left, Some(value)));
+    match left.split_once('[') {
+        Some((ty, extents)) => (ty, Some(extents), value),
+        None => (left, None, value),
     }
 }
 
-struct Reader<'a> {
-    word: &'a str,
-    source: SourceId,
+/// One to three extents: `4` is `[4, 1, 1]`, `4,2` and `4x2` are `[4, 2, 1]`.
+///
+/// # Errors
+/// What is wrong, in a sentence.
+pub fn extents(text: &str) -> Result<[u32; 3], String> {
+    let mut extents = [1; 3];
+    let parts: Vec<&str> = text.split([',', 'x']).collect();
+    if parts.len() > extents.len() {
+        return Err("three numbers at most: x, y and z".to_string());
+    }
+    for (axis, part) in extents.iter_mut().zip(parts) {
+        *axis = part.trim().parse().map_err(|_| format!("'{part}' is not a number from 1 to {}", u32::MAX))?;
+        if *axis == 0 {
+            return Err("no extent can be 0".to_string());
+        }
+    }
+    Ok(extents)
+}
+
+/// Reads a word, or a part of it, and points at what is wrong in the whole word.
+pub(super) struct Reader<'a> {
+    pub(super) word: &'a str,
+    pub(super) source: SourceId,
 }
 
 impl<'a> Reader<'a> {
+    /// A parameter whose type stands in `text`, a slice of the word.
+    pub(super) fn typed(&self, text: &'a str, name: &str) -> Result<Param, Diagnostic> {
+        let (ty, extents, value) = split(text);
+        let element = Element::from_name(ty);
+        let element =
+            element.ok_or_else(|| self.error(ty, format!("'{ty}' is not a type of element"), &format!("types: {}", Element::names())))?;
+        match (extents, value) {
+            (Some(extents), value) => self.buffer(element, extents, value, name).map(Param::Buffer),
+            (None, Some(value)) => Ok(Param::from_scalar(element, self.number(value)?)),
+            (None, None) => {
+                let help = format!("a scalar: {ty}=1; a buffer of 1024 zeros: {ty}[1024]");
+                Err(self.error(&text[text.len()..], "the value is missing".to_string(), &help))
+            }
+        }
+    }
+
     /// An error at `part`, which is a slice of the word.
-    fn error(&self, part: &str, message: String, help: &str) -> Diagnostic {
+    pub(super) fn error(&self, part: &str, message: String, help: &str) -> Diagnostic {
         let start = (part.as_ptr() as usize).saturating_sub(self.word.as_ptr() as usize);
         let span = Span::new(self.source, start as u32, (start + part.len()) as u32);
         Diagnostic::error("arg", span, message).with_help(help)
     }
 
-    fn buffer(&self, elem: Element, extents: &'a str, value: Option<&'a str>, name: &str) -> Result<Buffer, Diagnostic> {
+    /// A buffer of `elem`, of what stands after the opening bracket and after the equals sign.
+    pub(super) fn buffer(&self, elem: Element, extents: &'a str, value: Option<&'a str>, name: &str) -> Result<Buffer, Diagnostic> {
         let Some((extents, rest)) = extents.split_once(']') else {
             return Err(self.error(&extents[extents.len()..], "']' is missing".to_string(), "a buffer of 1024 elements: f32[1024]"));
         };
@@ -69,16 +99,17 @@ impl<'a> Reader<'a> {
         Ok(Buffer { name: name.to_string(), elem, len, shape, init, expect: None, tolerance: None })
     }
 
-    /// `1024`, `16,64` or nothing.
+    /// `1024`, `16,64`, `16x64` or nothing.
     fn extents(&self, text: &'a str) -> Result<Vec<u64>, Diagnostic> {
-        let parts = text.split(',').filter(|_| !text.is_empty());
+        let parts = text.split([',', 'x']).filter(|_| !text.is_empty());
         let extent = |part: &str| {
             part.trim().parse().map_err(|_| self.error(part, format!("'{part}' is not a number of elements"), "f32[1024], f32[16,64]"))
         };
         parts.map(extent).collect()
     }
 
-    fn init(&self, elem: Element, text: &'a str, no_extents: bool) -> Result<Init, Diagnostic> {
+    /// What a buffer holds.
+    pub(super) fn init(&self, elem: Element, text: &'a str, no_extents: bool) -> Result<Init, Diagnostic> {
         let (word, arguments) = match text.split_once('(') {
             Some((word, rest)) => (word, Some(self.arguments(rest)?)),
             None => (text, None),
@@ -122,7 +153,7 @@ impl<'a> Reader<'a> {
         inside.split(',').map(|part| self.number(part)).collect()
     }
 
-    fn number(&self, text: &'a str) -> Result<Number, Diagnostic> {
+    pub(super) fn number(&self, text: &'a str) -> Result<Number, Diagnostic> {
         let number = Number::parse(text.trim());
         number.ok_or_else(|| {
             let message = if text.is_empty() { "a number is missing".to_string() } else { format!("'{text}' is not a number") };
@@ -159,6 +190,16 @@ mod tests {
         assert_eq!(buffer("f32[4]=1.5"), (Some(4), None, Init::Fill(Number::Float(1.5))));
         assert_eq!(buffer("s32[]=1,-2"), (None, None, Init::Values(vec![integer(1), integer(-2)])));
         assert_eq!(buffer("f32[]=@x.npy"), (None, None, Init::File("x.npy".to_string())));
+    }
+
+    #[test]
+    fn extents_are_one_to_three_numbers() {
+        assert_eq!(extents("4"), Ok([4, 1, 1]));
+        assert_eq!(extents("4,2"), Ok([4, 2, 1]));
+        assert_eq!(extents("4x2x3"), Ok([4, 2, 3]));
+        for wrong in ["", "0", "1,2,3,4", "-1", "4,", "4294967296"] {
+            assert!(extents(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -24,6 +24,15 @@ pub fn keys() -> Option<PathBuf> {
     Some(in_home("XDG_CONFIG_HOME", ".config")?.join("ptxdbg/keys.ron"))
 }
 
+/// The `nvcc` that is on the path, below the toolkit that an environment variable names, or where toolkits are installed.
+pub fn nvcc() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let on_path: Vec<PathBuf> = std::env::split_paths(&path).map(|folder| folder.join("nvcc")).collect();
+    let roots = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);
+    let below = roots.chain([PathBuf::from("/usr/local/cuda")]).map(|root| root.join("bin/nvcc"));
+    on_path.into_iter().chain(below).find(|file| file.is_file())
+}
+
 /// The folder that `variable` names, or `folder` in the user's home.
 fn in_home(variable: &str, folder: &str) -> Option<PathBuf> {
     let named = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);

@@ -27,6 +27,26 @@ pub fn load(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandEr
     Ok(Outcome::Stop(Box::new(stop)))
 }
 
+pub fn launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
+    let Some(piece) = call.piece("CHANGES") else {
+        return context.session.launch_text(Path::new("")).map(Outcome::Text).map_err(CommandError::new);
+    };
+    if let Some(question) = context.ask_to_restart() {
+        return Ok(question);
+    }
+    let words: Vec<&str> = piece.text.split_whitespace().collect();
+    let stop = context.session.relaunch(&words, context.pace).map_err(|message| piece.error(message))?;
+    Ok(Outcome::Stop(Box::new(stop)))
+}
+
+pub fn save_launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
+    let file = call.required("FILE")?;
+    let path = Path::new(&file.text);
+    let text = context.session.launch_text(path.parent().unwrap_or(Path::new(""))).map_err(|message| file.error(message))?;
+    save::save(path, &[text.as_bytes()]).map_err(|error| file.error(save::cause(&error)))?;
+    Ok(Outcome::Nothing)
+}
+
 /// Why a session file cannot be used, in one line.
 fn unusable(error: &SavedError) -> String {
     match error {

@@ -34,7 +34,7 @@ pub fn launch(context: &mut Context<'_>, _: &Call) -> Answer {
             launch.push(false, ["launch".to_string(), format!("{number} of {count}")]);
         }
         for reason in &reasons {
-            launch.push(false, ["generated".to_string(), format!("{}: {}", reason.what, reason.why)]);
+            launch.push(false, ["made up".to_string(), format!("{}: {}", reason.what, reason.why)]);
         }
         launch
     })

@@ -37,6 +37,27 @@ pub const COMMANDS: &[CommandSpec] = &[
         ..PLAIN
     },
     CommandSpec {
+        name: "launch",
+        args: &[ArgSpec::new("CHANGES", ArgKind::Rest).optional()],
+        summary: "Show the launch, or change it and start anew",
+        help: "Without words: the text of a launch file that does what is debugged. With words: changes that, and the run begins anew, \
+            with the breakpoints, displays and settings that there are. grid=4,2, block=256, cluster=2 and dynamic_shared=4096 change \
+            the shape; n=64, x=@x.npy, x=f32[16,64]=random and all else that --arg takes change a parameter, by its name.",
+        examples: &["launch", "launch n=64", "launch grid=4,2 x=@x.npy"],
+        handler: handler::launch,
+        ..PLAIN
+    },
+    CommandSpec {
+        name: "save launch",
+        args: &[FILE],
+        summary: "Write the launch to a launch file",
+        help: "Writes a launch file that starts what is debugged: a launch that was made up, one from --arg, or a launch file with what \
+            the command line and 'launch' have changed. Beside the kernel, as kernel.ron, it is used when ptxdbg is started again.",
+        examples: &["save launch gemm.ron"],
+        handler: handler::save_launch,
+        ..PLAIN
+    },
+    CommandSpec {
         name: "layout",
         args: &[ArgSpec::new("LAYOUT", ArgKind::Layout)],
         summary: "Show other panes, or the same ones elsewhere",

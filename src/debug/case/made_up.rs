@@ -29,6 +29,8 @@ const TICKS_CHECKED: u64 = 5_000;
 /// Room of a buffer in a dry run.
 const ROOM: u64 = 1 << 26;
 const ROOM_OF_32_BITS: u64 = 1 << 24;
+/// Blocks along an axis of a grid that is to write a whole output, at most.
+const BLOCKS_MAX: u32 = 65_535;
 /// A buffer is as long as a row or a square of the launch's size if it is not much longer than what is reached.
 const SPARE: u64 = 4;
 /// Elements of a buffer are a multiple of this.
@@ -73,6 +75,9 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
     let study = Study::new(program, kernel, module, known);
     let first = study.first();
     let mut trials = Trials { program, study: &study, kernel, ticks: 0 };
+    if let Some(grid) = trials.covering(&first) {
+        return made_up(program, kernel, module, &Known { grid: Some(grid), ..known.clone() });
+    }
     let fault = match trials.settle(first.clone()) {
         Ok(guess) => return study.launch(&trials.fitting(guess)),
         Err(fault) => fault,
@@ -108,7 +113,7 @@ fn in_words(fault: &Fault) -> String {
 }
 
 /// What is said of a fault of a made-up launch that no value is known to have caused.
-pub const MAY_BE: &str = "this launch is generated, and its values may be the cause ('info launch')";
+pub const MAY_BE: &str = "this launch is made up, and its values may be the cause ('info launch')";
 
 /// What of a fault or finding at `pc` comes from values that are made up: `its address comes from n = 64, which is made up`. Empty if the
 /// launch was written, or nothing does, unless that is worth a word `always`.
@@ -146,8 +151,8 @@ fn in_one_line(program: &Program, launch: &PlannedLaunch, (values, contents): (V
     match parts.as_slice() {
         [] if always => MAY_BE.to_string(),
         [] => String::new(),
-        [one] => format!("its address comes from {one}, which is generated ('info launch')"),
-        many => format!("its address comes from {}, which are generated ('info launch')", many.join(" and ")),
+        [one] => format!("its address comes from {one}, which is made up ('info launch')"),
+        many => format!("its address comes from {}, which are made up ('info launch')", many.join(" and ")),
     }
 }
 
@@ -210,6 +215,36 @@ impl Trials<'_> {
             }
         }
         guess
+    }
+
+    /// The grid whose blocks together write the whole of the largest output that is given, and why; none where nothing is given, or no
+    /// dimension of the grid takes the kernel further.
+    fn covering(&mut self, guess: &Guess) -> Option<([u32; 3], String)> {
+        let outputs = self.study.outputs();
+        let file = launch::file_of(self.study.launch(guess).content);
+        let plan = launch::plan(&file, self.program, "", &Overrides::default()).ok()?;
+        let launch::Content::Launch(made) = &file.content else { return None };
+        let defines = |param: &&launch::file::Param| param.buffer().is_some();
+        let buffer_of = |index: usize| made.params.get(..index).map(|before| before.iter().filter(defines).count());
+        let buffers = &plan.cases.first()?.buffers;
+        let at = outputs.into_iter().filter_map(buffer_of).max_by_key(|at| buffers.get(*at).map_or(0, |buffer| buffer.bytes))?;
+        let output = buffers.get(at)?;
+        let row = output.shape.last().map_or(output.bytes, |extent| extent * u64::from(output.element.bytes()));
+        let dimensions = self.study.block_dimensions();
+        let mut reached = |grid: [u32; 3]| {
+            let tried = self.run(&Guess { grid, ..guess.clone() })?;
+            self.ticks += tried.ticks;
+            matches!(tried.end, End::Done).then(|| tried.reached.get(at).copied())?
+        };
+        let one = reached([1; 3])?;
+        let mut steps = Vec::new();
+        for axis in (0..3).filter(|axis| dimensions[*axis]) {
+            let mut grid = [1; 3];
+            grid[axis] = 2;
+            steps.push((reached(grid)?.saturating_sub(one), axis));
+        }
+        let grid = blocks_for(output.bytes, row, one, &mut steps)?;
+        Some((grid, format!("as many blocks as write the whole of {}", output.name)))
     }
 
     /// What the checkers find in a run of `guess` that another shape or size may avoid.
@@ -302,16 +337,44 @@ fn rounded(reached: u64, size: u64) -> u64 {
     natural.unwrap_or_else(|| reached.next_multiple_of(ROUNDED))
 }
 
-/// Gives a buffer `room` bytes, of which the first hold what they would hold.
+/// The grid whose blocks together reach `bytes` in rows of `row`, where one block reaches `one`, and a second one along an axis as much
+/// more as `steps` say.
+fn blocks_for(bytes: u64, row: u64, one: u64, steps: &mut Vec<(u64, usize)>) -> Option<[u32; 3]> {
+    steps.retain(|(step, _)| *step > 0);
+    steps.sort_unstable();
+    let mut grid = [1; 3];
+    let mut put = |axis: usize, blocks: u64| {
+        grid[axis] = u32::try_from(blocks).ok().filter(|blocks| *blocks <= BLOCKS_MAX)?;
+        Some(())
+    };
+    match steps[..] {
+        [(step, axis)] => put(axis, 1 + bytes.saturating_sub(one).div_ceil(step))?,
+        // Along the one go the columns of a matrix, along the other its rows.
+        [(columns, across), (rows, down)] => {
+            put(across, row.div_ceil(columns))?;
+            put(down, bytes.div_ceil(rows))?;
+        }
+        _ => return None,
+    }
+    Some(grid)
+}
+
+/// Gives a buffer `room` bytes, of which the first hold what they would hold. A data file that is large or cannot be read keeps its size.
 fn with_room(buffer: &mut PlannedBuffer, room: u64) {
     let mut bytes = Vec::new();
-    if let Contents::Made(..) = buffer.contents {
-        let made = buffer.contents.fill(buffer.bytes, &mut |_, piece: &[u8]| -> Result<(), launch::DataError> {
-            bytes.extend_from_slice(piece);
-            Ok(())
-        });
-        assert!(made.is_ok(), "what is made from a recipe reads no file");
-        buffer.contents = Contents::Bytes(bytes);
+    match buffer.contents {
+        Contents::File(_) if buffer.bytes > ROOM => return,
+        Contents::Made(..) | Contents::File(_) | Contents::Bytes(_) => {
+            let filled = buffer.contents.fill(buffer.bytes, &mut |_, piece: &[u8]| -> Result<(), launch::DataError> {
+                bytes.extend_from_slice(piece);
+                Ok(())
+            });
+            if filled.is_err() {
+                return;
+            }
+            buffer.contents = Contents::Bytes(bytes);
+        }
+        Contents::Byte(_) | Contents::Uninit => {}
     }
     buffer.bytes = room.max(buffer.bytes);
 }

@@ -1,13 +1,21 @@
 //! From file names to a program and a plan of launches.
 
+use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::made_up::made_up;
-use crate::base::{Diagnostic, Sources};
-use crate::launch::{self, Known, LaunchFile, LaunchFileError, Overrides, Plan, ron_text};
+use crate::base::{Diagnostic, SourceFile, SourceId, Sources};
+use crate::launch::file::Param;
+use crate::launch::foreign::foreign;
+use crate::launch::given::{self, Formal};
+use crate::launch::nvcc::{self, Compiler};
+use crate::launch::{self, Content, Known, LaunchFile, LaunchFileError, Origin, Overrides, Plan, Study, relocate, ron_text, wanted};
 use crate::program::{FuncId, Program};
 use crate::sema;
+
+/// Bytes by which a file that holds no PTX is known.
+const HEAD_BYTES: u64 = 16;
 
 /// What the command line asks for.
 #[derive(Clone, Debug)]
@@ -25,7 +33,7 @@ pub struct Request {
 pub enum LaunchChoice {
     /// A launch file.
     File(PathBuf),
-    /// One word a parameter.
+    /// A word for each of some parameters; the others are made up.
     Words(Vec<String>),
     /// The launch file beside the module, `kernel.ron` beside `kernel.ptx`, or else one that is made up.
     Beside,
@@ -42,6 +50,35 @@ pub struct Opened {
     pub made_up: Option<String>,
     /// The launch file beside the module that holds nothing, so that a launch was made up.
     pub empty_beside: Option<PathBuf>,
+    /// What the launches were made from; nothing of a statement.
+    pub launch: Option<OpenedLaunch>,
+}
+
+/// What launches are made from: what a launch file says that does the same as the command line.
+#[derive(Clone, Debug)]
+pub struct OpenedLaunch {
+    /// What the launch file says.
+    pub content: Content,
+    /// The folder that its files are relative to.
+    pub folder: PathBuf,
+    /// The module.
+    pub module: PathBuf,
+    /// The kernel whose launches alone are run, of a suite.
+    pub kernel: Option<String>,
+}
+
+impl OpenedLaunch {
+    /// The same as it is said in a launch file in `folder`.
+    pub fn in_folder(&self, folder: &Path) -> Content {
+        let mut content = self.content.clone();
+        relocate(&mut content, &self.folder, folder);
+        let module = launch::relative(&self.module, folder).display().to_string();
+        match &mut content {
+            Content::Launch(launch) => launch.module = Some(module),
+            Content::Suite(list) | Content::Sequence(list) => list.module = Some(module),
+        }
+        content
+    }
 }
 
 /// A module that was read.
@@ -73,14 +110,14 @@ pub enum OpenError {
 pub fn open(request: &Request) -> Result<Opened, OpenError> {
     match &request.launch {
         LaunchChoice::File(path) => open_file(request, path),
-        LaunchChoice::Words(words) => open_words(request, words),
+        LaunchChoice::Words(words) => open_made_up(request, words),
         LaunchChoice::Beside => {
             let module = sole_module(request)?;
             let beside = module.with_extension("ron");
             if !beside.is_file() {
-                open_made_up(request)
+                open_made_up(request, &[])
             } else if says_nothing(&beside) {
-                open_made_up(request).map(|opened| Opened { empty_beside: Some(beside), ..opened })
+                open_made_up(request, &[]).map(|opened| Opened { empty_beside: Some(beside), ..opened })
             } else {
                 open_file(request, &beside)
             }
@@ -91,12 +128,38 @@ pub fn open(request: &Request) -> Result<Opened, OpenError> {
 /// Reads the module at `path`.
 ///
 /// # Errors
-/// The file cannot be read as text. What is wrong with the text are diagnostics.
+/// As those of [`read_module_with`].
 pub fn read_module(path: &Path) -> Result<Module, OpenError> {
+    read_module_with(path, &Compiler::default())
+}
+
+/// Reads the module at `path`; CUDA C++ is compiled first.
+///
+/// # Errors
+/// The file cannot be read as text, holds something else than PTX by its name or its first bytes, or cannot be compiled. What is wrong with
+/// the text are diagnostics.
+pub fn read_module_with(path: &Path, compiler: &Compiler) -> Result<Module, OpenError> {
     let mut sources = Sources::default();
+    if nvcc::is_cuda(path) {
+        let text = nvcc::compile(path, compiler).map_err(OpenError::File)?;
+        let (program, diagnostics) = sema::load(&mut sources, path.with_extension("ptx").display().to_string(), text);
+        return Ok(Module { program, sources, diagnostics });
+    }
+    if let Some(kind) = foreign(path, &head(path)) {
+        return Err(OpenError::File(kind.message(path)));
+    }
     let loaded = sema::load_file(&mut sources, path);
     let (program, diagnostics) = loaded.map_err(|error| OpenError::File(error.to_string()))?;
     Ok(Module { program, sources, diagnostics })
+}
+
+/// The first bytes of the file at `path`; none of what cannot be read, which is said when all of it is.
+fn head(path: &Path) -> Vec<u8> {
+    let mut head = Vec::new();
+    // A pipe can be read once only.
+    let file = std::fs::File::open(path).ok().filter(|file| file.metadata().is_ok_and(|metadata| metadata.is_file()));
+    let read = file.map(|file| file.take(HEAD_BYTES).read_to_end(&mut head));
+    read.filter(Result::is_ok).map_or(Vec::new(), |_| head)
 }
 
 /// Whether the file at `path` holds white space and comments only, as the shell leaves a file that output is redirected to.
@@ -105,9 +168,9 @@ fn says_nothing(path: &Path) -> bool {
 }
 
 fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
-    let file = LaunchFile::read(path).map_err(|error| match error {
+    let mut file = LaunchFile::read(path).map_err(|error| match error {
         LaunchFileError::Unreadable(message) => OpenError::File(message),
-        LaunchFileError::Wrong(wrong) => OpenError::Launch(wrong.0, vec![wrong.1]),
+        LaunchFileError::Wrong(wrong) => OpenError::Launch(wrong.0, wrong.1),
     })?;
     let modules = match (request.modules.as_slice(), file.module()) {
         ([], Some(module)) => vec![file.folder.join(module)],
@@ -116,35 +179,64 @@ fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
     };
     let launches = file.launches();
     let kernel = request.overrides.kernel.as_deref().or(launches.first().and_then(|(_, launch)| launch.kernel.as_deref()));
-    let (module, program) = choose_module(&modules, kernel)?;
-    finish(&file, program, &module, &request.overrides, None)
+    let (module, program) = choose_module(&modules, kernel, &request.overrides.compiler)?;
+    let expected = expect(&mut file, &request.overrides, &[]);
+    expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
+    finish(file, program, module, &request.overrides, None)
 }
 
-fn open_words(request: &Request, words: &[String]) -> Result<Opened, OpenError> {
+/// A launch with the parameters that `words` give; what they do not say is made up.
+fn open_made_up(request: &Request, words: &[String]) -> Result<Opened, OpenError> {
     sole_module(request)?;
-    let (module, program) = choose_module(&request.modules, request.overrides.kernel.as_deref())?;
-    let kernel = first_kernel(&program, &module, request.overrides.kernel.as_deref())?;
-    let file = launch::from_words(&program.functions[kernel.index()], words, Path::new(""));
-    let file = file.map_err(|(sources, errors)| OpenError::Launch(sources, errors))?;
-    finish(&file, program, &module, &request.overrides, None)
-}
-
-fn open_made_up(request: &Request) -> Result<Opened, OpenError> {
-    let (module, program) = choose_module(&request.modules, request.overrides.kernel.as_deref())?;
-    let kernel = first_kernel(&program, &module, request.overrides.kernel.as_deref())?;
-    let name = module.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let overrides = &request.overrides;
+    let (module, program) = choose_module(&request.modules, overrides.kernel.as_deref(), &overrides.compiler)?;
+    let kernel = first_kernel(&program, &module, overrides.kernel.as_deref())?;
     let mut sources = Sources::default();
     let beside = launch::triton::known(&module, &program.functions[kernel.index()], &mut sources);
     let beside = beside.map_err(|errors| OpenError::Launch(sources, errors))?;
-    let made_up = made_up(&program, kernel, &name, &with_overrides(beside, &request.overrides));
-    let text = made_up.content.to_text();
-    let file = LaunchFile::parse("the generated launch", Path::new(""), text.clone());
-    let file = file.map_err(|wrong| OpenError::Launch(wrong.0, vec![wrong.1]))?;
-    let mut opened = finish(&file, program, &module, &Overrides::default(), Some(text))?;
+    let mut known = with_overrides(beside, overrides);
+    let formals = Study::new(&program, kernel, "", &known).formals();
+    let mut sources = Sources::default();
+    let whole = sources.add(SourceFile::new("the command line", words.join(" ")));
+    let named = add_words(&mut sources, "--arg", words);
+    let given = given::read(&texts(&named, words), &formals, Path::new(""));
+    let given = given.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
+    let origins = given.iter().map(|(index, (_, source))| (*index, *source)).collect();
+    known.params.extend(given.into_iter().map(|(index, (param, _))| (index, param)));
+    for (index, buffer) in overrides.expect.iter().filter_map(|word| wanted::output(word, &formals, Path::new(""))) {
+        known.params.entry(index).or_insert(Param::Buffer(buffer));
+    }
+    known.row = given::row(known.params.values(), Path::new(""));
+    let made = made_up(&program, kernel, "", &known);
+    let is_whole = known.params.len() == formals.len() && known.grid.is_some() && known.block.is_some();
+    let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin: Origin::Words(whole, origins) };
+    let expected = expect(&mut file, overrides, &formals);
+    expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
+    let mut opened = finish(file, program, module, &Overrides::default(), None)?;
+    let text = |launch: &OpenedLaunch| launch.in_folder(launch.module.parent().unwrap_or(Path::new(""))).to_text();
+    opened.made_up = opened.launch.as_ref().map(text).filter(|_| !is_whole);
     for launch in opened.plan.cases.iter_mut().flat_map(|case| &mut case.launches) {
-        launch.reasons.clone_from(&made_up.reasons);
+        if !is_whole {
+            launch.reasons.clone_from(&made.reasons);
+        }
     }
     Ok(opened)
+}
+
+/// Puts what the command line expects of buffers into `file`.
+fn expect(file: &mut LaunchFile, overrides: &Overrides, formals: &[Formal]) -> Result<(), Vec<Diagnostic>> {
+    let named = add_words(&mut file.sources, "--expect", &overrides.expect);
+    wanted::expect(&mut file.content, &texts(&named, &overrides.expect), overrides.closeness, formals)
+}
+
+/// Each word as a source that is called after `option`.
+fn add_words(sources: &mut Sources, option: &str, words: &[String]) -> Vec<SourceId> {
+    let named = |(index, word): (usize, &String)| SourceFile::new(format!("{option} {}", index + 1), word.as_str());
+    words.iter().enumerate().map(|word| sources.add(named(word))).collect()
+}
+
+fn texts<'a>(named: &[SourceId], words: &'a [String]) -> Vec<(SourceId, &'a str)> {
+    named.iter().copied().zip(words.iter().map(String::as_str)).collect()
 }
 
 /// What is known of a made-up launch: what the command line says goes before what `known` says.
@@ -160,15 +252,17 @@ fn with_overrides(known: Known, overrides: &Overrides) -> Known {
 }
 
 fn finish(
-    file: &LaunchFile,
+    mut file: LaunchFile,
     program: Arc<Program>,
-    module: &Path,
+    module: PathBuf,
     overrides: &Overrides,
     made_up: Option<String>,
 ) -> Result<Opened, OpenError> {
-    let plan = launch::plan(file, &program, &module.to_string_lossy(), overrides);
+    let plan = launch::plan(&file, &program, &module.to_string_lossy(), overrides);
     let plan = plan.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
-    Ok(Opened { program, plan, made_up, empty_beside: None })
+    overrides.apply(&mut file.content);
+    let launch = OpenedLaunch { content: file.content, folder: file.folder, module, kernel: overrides.kernel.clone() };
+    Ok(Opened { program, plan, made_up, empty_beside: None, launch: Some(launch) })
 }
 
 fn sole_module(request: &Request) -> Result<&Path, OpenError> {
@@ -176,10 +270,10 @@ fn sole_module(request: &Request) -> Result<&Path, OpenError> {
 }
 
 /// The first of `paths` that holds `kernel`; the first of all if none does, or no kernel is named.
-fn choose_module(paths: &[PathBuf], kernel: Option<&str>) -> Result<(PathBuf, Arc<Program>), OpenError> {
+fn choose_module(paths: &[PathBuf], kernel: Option<&str>, compiler: &Compiler) -> Result<(PathBuf, Arc<Program>), OpenError> {
     let mut first = None;
     for path in paths {
-        let module = read_module(path)?;
+        let module = read_module_with(path, compiler)?;
         let Some(program) = module.program.clone() else { return Err(OpenError::Module(module)) };
         let holds = kernel.is_none_or(|kernel| program.function(kernel).is_some());
         if holds {

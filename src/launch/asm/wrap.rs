@@ -288,7 +288,7 @@ pub fn launch(statement: &Statement, sources: &Sources) -> LaunchFile {
         printed: None,
         findings: None,
     };
-    let origin = Origin::Words(SourceId(0), said);
+    let origin = Origin::Words(SourceId(0), said.into_iter().enumerate().collect());
     LaunchFile { content: Content::Launch(launch), folder: Path::new("").to_path_buf(), sources: sources.clone(), origin }
 }
 

@@ -45,7 +45,7 @@ pub struct Traits {
     /// Whether it uses `%tid` in y and z, but to number its threads through.
     thread_dimensions: [bool; 2],
     /// Whether it reads `%ctaid` in x, y and z.
-    block_dimensions: [bool; 3],
+    pub(super) block_dimensions: [bool; 3],
     /// Whether it is for clusters.
     clusters: bool,
     /// Whether the whole grid meets.

@@ -130,6 +130,11 @@ impl Study<'_> {
             _ if matches!(used, NumberUse { ends_loop: Some(_), compared: None, addressed: None, handle: _ }) => self.rounds(guess),
             _ => guess.size,
         };
+        if let (Some((row, array)), NumberUse { ends_loop: None, compared: None, addressed: Some(_), .. }, true) =
+            (&self.known.row, used, element.bytes() >= 4)
+        {
+            return (Number::Integer((*row).into()), format!("the rows of {array} have as many elements"));
+        }
         let why = match used {
             _ if !is_loaded => "the code does not read it".to_string(),
             _ if element.bytes() == 1 => "one byte: true".to_string(),
@@ -223,14 +228,14 @@ impl Study<'_> {
 }
 
 /// The type that a parameter's number is written in; none if it is a structure.
-fn element_of(formal: &program::Param, whole: Option<&WordUse>) -> Option<Element> {
+pub(super) fn element_of(formal: &program::Param, whole: Option<&WordUse>) -> Option<Element> {
     let declared = Element::from_name(formal.ty.word()).filter(|element| !formal.is_array && element.bytes() == formal.bytes)?;
     let hinted = whole.and_then(|used| used.hint).and_then(memory_element).filter(|element| element.bytes() == formal.bytes);
     Some(if declared.kind() == Kind::Float { declared } else { hinted.unwrap_or(declared) })
 }
 
 /// How the elements of a buffer are shown: fp8 as bytes, and what has no name of its own as words.
-fn memory_element(ty: ScalarType) -> Option<Element> {
+pub(super) fn memory_element(ty: ScalarType) -> Option<Element> {
     let packed = matches!(ty, ScalarType::E4M3 | ScalarType::E5M2);
     let bits = Element::from_name(if packed { "b8" } else { ty.word() });
     bits.or_else(|| (ty.kind() != TypeKind::Predicate && ty.bits() >= 64).then_some(Element::B64))

@@ -195,7 +195,7 @@ impl Resolver<'_> {
             Tolerance::Bits => return,
             Tolerance::Ulp(_) => [0.0, 0.0],
             Tolerance::Abs(bound) | Tolerance::Rel(bound) => [bound, bound],
-            Tolerance::AbsOrRel(absolute, relative) => [absolute, relative],
+            Tolerance::AbsOrRel(absolute, relative) | Tolerance::AbsPlusRel(absolute, relative) => [absolute, relative],
         };
         if element.kind() == Kind::Bits {
             self.error(place, format!("elements of {element:?} are compared bit for bit; a tolerance needs a buffer of numbers"));

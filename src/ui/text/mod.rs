@@ -124,7 +124,7 @@ pub fn made_up(text: &str, reasons: &[Reason], style: Style) -> String {
     let why: String = reasons.iter().map(|reason| visible(&format!("//   {}: {}", reason.what, reason.why)).into_owned() + "\n").collect();
     match style {
         Style::Human { .. } => format!(
-            "// There is no launch file: the values of this launch are generated.\n\
+            "// There is no launch file: the values of this launch are made up.\n\
              // Save it beside the kernel with the extension .ron to use and edit it.\n{why}{text}\n\n"
         ),
         Style::Json => json::made_up(text, reasons),
@@ -136,7 +136,7 @@ pub fn made_up(text: &str, reasons: &[Reason], style: Style) -> String {
 pub fn empty_beside(file: &Path) -> String {
     let name = file.display();
     let how = "'ptxdbg --batch KERNEL.ptx' prints it: save the lines up to the first empty one";
-    format!("ptxdbg: {name} is empty and is ignored: a launch is generated; {how}\n")
+    format!("ptxdbg: {name} is empty and is ignored: a launch is made up; {how}\n")
 }
 
 /// A command that was not done: where it stands if it is in a script, the place in its line, and what would be right.

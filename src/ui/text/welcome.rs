@@ -21,9 +21,9 @@ pub fn welcome(opened: &Opened, file: Option<&Path>) -> String {
     };
     let source = match file {
         _ if let Some(empty) = &opened.empty_beside => {
-            format!("; {} is empty: a generated launch, 'info launch' says why", empty.display())
+            format!("; {} is empty: a made-up launch, 'info launch' says why", empty.display())
         }
-        _ if opened.made_up.is_some() => "; a generated launch, 'info launch' says why".to_string(),
+        _ if opened.made_up.is_some() => "; a made-up launch, 'info launch' says why".to_string(),
         Some(file) => format!(", from {}", file.display()),
         None => String::new(),
     };

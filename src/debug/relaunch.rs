@@ -1,0 +1,129 @@
+//! The launch of a session: shown as a launch file, and changed.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use super::case::OpenedLaunch;
+use super::findings::Known as KnownFindings;
+use super::focus::Focus;
+use super::scene::Buffer;
+use super::session::{Pace, Session};
+use super::stop::Stop;
+use super::timeline::Timeline;
+use crate::base::{Diagnostic, SourceFile, Sources};
+use crate::launch::change::change;
+use crate::launch::file::Launch;
+use crate::launch::given::Formal;
+use crate::launch::{self, Content, Known, LaunchFile, Origin, Overrides, Plan, Reason, Study};
+use crate::program::FuncId;
+
+/// What a session without a launch file says: it is about a statement.
+const NO_LAUNCH: &str = "a statement has no launch";
+
+impl Session {
+    /// The text of a launch file in `folder` that starts what this session is about.
+    ///
+    /// # Errors
+    /// It is about a statement.
+    pub fn launch_text(&self, folder: &Path) -> Result<String, String> {
+        let opened = self.opened_launch.as_ref().ok_or(NO_LAUNCH)?;
+        Ok(format!("{}\n", opened.in_folder(folder).to_text()))
+    }
+
+    /// Changes the launch as `words` say, and starts anew with it. Breakpoints, displays and settings stay; what was recorded does not.
+    ///
+    /// # Errors
+    /// What is wrong with the words, or with the launch that they would make, a line each; nothing has changed then.
+    pub fn relaunch(&mut self, words: &[&str], pace: &mut dyn Pace) -> Result<Stop, String> {
+        let mut opened = self.opened_launch.clone().ok_or(NO_LAUNCH)?;
+        let kernel = self.case().launches[self.launch()].kernel;
+        let mut sources = Sources::default();
+        let whole = sources.add(SourceFile::new("the launch", ""));
+        let named: Vec<_> = words.iter().map(|word| (sources.add(SourceFile::new("", *word)), *word)).collect();
+        let (case, number) = (self.case_number, self.launch());
+        let launch = opened.launch_mut(case, number).ok_or("the launch file has no such launch")?;
+        let before = launch.clone();
+        let formals = formals(self, kernel, launch);
+        change(launch, &named, &formals, Path::new("")).map_err(|errors| lines(&errors))?;
+        let after = launch.clone();
+        let file = LaunchFile {
+            content: opened.content.clone(),
+            folder: opened.folder.clone(),
+            sources,
+            origin: Origin::Words(whole, BTreeMap::new()),
+        };
+        let overrides = Overrides { kernel: opened.kernel.clone(), ..Overrides::default() };
+        let planned = launch::plan(&file, self.program(), &opened.module.to_string_lossy(), &overrides);
+        let mut plan = planned.map_err(|errors| lines(&errors))?;
+        keep_reasons(&mut plan, case, number, &self.case().launches[number].reasons, (&before, &after));
+        self.restart(plan, case)?;
+        self.opened_launch = Some(opened);
+        Ok(self.seek_with_focus(0, pace))
+    }
+
+    /// Begins with case number `number` of `plan` instead of the present one.
+    fn restart(&mut self, mut plan: Plan, number: usize) -> Result<(), String> {
+        let case = Arc::new(plan.cases.swap_remove(number));
+        let buffers = Buffer::of_case(&case);
+        let options = *self.timeline.options();
+        self.timeline = Timeline::new(Arc::clone(self.program()), case, options, Vec::new()).map_err(|error| error.to_string())?;
+        self.forget_run(buffers);
+        self.focus = Focus::default();
+        let suppressions = std::mem::take(&mut self.known.suppressions);
+        self.known = KnownFindings::default();
+        self.known.suppressions = suppressions;
+        self.apply_settings();
+        Ok(())
+    }
+}
+
+impl OpenedLaunch {
+    /// Launch number `number` of case number `case`.
+    fn launch_mut(&mut self, case: usize, number: usize) -> Option<&mut Launch> {
+        let wanted = self.kernel.clone();
+        match &mut self.content {
+            Content::Launch(launch) => Some(launch),
+            Content::Suite(list) => {
+                let chosen = |launch: &&mut Launch| wanted.is_none() || launch.kernel == wanted;
+                list.launches.iter_mut().filter(chosen).nth(case)
+            }
+            Content::Sequence(list) => list.launches.get_mut(number),
+        }
+    }
+}
+
+/// The parameters of the kernel under the names of the launch's buffers, and of the kernel.
+fn formals(session: &Session, kernel: FuncId, launch: &Launch) -> Vec<Formal> {
+    let mut formals = Study::new(session.program(), kernel, "", &Known::default()).formals();
+    for (formal, param) in formals.iter_mut().zip(&launch.params) {
+        formal.names.splice(0..0, param.buffer().map(|buffer| buffer.name.clone()));
+    }
+    formals
+}
+
+/// What was made up and is still there stays known as made up.
+fn keep_reasons(plan: &mut Plan, case: usize, number: usize, reasons: &[Reason], (before, after): (&Launch, &Launch)) {
+    let stays = |reason: &&Reason| match reason.param {
+        Some(index) => before.params.get(index) == after.params.get(index),
+        None => match reason.what.split(' ').next() {
+            Some("grid") => before.grid == after.grid,
+            Some("block") => before.block == after.block,
+            Some("cluster") => before.cluster == after.cluster,
+            Some("dynamic") => before.dynamic_shared == after.dynamic_shared,
+            _ => true,
+        },
+    };
+    if let Some(launch) = plan.cases.get_mut(case).and_then(|case| case.launches.get_mut(number)) {
+        launch.reasons = reasons.iter().filter(stays).cloned().collect();
+    }
+}
+
+/// Mistakes, a line each, with what would be right.
+fn lines(errors: &[Diagnostic]) -> String {
+    let line = |error: &Diagnostic| match &error.help {
+        Some(help) => format!("{} ({help})", error.message),
+        None => error.message.clone(),
+    };
+    errors.iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,105 @@
+//! A launch changed by words: `grid=4,2`, `n=64`, `x=@x.npy`.
+
+use std::path::Path;
+
+use super::file::Launch;
+use super::given::{self, Formal};
+use super::words::{Reader, extents};
+use crate::base::{Diagnostic, SourceId};
+
+/// What of a launch is not a parameter, by the names that launch files have for it.
+const SHAPES: [&str; 4] = ["grid", "block", "cluster", "dynamic_shared"];
+
+/// Changes `launch`, of a kernel with the parameters `formals`, as `words` say, each the text of its source; data files are relative to
+/// `folder`.
+///
+/// # Errors
+/// Everything that is wrong with the words; nothing has changed then.
+pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], formals: &[Formal], folder: &Path) -> Result<(), Vec<Diagnostic>> {
+    let mut changed = launch.clone();
+    let is_shape = |word: &str| SHAPES.contains(&name_of(word)) && !is_formal(word, formals);
+    let (shapes, params): (Vec<_>, Vec<_>) = words.iter().copied().partition(|(_, word)| is_shape(word));
+    let mut errors: Vec<Diagnostic> = shapes.into_iter().filter_map(|(source, word)| reshape(&mut changed, source, word).err()).collect();
+    match given::read(&params, formals, folder) {
+        Ok(given) => {
+            for (index, (param, _)) in given {
+                if let Some(place) = changed.params.get_mut(index) {
+                    *place = param;
+                }
+            }
+        }
+        Err(wrong) => errors.extend(wrong),
+    }
+    if !errors.is_empty() {
+        return Err(errors);
+    }
+    *launch = changed;
+    Ok(())
+}
+
+fn name_of(word: &str) -> &str {
+    word.split_once('=').map_or("", |(name, _)| name)
+}
+
+/// Whether a parameter of the kernel has the name, which then means the parameter.
+fn is_formal(word: &str, formals: &[Formal]) -> bool {
+    formals.iter().any(|formal| formal.names.iter().any(|known| known == name_of(word)))
+}
+
+fn reshape(launch: &mut Launch, source: SourceId, word: &str) -> Result<(), Diagnostic> {
+    let reader = Reader { word, source };
+    let (name, value) = word.split_once('=').unwrap_or((word, ""));
+    if name == "dynamic_shared" {
+        let bytes = value.parse().map_err(|_| reader.error(value, format!("'{value}' is not a number of bytes"), "dynamic_shared=4096"))?;
+        launch.dynamic_shared = bytes;
+        return Ok(());
+    }
+    let [x, y, z] = extents(value).map_err(|message| reader.error(value, message, &format!("{name}=4,2")))?;
+    match name {
+        "grid" => launch.grid = (x, y, z),
+        "block" => launch.block = (x, y, z),
+        _ => launch.cluster = Some((x, y, z)),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::file::{Content, Param};
+    use super::super::given::Own;
+    use super::super::read::LaunchFile;
+    use super::super::{Element, Number};
+    use super::*;
+
+    fn launch() -> Launch {
+        let text = "Launch(grid: (1, 1, 1), block: (32, 1, 1), params: [Buffer(name: \"x\", elem: F32, len: 4, init: Zero), U32(1)])";
+        let file = LaunchFile::parse("a.ron", Path::new(""), text.to_string()).unwrap();
+        let Content::Launch(launch) = file.content else { panic!("{text} is one launch") };
+        launch
+    }
+
+    fn formals() -> Vec<Formal> {
+        let formal = |name: &str, own| Formal { names: vec![name.to_string()], own };
+        vec![formal("x", Own::Pointer(Some(Element::F32))), formal("n", Own::Scalar(Element::U32))]
+    }
+
+    #[test]
+    fn shapes_and_parameters_are_changed() {
+        let mut changed = launch();
+        let words = ["grid=4,2", "block=8x8", "cluster=2", "dynamic_shared=64", "n=7"].map(|word| (SourceId(0), word));
+        change(&mut changed, &words, &formals(), Path::new("")).unwrap();
+        assert_eq!((changed.grid, changed.block, changed.cluster), ((4, 2, 1), (8, 8, 1), Some((2, 1, 1))));
+        assert_eq!((changed.dynamic_shared, &changed.params[1]), (64, &Param::U32(Number::Integer(7))));
+        assert_eq!(changed.params[0], launch().params[0]);
+    }
+
+    #[test]
+    fn a_mistake_changes_nothing() {
+        let mut changed = launch();
+        let words = [(SourceId(0), "grid=4"), (SourceId(1), "block=0"), (SourceId(2), "m=3"), (SourceId(3), "dynamic_shared=many")];
+        let errors = change(&mut changed, &words, &formals(), Path::new("")).unwrap_err();
+        let messages: Vec<&str> = errors.iter().map(|error| error.message.as_str()).collect();
+        assert_eq!(messages, ["no extent can be 0", "'many' is not a number of bytes", "'m' is neither a parameter nor a type"]);
+        assert_eq!(changed, launch());
+    }
+}

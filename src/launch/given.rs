@@ -1,0 +1,309 @@
+//! Parameters of a kernel given as words of the command line: by name or in order, with a type or with the kernel's own.
+//!
+//! ```text
+//! u32=40   f32[1024]=iota        a type, as words.rs reads it, for the next parameter
+//! 40   @x.npy   1,2,3            the same with the kernel's own type
+//! n=40   x=@x.npy   x=[1024]     by name; [1024] is a buffer of the kernel's own type
+//! n=u32=40   x=f32[1024]=iota    by name and with a type
+//! p=bytes=0011aabb   p=@p.bin    a struct by value
+//! ```
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::data::{DataFile, DataFiles};
+use super::element::{Element, Kind, Number};
+use super::file::{Buffer, Init, Param};
+use super::words::{Reader, split};
+use crate::base::{Diagnostic, SourceId, counted, read_bounded};
+
+/// What is known of a parameter that a word can be for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Formal {
+    /// What it is called; the first name is that of its buffer.
+    pub names: Vec<String>,
+    /// What the kernel itself says of it.
+    pub own: Own,
+}
+
+/// What a kernel says of one of its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Own {
+    /// A number of this type.
+    Scalar(Element),
+    /// An address of elements, of this type if the code says so.
+    Pointer(Option<Element>),
+    /// This many bytes by value.
+    Struct(u32),
+}
+
+/// Parameters that words give, by index, each with the source of its word.
+pub type Given = BTreeMap<usize, (Param, SourceId)>;
+
+/// Reads `words`, each the text of its source; data files are relative to `folder`.
+///
+/// # Errors
+/// Everything in them that cannot be read or does not fit the kernel.
+pub fn read(words: &[(SourceId, &str)], formals: &[Formal], folder: &Path) -> Result<Given, Vec<Diagnostic>> {
+    let (mut given, mut errors, mut order) = (Given::new(), Vec::new(), 0);
+    for (source, word) in words {
+        let reader = WordOf { reader: Reader { word, source: *source }, formals, folder };
+        let read = reader.target(&mut order).and_then(|(index, spec)| {
+            let name = &formals[index].names[0];
+            match given.contains_key(&index) {
+                true => Err(reader.reader.error(word, format!("parameter '{name}' is given twice"), "one word a parameter")),
+                false => Ok((index, reader.param(index, spec)?)),
+            }
+        });
+        match read {
+            Ok((index, param)) => drop(given.insert(index, (param, *source))),
+            Err(error) => errors.push(error),
+        }
+    }
+    if errors.is_empty() { Ok(given) } else { Err(errors) }
+}
+
+/// The name before the first equals sign or bracket of a word and what follows, if a parameter is called so.
+fn named<'w>(word: &'w str, formals: &[Formal]) -> Option<(usize, &'w str)> {
+    let end = word.find(['=', '['])?;
+    let (name, rest) = word.split_at(end);
+    let index = formals.iter().position(|formal| formal.names.iter().any(|known| known == name))?;
+    Some((index, rest.strip_prefix('=').unwrap_or(rest)))
+}
+
+/// The reading of one word.
+struct WordOf<'a> {
+    reader: Reader<'a>,
+    formals: &'a [Formal],
+    folder: &'a Path,
+}
+
+impl<'a> WordOf<'a> {
+    /// Which parameter the word is for, and what it says of it. `order` counts the words without a name.
+    fn target(&self, order: &mut usize) -> Result<(usize, &'a str), Diagnostic> {
+        let word = self.reader.word;
+        if let Some(named) = named(word, self.formals) {
+            return Ok(named);
+        }
+        let (left, _, value) = split(word);
+        let is_name = left.starts_with(|letter: char| letter.is_ascii_alphabetic() || "_$%".contains(letter));
+        if is_name && value.is_some() && left != "bytes" && Element::from_name(left).is_none() {
+            let names: Vec<&str> = self.formals.iter().map(|formal| formal.names[0].as_str()).collect();
+            let help = format!("parameters: {}; types: {}", names.join(", "), Element::names());
+            return Err(self.reader.error(left, format!("'{left}' is neither a parameter nor a type"), &help));
+        }
+        *order += 1;
+        match *order <= self.formals.len() {
+            true => Ok((*order - 1, word)),
+            false => {
+                let help = "words without a name stand in the order of the parameters";
+                Err(self.reader.error(word, format!("the kernel has only {}", counted(self.formals.len() as u64, "parameter")), help))
+            }
+        }
+    }
+
+    /// The parameter that `spec` says.
+    fn param(&self, index: usize, spec: &'a str) -> Result<Param, Diagnostic> {
+        let Formal { names, own } = &self.formals[index];
+        let name = &names[0];
+        if let Some(digits) = spec.strip_prefix("bytes=") {
+            return Ok(Param::Bytes(digits.to_string()));
+        }
+        let (ty, extents, _) = split(spec);
+        if Element::from_name(ty).is_some() {
+            return self.reader.typed(spec, name);
+        }
+        match *own {
+            Own::Pointer(element) if ty.is_empty() && extents.is_some() => {
+                let (_, extents, value) = split(spec);
+                let own = element.unwrap_or(Element::B32);
+                let buffer = self.reader.buffer(own, extents.unwrap_or(""), value, name)?;
+                self.with_own_type(buffer, element, spec).map(Param::Buffer)
+            }
+            Own::Pointer(element) => self.pointer(spec, name, element),
+            Own::Scalar(element) => self.scalar(spec, name, element),
+            Own::Struct(bytes) => self.structure(spec, name, bytes),
+        }
+    }
+
+    fn scalar(&self, spec: &'a str, name: &str, element: Element) -> Result<Param, Diagnostic> {
+        let ty = element.name();
+        if spec.starts_with('@') || split(spec).1.is_some() {
+            let help = format!("{name}=40, or with a type {name}={ty}=40");
+            return Err(self.reader.error(spec, format!("'{name}' is a number ({ty}), not a buffer"), &help));
+        }
+        match self.reader.number(spec)? {
+            Number::Float(_) if element.kind() == Kind::Bits => {
+                let like =
+                    [Element::F16, Element::BF16, Element::F32, Element::F64].into_iter().filter(|like| like.bytes() == element.bytes());
+                let help = like.map(|like| format!("{name}={}={spec}", like.name())).collect::<Vec<_>>().join(" or ");
+                Err(self.reader.error(
+                    spec,
+                    format!("the kernel does not say which type of {} bits '{name}' has", element.bytes() * 8),
+                    &help,
+                ))
+            }
+            number => match element.encode(number) {
+                Ok(_) => Ok(Param::from_scalar(element, number)),
+                Err(message) => Err(self.reader.error(spec, message, &format!("'{name}' is a {ty}"))),
+            },
+        }
+    }
+
+    fn pointer(&self, spec: &'a str, name: &str, element: Option<Element>) -> Result<Param, Diagnostic> {
+        let own = element.unwrap_or(Element::B32);
+        let is_whole = spec.starts_with('@') || spec.contains(',') && !spec.contains('(');
+        if !is_whole {
+            let init = self.reader.init(own, spec, true);
+            let ty = own.name();
+            let help = match init {
+                Ok(Init::Values(_)) => format!("a buffer of {spec}: {name}=[1024]={spec}; an address: {name}=u64={spec}"),
+                _ => format!("{name}=[1024]={spec}, {name}=@x.npy, {name}=1,2,3, with a type {name}={ty}[1024]={spec}"),
+            };
+            return Err(self.reader.error(spec, format!("'{name}' is a pointer to {ty}, so the word says a buffer and its length"), &help));
+        }
+        let init = self.reader.init(own, spec, true)?;
+        let buffer = Buffer { name: name.to_string(), elem: own, len: None, shape: None, init, expect: None, tolerance: None };
+        self.with_own_type(buffer, element, spec).map(Param::Buffer)
+    }
+
+    /// The buffer, with the type of its data file where the kernel's own does not say more.
+    fn with_own_type(&self, mut buffer: Buffer, own: Option<Element>, spec: &'a str) -> Result<Buffer, Diagnostic> {
+        let Init::File(file) = &buffer.init else { return Ok(buffer) };
+        // What cannot be read is told when the launch is resolved.
+        let Ok(data) = DataFiles::default().get(&self.folder.join(file)) else { return Ok(buffer) };
+        match element_of(&data, own) {
+            Ok(element) => buffer.elem = element,
+            Err(message) => {
+                let help = format!("save it as the type that the kernel reads, or say another one: {}={}", buffer.name, "f64[]=@x.npy");
+                return Err(self.reader.error(spec, message, &help));
+            }
+        }
+        Ok(buffer)
+    }
+
+    fn structure(&self, spec: &'a str, name: &str, bytes: u32) -> Result<Param, Diagnostic> {
+        let help = format!("{name}=bytes=0011aabb…, {bytes} bytes in hexadecimal, or {name}=@FILE with these bytes");
+        let Some(file) = spec.strip_prefix('@') else {
+            return Err(self.reader.error(spec, format!("'{name}' is a struct of {bytes} bytes"), &help));
+        };
+        let read = read_bounded(&self.folder.join(file), u64::from(bytes)).map_err(|error| format!("'{file}' cannot be read: {error}"));
+        match read {
+            Ok(Some(data)) if data.len() == bytes as usize => Ok(Param::Bytes(data.iter().map(|byte| format!("{byte:02x}")).collect())),
+            Ok(_) => Err(self.reader.error(spec, format!("'{file}' does not have {bytes} bytes"), &help)),
+            Err(message) => Err(self.reader.error(spec, message, &help)),
+        }
+    }
+}
+
+/// The element type of a buffer that holds the data of `file` and is read as `own` by the kernel.
+///
+/// # Errors
+/// The kernel reads floats, and the file has other elements, in a sentence.
+pub(super) fn element_of(file: &DataFile, own: Option<Element>) -> Result<Element, String> {
+    let Some(header) = &file.npy else { return Ok(own.unwrap_or(Element::B32)) };
+    match (own, header.element()) {
+        (Some(own), _) if header.fits(own) && own.kind() != Kind::Bits => Ok(own),
+        (Some(own), None) if header.fits(own) => Ok(own),
+        (Some(own), Some(found)) if own.kind() == Kind::Float => {
+            let path = file.path.display();
+            Err(format!("'{path}' holds elements of {}, and the kernel reads {}", found.name(), own.name()))
+        }
+        (_, Some(found)) => Ok(found),
+        (own, None) => Ok(own.unwrap_or(Element::B32)),
+    }
+}
+
+/// Elements of a row of the matrices among `params`, and the name of one of them, if all rows are as long; data files are relative to
+/// `folder`.
+pub fn row<'a>(params: impl Iterator<Item = &'a Param>, folder: &Path) -> Option<(u64, String)> {
+    let rows = params.filter_map(Param::buffer).filter_map(|buffer| Some((row_of(buffer, folder)?, buffer.name.clone())));
+    let rows: Vec<(u64, String)> = rows.collect();
+    let first = rows.first()?;
+    rows.iter().all(|row| row.0 == first.0).then(|| first.clone())
+}
+
+fn row_of(buffer: &Buffer, folder: &Path) -> Option<u64> {
+    let shape = match (&buffer.shape, &buffer.init) {
+        (Some(shape), _) => shape.clone(),
+        (None, Init::File(file)) => DataFiles::default().get(&folder.join(file)).ok()?.npy.as_ref()?.shape.clone(),
+        (None, _) => return None,
+    };
+    shape.last().copied().filter(|_| shape.len() >= 2)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn formals() -> Vec<Formal> {
+        let formal = |name: &str, own| Formal { names: vec![name.to_string()], own };
+        vec![
+            formal("x", Own::Pointer(Some(Element::F32))),
+            formal("n", Own::Scalar(Element::U32)),
+            formal("s", Own::Struct(4)),
+            formal("h", Own::Scalar(Element::B16)),
+        ]
+    }
+
+    fn one(word: &str) -> Result<(usize, Param), String> {
+        let given = read(&[(SourceId(0), word)], &formals(), Path::new("nowhere"));
+        let given = given.map_err(|errors| format!("{}..{}: {}", errors[0].span.start, errors[0].span.end, errors[0].message))?;
+        Ok(given.into_iter().map(|(index, (param, _))| (index, param)).next().unwrap())
+    }
+
+    #[test]
+    fn names_and_own_types_are_understood() {
+        let buffer =
+            |elem, len, init| Param::Buffer(Buffer { name: "x".to_string(), elem, len, shape: None, init, expect: None, tolerance: None });
+        let file = || Init::File("x.npy".to_string());
+        let integers = [1, 2].map(Number::Integer).to_vec();
+        for (word, index, param) in [
+            ("n=40", 1, Param::U32(Number::Integer(40))),
+            ("n=s32=-1", 1, Param::S32(Number::Integer(-1))),
+            ("x=@x.npy", 0, buffer(Element::F32, None, file())),
+            ("@x.npy", 0, buffer(Element::F32, None, file())),
+            ("x=[64]", 0, buffer(Element::F32, Some(64), Init::Zero)),
+            ("x[64]=1.5", 0, buffer(Element::F32, Some(64), Init::Fill(Number::Float(1.5)))),
+            ("x=1,2", 0, buffer(Element::F32, None, Init::Values(integers))),
+            ("x=u8[]=@x.npy", 0, buffer(Element::U8, None, file())),
+            ("x=u64=0", 0, Param::U64(Number::Integer(0))),
+            ("s=bytes=00112233", 2, Param::Bytes("00112233".to_string())),
+            ("h=bf16=1.5", 3, Param::BF16(Number::Float(1.5))),
+            ("f32[64]", 0, buffer(Element::F32, Some(64), Init::Zero)),
+        ] {
+            assert_eq!(one(word), Ok((index, param)), "{word}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said() {
+        for (word, message) in [
+            ("y=40", "0..1: 'y' is neither a parameter nor a type"),
+            ("n=@x.npy", "2..8: 'n' is a number (u32), not a buffer"),
+            ("n=-1", "2..4: -1 does not fit U32, which holds 0 to 4294967295"),
+            ("x=40", "2..4: 'x' is a pointer to f32, so the word says a buffer and its length"),
+            ("x=random", "2..8: 'x' is a pointer to f32, so the word says a buffer and its length"),
+            ("h=1.5", "2..5: the kernel does not say which type of 16 bits 'h' has"),
+            ("s=1", "2..3: 's' is a struct of 4 bytes"),
+            ("s=@x.bin", "2..8: 'x.bin' cannot be read"),
+            ("n=", "2..2: a number is missing"),
+            ("x=[4", "4..4: ']' is missing"),
+        ] {
+            let error = one(word).unwrap_err();
+            assert!(error.starts_with(message), "{word}: {error}");
+        }
+    }
+
+    #[test]
+    fn words_without_a_name_stand_in_order() {
+        let words = [(SourceId(0), "[8]"), (SourceId(1), "h=7"), (SourceId(2), "3")];
+        let given = read(&words, &formals(), Path::new("")).unwrap();
+        assert_eq!(given.keys().copied().collect::<Vec<_>>(), [0, 1, 3]);
+        assert_eq!(given[&1], (Param::U32(Number::Integer(3)), SourceId(2)));
+        let twice = read(&[(SourceId(0), "[8]"), (SourceId(1), "x=[8]")], &formals(), Path::new("")).unwrap_err();
+        assert_eq!(twice[0].message, "parameter 'x' is given twice");
+        let many = [(SourceId(0), "[8]"), (SourceId(0), "1"), (SourceId(0), "bytes=00112233"), (SourceId(0), "1"), (SourceId(0), "1")];
+        assert_eq!(read(&many, &formals(), Path::new("")).unwrap_err()[0].message, "the kernel has only 4 parameters");
+    }
+}

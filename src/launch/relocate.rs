@@ -1,0 +1,98 @@
+//! A launch file in another folder: its module and its data files are named from there.
+
+use std::path::{Component, Path, PathBuf};
+
+use super::file::{Buffer, Content, Init, Launch, Param};
+use super::image::{Image, Memory};
+
+/// Names the files that `content` names relative to folder `from` relative to folder `to`.
+pub fn relocate(content: &mut Content, from: &Path, to: &Path) {
+    let renamed = |name: &mut String| *name = relative(&from.join(&*name), to).display().to_string();
+    let launches = match content {
+        Content::Launch(launch) => std::slice::from_mut(launch),
+        Content::Suite(list) | Content::Sequence(list) => {
+            list.module.iter_mut().for_each(renamed);
+            list.printed.iter_mut().for_each(|init| rename_init(init, &renamed));
+            &mut list.launches
+        }
+    };
+    launches.iter_mut().for_each(|launch| rename_launch(launch, &renamed));
+}
+
+fn rename_launch(launch: &mut Launch, renamed: &impl Fn(&mut String)) {
+    launch.module.iter_mut().for_each(renamed);
+    launch.printed.iter_mut().for_each(|init| rename_init(init, renamed));
+    launch.params.iter_mut().filter_map(Param::buffer_mut).for_each(|buffer| rename_buffer(buffer, renamed));
+    for image in launch.bind.values_mut() {
+        let (Image::Texture(super::image::Texture { buffer: Memory::Buffer(buffer), .. })
+        | Image::Surface(super::image::Surface { buffer: Memory::Buffer(buffer), .. })) = image
+        else {
+            continue;
+        };
+        rename_buffer(buffer, renamed);
+    }
+}
+
+fn rename_buffer(buffer: &mut Buffer, renamed: &impl Fn(&mut String)) {
+    rename_init(&mut buffer.init, renamed);
+    buffer.expect.iter_mut().for_each(|init| rename_init(init, renamed));
+}
+
+fn rename_init(init: &mut Init, renamed: &impl Fn(&mut String)) {
+    match init {
+        Init::File(file) | Init::Slice { file, .. } => renamed(file),
+        Init::Zero | Init::Uninit | Init::Byte(_) | Init::Fill(_) | Init::Iota { .. } | Init::Random { .. } | Init::Values(_) => {}
+    }
+}
+
+/// `path` as it is called from folder `to`; both may be relative to the present folder. What is on another drive or cannot be found is
+/// named as a whole.
+pub fn relative(path: &Path, to: &Path) -> PathBuf {
+    let whole = |path: &Path| std::path::absolute(path).map(|path| plain(&path));
+    let (Ok(path), Ok(to)) = (whole(path), whole(to)) else { return path.to_path_buf() };
+    let (mut here, mut there) = (to.components().peekable(), path.components().peekable());
+    while here.peek().is_some() && here.peek() == there.peek() {
+        here.next();
+        there.next();
+    }
+    if matches!(here.peek(), Some(Component::Prefix(_))) {
+        return path;
+    }
+    here.map(|_| Component::ParentDir).chain(there).collect()
+}
+
+/// `path` without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            Component::Prefix(_) | Component::RootDir | Component::Normal(_) => plain.push(component),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::read::LaunchFile;
+    use super::*;
+
+    #[test]
+    fn files_are_named_from_the_new_folder() {
+        let text = "Launch(module: \"k.ptx\", grid: (1, 1, 1), block: (1, 1, 1), params: [
+            Buffer(name: \"x\", elem: F32, init: File(\"data/x.npy\"), expect: Slice(file: \"../y.bin\", offset: 4)),
+            U32(1)])";
+        let mut content = LaunchFile::parse("a.ron", Path::new("a/b"), text.to_string()).unwrap().content;
+        relocate(&mut content, Path::new("a/b"), Path::new("a/c/d"));
+        let Content::Launch(launch) = &content else { panic!("{text} is one launch") };
+        let buffer = launch.params[0].buffer().unwrap();
+        assert_eq!(launch.module.as_deref(), Some("../../b/k.ptx"));
+        assert_eq!(buffer.init, Init::File("../../b/data/x.npy".to_string()));
+        assert_eq!(buffer.expect, Some(Init::Slice { file: "../../y.bin".to_string(), offset: 4 }));
+        let original = LaunchFile::parse("a.ron", Path::new("a/b"), text.to_string()).unwrap().content;
+        relocate(&mut content, Path::new("a/c/d"), Path::new("a/b"));
+        assert_eq!(content, original);
+    }
+}

@@ -1,0 +1,241 @@
+//! What a launch file that `ron` refuses should say at a place: the mistakes that come easily to those who write such a file by hand,
+//! with the words that would be right there. The words also stand in for the mistake, so that the rest of the file can be read.
+
+use super::element::{Element, Number};
+use super::locate::{Part, parts_around};
+
+/// What is wrong at a place of the text, and what would be right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Advice {
+    /// Bytes of the text that are wrong; none where something is missing.
+    pub wrong: std::ops::Range<usize>,
+    /// What is wrong.
+    pub message: String,
+    /// What would be right, in a sentence.
+    pub help: String,
+    /// What stands in for the wrong bytes while the rest is read.
+    pub instead: String,
+}
+
+/// Advice on `text`, which is refused at byte `at` for the reason `error`; `None` where the mistake is not one of those known here.
+pub fn advise(text: &str, at: usize, error: &ron::Error) -> Option<Advice> {
+    let parts = parts_around(text, at);
+    let advice = match error {
+        ron::Error::MissingStructField { field, outer } => {
+            let part = parts.iter().find(|part| text.get(part.start..part.end).is_some_and(|value| value.contains('(')))?;
+            missing(text, part, at, field, outer.as_deref())
+        }
+        ron::Error::NoSuchStructField { expected, found, outer } => {
+            let part = parts.iter().find(|part| part.field == found)?;
+            unknown(text, part, expected, outer.as_deref())
+        }
+        _ => parts.iter().find_map(|part| of_value(text, part)),
+    };
+    // Words that change nothing are no advice.
+    advice.filter(|advice| text.get(advice.wrong.clone()) != Some(&advice.instead))
+}
+
+/// Fields that must be there, each with an example.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("init", "init: Zero"),
+    ("name", "name: \"x\""),
+    ("elem", "elem: F32"),
+    ("grid", "grid: (1, 1, 1)"),
+    ("block", "block: (32, 1, 1)"),
+    ("params", "params: []"),
+    ("launches", "launches: []"),
+];
+
+/// A field that must be there and is not: the error stands at the closing bracket, at `at`.
+fn missing(text: &str, part: &Part, at: usize, field: &str, outer: Option<&str>) -> Option<Advice> {
+    let example = EXAMPLES.iter().find(|(name, _)| *name == field)?.1;
+    let inside = text.get(part.start..at)?.trim_end();
+    let comma = if inside.ends_with([',', '(']) { "" } else { ", " };
+    let of = outer.map_or(String::new(), |outer| format!(" of {outer}"));
+    Some(Advice {
+        wrong: at..at,
+        message: format!("field '{field}'{of} is missing"),
+        help: format!("for one: {example}"),
+        instead: format!("{comma}{example}"),
+    })
+}
+
+/// A field that does not exist; it is left out.
+fn unknown(text: &str, part: &Part, expected: &[&str], outer: Option<&str>) -> Option<Advice> {
+    text.get(part.named_at..part.end)?;
+    let after_comma = if text.get(part.end..)?.starts_with(',') { part.end + 1 } else { part.end };
+    let of = outer.map_or(String::new(), |outer| format!(" of {outer}"));
+    Some(Advice {
+        wrong: part.named_at..after_comma,
+        message: format!("there is no field '{}'{of}", part.field),
+        help: format!("fields: {}", expected.join(", ")),
+        instead: String::new(),
+    })
+}
+
+/// Advice on one value, by the field that it stands in.
+fn of_value(text: &str, part: &Part) -> Option<Advice> {
+    // A parameter has no name, so what looks like one belongs to the value.
+    let from = if part.within == "params" { part.named_at } else { part.start };
+    let region = text.get(from..part.end)?;
+    let value = region.trim();
+    let start = from + (region.len() - region.trim_start().len());
+    let (message, help, instead) = match (part.field, part.within) {
+        (_, "params") => parameter(value)?,
+        ("grid" | "block" | "cluster", _) => extents(part.field, value)?,
+        ("shape" | "box", _) => shape(part.field, value)?,
+        ("len", _) => length(value)?,
+        ("init" | "expect", _) => contents(part.field, value)?,
+        ("elem", _) => element(value)?,
+        ("name" | "kernel" | "module" | "file", _) => word(part.field, value)?,
+        _ => return None,
+    };
+    Some(Advice { wrong: start..start + value.len(), message, help, instead })
+}
+
+/// What is wrong, what would be right, and what stands in for it.
+type Saying = (String, String, String);
+
+/// The numbers of `3x3`, `(3, 3)`, `[3, 3]` or `3`; `None` where there is anything else.
+fn numbers(value: &str) -> Option<Vec<u64>> {
+    let parts = value.split([',', 'x', '*', ' ', '(', ')', '[', ']']).filter(|part| !part.is_empty());
+    parts
+        .map(|part| part.parse().ok().filter(|number| *number <= u64::from(u32::MAX)))
+        .collect::<Option<Vec<_>>>()
+        .filter(|numbers| !numbers.is_empty())
+}
+
+fn listed(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(", ")
+}
+
+fn extents(field: &str, value: &str) -> Option<Saying> {
+    let mut given = numbers(value)?;
+    let message = format!("'{value}' is not three extents, x, y and z");
+    if given.len() > 3 {
+        return Some((message, format!("a {field} has three: {field}: (4, 2, 1)"), "(1, 1, 1)".to_string()));
+    }
+    given.resize(3, 1);
+    let right = format!("({})", listed(&given));
+    Some((message, format!("{field}: {right}"), right))
+}
+
+fn shape(field: &str, value: &str) -> Option<Saying> {
+    let right = format!("[{}]", listed(&numbers(value)?));
+    Some((format!("'{value}' is not a list of extents"), format!("{field}: {right}"), right))
+}
+
+fn length(value: &str) -> Option<Saying> {
+    let given = numbers(value).filter(|numbers| numbers.len() > 1)?;
+    let message = format!("'{value}' is not one number");
+    let product = given.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))?;
+    Some((message, format!("shape: [{}], in place of len", listed(&given)), product.to_string()))
+}
+
+/// What a buffer holds, as it is written by those who do not know the word for it.
+fn contents(field: &str, value: &str) -> Option<Saying> {
+    let bare = value.trim_matches('"');
+    let quoted = bare.len() != value.len();
+    let right = if let Some(number) = Number::parse(bare).filter(|_| !quoted) {
+        if field == "init" { format!("Fill({number})") } else { format!("Values([{number}])") }
+    } else if value.starts_with('[') {
+        format!("Values({value})")
+    } else if quoted || is_file(bare) {
+        format!("File(\"{bare}\")")
+    } else {
+        let word = bare.split('(').next().unwrap_or(bare).to_ascii_lowercase();
+        INITS.iter().find(|(name, _)| *name == word)?.1.to_string()
+    };
+    Some((format!("'{value}' does not say what a buffer holds"), format!("{field}: {right}"), right))
+}
+
+/// What may be meant, and how it is written.
+const INITS: &[(&str, &str)] = &[
+    ("zero", "Zero"),
+    ("zeros", "Zero"),
+    ("uninit", "Uninit"),
+    ("iota", "Iota(start: 0, step: 1)"),
+    ("arange", "Iota(start: 0, step: 1)"),
+    ("random", "Random(seed: 0, low: 0, high: 1)"),
+    ("rand", "Random(seed: 0, low: 0, high: 1)"),
+    ("ones", "Fill(1)"),
+    ("file", "File(\"x.npy\")"),
+];
+
+/// Whether `text` looks like the name of a file.
+fn is_file(text: &str) -> bool {
+    let extension = text.rsplit_once('.').map_or("", |(_, extension)| extension);
+    !extension.is_empty()
+        && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && text.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// Names of element types in other languages.
+const ELEMENTS: &[(&str, Element)] = &[
+    ("float", Element::F32),
+    ("float32", Element::F32),
+    ("double", Element::F64),
+    ("float64", Element::F64),
+    ("half", Element::F16),
+    ("float16", Element::F16),
+    ("bfloat16", Element::BF16),
+    ("char", Element::S8),
+    ("int8", Element::S8),
+    ("uint8", Element::U8),
+    ("bool", Element::U8),
+    ("short", Element::S16),
+    ("int16", Element::S16),
+    ("uint16", Element::U16),
+    ("int", Element::S32),
+    ("int32", Element::S32),
+    ("i32", Element::S32),
+    ("unsigned", Element::U32),
+    ("uint32", Element::U32),
+    ("long", Element::S64),
+    ("int64", Element::S64),
+    ("i64", Element::S64),
+    ("uint64", Element::U64),
+];
+
+/// The element type that a word of PTX, C, Python or Triton means.
+fn element_called(word: &str) -> Option<Element> {
+    let word = word.trim_matches('"').trim_start_matches('.').to_ascii_lowercase();
+    Element::from_name(&word).or_else(|| ELEMENTS.iter().find(|(name, _)| *name == word).map(|(_, element)| *element))
+}
+
+fn element(value: &str) -> Option<Saying> {
+    let right = element_called(value).map(|element| format!("{element:?}"));
+    let help = right.as_ref().map_or(format!("types: {}", Element::names().to_uppercase()), |right| format!("elem: {right}"));
+    Some((format!("'{value}' is not a type of element"), help, right.unwrap_or("B32".to_string())))
+}
+
+fn word(field: &str, value: &str) -> Option<Saying> {
+    let is_bare = !value.contains(['"', '(', '[']) && !value.is_empty();
+    is_bare.then(|| (format!("'{value}' is not a string"), format!("{field}: \"{value}\""), format!("\"{value}\"")))
+}
+
+/// A parameter whose value is there but not its type.
+fn parameter(value: &str) -> Option<Saying> {
+    let bare = value.split_once(':').map_or(value, |(_, value)| value.trim());
+    let scalar = |number: Number| match number {
+        Number::Integer(_) => format!("U32({number})"),
+        Number::Float(_) => format!("F32({number})"),
+    };
+    let typed = || {
+        let (ty, rest) = value.split_once(['(', '='])?;
+        let number = Number::parse(rest.trim_end_matches(')').trim())?;
+        Some(format!("{:?}({number})", element_called(ty.trim())?))
+    };
+    let named = bare.trim_matches('"');
+    let right = if let Some(number) = Number::parse(bare) {
+        scalar(number)
+    } else if let Some(typed) = typed() {
+        typed
+    } else if is_file(named) {
+        format!("Buffer(name: \"x\", elem: F32, init: File(\"{named}\"))")
+    } else {
+        return None;
+    };
+    let message = format!("'{value}' does not say what a parameter is");
+    Some((message, format!("a parameter is written with its type, such as {right}; parameters have no names, they stand in order"), right))
+}
