@@ -34,7 +34,7 @@ fn the_plain_prompt_writes_text() {
         ("info launch", "hostile"),
         ("mark a\u{202e}b", "a"),
         ("echo a\u{9b}2Jb", "a\\x9b2Jb"),
-        ("dump a\u{202e}.bin out", "\\u{202e}"),
+        (concat!("dump ", env!("CARGO_TARGET_TMPDIR"), "/a\u{202e}.bin out"), "\\u{202e}"),
         ("source no\u{202e}file", "no\\u{202e}file"),
         ("set listsize \u{9b}", "\\x9b"),
         ("quit", ""),
