@@ -175,6 +175,9 @@ fn accesses_that_disagree_leave_bytes() {
     let pair = "shl.b32 %r4, %r1, 3; add.s32 %r5, %r3, %r4; st.shared.f32 [%r5], %f1;";
     assert_shows(&format!("{pair} ld.shared.b32 %r6, [%r5+4]; st.shared.b32 [%r5+12], %r6;"), "bytes");
     assert_shows(&format!("{pair} ld.shared.b32 %r6, [%r5]; st.shared.b32 [%r5+8], %r6; ld.shared.f32 %f2, [%r5+4];"), "f32[128][2]");
+    let pair = pair.replace("st.shared.f32 [%r5], %f1;", "ld.shared.v2.b32 {%r6, %r7}, [%r5]; add.rn.f32 %r6, %r6, %r6;");
+    assert_shows(&format!("{pair} st.shared.v2.b32 [%r5], {{%r6, %r7}};"), "bytes");
+    assert_shows(&format!("{pair} add.rn.f32 %r7, %r7, %r7;"), "f32[128][2]");
     // Words that are written byte by byte.
     assert_shows(&format!("{at} st.shared.b32 [%r5], %r6; ld.shared.b8 %h1, [%r5];"), "bytes");
 }

@@ -6,7 +6,7 @@ use super::flow::Flow;
 use crate::debug::names::access::access_type;
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::operands::{Use, registers_of};
-use crate::program::{Address, Bank, CopyOp, FuncId, Inst, MatrixOp, Op, Pc, SrcKind, WgmmaA};
+use crate::program::{Address, Bank, CopyOp, FuncId, Inst, MatrixOp, Op, Pc, Src, SrcKind, WgmmaA};
 
 use super::form::Form;
 
@@ -67,13 +67,13 @@ impl Found<'_, '_> {
             Op::Load { bits, address, .. } | Op::Store { bits, address, .. } => {
                 self.note(function, pc, address, |found| found.plain(function, pc, inst, u32::from(bits), 1));
             }
-            Op::LoadVector { bits, address, parts, .. } => {
-                let count = program.dests[parts.index()].len() as u32;
-                self.note(function, pc, address, |found| found.plain(function, pc, inst, u32::from(bits), count));
+            Op::LoadVector { bits, reg_bits, address, parts, .. } => {
+                let parts: Vec<_> = program.dests[parts.index()].iter().map(|d| Some(d.0).filter(|_| !d.is_sink())).collect();
+                self.vector((function, pc, inst), (bits, reg_bits), address, &parts);
             }
-            Op::StoreVector { bits, address, parts, .. } => {
-                let count = program.sources[parts.index()].len() as u32;
-                self.note(function, pc, address, |found| found.plain(function, pc, inst, u32::from(bits), count));
+            Op::StoreVector { bits, reg_bits, address, parts, .. } => {
+                let parts: Vec<_> = program.sources[parts.index()].iter().map(|source| slot_of(*source)).collect();
+                self.vector((function, pc, inst), (bits, reg_bits), address, &parts);
             }
             Op::Atomic { ty, address, .. } => self.note(function, pc, address, |found| {
                 let deed = found.plain(function, pc, inst, ty.bits(), 1);
@@ -138,11 +138,32 @@ impl Found<'_, '_> {
         Deed { bytes: bits / 8, count, taken, word, object: None }
     }
 
+    /// A vector of elements in these registers; where they are taken for different things, each on its own, as a member of a structure.
+    fn vector(&mut self, at: (FuncId, Pc, &Inst), (bits, reg_bits): (u8, u8), address: Address, parts: &[Option<u32>]) {
+        let (function, pc, inst) = at;
+        let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
+        let width = i64::from(bits / 8);
+        self.note(function, pc, address, |found| found.plain(function, pc, inst, u32::from(bits), parts.len() as u32));
+        let taken = |slot: &Option<u32>| slot.map_or(Taken::default(), |slot| self.evidence.of(self.flow.cell(function, bank, slot)));
+        let each: Vec<Taken> = parts.iter().map(taken).collect();
+        let are_alike = each.windows(2).all(|pair| pair[0].is_nothing() == pair[1].is_nothing());
+        let says_float = access_type(self.flow.program, pc).is_some_and(|ty| ty.kind() == TypeKind::Float);
+        let fact = self.flow.address(function, pc, address).filter(Fact::is_address);
+        let Some(fact) = fact.filter(|_| !are_alike && !says_float && bits < 128) else { return };
+        for id in &fact.variables {
+            let whole = self.accesses[id.index()].pop();
+            for (index, taken) in (0..).zip(&each) {
+                let form = fact.form.plus(&Form::constant(index * width));
+                self.accesses[id.index()].extend(whole.clone().map(|whole| Access { form, count: 1, taken: *taken, ..whole }));
+            }
+        }
+    }
+
     /// What the registers that an instruction loads or stores are taken for; constants say nothing.
     fn data(&self, function: FuncId, pc: Pc, inst: &Inst) -> Taken {
         let mut taken = Taken::default();
         let is_constant = |bank: Bank, slot: u32| {
-            let fact = self.flow.value(function, pc, bank, crate::program::Src::reg(slot));
+            let fact = self.flow.value(function, pc, bank, Src::reg(slot));
             fact.is_some_and(|fact| !fact.is_address() && fact.form.as_constant().is_some())
         };
         registers_of(inst, self.flow.program, |used, register| {
@@ -219,4 +240,11 @@ fn barrier_object() -> Deed {
 
 fn tensor_map() -> Deed {
     Deed { count: 1, object: Some("a tensor map"), ..Deed::default() }
+}
+
+fn slot_of(source: Src) -> Option<u32> {
+    match source.kind() {
+        SrcKind::Reg(slot) => Some(slot),
+        SrcKind::Const(_) | SrcKind::Special(_) => None,
+    }
 }

@@ -71,6 +71,11 @@ impl Taken {
         }
     }
 
+    /// Whether no instruction takes them for anything.
+    pub fn is_nothing(self) -> bool {
+        self == Self::default()
+    }
+
     /// What either is taken for.
     #[must_use]
     pub fn and(self, other: Self) -> Self {

@@ -59,7 +59,7 @@ fn element(accesses: &[Access]) -> Result<(ScalarType, bool), Doubt> {
         return ty.map(|ty| (ty, !bitwise)).ok_or(Doubt::Unused);
     };
     let size = size_of(element);
-    if let Some(other) = other_member(accesses, u64::from(size)) {
+    if let Some(other) = other_member(accesses, u64::from(size), element) {
         return Err(Doubt::Differ((at, words(element)), (other.pc, words(Element::Bits(other.bytes)))));
     }
     if bits > 0 && !bits.is_multiple_of(size) {
@@ -73,7 +73,7 @@ fn element(accesses: &[Access]) -> Result<(ScalarType, bool), Doubt> {
 
 /// An access that says nothing, to a part of every row that no access with a type comes to: in a structure it may be a member of another
 /// type, which is only copied.
-fn other_member(accesses: &[Access], size: u64) -> Option<&Access> {
+fn other_member(accesses: &[Access], size: u64, element: Element) -> Option<&Access> {
     let strides = || accesses.iter().flat_map(|access| access.form.strides.iter().copied().chain([access.form.step]));
     let row = strides().filter(|stride| *stride > 0).min().unwrap_or(u64::MAX);
     let is_row = row > size && strides().all(|stride| stride.is_multiple_of(row));
@@ -91,7 +91,9 @@ fn other_member(accesses: &[Access], size: u64) -> Option<&Access> {
         return None;
     }
     let comes_to = |part: u64| typed.iter().any(|parts| parts.contains(&part));
-    accesses.iter().find(|access| !is_typed(access) && parts(access).any(|part| !comes_to(part)))
+    // The word of an integer is that of an integer, though floats are copied by it as well.
+    let agrees = |access: &Access| matches!(element, Element::Int(_)) && access.word.is_some_and(|ty| ty.kind() == TypeKind::Unsigned);
+    accesses.iter().find(|access| !is_typed(access) && !agrees(access) && parts(access).any(|part| !comes_to(part)))
 }
 
 /// An array of barrier objects is one of words of 64 bits.
