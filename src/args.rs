@@ -18,9 +18,10 @@ Exit status:
 130  Ctrl-C ended --batch, --verify or a script before the end";
 
 const ARG_HELP: &str = "\
-A parameter where no launch file is wanted, by name or in order: n=40, x=@x.npy, x=[1024]=random, or 40, @x.npy, with the kernel's own \
-type; with a type u32=40, f32[1024]=iota, x=f32[40,48]=random(0,-1,1), f32[]=@x.npy, f32[1024], f32[3]=1,2,3, f32[64]=1.5, \
-f32[64]=uninit; a struct p=bytes=0011aabb or p=@p.bin. Parameters that are not given are made up. With --asm the value of an operand";
+A parameter where no launch file is wanted, by name (the module's, Triton's, or param_0, param_1 ..) or in order: n=40, x=@x.npy, \
+x=[1024]=random, or 40, @x.npy, with the kernel's own type; with a type u32=40, f32[1024]=iota, x=f32[40,48]=random(0,-1,1), \
+f32[]=@x.npy, f32[1024], f32[3]=1,2,3, f32[64]=1.5, f32[64]=uninit; a struct p=bytes=0011aabb or p=@p.bin. Parameters that are not \
+given are made up. With --asm the value of an operand";
 
 const ASM_HELP: &str = "\
 An asm statement of CUDA instead of a file, executed by the lanes of one warp: \

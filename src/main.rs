@@ -234,6 +234,10 @@ fn start(args: &Args) -> Result<Status, Failure> {
         return Err(Failure::Message(needs.to_string()));
     }
     let mut scripts = scripts(args)?;
+    if !args.expect.is_empty() && (prompt || !scripts.is_empty()) {
+        let message = "--expect compares a run without commands: leave -e and -x out and say --batch, or leave --expect out";
+        return Err(Failure::Message(message.to_string()));
+    }
     let mut begin = None;
     let opened = if args.asm.is_empty() {
         open(&request(args, args.kernels.clone(), launch))?

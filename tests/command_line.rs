@@ -60,7 +60,8 @@ fn a_run_says_how_far_it_can_be_trusted() {
 #[test]
 fn a_launch_file_beside_the_kernel_is_found() {
     assert_eq!(report(&["--verify", "small/smallest.ptx"]), (0, "1 passed, 0 failed\n".to_string(), String::new()));
-    let expected = "smallest: grid (1,1,1), block (8,1,1): 6 ticks, 48 thread-instructions\nout: u32[8] = 0 1 2 3 4 5 6 7\n";
+    let expected = "smallest: grid (1,1,1), block (8,1,1): 6 ticks, 48 thread-instructions\nout: u32[8] = 0 1 2 3 4 5 6 7\n\
+        smallest: as expected\n";
     assert_eq!(report(&["--batch", "small/smallest.ptx"]), (0, expected.to_string(), String::new()));
 }
 
@@ -108,7 +109,8 @@ fn a_batch_run_compares_what_its_launch_file_expects() {
     assert!(sarif.0 == 1 && sarif.1.contains(mismatch), "{}", sarif.1);
     let right = smallest("expects_right.ron", "8", "expect: Values([0, 1, 2, 3, 4, 5, 6, 7])");
     let (status, out, _) = report(&["--batch", "-l", &right]);
-    assert_eq!((status, out.lines().count()), (0, 2), "{out}");
+    assert_eq!((status, out.lines().count()), (0, 3), "{out}");
+    assert!(out.ends_with("smallest: as expected\n"), "{out}");
     assert!(ptxdbg(&["--batch", "--format", "json", "-l", &right]).1.contains(r#""compared":true,"failures":[],"kind":"comparison""#));
     let none = smallest("expects_nothing.ron", "8", "");
     assert!(!ptxdbg(&["--batch", "--format", "json", "-l", &none]).1.contains("comparison"));
@@ -119,7 +121,7 @@ fn a_batch_run_that_stops_early_says_that_nothing_was_compared() {
     let launch = smallest("stops_early.ron", "8", "expect: Values([0, 1, 2, 3, 4, 5, 6, 7])");
     let (status, out, err) = report(&["--batch", "--step-limit", "2", "-l", &launch]);
     assert_eq!((status, err.as_str()), (1, ""), "{out}");
-    assert!(out.ends_with("smallest: not compared with what the launch file expects: the run stopped before its end\n"), "{out}");
+    assert!(out.ends_with("smallest: not compared with what is expected: the run stopped before its end\n"), "{out}");
     let json = ptxdbg(&["--batch", "--format", "json", "--step-limit", "2", "-l", &launch]).1;
     assert!(json.contains(r#"{"compared":false,"failures":[],"kind":"comparison","name":"smallest","passed":false}"#), "{json}");
     let sarif = ptxdbg(&["--batch", "--format", "sarif", "--step-limit", "2", "-l", &launch]).1;
@@ -260,6 +262,7 @@ fn a_kernel_is_compared_with_arrays_by_name() {
     );
     assert_unusable(&["--batch", &ptx, "--expect", "y=1,2"], "--expect 1:1:1: error[arg]: there is no buffer 'y'");
     assert_unusable(&["--batch", &ptx, "--rtol", "1"], "--expect");
+    assert_unusable(&["--batch", &ptx, "--expect", &right, "-e", "run"], "--expect compares a run without commands");
     assert_unusable(&["--batch", &ptx, "--expect", &right, "--rtol", "-1"], "'-1' is not a number of 0 or more");
 }
 

@@ -42,9 +42,10 @@ impl Session {
         let whole = sources.add(SourceFile::new("the launch", ""));
         let named: Vec<_> = words.iter().map(|word| (sources.add(SourceFile::new("", *word)), *word)).collect();
         let (case, number) = (self.case_number, self.launch());
+        let opened_module = opened.module.clone();
         let launch = opened.launch_mut(case, number).ok_or("the launch file has no such launch")?;
         let before = launch.clone();
-        let formals = formals(self, kernel, launch);
+        let formals = formals(self, kernel, &opened_module, launch);
         change(launch, &named, &formals, Path::new("")).map_err(|errors| lines(&errors))?;
         let after = launch.clone();
         let file = LaunchFile {
@@ -94,8 +95,9 @@ impl OpenedLaunch {
 }
 
 /// The parameters of the kernel under the names of the launch's buffers, and of the kernel.
-fn formals(session: &Session, kernel: FuncId, launch: &Launch) -> Vec<Formal> {
-    let mut formals = Study::new(session.program(), kernel, "", &Known::default()).formals();
+fn formals(session: &Session, kernel: FuncId, module: &Path, launch: &Launch) -> Vec<Formal> {
+    let names = launch::triton::names(module, &session.program().functions[kernel.index()]);
+    let mut formals = Study::new(session.program(), kernel, "", &Known { names, ..Known::default() }).formals();
     for (formal, param) in formals.iter_mut().zip(&launch.params) {
         formal.names.splice(0..0, param.buffer().map(|buffer| buffer.name.clone()));
     }

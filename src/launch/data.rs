@@ -57,6 +57,9 @@ fn look(path: &Path) -> Result<DataFile, String> {
     }
     let mut file = File::open(path).map_err(unreadable)?;
     let is_npy = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npy"));
+    if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("npz")) {
+        return Err("is an archive of arrays: save each as a .npy file".to_string());
+    }
     let npy = if is_npy { Some(npy::read_header(&mut file)?) } else { None };
     Ok(DataFile { path: path.to_path_buf(), bytes: metadata.len(), npy })
 }

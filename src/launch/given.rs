@@ -49,10 +49,11 @@ pub fn read(words: &[(SourceId, &str)], formals: &[Formal], folder: &Path) -> Re
     for (source, word) in words {
         let reader = WordOf { reader: Reader { word, source: *source }, formals, folder };
         let read = reader.target(&mut order).and_then(|(index, spec)| {
+            assert!(index < formals.len(), "a word is for one of the parameters");
             let name = &formals[index].names[0];
             match given.contains_key(&index) {
                 true => Err(reader.reader.error(word, format!("parameter '{name}' is given twice"), "one word a parameter")),
-                false => Ok((index, reader.param(index, spec)?)),
+                false => Ok((index, with_own_seed(reader.param(index, spec)?, index, spec))),
             }
         });
         match read {
@@ -61,6 +62,16 @@ pub fn read(words: &[(SourceId, &str)], formals: &[Formal], folder: &Path) -> Re
         }
     }
     if errors.is_empty() { Ok(given) } else { Err(errors) }
+}
+
+/// Random numbers of no seed are others for every parameter.
+fn with_own_seed(mut param: Param, index: usize, spec: &str) -> Param {
+    if let Some(Buffer { init: Init::Random { seed, .. }, .. }) = param.buffer_mut()
+        && spec.ends_with("random")
+    {
+        *seed = index as u64 + 1;
+    }
+    param
 }
 
 /// The name before the first equals sign or bracket of a word and what follows, if a parameter is called so.
@@ -89,7 +100,7 @@ impl<'a> WordOf<'a> {
         let is_name = left.starts_with(|letter: char| letter.is_ascii_alphabetic() || "_$%".contains(letter));
         if is_name && value.is_some() && left != "bytes" && Element::from_name(left).is_none() {
             let names: Vec<&str> = self.formals.iter().map(|formal| formal.names[0].as_str()).collect();
-            let help = format!("parameters: {}; types: {}", names.join(", "), Element::names());
+            let help = format!("parameters: {}, or param_0, param_1 ..; types: {}", names.join(", "), Element::names());
             return Err(self.reader.error(left, format!("'{left}' is neither a parameter nor a type"), &help));
         }
         *order += 1;
@@ -214,6 +225,16 @@ pub(super) fn element_of(file: &DataFile, own: Option<Element>) -> Result<Elemen
     }
 }
 
+/// Elements of the arrays of one dimension among `params`, and the name of one of them, if all are as long; data files are relative to
+/// `folder`.
+pub fn length<'a>(params: impl Iterator<Item = &'a Param>, folder: &Path) -> Option<(u64, String)> {
+    let shapes = params.filter_map(Param::buffer).filter_map(|buffer| Some((shape_of(buffer, folder)?, buffer.name.clone())));
+    let arrays: Vec<(Vec<u64>, String)> = shapes.collect();
+    let first = arrays.first()?;
+    let is_same = first.0.len() == 1 && arrays.iter().all(|array| array.0 == first.0);
+    is_same.then(|| (first.0[0], first.1.clone()))
+}
+
 /// Elements of a row of the matrices among `params`, and the name of one of them, if all rows are as long; data files are relative to
 /// `folder`.
 pub fn row<'a>(params: impl Iterator<Item = &'a Param>, folder: &Path) -> Option<(u64, String)> {
@@ -224,12 +245,17 @@ pub fn row<'a>(params: impl Iterator<Item = &'a Param>, folder: &Path) -> Option
 }
 
 fn row_of(buffer: &Buffer, folder: &Path) -> Option<u64> {
-    let shape = match (&buffer.shape, &buffer.init) {
-        (Some(shape), _) => shape.clone(),
-        (None, Init::File(file)) => DataFiles::default().get(&folder.join(file)).ok()?.npy.as_ref()?.shape.clone(),
-        (None, _) => return None,
-    };
+    let shape = shape_of(buffer, folder)?;
     shape.last().copied().filter(|_| shape.len() >= 2)
+}
+
+fn shape_of(buffer: &Buffer, folder: &Path) -> Option<Vec<u64>> {
+    match (&buffer.shape, buffer.len, &buffer.init) {
+        (Some(shape), ..) => Some(shape.clone()),
+        (None, Some(len), _) => Some(vec![len]),
+        (None, None, Init::File(file)) => Some(DataFiles::default().get(&folder.join(file)).ok()?.npy.as_ref()?.shape.clone()),
+        (None, None, _) => None,
+    }
 }
 
 #[cfg(test)]

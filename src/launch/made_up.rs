@@ -94,6 +94,8 @@ pub struct Known {
     pub params: BTreeMap<usize, Param>,
     /// Elements of a row of the arrays that are given, and the name of one, where all rows are as long.
     pub row: Option<(u64, String)>,
+    /// Elements of the arrays that are given, and the name of one, where all have one dimension and are as long.
+    pub length: Option<(u64, String)>,
     /// What tensor maps say.
     pub maps: BTreeMap<usize, KnownMap>,
 }

@@ -3,7 +3,7 @@
 //! The way of a launch file: its text is read into [`mod@file`] types by `ron` ([`LaunchFile::parse`]); [`plan`](fn@plan) resolves
 //! them against a program into a [`Plan`], finding every mistake before anything runs; whoever runs the plan makes each buffer
 //! from its [`Contents`] and compares it with its [`Expect`]. Launches that nobody wrote ([`MadeUp`],
-//! [`from_words`], and those of `asm` statements, [`asm`]) take the same way: they are made as [`mod@file`] types.
+//! those of [words](given), and those of `asm` statements, [`asm`]) take the same way: they are made as [`mod@file`] types.
 //!
 //! Nothing here runs anything. Buffers are recipes and files, never their bytes as a whole, because memory counts twice: once
 //! here and once in the machine.

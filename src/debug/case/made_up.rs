@@ -75,11 +75,12 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
     let study = Study::new(program, kernel, module, known);
     let first = study.first();
     let mut trials = Trials { program, study: &study, kernel, ticks: 0 };
-    if let Some(grid) = trials.covering(&first) {
-        return made_up(program, kernel, module, &Known { grid: Some(grid), ..known.clone() });
-    }
+    let whole = |trials: &mut Trials<'_>, guess: Guess| match trials.covering(&guess) {
+        Some(grid) => made_up(program, kernel, module, &Known { grid: Some(grid), ..known.clone() }),
+        None => study.launch(&trials.fitting(guess)),
+    };
     let fault = match trials.settle(first.clone()) {
-        Ok(guess) => return study.launch(&trials.fitting(guess)),
+        Ok(guess) => return whole(&mut trials, guess),
         Err(fault) => fault,
     };
     // Where no guess fits, one is preferred whose fault a shape of the block does not explain.
@@ -89,7 +90,7 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
             break;
         }
         match trials.settle(guess.clone()) {
-            Ok(guess) => return study.launch(&trials.fitting(guess)),
+            Ok(guess) => return whole(&mut trials, guess),
             Err(other) => {
                 let is_better = best == first && guess.block != first.block && of_shape(&fault) && !of_shape(&other);
                 best = if is_better { guess } else { best };

@@ -207,6 +207,7 @@ fn open_made_up(request: &Request, words: &[String]) -> Result<Opened, OpenError
         known.params.entry(index).or_insert(Param::Buffer(buffer));
     }
     known.row = given::row(known.params.values(), Path::new(""));
+    known.length = given::length(known.params.values(), Path::new(""));
     let made = made_up(&program, kernel, "", &known);
     let is_whole = known.params.len() == formals.len() && known.grid.is_some() && known.block.is_some();
     let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin: Origin::Words(whole, origins) };

@@ -272,7 +272,7 @@ impl<'a> Evaluator<'a> {
     /// `a[low..high]`: elements of the outermost dimension, or of what a pointer points to.
     fn slice(&mut self, node: &Node, parts: &[Node; 3]) -> Evaluated<Thing<'a>> {
         let base = match self.thing(&parts[0])? {
-            Thing::Memory(extent) if extent.is_array() => extent,
+            Thing::Memory(extent) if extent.is_array() => refuse_rows_of_rows(node, &parts[0], extent)?,
             thing => {
                 let pointer = self.load(&parts[0], thing)?;
                 self.dereference(node, &pointer)?
@@ -354,6 +354,7 @@ impl<'a> Evaluator<'a> {
         let steps = self.whole(index)?;
         match base_thing {
             Thing::Memory(extent) if extent.is_array() => {
+                let extent = refuse_rows_of_rows(node, base, extent)?;
                 let address = moved(extent.address, steps, extent.stride());
                 let (elements, shape) = extent.shape.split_first().map_or((None, extent.shape), |(first, rest)| (Some(*first), rest));
                 Ok(Thing::Memory(Extent { address, elements, shape, ..extent }))
@@ -531,4 +532,11 @@ pub(super) fn refused(node: &Node, message: String) -> EvaluationError {
 /// The number whose little-endian bytes these are; at most 16.
 pub fn little_endian(bytes: &[u8]) -> u128 {
     bytes.iter().take(16).rev().fold(0, |bits, byte| bits << 8 | u128::from(*byte))
+}
+
+/// The array `extent`, unless it is a range of rows, of which nothing further can be named.
+fn refuse_rows_of_rows<'a>(node: &Node, base: &Node, extent: Extent<'a>) -> Evaluated<Extent<'a>> {
+    let is_range_of_rows = matches!(base.kind, NodeKind::Slice(_)) && !extent.shape.is_empty();
+    let way_out = "only the last index can be a range: name the row, as in x[3][0..7]";
+    if is_range_of_rows { Err(refused(node, way_out.to_string())) } else { Ok(extent) }
 }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::flow::{Flow, slot_of};
-use crate::isa::{IntBinary, IntTernary, IntType, Space};
+use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space};
 use crate::program::operands;
 use crate::program::{Bank, CopyOp, FuncId, Function, Inst, MatrixOp, Op, Program, Src, SrcKind};
 
@@ -61,6 +61,8 @@ pub struct Traits {
     factors: BTreeSet<u32>,
     /// Sizes of the arrays in shared memory, in bytes.
     arrays: Vec<u64>,
+    /// How far blocks are apart in x and y, where the code has it as a number and does not read `%ntid`.
+    steps: [Option<u32>; 2],
 }
 
 impl Traits {
@@ -72,6 +74,7 @@ impl Traits {
             traits.read_operation(flow.program, inst);
         }
         traits.thread_dimensions = thread_dimensions(flow);
+        traits.steps = steps(flow);
         let program = flow.program;
         let shared = || program.variables.iter().filter(|variable| variable.location.space == Space::Shared);
         if shared().any(|variable| variable.bytes == 0) {
@@ -154,6 +157,9 @@ impl Traits {
         if let Some(extents) = limits.max_block.filter(|[_, y, z]| *y > 1 || *z > 1) {
             return (extents, ".maxntid allows it".to_string());
         }
+        if let Some(block) = self.stepped(kernel).filter(|block| block.iter().product::<u32>() <= most.unwrap_or(1024)) {
+            return (block, "the code has its blocks so far apart".to_string());
+        }
         if y || z {
             let threads = most.unwrap_or(THREADS_WITH_DIMENSIONS).min(THREADS_WITH_DIMENSIONS.max(most.unwrap_or(0)));
             let (read, block) = if z { ("%tid.z", cuboid(threads)) } else { ("%tid.y", rectangle(threads)) };
@@ -169,6 +175,16 @@ impl Traits {
             None => (THREADS_DEFAULT, "one warp, as nothing asks for more"),
         };
         ([threads, 1, 1], why.to_string())
+    }
+
+    /// A block as large as blocks are apart, if that can be the shape of one: a tile may have more elements than threads.
+    fn stepped(&self, kernel: &Function) -> Option<[u32; 3]> {
+        let block = match (self.steps, self.thread_dimensions) {
+            ([Some(x), _], [false, false]) if kernel.shared_bytes == 0 && self.dynamic_most.is_none() => [x, 1, 1],
+            ([Some(x), Some(y)], [true, false]) => [x, y, 1],
+            _ => return None,
+        };
+        (32..=1024).contains(&block.iter().map(|extent| u64::from(*extent)).product::<u64>()).then_some(block)
     }
 
     /// Other blocks, for a kernel to which the first one does not fit: rows as long as those of its tiles, with and without borders.
@@ -279,6 +295,42 @@ fn thread_dimensions(flow: &Flow<'_>) -> [bool; 2] {
         }
     }
     found
+}
+
+/// The numbers by which the code multiplies `%ctaid` in x and y, where each is the only one.
+fn steps(flow: &Flow<'_>) -> [Option<u32>; 2] {
+    let program = flow.program;
+    let text = |pc: u32| program.sources_text.text(program.spans[pc as usize]);
+    let mut held: BTreeMap<(FuncId, u32), usize> = BTreeMap::new();
+    for (function, pc, inst) in flow.code() {
+        let Op::Move { d, a, .. } = inst.op else { continue };
+        if let SrcKind::Special(_) = a.kind() {
+            if text(pc).contains("%ntid") {
+                return [None; 2];
+            }
+            let axis = ["%ctaid.x", "%ctaid.y"].into_iter().position(|word| text(pc).contains(word));
+            held.extend(axis.map(|axis| ((function, d.0), axis)));
+        }
+    }
+    let mut found = [BTreeSet::new(), BTreeSet::new()];
+    for (function, _, inst) in flow.code() {
+        let axis = |source: Src| slot_of(source).and_then(|slot| held.get(&(function, slot)).copied());
+        let number = |source: Src| match source.kind() {
+            SrcKind::Const(index) => program.consts32.get(index as usize).copied(),
+            SrcKind::Reg(_) | SrcKind::Special(_) => None,
+        };
+        let step = match inst.op {
+            Op::IntBinary { f: IntBinary::MulLo, a, b, .. } | Op::IntTernary { f: IntTernary::MadLo, a, b, .. } => {
+                axis(a).zip(number(b)).or_else(|| axis(b).zip(number(a)))
+            }
+            Op::Shift { f: Shift::Left, a, b, .. } => axis(a).zip(number(b).and_then(|by| 1_u32.checked_shl(by))),
+            _ => None,
+        };
+        if let Some((axis, step)) = step {
+            found[axis].insert(step);
+        }
+    }
+    found.map(|steps| steps.first().copied().filter(|step| steps.len() == 1 && *step > 0))
 }
 
 /// `threads` as a square, or as a rectangle twice as wide.

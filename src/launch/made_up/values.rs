@@ -135,6 +135,9 @@ impl Study<'_> {
         {
             return (Number::Integer((*row).into()), format!("the rows of {array} have as many elements"));
         }
+        if let (Some((length, array)), NumberUse { compared: Some(_), .. }, true) = (&self.known.length, used, element.bytes() >= 4) {
+            return (Number::Integer((*length).into()), format!("{array} has as many elements"));
+        }
         let why = match used {
             _ if !is_loaded => "the code does not read it".to_string(),
             _ if element.bytes() == 1 => "one byte: true".to_string(),

@@ -14,11 +14,12 @@ fn failures(case: &str, failures: &[Failure]) -> String {
     failures.iter().map(|failure| format!("FAIL {case}: {}\n", self::failure(failure))).collect()
 }
 
-/// How what the case called `name` left behind compares with what is expected; nothing if it is as expected.
+/// How what the case called `name` left behind compares with what is expected.
 pub fn comparison(name: &str, comparison: &Comparison) -> String {
     match comparison {
         Comparison::NothingExpected => String::new(),
-        Comparison::NotCompared => format!("{name}: not compared with what the launch file expects: the run stopped before its end\n"),
+        Comparison::NotCompared => format!("{name}: not compared with what is expected: the run stopped before its end\n"),
+        Comparison::Compared(wrong) if wrong.is_empty() => format!("{name}: as expected\n"),
         Comparison::Compared(wrong) => failures(name, wrong),
     }
 }
