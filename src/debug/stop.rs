@@ -21,6 +21,8 @@ pub enum Direction {
 pub enum Goal {
     /// Until something stops it.
     Continue,
+    /// The same from the start, where the first instruction may be a stop as well.
+    Run,
     /// One instruction, `count` times.
     Instruction {
         /// How often.

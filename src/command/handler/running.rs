@@ -12,7 +12,7 @@ type Answer = Result<Outcome, CommandError>;
 
 pub fn run(context: &mut Context<'_>, call: &Call) -> Answer {
     start(context, call)?;
-    resume(context, &Goal::Continue, Direction::Forward)
+    resume(context, &Goal::Run, Direction::Forward)
 }
 
 pub fn start(context: &mut Context<'_>, _: &Call) -> Answer {

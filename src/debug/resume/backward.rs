@@ -50,7 +50,7 @@ enum Choice {
 impl Session {
     pub(super) fn run_backward(&mut self, goal: &Goal, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
         match goal {
-            Goal::Continue => Ok(self.continue_back(pace)),
+            Goal::Continue | Goal::Run => Ok(self.continue_back(pace)),
             Goal::Instruction { count, over_calls } => Ok(self.instructions_back(*count, *over_calls, pace)),
             Goal::Line { count, over_calls } => Ok(self.lines_back(*count, *over_calls, pace)),
             Goal::Finish => {

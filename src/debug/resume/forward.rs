@@ -30,6 +30,7 @@ impl Session {
     pub(super) fn run_forward(&mut self, goal: &Goal, pace: &mut dyn Pace) -> Result<Halt, ResumeError> {
         match goal {
             Goal::Continue => Ok(self.run_until_stop(None, pace)),
+            Goal::Run => Ok(self.run_until_stop_after(None, None, pace)),
             Goal::Instruction { count, over_calls } => {
                 self.repeat(*count, pace, |session, pace| session.step_instruction(*over_calls, pace))
             }
@@ -171,6 +172,11 @@ impl Session {
 
     /// Runs until something stops it. Where one warp is stepped, the rest stands still unless that warp waits for it.
     pub(super) fn run_until_stop(&mut self, step: Option<StepWatch>, pace: &mut dyn Pace) -> Halt {
+        self.run_until_stop_after(step, Some(self.time()), pace)
+    }
+
+    /// The same; the instruction at time `passed` is no stop.
+    fn run_until_stop_after(&mut self, step: Option<StepWatch>, passed: Option<Tick>, pace: &mut dyn Pace) -> Halt {
         let (begin, known) = (self.time(), self.known_findings());
         let own = step.as_ref().and_then(|step| Some((step.part.block?, step.part.warp?))).filter(|_| self.is_at_front());
         let need = if begin < self.recorded() { Need::Recorded } else { Need::Turn };
@@ -182,7 +188,7 @@ impl Session {
             watcher.spin = self.spin;
         }
         self.steer(&mut steering, &mut watcher);
-        watcher.passed = begin;
+        watcher.passed = passed.unwrap_or(Tick::MAX);
         let mut question = NextQuestion::after(begin);
         let reasons = loop {
             let until = self.next_finding(self.time()).map_or(question.time, |time| time.min(question.time));

@@ -50,10 +50,12 @@ impl Session {
         history
     }
 
-    /// All changes of `target` in what was recorded, writes of the value it had left out.
+    /// All changes of `target` in what was recorded; if there are none, the writes of the value that it had.
     pub fn history(&mut self, target: &Target, pace: &mut dyn Pace) -> History {
         let mut history = self.search_forward(target, false, pace);
-        history.touches.retain(|touch| touch.old != touch.new);
+        if history.touches.iter().any(|touch| touch.old != touch.new) {
+            history.touches.retain(|touch| touch.old != touch.new);
+        }
         history
     }
 
