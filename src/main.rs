@@ -264,8 +264,8 @@ fn start(args: &Args) -> Result<Status, Failure> {
 /// Writes the launch that would run.
 fn save_launch(opened: &Opened, file: &Path) -> Result<Status, Failure> {
     let launch = opened.launch.as_ref().ok_or_else(|| Failure::Message("a statement has no launch".to_string()))?;
-    let text = format!("{}\n", launch.in_folder(file.parent().unwrap_or(Path::new(""))).to_text());
-    save(file, &[text.as_bytes()]).map_err(|error| Failure::Message(format!("cannot write {}: {}", file.display(), cause(&error))))?;
+    save(file, &[launch.text_at(file).as_bytes()])
+        .map_err(|error| Failure::Message(format!("cannot write {}: {}", file.display(), cause(&error))))?;
     Ok(Status::Well)
 }
 

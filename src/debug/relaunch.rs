@@ -22,13 +22,13 @@ use crate::program::FuncId;
 const NO_LAUNCH: &str = "a statement has no launch";
 
 impl Session {
-    /// The text of a launch file in `folder` that starts what this session is about.
+    /// The text of the launch file at `path` that starts what this session is about.
     ///
     /// # Errors
     /// It is about a statement.
-    pub fn launch_text(&self, folder: &Path) -> Result<String, String> {
+    pub fn launch_text(&self, path: &Path) -> Result<String, String> {
         let opened = self.opened_launch.as_ref().ok_or(NO_LAUNCH)?;
-        Ok(format!("{}\n", opened.in_folder(folder).to_text()))
+        Ok(opened.text_at(path))
     }
 
     /// Changes the launch as `words` say, and starts anew with it. Breakpoints, displays and settings stay; what was recorded does not.

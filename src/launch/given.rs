@@ -225,28 +225,26 @@ pub(super) fn element_of(file: &DataFile, own: Option<Element>) -> Result<Elemen
     }
 }
 
-/// Elements of the arrays of one dimension among `params`, and the name of one of them, if all are as long; data files are relative to
-/// `folder`.
-pub fn length<'a>(params: impl Iterator<Item = &'a Param>, folder: &Path) -> Option<(u64, String)> {
-    let shapes = params.filter_map(Param::buffer).filter_map(|buffer| Some((shape_of(buffer, folder)?, buffer.name.clone())));
-    let arrays: Vec<(Vec<u64>, String)> = shapes.collect();
-    let first = arrays.first()?;
-    let is_same = first.0.len() == 1 && arrays.iter().all(|array| array.0 == first.0);
-    is_same.then(|| (first.0[0], first.1.clone()))
+/// The extents and the name of an array that is given.
+pub type Array = (Vec<u64>, String);
+
+/// The arrays among `params`; data files are relative to `folder`.
+pub fn arrays<'a>(params: impl Iterator<Item = &'a Param>, folder: &Path) -> Vec<Array> {
+    params.filter_map(Param::buffer).filter_map(|buffer| Some((shape_of(buffer, folder)?, buffer.name.clone()))).collect()
 }
 
-/// Elements of a row of the matrices among `params`, and the name of one of them, if all rows are as long; data files are relative to
-/// `folder`.
-pub fn row<'a>(params: impl Iterator<Item = &'a Param>, folder: &Path) -> Option<(u64, String)> {
-    let rows = params.filter_map(Param::buffer).filter_map(|buffer| Some((row_of(buffer, folder)?, buffer.name.clone())));
-    let rows: Vec<(u64, String)> = rows.collect();
-    let first = rows.first()?;
-    rows.iter().all(|row| row.0 == first.0).then(|| first.clone())
+/// Elements of the arrays, and the name of one of them, if all have one dimension and are as long.
+pub fn length(arrays: &[Array]) -> Option<(u64, String)> {
+    let (shape, name) = arrays.first()?;
+    let is_same = shape.len() == 1 && arrays.iter().all(|array| array.0 == *shape);
+    is_same.then(|| (shape[0], name.clone()))
 }
 
-fn row_of(buffer: &Buffer, folder: &Path) -> Option<u64> {
-    let shape = shape_of(buffer, folder)?;
-    shape.last().copied().filter(|_| shape.len() >= 2)
+/// Elements of a row of the matrices among the arrays, and the name of one of them, if all rows are as long.
+pub fn row(arrays: &[Array]) -> Option<(u64, String)> {
+    let mut rows = arrays.iter().filter(|(shape, _)| shape.len() >= 2).filter_map(|(shape, name)| Some((*shape.last()?, name)));
+    let (first, name) = rows.next()?;
+    rows.all(|(row, _)| row == first).then(|| (first, name.clone()))
 }
 
 fn shape_of(buffer: &Buffer, folder: &Path) -> Option<Vec<u64>> {

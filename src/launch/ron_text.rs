@@ -1,5 +1,6 @@
 //! Files that users write in RON: reading them, and saying what is wrong in the words of the file.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use ron::extensions::Extensions;
@@ -54,7 +55,7 @@ pub fn parse<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &Ro
 /// Every place that is not what a launch file holds, up to the first for which no advice is known, in the order of the text.
 pub fn parse_advised<T: DeserializeOwned>(sources: &Sources, source: SourceId, kind: &RonKind) -> Result<T, Vec<Diagnostic>> {
     let file = sources.file(source);
-    let mut text = file.text().to_string();
+    let mut text = Cow::Borrowed(file.text());
     let mut errors = Vec::new();
     // How far the text is longer than the file, up to the mistake that was last replaced: `ron` reads from front to back.
     let mut longer = 0_isize;
@@ -64,7 +65,7 @@ pub fn parse_advised<T: DeserializeOwned>(sources: &Sources, source: SourceId, k
             Ok(_) => break,
             Err(error) => error,
         };
-        let scratch = SourceFile::new("", text.as_str());
+        let scratch = SourceFile::new("", &*text);
         let at = scratch.offset(error.span.start.line as u32, error.span.start.col as u32) as usize;
         let original = |at: usize| at.saturating_add_signed(-longer) as u32;
         let Some(Advice { wrong, message, help, instead }) = advise(&text, at, &error.code) else {
@@ -76,7 +77,7 @@ pub fn parse_advised<T: DeserializeOwned>(sources: &Sources, source: SourceId, k
         let span = Span::new(source, original(wrong.start), original(wrong.end));
         errors.push(Diagnostic::error(kind.code, span, message).with_help(help));
         longer += instead.len() as isize - wrong.len() as isize;
-        text.replace_range(wrong, &instead);
+        text.to_mut().replace_range(wrong, &instead);
     }
     Err(errors)
 }

@@ -42,7 +42,7 @@ pub fn launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Command
 pub fn save_launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let file = call.required("FILE")?;
     let path = Path::new(&file.text);
-    let text = context.session.launch_text(path.parent().unwrap_or(Path::new(""))).map_err(|message| file.error(message))?;
+    let text = context.session.launch_text(path).map_err(|message| file.error(message))?;
     save::save(path, &[text.as_bytes()]).map_err(|error| file.error(save::cause(&error)))?;
     Ok(Outcome::Nothing)
 }

@@ -12,7 +12,7 @@ use super::run::RunOptions;
 use super::{Blame, Fault};
 use crate::check::{Checkers, Checks, FindingId};
 use crate::isa::Space;
-use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Origins, Overrides, PlannedBuffer, PlannedLaunch, Study};
+use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Origins, Overrides, Plan, PlannedBuffer, PlannedLaunch, Study};
 use crate::machine::{
     AccessEvent, Account, CopyEvent, CopyStage, Device, Home, LaneMask, Machine, MbarrierEvent, MemoryLimit, Observer, Step, Wants,
     WgmmaChange, WgmmaEvent, lanes_of,
@@ -222,9 +222,11 @@ impl Trials<'_> {
     /// dimension of the grid takes the kernel further.
     fn covering(&mut self, guess: &Guess) -> Option<([u32; 3], String)> {
         let outputs = self.study.outputs();
-        let file = launch::file_of(self.study.launch(guess).content);
-        let plan = launch::plan(&file, self.program, "", &Overrides::default()).ok()?;
-        let launch::Content::Launch(made) = &file.content else { return None };
+        if outputs.is_empty() {
+            return None;
+        }
+        let (content, plan) = self.planned(guess)?;
+        let launch::Content::Launch(made) = &content else { return None };
         let defines = |param: &&launch::file::Param| param.buffer().is_some();
         let buffer_of = |index: usize| made.params.get(..index).map(|before| before.iter().filter(defines).count());
         let buffers = &plan.cases.first()?.buffers;
@@ -250,8 +252,7 @@ impl Trials<'_> {
 
     /// What the checkers find in a run of `guess` that another shape or size may avoid.
     fn doubt(&mut self, guess: &Guess) -> Option<String> {
-        let file = launch::file_of(self.study.launch(guess).content);
-        let plan = launch::plan(&file, self.program, "", &Overrides::default()).ok()?;
+        let (_, plan) = self.planned(guess)?;
         let case = plan.cases.first()?;
         let options = RunOptions { memory_limit: MemoryLimit(u64::MAX), ..RunOptions::default() };
         let blame = Blame { program: self.program, launch: case.launches.first()?, index: 0 };
@@ -265,10 +266,16 @@ impl Trials<'_> {
         Some(format!("there is {} at {}", found.id.word(), self.program.place(found.second.place.pc)))
     }
 
+    /// The launch of `guess`; none if it cannot be one.
+    fn planned(&self, guess: &Guess) -> Option<(launch::Content, Plan)> {
+        let file = launch::file_of(self.study.launch(guess).content);
+        let plan = launch::plan(&file, self.program, "", &Overrides::default()).ok()?;
+        Some((file.content, plan))
+    }
+
     /// Runs `guess`; none if it cannot be run at all.
     fn run(&self, guess: &Guess) -> Option<Tried> {
-        let file = launch::file_of(self.study.launch(guess).content);
-        let mut plan = launch::plan(&file, self.program, "", &Overrides::default()).ok()?;
+        let (_, mut plan) = self.planned(guess)?;
         let case = plan.cases.first_mut()?;
         let room = if self.program.address_bits == 32 { ROOM_OF_32_BITS } else { ROOM };
         case.buffers.iter_mut().for_each(|buffer| with_room(buffer, room));

@@ -68,6 +68,11 @@ pub struct OpenedLaunch {
 }
 
 impl OpenedLaunch {
+    /// The text of the launch file at `path` that says the same.
+    pub fn text_at(&self, path: &Path) -> String {
+        format!("{}\n", self.in_folder(path.parent().unwrap_or(Path::new(""))).to_text())
+    }
+
     /// The same as it is said in a launch file in `folder`.
     pub fn in_folder(&self, folder: &Path) -> Content {
         let mut content = self.content.clone();
@@ -182,7 +187,7 @@ fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
     let (module, program) = choose_module(&modules, kernel, &request.overrides.compiler)?;
     let expected = expect(&mut file, &request.overrides, &[]);
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
-    finish(file, program, module, &request.overrides, None)
+    finish(file, program, module, &request.overrides)
 }
 
 /// A launch with the parameters that `words` give; what they do not say is made up.
@@ -195,7 +200,8 @@ fn open_made_up(request: &Request, words: &[String]) -> Result<Opened, OpenError
     let beside = launch::triton::known(&module, &program.functions[kernel.index()], &mut sources);
     let beside = beside.map_err(|errors| OpenError::Launch(sources, errors))?;
     let mut known = with_overrides(beside, overrides);
-    let formals = Study::new(&program, kernel, "", &known).formals();
+    let has_words = !words.is_empty() || !overrides.expect.is_empty();
+    let formals = if has_words { Study::new(&program, kernel, "", &known).formals() } else { Vec::new() };
     let mut sources = Sources::default();
     let whole = sources.add(SourceFile::new("the command line", words.join(" ")));
     let named = add_words(&mut sources, "--arg", words);
@@ -206,20 +212,21 @@ fn open_made_up(request: &Request, words: &[String]) -> Result<Opened, OpenError
     for (index, buffer) in overrides.expect.iter().filter_map(|word| wanted::output(word, &formals, Path::new(""))) {
         known.params.entry(index).or_insert(Param::Buffer(buffer));
     }
-    known.row = given::row(known.params.values(), Path::new(""));
-    known.length = given::length(known.params.values(), Path::new(""));
+    let arrays = given::arrays(known.params.values(), Path::new(""));
+    (known.row, known.length) = (given::row(&arrays), given::length(&arrays));
     let made = made_up(&program, kernel, "", &known);
-    let is_whole = known.params.len() == formals.len() && known.grid.is_some() && known.block.is_some();
+    let is_whole = known.params.len() == program.functions[kernel.index()].params.len() && known.grid.is_some() && known.block.is_some();
     let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin: Origin::Words(whole, origins) };
     let expected = expect(&mut file, overrides, &formals);
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
-    let mut opened = finish(file, program, module, &Overrides::default(), None)?;
+    let mut opened = finish(file, program, module, &Overrides::default())?;
+    if is_whole {
+        return Ok(opened);
+    }
     let text = |launch: &OpenedLaunch| launch.in_folder(launch.module.parent().unwrap_or(Path::new(""))).to_text();
-    opened.made_up = opened.launch.as_ref().map(text).filter(|_| !is_whole);
+    opened.made_up = opened.launch.as_ref().map(text);
     for launch in opened.plan.cases.iter_mut().flat_map(|case| &mut case.launches) {
-        if !is_whole {
-            launch.reasons.clone_from(&made.reasons);
-        }
+        launch.reasons.clone_from(&made.reasons);
     }
     Ok(opened)
 }
@@ -252,18 +259,12 @@ fn with_overrides(known: Known, overrides: &Overrides) -> Known {
     }
 }
 
-fn finish(
-    mut file: LaunchFile,
-    program: Arc<Program>,
-    module: PathBuf,
-    overrides: &Overrides,
-    made_up: Option<String>,
-) -> Result<Opened, OpenError> {
+fn finish(mut file: LaunchFile, program: Arc<Program>, module: PathBuf, overrides: &Overrides) -> Result<Opened, OpenError> {
     let plan = launch::plan(&file, &program, &module.to_string_lossy(), overrides);
     let plan = plan.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     overrides.apply(&mut file.content);
     let launch = OpenedLaunch { content: file.content, folder: file.folder, module, kernel: overrides.kernel.clone() };
-    Ok(Opened { program, plan, made_up, empty_beside: None, launch: Some(launch) })
+    Ok(Opened { program, plan, made_up: None, empty_beside: None, launch: Some(launch) })
 }
 
 fn sole_module(request: &Request) -> Result<&Path, OpenError> {
