@@ -1,25 +1,15 @@
 //! What observers see of a run. The machine reports; all that an observer can do is ask for a pause.
 
-use super::Tick;
-use super::async_copy::AsyncCopy;
-use super::block::Block;
-use super::lanes::{LaneMask, PerLane};
-use super::mbarrier::Contribution;
-use super::registers::FrameBase;
-use super::trap::Place;
-use super::warp::Warp;
-use super::wgmma::Wgmma;
 use crate::isa::Space;
+use crate::machine::in_flight::copy::AsyncCopy;
+use crate::machine::in_flight::wgmma::Wgmma;
+use crate::machine::state::block::Block;
+use crate::machine::state::lanes::{LaneMask, PerLane};
+use crate::machine::state::mbarrier::Contribution;
+use crate::machine::state::place::{BlockId, Place, Tick};
+use crate::machine::state::registers::FrameBase;
+use crate::machine::state::warp::Warp;
 use crate::program::operands::Use;
-
-/// A block on the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlockId {
-    /// Its number in order of launch.
-    pub number: u64,
-    /// Its slot.
-    pub slot: u32,
-}
 
 /// How an access touches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Dynamic stack allocation (PTX ISA, "Stack Manipulation Instructions").
 
 use super::{Executed, Flow, Group, WarpRun};
-use crate::machine::lanes::{LaneMask, first_lane, lanes_of};
-use crate::machine::trap::TrapKind;
+use crate::machine::state::lanes::{LaneMask, first_lane, lanes_of};
+use crate::machine::state::trap::TrapKind;
 use crate::program::{Op, map};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {

@@ -6,13 +6,13 @@ use super::load_store::Piece;
 use super::mbarrier::Object;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, ScalarType, Space};
-use crate::machine::async_copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, Work};
 use crate::machine::event::{CopyEvent, CopyStage, Order};
-use crate::machine::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
-use crate::machine::mbarrier::Refused;
-use crate::machine::memory::LaneAccess;
-use crate::machine::trap::{Trap, TrapKind};
-use crate::machine::warp::GroupState;
+use crate::machine::in_flight::copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, Work};
+use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
+use crate::machine::state::mbarrier::Refused;
+use crate::machine::state::memory::LaneAccess;
+use crate::machine::state::trap::{Trap, TrapKind};
+use crate::machine::state::warp::GroupState;
 use crate::program::{Access, Completion, CopyId, CopyOp, Kept, ListId, Op, Place, Src};
 
 /// Alignment of the addresses of a bulk copy, and the unit of its size.

@@ -4,9 +4,9 @@ use super::load_store::Piece;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, TypeKind};
 use crate::machine::event::AccessKind;
-use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
-use crate::machine::read_modify_write::{Adder, Function};
-use crate::machine::trap::Trap;
+use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::state::read_modify_write::{Adder, Function};
+use crate::machine::state::trap::Trap;
 use crate::program::{Access, Address, Dst, Op, Src};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {

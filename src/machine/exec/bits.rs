@@ -3,7 +3,7 @@
 use super::Family;
 use super::operands::{Lane, Lanes};
 use crate::isa::{BitField32, BoolOp, IntType, Shift, Width};
-use crate::machine::lanes::LaneMask;
+use crate::machine::state::lanes::LaneMask;
 use crate::num::bits::{self, Excess, PrmtMode};
 use crate::num::int::Int;
 use crate::program::{Dst, Op, Src};

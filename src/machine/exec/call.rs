@@ -6,10 +6,10 @@
 use triomphe::Arc;
 
 use super::{Executed, Flow, Group, WarpRun};
-use crate::machine::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
-use crate::machine::registers::FrameBase;
-use crate::machine::trap::TrapKind;
-use crate::machine::warp::CallFrame;
+use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
+use crate::machine::state::registers::FrameBase;
+use crate::machine::state::trap::TrapKind;
+use crate::machine::state::warp::CallFrame;
 use crate::program::operands::{self, RegisterOperands};
 use crate::program::{Bank, CallArg, CallId, CallTarget, Dst, FuncId, Op, Param, ParamPlace, Pc, PredSrc, Src, SrcKind, map};
 
@@ -55,7 +55,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// The function whose address is called.
-    fn callee_at(&self, address: u64, lanes: LaneMask) -> Result<FuncId, Box<crate::machine::trap::Trap>> {
+    fn callee_at(&self, address: u64, lanes: LaneMask) -> Result<FuncId, Box<crate::machine::state::trap::Trap>> {
         let map = map::map(self.program.address_bits);
         let index = map::function_of_address(map, address).filter(|index| (*index as usize) < self.program.functions.len());
         let message = || format!("indirect call to {address:#x}, which is not the address of a function");
@@ -63,7 +63,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Puts the lanes of `taken` at the start of `callee`, as a group of their own.
-    fn enter(&mut self, call: CallId, callee: FuncId, group: &Group, taken: LaneMask) -> Result<(), Box<crate::machine::trap::Trap>> {
+    fn enter(
+        &mut self,
+        call: CallId,
+        callee: FuncId,
+        group: &Group,
+        taken: LaneMask,
+    ) -> Result<(), Box<crate::machine::state::trap::Trap>> {
         let function = &self.program.functions[callee.index()];
         if function.code.is_empty() {
             let message = format!("'{}' is called, but the module only declares it", function.name);

@@ -5,9 +5,9 @@
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::Space;
 use crate::machine::event::Order;
-use crate::machine::lanes::{LaneMask, PerLane};
-use crate::machine::trap::TrapKind;
-use crate::machine::warp::GroupState;
+use crate::machine::state::lanes::{LaneMask, PerLane};
+use crate::machine::state::trap::TrapKind;
+use crate::machine::state::warp::GroupState;
 use crate::program::{Op, Pc, Src, map};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {

@@ -5,7 +5,7 @@ use super::float::is_packed;
 use super::operands::{Lane, Lanes};
 use super::{Family, half};
 use crate::isa::{Compare, FloatType, IntType, ScalarType};
-use crate::machine::lanes::LaneMask;
+use crate::machine::state::lanes::LaneMask;
 use crate::num::compare::{Relation, holds};
 use crate::num::float::Float;
 use crate::num::{Bf16, F16};

@@ -2,8 +2,8 @@
 
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::machine::event::Order;
-use crate::machine::lanes::{LaneMask, lanes_where};
-use crate::machine::trap::TrapKind;
+use crate::machine::state::lanes::{LaneMask, lanes_where};
+use crate::machine::state::trap::TrapKind;
 use crate::program::{Op, Pc, Src, TableId};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {

@@ -6,7 +6,7 @@ use super::Family;
 use super::float::rounding;
 use super::operands::Lanes;
 use crate::isa::{self, ScalarType, TypeKind};
-use crate::machine::lanes::{PerLane, lanes_of};
+use crate::machine::state::lanes::{PerLane, lanes_of};
 use crate::num::convert::{self, Conversion, Kind};
 use crate::num::exact::Format;
 use crate::program::{ConvertMode, Dst, Op, Src};

@@ -5,8 +5,8 @@
 //! writes nothing, and is the end of most stretches.
 
 use super::{Flow, Group, WarpRun};
-use crate::machine::lanes::LaneMask;
-use crate::machine::{Account, Linked};
+use crate::machine::state::lanes::LaneMask;
+use crate::machine::state::launch::{Account, Linked};
 use crate::program::{Inst, Op, Pc};
 
 /// The stretch that a group is running, if the launch keeps account.

@@ -3,9 +3,9 @@
 use super::{Group, WarpRun};
 use crate::base::counted;
 use crate::isa::Space;
-use crate::machine::lanes::LaneMask;
-use crate::machine::memory::{LaneAccess, Region};
-use crate::machine::trap::{Trap, TrapAccess, TrapKind};
+use crate::machine::state::lanes::LaneMask;
+use crate::machine::state::memory::{LaneAccess, Region};
+use crate::machine::state::trap::{Trap, TrapAccess, TrapKind};
 use crate::program::map;
 
 /// Addresses below this are called null.

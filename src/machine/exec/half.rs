@@ -4,7 +4,7 @@
 use super::float::extremum_words;
 use super::operands::Lanes;
 use crate::isa::{FloatBinary, FloatTernary, FloatUnary};
-use crate::machine::lanes::LaneMask;
+use crate::machine::state::lanes::LaneMask;
 use crate::num::compare::{Relation, holds};
 use crate::num::float::{self, Float};
 use crate::num::half::fma_oob;

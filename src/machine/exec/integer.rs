@@ -3,7 +3,7 @@
 use super::Family;
 use super::operands::{Lane, Lanes};
 use crate::isa::{BitCount, CarryFn, DotFn, IntBinary, IntTernary, IntType, IntUnary};
-use crate::machine::lanes::LaneMask;
+use crate::machine::state::lanes::LaneMask;
 use crate::num::int::{self, Int, Int24};
 use crate::program::{Dst, Op, Src};
 

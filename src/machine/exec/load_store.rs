@@ -5,11 +5,11 @@ use triomphe::Arc;
 use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Ordering, Space};
-use crate::machine::block::Block;
 use crate::machine::event::{AccessEvent, AccessKind};
-use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
-use crate::machine::memory::{LaneAccess, gather, scatter};
-use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::state::block::Block;
+use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
+use crate::machine::state::memory::{LaneAccess, gather, scatter};
+use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Access, Address, Base, Dst, Op, Src, map};
 
 /// Where an access goes.

@@ -5,13 +5,13 @@ use smallvec::smallvec;
 use super::load_store::Piece;
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::{MbarrierFn, Space};
-use crate::machine::async_copy::{Home, Reach};
 use crate::machine::event::{MbarrierChange, MbarrierEvent};
-use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
-use crate::machine::mbarrier::{self, Arrival, COUNT_LIMIT, Contribution, Mbarrier, Refused};
-use crate::machine::shared::{MBARRIER_BYTES, Shared};
-use crate::machine::trap::{Trap, TrapKind};
-use crate::machine::warp::{GroupState, Polled};
+use crate::machine::in_flight::copy::{Home, Reach};
+use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
+use crate::machine::state::mbarrier::{self, Arrival, COUNT_LIMIT, Contribution, Mbarrier, Refused};
+use crate::machine::state::shared::{MBARRIER_BYTES, Shared};
+use crate::machine::state::trap::{Trap, TrapKind};
+use crate::machine::state::warp::{GroupState, Polled};
 use crate::program::{Access, Address, Dst, Op, Pc};
 
 /// The lanes that name the same barrier object.

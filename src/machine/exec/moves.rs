@@ -2,8 +2,8 @@
 
 use super::{Flow, Group, WarpRun};
 use crate::isa::{Space, Width};
-use crate::machine::lanes::{ALL_LANES, LaneMask, lanes_where};
-use crate::machine::special;
+use crate::machine::state::lanes::{ALL_LANES, LaneMask, lanes_where};
+use crate::machine::state::special;
 use crate::program::{Dst, ListId, Op, Src, map};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {

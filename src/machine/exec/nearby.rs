@@ -3,7 +3,7 @@
 use super::{Group, WarpRun};
 use crate::base::counted;
 use crate::isa::Space;
-use crate::machine::memory::Region;
+use crate::machine::state::memory::Region;
 use crate::program::ParamPlace;
 
 /// Bytes between an address and an object up to which they are said to have to do with each other.

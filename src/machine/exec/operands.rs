@@ -1,10 +1,10 @@
 //! How operations read and write the registers of their lanes.
 
-use crate::machine::Warp;
-use crate::machine::block;
-use crate::machine::lanes::{LaneMask, PerLane, blend};
-use crate::machine::launch::Constants;
-use crate::machine::registers::{FrameBase, Registers};
+use crate::machine::state::block;
+use crate::machine::state::lanes::{LaneMask, PerLane, blend};
+use crate::machine::state::launch::Constants;
+use crate::machine::state::registers::{FrameBase, Registers};
+use crate::machine::state::warp::Warp;
 use crate::program::{Dst, PredSrc, Src, SrcKind};
 
 /// The registers an instruction sees: those of one warp in the frame of one lane group.

@@ -4,7 +4,7 @@ use super::Family;
 use super::bits::combine;
 use super::operands::{Lane, Lanes};
 use crate::isa::Width;
-use crate::machine::lanes::LaneMask;
+use crate::machine::state::lanes::LaneMask;
 use crate::num::compare::at_least_zero;
 use crate::program::{Dst, Op, Src};
 

@@ -3,7 +3,7 @@
 
 use super::operands::Lanes;
 use crate::isa::{Factored, FloatBinary, FloatUnary};
-use crate::machine::lanes::PerLane;
+use crate::machine::state::lanes::PerLane;
 use crate::num::special;
 use crate::program::{Dst, Src};
 

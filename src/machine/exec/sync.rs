@@ -3,11 +3,11 @@
 use super::warp_level::tiles;
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::BarrierFn;
-use crate::machine::barrier::BARRIERS;
 use crate::machine::event::Order;
-use crate::machine::lanes::{LANES, LaneMask, first_lane};
-use crate::machine::trap::TrapKind;
-use crate::machine::warp::GroupState;
+use crate::machine::state::barrier::BARRIERS;
+use crate::machine::state::lanes::{LANES, LaneMask, first_lane};
+use crate::machine::state::trap::TrapKind;
+use crate::machine::state::warp::GroupState;
 use crate::program::{Op, Pc, PredSrc, Src};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {

@@ -4,11 +4,11 @@
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Space, SystemFn};
 use crate::machine::event::AccessKind;
-use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
-use crate::machine::memory::LaneAccess;
-use crate::machine::runtime::{Arguments, print};
-use crate::machine::special::thread_index;
-use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of};
+use crate::machine::state::memory::LaneAccess;
+use crate::machine::state::runtime::{Arguments, print};
+use crate::machine::state::special::thread_index;
+use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::CallId;
 
 /// Bytes of a string at most.

@@ -4,12 +4,12 @@ use smallvec::SmallVec;
 
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Space, TensorField};
-use crate::machine::async_copy::{BoxCopy, Ends, Work};
 use crate::machine::event::AccessKind;
-use crate::machine::lanes::{LaneMask, PerLane, first_lane, lanes_of};
-use crate::machine::memory::LaneAccess;
-use crate::machine::tensor::{Direction, FaultKind, Piece, Request, TensorBox};
-use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::in_flight::copy::{BoxCopy, Ends, Work};
+use crate::machine::in_flight::tensor::{Direction, FaultKind, Piece, Request, TensorBox};
+use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of};
+use crate::machine::state::memory::LaneAccess;
+use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Access, Address, Completion, Op, Src, TENSOR_MAP_BYTES, TensorCopy, TensorMap};
 
 /// Alignment of a tensor map.

@@ -10,9 +10,10 @@ use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
 use crate::machine::event::{Exchange, Order, OrderEvent, Wants};
-use crate::machine::lanes::{ALL_LANES, LANES, LaneMask, PerLane, blend, first_lane, lanes_of, lanes_where};
-use crate::machine::trap::{Place, TrapKind};
-use crate::machine::warp::{GroupState, LaneGroup};
+use crate::machine::state::lanes::{ALL_LANES, LANES, LaneMask, PerLane, blend, first_lane, lanes_of, lanes_where};
+use crate::machine::state::place::Place;
+use crate::machine::state::trap::TrapKind;
+use crate::machine::state::warp::{GroupState, LaneGroup};
 use crate::num::float::{self, Extremum};
 use crate::program::{Dst, Op, Pc, Src};
 

@@ -5,13 +5,12 @@ use triomphe::Arc;
 
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{CHUNK, Major, MatrixDescriptor, SharedTile};
-use crate::machine::async_copy::CopyPolicy;
 use crate::machine::event::{WgmmaChange, WgmmaEvent};
-use crate::machine::lanes::lane_list;
-use crate::machine::lanes::{ALL_LANES, LaneMask, PerLane, first_lane, lanes_where};
-use crate::machine::trap::{Trap, TrapKind};
-use crate::machine::warp::GroupState;
-use crate::machine::wgmma::{self, Disagreement, ROWS, Turn, WARPS, Wgmma};
+use crate::machine::in_flight::copy::CopyPolicy;
+use crate::machine::in_flight::wgmma::{self, Disagreement, ROWS, Turn, WARPS, Wgmma};
+use crate::machine::state::lanes::{ALL_LANES, LaneMask, PerLane, first_lane, lane_list, lanes_where};
+use crate::machine::state::trap::{Trap, TrapKind};
+use crate::machine::state::warp::GroupState;
 use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, Inst, Op, PredSrc, Src, WgmmaA, WgmmaId, WgmmaOp};
 

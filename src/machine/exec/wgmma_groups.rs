@@ -6,12 +6,13 @@
 use triomphe::Arc;
 
 use super::{Flow, Group, WarpRun};
-use crate::machine::async_copy::CopyPolicy;
-use crate::machine::event::{BlockId, WgmmaChange, WgmmaEvent};
-use crate::machine::lanes::ALL_LANES;
-use crate::machine::trap::{Trap, TrapKind};
-use crate::machine::warp::{GroupState, Warp};
-use crate::machine::wgmma::{self, Sources, WARPS, WaitOf};
+use crate::machine::event::{WgmmaChange, WgmmaEvent};
+use crate::machine::in_flight::copy::CopyPolicy;
+use crate::machine::in_flight::wgmma::{self, Sources, WARPS, WaitOf};
+use crate::machine::state::lanes::ALL_LANES;
+use crate::machine::state::place::BlockId;
+use crate::machine::state::trap::{Trap, TrapKind};
+use crate::machine::state::warp::{GroupState, Warp};
 use crate::program::{Op, Program};
 
 /// The other warps of a block.

@@ -6,9 +6,9 @@ use super::super::{Group, WarpRun};
 use super::Results;
 use crate::isa::{ImageKind, Sampler, ScalarType};
 use crate::machine::event::AccessKind;
-use crate::machine::image::{Lookup, Texel, sample};
-use crate::machine::lanes::{LaneMask, lanes_of};
-use crate::machine::trap::Trap;
+use crate::machine::exec::sampling::{Lookup, Texel, sample};
+use crate::machine::state::lanes::{LaneMask, lanes_of};
+use crate::machine::state::trap::Trap;
 use crate::num::F16;
 use crate::program::{Content, Image, ImageAccess, Texture};
 

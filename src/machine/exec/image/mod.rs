@@ -9,8 +9,8 @@ use smallvec::SmallVec;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{ImageKind, ScalarType, Space};
 use crate::machine::event::{AccessEvent, AccessKind};
-use crate::machine::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
-use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
+use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Handle, ImageAccess, ImageFn, ImageId, find};
 
 /// Results, one for each destination.

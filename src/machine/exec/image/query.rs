@@ -5,8 +5,8 @@ use smallvec::SmallVec;
 use super::super::{Group, WarpRun};
 use super::Results;
 use crate::isa::{Filter, ImageKind, ImageQuery, Sampler};
-use crate::machine::lanes::{LaneMask, lanes_of, lanes_where};
-use crate::machine::trap::Trap;
+use crate::machine::state::lanes::{LaneMask, lanes_of, lanes_where};
+use crate::machine::state::trap::Trap;
 use crate::program::{Content, Image, ImageAccess, Texels, Variable, find};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {

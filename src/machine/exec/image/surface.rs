@@ -6,9 +6,9 @@ use super::super::{Group, WarpRun};
 use super::Results;
 use crate::isa::{ChannelType, ImageKind, ScalarType, SurfaceBounds};
 use crate::machine::event::AccessKind;
-use crate::machine::lanes::{LaneMask, PerLane, lanes_of};
-use crate::machine::read_modify_write::{Adder, Function};
-use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::state::read_modify_write::{Adder, Function};
+use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{ImageAccess, ImageFn, Texels};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {

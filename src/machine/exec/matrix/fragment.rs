@@ -4,9 +4,9 @@ use super::super::{Group, WarpRun};
 use crate::isa::{Fragment, Layout};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::load_store::Piece;
-use crate::machine::lanes::{ALL_LANES, LANES, PerLane, first_lane, lanes_of};
-use crate::machine::memory::LaneAccess;
-use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::state::lanes::{ALL_LANES, LANES, PerLane, first_lane, lanes_of};
+use crate::machine::state::memory::LaneAccess;
+use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::FragmentAccess;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {

@@ -9,9 +9,8 @@ mod rows;
 
 use super::warp_level::Tiles;
 use super::{Executed, Flow, Group, WarpRun};
-use crate::machine::lane_list;
-use crate::machine::lanes::{ALL_LANES, LaneMask};
-use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::state::lanes::{ALL_LANES, LaneMask, lane_list};
+use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{MatrixId, MatrixOp};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {

@@ -3,8 +3,8 @@
 use super::super::operands::Lanes;
 use super::super::{Group, WarpRun};
 use crate::isa::Sparsity;
-use crate::machine::lanes::{ALL_LANES, LANES};
-use crate::machine::matrix::{Arithmetic, ElementTable, MultiplyTables, kept_rows};
+use crate::machine::state::lanes::{ALL_LANES, LANES};
+use crate::machine::state::matrix::{Arithmetic, ElementTable, MultiplyTables, kept_rows};
 use crate::num::matrix::{Operands, Product, multiply, multiply_f64};
 use crate::program::{Dst, MatrixId, MatrixMultiply, Src};
 

@@ -7,8 +7,8 @@ use super::super::{Group, WarpRun};
 use crate::isa::Space;
 use crate::machine::event::AccessKind;
 use crate::machine::exec::load_store::Piece;
-use crate::machine::lanes::{ALL_LANES, LANES, LaneMask, PerLane, lanes_of};
-use crate::machine::trap::{Trap, TrapKind};
+use crate::machine::state::lanes::{ALL_LANES, LANES, LaneMask, PerLane, lanes_of};
+use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Dst, RowsAccess, Src};
 
 /// A row in memory: 8 halves.

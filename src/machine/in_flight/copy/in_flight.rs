@@ -1,0 +1,98 @@
+//! The table of copies in flight.
+
+use std::collections::BTreeMap;
+
+use triomphe::Arc;
+
+use super::{AsyncCopy, Ends, Home};
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::LaneMask;
+
+/// Who issued a copy, and its number: block in order of launch, warp, number.
+type Key = (u64, u32, u64);
+
+/// The copies in flight. Cheap to clone.
+#[derive(Clone, Default)]
+pub struct InFlight {
+    copies: Arc<BTreeMap<Key, Arc<AsyncCopy>>>,
+    issued: u64,
+}
+
+impl InFlight {
+    /// The number the next copy gets.
+    pub fn next_id(&mut self) -> u64 {
+        self.issued += 1;
+        self.issued
+    }
+
+    /// Puts a copy in flight.
+    pub fn add(&mut self, copy: AsyncCopy) {
+        let key = (copy.by.number, copy.issued.warp, copy.id);
+        Arc::make_mut(&mut self.copies).insert(key, Arc::new(copy));
+    }
+
+    /// Takes a copy that has ended for `lanes` away, or those lanes of it.
+    pub fn remove(&mut self, copy: &AsyncCopy, lanes: LaneMask) {
+        let key = (copy.by.number, copy.issued.warp, copy.id);
+        let copies = Arc::make_mut(&mut self.copies);
+        match copies.get_mut(&key) {
+            Some(copy) if copy.lanes & !lanes != 0 => Arc::make_mut(copy).lanes &= !lanes,
+            _ => drop(copies.remove(&key)),
+        }
+    }
+
+    /// Replaces a copy by what has become of it.
+    pub fn replace(&mut self, copy: AsyncCopy) {
+        self.add(copy);
+    }
+
+    /// Whether none is in flight.
+    pub fn is_empty(&self) -> bool {
+        self.copies.is_empty()
+    }
+
+    /// How many are in flight.
+    pub fn len(&self) -> usize {
+        self.copies.len()
+    }
+
+    /// All of them, by block, warp and order of issue.
+    pub fn iter(&self) -> impl Iterator<Item = &Arc<AsyncCopy>> {
+        self.copies.values()
+    }
+
+    /// Those that a warp issued, in order of issue.
+    pub fn of_warp(&self, block: u64, warp: u32) -> impl Iterator<Item = &Arc<AsyncCopy>> {
+        self.copies.range((block, warp, 0)..=(block, warp, u64::MAX)).map(|(_, copy)| copy)
+    }
+
+    /// Those that will bring something to the barrier object at `address` of the block in `slot`, in order of issue.
+    pub fn to_mbarrier(&self, slot: u32, address: u32) -> Vec<Arc<AsyncCopy>> {
+        let brings = |copy: &&Arc<AsyncCopy>| match copy.ends {
+            Ends::Mbarrier { home: Home::Block { slot: at, .. }, address: to, .. } => (at, to) == (slot, address),
+            _ => false,
+        };
+        let mut copies: Vec<_> = self.iter().filter(brings).cloned().collect();
+        copies.sort_by_key(|copy| copy.id);
+        copies
+    }
+
+    /// Those that read or write the shared memory of the block in `slot`, or that it issued, in order of issue.
+    pub fn around_block(&self, slot: u32, number: u64) -> Vec<Arc<AsyncCopy>> {
+        let touches = |copy: &&Arc<AsyncCopy>| {
+            copy.by.number == number || copy.work.homes().any(|home| matches!(home, Home::Block { slot: at, .. } if at == slot))
+        };
+        let mut copies: Vec<_> = self.iter().filter(touches).cloned().collect();
+        copies.sort_by_key(|copy| copy.id);
+        copies
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.issued);
+        for copy in self.iter() {
+            digest.word(copy.id);
+            digest.word(u64::from(copy.lanes) << 1 | u64::from(copy.read));
+        }
+    }
+}

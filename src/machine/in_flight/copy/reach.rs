@@ -1,0 +1,92 @@
+//! The memory that copies and arrivals reach: global memory, and the shared memory of the blocks of a cluster.
+
+use smallvec::SmallVec;
+use triomphe::Arc;
+
+use crate::machine::state::block::Block;
+use crate::machine::state::mbarrier::{Arrival, Refused};
+use crate::machine::state::memory::{Pages, Region};
+use crate::machine::state::shared::Shared;
+
+/// Whose memory an address is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Home {
+    /// Global memory.
+    Global,
+    /// The shared memory of a block.
+    Block {
+        /// Its slot on the machine.
+        slot: u32,
+        /// Its index in the grid.
+        index: [u32; 3],
+    },
+}
+
+/// What a copy or an arrival can reach while it takes effect.
+pub struct Reach<'a> {
+    /// Global memory.
+    pub global: &'a mut Region,
+    /// The running block's memory, if one is running.
+    pub own: Option<&'a mut Shared>,
+    /// Blocks in slots from `first` on, up to the running block's.
+    pub before: &'a mut [Option<Arc<Block>>],
+    /// Blocks in the slots behind it.
+    pub after: &'a mut [Option<Arc<Block>>],
+    /// The slot of the first of them.
+    pub first: u32,
+    /// Barrier objects a phase of which has ended, by slot and address: who waits there can go on.
+    pub ended: &'a mut Ended,
+}
+
+/// Barrier objects a phase of which has ended, by slot and address.
+pub type Ended = SmallVec<[(u32, u32); 2]>;
+
+impl Reach<'_> {
+    /// The shared memory of the block in `slot`.
+    pub fn shared(&mut self, slot: u32) -> Option<&mut Shared> {
+        let index = slot.checked_sub(self.first)? as usize;
+        let block = match (index.checked_sub(self.before.len()), &mut self.own) {
+            (None, _) => self.before.get_mut(index),
+            (Some(0), Some(own)) => return Some(own),
+            (Some(behind), own) => self.after.get_mut(behind - usize::from(own.is_some())),
+        };
+        block?.as_mut().map(|block| &mut Arc::make_mut(block).shared)
+    }
+
+    fn pages(&mut self, home: Home, address: u64) -> Option<(&mut Pages, u64)> {
+        match home {
+            Home::Global => self.global.find_mut(address).map(|allocation| (&mut allocation.pages, address - allocation.base)),
+            Home::Block { slot, .. } => self.shared(slot).map(|shared| (&mut shared.pages, address)),
+        }
+    }
+
+    /// Reads bytes that were inside one allocation when the copy was issued; memory that was freed since reads as it was before.
+    pub fn read(&mut self, home: Home, address: u64, out: &mut [u8]) {
+        if let Home::Global = home {
+            if let Some(allocation) = self.global.find(address) {
+                allocation.pages.read(address - allocation.base, out);
+            }
+        } else if let Some((pages, offset)) = self.pages(home, address) {
+            pages.read(offset, out);
+        }
+    }
+
+    /// Writes bytes that were inside one allocation when the copy was issued.
+    pub fn write(&mut self, home: Home, address: u64, bytes: &[u8]) {
+        if let Some((pages, offset)) = self.pages(home, address) {
+            pages.write(offset, bytes);
+        }
+    }
+
+    /// Something happens to the barrier object at `address` of the block in `slot`.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub fn contribute(&mut self, slot: u32, address: u32, arrival: Arrival) -> Result<(), Refused> {
+        let Some(shared) = self.shared(slot) else { return Err(Refused::Gone) };
+        if shared.contribute(address, arrival)? {
+            self.ended.push((slot, address));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! Boxes of tensors, moved when their copy ends.
+
+use std::ops::Range;
+
+use smallvec::SmallVec;
+
+use super::{Destination, Home, POISON, Reach};
+use crate::machine::in_flight::tensor::{Direction, Piece, TensorBox, UNIT};
+use crate::machine::state::read_modify_write;
+use crate::num::convert;
+
+/// Bytes of a run.
+type Bytes = SmallVec<[u8; 256]>;
+
+/// A box of a tensor between global memory and the shared memory of a block.
+#[derive(Clone, Debug)]
+pub struct BoxCopy {
+    /// The box.
+    pub shape: TensorBox,
+    /// The block.
+    pub home: Home,
+    /// The source's bytes, run after run, once they have been read.
+    pub taken: Option<Box<[u8]>>,
+}
+
+impl BoxCopy {
+    /// Whether it replaces what was at its destination, and does not combine with it.
+    pub fn replaces(&self) -> bool {
+        !matches!(self.shape.direction(), Direction::Reduce(_))
+    }
+
+    fn is_load(&self) -> bool {
+        self.shape.direction() == Direction::Load
+    }
+
+    fn in_shared(&self, piece: &Piece) -> Destination {
+        Destination { home: self.home, address: piece.shared }
+    }
+
+    /// Where a piece lies in global memory; nowhere if it is outside the tensor.
+    fn in_global(piece: &Piece) -> Option<Destination> {
+        piece.global.map(|address| Destination { home: Home::Global, address })
+    }
+
+    /// Shows `visit` the ranges that it will write: where, and how many bytes.
+    pub fn writes(&self, mut visit: impl FnMut(Destination, u64)) {
+        self.shape.pieces(|piece| {
+            let to = if self.is_load() { Some(self.in_shared(&piece)) } else { Self::in_global(&piece) };
+            to.into_iter().for_each(|to| visit(to, piece.bytes));
+        });
+    }
+
+    /// Shows `visit` the ranges that it reads: where, and how many bytes.
+    pub fn reads(&self, mut visit: impl FnMut(Destination, u64)) {
+        self.shape.pieces(|piece| {
+            let from = if self.is_load() { Self::in_global(&piece) } else { Some(self.in_shared(&piece)) };
+            from.into_iter().for_each(|from| visit(from, piece.bytes));
+        });
+    }
+
+    /// Makes the box read as poison, if it will be replaced.
+    pub fn poison(&self, reach: &mut Reach<'_>) {
+        if self.is_load() {
+            self.change_shared(reach, |_, bytes| bytes.fill(POISON));
+        } else if self.replaces() {
+            self.shape.runs(|run| {
+                let poison = Bytes::from_elem(POISON, run.bytes as usize);
+                Self::in_global(&run).into_iter().for_each(|to| reach.write(to.home, to.address, &poison));
+            });
+        }
+    }
+
+    /// Reads the source, so that it may be overwritten.
+    pub fn take(&mut self, reach: &mut Reach<'_>) {
+        if self.taken.is_none() {
+            self.taken = Some(self.source(reach));
+        }
+    }
+
+    /// The source's bytes, run after run.
+    fn source(&self, reach: &mut Reach<'_>) -> Box<[u8]> {
+        let mut all = Vec::new();
+        if self.is_load() {
+            self.shape.runs(|run| {
+                let mut bytes = Bytes::from_elem(0, run.bytes as usize);
+                match run.global {
+                    Some(address) => reach.read(Home::Global, address, &mut bytes),
+                    None => bytes.iter_mut().zip(self.shape.fill().iter().cycle()).for_each(|(byte, fill)| *byte = *fill),
+                }
+                if run.global.is_some() && self.shape.element().is_tf32() {
+                    round_to_tf32(&mut bytes);
+                }
+                all.extend_from_slice(&bytes);
+            });
+        } else {
+            let mut image = vec![0; self.shape.shared_bytes() as usize];
+            reach.read(self.home, self.shape.shared_start(), &mut image);
+            self.units(|range| all.extend_from_slice(image.get(range).unwrap_or(&[])));
+        }
+        all.into_boxed_slice()
+    }
+
+    /// Moves all bytes.
+    pub fn move_bytes(&self, reach: &mut Reach<'_>) {
+        let read = self.taken.is_none().then(|| self.source(reach));
+        let Some(source) = self.taken.as_ref().or(read.as_ref()) else { return };
+        if self.is_load() {
+            self.change_shared(reach, |done, bytes| {
+                if let Some(source) = source.get(done..done + bytes.len()) {
+                    bytes.copy_from_slice(source);
+                }
+            });
+            return;
+        }
+        let mut done = 0;
+        self.shape.runs(|run| {
+            let end = done + run.bytes as usize;
+            if let (Some(to), Some(bytes)) = (Self::in_global(&run), source.get(done..end)) {
+                self.deliver(to, bytes, reach);
+            }
+            done = end;
+        });
+    }
+
+    /// Lets `change` at the bytes of each unit of the box in shared memory, which are read and written as a whole.
+    fn change_shared(&self, reach: &mut Reach<'_>, mut change: impl FnMut(usize, &mut [u8])) {
+        let mut image = vec![0; self.shape.shared_bytes() as usize];
+        reach.read(self.home, self.shape.shared_start(), &mut image);
+        let mut done = 0;
+        self.units(|range| {
+            let bytes = range.len();
+            if let Some(unit) = image.get_mut(range) {
+                change(done, unit);
+            }
+            done += bytes;
+        });
+        reach.write(self.home, self.shape.shared_start(), &image);
+    }
+
+    /// Shows `visit` the bytes of shared memory that go together, from the start of the box, in the order of its runs.
+    fn units(&self, mut visit: impl FnMut(Range<usize>)) {
+        let start = self.shape.shared_start();
+        self.shape.runs(|run| {
+            let mut done = 0;
+            while done < run.bytes {
+                let at = run.shared + done;
+                let bytes = if self.shape.is_swizzled() { (UNIT - at % UNIT).min(run.bytes - done) } else { run.bytes - done };
+                let place = (self.shape.place(at) - start) as usize;
+                visit(place..place + bytes as usize);
+                done += bytes;
+            }
+        });
+    }
+
+    /// Writes `bytes`, or combines them with what is there.
+    fn deliver(&self, to: Destination, bytes: &[u8], reach: &mut Reach<'_>) {
+        let Direction::Reduce(f) = self.shape.direction() else { return reach.write(to.home, to.address, bytes) };
+        let mut now = Bytes::from_elem(0, bytes.len());
+        reach.read(to.home, to.address, &mut now);
+        read_modify_write::of_tensor(f, self.shape.element(), &mut now, bytes);
+        reach.write(to.home, to.address, &now);
+    }
+
+    /// Of the `bytes` it brings to the barrier object at `address` of the block in `slot`, those that end the phase; `None` if all or none
+    /// do. The hardware reports row after row, so a phase that expects less than the box ends midway, if that is whole rows; and the next
+    /// phase gets the rest.
+    pub fn bytes_that_end_the_phase(&self, bytes: u32, slot: u32, address: u32, reach: &mut Reach<'_>) -> Option<u32> {
+        let barrier = reach.shared(slot)?.mbarrier(address).ok()?;
+        let missing = u32::try_from(barrier.bytes).ok()?;
+        let is_rows = u64::from(missing).is_multiple_of(self.shape.row_bytes().max(1));
+        (barrier.pending == 0 && missing > 0 && missing < bytes && is_rows).then_some(missing)
+    }
+}
+
+/// A load of `.tf32` elements rounds them.
+fn round_to_tf32(bytes: &mut [u8]) {
+    for element in bytes.chunks_exact_mut(4) {
+        let bits = element.iter().rev().fold(0, |bits, byte| bits << 8 | u32::from(*byte));
+        element.copy_from_slice(&convert::round_to_tf32(bits).to_le_bytes());
+    }
+}

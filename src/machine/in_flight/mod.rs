@@ -1,0 +1,5 @@
+//! Asynchronous operations: copies, boxes of tensors and matrix multiplications that are under way.
+
+pub(super) mod copy;
+pub mod tensor;
+pub(super) mod wgmma;

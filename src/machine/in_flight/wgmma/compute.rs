@@ -1,0 +1,97 @@
+//! What one warp's part of a `wgmma.mma_async` comes to: its operands gathered from registers and shared memory, multiplied, and spread
+//! over the accumulators again.
+
+use super::{Wgmma, tiles};
+use crate::isa::{ScalarType, Sparsity};
+use crate::machine::state::lanes::{LANES, PerLane};
+use crate::machine::state::launch::{Constants, Linked};
+use crate::machine::state::matrix::{ElementTable, kept_rows};
+use crate::machine::state::memory::Pages;
+use crate::machine::state::registers::{FrameBase, Registers};
+use crate::num::matrix::{Operands, multiply};
+use crate::program::{Program, Src, SrcKind, WgmmaA};
+
+/// What a multiplication reads beside its registers.
+pub struct Sources<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// What was worked out for the launch.
+    pub linked: &'a Linked,
+    /// The program's constants, as the block sees them.
+    pub constants: &'a Constants,
+    /// The block's shared memory.
+    pub shared: &'a Pages,
+}
+
+/// The new values of the accumulators of `wgmma`, which hold `held`.
+pub fn results(wgmma: &Wgmma, held: &[&PerLane<u32>], registers: &Registers, sources: &Sources<'_>) -> Vec<PerLane<u32>> {
+    let (op, table) = (sources.program.wgmmas.get(wgmma.op.index()), sources.linked.wgmmas.get(wgmma.op));
+    let (Some(op), Some(table)) = (op, table) else { return held.iter().map(|values| **values).collect() };
+    let (product, [_, a_type, b_type]) = (&table.product, op.types);
+    let mut a = match (&op.a, wgmma.a) {
+        (WgmmaA::Shared(..), Some(tile)) => tiles::by_index(tile, a_type.bits(), sources.shared),
+        (WgmmaA::Shared(..), None) => Vec::new(),
+        (WgmmaA::Registers(fragments), _) => {
+            let values: Vec<_> = fragments.iter().map(|source| value(*source, wgmma.frame, registers, sources)).collect();
+            gather(&values.iter().collect::<Vec<_>>(), &table.a)
+        }
+    };
+    let mut b = tiles::by_k(wgmma.b, b_type.bits(), sources.shared);
+    negate(&mut a, a_type, op.negate_a);
+    negate(&mut b, b_type, op.negate_b);
+    let c = if wgmma.accumulates { gather(held, &table.d) } else { vec![0; table.d.size] };
+    let kept = op.metadata.map(|(_, selector)| {
+        let sparsity = Sparsity::new(op.shape, a_type);
+        kept_rows(sparsity, (&wgmma.metadata, selector), product, &mut b)
+    });
+    let d = multiply(sources.linked.simd, product, Operands { a: &a, b: &b, c: &c, kept: kept.as_deref() });
+    scatter(&d, held.len(), &table.d)
+}
+
+/// What the lanes read from an operand of 32 bits.
+fn value(source: Src, frame: FrameBase, registers: &Registers, sources: &Sources<'_>) -> PerLane<u32> {
+    let value = match source.kind() {
+        SrcKind::Reg(slot) => registers.b32.get((frame.b32 + slot) as usize),
+        SrcKind::Const(index) => sources.constants.narrow.get(index as usize),
+        SrcKind::Special(_) => None,
+    };
+    value.copied().unwrap_or([0; LANES])
+}
+
+/// The elements that registers hold, row by row.
+fn gather(registers: &[&PerLane<u32>], table: &ElementTable) -> Vec<u32> {
+    let mut elements = vec![0; table.size];
+    let mask = u32::MAX >> (32 - table.bits);
+    for (number, places) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
+        let Some(words) = registers.get(number / table.per_register) else { continue };
+        let shift = (number % table.per_register) as u32 * table.bits;
+        let places = places.iter().map(|place| usize::from(*place)).zip(words.iter());
+        match table.bits {
+            32 => places.for_each(|(place, word)| elements[place] = *word),
+            _ => places.for_each(|(place, word)| elements[place] = *word >> shift & mask),
+        }
+    }
+    elements
+}
+
+/// The registers that hold elements.
+fn scatter(elements: &[u32], count: usize, table: &ElementTable) -> Vec<PerLane<u32>> {
+    let mut registers = vec![[0; LANES]; count];
+    for (number, places) in table.index.as_chunks::<LANES>().0.iter().enumerate() {
+        let Some(words) = registers.get_mut(number / table.per_register) else { continue };
+        let shift = (number % table.per_register) as u32 * table.bits;
+        let places = places.iter().map(|place| elements[usize::from(*place)]).zip(words.iter_mut());
+        match table.bits {
+            32 => places.for_each(|(element, word)| *word = element),
+            _ => places.for_each(|(element, word)| *word |= element << shift),
+        }
+    }
+    registers
+}
+
+/// Flips the signs of elements.
+fn negate(elements: &mut [u32], ty: ScalarType, negated: bool) {
+    if negated {
+        elements.iter_mut().for_each(|element| *element ^= 1 << (ty.bits() - 1));
+    }
+}

@@ -1,0 +1,214 @@
+//! What one warp has in flight, its groups, and the accumulators meanwhile.
+
+use std::collections::VecDeque;
+
+use triomphe::Arc;
+
+use super::Wgmma;
+use crate::machine::in_flight::copy::POISON;
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::PerLane;
+use crate::machine::state::registers::Registers;
+
+/// What ends a multiplication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitOf {
+    /// A wait of its own warp, or none.
+    Own,
+    /// The wait of another warp of its warpgroup.
+    Another,
+}
+
+/// The multiplications of one warp that it has not waited for, in order of issue, and its groups. Cheap to clone, and nothing for a warp
+/// that never had one.
+#[derive(Clone, Default)]
+pub struct Flight(Option<Arc<State>>);
+
+#[derive(Clone, Default)]
+struct State {
+    /// The warp has executed `wgmma.fence`.
+    fenced: bool,
+    /// Groups committed.
+    committed: u32,
+    /// Those that the warp has not waited for. Those that have ended come first.
+    unwaited: VecDeque<Arc<Wgmma>>,
+    /// How many of them have ended.
+    ended: usize,
+    /// What the accumulators of those in flight will hold or add to, by slot.
+    held: Vec<Held>,
+}
+
+/// An accumulator while it is in flight.
+#[derive(Clone, Copy)]
+struct Held {
+    /// Its slot in the warp's 32-bit registers.
+    slot: u32,
+    /// What it holds by the results so far.
+    values: PerLane<u32>,
+    /// How often those in flight will write it.
+    writers: u32,
+    /// The wait of another warp has ended the last of them, and the own warp has not waited: the register stays poison.
+    is_landed: bool,
+}
+
+impl Flight {
+    /// Whether there is nothing that has not been waited for.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.0.as_ref().is_none_or(|state| state.unwaited.is_empty())
+    }
+
+    /// Those that have not ended, in order of issue.
+    pub fn in_flight(&self) -> impl DoubleEndedIterator<Item = &Arc<Wgmma>> {
+        self.0.iter().flat_map(|state| state.unwaited.range(state.ended..))
+    }
+
+    /// Those that the warp has not waited for, ended or not, in order of issue.
+    pub fn unwaited(&self) -> impl DoubleEndedIterator<Item = &Arc<Wgmma>> {
+        self.0.iter().flat_map(|state| &state.unwaited)
+    }
+
+    /// Groups committed so far: the number of the open group.
+    pub fn committed(&self) -> u32 {
+        self.0.as_ref().map_or(0, |state| state.committed)
+    }
+
+    /// Whether the warp has executed `wgmma.fence`.
+    pub fn is_fenced(&self) -> bool {
+        self.0.as_ref().is_some_and(|state| state.fenced)
+    }
+
+    fn state(&mut self) -> &mut State {
+        Arc::make_mut(self.0.get_or_insert_default())
+    }
+
+    /// The warp executes `wgmma.fence`.
+    pub fn fence(&mut self) {
+        self.state().fenced = true;
+    }
+
+    /// Closes the open group, and gives back its number.
+    pub fn commit(&mut self) -> u32 {
+        let state = self.state();
+        state.committed += 1;
+        state.committed - 1
+    }
+
+    /// Puts `wgmma` in flight: its accumulators, poisoned from now on, are kept aside.
+    pub fn issue(&mut self, wgmma: Wgmma, registers: &mut Registers) {
+        let state = self.state();
+        let mut next = 0;
+        for slot in &wgmma.accumulators {
+            let Some(register) = registers.b32.get_mut(*slot as usize) else { continue };
+            let place = place_of(*slot, &state.held, next);
+            let index = place.unwrap_or_else(|index| {
+                state.held.insert(index, Held { slot: *slot, values: *register, writers: 0, is_landed: false });
+                index
+            });
+            state.held[index].writers += 1;
+            state.held[index].is_landed = false;
+            next = index + 1;
+            *register = [u32::from_ne_bytes([POISON; 4]); 32];
+        }
+        state.unwaited.push_back(Arc::new(wgmma));
+    }
+
+    /// The first in flight, which is the next to end, and what its accumulators held.
+    pub fn next(&self) -> Option<(Arc<Wgmma>, Vec<&PerLane<u32>>)> {
+        let state = self.0.as_ref()?;
+        let wgmma = self.in_flight().next()?;
+        let mut next = 0;
+        let held = wgmma.accumulators.iter().map(|slot| match place_of(*slot, &state.held, next) {
+            Ok(index) => {
+                next = index + 1;
+                &state.held[index].values
+            }
+            Err(_) => &[0; 32],
+        });
+        Some((wgmma.clone(), held.collect()))
+    }
+
+    /// The first in flight ends with these results. An accumulator that another one will write stays aside; all of them do if the `wait` of
+    /// another warp ends it, until the own warp has waited.
+    pub fn end_next(&mut self, results: &[PerLane<u32>], registers: &mut Registers, wait: WaitOf) {
+        let Some(wgmma) = self.in_flight().next().cloned() else { return };
+        let state = self.state();
+        state.ended += 1;
+        let mut next = 0;
+        for (slot, values) in wgmma.accumulators.iter().zip(results) {
+            let Ok(index) = place_of(*slot, &state.held, next) else { continue };
+            next = index + 1;
+            let held = &mut state.held[index];
+            held.writers -= 1;
+            held.is_landed = held.writers == 0 && wait == WaitOf::Another;
+            match registers.b32.get_mut(*slot as usize).filter(|_| held.writers == 0 && !held.is_landed) {
+                Some(register) => *register = *values,
+                None => held.values = *values,
+            }
+        }
+        state.held.retain(|held| held.writers > 0 || held.is_landed);
+    }
+
+    /// The warp has waited for all groups below `done`, which have ended.
+    pub fn waited(&mut self, done: u32, registers: &mut Registers) {
+        let count = self.unwaited().take_while(|wgmma| wgmma.group < done).count();
+        if count > 0 {
+            let state = self.state();
+            state.unwaited.drain(..count);
+            state.ended = state.ended.saturating_sub(count);
+            state.deliver(registers);
+        }
+    }
+
+    /// Whether a register holds poison in place of what a multiplication writes or has written.
+    pub fn holds_back(&self, slot: u32) -> bool {
+        self.0.as_ref().is_some_and(|state| place_of(slot, &state.held, 0).is_ok())
+    }
+
+    /// The warp has exited: what is in flight never ends.
+    pub fn abandon(&mut self) -> Vec<Arc<Wgmma>> {
+        let abandoned = self.unwaited().cloned().collect();
+        self.0 = None;
+        abandoned
+    }
+
+    /// Bytes it takes.
+    pub fn bytes(&self) -> u64 {
+        self.0.as_ref().map_or(0, |state| (state.held.len() * size_of::<Held>()) as u64)
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        let Some(state) = &self.0 else { return };
+        digest.word(u64::from(state.committed) << 1 | u64::from(state.fenced));
+        digest.word(state.ended as u64);
+        state.unwaited.iter().for_each(|wgmma| digest.word(wgmma.id));
+        for held in &state.held {
+            digest.word(u64::from(held.slot) << 32 | u64::from(held.writers) << 1 | u64::from(held.is_landed));
+            held.values.iter().for_each(|value| digest.word(u64::from(*value)));
+        }
+    }
+}
+
+impl State {
+    /// Writes what has landed in registers that nothing writes for which the warp has not waited.
+    fn deliver(&mut self, registers: &mut Registers) {
+        let Self { unwaited, held, .. } = self;
+        held.retain(|held| {
+            let is_due = held.is_landed && !unwaited.iter().any(|wgmma| wgmma.accumulators.contains(&held.slot));
+            if is_due && let Some(register) = registers.b32.get_mut(held.slot as usize) {
+                *register = held.values;
+            }
+            !is_due
+        });
+    }
+}
+
+/// Where a slot is among those that are held, or would be; mostly it is the `next` one.
+fn place_of(slot: u32, held: &[Held], next: usize) -> Result<usize, usize> {
+    match held.get(next) {
+        Some(held) if held.slot == slot => Ok(next),
+        None if held.last().is_none_or(|last| last.slot < slot) => Err(next),
+        _ => held.binary_search_by_key(&slot, |held| held.slot),
+    }
+}

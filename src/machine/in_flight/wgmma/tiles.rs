@@ -1,0 +1,69 @@
+//! The elements of operands in shared memory.
+
+use crate::isa::{CHUNK, Major, SharedTile};
+use crate::machine::state::memory::{PAGE_BYTES, Pages};
+
+/// The rows of A: index by index, the elements of K. Elements have 8, 16 or 32 bits.
+pub fn by_index(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
+    elements(tile, bits, Order::ByIndex, shared)
+}
+
+/// The rows of B: k by k, the elements of all indices.
+pub fn by_k(tile: SharedTile, bits: u32, shared: &Pages) -> Vec<u32> {
+    elements(tile, bits, Order::ByK, shared)
+}
+
+/// What elements are wanted by.
+#[derive(Clone, Copy)]
+enum Order {
+    ByIndex,
+    ByK,
+}
+
+fn elements(tile: SharedTile, bits: u32, order: Order, shared: &Pages) -> Vec<u32> {
+    let bytes = bytes(tile, shared);
+    match bits {
+        8 => ordered(tile, order, &bytes, |[byte]: &[u8; 1]| u32::from(*byte)),
+        16 => ordered(tile, order, &bytes, |half: &[u8; 2]| u32::from(u16::from_le_bytes(*half))),
+        _ => ordered(tile, order, &bytes, |word| u32::from_le_bytes(*word)),
+    }
+}
+
+/// The tile's chunks, in their order.
+fn bytes(tile: SharedTile, shared: &Pages) -> Vec<u8> {
+    let mut bytes = vec![0; tile.count as usize * tile.bytes as usize];
+    let mut places = bytes.as_chunks_mut::<{ CHUNK as usize }>().0.iter_mut();
+    tile.for_each_chunk(|chunk| {
+        // A chunk lies in one page, as its address is a multiple of its size.
+        let (page, offset) = (shared.page(u64::from(chunk.address)), chunk.address as usize % PAGE_BYTES);
+        let chunk = page[offset..].first_chunk();
+        places.next().into_iter().zip(chunk).for_each(|(place, chunk)| *place = *chunk);
+    });
+    bytes
+}
+
+/// The elements of N bytes that are in chunks of the tile.
+fn ordered<const N: usize>(tile: SharedTile, order: Order, bytes: &[u8], element: impl Fn(&[u8; N]) -> u32) -> Vec<u32> {
+    let (chunk, depth) = (CHUNK as usize / N, tile.bytes as usize / N);
+    let (elements, _) = bytes.as_chunks();
+    // Of the other major, chunks of some indices follow each other for all k.
+    let some = chunk * depth;
+    match (tile.major, order) {
+        (Major::K, Order::ByIndex) => elements.iter().map(element).collect(),
+        (Major::K, Order::ByK) => transposed(elements, depth, element),
+        (Major::MN, Order::ByIndex) => elements.chunks_exact(some).flat_map(|some| transposed(some, chunk, &element)).collect(),
+        (Major::MN, Order::ByK) => {
+            let of_k = |k| elements.chunks_exact(some).flat_map(move |some| &some[k * chunk..(k + 1) * chunk]);
+            (0..depth).flat_map(of_k).map(element).collect()
+        }
+    }
+}
+
+/// The columns of a matrix with rows of `width` elements.
+fn transposed<const N: usize>(matrix: &[[u8; N]], width: usize, element: impl Fn(&[u8; N]) -> u32) -> Vec<u32> {
+    let mut columns = vec![0; matrix.len()];
+    for (number, column) in columns.chunks_exact_mut(matrix.len() / width).enumerate() {
+        column.iter_mut().zip(matrix.chunks_exact(width)).for_each(|(to, row)| *to = element(&row[number]));
+    }
+    columns
+}

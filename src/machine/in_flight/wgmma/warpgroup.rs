@@ -1,0 +1,111 @@
+//! Whether the four warps of a warpgroup execute the same.
+
+use std::collections::VecDeque;
+
+use triomphe::Arc;
+
+use crate::machine::state::digest::Digest;
+use crate::program::Pc;
+
+/// Warps of a warpgroup.
+pub const WARPS: u32 = 4;
+
+/// A `wgmma.mma_async` as all warps of the warpgroup must execute it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The instruction.
+    pub pc: Pc,
+    /// The descriptor of A; 0 if A is in registers.
+    pub a: u64,
+    /// The descriptor of B.
+    pub b: u64,
+    /// Whether it adds to D.
+    pub accumulates: bool,
+}
+
+/// Why a warp cannot take a turn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disagreement {
+    /// Another warp executed something else in its place: that warp, and what it executed.
+    Other(u32, Turn),
+    /// This warp has exited without it.
+    Exited(u32),
+}
+
+/// The warpgroups of a block. Cheap to clone, and nothing for a block that never multiplied.
+#[derive(Clone, Default)]
+pub struct Warpgroups(Option<Arc<Vec<Warpgroup>>>);
+
+/// What the warps of a warpgroup have executed, as far as not all of them have.
+#[derive(Clone, Default)]
+struct Warpgroup {
+    /// Turns that each warp has taken.
+    taken: [u64; WARPS as usize],
+    /// Which warps have exited.
+    exited: [bool; WARPS as usize],
+    /// Turns that some warp has not taken, with the warp that took each first.
+    ahead: VecDeque<(u32, Turn)>,
+    /// The number of the first of them.
+    first: u64,
+}
+
+impl Warpgroups {
+    /// Warp `warp` of the block executes `turn`.
+    ///
+    /// # Errors
+    /// If another warp of its warpgroup did not, or never will.
+    pub fn take(&mut self, warp: u32, turn: Turn) -> Result<(), Disagreement> {
+        let (base, own) = (warp / WARPS * WARPS, (warp % WARPS) as usize);
+        let group = self.group(warp);
+        let number = group.taken[own];
+        let gone = (0..WARPS).find(|other| group.exited[*other as usize] && group.taken[*other as usize] <= number);
+        if let Some(other) = gone {
+            return Err(Disagreement::Exited(base + other));
+        }
+        match group.ahead.get((number - group.first) as usize) {
+            Some((other, taken)) if *taken != turn => return Err(Disagreement::Other(*other, *taken)),
+            Some(_) => {}
+            None => group.ahead.push_back((warp, turn)),
+        }
+        group.taken[own] += 1;
+        while group.taken.iter().all(|taken| *taken > group.first) {
+            group.ahead.pop_front();
+            group.first += 1;
+        }
+        Ok(())
+    }
+
+    /// Warp `warp` of the block has exited.
+    ///
+    /// # Errors
+    /// If another warp of its warpgroup executed what it did not: that warp, and what.
+    pub fn exit(&mut self, warp: u32) -> Result<(), (u32, Turn)> {
+        if self.0.is_none() {
+            return Ok(());
+        }
+        let own = (warp % WARPS) as usize;
+        let group = self.group(warp);
+        if let Some(missed) = group.ahead.get((group.taken[own] - group.first) as usize) {
+            return Err(*missed);
+        }
+        group.exited[own] = true;
+        Ok(())
+    }
+
+    fn group(&mut self, warp: u32) -> &mut Warpgroup {
+        let groups = Arc::make_mut(self.0.get_or_insert_default());
+        let index = (warp / WARPS) as usize;
+        if groups.len() <= index {
+            groups.resize_with(index + 1, Warpgroup::default);
+        }
+        &mut groups[index]
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        for group in self.0.iter().flat_map(|groups| groups.iter()) {
+            group.taken.iter().for_each(|taken| digest.word(*taken));
+            group.exited.iter().for_each(|exited| digest.word(u64::from(*exited)));
+        }
+    }
+}

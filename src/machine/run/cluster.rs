@@ -1,0 +1,80 @@
+//! Clusters: blocks that are on the machine together, and their barrier (PTX ISA, "barrier.cluster").
+//!
+//! The blocks of a cluster lie in neighbouring slots, in order of rank. A slot is free for a block of the next cluster when all of
+//! them have finished.
+
+use triomphe::Arc;
+
+use crate::machine::event::{Observer, Order, OrderEvent};
+use crate::machine::state::block::Block;
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::LaneMask;
+use crate::machine::state::machine::Machine;
+use crate::machine::state::place::{BlockId, Place};
+use crate::machine::state::warp::GroupState;
+
+/// A block's part of the barrier of its cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ClusterBarrier {
+    /// Lanes that have arrived in the present phase, by warp; empty if nobody has.
+    pub arrived: Vec<LaneMask>,
+    /// Phases completed.
+    pub phase: u64,
+}
+
+impl ClusterBarrier {
+    /// The lanes of `warp` that have arrived.
+    pub fn arrived_of(&self, warp: usize) -> LaneMask {
+        self.arrived.get(warp).copied().unwrap_or(0)
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.phase);
+        self.arrived.iter().for_each(|mask| digest.word(u64::from(*mask)));
+    }
+}
+
+impl Block {
+    /// Counts lanes of a warp as arrived at the barrier of the cluster.
+    pub fn arrive_at_cluster(&mut self, warp: usize, mask: LaneMask) {
+        self.cluster.arrived.resize(self.warps.len(), 0);
+        self.cluster.arrived[warp] |= mask;
+    }
+
+    /// Whether all its threads that have not exited have arrived at the barrier of the cluster.
+    pub fn is_at_cluster(&self) -> bool {
+        self.warps.iter().enumerate().all(|(number, warp)| warp.live & !self.cluster.arrived_of(number) == 0)
+    }
+}
+
+impl Machine {
+    /// The slots of the cluster that the block in `slot` belongs to.
+    pub(in crate::machine) fn cluster_slots(&self, slot: usize) -> std::ops::Range<usize> {
+        let size = self.linked.cluster_blocks;
+        // Nearly always a block is alone.
+        let first = if size == 1 { slot } else { slot - slot % size };
+        first..(first + size).min(self.blocks.len())
+    }
+
+    /// Ends the phase of the barrier of the cluster around `slot` if everybody has arrived, the last of them at `place`. True if the
+    /// observer asks for a pause.
+    pub(in crate::machine) fn release_cluster(&mut self, slot: usize, place: Place, observer: &mut dyn Observer) -> bool {
+        let slots = self.cluster_slots(slot);
+        let (first, size) = (slots.start as u32, slots.len() as u32);
+        let blocks = &mut self.blocks[slots];
+        let somebody = blocks.iter().flatten().any(|block| block.cluster.arrived.iter().any(|mask| *mask != 0));
+        if !somebody || !blocks.iter().flatten().all(|block| block.is_at_cluster()) {
+            return false;
+        }
+        for block in blocks.iter_mut().flatten().map(Arc::make_mut) {
+            block.cluster.arrived.clear();
+            block.cluster.phase += 1;
+            block.wake(|state| matches!(state, GroupState::AtCluster { .. }));
+        }
+        self.patience.meet_at_cluster();
+        let by = BlockId { number: self.blocks[slot].as_ref().map_or(0, |block| block.number), slot: slot as u32 };
+        observer.wants().accesses
+            && observer.order(&OrderEvent { place, by, lanes: 0, order: Order::ClusterReleased { first, slots: size } })
+    }
+}

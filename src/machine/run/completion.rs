@@ -1,0 +1,375 @@
+//! What happens when nobody can run but somebody waits for a phase of a barrier object: copies end, waits time out, and when that
+//! changes nothing it is a deadlock.
+//!
+//! A group that asks for a phase that has not ended waits, whether it asked with `try_wait` or spins on `test_wait`: to the run it is
+//! the same, and nobody has to count its turns. It is told no when nobody else can run, or after [`PATIENCE`] ticks, as a wait that
+//! times out would be; what it does then may set others going. Under a random schedule it is told no now and then as well, as the seed
+//! says: on the hardware a wait lasts as long as the system likes (PTX ISA, "mbarrier.try_wait").
+//!
+//! If all groups that wait come back to ask the same in the same state, and nothing was done that another thread could notice, they would
+//! go on like that for ever. What clocks say is no part of that state; but of a program that reads them it is said only after the clocks
+//! have leapt ahead ([`Leap`](crate::machine::state::clocks::Leap)), so that waits with a limit have ended.
+
+use triomphe::Arc;
+
+use crate::machine::event::{CopyEvent, CopyStage, MbarrierChange, MbarrierEvent, Observer};
+use crate::machine::in_flight::copy::{AsyncCopy, CopyPolicy, Ended, Ends, Home, Reach, Work};
+use crate::machine::state::block::Released;
+use crate::machine::state::digest::Digest;
+use crate::machine::state::launch::{LaunchConfig, Schedule};
+use crate::machine::state::machine::Machine;
+use crate::machine::state::mbarrier::Refused;
+use crate::machine::state::place::{BlockId, Tick};
+use crate::machine::state::random::Random;
+use crate::machine::state::trap::Trap;
+use crate::machine::state::warp::{GroupState, LaneGroup, Polled};
+
+/// Ticks that a wait lasts at most while others run.
+const PATIENCE: u64 = 1 << 16;
+
+/// Waits that may time out in a row without anybody doing anything but count.
+const POLLS: u64 = 1 << 20;
+
+/// Rounds of waits that time out in a row at each of which it is seen how it stands; later, at every so many of them.
+const CLOSE_ROUNDS: u64 = 64;
+
+/// Under a random schedule, one of so many turns lets the wait of a group time out.
+const IMPATIENCE: u64 = 4;
+
+/// How it stood when waits timed out last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Patience {
+    /// Waits timed out since anybody did something that another thread could notice.
+    polls: u64,
+    /// Rounds in which they did, since then or since the clocks last leapt.
+    rounds: u64,
+    /// What had been done by then.
+    effects: u64,
+    /// Barriers of blocks and clusters that were completed so far.
+    meetings: u64,
+    /// How many of them had been by then.
+    met: u64,
+    /// A fingerprint of the groups that waited, of an earlier round.
+    standing: u64,
+    /// The round that gives the next fingerprint to compare with.
+    next: u64,
+    /// The groups were seen to wait for ever.
+    proven: bool,
+    /// When waits time out next, whoever can run.
+    due: Tick,
+    /// Which copies end by themselves, and when.
+    random: Random,
+    /// Which waits time out by themselves, and when.
+    impatience: Random,
+}
+
+impl Patience {
+    /// Before the first tick.
+    pub fn new(config: &LaunchConfig) -> Self {
+        let random = Random::new(if let CopyPolicy::Random(seed) = config.copies { seed } else { 0 });
+        Self { random, impatience: Random::new(config.seed.wrapping_add(1 << 32)), ..Self::default() }
+    }
+
+    /// Barriers of a block were completed.
+    pub fn meet(&mut self, released: &[Released]) {
+        self.meetings += released.len() as u64;
+    }
+
+    /// The barrier of a cluster was completed.
+    pub fn meet_at_cluster(&mut self) {
+        self.meetings += 1;
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.polls);
+        digest.word(self.standing);
+        digest.word(self.due);
+        digest.word(self.random.state());
+        digest.word(self.impatience.state());
+    }
+}
+
+/// Whether something was found that lets the run go on, and whether the observer asked for a pause meanwhile.
+pub(in crate::machine) struct Relented {
+    pub goes_on: bool,
+    pub paused: bool,
+}
+
+type Outcome = Result<Relented, Box<Trap>>;
+
+impl Machine {
+    /// What happens by itself between two turns: copies end at random, and long waits time out.
+    pub(in crate::machine) fn between_turns(&mut self, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+        let mut paused = false;
+        let at_random = matches!(self.linked.config.copies, CopyPolicy::Random(_));
+        let in_flight = if at_random { self.ids_in_flight().count() } else { 0 };
+        if in_flight > 0 && self.patience.random.draw(2) == 0 {
+            let chosen = self.patience.random.draw(in_flight as u64) as usize;
+            let id = self.ids_in_flight().nth(chosen).unwrap_or(0);
+            paused |= self.end_by_itself(id, observer)?.unwrap_or(false);
+        }
+        if self.linked.config.schedule == Schedule::Random && self.linked.asks_for_phases && !self.waits_in_vain() {
+            self.lose_patience();
+        }
+        if self.tick() >= self.patience.due && !self.waits_in_vain() {
+            self.patience.due = self.tick() + PATIENCE;
+            let relented = self.end_awaited_copies(observer)?;
+            paused |= relented.paused;
+            if !relented.goes_on {
+                self.time_out();
+            }
+        }
+        Ok(paused)
+    }
+
+    /// Nobody can run: ends the copies that somebody waits for, or lets waits time out.
+    pub(in crate::machine) fn relent(&mut self, observer: &mut dyn Observer) -> Outcome {
+        let relented = self.end_awaited_copies(observer)?;
+        if relented.goes_on {
+            return Ok(relented);
+        }
+        let goes_on = !self.waits_in_vain() && !self.comes_back();
+        if goes_on {
+            self.time_out();
+        }
+        Ok(Relented { goes_on, ..relented })
+    }
+
+    /// Whether the groups that wait were seen to do so for ever, and nothing has changed since.
+    fn waits_in_vain(&self) -> bool {
+        self.patience.proven && self.patience.effects == self.effects
+    }
+
+    /// No group can run: whether those that wait for phases, if any do, have only come back to where they were.
+    fn comes_back(&mut self) -> bool {
+        let waits =
+            self.resident_blocks().flat_map(|block| &block.warps).flat_map(|warp| &warp.groups).filter(|group| waits_for_phase(group));
+        let waits = waits.count() as u64;
+        if waits == 0 {
+            return true;
+        }
+        if self.effects != self.patience.effects {
+            self.leap.rest();
+            let (effects, met) = (self.effects, self.patience.meetings);
+            self.patience = Patience { polls: 0, rounds: 0, next: 1, proven: false, effects, met, ..self.patience.clone() };
+            self.patience.standing = self.standing();
+            return false;
+        }
+        self.patience.polls += waits;
+        self.patience.rounds += 1;
+        let rounds = self.patience.rounds;
+        if self.patience.polls > POLLS {
+            self.patience.proven = true;
+        } else if rounds <= CLOSE_ROUNDS || rounds.is_multiple_of(CLOSE_ROUNDS) {
+            let standing = self.standing();
+            if standing == self.patience.standing {
+                self.patience.proven = self.linked.clocks.is_empty() || !self.leap.jump();
+                (self.patience.rounds, self.patience.next) = (0, 1);
+            } else if rounds >= self.patience.next {
+                self.patience.standing = standing;
+                self.patience.next = 2 * rounds;
+                if rounds > CLOSE_ROUNDS {
+                    self.leap.jump();
+                }
+            }
+        }
+        self.patience.proven
+    }
+
+    /// Ends the copies that will bring something to the barrier objects for which groups wait, unless only the user may.
+    fn end_awaited_copies(&mut self, observer: &mut dyn Observer) -> Outcome {
+        let mut relented = Relented { goes_on: false, paused: false };
+        if self.linked.config.copies == CopyPolicy::ByHand || self.copies.is_empty() {
+            return Ok(relented);
+        }
+        for (slot, address) in self.awaited() {
+            for copy in self.copies.to_mbarrier(slot, address) {
+                relented.paused |= self.end_copy(&copy, observer)?;
+                relented.goes_on = true;
+            }
+        }
+        Ok(relented)
+    }
+
+    /// The barrier objects for which groups wait, by slot and address.
+    fn awaited(&self) -> Vec<(u32, u32)> {
+        let mut awaited = Vec::new();
+        for (slot, block) in self.blocks.iter().enumerate() {
+            let groups = block.iter().flat_map(|block| &block.warps).flat_map(|warp| &warp.groups);
+            for group in groups {
+                if let GroupState::AtMbarrier { address } = group.state
+                    && !awaited.contains(&(slot as u32, address))
+                {
+                    awaited.push((slot as u32, address));
+                }
+            }
+        }
+        awaited
+    }
+
+    /// A fingerprint of where the groups of those warps stand that wait for phases, and with what in their registers: of all warps if they
+    /// have met others meanwhile.
+    fn standing(&self) -> u64 {
+        let mut digest = Digest::default();
+        let all = self.patience.met != self.patience.meetings;
+        for block in self.resident_blocks() {
+            for warp in block.warps.iter().filter(|warp| all || warp.groups.iter().any(waits_for_phase)) {
+                self.linked.clocks.digest(warp, &mut digest);
+                warp.groups.iter().for_each(|group| digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask)));
+            }
+            if all {
+                block.digest_barriers(&mut digest);
+            }
+        }
+        digest.value()
+    }
+
+    /// Draws whether the wait of some group times out now, and of which.
+    fn lose_patience(&mut self) {
+        let random = &mut self.patience.impatience;
+        if random.draw(IMPATIENCE) != 0 {
+            return;
+        }
+        let slot = random.draw(self.blocks.len() as u64) as usize;
+        let Some(Some(block)) = self.blocks.get_mut(slot) else { return };
+        let waiting = || block.warps.iter().enumerate().flat_map(|(number, warp)| warp.groups.iter().map(move |group| (number, group)));
+        let waits: Vec<_> = waiting().filter(|(_, group)| waits_for_phase(group)).map(|(number, group)| (number, group.mask)).collect();
+        let chosen = waits.get(random.draw(waits.len() as u64) as usize).copied();
+        let Some((number, mask)) = chosen else { return };
+        let warp = Arc::make_mut(&mut Arc::make_mut(block).warps[number]);
+        warp.groups.iter_mut().filter(|group| group.mask == mask).for_each(time_out);
+    }
+
+    /// Tells every group that waits for a phase that it has not ended.
+    fn time_out(&mut self) {
+        for block in self.blocks.iter_mut().flatten() {
+            if !block.warps.iter().any(|warp| warp.groups.iter().any(waits_for_phase)) {
+                continue;
+            }
+            for warp in &mut Arc::make_mut(block).warps {
+                if warp.groups.iter().any(waits_for_phase) {
+                    Arc::make_mut(warp).groups.iter_mut().filter(|group| waits_for_phase(group)).for_each(time_out);
+                }
+            }
+        }
+    }
+
+    /// Ends the copies that read or write the shared memory of the block in `slot`, or that it issued: it has finished.
+    pub(in crate::machine) fn end_copies_around(&mut self, slot: usize, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+        let mut paused = false;
+        if let Some(number) = self.blocks[slot].as_ref().map(|block| block.number)
+            && !self.copies.is_empty()
+        {
+            for copy in self.copies.around_block(slot as u32, number) {
+                paused |= self.end_copy(&copy, observer)?;
+            }
+        }
+        Ok(paused)
+    }
+
+    /// Ends the copy or matrix multiplication with this number, as the user asks; false if it is not in flight.
+    ///
+    /// # Errors
+    /// If the barrier object that it completes on cannot take its bytes.
+    pub fn complete(&mut self, id: u64, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+        Ok(self.end_by_itself(id, observer)?.is_some())
+    }
+
+    /// The numbers of what is in flight: copies, then matrix multiplications.
+    fn ids_in_flight(&self) -> impl Iterator<Item = u64> {
+        self.copies.iter().map(|copy| copy.id).chain(self.wgmmas().map(|(_, wgmma)| wgmma.id))
+    }
+
+    /// Ends the copy or matrix multiplication with this number; none if it is not in flight. True if the observer asks for a pause.
+    fn end_by_itself(&mut self, id: u64, observer: &mut dyn Observer) -> Result<Option<bool>, Box<Trap>> {
+        let copy = self.copies.iter().find(|copy| copy.id == id).cloned();
+        match copy {
+            Some(copy) => self.end_copy(&copy, observer).map(Some),
+            None => Ok(self.end_wgmma(id, observer)),
+        }
+    }
+
+    /// Ends a copy for all its lanes, after those that it ends behind. True if the observer asks for a pause.
+    fn end_copy(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+        let mut paused = false;
+        if let Work::Arrival = copy.work {
+            let before: Vec<_> =
+                self.copies.of_warp(copy.by.number, copy.issued.warp).filter(|other| other.is_behind(copy)).cloned().collect();
+            for other in before {
+                paused |= self.end_copy_now(&other, observer)?;
+            }
+        }
+        Ok(self.end_copy_now(copy, observer)? || paused)
+    }
+
+    fn end_copy_now(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+        // The one in the table may have lost lanes meanwhile.
+        let Some(copy) = self.copies.iter().find(|other| other.id == copy.id).cloned() else { return Ok(false) };
+        let mut ended = Ended::new();
+        let tick = self.tick();
+        let mut reach =
+            Reach { global: &mut self.device.global, own: None, before: &mut self.blocks, after: &mut [], first: 0, ended: &mut ended };
+        if let Err(refused) = copy.end(copy.lanes, tick, &mut reach) {
+            let owner = self.resident_blocks().find(|block| block.number == copy.by.number);
+            return Err(copy.fault(refused, |address| owner.map_or(format!("{address:#x}"), |block| self.mbarrier_name(block, address))));
+        }
+        self.copies.remove(&copy, copy.lanes);
+        self.effects = self.effects.wrapping_add(1);
+        let told = observer.wants().accesses && observer.copy(&CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick });
+        let paused = self.wake_at_mbarriers(&ended, observer);
+        let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.by.number);
+        if self.linked.config.copies == CopyPolicy::ByHand
+            && let Some(block) = owner
+        {
+            Arc::make_mut(block).wake(|state| state == GroupState::AtCopies);
+        }
+        Ok(told || paused)
+    }
+
+    /// Sets the groups going that wait for barrier objects of which a phase has ended. True if the observer asks for a pause.
+    pub(in crate::machine) fn wake_at_mbarriers(&mut self, ended: &[(u32, u32)], observer: &mut dyn Observer) -> bool {
+        let mut paused = false;
+        for (slot, address) in ended {
+            let Some(Some(block)) = self.blocks.get_mut(*slot as usize) else { continue };
+            let block = Arc::make_mut(block);
+            block.wake_at_mbarrier(*address);
+            let by = BlockId { number: block.number, slot: *slot };
+            let phase = block.shared.mbarrier(*address).ok().and_then(|barrier| barrier.history.last());
+            if let Some(phase) = phase.filter(|_| observer.wants().accesses) {
+                let (place, lanes, change) = (phase.last.place, phase.last.lanes, MbarrierChange::Ended(phase.number));
+                let (block, slot, address, phase) = (block.index, *slot, *address, phase.number);
+                paused |= observer.mbarrier(&MbarrierEvent { place, by, lanes, block, slot, address, phase, change });
+            }
+        }
+        paused
+    }
+}
+
+impl AsyncCopy {
+    /// Whether the arrival `other` waits for it: a `cp.async` of one of its lanes before it.
+    fn is_behind(&self, other: &AsyncCopy) -> bool {
+        matches!(self.work, Work::Lanes(_)) && self.id < other.id && self.lanes & other.lanes != 0
+    }
+
+    /// The fault of a copy whose barrier object, which `name` names, cannot take what it brings.
+    pub fn fault(&self, refused: Refused, name: impl Fn(u32) -> String) -> Box<Trap> {
+        let (address, bytes) = match self.ends {
+            Ends::Mbarrier { home: Home::Block { .. }, address, bytes } => (address, bytes),
+            _ => (0, 0),
+        };
+        let (kind, why) = refused.words(&name(address));
+        let message = format!("asynchronous copy #{} brings {bytes} bytes: {why}", self.id);
+        Box::new(Trap { kind, place: self.issued, lanes: self.lanes, access: None, message })
+    }
+}
+
+fn waits_for_phase(group: &LaneGroup) -> bool {
+    matches!(group.state, GroupState::AtMbarrier { .. })
+}
+
+/// Tells a group that the phase for which it waits has not ended.
+fn time_out(group: &mut LaneGroup) {
+    group.state = GroupState::Ready;
+    group.polled = Polled::TimedOut(group.pc);
+}

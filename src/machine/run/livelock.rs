@@ -1,0 +1,182 @@
+//! Threads that spin for ever.
+//!
+//! While nobody changes anything that others can notice, and no copy is in flight that will, what a warp does follows from its own state
+//! alone. So if every warp that can run has meanwhile come back to a state in which it was before, all of them go round for ever: nothing
+//! is left that could change what they wait for. Barriers do not hold that up: they hand nothing over but that others have come, so a
+//! warp that goes round over a barrier goes on like that, or stays there. A barrier with a reduction hands over a value, and counts as a
+//! change.
+//!
+//! What clocks say is no part of such a state. Of a program that reads them it is said only after the clocks have leapt ahead
+//! ([`Leap`](crate::machine::state::clocks::Leap)), so that a warp that waits for some time to pass has gone on.
+//!
+//! States are compared by their digests, at the beginning of turns. That is done in windows of time ever further apart, which long
+//! computations hardly notice; who spins is found out by the time that he has spun twice as long again.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::machine::state::digest::Digest;
+use crate::machine::state::machine::Machine;
+use crate::machine::state::place::Tick;
+use crate::machine::state::warp::{GroupState, LaneGroup, Warp};
+
+/// Ticks without any change before states are compared for the first time.
+const QUIET: Tick = 1 << 17;
+
+/// In place of the number of a barrier of a block: the barrier of its cluster.
+pub const CLUSTER: u32 = u32::MAX;
+
+/// Turns of a warp in the first window.
+const TURNS: u32 = 64;
+
+/// Which warps have come back to states that they were in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Livelock {
+    /// What had been done by the last change.
+    effects: u64,
+    /// When that was.
+    since: Tick,
+    /// When the window opens, or has opened.
+    opens: Tick,
+    /// Turns of a warp after which it closes.
+    turns: u32,
+    /// The warps that had turns in it, by slot and number.
+    seen: BTreeMap<(usize, usize), Seen>,
+    /// The barriers at which threads arrived in it, by slot and number; [`CLUSTER`] is that of the cluster.
+    arrived: BTreeSet<(usize, u32)>,
+    /// All have come back.
+    proven: bool,
+}
+
+/// A warp in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Seen {
+    /// Its state at its first turn.
+    state: u64,
+    /// Turns that it has left.
+    left: u32,
+    /// It has been in that state again.
+    returned: bool,
+}
+
+impl Livelock {
+    /// Something that others can notice changed `now` for the last time.
+    pub fn quiet_since(now: Tick, effects: u64) -> Self {
+        Self { effects, since: now, opens: now + QUIET, turns: TURNS, seen: BTreeMap::new(), arrived: BTreeSet::new(), proven: false }
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.opens);
+        digest.word(u64::from(self.turns));
+    }
+
+    /// Begins the window anew.
+    fn close(&mut self) {
+        self.seen.clear();
+        self.arrived.clear();
+    }
+
+    /// A warp has its next turn in the window: whether it has come back to a state that it was in.
+    fn turn(&mut self, warp: (usize, usize), now: Tick, state: impl FnOnce() -> u64) -> bool {
+        let Some(seen) = self.seen.get_mut(&warp) else {
+            self.seen.insert(warp, Seen { state: state(), left: self.turns, returned: false });
+            return false;
+        };
+        seen.returned = seen.returned || seen.state == state();
+        if seen.returned {
+            return true;
+        }
+        seen.left -= 1;
+        if seen.left == 0 {
+            self.close();
+            self.turns = self.turns.saturating_mul(2);
+            self.opens = now + (now - self.since);
+        }
+        false
+    }
+}
+
+impl Machine {
+    /// Whether all threads that can run were seen to spin for ever, and nobody has changed anything since.
+    pub(in crate::machine) fn is_livelocked(&self) -> bool {
+        self.livelock.proven && self.livelock.effects == self.effects
+    }
+
+    /// Somebody from outside has changed a register or memory, which may set threads going that nothing else would.
+    pub fn disturb(&mut self) {
+        self.effects = self.effects.wrapping_add(1);
+    }
+
+    /// The current warp begins its turn: whether all threads that can run are now known to spin for ever.
+    pub(in crate::machine) fn spins_for_ever(&mut self) -> bool {
+        if self.effects != self.livelock.effects {
+            self.livelock = Livelock::quiet_since(self.tick, self.effects);
+            self.leap.rest();
+        }
+        if self.tick < self.livelock.opens {
+            return false;
+        }
+        let (slot, number) = (self.cursor.slot, self.cursor.warp);
+        let Some(warp) = self.blocks[slot].as_ref().and_then(|block| block.warps.get(number)) else { return false };
+        let clocks = &self.linked.clocks;
+        let state = || {
+            let mut digest = Digest::default();
+            clocks.digest(warp, &mut digest);
+            warp.digest_rest(&mut digest);
+            digest.value()
+        };
+        let returned = self.livelock.turn((slot, number), self.tick, state);
+        if returned && self.all_have_returned() {
+            self.livelock.proven = self.linked.clocks.is_empty() || !self.leap.jump();
+            self.livelock.close();
+        }
+        self.livelock.proven
+    }
+
+    /// Threads of the block in `slot` have arrived at a barrier that hands nothing over.
+    pub(in crate::machine) fn arrived_quietly(&mut self, slot: usize, barrier: u32) {
+        if self.tick >= self.livelock.opens && self.effects == self.livelock.effects {
+            self.livelock.arrived.insert((slot, barrier));
+        }
+    }
+
+    fn all_have_returned(&self) -> bool {
+        let may_start = self.started < self.linked.blocks && (self.blocks.len() as u64) < self.linked.resident;
+        if may_start || !self.copies.is_empty() {
+            return false;
+        }
+        let warps = self.blocks.iter().enumerate().flat_map(|(slot, block)| {
+            let warps = block.iter().flat_map(|block| &block.warps).enumerate();
+            warps.map(move |(number, warp)| ((slot, number), warp))
+        });
+        warps
+            .filter(|((slot, _), warp)| self.moves(*slot, warp))
+            .all(|(place, _)| self.livelock.seen.get(&place).is_some_and(|seen| seen.returned))
+    }
+
+    /// Whether a warp does anything before others set it going, or others that run come to where it waits for them.
+    fn moves(&self, slot: usize, warp: &Warp) -> bool {
+        let arrived = &self.livelock.arrived;
+        let is_met = |group: &LaneGroup| match group.state {
+            GroupState::AtBarrier { id, .. } => arrived.contains(&(slot, id)),
+            GroupState::AtCluster { .. } => arrived.contains(&(self.cluster_slots(slot).start, CLUSTER)),
+            GroupState::Ready
+            | GroupState::AtSync { .. }
+            | GroupState::AtMbarrier { .. }
+            | GroupState::AtCopies
+            | GroupState::AtWgmmas
+            | GroupState::AtWarpgroup
+            | GroupState::AtWarpSync { .. }
+            | GroupState::AtMeeting
+            | GroupState::AwaitsTurn => false,
+        };
+        moves(warp) || warp.groups.iter().any(is_met)
+    }
+}
+
+/// Whether a warp does anything before others set it going: also one whose waits time out, or end when the user says so.
+fn moves(warp: &Warp) -> bool {
+    warp.groups
+        .iter()
+        .any(|group| matches!(group.state, GroupState::Ready | GroupState::AtMbarrier { .. } | GroupState::AtCopies | GroupState::AtWgmmas))
+}

@@ -1,0 +1,9 @@
+//! Many instructions: whose turn it is, what happens when all wait, and machines as snapshots.
+
+pub(super) mod cluster;
+pub(super) mod completion;
+pub(super) mod deadlock;
+pub(super) mod footprint;
+pub(super) mod livelock;
+pub(super) mod schedule;
+pub(super) mod snapshot;

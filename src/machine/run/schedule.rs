@@ -1,0 +1,383 @@
+//! Which warp runs next.
+//!
+//! A warp keeps its turn until it waits, exits or has had [`WARP_TURN`] ticks; then the next warp of its block that can run has its
+//! turn, and after [`BLOCK_TURN`] ticks, or when nobody of the block can run, the next block. So nobody starves, and a block's
+//! memory stays warm. Blocks start in order, when the scheduler first comes to their slot. All of this is a function of the machine's
+//! state: how a run is sliced by budgets leaves no trace.
+
+use triomphe::Arc;
+
+use crate::isa::BarrierFn;
+use crate::machine::event::{Observer, Order, OrderEvent, Wants};
+use crate::machine::exec::{Neighbours, Pause, WarpRun};
+use crate::machine::in_flight::copy::Ended;
+use crate::machine::run::deadlock;
+use crate::machine::run::livelock::{CLUSTER, Livelock};
+use crate::machine::state::block::{Block, Released};
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::LaneMask;
+use crate::machine::state::launch::Schedule;
+use crate::machine::state::machine::Machine;
+use crate::machine::state::place::{BlockId, Place, Tick};
+use crate::machine::state::random::Random;
+use crate::machine::state::trap::{Step, Trap};
+use crate::machine::state::warp::Warp;
+use crate::program::{Op, Pc, map};
+
+/// Ticks a warp runs at most before another has its turn.
+const WARP_TURN: u32 = 1 << 10;
+
+/// Ticks the warps of a block run at most before another block has its turn.
+const BLOCK_TURN: u32 = 1 << 15;
+
+/// Where the scheduler stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cursor {
+    /// Slot of the block whose turn it is.
+    pub slot: usize,
+    /// Warp of that block whose turn it is.
+    pub warp: usize,
+    warp_left: u32,
+    block_left: u32,
+    random: Random,
+}
+
+impl Cursor {
+    pub(in crate::machine) fn new(seed: u64) -> Self {
+        Self { slot: 0, warp: 0, warp_left: 0, block_left: 0, random: Random::new(seed) }
+    }
+
+    pub(in crate::machine) fn digest(&self, digest: &mut Digest) {
+        digest.word((self.slot as u64) << 32 | self.warp as u64);
+        digest.word(u64::from(self.warp_left) << 32 | u64::from(self.block_left));
+        digest.word(self.random.state());
+    }
+}
+
+impl Machine {
+    /// Runs for at most `budget` ticks and says why it stopped. After [`Step::Budget`] calling it again goes on; after any other
+    /// answer it returns the same again.
+    pub fn run(&mut self, budget: u64, observer: &mut dyn Observer) -> Step {
+        if self.is_livelocked() {
+            return Step::Livelocked(Box::new(deadlock::explain(self)));
+        }
+        if self.is_over_limit() {
+            return Step::OverLimit(self.footprint());
+        }
+        let end = self.tick.saturating_add(budget);
+        let mut paused = false;
+        loop {
+            if self.cursor.warp_left == 0 || !self.current_can_run() {
+                match self.next_turn(observer) {
+                    Ok(asked) => paused |= asked,
+                    Err(step) => return step,
+                }
+            }
+            if paused {
+                return Step::Paused;
+            }
+            if self.tick >= end {
+                return Step::Budget;
+            }
+            let ran = match observer.wants() {
+                Wants::NOTHING => self.run_turn::<false>(end, observer),
+                _ => self.run_turn::<true>(end, observer),
+            };
+            match ran {
+                Ok(asked) => paused = asked,
+                Err(trap) => return Step::Trapped(trap),
+            }
+        }
+    }
+
+    /// Gives a warp its turn. True if the observer asks for a pause; an error is why nobody can have one.
+    fn next_turn(&mut self, observer: &mut dyn Observer) -> Result<bool, Step> {
+        let mut paused = self.between_turns(observer).map_err(Step::Trapped)?;
+        while !self.select() {
+            let relented = self.relent(observer).map_err(Step::Trapped)?;
+            paused |= relented.paused;
+            if !relented.goes_on {
+                let done = self.started == self.linked.blocks && self.blocks.iter().all(Option::is_none);
+                return Err(if done { Step::Done } else { Step::Stuck(Box::new(deadlock::explain(self))) });
+            }
+        }
+        if self.exceeds_limit() {
+            return Err(Step::OverLimit(self.footprint()));
+        }
+        if self.spins_for_ever() {
+            return Err(Step::Livelocked(Box::new(deadlock::explain(self))));
+        }
+        Ok(paused)
+    }
+
+    /// Runs the current warp until it pauses, its turn is over or `end` is reached. True if the observer asks for a pause.
+    fn run_turn<const OBSERVED: bool>(&mut self, end: Tick, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+        let Cursor { slot, warp, .. } = self.cursor;
+        let cluster = self.cluster_slots(slot);
+        let (before, rest) = self.blocks[cluster.clone()].split_at_mut(slot - cluster.start);
+        let Some((Some(block), after)) = rest.split_first_mut() else { return Ok(false) };
+        let block = Arc::make_mut(block);
+        let (lower, rest) = block.warps.split_at_mut(warp);
+        let Some((own, higher)) = rest.split_first_mut() else { return Ok(false) };
+        let allowance = u64::from(self.cursor.warp_left).min(end - self.tick) as u32;
+        let mut run = WarpRun::<OBSERVED> {
+            program: &self.device.program,
+            linked: &self.linked,
+            global: &mut self.device.global,
+            constants: &self.device.constants,
+            runtime: &mut self.device.runtime,
+            shared: &mut block.shared,
+            number: block.number,
+            slot: slot as u32,
+            rank: (slot - cluster.start) as u32,
+            shared_base: map::shared_base((slot - cluster.start) as u32),
+            constants_of_rank: &self.linked.constants[slot - cluster.start],
+            before,
+            after,
+            cluster: &block.cluster,
+            warpgroups: &mut block.warpgroups,
+            neighbours: Neighbours { before: lower, after: higher },
+            copies: &mut self.copies,
+            ended: Ended::new(),
+            effects: 0,
+            warp: Arc::make_mut(own),
+            wants: observer.wants(),
+            observer: &mut *observer,
+            coverage: self.coverage.as_mut().map(Arc::make_mut),
+            waiting: 0,
+            leap: self.leap,
+            place: Place { pc: Pc(0), tick: self.tick, block: block.index, warp: warp as u32 },
+            left: allowance,
+            threads: 0,
+            paused: false,
+        };
+        let held = run.warp.state_bytes();
+        let pause = run.run();
+        let taken = run.warp.state_bytes();
+        let (effects, ended, used) = (run.effects, std::mem::take(&mut run.ended), allowance - run.left);
+        let (mut paused, last) = (run.paused, Place { tick: run.place.tick.saturating_sub(1), ..run.place });
+        self.block_bytes = (self.block_bytes + taken).saturating_sub(held);
+        self.thread_instructions += run.threads;
+        self.tick += u64::from(used);
+        self.cursor.warp_left -= used;
+        self.cursor.block_left = self.cursor.block_left.saturating_sub(used);
+        self.effects = self.effects.wrapping_add(effects);
+        paused |= self.take_up(pause, last, observer)?;
+        paused |= self.wake_at_mbarriers(&ended, observer);
+        Ok(paused)
+    }
+
+    /// Does what the current warp paused for, behind its instruction at `last`. True if the observer asks for a pause.
+    fn take_up(&mut self, pause: Pause, last: Place, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
+        let Cursor { slot, warp, .. } = self.cursor;
+        self.note_meeting(&pause, last.pc);
+        let Some(block) = self.blocks[slot].as_mut().map(Arc::make_mut) else { return Ok(false) };
+        let (by, mut paused) = (BlockId { number: block.number, slot: slot as u32 }, false);
+        match pause {
+            Pause::TurnOver | Pause::Waits | Pause::PhaseEnded => {}
+            Pause::ArrivedAtCluster { mask } => {
+                block.arrive_at_cluster(warp, mask);
+                paused |= self.release_cluster(slot, last, observer);
+            }
+            Pause::Arrived { id, mask, wanted, votes } => {
+                let released = block.arrive(&self.device.program, warp, id, mask, wanted, votes);
+                self.patience.meet(released.as_slice());
+                paused |= report_released(released.as_slice(), by, last, observer);
+                paused |= observer.wants().instructions && observer.arrived(last, block);
+            }
+            Pause::LanesExited { before } => {
+                let released = block.lanes_exited(&self.device.program, warp, before);
+                self.patience.meet(&released);
+                paused |= report_released(&released, by, last, observer);
+                paused |= observer.wants().instructions && observer.arrived(last, block);
+                let done = block.is_done();
+                paused |= self.release_cluster(slot, last, observer);
+                if done {
+                    paused |= self.end_copies_around(slot, observer)?;
+                    self.retire(slot);
+                }
+            }
+            Pause::Trapped(trap) => return Err(trap),
+        }
+        Ok(paused)
+    }
+
+    /// The instruction at `pc` ended the turn of the current warp: exits and what a reduction hands over are changes, arrivals are not.
+    fn note_meeting(&mut self, pause: &Pause, pc: Pc) {
+        let slot = self.cursor.slot;
+        let is_plain = |id: &u32| match self.device.program.code.get(pc.index()).map(|inst| inst.op) {
+            Some(Op::Barrier { f: BarrierFn::Sync | BarrierFn::Arrive, .. }) => Some(*id),
+            _ => None,
+        };
+        let quiet = match pause {
+            Pause::TurnOver | Pause::Waits | Pause::PhaseEnded | Pause::Trapped(_) => return,
+            Pause::LanesExited { .. } => None,
+            Pause::ArrivedAtCluster { .. } => Some((self.cluster_slots(slot).start, CLUSTER)),
+            Pause::Arrived { id, .. } => is_plain(id).map(|id| (slot, id)),
+        };
+        match quiet {
+            Some((slot, barrier)) => self.arrived_quietly(slot, barrier),
+            None => self.livelock = Livelock::quiet_since(self.tick, self.effects),
+        }
+    }
+
+    /// Makes it the turn of warp `warp` of block `block`, a whole turn from now on, whoever had it before: an order that the hardware
+    /// could choose as well. False, and nothing changes, if that warp cannot run now or has the turn anyway.
+    pub fn give_turn(&mut self, block: [u32; 3], warp: u32) -> bool {
+        let warp = warp as usize;
+        let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|resident| resident.index == block));
+        let Some(slot) = slot.filter(|slot| self.can_run(*slot, warp)) else { return false };
+        if (self.cursor.slot, self.cursor.warp) == (slot, warp) && self.cursor.warp_left > 0 {
+            return false;
+        }
+        if self.cursor.slot != slot || self.cursor.block_left == 0 {
+            self.cursor.block_left = BLOCK_TURN;
+        }
+        self.begin_turn(slot, warp, WARP_TURN);
+        true
+    }
+
+    /// The lanes of a warp that run next once it has the turn; none if all its groups wait.
+    pub fn next_lanes(&self, block: [u32; 3], warp: u32) -> Option<LaneMask> {
+        let mut warp: Warp = self.block(block)?.warps.get(warp as usize)?.as_ref().clone();
+        let next = warp.next_group(&self.linked.rank)?;
+        Some(warp.groups[next].mask)
+    }
+
+    /// Ends the turn of the warp that has it, so that the next one runs.
+    pub fn end_turn(&mut self) {
+        self.cursor.warp_left = 0;
+    }
+
+    /// Brings the machine to where the next instruction is issued: a turn is given, a block started if it is one's first, and groups
+    /// that stand together meet. Doing it or not makes no difference to the run, but only machines that have settled compare as equal
+    /// at a tick. True if the observer asks for a pause.
+    pub fn settle(&mut self, observer: &mut dyn Observer) -> bool {
+        let mut paused = match self.run(0, observer) {
+            Step::Budget => false,
+            Step::Paused => true,
+            _ => return false,
+        };
+        let Cursor { slot, warp: number, .. } = self.cursor;
+        let Some(block) = self.blocks.get_mut(slot).and_then(Option::as_mut) else { return paused };
+        if block.warps.get(number).is_none_or(|warp| warp.groups.len() < 2) {
+            return paused;
+        }
+        let block = Arc::make_mut(block);
+        let place = Place { pc: Pc(0), tick: self.tick, block: block.index, warp: number as u32 };
+        Arc::make_mut(&mut block.warps[number]).next_group_met(&self.linked.rank, |group| {
+            paused |= observer.wants().instructions && observer.merged(Place { pc: group.pc, ..place }, group.mask);
+        });
+        paused
+    }
+
+    fn current_can_run(&self) -> bool {
+        self.can_run(self.cursor.slot, self.cursor.warp)
+    }
+
+    fn can_run(&self, slot: usize, warp: usize) -> bool {
+        self.blocks.get(slot).and_then(Option::as_ref).and_then(|block| block.warps.get(warp)).is_some_and(|warp| warp.can_run())
+    }
+
+    /// Moves the cursor to the next warp that can run; false if there is none.
+    fn select(&mut self) -> bool {
+        match self.linked.config.schedule {
+            Schedule::InOrder => self.select_in_order(),
+            Schedule::Random => self.select_random(),
+        }
+    }
+
+    fn select_in_order(&mut self) -> bool {
+        let slot = self.cursor.slot;
+        if self.cursor.block_left > 0 {
+            let next = self.cursor.warp + 1;
+            if let Some(warp) = self.ready_warp(slot, next) {
+                self.begin_turn(slot, warp, WARP_TURN);
+                return true;
+            }
+        }
+        let later = (slot + 1..self.blocks.len()).find_map(|slot| Some((slot, self.ready_warp(slot, 0)?)));
+        let found = later.or_else(|| self.open_slot()).or_else(|| {
+            let earlier = 0..(slot + 1).min(self.blocks.len());
+            earlier.into_iter().find_map(|slot| Some((slot, self.ready_warp(slot, 0)?)))
+        });
+        let Some((slot, warp)) = found else { return false };
+        self.cursor.block_left = BLOCK_TURN;
+        self.begin_turn(slot, warp, WARP_TURN);
+        true
+    }
+
+    fn select_random(&mut self) -> bool {
+        while self.open_slot().is_some() {}
+        let slots = self.blocks.len();
+        let first = self.cursor.random.draw(slots as u64) as usize;
+        for slot in (first..slots).chain(0..first) {
+            let warps = self.blocks[slot].as_ref().map_or(0, |block| block.warps.len());
+            let from = self.cursor.random.draw(warps as u64) as usize;
+            if let Some(warp) = self.ready_warp(slot, from) {
+                let turn = 1 + self.cursor.random.draw(64) as u32;
+                self.begin_turn(slot, warp, turn);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// The first warp of the block in `slot` that can run, from warp `from` on and around.
+    fn ready_warp(&self, slot: usize, from: usize) -> Option<usize> {
+        let warps = self.blocks.get(slot)?.as_ref()?.warps.len();
+        (0..warps).map(|step| (from + step) % warps).find(|warp| self.can_run(slot, *warp))
+    }
+
+    fn begin_turn(&mut self, slot: usize, warp: usize, ticks: u32) {
+        self.cursor.slot = slot;
+        self.cursor.warp = warp;
+        self.cursor.warp_left = ticks;
+    }
+
+    /// Starts the next block of the grid in a slot of its own if there is a block and room for it.
+    fn open_slot(&mut self) -> Option<(usize, usize)> {
+        if !self.linked.has_room(self.blocks.len() as u64, self.block_bytes) {
+            return None;
+        }
+        let first = self.blocks.len();
+        for _ in 0..self.linked.config.blocks_of_cluster() {
+            let block = self.next_block();
+            self.blocks.push(block);
+        }
+        self.blocks[first].is_some().then_some((first, 0))
+    }
+
+    /// The block in `slot` has finished: its slot is free, or is once the rest of its cluster has finished too.
+    fn retire(&mut self, slot: usize) {
+        let held = self.blocks[slot].take().map_or(0, |block| block.state_bytes());
+        self.block_bytes = self.block_bytes.saturating_sub(held);
+        self.cursor.warp_left = 0;
+        let slots = self.cluster_slots(slot);
+        if self.blocks[slots.clone()].iter().all(Option::is_none) {
+            for slot in slots {
+                self.blocks[slot] = self.next_block();
+            }
+        }
+    }
+
+    /// The next block of the grid, if any is left.
+    fn next_block(&mut self) -> Option<Arc<Block>> {
+        if self.started == self.linked.blocks {
+            return None;
+        }
+        let block = Block::new(&self.device.program, &self.linked, &self.linked.config, self.started);
+        self.started += 1;
+        self.block_bytes += block.state_bytes();
+        Some(Arc::new(block))
+    }
+}
+
+/// Tells of the barriers of the block `by` that the instruction at `place` released.
+fn report_released(released: &[Released], by: BlockId, place: Place, observer: &mut dyn Observer) -> bool {
+    let (told, mut paused) = (observer.wants().accesses, false);
+    for Released { id, arrived } in released.iter().filter(|_| told) {
+        paused |= observer.order(&OrderEvent { place, by, lanes: 0, order: Order::Released { id: *id, arrived } });
+    }
+    paused
+}

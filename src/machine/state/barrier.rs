@@ -1,0 +1,85 @@
+//! The sixteen named barriers of a block (PTX ISA, "bar, barrier").
+//!
+//! Threads are counted one by one, but a warp all of whose live lanes have arrived counts as 32, as the manual wants of partial
+//! warps. Without a thread count a barrier waits for every thread of the block that has not exited.
+
+use crate::machine::state::lanes::{LANES, LaneMask};
+
+/// Number of barriers of a block.
+pub const BARRIERS: usize = 16;
+
+/// One barrier in its present phase.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Barrier {
+    /// Lanes that have arrived, by warp; empty in a phase nobody has arrived in.
+    pub arrived: Vec<LaneMask>,
+    /// Threads counted as arrived.
+    pub count: u32,
+    /// Threads wanted, if the instructions named a number.
+    pub wanted: Option<u32>,
+    /// Threads that brought a true predicate.
+    pub votes: u32,
+    /// Threads that brought any predicate.
+    pub voters: u32,
+    /// Phases completed.
+    pub phase: u64,
+}
+
+/// The reduction of a completed phase.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ballot {
+    /// Threads that brought true.
+    pub votes: u32,
+    /// Threads that brought a predicate.
+    pub voters: u32,
+}
+
+impl Barrier {
+    /// Takes down how many threads an arrival wants, every thread if it names no number. Where those of a phase disagree, which is a
+    /// mistake whose outcome is open, the greatest number counts: then it does not depend on who comes last.
+    pub fn want(&mut self, wanted: Option<u32>) {
+        self.wanted = if self.arrived.is_empty() { wanted } else { self.wanted.zip(wanted).map(|(one, other)| one.max(other)) };
+    }
+
+    /// Counts the lanes of `mask` of `warp` (of `warps`), `votes` of whose predicates are true.
+    pub fn arrive(&mut self, warps: usize, warp: usize, mask: LaneMask, live: LaneMask, votes: LaneMask) {
+        self.arrived.resize(warps, 0);
+        let before = contribution(self.arrived[warp], live);
+        let again = (self.arrived[warp] & mask).count_ones();
+        self.arrived[warp] |= mask;
+        self.count += contribution(self.arrived[warp], live) - before + again;
+        self.votes += (votes & mask).count_ones();
+        self.voters += mask.count_ones();
+    }
+
+    /// Corrects the count of `warp` after lanes of it exited, which leaves `live`.
+    pub fn lanes_exited(&mut self, warp: usize, live_before: LaneMask, live: LaneMask) {
+        let Some(arrived) = self.arrived.get(warp) else { return };
+        if *arrived != 0 {
+            self.count += contribution(*arrived, live).saturating_sub(contribution(*arrived, live_before));
+        }
+    }
+
+    /// Whether the phase is complete, given the live lanes of all warps.
+    pub fn is_complete(&self, live: impl Iterator<Item = LaneMask>) -> bool {
+        if self.arrived.is_empty() {
+            return false;
+        }
+        match self.wanted {
+            Some(wanted) => self.count >= wanted,
+            None => self.arrived.iter().zip(live).all(|(arrived, live)| live & !arrived == 0),
+        }
+    }
+
+    /// Ends the phase and returns what was reduced.
+    pub fn complete(&mut self) -> Ballot {
+        let ballot = Ballot { votes: self.votes, voters: self.voters };
+        *self = Self { phase: self.phase + 1, ..Self::default() };
+        ballot
+    }
+}
+
+/// What a warp counts for when `arrived` of its lanes are there and `live` have not exited.
+fn contribution(arrived: LaneMask, live: LaneMask) -> u32 {
+    if arrived != 0 && live & !arrived == 0 { LANES as u32 } else { arrived.count_ones() }
+}

@@ -1,0 +1,233 @@
+//! A resident block: its warps, shared memory and barriers.
+
+use smallvec::{SmallVec, smallvec};
+use triomphe::Arc;
+
+use crate::isa::BarrierFn;
+use crate::machine::in_flight::wgmma::{Flight, Warpgroups};
+use crate::machine::run::cluster::ClusterBarrier;
+use crate::machine::state::barrier::{BARRIERS, Ballot, Barrier};
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::{LANES, LaneMask, lanes_of, lowest};
+use crate::machine::state::launch::{Account, DivergencePolicy, LaunchConfig, Linked};
+use crate::machine::state::memory::LocalMemory;
+use crate::machine::state::registers::{FrameBase, Registers};
+use crate::machine::state::shared::Shared;
+use crate::machine::state::simt_stack::SimtStack;
+use crate::machine::state::special;
+use crate::machine::state::warp::{CopyGroups, GroupState, LaneGroup, Polled, Warp};
+use crate::machine::state::written::Written;
+use crate::program::operands::RegisterOperand;
+use crate::program::{Bank, Dst, Op, Pc, PredSrc, Program, map};
+
+/// A block on the machine.
+#[derive(Clone)]
+pub struct Block {
+    /// Its index in the grid.
+    pub index: [u32; 3],
+    /// Its number in order of launch.
+    pub number: u64,
+    /// Its warps.
+    pub warps: Vec<Arc<Warp>>,
+    /// Its shared memory, the system's part included.
+    pub shared: Shared,
+    /// Its barriers.
+    pub barriers: [Barrier; BARRIERS],
+    /// Its part of the barrier of its cluster.
+    pub cluster: ClusterBarrier,
+    /// Whether the warps of its warpgroups multiply together.
+    pub warpgroups: Warpgroups,
+}
+
+/// A barrier whose phase has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Released {
+    /// Its number.
+    pub id: u32,
+    /// The lanes that had arrived, by warp.
+    pub arrived: Vec<LaneMask>,
+}
+
+impl Block {
+    /// The block `number` of the grid, about to execute its first instruction.
+    pub fn new(program: &Program, linked: &Linked, config: &LaunchConfig, number: u64) -> Self {
+        let index = linked.block_index(number);
+        let threads = config.block.iter().product::<u32>();
+        let warps = threads.div_ceil(LANES as u32);
+        let make = |warp| Arc::new(new_warp(program, linked, config, index, number, warp, threads));
+        Self {
+            index,
+            number,
+            warps: (0..warps).map(make).collect(),
+            shared: Shared::new(linked.shared_bytes),
+            barriers: std::array::from_fn(|_| Barrier::default()),
+            cluster: ClusterBarrier::default(),
+            warpgroups: Warpgroups::default(),
+        }
+    }
+
+    /// Whether all its threads have exited.
+    pub fn is_done(&self) -> bool {
+        self.warps.iter().all(|warp| warp.groups.is_empty())
+    }
+
+    /// Counts the lanes of a group at barrier `id` and releases everybody if that completes it: then it says who had arrived.
+    pub fn arrive(
+        &mut self,
+        program: &Program,
+        warp: usize,
+        id: u32,
+        mask: LaneMask,
+        wanted: Option<u32>,
+        votes: LaneMask,
+    ) -> Option<Released> {
+        let (warps, live) = (self.warps.len(), self.warps[warp].live);
+        let barrier = &mut self.barriers[id as usize % BARRIERS];
+        barrier.want(wanted);
+        barrier.arrive(warps, warp, mask, live, votes);
+        self.release(program, id as usize % BARRIERS)
+    }
+
+    /// Looks at all barriers after lanes of `warp` exited, and says which of them that released.
+    pub fn lanes_exited(&mut self, program: &Program, warp: usize, live_before: LaneMask) -> SmallVec<[Released; 1]> {
+        let live = self.warps[warp].live;
+        let mut released = SmallVec::new();
+        for id in 0..BARRIERS {
+            self.barriers[id].lanes_exited(warp, live_before, live);
+            released.extend(self.release(program, id));
+        }
+        released
+    }
+
+    /// Sets the groups going that wait for the barrier object at `address`: they look at it again.
+    pub fn wake_at_mbarrier(&mut self, address: u32) {
+        self.wake(|state| state == GroupState::AtMbarrier { address });
+    }
+
+    /// Sets the groups going whose state is one of `waits`.
+    pub fn wake(&mut self, waits: impl Fn(GroupState) -> bool) {
+        for warp in &mut self.warps {
+            if warp.groups.iter().any(|group| waits(group.state)) {
+                let groups = &mut Arc::make_mut(warp).groups;
+                groups.iter_mut().filter(|group| waits(group.state)).for_each(|group| group.state = GroupState::Ready);
+            }
+        }
+    }
+
+    fn release(&mut self, program: &Program, id: usize) -> Option<Released> {
+        if !self.barriers[id].is_complete(self.warps.iter().map(|warp| warp.live)) {
+            return None;
+        }
+        let arrived = std::mem::take(&mut self.barriers[id].arrived);
+        let ballot = self.barriers[id].complete();
+        let waits = |group: &LaneGroup| matches!(group.state, GroupState::AtBarrier { id: at, .. } if at as usize == id);
+        for warp in &mut self.warps {
+            if warp.groups.iter().any(waits) {
+                release_warp(program, Arc::make_mut(warp), id, ballot);
+            }
+        }
+        Some(Released { id: id as u32, arrived })
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.number);
+        self.shared.digest(digest);
+        self.warps.iter().for_each(|warp| warp.digest(digest));
+        self.digest_barriers(digest);
+        self.barriers.iter().for_each(|barrier| digest.word(barrier.phase));
+        self.cluster.digest(digest);
+        self.warpgroups.digest(digest);
+    }
+
+    /// Adds the arrivals at its barriers to `digest`.
+    pub fn digest_barriers(&self, digest: &mut Digest) {
+        for barrier in &self.barriers {
+            barrier.arrived.iter().for_each(|mask| digest.word(u64::from(*mask)));
+            digest.word(u64::from(barrier.count) << 32 | u64::from(barrier.votes));
+            digest.word(u64::from(barrier.wanted.unwrap_or(0)) << 32 | u64::from(barrier.voters));
+        }
+    }
+}
+
+/// Sets the groups of `warp` that wait at barrier `id` going, with the result of the reduction they asked for.
+fn release_warp(program: &Program, warp: &mut Warp, id: usize, ballot: Ballot) {
+    for group in &mut warp.groups {
+        let GroupState::AtBarrier { id: at, pc } = group.state else { continue };
+        if at as usize != id {
+            continue;
+        }
+        group.state = GroupState::Ready;
+        if let Op::Barrier { f, d, .. } = program.code[pc.index()].op {
+            write_ballot(&mut warp.registers, group, f, d, ballot);
+        }
+    }
+}
+
+fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: Dst, ballot: Ballot) {
+    if d.is_sink() {
+        return;
+    }
+    let truth = match f {
+        BarrierFn::Sync | BarrierFn::Arrive => return,
+        BarrierFn::RedPopc => {
+            registers.mark_written(group.frame, &[RegisterOperand { bank: Bank::B32, slot: d.0, width: 1 }], group.mask);
+            let register = &mut registers.b32[(group.frame.b32 + d.0) as usize];
+            lanes_of(group.mask).for_each(|lane| register[lane] = ballot.votes);
+            return;
+        }
+        BarrierFn::RedAnd => ballot.votes == ballot.voters,
+        BarrierFn::RedOr => ballot.votes > 0,
+    };
+    registers.mark_written(group.frame, &[RegisterOperand { bank: Bank::Pred, slot: d.0, width: 1 }], group.mask);
+    let bits = &mut registers.pred[(group.frame.pred + d.0) as usize];
+    *bits = if truth { *bits | group.mask } else { *bits & !group.mask };
+}
+
+fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u32; 3], number: u64, warp: u32, threads: u32) -> Warp {
+    let kernel = &program.functions[config.kernel.index()];
+    let live = lowest(threads - warp * LANES as u32);
+    let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
+    let written = (config.account == Account::RunsAndWrites).then(Written::default);
+    let mut registers = Registers { written, ..Registers::default() };
+    registers.enter(frame, kernel.slots, live);
+    let entry = LaneGroup {
+        pc: Pc(kernel.code.start),
+        mask: live,
+        frame,
+        local_top: frame.local.saturating_add(kernel.frame_bytes),
+        stack: None,
+        state: GroupState::Ready,
+        yielded: false,
+        polled: Polled::default(),
+    };
+    Warp {
+        registers,
+        local: LocalMemory::default(),
+        specials: Arc::new(special::fixed_values(linked, index, number, warp)),
+        groups: smallvec![entry],
+        simt_stack: (config.divergence == DivergencePolicy::Stack).then(SimtStack::default),
+        live,
+        copy_groups: CopyGroups::default(),
+        wgmmas: Flight::default(),
+        streak: 0,
+        may_spin: false,
+    }
+}
+
+/// The lanes in which `source` is true, in the frame at `frame`.
+pub fn predicate(registers: &Registers, frame: FrameBase, source: PredSrc) -> LaneMask {
+    match source {
+        PredSrc::Const(value) => {
+            if value {
+                LaneMask::MAX
+            } else {
+                0
+            }
+        }
+        PredSrc::Reg { slot, negate } => {
+            let bits = registers.pred[(frame.pred + slot) as usize];
+            if negate { !bits } else { bits }
+        }
+    }
+}

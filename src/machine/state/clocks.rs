@@ -1,0 +1,146 @@
+//! Registers that say what time it is, and what is worked out from them.
+//!
+//! A thread that waits with a limit or a back-off reads a clock in every turn of its loop, so no two of its states are the same. To find
+//! out whether it goes round for ever, states are compared without such registers; what the time decides is found out by letting it pass
+//! ([`Leap`]): a loop that ends after some time ends then.
+
+use std::ops::Range;
+
+use crate::machine::state::digest::Digest;
+use crate::machine::state::special;
+use crate::machine::state::warp::{Warp, frames};
+use crate::program::operands::{RegisterOperand, Use, call_results, computes, registers_of};
+use crate::program::{Inst, Op, Pc, Program};
+
+/// The first leap, and the one behind the last, as powers of two: from a thousand ticks to a quarter of an hour of nanoseconds.
+const LEAPS: Range<u32> = 10..41;
+
+/// How many times longer a leap is than the one before, as a power of two.
+const GROWTH: u32 = 6;
+
+/// How far the clocks are ahead of the ticks, and how they got there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Leap {
+    /// Ticks that clocks say more than have passed.
+    ahead: u64,
+    /// The next leap, as a power of two.
+    next: u32,
+}
+
+impl Default for Leap {
+    fn default() -> Self {
+        Self { ahead: 0, next: LEAPS.start }
+    }
+}
+
+impl Leap {
+    /// What a clock says at `tick`.
+    pub fn clock(self, tick: u64) -> u64 {
+        tick.wrapping_add(self.ahead)
+    }
+
+    /// Lets time pass, each time much more; false, and it does not, once it has passed for longer than anything waits.
+    pub fn jump(&mut self) -> bool {
+        if self.next >= LEAPS.end {
+            return false;
+        }
+        self.ahead = self.ahead.wrapping_add(1 << self.next);
+        self.next += GROWTH;
+        true
+    }
+
+    /// Something has happened: the next leap is short again.
+    pub fn rest(&mut self) {
+        self.next = LEAPS.start;
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(self, digest: &mut Digest) {
+        digest.word(self.ahead);
+        digest.word(u64::from(self.next));
+    }
+}
+
+/// For each function, the registers that hold what clocks said, or what was worked out from that.
+#[derive(Clone, Debug, Default)]
+pub struct Clocks {
+    /// By function; nothing at all for a program that reads no clock.
+    functions: Vec<(Range<u32>, Vec<RegisterOperand>)>,
+}
+
+impl Clocks {
+    /// Those of a program.
+    pub fn new(program: &Program) -> Self {
+        if !program.code.iter().any(reads_clock) {
+            return Self::default();
+        }
+        let of = |function: &crate::program::Function| {
+            let code = function.code.clone();
+            let registers = derived(program, &program.code[code.start as usize..code.end as usize]);
+            (code, registers)
+        };
+        Self { functions: program.functions.iter().map(of).collect() }
+    }
+
+    /// Whether the program reads no clock.
+    pub fn is_empty(&self) -> bool {
+        self.functions.is_empty()
+    }
+
+    /// Adds the registers of a warp to `digest`, those that depend on clocks left out.
+    pub fn digest(&self, warp: &Warp, digest: &mut Digest) {
+        if self.is_empty() {
+            return warp.registers.digest(digest);
+        }
+        let mut registers = warp.registers.clone();
+        for group in &warp.groups {
+            let calls = frames(&group.stack).map(|call| (call.pc, call.caller));
+            for (pc, frame) in [(group.pc, group.frame)].into_iter().chain(calls) {
+                self.of(pc).iter().for_each(|register| registers.forget(frame, *register));
+            }
+        }
+        registers.digest(digest);
+    }
+
+    fn of(&self, pc: Pc) -> &[RegisterOperand] {
+        let function = self.functions.iter().find(|(code, _)| code.contains(&pc.0));
+        function.map_or(&[], |(_, registers)| registers)
+    }
+}
+
+fn reads_clock(inst: &Inst) -> bool {
+    matches!(inst.op, Op::ReadSpecial { register, .. } if special::is_clock(register))
+}
+
+/// The registers that every write in `code` makes from a clock, or from others that are known by then: so none that counts, even from a
+/// clock on. What is loaded is not among them, nor what a call gives back: a state that differs only there counts as another one.
+fn derived(program: &Program, code: &[Inst]) -> Vec<RegisterOperand> {
+    let mut found: Vec<RegisterOperand> = Vec::new();
+    loop {
+        let (mut made, mut others) = (Vec::new(), Vec::new());
+        for inst in code {
+            let (mut depends, mut written) = (reads_clock(inst), Vec::new());
+            registers_of(inst, program, |used, register| match used {
+                Use::Write => written.push(register),
+                Use::Read => depends |= computes(&inst.op) && found.iter().any(|other| overlaps(*other, register)),
+                Use::Guard | Use::Address => {}
+            });
+            if let Op::Call { call, .. } = inst.op {
+                others.extend(call_results(program, call));
+            }
+            let list = if depends { &mut made } else { &mut others };
+            list.extend(written);
+        }
+        made.retain(|register| !found.contains(register) && !others.iter().any(|other| overlaps(*other, *register)));
+        made.sort_unstable();
+        made.dedup();
+        if made.is_empty() {
+            return found;
+        }
+        found.extend(made);
+    }
+}
+
+fn overlaps(a: RegisterOperand, b: RegisterOperand) -> bool {
+    a.bank == b.bank && a.slot < b.slot + b.width && b.slot < a.slot + a.width
+}

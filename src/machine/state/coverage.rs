@@ -1,0 +1,135 @@
+//! What a debugger wants to know of the past without going there: how often each instruction has run, and which way its lanes went.
+//!
+//! Only launches that ask for it ([`Account`](crate::machine::Account)) keep it. It belongs to the state of the
+//! machine, so a snapshot restores the counts of its tick. Running adds where stretches of code begin and end (`exec::course`);
+//! what each instruction comes to is summed up when somebody asks.
+
+use std::collections::BTreeMap;
+
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::LaneMask;
+use crate::program::operands::{self, RegisterOperand};
+use crate::program::{Op, Pc, Program};
+
+/// How often the lanes of a launch have executed each instruction so far. An instruction that faulted, or at which lanes still wait
+/// for others, does not count.
+#[derive(Clone, Debug, Default)]
+pub struct Coverage {
+    /// Lanes that execute an instruction, less those that execute the one before it; modulo 2^64.
+    steps: Vec<u64>,
+    /// Lanes that came to an instruction and for which its guard did not hold.
+    refused: Vec<u64>,
+    /// Lanes that went from a `brx.idx` to one of its targets.
+    indexed: BTreeMap<(Pc, Pc), u64>,
+}
+
+impl Coverage {
+    /// Nothing of a program of `instructions` instructions has run.
+    pub(in crate::machine) fn new(instructions: usize) -> Self {
+        Self { steps: vec![0; instructions + 1], refused: vec![0; instructions], indexed: BTreeMap::new() }
+    }
+
+    /// The sums.
+    pub fn tally(&self) -> Tally<'_> {
+        let mut lanes = 0_u64;
+        let sums = self.steps.iter().map(|step| {
+            lanes = lanes.wrapping_add(*step);
+            lanes
+        });
+        Tally { coverage: self, lanes: sums.collect() }
+    }
+
+    /// `lanes` have executed the instructions from `start` to before `end`.
+    #[inline]
+    pub(in crate::machine) fn add(&mut self, start: Pc, end: Pc, lanes: LaneMask) {
+        let lanes = u64::from(lanes.count_ones());
+        if let Some(step) = self.steps.get_mut(start.index()) {
+            *step = step.wrapping_add(lanes);
+        }
+        if let Some(step) = self.steps.get_mut(end.index()) {
+            *step = step.wrapping_sub(lanes);
+        }
+    }
+
+    /// The guard of the instruction at `pc` did not hold for `lanes`.
+    pub(in crate::machine) fn add_refused(&mut self, pc: Pc, lanes: LaneMask) {
+        if let Some(refused) = self.refused.get_mut(pc.index()) {
+            *refused += u64::from(lanes.count_ones());
+        }
+    }
+
+    /// `lanes` went from the `brx.idx` at `from` to `to`.
+    pub(in crate::machine) fn add_indexed(&mut self, from: Pc, to: Pc, lanes: LaneMask) {
+        *self.indexed.entry((from, to)).or_default() += u64::from(lanes.count_ones());
+    }
+
+    /// Bytes it takes.
+    pub(in crate::machine) fn bytes(&self) -> u64 {
+        (size_of_val(&*self.steps) + size_of_val(&*self.refused) + self.indexed.len() * size_of::<((Pc, Pc), u64)>()) as u64
+    }
+
+    pub(in crate::machine) fn digest(&self, digest: &mut Digest) {
+        self.steps.iter().chain(&self.refused).chain(self.indexed.values()).for_each(|lanes| digest.word(*lanes));
+    }
+}
+
+/// [`Coverage`], summed up for every instruction.
+#[derive(Clone, Debug)]
+pub struct Tally<'a> {
+    coverage: &'a Coverage,
+    lanes: Vec<u64>,
+}
+
+impl Tally<'_> {
+    /// Lanes that came to the instruction at `pc` and went on, whether its guard held for them or not.
+    pub fn lanes(&self, pc: Pc) -> u64 {
+        self.lanes.get(pc.index()).copied().unwrap_or(0)
+    }
+
+    /// Lanes that went from the instruction `from`, the last of its basic block, straight to `to`.
+    pub fn went(&self, program: &Program, from: Pc, to: Pc) -> u64 {
+        let Some(inst) = program.code.get(from.index()) else { return 0 };
+        let refused = self.coverage.refused.get(from.index()).copied().unwrap_or(0);
+        let passed = if to.0 == from.0 + 1 { refused } else { 0 };
+        match inst.op {
+            Op::Branch { target, .. } => passed + if target == to { self.lanes(from).saturating_sub(refused) } else { 0 },
+            Op::BranchIndexed { .. } => passed + self.coverage.indexed.get(&(from, to)).copied().unwrap_or(0),
+            Op::Return { .. } | Op::Exit | Op::Trap => passed,
+            _ => self.lanes(from),
+        }
+    }
+}
+
+/// The registers that every instruction of a program writes at once. Those of a call are written when it returns, those of a barrier
+/// when it completes.
+pub struct Writes {
+    /// Where the registers of each instruction start, and the end.
+    starts: Vec<u32>,
+    registers: Vec<RegisterOperand>,
+}
+
+impl Writes {
+    pub(in crate::machine) fn new(program: &Program) -> Self {
+        let mut writes = Self { starts: vec![0], registers: Vec::new() };
+        for inst in &program.code {
+            if !matches!(inst.op, Op::Barrier { .. }) {
+                writes.registers.extend(operands::writes(inst, program));
+            }
+            writes.starts.push(writes.registers.len() as u32);
+        }
+        writes
+    }
+
+    /// The registers that the instruction at `pc` writes.
+    pub fn of(&self, pc: Pc) -> &[RegisterOperand] {
+        self.between(pc, Pc(pc.0 + 1))
+    }
+
+    /// The registers that the instructions from `start` to before `end` write.
+    pub fn between(&self, start: Pc, end: Pc) -> &[RegisterOperand] {
+        match (self.starts.get(start.index()), self.starts.get(end.index())) {
+            (Some(start), Some(end)) => self.registers.get(*start as usize..*end as usize).unwrap_or_default(),
+            _ => &[],
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What outlives a launch: global memory with its buffers and variables, and constant memory.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::isa::Space;
+use crate::machine::state::digest::Digest;
+use crate::machine::state::memory::{OutOfMemory, PAGE_BYTES, Region};
+use crate::machine::state::runtime::{Printed, Runtime};
+use crate::program::{Program, Variable, map};
+
+/// The bytes every never-written byte of an uninitialised buffer reads as.
+const UNINITIALISED: u8 = 0;
+
+/// The memory of the device, for one program. Cloning it shares what is not written afterwards.
+#[derive(Clone)]
+pub struct Device {
+    pub(in crate::machine) program: Arc<Program>,
+    pub(in crate::machine) global: Region,
+    pub(in crate::machine) constants: Region,
+    pub(in crate::machine) runtime: Runtime,
+    /// Where the next buffer goes.
+    next: u64,
+    /// The buffers that were made without contents.
+    undefined: Vec<Range<u64>>,
+}
+
+/// An address range that is not all inside one allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{bytes} bytes at {address:#x} are not inside one allocation")]
+pub struct NotMapped {
+    /// Start of the range.
+    pub address: u64,
+    /// Its length.
+    pub bytes: u64,
+}
+
+impl Device {
+    /// Fresh memory with the module's variables initialised.
+    pub fn new(program: Arc<Program>) -> Self {
+        let map = map::map(program.address_bits);
+        let (runtime, next) = (Runtime::new(map.heap), map.buffers);
+        let mut device = Self { program, global: Region::default(), constants: Region::default(), runtime, next, undefined: Vec::new() };
+        let program = Arc::clone(&device.program);
+        for variable in &program.variables {
+            device.place(variable);
+        }
+        device
+    }
+
+    /// Makes the memory over which the blocks of a cooperative launch synchronize, all zeros, if it is not there yet.
+    pub(in crate::machine) fn place_workspace(&mut self) {
+        let (address, bytes) = map::GRID_WORKSPACE;
+        match self.global.find_mut(address) {
+            Some(workspace) => workspace.pages.write(0, &vec![0; bytes as usize]),
+            None => self.global.insert("grid workspace", address, bytes, 0, 0),
+        }
+    }
+
+    fn place(&mut self, variable: &Variable) {
+        let region = match variable.location.space {
+            Space::Global => &mut self.global,
+            Space::Const => &mut self.constants,
+            Space::Generic | Space::Shared | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc => return,
+        };
+        let address = variable.location.address;
+        // The arrays of a constant bank are all the same bytes.
+        if variable.bytes == 0 || region.find(address).is_some() {
+            return;
+        }
+        region.insert(&variable.name, address, variable.bytes, 0, 0);
+        if let Some(allocation) = region.find_mut(address) {
+            let bytes = &variable.init[..variable.init.len().min(variable.bytes as usize)];
+            allocation.pages.write(0, bytes);
+        }
+    }
+
+    /// Bytes of pages of global memory and of constants that were written at any time.
+    pub fn touched_bytes(&self) -> u64 {
+        self.global.touched_bytes() + self.constants.touched_bytes()
+    }
+
+    /// Makes a buffer of `bytes` bytes, each `fill`, and returns its address. Unmapped space separates it from its neighbours.
+    /// Without `fill` its contents are undefined; they read as zero.
+    ///
+    /// # Errors
+    /// If the address space has no room left.
+    pub fn allocate(&mut self, name: &str, bytes: u64, fill: Option<u8>) -> Result<u64, OutOfMemory> {
+        self.allocate_padded(name, bytes, 0, fill)
+    }
+
+    /// Like [`Self::allocate`], with `padding` bytes behind the buffer that only accesses of at least four bytes may touch.
+    ///
+    /// # Errors
+    /// If the address space has no room left.
+    pub fn allocate_padded(&mut self, name: &str, bytes: u64, padding: u64, fill: Option<u8>) -> Result<u64, OutOfMemory> {
+        let full = OutOfMemory { bytes };
+        let address = self.next;
+        let end = if self.program.address_bits == 32 { map::MAP32.const_window } else { 1 << 47 };
+        let occupied = bytes.checked_add(padding).and_then(|all| all.max(1).checked_next_multiple_of(PAGE_BYTES as u64)).ok_or(full)?;
+        let next = occupied.checked_add(map::GUARD_BYTES).and_then(|occupied| address.checked_add(occupied)).ok_or(full)?;
+        if next > end {
+            return Err(full);
+        }
+        self.next = next;
+        if bytes > 0 {
+            self.global.insert(name, address, bytes, padding, fill.unwrap_or(UNINITIALISED));
+            self.undefined.extend(fill.is_none().then_some(address..address + bytes));
+        }
+        Ok(address)
+    }
+
+    /// Writes `bytes` at a global `address`.
+    ///
+    /// # Errors
+    /// If the range is not inside one allocation.
+    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Result<(), NotMapped> {
+        let not_mapped = NotMapped { address, bytes: bytes.len() as u64 };
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let allocation = self.global.find_mut(address).filter(|allocation| allocation.end().saturating_sub(address) >= not_mapped.bytes);
+        let allocation = allocation.ok_or(not_mapped)?;
+        allocation.pages.write(address - allocation.base, bytes);
+        Ok(())
+    }
+
+    /// Reads from a global `address` on into `out`.
+    ///
+    /// # Errors
+    /// If the range is not inside one allocation.
+    pub fn read(&self, address: u64, out: &mut [u8]) -> Result<(), NotMapped> {
+        let not_mapped = NotMapped { address, bytes: out.len() as u64 };
+        if out.is_empty() {
+            return Ok(());
+        }
+        let allocation = self.global.find(address).filter(|allocation| allocation.end().saturating_sub(address) >= not_mapped.bytes);
+        let allocation = allocation.ok_or(not_mapped)?;
+        allocation.pages.read(address - allocation.base, out);
+        Ok(())
+    }
+
+    /// The addresses that held nothing before somebody wrote there: buffers made without contents, in order, and what `malloc` gives.
+    pub fn undefined(&self) -> impl Iterator<Item = Range<u64>> + '_ {
+        let heap = map::map(self.program.address_bits).heap;
+        std::iter::once(heap..heap + map::HEAP_WINDOW).chain(self.undefined.iter().cloned())
+    }
+
+    /// What kernels wrote with `printf`, from the first launch on.
+    pub fn printed(&self) -> &Printed {
+        &self.runtime.printed
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        self.global.digest(digest);
+        self.runtime.digest(digest);
+    }
+}

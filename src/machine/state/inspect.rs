@@ -1,0 +1,210 @@
+//! Looking at a machine that stands still, and changing what it holds: what a debugger asks for, apart from running.
+//!
+//! Every answer is about the state before the next tick. Writing follows copy on write like everything else, so a snapshot taken
+//! before keeps the old values.
+
+use triomphe::Arc;
+
+use crate::isa::{SPECIAL_REGISTERS, SpecialKind};
+use crate::machine::in_flight::copy::InFlight;
+use crate::machine::state::block::Block;
+use crate::machine::state::device::Device;
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane, lanes_of};
+use crate::machine::state::machine::Machine;
+use crate::machine::state::memory::Region;
+use crate::machine::state::registers::FrameBase;
+use crate::machine::state::special::{self, Fixed, thread_index};
+use crate::machine::state::warp::{LaneGroup, Warp};
+use crate::program::operands::RegisterOperand;
+use crate::program::{Bank, SpecialRef, Src, SrcKind};
+
+/// Where a block of the grid is in its life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockLife {
+    /// It waits for a place on the machine.
+    NotStarted,
+    /// It is on the machine.
+    Resident,
+    /// All its threads have exited.
+    Finished,
+}
+
+impl Machine {
+    /// The resident block with this index in the grid.
+    pub fn block(&self, index: [u32; 3]) -> Option<&Block> {
+        // Most questions are about the block that ran last.
+        let current = self.blocks.get(self.cursor.slot).and_then(Option::as_deref).filter(|block| block.index == index);
+        current.or_else(|| self.resident_blocks().find(|block| block.index == index))
+    }
+
+    /// Where the block is in its life; none if the grid has no such block.
+    pub fn block_life(&self, index: [u32; 3]) -> Option<BlockLife> {
+        let number = self.block_number(index)?;
+        Some(match self.block(index) {
+            Some(_) => BlockLife::Resident,
+            None if number < self.started => BlockLife::Finished,
+            None => BlockLife::NotStarted,
+        })
+    }
+
+    /// The block that a slot holds; none if it is empty.
+    pub fn block_in(&self, slot: u32) -> Option<&Block> {
+        self.blocks.get(slot as usize)?.as_deref()
+    }
+
+    /// The rank of the block in a slot, in its cluster.
+    pub fn rank_in_cluster(&self, slot: u32) -> u32 {
+        slot % self.config().blocks_of_cluster()
+    }
+
+    /// What lanes of a group read from an operand of 32 bits, or of 64 if it is `wide`; 0 if there is no such register.
+    pub fn operand_of(&self, warp: &Warp, group: &LaneGroup, operand: Src, wide: bool) -> PerLane<u64> {
+        let (registers, program) = (&warp.registers, self.program());
+        match (operand.kind(), wide) {
+            (SrcKind::Reg(slot), false) => {
+                let slot = group.frame.b32.saturating_add(slot) as usize;
+                registers.b32.get(slot).map_or([0; LANES], |register| register.map(u64::from))
+            }
+            (SrcKind::Reg(slot), true) => registers.b64.get(group.frame.b64.saturating_add(slot) as usize).copied().unwrap_or([0; LANES]),
+            (SrcKind::Const(index), false) => [program.consts32.get(index as usize).copied().map_or(0, u64::from); LANES],
+            (SrcKind::Const(index), true) => [program.consts64.get(index as usize).copied().unwrap_or(0); LANES],
+            (SrcKind::Special(index), _) => warp.specials.get(index as usize).map_or([0; LANES], |register| register.map(u64::from)),
+        }
+    }
+
+    /// The number of the block in order of launch; none if the grid has no such block.
+    pub fn block_number(&self, index: [u32; 3]) -> Option<u64> {
+        let inside = index.iter().zip(self.config().grid).all(|(at, extent)| *at < extent);
+        inside.then(|| self.linked.block_number(index))
+    }
+
+    /// What the barrier object at `address` of a block's shared memory is called: `full[1]`, `smem+0x40`, or `the mbarrier at 0x508`.
+    pub fn mbarrier_name(&self, block: &Block, address: u32) -> String {
+        block.shared.mbarrier_name(self.program(), self.config().kernel, address)
+    }
+
+    /// The slot of a resident block.
+    pub fn slot_of(&self, block: &Block) -> Option<u32> {
+        let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|other| other.number == block.number));
+        slot.and_then(|slot| u32::try_from(slot).ok())
+    }
+
+    /// The asynchronous copies in flight.
+    pub fn copies(&self) -> &InFlight {
+        &self.copies
+    }
+
+    /// Blocks of the grid.
+    pub fn block_count(&self) -> u64 {
+        self.linked.blocks
+    }
+
+    /// Blocks that have been on the machine, those that are on it included.
+    pub fn blocks_started(&self) -> u64 {
+        self.started
+    }
+
+    /// Bytes of a block's shared memory: reserved, static and dynamic.
+    pub fn shared_bytes(&self) -> u64 {
+        self.linked.shared_bytes
+    }
+
+    /// The first byte of a block's shared memory that the kernel may access; what lies before it is reserved for the system.
+    pub fn shared_start(&self) -> u64 {
+        self.linked.shared_start
+    }
+
+    /// What the lanes of a warp of the block with this index read from a special register, by its index in [`SPECIAL_REGISTERS`]; 0 for
+    /// an index past it. The block need not be on the machine.
+    pub fn special_register(&self, block: [u32; 3], warp: u32, register: usize) -> PerLane<u64> {
+        let changing = |row: &crate::isa::SpecialRegister| row.kind == SpecialKind::Changing || row.ty.bits() == 64;
+        match (SPECIAL_REGISTERS.get(register), u16::try_from(register)) {
+            (Some(row), Ok(index)) if changing(row) => [special::changing_value(index, self.leap.clock(self.tick())); 32],
+            (Some(_), Ok(index)) => {
+                let fixed = Fixed::new(SpecialRef(index), self.config(), self.linked.shared_aggregate);
+                special::fixed_value(&fixed, self.config(), block, self.block_number(block).unwrap_or(0), warp).map(u64::from)
+            }
+            _ => [0; 32],
+        }
+    }
+
+    /// Lanes of a warp that stand for threads of the block; the last warp may have fewer than 32.
+    pub fn lanes_of_warp(&self, warp: u32) -> LaneMask {
+        let threads: u32 = self.config().block.iter().product();
+        crate::machine::state::lanes::lowest(threads.saturating_sub(warp.saturating_mul(32)))
+    }
+
+    /// The index in its block of a thread.
+    pub fn thread_of(&self, warp: u32, lane: u32) -> [u32; 3] {
+        thread_index(self.config().block, warp, lane)
+    }
+
+    /// Writes `value` into slot `slot` of a bank of a warp's registers, for `lanes`; of a predicate, anything but 0 is true. False if
+    /// there is no such warp or slot.
+    pub fn write_register(&mut self, (block, warp): ([u32; 3], u32), lanes: LaneMask, (bank, slot): (Bank, u32), value: u64) -> bool {
+        let Some(registers) = self.warp_mut(block, warp).map(|warp| &mut warp.registers) else { return false };
+        registers.mark_written(FrameBase::default(), &[RegisterOperand { bank, slot, width: 1 }], lanes);
+        let slot = slot as usize;
+        match bank {
+            Bank::B32 => registers.b32.get_mut(slot).map(|register| lanes_of(lanes).for_each(|lane| register[lane] = value as u32)),
+            Bank::B64 => registers.b64.get_mut(slot).map(|register| lanes_of(lanes).for_each(|lane| register[lane] = value)),
+            Bank::Pred => registers.pred.get_mut(slot).map(|bits| *bits = if value == 0 { *bits & !lanes } else { *bits | lanes }),
+        }
+        .is_some()
+    }
+
+    /// Writes to global memory; false unless all the bytes are inside one allocation.
+    pub fn write_global(&mut self, address: u64, bytes: &[u8]) -> bool {
+        write_region(&mut self.device.global, address, bytes)
+    }
+
+    /// Writes to constant memory; false unless all the bytes are inside one variable.
+    pub fn write_constant(&mut self, address: u64, bytes: &[u8]) -> bool {
+        write_region(&mut self.device.constants, address, bytes)
+    }
+
+    /// Writes to the shared memory of a resident block; false unless all the bytes are inside it.
+    pub fn write_shared(&mut self, block: [u32; 3], address: u64, bytes: &[u8]) -> bool {
+        let Some(block) = self.block_mut(block) else { return false };
+        let fits = address.checked_add(bytes.len() as u64).is_some_and(|end| end <= block.shared.pages.len());
+        if fits {
+            block.shared.pages.write(address, bytes);
+        }
+        fits
+    }
+
+    /// Writes to the local memory of a thread; false if there is no such thread. The range must lie in the memory a thread can have.
+    pub fn write_local(&mut self, (block, warp, lane): ([u32; 3], u32, u32), address: u64, bytes: &[u8]) -> bool {
+        let fits = address.checked_add(bytes.len() as u64).is_some_and(|end| end <= crate::program::map::WINDOW_BYTES) && lane < 32;
+        let Some(warp) = self.warp_mut(block, warp).filter(|_| fits) else { return false };
+        for (byte, at) in bytes.iter().zip(address..) {
+            warp.local.write(lane as usize, at, &[*byte]);
+        }
+        true
+    }
+
+    fn block_mut(&mut self, index: [u32; 3]) -> Option<&mut Block> {
+        self.blocks.iter_mut().flatten().find(|block| block.index == index).map(Arc::make_mut)
+    }
+
+    fn warp_mut(&mut self, block: [u32; 3], warp: u32) -> Option<&mut Warp> {
+        self.block_mut(block)?.warps.get_mut(warp as usize).map(Arc::make_mut)
+    }
+}
+
+impl Device {
+    /// Global memory: module variables and buffers.
+    pub fn global(&self) -> &Region {
+        &self.global
+    }
+
+    /// Constant memory: module variables.
+    pub fn constants(&self) -> &Region {
+        &self.constants
+    }
+}
+
+fn write_region(region: &mut Region, address: u64, bytes: &[u8]) -> bool {
+    let found = region.find_mut(address).filter(|allocation| allocation.end().saturating_sub(address) >= bytes.len() as u64);
+    found.map(|allocation| allocation.pages.write(address - allocation.base, bytes)).is_some()
+}

@@ -1,0 +1,144 @@
+//! All that a run can change: the machine as a value.
+
+use std::sync::Arc;
+
+use crate::machine::in_flight::copy::InFlight;
+use crate::machine::run::completion::Patience;
+use crate::machine::run::footprint::FootprintCheck;
+use crate::machine::run::livelock::Livelock;
+use crate::machine::run::schedule::Cursor;
+use crate::machine::state::block::Block;
+use crate::machine::state::clocks::Leap;
+use crate::machine::state::coverage::Coverage;
+use crate::machine::state::device::Device;
+use crate::machine::state::digest::Digest;
+use crate::machine::state::launch::{Account, LaunchConfig, LaunchError, Linked};
+use crate::machine::state::place::Tick;
+use crate::program::Program;
+
+/// A launched grid and the memory it works on. A clone is a snapshot.
+#[derive(Clone)]
+pub struct Machine {
+    pub(crate) linked: Arc<Linked>,
+    pub(crate) device: Device,
+    /// Blocks on the machine. A slot whose block has finished holds the next block of the grid, or nothing when there is none.
+    pub(crate) blocks: Vec<Option<triomphe::Arc<Block>>>,
+    /// Blocks started so far.
+    pub(crate) started: u64,
+    /// Where the scheduler stands.
+    pub(crate) cursor: Cursor,
+    /// Asynchronous copies in flight.
+    pub(crate) copies: InFlight,
+    pub(in crate::machine) tick: Tick,
+    pub(in crate::machine) thread_instructions: u64,
+    /// What threads did that others could notice, counted.
+    pub(in crate::machine) effects: u64,
+    /// Who waited for phases, and how it stood, when nobody could run last.
+    pub(in crate::machine) patience: Patience,
+    /// Whether threads that run do anything but spin.
+    pub(in crate::machine) livelock: Livelock,
+    /// How far the clocks are ahead of the ticks.
+    pub(in crate::machine) leap: Leap,
+    pub(in crate::machine) coverage: Option<triomphe::Arc<Coverage>>,
+    /// Bytes of simulated state of the blocks on the machine.
+    pub(in crate::machine) block_bytes: u64,
+    pub(in crate::machine) footprint_check: FootprintCheck,
+}
+
+impl Machine {
+    /// A machine about to execute the first instruction of `config`.
+    ///
+    /// # Errors
+    /// If the launch does not fit the kernel or the hardware's limits.
+    pub fn new(mut device: Device, config: LaunchConfig) -> Result<Self, LaunchError> {
+        if config.cooperative {
+            device.place_workspace();
+        }
+        let patience = Patience::new(&config);
+        let linked = Arc::new(Linked::new(&device, config)?);
+        let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
+        let coverage = (linked.config.account != Account::Nothing).then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
+        Ok(Self {
+            linked,
+            device,
+            blocks: Vec::new(),
+            started: 0,
+            cursor,
+            copies: InFlight::default(),
+            tick,
+            thread_instructions: 0,
+            effects: 0,
+            patience,
+            livelock: Livelock::quiet_since(tick, 0),
+            leap: Leap::default(),
+            coverage,
+            block_bytes: 0,
+            footprint_check: FootprintCheck::default(),
+        })
+    }
+
+    /// The program that runs.
+    pub fn program(&self) -> &Arc<Program> {
+        &self.device.program
+    }
+
+    /// The places where lanes meet that the branch at `pc` parts, the outermost first. None where warps have no stack.
+    pub fn meetings_noted_at(&self, pc: crate::program::Pc) -> &[crate::program::Pc] {
+        self.linked.meetings.get(pc.index()).map_or(&[], |places| places)
+    }
+
+    /// How it was launched.
+    pub fn config(&self) -> &LaunchConfig {
+        &self.linked.config
+    }
+
+    /// Warp-instructions issued since the first launch.
+    pub fn tick(&self) -> Tick {
+        self.tick
+    }
+
+    /// Instructions executed by single threads since launch: each tick counts its active lanes.
+    pub fn thread_instructions(&self) -> u64 {
+        self.thread_instructions
+    }
+
+    /// How often each instruction was executed since launch; none unless the launch keeps it.
+    pub fn coverage(&self) -> Option<&Coverage> {
+        self.coverage.as_deref()
+    }
+
+    /// The memory, to look at.
+    pub fn device(&self) -> &Device {
+        &self.device
+    }
+
+    /// The memory, for the next launch.
+    pub fn into_device(self) -> Device {
+        self.device
+    }
+
+    /// The blocks on the machine, in order of their slots.
+    pub fn resident_blocks(&self) -> impl Iterator<Item = &Block> {
+        self.blocks.iter().flatten().map(|block| &**block)
+    }
+
+    /// A fingerprint of the whole state: equal for equal states, however they were reached.
+    pub fn digest(&self) -> u64 {
+        let mut digest = Digest::default();
+        digest.word(self.tick);
+        digest.word(self.thread_instructions);
+        digest.word(self.started);
+        self.cursor.digest(&mut digest);
+        self.device.digest(&mut digest);
+        self.copies.digest(&mut digest);
+        self.patience.digest(&mut digest);
+        self.livelock.digest(&mut digest);
+        self.leap.digest(&mut digest);
+        self.coverage.iter().for_each(|coverage| coverage.digest(&mut digest));
+        for block in &self.blocks {
+            digest.word(u64::from(block.is_some()));
+            block.iter().for_each(|block| block.digest(&mut digest));
+        }
+        digest.value()
+    }
+}

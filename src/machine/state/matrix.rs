@@ -1,0 +1,169 @@
+//! What matrix multiplications look up: which register of which lane each element is in, worked out once a launch for each kind.
+
+use crate::isa::{Fragment, KeptElement, Layout, Matrix, MatrixFamily, ScalarType, Sparsity};
+use crate::machine::exec::rounding as rounding_of;
+use crate::machine::state::lanes::{LANES, PerLane};
+use crate::num::{self, matrix::Accumulator, matrix::Element, matrix::Product, matrix::Rule};
+use crate::program::{MatrixId, MatrixOp, MultiplyKind, MultiplyMode, Program};
+
+/// The tables of all multiplications of a program.
+pub struct MatrixTables {
+    /// For each matrix instruction the place of its tables in `kinds`; of those that multiply nothing, of none.
+    of: Vec<usize>,
+    kinds: Vec<(MultiplyKind, MultiplyTables)>,
+}
+
+/// What a kind of multiplication needs to know.
+pub struct MultiplyTables {
+    /// How many products the warp computes, each on its own: 1, or 4 of `mma.m8n8k4` of `.f16`.
+    pub tiles: usize,
+    /// Where the elements of A are.
+    pub a: ElementTable,
+    /// Of B.
+    pub b: ElementTable,
+    /// Of C.
+    pub c: ElementTable,
+    /// Of D.
+    pub d: ElementTable,
+    /// The arithmetic.
+    pub arithmetic: Arithmetic,
+}
+
+/// The arithmetic of a multiplication.
+pub enum Arithmetic {
+    /// Of elements of up to 32 bits.
+    Narrow(Product),
+    /// Of `.f64`: rows, columns and products.
+    Double([usize; 3], num::Rounding),
+}
+
+/// Where the elements of a fragment are.
+pub struct ElementTable {
+    /// For each element of a lane, numbered register by register, and each lane: its number in the matrix, row by row, tile by tile.
+    pub index: Vec<u16>,
+    /// Elements in a register.
+    pub per_register: usize,
+    /// Bits of an element.
+    pub bits: u32,
+    /// Elements of the matrix, all tiles together.
+    pub size: usize,
+}
+
+impl MatrixTables {
+    /// The tables of `program`.
+    pub fn new(program: &Program) -> Self {
+        let mut tables = Self { of: Vec::new(), kinds: Vec::new() };
+        for op in &program.matrices {
+            let MatrixOp::Multiply(multiply) = op else {
+                tables.of.push(usize::MAX);
+                continue;
+            };
+            let known = tables.kinds.iter().position(|(kind, _)| *kind == multiply.kind);
+            tables.of.push(known.unwrap_or(tables.kinds.len()));
+            if known.is_none() {
+                tables.kinds.push((multiply.kind, MultiplyTables::new(&multiply.kind)));
+            }
+        }
+        tables
+    }
+
+    /// Those of one multiplication.
+    pub fn get(&self, id: MatrixId) -> Option<&MultiplyTables> {
+        self.of.get(id.index()).and_then(|kind| self.kinds.get(*kind)).map(|(_, tables)| tables)
+    }
+}
+
+impl MultiplyTables {
+    fn new(kind: &MultiplyKind) -> Self {
+        let [a, b, c, d] = [Matrix::A, Matrix::B, Matrix::C, Matrix::D].map(|matrix| ElementTable::new(kind, matrix));
+        let [m, n, k] = [kind.shape.m, kind.shape.n, kind.fragment(Matrix::A).columns()].map(|extent| extent as usize);
+        let arithmetic = match kind.mode {
+            MultiplyMode::Round(rounding) if kind.types[0] == ScalarType::F64 => Arithmetic::Double([m, n, k], rounding_of(rounding)),
+            _ => Arithmetic::Narrow(product(kind, [m, n, k])),
+        };
+        Self { tiles: (d.size / (m * n).max(1)).max(1), a, b, c, d, arithmetic }
+    }
+}
+
+impl ElementTable {
+    fn new(kind: &MultiplyKind, matrix: Matrix) -> Self {
+        let fragment = kind.fragment(matrix);
+        Self::of(&fragment, fragment.rows())
+    }
+
+    /// Of a fragment of which a warp holds `rows` rows.
+    pub fn of(fragment: &Fragment, rows: u32) -> Self {
+        let columns = fragment.columns();
+        let layout = Layout::of(fragment);
+        let elements = layout.as_ref().map_or(0, Layout::elements);
+        let places = (0..elements).flat_map(|element| (0..LANES as u32).map(move |lane| (element, lane)));
+        let positions = places.filter_map(|(element, lane)| layout.as_ref().map(|layout| layout.position(lane, element)));
+        let index: Vec<u16> = positions.map(|at| ((at.tile * rows + at.row) * columns + at.column) as u16).collect();
+        let tiles = layout.as_ref().map_or(1, |layout| layout.extent()[0]);
+        let size = (tiles * rows * columns) as usize;
+        Self { index, per_register: fragment.per_register() as usize, bits: fragment.ty.bits(), size }
+    }
+}
+
+fn product(kind: &MultiplyKind, [m, n, k]: [usize; 3]) -> Product {
+    let [d, a, b, c] = kind.types;
+    let is_quads = kind.family == MatrixFamily::Mma && (m, n, k) == (8, 8, 4);
+    let rule = match (a, kind.mode) {
+        (_, MultiplyMode::Xor) => Rule::Xor,
+        (_, MultiplyMode::And) => Rule::And,
+        (ScalarType::F16, _) if is_quads => Rule::Chain,
+        (ScalarType::TF32, _) if kind.family == MatrixFamily::Wmma => Rule::FusedHalves,
+        (ScalarType::F16 | ScalarType::BF16 | ScalarType::TF32, _) => Rule::Fused,
+        (ScalarType::E4M3 | ScalarType::E5M2, _) => Rule::Widened,
+        (_, mode) => Rule::Integer { saturate: mode == MultiplyMode::Saturate },
+    };
+    Product { m, n, k, a: element(a), b: element(b), c: accumulator(c), d: accumulator(d), rule }
+}
+
+/// The arithmetic type of an element of A or B.
+pub fn element(ty: ScalarType) -> Element {
+    match ty {
+        ScalarType::F16 => Element::F16,
+        ScalarType::BF16 => Element::Bf16,
+        ScalarType::TF32 => Element::Tf32,
+        ScalarType::E4M3 => Element::E4m3,
+        ScalarType::E5M2 => Element::E5m2,
+        ScalarType::S8 => Element::S8,
+        ScalarType::U8 => Element::U8,
+        ScalarType::S4 => Element::S4,
+        ScalarType::U4 => Element::U4,
+        _ => Element::B1,
+    }
+}
+
+/// The arithmetic type of an element of C or D.
+pub fn accumulator(ty: ScalarType) -> Accumulator {
+    match ty {
+        ScalarType::F16 => Accumulator::F16,
+        ScalarType::F32 => Accumulator::F32,
+        _ => Accumulator::S32,
+    }
+}
+
+/// For each element of a sparse A the row of B that it meets, by the lanes' metadata and the selector. Rows that are put together of the
+/// halves of two are added to B.
+pub fn kept_rows(sparsity: Sparsity, (metadata, selector): (&PerLane<u32>, u32), product: &Product, b: &mut Vec<u32>) -> Vec<u16> {
+    let register = |lane: u32| metadata[lane as usize % LANES];
+    let elements = (0..product.m as u32).flat_map(|row| (0..product.k as u32).map(move |element| (row, element)));
+    let met = |(row, element)| match sparsity.kept(row, element, selector, register) {
+        KeptElement::Row(row) => row as u16,
+        KeptElement::Halves([(row, 0), (other, 1)]) if row == other => row as u16,
+        KeptElement::Halves(halves) => {
+            let columns: Vec<u32> = (0..product.n).map(|column| joined_halves(b, halves, product.n, column)).collect();
+            b.extend(columns);
+            (b.len() / product.n - 1) as u16
+        }
+    };
+    elements.map(met).collect()
+}
+
+/// An element put together of halves of two rows.
+fn joined_halves(b: &[u32], halves: [(u32, u32); 2], n: usize, column: usize) -> u32 {
+    let [low, high] = halves.map(|(row, half)| b.get(row as usize * n + column).map_or(0, |element| element >> (16 * half) & 0xffff));
+    low | high << 16
+}

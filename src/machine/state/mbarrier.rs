@@ -1,0 +1,333 @@
+//! Barrier objects in shared memory (PTX ISA, "Parallel Synchronization and Communication Instructions: mbarrier").
+//!
+//! A phase ends when as many threads have arrived as the object was made for and as many bytes have come as were expected; the next
+//! one begins at once. All that the instructions see of it fits into the eight bytes of the object ([`Mbarrier::word`]): the bytes
+//! in memory are that word, and an object whose bytes read otherwise was overwritten. What a person wants to know beside it (who has
+//! arrived, when phases ended) is kept here and nowhere in memory.
+
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::LaneMask;
+use crate::machine::state::place::{Place, Tick};
+use crate::machine::state::trap::TrapKind;
+
+/// Most arrivals of a phase, and most bytes outstanding either way (PTX ISA, "Contents of the mbarrier object").
+pub const COUNT_LIMIT: u32 = (1 << 20) - 1;
+
+/// Arrivals remembered of a phase.
+const ARRIVALS: usize = 64;
+
+/// Phases remembered.
+const PHASES: usize = 16;
+
+/// What somebody did to a barrier object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contribution {
+    /// Arrived so many times.
+    Arrived(u32),
+    /// Arrived so many times, and will not do so in later phases.
+    Dropped(u32),
+    /// Expects so many more bytes.
+    Expected(u32),
+    /// Brought so many bytes.
+    Brought(u32),
+}
+
+/// Who did something to a barrier object, where and when. Of a copy it is who issued it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// What.
+    pub what: Contribution,
+    /// The instruction.
+    pub place: Place,
+    /// Its lanes.
+    pub lanes: LaneMask,
+    /// The copy that did it, if none of the lanes did themselves.
+    pub copy: Option<u64>,
+    /// When it took effect.
+    pub tick: Tick,
+}
+
+impl Arrival {
+    /// Adds `other` to it, if that is more of the same by the same instruction.
+    fn join(&mut self, other: Arrival) -> bool {
+        use Contribution::{Arrived, Brought, Dropped, Expected};
+        if (self.place, self.copy, self.tick) != (other.place, other.copy, other.tick) {
+            return false;
+        }
+        match (&mut self.what, other.what) {
+            (Arrived(all), Arrived(more))
+            | (Dropped(all), Dropped(more))
+            | (Expected(all), Expected(more))
+            | (Brought(all), Brought(more)) => {
+                *all = all.saturating_add(more);
+            }
+            _ => return false,
+        }
+        self.lanes |= other.lanes;
+        true
+    }
+}
+
+/// A phase that has ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Phase {
+    /// Its number, from 0.
+    pub number: u64,
+    /// When it ended.
+    pub ended: Tick,
+    /// What ended it.
+    pub last: Arrival,
+    /// What happened in it, of the latest phase alone.
+    pub arrivals: Vec<Arrival>,
+}
+
+/// A barrier object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mbarrier {
+    /// Arrivals that the next phase will want.
+    pub expected: u32,
+    /// Arrivals that the present phase still wants.
+    pub pending: u32,
+    /// Bytes that the present phase still wants; negative if more have come than were expected so far.
+    pub bytes: i32,
+    /// Phases that have ended.
+    pub phase: u64,
+    /// Who made it.
+    pub made: Place,
+    /// What happened in the present phase, the latest of it.
+    pub arrivals: Vec<Arrival>,
+    /// How much of it is not in `arrivals` any more.
+    pub forgotten: u64,
+    /// The latest phases that have ended, oldest first.
+    pub history: Vec<Phase>,
+}
+
+/// A change that a barrier object cannot take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// More arrivals than the phase still wants.
+    TooManyArrivals {
+        /// What it still wants.
+        pending: u32,
+    },
+    /// Bytes outstanding past [`COUNT_LIMIT`].
+    TooManyBytes {
+        /// What they would be.
+        bytes: i64,
+    },
+    /// A count that is zero or past [`COUNT_LIMIT`].
+    Count,
+    /// `.noComplete` would have ended the phase.
+    Completes,
+    /// There is no object.
+    Uninitialized,
+    /// There is none any more since `mbarrier.inval`.
+    Invalidated(Place),
+    /// Its bytes are not what the instructions left there.
+    Overwritten {
+        /// What they read as.
+        word: u64,
+    },
+    /// Its block has exited.
+    Gone,
+}
+
+impl Mbarrier {
+    /// An object for `count` arrivals a phase.
+    pub fn new(count: u32, made: Place) -> Self {
+        Self { expected: count, pending: count, bytes: 0, phase: 0, made, arrivals: Vec::new(), forgotten: 0, history: Vec::new() }
+    }
+
+    /// The phase's parity.
+    pub fn parity(&self) -> u32 {
+        (self.phase & 1) as u32
+    }
+
+    /// The eight bytes of the object, which are also the state that an arrival returns: parity of the phase, pending bytes, pending
+    /// and expected arrivals.
+    pub fn word(&self) -> u64 {
+        let bytes = u64::from(self.bytes as u32 & ((1 << 21) - 1));
+        (self.phase & 1) << 63 | bytes << 40 | u64::from(self.pending) << 20 | u64::from(self.expected)
+    }
+
+    /// Takes a contribution; true if it ends the phase.
+    ///
+    /// # Errors
+    /// If it does not fit; nothing has changed then.
+    pub fn take(&mut self, arrival: Arrival) -> Result<bool, Refused> {
+        let (expected, pending, bytes) = self.after(arrival.what)?;
+        (self.expected, self.pending, self.bytes) = (expected, pending, bytes);
+        self.remember(arrival);
+        let waits = matches!(arrival.what, Contribution::Expected(_));
+        if waits || pending > 0 || bytes != 0 {
+            return Ok(false);
+        }
+        self.end_phase(arrival);
+        Ok(true)
+    }
+
+    /// Whether `what` would end the phase.
+    ///
+    /// # Errors
+    /// If it does not fit.
+    pub fn would_end(&self, what: Contribution) -> Result<bool, Refused> {
+        let (_, pending, bytes) = self.after(what)?;
+        Ok(pending == 0 && bytes == 0)
+    }
+
+    /// Makes the present phase want `count` arrivals more (`cp.async.mbarrier.arrive` without `.noinc`).
+    ///
+    /// # Errors
+    /// If they are too many.
+    pub fn want_more(&mut self, count: u32) -> Result<(), Refused> {
+        let pending = self.pending + count;
+        if pending > COUNT_LIMIT {
+            return Err(Refused::Count);
+        }
+        self.pending = pending;
+        Ok(())
+    }
+
+    /// Expected and pending arrivals and pending bytes after `what`.
+    fn after(&self, what: Contribution) -> Result<(u32, u32, i32), Refused> {
+        let arrive = |count: u32| {
+            if count == 0 || count > COUNT_LIMIT {
+                return Err(Refused::Count);
+            }
+            self.pending.checked_sub(count).ok_or(Refused::TooManyArrivals { pending: self.pending })
+        };
+        match what {
+            Contribution::Arrived(count) => Ok((self.expected, arrive(count)?, self.bytes)),
+            Contribution::Dropped(count) => Ok((self.expected.saturating_sub(count), arrive(count)?, self.bytes)),
+            Contribution::Expected(bytes) => Ok((self.expected, self.pending, self.add_bytes(i64::from(bytes))?)),
+            Contribution::Brought(bytes) => Ok((self.expected, self.pending, self.add_bytes(-i64::from(bytes))?)),
+        }
+    }
+
+    fn add_bytes(&self, more: i64) -> Result<i32, Refused> {
+        let bytes = i64::from(self.bytes) + more;
+        match i32::try_from(bytes) {
+            Ok(fits) if fits.unsigned_abs() <= COUNT_LIMIT => Ok(fits),
+            _ => Err(Refused::TooManyBytes { bytes }),
+        }
+    }
+
+    fn remember(&mut self, arrival: Arrival) {
+        if self.arrivals.last_mut().is_some_and(|last| last.join(arrival)) {
+            return;
+        }
+        if self.arrivals.len() == ARRIVALS {
+            self.arrivals.remove(0);
+            self.forgotten += 1;
+        }
+        self.arrivals.push(arrival);
+    }
+
+    fn end_phase(&mut self, last: Arrival) {
+        if self.history.len() == PHASES {
+            self.history.remove(0);
+        }
+        if let Some(before) = self.history.last_mut() {
+            before.arrivals = Vec::new();
+        }
+        let arrivals = std::mem::take(&mut self.arrivals);
+        self.history.push(Phase { number: self.phase, ended: last.tick, last, arrivals });
+        self.phase += 1;
+        self.pending = self.expected;
+        self.forgotten = 0;
+    }
+
+    /// Adds what bears on the run to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.word());
+        digest.word(self.phase);
+    }
+}
+
+impl Refused {
+    /// The fault it is, and why, of the barrier object that is called `object`.
+    pub fn words(self, object: &str) -> (TrapKind, String) {
+        match self {
+            Refused::TooManyArrivals { pending } => {
+                let wants = if pending == 0 { "no more arrivals".to_string() } else { format!("only {pending} more arrivals") };
+                (TrapKind::MbarrierOverflow, format!("{object} wants {wants} in this phase"))
+            }
+            Refused::TooManyBytes { bytes } => (
+                TrapKind::MbarrierOverflow,
+                format!("{object} would wait for {bytes} bytes; at most {COUNT_LIMIT} either way can be outstanding"),
+            ),
+            Refused::Count => (TrapKind::MbarrierOverflow, format!("a count for {object} is from 1 to {COUNT_LIMIT}")),
+            Refused::Completes => {
+                (TrapKind::MbarrierOverflow, format!("with .noComplete the phase of {object} must not end, and it would"))
+            }
+            Refused::Uninitialized => (TrapKind::MbarrierUninitialized, format!("no mbarrier.init was executed for {object}")),
+            Refused::Invalidated(by) => (TrapKind::MbarrierInvalidated, format!("{object} was invalidated at time {}", by.tick)),
+            Refused::Overwritten { word } => {
+                (TrapKind::MbarrierOverlap, format!("the bytes of {object} were overwritten; they now read {word:#018x}"))
+            }
+            Refused::Gone => (TrapKind::ClusterExited, format!("the block with {object} has exited")),
+        }
+    }
+}
+
+/// Arrivals that the state `word` still wants (`mbarrier.pending_count`).
+pub fn pending_of(word: u64) -> u32 {
+    (word >> 20) as u32 & COUNT_LIMIT
+}
+
+/// The parity of the phase of the state `word`.
+pub fn parity_of(word: u64) -> u32 {
+    (word >> 63) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Pc;
+
+    const PLACE: Place = Place { pc: Pc(0), tick: 0, block: [0; 3], warp: 0 };
+
+    fn by(what: Contribution) -> Arrival {
+        Arrival { what, place: PLACE, lanes: 1, copy: None, tick: 7 }
+    }
+
+    #[test]
+    fn a_phase_ends_with_the_last_arrival_and_the_last_byte() {
+        let mut barrier = Mbarrier::new(2, PLACE);
+        assert_eq!(barrier.take(by(Contribution::Expected(32))), Ok(false));
+        assert_eq!(barrier.take(by(Contribution::Arrived(2))), Ok(false));
+        assert_eq!(barrier.take(by(Contribution::Arrived(1))), Err(Refused::TooManyArrivals { pending: 0 }));
+        assert_eq!(barrier.take(by(Contribution::Brought(16))), Ok(false));
+        assert_eq!(barrier.take(by(Contribution::Brought(16))), Ok(true));
+        assert_eq!((barrier.phase, barrier.parity(), barrier.pending, barrier.bytes), (1, 1, 2, 0));
+        assert_eq!(barrier.history[0].last.what, Contribution::Brought(16));
+    }
+
+    #[test]
+    fn bytes_may_come_before_they_are_expected() {
+        let mut barrier = Mbarrier::new(1, PLACE);
+        assert_eq!(barrier.take(by(Contribution::Brought(16))), Ok(false));
+        assert_eq!(barrier.bytes, -16);
+        // Expecting them does not end a phase that still wants an arrival.
+        assert_eq!(barrier.take(by(Contribution::Expected(16))), Ok(false));
+        assert_eq!(barrier.take(by(Contribution::Arrived(1))), Ok(true));
+    }
+
+    #[test]
+    fn a_thread_that_drops_out_is_not_waited_for_again() {
+        let mut barrier = Mbarrier::new(2, PLACE);
+        assert_eq!(barrier.take(by(Contribution::Dropped(1))), Ok(false));
+        assert_eq!(barrier.take(by(Contribution::Arrived(1))), Ok(true));
+        assert_eq!((barrier.expected, barrier.pending), (1, 1));
+    }
+
+    #[test]
+    fn counts_have_limits() {
+        let mut barrier = Mbarrier::new(COUNT_LIMIT, PLACE);
+        assert_eq!(barrier.take(by(Contribution::Arrived(0))), Err(Refused::Count));
+        assert_eq!(barrier.take(by(Contribution::Expected(COUNT_LIMIT))), Ok(false));
+        assert_eq!(barrier.take(by(Contribution::Expected(1))), Err(Refused::TooManyBytes { bytes: 1 << 20 }));
+        let word = barrier.word();
+        assert_eq!((pending_of(word), parity_of(word)), (COUNT_LIMIT, 0));
+    }
+}

@@ -1,0 +1,150 @@
+//! One access by the lanes of a warp: its addresses, their summary, and the loops that read and write.
+
+use super::{PAGE_BYTES, Pages};
+use crate::machine::state::lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of, lanes_where};
+
+/// The addresses of one access, and what the checks and the fast paths want to know of them.
+#[derive(Clone, Copy)]
+pub struct LaneAccess {
+    /// Address of each lane; lanes outside `mask` repeat that of the first lane inside.
+    pub addresses: PerLane<u64>,
+    /// The lanes that access memory; not empty.
+    pub mask: LaneMask,
+    /// Bytes of each lane: a power of two.
+    pub bytes: u32,
+    /// Lowest address.
+    pub min: u64,
+    /// Highest address.
+    pub max: u64,
+    /// Whether all lanes take part and lane `i` stands exactly `i * bytes` above the first.
+    pub consecutive: bool,
+    /// Whether some address is no multiple of `bytes`.
+    pub misaligned: bool,
+    /// Of shared memory of the cluster, the rank of the block.
+    pub rank: u32,
+}
+
+impl LaneAccess {
+    /// Summarises the addresses of the lanes in `mask`.
+    #[inline(always)]
+    pub fn new(mut addresses: PerLane<u64>, mask: LaneMask, bytes: u32) -> Self {
+        let first = addresses[first_lane(mask)];
+        if mask != ALL_LANES {
+            for (lane, address) in addresses.iter_mut().enumerate() {
+                *address = if mask & (1 << lane) != 0 { *address } else { first };
+            }
+        }
+        let (mut min, mut max, mut low_bits, mut stride_error) = (first, first, 0, 0);
+        for (lane, address) in addresses.iter().enumerate() {
+            min = min.min(*address);
+            max = max.max(*address);
+            low_bits |= *address;
+            stride_error |= address.wrapping_sub(first) ^ (lane as u64 * u64::from(bytes));
+        }
+        let misaligned = low_bits & u64::from(bytes - 1) != 0;
+        Self { addresses, mask, bytes, min, max, consecutive: mask == ALL_LANES && stride_error == 0, misaligned, rank: 0 }
+    }
+
+    /// The lanes for which `test` holds of their address.
+    pub fn lanes_where(&self, test: impl Fn(u64) -> bool) -> LaneMask {
+        lanes_where(self.mask, |lane| test(self.addresses[lane]))
+    }
+
+    /// The same access by fewer lanes.
+    pub fn only(&self, mask: LaneMask) -> Self {
+        Self::new(self.addresses, mask, self.bytes)
+    }
+
+    /// Subtracts the start of a window from all addresses.
+    #[inline(always)]
+    pub fn lower(&mut self, window: u64) {
+        if window != 0 {
+            self.addresses.iter_mut().for_each(|address| *address = address.wrapping_sub(window));
+            self.min -= window;
+            self.max -= window;
+        }
+    }
+}
+
+/// Reads `N` bytes a lane, `skip` bytes after its address, and hands them to `put`. `origin` is the address of the first byte of
+/// `pages`; every lane must lie inside.
+#[inline(always)]
+pub fn gather<const N: usize>(pages: &Pages, origin: u64, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
+    let start = access.min - origin + skip;
+    let span = access.max - access.min;
+    if span == 0 {
+        let value = bytes_at(pages.page(start), start);
+        (0..LANES).for_each(|lane| put(lane, value));
+    } else if in_page(start) + span as usize + N <= PAGE_BYTES && span < PAGE_BYTES as u64 {
+        let page = pages.page(start);
+        if access.consecutive && access.bytes as usize == N {
+            let run = &page[in_page(start)..in_page(start) + LANES * N];
+            run.chunks_exact(N).enumerate().for_each(|(lane, bytes)| put(lane, array(bytes)));
+        } else {
+            (0..LANES).for_each(|lane| put(lane, bytes_at(page, access.addresses[lane] - origin + skip)));
+        }
+    } else {
+        gather_pages(pages, origin, access, skip, put);
+    }
+}
+
+/// The general loop of [`gather`]: looks a page up whenever it changes.
+#[inline(never)]
+fn gather_pages<const N: usize>(pages: &Pages, origin: u64, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
+    let mut offset = access.addresses[0] - origin + skip;
+    let mut page = pages.page(offset);
+    let mut index = page_index(offset);
+    for (lane, address) in access.addresses.iter().enumerate() {
+        offset = address - origin + skip;
+        if page_index(offset) != index {
+            page = pages.page(offset);
+            index = page_index(offset);
+        }
+        put(lane, bytes_at(page, offset));
+    }
+}
+
+/// Lets `change` read and write the `N` bytes of each lane in turn, lowest lane first. Every lane must lie inside `pages`.
+#[inline(always)]
+pub fn scatter<const N: usize>(
+    pages: &mut Pages,
+    origin: u64,
+    access: &LaneAccess,
+    skip: u64,
+    mut change: impl FnMut(usize, &mut [u8; N]),
+) {
+    let mut lanes = lanes_of(access.mask).peekable();
+    while let Some(lane) = lanes.peek() {
+        let offset = access.addresses[*lane] - origin + skip;
+        let index = page_index(offset);
+        let page = pages.page_mut(offset);
+        while let Some(lane) = lanes.next_if(|lane| page_index(access.addresses[*lane] - origin + skip) == index) {
+            let at = in_page(access.addresses[lane] - origin + skip);
+            if let Some(bytes) = page[at..].first_chunk_mut() {
+                change(lane, bytes);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn in_page(offset: u64) -> usize {
+    offset as usize % PAGE_BYTES
+}
+
+#[inline(always)]
+fn page_index(offset: u64) -> u64 {
+    offset / PAGE_BYTES as u64
+}
+
+#[inline(always)]
+fn bytes_at<const N: usize>(page: &[u8; PAGE_BYTES], offset: u64) -> [u8; N] {
+    array(&page[in_page(offset)..in_page(offset) + N])
+}
+
+#[inline(always)]
+fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(bytes);
+    out
+}

@@ -1,0 +1,93 @@
+//! The local memory of a warp: every lane has its own bytes at the same addresses.
+//!
+//! Lanes mostly touch the same address at once, so memory is cut into stripes of 128 bytes an address range, in which the lanes'
+//! bytes lie side by side. No aligned access crosses a stripe.
+
+use triomphe::Arc;
+
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::LANES;
+
+const STRIPE_BYTES: usize = 128;
+
+type Stripe = [[u8; STRIPE_BYTES]; LANES];
+
+/// Local memory of 32 lanes, grown on first touch and zero before.
+#[derive(Clone, Default)]
+pub struct LocalMemory {
+    stripes: Vec<Option<Arc<Stripe>>>,
+    /// Stripes that exist.
+    touched: u32,
+}
+
+impl LocalMemory {
+    /// The `N` bytes of `lane` at the aligned `address`.
+    #[inline]
+    pub fn read<const N: usize>(&self, lane: usize, address: u64) -> [u8; N] {
+        let (index, at) = place(address);
+        match self.stripes.get(index) {
+            Some(Some(stripe)) => bytes_at(&stripe[lane], at),
+            _ => [0; N],
+        }
+    }
+
+    /// Writes the bytes of `lane` at the aligned `address`.
+    #[inline]
+    pub fn write(&mut self, lane: usize, address: u64, bytes: &[u8]) {
+        let (index, at) = place(address);
+        if index >= self.stripes.len() {
+            self.stripes.resize(index + 1, None);
+        }
+        let touched = &mut self.touched;
+        let stripe = self.stripes[index].get_or_insert_with(|| {
+            *touched += 1;
+            Arc::new([[0; STRIPE_BYTES]; LANES])
+        });
+        Arc::make_mut(stripe)[lane][at..at + bytes.len()].copy_from_slice(bytes);
+    }
+
+    /// Copies `bytes` bytes of one lane from `from` to `to`; neither need be aligned.
+    pub fn copy(&mut self, lane: usize, from: u64, to: u64, bytes: u64) {
+        for offset in 0..bytes {
+            let byte: [u8; 1] = self.read(lane, from + offset);
+            self.write(lane, to + offset, &byte);
+        }
+    }
+
+    /// Bytes of stripes that were written at any time.
+    pub fn touched_bytes(&self) -> u64 {
+        u64::from(self.touched) * (STRIPE_BYTES * LANES) as u64
+    }
+
+    /// Bytes of stripes that `other`, an earlier clone, does not share.
+    pub fn unshared_bytes(&self, other: &LocalMemory) -> u64 {
+        let others = other.stripes.iter().map(Option::as_ref).chain(std::iter::repeat(None));
+        let unshared = |(own, other): &(&Option<Arc<Stripe>>, Option<&Arc<Stripe>>)| match (own, other) {
+            (Some(own), Some(other)) => !Arc::ptr_eq(own, other),
+            (own, _) => own.is_some(),
+        };
+        (self.stripes.iter().zip(others).filter(unshared).count() * STRIPE_BYTES * LANES) as u64
+    }
+
+    /// Adds everything to `digest`; a stripe of zeros counts like an absent one.
+    pub fn digest(&self, digest: &mut Digest) {
+        for (index, stripe) in self.stripes.iter().enumerate() {
+            let Some(stripe) = stripe else { continue };
+            if stripe.iter().flatten().any(|byte| *byte != 0) {
+                digest.word(index as u64);
+                stripe.iter().for_each(|lane| digest.bytes(lane));
+            }
+        }
+    }
+}
+
+fn place(address: u64) -> (usize, usize) {
+    let address = address as usize;
+    (address / STRIPE_BYTES, address % STRIPE_BYTES)
+}
+
+fn bytes_at<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
+    let mut out = [0; N];
+    out.copy_from_slice(&bytes[at..at + N]);
+    out
+}

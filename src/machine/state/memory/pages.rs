@@ -1,0 +1,174 @@
+//! A run of bytes that is cheap to clone and pays only for what is touched.
+//!
+//! Bytes lie in pages of 4 KiB, pages in chunks of 1 MiB, both shared until they are written (copy on write). A page that was never
+//! written does not exist and reads as the fill byte. Typed accesses are naturally aligned, so none of them crosses a page.
+
+use std::sync::LazyLock;
+
+use triomphe::Arc;
+
+use crate::machine::state::digest::Digest;
+
+/// Bytes of a page.
+pub const PAGE_BYTES: usize = 4096;
+const PAGES_PER_CHUNK: usize = 256;
+const CHUNK_BYTES: usize = PAGE_BYTES * PAGES_PER_CHUNK;
+
+type Page = [u8; PAGE_BYTES];
+
+/// The page that never-written zeros read as: most memory starts as zeros, and every block has some.
+static ZEROS: LazyLock<Arc<Page>> = LazyLock::new(|| Arc::new([0; PAGE_BYTES]));
+
+#[derive(Clone)]
+struct Chunk {
+    pages: [Option<Arc<Page>>; PAGES_PER_CHUNK],
+}
+
+/// A run of bytes, shared until written.
+#[derive(Clone)]
+pub struct Pages {
+    chunks: Vec<Option<Arc<Chunk>>>,
+    len: u64,
+    fill: u8,
+    /// Pages that exist.
+    touched: u32,
+    /// What an absent page reads as; shared by all clones.
+    blank: Arc<Page>,
+}
+
+impl Pages {
+    /// `len` bytes, all of them `fill`.
+    pub fn new(len: u64, fill: u8) -> Self {
+        let chunks = usize::try_from(len.div_ceil(CHUNK_BYTES as u64)).unwrap_or(0);
+        let blank = if fill == 0 { Arc::clone(&ZEROS) } else { Arc::new([fill; PAGE_BYTES]) };
+        Self { chunks: vec![None; chunks], len, fill, touched: 0, blank }
+    }
+
+    /// Number of bytes.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Bytes of pages that were written at any time.
+    pub fn touched_bytes(&self) -> u64 {
+        u64::from(self.touched) * PAGE_BYTES as u64
+    }
+
+    /// The page that holds byte `offset`, to read.
+    #[inline(always)]
+    pub fn page(&self, offset: u64) -> &Page {
+        let index = offset as usize;
+        match &self.chunks[index / CHUNK_BYTES] {
+            Some(chunk) => chunk.pages[index / PAGE_BYTES % PAGES_PER_CHUNK].as_deref().unwrap_or(&self.blank),
+            None => &self.blank,
+        }
+    }
+
+    /// The page that holds byte `offset`, to write; unshared first if need be.
+    #[inline(always)]
+    pub fn page_mut(&mut self, offset: u64) -> &mut Page {
+        let index = offset as usize;
+        let chunk = match &mut self.chunks[index / CHUNK_BYTES] {
+            Some(chunk) => chunk,
+            absent => absent.insert(new_chunk()),
+        };
+        let page = &mut Arc::make_mut(chunk).pages[index / PAGE_BYTES % PAGES_PER_CHUNK];
+        match page {
+            Some(page) => Arc::make_mut(page),
+            absent => {
+                self.touched += 1;
+                Arc::make_mut(absent.insert(Arc::new(*self.blank)))
+            }
+        }
+    }
+
+    /// Copies the bytes from `offset` on into `out`; the range must lie inside.
+    pub fn read(&self, mut offset: u64, mut out: &mut [u8]) {
+        while !out.is_empty() {
+            let at = offset as usize % PAGE_BYTES;
+            let count = out.len().min(PAGE_BYTES - at);
+            let (head, tail) = out.split_at_mut(count);
+            head.copy_from_slice(&self.page(offset)[at..at + count]);
+            out = tail;
+            offset += count as u64;
+        }
+    }
+
+    /// Copies `bytes` to `offset` on; the range must lie inside.
+    pub fn write(&mut self, mut offset: u64, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let at = offset as usize % PAGE_BYTES;
+            let (head, tail) = bytes.split_at(bytes.len().min(PAGE_BYTES - at));
+            self.page_mut(offset)[at..at + head.len()].copy_from_slice(head);
+            offset += head.len() as u64;
+            bytes = tail;
+        }
+    }
+
+    /// Whether `other`, an earlier or later clone, shares all pages of `bytes` bytes from `offset` on: nobody wrote to them in between.
+    pub fn shares(&self, other: &Pages, offset: u64, bytes: u64) -> bool {
+        if self.chunks.len() != other.chunks.len() {
+            return false;
+        }
+        let last = offset.saturating_add(bytes.max(1) - 1).min(self.len.saturating_sub(1));
+        let pages = (offset as usize / PAGE_BYTES)..=(last as usize / PAGE_BYTES);
+        pages.into_iter().all(|page| match (self.chunk_at(page), other.chunk_at(page)) {
+            (Some(own), Some(others)) => {
+                let index = page % PAGES_PER_CHUNK;
+                Arc::ptr_eq(own, others) || same_page(own.pages[index].as_ref(), others.pages[index].as_ref())
+            }
+            (None, None) => true,
+            (Some(chunk), None) | (None, Some(chunk)) => chunk.pages[page % PAGES_PER_CHUNK].is_none(),
+        })
+    }
+
+    /// Bytes of pages that `other`, an earlier clone, does not share.
+    pub fn unshared_bytes(&self, other: &Pages) -> u64 {
+        let chunks = self.chunks.iter().zip(other.chunks.iter().map(Some).chain(std::iter::repeat(None)));
+        let pages = chunks.map(|(own, others)| match (own, others.and_then(Option::as_ref)) {
+            (None, _) => 0,
+            (Some(own), Some(others)) if Arc::ptr_eq(own, others) => 0,
+            (Some(own), Some(others)) => {
+                own.pages.iter().zip(&others.pages).filter(|(own, others)| !same_page(own.as_ref(), others.as_ref())).count()
+            }
+            (Some(own), None) => own.pages.iter().flatten().count(),
+        });
+        pages.sum::<usize>() as u64 * PAGE_BYTES as u64
+    }
+
+    fn chunk_at(&self, page: usize) -> Option<&Arc<Chunk>> {
+        self.chunks.get(page / PAGES_PER_CHUNK).and_then(Option::as_ref)
+    }
+
+    /// Adds the contents to `digest`, absent pages as the fill bytes they read as.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.len);
+        let mut blank = Digest::default();
+        blank.bytes(&[self.fill; PAGE_BYTES]);
+        let blank = blank.value();
+        let mut offset = 0;
+        while offset < self.len {
+            let page = self.page(offset);
+            if std::ptr::eq(page, &*self.blank) {
+                digest.word(blank);
+            } else {
+                let mut own = Digest::default();
+                own.bytes(page);
+                digest.word(own.value());
+            }
+            offset += PAGE_BYTES as u64;
+        }
+    }
+}
+
+fn same_page(a: Option<&Arc<Page>>, b: Option<&Arc<Page>>) -> bool {
+    match (a, b) {
+        (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+        (None, None) => true,
+        (Some(_), None) | (None, Some(_)) => false,
+    }
+}
+
+fn new_chunk() -> Arc<Chunk> {
+    Arc::new(Chunk { pages: [const { None }; PAGES_PER_CHUNK] })
+}

@@ -1,0 +1,115 @@
+//! Allocations in an address space, separated by unmapped bytes.
+
+use std::sync::Arc as Shared;
+
+use triomphe::Arc;
+
+use super::Pages;
+use crate::machine::state::digest::Digest;
+
+/// Accesses of at least this size count as words.
+const WORD_BYTES: u32 = 4;
+
+/// A named piece of memory.
+#[derive(Clone)]
+pub struct Allocation {
+    /// Variable or buffer it belongs to.
+    pub name: Shared<str>,
+    /// Address of its first byte.
+    pub base: u64,
+    /// How many bytes it has.
+    pub bytes: u64,
+    /// Its bytes, and behind them padding that only words may touch (see [`Region::insert`]).
+    pub pages: Pages,
+}
+
+impl Allocation {
+    /// One past the address of its last byte.
+    pub fn end(&self) -> u64 {
+        self.base + self.bytes
+    }
+
+    /// Whether `bytes` bytes at every address from `min` to `max` lie inside; of the padding, only words do.
+    #[inline(always)]
+    pub fn holds(&self, min: u64, max: u64, bytes: u32) -> bool {
+        let end = if bytes >= WORD_BYTES { self.base + self.pages.len() } else { self.end() };
+        min >= self.base && max.saturating_add(u64::from(bytes)) <= end
+    }
+}
+
+/// A request that the address space cannot hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the address space has no room for {bytes} more bytes")]
+pub struct OutOfMemory {
+    /// What was asked for.
+    pub bytes: u64,
+}
+
+/// Allocations in order of address.
+#[derive(Clone, Default)]
+pub struct Region {
+    allocations: Vec<Arc<Allocation>>,
+}
+
+impl Region {
+    /// Adds an allocation at a given address; the place must be free. Behind its bytes comes `padding`, which accesses of at least
+    /// four bytes may touch: kernels are launched that store 8-bit results as words, on memory that was asked for by the byte.
+    pub fn insert(&mut self, name: &str, base: u64, bytes: u64, padding: u64, fill: u8) {
+        let index = self.allocations.partition_point(|allocation| allocation.base < base);
+        let pages = Pages::new(bytes.saturating_add(padding), fill);
+        self.allocations.insert(index, Arc::new(Allocation { name: name.into(), base, bytes, pages }));
+    }
+
+    /// Takes away the allocation that starts at `base`, and says how many bytes it had.
+    pub fn remove(&mut self, base: u64) -> Option<u64> {
+        let index = self.allocations.binary_search_by_key(&base, |allocation| allocation.base).ok()?;
+        Some(self.allocations.remove(index).bytes)
+    }
+
+    /// All allocations in order of address.
+    pub fn allocations(&self) -> impl DoubleEndedIterator<Item = &Allocation> {
+        self.allocations.iter().map(|allocation| &**allocation)
+    }
+
+    /// The allocation whose bytes cover `address`.
+    #[inline]
+    pub fn find(&self, address: u64) -> Option<&Allocation> {
+        self.index_of(address).map(|index| &*self.allocations[index])
+    }
+
+    /// The allocation whose bytes cover `address`, to write; unshared first if need be.
+    #[inline]
+    pub fn find_mut(&mut self, address: u64) -> Option<&mut Allocation> {
+        self.index_of(address).map(|index| Arc::make_mut(&mut self.allocations[index]))
+    }
+
+    /// Bytes of pages that were written at any time.
+    pub fn touched_bytes(&self) -> u64 {
+        self.allocations().map(|allocation| allocation.pages.touched_bytes()).sum()
+    }
+
+    /// Bytes of pages that `other`, an earlier clone, does not share.
+    pub fn unshared_bytes(&self, other: &Region) -> u64 {
+        let unshared = |allocation: &Arc<Allocation>| match other.allocations.binary_search_by_key(&allocation.base, |other| other.base) {
+            Ok(index) if Arc::ptr_eq(allocation, &other.allocations[index]) => 0,
+            Ok(index) => allocation.pages.unshared_bytes(&other.allocations[index].pages),
+            Err(_) => allocation.pages.unshared_bytes(&Pages::new(0, 0)),
+        };
+        self.allocations.iter().map(unshared).sum()
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        for allocation in self.allocations() {
+            digest.word(allocation.base);
+            allocation.pages.digest(digest);
+        }
+    }
+
+    #[inline]
+    fn index_of(&self, address: u64) -> Option<usize> {
+        let index = self.allocations.partition_point(|allocation| allocation.base <= address).checked_sub(1)?;
+        let allocation = &self.allocations[index];
+        (address - allocation.base < allocation.pages.len()).then_some(index)
+    }
+}

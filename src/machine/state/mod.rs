@@ -1,0 +1,26 @@
+//! The data of a machine: what a snapshot holds, and what a launch fixes.
+
+pub(super) mod barrier;
+pub(super) mod block;
+pub(super) mod clocks;
+pub(super) mod coverage;
+pub(super) mod device;
+pub(super) mod digest;
+pub(super) mod inspect;
+pub(super) mod lanes;
+pub(super) mod launch;
+pub(super) mod machine;
+pub(super) mod matrix;
+pub(super) mod mbarrier;
+pub(super) mod memory;
+pub(super) mod place;
+pub(super) mod random;
+pub(super) mod read_modify_write;
+pub(super) mod registers;
+pub(super) mod runtime;
+pub(super) mod shared;
+pub(super) mod simt_stack;
+pub(super) mod special;
+pub(super) mod trap;
+pub(super) mod warp;
+pub(super) mod written;

@@ -1,0 +1,28 @@
+//! Where and when: the tick, the instruction, the block and the warp.
+
+use crate::program::Pc;
+
+/// Time: warp-instructions issued since the first launch.
+pub type Tick = u64;
+
+/// Where in the grid something happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The instruction.
+    pub pc: Pc,
+    /// Time: warp-instructions issued before it.
+    pub tick: u64,
+    /// Block index.
+    pub block: [u32; 3],
+    /// Warp of the block.
+    pub warp: u32,
+}
+
+/// A block on the machine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlockId {
+    /// Its number in order of launch.
+    pub number: u64,
+    /// Its slot.
+    pub slot: u32,
+}

@@ -1,0 +1,140 @@
+//! The register file of a warp: structure of arrays, one register = 32 neighbouring lane values.
+//!
+//! Every call has a frame: a base in each bank. Lanes that took different calls may use the same slots for different functions'
+//! frames, because they never share a lane.
+
+use crate::machine::state::coverage::Writes;
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::{LaneMask, PerLane};
+use crate::machine::state::written::Written;
+use crate::program::operands::RegisterOperand;
+use crate::program::{Bank, Pc, Slots};
+
+/// The registers of one warp.
+#[derive(Clone, Default)]
+pub struct Registers {
+    /// Registers of up to 32 bits, 8- and 16-bit ones zero-extended.
+    pub b32: Vec<PerLane<u32>>,
+    /// Registers of 64 bits, and halves of 128.
+    pub b64: Vec<PerLane<u64>>,
+    /// Predicates, one bit a lane.
+    pub pred: Vec<LaneMask>,
+    /// The condition code's carry flag, one bit a lane.
+    pub carry: LaneMask,
+    /// The lanes in which each register was ever written; none unless the launch keeps it.
+    pub written: Option<Written>,
+}
+
+/// Where a call's registers and local memory start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct FrameBase {
+    /// First slot in the 32-bit bank.
+    pub b32: u32,
+    /// First slot in the 64-bit bank.
+    pub b64: u32,
+    /// First slot in the predicate bank.
+    pub pred: u32,
+    /// Address of the frame's block of local memory.
+    pub local: u32,
+}
+
+impl FrameBase {
+    /// Whether no register lies before it: it is the kernel's, or the kernel has none.
+    pub fn is_first(self) -> bool {
+        self.b32 | self.b64 | self.pred == 0
+    }
+
+    /// First slot in `bank`.
+    pub fn slot(self, bank: Bank) -> u32 {
+        match bank {
+            Bank::B32 => self.b32,
+            Bank::B64 => self.b64,
+            Bank::Pred => self.pred,
+        }
+    }
+
+    /// The base of a frame that follows this one, of a function with `slots` and `frame_bytes`.
+    pub fn after(self, slots: Slots, frame_bytes: u32) -> Self {
+        Self {
+            b32: self.b32 + slots.b32,
+            b64: self.b64 + slots.b64,
+            pred: self.pred + slots.pred,
+            local: self.local.saturating_add(frame_bytes),
+        }
+    }
+}
+
+impl Registers {
+    /// Makes room for a frame of `slots` at `base`, and zeroes it for the lanes of `mask`.
+    pub fn enter(&mut self, base: FrameBase, slots: Slots, mask: LaneMask) {
+        let (b32, b64, pred) = (base.b32 as usize, base.b64 as usize, base.pred as usize);
+        let (end32, end64, end_pred) = (b32 + slots.b32 as usize, b64 + slots.b64 as usize, pred + slots.pred as usize);
+        clear(&mut self.b32, b32, end32, mask);
+        clear(&mut self.b64, b64, end64, mask);
+        if self.pred.len() < end_pred {
+            self.pred.resize(end_pred, 0);
+        }
+        self.pred[pred..end_pred].iter_mut().for_each(|bits| *bits &= !mask);
+        if let Some(written) = &mut self.written {
+            written.enter(base, base.after(slots, 0), mask);
+        }
+    }
+
+    /// Remembers that `lanes` have written these registers of the frame at `frame`.
+    #[inline]
+    pub fn mark_written(&mut self, frame: FrameBase, registers: &[RegisterOperand], lanes: LaneMask) {
+        if let Some(written) = &mut self.written {
+            registers.iter().for_each(|register| written.mark(frame, *register, lanes));
+        }
+    }
+
+    /// Remembers that `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
+    #[inline]
+    pub fn mark_stretch(&mut self, writes: &Writes, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
+        if let Some(written) = &mut self.written {
+            written.mark_stretch(writes, (frame, lanes), start, end);
+        }
+    }
+
+    /// Puts 0 in a register of the frame at `frame`, in all lanes.
+    pub fn forget(&mut self, frame: FrameBase, register: RegisterOperand) {
+        let first = (frame.slot(register.bank) + register.slot) as usize;
+        let slots = first..first + register.width as usize;
+        match register.bank {
+            Bank::B32 => self.b32.get_mut(slots).into_iter().flatten().for_each(|lanes| *lanes = [0; 32]),
+            Bank::B64 => self.b64.get_mut(slots).into_iter().flatten().for_each(|lanes| *lanes = [0; 32]),
+            Bank::Pred => self.pred.get_mut(slots).into_iter().flatten().for_each(|lanes| *lanes = 0),
+        }
+    }
+
+    /// Bytes they take, with what the launch keeps of them.
+    pub fn bytes(&self) -> u64 {
+        self.state_bytes() + self.written.as_ref().map_or(0, Written::bytes) as u64
+    }
+
+    /// Bytes of the registers themselves.
+    pub fn state_bytes(&self) -> u64 {
+        (size_of_val(&*self.b32) + size_of_val(&*self.b64) + size_of_val(&*self.pred)) as u64
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        self.b32.iter().flatten().for_each(|value| digest.word(u64::from(*value)));
+        self.b64.iter().flatten().for_each(|value| digest.word(*value));
+        self.pred.iter().for_each(|value| digest.word(u64::from(*value)));
+        digest.word(u64::from(self.carry));
+        if let Some(written) = &self.written {
+            written.digest(digest);
+        }
+    }
+}
+
+fn clear<T: Copy + Default>(bank: &mut Vec<PerLane<T>>, start: usize, end: usize, mask: LaneMask) {
+    let present = bank.len().min(end);
+    for register in &mut bank[start.min(present)..present] {
+        crate::machine::state::lanes::blend(register, &[T::default(); 32], mask);
+    }
+    if bank.len() < end {
+        bank.resize(end, [T::default(); 32]);
+    }
+}

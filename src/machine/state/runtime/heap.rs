@@ -1,0 +1,94 @@
+//! The heap of `malloc` and `free` (CUDA C++ Programming Guide, "Dynamic Global Memory Allocation").
+//!
+//! Blocks lie in global memory like every other allocation. An address is never given twice, so that whoever uses memory after it was
+//! freed is caught.
+
+use std::sync::Arc;
+
+use crate::machine::state::digest::Digest;
+use crate::machine::state::memory::Region;
+use crate::machine::state::place::Place;
+use crate::program::map;
+
+/// Bytes of the heap by default, headers included.
+const HEAP_BYTES: u64 = 8 << 20;
+
+/// Bytes of a block's header, and what block addresses are multiples of.
+const HEADER: u64 = 16;
+
+/// Where blocks go, and where freed ones were.
+#[derive(Clone)]
+pub struct Heap {
+    next: u64,
+    start: u64,
+    used: u64,
+    freed: Arc<Vec<Freed>>,
+}
+
+/// A block that was freed.
+#[derive(Clone, Copy)]
+struct Freed {
+    start: u64,
+    bytes: u64,
+    by: Place,
+}
+
+/// An address that is no block of the heap: it was never given, or it was freed where `freed` says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotAllocated {
+    /// The instruction that freed it.
+    pub freed: Option<Place>,
+}
+
+impl Heap {
+    pub(super) fn new(start: u64) -> Self {
+        Self { next: start, start, used: 0, freed: Arc::new(Vec::new()) }
+    }
+
+    /// A new block of `bytes` bytes called `name`; 0 if the heap has no room for it.
+    pub fn allocate(&mut self, global: &mut Region, name: &str, bytes: u64) -> u64 {
+        let size = bytes.max(1).checked_next_multiple_of(HEADER).and_then(|size| size.checked_add(HEADER));
+        let Some(size) = size.filter(|size| self.used + size <= HEAP_BYTES && self.next + size <= self.start + map::HEAP_WINDOW) else {
+            return 0;
+        };
+        let address = self.next + HEADER;
+        global.insert(name, address, bytes, 0, 0);
+        self.next += size;
+        self.used += size;
+        address
+    }
+
+    /// Whether `address` is a block that can be freed.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn check(&self, global: &Region, address: u64) -> Result<(), NotAllocated> {
+        let in_heap = (self.start..self.next).contains(&address);
+        match global.find(address) {
+            Some(block) if in_heap && block.base == address => Ok(()),
+            _ => Err(NotAllocated { freed: self.freed_by(address) }),
+        }
+    }
+
+    /// Frees the block at `address`; nothing happens if it is none.
+    pub fn free(&mut self, global: &mut Region, address: u64, by: Place) {
+        if self.check(global, address).is_err() {
+            return;
+        }
+        if let Some(bytes) = global.remove(address) {
+            self.used = self.used.saturating_sub(bytes.max(1).next_multiple_of(HEADER) + HEADER);
+            Arc::make_mut(&mut self.freed).push(Freed { start: address, bytes, by });
+        }
+    }
+
+    /// The instruction that freed the block in which `address` lay.
+    pub fn freed_by(&self, address: u64) -> Option<Place> {
+        self.freed.iter().find(|freed| (freed.start..freed.start + freed.bytes.max(1)).contains(&address)).map(|freed| freed.by)
+    }
+
+    pub(super) fn digest(&self, digest: &mut Digest) {
+        digest.word(self.next);
+        digest.word(self.used);
+        self.freed.iter().for_each(|freed| digest.word(freed.start));
+    }
+}

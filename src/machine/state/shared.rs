@@ -1,0 +1,136 @@
+//! The shared memory of a block, and the barrier objects in it.
+
+use std::collections::BTreeMap;
+
+use triomphe::Arc;
+
+use crate::machine::state::digest::Digest;
+use crate::machine::state::mbarrier::{Arrival, Mbarrier, Refused};
+use crate::machine::state::memory::Pages;
+use crate::machine::state::place::Place;
+use crate::program::{FuncId, Program, short_name};
+
+/// Bytes of a barrier object.
+pub const MBARRIER_BYTES: u32 = 8;
+
+/// The shared memory of a block, the system's part included.
+#[derive(Clone)]
+pub struct Shared {
+    /// Its bytes.
+    pub pages: Pages,
+    /// None as long as there never was one: most blocks have none, and blocks are made by the thousand.
+    barriers: Option<Arc<BTreeMap<u32, Slot>>>,
+}
+
+/// An address at which a barrier object is, or was.
+#[derive(Clone, Debug)]
+enum Slot {
+    Live(Mbarrier),
+    /// `mbarrier.inval` there.
+    Ended(Place),
+}
+
+impl Shared {
+    /// `bytes` zeros without barrier objects.
+    pub fn new(bytes: u64) -> Self {
+        Self { pages: Pages::new(bytes, 0), barriers: None }
+    }
+
+    /// The barrier objects, in order of address.
+    pub fn mbarriers(&self) -> impl Iterator<Item = (u32, &Mbarrier)> {
+        self.barriers.iter().flat_map(|barriers| barriers.iter()).filter_map(|(address, slot)| match slot {
+            Slot::Live(barrier) => Some((*address, barrier)),
+            Slot::Ended(_) => None,
+        })
+    }
+
+    /// The barrier object at `address`.
+    ///
+    /// # Errors
+    /// If there is none, or its bytes were overwritten.
+    pub fn mbarrier(&self, address: u32) -> Result<&Mbarrier, Refused> {
+        match self.barriers.as_ref().and_then(|barriers| barriers.get(&address)) {
+            Some(Slot::Live(barrier)) => match self.word(address) {
+                word if word == barrier.word() => Ok(barrier),
+                word => Err(Refused::Overwritten { word }),
+            },
+            Some(Slot::Ended(place)) => Err(Refused::Invalidated(*place)),
+            None => Err(Refused::Uninitialized),
+        }
+    }
+
+    /// What the barrier object at `address` is called in a block of `kernel`: `full[1]` in an array of nothing else, `smem+0x40`, or `the
+    /// mbarrier at 0x508` where no variable is.
+    pub fn mbarrier_name(&self, program: &Program, kernel: FuncId, address: u32) -> String {
+        let address = u64::from(address);
+        let Some(variable) = program.shared_variable(kernel, address, self.pages.len()) else {
+            return format!("the mbarrier at {address:#x}");
+        };
+        let (start, end, unit) = (variable.start, variable.start + variable.bytes, u64::from(MBARRIER_BYTES));
+        let inside = self.mbarriers().filter(|(at, _)| (start..end).contains(&u64::from(*at))).count() as u64;
+        let name = short_name(variable.name);
+        match (variable.bytes, address - start) {
+            (bytes, 0) if bytes == unit => name.to_string(),
+            (bytes, offset) if bytes == inside * unit && offset.is_multiple_of(unit) => format!("{name}[{}]", offset / unit),
+            (_, 0) => name.to_string(),
+            (_, offset) => format!("{name}+{offset:#x}"),
+        }
+    }
+
+    /// Makes a barrier object for `count` arrivals a phase at `address`.
+    pub fn init(&mut self, address: u32, count: u32, made: Place) {
+        let barrier = Mbarrier::new(count, made);
+        self.pages.write(u64::from(address), &barrier.word().to_le_bytes());
+        self.barriers_mut().insert(address, Slot::Live(barrier));
+    }
+
+    /// Ends the use of the barrier object at `address`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn invalidate(&mut self, address: u32, place: Place) -> Result<(), Refused> {
+        self.mbarrier(address)?;
+        self.barriers_mut().insert(address, Slot::Ended(place));
+        Ok(())
+    }
+
+    /// Something happens to the barrier object at `address`; true if that ends a phase.
+    ///
+    /// # Errors
+    /// If it cannot; nothing has changed then.
+    pub fn contribute(&mut self, address: u32, arrival: Arrival) -> Result<bool, Refused> {
+        self.change(address, |barrier| barrier.take(arrival))
+    }
+
+    /// Changes the barrier object at `address`, and its bytes with it.
+    ///
+    /// # Errors
+    /// If there is none, or `change` refuses.
+    pub fn change<T>(&mut self, address: u32, change: impl FnOnce(&mut Mbarrier) -> Result<T, Refused>) -> Result<T, Refused> {
+        self.mbarrier(address)?;
+        let Some(Slot::Live(barrier)) = self.barriers_mut().get_mut(&address) else { return Err(Refused::Uninitialized) };
+        let result = change(barrier)?;
+        let word = barrier.word();
+        self.pages.write(u64::from(address), &word.to_le_bytes());
+        Ok(result)
+    }
+
+    fn barriers_mut(&mut self) -> &mut BTreeMap<u32, Slot> {
+        Arc::make_mut(self.barriers.get_or_insert_with(Arc::default))
+    }
+
+    fn word(&self, address: u32) -> u64 {
+        let mut bytes = [0; 8];
+        self.pages.read(u64::from(address), &mut bytes);
+        u64::from_le_bytes(bytes)
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        self.pages.digest(digest);
+        for (address, barrier) in self.mbarriers() {
+            digest.word(u64::from(address));
+            barrier.digest(digest);
+        }
+    }
+}

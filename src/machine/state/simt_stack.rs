@@ -1,0 +1,215 @@
+//! The stack of a warp whose lanes are not scheduled independently ([`DivergencePolicy::Stack`](crate::machine::DivergencePolicy)).
+//!
+//! Two things are put on it. A meeting place is noted for the lanes that part: where a branch parts them, every place that is noted
+//! there (`cfg::meetings`) and is not on the stack yet; the instruction after a call, or after one that only some lanes wait at. And a
+//! side of a branch that runs later. One side runs at once: the one that falls through, then those that jump, the lowest lane first;
+//! a side that stands where it only ends runs before them all. When it comes to a meeting place that is noted for it, it waits there,
+//! and leaves what was put on the stack after that place. Then the top is taken off: a side goes on; lanes that have a meeting place
+//! in common go on from there together. So a side that waits keeps the others waiting, whatever it waits for.
+
+use smallvec::SmallVec;
+
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::LaneMask;
+use crate::machine::state::warp::{GroupState, LaneGroup, Warp, depth, same_stack};
+use crate::program::{Op, Pc, Program};
+
+/// What a warp has put off, the latest last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SimtStack {
+    entries: SmallVec<[Entry; 4]>,
+}
+
+/// Something put off for some lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Entry {
+    lanes: LaneMask,
+    what: PutOff,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PutOff {
+    /// They go on from here, with so many calls in progress, once all have come.
+    Meeting { at: Pc, depth: u32 },
+    /// They run when what is above has come to its end.
+    Side,
+}
+
+impl Entry {
+    /// Whether this is where the group comes to wait.
+    fn is_met_by(&self, group: &LaneGroup) -> bool {
+        let here = PutOff::Meeting { at: group.pc, depth: depth(&group.stack) };
+        self.lanes & group.mask != 0 && self.what == here
+    }
+}
+
+impl SimtStack {
+    /// The rank at which a group with `depth` calls in progress, which runs, may have come to a meeting place.
+    pub fn limit(&self, depth: u32, rank: &[u32]) -> u32 {
+        let innermost = self.entries.iter().rev().find_map(|entry| match entry.what {
+            PutOff::Meeting { at, depth: of } if of == depth => Some(at),
+            PutOff::Meeting { .. } | PutOff::Side => None,
+        });
+        innermost.map_or(u32::MAX, |at| rank.get(at.index()).copied().unwrap_or(0))
+    }
+
+    /// Notes a meeting place for `lanes`.
+    fn note(&mut self, lanes: LaneMask, at: Pc, depth: u32) {
+        self.entries.push(Entry { lanes, what: PutOff::Meeting { at, depth } });
+    }
+
+    /// Notes those of `meetings` that are not noted for `lanes` yet.
+    fn note_missing(&mut self, lanes: LaneMask, meetings: &[Pc], depth: u32) {
+        for at in meetings {
+            let what = PutOff::Meeting { at: *at, depth };
+            if !self.entries.iter().any(|entry| entry.what == what && entry.lanes & lanes == lanes) {
+                self.note(lanes, *at, depth);
+            }
+        }
+    }
+
+    /// The meeting place that the group has come to.
+    fn met_by(&self, group: &LaneGroup) -> Option<usize> {
+        self.entries.iter().rposition(|entry| entry.is_met_by(group))
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        for Entry { lanes, what } in &self.entries {
+            let (at, depth) = match what {
+                PutOff::Meeting { at, depth } => (u64::from(at.0) + 1, *depth),
+                PutOff::Side => (0, 0),
+            };
+            digest.word(u64::from(*lanes) << 32 | u64::from(depth));
+            digest.word(at);
+        }
+    }
+}
+
+impl Warp {
+    /// Puts on the stack what the instruction at `from` has made of the group of `lanes`, where lanes that a branch there parts meet at
+    /// `meetings`, the outermost first.
+    pub fn push_sides(&mut self, program: &Program, from: Pc, lanes: LaneMask, meetings: &[Pc]) {
+        let Some(stack) = &mut self.simt_stack else { return };
+        let next = Pc(from.0 + 1);
+        let mut parts: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask & lanes != 0).collect();
+        let lanes = parts.iter().fold(0, |lanes, group| lanes | group.mask);
+        let Some(level) = parts.iter().map(|group| depth(&group.stack)).max() else { return };
+        match &program.code[from.index()].op {
+            Op::Call { .. } => stack.note(lanes, next, level - 1),
+            _ if parts.len() < 2 => return,
+            Op::Branch { .. } | Op::BranchIndexed { .. } => stack.note_missing(lanes, meetings, level),
+            // Lanes that return meet the others where the call is noted.
+            Op::Return { .. } => {}
+            _ => stack.note(lanes, next, level),
+        }
+        parts.sort_by_key(|group| (!only_ends(program, group.pc), group.pc != next, group.mask.trailing_zeros()));
+        let mut later: SmallVec<[LaneMask; 4]> = SmallVec::new();
+        let mut runs = false;
+        for group in parts.into_iter().filter(|group| group.state == GroupState::Ready) {
+            let stays = stack.met_by(group).is_some();
+            if !stays && std::mem::replace(&mut runs, true) {
+                group.state = GroupState::AwaitsTurn;
+                later.push(group.mask);
+            }
+        }
+        stack.entries.extend(later.into_iter().rev().map(|lanes| Entry { lanes, what: PutOff::Side }));
+    }
+
+    /// The places that are noted for all lanes that have not exited, the innermost first. None if the warp has no stack.
+    pub fn meetings(&self) -> impl Iterator<Item = Pc> + '_ {
+        let entries = self.simt_stack.iter().flat_map(|stack| stack.entries.iter().rev());
+        entries.filter_map(|entry| match entry.what {
+            PutOff::Meeting { at, .. } if entry.lanes & self.live == self.live => Some(at),
+            PutOff::Meeting { .. } | PutOff::Side => None,
+        })
+    }
+
+    /// The lanes that must come where `group` waits for them, or that run before it; none if the stack lets it run.
+    pub fn holding(&self, group: &LaneGroup) -> LaneMask {
+        let Some(stack) = &self.simt_stack else { return 0 };
+        let entries = &stack.entries;
+        let others = self.live & !group.mask;
+        match group.state {
+            GroupState::AtMeeting => entries.iter().rfind(|entry| entry.is_met_by(group)).map_or(0, |entry| entry.lanes) & others,
+            GroupState::AwaitsTurn => {
+                let below = entries.iter().rposition(|entry| entry.what == PutOff::Side && entry.lanes & group.mask != 0);
+                let above = entries.iter().skip(below.map_or(0, |below| below + 1)).fold(0, |lanes, entry| lanes | entry.lanes);
+                let is_running = |group: &&LaneGroup| group.state == GroupState::Ready || group.waits_by_itself();
+                let running = self.groups.iter().filter(is_running).fold(0, |lanes, group| lanes | group.mask);
+                (above | running) & others
+            }
+            _ => 0,
+        }
+    }
+
+    /// Takes off the stack what has come to its end. The group that runs next; none if the one whose turn it is waits for something.
+    pub(in crate::machine) fn next_on_stack(&mut self) -> Option<usize> {
+        self.groups.iter_mut().for_each(|group| group.yielded = false);
+        loop {
+            if let [alone] = self.groups.as_mut_slice() {
+                // There is nothing to meet, but others may part from it in the calls it is inside of.
+                let level = depth(&alone.stack);
+                let stack = self.simt_stack.as_mut()?;
+                let is_kept = |entry: &mut Entry| matches!(entry.what, PutOff::Meeting { depth, .. } if depth < level);
+                stack.entries.retain(is_kept);
+                if matches!(alone.state, GroupState::AtMeeting | GroupState::AwaitsTurn) {
+                    alone.state = GroupState::Ready;
+                }
+                return (alone.state == GroupState::Ready).then_some(0);
+            }
+            while let Some((index, place)) = self.come_to_meeting() {
+                self.wait_at(index, place);
+            }
+            match self.groups.iter().position(|group| group.state == GroupState::Ready) {
+                Some(ready) => return Some(ready),
+                None if self.groups.iter().any(LaneGroup::waits_by_itself) => return None,
+                None => self.take_off_top()?,
+            }
+        }
+    }
+
+    /// A group that runs and has come to a meeting place, and that place.
+    fn come_to_meeting(&self) -> Option<(usize, usize)> {
+        let stack = self.simt_stack.as_ref()?;
+        let mut ready = self.groups.iter().enumerate().filter(|(_, group)| group.state == GroupState::Ready);
+        ready.find_map(|(index, group)| Some((index, stack.met_by(group)?)))
+    }
+
+    /// The group `index` waits at the meeting place, as one with others that do. It leaves what lies above.
+    fn wait_at(&mut self, index: usize, place: usize) {
+        let Some(stack) = &mut self.simt_stack else { return };
+        let own = &mut self.groups[index];
+        own.state = GroupState::AtMeeting;
+        stack.entries[place + 1..].iter_mut().for_each(|entry| entry.lanes &= !own.mask);
+        let own = own.clone();
+        let joins = |other: &LaneGroup| {
+            let same_place = other.pc == own.pc && other.frame == own.frame && same_stack(&other.stack, &own.stack);
+            other.mask != own.mask && other.state == own.state && same_place && stack.met_by(other) == Some(place)
+        };
+        if let Some(other) = self.groups.iter().position(joins) {
+            self.groups[other].absorb(&own);
+            self.groups.swap_remove(index);
+            self.streak = 0;
+        }
+    }
+
+    /// Takes the top off the stack: its lanes go on. None if there is nothing on it and nothing to run.
+    fn take_off_top(&mut self) -> Option<()> {
+        let top = self.simt_stack.as_mut()?.entries.pop();
+        // Lanes for which nothing is noted any more run in the order of their numbers.
+        let first = || self.groups.iter().map(|group| group.mask).min_by_key(|mask| mask.trailing_zeros());
+        let lanes = match top {
+            Some(entry) => entry.lanes,
+            None => first()?,
+        };
+        self.groups.iter_mut().filter(|group| group.mask & lanes != 0).for_each(|group| group.state = GroupState::Ready);
+        Some(())
+    }
+}
+
+/// Whether a group at `pc` does nothing but end, or return.
+fn only_ends(program: &Program, pc: Pc) -> bool {
+    let inst = &program.code[pc.index()];
+    matches!(inst.op, Op::Exit | Op::Return { .. }) && inst.guard.is_none()
+}

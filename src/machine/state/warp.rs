@@ -1,0 +1,446 @@
+//! A warp: 32 lanes in groups that stand at different places.
+//!
+//! Threads of a warp are scheduled independently (sm_70 and later): a divergent branch splits a group, and two groups that stand at
+//! the same instruction with the same call stack merge. Of several groups the one furthest behind in the static order of the code
+//! runs ([`Warp::next_group`]), which is what brings them together again. Under the other policy the stack of the warp says who runs
+//! (`simt_stack`).
+
+use smallvec::SmallVec;
+use triomphe::Arc;
+
+use crate::machine::in_flight::wgmma::Flight;
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane, lanes_of};
+use crate::machine::state::memory::LocalMemory;
+use crate::machine::state::registers::{FrameBase, Registers};
+use crate::machine::state::simt_stack::SimtStack;
+use crate::program::{CallId, FuncId, Pc};
+
+/// A call in progress, as the group inside it remembers its caller.
+#[derive(Debug, PartialEq, Eq)]
+pub struct CallFrame {
+    /// The call instruction.
+    pub pc: Pc,
+    /// Its call site.
+    pub call: CallId,
+    /// The function called; decides where results are found.
+    pub callee: FuncId,
+    /// The caller's frame.
+    pub caller: FrameBase,
+    /// End of the local memory the caller uses.
+    pub caller_top: u32,
+    /// Number of calls in progress, this one included.
+    pub depth: u32,
+    /// The call that the caller itself is in.
+    pub parent: CallStack,
+}
+
+/// The calls a group is inside of, innermost first.
+pub type CallStack = Option<Arc<CallFrame>>;
+
+/// Why a group does not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupState {
+    /// It can run.
+    Ready,
+    /// It stands behind a barrier of the block that is not complete.
+    AtBarrier {
+        /// Barrier number.
+        id: u32,
+        /// The barrier instruction, which says where a reduction's result goes.
+        pc: Pc,
+    },
+    /// It stands at an instruction that the other lanes of `members` must execute with it.
+    AtSync {
+        /// Lanes that must arrive.
+        members: LaneMask,
+    },
+    /// It stands at an instruction that asks whether a phase of the barrier object at this address of the block's shared memory
+    /// has ended.
+    AtMbarrier {
+        /// Where the object is.
+        address: u32,
+    },
+    /// It stands at an instruction that waits for its copies, which nobody but the user ends.
+    AtCopies,
+    /// It stands at an instruction that waits for the matrix multiplications of its warpgroup, which only the user ends.
+    AtWgmmas,
+    /// It stands at an instruction that waits for matrix multiplications that other warps of its warpgroup have not committed.
+    AtWarpgroup,
+    /// It stands behind a `barrier.cluster.wait`.
+    AtCluster {
+        /// The instruction.
+        pc: Pc,
+    },
+    /// It stands behind a `bar.warp.sync` that the other lanes of `members` must execute too, there or elsewhere.
+    AtWarpSync {
+        /// Lanes that must arrive.
+        members: LaneMask,
+        /// The instruction.
+        pc: Pc,
+    },
+    /// It stands where the sides of a branch meet, and others of them are still on their way; under the stack policy only.
+    AtMeeting,
+    /// Another side of a branch runs first; under the stack policy only.
+    AwaitsTurn,
+}
+
+impl LaneGroup {
+    /// The instruction at which it stands: the barrier it waits at, or what it executes next.
+    pub fn stands_at(&self) -> Pc {
+        match self.state {
+            GroupState::AtBarrier { pc, .. } | GroupState::AtWarpSync { pc, .. } | GroupState::AtCluster { pc } => pc,
+            GroupState::Ready
+            | GroupState::AtSync { .. }
+            | GroupState::AtMbarrier { .. }
+            | GroupState::AtCopies
+            | GroupState::AtWgmmas
+            | GroupState::AtWarpgroup
+            | GroupState::AtMeeting
+            | GroupState::AwaitsTurn => self.pc,
+        }
+    }
+}
+
+/// What a group remembers of asking whether a phase has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Polled {
+    /// Nothing.
+    #[default]
+    Never,
+    /// It asked at this instruction and was told no: when it asks again, it waits.
+    Refused(Pc),
+    /// It waited at this instruction long enough: it is told no.
+    TimedOut(Pc),
+}
+
+/// Lanes that run together.
+#[derive(Clone, Debug)]
+pub struct LaneGroup {
+    /// The instruction it executes next.
+    pub pc: Pc,
+    /// Its lanes; not empty.
+    pub mask: LaneMask,
+    /// Where its registers are.
+    pub frame: FrameBase,
+    /// End of the local memory it uses: its frame, and what `alloca` took behind it.
+    pub local_top: u32,
+    /// The calls it is inside of.
+    pub stack: CallStack,
+    /// Whether it can run.
+    pub state: GroupState,
+    /// It ran long while others could have: they go first now.
+    pub yielded: bool,
+    /// Where it last asked for a phase in vain.
+    pub polled: Polled,
+}
+
+impl LaneGroup {
+    /// The lanes that must arrive where it waits; none if it does not wait for lanes.
+    fn members(&self) -> LaneMask {
+        match self.state {
+            GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => members,
+            GroupState::Ready
+            | GroupState::AtBarrier { .. }
+            | GroupState::AtMbarrier { .. }
+            | GroupState::AtCopies
+            | GroupState::AtWgmmas
+            | GroupState::AtWarpgroup
+            | GroupState::AtCluster { .. }
+            | GroupState::AtMeeting
+            | GroupState::AwaitsTurn => 0,
+        }
+    }
+
+    /// Takes up the lanes of `other`, which stands at the same place.
+    pub(in crate::machine) fn absorb(&mut self, other: &Self) {
+        self.mask |= other.mask;
+        self.yielded &= other.yielded;
+        self.local_top = self.local_top.max(other.local_top);
+    }
+
+    /// Whether it waits for something else than its turn.
+    pub(in crate::machine) fn waits_by_itself(&self) -> bool {
+        !matches!(self.state, GroupState::Ready | GroupState::AtMeeting | GroupState::AwaitsTurn)
+    }
+}
+
+/// How many groups of copies each lane of a warp has committed: of `cp.async`, and of `cp.async.bulk`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CopyGroups(Option<Arc<[PerLane<u32>; 2]>>);
+
+impl CopyGroups {
+    /// The groups that each lane has committed; of `cp.async.bulk` if `bulk`.
+    pub fn committed(&self, bulk: bool) -> PerLane<u32> {
+        self.0.as_ref().map_or([0; LANES], |groups| groups[usize::from(bulk)])
+    }
+
+    /// The lanes of `mask` commit a group.
+    pub fn commit(&mut self, bulk: bool, mask: LaneMask) {
+        let groups = Arc::make_mut(self.0.get_or_insert_with(|| Arc::new([[0; LANES]; 2])));
+        lanes_of(mask).for_each(|lane| groups[usize::from(bulk)][lane] += 1);
+    }
+
+    fn digest(&self, digest: &mut Digest) {
+        self.0.iter().flat_map(|groups| groups.iter().flatten()).for_each(|number| digest.word(u64::from(*number)));
+    }
+}
+
+/// A warp of a resident block.
+#[derive(Clone)]
+pub struct Warp {
+    /// Its registers.
+    pub registers: Registers,
+    /// Its local memory.
+    pub local: LocalMemory,
+    /// Values of `Program::specials`.
+    pub specials: Arc<Vec<PerLane<u32>>>,
+    /// Its groups; empty when all lanes have exited.
+    pub groups: SmallVec<[LaneGroup; 2]>,
+    /// Which of them runs, under the stack policy.
+    pub simt_stack: Option<SimtStack>,
+    /// Lanes that have not exited.
+    pub live: LaneMask,
+    /// Groups of copies that each lane has committed: of `cp.async`, and of `cp.async.bulk`.
+    pub copy_groups: CopyGroups,
+    /// Asynchronous matrix multiplications that it has not waited for.
+    pub wgmmas: Flight,
+    /// Instructions issued while another group of the warp was ready and stood still.
+    pub streak: u32,
+    /// Whether such an instruction could have been a wait for another thread.
+    pub may_spin: bool,
+}
+
+impl Warp {
+    /// Whether any of its groups can run.
+    pub fn can_run(&self) -> bool {
+        self.groups.iter().any(|group| group.state == GroupState::Ready)
+    }
+
+    /// The group that runs next: the one furthest behind by `rank` among those that are ready and have not yielded, or the one on top
+    /// of the stack. `None` if all wait.
+    pub fn next_group(&mut self, rank: &[u32]) -> Option<usize> {
+        if self.simt_stack.is_some() {
+            self.wake();
+            return self.next_on_stack();
+        }
+        if self.groups.len() == 1 {
+            self.wake();
+            return (self.groups[0].state == GroupState::Ready).then_some(0);
+        }
+        self.settle();
+        if self.groups.iter().all(|group| group.yielded || group.state != GroupState::Ready) {
+            self.groups.iter_mut().for_each(|group| group.yielded = false);
+        }
+        let ready = |index: &usize| self.groups[*index].state == GroupState::Ready && !self.groups[*index].yielded;
+        (0..self.groups.len()).filter(ready).min_by(|a, b| {
+            let (a, b) = (&self.groups[*a], &self.groups[*b]);
+            progress(a, b, rank).then(a.mask.trailing_zeros().cmp(&b.mask.trailing_zeros()))
+        })
+    }
+
+    /// Like [`Self::next_group`], and shows `met` every group that others have joined.
+    pub fn next_group_met(&mut self, rank: &[u32], mut met: impl FnMut(&LaneGroup)) -> Option<usize> {
+        let before: SmallVec<[LaneMask; 8]> = self.groups.iter().map(|group| group.mask).collect();
+        let next = self.next_group(rank);
+        if self.groups.len() < before.len() {
+            self.groups.iter().filter(|group| !before.contains(&group.mask)).for_each(&mut met);
+        }
+        next
+    }
+
+    /// The rank at which the group `index`, going forward, reaches or passes another one and must be compared with it anew. A
+    /// group that cannot run now is only met, not waited for, so it counts only if it stands ahead.
+    pub fn limit(&self, index: usize, rank: &[u32]) -> u32 {
+        let own = &self.groups[index];
+        if let Some(stack) = &self.simt_stack {
+            return stack.limit(depth(&own.stack), rank);
+        }
+        let own_rank = rank.get(own.pc.index()).copied().unwrap_or(0);
+        let others = self.groups.iter().enumerate().filter(|(other, _)| *other != index);
+        let meetings = others.map(|(_, other)| {
+            let meeting = meeting_rank(own, other, rank);
+            let waits = other.yielded || other.state != GroupState::Ready;
+            if waits && meeting <= own_rank { u32::MAX } else { meeting }
+        });
+        meetings.min().unwrap_or(u32::MAX)
+    }
+
+    /// Splits `taken` off the group `index` to stand at `target`.
+    pub fn split(&mut self, index: usize, taken: LaneMask, target: Pc) {
+        let group = &mut self.groups[index];
+        group.mask &= !taken;
+        let branch = LaneGroup { pc: target, mask: taken, ..group.clone() };
+        self.groups.push(branch);
+    }
+
+    /// Ends the lanes of `mask`.
+    pub fn exit(&mut self, mask: LaneMask) {
+        self.live &= !mask;
+        self.groups.iter_mut().for_each(|group| group.mask &= !mask);
+        self.groups.retain(|group| group.mask != 0);
+        self.wake();
+    }
+
+    /// Sets groups going whose lanes wait for nobody any more.
+    fn wake(&mut self) {
+        for index in 0..self.groups.len() {
+            let group = &self.groups[index];
+            let arrived = match group.state {
+                GroupState::AtSync { .. } => group.mask,
+                GroupState::AtWarpSync { members, .. } => self.arrived_at_warp_sync(members),
+                _ => continue,
+            };
+            if group.members() & self.live & !arrived == 0 {
+                self.release_members(index);
+            }
+        }
+    }
+
+    /// The lanes that stand behind a `bar.warp.sync` of `members`.
+    fn arrived_at_warp_sync(&self, members: LaneMask) -> LaneMask {
+        let waits = |group: &&LaneGroup| matches!(group.state, GroupState::AtWarpSync { members: other, .. } if other == members);
+        self.groups.iter().filter(waits).fold(0, |mask, group| mask | group.mask)
+    }
+
+    /// Sets the group `index` going, and with it all that wait at the same `bar.warp.sync`.
+    fn release_members(&mut self, index: usize) {
+        let state = self.groups[index].state;
+        self.groups[index].state = GroupState::Ready;
+        if let GroupState::AtWarpSync { members, .. } = state {
+            for group in &mut self.groups {
+                if matches!(group.state, GroupState::AtWarpSync { members: other, .. } if other == members) {
+                    group.state = GroupState::Ready;
+                }
+            }
+        }
+    }
+
+    /// Merges groups that stand at the same place in the same state. True if any did.
+    fn merge(&mut self) -> bool {
+        let (mut index, before) = (0, self.groups.len());
+        while index < self.groups.len() {
+            let same = |other: &LaneGroup| {
+                let group = &self.groups[index];
+                group.pc == other.pc && group.frame == other.frame && same_stack(&group.stack, &other.stack) && group.state == other.state
+            };
+            if let Some(other) = (index + 1..self.groups.len()).find(|other| same(&self.groups[*other])) {
+                let other = self.groups.swap_remove(other);
+                self.groups[index].absorb(&other);
+                self.streak = 0;
+            } else {
+                index += 1;
+            }
+        }
+        self.groups.len() < before
+    }
+
+    /// Wakes and merges groups until neither changes anything: who is set going may stand where another one is, and lanes that have met
+    /// may be all that somebody waited for. Asked again at once, it finds nothing to do, so looking in between leaves no trace.
+    fn settle(&mut self) {
+        self.wake();
+        while self.merge() {
+            self.wake();
+        }
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        self.registers.digest(digest);
+        self.digest_rest(digest);
+    }
+
+    /// Adds everything but its registers to `digest`.
+    pub fn digest_rest(&self, digest: &mut Digest) {
+        self.local.digest(digest);
+        digest.word(u64::from(self.live));
+        digest.word(u64::from(self.streak) << 1 | u64::from(self.may_spin));
+        self.copy_groups.digest(digest);
+        self.wgmmas.digest(digest);
+        self.simt_stack.iter().for_each(|stack| stack.digest(digest));
+        let mut groups: Vec<&LaneGroup> = self.groups.iter().collect();
+        groups.sort_by_key(|group| group.mask.trailing_zeros());
+        for group in groups {
+            digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask));
+            let polled = match group.polled {
+                Polled::Never => 0,
+                Polled::Refused(pc) => 2 << 32 | u64::from(pc.0),
+                Polled::TimedOut(pc) => 4 << 32 | u64::from(pc.0),
+            };
+            digest.word(u64::from(group.yielded) | polled << 1);
+            let state = match group.state {
+                GroupState::Ready => 0,
+                GroupState::AtBarrier { id, pc } => 1 << 62 | u64::from(id) << 32 | u64::from(pc.0),
+                GroupState::AtSync { members } => 2 << 62 | u64::from(members),
+                GroupState::AtWarpSync { members, pc } => 3 << 62 | u64::from(members) << 30 ^ u64::from(pc.0),
+                GroupState::AtMbarrier { address } => 1 << 61 | u64::from(address),
+                GroupState::AtCopies => 1 << 60,
+                GroupState::AtWgmmas => 1 << 56,
+                GroupState::AtWarpgroup => 1 << 55,
+                GroupState::AtCluster { pc } => 1 << 59 | u64::from(pc.0),
+                GroupState::AtMeeting => 1 << 58,
+                GroupState::AwaitsTurn => 1 << 57,
+            };
+            digest.word(state);
+            frames(&group.stack).for_each(|frame| digest.word(u64::from(frame.pc.0)));
+        }
+    }
+}
+
+/// The calls of a stack, innermost first.
+pub fn frames(stack: &CallStack) -> impl Iterator<Item = &CallFrame> {
+    std::iter::successors(stack.as_deref(), |frame| frame.parent.as_deref())
+}
+
+/// Number of calls in progress.
+pub(in crate::machine) fn depth(stack: &CallStack) -> u32 {
+    stack.as_ref().map_or(0, |frame| frame.depth)
+}
+
+/// Whether two groups are inside of the same calls.
+pub(in crate::machine) fn same_stack(a: &CallStack, b: &CallStack) -> bool {
+    let (mut a, mut b) = (a.as_ref(), b.as_ref());
+    loop {
+        match (a, b) {
+            (None, None) => return true,
+            (Some(x), Some(y)) if Arc::ptr_eq(x, y) => return true,
+            (Some(x), Some(y)) if x.pc == y.pc && x.depth == y.depth => (a, b) = (x.parent.as_ref(), y.parent.as_ref()),
+            _ => return false,
+        }
+    }
+}
+
+/// Where a group stands in the outermost function in which it and another one differ: the pc there, and whether it is inside a call.
+fn position_at(group: &LaneGroup, level: u32) -> Option<(Pc, bool)> {
+    let own = depth(&group.stack);
+    match own.cmp(&level) {
+        std::cmp::Ordering::Less => None,
+        std::cmp::Ordering::Equal => Some((group.pc, false)),
+        std::cmp::Ordering::Greater => frames(&group.stack).find(|frame| frame.depth == level + 1).map(|frame| (frame.pc, true)),
+    }
+}
+
+/// The outermost level at which two groups stand at different places.
+fn diverging_level(a: &LaneGroup, b: &LaneGroup) -> u32 {
+    let common = depth(&a.stack).min(depth(&b.stack));
+    (0..common).find(|level| position_at(a, *level) != position_at(b, *level)).unwrap_or(common)
+}
+
+/// Orders two groups: less means further behind.
+fn progress(a: &LaneGroup, b: &LaneGroup, rank: &[u32]) -> std::cmp::Ordering {
+    let level = if a.stack.is_none() && b.stack.is_none() { 0 } else { diverging_level(a, b) };
+    let key = |group| position_at(group, level).map(|(pc, inside)| (rank.get(pc.index()).copied().unwrap_or(u32::MAX), inside));
+    key(a).cmp(&key(b))
+}
+
+/// The rank in `own`'s function at which it is no longer behind `other`.
+fn meeting_rank(own: &LaneGroup, other: &LaneGroup, rank: &[u32]) -> u32 {
+    let level = if own.stack.is_none() && other.stack.is_none() { 0 } else { diverging_level(own, other) };
+    if depth(&own.stack) > level {
+        return u32::MAX;
+    }
+    match position_at(other, level) {
+        Some((pc, inside)) => rank.get(pc.index()).map_or(u32::MAX, |rank| rank.saturating_add(u32::from(inside))),
+        None => u32::MAX,
+    }
+}

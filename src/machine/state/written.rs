@@ -1,0 +1,85 @@
+//! Which registers of a warp hold something: for each the lanes that have written it since its frame was entered.
+//!
+//! Registers start as zero here, but hold anything on hardware; a debugger says so of those that were never written.
+
+use smallvec::SmallVec;
+
+use crate::machine::state::coverage::Writes;
+use crate::machine::state::digest::Digest;
+use crate::machine::state::lanes::LaneMask;
+use crate::machine::state::registers::FrameBase;
+use crate::program::operands::RegisterOperand;
+use crate::program::{Bank, Pc};
+
+/// For each register of a warp the lanes that have written it.
+#[derive(Clone, Debug, Default)]
+pub struct Written {
+    /// By bank and slot. Short ones lie in place, for a grid may start very many warps.
+    banks: [SmallVec<[LaneMask; 16]>; 3],
+    /// Stretches of the kernel's code that need no marking again, each in the place that its start falls into.
+    marked: [Option<Stretch>; STRETCHES],
+}
+
+/// Stretches remembered.
+const STRETCHES: usize = 16;
+
+/// Code from `start` to before `end`, whose registers are marked for `lanes`.
+#[derive(Clone, Copy, Debug)]
+struct Stretch {
+    start: Pc,
+    end: Pc,
+    lanes: LaneMask,
+}
+
+impl Written {
+    /// The lanes that have written the register in slot `slot` of `bank`, counted over the whole bank.
+    pub fn lanes(&self, bank: Bank, slot: u32) -> LaneMask {
+        self.banks[bank as usize].get(slot as usize).copied().unwrap_or(0)
+    }
+
+    /// `lanes` have written `register` in the frame at `frame`.
+    #[inline]
+    pub(in crate::machine) fn mark(&mut self, frame: FrameBase, register: RegisterOperand, lanes: LaneMask) {
+        let first = (frame.slot(register.bank) + register.slot) as usize;
+        for mask in self.banks[register.bank as usize].iter_mut().skip(first).take(register.width as usize) {
+            *mask |= lanes;
+        }
+    }
+
+    /// `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
+    #[inline]
+    pub(in crate::machine) fn mark_stretch(&mut self, writes: &Writes, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
+        // What the kernel itself has written stays written; what a function has, until it is called again.
+        if frame.is_first() {
+            match &mut self.marked[start.index() % STRETCHES] {
+                Some(known) if known.start == start && known.end >= end && lanes & !known.lanes == 0 => return,
+                // Other lanes come the same way, as in a loop that they leave one after the other.
+                Some(known) if known.start == start && known.end == end => known.lanes |= lanes,
+                known => *known = Some(Stretch { start, end, lanes }),
+            }
+        }
+        writes.between(start, end).iter().for_each(|register| self.mark(frame, *register, lanes));
+    }
+
+    /// Makes room for a frame from `base` to `end`, in which `lanes` have written nothing.
+    pub(in crate::machine) fn enter(&mut self, base: FrameBase, end: FrameBase, lanes: LaneMask) {
+        if base.is_first() {
+            self.marked = [None; STRETCHES];
+        }
+        for bank in [Bank::B32, Bank::B64, Bank::Pred] {
+            let masks = &mut self.banks[bank as usize];
+            let (start, end) = (base.slot(bank) as usize, end.slot(bank) as usize);
+            masks.resize(masks.len().max(end), 0);
+            masks[start..end].iter_mut().for_each(|mask| *mask &= !lanes);
+        }
+    }
+
+    /// Bytes it takes.
+    pub(in crate::machine) fn bytes(&self) -> usize {
+        self.banks.iter().map(|masks| size_of_val(&**masks)).sum()
+    }
+
+    pub(in crate::machine) fn digest(&self, digest: &mut Digest) {
+        self.banks.iter().flatten().for_each(|mask| digest.word(u64::from(*mask)));
+    }
+}
