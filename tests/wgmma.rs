@@ -10,7 +10,7 @@ use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::{Session, Unhurried};
 use ptxdbg::debug::{CopyPolicy, LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::isa::{Major, MatrixDescriptor, SharedTile, Swizzle};
-use ptxdbg::machine::{BlockId, LaneMask, Machine, Observer, Step, Wants, WgmmaChange, WgmmaEvent};
+use ptxdbg::machine::{BlockId, Event, EventKind, EventMask, LaneMask, Machine, Observer, Step, WgmmaChange};
 use ptxdbg::program::operands::Use;
 
 /// The session about a kernel of the fixture, number `case`, after these commands.
@@ -145,15 +145,12 @@ fn going_back_restores_what_is_in_flight() {
 struct Told(Vec<String>);
 
 impl Observer for Told {
-    fn wants(&self) -> Wants {
-        Wants::ACCESSES
+    fn mask(&self) -> EventMask {
+        EventMask::of(&[EventKind::Wgmma])
     }
 
-    fn access(&mut self, _event: &ptxdbg::machine::AccessEvent<'_>) -> bool {
-        false
-    }
-
-    fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        let Event::Wgmma(event) = event else { return false };
         let (BlockId { number, .. }, lanes): (_, LaneMask) = (event.by, event.lanes);
         if event.place.warp != 3 || number != 0 || lanes != LaneMask::MAX {
             return false;

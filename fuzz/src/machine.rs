@@ -8,8 +8,8 @@
 
 use arbitrary::{Result, Unstructured};
 use ptxdbg::machine::{
-    AccessEvent, Account, CopyPolicy, Device, Digest, DivergencePolicy, LaunchConfig, Machine, MemoryLimit, Observer, Schedule, Step,
-    Unobserved, Wants,
+    Account, CopyPolicy, Device, Digest, DivergencePolicy, Event, EventMask, LaunchConfig, Machine, MemoryLimit, Observer, Schedule, Step,
+    Unobserved,
 };
 use ptxdbg::program::FuncId;
 
@@ -24,11 +24,11 @@ const TICKS_MAX: u64 = 1 << 22;
 struct Watcher;
 
 impl Observer for Watcher {
-    fn wants(&self) -> Wants {
-        Wants::ALL
+    fn mask(&self) -> EventMask {
+        EventMask::ALL
     }
 
-    fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
+    fn event(&mut self, _event: &Event<'_>) -> bool {
         false
     }
 }

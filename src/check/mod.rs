@@ -27,7 +27,7 @@ pub use catalogue::{Checker, FINDINGS, FindingId, Row, Severity};
 pub use finding::{Cause, Deed, Finding, Findings, Link, Side, Touched};
 pub use switches::CHECKERS;
 
-use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Observer, OrderEvent, Wants, Warp, WgmmaEvent};
+use crate::machine::{Event, EventKind, EventMask, Machine, Observer};
 use crate::program::Program;
 use init::Init;
 use race::Race;
@@ -123,52 +123,23 @@ impl Checkers {
     }
 }
 
+/// The events by which threads are ordered and memory changes.
+const MEMORY: EventMask =
+    EventMask::of(&[EventKind::Access, EventKind::Order, EventKind::AbsentSource, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
+
+/// Those by which values in registers are followed.
+const REGISTERS: EventMask = EventMask::of(&[EventKind::Before, EventKind::Exchange]);
+
 impl Observer for Checkers {
-    fn wants(&self) -> Wants {
-        Wants { accesses: true, instructions: self.init.as_ref().is_some_and(Init::wants_instructions) }
+    fn mask(&self) -> EventMask {
+        if self.init.as_ref().is_some_and(Init::wants_instructions) { MEMORY.with(REGISTERS) } else { MEMORY }
     }
 
-    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
+    fn event(&mut self, event: &Event<'_>) -> bool {
         let (parts, mut to) = self.parts();
-        let mut found = parts.race.as_mut().is_some_and(|race| race.access(event, to.findings));
-        found |= parts.init.as_mut().is_some_and(|init| init.access(event, &mut to));
-        found |= parts.sync.as_mut().is_some_and(|sync| sync.access(event, &mut to));
+        let mut found = parts.race.as_mut().is_some_and(|race| race.event(event, to.findings));
+        found |= parts.init.as_mut().is_some_and(|init| init.event(event, &mut to));
+        found |= parts.sync.as_mut().is_some_and(|sync| sync.event(event, &mut to));
         found
-    }
-
-    fn order(&mut self, event: &OrderEvent<'_>) -> bool {
-        let (parts, mut to) = self.parts();
-        parts.race.iter_mut().for_each(|race| race.order(event));
-        parts.init.iter_mut().for_each(|init| init.order(event, to.program));
-        parts.sync.as_mut().is_some_and(|sync| sync.order(event, &mut to))
-    }
-
-    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
-        let (parts, mut to) = self.parts();
-        let mut found = parts.race.as_mut().is_some_and(|race| race.copy(event, to.findings));
-        parts.init.iter_mut().for_each(|init| init.copy(event, to.program));
-        found |= parts.sync.as_mut().is_some_and(|sync| sync.copy(event, &mut to));
-        found
-    }
-
-    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
-        let (parts, mut to) = self.parts();
-        let mut found = parts.race.as_mut().is_some_and(|race| race.mbarrier(event, to.findings));
-        parts.init.iter_mut().for_each(|init| init.mbarrier(event));
-        found |= parts.sync.as_mut().is_some_and(|sync| sync.mbarrier(event, &mut to));
-        found
-    }
-
-    fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
-        let (parts, mut to) = self.parts();
-        let mut found = parts.race.as_mut().is_some_and(|race| race.wgmma(event, to.findings));
-        parts.init.iter_mut().for_each(|init| init.wgmma(event, to.program));
-        found |= parts.sync.as_mut().is_some_and(|sync| sync.wgmma(event, &mut to));
-        found
-    }
-
-    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        let (parts, mut to) = self.parts();
-        parts.init.as_mut().is_some_and(|init| init.before(issue, warp, &mut to))
     }
 }

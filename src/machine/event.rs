@@ -1,6 +1,8 @@
 //! What observers see of a run. The machine reports; all that an observer can do is ask for a pause.
+//!
+//! An [`Event`] says all that an observer needs to know of what happened: nothing has to be looked up in the program or the machine.
 
-use crate::isa::Space;
+use crate::isa::{FenceKind, Ordering, Scope, Space};
 use crate::machine::in_flight::copy::AsyncCopy;
 use crate::machine::in_flight::wgmma::Wgmma;
 use crate::machine::state::block::Block;
@@ -9,6 +11,7 @@ use crate::machine::state::mbarrier::Contribution;
 use crate::machine::state::place::{BlockId, Place, Tick};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::warp::Warp;
+use crate::program::Access;
 use crate::program::operands::Use;
 
 /// How an access touches memory.
@@ -22,6 +25,21 @@ pub enum AccessKind {
     Atomic,
 }
 
+/// The path by which memory is accessed (PTX ISA, "Proxies").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proxy {
+    /// As loads and stores do.
+    Generic,
+    /// As bulk and tensor copies and `wgmma` do.
+    Async,
+    /// As textures and `ld.global.nc` do.
+    ReadOnly,
+    /// As tensor copies read their tensor maps.
+    TensorMap,
+    /// As surfaces are read and written.
+    Surface,
+}
+
 /// One access by the lanes of a warp, reported just before it happens.
 #[derive(Clone, Copy, Debug)]
 pub struct AccessEvent<'a> {
@@ -33,6 +51,10 @@ pub struct AccessEvent<'a> {
     pub lanes: LaneMask,
     /// How.
     pub kind: AccessKind,
+    /// Its semantics and scope, as the instruction names them; weak where it names none.
+    pub how: Access,
+    /// The path it takes.
+    pub proxy: Proxy,
     /// The space the lanes' addresses are in, never `Generic`.
     pub space: Space,
     /// Of shared memory, the slot and the rank in its cluster of the block that it belongs to.
@@ -106,6 +128,8 @@ pub struct MbarrierEvent {
     pub phase: u64,
     /// What it does.
     pub change: MbarrierChange,
+    /// Its semantics and scope, as the instruction names them; of a phase that has ended, weak.
+    pub how: Access,
 }
 
 /// What happens to the asynchronous matrix multiplications of a warp.
@@ -165,8 +189,15 @@ pub struct WgmmaEvent<'a> {
 /// What threads did, or what came about, that orders some of them after others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order<'a> {
-    /// They executed a fence, which the instruction describes.
-    Fence,
+    /// They executed a fence.
+    Fence {
+        /// What it orders.
+        kind: FenceKind,
+        /// How.
+        ordering: Ordering,
+        /// Among which threads.
+        scope: Scope,
+    },
     /// They arrived at a barrier of the block, and wait there if it `waits`.
     Arrived {
         /// Which.
@@ -175,6 +206,8 @@ pub enum Order<'a> {
         wanted: Option<u32>,
         /// Whether they wait.
         waits: bool,
+        /// Whether all lanes of a warp must execute it together.
+        aligned: bool,
     },
     /// A barrier of the block ended its phase. The lanes are none; those that had arrived are told by warp.
     Released {
@@ -194,11 +227,13 @@ pub enum Order<'a> {
         /// Who exchanges.
         members: LaneMask,
     },
-    /// They are about to exchange values. Wanted along with the instructions; a `shfl` by which some of them take a value from a lane
-    /// that does not take part is told even without those, and what the observer wants is asked again behind it.
-    Exchanged(&'a Exchange),
     /// They arrived at the barrier of the cluster.
-    ClusterArrived,
+    ClusterArrived {
+        /// Whether that releases nothing.
+        relaxed: bool,
+        /// Whether all lanes of a warp must execute it together.
+        aligned: bool,
+    },
     /// They wait for the barrier of the cluster, or go on if it has ended.
     ClusterWaits,
     /// The barrier of the cluster ended its phase, for the blocks in this many slots from `first` on.
@@ -208,27 +243,28 @@ pub enum Order<'a> {
         /// How many.
         slots: u32,
     },
-    /// They closed their groups of copies, of which kind the instruction says.
-    Committed,
-    /// They have waited for groups of copies, which the instruction describes.
-    Awaited,
+    /// They closed their groups of copies.
+    Committed {
+        /// Of bulk copies, or of `cp.async`.
+        bulk: bool,
+    },
+    /// They have waited for groups of copies.
+    Awaited(CopyWait),
     /// They exit.
     Exited,
 }
 
-/// An exchange of values between lanes, as those who execute it at one place see it.
+/// The groups of copies that lanes have waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Exchange {
-    /// The lanes that take part, at this place and at others.
-    pub among: LaneMask,
-    /// Those that the member mask names.
-    pub members: LaneMask,
-    /// The lanes of the warp that have not exited.
-    pub live: LaneMask,
-    /// Calls in progress.
-    pub depth: u32,
-    /// Of a `shfl`, the lane from which each takes its value: its own where that it asks for is out of range.
-    pub sources: Option<PerLane<u32>>,
+pub struct CopyWait {
+    /// Of bulk copies, or of `cp.async`.
+    pub bulk: bool,
+    /// Only until their sources have been read.
+    pub read: bool,
+    /// The group that is not closed yet as well.
+    pub open: bool,
+    /// Closed groups that may be left.
+    pub pending: u32,
 }
 
 /// Something that orders threads.
@@ -242,6 +278,29 @@ pub struct OrderEvent<'a> {
     pub lanes: LaneMask,
     /// What.
     pub order: Order<'a>,
+}
+
+/// Lanes are about to exchange values, as those that execute the exchange at one place see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exchange {
+    /// Where and when.
+    pub place: Place,
+    /// The lanes that execute it there.
+    pub lanes: LaneMask,
+    /// The lanes that take part, at this place and at others.
+    pub among: LaneMask,
+    /// Those that the member mask names.
+    pub members: LaneMask,
+    /// Whether the instruction has a member mask.
+    pub has_mask: bool,
+    /// The lanes of the warp that have not exited.
+    pub live: LaneMask,
+    /// Calls in progress.
+    pub depth: u32,
+    /// Of a `shfl`, the lane from which each takes its value: its own where that it asks for is out of range.
+    pub sources: Option<PerLane<u32>>,
+    /// Of a `shfl`, the lanes of `lanes` whose source does not take part.
+    pub absent: LaneMask,
 }
 
 /// One instruction of one group of lanes.
@@ -259,87 +318,144 @@ pub struct Issue {
     pub depth: u32,
 }
 
-/// What an observer wants to be told. What it does not want costs nothing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wants {
-    /// Accesses to memory, what orders threads, and what becomes of asynchronous work.
-    pub accesses: bool,
-    /// The issue of every instruction, groups that meet, and arrivals.
-    pub instructions: bool,
+/// Something that happens in a run.
+#[derive(Clone, Copy)]
+pub enum Event<'a> {
+    /// Memory is about to be accessed. A pause comes when the instruction has been executed.
+    Access(AccessEvent<'a>),
+    /// Threads did something that orders them.
+    Order(OrderEvent<'a>),
+    /// Lanes are about to exchange values.
+    Exchange(&'a Exchange),
+    /// Something has happened to an asynchronous copy.
+    Copy(CopyEvent<'a>),
+    /// Something is done to a barrier object, just before it happens; that a phase has ended is reported afterwards.
+    Mbarrier(MbarrierEvent),
+    /// Something happens to the asynchronous matrix multiplications of a warp.
+    Wgmma(WgmmaEvent<'a>),
+    /// An instruction is about to be issued; after a pause it is reported again.
+    Before(&'a Issue, &'a Warp),
+    /// An instruction was issued and executed. Where the group stands now is not yet written into the warp.
+    After(&'a Issue, &'a Warp),
+    /// Groups of a warp met between two instructions, and these lanes now stand together at the place.
+    Merged(Place, LaneMask),
+    /// The instruction at the place made threads of the block arrive at a barrier or exit, which may have set others going and, if they
+    /// wait for the result of a reduction, written their registers.
+    Arrived(Place, &'a Block),
 }
 
-impl Wants {
-    /// Nothing at all.
-    pub const NOTHING: Self = Self { accesses: false, instructions: false };
-    /// Only accesses.
-    pub const ACCESSES: Self = Self { accesses: true, instructions: false };
-    /// Only instructions.
-    pub const INSTRUCTIONS: Self = Self { accesses: false, instructions: true };
-    /// All that there is.
-    pub const ALL: Self = Self { accesses: true, instructions: true };
+/// A kind of [`Event`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum EventKind {
+    /// [`Event::Access`].
+    Access,
+    /// [`Event::Order`].
+    Order,
+    /// [`Event::Exchange`] in which every lane's source takes part.
+    Exchange,
+    /// [`Event::Exchange`] by which some lane takes a value from one that does not take part.
+    AbsentSource,
+    /// [`Event::Copy`].
+    Copy,
+    /// [`Event::Mbarrier`].
+    Mbarrier,
+    /// [`Event::Wgmma`].
+    Wgmma,
+    /// [`Event::Before`].
+    Before,
+    /// [`Event::After`].
+    After,
+    /// [`Event::Merged`].
+    Merged,
+    /// [`Event::Arrived`].
+    Arrived,
+}
+
+/// A set of kinds of events. What is not in it costs nothing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EventMask(u16);
+
+impl EventMask {
+    /// No kind.
+    pub const NONE: Self = Self(0);
+    /// Every kind.
+    pub const ALL: Self = Self((1 << (EventKind::Arrived as u16 + 1)) - 1);
+
+    /// These kinds.
+    pub const fn of(kinds: &[EventKind]) -> Self {
+        let (mut mask, mut next) = (0, 0);
+        while next < kinds.len() {
+            mask |= 1 << kinds[next] as u16;
+            next += 1;
+        }
+        Self(mask)
+    }
+
+    /// Whether it holds `kind`.
+    #[inline(always)]
+    pub const fn has(self, kind: EventKind) -> bool {
+        self.0 >> kind as u16 & 1 != 0
+    }
+
+    /// Whether it holds any of `other`.
+    #[inline(always)]
+    pub const fn has_any(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// The kinds of both.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl Event<'_> {
+    /// Its kind.
+    pub fn kind(&self) -> EventKind {
+        match self {
+            Event::Access(_) => EventKind::Access,
+            Event::Order(_) => EventKind::Order,
+            Event::Exchange(exchange) if exchange.absent == 0 => EventKind::Exchange,
+            Event::Exchange(_) => EventKind::AbsentSource,
+            Event::Copy(_) => EventKind::Copy,
+            Event::Mbarrier(_) => EventKind::Mbarrier,
+            Event::Wgmma(_) => EventKind::Wgmma,
+            Event::Before(..) => EventKind::Before,
+            Event::After(..) => EventKind::After,
+            Event::Merged(..) => EventKind::Merged,
+            Event::Arrived(..) => EventKind::Arrived,
+        }
+    }
 }
 
 /// Something that watches a run.
-///
-/// Where a method returns true the run pauses there with [`Step::Paused`](super::Step::Paused), in the state in which a budget that
-/// ends at the same tick would leave it.
 pub trait Observer {
-    /// What it wants to be told, asked at every turn of a warp, and behind [`Order::Exchanged`].
-    fn wants(&self) -> Wants;
+    /// The kinds of events it wants, asked at every turn of a warp, between turns, and after [`EventKind::AbsentSource`].
+    fn mask(&self) -> EventMask;
 
-    /// Memory is about to be accessed. The pause comes when the instruction has been executed.
-    fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
-        false
-    }
+    /// Something happens, of a kind in the mask that was asked last. If it returns true the run pauses there with
+    /// [`Step::Paused`](crate::machine::Step::Paused), in the state in which a budget that ends at the same tick would leave it.
+    fn event(&mut self, event: &Event<'_>) -> bool;
+}
 
-    /// Threads did something that orders them. Wanted along with the accesses.
-    fn order(&mut self, _event: &OrderEvent<'_>) -> bool {
-        false
-    }
-
-    /// Something has happened to an asynchronous copy; not reported while looking away. Wanted along with the accesses.
-    fn copy(&mut self, _event: &CopyEvent<'_>) -> bool {
-        false
-    }
-
-    /// Something is done to a barrier object, just before it happens; that a phase has ended is told afterwards. Wanted along with
-    /// the accesses.
-    fn mbarrier(&mut self, _event: &MbarrierEvent) -> bool {
-        false
-    }
-
-    /// Something happens to the asynchronous matrix multiplications of a warp. Wanted along with the accesses.
-    fn wgmma(&mut self, _event: &WgmmaEvent<'_>) -> bool {
-        false
-    }
-
-    /// An instruction is about to be issued; after a pause it is reported again.
-    fn before(&mut self, _issue: &Issue, _warp: &Warp) -> bool {
-        false
-    }
-
-    /// An instruction was issued and executed. Where the group stands now is not yet written into `warp`.
-    fn after(&mut self, _issue: &Issue, _warp: &Warp) -> bool {
-        false
-    }
-
-    /// Groups of a warp met between two instructions, and `lanes` now stand together at `place`.
-    fn merged(&mut self, _place: Place, _lanes: LaneMask) -> bool {
-        false
-    }
-
-    /// The instruction at `place` made threads arrive at a barrier or exit, which may have set others going and, if they wait for the
-    /// result of a reduction, written their registers.
-    fn arrived(&mut self, _place: Place, _block: &Block) -> bool {
-        false
+impl dyn Observer + '_ {
+    /// Reports the event of kind `kind` that `make` makes, if it is wanted. True if the observer asks for a pause.
+    pub(super) fn report<'e>(&mut self, kind: EventKind, make: impl FnOnce() -> Event<'e>) -> bool {
+        self.mask().has(kind) && self.event(&make())
     }
 }
 
-/// The observer that looks away.
+/// The observer that receives no events.
 pub struct Unobserved;
 
 impl Observer for Unobserved {
-    fn wants(&self) -> Wants {
-        Wants::NOTHING
+    fn mask(&self) -> EventMask {
+        EventMask::NONE
+    }
+
+    fn event(&mut self, _event: &Event<'_>) -> bool {
+        false
     }
 }

@@ -23,8 +23,8 @@ mod run;
 mod state;
 
 pub use event::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Exchange, Issue, MbarrierChange, MbarrierEvent, Observer, Order, OrderEvent, Unobserved,
-    Wants, WgmmaChange, WgmmaEvent,
+    AccessEvent, AccessKind, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Exchange, Issue, MbarrierChange, MbarrierEvent,
+    Observer, Order, OrderEvent, Proxy, Unobserved, WgmmaChange, WgmmaEvent,
 };
 pub use in_flight::copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, InFlight, LaneCopies, POISON, Work};
 pub use in_flight::tensor;

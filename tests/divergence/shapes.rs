@@ -8,7 +8,7 @@ use std::sync::Arc;
 use ptxdbg::base::Sources;
 use ptxdbg::cfg::{BlockId, ControlFlow, meetings};
 use ptxdbg::debug::DivergencePolicy;
-use ptxdbg::machine::{Device, Issue, LaneMask, LaunchConfig, Machine, Observer, Step, Wants, Warp};
+use ptxdbg::machine::{Device, Event, EventKind, EventMask, LaneMask, LaunchConfig, Machine, Observer, Step};
 use ptxdbg::program::{FuncId, Program};
 use ptxdbg::sema;
 
@@ -131,11 +131,12 @@ struct Runs {
 }
 
 impl Observer for Runs {
-    fn wants(&self) -> Wants {
-        Wants { instructions: true, ..Wants::NOTHING }
+    fn mask(&self) -> EventMask {
+        EventMask::of(&[EventKind::Before])
     }
 
-    fn before(&mut self, issue: &Issue, _warp: &Warp) -> bool {
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        let Event::Before(issue, _) = event else { return false };
         if let Some(label) = self.labels.get(&issue.place.pc.0) {
             self.found.entry(label.clone()).or_default().push(issue.lanes);
             let runs = |lane: &usize| issue.lanes >> lane & 1 == 1;

@@ -28,7 +28,7 @@ use memory::Memory;
 use registers::Registers;
 
 use super::reporter::Reporter;
-use crate::machine::{AccessEvent, CopyEvent, Issue, Machine, MbarrierEvent, Order, OrderEvent, Warp, WgmmaEvent};
+use crate::machine::{Event, Machine, Order, OrderEvent};
 use crate::program::Program;
 
 /// The checker of reads before any write.
@@ -60,37 +60,19 @@ impl Init {
         self.memory.end(to);
     }
 
-    /// Memory is about to be accessed. True if that is a new finding, as of all that follow.
-    pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        self.memory.access(event, to)
-    }
-
-    /// Something happens to a copy.
-    pub fn copy(&mut self, event: &CopyEvent<'_>, program: &Program) {
-        self.memory.copy(event, program);
-    }
-
-    /// Something becomes of a `wgmma`.
-    pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, program: &Program) {
-        self.memory.wgmma(event, program);
-    }
-
-    /// Something is done to a barrier object.
-    pub fn mbarrier(&mut self, event: &MbarrierEvent) {
-        self.memory.mbarrier(event);
-    }
-
-    /// Something orders threads.
-    pub fn order(&mut self, event: &OrderEvent<'_>, program: &Program) {
-        match event.order {
-            Order::Exited => self.registers.exited(event),
-            Order::Exchanged(exchange) => self.registers.exchanged(event, exchange, program),
-            _ => {}
+    /// Something happens. True if that is a new finding.
+    #[inline]
+    pub fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
+        match event {
+            Event::Access(access) => return self.memory.access(access, to),
+            Event::Copy(copy) => self.memory.copy(copy, to.program),
+            Event::Wgmma(wgmma) => self.memory.wgmma(wgmma, to.program),
+            Event::Mbarrier(object) => self.memory.mbarrier(object),
+            Event::Order(OrderEvent { place, lanes, order: Order::Exited, .. }) => self.registers.exited(place, *lanes),
+            Event::Exchange(exchange) => self.registers.exchanged(exchange, to.program),
+            Event::Before(issue, warp) => return self.registers.before(issue, warp, to),
+            Event::Order(_) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => {}
         }
-    }
-
-    /// An instruction is about to be executed.
-    pub fn before(&mut self, issue: &Issue, warp: &Warp, to: &mut Reporter<'_>) -> bool {
-        self.registers.before(issue, warp, to)
+        false
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::check::finding::{Deed, Side};
 use crate::isa::Scope;
-use crate::machine::{LaneMask, PerLane, Place, Tick};
+use crate::machine::{LaneMask, PerLane, Place, Proxy, Tick};
 use crate::program::Pc;
 
 use super::clock::Group;
@@ -17,19 +17,6 @@ pub(super) enum Agent {
     Group(Group),
     /// A copy that completes on a barrier object; its number in its block.
     Copy(u32),
-}
-
-/// Through what memory was accessed (PTX ISA, "Proxies").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Proxy {
-    /// As loads and stores do.
-    Generic,
-    /// As bulk and tensor copies and `wgmma` do.
-    Async,
-    /// As textures and `ld.global.nc` do.
-    ReadOnly,
-    /// As tensor copies read their tensor maps.
-    TensorMap,
 }
 
 /// An access by lanes of a warp, or by an asynchronous operation that they issued.

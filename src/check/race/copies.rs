@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::access::{Access, Agent, Proxy};
+use super::access::{Access, Agent};
 use super::clock::{Clock, Group, learn};
 use super::locations::Pending;
 use super::pattern::Pattern;
@@ -19,7 +19,7 @@ use crate::check::finding::{Deed, Findings};
 use crate::isa::{Ordering, Scope};
 use crate::machine::Home as MemoryOf;
 use crate::machine::{
-    AsyncCopy, Contribution, CopyEvent, CopyStage, Destination, Ends, LaneMask, MbarrierChange, MbarrierEvent, PerLane, Tick, Work,
+    AsyncCopy, Contribution, CopyEvent, CopyStage, Destination, Ends, LaneMask, MbarrierChange, MbarrierEvent, PerLane, Proxy, Tick, Work,
     lanes_of, lanes_where,
 };
 
@@ -124,7 +124,7 @@ impl Warp {
 
 impl Race {
     /// Something is done to a barrier object.
-    pub fn mbarrier(&mut self, event: &MbarrierEvent, findings: &mut Findings) -> bool {
+    pub(super) fn mbarrier(&mut self, event: &MbarrierEvent, findings: &mut Findings) -> bool {
         let key = (event.slot, event.address);
         if let MbarrierChange::Ended(phase) = event.change {
             self.objects.entry(key).or_default().end(phase);
@@ -134,7 +134,7 @@ impl Race {
         let slot = event.by.slot;
         let (warp, tick) = (event.place.warp as u8, event.place.tick);
         let Some(block) = self.blocks.get(slot as usize).and_then(Option::as_deref) else { return false };
-        let how = self.program.code[event.place.pc.index()].op.access().unwrap_or_default();
+        let how = event.how;
         let is_relaxed = how.ordering == Ordering::Relaxed;
         let number = event.by.number as u32;
         let party = Party { block: number, is_narrow: how.scope == Scope::Cta };
@@ -193,7 +193,7 @@ impl Race {
     }
 
     /// Something becomes of a copy.
-    pub fn copy(&mut self, event: &CopyEvent<'_>, findings: &mut Findings) -> bool {
+    pub(super) fn copy(&mut self, event: &CopyEvent<'_>, findings: &mut Findings) -> bool {
         let copy = event.copy;
         match event.stage {
             CopyStage::Issued => self.issue(copy, findings),

@@ -1,13 +1,13 @@
 //! Whether an access races with what was done to the same memory before, and what its shadow says afterwards.
 
-use super::access::{Access, Agent, Log, Proxy, Ref, Several};
+use super::access::{Access, Agent, Log, Ref, Several};
 use super::clock::Fenceable;
 use super::locations::scope_of;
 use super::pattern::Pattern;
 use super::shadow::{Entry, Shadow};
 use super::threads::Block;
 use crate::check::Deed;
-use crate::machine::{LaneMask, PerLane, lanes_of};
+use crate::machine::{LaneMask, PerLane, Proxy, lanes_of};
 
 /// Unordered accesses to a unit of global memory that are told apart; of more only the newest ones are kept.
 const KEPT: usize = 64;

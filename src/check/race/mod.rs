@@ -43,7 +43,7 @@ mod wgmma;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use access::{Access, Agent, Log, Proxy, Sweep};
+use access::{Access, Agent, Log, Sweep};
 use barriers::{ClusterBarrier, Passed};
 use clock::{Fenceable, Group};
 use copies::{Flight, Object, Queue};
@@ -59,8 +59,10 @@ use super::held::Held;
 use super::reporter::Reporter;
 use super::ways::Ways;
 use crate::isa::{FenceKind, Ordering, Scope, Space};
-use crate::machine::{AccessEvent, AccessKind, BlockId, LANES, LaneMask, Linked, Machine, Order, OrderEvent, PerLane, lanes_of};
-use crate::program::{self, ImageFn, Op, Program, map};
+use crate::machine::{
+    AccessEvent, AccessKind, BlockId, CopyWait, Event, LANES, LaneMask, Linked, Machine, Order, OrderEvent, PerLane, Proxy, lanes_of,
+};
+use crate::program::{self, Program, map};
 
 /// The race checker of a case.
 #[derive(Clone)]
@@ -146,46 +148,48 @@ impl Race {
         (of(Shadow::bytes) + self.log.bytes(), of(Shadow::covered))
     }
 
+    /// Something happens. True if that is a new finding.
+    #[inline]
+    pub fn event(&mut self, event: &Event<'_>, findings: &mut Findings) -> bool {
+        match event {
+            Event::Access(access) => return self.access(access, findings),
+            Event::Order(order) => self.order(order),
+            Event::Copy(copy) => return self.copy(copy, findings),
+            Event::Mbarrier(object) => return self.mbarrier(object, findings),
+            Event::Wgmma(wgmma) => return self.wgmma(wgmma, findings),
+            // Lanes that exchange registers are not ordered by that.
+            Event::Exchange(_) | Event::Before(..) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => {}
+        }
+        false
+    }
+
     /// Lanes access memory.
-    pub fn access(&mut self, event: &AccessEvent<'_>, findings: &mut Findings) -> bool {
+    fn access(&mut self, event: &AccessEvent<'_>, findings: &mut Findings) -> bool {
         let home = match event.space {
             Space::Global | Space::Generic => Home::Global,
             Space::Shared | Space::SharedCluster => Home::Block(event.home.0),
             Space::Local | Space::ParamFunc | Space::Param | Space::Const => return false,
         };
-        let op = self.program.code[event.place.pc.index()].op;
-        let Some(proxy) = self.proxy(&op) else { return false };
+        if event.proxy == Proxy::Surface {
+            return false;
+        }
         self.enter(event.by, event.place.block);
         if event.space == Space::SharedCluster {
             self.enter_peer(event.by, event.home.0);
         }
-        let how = op.access().unwrap_or_default();
+        let how = event.how;
         if how.ordering != Ordering::Weak {
             self.order_through(home, event, &how);
         }
         if home != Home::Global && event.addresses.iter().all(|address| *address < map::SHARED_RESERVED) {
             return false;
         }
-        let access = Access { proxy, ..self.plain(event, &how) };
+        let access = self.plain(event);
         self.judge(home, event.by.slot, access, event.addresses);
         self.report(home, event.by.slot, &access, findings)
     }
 
-    /// Through what an operation accesses memory; none if that is not followed.
-    fn proxy(&self, op: &Op) -> Option<Proxy> {
-        match op {
-            Op::Image { access } => match self.program.images.get(access.index())?.f {
-                ImageFn::Sample { .. } | ImageFn::Gather { .. } => Some(Proxy::ReadOnly),
-                _ => None,
-            },
-            // What a thread that issues a copy reads itself is the tensor map.
-            Op::AsyncCopy { .. } => Some(Proxy::TensorMap),
-            _ if op.access().is_some_and(|access| access.non_coherent) => Some(Proxy::ReadOnly),
-            _ => Some(Proxy::Generic),
-        }
-    }
-
-    fn plain(&mut self, event: &AccessEvent<'_>, how: &program::Access) -> Access {
+    fn plain(&mut self, event: &AccessEvent<'_>) -> Access {
         let deed = match event.kind {
             AccessKind::Read => Deed::Read,
             AccessKind::Write => Deed::Write,
@@ -198,9 +202,9 @@ impl Race {
             warp: event.place.warp as u8,
             lanes: event.lanes,
             deed,
-            strong: strength(how),
+            strong: strength(&event.how),
             agent: Agent::Threads,
-            proxy: Proxy::Generic,
+            proxy: event.proxy,
             bytes: event.bytes,
             pattern: self.pattern(event.lanes, event.addresses),
             copy: 0,
@@ -319,39 +323,30 @@ impl Race {
     }
 
     /// Threads did something that orders them.
-    pub fn order(&mut self, event: &OrderEvent<'_>) {
+    fn order(&mut self, event: &OrderEvent<'_>) {
         let OrderEvent { place, by, lanes, order } = *event;
         self.enter(by, place.block);
         let (slot, warp, tick) = (by.slot, place.warp as u8, place.tick);
-        let op = self.program.code[place.pc.index()].op;
-        if let Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } = order {
-            return self.order_cluster(event, op);
+        if let Order::ClusterArrived { .. } | Order::ClusterWaits | Order::ClusterReleased { .. } = order {
+            return self.order_cluster(event);
         }
         let Some(block) = self.block(slot) else { return };
         match order {
-            Order::Fence => {
-                if let Op::Fence { kind, ordering, scope } = op {
-                    fence(block, warp, lanes, kind, ordering, scope, tick);
-                }
-            }
+            Order::Fence { kind, ordering, scope } => fence(block, warp, lanes, kind, ordering, scope, tick),
             Order::Arrived { id, waits, .. } => block.arrive(id as usize, warp, lanes, waits, tick),
             Order::Released { id, .. } => block.release(id as usize, tick),
             Order::WarpSync { members } => block.warp_sync(warp, lanes, members, tick),
-            Order::Committed => {
-                if let Op::CommitCopies { bulk } = op {
-                    let queue = if bulk { Queue::Bulk } else { Queue::Lane };
-                    block.warps[usize::from(warp)].commit(queue, lanes, tick);
-                }
+            Order::Committed { bulk } => {
+                let queue = if bulk { Queue::Bulk } else { Queue::Lane };
+                block.warps[usize::from(warp)].commit(queue, lanes, tick);
             }
-            Order::Awaited => {
-                if let Op::WaitCopies { bulk, read, open, pending } = op {
-                    let group = match (bulk, read) {
-                        (false, _) => Group::Lane,
-                        (true, false) => Group::Bulk,
-                        (true, true) => Group::BulkRead,
-                    };
-                    block.warps[usize::from(warp)].wait(group, lanes, (open, pending), tick);
-                }
+            Order::Awaited(CopyWait { bulk, read, open, pending }) => {
+                let group = match (bulk, read) {
+                    (false, _) => Group::Lane,
+                    (true, false) => Group::Bulk,
+                    (true, true) => Group::BulkRead,
+                };
+                block.warps[usize::from(warp)].wait(group, lanes, (open, pending), tick);
             }
             Order::Exited => {
                 block.exit(warp, lanes, tick);
@@ -360,23 +355,20 @@ impl Race {
                 }
             }
             // Lanes that exchange registers are not ordered by that.
-            Order::Exchange { .. } | Order::Exchanged(_) | Order::ClusterArrived | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
+            Order::Exchange { .. } | Order::ClusterArrived { .. } | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
         }
     }
 
-    fn order_cluster(&mut self, event: &OrderEvent<'_>, op: Op) {
+    fn order_cluster(&mut self, event: &OrderEvent<'_>) {
         let OrderEvent { place, by: BlockId { slot, number }, lanes, order } = *event;
         let warp = place.warp as u8;
         let cluster = self.clusters.entry(slot - slot % self.cluster).or_default();
         cluster.enter(number / u64::from(self.cluster));
         let Some(Some(block)) = self.blocks.get_mut(slot as usize) else { return };
         match order {
-            Order::ClusterArrived => {
+            Order::ClusterArrived { relaxed, .. } => {
                 let over = Some(Arc::new(block.past(warp, place.tick).released(lanes)));
-                let released = match op {
-                    Op::ClusterArrive { relaxed: true, .. } => block.fenced(warp, lanes, Scope::Cluster).map(Arc::new),
-                    _ => over.clone(),
-                };
+                let released = if relaxed { block.fenced(warp, lanes, Scope::Cluster).map(Arc::new) } else { over.clone() };
                 cluster.arrive(slot, warp, lanes, &Passed { released, over });
             }
             Order::ClusterWaits => {

@@ -1,6 +1,6 @@
 //! Races in words: which mistake it is, why the two sides are not ordered, and what would order them.
 
-use super::access::{Access, Agent, Proxy};
+use super::access::{Access, Agent};
 use super::clock::Group;
 use super::judge::Conflict;
 use super::locations::scope_of;
@@ -9,7 +9,7 @@ use crate::check::catalogue::FindingId;
 use crate::check::finding::{self, Deed, Finding, Findings, Link, Reach, Repeated, Side, Touched};
 use crate::check::ways::Cut;
 use crate::isa::{MbarrierFn, Scope, Space};
-use crate::machine::LaneMask;
+use crate::machine::{LaneMask, Proxy};
 use crate::program::Op;
 
 /// How the two sides of a race are related.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::access::{Access, Agent, Proxy};
+use super::access::{Access, Agent};
 use super::clock::{Clock, Group};
 use super::copies::Queue;
 use super::pattern::Pattern;
@@ -14,7 +14,7 @@ use super::threads::Block;
 use super::{Home, Race};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{self, Deed, Finding, Findings, Link, Side};
-use crate::machine::{LaneMask, WARPS, Wgmma, WgmmaChange, WgmmaEvent};
+use crate::machine::{LaneMask, Proxy, WARPS, Wgmma, WgmmaChange, WgmmaEvent};
 
 impl Block {
     /// Lanes of a warp have waited for all groups below `done`: the parts of all warps of the warpgroup have ended.
@@ -33,7 +33,7 @@ impl Block {
 
 impl Race {
     /// Something becomes of a `wgmma`, or of registers that one uses.
-    pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, findings: &mut Findings) -> bool {
+    pub(super) fn wgmma(&mut self, event: &WgmmaEvent<'_>, findings: &mut Findings) -> bool {
         self.enter(event.by, event.place.block);
         let (slot, warp, tick) = (event.by.slot, event.place.warp, event.place.tick);
         match event.change {

@@ -12,7 +12,7 @@ use crate::check::told::lanes_do;
 use crate::check::ways::Ways;
 use crate::check::{FindingId, Reporter};
 use crate::machine::{BARRIERS, Barrier, Block, BlockId, LANES, LaneMask, Machine, OrderEvent, Place, Warp, lanes_in_words};
-use crate::program::{Op, Pc, Program};
+use crate::program::{Pc, Program};
 
 /// The number of the barrier of the cluster, behind those of the block.
 pub(super) const CLUSTER: u32 = BARRIERS as u32;
@@ -57,9 +57,7 @@ impl BlockBarriers {
     }
 
     /// Lanes arrive at barrier `id`.
-    pub fn arrived(&mut self, event: &OrderEvent<'_>, id: u32, named: Option<u32>, to: &mut Reporter<'_>) -> bool {
-        let op = to.program.code[event.place.pc.index()].op;
-        let aligned = matches!(op, Op::Barrier { aligned: true, .. } | Op::ClusterArrive { aligned: true, .. });
+    pub fn arrived(&mut self, event: &OrderEvent<'_>, (id, aligned): (u32, bool), named: Option<u32>, to: &mut Reporter<'_>) -> bool {
         let (place, lanes) = (event.place, event.lanes);
         let absent = self.live(place.warp) & !lanes;
         let arrived = Arrived { place, lanes, absent, aligned, wanted: named.unwrap_or(self.threads) };

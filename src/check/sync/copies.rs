@@ -13,8 +13,8 @@ use crate::check::finding::{Deed, Finding, Side};
 use crate::check::held::Held;
 use crate::check::told::lanes_do;
 use crate::check::{FindingId, Reporter};
-use crate::machine::{CopyEvent, CopyStage, Ends, Home, LANES, LaneMask, OrderEvent, Work, lanes_of};
-use crate::program::{Op, Pc};
+use crate::machine::{CopyEvent, CopyStage, CopyWait, Ends, Home, LANES, LaneMask, OrderEvent, Work, lanes_of};
+use crate::program::Pc;
 
 /// The copies of groups that threads have issued and not waited for.
 #[derive(Clone, Default)]
@@ -105,26 +105,18 @@ impl Copies {
         None
     }
 
-    /// Lanes close a group, or have waited for some; the arrivals that settles.
-    pub fn order(&mut self, event: &OrderEvent<'_>, op: &Op) -> SettledList {
-        let key = (event.by.number, event.place.warp);
-        match *op {
-            // A group without copies counts as well, before the first copy too.
-            Op::CommitCopies { bulk } => {
-                let pending = self.warps.entry(key).or_insert_with(Pending::new);
-                lanes_of(event.lanes).for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1);
-            }
-            Op::WaitCopies { bulk, open, pending: left, .. } => {
-                let Some(pending) = self.warps.get_mut(&key) else { return SettledList::new() };
-                let done = pending.closed[usize::from(bulk)].map(|closed| closed.saturating_sub(left));
-                pending.end(event.lanes, |copy, lane| copy.bulk == bulk && (open || copy.group < done[lane]));
-                if !bulk {
-                    return pending.settle(event.lanes, |group, lane| open || group < done[lane]);
-                }
-            }
-            _ => {}
-        }
-        SettledList::new()
+    /// Lanes close a group. One without copies counts as well, before the first copy too.
+    pub fn committed(&mut self, event: &OrderEvent<'_>, bulk: bool) {
+        let pending = self.warps.entry((event.by.number, event.place.warp)).or_insert_with(Pending::new);
+        lanes_of(event.lanes).for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1);
+    }
+
+    /// Lanes have waited for groups; the arrivals that settles.
+    pub fn awaited(&mut self, event: &OrderEvent<'_>, CopyWait { bulk, open, pending: left, .. }: CopyWait) -> SettledList {
+        let Some(pending) = self.warps.get_mut(&(event.by.number, event.place.warp)) else { return SettledList::new() };
+        let done = pending.closed[usize::from(bulk)].map(|closed| closed.saturating_sub(left));
+        pending.end(event.lanes, |copy, lane| copy.bulk == bulk && (open || copy.group < done[lane]));
+        if bulk { SettledList::new() } else { pending.settle(event.lanes, |group, lane| open || group < done[lane]) }
     }
 
     /// Lanes exit.

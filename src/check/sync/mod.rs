@@ -34,7 +34,7 @@ use super::FindingId;
 use super::reporter::Reporter;
 use super::ways::Ways;
 use crate::isa::Space;
-use crate::machine::{AccessEvent, CopyEvent, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent, WgmmaEvent};
+use crate::machine::{AccessEvent, CopyEvent, Event, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent};
 
 /// The checker of synchronization.
 #[derive(Clone, Default)]
@@ -59,42 +59,57 @@ impl Sync {
         self.clusters.begin(machine);
     }
 
+    /// Something happens. True if that is a new finding.
+    #[inline]
+    pub fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
+        match event {
+            Event::Access(access) => self.access(access, to),
+            Event::Order(order) => self.order(order, to),
+            Event::Copy(copy) => self.copy(copy, to),
+            Event::Mbarrier(object) => self.mbarrier(object, to),
+            Event::Wgmma(wgmma) => self.wgmmas.event(wgmma, to),
+            Event::Exchange(_) | Event::Before(..) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => false,
+        }
+    }
+
     /// Memory is about to be accessed. True if that is a new finding, as of all that follow.
     #[inline]
-    pub fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
+    fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         self.clusters.access(event);
         matches!(event.space, Space::Shared | Space::SharedCluster) && self.mbarriers.access(event, to)
     }
 
     /// Something orders threads.
-    pub fn order(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
+    fn order(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
         match event.order {
-            Order::Arrived { id, wanted, .. } => {
+            Order::Arrived { id, wanted, aligned, .. } => {
                 self.mbarriers.arrives(&event.place);
-                self.barriers.of(event.by).arrived(event, id, wanted, to)
+                self.barriers.of(event.by).arrived(event, (id, aligned), wanted, to)
             }
             Order::Released { id, .. } => self.barriers.of(event.by).released(id, &mut self.ways, to),
             Order::WarpSync { members } | Order::Exchange { members } => {
                 let live = self.barriers.of(event.by).live(event.place.warp);
                 self.masks.met(event, members, matches!(event.order, Order::WarpSync { .. }), live, to)
             }
-            Order::ClusterArrived => {
+            Order::ClusterArrived { aligned, .. } => {
                 self.mbarriers.arrives(&event.place);
-                self.barriers.of(event.by).arrived(event, CLUSTER, None, to) | self.clusters.arrives(event, to)
+                self.barriers.of(event.by).arrived(event, (CLUSTER, aligned), None, to) | self.clusters.arrives(event, to)
             }
             Order::ClusterWaits => self.clusters.waits(event, to),
             Order::ClusterReleased { first, slots } => {
                 self.clusters.released(event.by);
                 self.barriers.cluster_released(first..first + slots, &mut self.ways, to)
             }
-            Order::Committed | Order::Awaited => {
-                if let Some(inst) = to.program.code.get(event.place.pc.index()) {
-                    self.copies.order(event, &inst.op).into_iter().for_each(|arrival| self.mbarriers.settle(arrival));
-                }
+            Order::Committed { bulk } => {
+                self.copies.committed(event, bulk);
+                false
+            }
+            Order::Awaited(wait) => {
+                self.copies.awaited(event, wait).into_iter().for_each(|arrival| self.mbarriers.settle(arrival));
                 false
             }
             Order::Exited => self.exited(event, to),
-            Order::Fence | Order::Exchanged(_) => false,
+            Order::Fence { .. } => false,
         }
     }
 
@@ -107,18 +122,13 @@ impl Sync {
     }
 
     /// Something happens to a copy.
-    pub fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
+    fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
         self.copies.copy(event).into_iter().for_each(|arrival| self.mbarriers.settle(arrival));
         self.mbarriers.copy(event, to)
     }
 
-    /// Something becomes of a `wgmma`.
-    pub fn wgmma(&mut self, event: &WgmmaEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        self.wgmmas.event(event, to)
-    }
-
     /// Something is done to a barrier object.
-    pub fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
+    fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         if matches!(event.change, MbarrierChange::Asked { ended: true, .. }) {
             self.clusters.waited(event.by.number);
         }

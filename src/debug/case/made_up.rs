@@ -14,8 +14,8 @@ use crate::check::{Checkers, Checks, FindingId};
 use crate::isa::Space;
 use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Origins, Overrides, Plan, PlannedBuffer, PlannedLaunch, Study};
 use crate::machine::{
-    AccessEvent, Account, CopyEvent, CopyStage, Device, Home, LaneMask, Machine, MbarrierEvent, MemoryLimit, Observer, Step, Wants,
-    WgmmaChange, WgmmaEvent, lanes_of,
+    Account, CopyEvent, CopyStage, Device, Event, EventKind, EventMask, Home, LaneMask, Machine, MemoryLimit, Observer, Step, WgmmaChange,
+    WgmmaEvent, lanes_of,
 };
 use crate::program::{FuncId, Pc, Program, map};
 
@@ -441,32 +441,23 @@ impl Gauge {
 }
 
 impl Observer for Gauge {
-    fn wants(&self) -> Wants {
-        Wants::ACCESSES
+    fn mask(&self) -> EventMask {
+        EventMask::of(&[EventKind::Access, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma])
     }
 
-    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
-        self.lanes(event.space, &event.addresses[..], event.lanes, u64::from(event.bytes));
-        false
-    }
-
-    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
-        if event.stage == CopyStage::Issued {
-            event.copy.work.reads(event.lanes, |place, bytes| self.place(place.home, place.address, bytes));
-            event.copy.work.writes(event.lanes, |place, bytes| self.place(place.home, place.address, bytes));
-        }
-        false
-    }
-
-    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
-        self.shared = self.shared.max(u64::from(event.address) + 8);
-        false
-    }
-
-    fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
-        if let WgmmaChange::Issued { wgmma, .. } = event.change {
-            let end = wgmma.reads().map(|(_, end)| u64::from(end)).max();
-            self.shared = self.shared.max(end.unwrap_or(0));
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        match event {
+            Event::Access(access) => self.lanes(access.space, &access.addresses[..], access.lanes, u64::from(access.bytes)),
+            Event::Copy(CopyEvent { copy, lanes, stage: CopyStage::Issued, .. }) => {
+                copy.work.reads(*lanes, |place, bytes| self.place(place.home, place.address, bytes));
+                copy.work.writes(*lanes, |place, bytes| self.place(place.home, place.address, bytes));
+            }
+            Event::Mbarrier(object) => self.shared = self.shared.max(u64::from(object.address) + 8),
+            Event::Wgmma(WgmmaEvent { change: WgmmaChange::Issued { wgmma, .. }, .. }) => {
+                let end = wgmma.reads().map(|(_, end)| u64::from(end)).max();
+                self.shared = self.shared.max(end.unwrap_or(0));
+            }
+            _ => {}
         }
         false
     }

@@ -6,7 +6,7 @@ use super::launcher::Job;
 use super::run::{RunError, RunOptions, Runner};
 use crate::isa::Space;
 use crate::launch::Case;
-use crate::machine::{AccessEvent, AccessKind, Account, Observer, Wants, lanes_of, thread_index};
+use crate::machine::{AccessKind, Account, Event, EventKind, EventMask, Observer, lanes_of, thread_index};
 use crate::program::{Pc, Program};
 
 /// The last thread that wrote to a place.
@@ -68,11 +68,12 @@ struct Watch<'a> {
 }
 
 impl Observer for Watch<'_> {
-    fn wants(&self) -> Wants {
-        Wants::ACCESSES
+    fn mask(&self) -> EventMask {
+        EventMask::of(&[EventKind::Access])
     }
 
-    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        let Event::Access(event) = event else { return false };
         if event.kind == AccessKind::Read || event.space != Space::Global {
             return false;
         }

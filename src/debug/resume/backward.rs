@@ -13,7 +13,7 @@ use crate::debug::focus::Focus;
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{Goal, Reason};
 use crate::debug::timeline::Ran;
-use crate::machine::{AccessEvent, Issue, Observer, Place, Tick, Wants, Warp};
+use crate::machine::{self, EventKind, EventMask, Observer, Place, Tick};
 use crate::program::Pc;
 
 /// An instruction of what is stepped, in the past.
@@ -302,15 +302,12 @@ struct Trace {
 }
 
 impl Observer for Trace {
-    fn wants(&self) -> Wants {
-        Wants::INSTRUCTIONS
+    fn mask(&self) -> EventMask {
+        EventMask::of(&[EventKind::Before])
     }
 
-    fn access(&mut self, _event: &AccessEvent<'_>) -> bool {
-        false
-    }
-
-    fn before(&mut self, issue: &Issue, _warp: &Warp) -> bool {
+    fn event(&mut self, event: &machine::Event<'_>) -> bool {
+        let machine::Event::Before(issue, _) = event else { return false };
         let Place { pc, tick, block, warp } = issue.place;
         if self.part.includes(&issue.place, issue.lanes) {
             let keeps = issue.lanes & 1 << (self.lane % 32) != 0;

@@ -8,8 +8,8 @@ use smallvec::SmallVec;
 use super::steer::{Spin, WarpPlace};
 use super::watched::Watched;
 use crate::machine::{
-    AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Issue, LaneMask, MbarrierEvent, Observer, Place, Tick, Wants, Warp, WgmmaChange,
-    WgmmaEvent, first_lane,
+    AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, LaneMask, MbarrierEvent, Observer, Place,
+    Tick, Warp, WgmmaChange, WgmmaEvent, first_lane,
 };
 use crate::program::Pc;
 
@@ -223,11 +223,33 @@ impl Watcher {
     }
 }
 
+/// The events that a run is watched by in any case.
+const INSTRUCTIONS: EventMask = EventMask::of(&[EventKind::Before, EventKind::After, EventKind::Merged, EventKind::Arrived]);
+
+/// What happens to memory.
+const MEMORY: EventMask = EventMask::of(&[EventKind::Access, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
+
 impl Observer for Watcher {
-    fn wants(&self) -> Wants {
-        Wants { accesses: self.wants_accesses(), instructions: true }
+    fn mask(&self) -> EventMask {
+        if self.wants_accesses() { INSTRUCTIONS.with(MEMORY) } else { INSTRUCTIONS }
     }
 
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        match event {
+            Event::Access(access) => self.access(access),
+            Event::Copy(copy) => self.copy(copy),
+            Event::Wgmma(wgmma) => self.wgmma(wgmma),
+            Event::Mbarrier(mbarrier) => self.mbarrier(mbarrier),
+            Event::Before(issue, warp) => self.before(issue, warp),
+            Event::After(issue, warp) => self.after(issue, warp),
+            Event::Merged(place, lanes) => self.merged(*place, *lanes),
+            Event::Arrived(place, block) => self.arrived(*place, block),
+            Event::Order(_) | Event::Exchange(_) => false,
+        }
+    }
+}
+
+impl Watcher {
     fn access(&mut self, event: &AccessEvent<'_>) -> bool {
         for (index, place) in self.places.iter().enumerate() {
             let lanes = place.touched_by(event);

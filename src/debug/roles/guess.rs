@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Roles;
 use crate::cfg::ControlFlow;
 use crate::debug::session::Session;
-use crate::machine::{AccessEvent, Issue, Observer, Tick, Wants, Warp};
+use crate::machine::{Event, EventKind, EventMask, Observer, Tick};
 use crate::program::{Op, Pc, Program};
 
 /// Ticks from the start of the launch that are looked through.
@@ -90,15 +90,12 @@ struct Parting<'p> {
 }
 
 impl Observer for Parting<'_> {
-    fn wants(&self) -> Wants {
-        Wants::INSTRUCTIONS
+    fn mask(&self) -> EventMask {
+        EventMask::of(&[EventKind::Before])
     }
 
-    fn access(&mut self, _: &AccessEvent<'_>) -> bool {
-        false
-    }
-
-    fn before(&mut self, issue: &Issue, _: &Warp) -> bool {
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        let Event::Before(issue, _) = event else { return false };
         let (pc, warp) = (issue.place.pc, issue.place.warp);
         let Some(inst) = self.program.code.get(pc.index()).filter(|_| issue.place.block == self.block) else { return false };
         match inst.op {

@@ -8,10 +8,7 @@ use std::sync::Arc;
 
 use super::input::Input;
 use crate::check::{Checkers, Checks, Finding, FindingId};
-use crate::machine::{
-    AccessEvent, Block, CopyEvent, Issue, LaneMask, Machine, MbarrierEvent, Observer, OrderEvent, Place, Tick, Unobserved, Wants, Warp,
-    WgmmaEvent,
-};
+use crate::machine::{Event, EventKind, EventMask, Machine, Observer, Tick, Unobserved};
 use crate::program::Program;
 
 /// Where a run stands: which launch of the case, and when.
@@ -95,8 +92,8 @@ impl Checking {
 pub struct Audience<'a> {
     observer: &'a mut dyn Observer,
     checking: Option<&'a mut Checking>,
-    /// What the observer wants to be told.
-    wants: Wants,
+    /// The kinds of events that the observer wants.
+    wanted: EventMask,
     /// The instruction that is being executed.
     now: Tick,
     /// Whether the run pauses where the checkers find something.
@@ -108,7 +105,7 @@ pub struct Audience<'a> {
 impl<'a> Audience<'a> {
     /// An observer alone.
     pub fn of(observer: &'a mut dyn Observer) -> Self {
-        Self { wants: observer.wants(), observer, checking: None, now: 0, pauses: false, due: false }
+        Self { wanted: observer.mask(), observer, checking: None, now: 0, pauses: false, due: false }
     }
 
     /// An observer and checkers, from `now` on. With `pauses`, the run pauses where one of them finds something.
@@ -124,61 +121,40 @@ impl<'a> Audience<'a> {
         }
     }
 
-    /// Lets the observer see something if it `wants` to, and then the checkers; true if the run is to pause.
-    fn show(&mut self, wants: bool, mut see: impl FnMut(&mut dyn Observer) -> bool) -> bool {
-        let paused = wants && see(self.observer);
-        let Some(checking) = &mut self.checking else { return paused };
-        see(&mut checking.checkers);
-        self.due |= checking.note(self.now);
-        paused || self.pauses && self.due
+    /// Shows the checkers an event if they want it, and notes what they find.
+    fn check(&mut self, event: &Event<'_>) {
+        let Some(checking) = &mut self.checking else { return };
+        if checking.checkers.mask().has(event.kind()) {
+            checking.checkers.event(event);
+            self.due |= checking.note(self.now);
+        }
     }
 }
 
 impl Observer for Audience<'_> {
-    fn wants(&self) -> Wants {
-        if self.checking.is_some() { Wants::ALL } else { self.observer.wants() }
+    fn mask(&self) -> EventMask {
+        // The time of what is found is that of the instruction issued last.
+        const ISSUED: EventMask = EventMask::of(&[EventKind::Before]);
+        // What is found before an instruction pauses the run after it.
+        const PAUSES: EventMask = EventMask::of(&[EventKind::Before, EventKind::After]);
+        let own = if self.pauses { PAUSES } else { ISSUED };
+        self.checking.as_ref().map_or(self.wanted, |checking| checking.checkers.mask().with(own).with(self.wanted))
     }
 
-    fn access(&mut self, event: &AccessEvent<'_>) -> bool {
-        self.show(self.wants.accesses, |observer| observer.access(event))
-    }
-
-    fn order(&mut self, event: &OrderEvent<'_>) -> bool {
-        self.show(self.wants.accesses, |observer| observer.order(event))
-    }
-
-    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
-        self.show(self.wants.accesses, |observer| observer.copy(event))
-    }
-
-    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
-        self.show(self.wants.accesses, |observer| observer.mbarrier(event))
-    }
-
-    fn wgmma(&mut self, event: &WgmmaEvent<'_>) -> bool {
-        self.show(self.wants.accesses, |observer| observer.wgmma(event))
-    }
-
-    fn before(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        self.now = issue.place.tick;
-        // After a pause here the instruction is reported again, and the checkers must see it once: what they find before it pauses the
-        // run behind it.
-        if self.wants.instructions && self.observer.before(issue, warp) {
-            return true;
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        let is_wanted = self.wanted.has(event.kind());
+        if let Event::Before(issue, _) = event {
+            self.now = issue.place.tick;
+            // After a pause here the instruction is reported again, and the checkers must see it once: what they find before it pauses
+            // the run after it.
+            let paused = is_wanted && self.observer.event(event);
+            if !paused {
+                self.check(event);
+            }
+            return paused;
         }
-        self.show(false, |checkers| checkers.before(issue, warp));
-        false
-    }
-
-    fn after(&mut self, issue: &Issue, warp: &Warp) -> bool {
-        self.show(self.wants.instructions, |observer| observer.after(issue, warp))
-    }
-
-    fn merged(&mut self, place: Place, lanes: LaneMask) -> bool {
-        self.show(self.wants.instructions, |observer| observer.merged(place, lanes))
-    }
-
-    fn arrived(&mut self, place: Place, block: &Block) -> bool {
-        self.show(self.wants.instructions, |observer| observer.arrived(place, block))
+        let paused = is_wanted && self.observer.event(event);
+        self.check(event);
+        paused || self.pauses && self.due
     }
 }

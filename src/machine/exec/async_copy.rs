@@ -6,7 +6,7 @@ use super::load_store::Piece;
 use super::mbarrier::Object;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, ScalarType, Space};
-use crate::machine::event::{CopyEvent, CopyStage, Order};
+use crate::machine::event::{CopyEvent, CopyStage, CopyWait, Event, EventKind, Order};
 use crate::machine::in_flight::copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, Work};
 use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
 use crate::machine::state::mbarrier::Refused;
@@ -284,17 +284,18 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         match *op {
             Op::CommitCopies { bulk } => {
                 self.warp.copy_groups.commit(bulk, active);
-                self.report_order(active, Order::Committed);
+                self.report_order(active, Order::Committed { bulk });
                 Ok(Flow::Next)
             }
-            Op::WaitCopies { bulk, read, open, pending } => self.wait_for_copies(bulk, read, open, pending, group, active),
+            Op::WaitCopies { bulk, read, open, pending } => self.wait_for_copies(CopyWait { bulk, read, open, pending }, group, active),
             ref other => unreachable!("{other:?} is about no group of copies"),
         }
     }
 
-    fn wait_for_copies(&mut self, bulk: bool, read: bool, open: bool, pending: u32, group: &Group, active: LaneMask) -> Executed {
+    fn wait_for_copies(&mut self, wait: CopyWait, group: &Group, active: LaneMask) -> Executed {
+        let CopyWait { bulk, read, open, pending } = wait;
         if self.copies.is_empty() {
-            self.report_order(active, Order::Awaited);
+            self.report_order(active, Order::Awaited(wait));
             return Ok(Flow::Next);
         }
         let groups = self.warp.copy_groups.committed(bulk);
@@ -324,7 +325,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             self.report_copy(copy, *lanes, CopyStage::Ended);
             self.copies.remove(copy, *lanes);
         }
-        self.report_order(active, Order::Awaited);
+        self.report_order(active, Order::Awaited(wait));
         Ok(self.pause_if_ended(group))
     }
 
@@ -348,8 +349,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn report_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask, stage: CopyStage) {
-        if self.wants().accesses {
-            self.paused |= self.observer.copy(&CopyEvent { copy, lanes, stage, tick: self.place.tick });
+        if self.wants(EventKind::Copy) {
+            self.tell(&Event::Copy(CopyEvent { copy, lanes, stage, tick: self.place.tick }));
         }
     }
 }

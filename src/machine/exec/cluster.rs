@@ -43,8 +43,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let message = "a second arrival at the barrier of the cluster without a wait between";
                 Err(self.trap(TrapKind::ClusterOrder, arrived, message))
             }
-            Op::ClusterArrive { .. } => {
-                self.report_order(active, Order::ClusterArrived);
+            Op::ClusterArrive { relaxed, aligned } => {
+                self.report_order(active, Order::ClusterArrived { relaxed: *relaxed, aligned: *aligned });
                 self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
                 Ok(Flow::Pause(Pause::ArrivedAtCluster { mask: active }))
             }

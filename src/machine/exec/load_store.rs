@@ -5,12 +5,12 @@ use triomphe::Arc;
 use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Ordering, Space};
-use crate::machine::event::{AccessEvent, AccessKind};
+use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind, Proxy};
 use crate::machine::state::block::Block;
 use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
 use crate::machine::state::memory::{LaneAccess, gather, scatter};
 use crate::machine::state::trap::{Trap, TrapKind};
-use crate::program::{Access, Address, Base, Dst, Op, Src, map};
+use crate::program::{Access, Address, Base, Dst, ImageFn, Op, Src, map};
 
 /// Where an access goes.
 pub(super) enum Pieces {
@@ -346,12 +346,30 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Tells the observer.
     #[inline(always)]
     pub(super) fn report(&mut self, space: Space, access: &LaneAccess, kind: AccessKind) {
-        if self.wants().accesses {
+        if self.wants(EventKind::Access) {
             let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
             let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
-            let (by, home) = (self.block_id(), (self.slot - self.rank + rank, rank));
-            self.paused |= self.observer.access(&AccessEvent { place: self.place, by, lanes, kind, space, home, addresses, bytes });
+            let (place, by, home) = (self.place, self.block_id(), (self.slot - self.rank + rank, rank));
+            let (how, proxy) = self.semantics();
+            self.tell(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, home, addresses, bytes }));
         }
+    }
+
+    /// How the running instruction accesses memory, and by which path.
+    pub(super) fn semantics(&self) -> (Access, Proxy) {
+        let op = &self.program.code[self.place.pc.index()].op;
+        let how = op.access().unwrap_or_default();
+        let proxy = match op {
+            Op::Image { access } => match self.program.images[access.index()].f {
+                ImageFn::Sample { .. } | ImageFn::Gather { .. } => Proxy::ReadOnly,
+                _ => Proxy::Surface,
+            },
+            // What a thread that issues a copy reads itself is the tensor map.
+            Op::AsyncCopy { .. } => Proxy::TensorMap,
+            _ if how.non_coherent => Proxy::ReadOnly,
+            _ => Proxy::Generic,
+        };
+        (how, proxy)
     }
 
     /// Remembers that the group may be waiting for another thread.

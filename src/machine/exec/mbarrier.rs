@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::load_store::Piece;
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::{MbarrierFn, Space};
-use crate::machine::event::{MbarrierChange, MbarrierEvent};
+use crate::machine::event::{Event, EventKind, MbarrierChange, MbarrierEvent};
 use crate::machine::in_flight::copy::{Home, Reach};
 use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
 use crate::machine::state::mbarrier::{self, Arrival, COUNT_LIMIT, Contribution, Mbarrier, Refused};
@@ -262,7 +262,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn report_operation(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>, phases: &Phases) {
-        if self.wants().accesses {
+        if self.wants(EventKind::Mbarrier) {
             phases.iter().for_each(|(lanes, phase)| self.report_part(f, &Object { lanes: *lanes, ..*object }, counts, *phase));
         }
     }
@@ -289,11 +289,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn report_change(&mut self, lanes: LaneMask, object: &Object, phase: u64, change: MbarrierChange) {
         let Home::Block { index: block, slot } = self.home_at(object.slot) else { return };
         let (place, by, address) = (self.place, self.block_id(), object.address);
-        self.paused |= self.observer.mbarrier(&MbarrierEvent { place, by, lanes, block, slot, address, phase, change });
+        let (how, _) = self.semantics();
+        self.tell(&Event::Mbarrier(MbarrierEvent { place, by, lanes, block, slot, address, phase, change, how }));
     }
 
     fn report_answer(&mut self, object: &Object, ended: LaneMask, parities: &PerLane<u32>) {
-        if self.wants().accesses {
+        if self.wants(EventKind::Mbarrier) {
             let phase = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map_or(0, |barrier| barrier.phase)).unwrap_or(0);
             for (lanes, ended) in [(object.lanes & ended, true), (object.lanes & !ended, false)] {
                 if lanes != 0 {

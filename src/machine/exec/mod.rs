@@ -36,7 +36,7 @@ mod warp_level;
 mod wgmma;
 mod wgmma_groups;
 
-use crate::machine::event::{Issue, Observer, Order, OrderEvent, Wants};
+use crate::machine::event::{Event, EventKind, EventMask, Issue, Observer, Order, OrderEvent};
 use crate::machine::in_flight::copy::{Ended, InFlight};
 use crate::machine::in_flight::wgmma::Warpgroups;
 use crate::machine::run::cluster::ClusterBarrier;
@@ -97,6 +97,9 @@ pub enum Pause {
     /// An instruction faulted.
     Trapped(Box<Trap>),
 }
+
+/// The events around an instruction.
+const ISSUES: EventMask = EventMask::of(&[EventKind::Before, EventKind::After]);
 
 /// What an instruction does to the flow of its group.
 enum Flow {
@@ -166,8 +169,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub warp: &'a mut Warp,
     /// Who watches.
     pub observer: &'a mut dyn Observer,
-    /// What they want to be told.
-    pub wants: Wants,
+    /// The kinds of events that are wanted.
+    pub wants: EventMask,
     /// What has run, if the launch keeps it.
     pub coverage: Option<&'a mut Coverage>,
     /// Lanes that the running instruction has made wait for others, which will execute it with them.
@@ -188,7 +191,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Runs the warp's groups until something ends the turn.
     pub fn run(&mut self) -> Pause {
         loop {
-            let next = if self.wants().instructions { self.next_group_observed() } else { self.warp.next_group(&self.linked.rank) };
+            let next = if self.wants(EventKind::Merged) { self.next_group_observed() } else { self.warp.next_group(&self.linked.rank) };
             let Some(index) = next else { return Pause::Waits };
             let limit = if self.warp.groups.len() == 1 { u32::MAX } else { self.warp.limit(index, &self.linked.rank) };
             if let Some(pause) = self.run_group(index, limit) {
@@ -197,10 +200,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// What the observer wants to be told.
+    /// Whether the observer wants events of a kind.
     #[inline(always)]
-    fn wants(&self) -> Wants {
-        if OBSERVED { self.wants } else { Wants::NOTHING }
+    fn wants(&self, kind: EventKind) -> bool {
+        OBSERVED && self.wants.has(kind)
+    }
+
+    /// Shows an event to the observer, which wants it.
+    fn tell(&mut self, event: &Event<'_>) {
+        self.paused |= self.observer.event(event);
     }
 
     /// Runs one group until its rank reaches `limit`, the groups change, or the turn ends.
@@ -218,14 +226,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             self.place.pc = group.pc;
             let inst = &program.code[group.pc.index()];
-            let issue = self.wants().instructions.then(|| self.issue(inst, &group));
+            let issue = (OBSERVED && self.wants.has_any(ISSUES)).then(|| self.issue(inst, &group));
             if let Some(issue) = &issue
-                && self.observer.before(issue, self.warp)
+                && self.wants(EventKind::Before)
+                && self.observer.event(&Event::Before(issue, self.warp))
             {
                 self.paused = true;
                 continue;
             }
-            if self.wants().accesses && self.linked.wgmmas.uses(group.pc) {
+            if self.wants(EventKind::Wgmma) && self.linked.wgmmas.uses(group.pc) {
                 self.touch_wgmma_registers(inst, &group);
             }
             let guarded = course.meet(self, inst, &group);
@@ -241,8 +250,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             };
             self.left -= 1;
             self.place.tick += 1;
-            if let Some(issue) = &issue {
-                self.paused |= self.observer.after(issue, self.warp);
+            if let Some(issue) = &issue
+                && self.wants(EventKind::After)
+            {
+                self.paused |= self.observer.event(&Event::After(issue, self.warp));
             }
             course.pass(self, &group, guarded, &flow);
             let from = group.pc;
@@ -306,8 +317,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Tells the observer that `lanes` did something that orders them.
     fn report_order(&mut self, lanes: LaneMask, order: Order<'_>) {
-        if self.wants().accesses {
-            self.paused |= self.observer.order(&OrderEvent { place: self.place, by: self.block_id(), lanes, order });
+        if self.wants(EventKind::Order) {
+            self.tell(&Event::Order(OrderEvent { place: self.place, by: self.block_id(), lanes, order }));
         }
     }
 
@@ -332,7 +343,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if self.warp.simt_stack.is_none() {
             return;
         }
-        if self.wants().instructions {
+        if self.wants(EventKind::Merged) {
             self.next_group_observed();
         } else {
             self.warp.next_group(&self.linked.rank);
@@ -342,7 +353,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Chooses the group that runs next, and reports the groups that met.
     fn next_group_observed(&mut self) -> Option<usize> {
         let Self { observer, paused, place, .. } = self;
-        self.warp.next_group_met(&self.linked.rank, |group| *paused |= observer.merged(Place { pc: group.pc, ..*place }, group.mask))
+        self.warp.next_group_met(&self.linked.rank, |group| {
+            *paused |= observer.event(&Event::Merged(Place { pc: group.pc, ..*place }, group.mask));
+        })
     }
 
     #[inline(always)]

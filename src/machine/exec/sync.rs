@@ -14,11 +14,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a barrier or a fence. What a fence orders is in order anyway: observers alone care.
     pub(super) fn sync(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         match op {
-            Op::Fence { .. } => {
-                self.report_order(active, Order::Fence);
+            Op::Fence { kind, ordering, scope } => {
+                self.report_order(active, Order::Fence { kind: *kind, ordering: *ordering, scope: *scope });
                 Ok(Flow::Next)
             }
-            Op::Barrier { f, id, count, p, .. } => self.barrier(*f, *id, *count, *p, group, active),
+            Op::Barrier { f, aligned, id, count, p, .. } => self.barrier((*f, *aligned), *id, *count, *p, group, active),
             Op::WarpSync { mask } => {
                 for (tile, members) in tiles(self.lanes(group, active).get32(*mask), active) {
                     let rest = Group { mask: self.warp.groups[group.index].mask, ..*group };
@@ -31,7 +31,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    fn barrier(&mut self, f: BarrierFn, id: Src, count: Option<Src>, p: PredSrc, group: &Group, active: LaneMask) -> Executed {
+    fn barrier(
+        &mut self,
+        (f, aligned): (BarrierFn, bool),
+        id: Src,
+        count: Option<Src>,
+        p: PredSrc,
+        group: &Group,
+        active: LaneMask,
+    ) -> Executed {
         let lanes = self.lanes(group, active);
         let first = first_lane(active);
         let id = lanes.get32(id)[first];
@@ -50,7 +58,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             BarrierFn::Arrive => GroupState::Ready,
             BarrierFn::Sync | BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr => GroupState::AtBarrier { id, pc: group.pc },
         };
-        self.report_order(active, Order::Arrived { id, wanted, waits: state != GroupState::Ready });
+        self.report_order(active, Order::Arrived { id, wanted, waits: state != GroupState::Ready, aligned });
         self.wait_behind(group, active, state);
         Ok(Flow::Pause(Pause::Arrived { id, mask: active, wanted, votes }))
     }

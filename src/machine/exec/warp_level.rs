@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use super::operands::Lanes;
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
-use crate::machine::event::{Exchange, Order, OrderEvent, Wants};
+use crate::machine::event::{Event, EventKind, Exchange, Order};
 use crate::machine::state::lanes::{ALL_LANES, LANES, LaneMask, PerLane, blend, first_lane, lanes_of, lanes_where};
 use crate::machine::state::place::Place;
 use crate::machine::state::trap::TrapKind;
@@ -82,24 +82,23 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Whether what an exchange among some lanes brings may be of interest: among all of them no source is absent.
     #[inline(always)]
     fn tells_exchange(&self, among: LaneMask) -> bool {
-        let Wants { accesses, instructions } = self.wants();
-        accesses && (instructions || among != ALL_LANES)
+        self.wants(EventKind::Exchange) || self.wants(EventKind::AbsentSource) && among != ALL_LANES
     }
 
     /// Tells the observer that the lanes `mask` of `group` are about to exchange values with the lanes `among`, if it is of interest.
     fn report_exchange(&mut self, op: &Op, group: &Group, mask: LaneMask, (among, members): (LaneMask, LaneMask)) {
-        let Wants { instructions, .. } = self.wants();
         let sources = sources(&self.lanes(group, mask), op);
-        let is_there = |source: u32| among >> source & 1 != 0;
-        let all_there = sources.is_none_or(|sources| lanes_of(mask).all(|lane| is_there(sources[lane])));
-        if all_there && !instructions {
+        let absent = sources.map_or(0, |sources| lanes_where(mask, |lane| among >> sources[lane] & 1 == 0));
+        if absent == 0 && !self.wants(EventKind::Exchange) {
             return;
         }
-        let exchange = Exchange { among, members, live: self.warp.live, depth: self.depth(group), sources };
-        let place = Place { pc: group.pc, ..self.place };
-        let event = OrderEvent { place, by: self.block_id(), lanes: mask, order: Order::Exchanged(&exchange) };
-        self.paused |= self.observer.order(&event);
-        self.wants = self.observer.wants();
+        let (place, live, depth) = (Place { pc: group.pc, ..self.place }, self.warp.live, self.depth(group));
+        let has_mask = op.has_member_mask();
+        let exchange = Exchange { place, lanes: mask, among, members, has_mask, live, depth, sources, absent };
+        self.tell(&Event::Exchange(&exchange));
+        if absent != 0 {
+            self.wants = self.observer.mask();
+        }
     }
 
     /// The groups that wait at other places for the same exchange of `members`.

@@ -5,7 +5,7 @@ use triomphe::Arc;
 
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{CHUNK, Major, MatrixDescriptor, SharedTile};
-use crate::machine::event::{WgmmaChange, WgmmaEvent};
+use crate::machine::event::{Event, EventKind, WgmmaChange, WgmmaEvent};
 use crate::machine::in_flight::copy::CopyPolicy;
 use crate::machine::in_flight::wgmma::{self, Disagreement, ROWS, Turn, WARPS, Wgmma};
 use crate::machine::state::lanes::{ALL_LANES, LaneMask, PerLane, first_lane, lane_list, lanes_where};
@@ -48,7 +48,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let op = &program.wgmmas[id.index()];
         let wgmma = self.checked_wgmma(id, op, group)?;
         let wgmma = Wgmma { id: self.copies.next_id(), ..wgmma };
-        if self.wants().accesses {
+        if self.wants(EventKind::Wgmma) {
             self.touch_by_wgmma(&wgmma);
             self.report_wgmma(WgmmaChange::Issued { wgmma: &wgmma, fenced: self.warp.wgmmas.is_fenced() });
         }
@@ -189,9 +189,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     pub(super) fn report_wgmma(&mut self, change: WgmmaChange<'_>) {
-        if self.wants().accesses {
+        if self.wants(EventKind::Wgmma) {
             let (place, by, lanes) = (self.place, self.block_id(), self.warp.live);
-            self.paused |= self.observer.wgmma(&WgmmaEvent { place, by, lanes, change, tick: place.tick });
+            self.tell(&Event::Wgmma(WgmmaEvent { place, by, lanes, change, tick: place.tick }));
         }
     }
 
@@ -225,7 +225,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let by = self.writer_of(slot).or_else(|| self.reader_of(slot).filter(|_| used == Use::Write));
         let change = WgmmaChange::Touched { used, slot, by: by.as_deref() };
         let (place, by) = (self.place, self.block_id());
-        self.paused |= self.observer.wgmma(&WgmmaEvent { place, by, lanes, change, tick: place.tick });
+        self.tell(&Event::Wgmma(WgmmaEvent { place, by, lanes, change, tick: place.tick }));
     }
 
     /// The latest that writes a register and that the warp has not waited for.

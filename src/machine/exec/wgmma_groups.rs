@@ -6,7 +6,7 @@
 use triomphe::Arc;
 
 use super::{Flow, Group, WarpRun};
-use crate::machine::event::{WgmmaChange, WgmmaEvent};
+use crate::machine::event::{Event, EventKind, WgmmaChange, WgmmaEvent};
 use crate::machine::in_flight::copy::CopyPolicy;
 use crate::machine::in_flight::wgmma::{self, Sources, WARPS, WaitOf};
 use crate::machine::state::lanes::ALL_LANES;
@@ -126,9 +126,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 && let Some(ended) = wgmma::end_next(&mut warp.wgmmas, &mut warp.registers, &sources, WaitOf::Another)
             {
                 self.effects += 1;
-                if OBSERVED && self.wants.accesses {
+                if OBSERVED && self.wants.has(EventKind::Wgmma) {
                     let (place, change) = (ended.issued, WgmmaChange::Ended(&ended));
-                    self.paused |= self.observer.wgmma(&WgmmaEvent { place, by, lanes: warp.live, change, tick: self.place.tick });
+                    let event = WgmmaEvent { place, by, lanes: warp.live, change, tick: self.place.tick };
+                    self.paused |= self.observer.event(&Event::Wgmma(event));
                 }
             }
         }

@@ -5,7 +5,7 @@
 
 use triomphe::Arc;
 
-use crate::machine::event::{Observer, Order, OrderEvent};
+use crate::machine::event::{Event, EventKind, Observer, Order, OrderEvent};
 use crate::machine::state::block::Block;
 use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
@@ -74,7 +74,7 @@ impl Machine {
         }
         self.patience.meet_at_cluster();
         let by = BlockId { number: self.blocks[slot].as_ref().map_or(0, |block| block.number), slot: slot as u32 };
-        observer.wants().accesses
-            && observer.order(&OrderEvent { place, by, lanes: 0, order: Order::ClusterReleased { first, slots: size } })
+        let order = Order::ClusterReleased { first, slots: size };
+        observer.report(EventKind::Order, || Event::Order(OrderEvent { place, by, lanes: 0, order }))
     }
 }

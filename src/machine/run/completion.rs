@@ -12,7 +12,7 @@
 
 use triomphe::Arc;
 
-use crate::machine::event::{CopyEvent, CopyStage, MbarrierChange, MbarrierEvent, Observer};
+use crate::machine::event::{CopyEvent, CopyStage, Event, EventKind, MbarrierChange, MbarrierEvent, Observer};
 use crate::machine::in_flight::copy::{AsyncCopy, CopyPolicy, Ended, Ends, Home, Reach, Work};
 use crate::machine::state::block::Released;
 use crate::machine::state::digest::Digest;
@@ -23,6 +23,7 @@ use crate::machine::state::place::{BlockId, Tick};
 use crate::machine::state::random::Random;
 use crate::machine::state::trap::Trap;
 use crate::machine::state::warp::{GroupState, LaneGroup, Polled};
+use crate::program::Access;
 
 /// Ticks that a wait lasts at most while others run.
 const PATIENCE: u64 = 1 << 16;
@@ -316,7 +317,8 @@ impl Machine {
         }
         self.copies.remove(&copy, copy.lanes);
         self.effects = self.effects.wrapping_add(1);
-        let told = observer.wants().accesses && observer.copy(&CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick });
+        let event = CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick };
+        let told = observer.report(EventKind::Copy, || Event::Copy(event));
         let paused = self.wake_at_mbarriers(&ended, observer);
         let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.by.number);
         if self.linked.config.copies == CopyPolicy::ByHand
@@ -336,10 +338,11 @@ impl Machine {
             block.wake_at_mbarrier(*address);
             let by = BlockId { number: block.number, slot: *slot };
             let phase = block.shared.mbarrier(*address).ok().and_then(|barrier| barrier.history.last());
-            if let Some(phase) = phase.filter(|_| observer.wants().accesses) {
+            if let Some(phase) = phase.filter(|_| observer.mask().has(EventKind::Mbarrier)) {
                 let (place, lanes, change) = (phase.last.place, phase.last.lanes, MbarrierChange::Ended(phase.number));
                 let (block, slot, address, phase) = (block.index, *slot, *address, phase.number);
-                paused |= observer.mbarrier(&MbarrierEvent { place, by, lanes, block, slot, address, phase, change });
+                let how = Access::default();
+                paused |= observer.event(&Event::Mbarrier(MbarrierEvent { place, by, lanes, block, slot, address, phase, change, how }));
             }
         }
         paused

@@ -8,7 +8,7 @@
 use triomphe::Arc;
 
 use crate::isa::BarrierFn;
-use crate::machine::event::{Observer, Order, OrderEvent, Wants};
+use crate::machine::event::{Event, EventKind, EventMask, Observer, Order, OrderEvent};
 use crate::machine::exec::{Neighbours, Pause, WarpRun};
 use crate::machine::in_flight::copy::Ended;
 use crate::machine::run::deadlock;
@@ -79,8 +79,8 @@ impl Machine {
             if self.tick >= end {
                 return Step::Budget;
             }
-            let ran = match observer.wants() {
-                Wants::NOTHING => self.run_turn::<false>(end, observer),
+            let ran = match observer.mask() {
+                EventMask::NONE => self.run_turn::<false>(end, observer),
                 _ => self.run_turn::<true>(end, observer),
             };
             match ran {
@@ -141,7 +141,7 @@ impl Machine {
             ended: Ended::new(),
             effects: 0,
             warp: Arc::make_mut(own),
-            wants: observer.wants(),
+            wants: observer.mask(),
             observer: &mut *observer,
             coverage: self.coverage.as_mut().map(Arc::make_mut),
             waiting: 0,
@@ -183,13 +183,13 @@ impl Machine {
                 let released = block.arrive(&self.device.program, warp, id, mask, wanted, votes);
                 self.patience.meet(released.as_slice());
                 paused |= report_released(released.as_slice(), by, last, observer);
-                paused |= observer.wants().instructions && observer.arrived(last, block);
+                paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
             }
             Pause::LanesExited { before } => {
                 let released = block.lanes_exited(&self.device.program, warp, before);
                 self.patience.meet(&released);
                 paused |= report_released(&released, by, last, observer);
-                paused |= observer.wants().instructions && observer.arrived(last, block);
+                paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
                 let done = block.is_done();
                 paused |= self.release_cluster(slot, last, observer);
                 if done {
@@ -266,7 +266,7 @@ impl Machine {
         let block = Arc::make_mut(block);
         let place = Place { pc: Pc(0), tick: self.tick, block: block.index, warp: number as u32 };
         Arc::make_mut(&mut block.warps[number]).next_group_met(&self.linked.rank, |group| {
-            paused |= observer.wants().instructions && observer.merged(Place { pc: group.pc, ..place }, group.mask);
+            paused |= observer.report(EventKind::Merged, || Event::Merged(Place { pc: group.pc, ..place }, group.mask));
         });
         paused
     }
@@ -375,9 +375,10 @@ impl Machine {
 
 /// Tells of the barriers of the block `by` that the instruction at `place` released.
 fn report_released(released: &[Released], by: BlockId, place: Place, observer: &mut dyn Observer) -> bool {
-    let (told, mut paused) = (observer.wants().accesses, false);
-    for Released { id, arrived } in released.iter().filter(|_| told) {
-        paused |= observer.order(&OrderEvent { place, by, lanes: 0, order: Order::Released { id: *id, arrived } });
+    let mut paused = false;
+    for Released { id, arrived } in released {
+        let order = Order::Released { id: *id, arrived };
+        paused |= observer.report(EventKind::Order, || Event::Order(OrderEvent { place, by, lanes: 0, order }));
     }
     paused
 }

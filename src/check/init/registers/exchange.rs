@@ -6,46 +6,41 @@
 use super::Registers;
 use super::frames::{Offers, WarpFrames};
 use super::origin::{Absence, Origin, OriginId, Origins};
-use crate::machine::{Exchange, LANES, LaneMask, OrderEvent, lanes_of, lanes_where, lowest};
+use crate::machine::{Exchange, LANES, lanes_of, lowest};
 use crate::program::operands::{RegisterOperand, writes};
 use crate::program::{Bank, Program};
 
 impl Registers {
     /// Lanes are about to exchange values, for which [`Registers::before`] has told what they bring.
-    pub fn exchanged(&mut self, event: &OrderEvent<'_>, exchange: &Exchange, program: &Program) {
-        let Some(inst) = program.code.get(event.place.pc.index()) else { return };
-        let Some((function, watched)) = program.function_at(event.place.pc).and_then(|id| self.watch.functions.get_key_value(&id)) else {
+    pub fn exchanged(&mut self, exchange: &Exchange, program: &Program) {
+        let place = exchange.place;
+        let Some(inst) = program.code.get(place.pc.index()) else { return };
+        let Some((function, watched)) = program.function_at(place.pc).and_then(|id| self.watch.functions.get_key_value(&id)) else {
             return;
         };
-        let key = (event.place.block, event.place.warp);
-        if absent(event, exchange) != 0 {
+        let key = (place.block, place.warp);
+        if exchange.absent != 0 {
             self.warps.entry(key).or_insert_with(|| WarpFrames::new(exchange.live));
         }
         let Some(warp) = self.warps.get_mut(&key) else { return };
-        let threads = lowest(self.threads.saturating_sub(event.place.warp.saturating_mul(LANES as u32)));
+        let threads = lowest(self.threads.saturating_sub(place.warp.saturating_mul(LANES as u32)));
         for register in writes(inst, program) {
             let mut origins = Origins::default();
-            for lane in lanes_of(event.lanes) {
+            for lane in lanes_of(exchange.lanes) {
                 let missing = |source| {
-                    let absence = Absence::of(source, exchange, threads, &inst.op);
-                    warp.origins.add(Origin { place: event.place, lane, register, absent: Some((source, absence)) })
+                    let absence = Absence::of(source, exchange, threads);
+                    warp.origins.add(Origin { place, lane, register, absent: Some((source, absence)) })
                 };
                 if let Some(id) = brought(&warp.offers, exchange, (lane, register), missing) {
                     origins.set(lane, id);
                 }
             }
-            warp.frame(watched, exchange.depth, *function).0.write(watched, register, (event.lanes, origins.lanes), &origins);
+            warp.frame(watched, exchange.depth, *function).0.write(watched, register, (exchange.lanes, origins.lanes), &origins);
         }
         if !self.watch.has_unwritten && warp.is_defined() {
             self.warps.remove(&key);
         }
     }
-}
-
-/// The lanes whose source does not take part.
-fn absent(event: &OrderEvent<'_>, exchange: &Exchange) -> LaneMask {
-    let Some(sources) = exchange.sources else { return 0 };
-    lanes_where(event.lanes, |lane| exchange.among >> sources[lane] & 1 == 0)
 }
 
 /// Where what a lane gets into a register comes from, if it is undefined; `missing` notes the origin of what an absent lane sends.

@@ -31,7 +31,7 @@ use origin::{OriginTable, Origins};
 use watched::{Watch, Watched};
 
 use crate::check::Reporter;
-use crate::machine::{Issue, LaneMask, Machine, OrderEvent, Tick, Warp};
+use crate::machine::{Issue, LaneMask, Machine, Place, Tick, Warp};
 use crate::program::operands::{RegisterOperand, Use, registers_of, writes};
 use crate::program::{CallId, CallTarget, FuncId, Inst, Op, Program};
 
@@ -69,9 +69,9 @@ impl Registers {
     }
 
     /// Lanes exit: their registers are of no interest any more.
-    pub fn exited(&mut self, event: &OrderEvent<'_>) {
-        if let Entry::Occupied(mut warp) = self.warps.entry((event.place.block, event.place.warp)) {
-            warp.get_mut().live &= !event.lanes;
+    pub fn exited(&mut self, place: &Place, lanes: LaneMask) {
+        if let Entry::Occupied(mut warp) = self.warps.entry((place.block, place.warp)) {
+            warp.get_mut().live &= !lanes;
             if warp.get().live == 0 {
                 warp.remove();
             }

@@ -126,12 +126,11 @@ pub(super) enum Absence {
 
 impl Absence {
     /// Why `lane` of a warp that began with the lanes `threads` does not take part in an exchange.
-    pub fn of(lane: u32, exchange: &Exchange, threads: LaneMask, op: &Op) -> Self {
+    pub fn of(lane: u32, exchange: &Exchange, threads: LaneMask) -> Self {
         let has = |mask: LaneMask| mask >> lane & 1 != 0;
-        let has_mask = matches!(op, Op::Shuffle { mask: Some(_), .. });
         match () {
             () if !has(threads) => Self::NoThread,
-            () if has_mask && !has(exchange.members) => Self::LeftOut(exchange.members),
+            () if exchange.has_mask && !has(exchange.members) => Self::LeftOut(exchange.members),
             () if !has(exchange.live) => Self::Exited,
             () => Self::Inactive,
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::machine::{
-    AccessEvent, Contribution, CopyEvent, CopyStage, Ends, Home, MbarrierChange, MbarrierEvent, Observer, Tick, Wants, Work,
+    Contribution, CopyEvent, CopyStage, Ends, Event, EventKind, EventMask, Home, MbarrierChange, MbarrierEvent, Observer, Tick, Work,
 };
 
 /// Something that happened to a barrier object.
@@ -48,15 +48,22 @@ impl Recorder {
 }
 
 impl Observer for Recorder {
-    fn wants(&self) -> Wants {
-        Wants::ACCESSES
+    fn mask(&self) -> EventMask {
+        EventMask::of(&[EventKind::Copy, EventKind::Mbarrier])
     }
 
-    fn access(&mut self, _: &AccessEvent<'_>) -> bool {
+    fn event(&mut self, event: &Event<'_>) -> bool {
+        match event {
+            Event::Copy(event) => self.copy(event),
+            Event::Mbarrier(event) => self.mbarrier(event),
+            _ => {}
+        }
         false
     }
+}
 
-    fn copy(&mut self, event: &CopyEvent<'_>) -> bool {
+impl Recorder {
+    fn copy(&mut self, event: &CopyEvent<'_>) {
         let (copy, own) = (event.copy, event.copy.issued.block == self.block);
         match (copy.ends, &copy.work, event.stage) {
             (Ends::Group { bulk: false, .. }, Work::Lanes(_), CopyStage::Issued) if own => {
@@ -69,10 +76,9 @@ impl Observer for Recorder {
             }
             _ => {}
         }
-        false
     }
 
-    fn mbarrier(&mut self, event: &MbarrierEvent) -> bool {
+    fn mbarrier(&mut self, event: &MbarrierEvent) {
         let (address, time) = (event.address, event.place.tick);
         match event.change {
             _ if event.block != self.block => {}
@@ -84,6 +90,5 @@ impl Observer for Recorder {
             MbarrierChange::Asked { parity, ended: true } => self.note(address, Happening::Passed(time, parity)),
             MbarrierChange::Contributed(_) | MbarrierChange::Asked { ended: false, .. } | MbarrierChange::Invalidated => {}
         }
-        false
     }
 }

@@ -8,7 +8,7 @@ use smallvec::SmallVec;
 
 use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{ImageKind, ScalarType, Space};
-use crate::machine::event::{AccessEvent, AccessKind};
+use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind};
 use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Handle, ImageAccess, ImageFn, ImageId, find};
@@ -89,13 +89,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Tells the observer of accesses of single lanes.
     fn report_texels(&mut self, accesses: &[(u64, usize)], bytes: u64, kind: AccessKind) {
-        if self.wants().accesses {
+        if self.wants(EventKind::Access) {
+            let (how, proxy) = self.semantics();
             for (address, lane) in accesses {
                 let (lanes, addresses) = (1 << lane, &[*address; 32]);
                 let (space, home) = (Space::Global, (self.slot, self.rank));
-                let event =
-                    AccessEvent { place: self.place, by: self.block_id(), lanes, kind, space, home, addresses, bytes: bytes as u32 };
-                self.paused |= self.observer.access(&event);
+                let (place, by, bytes) = (self.place, self.block_id(), bytes as u32);
+                self.tell(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, home, addresses, bytes }));
             }
         }
     }

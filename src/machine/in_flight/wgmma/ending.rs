@@ -3,7 +3,7 @@
 use triomphe::Arc;
 
 use super::{Sources, WaitOf, Wgmma, end_next};
-use crate::machine::event::{Observer, WgmmaChange, WgmmaEvent};
+use crate::machine::event::{Event, EventKind, Observer, WgmmaChange, WgmmaEvent};
 use crate::machine::state::block::Block;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::place::BlockId;
@@ -40,7 +40,7 @@ impl Machine {
         while let Some(ended) = end_next(&mut warp.wgmmas, &mut warp.registers, &sources, WaitOf::Own) {
             self.effects = self.effects.wrapping_add(1);
             let event = WgmmaEvent { place: ended.issued, by, lanes: warp.live, change: WgmmaChange::Ended(&ended), tick };
-            paused |= observer.wants().accesses && observer.wgmma(&event);
+            paused |= observer.report(EventKind::Wgmma, || Event::Wgmma(event));
             if ended.id == id {
                 break;
             }
