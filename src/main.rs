@@ -286,7 +286,9 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     if let Some(made_up) = &opened.made_up {
         let launch = opened.plan.cases.first().and_then(|case| case.launches.first());
         let reasons = launch.map_or(&[][..], |launch| &launch.reasons);
-        out.write_all(text::made_up(made_up, reasons, style).as_bytes())?;
+        let known = opened.launch.as_ref().and_then(|launch| launch.known.as_ref());
+        let is_whole = known.is_none_or(|known| known.params.is_empty());
+        out.write_all(text::made_up(made_up, is_whole, reasons, style).as_bytes())?;
         if let (Style::Human { .. }, Some(file)) = (style, opened.empty_beside.as_ref().filter(|file| goes_to(file))) {
             out.flush()?;
             out = Standard::error();

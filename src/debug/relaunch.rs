@@ -1,10 +1,9 @@
 //! The launch of a session: shown as a launch file, and changed.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::case::OpenedLaunch;
+use super::case::{OpenedLaunch, made_up_with};
 use super::findings::Known as KnownFindings;
 use super::focus::Focus;
 use super::scene::Buffer;
@@ -12,10 +11,10 @@ use super::session::{Pace, Session};
 use super::stop::Stop;
 use super::timeline::Timeline;
 use crate::base::{Diagnostic, SourceFile, Sources};
-use crate::launch::change::change;
+use crate::launch::change::{Changed, Shape, change};
 use crate::launch::file::Launch;
 use crate::launch::given::Formal;
-use crate::launch::{self, Content, Known, LaunchFile, Origin, Overrides, Plan, Reason, Study};
+use crate::launch::{self, Content, Known, LaunchFile, Origin, Overrides, Plan, Study};
 use crate::program::FuncId;
 
 /// What a session without a launch file says: it is about a statement.
@@ -44,20 +43,28 @@ impl Session {
         let (case, number) = (self.case_number, self.launch());
         let opened_module = opened.module.clone();
         let launch = opened.launch_mut(case, number).ok_or("the launch file has no such launch")?;
-        let before = launch.clone();
         let formals = formals(self, kernel, &opened_module, launch);
-        change(launch, &named, &formals, Path::new("")).map_err(|errors| lines(&errors))?;
-        let after = launch.clone();
+        let changed = change(launch, &named, &formals, Path::new("")).map_err(|errors| lines(&errors))?;
+        let launch = launch.clone();
+        let mut reasons = Vec::new();
+        if let Some(known) = &mut opened.known {
+            learn(known, &launch, &changed);
+            let made = made_up_with(self.program(), kernel, known);
+            (opened.content, reasons) = (made.content, made.reasons);
+            keep_expectations(&mut opened.content, &launch);
+        }
         let file = LaunchFile {
             content: opened.content.clone(),
             folder: opened.folder.clone(),
             sources,
-            origin: Origin::Words(whole, BTreeMap::new()),
+            origin: Origin::Words(whole),
+            given: Vec::new(),
+            expected: Vec::new(),
         };
         let overrides = Overrides { kernel: opened.kernel.clone(), ..Overrides::default() };
         let planned = launch::plan(&file, self.program(), &opened.module.to_string_lossy(), &overrides);
         let mut plan = planned.map_err(|errors| lines(&errors))?;
-        keep_reasons(&mut plan, case, number, &self.case().launches[number].reasons, (&before, &after));
+        plan.cases[case].launches[number].reasons = reasons;
         self.restart(plan, case)?;
         self.opened_launch = Some(opened);
         Ok(self.seek_with_focus(0, pace))
@@ -104,20 +111,29 @@ fn formals(session: &Session, kernel: FuncId, module: &Path, launch: &Launch) ->
     formals
 }
 
-/// What was made up and is still there stays known as made up.
-fn keep_reasons(plan: &mut Plan, case: usize, number: usize, reasons: &[Reason], (before, after): (&Launch, &Launch)) {
-    let stays = |reason: &&Reason| match reason.param {
-        Some(index) => before.params.get(index) == after.params.get(index),
-        None => match reason.what.split(' ').next() {
-            Some("grid") => before.grid == after.grid,
-            Some("block") => before.block == after.block,
-            Some("cluster") => before.cluster == after.cluster,
-            Some("dynamic") => before.dynamic_shared == after.dynamic_shared,
-            _ => true,
-        },
-    };
-    if let Some(launch) = plan.cases.get_mut(case).and_then(|case| case.launches.get_mut(number)) {
-        launch.reasons = reasons.iter().filter(stays).cloned().collect();
+/// Adds to what is known of a launch what `changed` names of `launch`.
+fn learn(known: &mut Known, launch: &Launch, changed: &Changed) {
+    const WHY: &str = "'launch' says so";
+    let extents = |(x, y, z): (u32, u32, u32)| ([x, y, z], WHY.to_string());
+    known.params.extend(changed.params.iter().filter_map(|index| Some((*index, launch.params.get(*index)?.clone()))));
+    for shape in &changed.shapes {
+        match shape {
+            Shape::Grid => known.grid = Some(extents(launch.grid)),
+            Shape::Block => known.block = Some(extents(launch.block)),
+            Shape::Cluster => known.cluster = launch.cluster.map(extents),
+            Shape::DynamicShared => known.dynamic_shared = Some((launch.dynamic_shared, WHY.to_string())),
+        }
+    }
+}
+
+/// What the buffers of `launch` must hold at the end stays.
+fn keep_expectations(content: &mut Content, launch: &Launch) {
+    let Content::Launch(made) = content else { return };
+    for (made, before) in made.params.iter_mut().zip(&launch.params) {
+        if let (Some(made), Some(before)) = (made.buffer_mut(), before.buffer()) {
+            made.expect.clone_from(&before.expect);
+            made.tolerance = before.tolerance;
+        }
     }
 }
 

@@ -7,25 +7,56 @@ use super::given::{self, Formal};
 use super::words::{Reader, extents};
 use crate::base::{Diagnostic, SourceId};
 
-/// What of a launch is not a parameter, by the names that launch files have for it.
-const SHAPES: [&str; 4] = ["grid", "block", "cluster", "dynamic_shared"];
+/// What of a launch is not a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// Blocks.
+    Grid,
+    /// Threads of a block.
+    Block,
+    /// Blocks of a cluster.
+    Cluster,
+    /// Bytes of dynamic shared memory.
+    DynamicShared,
+}
+
+/// The same by the names that launch files have for it.
+const SHAPES: [(&str, Shape); 4] =
+    [("grid", Shape::Grid), ("block", Shape::Block), ("cluster", Shape::Cluster), ("dynamic_shared", Shape::DynamicShared)];
+
+/// What words have said of a launch, changed or not.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changed {
+    /// The parameters, by index.
+    pub params: Vec<usize>,
+    /// The rest.
+    pub shapes: Vec<Shape>,
+}
 
 /// Changes `launch`, of a kernel with the parameters `formals`, as `words` say, each the text of its source; data files are relative to
 /// `folder`.
 ///
 /// # Errors
 /// Everything that is wrong with the words; nothing has changed then.
-pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], formals: &[Formal], folder: &Path) -> Result<(), Vec<Diagnostic>> {
-    let mut changed = launch.clone();
-    let is_shape = |word: &str| SHAPES.contains(&name_of(word)) && !is_formal(word, formals);
-    let (shapes, params): (Vec<_>, Vec<_>) = words.iter().copied().partition(|(_, word)| is_shape(word));
-    let mut errors: Vec<Diagnostic> = shapes.into_iter().filter_map(|(source, word)| reshape(&mut changed, source, word).err()).collect();
+pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], formals: &[Formal], folder: &Path) -> Result<Changed, Vec<Diagnostic>> {
+    let (mut after, mut changed, mut errors) = (launch.clone(), Changed::default(), Vec::new());
+    let mut params = Vec::new();
+    for (source, word) in words {
+        match SHAPES.iter().find(|(name, _)| *name == name_of(word) && !is_formal(word, formals)) {
+            Some((_, shape)) => {
+                errors.extend(reshape(&mut after, *shape, Reader { word, source: *source }).err());
+                changed.shapes.push(*shape);
+            }
+            None => params.push((*source, *word)),
+        }
+    }
     match given::read(&params, formals, folder) {
         Ok(given) => {
             for (index, (param, _)) in given {
-                if let Some(place) = changed.params.get_mut(index) {
+                if let Some(place) = after.params.get_mut(index) {
                     *place = param;
                 }
+                changed.params.push(index);
             }
         }
         Err(wrong) => errors.extend(wrong),
@@ -33,8 +64,8 @@ pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], formals: &[Formal
     if !errors.is_empty() {
         return Err(errors);
     }
-    *launch = changed;
-    Ok(())
+    *launch = after;
+    Ok(changed)
 }
 
 fn name_of(word: &str) -> &str {
@@ -46,19 +77,20 @@ fn is_formal(word: &str, formals: &[Formal]) -> bool {
     formals.iter().any(|formal| formal.names.iter().any(|known| known == name_of(word)))
 }
 
-fn reshape(launch: &mut Launch, source: SourceId, word: &str) -> Result<(), Diagnostic> {
-    let reader = Reader { word, source };
-    let (name, value) = word.split_once('=').unwrap_or((word, ""));
-    if name == "dynamic_shared" {
-        let bytes = value.parse().map_err(|_| reader.error(value, format!("'{value}' is not a number of bytes"), "dynamic_shared=4096"))?;
-        launch.dynamic_shared = bytes;
-        return Ok(());
-    }
-    let [x, y, z] = extents(value).map_err(|message| reader.error(value, message, &format!("{name}=4,2")))?;
-    match name {
-        "grid" => launch.grid = (x, y, z),
-        "block" => launch.block = (x, y, z),
-        _ => launch.cluster = Some((x, y, z)),
+fn reshape(launch: &mut Launch, shape: Shape, reader: Reader<'_>) -> Result<(), Diagnostic> {
+    let (name, value) = reader.word.split_once('=').unwrap_or((reader.word, ""));
+    let three = || -> Result<(u32, u32, u32), Diagnostic> {
+        let [x, y, z] = extents(value).map_err(|message| reader.error(value, message, &format!("{name}=4,2")))?;
+        Ok((x, y, z))
+    };
+    match shape {
+        Shape::Grid => launch.grid = three()?,
+        Shape::Block => launch.block = three()?,
+        Shape::Cluster => launch.cluster = Some(three()?),
+        Shape::DynamicShared => {
+            let wrong = |_| reader.error(value, format!("'{value}' is not a number of bytes"), "dynamic_shared=4096");
+            launch.dynamic_shared = value.parse().map_err(wrong)?;
+        }
     }
     Ok(())
 }

@@ -233,6 +233,20 @@ pub fn arrays<'a>(params: impl Iterator<Item = &'a Param>, folder: &Path) -> Vec
     params.filter_map(Param::buffer).filter_map(|buffer| Some((shape_of(buffer, folder)?, buffer.name.clone()))).collect()
 }
 
+/// The extents of the arrays other than 1, and the elements of each that has several, each once.
+pub fn extents(arrays: &[Array]) -> Vec<u64> {
+    let own = arrays.iter().flat_map(|(shape, _)| shape.iter().copied());
+    let elements = arrays.iter().filter(|(shape, _)| shape.len() >= 2);
+    let all = elements.filter_map(|(shape, _)| shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent)));
+    let mut extents = Vec::new();
+    for extent in own.chain(all).filter(|extent| *extent > 1) {
+        if !extents.contains(&extent) {
+            extents.push(extent);
+        }
+    }
+    extents
+}
+
 /// Elements of the arrays, and the name of one of them, if all have one dimension and are as long.
 pub fn length(arrays: &[Array]) -> Option<(u64, String)> {
     let (shape, name) = arrays.first()?;

@@ -29,13 +29,20 @@ impl Place {
         self.step(Step::Item(index))
     }
 
-    /// Which kernel parameter the way leads through.
-    pub fn param(&self) -> Option<usize> {
-        let params = self.0.iter().position(|step| *step == Step::Field("params"))?;
-        match self.0.get(params + 1) {
-            Some(Step::Item(index)) => Some(*index),
-            _ => None,
-        }
+    /// The parameter number `index` of the launch here.
+    #[must_use]
+    pub fn param(&self, index: usize) -> Self {
+        self.field("params").item(index)
+    }
+
+    /// Whether it is about what a buffer must hold at the end.
+    pub fn is_of_expectation(&self) -> bool {
+        self.0.iter().any(|step| matches!(step, Step::Field("expect" | "tolerance")))
+    }
+
+    /// Whether the way leads through `outer`, or ends there.
+    pub fn is_within(&self, outer: &Place) -> bool {
+        self.0.starts_with(&outer.0)
     }
 
     fn step(&self, step: Step) -> Self {

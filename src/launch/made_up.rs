@@ -96,6 +96,8 @@ pub struct Known {
     pub row: Option<(u64, String)>,
     /// Elements of the arrays that are given, and the name of one, where all have one dimension and are as long.
     pub length: Option<(u64, String)>,
+    /// The extents of the arrays that are given, and the elements of each that has several, each once.
+    pub extents: Vec<u64>,
     /// What tensor maps say.
     pub maps: BTreeMap<usize, KnownMap>,
 }
@@ -145,6 +147,8 @@ pub struct Guess {
     pub box_bytes: Option<u32>,
     /// Elements of buffers that were measured, by index of parameter.
     pub lens: BTreeMap<usize, u64>,
+    /// Extents of the arrays that are given, by index of the parameter that is one, and why.
+    pub extents: BTreeMap<usize, (u64, &'static str)>,
     /// Why this guess and not the one before, if it is not the first.
     pub instead: Option<String>,
 }
@@ -187,12 +191,22 @@ impl<'a> Study<'a> {
         let size = covered.next_multiple_of(SIZE.0).clamp(SIZE.0, most);
         let box_bytes = (self.uses.expected_bytes > 0).then_some(self.uses.expected_bytes);
         let integers = Integers::Counting;
-        Guess { grid, block, cluster, dynamic_shared, size, integers, box_bytes, lens: BTreeMap::new(), instead: None }
+        Guess {
+            grid,
+            block,
+            cluster,
+            dynamic_shared,
+            size,
+            integers,
+            box_bytes,
+            lens: BTreeMap::new(),
+            extents: BTreeMap::new(),
+            instead: None,
+        }
     }
 
-    /// Guesses for a kernel that `failed` says does not run with the first one, in the order in which they are worth a try.
-    pub fn others(&self, failed: &str) -> Vec<Guess> {
-        let first = self.first();
+    /// Guesses for a kernel that `failed` says does not run with the `first` one, in the order in which they are worth a try.
+    pub fn others(&self, first: &Guess, failed: &str) -> Vec<Guess> {
         let mut others = Vec::new();
         if self.uses.words.iter().any(|used| used.pointer.is_some_and(|pointer| pointer.reads)) {
             others.push(Guess { integers: Integers::Zero, instead: Some(format!("with integers from 0 up, {failed}")), ..first.clone() });
@@ -203,7 +217,7 @@ impl<'a> Study<'a> {
                 others.push(Guess { box_bytes, instead: Some(format!("with larger boxes, {failed}")), ..first.clone() });
             }
         }
-        others.extend(self.blocks(&first, failed));
+        others.extend(self.blocks(first, failed));
         for size in [16, 4, 1].into_iter().filter(|size| *size < first.size) {
             let instead = Some(format!("with larger numbers, {failed}"));
             others.push(Guess { size, integers: Integers::Zero, instead, ..first.clone() });
@@ -211,11 +225,11 @@ impl<'a> Study<'a> {
         others
     }
 
-    /// The guess to try where the first one runs without end.
-    pub fn ending(&self) -> Option<Guess> {
+    /// The guess to try where `long` runs without end.
+    pub fn ending(&self, long: &Guess) -> Option<Guess> {
         let reads = self.uses.words.iter().any(|used| used.pointer.is_some_and(|pointer| pointer.reads));
         let instead = Some("with integers from 0 up the kernel runs very long".to_string());
-        reads.then(|| Guess { integers: Integers::FromOne, instead, size: SIZE.0, ..self.first() })
+        reads.then(|| Guess { integers: Integers::FromOne, instead, size: SIZE.0, extents: long.extents.clone(), ..self.first() })
     }
 
     /// The parameters as words of the command line can name them: `n`, `param_2` and the name that the module has.
@@ -247,6 +261,22 @@ impl<'a> Study<'a> {
         };
         let buffers = self.known.params.iter().filter(|(_, param)| matches!(param, Param::Buffer(_))).map(|(index, _)| *index);
         buffers.filter(writes).filter(|_| is_free).collect()
+    }
+
+    /// The numbers that are not given and may be extents of arrays: they end loops, are compared or make addresses.
+    pub fn free_extents(&self) -> Vec<usize> {
+        let is_free = |index: &usize| !self.known.params.contains_key(index) && !self.known.numbers.contains_key(index);
+        let counts = |index: &usize| {
+            let bytes = self.kernel.params[*index].bytes;
+            let whole = self.uses.whole(*index, bytes).filter(|used| bytes >= 4 && used.pointer.is_none());
+            whole.is_some_and(|used| used.number.is_extent() && used.number.handle.is_none())
+        };
+        (0..self.kernel.params.len()).filter(is_free).filter(counts).collect()
+    }
+
+    /// What is known beside the code.
+    pub fn known(&self) -> &Known {
+        self.known
     }
 
     /// The dimensions in which the code tells blocks apart.
@@ -282,7 +312,8 @@ impl<'a> Study<'a> {
         }
         let instead = format!("with a block of {}, {found}", extents(guess.block));
         let blocks = self.traits.other_blocks(self.kernel).into_iter().filter(|block| *block != guess.block);
-        blocks.map(|block| Guess { instead: Some(instead.clone()), ..self.with_block(block) }).collect()
+        let with = |block| Guess { instead: Some(instead.clone()), extents: guess.extents.clone(), ..self.with_block(block) };
+        blocks.map(with).collect()
     }
 
     /// Guesses for a kernel of which `found` says what a checker finds in a run of `guess`: other blocks, and larger strides.
@@ -379,7 +410,14 @@ fn extents([x, y, z]: [u32; 3]) -> String {
 pub fn file_of(content: Content) -> LaunchFile {
     let mut sources = Sources::default();
     let whole = sources.add(SourceFile::new("the made-up launch", ""));
-    LaunchFile { content, folder: Path::new("").to_path_buf(), sources, origin: Origin::Words(whole, BTreeMap::new()) }
+    LaunchFile {
+        content,
+        folder: Path::new("").to_path_buf(),
+        sources,
+        origin: Origin::Words(whole),
+        given: Vec::new(),
+        expected: Vec::new(),
+    }
 }
 
 fn launch(kernel: &Function, grid: [u32; 3], block: [u32; 3], params: Vec<Param>) -> Launch {

@@ -1,6 +1,5 @@
 //! Reading and writing the text of launch files, and finding the place of what is wrong in them.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::file::{Content, Launch};
@@ -19,6 +18,10 @@ pub struct LaunchFile {
     pub sources: Sources,
     /// Where to point when something in it is wrong.
     pub origin: Origin,
+    /// The parameters that words of a command give, each with its word.
+    pub given: Vec<(Place, SourceId)>,
+    /// The parameters of which words of a command say what their buffers must hold at the end, each with its word.
+    pub expected: Vec<(Place, SourceId)>,
 }
 
 /// Why a launch file cannot be used.
@@ -35,8 +38,8 @@ pub enum LaunchFileError {
 pub enum Origin {
     /// The text of a launch file.
     Text(SourceId),
-    /// The `--arg` word of each parameter that has one, by index; the first source stands for the launch as a whole.
-    Words(SourceId, BTreeMap<usize, SourceId>),
+    /// Words of a command; this one stands for the launch as a whole.
+    Words(SourceId),
 }
 
 impl LaunchFile {
@@ -59,7 +62,14 @@ impl LaunchFile {
         let mut sources = Sources::default();
         let source = sources.add(SourceFile::new(name, text));
         match ron_text::parse_advised::<Content>(&sources, source, &KIND) {
-            Ok(content) => Ok(Self { content, folder: folder.to_path_buf(), sources, origin: Origin::Text(source) }),
+            Ok(content) => Ok(Self {
+                content,
+                folder: folder.to_path_buf(),
+                sources,
+                origin: Origin::Text(source),
+                given: Vec::new(),
+                expected: Vec::new(),
+            }),
             Err(errors) => Err(Box::new((sources, errors))),
         }
     }
@@ -85,12 +95,11 @@ impl LaunchFile {
 
     /// The bytes of the text that say what is at `place`.
     pub fn span(&self, place: &Place) -> Span {
-        match &self.origin {
-            Origin::Text(source) => locate::span(&self.sources, *source, place),
-            Origin::Words(whole, words) => {
-                let source = place.param().and_then(|index| words.get(&index)).unwrap_or(whole);
-                Span::new(*source, 0, self.sources.file(*source).text().len() as u32)
-            }
+        let words = if place.is_of_expectation() { &self.expected } else { &self.given };
+        let word = words.iter().find(|(param, _)| place.is_within(param)).map(|(_, word)| *word);
+        match (word, &self.origin) {
+            (None, Origin::Text(source)) => locate::span(&self.sources, *source, place),
+            (Some(word), _) | (None, &Origin::Words(word)) => Span::new(word, 0, self.sources.file(word).text().len() as u32),
         }
     }
 }

@@ -29,6 +29,7 @@ pub fn advise(text: &str, at: usize, error: &ron::Error) -> Option<Advice> {
             let part = parts.iter().find(|part| part.field == found)?;
             unknown(text, part, expected, outer.as_deref())
         }
+        ron::Error::ExpectedComma => parts.iter().find_map(|part| of_value(text, part)).or_else(|| comma(text, at)),
         _ => parts.iter().find_map(|part| of_value(text, part)),
     };
     // Words that change nothing are no advice.
@@ -60,6 +61,18 @@ fn missing(text: &str, part: &Part, at: usize, field: &str, outer: Option<&str>)
     })
 }
 
+/// A comma that is missing between two values, of which the second starts at `at`.
+fn comma(text: &str, at: usize) -> Option<Advice> {
+    let (before, after) = text.split_at_checked(at)?;
+    let is_value = |letter: char| letter.is_alphanumeric() || "\"[(-".contains(letter);
+    if !before.ends_with([' ', '\n', '\t', '\r', ')', ']', '"']) || !after.starts_with(is_value) {
+        return None;
+    }
+    let last = before.trim_end().rsplit([',', '(', '[', '\n']).next()?.trim();
+    let (message, help) = ("a comma is missing before this".to_string(), format!("after '{last}': {last},"));
+    Some(Advice { wrong: at..at, message, help, instead: ",".to_string() })
+}
+
 /// A field that does not exist; it is left out.
 fn unknown(text: &str, part: &Part, expected: &[&str], outer: Option<&str>) -> Option<Advice> {
     text.get(part.named_at..part.end)?;
@@ -86,6 +99,7 @@ fn of_value(text: &str, part: &Part) -> Option<Advice> {
         ("shape" | "box", _) => shape(part.field, value)?,
         ("len", _) => length(value)?,
         ("init" | "expect", _) => contents(part.field, value)?,
+        ("tolerance", _) => tolerance(value)?,
         ("elem", _) => element(value)?,
         ("name" | "kernel" | "module" | "file", _) => word(part.field, value)?,
         _ => return None,
@@ -168,6 +182,13 @@ fn is_file(text: &str) -> bool {
     !extension.is_empty()
         && extension.bytes().all(|byte| byte.is_ascii_alphanumeric())
         && text.bytes().any(|byte| byte.is_ascii_alphabetic())
+}
+
+/// A bound without its kind.
+fn tolerance(value: &str) -> Option<Saying> {
+    let bound = Number::parse(value.trim_matches('"'))?.to_f64();
+    let rel = format!("Rel({value})");
+    (bound >= 0.0).then(|| (format!("'{value}' is a bound, and not of what"), format!("tolerance: {rel}, or Abs({value}), Ulp(2)"), rel))
 }
 
 /// Names of element types in other languages.

@@ -97,9 +97,12 @@ fn options() -> ron::Options {
 fn syntax_error(file: &SourceFile, source: SourceId, error: &ron::error::SpannedError, kind: &RonKind) -> Diagnostic {
     let start = file.offset(error.span.start.line as u32, error.span.start.col as u32);
     let end = file.offset(error.span.end.line as u32, error.span.end.col as u32);
-    let (message, help) = match is_blank(file.text()) {
-        true => ("the file is empty".to_string(), kind.empty.to_string()),
-        false => reword(&error.code, kind),
+    let (message, help) = match file.text().trim_start().chars().next() {
+        _ if is_blank(file.text()) => ("the file is empty".to_string(), kind.empty.to_string()),
+        Some(first @ ('{' | '[')) if error.code == ron::Error::ExpectedIdentifier => {
+            (format!("the file starts with '{first}', and this is RON, not JSON"), kind.whole.to_string())
+        }
+        _ => reword(&error.code, kind),
     };
     let diagnostic = Diagnostic::error(kind.code, Span::new(source, start, end.max(start)), message);
     if help.is_empty() { diagnostic } else { diagnostic.with_help(help) }
@@ -149,11 +152,37 @@ fn reword(error: &ron::Error, kind: &RonKind) -> (String, String) {
         ron::Error::TrailingCharacters => {
             ("the file goes on after its end".to_string(), format!("{}: delete the rest, or make it a comment", kind.whole))
         }
+        ron::Error::DuplicateStructField { field, outer } => (format!("field '{field}'{} is given twice", of(outer)), String::new()),
+        ron::Error::InvalidIdentifier(found) | ron::Error::SuggestRawIdentifier(found) => {
+            (format!("'{found}' cannot stand here"), String::new())
+        }
         other => {
-            let message = other.to_string();
-            let mut letters = message.chars();
-            let lowered = letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect());
-            (lowered, String::new())
+            let message =
+                MISSING.iter().find(|(error, _)| error == other).map_or_else(|| in_lower_case(&other.to_string()), |row| row.1.to_string());
+            (message, String::new())
         }
     }
+}
+
+/// What is missing where `ron` expects something else than what stands there.
+const MISSING: &[(ron::Error, &str)] = &[
+    (ron::Error::ExpectedArray, "a list is missing: [1, 2]"),
+    (ron::Error::ExpectedArrayEnd, "a comma or a ']' is missing before this"),
+    (ron::Error::ExpectedComma, "a comma is missing before this"),
+    (ron::Error::ExpectedMap, "a map is missing: {\"name\": value}"),
+    (ron::Error::ExpectedMapColon, "a colon is missing before this: name: value"),
+    (ron::Error::ExpectedMapEnd, "a comma or a '}' is missing before this"),
+    (ron::Error::ExpectedStructLike, "a '(' is missing before this"),
+    (ron::Error::ExpectedStructLikeEnd, "a comma or a ')' is missing before this"),
+    (ron::Error::ExpectedString, "a string is missing: \"text\""),
+    (ron::Error::ExpectedStringEnd, "a string has no end: '\"' is missing"),
+    (ron::Error::ExpectedIdentifier, "a name is missing before this"),
+    (ron::Error::ExpectedInteger, "a whole number is missing before this"),
+    (ron::Error::ExpectedFloat, "a number is missing before this"),
+    (ron::Error::ExpectedBoolean, "true or false is missing before this"),
+];
+
+fn in_lower_case(message: &str) -> String {
+    let mut letters = message.chars();
+    letters.next().map_or(String::new(), |first| first.to_lowercase().chain(letters).collect())
 }

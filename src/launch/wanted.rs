@@ -6,6 +6,8 @@ use super::data::DataFiles;
 use super::element::Element;
 use super::file::{Buffer, Content, Init, Launch, Tolerance};
 use super::given::{Formal, Own, element_of};
+use super::locate::Place;
+use super::read::LaunchFile;
 use super::words::Reader;
 use crate::base::{Diagnostic, SourceId};
 
@@ -45,22 +47,31 @@ fn read<'a>(source: SourceId, word: &'a str) -> Result<Wanted<'a>, Diagnostic> {
     }
 }
 
-/// Puts into `content` what `words` say that its buffers must hold, each word the text of its source. `formals` are other names of the
+/// Puts into `file` what `words` say that its buffers must hold, each word the text of its source. `formals` are other names of the
 /// parameters.
 ///
 /// # Errors
 /// Every word that cannot be read, or that names no buffer.
-pub fn expect(content: &mut Content, words: &[(SourceId, &str)], closeness: Closeness, formals: &[Formal]) -> Result<(), Vec<Diagnostic>> {
-    let errors: Vec<Diagnostic> = words.iter().filter_map(|(source, word)| put(content, *source, word, closeness, formals).err()).collect();
+pub fn expect(file: &mut LaunchFile, words: &[(SourceId, &str)], closeness: Closeness, formals: &[Formal]) -> Result<(), Vec<Diagnostic>> {
+    let mut errors = Vec::new();
+    for (source, word) in words {
+        match put(file, *source, word, closeness, formals) {
+            Ok(place) => file.expected.push((place, *source)),
+            Err(error) => errors.push(error),
+        }
+    }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-fn put(content: &mut Content, source: SourceId, word: &str, closeness: Closeness, formals: &[Formal]) -> Result<(), Diagnostic> {
+/// Puts what one word says into its buffer; returns the place of the parameter that has it.
+fn put(file: &mut LaunchFile, source: SourceId, word: &str, closeness: Closeness, formals: &[Formal]) -> Result<Place, Diagnostic> {
     let Wanted { reader, name, value } = read(source, word)?;
     let alias = formals.iter().find(|formal| formal.names.iter().any(|known| known == name));
     let called = alias.map_or(name, |formal| &formal.names[0]);
-    let known: Vec<String> = buffers(content).map(|buffer| buffer.name.clone()).collect();
-    let Some(buffer) = buffers(content).find(|buffer| buffer.name == called || buffer.name == name) else {
+    let places: Vec<Place> = file.launches().into_iter().map(|(place, _)| place).collect();
+    let known: Vec<String> = buffers(&mut file.content).map(|(_, buffer)| buffer.name.clone()).collect();
+    let found = buffers(&mut file.content).find(|(_, buffer)| buffer.name == called || buffer.name == name);
+    let Some(((launch, param), buffer)) = found else {
         return Err(reader.error(name, format!("there is no buffer '{name}'"), &format!("buffers: {}", known.join(", "))));
     };
     let init = reader.init(buffer.elem, value, true)?;
@@ -73,15 +84,20 @@ fn put(content: &mut Content, source: SourceId, word: &str, closeness: Closeness
     }
     buffer.expect = Some(init);
     buffer.tolerance = closeness.tolerance().or(buffer.tolerance);
-    Ok(())
+    Ok(places[launch].param(param))
 }
 
-fn buffers(content: &mut Content) -> impl Iterator<Item = &mut Buffer> {
+/// The buffers, each with the index of its launch and of its parameter.
+fn buffers(content: &mut Content) -> impl Iterator<Item = ((usize, usize), &mut Buffer)> {
     let launches: &mut [Launch] = match content {
         Content::Launch(launch) => std::slice::from_mut(launch),
         Content::Suite(list) | Content::Sequence(list) => &mut list.launches,
     };
-    launches.iter_mut().flat_map(|launch| &mut launch.params).filter_map(|param| param.buffer_mut())
+    let params = launches.iter_mut().enumerate().flat_map(|(number, launch)| {
+        let params = launch.params.iter_mut().enumerate();
+        params.map(move |(index, param)| ((number, index), param))
+    });
+    params.filter_map(|(at, param)| Some((at, param.buffer_mut()?)))
 }
 
 /// Zeros in the shape of what a word wants of a buffer that nothing else describes, with the index of its parameter; `None` where the word

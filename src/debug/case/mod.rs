@@ -25,6 +25,7 @@ pub use fault::{Fault, Waiting};
 pub(super) use launcher::{Job, Refused};
 pub(super) use made_up::OriginTexts;
 pub use omitted::{FindingBudget, Omitted};
+pub(super) use open::made_up_with;
 pub use open::{LaunchChoice, OpenError, Opened, OpenedLaunch, Request};
 pub(super) use run::Runner;
 pub use run::{CaseRun, Interrupt, LaunchRun, RunError, RunOptions, run_case, run_case_until, start_case};

@@ -10,7 +10,9 @@ use crate::launch::file::Param;
 use crate::launch::foreign::foreign;
 use crate::launch::given::{self, Formal};
 use crate::launch::nvcc::{self, Compiler};
-use crate::launch::{self, Content, Known, LaunchFile, LaunchFileError, Origin, Overrides, Plan, Study, relocate, ron_text, wanted};
+use crate::launch::{
+    self, Content, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Place, Plan, Study, relocate, ron_text, wanted,
+};
 use crate::program::{FuncId, Program};
 use crate::sema;
 
@@ -65,6 +67,8 @@ pub struct OpenedLaunch {
     pub module: PathBuf,
     /// The kernel whose launches alone are run, of a suite.
     pub kernel: Option<String>,
+    /// What is known of a launch of which the rest is made up.
+    pub known: Option<Known>,
 }
 
 impl OpenedLaunch {
@@ -207,34 +211,41 @@ fn open_made_up(request: &Request, words: &[String]) -> Result<Opened, OpenError
     let named = add_words(&mut sources, "--arg", words);
     let given = given::read(&texts(&named, words), &formals, Path::new(""));
     let given = given.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
-    let origins = given.iter().map(|(index, (_, source))| (*index, *source)).collect();
+    let origins = given.iter().map(|(index, (_, source))| (Place::default().param(*index), *source)).collect();
     known.params.extend(given.into_iter().map(|(index, (param, _))| (index, param)));
     for (index, buffer) in overrides.expect.iter().filter_map(|word| wanted::output(word, &formals, Path::new(""))) {
         known.params.entry(index).or_insert(Param::Buffer(buffer));
     }
-    let arrays = given::arrays(known.params.values(), Path::new(""));
-    (known.row, known.length) = (given::row(&arrays), given::length(&arrays));
-    let made = made_up(&program, kernel, "", &known);
+    let made = made_up_with(&program, kernel, &mut known);
     let is_whole = known.params.len() == program.functions[kernel.index()].params.len() && known.grid.is_some() && known.block.is_some();
-    let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin: Origin::Words(whole, origins) };
+    let (origin, expected) = (Origin::Words(whole), Vec::new());
+    let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin, given: origins, expected };
     let expected = expect(&mut file, overrides, &formals);
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     let mut opened = finish(file, program, module, &Overrides::default())?;
     if is_whole {
         return Ok(opened);
     }
-    let text = |launch: &OpenedLaunch| launch.in_folder(launch.module.parent().unwrap_or(Path::new(""))).to_text();
-    opened.made_up = opened.launch.as_ref().map(text);
     for launch in opened.plan.cases.iter_mut().flat_map(|case| &mut case.launches) {
         launch.reasons.clone_from(&made.reasons);
     }
+    let text = |launch: &OpenedLaunch| launch.in_folder(launch.module.parent().unwrap_or(Path::new(""))).to_text();
+    opened.made_up = opened.launch.as_ref().map(text);
+    opened.launch.iter_mut().for_each(|launch| launch.known = Some(known.clone()));
     Ok(opened)
+}
+
+/// A launch of `kernel` with all that is known of it, and with what follows from the arrays that are.
+pub(in crate::debug) fn made_up_with(program: &Arc<Program>, kernel: FuncId, known: &mut Known) -> MadeUp {
+    let arrays = given::arrays(known.params.values(), Path::new(""));
+    (known.row, known.length, known.extents) = (given::row(&arrays), given::length(&arrays), given::extents(&arrays));
+    made_up(program, kernel, "", known)
 }
 
 /// Puts what the command line expects of buffers into `file`.
 fn expect(file: &mut LaunchFile, overrides: &Overrides, formals: &[Formal]) -> Result<(), Vec<Diagnostic>> {
     let named = add_words(&mut file.sources, "--expect", &overrides.expect);
-    wanted::expect(&mut file.content, &texts(&named, &overrides.expect), overrides.closeness, formals)
+    wanted::expect(file, &texts(&named, &overrides.expect), overrides.closeness, formals)
 }
 
 /// Each word as a source that is called after `option`.
@@ -263,7 +274,7 @@ fn finish(mut file: LaunchFile, program: Arc<Program>, module: PathBuf, override
     let plan = launch::plan(&file, &program, &module.to_string_lossy(), overrides);
     let plan = plan.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     overrides.apply(&mut file.content);
-    let launch = OpenedLaunch { content: file.content, folder: file.folder, module, kernel: overrides.kernel.clone() };
+    let launch = OpenedLaunch { content: file.content, folder: file.folder, module, kernel: overrides.kernel.clone(), known: None };
     Ok(Opened { program, plan, made_up: None, empty_beside: None, launch: Some(launch) })
 }
 

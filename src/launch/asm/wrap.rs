@@ -14,6 +14,7 @@ use super::{scope, template};
 use crate::base::{Diagnostic, SourceId, Sources, Span};
 use crate::launch::element::Element;
 use crate::launch::file::{Buffer, Content, Init, Launch, Param};
+use crate::launch::locate::Place;
 use crate::launch::read::{LaunchFile, Origin};
 
 /// What the module is called.
@@ -288,8 +289,10 @@ pub fn launch(statement: &Statement, sources: &Sources) -> LaunchFile {
         printed: None,
         findings: None,
     };
-    let origin = Origin::Words(SourceId(0), said.into_iter().enumerate().collect());
-    LaunchFile { content: Content::Launch(launch), folder: Path::new("").to_path_buf(), sources: sources.clone(), origin }
+    let given = said.into_iter().enumerate().map(|(index, word)| (Place::default().param(index), word)).collect();
+    let origin = Origin::Words(SourceId(0));
+    let (content, folder) = (Content::Launch(launch), Path::new("").to_path_buf());
+    LaunchFile { content, folder, sources: sources.clone(), origin, given, expected: Vec::new() }
 }
 
 /// Where an output goes: an element for each lane, of 128 bits two.

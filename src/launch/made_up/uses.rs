@@ -34,6 +34,13 @@ pub struct NumberUse {
     pub addressed: Option<Pc>,
 }
 
+impl NumberUse {
+    /// Whether it is used as the number of elements or rows of something.
+    pub fn is_extent(&self) -> bool {
+        self.ends_loop.is_some() || self.compared.is_some() || self.addressed.is_some()
+    }
+}
+
 /// What is known of a word of the parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WordUse {

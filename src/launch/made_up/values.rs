@@ -45,6 +45,10 @@ impl Study<'_> {
             return (Param::Buffer(buffer), Some(Reason::new(&name, why)));
         }
         match element_of(formal, whole) {
+            Some(element) if let Some((extent, why)) = guess.extents.get(&index) => {
+                let number = Number::Integer((*extent).into());
+                (Param::from_scalar(element, number), Some(Reason::new(&format!("{name} = {number}"), why.to_string())))
+            }
             Some(element) => {
                 let (number, why) = self.number(element, whole.map(|used| used.number).unwrap_or_default(), whole.is_some(), guess);
                 (Param::from_scalar(element, number), Some(Reason::new(&format!("{name} = {number}"), why)))
@@ -170,7 +174,10 @@ impl Study<'_> {
         }
         let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
         let why = match pointers {
-            0 => format!("a structure of {} bytes: its floats are 1, its counts {}, the rest 0", formal.bytes, guess.size),
+            0 => format!(
+                "a structure of {} bytes: its floats that are read as such are 1, its counts {}, the rest 0",
+                formal.bytes, guess.size
+            ),
             _ => format!(
                 "a structure of {} bytes that holds a pointer, which is null here: give the structure in a launch file",
                 formal.bytes

@@ -49,7 +49,7 @@ impl Resolver<'_> {
         let element = buffer.elem;
         let bytes = self.buffer_bytes(place, buffer, &shape);
         let contents = self.contents(&init, buffer, source, bytes);
-        let expect = buffer.expect.as_ref().and_then(|expect| self.expect(place, buffer, expect, bytes));
+        let expect = buffer.expect.as_ref().and_then(|expect| self.expect(place, buffer, expect, (&shape, bytes)));
         if let (None, Some(_)) = (&buffer.expect, buffer.tolerance) {
             self.error(&place.field("tolerance"), "a tolerance without 'expect' means nothing");
         }
@@ -177,7 +177,7 @@ impl Resolver<'_> {
         Contents::Made(element, Recipe::Random { seed, low, high })
     }
 
-    fn expect(&mut self, place: &Place, buffer: &Buffer, expect: &Init, bytes: u64) -> Option<Expect> {
+    fn expect(&mut self, place: &Place, buffer: &Buffer, expect: &Init, (shape, bytes): (&[u64], u64)) -> Option<Expect> {
         let tolerance = buffer.tolerance.unwrap_or_default();
         self.check_tolerance(&place.field("tolerance"), buffer.elem, tolerance);
         let place = place.field("expect");
@@ -186,6 +186,12 @@ impl Resolver<'_> {
             return None;
         }
         let source = self.source(&place, expect)?;
+        let found = source.shape(buffer.elem);
+        if !agree(&found, shape) {
+            let message = format!("buffer '{}' has shape {shape:?}, and what is expected of it {found:?}", buffer.name);
+            self.error(&place, message);
+            return None;
+        }
         let contents = self.sized(&place, buffer, source, bytes);
         Some(Expect { contents, tolerance })
     }
@@ -304,6 +310,14 @@ impl Source<'_> {
             },
         }
     }
+}
+
+/// Whether arrays of as many elements have them in the same rows; a list has no rows, and extents of 1 make none.
+fn agree(one: &[u64], other: &[u64]) -> bool {
+    let rows = |shape: &[u64]| shape.iter().copied().filter(|extent| *extent != 1).collect::<Vec<_>>();
+    let elements = |shape: &[u64]| shape.iter().fold(1, |product: u64, extent| product.saturating_mul(*extent));
+    let (one, other) = (rows(one), rows(other));
+    one == other || one.len() < 2 || other.len() < 2 || elements(&one) != elements(&other)
 }
 
 /// Why `file` cannot be the `bytes` bytes of a buffer of `element`, as the end of a sentence that starts with its name.

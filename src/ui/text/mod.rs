@@ -119,12 +119,13 @@ pub fn printed(summary: &Summary, style: Style) -> Vec<u8> {
     }
 }
 
-/// A launch file that was made up because there was none.
-pub fn made_up(text: &str, reasons: &[Reason], style: Style) -> String {
+/// A launch file that was made up because there was none; whole, or what the command line does not give.
+pub fn made_up(text: &str, is_whole: bool, reasons: &[Reason], style: Style) -> String {
+    let what = if is_whole { "the values of this launch are made up" } else { "what is not given of this launch is made up" };
     let why: String = reasons.iter().map(|reason| visible(&format!("//   {}: {}", reason.what, reason.why)).into_owned() + "\n").collect();
     match style {
         Style::Human { .. } => format!(
-            "// There is no launch file: the values of this launch are made up.\n\
+            "// There is no launch file: {what}.\n\
              // Save it beside the kernel with the extension .ron to use and edit it.\n{why}{text}\n\n"
         ),
         Style::Json => json::made_up(text, reasons),

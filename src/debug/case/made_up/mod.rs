@@ -4,6 +4,8 @@
 //! run that another guess avoids is the launch's, not the kernel's. The numbers of guesses and of instructions are bounded, so that
 //! the debugger starts at once.
 
+mod extents;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -12,7 +14,7 @@ use super::run::RunOptions;
 use super::{Blame, Fault};
 use crate::check::{Checkers, Checks, FindingId};
 use crate::isa::Space;
-use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Origins, Overrides, Plan, PlannedBuffer, PlannedLaunch, Study};
+use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Number, Origins, Overrides, Plan, PlannedBuffer, PlannedLaunch, Study};
 use crate::machine::{
     Account, CopyEvent, CopyStage, Device, Event, EventKind, EventMask, Home, LaneMask, Machine, MemoryLimit, Observer, Step, WgmmaChange,
     WgmmaEvent, lanes_of,
@@ -73,10 +75,15 @@ enum End {
 /// A launch of `kernel`, whose module is called `module`.
 pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Known) -> MadeUp {
     let study = Study::new(program, kernel, module, known);
-    let first = study.first();
     let mut trials = Trials { program, study: &study, kernel, ticks: 0 };
+    let first = trials.with_extents(study.first());
+    trials.ticks = 0;
     let whole = |trials: &mut Trials<'_>, guess: Guess| match trials.covering(&guess) {
-        Some(grid) => made_up(program, kernel, module, &Known { grid: Some(grid), ..known.clone() }),
+        Some(grid) => {
+            let numbers = guess.extents.iter().map(|(index, (extent, why))| (*index, (Number::Integer((*extent).into()), why.to_string())));
+            let numbers = known.numbers.clone().into_iter().chain(numbers).collect();
+            made_up(program, kernel, module, &Known { grid: Some(grid), numbers, ..known.clone() })
+        }
         None => study.launch(&trials.fitting(guess)),
     };
     let fault = match trials.settle(first.clone()) {
@@ -85,7 +92,7 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
     };
     // Where no guess fits, one is preferred whose fault a shape of the block does not explain.
     let mut best = first.clone();
-    for guess in study.others(&in_words(&fault)) {
+    for guess in study.others(&first, &in_words(&fault)) {
         if trials.ticks >= TICKS_IN_ALL {
             break;
         }
@@ -186,7 +193,7 @@ impl Trials<'_> {
 
     /// A guess with which a kernel that runs long comes to its end.
     fn ending(&mut self, long: &Guess) -> Option<Guess> {
-        let others = self.study.ending().into_iter().chain(self.study.blocks(long, "the kernel runs very long"));
+        let others = self.study.ending(long).into_iter().chain(self.study.blocks(long, "the kernel runs very long"));
         for guess in others {
             if self.ticks >= TICKS_WITHOUT_END {
                 return None;
@@ -275,21 +282,26 @@ impl Trials<'_> {
 
     /// Runs `guess`; none if it cannot be run at all.
     fn run(&self, guess: &Guess) -> Option<Tried> {
+        self.run_within(guess, TICKS, &[])
+    }
+
+    /// Runs `guess` for so many warp-instructions at most, and until it reaches a byte beyond the `bounds` of a buffer.
+    fn run_within(&self, guess: &Guess, ticks: u64, bounds: &[u64]) -> Option<Tried> {
         let (_, mut plan) = self.planned(guess)?;
         let case = plan.cases.first_mut()?;
         let room = if self.program.address_bits == 32 { ROOM_OF_32_BITS } else { ROOM };
         case.buffers.iter_mut().for_each(|buffer| with_room(buffer, room));
-        self.run_case(case)
+        self.run_case(case, ticks, bounds)
     }
 
     /// Block after block, so that of a run that is cut off some have come to their ends; all at once where blocks wait for others.
-    fn run_case(&self, case: &Case) -> Option<Tried> {
-        let one_by_one = self.run_resident(case, Some(1))?;
+    fn run_case(&self, case: &Case, ticks: u64, bounds: &[u64]) -> Option<Tried> {
+        let one_by_one = self.run_resident(case, Some(1), ticks, bounds)?;
         let stuck = matches!(&one_by_one.end, End::Fault(fault) if fault.site.is_none());
-        if stuck { self.run_resident(case, None) } else { Some(one_by_one) }
+        if stuck { self.run_resident(case, None, ticks, bounds) } else { Some(one_by_one) }
     }
 
-    fn run_resident(&self, case: &Case, resident: Option<u32>) -> Option<Tried> {
+    fn run_resident(&self, case: &Case, resident: Option<u32>, ticks: u64, bounds: &[u64]) -> Option<Tried> {
         let options = RunOptions { checks: Checks::NONE, memory_limit: MemoryLimit(u64::MAX), resident, ..RunOptions::default() };
         let blame = Blame { program: self.program, launch: case.launches.first()?, index: 0 };
         let mut addresses = Vec::new();
@@ -303,8 +315,8 @@ impl Trials<'_> {
         };
         let ranges: Vec<(u64, u64)> =
             addresses.iter().zip(&case.buffers).map(|(start, buffer)| (*start, start.saturating_add(buffer.bytes))).collect();
-        let mut gauge = Gauge { reached: vec![0; ranges.len()], ranges, last: 0, shared: 0 };
-        let end = run(&mut machine, &blame, &mut gauge);
+        let mut gauge = Gauge { reached: vec![0; ranges.len()], ranges, bounds, last: 0, shared: 0, is_beyond: false };
+        let end = run(&mut machine, &blame, &mut gauge, ticks);
         let whole_block = machine.blocks_started() > machine.resident_blocks().count() as u64;
         Some(Tried { end, ticks: machine.tick(), reached: gauge.reached, shared: gauge.shared, whole_block })
     }
@@ -387,8 +399,8 @@ fn with_room(buffer: &mut PlannedBuffer, room: u64) {
     buffer.bytes = room.max(buffer.bytes);
 }
 
-fn run(machine: &mut Machine, blame: &Blame<'_>, gauge: &mut Gauge) -> End {
-    let fault = match machine.run(TICKS, gauge) {
+fn run(machine: &mut Machine, blame: &Blame<'_>, gauge: &mut Gauge<'_>, ticks: u64) -> End {
+    let fault = match machine.run(ticks, gauge) {
         Step::Done => return End::Done,
         Step::Budget | Step::Paused | Step::OverLimit(_) => return End::Budget,
         Step::Trapped(trap) => blame.trap(&trap),
@@ -399,17 +411,21 @@ fn run(machine: &mut Machine, blame: &Blame<'_>, gauge: &mut Gauge) -> End {
 }
 
 /// Measures what a kernel reaches.
-struct Gauge {
+struct Gauge<'a> {
     /// Start and end of each buffer.
     ranges: Vec<(u64, u64)>,
+    /// Bytes of each that the kernel may reach; none says that it may reach all.
+    bounds: &'a [u64],
     /// The bytes of each that were reached.
     reached: Vec<u64>,
     /// The buffer that was reached last.
     last: usize,
     shared: u64,
+    /// Whether it reached more.
+    is_beyond: bool,
 }
 
-impl Gauge {
+impl Gauge<'_> {
     fn global(&mut self, start: u64, bytes: u64) {
         let holds = |range: &(u64, u64)| (range.0..range.1).contains(&start);
         if !self.ranges.get(self.last).is_some_and(holds) {
@@ -418,6 +434,7 @@ impl Gauge {
         }
         let end = start + bytes - self.ranges[self.last].0;
         self.reached[self.last] = self.reached[self.last].max(end);
+        self.is_beyond |= self.bounds.get(self.last).is_some_and(|bound| end > *bound);
     }
 
     fn place(&mut self, home: Home, address: u64, bytes: u64) {
@@ -440,7 +457,7 @@ impl Gauge {
     }
 }
 
-impl Observer for Gauge {
+impl Observer for Gauge<'_> {
     fn mask(&self) -> EventMask {
         EventMask::of(&[EventKind::Access, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma])
     }
@@ -459,6 +476,6 @@ impl Observer for Gauge {
             }
             _ => {}
         }
-        false
+        self.is_beyond
     }
 }
