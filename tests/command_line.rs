@@ -249,6 +249,7 @@ fn a_kernel_is_compared_with_arrays_by_name() {
     let with = |expected: &[&str]| ptxdbg(&given.iter().chain(expected).copied().collect::<Vec<_>>());
     let (status, out, err) = with(&[&right]);
     assert_eq!((status, err.as_str()), (0, ""), "{out}");
+    assert!(out.contains("what is not given of this launch is made up"), "{out}");
     assert!(out.contains("scale: grid (4,1,1), block (32,1,1)"), "{out}");
     let near = npy("scale_near.npy", &numbers.iter().map(|number| number * 3.0 + 1e-3).collect::<Vec<_>>());
     let near = format!("out=@{near}");
@@ -261,6 +262,10 @@ fn a_kernel_is_compared_with_arrays_by_name() {
         "{out}"
     );
     assert_unusable(&["--batch", &ptx, "--expect", "y=1,2"], "--expect 1:1:1: error[arg]: there is no buffer 'y'");
+    assert_unusable(
+        &["--batch", &ptx, "-a", "n=4", "--expect", "out=@none.npy"],
+        "--expect 1:1:1: error[launch]: 'none.npy' cannot be read",
+    );
     assert_unusable(&["--batch", &ptx, "--rtol", "1"], "--expect");
     assert_unusable(&["--batch", &ptx, "--expect", &right, "-e", "run"], "--expect compares a run without commands");
     assert_unusable(&["--batch", &ptx, "--expect", &right, "--rtol", "-1"], "'-1' is not a number of 0 or more");

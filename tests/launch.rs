@@ -123,6 +123,11 @@ fn a_file_that_is_no_launch_file_is_refused_at_its_place() {
             "1:54: the file goes on after its end (a launch file is one Launch(..), Suite(..) or Sequence(..): delete the rest, or make it a comment)",
         ),
         ("Launch(".to_string(), &format!("1:7: {ends}")),
+        (
+            "{\"grid\": [1, 1, 1]}".to_string(),
+            "1:1: the file starts with '{', and this is RON, not JSON (a launch file is one Launch(..), Suite(..) or Sequence(..))",
+        ),
+        ("Launch(grid: (1, 1, 1), grid: (1, 1, 1))".to_string(), "1:25: field 'grid' of Launch is given twice"),
         ("Lunch()".to_string(), "1:1: 'Lunch' is none of what can stand here (expected one of Launch, Suite, Sequence)"),
         (
             "Launch(\n  grids: (1, 1, 1), grid: (1, 1, 1), block: (1, 1, 1), params: [])".to_string(),
@@ -154,6 +159,7 @@ fn mistakes_of_hand_written_files_are_told_all_at_once_with_a_way_out() {
     Buffer(name: \"c\", elem: F32, shape: (40, 48)), // the rest is zero
     Buffer(name: \"d\", elem: F32, len: 4, init: 1.5),
     Buffer(name: \"e\", elem: F32, init: [1, 2], ),
+    Buffer(name: \"f\", elem: F32, init: Values([1]), expect: Values([1]), tolerance: 1e-4)
     40,
     1.5,
     n: 40,
@@ -180,11 +186,13 @@ fn mistakes_of_hand_written_files_are_told_all_at_once_with_a_way_out() {
         "8:49: field 'init' of Buffer is missing (for one: init: Zero)".to_string(),
         format!("9:48: '1.5' {of_contents} (init: Fill(1.5))"),
         format!("10:40: '[1, 2]' {of_contents} (init: Values([1, 2]))"),
-        format!("11:5: '40' {of_params} {}", written("U32(40)")),
-        format!("12:5: '1.5' {of_params} {}", written("F32(1.5)")),
-        format!("13:5: 'n: 40' {of_params} {}", written("U32(40)")),
-        format!("14:5: 's32=-7' {of_params} {}", written("S32(-7)")),
-        format!("15:5: 'x.npy' {of_params} {}", written("Buffer(name: \"x\", elem: F32, init: File(\"x.npy\"))")),
+        "11:85: '1e-4' is a bound, and not of what (tolerance: Rel(1e-4), or Abs(1e-4), Ulp(2))".to_string(),
+        "12:5: a comma is missing before this (a comma stands between two values: a, b)".to_string(),
+        format!("12:5: '40' {of_params} {}", written("U32(40)")),
+        format!("13:5: '1.5' {of_params} {}", written("F32(1.5)")),
+        format!("14:5: 'n: 40' {of_params} {}", written("U32(40)")),
+        format!("15:5: 's32=-7' {of_params} {}", written("S32(-7)")),
+        format!("16:5: 'x.npy' {of_params} {}", written("Buffer(name: \"x\", elem: F32, init: File(\"x.npy\"))")),
     ];
     assert_eq!(mistakes(text).lines().collect::<Vec<_>>(), expected);
 }

@@ -243,6 +243,60 @@ fn dynamic_shared_memory_that_is_not_given_is_no_fault_of_the_kernel() {
     assert!(fault.message.starts_with("dynamic shared memory is not known (0 bytes given): --dynamic-shared BYTES; "), "{}", fault.message);
 }
 
+/// Saves a matrix as NumPy does, as NAME.npy.
+fn save(folder: &Path, name: &str, shape: [usize; 2], numbers: &[f32]) {
+    let mut bytes = ptxdbg::launch::npy::header_bytes(Element::F32, &shape.map(|extent| extent as u64));
+    numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
+    std::fs::write(folder.join(name).with_extension("npy"), bytes).unwrap();
+}
+
+/// `gemm.ptx` with matrices A and B of these shapes, and what their product must be.
+fn product(folder: &Path, (rows, columns): (usize, usize), depth: usize) -> Request {
+    let number = |seed: usize, at: usize| ((at * seed) % 7) as f32 - 3.0;
+    let a: Vec<f32> = (0..rows * depth).map(|at| number(37, at)).collect();
+    let b: Vec<f32> = (0..depth * columns).map(|at| number(41, at)).collect();
+    let sum = |at: usize| (0..depth).map(|k| a[at / columns * depth + k] * b[k * columns + at % columns]).sum();
+    let c: Vec<f32> = (0..rows * columns).map(sum).collect();
+    save(folder, "a", [rows, depth], &a);
+    save(folder, "b", [depth, columns], &b);
+    save(folder, "c", [rows, columns], &c);
+    let given = |param: &str, name: &str| format!("{param}=@{}", folder.join(name).display());
+    let launch = LaunchChoice::Words(vec![given("param_0", "a.npy"), given("param_1", "b.npy")]);
+    let overrides = Overrides { expect: vec![given("param_2", "c.npy")], ..Overrides::default() };
+    Request { modules: vec![fixtures().join("made_up/gemm.ptx")], launch, overrides }
+}
+
+/// Grid and extents follow from the arrays.
+#[test]
+fn a_product_of_matrices_needs_no_numbers() {
+    let folder = folder("product");
+    for (shape, depth, grid) in [((40, 72), 56, [5, 3, 1]), ((48, 48), 48, [3, 3, 1]), ((20, 70), 33, [5, 2, 1])] {
+        let opened = open(&product(&folder, shape, depth)).unwrap();
+        let case = &opened.plan.cases[0];
+        assert_eq!(case.launches[0].grid, grid);
+        let numbers: Vec<&str> =
+            case.launches[0].reasons.iter().filter(|reason| reason.param.is_some()).map(|reason| &*reason.what).collect();
+        assert_eq!(numbers, [(3, shape.0), (4, shape.1), (5, depth)].map(|(param, extent)| format!("gemm_param_{param} = {extent}")));
+        let report = verify_case(&opened.program, case, &RunOptions::default(), false).unwrap();
+        assert!(report.failures.is_empty(), "{report:#?}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
+fn an_expected_array_has_the_shape_of_its_buffer() {
+    let folder = folder("shapes");
+    let mut request = product(&folder, (40, 72), 56);
+    save(&folder, "other", [72, 40], &[0.0; 72 * 40]);
+    let LaunchChoice::Words(words) = &mut request.launch else { panic!("words say the launch") };
+    words.push(format!("param_2=@{}", folder.join("c.npy").display()));
+    request.overrides.expect = vec![format!("param_2=@{}", folder.join("other.npy").display())];
+    let Err(OpenError::Launch(sources, errors)) = open(&request) else { panic!("the shapes differ") };
+    assert_eq!(errors[0].message, "buffer 'gemm_param_2' has shape [40, 72], and what is expected of it [72, 40]");
+    assert_eq!(sources.file(errors[0].span.source).name(), "--expect 1");
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 /// The grid and the stride follow from the arrays, the types from Triton's own files: `softmax` of the rows of a matrix, of NumPy.
 #[test]
 fn a_triton_kernel_is_compared_with_arrays() {
@@ -255,11 +309,8 @@ fn a_triton_kernel_is_compared_with_arrays() {
         exponentials.into_iter().map(|value| (value / sum) as f32).collect::<Vec<f32>>()
     };
     let y: Vec<f32> = x.chunks(columns).flat_map(softmax).collect();
-    for (name, numbers) in [("x.npy", &x), ("y.npy", &y)] {
-        let mut bytes = ptxdbg::launch::npy::header_bytes(ptxdbg::launch::Element::F32, &[rows as u64, columns as u64]);
-        numbers.iter().for_each(|number| bytes.extend(number.to_le_bytes()));
-        std::fs::write(folder.join(name), bytes).unwrap();
-    }
+    save(&folder, "x", [rows, columns], &x);
+    save(&folder, "y", [rows, columns], &y);
     let words = vec![format!("in_ptr=@{}", folder.join("x.npy").display()), format!("n_cols={columns}")];
     let expect = vec![format!("out_ptr=@{}", folder.join("y.npy").display())];
     let overrides = Overrides { expect, closeness: Closeness { rtol: Some(1e-5), atol: None }, ..Overrides::default() };

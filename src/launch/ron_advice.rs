@@ -68,8 +68,7 @@ fn comma(text: &str, at: usize) -> Option<Advice> {
     if !before.ends_with([' ', '\n', '\t', '\r', ')', ']', '"']) || !after.starts_with(is_value) {
         return None;
     }
-    let last = before.trim_end().rsplit([',', '(', '[', '\n']).next()?.trim();
-    let (message, help) = ("a comma is missing before this".to_string(), format!("after '{last}': {last},"));
+    let (message, help) = ("a comma is missing before this".to_string(), "a comma stands between two values: a, b".to_string());
     Some(Advice { wrong: at..at, message, help, instead: ",".to_string() })
 }
 

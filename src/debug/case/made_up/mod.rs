@@ -239,7 +239,7 @@ impl Trials<'_> {
         let buffers = &plan.cases.first()?.buffers;
         let at = outputs.into_iter().filter_map(buffer_of).max_by_key(|at| buffers.get(*at).map_or(0, |buffer| buffer.bytes))?;
         let output = buffers.get(at)?;
-        let row = output.shape.last().map_or(output.bytes, |extent| extent * u64::from(output.element.bytes()));
+        let row = output.shape.last().map_or(output.bytes, |extent| extent * u64::from(output.element.bytes())).max(1);
         let dimensions = self.study.block_dimensions();
         let mut reached = |grid: [u32; 3]| {
             let tried = self.run(&Guess { grid, ..guess.clone() })?;
@@ -360,6 +360,7 @@ fn rounded(reached: u64, size: u64) -> u64 {
 /// The grid whose blocks together reach `bytes` in rows of `row`, where one block reaches `one`, and a second one along an axis as much
 /// more as `steps` say.
 fn blocks_for(bytes: u64, row: u64, one: u64, steps: &mut Vec<(u64, usize)>) -> Option<[u32; 3]> {
+    assert!(row > 0, "a row has bytes");
     steps.retain(|(step, _)| *step > 0);
     steps.sort_unstable();
     let mut grid = [1; 3];
@@ -371,8 +372,9 @@ fn blocks_for(bytes: u64, row: u64, one: u64, steps: &mut Vec<(u64, usize)>) -> 
         [(step, axis)] => put(axis, 1 + bytes.saturating_sub(one).div_ceil(step))?,
         // Along the one go the columns of a matrix, along the other its rows.
         [(columns, across), (rows, down)] => {
-            put(across, row.div_ceil(columns))?;
-            put(down, bytes.div_ceil(rows))?;
+            let (within, whole) = (one.saturating_sub(1) % row + 1, one.next_multiple_of(row));
+            put(across, 1 + (row - within).div_ceil(columns))?;
+            put(down, 1 + bytes.saturating_sub(whole).div_ceil(rows))?;
         }
         _ => return None,
     }
