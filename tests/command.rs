@@ -43,7 +43,7 @@ fn every_name_leads_to_its_row_alone() {
             seen.push(name);
             // Arguments that must be given are missing; the row is found all the same.
             match parse(name) {
-                Ok(call) => assert!(std::ptr::eq(call.spec, spec), "{name} leads to {}", call.spec.name),
+                Ok(call) => assert_eq!(call.spec.name, spec.name, "{name}"),
                 Err(error) => assert_eq!(error.help, Some(format!("usage: {}", spec.usage())), "{name}"),
             }
         }

@@ -93,7 +93,7 @@ fn choose(word: &Piece, ways: &[Way], what: &str) -> Result<&'static CommandSpec
     }
     match fitting.as_slice() {
         [] => Err(unknown(word, ways, what)),
-        [first, rest @ ..] if rest.iter().all(|way| std::ptr::eq(way.1, first.1)) => Ok(first.1),
+        [first, rest @ ..] if rest.iter().all(|way| way.1.name == first.1.name) => Ok(first.1),
         several => Err(ambiguous(word, several, what)),
     }
 }
