@@ -60,7 +60,7 @@ fn main() {
 
 /// Runs `machine` to its end with `checkers` watching, which must find nothing.
 fn run_checked(machine: &mut Machine, checkers: &mut Checkers) {
-    checkers.begin(0, machine);
+    checkers.begin(0, &machine.launch_start());
     loop {
         match machine.run(u64::MAX, checkers) {
             Step::Budget | Step::Paused => {}
@@ -68,6 +68,6 @@ fn run_checked(machine: &mut Machine, checkers: &mut Checkers) {
             stopped => panic!("{stopped:?}"),
         }
     }
-    checkers.end(machine, None);
+    checkers.end(&machine.launch_end(), None);
     assert!(checkers.findings().list().is_empty(), "{:?}", checkers.findings().list());
 }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
-use crate::check::Checks;
+use crate::check::{Checks, listed};
 use crate::debug::settings;
 use crate::launch::extents;
 
@@ -188,9 +188,15 @@ pub struct Args {
     #[arg(long, value_name = "WHEN", value_enum, default_value_t = Color::Auto)]
     pub color: Color,
 
-    /// Which checkers watch the run: all, none, or a list of race, memory, init and sync; wrong addresses are always found
-    #[arg(long, value_name = "LIST", value_parser = Checks::parse, default_value = "all")]
+    /// The checkers that watch the run.
+    #[arg(long, value_name = "LIST", value_parser = Checks::parse, default_value = "all", help = checks_help())]
     pub checks: Checks,
+}
+
+/// What `--checks` is for.
+fn checks_help() -> String {
+    let checkers = listed("and");
+    format!("Which checkers watch the run: all, none, or a list of {checkers}; wrong addresses are always found")
 }
 
 /// Where commands come from.

@@ -300,7 +300,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         let run = run_case_until(&opened.program, case, &run_options(args), interrupt::pressed)?;
         let comparison = compare_expected(&opened.program, case, &run_options(args), &run)?;
         let mut summary = summarize(case, run)?;
-        if comparison.is_wrong() || summary.findings.iter().any(|finding| finding.id.row().severity == Severity::Error) {
+        if comparison.is_wrong() || summary.findings.iter().any(|finding| finding.id.severity() == Severity::Error) {
             status = Status::Wrong;
         }
         budget.limit_summary(&mut summary);

@@ -63,7 +63,7 @@ fn opened(module: &str, kernel: &str, [grid, block]: [&str; 2], arguments: &str)
 fn run(opened: &Opened, options: &RunOptions) -> (Vec<Finding>, Step, Machine) {
     let mut machine = start_case(&opened.program, &opened.plan.cases[0], options).unwrap().unwrap();
     let mut checkers = Checkers::new(&opened.program, Checks::ALL);
-    checkers.begin(0, &machine);
+    checkers.begin(0, &machine.launch_start());
     let mut step = Step::Budget;
     while machine.tick() < STEP_LIMIT {
         let left = STEP_LIMIT - machine.tick();
@@ -72,7 +72,7 @@ fn run(opened: &Opened, options: &RunOptions) -> (Vec<Finding>, Step, Machine) {
             break;
         }
     }
-    checkers.end(&machine, None);
+    checkers.end(&machine.launch_end(), None);
     (checkers.findings().list().to_vec(), step, machine)
 }
 
@@ -86,7 +86,7 @@ fn words(machine: &Machine) -> Vec<u32> {
 
 /// Why findings are not what a verdict says, if they are not.
 fn wrong_findings(found: &[Finding], verdict: &str) -> Option<String> {
-    let told: Vec<(&str, &str)> = found.iter().map(|finding| (finding.id.word(), finding.id.row().severity.word())).collect();
+    let told: Vec<(&str, &str)> = found.iter().map(|finding| (finding.id.word(), finding.id.severity().word())).collect();
     let mut rest = told.clone();
     for wanted in verdict.split(',').map(str::trim).filter(|wanted| *wanted != "clean") {
         let cells: Vec<&str> = wanted.split_whitespace().collect();

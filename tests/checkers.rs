@@ -32,14 +32,14 @@ fn opened(path: &Path) -> Opened {
 fn findings(opened: &Opened, case: usize, options: &RunOptions) -> Vec<Finding> {
     let Ok(mut machine) = start_case(&opened.program, &opened.plan.cases[case], options).unwrap() else { return Vec::new() };
     let mut checkers = Checkers::new(&opened.program, Checks::ALL);
-    checkers.begin(0, &machine);
+    checkers.begin(0, &machine.launch_start());
     while machine.tick() < STEP_LIMIT {
         let left = STEP_LIMIT - machine.tick();
         if !matches!(machine.run(left, &mut checkers), Step::Paused) {
             break;
         }
     }
-    checkers.end(&machine, None);
+    checkers.end(&machine.launch_end(), None);
     checkers.findings().list().to_vec()
 }
 

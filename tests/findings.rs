@@ -5,8 +5,9 @@
 use std::path::Path;
 use std::process::Command;
 
+use ptxdbg::check::race::catalogue::{RACE_PROXY, RACE_SHARED_RAW, RACE_WGMMA};
 use ptxdbg::debug::edit::Edit;
-use ptxdbg::debug::findings::{Checker, Checks, FindingId, FindingText};
+use ptxdbg::debug::findings::{CheckerId, Checks, FindingId, FindingText};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::{Session, Unhurried};
 use ptxdbg::debug::settings::StopOn;
@@ -41,7 +42,7 @@ fn a_run_stops_at_the_second_side_in_both_directions_and_again() {
     let stop = go(&mut session, Direction::Forward);
     let finding = found(&stop).unwrap().clone();
     let second = finding.second.clone().unwrap();
-    assert_eq!((finding.id, stop.time), (FindingId::RaceSharedRaw, second.site.time));
+    assert_eq!((finding.id, stop.time), (RACE_SHARED_RAW, second.site.time));
     assert_eq!((stop.focus.block, stop.focus.warp), (second.site.block, second.site.warp));
     assert!(finding.memory.unwrap().name.starts_with('s'));
     assert!(finding.first.unwrap().site.time < second.site.time);
@@ -51,7 +52,7 @@ fn a_run_stops_at_the_second_side_in_both_directions_and_again() {
     assert_eq!((back.time, found(&back).is_some()), (stop.time, true));
     session.seek(0, &mut Unhurried);
     let again = go(&mut session, Direction::Forward);
-    assert_eq!((again.time, found(&again).map(|finding| finding.id)), (stop.time, Some(FindingId::RaceSharedRaw)));
+    assert_eq!((again.time, found(&again).map(|finding| finding.id)), (stop.time, Some(RACE_SHARED_RAW)));
 }
 
 #[test]
@@ -63,12 +64,12 @@ fn checkers_find_the_same_when_they_come_later() {
     let end = go(&mut unwatched, Direction::Forward);
     assert!(unwatched.findings().is_empty() && found(&end).is_none());
     unwatched.seek(20, &mut Unhurried);
-    assert!(unwatched.switch(&[Checker::Race, Checker::Init, Checker::Sync], true, &mut Unhurried));
+    assert!(unwatched.switch(&CheckerId::named("race,init,sync").unwrap(), true, &mut Unhurried));
     assert_eq!(unwatched.time(), 20);
     assert!(!watched.findings().is_empty());
     assert_eq!(unwatched.findings(), watched.findings());
-    assert!(unwatched.switch(&[Checker::Race], false, &mut Unhurried));
-    assert!(!unwatched.findings().iter().any(|finding| finding.id.row().checker == Some(Checker::Race)));
+    assert!(unwatched.switch(&CheckerId::named("race").unwrap(), false, &mut Unhurried));
+    assert!(!unwatched.findings().iter().any(|finding| finding.id.checker().map(CheckerId::word) == Some("race")));
 }
 
 #[test]
@@ -177,7 +178,7 @@ fn verification_counts_a_race_as_a_failure_unless_nobody_looks() {
 /// Asynchronous matrix multiplications are told in another way than accesses are.
 #[test]
 fn a_session_finds_what_an_unattended_run_does_of_wgmma() {
-    for (file, id) in [("gallery/wgmma_acc_early.ron", FindingId::RaceWgmma), ("gallery/wgmma_noproxy.ron", FindingId::RaceProxy)] {
+    for (file, id) in [("gallery/wgmma_acc_early.ron", RACE_WGMMA), ("gallery/wgmma_noproxy.ron", RACE_PROXY)] {
         let mut session = session(file, Checks::ALL);
         session.settings.stop_on = StopOn::None;
         go(&mut session, Direction::Forward);

@@ -6,7 +6,8 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use ptxdbg::check::{Checks, FindingId};
+use ptxdbg::check::Checks;
+use ptxdbg::check::faults::{LAUNCH_BOUNDS, MEMORY_OUT_OF_BOUNDS, UNSUPPORTED};
 use ptxdbg::debug::open::{OpenError, open};
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, run_case, verify_case};
 use ptxdbg::launch::Element;
@@ -48,7 +49,7 @@ fn row(module: &Path, kernel: &str) -> String {
         None if ids.is_empty() => "ran to its end".to_string(),
         None => format!("ran to its end with {}", ids.join(", ")),
         Some(fault) => {
-            assert_eq!(fault.id, FindingId::Unsupported, "{kernel} of {}: {}", module.display(), fault.message);
+            assert_eq!(fault.id, UNSUPPORTED, "{kernel} of {}: {}", module.display(), fault.message);
             let instruction = fault.message.split('\'').nth(1).unwrap_or_default();
             format!("unsupported: {}", instruction.split('.').take(2).collect::<Vec<_>>().join("."))
         }
@@ -226,7 +227,7 @@ fn the_launch_is_blamed_for_what_it_may_have_caused() {
     let opened = opened(&module, None).unwrap();
     let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::default()).unwrap();
     let fault = run.fault.unwrap();
-    assert_eq!(fault.id, FindingId::MemoryOutOfBounds);
+    assert_eq!(fault.id, MEMORY_OUT_OF_BOUNDS);
     assert!(fault.made_up.starts_with("its address comes from n = ") && fault.made_up.contains("which is made up"), "{}", fault.made_up);
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -239,7 +240,7 @@ fn dynamic_shared_memory_that_is_not_given_is_no_fault_of_the_kernel() {
     let opened = open(&Request { modules, launch: LaunchChoice::Words(words), overrides }).unwrap();
     let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::default()).unwrap();
     let fault = run.fault.unwrap();
-    assert_eq!(fault.id, FindingId::LaunchBounds);
+    assert_eq!(fault.id, LAUNCH_BOUNDS);
     assert!(fault.message.starts_with("dynamic shared memory is not known (0 bytes given): --dynamic-shared BYTES; "), "{}", fault.message);
 }
 

@@ -5,7 +5,7 @@ use super::finding::{Deed, Finding, Findings, Side};
 use crate::program::{Pc, Program};
 
 /// Takes findings of one launch.
-pub(super) struct Reporter<'a> {
+pub struct Reporter<'a> {
     /// The program that runs.
     pub program: &'a Program,
     /// What was found so far.

@@ -31,6 +31,7 @@ pub use in_flight::tensor;
 pub use in_flight::wgmma::{Flight, WARPS, Wgmma};
 pub use run::cluster::ClusterBarrier;
 pub use run::deadlock::held;
+pub use run::ends::{BlockLeft, GroupLeft, LaunchEnd, LaunchStart, WarpLeft};
 pub use run::footprint::{Footprint, MemoryLimit};
 pub use run::schedule::Cursor;
 pub use state::barrier::{BARRIERS, Ballot, Barrier};

@@ -8,11 +8,12 @@ use super::local::LocalBytes;
 use super::used;
 use crate::check::finding::{Deed, Finding, Side, Touched};
 use crate::check::held::Held;
+use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
+use crate::check::reporter::Reporter;
 use crate::check::told::lanes_do;
-use crate::check::{FindingId, Reporter};
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, LaneMask, Linked, Machine, MbarrierChange, MbarrierEvent,
+    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, LaneMask, LaunchStart, Linked, MbarrierChange, MbarrierEvent,
     WgmmaChange, WgmmaEvent, Work, lanes_of,
 };
 use crate::program::{Program, map};
@@ -63,12 +64,12 @@ struct Missing {
 
 impl Memory {
     /// A launch begins: the memory of blocks is new, and so are buffers made for it.
-    pub fn begin(&mut self, machine: &Machine) {
-        self.linked = Some(Arc::clone(&machine.linked));
+    pub fn begin(&mut self, launch: &LaunchStart) {
+        self.linked = Some(Arc::clone(&launch.linked));
         self.blocks.clear();
-        for range in machine.device().undefined() {
-            if !self.undefined.iter().any(|known| known.range == range) {
-                self.undefined.push(Undefined { range, written: Bytes::default() });
+        for range in &launch.undefined {
+            if !self.undefined.iter().any(|known| known.range == *range) {
+                self.undefined.push(Undefined { range: range.clone(), written: Bytes::default() });
             }
         }
     }
@@ -168,7 +169,7 @@ impl Memory {
     fn report(&mut self, event: &AccessEvent<'_>, missing: &Missing, to: &mut Reporter<'_>) -> bool {
         let deed = if event.kind == AccessKind::Atomic { Deed::Atomic } else { Deed::Read };
         let side = (event.place.pc, deed);
-        if self.held.repeats((FindingId::MemoryUninitialized, 0, None, side)) || to.repeats(FindingId::MemoryUninitialized, side) {
+        if self.held.repeats((MEMORY_UNINITIALIZED, 0, None, side)) || to.repeats(MEMORY_UNINITIALIZED, side) {
             return false;
         }
         let block = match event.space {
@@ -353,5 +354,5 @@ fn finding(side: Side, memory: Touched, who: &str, program: &Program) -> Finding
         ),
     };
     let why = format!("{who} {} bytes before any thread wrote them: {whose}", memory.bytes);
-    Finding { memory: Some(memory), ..Finding::new(FindingId::MemoryUninitialized, side, why, advice.to_string()) }
+    Finding { memory: Some(memory), ..Finding::new(MEMORY_UNINITIALIZED, side, why, advice.to_string()) }
 }

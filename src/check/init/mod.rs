@@ -19,6 +19,7 @@
 //! where it is stored, and not again where the memory is read.
 
 mod bits;
+pub mod catalogue;
 mod local;
 mod memory;
 mod registers;
@@ -27,42 +28,44 @@ mod used;
 use memory::Memory;
 use registers::Registers;
 
-use super::reporter::Reporter;
-use crate::machine::{Event, Machine, Order, OrderEvent};
-use crate::program::Program;
+use crate::check::catalogue::FindingId;
+use crate::check::checker::{Checker, CheckerRow};
+use crate::check::reporter::Reporter;
+use crate::machine::{Event, EventKind, EventMask, LaunchEnd, LaunchStart, Order, OrderEvent};
 
 /// The checker of reads before any write.
 #[derive(Clone)]
-pub(super) struct Init {
+struct Init {
     memory: Memory,
     registers: Registers,
 }
 
-impl Init {
-    /// One that has seen nothing yet.
-    pub fn new(program: &Program) -> Self {
-        Self { memory: Memory::default(), registers: Registers::new(program) }
+/// The checker of reads before any write.
+pub(super) const ROW: CheckerRow = CheckerRow {
+    word: "init",
+    about: "reads of memory and uses of registers before any write",
+    findings: catalogue::FINDINGS,
+    make: Some(|program| Box::new(Init { memory: Memory::default(), registers: Registers::new(program) })),
+};
+
+/// The events by which memory is written and lanes bring each other what they have not.
+const MEMORY: EventMask =
+    EventMask::of(&[EventKind::Access, EventKind::Order, EventKind::AbsentSource, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
+
+/// Those by which values in registers are followed.
+const REGISTERS: EventMask = EventMask::of(&[EventKind::Before, EventKind::Exchange]);
+
+impl Checker for Init {
+    fn begin(&mut self, launch: &LaunchStart) {
+        self.memory.begin(launch);
+        self.registers.begin(launch);
     }
 
-    /// Whether it wants to be told of every instruction.
-    pub fn wants_instructions(&self) -> bool {
-        self.registers.is_needed()
+    fn mask(&self) -> EventMask {
+        if self.registers.is_needed() { MEMORY.with(REGISTERS) } else { MEMORY }
     }
 
-    /// A launch is about to issue its first instruction.
-    pub fn begin(&mut self, machine: &Machine) {
-        self.memory.begin(machine);
-        self.registers.begin(machine);
-    }
-
-    /// The launch has ended.
-    pub fn end(&mut self, to: &mut Reporter<'_>) {
-        self.memory.end(to);
-    }
-
-    /// Something happens. True if that is a new finding.
-    #[inline]
-    pub fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
+    fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
         match event {
             Event::Access(access) => return self.memory.access(access, to),
             Event::Copy(copy) => self.memory.copy(copy, to.program),
@@ -74,5 +77,13 @@ impl Init {
             Event::Order(_) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => {}
         }
         false
+    }
+
+    fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, to: &mut Reporter<'_>) {
+        self.memory.end(to);
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Checker> {
+        Box::new(self.clone())
     }
 }

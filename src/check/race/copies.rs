@@ -15,7 +15,8 @@ use super::locations::Pending;
 use super::pattern::Pattern;
 use super::threads::Warp;
 use super::{Home, Race};
-use crate::check::finding::{Deed, Findings};
+use crate::check::finding::Deed;
+use crate::check::reporter::Reporter;
 use crate::isa::{Ordering, Scope};
 use crate::machine::Home as MemoryOf;
 use crate::machine::{
@@ -124,7 +125,7 @@ impl Warp {
 
 impl Race {
     /// Something is done to a barrier object.
-    pub(super) fn mbarrier(&mut self, event: &MbarrierEvent, findings: &mut Findings) -> bool {
+    pub(super) fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
         let key = (event.slot, event.address);
         if let MbarrierChange::Ended(phase) = event.change {
             self.objects.entry(key).or_default().end(phase);
@@ -167,11 +168,11 @@ impl Race {
             MbarrierChange::Asked { .. } => deed = Deed::Read,
             _ => {}
         }
-        self.touch_object(event, slot, deed, findings)
+        self.touch_object(event, slot, deed, to)
     }
 
     /// The object's bytes are memory as well: who makes it must be ordered before who uses it.
-    fn touch_object(&mut self, event: &MbarrierEvent, slot: u32, deed: Deed, findings: &mut Findings) -> bool {
+    fn touch_object(&mut self, event: &MbarrierEvent, slot: u32, deed: Deed, to: &mut Reporter<'_>) -> bool {
         let Some(number) = self.block(slot).map(|block| block.number) else { return false };
         let access = Access {
             tick: event.place.tick,
@@ -189,14 +190,14 @@ impl Race {
         };
         let home = Home::Block(event.slot);
         self.with_judge(home, slot, access, |judge, shadow| judge.range(shadow, u64::from(event.address), u64::from(OBJECT_BYTES)));
-        self.report(home, slot, &access, findings)
+        self.report(home, slot, &access, to)
     }
 
     /// Something becomes of a copy.
-    pub(super) fn copy(&mut self, event: &CopyEvent<'_>, findings: &mut Findings) -> bool {
+    pub(super) fn copy(&mut self, event: &CopyEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let copy = event.copy;
         match event.stage {
-            CopyStage::Issued => self.issue(copy, findings),
+            CopyStage::Issued => self.issue(copy, to),
             CopyStage::Read => false,
             CopyStage::Ended => {
                 self.end_copy(copy, event.lanes);
@@ -205,7 +206,7 @@ impl Race {
         }
     }
 
-    fn issue(&mut self, copy: &AsyncCopy, findings: &mut Findings) -> bool {
+    fn issue(&mut self, copy: &AsyncCopy, to: &mut Reporter<'_>) -> bool {
         self.enter(copy.by, copy.issued.block);
         let slot = copy.by.slot;
         let (warp, tick) = (copy.issued.warp as u8, copy.issued.tick);
@@ -235,14 +236,14 @@ impl Race {
             pattern: Pattern::All,
             copy: copy.id,
         };
-        let mut found = self.touch_all(copy, slot, access, findings);
+        let mut found = self.touch_all(copy, slot, access, to);
         let (deed, strong) = if is_reduction(copy) { (Deed::Atomic, Some(Scope::Gpu)) } else { (Deed::Write, None) };
-        found |= self.touch_all(copy, slot, Access { deed, strong, ..access }, findings);
+        found |= self.touch_all(copy, slot, Access { deed, strong, ..access }, to);
         found
     }
 
     /// Judges all that a copy reads, or all that it writes.
-    fn touch_all(&mut self, copy: &AsyncCopy, slot: u32, access: Access, findings: &mut Findings) -> bool {
+    fn touch_all(&mut self, copy: &AsyncCopy, slot: u32, access: Access, to: &mut Reporter<'_>) -> bool {
         if let Work::Lanes(copies) = &copy.work {
             let (home, addresses, bytes) = match access.deed {
                 Deed::Read => (Home::Global, copies.from, u32::from(*copies.kept.iter().max().unwrap_or(&0))),
@@ -254,7 +255,7 @@ impl Race {
             }
             let access = Access { lanes, bytes, pattern: self.pattern(lanes, &addresses), ..access };
             self.judge(home, slot, access, &addresses);
-            return self.report(home, slot, &access, findings);
+            return self.report(home, slot, &access, to);
         }
         let mut ranges: Vec<(Destination, u64)> = Vec::new();
         let visit = |at: Destination, bytes: u64| match ranges.last_mut() {
@@ -270,7 +271,7 @@ impl Race {
         self.with_judge(home, slot, access, |judge, shadow| {
             ranges.iter().for_each(|(at, bytes)| judge.range(shadow, at.address, *bytes));
         });
-        self.report(home, slot, &access, findings)
+        self.report(home, slot, &access, to)
     }
 
     fn end_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask) {

@@ -13,8 +13,8 @@ use super::access::{Access, Ref};
 use super::clock::learn;
 use super::shadow::Entry;
 use super::threads::clock_knows;
-use crate::check::FindingId;
 use crate::check::finding::{self, Deed, Finding, Link, Side, Touched};
+use crate::check::race::catalogue::CLUSTER_EXITED;
 use crate::isa::Space;
 use crate::machine::{BlockId, OrderEvent, lanes_of};
 
@@ -45,7 +45,7 @@ impl Race {
         let late: Vec<Access> = members.filter(|access| self.may_outlive(slot, access)).collect();
         for access in &late {
             let first = self.side(access, access.lanes_at(address, &self.log));
-            if !self.held.repeats(finding::cause(FindingId::ClusterExited, 0, Some(&first), exit)) {
+            if !self.held.repeats(finding::cause(CLUSTER_EXITED, 0, Some(&first), exit)) {
                 let Some(Some(block)) = self.blocks.get(slot as usize) else { return };
                 let memory = Touched { space: Space::Shared, block: block.index, address, bytes: access.bytes.min(16) };
                 self.held.hold(outlives(first, exit, memory));
@@ -74,5 +74,5 @@ fn outlives(first: Side, exit: &Side, memory: Touched) -> Finding {
         link(None, "no barrier of the cluster lies between, nor a wait that ends only when the access is done"),
         link(Some(exit.place), "the last thread of the block exits, and its shared memory is gone"),
     ];
-    Finding { first: Some(first), memory: Some(memory), chain, ..Finding::new(FindingId::ClusterExited, *exit, why, advice.to_string()) }
+    Finding { first: Some(first), memory: Some(memory), chain, ..Finding::new(CLUSTER_EXITED, *exit, why, advice.to_string()) }
 }

@@ -6,7 +6,7 @@ use super::locations::scope_of;
 use super::pattern::Pattern;
 use super::shadow::{Entry, Shadow};
 use super::threads::Block;
-use crate::check::Deed;
+use crate::check::finding::Deed;
 use crate::machine::{LaneMask, PerLane, Proxy, lanes_of};
 
 /// Unordered accesses to a unit of global memory that are told apart; of more only the newest ones are kept.

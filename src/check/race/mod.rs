@@ -28,6 +28,7 @@
 
 mod access;
 mod barriers;
+pub mod catalogue;
 mod clock;
 mod copies;
 mod exits;
@@ -54,21 +55,23 @@ use pattern::{Pattern, Tile};
 use shadow::Shadow;
 use threads::{Block, Fenced, Warp};
 
-use super::finding::{Deed, Findings};
-use super::held::Held;
-use super::reporter::Reporter;
-use super::ways::Ways;
+use crate::check::catalogue::FindingId;
+use crate::check::checker::{Checker, CheckerRow};
+use crate::check::finding::Deed;
+use crate::check::held::Held;
+use crate::check::reporter::Reporter;
+use crate::check::ways::Ways;
 use crate::isa::{FenceKind, Ordering, Scope, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, BlockId, CopyWait, Event, LANES, LaneMask, Linked, Machine, Order, OrderEvent, PerLane, Proxy, lanes_of,
+    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, LANES, LaneMask, LaunchEnd, LaunchStart, Linked, Order,
+    OrderEvent, PerLane, Proxy, lanes_of,
 };
 use crate::program::{self, Program, map};
 
 /// The race checker of a case.
 #[derive(Clone)]
-pub(super) struct Race {
+struct Race {
     program: Arc<Program>,
-    launch: usize,
     linked: Option<Arc<Linked>>,
     /// The lanes of each warp of a block.
     warps: Vec<LaneMask>,
@@ -104,7 +107,6 @@ impl Race {
     pub fn new(program: &Arc<Program>) -> Self {
         Self {
             program: Arc::clone(program),
-            launch: 0,
             linked: None,
             warps: Vec::new(),
             cluster: 1,
@@ -122,49 +124,65 @@ impl Race {
             heed: Heed::default(),
         }
     }
+}
 
-    /// A launch begins: all before it is ordered before all of it.
-    pub fn begin(&mut self, launch: usize, machine: &Machine) {
-        let config = machine.config();
+/// The race checker.
+pub(super) const ROW: CheckerRow = CheckerRow {
+    word: "race",
+    about: "accesses to the same memory that nothing orders",
+    findings: catalogue::FINDINGS,
+    make: Some(|program| Box::new(Race::new(program))),
+};
+
+impl Checker for Race {
+    fn begin(&mut self, LaunchStart { linked, .. }: &LaunchStart) {
+        let config = &linked.config;
         let threads = config.block.iter().product::<u32>();
         let lanes = |warp: u32| crate::machine::lowest(threads - warp * LANES as u32);
         *self = Self {
-            launch,
-            linked: Some(Arc::clone(&machine.linked)),
+            linked: Some(Arc::clone(linked)),
             warps: (0..threads.div_ceil(LANES as u32)).map(lanes).collect(),
             cluster: config.blocks_of_cluster(),
             ..Self::new(&self.program)
         };
     }
 
-    /// The launch has ended.
-    pub fn end(&mut self, to: &mut Reporter<'_>) {
+    fn mask(&self) -> EventMask {
+        const MASK: EventMask =
+            EventMask::of(&[EventKind::Access, EventKind::Order, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
+        MASK
+    }
+
+    fn end(&mut self, _end: &LaunchEnd, _fault: Option<FindingId>, to: &mut Reporter<'_>) {
         self.held.release(to);
     }
 
-    /// Bytes that the checker's tables take, and bytes of memory that they are about.
-    pub fn size(&self) -> (usize, usize) {
+    fn size(&self) -> (usize, usize) {
         let of = |size: fn(&Shadow) -> usize| self.shadows().map(size).sum::<usize>();
         (of(Shadow::bytes) + self.log.bytes(), of(Shadow::covered))
     }
 
-    /// Something happens. True if that is a new finding.
-    #[inline]
-    pub fn event(&mut self, event: &Event<'_>, findings: &mut Findings) -> bool {
+    fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
         match event {
-            Event::Access(access) => return self.access(access, findings),
+            Event::Access(access) => return self.access(access, to),
             Event::Order(order) => self.order(order),
-            Event::Copy(copy) => return self.copy(copy, findings),
-            Event::Mbarrier(object) => return self.mbarrier(object, findings),
-            Event::Wgmma(wgmma) => return self.wgmma(wgmma, findings),
+            Event::Copy(copy) => return self.copy(copy, to),
+            Event::Mbarrier(object) => return self.mbarrier(object, to),
+            Event::Wgmma(wgmma) => return self.wgmma(wgmma, to),
             // Lanes that exchange registers are not ordered by that.
             Event::Exchange(_) | Event::Before(..) | Event::After(..) | Event::Merged(..) | Event::Arrived(..) => {}
         }
         false
     }
 
+    fn boxed_clone(&self) -> Box<dyn Checker> {
+        Box::new(self.clone())
+    }
+}
+
+impl Race {
     /// Lanes access memory.
-    fn access(&mut self, event: &AccessEvent<'_>, findings: &mut Findings) -> bool {
+    fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let home = match event.space {
             Space::Global | Space::Generic => Home::Global,
             Space::Shared | Space::SharedCluster => Home::Block(event.home.0),
@@ -186,7 +204,7 @@ impl Race {
         }
         let access = self.plain(event);
         self.judge(home, event.by.slot, access, event.addresses);
-        self.report(home, event.by.slot, &access, findings)
+        self.report(home, event.by.slot, &access, to)
     }
 
     fn plain(&mut self, event: &AccessEvent<'_>) -> Access {

@@ -6,7 +6,11 @@ use super::judge::Conflict;
 use super::locations::scope_of;
 use super::{Home, Race};
 use crate::check::catalogue::FindingId;
-use crate::check::finding::{self, Deed, Finding, Findings, Link, Reach, Repeated, Side, Touched};
+use crate::check::finding::{self, Deed, Finding, Link, Reach, Repeated, Side, Touched};
+use crate::check::race::catalogue::{
+    RACE_ASYNC_COPY, RACE_GLOBAL, RACE_MIXED_ATOMIC, RACE_PROXY, RACE_SCOPE, RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW, RACE_WGMMA,
+};
+use crate::check::reporter::Reporter;
 use crate::check::ways::Cut;
 use crate::isa::{MbarrierFn, Scope, Space};
 use crate::machine::{LaneMask, Proxy};
@@ -38,7 +42,7 @@ enum Turns {
 
 impl Race {
     /// Reports the conflicts of an access of the block in `slot`. True if there is a new finding among them.
-    pub(super) fn report(&mut self, home: Home, slot: u32, access: &Access, findings: &mut Findings) -> bool {
+    pub(super) fn report(&mut self, home: Home, slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
         let mut new = false;
         for conflict in std::mem::take(&mut self.conflicts) {
             if self.is_overlap(&conflict.first, access) || self.is_overlap(access, &conflict.first) {
@@ -49,7 +53,7 @@ impl Race {
             let (first, second) = (self.side(&conflict.first, conflict.first_lanes), self.side(access, conflict.second_lanes));
             let reach = self.reach(&conflict.first, access);
             let mut known = None;
-            match findings.repeats_race(finding::cause(id, self.launch, Some(&first), &second), reach) {
+            match to.findings.repeats_race(finding::cause(id, to.launch, Some(&first), &second), reach) {
                 Repeated::Yes => continue,
                 Repeated::Nearer(nearer) => known = Some(nearer),
                 Repeated::No => {}
@@ -57,7 +61,7 @@ impl Race {
             let relation = self.relation(id, reach, &conflict.first, access);
             let finding = Finding {
                 id,
-                launch: self.launch,
+                launch: to.launch,
                 memory: Some(self.touched(home, &conflict, access)),
                 why: why(id, relation, &conflict, access),
                 advice: advice(id, relation, &conflict.first, access),
@@ -70,7 +74,7 @@ impl Race {
             match known {
                 // The pair that is told is one whose remedy orders all of them.
                 Some(known) => *known = Finding { count: known.count, ..finding },
-                None => new |= findings.report(finding),
+                None => new |= to.report(finding),
             }
         }
         new
@@ -95,23 +99,23 @@ impl Race {
         let first = &conflict.first;
         let is = |test: fn(&Access) -> bool| test(first) || test(access);
         if conflict.proxy {
-            return FindingId::RaceProxy;
+            return RACE_PROXY;
         }
         if is(|access| access.agent == Agent::Group(Group::Wgmma)) {
-            return FindingId::RaceWgmma;
+            return RACE_WGMMA;
         }
         if is(|access| access.copy != 0) {
-            return FindingId::RaceAsyncCopy;
+            return RACE_ASYNC_COPY;
         }
         if self.scope_is_too_narrow(first, access) || self.has_missed(slot, conflict, access) {
-            return FindingId::RaceScope;
+            return RACE_SCOPE;
         }
         let on_object = self.uses_object(first) || self.uses_object(access);
         if is(|access| access.deed == Deed::Atomic) && is(|access| access.strong.is_none()) && !on_object {
-            return FindingId::RaceMixedAtomic;
+            return RACE_MIXED_ATOMIC;
         }
         match home {
-            Home::Global => FindingId::RaceGlobal,
+            Home::Global => RACE_GLOBAL,
             Home::Block(_) => self.hazard(first, access),
         }
     }
@@ -120,17 +124,17 @@ impl Race {
     /// which way from one to the other no barrier lies, and where that does not tell, their order in the code, as far as control can
     /// flow from one to the other.
     fn hazard(&mut self, a: &Access, b: &Access) -> FindingId {
-        let Some((read, write)) = self.read_and_write(a, b) else { return FindingId::RaceSharedWaw };
+        let Some((read, write)) = self.read_and_write(a, b) else { return RACE_SHARED_WAW };
         for cut in [Cut::Any, Cut::OfBlock] {
             let mut is_open = |from: &Access, to: &Access| self.ways.leads_uncut(&self.program, from.pc, to.pc, cut);
             match (is_open(write, read), is_open(read, write)) {
-                (true, false) => return FindingId::RaceSharedRaw,
-                (false, true) => return FindingId::RaceSharedWar,
+                (true, false) => return RACE_SHARED_RAW,
+                (false, true) => return RACE_SHARED_WAR,
                 (true, true) | (false, false) => {}
             }
         }
         let mut flows = |from: &Access, to: &Access| self.ways.leads_forward(&self.program, from.pc, to.pc);
-        if flows(read, write) && !flows(write, read) { FindingId::RaceSharedWar } else { FindingId::RaceSharedRaw }
+        if flows(read, write) && !flows(write, read) { RACE_SHARED_WAR } else { RACE_SHARED_RAW }
     }
 
     /// The one that reads and the one that writes; none if both write.
@@ -145,7 +149,7 @@ impl Race {
 
     /// In which turns of a loop a read and a write of shared memory race.
     fn turns(&mut self, id: FindingId, reach: Reach, a: &Access, b: &Access) -> Turns {
-        let shared = matches!(id, FindingId::RaceSharedRaw | FindingId::RaceSharedWar) && reach <= Reach::Block;
+        let shared = (id == RACE_SHARED_RAW || id == RACE_SHARED_WAR) && reach <= Reach::Block;
         let Some((read, write)) = self.read_and_write(a, b).filter(|_| shared) else { return Turns::Same };
         let cut = if reach <= Reach::Warp { Cut::Any } else { Cut::OfBlock };
         let mut is_open = |from: &Access, to: &Access| self.ways.leads_uncut(&self.program, from.pc, to.pc, cut);
@@ -258,7 +262,7 @@ fn deed(side: &Side) -> &'static str {
 
 fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) -> String {
     let first = &conflict.first;
-    if id == FindingId::RaceProxy {
+    if id == RACE_PROXY {
         return match access.proxy {
             Proxy::ReadOnly => {
                 "it is read through the read-only path (ld.global.nc, or a texture), which need not see what the same launch writes".into()
@@ -276,7 +280,7 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
     if let Some(why) = why_async(first, access) {
         return why;
     }
-    if id == FindingId::RaceScope {
+    if id == RACE_SCOPE {
         return "they are ordered only by operations whose scope does not hold both threads".into();
     }
     if relation.sizes {
@@ -316,7 +320,7 @@ fn why_async(first: &Access, second: &Access) -> Option<String> {
 
 fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) -> String {
     let copy = if first.agent == Agent::Threads { second } else { first };
-    if id == FindingId::RaceProxy {
+    if id == RACE_PROXY {
         return match second.proxy {
             Proxy::ReadOnly => "read it with a plain ld.global, or let an earlier launch write it".into(),
             Proxy::TensorMap => {
@@ -327,7 +331,7 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
             _ => "have each writing thread execute fence.proxy.async after its writes, before the barrier that orders the copy".into(),
         };
     }
-    if id == FindingId::RaceScope {
+    if id == RACE_SCOPE {
         return "use .gpu scope (or .cluster within a cluster) on both sides".into();
     }
     if first.agent == Agent::Threads && copy.agent != Agent::Threads {

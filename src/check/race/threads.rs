@@ -9,6 +9,7 @@ use super::barriers::Arrival;
 use super::clock::{Clock, FENCEABLES, Fenceable, GROUPS, Group, Known, Ticks, learn};
 use super::locations::Pending;
 use super::shadow::Shadow;
+use crate::check::finding::Deed;
 use crate::isa::Scope;
 use crate::machine::{BARRIERS, LaneMask, PerLane, Tick, lanes_of};
 
@@ -281,7 +282,7 @@ impl Past {
 
 /// The kinds of knowledge each of which is enough to know what `access`, an operation of `group`, did.
 fn groups_of(group: Group, access: &Access) -> impl Iterator<Item = Group> {
-    let read = group == Group::Bulk && access.deed == crate::check::Deed::Read;
+    let read = group == Group::Bulk && access.deed == Deed::Read;
     [Some(group), read.then_some(Group::BulkRead)].into_iter().flatten()
 }
 

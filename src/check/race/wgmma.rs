@@ -12,8 +12,9 @@ use super::copies::Queue;
 use super::pattern::Pattern;
 use super::threads::Block;
 use super::{Home, Race};
-use crate::check::catalogue::FindingId;
-use crate::check::finding::{self, Deed, Finding, Findings, Link, Side};
+use crate::check::finding::{self, Deed, Finding, Link, Side};
+use crate::check::race::catalogue::RACE_WGMMA;
+use crate::check::reporter::Reporter;
 use crate::machine::{LaneMask, Proxy, WARPS, Wgmma, WgmmaChange, WgmmaEvent};
 
 impl Block {
@@ -33,12 +34,12 @@ impl Block {
 
 impl Race {
     /// Something becomes of a `wgmma`, or of registers that one uses.
-    pub(super) fn wgmma(&mut self, event: &WgmmaEvent<'_>, findings: &mut Findings) -> bool {
+    pub(super) fn wgmma(&mut self, event: &WgmmaEvent<'_>, to: &mut Reporter<'_>) -> bool {
         self.enter(event.by, event.place.block);
         let (slot, warp, tick) = (event.by.slot, event.place.warp, event.place.tick);
         match event.change {
-            WgmmaChange::Issued { wgmma, .. } => return self.issue_wgmma(event, wgmma, findings),
-            WgmmaChange::Touched { by: Some(wgmma), .. } => return self.touch_register(event, wgmma, findings),
+            WgmmaChange::Issued { wgmma, .. } => return self.issue_wgmma(event, wgmma, to),
+            WgmmaChange::Touched { by: Some(wgmma), .. } => return self.touch_register(event, wgmma, to),
             WgmmaChange::Committed { group } => {
                 if let Some(block) = self.block(slot) {
                     let warp = &mut block.warps[warp as usize];
@@ -56,7 +57,7 @@ impl Race {
         false
     }
 
-    fn issue_wgmma(&mut self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, findings: &mut Findings) -> bool {
+    fn issue_wgmma(&mut self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
         let slot = event.by.slot;
         let access = Access {
             tick: event.place.tick,
@@ -76,28 +77,27 @@ impl Race {
         self.with_judge(home, slot, access, |judge, shadow| {
             wgmma.reads().for_each(|(start, end)| judge.range(shadow, u64::from(start), u64::from(end - start)));
         });
-        self.report(home, slot, &access, findings)
+        self.report(home, slot, &access, to)
     }
 
     /// An instruction uses a register of a `wgmma` in flight.
-    fn touch_register(&self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, findings: &mut Findings) -> bool {
+    fn touch_register(&self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
         let side = |place, copy| Side { place, lanes: event.lanes, deed: Deed::Use, bytes: 0, copy };
         let (first, second) = (side(wgmma.issued, Some(wgmma.id)), side(event.place, None));
-        if findings.repeats(finding::cause(FindingId::RaceWgmma, self.launch, Some(&first), &second)) {
+        if to.findings.repeats(finding::cause(RACE_WGMMA, to.launch, Some(&first), &second)) {
             return false;
         }
         let link = |place, text: &str| Link { place, text: text.to_string() };
         let why = "the register belongs to a wgmma that is in flight until its warp waits for its group".to_string();
         let advice = "commit the group and wait with wgmma.wait_group before the register is used".to_string();
-        findings.report(Finding {
-            launch: self.launch,
+        to.report(Finding {
             first: Some(first),
             chain: vec![
                 link(Some(wgmma.issued), "the wgmma is issued, and its registers are its own from here on"),
                 link(None, "no wgmma.wait_group that covers its group lies between"),
                 link(Some(event.place), "a register of it is used"),
             ],
-            ..Finding::new(FindingId::RaceWgmma, second, why, advice)
+            ..Finding::new(RACE_WGMMA, second, why, advice)
         })
     }
 }

@@ -8,10 +8,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::check::finding::{Deed, Finding, Side};
+use crate::check::reporter::Reporter;
+use crate::check::sync::catalogue::{BARRIER_COUNT, BARRIER_DIVERGENCE, BARRIER_EXITED};
 use crate::check::told::lanes_do;
 use crate::check::ways::Ways;
-use crate::check::{FindingId, Reporter};
-use crate::machine::{BARRIERS, Barrier, Block, BlockId, LANES, LaneMask, Machine, OrderEvent, Place, Warp, lanes_in_words};
+use crate::machine::{BARRIERS, Barrier, BlockId, BlockLeft, LANES, LaneMask, LaunchEnd, OrderEvent, Place, WarpLeft, lanes_in_words};
 use crate::program::{Pc, Program};
 
 /// The number of the barrier of the cluster, behind those of the block.
@@ -118,7 +119,7 @@ impl BlockBarriers {
     }
 
     /// Nobody can go on: reports the barriers that can never end.
-    pub fn stuck(&self, block: &Block, to: &mut Reporter<'_>) {
+    pub fn stuck(&self, block: &BlockLeft, to: &mut Reporter<'_>) {
         for (id, phase) in self.phases.iter().filter(|(_, phase)| !phase.is_empty()) {
             for arrived in phase.iter().filter(|arrived| arrived.aligned && arrived.absent != 0) {
                 let Some(warp) = block.warps.get(arrived.place.warp as usize) else { continue };
@@ -139,7 +140,7 @@ impl BlockBarriers {
     }
 
     /// Reports a barrier that more threads must come to than are left.
-    fn report_exited(&self, id: u32, (wanted, last): (u32, &Arrived), barrier: &Barrier, block: &Block, to: &mut Reporter<'_>) {
+    fn report_exited(&self, id: u32, (wanted, last): (u32, &Arrived), barrier: &Barrier, block: &BlockLeft, to: &mut Reporter<'_>) {
         let left: u32 = block.warps.iter().enumerate().map(|(number, warp)| possible(barrier, number, warp)).sum();
         if left >= wanted || wanted > self.threads {
             return;
@@ -154,12 +155,12 @@ impl BlockBarriers {
         let advice = "have every thread that is counted arrive at the barrier before it exits, or lower the count".to_string();
         let second = Side::new(last.place, last.lanes, Deed::Synchronize);
         let first = Some(Side::new(*place, *lanes, Deed::Exit));
-        to.report(Finding { first, ..Finding::new(FindingId::BarrierExited, second, why, advice) });
+        to.report(Finding { first, ..Finding::new(BARRIER_EXITED, second, why, advice) });
     }
 }
 
 /// Threads for which a warp counts at most at a barrier.
-fn possible(barrier: &Barrier, number: usize, warp: &Warp) -> u32 {
+fn possible(barrier: &Barrier, number: usize, warp: &WarpLeft) -> u32 {
     let arrived = barrier.arrived.get(number).copied().unwrap_or(0);
     let all = arrived | warp.live;
     if all == 0 { 0 } else { LANES as u32 }
@@ -175,13 +176,13 @@ fn disagree(id: u32, first: &Arrived, second: &Arrived) -> Finding {
     let advice =
         "name the same count at every bar and barrier that takes part in a phase: the threads that arrive and those that wait".to_string();
     let side = |arrived: &Arrived| Side::new(arrived.place, arrived.lanes, Deed::Synchronize);
-    Finding { first: Some(side(first)), ..Finding::new(FindingId::BarrierCount, side(second), why, advice) }
+    Finding { first: Some(side(first)), ..Finding::new(BARRIER_COUNT, side(second), why, advice) }
 }
 
 fn too_many(id: u32, arrived: &Arrived, threads: u32) -> Finding {
     let why = format!("barrier {id} wants {} threads, but the block has {threads}", arrived.wanted);
     let advice = "name as many threads as take part, or launch larger blocks".to_string();
-    Finding::new(FindingId::BarrierCount, Side::new(arrived.place, arrived.lanes, Deed::Synchronize), why, advice)
+    Finding::new(BARRIER_COUNT, Side::new(arrived.place, arrived.lanes, Deed::Synchronize), why, advice)
 }
 
 /// How an aligned barrier that part of a warp executes is told, and what to do about it.
@@ -194,7 +195,7 @@ fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Findi
     );
     let whose = if id == CLUSTER { "cluster" } else { "block" };
     let advice = format!("move the barrier out of the branch, so that all threads of the {whose} reach it");
-    Finding::new(FindingId::BarrierDivergence, Side::new(arrived.place, here, Deed::Synchronize), why, advice)
+    Finding::new(BARRIER_DIVERGENCE, Side::new(arrived.place, here, Deed::Synchronize), why, advice)
 }
 
 fn elsewhere(id: u32, first: &Arrived, second: &Arrived, here: LaneMask, program: &Program) -> Finding {
@@ -212,9 +213,9 @@ fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (Place,
     Finding { first: Some(Side::new(place, lanes, Deed::Exit)), ..divergence(id, arrived, here, &others) }
 }
 
-fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &Warp, there: LaneMask, program: &Program) -> Finding {
-    let groups = warp.groups.iter().filter(|group| group.mask & there != 0);
-    let stands: Vec<(Pc, LaneMask)> = groups.map(|group| (group.stands_at(), group.mask & there)).collect();
+fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &WarpLeft, there: LaneMask, program: &Program) -> Finding {
+    let groups = warp.groups.iter().filter(|group| group.lanes & there != 0);
+    let stands: Vec<(Pc, LaneMask)> = groups.map(|group| (group.stands_at, group.lanes & there)).collect();
     let told = stands.iter().map(|(pc, lanes)| format!("{} at {}", lanes_do(*lanes, "wait"), program.place(*pc)));
     let others = told.collect::<Vec<_>>().join(", ");
     let first = stands.first().map(|(pc, lanes)| Side::new(Place { pc: *pc, ..arrived.place }, *lanes, Deed::Synchronize));
@@ -239,9 +240,9 @@ pub(super) struct Barriers {
 
 impl Barriers {
     /// A launch begins.
-    pub fn begin(&mut self, machine: &Machine) {
+    pub fn begin(&mut self, threads: u32) {
         self.blocks.clear();
-        self.threads = machine.config().block.iter().product();
+        self.threads = threads;
     }
 
     /// Those of a block.
@@ -262,9 +263,9 @@ impl Barriers {
     }
 
     /// Nobody can go on.
-    pub fn stuck(&self, machine: &Machine, to: &mut Reporter<'_>) {
-        for block in machine.resident_blocks() {
-            let barriers = self.blocks.iter().flatten().find(|(number, _)| *number == block.number);
+    pub fn stuck(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
+        for block in &end.blocks {
+            let barriers = self.blocks.iter().flatten().find(|(number, _)| *number == block.id.number);
             barriers.into_iter().for_each(|(_, barriers)| barriers.stuck(block, to));
         }
     }

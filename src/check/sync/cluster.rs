@@ -9,10 +9,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::check::finding::{Deed, Finding, Side, Touched};
 use crate::check::held::Held;
+use crate::check::reporter::Reporter;
+use crate::check::sync::catalogue::{BARRIER_COUNT, CLUSTER_LATE};
 use crate::check::told::lanes_do;
-use crate::check::{FindingId, Reporter};
 use crate::isa::Space;
-use crate::machine::{AccessEvent, AccessKind, BlockId, LaneMask, Machine, OrderEvent, Place};
+use crate::machine::{AccessEvent, AccessKind, BlockId, LaneMask, OrderEvent, Place};
 
 /// The blocks of clusters.
 #[derive(Clone, Default)]
@@ -28,10 +29,10 @@ pub(super) struct Clusters {
 
 impl Clusters {
     /// A launch begins.
-    pub fn begin(&mut self, machine: &Machine) {
+    pub fn begin(&mut self, size: u64) {
         self.started.clear();
         self.arrived.clear();
-        self.size = u64::from(machine.config().blocks_of_cluster());
+        self.size = size;
     }
 
     /// Memory is about to be accessed.
@@ -43,7 +44,7 @@ impl Clusters {
     }
 
     fn reach(&mut self, event: &AccessEvent<'_>) {
-        let cause = (FindingId::ClusterLate, 0, None, (event.place.pc, deed(event)));
+        let cause = (CLUSTER_LATE, 0, None, (event.place.pc, deed(event)));
         if !self.started.contains(&event.by.number) && !self.held.repeats(cause) {
             self.held.hold(early(event));
         }
@@ -93,14 +94,14 @@ fn arrives_again((place, lanes): (Place, LaneMask), event: &OrderEvent<'_>) -> F
     );
     let advice = "have each thread execute barrier.cluster.wait between two barrier.cluster.arrive".to_string();
     let side = |place| Side::new(place, again, Deed::Synchronize);
-    Finding { first: Some(side(place)), ..Finding::new(FindingId::BarrierCount, side(event.place), why, advice) }
+    Finding { first: Some(side(place)), ..Finding::new(BARRIER_COUNT, side(event.place), why, advice) }
 }
 
 fn waits_for_nothing(lanes: LaneMask, event: &OrderEvent<'_>) -> Finding {
     let why =
         format!("{} for the barrier of the cluster without having arrived at it: the wait ends at once, or never", lanes_do(lanes, "wait"));
     let advice = "have each thread execute barrier.cluster.arrive before it waits".to_string();
-    Finding::new(FindingId::BarrierCount, Side::new(event.place, lanes, Deed::Synchronize), why, advice)
+    Finding::new(BARRIER_COUNT, Side::new(event.place, lanes, Deed::Synchronize), why, advice)
 }
 
 fn deed(event: &AccessEvent<'_>) -> Deed {
@@ -114,5 +115,5 @@ fn early(event: &AccessEvent<'_>) -> Finding {
     let address = event.addresses[event.lanes.trailing_zeros() as usize % 32];
     let memory = Touched { space: event.space, block, address, bytes: event.bytes };
     let side = Side { bytes: event.bytes, ..Side::new(event.place, event.lanes, deed(event)) };
-    Finding { memory: Some(memory), ..Finding::new(FindingId::ClusterLate, side, why.to_string(), advice.to_string()) }
+    Finding { memory: Some(memory), ..Finding::new(CLUSTER_LATE, side, why.to_string(), advice.to_string()) }
 }

@@ -11,8 +11,9 @@ use smallvec::SmallVec;
 
 use crate::check::finding::{Deed, Finding, Side};
 use crate::check::held::Held;
+use crate::check::reporter::Reporter;
+use crate::check::sync::catalogue::ASYNC_UNWAITED_AT_EXIT;
 use crate::check::told::lanes_do;
-use crate::check::{FindingId, Reporter};
 use crate::machine::{CopyEvent, CopyStage, CopyWait, Ends, Home, LANES, LaneMask, OrderEvent, Work, lanes_of};
 use crate::program::Pc;
 
@@ -190,6 +191,6 @@ fn unwaited(copy: &Copy, lanes: LaneMask, event: &OrderEvent<'_>, closed: [u32; 
         (false, false) => "cp.async.commit_group and cp.async.wait_group 0",
     };
     let second = Side::new(event.place, lanes, Deed::Synchronize);
-    let finding = Finding::new(FindingId::AsyncUnwaitedAtExit, second, why, format!("insert {wait} before the threads exit"));
+    let finding = Finding::new(ASYNC_UNWAITED_AT_EXIT, second, why, format!("insert {wait} before the threads exit"));
     Finding { first: Some(Side { lanes, ..copy.side }), ..finding }
 }

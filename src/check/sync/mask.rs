@@ -8,10 +8,11 @@
 use std::collections::BTreeMap;
 
 use crate::check::finding::{Deed, Finding, Side};
+use crate::check::reporter::Reporter;
+use crate::check::sync::catalogue::SYNC_MEMBERMASK;
 use crate::check::told::lanes_do;
 use crate::check::ways::Ways;
-use crate::check::{FindingId, Reporter};
-use crate::machine::{Block, GroupState, LaneGroup, LaneMask, Machine, OrderEvent, Place, Warp, lanes_in_words};
+use crate::machine::{BlockLeft, GroupLeft, GroupState, LaneMask, LaunchEnd, OrderEvent, Place, lanes_in_words};
 use crate::program::Program;
 
 /// Ticks after which lanes that wait for running lanes of their warp are taken to wait for ever.
@@ -82,13 +83,12 @@ impl Masks {
     }
 
     /// The run was ended though threads could go on: reports lanes that have waited long for lanes of their warp that still run.
-    pub fn spinning(&self, machine: &Machine, to: &mut Reporter<'_>) {
+    pub fn spinning(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
         for ((number, warp), named) in &self.warps {
-            let block = machine.resident_blocks().find(|block| block.number == *number);
-            let Some(warp) = block.and_then(|block| block.warps.get(*warp as usize)) else { continue };
-            for waiting in named.waiting.iter().filter(|waiting| machine.tick().saturating_sub(waiting.place.tick) >= LONG) {
+            let Some(warp) = end.block(*number).and_then(|block| block.warps.get(*warp as usize)) else { continue };
+            for waiting in named.waiting.iter().filter(|waiting| end.tick.saturating_sub(waiting.place.tick) >= LONG) {
                 let missing = waiting.members & warp.live & !waiting.lanes;
-                if let Some(group) = warp.groups.iter().find(|group| group.mask & missing != 0 && group.state == GroupState::Ready) {
+                if let Some(group) = warp.groups.iter().find(|group| group.lanes & missing != 0 && group.state == GroupState::Ready) {
                     to.report(spins(waiting, group, to.program));
                 }
             }
@@ -129,25 +129,25 @@ impl Named {
 }
 
 /// Nobody can go on: reports lanes that wait for each other at instructions with masks.
-pub(super) fn stuck(block: &Block, tick: u64, to: &mut Reporter<'_>) {
+pub(super) fn stuck(block: &BlockLeft, tick: u64, to: &mut Reporter<'_>) {
     for (warp, number) in block.warps.iter().zip(0..) {
         for (index, group) in warp.groups.iter().enumerate() {
-            let missing = members(group) & !group.mask & warp.live;
-            let other = warp.groups.iter().enumerate().find(|(_, other)| other.mask & missing != 0 && members(other) & group.mask != 0);
+            let missing = members(group) & !group.lanes & warp.live;
+            let other = warp.groups.iter().enumerate().find(|(_, other)| other.lanes & missing != 0 && members(other) & group.lanes != 0);
             // Each of the two waits for the other: it is told once.
             let Some((_, other)) = other.filter(|(other, _)| *other > index) else { continue };
-            let met = |group: &LaneGroup| Met {
-                place: Place { pc: group.stands_at(), tick, block: block.index, warp: number },
-                lanes: group.mask,
+            let met = |group: &GroupLeft| Met {
+                place: Place { pc: group.stands_at, tick, block: block.index, warp: number },
+                lanes: group.lanes,
                 members: members(group),
             };
-            to.report(each_other(&met(group), &met(other), warp, to.program));
+            to.report(each_other((&met(group), group.has_mask), (&met(other), other.has_mask), warp.live, to.program));
         }
     }
 }
 
 /// The lanes that must come where a group waits; none if it does not wait for lanes.
-fn members(group: &LaneGroup) -> LaneMask {
+fn members(group: &GroupLeft) -> LaneMask {
     match group.state {
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => members,
         _ => 0,
@@ -159,7 +159,7 @@ fn outside(met: &Met) -> Finding {
     let why = format!("{} this with the mask {:#010x}, which leaves them out", lanes_do(lanes, "execute"), met.members);
     let advice =
         "name in the mask every lane that executes the instruction: take it from activemask or from a ballot before the branch".to_string();
-    Finding::new(FindingId::SyncMembermask, Side::new(met.place, lanes, Deed::Synchronize), why, advice)
+    Finding::new(SYNC_MEMBERMASK, Side::new(met.place, lanes, Deed::Synchronize), why, advice)
 }
 
 const SAME_MASK: &str = "give all lanes that meet there the same mask, which names just them";
@@ -172,7 +172,7 @@ fn clash(first: &Met, second: &Met) -> Finding {
         lanes_in_words(second.lanes),
         second.members
     );
-    let finding = Finding::new(FindingId::SyncMembermask, second.side(), why, SAME_MASK.to_string());
+    let finding = Finding::new(SYNC_MEMBERMASK, second.side(), why, SAME_MASK.to_string());
     Finding { first: Some(first.side()), ..finding }
 }
 
@@ -184,38 +184,38 @@ fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
         waiting.members,
         instead.members
     );
-    let finding = Finding::new(FindingId::SyncMembermask, instead.side(), why, SAME_MASK.to_string());
+    let finding = Finding::new(SYNC_MEMBERMASK, instead.side(), why, SAME_MASK.to_string());
     Finding { first: Some(waiting.side()), ..finding }
 }
 
-fn spins(waiting: &Met, group: &LaneGroup, program: &Program) -> Finding {
+fn spins(waiting: &Met, group: &GroupLeft, program: &Program) -> Finding {
     let why = format!(
         "{} for {} of the mask {:#010x}, which never arrive: they loop at {}",
         lanes_do(waiting.lanes, "wait"),
-        lanes_in_words(group.mask),
+        lanes_in_words(group.lanes),
         waiting.members,
         program.place(group.pc)
     );
     let advice = "let no lane wait for lanes that wait for it: give away what they spin on before all of them meet".to_string();
-    let finding = Finding::new(FindingId::SyncMembermask, waiting.side(), why, advice);
-    let first = Side::new(Place { pc: group.pc, ..waiting.place }, group.mask, Deed::Synchronize);
+    let finding = Finding::new(SYNC_MEMBERMASK, waiting.side(), why, advice);
+    let first = Side::new(Place { pc: group.pc, ..waiting.place }, group.lanes, Deed::Synchronize);
     Finding { first: Some(first), ..finding }
 }
 
-fn each_other(one: &Met, other: &Met, warp: &Warp, program: &Program) -> Finding {
-    let has_mask = |met: &Met| program.code.get(met.place.pc.index()).is_some_and(|inst| inst.op.has_member_mask());
-    let told = |met: &Met| {
-        let missing = met.members & !met.lanes & warp.live;
+/// Two groups of lanes, each with whether its instruction has a mask, wait for each other.
+fn each_other(one: (&Met, bool), other: (&Met, bool), live: LaneMask, program: &Program) -> Finding {
+    let told = |(met, has_mask): (&Met, bool)| {
+        let missing = met.members & !met.lanes & live;
         let at = program.place(met.place.pc);
         let mask =
-            if has_mask(met) { format!(" of the mask {:#010x}", met.members) } else { ", as all lanes of the warp must execute it".into() };
+            if has_mask { format!(" of the mask {:#010x}", met.members) } else { ", as all lanes of the warp must execute it".into() };
         format!("{} at {at} for {}{mask}", lanes_do(met.lanes, "wait"), lanes_in_words(missing))
     };
     let why = format!("{}, and {}: each waits for the other", told(one), told(other));
-    let advice = match has_mask(one) && has_mask(other) {
+    let advice = match one.1 && other.1 {
         true => "include in each mask only the lanes that reach that instruction",
         false => "have all lanes of the warp execute the instruction together: move it out of the branch",
     };
-    let finding = Finding::new(FindingId::SyncMembermask, one.side(), why, advice.to_string());
-    Finding { first: Some(other.side()), ..finding }
+    let finding = Finding::new(SYNC_MEMBERMASK, one.0.side(), why, advice.to_string());
+    Finding { first: Some(other.0.side()), ..finding }
 }

@@ -12,12 +12,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::copies::Settled;
 use crate::check::finding::{Deed, Finding, Side, Touched};
 use crate::check::held::Held;
+use crate::check::reporter::Reporter;
+use crate::check::sync::catalogue::{ASYNC_UNWAITED_AT_EXIT, MBARRIER_OVERLAP, MBARRIER_PHASE, MBARRIER_REINIT, MBARRIER_TX_MISMATCH};
 use crate::check::told::lanes_do;
-use crate::check::{FindingId, Reporter};
 use crate::isa::Space;
 use crate::machine::{
-    AccessEvent, AccessKind, Block, Contribution, CopyEvent, CopyStage, Ends, GroupState, Home, Machine, MbarrierChange, MbarrierEvent,
-    Place, lanes_where,
+    AccessEvent, AccessKind, BlockLeft, Contribution, CopyEvent, CopyStage, Ends, GroupState, Home, LaunchEnd, MbarrierChange,
+    MbarrierEvent, Place, lanes_where,
 };
 
 /// Bytes of an object.
@@ -118,7 +119,7 @@ impl Mbarriers {
         let why = "the object was made before, has been used since, and mbarrier.inval has not ended its use".to_string();
         let advice = "make each object once, before its first use, or end its use with mbarrier.inval first".to_string();
         let memory = Some(memory(event.block, event.address));
-        to.report(Finding { first: Some(before.made), memory, ..Finding::new(FindingId::MbarrierReinit, side, why, advice) })
+        to.report(Finding { first: Some(before.made), memory, ..Finding::new(MBARRIER_REINIT, side, why, advice) })
     }
 
     /// The objects of the block that was in the slot before are judged and forgotten.
@@ -208,12 +209,12 @@ impl Mbarriers {
     }
 
     /// Nobody can go on: reports objects that wait for bytes which nobody brings.
-    pub fn stuck(&self, machine: &Machine, to: &mut Reporter<'_>) {
-        for block in machine.resident_blocks() {
-            let Some(slot) = machine.slot_of(block) else { continue };
+    pub fn stuck(&self, end: &LaunchEnd, to: &mut Reporter<'_>) {
+        for block in &end.blocks {
+            let slot = block.id.slot;
             for ((_, address), object) in self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| object.bytes != 0) {
-                let waiter = waiter(block, *address, machine.tick());
-                if let Some(waiter) = waiter.filter(|_| machine.copies().to_mbarrier(slot, *address).is_empty()) {
+                let waiter = waiter(block, *address, end.tick);
+                if let Some(waiter) = waiter.filter(|_| !end.awaited.contains(&(slot, *address))) {
                     to.report(object.mismatch(*address, waiter));
                 }
             }
@@ -221,9 +222,9 @@ impl Mbarriers {
     }
 
     /// The launch has ended, or `is_cut` short by a fault: judges the objects of blocks that have exited.
-    pub fn end(&mut self, machine: &Machine, is_cut: bool, to: &mut Reporter<'_>) {
+    pub fn end(&mut self, end: &LaunchEnd, is_cut: bool, to: &mut Reporter<'_>) {
         for (at, object) in std::mem::take(&mut self.objects) {
-            if machine.block(object.block).is_none() {
+            if !end.blocks.iter().any(|block| block.index == object.block) {
                 object.finish(at, is_cut, &mut self.held);
             }
         }
@@ -298,7 +299,7 @@ impl Object {
         };
         let advice = "let expect_tx name just the bytes of the copies that complete on the object in this phase".to_string();
         let (first, memory) = (self.expected, Some(memory(self.block, address)));
-        Finding { first, memory, ..Finding::new(FindingId::MbarrierTxMismatch, second, why, advice) }
+        Finding { first, memory, ..Finding::new(MBARRIER_TX_MISMATCH, second, why, advice) }
     }
 
     /// Its block has exited. Where the run `is_cut`, bytes may have been on their way.
@@ -313,7 +314,7 @@ impl Object {
             let why = "no thread waited for the phase of the mbarrier that this copy completes, and its block has exited".to_string();
             let advice = "wait for the phase before what the copy brings is used, and before the block exits".to_string();
             let memory = Some(memory(self.block, address));
-            held.hold(Finding { memory, ..Finding::new(FindingId::AsyncUnwaitedAtExit, *side, why, advice) });
+            held.hold(Finding { memory, ..Finding::new(ASYNC_UNWAITED_AT_EXIT, *side, why, advice) });
         }
     }
 }
@@ -323,11 +324,11 @@ fn memory(block: [u32; 3], address: u32) -> Touched {
 }
 
 /// A group that waits for a phase of the object at `address`.
-fn waiter(block: &Block, address: u32, tick: u64) -> Option<Side> {
+fn waiter(block: &BlockLeft, address: u32, tick: u64) -> Option<Side> {
     let mut groups = block.warps.iter().zip(0..).flat_map(|(warp, number)| warp.groups.iter().map(move |group| (number, group)));
     let (warp, group) = groups.find(|(_, group)| group.state == GroupState::AtMbarrier { address })?;
     let place = Place { pc: group.pc, tick, block: block.index, warp };
-    Some(Side::new(place, group.mask, Deed::Synchronize))
+    Some(Side::new(place, group.lanes, Deed::Synchronize))
 }
 
 fn twice(event: &MbarrierEvent, before: &Answer) -> Finding {
@@ -343,7 +344,7 @@ fn twice(event: &MbarrierEvent, before: &Answer) -> Finding {
     let advice = "wait for the other parity after each phase: flip it every time the thread comes round to the object".to_string();
     let second = Side::new(event.place, event.lanes, Deed::Synchronize);
     let memory = Some(memory(event.block, event.address));
-    Finding { first: Some(before.side), memory, ..Finding::new(FindingId::MbarrierPhase, second, why, advice) }
+    Finding { first: Some(before.side), memory, ..Finding::new(MBARRIER_PHASE, second, why, advice) }
 }
 
 fn overlap(object: &Object, address: u32, side: Side) -> Finding {
@@ -352,5 +353,5 @@ fn overlap(object: &Object, address: u32, side: Side) -> Finding {
     let why = format!("{who} the eight bytes of a live mbarrier object, which only mbarrier instructions may touch");
     let advice = "do not access the object in other ways before mbarrier.inval; often an index is out of range".to_string();
     let (first, memory) = (Some(object.made), Some(memory(object.block, address)));
-    Finding { first, memory, ..Finding::new(FindingId::MbarrierOverlap, side, why, advice) }
+    Finding { first, memory, ..Finding::new(MBARRIER_OVERLAP, side, why, advice) }
 }

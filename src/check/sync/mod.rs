@@ -17,6 +17,7 @@
 //! then do nothing before they exit; a wait by the wrong parity that happens only once.
 
 mod barrier;
+pub mod catalogue;
 mod cluster;
 mod copies;
 mod mask;
@@ -30,15 +31,19 @@ use mask::Masks;
 use mbarrier::Mbarriers;
 use wgmma::Wgmmas;
 
-use super::FindingId;
-use super::reporter::Reporter;
-use super::ways::Ways;
+use crate::check::catalogue::FindingId;
+use crate::check::checker::{Checker, CheckerRow};
+use crate::check::faults::{DEADLOCK, LIVELOCK};
+use crate::check::reporter::Reporter;
+use crate::check::ways::Ways;
 use crate::isa::Space;
-use crate::machine::{AccessEvent, CopyEvent, Event, Machine, MbarrierChange, MbarrierEvent, Order, OrderEvent};
+use crate::machine::{
+    AccessEvent, CopyEvent, Event, EventKind, EventMask, LaunchEnd, LaunchStart, MbarrierChange, MbarrierEvent, Order, OrderEvent,
+};
 
 /// The checker of synchronization.
 #[derive(Clone, Default)]
-pub(super) struct Sync {
+struct Sync {
     barriers: Barriers,
     masks: Masks,
     mbarriers: Mbarriers,
@@ -48,20 +53,32 @@ pub(super) struct Sync {
     wgmmas: Wgmmas,
 }
 
-impl Sync {
-    /// A launch is about to issue its first instruction.
-    pub fn begin(&mut self, machine: &Machine) {
-        self.barriers.begin(machine);
+/// The checker of synchronization.
+pub(super) const ROW: CheckerRow = CheckerRow {
+    word: "sync",
+    about: "barriers, masks, barrier objects, groups of copies",
+    findings: catalogue::FINDINGS,
+    make: Some(|_| Box::new(Sync::default())),
+};
+
+impl Checker for Sync {
+    fn begin(&mut self, launch: &LaunchStart) {
+        let config = &launch.linked.config;
+        self.barriers.begin(config.block.iter().product());
         self.masks.begin();
         self.mbarriers.begin();
         self.copies.begin();
         self.wgmmas = Wgmmas::default();
-        self.clusters.begin(machine);
+        self.clusters.begin(u64::from(config.blocks_of_cluster()));
     }
 
-    /// Something happens. True if that is a new finding.
-    #[inline]
-    pub fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
+    fn mask(&self) -> EventMask {
+        const MASK: EventMask =
+            EventMask::of(&[EventKind::Access, EventKind::Order, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma]);
+        MASK
+    }
+
+    fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool {
         match event {
             Event::Access(access) => self.access(access, to),
             Event::Order(order) => self.order(order, to),
@@ -72,6 +89,26 @@ impl Sync {
         }
     }
 
+    fn end(&mut self, end: &LaunchEnd, fault: Option<FindingId>, to: &mut Reporter<'_>) {
+        if end.is_stuck {
+            self.barriers.stuck(end, to);
+            end.blocks.iter().for_each(|block| mask::stuck(block, end.tick, to));
+            self.mbarriers.stuck(end, to);
+        } else {
+            self.masks.spinning(end, to);
+        }
+        let is_cut = fault.is_some_and(|id| id != DEADLOCK && id != LIVELOCK);
+        self.mbarriers.end(end, is_cut, to);
+        self.copies.end(to);
+        self.clusters.end(to);
+    }
+
+    fn boxed_clone(&self) -> Box<dyn Checker> {
+        Box::new(self.clone())
+    }
+}
+
+impl Sync {
     /// Memory is about to be accessed. True if that is a new finding, as of all that follow.
     #[inline]
     fn access(&mut self, event: &AccessEvent<'_>, to: &mut Reporter<'_>) -> bool {
@@ -134,24 +171,4 @@ impl Sync {
         }
         self.mbarriers.event(event, to)
     }
-
-    /// The launch has ended, by itself or by this fault.
-    pub fn end(&mut self, machine: &Machine, fault: Option<FindingId>, to: &mut Reporter<'_>) {
-        if is_stuck(machine) {
-            self.barriers.stuck(machine, to);
-            machine.resident_blocks().for_each(|block| mask::stuck(block, machine.tick(), to));
-            self.mbarriers.stuck(machine, to);
-        } else {
-            self.masks.spinning(machine, to);
-        }
-        let is_cut = fault.is_some_and(|id| !matches!(id, FindingId::Deadlock | FindingId::Livelock));
-        self.mbarriers.end(machine, is_cut, to);
-        self.copies.end(to);
-        self.clusters.end(to);
-    }
-}
-
-/// Whether threads are left and none can run.
-fn is_stuck(machine: &Machine) -> bool {
-    machine.resident_blocks().all(|block| !block.warps.iter().any(|warp| warp.can_run()))
 }

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use crate::check::catalogue::FindingId;
 use crate::check::finding::{Deed, Finding, Side};
 use crate::check::reporter::Reporter;
+use crate::check::sync::catalogue::WGMMA_SEQUENCE;
 use crate::machine::{Place, Wgmma, WgmmaChange, WgmmaEvent};
 
 /// What warps did to registers that `wgmma` uses.
@@ -41,14 +41,14 @@ impl Wgmmas {
         let advice = "execute wgmma.fence.sync.aligned between the registers' last use and the wgmma".to_string();
         if !fenced {
             let why = "no wgmma.fence was executed before the first wgmma of the warp".to_string();
-            return to.report(Finding::new(FindingId::WgmmaSequence, second, why, advice));
+            return to.report(Finding::new(WGMMA_SEQUENCE, second, why, advice));
         }
         let (block, warp) = (event.by.number, event.place.warp);
         let mut slots = wgmma.accumulators.iter().chain(&wgmma.fragments);
         let Some(place) = slots.find_map(|slot| self.touched.get(&(block, warp, *slot))) else { return false };
         let why = "a register of the wgmma was touched after the last wgmma.fence of the warp".to_string();
         let first = Some(Side::new(*place, event.lanes, Deed::Use));
-        to.report(Finding { first, ..Finding::new(FindingId::WgmmaSequence, second, why, advice) })
+        to.report(Finding { first, ..Finding::new(WGMMA_SEQUENCE, second, why, advice) })
     }
 }
 
@@ -56,5 +56,5 @@ fn abandoned(event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bo
     let side = Side { copy: Some(wgmma.id), ..Side::new(wgmma.issued, event.lanes, Deed::Use) };
     let why = "the warp exits while the wgmma is in flight, and no thread has waited for its result".to_string();
     let advice = "commit the group and wait for it with wgmma.wait_group 0 before the warp exits".to_string();
-    to.report(Finding::new(FindingId::WgmmaSequence, side, why, advice))
+    to.report(Finding::new(WGMMA_SEQUENCE, side, why, advice))
 }

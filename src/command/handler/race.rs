@@ -6,7 +6,7 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
 use crate::debug::Site;
-use crate::debug::findings::{CHECKERS, Checker, FindingText, Suppressions};
+use crate::debug::findings::{CheckerId, FindingText, Suppressions};
 use crate::debug::names::scope;
 use crate::debug::view::Table;
 
@@ -94,8 +94,8 @@ pub fn unsuppress(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn switch(context: &mut Context<'_>, call: &Call, on: bool) -> Answer {
     let piece = call.required("CHECKERS")?;
-    let checkers = Checker::named(&piece.text).map_err(|message| piece.error(message))?;
-    if !on && checkers == [Checker::Memory] {
+    let checkers = CheckerId::named(&piece.text).map_err(|message| piece.error(message))?;
+    if !on && matches!(checkers[..], [only] if only.is_always_on()) {
         return Err(piece.error("wrong addresses are always found: a run cannot continue after one"));
     }
     let done = context.session.switch(&checkers, on, context.pace);
@@ -108,10 +108,11 @@ pub fn switch(context: &mut Context<'_>, call: &Call, on: bool) -> Answer {
 pub fn checks(context: &mut Context<'_>, _: &Call) -> Answer {
     let (checks, all) = (context.session.checks(), context.session.findings());
     let mut table = Table::new(&["checker", "", "findings", "looks for"]);
-    for (word, checker, about) in CHECKERS {
-        let found = all.iter().filter(|finding| finding.id.row().checker == Some(*checker)).count();
-        let state = if checks.has(*checker) { "on" } else { "off" };
-        table.push(false, [word.to_string(), state.to_string(), found.to_string(), about.to_string()]);
+    for checker in CheckerId::all() {
+        let row = checker.row();
+        let found = all.iter().filter(|finding| row.findings.contains(&finding.id)).count();
+        let state = if checks.has(checker) { "on" } else { "off" };
+        table.push(false, [row.word.to_string(), state.to_string(), found.to_string(), row.about.to_string()]);
     }
     Ok(Outcome::View(View::Table(table)))
 }

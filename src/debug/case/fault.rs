@@ -3,6 +3,7 @@
 use super::site::{Site, source_lines};
 use super::units::bytes_in_words;
 use crate::check::FindingId;
+use crate::check::faults::{DEADLOCK, LAUNCH_BOUNDS, LIVELOCK, MEMORY_LIMIT};
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::view::grouped;
 use crate::isa::Space;
@@ -60,7 +61,7 @@ pub(in crate::debug) struct Blame<'a> {
 impl Blame<'_> {
     pub fn trap(&self, trap: &Trap) -> Fault {
         let fault = match self.unknown_shared(trap) {
-            Some(message) => self.fault(FindingId::LaunchBounds, message),
+            Some(message) => self.fault(LAUNCH_BOUNDS, message),
             None => self.fault(trap.kind.into(), trap.message.clone()),
         };
         let fault = Fault { made_up: super::made_up::origin(self.program, self.launch, trap.place.pc, true), ..fault };
@@ -83,14 +84,14 @@ impl Blame<'_> {
 
     pub fn deadlock(&self, stuck: &Stuck) -> Fault {
         let message = format!("no warp can make progress at t={}{}", grouped(stuck.tick), unstarted(stuck));
-        let fault = self.fault(FindingId::Deadlock, message);
+        let fault = self.fault(DEADLOCK, message);
         self.with_waiting(fault, &stuck.waiters)
     }
 
     /// Threads spin for ever, and the others wait.
     pub fn livelock(&self, stuck: &Stuck) -> Fault {
         let message = "threads spin forever: each has returned to the same state, and no other thread can change what it waits for";
-        self.with_waiting(self.fault(FindingId::Livelock, format!("{message}{}", unstarted(stuck))), &stuck.waiters)
+        self.with_waiting(self.fault(LIVELOCK, format!("{message}{}", unstarted(stuck))), &stuck.waiters)
     }
 
     /// The step limit was reached; every group that can still run is said to spin, and those are named that it keeps from running.
@@ -106,7 +107,7 @@ impl Blame<'_> {
                 }
             }
         }
-        let fault = self.fault(FindingId::Livelock, format!("the step limit of {limit} warp-instructions was reached"));
+        let fault = self.fault(LIVELOCK, format!("the step limit of {limit} warp-instructions was reached"));
         self.with_waiting(fault, &runners)
     }
 
@@ -114,14 +115,14 @@ impl Blame<'_> {
     pub fn over_limit(&self, footprint: Footprint, limit: MemoryLimit) -> Fault {
         let [limit, global, blocks] = [limit.0, footprint.global, footprint.blocks].map(bytes_in_words);
         let held = format!("{global} of global memory and {blocks} of registers, call frames, local and shared memory");
-        self.fault(FindingId::MemoryLimit, format!("the run needs more simulated state than {limit}, the limit (--memory-limit): {held}"))
+        self.fault(MEMORY_LIMIT, format!("the run needs more simulated state than {limit}, the limit (--memory-limit): {held}"))
     }
 
     /// A launch that the device refuses.
     pub fn refused(&self, message: String) -> Fault {
         let code = self.kernel().code.clone();
         let source_lines = code.map(Pc).map(|pc| numbers(self.program, pc)).find(|lines| !lines.is_empty()).unwrap_or_default();
-        Fault { source_lines, ..self.fault(FindingId::LaunchBounds, message) }
+        Fault { source_lines, ..self.fault(LAUNCH_BOUNDS, message) }
     }
 
     fn fault(&self, id: FindingId, message: String) -> Fault {

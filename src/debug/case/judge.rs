@@ -2,7 +2,7 @@
 
 use super::run::CaseRun;
 use super::verify::Failure;
-use crate::check::{Checker, Checks, FindingId, Severity};
+use crate::check::{CheckerId, Checks, FindingId, Severity};
 use crate::debug::findings::FindingText;
 use crate::launch::{Case, Findings};
 use crate::program::Program;
@@ -14,7 +14,7 @@ pub fn judge_findings(program: &Program, case: &Case, run: &CaseRun, checks: Che
         let found: Vec<&FindingText> = run.findings.iter().filter(|finding| finding.launch == index).collect();
         let kernel = &program.functions[launch.kernel.index()].name;
         match &launch.findings {
-            None => unwanted(found.into_iter().filter(|finding| finding.id.row().severity == Severity::Error)),
+            None => unwanted(found.into_iter().filter(|finding| finding.id.severity() == Severity::Error)),
             Some(Findings::Clean) => unwanted(found.into_iter()),
             Some(Findings::AnyOf { ids, line }) => judge_any_of(kernel, ids, *line, &found, checks),
         }
@@ -41,8 +41,8 @@ fn judge_any_of(kernel: &str, ids: &[String], line: Option<u32>, found: &[&Findi
 }
 
 fn nothing(kernel: &str, ids: &[String], checks: Checks) -> Failure {
-    let finders = ids.iter().filter_map(|id| FindingId::of_word(id)?.row().checker);
-    let mut off: Vec<&'static str> = finders.filter(|checker| !checks.has(*checker)).map(Checker::word).collect();
+    let finders = ids.iter().filter_map(|id| FindingId::of_word(id)?.checker());
+    let mut off: Vec<&'static str> = finders.filter(|checker| !checks.has(*checker)).map(CheckerId::word).collect();
     off.sort_unstable();
     off.dedup();
     Failure::NoFinding { kernel: kernel.to_string(), expected: ids.to_vec(), off }
@@ -51,6 +51,8 @@ fn nothing(kernel: &str, ids: &[String], checks: Checks) -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::faults::DEADLOCK;
+    use crate::check::race::catalogue::{RACE_SHARED_RAW, RACE_SHARED_WAR};
     use crate::debug::case::Fault;
 
     fn finding(id: FindingId, line: u32) -> FindingText {
@@ -83,12 +85,12 @@ mod tests {
 
     #[test]
     fn one_of_several_findings_must_be_on_the_line_and_none_outside_the_list() {
-        let (raw, war) = (FindingId::RaceSharedRaw, FindingId::RaceSharedWar);
+        let (raw, war) = (RACE_SHARED_RAW, RACE_SHARED_WAR);
         assert_eq!(judged(&[finding(raw, 7)]), [""; 0]);
         assert_eq!(judged(&[finding(raw, 9), finding(war, 7)]), [""; 0]);
         assert_eq!(judged(&[finding(raw, 9), finding(war, 8)]), ["wrong line"]);
-        assert_eq!(judged(&[finding(raw, 7), finding(FindingId::Deadlock, 7)]), ["deadlock"]);
-        assert_eq!(judged(&[finding(FindingId::Deadlock, 7)]), ["deadlock"]);
+        assert_eq!(judged(&[finding(raw, 7), finding(DEADLOCK, 7)]), ["deadlock"]);
+        assert_eq!(judged(&[finding(DEADLOCK, 7)]), ["deadlock"]);
         assert_eq!(judged(&[]), ["nothing"]);
     }
 

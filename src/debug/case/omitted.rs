@@ -66,9 +66,11 @@ impl FindingBudget {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::faults::DEADLOCK;
+    use crate::check::race::catalogue::RACE_GLOBAL;
 
-    const A: FindingId = FindingId::RaceGlobal;
-    const B: FindingId = FindingId::Deadlock;
+    const A: FindingId = RACE_GLOBAL;
+    const B: FindingId = DEADLOCK;
 
     fn limited(max: usize, lists: &[&[FindingId]]) -> (Vec<Vec<FindingId>>, Vec<(FindingId, u64)>) {
         let mut budget = FindingBudget::new(max);

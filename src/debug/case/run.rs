@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use super::fault::{Blame, Fault};
 use super::launcher::Job;
-use crate::check::{Checkers, Checks, FindingId};
+use crate::check::faults::TRAP;
+use crate::check::{Checkers, Checks};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::{Case, DataError, PlannedLaunch};
@@ -246,11 +247,11 @@ impl Course<'_> {
 
     /// The same, watched by `checkers`.
     fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers) -> Option<Fault> {
-        checkers.begin(self.launch(), machine);
+        checkers.begin(self.launch(), &machine.launch_start());
         let fault = self.run(machine, checkers);
         // For the checkers an interrupted launch is cut off as by a trap: what would have come to an end later is not blamed.
-        let cut = self.interrupted.get().then_some(FindingId::Trap);
-        checkers.end(machine, fault.as_ref().map(|fault| fault.id).or(cut));
+        let cut = self.interrupted.get().then_some(TRAP);
+        checkers.end(&machine.launch_end(), fault.as_ref().map(|fault| fault.id).or(cut));
         fault
     }
 }

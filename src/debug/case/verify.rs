@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::judge::judge_findings;
 use super::run::{CaseRun, Interrupt, RunError, RunOptions, run_case_until};
 use super::writer::{Writer, last_writers};
-use crate::check::FindingId;
+use crate::check::faults::LIVELOCK;
 use crate::debug::findings::FindingText;
 use crate::debug::names::place::subscript;
 use crate::launch::{Case, Element, Findings, Kind, Mismatch, PlannedBuffer, Tolerance};
@@ -148,8 +148,7 @@ pub fn verify_case_until(
 
 /// The options with a step limit if there is none and the launch file says that threads may spin for ever.
 fn with_limit(case: &Case, options: &RunOptions) -> RunOptions {
-    let spins =
-        |findings: &Findings| matches!(findings, Findings::AnyOf { ids, .. } if ids.iter().any(|id| id == FindingId::Livelock.word()));
+    let spins = |findings: &Findings| matches!(findings, Findings::AnyOf { ids, .. } if ids.iter().any(|id| id == LIVELOCK.word()));
     let may_spin = case.launches.iter().filter_map(|launch| launch.findings.as_ref()).any(spins);
     let step_limit = options.step_limit.or(may_spin.then_some(SPIN_LIMIT));
     RunOptions { step_limit, ..*options }

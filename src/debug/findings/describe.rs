@@ -132,7 +132,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
         id: finding.id,
         kernel: kernel.map_or(String::new(), |kernel| kernel.name.to_string()),
         launch: finding.launch,
-        message: finding.id.row().meaning.to_string(),
+        message: finding.id.meaning().to_string(),
         first: finding.first.as_ref().map(side),
         second: Some(side(&finding.second)),
         memory: None,

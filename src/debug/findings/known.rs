@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Checker, Checks, Descriptions, FindingText, Suppressions};
+use super::{CheckerId, Checks, Descriptions, FindingText, Suppressions};
 use crate::check::{Finding, Side};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::session::{Pace, Session};
@@ -67,7 +67,7 @@ impl Session {
     }
 
     /// Switches checkers. Those that watch now see all that was executed; true if they have, false if the user did not wait for that.
-    pub fn switch(&mut self, checkers: &[Checker], on: bool, pace: &mut dyn Pace) -> bool {
+    pub fn switch(&mut self, checkers: &[CheckerId], on: bool, pace: &mut dyn Pace) -> bool {
         let checks = checkers.iter().fold(self.checks(), |checks, checker| checks.with(*checker, on));
         if checks != self.checks() {
             self.timeline.set_checks(checks);

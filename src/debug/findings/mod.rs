@@ -17,7 +17,7 @@ pub use suppress::Suppressions;
 
 use super::case::{Fault, FileLine, Site, Waiting};
 use super::roles::Roles;
-pub use crate::check::{CHECKERS, Checker, Checks, Deed, FINDINGS, FindingId, Severity};
+pub use crate::check::{CheckerId, Checks, Deed, FindingId, Severity, findings};
 
 /// A mistake of the kernel with its names.
 #[derive(Clone, Debug, PartialEq, Eq)]

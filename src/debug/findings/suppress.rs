@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::FindingText;
-use crate::check::FINDINGS;
+use crate::check::findings;
 
 /// What is suppressed, in the user's words: `race.global`, `race`, `k.ptx:12`, `tile`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,7 +49,7 @@ impl Suppressions {
     /// It looks like an id, and there is none.
     pub fn check(what: &str, symbols: &[String]) -> Result<(), String> {
         let is_line = what.rsplit_once(':').is_some_and(|(file, line)| !file.is_empty() && line.parse::<u32>().is_ok());
-        let known = FINDINGS.iter().any(|row| is_id(what, row.word)) || is_line || symbols.iter().any(|symbol| symbol == what);
+        let known = findings().any(|id| is_id(what, id.word())) || is_line || symbols.iter().any(|symbol| symbol == what);
         if known { Ok(()) } else { Err(format!("'{what}' is neither a finding id nor FILE:LINE, nor a variable or buffer")) }
     }
 }

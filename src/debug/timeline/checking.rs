@@ -56,7 +56,7 @@ impl Checking {
     /// They are about to watch the machine, which stands where they have looked to.
     pub fn begin(&mut self, machine: &Machine) {
         if !self.begun {
-            self.checkers.begin(self.seen.0, machine);
+            self.checkers.begin(self.seen.0, &machine.launch_start());
             self.begun = true;
         }
     }
@@ -69,7 +69,7 @@ impl Checking {
 
     /// The launch has ended: by itself, or by this fault.
     pub fn end(&mut self, machine: &Machine, fault: Option<FindingId>) {
-        self.checkers.end(machine, fault);
+        self.checkers.end(&machine.launch_end(), fault);
         self.noticed.resize(self.checkers.findings().list().len(), machine.tick());
     }
 

@@ -3,6 +3,7 @@
 pub(super) mod cluster;
 pub(super) mod completion;
 pub(super) mod deadlock;
+pub(super) mod ends;
 pub(super) mod footprint;
 pub(super) mod livelock;
 pub(super) mod schedule;

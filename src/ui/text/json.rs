@@ -152,7 +152,7 @@ fn finding(finding: &FindingText) -> Value {
     let link = |link: &LinkText| json!({ "site": link.site.as_ref().map(site), "text": link.text });
     json!({
         "id": finding.id.word(),
-        "severity": finding.id.row().severity.word(),
+        "severity": finding.id.severity().word(),
         "number": finding.number,
         "kernel": finding.kernel,
         "launch": finding.launch,

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use super::{json, report};
 use crate::base::{Diagnostic, Sources};
-use crate::debug::findings::{FINDINGS, FindingText, SideText};
+use crate::debug::findings::{FindingText, SideText, findings};
 use crate::debug::{CaseReport, Comparison, Failure, FileLine, Omitted, Site, Summary};
 use crate::ui::visible::visible_json;
 
@@ -126,7 +126,7 @@ impl Default for Log {
     /// A document without results.
     fn default() -> Self {
         let rule = |id: &'static str, text: &str| Rule { id, short_description: Message { text: text.to_string() } };
-        let mut rules: Vec<Rule> = FINDINGS.iter().map(|row| rule(row.word, row.meaning)).collect();
+        let mut rules: Vec<Rule> = findings().map(|id| rule(id.word(), id.meaning())).collect();
         rules.push(rule(MISMATCH, "what a launch leaves behind is not what its launch file expects"));
         let driver = Driver { name: "ptxdbg", semantic_version: env!("CARGO_PKG_VERSION"), rules };
         let run = Run { tool: Tool { driver }, column_kind: "unicodeCodePoints", results: Vec::new(), properties: Map::new() };
@@ -207,7 +207,7 @@ fn plain(rule_id: String, level: &'static str, text: String) -> RunResult {
 }
 
 fn finding(finding: &FindingText) -> RunResult {
-    let level = finding.id.row().severity.word();
+    let level = finding.id.severity().word();
     let memory = finding.memory.as_ref().map_or(String::new(), |memory| format!("{}: ", memory.name));
     let sentences = [format!("{memory}{}", finding.message), finding.why.clone(), finding.advice.clone()];
     let text: Vec<String> = sentences.into_iter().filter(|text| !text.is_empty()).collect();

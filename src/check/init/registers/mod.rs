@@ -30,8 +30,8 @@ use kinds::{is_exchange, passes_on};
 use origin::{OriginTable, Origins};
 use watched::{Watch, Watched};
 
-use crate::check::Reporter;
-use crate::machine::{Issue, LaneMask, Machine, Place, Tick, Warp};
+use crate::check::reporter::Reporter;
+use crate::machine::{Issue, LaneMask, LaunchStart, Place, Tick, Warp};
 use crate::program::operands::{RegisterOperand, Use, registers_of, writes};
 use crate::program::{CallId, CallTarget, FuncId, Inst, Op, Program};
 
@@ -62,9 +62,9 @@ impl Registers {
     }
 
     /// A launch begins.
-    pub fn begin(&mut self, machine: &Machine) {
+    pub fn begin(&mut self, launch: &LaunchStart) {
         self.warps.clear();
-        self.threads = machine.config().block.iter().product();
+        self.threads = launch.linked.config.block.iter().product();
         self.last = None;
     }
 

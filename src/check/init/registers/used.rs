@@ -4,8 +4,9 @@ use super::kinds::only_computes;
 use super::name::name;
 use super::origin::{Origin, Told};
 use crate::check::finding::{Deed, Finding, Side};
+use crate::check::init::catalogue::REGISTER_UNINITIALIZED;
+use crate::check::reporter::Reporter;
 use crate::check::told::lanes_do;
-use crate::check::{FindingId, Reporter};
 use crate::machine::Issue;
 use crate::program::operands::{RegisterOperand, Use};
 use crate::program::{Inst, Op, Program};
@@ -71,5 +72,5 @@ pub(super) fn report(
     let side = |place, lanes| Side::new(place, lanes, Deed::Use);
     let first = (origin.pc != issue.place.pc).then(|| side(origin, from));
     let second = side(issue.place, lanes);
-    to.report(Finding { first, ..Finding::new(FindingId::RegisterUninitialized, second, format!("{deed}{why}"), advice) })
+    to.report(Finding { first, ..Finding::new(REGISTER_UNINITIALIZED, second, format!("{deed}{why}"), advice) })
 }

@@ -12,6 +12,9 @@ use std::sync::Arc;
 use super::launcher::Job;
 use super::run::RunOptions;
 use super::{Blame, Fault};
+use crate::check::faults::{MEMORY_OUT_OF_BOUNDS, UNSUPPORTED};
+use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
+use crate::check::race::catalogue::{RACE_GLOBAL, RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW};
 use crate::check::{Checkers, Checks, FindingId};
 use crate::isa::Space;
 use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Number, Origins, Overrides, Plan, PlannedBuffer, PlannedLaunch, Study};
@@ -43,14 +46,8 @@ const LEN_MAX: u64 = 1 << 22;
 const UNSEEN: u64 = 4;
 
 /// Findings that a shape or a size may cause that does not fit the kernel's tiles.
-const AVOIDABLE: [FindingId; 6] = [
-    FindingId::MemoryUninitialized,
-    FindingId::RaceGlobal,
-    FindingId::RaceSharedRaw,
-    FindingId::RaceSharedWar,
-    FindingId::RaceSharedWaw,
-    FindingId::MemoryOutOfBounds,
-];
+const AVOIDABLE: [FindingId; 6] =
+    [MEMORY_UNINITIALIZED, RACE_GLOBAL, RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW, MEMORY_OUT_OF_BOUNDS];
 
 /// What a dry run came to.
 struct Tried {
@@ -111,7 +108,7 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
 
 /// Whether a fault is one that a block causes which is larger than the kernel's arrays.
 fn of_shape(fault: &Fault) -> bool {
-    fault.id == FindingId::MemoryOutOfBounds && fault.message.starts_with("shared ")
+    fault.id == MEMORY_OUT_OF_BOUNDS && fault.message.starts_with("shared ")
 }
 
 /// `memory.out_of_bounds stops it at gemm.ptx:40`
@@ -266,7 +263,7 @@ impl Trials<'_> {
         let job = Job { program: self.program, case, options: &options, account: Account::Nothing };
         let mut machine = job.prepare(&blame, Device::new(Arc::clone(self.program)), 0, &mut Vec::new()).ok()?.ok()?;
         let mut checkers = Checkers::new(self.program, Checks::ALL);
-        checkers.begin(0, &machine);
+        checkers.begin(0, &machine.launch_start());
         machine.run(TICKS_CHECKED, &mut checkers);
         self.ticks += machine.tick();
         let found = checkers.findings().list().iter().find(|finding| AVOIDABLE.contains(&finding.id))?;
@@ -409,7 +406,7 @@ fn run(machine: &mut Machine, blame: &Blame<'_>, gauge: &mut Gauge<'_>, ticks: u
         Step::Stuck(stuck) => blame.deadlock(&stuck),
         Step::Livelocked(stuck) => blame.livelock(&stuck),
     };
-    if fault.id == FindingId::Unsupported { End::Done } else { End::Fault(Box::new(fault)) }
+    if fault.id == UNSUPPORTED { End::Done } else { End::Fault(Box::new(fault)) }
 }
 
 /// Measures what a kernel reaches.

@@ -1,0 +1,47 @@
+//! What a checker is, and how one is listed.
+
+use std::sync::Arc;
+
+use super::catalogue::FindingId;
+use super::reporter::Reporter;
+use crate::machine::{Event, EventMask, LaunchEnd, LaunchStart};
+use crate::program::Program;
+
+/// A checker of a case, from its first launch on. It knows of a run what events and the two ends of a launch say.
+pub trait Checker: Send + Sync {
+    /// A launch is about to issue its first instruction: what earlier ones did is ordered before all of it.
+    fn begin(&mut self, launch: &LaunchStart);
+
+    /// The kinds of events that it wants now.
+    fn mask(&self) -> EventMask;
+
+    /// Something happens, of a kind that it wants. True if that is a new finding.
+    fn event(&mut self, event: &Event<'_>, to: &mut Reporter<'_>) -> bool;
+
+    /// The launch has ended: by itself, or by this fault.
+    fn end(&mut self, end: &LaunchEnd, fault: Option<FindingId>, to: &mut Reporter<'_>);
+
+    /// Bytes that its tables take, and bytes of memory in the pages that they are about.
+    fn size(&self) -> (usize, usize) {
+        (0, 0)
+    }
+
+    /// A copy of it in the same state.
+    fn boxed_clone(&self) -> Box<dyn Checker>;
+}
+
+/// Makes a checker of a program that has seen nothing yet.
+pub type MakeChecker = fn(&Arc<Program>) -> Box<dyn Checker>;
+
+/// A row of the registry.
+#[derive(Clone, Copy)]
+pub struct CheckerRow {
+    /// The word users type.
+    pub word: &'static str,
+    /// What it looks for.
+    pub about: &'static str,
+    /// The mistakes that it finds.
+    pub findings: &'static [FindingId],
+    /// How it is made; none where the machine itself stops at such a mistake, which is always on.
+    pub make: Option<MakeChecker>,
+}

@@ -1,0 +1,68 @@
+//! Which checkers run.
+
+use super::registry::{CHECKERS, CheckerId};
+
+/// A set of checkers; none at first. Those that are always on are in every set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Checks(u32);
+
+impl Checks {
+    /// All of them.
+    pub const ALL: Self = Self(switched());
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// What `text` names: `all`, `none`, or a list such as `race,init`.
+    ///
+    /// # Errors
+    /// A word that names no checker, in one line.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self::NONE);
+        }
+        Ok(CheckerId::named(text)?.into_iter().fold(Self::NONE, |checks, checker| checks.with(checker, true)))
+    }
+
+    /// Whether a checker runs.
+    pub fn has(self, checker: CheckerId) -> bool {
+        checker.is_always_on() || self.0 >> checker.index() & 1 != 0
+    }
+
+    /// The same with a checker switched; one that is always on stays so.
+    #[must_use]
+    pub fn with(self, checker: CheckerId, on: bool) -> Self {
+        let bit = switched() & 1 << checker.index();
+        Self(if on { self.0 | bit } else { self.0 & !bit })
+    }
+}
+
+/// The checkers that can be switched on and off, by their places in the table.
+const fn switched() -> u32 {
+    let (mut bits, mut index) = (0, 0);
+    while index < CHECKERS.len() {
+        bits |= (CHECKERS[index].make.is_some() as u32) << index;
+        index += 1;
+    }
+    bits
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_checkers_are_read() {
+        let set = |words: &[&str]| {
+            let named = CheckerId::all().filter(|checker| words.contains(&checker.word()));
+            named.fold(Checks::NONE, |checks, checker| checks.with(checker, true))
+        };
+        assert_eq!(Checks::parse("all"), Ok(Checks::ALL));
+        assert_eq!(Checks::parse("none"), Ok(Checks::NONE));
+        assert_eq!(Checks::parse("race,init"), Ok(set(&["race", "init"])));
+        assert_eq!(Checks::parse("memory"), Ok(Checks::NONE));
+        assert_eq!(set(&["race", "memory", "init", "sync"]), Checks::ALL);
+        for wrong in ["", ",", "races", "race;init", "none,race"] {
+            assert!(Checks::parse(wrong).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! What an observer that follows a launch is shown at its two ends.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::machine::in_flight::copy::{Ends, Home};
+use crate::machine::state::barrier::Barrier;
+use crate::machine::state::block::Block;
+use crate::machine::state::lanes::LaneMask;
+use crate::machine::state::launch::Linked;
+use crate::machine::state::machine::Machine;
+use crate::machine::state::place::{BlockId, Tick};
+use crate::machine::state::warp::{GroupState, LaneGroup};
+use crate::program::{Pc, Program};
+
+/// A launch that is about to issue its first instruction.
+#[derive(Clone)]
+pub struct LaunchStart {
+    /// What was worked out for it.
+    pub linked: Arc<Linked>,
+    /// The addresses of global memory that hold nothing before something is written there.
+    pub undefined: Vec<Range<u64>>,
+}
+
+/// A launch that has ended or was cut off.
+#[derive(Clone, Debug, Default)]
+pub struct LaunchEnd {
+    /// When.
+    pub tick: Tick,
+    /// Whether no thread that is left can run.
+    pub is_stuck: bool,
+    /// The blocks that have not finished.
+    pub blocks: Vec<BlockLeft>,
+    /// Slot and address of the barrier objects on which copies in flight complete.
+    pub awaited: Vec<(u32, u32)>,
+}
+
+/// A block that has not finished.
+#[derive(Clone, Debug)]
+pub struct BlockLeft {
+    /// Which.
+    pub id: BlockId,
+    /// Its index in the grid.
+    pub index: [u32; 3],
+    /// Its warps.
+    pub warps: Vec<WarpLeft>,
+    /// Its barriers.
+    pub barriers: Vec<Barrier>,
+}
+
+/// A warp of a block that has not finished.
+#[derive(Clone, Debug)]
+pub struct WarpLeft {
+    /// The lanes that have not exited.
+    pub live: LaneMask,
+    /// Where they stand.
+    pub groups: Vec<GroupLeft>,
+}
+
+/// Lanes that stand together, and what they wait for.
+#[derive(Clone, Copy, Debug)]
+pub struct GroupLeft {
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// The instruction that they execute next.
+    pub pc: Pc,
+    /// The instruction at which they wait.
+    pub stands_at: Pc,
+    /// What they wait for.
+    pub state: GroupState,
+    /// Whether the instruction at which they wait names its lanes by a mask.
+    pub has_mask: bool,
+}
+
+impl LaunchEnd {
+    /// The block with a number, if it has not finished.
+    pub fn block(&self, number: u64) -> Option<&BlockLeft> {
+        self.blocks.iter().find(|block| block.id.number == number)
+    }
+}
+
+impl Machine {
+    /// The launch, for observers that follow it from its first instruction on.
+    pub fn launch_start(&self) -> LaunchStart {
+        LaunchStart { linked: Arc::clone(&self.linked), undefined: self.device.undefined().collect() }
+    }
+
+    /// The launch as it stands, for observers that have followed it to here.
+    pub fn launch_end(&self) -> LaunchEnd {
+        let program = self.program();
+        let blocks = self.blocks.iter().zip(0..).filter_map(|(block, slot)| Some(block_left(program, block.as_deref()?, slot)));
+        let awaited = self.copies.iter().filter_map(|copy| match copy.ends {
+            Ends::Mbarrier { home: Home::Block { slot, .. }, address, .. } => Some((slot, address)),
+            Ends::Mbarrier { home: Home::Global, .. } | Ends::Group { .. } => None,
+        });
+        let is_stuck = !self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run()));
+        LaunchEnd { tick: self.tick(), is_stuck, blocks: blocks.collect(), awaited: awaited.collect() }
+    }
+}
+
+fn block_left(program: &Program, block: &Block, slot: u32) -> BlockLeft {
+    let group = |group: &LaneGroup| {
+        let stands_at = group.stands_at();
+        let has_mask = program.code.get(stands_at.index()).is_some_and(|inst| inst.op.has_member_mask());
+        GroupLeft { lanes: group.mask, pc: group.pc, stands_at, state: group.state, has_mask }
+    };
+    let warps = block.warps.iter().map(|warp| WarpLeft { live: warp.live, groups: warp.groups.iter().map(group).collect() });
+    let id = BlockId { number: block.number, slot };
+    BlockLeft { id, index: block.index, warps: warps.collect(), barriers: block.barriers.to_vec() }
+}
