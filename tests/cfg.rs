@@ -8,7 +8,7 @@
 use proptest::prelude::*;
 use ptxdbg::base::{SourceId, Sources, Span};
 use ptxdbg::cfg::{BlockId, ControlFlow, frontier_order};
-use ptxdbg::program::{FuncId, Function, Guard, Inst, Limits, Op, Pc, Program, Slots};
+use ptxdbg::program::{ControlOp, FuncId, Function, Guard, Inst, Limits, Op, Pc, Program, Slots};
 use ptxdbg::sema;
 
 const KERNEL: FuncId = FuncId(0);
@@ -178,7 +178,7 @@ fn the_meeting_point_of_a_branch_is_an_instruction() {
 /// A program of one kernel with this code and the closing return.
 fn program_of(ops: impl IntoIterator<Item = Inst>) -> Program {
     let mut code: Vec<Inst> = ops.into_iter().collect();
-    code.push(Inst { guard: None, op: Op::Return { uniform: false } });
+    code.push(Inst { guard: None, op: Op::Control(ControlOp::Return { uniform: false }) });
     let span = Span::new(SourceId(0), 0, 0);
     let function = Function {
         placement: ptxdbg::program::Placement::default(),
@@ -202,8 +202,8 @@ fn program_of(ops: impl IntoIterator<Item = Inst>) -> Program {
 /// A random instruction of a program of `length`: a branch, a return or nothing, guarded or not.
 fn inst(length: u32) -> impl Strategy<Value = Inst> {
     let guard = proptest::option::of(Just(Guard { slot: 0, negate: false }));
-    let branch = (0..length).prop_map(|target| Op::Branch { target: Pc(target), uniform: false });
-    let op = prop_oneof![4 => branch, 1 => Just(Op::Exit), 2 => Just(Op::Nop)];
+    let branch = (0..length).prop_map(|target| Op::Control(ControlOp::Branch { target: Pc(target), uniform: false }));
+    let op = prop_oneof![4 => branch, 1 => Just(Op::Control(ControlOp::Exit)), 2 => Just(Op::Nop)];
     (guard, op).prop_map(|(guard, op)| Inst { guard, op })
 }
 
@@ -285,7 +285,7 @@ proptest! {
 #[test]
 fn large_and_deep_functions_take_little_time() {
     let guard = Some(Guard { slot: 0, negate: false });
-    let branch = |target: u32| Inst { guard, op: Op::Branch { target: Pc(target), uniform: false } };
+    let branch = |target: u32| Inst { guard, op: Op::Control(ControlOp::Branch { target: Pc(target), uniform: false }) };
     // A chain of skips, whose odd and even instructions do not meet before its end, then loops each inside the next.
     let skips = (0..100_000).map(|pc| branch(pc + 2));
     let loops = (0..20_000).map(|pc| branch(100_000 - pc));

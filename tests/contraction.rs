@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot read its kernel fails")]
 
 use ptxdbg::isa::Factored;
-use ptxdbg::program::{Inst, Op};
+use ptxdbg::program::{ConvertOp, FloatOp, Inst, Op};
 
 /// What each multiplication and addition of `body` has become.
 fn shape(target: &str, body: &str) -> String {
@@ -24,11 +24,11 @@ fn shape(target: &str, body: &str) -> String {
 
 fn name(inst: &Inst) -> Option<String> {
     match inst.op {
-        Op::KeepingProduct { f, .. } => Some(kept(f).to_string()),
-        Op::Convert { .. } => Some("Convert".to_string()),
-        Op::FloatUnary { f, .. } => Some(format!("{f:?}")),
-        Op::FloatBinary { f, .. } => Some(format!("{f:?}")),
-        Op::FloatTernary { f, .. } => Some(format!("{f:?}")),
+        Op::Float(FloatOp::KeepingProduct { f, .. }) => Some(kept(f).to_string()),
+        Op::Convert(ConvertOp::Single { .. }) => Some("Convert".to_string()),
+        Op::Float(FloatOp::Unary { f, .. }) => Some(format!("{f:?}")),
+        Op::Float(FloatOp::Binary { f, .. }) => Some(format!("{f:?}")),
+        Op::Float(FloatOp::Ternary { f, .. }) => Some(format!("{f:?}")),
         _ => None,
     }
 }
@@ -263,7 +263,7 @@ fn the_product_with_one_use_is_joined() {
     let (program, _) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "test.ptx", module);
     let program = program.unwrap();
     let factors = |inst: &Inst| match inst.op {
-        Op::FloatBinary { a, b, .. } | Op::FloatTernary { a, b, .. } => (a, b),
+        Op::Float(FloatOp::Binary { a, b, .. } | FloatOp::Ternary { a, b, .. }) => (a, b),
         other => unreachable!("{other:?}"),
     };
     assert_eq!(factors(&program.code[3]), factors(&program.code[2]));

@@ -13,7 +13,7 @@ use ptxdbg::machine::{Block, FrameBase, GroupState, LaneGroup, LaneMask, Machine
 use ptxdbg::program::operands::{
     RegisterOperand, RegisterOperands, address_registers, call_results, parameter_registers, reads, result_registers, writes,
 };
-use ptxdbg::program::{Bank, Function, Op, Pc, Program};
+use ptxdbg::program::{Bank, ControlOp, FloatOp, Function, Op, Pc, Program, WarpgroupOp};
 
 fn fixtures(folder: &str, extension: &str) -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
@@ -84,7 +84,7 @@ fn check_names(program: &Program) -> usize {
         for pc in function.code.clone().map(Pc) {
             let inst = &program.code[pc.index()];
             // What is not modelled reads nothing: the run stops there. The last instruction is ours. What is kept has no name.
-            if matches!(inst.op, Op::Unsupported { .. } | Op::Nop | Op::KeepingProduct { .. })
+            if matches!(inst.op, Op::Unsupported { .. } | Op::Nop | Op::Float(FloatOp::KeepingProduct { .. }))
                 || pc.0 + 1 == function.code.end
                 || is_joined(program, pc)
             {
@@ -92,7 +92,7 @@ fn check_names(program: &Program) -> usize {
             }
             let mut used: RegisterOperands = reads(inst, program);
             used.extend(writes(inst, program));
-            if let Op::Call { call, .. } | Op::SystemCall { call, .. } = inst.op {
+            if let Op::Control(ControlOp::Call { call, .. } | ControlOp::SystemCall { call, .. }) = inst.op {
                 used.extend(call_results(program, call));
             }
             assert_eq!(slots(&used), named_slots(program, function, pc), "{}: {} = {inst:?}", program.place(pc), program.text(pc));
@@ -119,7 +119,7 @@ fn instructions_use_the_registers_they_name() {
 fn may_write(program: &Program, group: &LaneGroup) -> (FrameBase, RegisterOperands) {
     match (group.state, &group.stack, &program.code[group.pc.index()].op) {
         (GroupState::AtBarrier { pc, .. }, ..) => (group.frame, writes(&program.code[pc.index()], program)),
-        (_, Some(stack), Op::Return { .. }) => (stack.caller, call_results(program, stack.call)),
+        (_, Some(stack), Op::Control(ControlOp::Return { .. })) => (stack.caller, call_results(program, stack.call)),
         _ => (group.frame, writes(&program.code[group.pc.index()], program)),
     }
 }
@@ -159,8 +159,8 @@ fn explains(program: &Program, warp: &Warp, group: &LaneGroup, changed: &[(Bank,
     let (frame, written) = may_write(program, group);
     let callers = group.stack.as_ref().map_or(program.function_at(group.pc), |stack| Some(stack.callee));
     let behind = frame.after(program.functions[callers.unwrap().index()].slots, 0);
-    let is_call = matches!(program.code[group.pc.index()].op, Op::Call { .. });
-    let waits = matches!(program.code[group.pc.index()].op, Op::WgmmaWait { .. });
+    let is_call = matches!(program.code[group.pc.index()].op, Op::Control(ControlOp::Call { .. }));
+    let waits = matches!(program.code[group.pc.index()].op, Op::Wgmma(WarpgroupOp::Wait { .. }));
     let ends = |slot: &u32| waits && warp.wgmmas.unwaited().any(|wgmma| wgmma.accumulators.contains(slot));
     changed.iter().all(|(bank, slot, lanes)| {
         let is_written = written.iter().any(|operand| {
@@ -337,13 +337,20 @@ fn calls_read_arguments_and_returns_write_results() {
     };
     assert_eq!(parameter_registers(twice).as_slice(), [slot(twice, "n")]);
     assert_eq!(result_registers(twice).as_slice(), [slot(twice, "r")]);
-    let calls: Vec<_> = kernel.code.clone().map(|pc| program.code[pc as usize]).filter(|inst| matches!(inst.op, Op::Call { .. })).collect();
+    let calls: Vec<_> = kernel
+        .code
+        .clone()
+        .map(|pc| program.code[pc as usize])
+        .filter(|inst| matches!(inst.op, Op::Control(ControlOp::Call { .. })))
+        .collect();
     let [indirect, direct] = calls.as_slice() else { panic!("{calls:?}") };
     assert_eq!(reads(indirect, &program).as_slice(), [slot(kernel, "g"), slot(kernel, "t"), slot(kernel, "b")]);
     assert_eq!(address_registers(indirect, &program).as_slice(), [slot(kernel, "t")]);
     assert_eq!(reads(direct, &program).as_slice(), [slot(kernel, "a")]);
     assert!(writes(direct, &program).is_empty() && address_registers(direct, &program).is_empty());
-    let results = |inst: &ptxdbg::program::Inst| if let Op::Call { call, .. } = inst.op { call_results(&program, call) } else { panic!() };
+    let results = |inst: &ptxdbg::program::Inst| {
+        if let Op::Control(ControlOp::Call { call, .. }) = inst.op { call_results(&program, call) } else { panic!() }
+    };
     assert_eq!(results(indirect).as_slice(), [slot(kernel, "a")]);
     assert_eq!(results(direct).as_slice(), [slot(kernel, "b")]);
 }

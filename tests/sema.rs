@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::program::{CallArg, CallTarget, Function, Op, Param, ParamPlace, Program, Register, Variable, map};
+use ptxdbg::program::{CallArg, CallTarget, ControlOp, Function, MoveOp, Op, Param, ParamPlace, Program, Register, Variable, map};
 use ptxdbg::sema;
 
 /// The program of a module with this text behind the directives at its head.
@@ -253,7 +253,7 @@ fn dynamic_shared_memory_follows_the_static() {
     assert_eq!(["alone", "small", "large", "none"].map(|name| function(&program, name).shared_bytes), [64, 128, 128, 5]);
     let start = |name: &str| {
         let first = program.code[function(&program, name).code.start as usize].op;
-        let ptxdbg::program::Op::Move { a, .. } = first else { panic!("{first:?}") };
+        let Op::Move(MoveOp::Move { a, .. }) = first else { panic!("{first:?}") };
         let ptxdbg::program::SrcKind::Const(index) = a.kind() else { panic!("{a:?}") };
         program.consts64[index as usize] - map::SHARED_RESERVED
     };
@@ -338,7 +338,7 @@ fn a_function_of_the_device_runtime_is_called_as_it_is_declared_there() {
         ".extern .func (.param .b64 r) malloc(.param .b64 n); .extern .func free(.param .b64 p, .param .b64 q);
         .entry k() { .param .b64 a; call (a), malloc, (a); call free, (a, a); ret; }",
     );
-    assert!(matches!(program.code[0].op, Op::SystemCall { .. }), "{:?}", program.code[0]);
+    assert!(matches!(program.code[0].op, Op::Control(ControlOp::SystemCall { .. })), "{:?}", program.code[0]);
     assert!(matches!(program.code[1].op, Op::Unsupported { .. }), "{:?}", program.code[1]);
 }
 

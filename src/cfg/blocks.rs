@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::BlockId;
-use crate::program::{FuncId, Inst, Op, Pc, Program};
+use crate::program::{ControlOp, FuncId, Inst, Op, Pc, Program};
 
 /// The blocks of a function and their edges.
 #[derive(Clone, Debug)]
@@ -79,8 +79,8 @@ impl Graph {
             let inst = &program.code[code.start as usize];
             match (&inst.op, self.successors(block)) {
                 _ if code.len() != 1 || inst.guard.is_some() => break,
-                (Op::Return { .. } | Op::Exit, _) => return None,
-                (Op::Branch { .. }, [next]) => block = *next,
+                (Op::Control(ControlOp::Return { .. } | ControlOp::Exit), _) => return None,
+                (Op::Control(ControlOp::Branch { .. }), [next]) => block = *next,
                 _ => break,
             }
         }
@@ -134,15 +134,20 @@ fn leaders(program: &Program, code: &Range<u32>) -> Vec<u32> {
 
 /// Whether control can go elsewhere than to the next instruction.
 fn ends_block(inst: &Inst) -> bool {
-    matches!(inst.op, Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Return { .. } | Op::Exit | Op::Trap)
+    matches!(
+        inst.op,
+        Op::Control(
+            ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. } | ControlOp::Return { .. } | ControlOp::Exit | ControlOp::Trap
+        )
+    )
 }
 
 /// Calls `visit` with every instruction that can follow the one at `pc`.
 fn each_successor(program: &Program, pc: u32, code: &Range<u32>, mut visit: impl FnMut(u32)) {
     let inst = &program.code[pc as usize];
     match inst.op {
-        Op::Branch { target, .. } => visit(target.0),
-        Op::BranchIndexed { table, .. } => program.tables[table.index()].iter().for_each(|target| visit(target.0)),
+        Op::Control(ControlOp::Branch { target, .. }) => visit(target.0),
+        Op::Control(ControlOp::BranchIndexed { table, .. }) => program.tables[table.index()].iter().for_each(|target| visit(target.0)),
         _ => {}
     }
     if (!ends_block(inst) || inst.guard.is_some()) && pc + 1 < code.end {

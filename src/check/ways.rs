@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::cfg::{BlockId, ControlFlow};
 use crate::isa::BarrierFn;
-use crate::program::{FuncId, Op, Pc, Program};
+use crate::program::{ClusterOp, FuncId, MbarrierOp, Op, Pc, Program, SyncOp};
 
 /// Ways through the functions of a program, found when they are asked for, and kept.
 #[derive(Clone, Default)]
@@ -27,9 +27,9 @@ pub(super) enum Cut {
 impl Cut {
     fn includes(self, op: &Op) -> bool {
         match op {
-            Op::Barrier { f, .. } => *f != BarrierFn::Arrive,
-            Op::ClusterWait { .. } | Op::MbarrierWait { .. } => true,
-            Op::WarpSync { .. } => self == Cut::Any,
+            Op::Sync(SyncOp::Barrier { f, .. }) => *f != BarrierFn::Arrive,
+            Op::Cluster(ClusterOp::Wait { .. }) | Op::Mbarrier(MbarrierOp::Wait { .. }) => true,
+            Op::Sync(SyncOp::WarpSync { .. }) => self == Cut::Any,
             _ => false,
         }
     }

@@ -9,7 +9,7 @@ use super::stop::Touch;
 use super::value::{Array, Scalar, Type, Value};
 use crate::isa::{ScalarType, TypeKind};
 use crate::machine::{CopyPolicy, lanes_in_words};
-use crate::program::Op;
+use crate::program::{Op, WarpgroupOp};
 
 /// A touch, ready to be drawn.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,8 @@ impl TouchText {
         let Told { element, more, old, new } = told(scene, touch, value.as_ref());
         let note = part_of_access(scene, touch, value.as_ref()).or_else(|| tried(touch));
         let at_once = scene.machine.config().copies == CopyPolicy::Eager;
-        let is_wgmma = scene.program().code.get(touch.pc.index()).is_some_and(|inst| matches!(inst.op, Op::Wgmma { .. }));
+        let is_wgmma =
+            scene.program().code.get(touch.pc.index()).is_some_and(|inst| matches!(inst.op, Op::Wgmma(WarpgroupOp::Multiply { .. })));
         let kind = if is_wgmma { "wgmma" } else { "copy" };
         let copy = touch.copy.map(|(id, time)| (kind, id, (time > touch.time || at_once).then_some(time)));
         Self { number: touch.number, name: touch.name.clone(), site, write: touch.write, copy, element, more, old, new, note }

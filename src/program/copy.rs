@@ -1,6 +1,7 @@
 //! Asynchronous copies. There are few of them, so what they do lies in a table beside the code.
 
-use super::{Access, Address, ListId, PredSrc, Src};
+use super::operands::{RegisterOperand, Use, Walk};
+use super::{Access, Address, Bank, ListId, PredSrc, Src};
 use crate::base::define_id;
 use crate::isa::{AtomicFn, ScalarType, Space, TensorMode};
 
@@ -115,4 +116,44 @@ pub struct TensorCopy {
     pub completion: Completion,
     /// The ranks of the blocks of the cluster that get a copy, as bits of a 16-bit value.
     pub multicast: Option<Src>,
+}
+
+impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
+    pub(super) fn async_copy(&mut self, copy: CopyId) {
+        let program = self.program;
+        let Some(copy) = program.copies.get(copy.index()) else { return };
+        match copy {
+            CopyOp::Lanes { to, from, bytes: _, kept } => {
+                self.address(to.address);
+                self.address(from.address);
+                match *kept {
+                    Kept::All => {}
+                    Kept::Bytes(bytes) => self.read(Bank::B32, bytes),
+                    Kept::Unless(predicate) => self.predicate(predicate),
+                }
+            }
+            CopyOp::Bulk { to, from, bytes, reduction: _, completion, multicast, byte_mask } => {
+                self.address(to.address);
+                self.address(from.address);
+                if let Completion::Mbarrier(mbarrier) = completion {
+                    self.address(mbarrier.address);
+                }
+                [Some(*bytes), *multicast, *byte_mask].into_iter().flatten().for_each(|source| self.read(Bank::B32, source));
+            }
+            CopyOp::Tensor(copy) => {
+                self.address(copy.map);
+                self.address(copy.shared.address);
+                if let Completion::Mbarrier(mbarrier) = copy.completion {
+                    self.address(mbarrier.address);
+                }
+                copy.coordinates.iter().chain(&copy.offsets).chain(&copy.multicast).for_each(|source| self.read(Bank::B32, *source));
+            }
+            CopyOp::Store { to, ty, values, reduction: _, mbarrier } => {
+                self.address(to.address);
+                self.address(mbarrier.address);
+                self.sources(*values).iter().for_each(|value| self.read(Bank::of_wide(ty.bits() == 64), *value));
+            }
+            CopyOp::Arrive { access: _, mbarrier, counted: _ } => self.address(*mbarrier),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! Texture and surface instructions. There are few of them, so what they do lies in a table beside the code.
 
-use super::{Dst, Src};
+use super::operands::{RegisterOperand, Use, Walk};
+use super::{Bank, Dst, Src};
 use crate::base::define_id;
 use crate::isa::{AtomicFn, Geometry, ImageKind, ImageQuery, ScalarType, SurfaceBounds};
 
@@ -77,4 +78,21 @@ pub enum ImageFn {
     Query(ImageQuery, ImageKind),
     /// `istypep`.
     IsHandle(ImageKind),
+}
+
+impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
+    pub(super) fn image(&mut self, access: ImageId) {
+        let program = self.program;
+        let Some(access) = program.images.get(access.index()) else { return };
+        for handle in [Some(access.image), access.sampler].into_iter().flatten() {
+            if let Handle::Value(source) = handle {
+                self.source(Use::Address, Bank::B64, source, 1);
+            }
+        }
+        access.place.iter().for_each(|source| self.source(Use::Address, Bank::B32, *source, 1));
+        access.values.iter().for_each(|source| self.read(Bank::of_wide(access.wide), *source));
+        let bank = if matches!(access.f, ImageFn::IsHandle(_)) { Bank::Pred } else { Bank::of_wide(access.wide) };
+        access.dests.iter().for_each(|d| self.write(bank, *d));
+        self.write(Bank::Pred, access.resident);
+    }
 }

@@ -1,7 +1,8 @@
 //! Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Instructions"). There are few of them, so what they do lies in a table
 //! beside the code.
 
-use super::{Access, Address, Dst, ListId, Src};
+use super::operands::{RegisterOperand, Use, Walk};
+use super::{Access, Address, Bank, Dst, ListId, Src};
 use crate::base::define_id;
 use crate::isa::{Fragment, Matrix, MatrixFamily, Rounding, ScalarType, Shape};
 
@@ -123,4 +124,53 @@ pub struct RowsAccess {
     pub address: Address,
     /// `.trans`.
     pub transposed: bool,
+}
+
+impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
+    /// The registers of fragments are 64 bits wide for elements of `.f64`, and 32 otherwise.
+    pub(super) fn matrix(&mut self, matrix: MatrixId) {
+        let Some(op) = self.program.matrices.get(matrix.index()) else { return };
+        match op {
+            MatrixOp::Multiply(multiply) => {
+                let [d, a, b, c] = multiply.kind.types;
+                self.read_fragment(multiply.a, a);
+                self.read_fragment(multiply.b, b);
+                self.read_fragment(multiply.c, c);
+                multiply.metadata.iter().for_each(|(metadata, _)| self.read(Bank::of_wide(false), *metadata));
+                self.write_fragment(multiply.d, d);
+            }
+            MatrixOp::Load(access) => {
+                self.address(access.address);
+                access.stride.iter().for_each(|stride| self.read(Bank::of_wide(false), *stride));
+                self.write_fragment(access.registers, access.fragment.ty);
+            }
+            MatrixOp::Store(access) => {
+                self.address(access.address);
+                access.stride.iter().for_each(|stride| self.read(Bank::of_wide(false), *stride));
+                self.read_fragment(access.registers, access.fragment.ty);
+            }
+            MatrixOp::LoadRows(access) => {
+                self.address(access.address);
+                self.write_fragment(access.registers, ScalarType::B32);
+            }
+            MatrixOp::StoreRows(access) => {
+                self.address(access.address);
+                self.read_fragment(access.registers, ScalarType::B32);
+            }
+            MatrixOp::Transpose { d, a } => {
+                self.read(Bank::of_wide(false), *a);
+                self.write(Bank::of_wide(false), *d);
+            }
+        }
+    }
+
+    fn read_fragment(&mut self, list: ListId, ty: ScalarType) {
+        let sources: &[Src] = self.sources(list);
+        sources.iter().for_each(|source| self.read(Bank::of_wide(ty == ScalarType::F64), *source));
+    }
+
+    fn write_fragment(&mut self, list: ListId, ty: ScalarType) {
+        let dests: &[Dst] = self.dests(list);
+        dests.iter().for_each(|d| self.write(Bank::of_wide(ty == ScalarType::F64), *d));
+    }
 }

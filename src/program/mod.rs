@@ -26,7 +26,10 @@ pub use copy::{Completion, CopyId, CopyOp, Kept, Place, TensorCopy};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
 pub use names::short_name;
-pub use op::{Access, ConvertMode, Guard, Inst, Op, UnsupportedId};
+pub use op::{
+    Access, AsyncOp, AtomicOp, BitsOp, ClusterOp, CompareOp, ControlOp, ConvertMode, ConvertOp, FloatOp, Guard, Inst, IntegerOp,
+    MbarrierOp, MemoryOp, MoveOp, Op, SelectOp, StackOp, SyncOp, TensorMapOp, UnsupportedId, VideoOp, WarpOp, WarpgroupOp,
+};
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};
 pub use texels::{Content, Image, Texels, Texture, find};

@@ -1,6 +1,6 @@
 //! Where operands live: register slots, constants, special registers and addresses, all resolved before the run.
 
-use crate::isa::Space;
+use crate::isa::{FloatType, IntType, Space, Width};
 
 /// A bank of registers of one lane: one slot holds one register.
 ///
@@ -13,6 +13,49 @@ pub enum Bank {
     B64,
     /// Predicates.
     Pred,
+}
+
+impl Bank {
+    /// The bank of values of 64 bits if `is_wide`, else of 32.
+    pub fn of_wide(is_wide: bool) -> Self {
+        if is_wide { Bank::B64 } else { Bank::B32 }
+    }
+
+    /// The bank of a value of `bits`, and the slots it takes there.
+    pub fn of_bits(bits: usize) -> (Self, u32) {
+        (Self::of_wide(bits >= 64), if bits >= 128 { 2 } else { 1 })
+    }
+
+    /// The bank and the slots of the register that holds a memory element of `bits`, which may be narrower than the register.
+    pub fn of_element(bits: u8, reg_bits: u8) -> (Self, u32) {
+        Self::of_bits(usize::from(bits.max(reg_bits)))
+    }
+}
+
+impl Width {
+    /// The bank of registers of this width.
+    pub fn bank(self) -> Bank {
+        Bank::of_wide(self == Width::B64)
+    }
+}
+
+impl IntType {
+    /// The bank of registers of this type.
+    pub fn bank(self) -> Bank {
+        Bank::of_wide(matches!(self, IntType::U64 | IntType::S64))
+    }
+
+    /// The bank of a product of twice the width of this type.
+    pub fn twice_bank(self) -> Bank {
+        Bank::of_wide(!matches!(self, IntType::U16 | IntType::S16))
+    }
+}
+
+impl FloatType {
+    /// The bank of registers of this type.
+    pub fn bank(self) -> Bank {
+        Bank::of_wide(self == FloatType::F64)
+    }
 }
 
 /// A register slot of the current function's frame that is written; the bank follows from the operation.

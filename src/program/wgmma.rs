@@ -1,7 +1,8 @@
 //! Asynchronous matrix multiplications of a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions"). There are few of
 //! them, so what they do lies in a table beside the code.
 
-use super::{Dst, PredSrc, Src};
+use super::operands::{RegisterOperand, Use, Walk};
+use super::{Bank, Dst, PredSrc, Src};
 use crate::base::define_id;
 use crate::isa::{Fragment, Major, Matrix, MatrixFamily, ScalarType, Shape};
 
@@ -57,5 +58,23 @@ impl WgmmaOp {
     /// Elements of a row of A.
     pub fn kept(&self) -> u32 {
         if self.metadata.is_some() { self.shape.k / 2 } else { self.shape.k }
+    }
+}
+
+impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
+    /// `wgmma.mma_async`: the accumulators are read as well, unless it is known that they are not added.
+    pub(super) fn wgmma(&mut self, wgmma: WgmmaId) {
+        let Some(op) = self.program.wgmmas.get(wgmma.index()) else { return };
+        match &op.a {
+            WgmmaA::Shared(descriptor, _) => self.read(Bank::B64, *descriptor),
+            WgmmaA::Registers(fragments) => fragments.iter().for_each(|fragment| self.read(Bank::B32, *fragment)),
+        }
+        self.read(Bank::B64, op.b);
+        op.metadata.iter().for_each(|(metadata, _)| self.read(Bank::B32, *metadata));
+        self.predicate(op.accumulate);
+        if op.accumulate != PredSrc::Const(false) {
+            op.d.iter().for_each(|d| self.read(Bank::B32, Src::reg(d.0)));
+        }
+        op.d.iter().for_each(|d| self.write(Bank::B32, *d));
     }
 }

@@ -12,7 +12,9 @@ use super::scope::{self, Symbol};
 use super::variable::{self, Extent, Region};
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
-use crate::program::{Bank, FuncId, Function, Inst, Op, Param, ParamPlace, Pc, Placement, Register, Slots, SourceLine, TableId, map};
+use crate::program::{
+    Bank, ControlOp, FuncId, Function, Inst, Op, Param, ParamPlace, Pc, Placement, Register, Slots, SourceLine, TableId, map,
+};
 use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
 
 /// Most registers of one function.
@@ -137,7 +139,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         self.declare_labels();
         self.statements(body);
         let end = body.end.unwrap_or(Span { start: span.end.saturating_sub(1), ..span });
-        self.push(Inst { guard: None, op: Op::Return { uniform: false } }, end);
+        self.push(Inst { guard: None, op: Op::Control(ControlOp::Return { uniform: false }) }, end);
         self.close_scope();
         self.module.scopes.close();
         let insertions = std::mem::take(&mut self.insertions);
@@ -170,7 +172,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                 }
                 Some(Statement::Instruction(instruction)) => {
                     let mut errors = Vec::new();
-                    let inst = decoder.decode(instruction, self, &mut errors).unwrap_or(Inst { guard: None, op: Op::Trap });
+                    let inst =
+                        decoder.decode(instruction, self, &mut errors).unwrap_or(Inst { guard: None, op: Op::Control(ControlOp::Trap) });
                     self.push(inst, instruction.span);
                     // An unknown name is reported where it is first used.
                     errors.retain(|error| error.code != "name" || reported.insert(error.message.clone()));

@@ -5,7 +5,9 @@ use super::operands::{Operands, RegisterRef, Value};
 use super::scope::Symbol;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{ScalarType, Space, SystemFn, TypeKind};
-use crate::program::{Bank, CallArg, CallId, CallSite, CallTarget, Dst, FuncId, Op, Param, ParamPlace, PredSrc, Src, VarId, map};
+use crate::program::{
+    Bank, CallArg, CallId, CallSite, CallTarget, ControlOp, Dst, FuncId, MoveOp, Op, Param, ParamPlace, PredSrc, Src, VarId, map,
+};
 use crate::syntax::tree::{Expr, ExprKind, Name, Operand, OperandKind};
 
 /// The operands of `call` by their roles.
@@ -37,9 +39,9 @@ pub(super) fn call<'a>(builder: &mut BodyBuilder<'_, 'a>, operands: &[Operand<'a
             let why = format!("function '{callee}' is called, but this module only declares it, and the device runtime has none like it");
             return Ok(Op::Unsupported { why: builder.unsupported(why) });
         };
-        return Ok(Op::SystemCall { f, call: add_call(builder, CallSite { target, args, results }) });
+        return Ok(Op::Control(ControlOp::SystemCall { f, call: add_call(builder, CallSite { target, args, results }) }));
     }
-    Ok(Op::Call { call: add_call(builder, CallSite { target, args, results }), uniform })
+    Ok(Op::Control(ControlOp::Call { call: add_call(builder, CallSite { target, args, results }), uniform }))
 }
 
 /// The prototypes of all functions but the first that an indirect call may reach by its list.
@@ -286,7 +288,7 @@ fn vector_argument(
         let (sum, sources) = (builder.unnamed(whole, "packed".to_string()), parts.iter().map(|part| Src::reg(part.slot)));
         let sources: Vec<Src> = sources.collect();
         let parts = builder.source_list(&sources);
-        builder.before(Op::Pack { part: from as u8, parts, d: Dst(sum.slot) });
+        builder.before(Op::Move(MoveOp::Pack { part: from as u8, parts, d: Dst(sum.slot) }));
         CallArg::Value(sum.bank, Src::reg(sum.slot))
     });
     Ok(packed.collect())

@@ -2,7 +2,7 @@
 //! when all its statements are read, since every label before that counts an instruction for a statement.
 
 use super::body::BodyBuilder;
-use crate::program::{Inst, Op, Pc, TableId};
+use crate::program::{ControlOp, Inst, Op, Pc, TableId};
 
 /// What is to stand before which instructions of a function, in order.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ impl BodyBuilder<'_, '_> {
         let moved = |pc: Pc| insertions.moved(pc);
         let program = &mut self.module.program;
         for inst in &mut program.code[start.index()..] {
-            if let Op::Branch { target, .. } = &mut inst.op {
+            if let Op::Control(ControlOp::Branch { target, .. }) = &mut inst.op {
                 *target = moved(*target);
             }
         }

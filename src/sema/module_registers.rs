@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use super::module::ModuleBuilder;
 use crate::base::Diagnostic;
 use crate::isa::ScalarType;
-use crate::program::{Bank, CallArg, CallTarget, FuncId, Function, Op, Param, ParamPlace, PredSrc, Program, Slots, Src};
+use crate::program::{Bank, CallArg, CallTarget, ControlOp, FuncId, Function, Op, Param, ParamPlace, PredSrc, Program, Slots, Src};
 
 /// A register by its bank and number, the same in all functions.
 type Shared = (Bank, u32);
@@ -46,7 +46,7 @@ pub(super) fn hand_over(module: &mut ModuleBuilder<'_>) -> Result<(), Diagnostic
 fn callees(program: &Program, function: &Function) -> BTreeSet<usize> {
     let code = &program.code[function.code.start as usize..function.code.end as usize];
     let called = code.iter().filter_map(|inst| match inst.op {
-        Op::Call { call, .. } => match &program.calls[call.index()].target {
+        Op::Control(ControlOp::Call { call, .. }) => match &program.calls[call.index()].target {
             CallTarget::Direct(callee) => Some(callee.index()),
             CallTarget::Indirect { .. } => None,
         },
@@ -81,8 +81,8 @@ fn check_calls(program: &Program, callees: &[BTreeSet<usize>]) -> Result<(), Dia
         }
         let code = &program.code[function.code.start as usize..function.code.end as usize];
         let is_indirect = |op: &Op| match op {
-            Op::Call { call, .. } => matches!(program.calls[call.index()].target, CallTarget::Indirect { .. }),
-            Op::Unsupported { .. } | Op::SystemCall { .. } => true,
+            Op::Control(ControlOp::Call { call, .. }) => matches!(program.calls[call.index()].target, CallTarget::Indirect { .. }),
+            Op::Unsupported { .. } | Op::Control(ControlOp::SystemCall { .. }) => true,
             _ => false,
         };
         if code.iter().any(|inst| is_indirect(&inst.op)) {
@@ -107,7 +107,7 @@ fn place(program: &mut Program, id: FuncId, registers: &BTreeSet<Shared>, callee
         return;
     }
     for inst in &program.code[code] {
-        let Op::Call { call, .. } = inst.op else { continue };
+        let Op::Control(ControlOp::Call { call, .. }) = inst.op else { continue };
         let site = &mut program.calls[call.index()];
         let CallTarget::Direct(callee) = site.target else { continue };
         let handed = slots.iter().filter(|(shared, _)| used[callee.index()].contains(shared));

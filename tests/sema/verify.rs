@@ -1,7 +1,7 @@
 //! What holds for every program: indices are in range, places do not overlap, code ends where it must.
 
 use ptxdbg::isa::{Space, SystemFn};
-use ptxdbg::program::{Address, Bank, Base, CallArg, CallTarget, Function, Inst, Op, Pc, Program, Src, SrcKind};
+use ptxdbg::program::{Address, Bank, Base, CallArg, CallTarget, ControlOp, Function, Inst, MemoryOp, Op, Pc, Program, Src, SrcKind};
 
 /// What does not hold.
 pub fn problems(program: &Program) -> Vec<String> {
@@ -52,13 +52,13 @@ fn function_problems(program: &Program, function: &Function, next: u32, problems
         problem("labels are out of order or out of range".to_string());
     }
     let code = &program.code[function.code.start as usize..function.code.end as usize];
-    if !matches!(code.last(), Some(Inst { guard: None, op: Op::Return { .. } })) {
+    if !matches!(code.last(), Some(Inst { guard: None, op: Op::Control(ControlOp::Return { .. }) })) {
         problem("the code does not end with a return".to_string());
     }
     for inst in code {
         let targets: &[Pc] = match &inst.op {
-            Op::Branch { target, .. } => std::slice::from_ref(target),
-            Op::BranchIndexed { table, .. } => &program.tables[table.index()],
+            Op::Control(ControlOp::Branch { target, .. }) => std::slice::from_ref(target),
+            Op::Control(ControlOp::BranchIndexed { table, .. }) => &program.tables[table.index()],
             _ => &[],
         };
         if !targets.iter().all(|target| function.code.contains(&target.0))
@@ -66,7 +66,7 @@ fn function_problems(program: &Program, function: &Function, next: u32, problems
         {
             problem(format!("{inst:?} leaves its function"));
         }
-        if let Op::Load { address, .. } | Op::Store { address, .. } = inst.op
+        if let Op::Memory(MemoryOp::Load { address, .. } | MemoryOp::Store { address, .. }) = inst.op
             && !address_is_valid(program, function, address)
         {
             problem(format!("{inst:?} has an address out of range"));

@@ -7,7 +7,7 @@ use super::super::blocks::Graph;
 use super::super::dominance::{dominators, post_dominators};
 use super::super::loops::{Region, header};
 use super::super::order::{DEPTH_MAX, reach, topological};
-use crate::program::{Op, Program};
+use crate::program::{ControlOp, Op, Program};
 
 /// Of loops with more ways back to one header, none is looked for inside another: time must not grow with the square of a file.
 const LATCHES_MAX: usize = 64;
@@ -276,9 +276,9 @@ impl Shape {
 fn ending(program: &Program, graph: &Graph, block: BlockId) -> Ending {
     let inst = &program.code[graph.code(block).end as usize - 1];
     match inst.op {
-        Op::BranchIndexed { .. } => Ending::Indexed,
-        Op::Branch { uniform: true, .. } if inst.guard.is_some() => Ending::Uniform,
-        Op::Branch { uniform: false, .. } if inst.guard.is_some() => Ending::Conditional,
+        Op::Control(ControlOp::BranchIndexed { .. }) => Ending::Indexed,
+        Op::Control(ControlOp::Branch { uniform: true, .. }) if inst.guard.is_some() => Ending::Uniform,
+        Op::Control(ControlOp::Branch { uniform: false, .. }) if inst.guard.is_some() => Ending::Conditional,
         _ => Ending::Plain,
     }
 }

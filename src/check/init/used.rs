@@ -1,14 +1,14 @@
 //! Whether what a load brings is used, or only copied: a structure is copied with the padding in it, which nobody wrote.
 
 use crate::program::operands::{RegisterOperand, reads, writes};
-use crate::program::{Op, Pc, Program};
+use crate::program::{MemoryOp, Op, Pc, Program};
 
 /// Whether the bytes of `lacks`, as bits, that the load at `pc` brings reach a register that anything but a store reads. Of what is no
 /// load it is taken to be so.
 pub(super) fn uses(program: &Program, pc: Pc, lacks: u64) -> bool {
     let Some(inst) = program.code.get(pc.index()) else { return true };
     let element = match inst.op {
-        Op::Load { bits, .. } | Op::LoadVector { bits, .. } => u32::from(bits).div_ceil(8),
+        Op::Memory(MemoryOp::Load { bits, .. } | MemoryOp::LoadVector { bits, .. }) => u32::from(bits).div_ceil(8),
         _ => return true,
     };
     let dests = writes(inst, program);
@@ -28,5 +28,7 @@ pub(super) fn uses(program: &Program, pc: Pc, lacks: u64) -> bool {
 fn is_computed_with(program: &Program, pc: Pc, register: RegisterOperand) -> bool {
     let Some(function) = program.function_at(pc).and_then(|id| program.functions.get(id.index())) else { return true };
     let code = program.code.get(function.code.start as usize..function.code.end as usize).unwrap_or(&[]);
-    code.iter().any(|inst| reads(inst, program).contains(&register) && !matches!(inst.op, Op::Store { .. } | Op::StoreVector { .. }))
+    code.iter().any(|inst| {
+        reads(inst, program).contains(&register) && !matches!(inst.op, Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. }))
+    })
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::program::operands::{RegisterOperand, reads, writes};
-use crate::program::{Bank, Inst, Op, Pc, Program};
+use crate::program::{Bank, BitsOp, CompareOp, ConvertOp, Inst, IntegerOp, MoveOp, Op, Pc, Program, SelectOp};
 
 /// The tests of a program that were looked at.
 #[derive(Clone, Default)]
@@ -43,16 +43,12 @@ fn only_computes(inst: &Inst, register: RegisterOperand) -> bool {
     let guards = inst.guard.is_some_and(|guard| register.bank == Bank::Pred && guard.slot == register.slot);
     let computes = matches!(
         inst.op,
-        Op::Select { .. }
-            | Op::Move { .. }
-            | Op::PredMove { .. }
-            | Op::PredBinary { .. }
-            | Op::SetpInt { .. }
-            | Op::SetInt { .. }
-            | Op::IntUnary { .. }
-            | Op::IntBinary { .. }
-            | Op::Lop3 { .. }
-            | Op::Convert { .. }
+        Op::Select(SelectOp::Select { .. } | SelectOp::PredMove { .. } | SelectOp::PredBinary { .. })
+            | Op::Move(MoveOp::Move { .. })
+            | Op::Compare(CompareOp::SetpInt { .. } | CompareOp::SetInt { .. })
+            | Op::Integer(IntegerOp::Unary { .. } | IntegerOp::Binary { .. })
+            | Op::Bits(BitsOp::Lop3 { .. })
+            | Op::Convert(ConvertOp::Single { .. })
     );
     computes && !guards
 }

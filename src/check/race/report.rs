@@ -14,7 +14,7 @@ use crate::check::reporter::Reporter;
 use crate::check::ways::Cut;
 use crate::isa::{MbarrierFn, Scope, Space};
 use crate::machine::{LaneMask, Proxy};
-use crate::program::Op;
+use crate::program::{MbarrierOp, Op};
 
 /// How the two sides of a race are related.
 #[derive(Clone, Copy)]
@@ -83,14 +83,14 @@ impl Race {
     /// Whether the one is an operation on a barrier object that is there, and the other no such operation.
     fn is_overlap(&self, one: &Access, other: &Access) -> bool {
         let other = self.program.code[other.pc.index()].op;
-        self.uses_object(one) && !matches!(other, Op::Mbarrier { .. } | Op::MbarrierWait { .. })
+        self.uses_object(one) && !matches!(other, Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. }))
     }
 
     /// Whether an access is an operation on a barrier object that must be there.
     pub(super) fn uses_object(&self, access: &Access) -> bool {
         match self.program.code[access.pc.index()].op {
-            Op::Mbarrier { f, .. } => !matches!(f, MbarrierFn::Init | MbarrierFn::Inval),
-            Op::MbarrierWait { .. } => true,
+            Op::Mbarrier(MbarrierOp::Update { f, .. }) => !matches!(f, MbarrierFn::Init | MbarrierFn::Inval),
+            Op::Mbarrier(MbarrierOp::Wait { .. }) => true,
             _ => false,
         }
     }

@@ -6,7 +6,10 @@ use super::flow::Flow;
 use crate::debug::names::access::access_type;
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::operands::{Use, registers_of};
-use crate::program::{Address, Bank, CopyOp, FuncId, Inst, MatrixOp, Op, Pc, Src, SrcKind, WgmmaA};
+use crate::program::{
+    Address, AsyncOp, AtomicOp, Bank, CopyOp, FuncId, Inst, MatrixOp, MbarrierOp, MemoryOp, Op, Pc, Src, SrcKind, TensorMapOp, WarpgroupOp,
+    WgmmaA,
+};
 
 use super::form::Form;
 
@@ -64,39 +67,44 @@ impl Found<'_, '_> {
     fn read(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
         let program = self.flow.program;
         match inst.op {
-            Op::Load { bits, address, .. } | Op::Store { bits, address, .. } => {
+            Op::Memory(MemoryOp::Load { bits, address, .. } | MemoryOp::Store { bits, address, .. }) => {
                 self.note(function, pc, address, |found| found.plain(function, pc, inst, u32::from(bits), 1));
             }
-            Op::LoadVector { bits, reg_bits, address, parts, .. } => {
+            Op::Memory(MemoryOp::LoadVector { bits, reg_bits, address, parts, .. }) => {
                 let parts: Vec<_> = program.dests[parts.index()].iter().map(|d| Some(d.0).filter(|_| !d.is_sink())).collect();
                 self.vector((function, pc, inst), (bits, reg_bits), address, &parts);
             }
-            Op::StoreVector { bits, reg_bits, address, parts, .. } => {
+            Op::Memory(MemoryOp::StoreVector { bits, reg_bits, address, parts, .. }) => {
                 let parts: Vec<_> = program.sources[parts.index()].iter().map(|source| slot_of(*source)).collect();
                 self.vector((function, pc, inst), (bits, reg_bits), address, &parts);
             }
-            Op::Atomic { ty, address, .. } => self.note(function, pc, address, |found| {
+            Op::Atomic(AtomicOp::Single { ty, address, .. }) => self.note(function, pc, address, |found| {
                 let deed = found.plain(function, pc, inst, ty.bits(), 1);
                 // The word of an addition says the size of an integer, and not whether it has a sign.
                 let named = Taken::for_type(ty);
-                let is_addition = matches!(inst.op, Op::Atomic { f: crate::isa::AtomicFn::Add, .. }) && ty.kind() != TypeKind::Float;
+                let is_addition =
+                    matches!(inst.op, Op::Atomic(AtomicOp::Single { f: crate::isa::AtomicFn::Add, .. })) && ty.kind() != TypeKind::Float;
                 let named = if is_addition { Taken { signed: false, unsigned: false, ..named } } else { named };
                 Deed { taken: deed.taken.and(named), word: None, ..deed }
             }),
-            Op::AtomicVector { ty, b, address, .. } => self.note(function, pc, address, |_| {
+            Op::Atomic(AtomicOp::Vector { ty, b, address, .. }) => self.note(function, pc, address, |_| {
                 let count = program.sources[b.index()].len() as u32;
                 Deed { bytes: ty.bits() / 8, count, taken: Taken::for_type(ty), ..Deed::default() }
             }),
-            Op::Mbarrier { address, .. } | Op::MbarrierWait { address, .. } => self.note(function, pc, address, |_| barrier_object()),
+            Op::Mbarrier(MbarrierOp::Update { address, .. } | MbarrierOp::Wait { address, .. }) => {
+                self.note(function, pc, address, |_| barrier_object());
+            }
             Op::Matrix { matrix } => self.matrix(function, pc, inst, matrix.index()),
-            Op::AsyncCopy { copy } => {
+            Op::Async(AsyncOp::Copy { copy }) => {
                 if let Some(copy) = program.copies.get(copy.index()) {
                     self.copy(function, pc, copy);
                 }
             }
-            Op::ReplaceTensorField { address, .. } => self.note(function, pc, address, |_| tensor_map()),
-            Op::CopyTensorMap { to, from } => [to, from].into_iter().for_each(|address| self.note(function, pc, address, |_| tensor_map())),
-            Op::Wgmma { wgmma } => {
+            Op::TensorMap(TensorMapOp::ReplaceField { address, .. }) => self.note(function, pc, address, |_| tensor_map()),
+            Op::TensorMap(TensorMapOp::Copy { to, from }) => {
+                [to, from].into_iter().for_each(|address| self.note(function, pc, address, |_| tensor_map()));
+            }
+            Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => {
                 let Some(wgmma) = program.wgmmas.get(wgmma.index()) else { return };
                 let a = if let WgmmaA::Shared(descriptor, _) = wgmma.a { Some(descriptor) } else { None };
                 for (descriptor, ty) in a.into_iter().map(|a| (a, wgmma.types[1])).chain([(wgmma.b, wgmma.types[2])]) {
@@ -130,7 +138,7 @@ impl Found<'_, '_> {
     fn plain(&self, function: FuncId, pc: Pc, inst: &Inst, bits: u32, count: u32) -> Deed {
         let word = access_type(self.flow.program, pc);
         let mut taken = self.data(function, pc, inst);
-        if let Op::Load { bits, signed, reg_bits, .. } | Op::LoadVector { bits, signed, reg_bits, .. } = inst.op
+        if let Op::Memory(MemoryOp::Load { bits, signed, reg_bits, .. } | MemoryOp::LoadVector { bits, signed, reg_bits, .. }) = inst.op
             && reg_bits > bits.max(16)
         {
             taken = Taken { ints: u32::from(bits / 8), signed: taken.signed | signed, unsigned: !signed, ..taken };

@@ -5,8 +5,11 @@
 
 use super::flow::Flow;
 use crate::isa::{Compare, FloatType, IntBinary, IntType, IntUnary, ScalarType, Shift, TypeKind};
-use crate::program::operands::{Use, of_float, of_int, of_width, registers_of};
-use crate::program::{Bank, ConvertMode, Dst, FuncId, Inst, ListId, MatrixOp, Op, Pc, Program, Src, SrcKind, WgmmaA};
+use crate::program::operands::{Use, registers_of};
+use crate::program::{
+    Bank, BitsOp, CompareOp, ConvertMode, ConvertOp, Dst, FloatOp, FuncId, Inst, IntegerOp, ListId, MatrixOp, MoveOp, Op, Pc, Program,
+    SelectOp, Src, SrcKind, WarpOp, WarpgroupOp, WgmmaA,
+};
 
 /// What bits are taken for; everything that some instruction takes them for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,34 +180,28 @@ impl<'p> Reader<'_, 'p> {
         let Some(inst) = self.program().code.get(self.pc.index()) else { return };
         self.addresses(inst);
         match inst.op {
-            Op::Move { width, d, a } => self.same(of_width(width), d, a),
-            Op::Select { width, d, a, b, .. } | Op::SelectSign { width, d, a, b, .. } => {
-                self.same(of_width(width), d, a);
-                self.same(of_width(width), d, b);
+            Op::Move(MoveOp::Move { width, d, a }) => self.same(width.bank(), d, a),
+            Op::Select(SelectOp::Select { width, d, a, b, .. } | SelectOp::SelectSign { width, d, a, b, .. }) => {
+                self.same(width.bank(), d, a);
+                self.same(width.bank(), d, b);
             }
-            Op::Shuffle { d, a, .. } => self.same(Bank::B32, d, a),
-            Op::MoveVector { width, d, a } => {
+            Op::Warp(WarpOp::Shuffle { d, a, .. }) => self.same(Bank::B32, d, a),
+            Op::Move(MoveOp::Vector { width, d, a }) => {
                 let (dests, sources) = (&self.program().dests[d.index()], &self.program().sources[a.index()]);
-                dests.iter().zip(sources).for_each(|(d, a)| self.same(of_width(width), *d, *a));
+                dests.iter().zip(sources).for_each(|(d, a)| self.same(width.bank(), *d, *a));
             }
-            Op::Pack { part, parts, d } => self.pack(part, &self.program().sources[parts.index()], d),
-            Op::Unpack { part, parts, a } => self.unpack(part, &self.program().dests[parts.index()], a),
+            Op::Move(MoveOp::Pack { part, parts, d }) => self.pack(part, &self.program().sources[parts.index()], d),
+            Op::Move(MoveOp::Unpack { part, parts, a }) => self.unpack(part, &self.program().dests[parts.index()], a),
             Op::Matrix { matrix } => self.matrix(matrix.index()),
-            Op::Wgmma { wgmma } => {
+            Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => {
                 let Some(wgmma) = self.program().wgmmas.get(wgmma.index()) else { return };
                 if let WgmmaA::Registers(registers) = &wgmma.a {
                     registers.iter().for_each(|register| self.source(Bank::B32, *register, Taken::for_type(wgmma.types[1])));
                 }
                 wgmma.d.iter().for_each(|register| self.dest(Bank::B32, *register, Taken::for_type(wgmma.types[0])));
             }
-            Op::Convert { .. } | Op::ConvertPair { .. } | Op::ConvertPack { .. } => self.conversion(inst),
-            Op::FloatUnary { .. }
-            | Op::FloatBinary { .. }
-            | Op::KeepingProduct { .. }
-            | Op::FloatTernary { .. }
-            | Op::TestProperty { .. }
-            | Op::SetpFloat { .. }
-            | Op::SetFloat { .. } => self.float(inst),
+            Op::Convert(_) => self.conversion(inst),
+            Op::Float(_) | Op::Compare(CompareOp::SetpFloat { .. } | CompareOp::SetFloat { .. }) => self.float(inst),
             _ => self.integer(inst),
         }
     }
@@ -309,9 +306,9 @@ impl<'p> Reader<'_, 'p> {
 
     fn conversion(&mut self, inst: &Inst) {
         let (mode, d, sources): (ConvertMode, Dst, &[Src]) = match &inst.op {
-            Op::Convert { mode, d, a } => (*mode, *d, std::slice::from_ref(a)),
-            Op::ConvertPair { mode, d, a, b } => (*mode, *d, &[*a, *b]),
-            Op::ConvertPack { to, from, d, a, b, .. } => {
+            Op::Convert(ConvertOp::Single { mode, d, a }) => (*mode, *d, std::slice::from_ref(a)),
+            Op::Convert(ConvertOp::Pair { mode, d, a, b }) => (*mode, *d, &[*a, *b]),
+            Op::Convert(ConvertOp::Pack { to, from, d, a, b, .. }) => {
                 self.dest(Bank::B32, *d, Taken::for_type(*to));
                 [*a, *b].iter().for_each(|source| self.source(Bank::B32, *source, Taken::for_type(*from)));
                 return;
@@ -333,11 +330,11 @@ impl<'p> Reader<'_, 'p> {
 
     fn float(&mut self, inst: &Inst) {
         let (ty, dests, sources): (FloatType, &[Dst], &[Src]) = match &inst.op {
-            Op::FloatUnary { ty, d, a, .. } => (*ty, &[*d], &[*a]),
-            Op::FloatBinary { ty, d, a, b, .. } | Op::KeepingProduct { ty, d, a, b, .. } => (*ty, &[*d], &[*a, *b]),
-            Op::FloatTernary { ty, d, a, b, c, .. } => (*ty, &[*d], &[*a, *b, *c]),
-            Op::TestProperty { ty, a, .. } => (*ty, &[], &[*a]),
-            Op::SetpFloat { ty, a, b, .. } | Op::SetFloat { from: ty, a, b, .. } => (*ty, &[], &[*a, *b]),
+            Op::Float(FloatOp::Unary { ty, d, a, .. }) => (*ty, &[*d], &[*a]),
+            Op::Float(FloatOp::Binary { ty, d, a, b, .. } | FloatOp::KeepingProduct { ty, d, a, b, .. }) => (*ty, &[*d], &[*a, *b]),
+            Op::Float(FloatOp::Ternary { ty, d, a, b, c, .. }) => (*ty, &[*d], &[*a, *b, *c]),
+            Op::Float(FloatOp::TestProperty { ty, a, .. }) => (*ty, &[], &[*a]),
+            Op::Compare(CompareOp::SetpFloat { ty, a, b, .. } | CompareOp::SetFloat { from: ty, a, b, .. }) => (*ty, &[], &[*a, *b]),
             _ => return,
         };
         let taken = Taken::for_type(match ty {
@@ -346,45 +343,49 @@ impl<'p> Reader<'_, 'p> {
             FloatType::F16 | FloatType::F16x2 => ScalarType::F16,
             FloatType::BF16 | FloatType::BF16x2 => ScalarType::BF16,
         });
-        dests.iter().for_each(|d| self.dest(of_float(ty), *d, taken));
-        sources.iter().for_each(|source| self.source(of_float(ty), *source, taken));
+        dests.iter().for_each(|d| self.dest(ty.bank(), *d, taken));
+        sources.iter().for_each(|source| self.source(ty.bank(), *source, taken));
     }
 
     fn integer(&mut self, inst: &Inst) {
         match inst.op {
-            Op::IntBinary { f: IntBinary::And | IntBinary::Or | IntBinary::Xor, ty, d, a, b } => self.bitwise(of_int(ty), d, &[a, b]),
-            Op::Lop3 { d, a, b, c, .. } => self.bitwise(Bank::B32, d, &[a, b, c]),
-            Op::IntUnary { f: IntUnary::Not, ty, d, a } => self.bitwise(of_int(ty), d, &[a]),
-            Op::IntBinary { f, ty, d, a, b } => {
+            Op::Integer(IntegerOp::Binary { f: IntBinary::And | IntBinary::Or | IntBinary::Xor, ty, d, a, b }) => {
+                self.bitwise(ty.bank(), d, &[a, b]);
+            }
+            Op::Bits(BitsOp::Lop3 { d, a, b, c, .. }) => self.bitwise(Bank::B32, d, &[a, b, c]),
+            Op::Integer(IntegerOp::Unary { f: IntUnary::Not, ty, d, a }) => self.bitwise(ty.bank(), d, &[a]),
+            Op::Integer(IntegerOp::Binary { f, ty, d, a, b }) => {
                 let of_sign = matches!(f, IntBinary::MulHi | IntBinary::Div | IntBinary::Rem | IntBinary::Min | IntBinary::Max);
                 let taken = if of_sign { signed_or_not(ty) } else { Taken::int(bytes_of(ty)) };
-                [a, b].into_iter().for_each(|source| self.source(of_int(ty), source, taken));
-                self.dest(of_int(ty), d, taken);
+                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, taken));
+                self.dest(ty.bank(), d, taken);
             }
-            Op::IntTernary { f: _, ty, d, a, b, c } => {
+            Op::Integer(IntegerOp::Ternary { f: _, ty, d, a, b, c }) => {
                 let taken = Taken::int(bytes_of(ty));
-                [a, b, c].into_iter().for_each(|source| self.source(of_int(ty), source, taken));
-                self.dest(of_int(ty), d, taken);
+                [a, b, c].into_iter().for_each(|source| self.source(ty.bank(), source, taken));
+                self.dest(ty.bank(), d, taken);
             }
-            Op::MulWide { ty, a, b, .. } | Op::MadWide { ty, a, b, .. } => {
-                [a, b].into_iter().for_each(|source| self.source(of_int(ty), source, signed_or_not(ty)));
+            Op::Integer(IntegerOp::MulWide { ty, a, b, .. } | IntegerOp::MadWide { ty, a, b, .. }) => {
+                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, signed_or_not(ty)));
             }
-            Op::Carry { ty, a, b, .. } => [a, b].into_iter().for_each(|source| self.source(of_int(ty), source, Taken::int(bytes_of(ty)))),
-            Op::Shift { f: Shift::Left, ty, d, a, b } if self.is_sixteen(b) && bytes_of(ty) == 4 && !d.is_sink() => {
+            Op::Integer(IntegerOp::Carry { ty, a, b, .. }) => {
+                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, Taken::int(bytes_of(ty))));
+            }
+            Op::Bits(BitsOp::Shift { f: Shift::Left, ty, d, a, b }) if self.is_sixteen(b) && bytes_of(ty) == 4 && !d.is_sink() => {
                 let half = self.cell(Bank::B32, a).map(|half| (half, self.flow.cell(self.function, Bank::B32, d.0)));
                 self.evidence.upper_halves.extend(half);
             }
-            Op::Shift { f: Shift::Right, ty: ty @ (IntType::S16 | IntType::S32 | IntType::S64), a, .. } => {
-                self.source(of_int(ty), a, signed_or_not(ty));
+            Op::Bits(BitsOp::Shift { f: Shift::Right, ty: ty @ (IntType::S16 | IntType::S32 | IntType::S64), a, .. }) => {
+                self.source(ty.bank(), a, signed_or_not(ty));
             }
-            Op::SetpInt { cmp, ty, a, b, .. } | Op::SetInt { cmp, from: ty, a, b, .. } => {
+            Op::Compare(CompareOp::SetpInt { cmp, ty, a, b, .. } | CompareOp::SetInt { cmp, from: ty, a, b, .. }) => {
                 let equality = matches!(cmp, Compare::Eq | Compare::Ne);
                 let taken = if equality { Taken::int(bytes_of(ty)) } else { signed_or_not(ty) };
-                [a, b].into_iter().for_each(|source| self.source(of_int(ty), source, taken));
+                [a, b].into_iter().for_each(|source| self.source(ty.bank(), source, taken));
             }
-            Op::BitCount { d, .. } | Op::ActiveMask { d } => self.dest(Bank::B32, d, Taken::int(4)),
-            Op::Redux { ty, a, .. } => self.source(of_int(ty), a, Taken::int(bytes_of(ty))),
-            Op::Dot { f: crate::isa::DotFn::Dp4a, a_signed, b_signed, a, b, .. } => {
+            Op::Integer(IntegerOp::BitCount { d, .. }) | Op::Move(MoveOp::ActiveMask { d }) => self.dest(Bank::B32, d, Taken::int(4)),
+            Op::Warp(WarpOp::Redux { ty, a, .. }) => self.source(ty.bank(), a, Taken::int(bytes_of(ty))),
+            Op::Integer(IntegerOp::Dot { f: crate::isa::DotFn::Dp4a, a_signed, b_signed, a, b, .. }) => {
                 for (source, signed) in [(a, a_signed), (b, b_signed)] {
                     self.source(Bank::B32, source, Taken { signed, unsigned: !signed, ..Taken::int(1) });
                 }

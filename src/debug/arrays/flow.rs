@@ -8,10 +8,10 @@ use super::fact::{Fact, derived, loose, masked};
 use super::form::Form;
 use super::mention::{initial_addresses, named_variables, words};
 use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space, TypeKind};
-use crate::program::operands::{self, Use, of_int, of_width, registers_of};
+use crate::program::operands::{self, Use, registers_of};
 use crate::program::{
-    Address, Bank, Base, CallArg, CallId, Dst, FuncId, Function, Inst, Op, Param, ParamPlace, Pc, Program, Src, SrcKind, VarId, Variable,
-    map,
+    Address, AsyncOp, Bank, Base, BitsOp, CallArg, CallId, ClusterOp, ControlOp, ConvertOp, Dst, FuncId, Function, Inst, IntegerOp,
+    MemoryOp, MoveOp, Op, Param, ParamPlace, Pc, Program, SelectOp, Src, SrcKind, VarId, Variable, WarpOp, WarpgroupOp, map,
 };
 
 /// How often code writes a register.
@@ -114,7 +114,7 @@ impl<'p> Flow<'p> {
                     self.note_before(FuncId::new(index), pc);
                     self.follow(FuncId::new(index), pc);
                     // Lanes that do not execute it keep what they had, and a call leaves nothing that is known.
-                    let keeps = |inst: &Inst| inst.guard.is_none() && !matches!(inst.op, Op::Call { .. });
+                    let keeps = |inst: &Inst| inst.guard.is_none() && !matches!(inst.op, Op::Control(ControlOp::Call { .. }));
                     if !self.program.code.get(pc.index()).is_some_and(keeps) {
                         self.here.clear();
                     }
@@ -131,11 +131,12 @@ impl<'p> Flow<'p> {
             for inst in function.code.clone().filter_map(|pc| self.program.code.get(pc as usize)) {
                 let multiplies = matches!(
                     inst.op,
-                    Op::MulWide { .. }
-                        | Op::MadWide { .. }
-                        | Op::IntTernary { .. }
-                        | Op::Shift { .. }
-                        | Op::IntBinary { f: IntBinary::MulLo, .. }
+                    Op::Integer(
+                        IntegerOp::MulWide { .. }
+                            | IntegerOp::MadWide { .. }
+                            | IntegerOp::Ternary { .. }
+                            | IntegerOp::Binary { f: IntBinary::MulLo, .. }
+                    ) | Op::Bits(BitsOp::Shift { .. })
                 );
                 for register in operands::writes(inst, self.program) {
                     let cell = self.cell(FuncId::new(index), register.bank, register.slot) as usize;
@@ -334,36 +335,40 @@ impl<'p> Flow<'p> {
         let Some(inst) = self.program.code.get(pc.index()) else { return };
         let value = |flow: &Self, bank: Bank, source: Src| flow.value(function, pc, bank, source);
         match inst.op {
-            Op::Load { bits, reg_bits, d, address, .. } => self.load(function, pc, (bits, reg_bits), &[d], address),
-            Op::LoadVector { bits, reg_bits, parts, address, .. } => {
+            Op::Memory(MemoryOp::Load { bits, reg_bits, d, address, .. }) => self.load(function, pc, (bits, reg_bits), &[d], address),
+            Op::Memory(MemoryOp::LoadVector { bits, reg_bits, parts, address, .. }) => {
                 self.load(function, pc, (bits, reg_bits), &self.program.dests[parts.index()], address);
             }
-            Op::Store { bits, reg_bits, a, address, .. } => self.store(function, pc, (bits, reg_bits), &[a], address),
-            Op::StoreVector { bits, reg_bits, parts, address, .. } => {
+            Op::Memory(MemoryOp::Store { bits, reg_bits, a, address, .. }) => self.store(function, pc, (bits, reg_bits), &[a], address),
+            Op::Memory(MemoryOp::StoreVector { bits, reg_bits, parts, address, .. }) => {
                 self.store(function, pc, (bits, reg_bits), &self.program.sources[parts.index()], address);
             }
-            Op::Call { call, .. } => self.call(function, pc, call),
-            Op::SystemCall { call, .. } => {
+            Op::Control(ControlOp::Call { call, .. }) => self.call(function, pc, call),
+            Op::Control(ControlOp::SystemCall { call, .. }) => {
                 self.call(function, pc, call);
                 self.combine(function, pc, inst);
             }
-            Op::Move { width, d, a } => self.write(function, of_width(width), d, value(self, of_width(width), a)),
-            Op::MoveVector { width, d, a } => {
+            Op::Move(MoveOp::Move { width, d, a }) => self.write(function, width.bank(), d, value(self, width.bank(), a)),
+            Op::Move(MoveOp::Vector { width, d, a }) => {
                 let (dests, sources) = (&self.program.dests[d.index()], &self.program.sources[a.index()]);
-                dests.iter().zip(sources).for_each(|(d, a)| self.write(function, of_width(width), *d, value(self, of_width(width), *a)));
+                dests.iter().zip(sources).for_each(|(d, a)| self.write(function, width.bank(), *d, value(self, width.bank(), *a)));
             }
-            Op::FrameAddress { wide, d, offset, .. } => {
+            Op::Move(MoveOp::FrameAddress { wide, d, offset, .. }) => {
                 let fact = self.frame_address(function, pc, i64::from(offset));
                 self.write(function, wide_bank(wide), d, Some(fact));
             }
-            Op::ConvertAddress { wide, d, a, .. } => self.write(function, wide_bank(wide), d, value(self, wide_bank(wide), a)),
-            Op::MapShared { wide, d, a, .. } => self.write(function, wide_bank(wide), d, value(self, wide_bank(wide), a)),
-            Op::Shuffle { d, a, .. } => self.write(function, Bank::B32, d, value(self, Bank::B32, a)),
-            Op::Select { width, d, a, b, .. } => {
-                self.write(function, of_width(width), d, value(self, of_width(width), a));
-                self.write(function, of_width(width), d, value(self, of_width(width), b));
+            Op::Move(MoveOp::ConvertAddress { wide, d, a, .. }) => {
+                self.write(function, wide_bank(wide), d, value(self, wide_bank(wide), a));
             }
-            Op::Convert { mode, d, a } if is_whole(mode.to) && is_whole(mode.from) && mode.from.bits() >= 32 => {
+            Op::Cluster(ClusterOp::MapShared { wide, d, a, .. }) => {
+                self.write(function, wide_bank(wide), d, value(self, wide_bank(wide), a));
+            }
+            Op::Warp(WarpOp::Shuffle { d, a, .. }) => self.write(function, Bank::B32, d, value(self, Bank::B32, a)),
+            Op::Select(SelectOp::Select { width, d, a, b, .. }) => {
+                self.write(function, width.bank(), d, value(self, width.bank(), a));
+                self.write(function, width.bank(), d, value(self, width.bank(), b));
+            }
+            Op::Convert(ConvertOp::Single { mode, d, a }) if is_whole(mode.to) && is_whole(mode.from) && mode.from.bits() >= 32 => {
                 self.write(function, wide_bank(mode.d_bits == 64), d, value(self, wide_bank(mode.a_bits == 64), a));
             }
             _ => self.arithmetic(function, pc, inst),
@@ -372,13 +377,13 @@ impl<'p> Flow<'p> {
 
     fn arithmetic(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
         let value = |bank: Bank, source: Src| self.value(function, pc, bank, source);
-        let both = |ty: IntType, a: Src, b: Src| Some((value(of_int(ty), a)?, value(of_int(ty), b)?));
+        let both = |ty: IntType, a: Src, b: Src| Some((value(ty.bank(), a)?, value(ty.bank(), b)?));
         let product = |(a, b): (Fact, Fact)| match a.is_address() || b.is_address() {
             true => derived(&a, &b),
             false => Fact::number(a.form.product(&b.form)),
         };
         match inst.op {
-            Op::IntBinary { f, ty, d, a, b } => {
+            Op::Integer(IntegerOp::Binary { f, ty, d, a, b }) => {
                 let Some((a, b)) = both(ty, a, b) else { return };
                 let fact = match f {
                     IntBinary::Add => a.plus(&b),
@@ -393,24 +398,24 @@ impl<'p> Flow<'p> {
                     IntBinary::Or | IntBinary::Xor => loose(&a, &b),
                     _ => derived(&a, &b),
                 };
-                self.write(function, of_int(ty), d, Some(fact));
+                self.write(function, ty.bank(), d, Some(fact));
             }
-            Op::IntTernary { f: IntTernary::MadLo | IntTernary::Mad24Lo, ty, d, a, b, c } => {
-                let fact = both(ty, a, b).map(product).zip(value(of_int(ty), c)).map(|(product, c)| product.plus(&c));
-                self.write(function, of_int(ty), d, fact);
+            Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo | IntTernary::Mad24Lo, ty, d, a, b, c }) => {
+                let fact = both(ty, a, b).map(product).zip(value(ty.bank(), c)).map(|(product, c)| product.plus(&c));
+                self.write(function, ty.bank(), d, fact);
             }
-            Op::MulWide { ty, d, a, b } => self.write(function, twice(ty), d, both(ty, a, b).map(product)),
-            Op::MadWide { ty, d, a, b, c } => {
+            Op::Integer(IntegerOp::MulWide { ty, d, a, b }) => self.write(function, twice(ty), d, both(ty, a, b).map(product)),
+            Op::Integer(IntegerOp::MadWide { ty, d, a, b, c }) => {
                 let fact = both(ty, a, b).map(product).zip(value(twice(ty), c)).map(|(product, c)| product.plus(&c));
                 self.write(function, twice(ty), d, fact);
             }
-            Op::Shift { f: Shift::Left, ty, d, a, b } => {
-                let Some((a, b)) = value(of_int(ty), a).zip(value(Bank::B32, b)) else { return };
+            Op::Bits(BitsOp::Shift { f: Shift::Left, ty, d, a, b }) => {
+                let Some((a, b)) = value(ty.bank(), a).zip(value(Bank::B32, b)) else { return };
                 let fact = match b.form.as_constant() {
                     Some(count @ 0..=62) if !a.is_address() => Fact::number(a.form.times(1 << count)),
                     _ => derived(&a, &b),
                 };
-                self.write(function, of_int(ty), d, Some(fact));
+                self.write(function, ty.bank(), d, Some(fact));
             }
             _ => self.combine(function, pc, inst),
         }
@@ -433,11 +438,11 @@ impl<'p> Flow<'p> {
             (Use::Guard | Use::Address | Use::Read | Use::Write, _) => {}
         });
         // What an atomic operation or an asynchronous store writes is in memory.
-        if matches!(inst.op, Op::Atomic { .. } | Op::AtomicVector { .. } | Op::AsyncCopy { .. }) {
+        if matches!(inst.op, Op::Atomic(_) | Op::Async(AsyncOp::Copy { .. })) {
             self.escape(&made, Escape::Stored(pc));
         }
         // What matrices and atomics give is what they found in memory, or made of that.
-        if matches!(inst.op, Op::Matrix { .. } | Op::Wgmma { .. } | Op::Atomic { .. } | Op::AtomicVector { .. }) {
+        if matches!(inst.op, Op::Matrix { .. } | Op::Wgmma(WarpgroupOp::Multiply { .. }) | Op::Atomic(_)) {
             made = Fact::number(Form::unknown());
         }
         written.into_iter().for_each(|cell| self.write_cell(cell, made.clone()));

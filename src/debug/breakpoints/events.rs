@@ -5,7 +5,7 @@ use super::opcode::{opcode, stem};
 use super::{CopyAct, Event, MbarrierAct};
 use crate::debug::argument::ArgumentError;
 use crate::machine::BARRIERS;
-use crate::program::{CallTarget, Op, Pc, Program, Src, SrcKind};
+use crate::program::{CallTarget, ControlOp, Op, Pc, Program, Src, SrcKind, SyncOp};
 
 /// The words for events, and what each is.
 pub const EVENTS: &[(&str, Event, &str)] = &[
@@ -98,16 +98,20 @@ impl Event {
             Event::Divergence | Event::Reconvergence | Event::Fault | Event::Finding | Event::Mbarrier(..) | Event::Async(_) => {
                 return None;
             }
-            Event::Barrier(None) => &|_, op| matches!(op, Op::Barrier { .. }),
-            Event::Barrier(Some(wanted)) => {
-                &|_, op| matches!(op, Op::Barrier { id, .. } if barrier_number(program, *id).is_none_or(|number| number == *wanted))
-            }
-            Event::Call => &|pc, op| matches!(op, Op::Call { .. } | Op::SystemCall { .. }) || is_unmodelled(program, pc, op, &["call"]),
-            Event::Exit => &|pc, op| matches!(op, Op::Exit) || matches!(op, Op::Return { .. }) && in_kernel(program, pc),
+            Event::Barrier(None) => &|_, op| matches!(op, Op::Sync(SyncOp::Barrier { .. })),
+            Event::Barrier(Some(wanted)) => &|_, op| {
+                let Op::Sync(SyncOp::Barrier { id, .. }) = op else { return false };
+                barrier_number(program, *id).is_none_or(|number| number == *wanted)
+            },
+            Event::Call => &|pc, op| {
+                matches!(op, Op::Control(ControlOp::Call { .. } | ControlOp::SystemCall { .. }))
+                    || is_unmodelled(program, pc, op, &["call"])
+            },
+            Event::Exit => &|pc, op| {
+                matches!(op, Op::Control(ControlOp::Exit)) || matches!(op, Op::Control(ControlOp::Return { .. })) && in_kernel(program, pc)
+            },
             Event::Printf => &|pc, op| calls(program, pc, op, "vprintf"),
-            Event::Atomic => {
-                &|pc, op| matches!(op, Op::Atomic { .. } | Op::AtomicVector { .. }) || is_unmodelled(program, pc, op, &["atom", "red"])
-            }
+            Event::Atomic => &|pc, op| matches!(op, Op::Atomic(_)) || is_unmodelled(program, pc, op, &["atom", "red"]),
         };
         Some((0..program.code.len()).map(Pc::new).filter(|pc| raises(*pc, &program.code[pc.index()].op)).collect())
     }
@@ -176,7 +180,7 @@ fn calls(program: &Program, pc: Pc, op: &Op, name: &str) -> bool {
     if is_unmodelled(program, pc, op, &["call"]) {
         return program.text(pc).split(|letter: char| !letter.is_ascii_alphanumeric() && !"_$".contains(letter)).any(|word| word == name);
     }
-    let (Op::Call { call, .. } | Op::SystemCall { call, .. }) = op else { return false };
+    let Op::Control(ControlOp::Call { call, .. } | ControlOp::SystemCall { call, .. }) = op else { return false };
     match program.calls.get(call.index()).map(|site| &site.target) {
         Some(CallTarget::Direct(callee)) => program.functions.get(callee.index()).is_some_and(|function| &*function.name == name),
         Some(CallTarget::Indirect { .. }) | None => false,

@@ -2,7 +2,7 @@
 
 use super::location::Resolved;
 use crate::debug::argument::ArgumentError;
-use crate::program::{Op, Pc, Program};
+use crate::program::{ControlOp, Op, Pc, Program};
 
 /// The instructions of a line of `file`, or of the PTX text where no file is named. A line without instructions stands for the next
 /// that has some, as in gdb.
@@ -100,8 +100,10 @@ fn entries(program: &Program, on_line: impl Fn(usize) -> bool) -> Vec<Pc> {
 /// Where the instruction at `index` may branch to.
 fn targets(program: &Program, index: usize) -> &[Pc] {
     match program.code.get(index).map(|inst| &inst.op) {
-        Some(Op::Branch { target, uniform: _ }) => std::slice::from_ref(target),
-        Some(Op::BranchIndexed { index: _, table, uniform: _ }) => program.tables.get(table.index()).map_or(&[], |targets| targets),
+        Some(Op::Control(ControlOp::Branch { target, uniform: _ })) => std::slice::from_ref(target),
+        Some(Op::Control(ControlOp::BranchIndexed { index: _, table, uniform: _ })) => {
+            program.tables.get(table.index()).map_or(&[], |targets| targets)
+        }
         _ => &[],
     }
 }

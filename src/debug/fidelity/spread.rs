@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::isa::Space;
 use crate::program::operands::{self, RegisterOperand, Use, registers_of};
-use crate::program::{Bank, CallId, CallTarget, FuncId, Inst, Op, Pc, Program};
+use crate::program::{AtomicOp, Bank, CallId, CallTarget, ControlOp, FuncId, Inst, MemoryOp, Op, Pc, Program, SyncOp};
 
 /// What a value may decide beside other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -70,10 +70,12 @@ impl Spread<'_> {
     fn execute(&mut self, function: FuncId, pc: Pc) {
         let inst = &self.program.code[pc.index()];
         match inst.op {
-            Op::Call { call, .. } => self.call(function, call),
-            Op::Load { access, .. } | Op::LoadVector { access, .. } if self.is_inexact(access.space) => self.write(function, inst),
-            Op::Store { access, .. } | Op::StoreVector { access, .. } => self.store(function, inst, access.space),
-            Op::Atomic { access, .. } | Op::AtomicVector { access, .. } => {
+            Op::Control(ControlOp::Call { call, .. }) => self.call(function, call),
+            Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if self.is_inexact(access.space) => {
+                self.write(function, inst);
+            }
+            Op::Memory(MemoryOp::Store { access, .. } | MemoryOp::StoreVector { access, .. }) => self.store(function, inst, access.space),
+            Op::Atomic(AtomicOp::Single { access, .. } | AtomicOp::Vector { access, .. }) => {
                 self.store(function, inst, access.space);
                 if self.is_inexact(access.space) {
                     self.write(function, inst);
@@ -121,17 +123,8 @@ impl Spread<'_> {
 
     fn decisions(&self, function: FuncId, pc: Pc) -> impl Iterator<Item = Decides> + use<> {
         let inst = &self.program.code[pc.index()];
-        let between_threads = matches!(
-            inst.op,
-            Op::Barrier { .. }
-                | Op::WarpSync { .. }
-                | Op::Shuffle { .. }
-                | Op::Vote { .. }
-                | Op::Match { .. }
-                | Op::Redux { .. }
-                | Op::Elect { .. }
-        );
-        let index = matches!(inst.op, Op::BranchIndexed { .. });
+        let between_threads = matches!(inst.op, Op::Sync(SyncOp::Barrier { .. } | SyncOp::WarpSync { .. }) | Op::Warp(_));
+        let index = matches!(inst.op, Op::Control(ControlOp::BranchIndexed { .. }));
         let address = self.reads(function, inst, |used| used == Use::Address);
         let branch = self.reads(function, inst, |used| used == Use::Guard || index && used == Use::Read);
         let synchronization = between_threads && self.reads(function, inst, |used| used != Use::Write);

@@ -17,7 +17,7 @@ use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::launch::Case;
 use crate::machine::{Account, LaneMask, Place, Tick, Unobserved};
-use crate::program::{Op, Program};
+use crate::program::{MbarrierOp, Op, Program};
 
 /// Bytes whose value is told at most.
 const VALUE_MAX: u32 = 16;
@@ -183,7 +183,7 @@ impl Named {
         let touches = matches!(side.deed, Deed::Read | Deed::Write | Deed::Atomic);
         let op = scene.program().code.get(side.place.pc.index()).map(|inst| inst.op);
         // What a barrier object holds is nobody's business but the hardware's.
-        let is_opaque = matches!(op, Some(Op::Mbarrier { .. } | Op::MbarrierWait { .. }));
+        let is_opaque = matches!(op, Some(Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. })));
         if is_opaque || side.copy.is_some() || !touches || memory.bytes == 0 || memory.bytes > VALUE_MAX {
             return None;
         }

@@ -10,7 +10,7 @@ use super::scope::RegisterPlace;
 use crate::debug::arrays::ArrayTypes;
 use crate::isa::{FloatType, ScalarType, TypeKind};
 use crate::program::operands::{Use, registers_of};
-use crate::program::{Bank, FuncId, Function, Op, Program};
+use crate::program::{AtomicOp, Bank, ClusterOp, CompareOp, ControlOp, ConvertOp, FloatOp, FuncId, Function, MoveOp, Op, Program};
 
 /// The types that instructions give to registers, worked out for a function when it is first asked for, and to arrays.
 #[derive(Default)]
@@ -94,35 +94,20 @@ impl Types {
 fn types_of(op: &Op) -> Option<(Taken, Taken)> {
     let both = |ty: ScalarType| Some((taken(ty), taken(ty)));
     match op {
-        Op::FloatUnary { ty, .. } | Op::FloatBinary { ty, .. } | Op::FloatTernary { ty, .. } | Op::KeepingProduct { ty, .. } => {
-            both(scalar(*ty))
-        }
-        Op::TestProperty { ty, .. } | Op::SetpFloat { ty, .. } => both(scalar(*ty)),
-        Op::SetFloat { from, to, .. } => Some((taken(scalar(*from)), taken(*to))),
-        Op::Convert { mode, .. } | Op::ConvertPair { mode, .. } => Some((taken(mode.from), taken(mode.to))),
-        Op::Atomic { ty, .. } | Op::AtomicVector { ty, .. } => both(*ty),
-        Op::IntUnary { .. }
-        | Op::BitCount { .. }
-        | Op::IntBinary { .. }
-        | Op::IntTernary { .. }
-        | Op::MulWide { .. }
-        | Op::MadWide { .. }
-        | Op::Carry { .. }
-        | Op::Dot { .. }
-        | Op::MoveVector { .. }
-        | Op::MapShared { .. }
-        | Op::ClusterRank { .. }
-        | Op::SystemCall { .. }
-        | Op::Video { .. }
-        | Op::VideoMad { .. }
-        | Op::VideoSimd { .. }
-        | Op::Shift { .. }
-        | Op::Lop3 { .. }
-        | Op::Lop3Pred { .. }
-        | Op::BitField32 { .. }
-        | Op::BitExtract { .. }
-        | Op::BitInsert { .. }
-        | Op::SetpInt { .. } => Some((Taken::Mixed, Taken::Mixed)),
+        Op::Float(
+            FloatOp::Unary { ty, .. } | FloatOp::Binary { ty, .. } | FloatOp::Ternary { ty, .. } | FloatOp::KeepingProduct { ty, .. },
+        ) => both(scalar(*ty)),
+        Op::Float(FloatOp::TestProperty { ty, .. }) | Op::Compare(CompareOp::SetpFloat { ty, .. }) => both(scalar(*ty)),
+        Op::Compare(CompareOp::SetFloat { from, to, .. }) => Some((taken(scalar(*from)), taken(*to))),
+        Op::Convert(ConvertOp::Single { mode, .. } | ConvertOp::Pair { mode, .. }) => Some((taken(mode.from), taken(mode.to))),
+        Op::Atomic(AtomicOp::Single { ty, .. } | AtomicOp::Vector { ty, .. }) => both(*ty),
+        Op::Integer(_)
+        | Op::Move(MoveOp::Vector { .. })
+        | Op::Cluster(ClusterOp::MapShared { .. } | ClusterOp::Rank { .. })
+        | Op::Control(ControlOp::SystemCall { .. })
+        | Op::Video(_)
+        | Op::Bits(_)
+        | Op::Compare(CompareOp::SetpInt { .. }) => Some((Taken::Mixed, Taken::Mixed)),
         _ => None,
     }
 }

@@ -14,7 +14,7 @@ use crate::debug::target::Target;
 use crate::debug::timeline::Ran;
 use crate::isa::AtomicFn;
 use crate::machine::{AccessKind, Machine, Tick};
-use crate::program::Op;
+use crate::program::{AtomicOp, Op};
 
 /// The writes to a place that were found, and whether the user interrupted the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,7 +112,7 @@ impl Session {
         let old = watched.replace(new.clone());
         let inst = self.program().code.get(touching.place.pc.index())?;
         // A compare-and-swap that finds another value writes nothing.
-        let failed = matches!(inst.op, Op::Atomic { f: AtomicFn::Cas, .. }) && watched.is_memory() && old == new;
+        let failed = matches!(inst.op, Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, .. })) && watched.is_memory() && old == new;
         if failed { None } else { Some(self.touch(watched, touching, old, new)) }
     }
 }

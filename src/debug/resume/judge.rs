@@ -9,7 +9,7 @@ use crate::debug::session::Session;
 use crate::debug::stop::{DivergentStep, Reason, StepUnit, Touch};
 use crate::debug::target::Target;
 use crate::machine::{AccessKind, Issue, LaneMask, first_lane, lanes_of};
-use crate::program::{Op, SrcKind};
+use crate::program::{ControlOp, Op, SrcKind, SyncOp};
 
 /// What came of a pause.
 #[derive(Default)]
@@ -93,7 +93,9 @@ impl Session {
                 Hit::Split(issue) => {
                     if matches!(
                         self.op_at(&issue),
-                        Some(Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Call { .. } | Op::Return { .. })
+                        Some(Op::Control(
+                            ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. } | ControlOp::Call { .. } | ControlOp::Return { .. }
+                        ))
                     ) {
                         let threads = Threads { block: issue.place.block, warp: issue.place.warp, lanes: issue.lanes };
                         self.judge_event(Event::Divergence, threads, counting, reasons);
@@ -161,7 +163,7 @@ impl Session {
 
     /// The number of the barrier that the lanes of `issue` are about to arrive at.
     fn barrier_at(&self, issue: &Issue) -> Option<u32> {
-        let Some(Op::Barrier { id, .. }) = self.op_at(issue) else { return None };
+        let Some(Op::Sync(SyncOp::Barrier { id, .. })) = self.op_at(issue) else { return None };
         let SrcKind::Reg(slot) = id.kind() else { return barrier_number(self.program(), *id) };
         let warp = self.machine().block(issue.place.block)?.warps.get(issue.place.warp as usize)?;
         warp.registers.b32.get((issue.frame.b32 + slot) as usize).map(|register| register[first_lane(issue.active)])

@@ -15,7 +15,7 @@ use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::timeline::Input;
 use crate::isa::{AtomicFn, Ordering, ScalarType, Space};
 use crate::machine::{GroupState, Issue, Tick, first_lane};
-use crate::program::{Address, Base, Inst, Op, Pc, Program, Src, SrcKind, map};
+use crate::program::{Address, AtomicOp, Base, Inst, MemoryOp, Op, Pc, Program, Src, SrcKind, map};
 
 /// A warp of the grid: block index, and number in the block.
 pub type WarpPlace = ([u32; 3], u32);
@@ -65,8 +65,12 @@ pub fn flag_reads(program: &Program) -> Vec<bool> {
 
 fn flag_address(inst: &Inst) -> Option<(&Address, Space, u32)> {
     match &inst.op {
-        Op::Load { access, address, bits, .. } if access.ordering != Ordering::Weak => Some((address, access.space, u32::from(*bits) / 8)),
-        Op::Atomic { f: AtomicFn::Cas | AtomicFn::Exch, access, address, ty, .. } => Some((address, access.space, ty.bits() / 8)),
+        Op::Memory(MemoryOp::Load { access, address, bits, .. }) if access.ordering != Ordering::Weak => {
+            Some((address, access.space, u32::from(*bits) / 8))
+        }
+        Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas | AtomicFn::Exch, access, address, ty, .. }) => {
+            Some((address, access.space, ty.bits() / 8))
+        }
         _ => None,
     }
 }

@@ -3,14 +3,16 @@
 use super::watcher::Touching;
 use crate::isa::AtomicFn;
 use crate::machine::{FrameBase, LaneMask, Machine, Warp, lanes_of};
-use crate::program::{Op, Program, Src, SrcKind};
+use crate::program::{AtomicOp, Op, Program, Src, SrcKind};
 
 /// The lanes whose compare-and-swap found what they compare with: those that were given back that value, on the machine as it stands
 /// behind the instruction. None of another instruction, where the result is not kept or has taken the place of what is compared with,
 /// and where none has won.
 pub fn winners(machine: &Machine, touching: &Touching) -> Option<LaneMask> {
     let program = machine.program();
-    let Op::Atomic { f: AtomicFn::Cas, ty, d, b, .. } = program.code.get(touching.place.pc.index())?.op else { return None };
+    let Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas, ty, d, b, .. }) = program.code.get(touching.place.pc.index())?.op else {
+        return None;
+    };
     let warp = machine.block(touching.place.block)?.warps.get(touching.place.warp as usize)?;
     let group = warp.groups.iter().find(|group| group.mask & touching.lanes != 0)?;
     let bits = ty.bits();

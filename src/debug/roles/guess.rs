@@ -12,7 +12,7 @@ use super::Roles;
 use crate::cfg::ControlFlow;
 use crate::debug::session::Session;
 use crate::machine::{Event, EventKind, EventMask, Observer, Tick};
-use crate::program::{Op, Pc, Program};
+use crate::program::{AsyncOp, ControlOp, MbarrierOp, Op, Pc, Program};
 
 /// Ticks from the start of the launch that are looked through.
 const WINDOW: Tick = 1 << 20;
@@ -99,7 +99,7 @@ impl Observer for Parting<'_> {
         let (pc, warp) = (issue.place.pc, issue.place.warp);
         let Some(inst) = self.program.code.get(pc.index()).filter(|_| issue.place.block == self.block) else { return false };
         match inst.op {
-            Op::Branch { .. } if inst.guard.is_some() => {
+            Op::Control(ControlOp::Branch { .. }) if inst.guard.is_some() => {
                 let way = match issue.active {
                     0 => Way::Passed,
                     active if active == issue.lanes => Way::Taken,
@@ -107,8 +107,8 @@ impl Observer for Parting<'_> {
                 };
                 self.branches.entry(pc).or_default().entry(warp).or_insert(way);
             }
-            Op::AsyncCopy { .. } if issue.active != 0 => self.deeds.entry(warp).or_default().copies += 1,
-            Op::MbarrierWait { .. } if issue.active != 0 => {
+            Op::Async(AsyncOp::Copy { .. }) if issue.active != 0 => self.deeds.entry(warp).or_default().copies += 1,
+            Op::Mbarrier(MbarrierOp::Wait { .. }) if issue.active != 0 => {
                 let deeds = self.deeds.entry(warp).or_default();
                 deeds.waits += 1;
                 deeds.asked_at.insert(pc);
@@ -148,7 +148,7 @@ impl Parting<'_> {
 
     fn way(&self, (branch, is_taken): (Pc, bool), way: Way, warps: Vec<u32>) -> RoleWay {
         let to = match self.program.code.get(branch.index()).map(|inst| &inst.op) {
-            Some(Op::Branch { target, .. }) if way == Way::Taken || way == Way::Both && !is_taken => *target,
+            Some(Op::Control(ControlOp::Branch { target, .. })) if way == Way::Taken || way == Way::Both && !is_taken => *target,
             _ => Pc(branch.0.saturating_add(1)),
         };
         let deeds = || warps.iter().filter_map(|warp| self.deeds.get(warp));

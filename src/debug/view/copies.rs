@@ -8,7 +8,7 @@ use crate::debug::names::place as names;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
 use crate::machine::{AsyncCopy, Block, CopyPolicy, Destination, Ends, GroupState, Home, LaneGroup, LaneMask, Tick, Warp, Work, lanes_of};
-use crate::program::Op;
+use crate::program::{AsyncOp, Op};
 
 /// Copies listed at most.
 const ROWS: usize = 200;
@@ -267,7 +267,7 @@ fn groups_of(scene: &Scene<'_>, block: &Block, warp: &Warp, number: u32) -> Vec<
 /// Whether lanes stand at an instruction that waits for a group of theirs.
 fn awaits(scene: &Scene<'_>, warp: &Warp, group: &LaneGroup, (of_bulk, number, lanes): (bool, u32, LaneMask)) -> bool {
     let inst = scene.program().code.get(group.pc.index());
-    let Some(Op::WaitCopies { bulk, open, pending, .. }) = inst.map(|inst| &inst.op) else { return false };
+    let Some(Op::Async(AsyncOp::Wait { bulk, open, pending, .. })) = inst.map(|inst| &inst.op) else { return false };
     let committed = |lane: usize| warp.copy_groups.committed(of_bulk)[lane];
     let covers = |lane: usize| number < committed(lane).saturating_sub(*pending) || *open && number <= committed(lane);
     group.state == GroupState::AtCopies && *bulk == of_bulk && lanes_of(lanes & group.mask).any(covers)

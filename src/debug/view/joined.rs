@@ -4,7 +4,7 @@
 use crate::debug::names::scope;
 use crate::debug::scene::Scene;
 use crate::isa::{Factored, FloatBinary, FloatUnary};
-use crate::program::{Join, Joined, Op, Pc, Program, operands};
+use crate::program::{FloatOp, Join, Joined, Op, Pc, Program, operands};
 
 /// What an instruction is rounded once with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,10 +55,14 @@ pub fn rounded_once(program: &Program, pc: Pc) -> Option<RoundedOnce> {
 /// What the result of `op`, which is joined with others, is called.
 fn given_of(op: &Op) -> Given {
     match op {
-        Op::FloatUnary { f: FloatUnary::Ex2Approx, .. } | Op::KeepingProduct { f: Factored::Ex2Operand, .. } => Given::Power,
-        Op::FloatUnary { .. } | Op::KeepingProduct { f: Factored::Reciprocal | Factored::RcpOperand, .. } => Given::Reciprocal,
-        Op::FloatBinary { f: FloatBinary::Mul, .. } | Op::KeepingProduct { f: Factored::Mul, .. } => Given::Product,
-        Op::FloatBinary { .. } | Op::KeepingProduct { .. } => Given::Quotient,
+        Op::Float(FloatOp::Unary { f: FloatUnary::Ex2Approx, .. } | FloatOp::KeepingProduct { f: Factored::Ex2Operand, .. }) => {
+            Given::Power
+        }
+        Op::Float(FloatOp::Unary { .. } | FloatOp::KeepingProduct { f: Factored::Reciprocal | Factored::RcpOperand, .. }) => {
+            Given::Reciprocal
+        }
+        Op::Float(FloatOp::Binary { f: FloatBinary::Mul, .. } | FloatOp::KeepingProduct { f: Factored::Mul, .. }) => Given::Product,
+        Op::Float(FloatOp::Binary { .. } | FloatOp::KeepingProduct { .. }) => Given::Quotient,
         _ => Given::Product,
     }
 }

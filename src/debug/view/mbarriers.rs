@@ -12,7 +12,7 @@ use crate::isa::Space;
 use crate::machine::{
     Arrival, Block, Contribution, Ends, GroupState, Home, LaneGroup, LaneMask, Mbarrier, PerLane, Place, Tick, Warp, lanes_of,
 };
-use crate::program::{Op, Pc};
+use crate::program::{MbarrierOp, Op, Pc};
 
 /// A barrier object.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -285,7 +285,7 @@ fn waiters(scene: &Scene<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter
 /// The parity that the lanes of a group wait for; none where they differ.
 fn parity_awaited(scene: &Scene<'_>, warp: &Warp, group: &LaneGroup) -> Option<u32> {
     let inst = scene.program().code.get(group.pc.index())?;
-    let Op::MbarrierWait { parity: by_parity, a, .. } = inst.op else { return None };
+    let Op::Mbarrier(MbarrierOp::Wait { parity: by_parity, a, .. }) = inst.op else { return None };
     let words: PerLane<u64> = scene.machine.operand_of(warp, group, a, !by_parity);
     // A state is told by its highest bit, a parity by its lowest.
     let parity = |lane: usize| if by_parity { words[lane] & 1 } else { words[lane] >> 63 };

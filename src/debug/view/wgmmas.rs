@@ -11,7 +11,7 @@ use crate::debug::scene::Scene;
 use crate::debug::target::RegisterTarget;
 use crate::isa::Space;
 use crate::machine::{GroupState, Warp, Wgmma};
-use crate::program::{Bank, Op};
+use crate::program::{Bank, Op, WarpgroupOp};
 
 /// Those in flight that warps which pass `filter` issued, by number.
 pub fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a Wgmma> {
@@ -80,8 +80,8 @@ pub fn groups(scene: &Scene<'_>, warp: &Warp) -> Vec<AsyncGroup> {
     let committed = warp.wgmmas.committed();
     let awaits = |number: u32| {
         warp.groups.iter().filter(|group| matches!(group.state, GroupState::AtWgmmas | GroupState::AtWarpgroup)).any(|group| {
-            let inst = scene.program().code.get(group.pc.index());
-            matches!(inst.map(|inst| &inst.op), Some(Op::WgmmaWait { pending }) if number < committed.saturating_sub(*pending))
+            let op = scene.program().code.get(group.pc.index()).map(|inst| inst.op);
+            matches!(op, Some(Op::Wgmma(WarpgroupOp::Wait { pending })) if number < committed.saturating_sub(pending))
         })
     };
     let mut groups: Vec<AsyncGroup> = Vec::new();

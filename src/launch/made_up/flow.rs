@@ -8,10 +8,11 @@
 use std::collections::BTreeMap;
 
 use super::hints;
-use crate::isa::{IntBinary, IntTernary, ScalarType, Shift, Space, Width};
-use crate::program::operands::{self, of_int, of_width};
+use crate::isa::{IntBinary, IntTernary, ScalarType, Shift, Space};
+use crate::program::operands;
 use crate::program::{
-    Address, Bank, Base, CallArg, CallId, Dst, FuncId, Function, Inst, MatrixOp, Op, Param, ParamPlace, Program, Src, SrcKind,
+    Address, AtomicOp, Bank, Base, BitsOp, CallArg, CallId, CompareOp, ControlOp, ConvertOp, Dst, FuncId, Function, Inst, IntegerOp,
+    MatrixOp, MemoryOp, MoveOp, Op, Param, ParamPlace, Program, SelectOp, Src, SrcKind, WarpOp, WarpgroupOp,
 };
 
 /// Words of the parameters, one bit each; those past the 64th are not followed.
@@ -169,7 +170,7 @@ impl<'a> Flow<'a> {
         }
         // Arguments in frames are known by the words that either side accesses, which are all known by now.
         for (function, _, inst) in &code {
-            if let Op::Call { call, .. } | Op::SystemCall { call, .. } = inst.op {
+            if let Op::Control(ControlOp::Call { call, .. } | ControlOp::SystemCall { call, .. }) = inst.op {
                 self.call(*function, call);
             }
         }
@@ -178,12 +179,12 @@ impl<'a> Flow<'a> {
     fn note_frame_address(&mut self, function: FuncId, inst: &Inst) {
         let known = |flow: &Self, bank, a| slot_of(a).and_then(|slot| flow.frame_addresses.get(&flow.cell(function, bank, slot)).copied());
         let (bank, d, offset) = match inst.op {
-            Op::FrameAddress { wide, generic: _, d, offset } => (wide_bank(wide), d, Some(i64::from(offset))),
-            Op::ConvertAddress { wide, d, a, .. } => (wide_bank(wide), d, known(self, wide_bank(wide), a)),
-            Op::Move { width, d, a } => (of_width(width), d, known(self, of_width(width), a)),
-            Op::IntBinary { f: IntBinary::Add, ty, d, a, b } => {
-                let sum = known(self, of_int(ty), a).zip(self.constant(of_int(ty), b));
-                (of_int(ty), d, sum.map(|(base, add)| base + add.cast_signed()))
+            Op::Move(MoveOp::FrameAddress { wide, generic: _, d, offset }) => (wide_bank(wide), d, Some(i64::from(offset))),
+            Op::Move(MoveOp::ConvertAddress { wide, d, a, .. }) => (wide_bank(wide), d, known(self, wide_bank(wide), a)),
+            Op::Move(MoveOp::Move { width, d, a }) => (width.bank(), d, known(self, width.bank(), a)),
+            Op::Integer(IntegerOp::Binary { f: IntBinary::Add, ty, d, a, b }) => {
+                let sum = known(self, ty.bank(), a).zip(self.constant(ty.bank(), b));
+                (ty.bank(), d, sum.map(|(base, add)| base + add.cast_signed()))
             }
             _ => return,
         };
@@ -215,26 +216,29 @@ impl<'a> Flow<'a> {
 
     fn edges_of(&mut self, function: FuncId, inst: &Inst) {
         match inst.op {
-            Op::Load { access, bits, reg_bits, d, address, .. } => {
+            Op::Memory(MemoryOp::Load { access, bits, reg_bits, d, address, .. }) => {
                 self.load(function, access.space, bits, &[d], reg_bits, address);
             }
-            Op::LoadVector { access, bits, reg_bits, parts, address, .. } => {
+            Op::Memory(MemoryOp::LoadVector { access, bits, reg_bits, parts, address, .. }) => {
                 let dests = &self.program.dests[parts.index()];
                 self.load(function, access.space, bits, dests, reg_bits, address);
             }
-            Op::Store { bits, a, reg_bits, address, .. } => self.store(function, bits, &[a], reg_bits, address),
-            Op::StoreVector { bits, parts, reg_bits, address, .. } => {
+            Op::Memory(MemoryOp::Store { bits, a, reg_bits, address, .. }) => self.store(function, bits, &[a], reg_bits, address),
+            Op::Memory(MemoryOp::StoreVector { bits, parts, reg_bits, address, .. }) => {
                 let sources = &self.program.sources[parts.index()];
                 self.store(function, bits, sources, reg_bits, address);
             }
-            Op::Atomic { ty, d, address, .. } => self.loaded(function, wide_bank(ty.bits() == 64), &[d], address),
+            Op::Atomic(AtomicOp::Single { ty, d, address, .. }) => self.loaded(function, wide_bank(ty.bits() == 64), &[d], address),
             Op::Matrix { matrix } => {
                 let program = self.program;
                 if let Some(MatrixOp::Load(load)) = program.matrices.get(matrix.index()) {
                     self.loaded(function, Bank::B32, &program.dests[load.registers.index()], load.address);
                 }
             }
-            Op::AtomicVector { .. } | Op::Image { .. } | Op::Wgmma { .. } | Op::Call { .. } => {}
+            Op::Atomic(AtomicOp::Vector { .. })
+            | Op::Image { .. }
+            | Op::Wgmma(WarpgroupOp::Multiply { .. })
+            | Op::Control(ControlOp::Call { .. }) => {}
             _ => self.computed(function, inst),
         }
     }
@@ -242,33 +246,37 @@ impl<'a> Flow<'a> {
     /// Edges of what goes from registers to registers.
     fn computed(&mut self, function: FuncId, inst: &Inst) {
         match inst.op {
-            Op::Move { width, d, a } => self.carry(function, Kind::Same, of_width(width), d, &[a]),
-            Op::Move128 { d, a } => {
+            Op::Move(MoveOp::Move { width, d, a }) => self.carry(function, Kind::Same, width.bank(), d, &[a]),
+            Op::Move(MoveOp::Move128 { d, a }) => {
                 self.carry(function, Kind::Same, Bank::B64, d, &[a]);
                 self.carry(function, Kind::Same, Bank::B64, Dst(d.0 + 1), &[a.next()]);
             }
-            Op::ConvertAddress { wide, d, a, .. } => self.carry(function, Kind::Same, wide_bank(wide), d, &[a]),
-            Op::Select { width, d, a, b, .. } => self.carry(function, Kind::Same, of_width(width), d, &[a, b]),
-            Op::Shuffle { d, a, .. } => self.carry(function, Kind::Same, Bank::B32, d, &[a]),
-            Op::MoveVector { width, d, a } => {
+            Op::Move(MoveOp::ConvertAddress { wide, d, a, .. }) => self.carry(function, Kind::Same, wide_bank(wide), d, &[a]),
+            Op::Select(SelectOp::Select { width, d, a, b, .. }) => self.carry(function, Kind::Same, width.bank(), d, &[a, b]),
+            Op::Warp(WarpOp::Shuffle { d, a, .. }) => self.carry(function, Kind::Same, Bank::B32, d, &[a]),
+            Op::Move(MoveOp::Vector { width, d, a }) => {
                 let (dests, sources) = (&self.program.dests[d.index()], &self.program.sources[a.index()]);
-                dests.iter().zip(sources).for_each(|(d, a)| self.carry(function, Kind::Same, of_width(width), *d, &[*a]));
+                dests.iter().zip(sources).for_each(|(d, a)| self.carry(function, Kind::Same, width.bank(), *d, &[*a]));
             }
-            Op::Pack { part, parts, d } => self.pack(function, part, &self.program.sources[parts.index()], d),
-            Op::Unpack { part, parts, a } => self.unpack(function, part, &self.program.dests[parts.index()], a),
-            Op::IntBinary { f: IntBinary::Add | IntBinary::Sub, ty, d, a, b } => self.carry(function, Kind::Sum, of_int(ty), d, &[a, b]),
-            Op::IntBinary { f: IntBinary::And, ty, d, a, b } if self.constant(of_int(ty), b) == Some(0xffff_0000) => {
-                self.carry(function, Kind::Upper, of_int(ty), d, &[a]);
+            Op::Move(MoveOp::Pack { part, parts, d }) => self.pack(function, part, &self.program.sources[parts.index()], d),
+            Op::Move(MoveOp::Unpack { part, parts, a }) => self.unpack(function, part, &self.program.dests[parts.index()], a),
+            Op::Integer(IntegerOp::Binary { f: IntBinary::Add | IntBinary::Sub, ty, d, a, b }) => {
+                self.carry(function, Kind::Sum, ty.bank(), d, &[a, b]);
             }
-            Op::IntTernary { f: IntTernary::MadLo, ty, d, c, .. } => self.carry(function, Kind::Sum, of_int(ty), d, &[c]),
-            Op::MadWide { d, c, .. } => self.carry(function, Kind::Sum, Bank::B64, d, &[c]),
-            Op::Shift { f: Shift::Left, ty, d, a, b } if self.constant(Bank::B32, b) == Some(16) => {
-                self.carry(function, Kind::Upper, of_int(ty), d, &[a]);
+            Op::Integer(IntegerOp::Binary { f: IntBinary::And, ty, d, a, b }) if self.constant(ty.bank(), b) == Some(0xffff_0000) => {
+                self.carry(function, Kind::Upper, ty.bank(), d, &[a]);
+            }
+            Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, ty, d, c, .. }) => self.carry(function, Kind::Sum, ty.bank(), d, &[c]),
+            Op::Integer(IntegerOp::MadWide { d, c, .. }) => self.carry(function, Kind::Sum, Bank::B64, d, &[c]),
+            Op::Bits(BitsOp::Shift { f: Shift::Left, ty, d, a, b }) if self.constant(Bank::B32, b) == Some(16) => {
+                self.carry(function, Kind::Upper, ty.bank(), d, &[a]);
             }
             _ => {}
         }
         let kind = match inst.op {
-            Op::Convert { .. } | Op::SetpInt { .. } | Op::PredBinary { .. } | Op::PredMove { .. } => Kind::Direct,
+            Op::Convert(ConvertOp::Single { .. })
+            | Op::Compare(CompareOp::SetpInt { .. })
+            | Op::Select(SelectOp::PredBinary { .. } | SelectOp::PredMove { .. }) => Kind::Direct,
             _ => Kind::Derived,
         };
         let written = operands::writes(inst, self.program);
@@ -455,7 +463,7 @@ fn reachable(program: &Program, kernel: FuncId) -> Vec<FuncId> {
     while let Some(id) = found.get(next).copied() {
         next += 1;
         for pc in program.functions[id.index()].code.clone() {
-            let Op::Call { call, .. } = program.code[pc as usize].op else { continue };
+            let Op::Control(ControlOp::Call { call, .. }) = program.code[pc as usize].op else { continue };
             let callee = program.calls.get(call.index()).and_then(|site| site.target.direct());
             found.extend(callee.filter(|callee| !found.contains(callee)));
         }
@@ -471,5 +479,5 @@ pub fn slot_of(source: Src) -> Option<u32> {
 }
 
 fn wide_bank(wide: bool) -> Bank {
-    of_width(if wide { Width::B64 } else { Width::B32 })
+    Bank::of_wide(wide)
 }

@@ -1,8 +1,9 @@
 //! Which number formats an instruction shows its registers to hold.
 
 use crate::isa::{FloatType, ScalarType, TypeKind};
-use crate::program::operands::of_float;
-use crate::program::{Bank, ConvertMode, Dst, Inst, ListId, MatrixOp, Op, Program, Src, WgmmaA};
+use crate::program::{
+    Bank, CompareOp, ConvertMode, ConvertOp, Dst, FloatOp, Inst, ListId, MatrixOp, Op, Program, Src, WarpgroupOp, WgmmaA,
+};
 
 use super::flow::slot_of;
 
@@ -35,21 +36,21 @@ struct Hints<'p> {
 impl Hints<'_> {
     fn operation(&mut self, op: &Op) {
         match *op {
-            Op::FloatUnary { ty, d, a, .. } => self.float(ty, &[d], &[a]),
-            Op::FloatBinary { ty, d, a, b, .. } | Op::KeepingProduct { ty, d, a, b, .. } => self.float(ty, &[d], &[a, b]),
-            Op::FloatTernary { ty, d, a, b, c, .. } => self.float(ty, &[d], &[a, b, c]),
-            Op::TestProperty { ty, a, .. } => self.float(ty, &[], &[a]),
-            Op::SetpFloat { ty, a, b, .. } => self.float(ty, &[], &[a, b]),
-            Op::SetFloat { from, a, b, .. } => self.float(from, &[], &[a, b]),
-            Op::Convert { mode, d, a } => self.convert(mode, d, &[a]),
-            Op::ConvertPair { mode, d, a, b } => self.convert(mode, d, &[a, b]),
+            Op::Float(FloatOp::Unary { ty, d, a, .. }) => self.float(ty, &[d], &[a]),
+            Op::Float(FloatOp::Binary { ty, d, a, b, .. } | FloatOp::KeepingProduct { ty, d, a, b, .. }) => self.float(ty, &[d], &[a, b]),
+            Op::Float(FloatOp::Ternary { ty, d, a, b, c, .. }) => self.float(ty, &[d], &[a, b, c]),
+            Op::Float(FloatOp::TestProperty { ty, a, .. }) => self.float(ty, &[], &[a]),
+            Op::Compare(CompareOp::SetpFloat { ty, a, b, .. }) => self.float(ty, &[], &[a, b]),
+            Op::Compare(CompareOp::SetFloat { from, a, b, .. }) => self.float(from, &[], &[a, b]),
+            Op::Convert(ConvertOp::Single { mode, d, a }) => self.convert(mode, d, &[a]),
+            Op::Convert(ConvertOp::Pair { mode, d, a, b }) => self.convert(mode, d, &[a, b]),
             Op::Matrix { matrix } => {
                 let Some(MatrixOp::Multiply(multiply)) = self.program.matrices.get(matrix.index()) else { return };
                 let [d, a, b, c] = multiply.kind.types;
                 self.written(d, multiply.d);
                 [(a, multiply.a), (b, multiply.b), (c, multiply.c)].into_iter().for_each(|(ty, list)| self.read(ty, list));
             }
-            Op::Wgmma { wgmma } => {
+            Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => {
                 let Some(wgmma) = self.program.wgmmas.get(wgmma.index()) else { return };
                 let [d, a, _] = wgmma.types;
                 wgmma.d.iter().for_each(|register| self.dest(bank(d), *register, d));
@@ -68,8 +69,8 @@ impl Hints<'_> {
             FloatType::F16 | FloatType::F16x2 => ScalarType::F16,
             FloatType::BF16 | FloatType::BF16x2 => ScalarType::BF16,
         };
-        dests.iter().for_each(|d| self.dest(of_float(ty), *d, scalar));
-        sources.iter().for_each(|a| self.source(of_float(ty), *a, scalar));
+        dests.iter().for_each(|d| self.dest(ty.bank(), *d, scalar));
+        sources.iter().for_each(|a| self.source(ty.bank(), *a, scalar));
     }
 
     fn convert(&mut self, mode: ConvertMode, d: Dst, sources: &[Src]) {

@@ -5,7 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::flow::{Flow, slot_of};
 use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space};
 use crate::program::operands;
-use crate::program::{Bank, CopyOp, FuncId, Function, Inst, MatrixOp, Op, Program, Src, SrcKind};
+use crate::program::{
+    AsyncOp, Bank, BitsOp, ClusterOp, CompareOp, CopyOp, FuncId, Function, Inst, IntegerOp, MatrixOp, MoveOp, Op, Program, Src, SrcKind,
+    SyncOp, WarpgroupOp,
+};
 
 /// Threads of a block where neither the kernel's directives nor its code suggest a number.
 const THREADS_DEFAULT: u32 = 32;
@@ -100,22 +103,22 @@ impl Traits {
 
     fn read_operation(&mut self, program: &Program, inst: &Inst) {
         match inst.op {
-            Op::MapShared { .. } | Op::ClusterRank { .. } | Op::ClusterArrive { .. } => self.clusters = true,
-            Op::AsyncCopy { copy } => {
+            Op::Cluster(ClusterOp::MapShared { .. } | ClusterOp::Rank { .. } | ClusterOp::Arrive { .. }) => self.clusters = true,
+            Op::Async(AsyncOp::Copy { copy }) => {
                 self.clusters |= match &program.copies[copy.index()] {
                     CopyOp::Bulk { multicast, .. } => multicast.is_some(),
                     CopyOp::Tensor(copy) => copy.multicast.is_some(),
                     CopyOp::Lanes { .. } | CopyOp::Store { .. } | CopyOp::Arrive { .. } => false,
                 };
             }
-            Op::Wgmma { .. } => self.wgmma = true,
-            Op::Barrier { .. } => self.barriers = true,
+            Op::Wgmma(WarpgroupOp::Multiply { .. }) => self.wgmma = true,
+            Op::Sync(SyncOp::Barrier { .. }) => self.barriers = true,
             Op::Matrix { matrix } => {
                 self.matrices += usize::from(matches!(program.matrices.get(matrix.index()), Some(MatrixOp::Multiply(_))));
             }
-            Op::IntBinary { f: IntBinary::MulLo, ty, a, b, .. } => self.factor(program, ty, &[a, b]),
-            Op::IntTernary { f: IntTernary::MadLo, ty, a, b, .. } => self.factor(program, ty, &[a, b]),
-            Op::MulWide { ty, a, b, .. } | Op::MadWide { ty, a, b, .. } => self.factor(program, ty, &[a, b]),
+            Op::Integer(IntegerOp::Binary { f: IntBinary::MulLo, ty, a, b, .. }) => self.factor(program, ty, &[a, b]),
+            Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, ty, a, b, .. }) => self.factor(program, ty, &[a, b]),
+            Op::Integer(IntegerOp::MulWide { ty, a, b, .. } | IntegerOp::MadWide { ty, a, b, .. }) => self.factor(program, ty, &[a, b]),
             _ => {}
         }
     }
@@ -264,7 +267,7 @@ fn thread_dimensions(flow: &Flow<'_>) -> [bool; 2] {
     let words = [("%tid.y", Index::ThreadY), ("%tid.z", Index::ThreadZ), ("%ntid.y", Index::RowsOfBlock)];
     let mut held: BTreeMap<(FuncId, u32), Index> = BTreeMap::new();
     for (function, pc, inst) in flow.code() {
-        let Op::Move { d, a, .. } = inst.op else { continue };
+        let Op::Move(MoveOp::Move { d, a, .. }) = inst.op else { continue };
         if let SrcKind::Special(_) = a.kind() {
             let text = flow.program.sources_text.text(flow.program.spans[pc as usize]);
             held.extend(words.iter().find(|row| text.contains(row.0)).map(|row| ((function, d.0), row.1)));
@@ -276,13 +279,13 @@ fn thread_dimensions(flow: &Flow<'_>) -> [bool; 2] {
     }
     for (function, pc, inst) in flow.code() {
         let index = |source: Src| slot_of(source).and_then(|slot| held.get(&(function, slot)).copied());
-        if let Op::IntTernary { f: IntTernary::MadLo, a, b, c, .. } = inst.op
+        if let Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, a, b, c, .. }) = inst.op
             && [index(a), index(b)].iter().all(|index| matches!(index, Some(Index::ThreadZ | Index::RowsOfBlock)))
             && index(c) == Some(Index::ThreadY)
         {
             continue;
         }
-        let picks = matches!(inst.op, Op::SetpInt { .. } | Op::IntBinary { f: IntBinary::Or, .. });
+        let picks = matches!(inst.op, Op::Compare(CompareOp::SetpInt { .. }) | Op::Integer(IntegerOp::Binary { f: IntBinary::Or, .. }));
         if picks || is_in_library(flow.program, pc) {
             continue;
         }
@@ -303,7 +306,7 @@ fn steps(flow: &Flow<'_>) -> [Option<u32>; 2] {
     let text = |pc: u32| program.sources_text.text(program.spans[pc as usize]);
     let mut held: BTreeMap<(FuncId, u32), usize> = BTreeMap::new();
     for (function, pc, inst) in flow.code() {
-        let Op::Move { d, a, .. } = inst.op else { continue };
+        let Op::Move(MoveOp::Move { d, a, .. }) = inst.op else { continue };
         if let SrcKind::Special(_) = a.kind() {
             if text(pc).contains("%ntid") {
                 return [None; 2];
@@ -320,10 +323,10 @@ fn steps(flow: &Flow<'_>) -> [Option<u32>; 2] {
             SrcKind::Reg(_) | SrcKind::Special(_) => None,
         };
         let step = match inst.op {
-            Op::IntBinary { f: IntBinary::MulLo, a, b, .. } | Op::IntTernary { f: IntTernary::MadLo, a, b, .. } => {
+            Op::Integer(IntegerOp::Binary { f: IntBinary::MulLo, a, b, .. } | IntegerOp::Ternary { f: IntTernary::MadLo, a, b, .. }) => {
                 axis(a).zip(number(b)).or_else(|| axis(b).zip(number(a)))
             }
-            Op::Shift { f: Shift::Left, a, b, .. } => axis(a).zip(number(b).and_then(|by| 1_u32.checked_shl(by))),
+            Op::Bits(BitsOp::Shift { f: Shift::Left, a, b, .. }) => axis(a).zip(number(b).and_then(|by| 1_u32.checked_shl(by))),
             _ => None,
         };
         if let Some((axis, step)) = step {

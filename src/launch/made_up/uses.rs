@@ -4,7 +4,10 @@ use super::flow::{Fact, Flow, Word, Words};
 use super::hints;
 use crate::isa::{AtomicFn, MbarrierFn, ScalarType, Space, TypeKind};
 use crate::program::operands;
-use crate::program::{Address, Bank, CopyOp, FuncId, Function, Handle, Inst, MatrixOp, Op, Pc, Place, Program, SrcKind};
+use crate::program::{
+    Address, AsyncOp, AtomicOp, Bank, CompareOp, ControlOp, CopyOp, FuncId, Function, Handle, Inst, MatrixOp, MbarrierOp, MemoryOp, Op, Pc,
+    Place, Program, SrcKind, TensorMapOp, WarpgroupOp,
+};
 
 /// What the code does with the memory that a pointer points to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -156,8 +159,10 @@ impl Reader<'_, '_> {
                     Some(MatrixOp::Multiply(multiply)) => hints::single(multiply.kind.types[1]),
                     _ => None,
                 },
-                Op::Wgmma { wgmma } => program.wgmmas.get(wgmma.index()).and_then(|wgmma| hints::single(wgmma.types[1])),
-                Op::Load { access, .. } | Op::LoadVector { access, .. } if access.space == Space::Shared => {
+                Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => {
+                    program.wgmmas.get(wgmma.index()).and_then(|wgmma| hints::single(wgmma.types[1]))
+                }
+                Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if access.space == Space::Shared => {
                     loaded = loaded.or_else(|| self.element(function, Pc::new(pc as usize), inst));
                     None
                 }
@@ -174,12 +179,12 @@ impl Reader<'_, '_> {
     fn element(&self, function: FuncId, pc: Pc, inst: &Inst) -> Option<ScalarType> {
         let program = self.flow.program;
         let registers = match inst.op {
-            Op::Load { .. } | Op::LoadVector { .. } => operands::writes(inst, program),
-            Op::Store { a, bits, reg_bits, .. } => {
+            Op::Memory(MemoryOp::Load { .. } | MemoryOp::LoadVector { .. }) => operands::writes(inst, program),
+            Op::Memory(MemoryOp::Store { a, bits, reg_bits, .. }) => {
                 let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
                 return self.flow.fact_of(function, bank, a).hint.or_else(|| named(program, pc));
             }
-            Op::StoreVector { parts, bits, reg_bits, .. } => {
+            Op::Memory(MemoryOp::StoreVector { parts, bits, reg_bits, .. }) => {
                 let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
                 let mut parts = program.sources[parts.index()].iter();
                 return parts.find_map(|part| self.flow.fact_of(function, bank, *part).hint).or_else(|| named(program, pc));
@@ -192,19 +197,23 @@ impl Reader<'_, '_> {
     fn memory(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
         let flow = self.flow;
         match inst.op {
-            Op::Load { access, address, .. } | Op::LoadVector { access, address, .. } if reaches_global(access.space) => {
+            Op::Memory(MemoryOp::Load { access, address, .. } | MemoryOp::LoadVector { access, address, .. })
+                if reaches_global(access.space) =>
+            {
                 let element = self.element(function, pc, inst);
                 self.touch(function, pc, address, Touch { element, ..READ });
             }
-            Op::Store { access, address, .. } | Op::StoreVector { access, address, .. } if reaches_global(access.space) => {
+            Op::Memory(MemoryOp::Store { access, address, .. } | MemoryOp::StoreVector { access, address, .. })
+                if reaches_global(access.space) =>
+            {
                 let element = self.element(function, pc, inst);
                 self.touch(function, pc, address, Touch { element, ..WRITE });
             }
-            Op::Atomic { f, ty, access, address, .. } if reaches_global(access.space) => {
+            Op::Atomic(AtomicOp::Single { f, ty, access, address, .. }) if reaches_global(access.space) => {
                 let element = if f == AtomicFn::Cas { named(flow.program, pc) } else { Some(ty) };
                 self.touch(function, pc, address, Touch { atomics: true, element, ..READ });
             }
-            Op::AtomicVector { ty, access, address, .. } if reaches_global(access.space) => {
+            Op::Atomic(AtomicOp::Vector { ty, access, address, .. }) if reaches_global(access.space) => {
                 self.touch(function, pc, address, Touch { atomics: true, element: hints::single(ty), ..READ });
             }
             Op::Matrix { matrix } => match flow.program.matrices.get(matrix.index()) {
@@ -226,9 +235,9 @@ impl Reader<'_, '_> {
                     });
                 }
             }
-            Op::AsyncCopy { copy } => self.copy(function, pc, &flow.program.copies[copy.index()]),
-            Op::CopyTensorMap { to, .. } => self.touch(function, pc, to, Touch { element: Some(ScalarType::B8), ..WRITE }),
-            Op::ReplaceTensorField { field, access, a, address, .. } => {
+            Op::Async(AsyncOp::Copy { copy }) => self.copy(function, pc, &flow.program.copies[copy.index()]),
+            Op::TensorMap(TensorMapOp::Copy { to, .. }) => self.touch(function, pc, to, Touch { element: Some(ScalarType::B8), ..WRITE }),
+            Op::TensorMap(TensorMapOp::ReplaceField { field, access, a, address, .. }) => {
                 if reaches_global(access.space) {
                     self.touch(function, pc, address, Touch { element: Some(ScalarType::B8), ..WRITE });
                 }
@@ -236,7 +245,11 @@ impl Reader<'_, '_> {
                 let touch = Touch { writes: true, element: self.uses.tile, ..READ };
                 self.touch_base(pc, flow.fact_of(function, bank, a), touch);
             }
-            Op::Mbarrier { f: MbarrierFn::ExpectTx | MbarrierFn::ArriveExpectTx | MbarrierFn::DropExpectTx, a: Some(a), .. } => {
+            Op::Mbarrier(MbarrierOp::Update {
+                f: MbarrierFn::ExpectTx | MbarrierFn::ArriveExpectTx | MbarrierFn::DropExpectTx,
+                a: Some(a),
+                ..
+            }) => {
                 if let SrcKind::Const(index) = a.kind() {
                     let bytes = flow.program.consts32.get(index as usize).copied().unwrap_or(0);
                     self.uses.expected_bytes = self.uses.expected_bytes.max(bytes);
@@ -292,13 +305,13 @@ impl Reader<'_, '_> {
 
     fn numbers(&mut self, function: FuncId, pc: Pc, inst: &Inst) {
         let (direct, value, is_end) = match inst.op {
-            Op::Branch { target, .. } if target <= pc => {
+            Op::Control(ControlOp::Branch { target, .. }) if target <= pc => {
                 let Some(guard) = inst.guard else { return };
                 let fact = self.flow.fact(function, Bank::Pred, guard.slot);
                 (fact.direct, fact.value, true)
             }
-            Op::SetpInt { ty, a, b, .. } => {
-                let bank = operands::of_int(ty);
+            Op::Compare(CompareOp::SetpInt { ty, a, b, .. }) => {
+                let bank = ty.bank();
                 let facts = [a, b].map(|source| self.flow.fact_of(function, bank, source));
                 (facts[0].direct | facts[1].direct, 0, false)
             }

@@ -3,15 +3,15 @@
 use super::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, first_lane, lanes_of};
 use crate::machine::state::trap::TrapKind;
-use crate::program::{Op, map};
+use crate::program::{StackOp, map};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes `alloca`, `stacksave` or `stackrestore`. The stack grows upwards here, for all lanes of the group by the most any of
     /// them asks for.
-    pub(super) fn alloca(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+    pub(super) fn alloca(&mut self, op: &StackOp, group: &Group, active: LaneMask) -> Executed {
         let top = self.warp.groups[group.index].local_top;
         match op {
-            Op::Alloca { wide, d, size, align } => {
+            StackOp::Alloca { wide, d, size, align } => {
                 let lanes = self.lanes(group, active);
                 let sizes = if *wide { *lanes.get64(*size) } else { lanes.get32(*size).map(u64::from) };
                 let size = lanes_of(active).map(|lane| sizes[lane]).max().unwrap_or(0);
@@ -24,8 +24,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 self.warp.groups[group.index].local_top = end as u32;
                 self.put(group, active, *wide, *d, start);
             }
-            Op::StackSave { wide, d } => self.put(group, active, *wide, *d, u64::from(top)),
-            Op::StackRestore { wide, a } => {
+            StackOp::Save { wide, d } => self.put(group, active, *wide, *d, u64::from(top)),
+            StackOp::Restore { wide, a } => {
                 let lanes = self.lanes(group, active);
                 let first = first_lane(active);
                 let saved = if *wide { lanes.get64(*a)[first] } else { u64::from(lanes.get32(*a)[first]) };
@@ -34,7 +34,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 }
                 self.warp.groups[group.index].local_top = saved as u32;
             }
-            other => unreachable!("{other:?} does not manage the stack"),
         }
         Ok(Flow::Next)
     }

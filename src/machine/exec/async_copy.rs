@@ -13,7 +13,7 @@ use crate::machine::state::mbarrier::Refused;
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::GroupState;
-use crate::program::{Access, Completion, CopyId, CopyOp, Kept, ListId, Op, Place, Src};
+use crate::program::{Access, AsyncOp, Completion, CopyId, CopyOp, Kept, ListId, Place, Src};
 
 /// Alignment of the addresses of a bulk copy, and the unit of its size.
 const BULK_UNIT: u32 = 16;
@@ -23,7 +23,7 @@ type Barriers = PerLane<Option<(Home, u32)>>;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an asynchronous copy, store or reduction.
-    pub(super) fn async_copy(&mut self, copy: CopyId, group: &Group, active: LaneMask) -> Executed {
+    fn async_copy(&mut self, copy: CopyId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
         match &program.copies[copy.index()] {
             CopyOp::Lanes { to, from, bytes, kept } => self.lane_copies((to, from), *bytes, *kept, group, active)?,
@@ -279,16 +279,16 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(())
     }
 
-    /// Executes `commit_group`, `wait_group` or `wait_all`.
-    pub(super) fn copy_groups(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+    /// Executes an asynchronous copy, or what is done to groups of them: `commit_group`, `wait_group`, `wait_all`.
+    pub(super) fn asynchronous(&mut self, op: &AsyncOp, group: &Group, active: LaneMask) -> Executed {
         match *op {
-            Op::CommitCopies { bulk } => {
+            AsyncOp::Copy { copy } => self.async_copy(copy, group, active),
+            AsyncOp::Commit { bulk } => {
                 self.warp.copy_groups.commit(bulk, active);
                 self.report_order(active, Order::Committed { bulk });
                 Ok(Flow::Next)
             }
-            Op::WaitCopies { bulk, read, open, pending } => self.wait_for_copies(CopyWait { bulk, read, open, pending }, group, active),
-            ref other => unreachable!("{other:?} is about no group of copies"),
+            AsyncOp::Wait { bulk, read, open, pending } => self.wait_for_copies(CopyWait { bulk, read, open, pending }, group, active),
         }
     }
 

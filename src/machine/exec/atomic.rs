@@ -7,20 +7,20 @@ use crate::machine::event::AccessKind;
 use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of};
 use crate::machine::state::read_modify_write::{Adder, Function};
 use crate::machine::state::trap::Trap;
-use crate::program::{Access, Address, Dst, Op, Src};
+use crate::program::{Access, Address, AtomicOp, Dst, Src};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an `atom` or `red`.
-    pub(super) fn atomic(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+    pub(super) fn atomic(&mut self, op: &AtomicOp, group: &Group, active: LaneMask) -> Executed {
         match op {
-            Op::Atomic { f, ty, access, d, b, c, address } => {
+            AtomicOp::Single { f, ty, access, d, b, c, address } => {
                 self.warp.may_spin |= matches!(f, AtomicFn::Cas | AtomicFn::Exch);
                 for piece in self.atomic_pieces(access, address, group, active, ty.bytes())? {
                     let function = Function { f: *f, ty: *ty, adder: Adder::of(piece.space) };
                     self.exchange(&piece, 0, function, (*d, *b, *c), group);
                 }
             }
-            Op::AtomicVector { f, ty, access, d, b, address } => {
+            AtomicOp::Vector { f, ty, access, d, b, address } => {
                 let program = self.program;
                 let dests: &[Dst] = d.map_or(&[], |list| &program.dests[list.index()]);
                 let sources = &program.sources[b.index()];
@@ -32,7 +32,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     }
                 }
             }
-            other => unreachable!("{other:?} is no atomic"),
         }
         Ok(Flow::Next)
     }

@@ -6,27 +6,28 @@ use crate::isa::{BitField32, BoolOp, IntType, Shift, Width};
 use crate::machine::state::lanes::LaneMask;
 use crate::num::bits::{self, Excess, PrmtMode};
 use crate::num::int::Int;
-use crate::program::{Dst, Op, Src};
+use crate::program::{BitsOp, Dst, Src};
 
 /// Operations on bits.
 pub(super) struct Bits;
 
 impl Family for Bits {
+    type Op = BitsOp;
+
     #[inline(always)]
-    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+    fn execute(lanes: &mut Lanes<'_>, op: &BitsOp) {
         match *op {
-            Op::Shift { f, ty, d, a, b } => by_type_shift(lanes, ty, f, d, a, b),
-            Op::Lop3 { lut, d, a, b, c } => lop3(lanes, lut, d, [a, b, c]),
-            Op::Lop3Pred { lut, f, d, p, a, b, c, q } => {
+            BitsOp::Shift { f, ty, d, a, b } => by_type_shift(lanes, ty, f, d, a, b),
+            BitsOp::Lop3 { lut, d, a, b, c } => lop3(lanes, lut, d, [a, b, c]),
+            BitsOp::Lop3Pred { lut, f, d, p, a, b, c, q } => {
                 let nonzero = nonzero_lanes(lanes, lut, [a, b, c]);
                 let q = lanes.pred(q);
                 lop3(lanes, lut, d, [a, b, c]);
                 lanes.put_pred(p, combine(f, nonzero, q));
             }
-            Op::BitField32 { f, d, a, b, c } => bit_field(lanes, f, d, [a, b, c]),
-            Op::BitExtract { ty, d, a, b, c } => by_type_extract(lanes, ty, d, [a, b, c]),
-            Op::BitInsert { width, d, a, b, c, e } => insert(lanes, width, d, [a, b, c, e]),
-            ref other => unreachable!("{other:?} is no operation on bits"),
+            BitsOp::Field32 { f, d, a, b, c } => bit_field(lanes, f, d, [a, b, c]),
+            BitsOp::Extract { ty, d, a, b, c } => by_type_extract(lanes, ty, d, [a, b, c]),
+            BitsOp::Insert { width, d, a, b, c, e } => insert(lanes, width, d, [a, b, c, e]),
         }
     }
 }

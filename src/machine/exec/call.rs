@@ -11,7 +11,7 @@ use crate::machine::state::registers::FrameBase;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::CallFrame;
 use crate::program::operands::{self, RegisterOperands};
-use crate::program::{Bank, CallArg, CallId, CallTarget, Dst, FuncId, Op, Param, ParamPlace, Pc, PredSrc, Src, SrcKind, map};
+use crate::program::{Bank, CallArg, CallId, CallTarget, Dst, FuncId, Param, ParamPlace, Pc, PredSrc, Src, SrcKind, map};
 
 /// Frames of local memory start at multiples of this, so that every variable's alignment holds.
 const FRAME_ALIGN: u32 = 16;
@@ -20,16 +20,8 @@ const FRAME_ALIGN: u32 = 16;
 const DEPTH: u32 = 1 << 16;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// Executes a call or a return.
-    pub(super) fn call(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
-        match op {
-            Op::Call { call, .. } => self.enter_call(*call, group, active),
-            Op::Return { .. } => self.leave(group, active),
-            other => unreachable!("{other:?} is no call"),
-        }
-    }
-
-    fn enter_call(&mut self, call: CallId, group: &Group, active: LaneMask) -> Executed {
+    /// Executes a call.
+    pub(super) fn enter_call(&mut self, call: CallId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
         match &program.calls[call.index()].target {
             CallTarget::Direct(callee) => self.enter(call, *callee, group, active)?,
@@ -121,7 +113,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Returns the lanes of `active` to their caller, or ends them in a kernel.
-    fn leave(&mut self, group: &Group, active: LaneMask) -> Executed {
+    pub(super) fn leave(&mut self, group: &Group, active: LaneMask) -> Executed {
         let Some(stack) = self.warp.groups[group.index].stack.clone() else { return self.exit(group, active) };
         self.check_wgmmas_of_frame(group, active)?;
         let program = self.program;

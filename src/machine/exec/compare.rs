@@ -9,37 +9,38 @@ use crate::machine::state::lanes::LaneMask;
 use crate::num::compare::{Relation, holds};
 use crate::num::float::Float;
 use crate::num::{Bf16, F16};
-use crate::program::{Dst, Op, Src};
+use crate::program::{CompareOp, Dst, Src};
 
 /// Comparisons.
 pub(super) struct Comparison;
 
 impl Family for Comparison {
+    type Op = CompareOp;
+
     #[inline(always)]
-    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+    fn execute(lanes: &mut Lanes<'_>, op: &CompareOp) {
         match *op {
-            Op::SetpInt { cmp, ty, combine: f, c, p, q, a, b } => {
+            CompareOp::SetpInt { cmp, ty, combine: f, c, p, q, a, b } => {
                 let truth = compare_int(lanes, ty, cmp, a, b);
                 let c = lanes.pred(c);
                 lanes.put_pred(p, combine(f, truth, c));
                 lanes.put_pred(q, combine(f, !truth, c));
             }
-            Op::SetpFloat { cmp, ty, ftz, combine: f, c, p, q, a, b } => {
+            CompareOp::SetpFloat { cmp, ty, ftz, combine: f, c, p, q, a, b } => {
                 let (low, high) = compare_float(lanes, ty, cmp, ftz, a, b);
                 let c = lanes.pred(c);
                 lanes.put_pred(p, combine(f, low, c));
                 lanes.put_pred(q, combine(f, if is_packed(ty) { high } else { !low }, c));
             }
-            Op::SetInt { cmp, from, to, combine: f, c, d, a, b } => {
+            CompareOp::SetInt { cmp, from, to, combine: f, c, d, a, b } => {
                 let truth = combine(f, compare_int(lanes, from, cmp, a, b), lanes.pred(c));
                 put_truth(lanes, to, false, d, truth, 0);
             }
-            Op::SetFloat { cmp, from, to, ftz, combine: f, c, d, a, b } => {
+            CompareOp::SetFloat { cmp, from, to, ftz, combine: f, c, d, a, b } => {
                 let (low, high) = compare_float(lanes, from, cmp, ftz, a, b);
                 let c = lanes.pred(c);
                 put_truth(lanes, to, is_packed(from), d, combine(f, low, c), combine(f, high, c));
             }
-            ref other => unreachable!("{other:?} is no comparison"),
         }
     }
 }

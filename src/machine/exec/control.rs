@@ -1,25 +1,29 @@
-//! Branches and exit (PTX ISA, "Control Flow Instructions").
+//! Branches, exit and traps (PTX ISA, "Control Flow Instructions").
 
 use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::machine::event::Order;
 use crate::machine::state::lanes::{LaneMask, lanes_where};
 use crate::machine::state::trap::TrapKind;
-use crate::program::{Op, Pc, Src, TableId};
+use crate::program::{ControlOp, Pc, Src, TableId};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
-    /// Executes a branch or an exit.
+    /// Executes a branch, a call or an end.
     #[inline(always)]
-    pub(super) fn control(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+    pub(super) fn control(&mut self, op: &ControlOp, group: &Group, active: LaneMask) -> Executed {
         match op {
-            Op::Branch { target, .. } if active == group.mask => Ok(Flow::Jump(*target)),
-            Op::Branch { target, .. } => {
+            ControlOp::Branch { target, .. } if active == group.mask => Ok(Flow::Jump(*target)),
+            ControlOp::Branch { target, .. } => {
                 self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
                 self.warp.split(group.index, active, *target);
                 Ok(Flow::Reselect)
             }
-            Op::BranchIndexed { index, table, .. } => self.branch_indexed(*index, *table, group, active),
-            Op::Exit => self.exit(group, active),
-            other => unreachable!("{other:?} is no branch"),
+            ControlOp::BranchIndexed { index, table, .. } => self.branch_indexed(*index, *table, group, active),
+            ControlOp::Call { call, .. } => self.enter_call(*call, group, active),
+            ControlOp::SystemCall { f, call } => self.system_call(*f, *call, group, active),
+            ControlOp::Return { .. } => self.leave(group, active),
+            ControlOp::Exit => self.exit(group, active),
+            ControlOp::Trap => Err(self.trap(TrapKind::Trap, active, "trap executed")),
+            ControlOp::Breakpoint => Err(self.trap(TrapKind::Trap, active, "brkpt executed")),
         }
     }
 

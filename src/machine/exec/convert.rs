@@ -9,22 +9,23 @@ use crate::isa::{self, ScalarType, TypeKind};
 use crate::machine::state::lanes::{PerLane, lanes_of};
 use crate::num::convert::{self, Conversion, Kind};
 use crate::num::exact::Format;
-use crate::program::{ConvertMode, Dst, Op, Src};
+use crate::program::{ConvertMode, ConvertOp, Dst, Src};
 
 /// Conversions.
 pub(super) struct Conversions;
 
 impl Family for Conversions {
+    type Op = ConvertOp;
+
     #[inline(always)]
-    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+    fn execute(lanes: &mut Lanes<'_>, op: &ConvertOp) {
         match *op {
-            Op::Convert { mode, d, a } => convert(lanes, mode, d, a),
-            Op::ConvertPair { mode, d, a, b } => convert_pair(lanes, mode, d, a, b),
-            Op::ConvertPack { to, d, a, b, c, .. } => {
+            ConvertOp::Single { mode, d, a } => convert(lanes, mode, d, a),
+            ConvertOp::Pair { mode, d, a, b } => convert_pair(lanes, mode, d, a, b),
+            ConvertOp::Pack { to, d, a, b, c, .. } => {
                 let signed = to.kind() == TypeKind::Signed;
                 lanes.map3(d, a, b, c, |a: i32, b: i32, c: u32| convert::pack(a, b, c, to.bits(), signed));
             }
-            ref other => unreachable!("{other:?} is no conversion"),
         }
     }
 }

@@ -7,7 +7,7 @@
 use super::{Flow, Group, WarpRun};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::launch::{Account, Linked};
-use crate::program::{Inst, Op, Pc};
+use crate::program::{ControlOp, Inst, Op, Pc};
 
 /// The stretch that a group is running, if the launch keeps account.
 pub(super) struct Course {
@@ -41,7 +41,7 @@ impl Course {
             return Guarded::Not;
         }
         let active = run.active(inst, group);
-        if let Op::Branch { .. } = inst.op {
+        if let Op::Control(ControlOp::Branch { .. }) = inst.op {
             return Guarded::Branch(active);
         }
         self.end(run, group);

@@ -8,29 +8,31 @@ use super::{Family, half, special_unit};
 use crate::isa::{self, Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary};
 use crate::num::float::{self, Class, Divide, Extremum, Float};
 use crate::num::{Bf16, F16, Mode, Rounding, special};
-use crate::program::{Dst, Op, Src};
+use crate::program::{Dst, FloatOp, Src};
 
 /// Floating-point arithmetic.
 pub(super) struct FloatingPoint;
 
 impl Family for FloatingPoint {
+    type Op = FloatOp;
+
     #[inline(always)]
-    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+    fn execute(lanes: &mut Lanes<'_>, op: &FloatOp) {
         match *op {
-            Op::FloatUnary { f, ty, mode, d, a } => match ty {
+            FloatOp::Unary { f, ty, mode, d, a } => match ty {
                 FloatType::F32 => unary_f32(lanes, f, numeric(mode), d, a),
                 FloatType::F64 => unary_f64(lanes, f, numeric(mode), d, a),
                 FloatType::F16 | FloatType::F16x2 => half::unary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, a),
                 FloatType::BF16 | FloatType::BF16x2 => half::unary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, a),
             },
-            Op::FloatBinary { f, ty, mode, d, a, b } => of_two(lanes, f, ty, numeric(mode), d, [a, b]),
-            Op::FloatTernary { f, ty, mode, d, a, b, c } => match ty {
+            FloatOp::Binary { f, ty, mode, d, a, b } => of_two(lanes, f, ty, numeric(mode), d, [a, b]),
+            FloatOp::Ternary { f, ty, mode, d, a, b, c } => match ty {
                 FloatType::F32 => ternary_f32(lanes, f, numeric(mode), d, [a, b, c]),
                 FloatType::F64 => ternary::<f64>(lanes, f, numeric(mode), d, [a, b, c]),
                 FloatType::F16 | FloatType::F16x2 => half::ternary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
                 FloatType::BF16 | FloatType::BF16x2 => half::ternary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
             },
-            Op::KeepingProduct { f, ty, mode, d, a, b, kept } => {
+            FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept } => {
                 // Before the product is written, which may be over a factor.
                 let factors = [kept, Dst(kept.0 + 1)];
                 if !special_unit::factors(lanes, f, factors, a, b) {
@@ -46,14 +48,13 @@ impl Family for FloatingPoint {
                     }
                 }
             }
-            Op::TestProperty { f, ty, p, a } => {
+            FloatOp::TestProperty { f, ty, p, a } => {
                 let bits = match ty {
                     FloatType::F64 => lanes.test1(a, |a: f64| float::test(a, class(f))),
                     _ => lanes.test1(a, |a: f32| float::test(a, class(f))),
                 };
                 lanes.put_pred(p, bits);
             }
-            ref other => unreachable!("{other:?} is no floating-point arithmetic"),
         }
     }
 }

@@ -5,24 +5,25 @@ use super::operands::{Lane, Lanes};
 use crate::isa::{BitCount, CarryFn, DotFn, IntBinary, IntTernary, IntType, IntUnary};
 use crate::machine::state::lanes::LaneMask;
 use crate::num::int::{self, Int, Int24};
-use crate::program::{Dst, Op, Src};
+use crate::program::{Dst, IntegerOp, Src};
 
 /// Integer arithmetic.
 pub(super) struct Integer;
 
 impl Family for Integer {
+    type Op = IntegerOp;
+
     #[inline(always)]
-    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+    fn execute(lanes: &mut Lanes<'_>, op: &IntegerOp) {
         match *op {
-            Op::IntUnary { f, ty, d, a } => by_type_unary(lanes, ty, f, d, a),
-            Op::BitCount { f, ty, d, a } => by_type_count(lanes, ty, f, d, a),
-            Op::IntBinary { f, ty, d, a, b } => by_type_binary(lanes, ty, f, d, a, b),
-            Op::IntTernary { f, ty, d, a, b, c } => by_type_ternary(lanes, ty, f, d, [a, b, c]),
-            Op::MulWide { ty, d, a, b } => mul_wide(lanes, ty, d, a, b),
-            Op::MadWide { ty, d, a, b, c } => mad_wide(lanes, ty, d, [a, b, c]),
-            Op::Carry { f, ty, carry_in, carry_out, d, a, b, c } => by_type_carry(lanes, ty, f, (carry_in, carry_out), d, [a, b, c]),
-            Op::Dot { f, a_signed, b_signed, d, a, b, c } => dot(lanes, f, (a_signed, b_signed), d, [a, b, c]),
-            ref other => unreachable!("{other:?} is no integer arithmetic"),
+            IntegerOp::Unary { f, ty, d, a } => by_type_unary(lanes, ty, f, d, a),
+            IntegerOp::BitCount { f, ty, d, a } => by_type_count(lanes, ty, f, d, a),
+            IntegerOp::Binary { f, ty, d, a, b } => by_type_binary(lanes, ty, f, d, a, b),
+            IntegerOp::Ternary { f, ty, d, a, b, c } => by_type_ternary(lanes, ty, f, d, [a, b, c]),
+            IntegerOp::MulWide { ty, d, a, b } => mul_wide(lanes, ty, d, a, b),
+            IntegerOp::MadWide { ty, d, a, b, c } => mad_wide(lanes, ty, d, [a, b, c]),
+            IntegerOp::Carry { f, ty, carry_in, carry_out, d, a, b, c } => by_type_carry(lanes, ty, f, (carry_in, carry_out), d, [a, b, c]),
+            IntegerOp::Dot { f, a_signed, b_signed, d, a, b, c } => dot(lanes, f, (a_signed, b_signed), d, [a, b, c]),
         }
     }
 }

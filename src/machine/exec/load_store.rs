@@ -10,7 +10,7 @@ use crate::machine::state::block::Block;
 use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
 use crate::machine::state::memory::{LaneAccess, gather, scatter};
 use crate::machine::state::trap::{Trap, TrapKind};
-use crate::program::{Access, Address, Base, Dst, ImageFn, Op, Src, map};
+use crate::program::{Access, Address, AsyncOp, Base, Dst, ImageFn, MemoryOp, Op, Src, map};
 
 /// Where an access goes.
 pub(super) enum Pieces {
@@ -48,26 +48,25 @@ struct Element {
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a load or a store.
-    pub(super) fn load_store(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+    pub(super) fn load_store(&mut self, op: &MemoryOp, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
         match op {
-            Op::Load { access, bits, signed, reg_bits, d, address } => {
+            MemoryOp::Load { access, bits, signed, reg_bits, d, address } => {
                 let element = Element { bits: *bits, signed: *signed, reg_bits: *reg_bits };
                 self.load(access, element, std::slice::from_ref(d), address, group, active)
             }
-            Op::LoadVector { access, bits, signed, reg_bits, parts, address } => {
+            MemoryOp::LoadVector { access, bits, signed, reg_bits, parts, address } => {
                 let element = Element { bits: *bits, signed: *signed, reg_bits: *reg_bits };
                 self.load(access, element, &program.dests[parts.index()], address, group, active)
             }
-            Op::Store { access, bits, reg_bits, a, address } => {
+            MemoryOp::Store { access, bits, reg_bits, a, address } => {
                 let element = Element { bits: *bits, signed: false, reg_bits: *reg_bits };
                 self.store(access, element, std::slice::from_ref(a), address, group, active)
             }
-            Op::StoreVector { access, bits, reg_bits, parts, address } => {
+            MemoryOp::StoreVector { access, bits, reg_bits, parts, address } => {
                 let element = Element { bits: *bits, signed: false, reg_bits: *reg_bits };
                 self.store(access, element, &program.sources[parts.index()], address, group, active)
             }
-            other => unreachable!("{other:?} is no load or store"),
         }
     }
 
@@ -365,7 +364,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 _ => Proxy::Surface,
             },
             // What a thread that issues a copy reads itself is the tensor map.
-            Op::AsyncCopy { .. } => Proxy::TensorMap,
+            Op::Async(AsyncOp::Copy { .. }) => Proxy::TensorMap,
             _ if how.non_coherent => Proxy::ReadOnly,
             _ => Proxy::Generic,
         };

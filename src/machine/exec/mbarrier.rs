@@ -12,7 +12,7 @@ use crate::machine::state::mbarrier::{self, Arrival, COUNT_LIMIT, Contribution, 
 use crate::machine::state::shared::{MBARRIER_BYTES, Shared};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::{GroupState, Polled};
-use crate::program::{Access, Address, Dst, Op, Pc};
+use crate::program::{Access, Address, Dst, MbarrierOp, Pc};
 
 /// The lanes that name the same barrier object.
 #[derive(Clone, Copy)]
@@ -33,25 +33,24 @@ type Contributions = smallvec::SmallVec<[Contribution; 2]>;
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an operation on barrier objects.
-    pub(super) fn mbarrier(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+    pub(super) fn mbarrier(&mut self, op: &MbarrierOp, group: &Group, active: LaneMask) -> Executed {
         match *op {
-            Op::Mbarrier { f, ref access, d, a, ref address } => {
+            MbarrierOp::Update { f, ref access, d, a, ref address } => {
                 let objects = self.objects(access, address, group, active)?;
                 let counts = a.map_or([1; 32], |a| *self.lanes(group, active).get32(a));
                 self.operate(f, &objects, &counts, d, group)
             }
-            Op::MbarrierWait { blocks, parity, ref access, p, a, ref address } => {
+            MbarrierOp::Wait { blocks, parity, ref access, p, a, ref address } => {
                 let objects = self.objects(access, address, group, active)?;
                 let lanes = self.lanes(group, active);
                 let parities = if parity { lanes.get32(a).map(|word| word & 1) } else { lanes.get64(a).map(mbarrier::parity_of) };
                 self.ask(blocks, &objects, &parities, p, group, active)
             }
-            Op::PendingCount { d, a } => {
+            MbarrierOp::PendingCount { d, a } => {
                 let counts = self.lanes(group, active).get64(a).map(mbarrier::pending_of);
                 self.lanes(group, active).put32(d, &counts);
                 Ok(Flow::Next)
             }
-            ref other => unreachable!("{other:?} is about no barrier object"),
         }
     }
 

@@ -361,68 +361,28 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     fn dispatch(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
         match op {
-            Op::IntUnary { .. }
-            | Op::BitCount { .. }
-            | Op::IntBinary { .. }
-            | Op::IntTernary { .. }
-            | Op::MulWide { .. }
-            | Op::MadWide { .. }
-            | Op::Carry { .. }
-            | Op::Dot { .. } => Ok(self.compute::<integer::Integer>(op, group, active)),
-            Op::Shift { .. }
-            | Op::Lop3 { .. }
-            | Op::Lop3Pred { .. }
-            | Op::BitField32 { .. }
-            | Op::BitExtract { .. }
-            | Op::BitInsert { .. } => Ok(self.compute::<bits::Bits>(op, group, active)),
-            Op::FloatUnary { .. }
-            | Op::FloatBinary { .. }
-            | Op::FloatTernary { .. }
-            | Op::KeepingProduct { .. }
-            | Op::TestProperty { .. } => Ok(self.compute::<float::FloatingPoint>(op, group, active)),
-            Op::Video { .. } | Op::VideoMad { .. } | Op::VideoSimd { .. } => Ok(self.compute::<video::Video>(op, group, active)),
-            Op::SetpInt { .. } | Op::SetpFloat { .. } | Op::SetInt { .. } | Op::SetFloat { .. } => {
-                Ok(self.compute::<compare::Comparison>(op, group, active))
-            }
-            Op::Select { .. } | Op::SelectSign { .. } | Op::PredBinary { .. } | Op::PredMove { .. } => {
-                Ok(self.compute::<select::Selection>(op, group, active))
-            }
-            Op::Convert { .. } | Op::ConvertPair { .. } | Op::ConvertPack { .. } => {
-                Ok(self.compute::<convert::Conversions>(op, group, active))
-            }
-            Op::Move { .. }
-            | Op::Move128 { .. }
-            | Op::Pack { .. }
-            | Op::Unpack { .. }
-            | Op::FrameAddress { .. }
-            | Op::ReadSpecial { .. }
-            | Op::ConvertAddress { .. }
-            | Op::MoveVector { .. }
-            | Op::CachePolicy { .. }
-            | Op::IsSpace { .. }
-            | Op::ActiveMask { .. } => Ok(self.moves(op, group, active)),
-            Op::MapShared { .. } | Op::ClusterRank { .. } => self.cluster(op, group, active),
-            Op::Load { .. } | Op::LoadVector { .. } | Op::Store { .. } | Op::StoreVector { .. } => self.load_store(op, group, active),
-            Op::Atomic { .. } | Op::AtomicVector { .. } => self.atomic(op, group, active),
+            Op::Integer(op) => Ok(self.compute::<integer::Integer>(op, group, active)),
+            Op::Bits(op) => Ok(self.compute::<bits::Bits>(op, group, active)),
+            Op::Float(op) => Ok(self.compute::<float::FloatingPoint>(op, group, active)),
+            Op::Video(op) => Ok(self.compute::<video::Video>(op, group, active)),
+            Op::Compare(op) => Ok(self.compute::<compare::Comparison>(op, group, active)),
+            Op::Select(op) => Ok(self.compute::<select::Selection>(op, group, active)),
+            Op::Convert(op) => Ok(self.compute::<convert::Conversions>(op, group, active)),
+            Op::Move(op) => Ok(self.moves(op, group, active)),
+            Op::Cluster(op) => self.cluster(op, group, active),
+            Op::Memory(op) => self.load_store(op, group, active),
+            Op::Atomic(op) => self.atomic(op, group, active),
             Op::Image { access } => self.image(*access, group, active),
-            Op::Alloca { .. } | Op::StackSave { .. } | Op::StackRestore { .. } => self.alloca(op, group, active),
-            Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit => self.control(op, group, active),
-            Op::SystemCall { f, call } => self.system_call(*f, *call, group, active),
-            Op::Call { .. } | Op::Return { .. } => self.call(op, group, active),
+            Op::Stack(op) => self.alloca(op, group, active),
+            Op::Control(op) => self.control(op, group, active),
             Op::Matrix { matrix } => self.matrix(*matrix, group, active),
-            Op::AsyncCopy { copy } => self.async_copy(*copy, group, active),
-            Op::ReplaceTensorField { .. } | Op::CopyTensorMap { .. } => self.tensor_map(op, group, active),
-            Op::Wgmma { .. } | Op::WgmmaFence | Op::WgmmaCommit | Op::WgmmaWait { .. } => self.wgmma(op, group, active),
-            Op::CommitCopies { .. } | Op::WaitCopies { .. } => self.copy_groups(op, group, active),
-            Op::Mbarrier { .. } | Op::MbarrierWait { .. } | Op::PendingCount { .. } => self.mbarrier(op, group, active),
-            Op::ClusterArrive { .. } | Op::ClusterWait { .. } => self.cluster_barrier(op, group, active),
-            Op::Barrier { .. } | Op::WarpSync { .. } | Op::Fence { .. } => self.sync(op, group, active),
-            Op::Shuffle { .. } | Op::Vote { .. } | Op::Match { .. } | Op::Redux { .. } | Op::Elect { .. } => {
-                self.warp_level(op, group, active)
-            }
+            Op::Async(op) => self.asynchronous(op, group, active),
+            Op::TensorMap(op) => self.tensor_map(op, group, active),
+            Op::Wgmma(op) => self.wgmma(op, group, active),
+            Op::Mbarrier(op) => self.mbarrier(op, group, active),
+            Op::Sync(op) => self.sync(op, group, active),
+            Op::Warp(op) => self.warp_level(op, group, active),
             Op::Nop => Ok(Flow::Next),
-            Op::Trap => Err(self.trap(TrapKind::Trap, active, "trap executed")),
-            Op::Breakpoint => Err(self.trap(TrapKind::Trap, active, "brkpt executed")),
             Op::Unsupported { why } => {
                 let why = &self.program.unsupported[why.index()];
                 Err(self.trap(TrapKind::Unsupported, active, why))
@@ -438,23 +398,25 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Executes an operation that only computes, with the host's vector instructions.
     #[inline(always)]
-    fn compute<F: Family>(&mut self, op: &Op, group: &Group, active: LaneMask) -> Flow {
+    fn compute<F: Family>(&mut self, op: &F::Op, group: &Group, active: LaneMask) -> Flow {
         let simd = self.linked.simd;
-        simd.dispatch(Compute::<'_, '_, F> { lanes: self.lanes(group, active), op, family: std::marker::PhantomData });
+        simd.dispatch(Compute::<'_, '_, F> { lanes: self.lanes(group, active), op });
         Flow::Next
     }
 }
 
 /// A file of operations that only compute.
 trait Family {
-    /// Executes `op`, which must be of this family.
-    fn execute(lanes: &mut Lanes<'_>, op: &Op);
+    /// The operations of the family.
+    type Op;
+
+    /// Executes `op`.
+    fn execute(lanes: &mut Lanes<'_>, op: &Self::Op);
 }
 
-struct Compute<'a, 'o, F> {
+struct Compute<'a, 'o, F: Family> {
     lanes: Lanes<'a>,
-    op: &'o Op,
-    family: std::marker::PhantomData<F>,
+    op: &'o F::Op,
 }
 
 impl<F: Family> pulp::WithSimd for Compute<'_, '_, F> {

@@ -4,53 +4,50 @@ use super::{Flow, Group, WarpRun};
 use crate::isa::{Space, Width};
 use crate::machine::state::lanes::{ALL_LANES, LaneMask, lanes_where};
 use crate::machine::state::special;
-use crate::program::{Dst, ListId, Op, Src, map};
+use crate::program::{Dst, ListId, MoveOp, Src, map};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a move.
     #[inline(always)]
-    pub(super) fn moves(&mut self, op: &Op, group: &Group, active: LaneMask) -> Flow {
+    pub(super) fn moves(&mut self, op: &MoveOp, group: &Group, active: LaneMask) -> Flow {
         match *op {
-            Op::Move { width: Width::B64, d, a } => {
+            MoveOp::Move { width: Width::B64, d, a } => {
                 let mut lanes = self.lanes(group, active);
                 let value = *lanes.get64(a);
                 lanes.put64(d, &value);
             }
-            Op::Move { d, a, .. } => {
+            MoveOp::Move { d, a, .. } => {
                 let mut lanes = self.lanes(group, active);
                 let value = *lanes.get32(a);
                 lanes.put32(d, &value);
             }
-            _ => self.rare_moves(op, group, active),
+            MoveOp::Move128 { d, a } => self.move_128(d, a, group, active),
+            MoveOp::Vector { width, d, a } => self.move_vector(width, d, a, group, active),
+            MoveOp::Pack { part, parts, d } => self.pack(part, parts, d, group, active),
+            MoveOp::Unpack { part, parts, a } => self.unpack(part, parts, a, group, active),
+            MoveOp::CachePolicy { priorities, d, fraction } => self.cache_policy(priorities, d, fraction, group, active),
+            MoveOp::FrameAddress { wide, generic, d, offset } => self.frame_address(wide, generic, d, offset, group, active),
+            MoveOp::ReadSpecial { register, width, d } => {
+                let value = special::changing_value(register, self.leap.clock(self.place.tick));
+                self.put(group, active, width == Width::B64, d, value);
+            }
+            MoveOp::ActiveMask { d } => self.put(group, active, false, d, u64::from(active)),
+            MoveOp::ConvertAddress { space, to_space, wide, d, a } => self.convert_address(space, to_space, wide, (d, a), group, active),
+            MoveOp::IsSpace { space, wide, p, a } => self.is_space(space, wide, p, a, group, active),
         }
         Flow::Next
     }
 
-    fn rare_moves(&mut self, op: &Op, group: &Group, active: LaneMask) {
-        match *op {
-            Op::Move128 { d, a } => self.move_128(d, a, group, active),
-            Op::MoveVector { width, d, a } => self.move_vector(width, d, a, group, active),
-            Op::Pack { part, parts, d } => self.pack(part, parts, d, group, active),
-            Op::Unpack { part, parts, a } => self.unpack(part, parts, a, group, active),
-            Op::CachePolicy { priorities, d, fraction } => {
-                let mut lanes = self.lanes(group, active);
-                let values = lanes.get32(fraction).map(|bits| cache_policy(priorities, f32::from_bits(bits)));
-                lanes.put64(d, &values);
-            }
-            Op::FrameAddress { wide, generic, d, offset } => {
-                let address = i64::from(group.frame.local).wrapping_add(i64::from(offset)) as u64;
-                let window = if generic { map::map(self.program.address_bits).window_start(Space::Local) } else { 0 };
-                self.put(group, active, wide, d, address.wrapping_add(window));
-            }
-            Op::ReadSpecial { register, width, d } => {
-                let value = special::changing_value(register, self.leap.clock(self.place.tick));
-                self.put(group, active, width == Width::B64, d, value);
-            }
-            Op::ActiveMask { d } => self.put(group, active, false, d, u64::from(active)),
-            Op::ConvertAddress { space, to_space, wide, d, a } => self.convert_address(space, to_space, wide, (d, a), group, active),
-            Op::IsSpace { space, wide, p, a } => self.is_space(space, wide, p, a, group, active),
-            ref other => unreachable!("{other:?} is no move"),
-        }
+    fn cache_policy(&mut self, priorities: u8, d: Dst, fraction: Src, group: &Group, active: LaneMask) {
+        let mut lanes = self.lanes(group, active);
+        let values = lanes.get32(fraction).map(|bits| cache_policy(priorities, f32::from_bits(bits)));
+        lanes.put64(d, &values);
+    }
+
+    fn frame_address(&mut self, wide: bool, generic: bool, d: Dst, offset: i32, group: &Group, active: LaneMask) {
+        let address = i64::from(group.frame.local).wrapping_add(i64::from(offset)) as u64;
+        let window = if generic { map::map(self.program.address_bits).window_start(Space::Local) } else { 0 };
+        self.put(group, active, wide, d, address.wrapping_add(window));
     }
 
     /// Writes the same value to all lanes.

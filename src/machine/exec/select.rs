@@ -6,20 +6,22 @@ use super::operands::{Lane, Lanes};
 use crate::isa::Width;
 use crate::machine::state::lanes::LaneMask;
 use crate::num::compare::at_least_zero;
-use crate::program::{Dst, Op, Src};
+use crate::program::{Dst, SelectOp, Src};
 
 /// Selections.
 pub(super) struct Selection;
 
 impl Family for Selection {
+    type Op = SelectOp;
+
     #[inline(always)]
-    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+    fn execute(lanes: &mut Lanes<'_>, op: &SelectOp) {
         match *op {
-            Op::Select { width, d, a, b, p } => {
+            SelectOp::Select { width, d, a, b, p } => {
                 let choice = lanes.pred(p);
                 by_width(lanes, width, d, a, b, choice);
             }
-            Op::SelectSign { width, float, ftz, d, a, b, c } => {
+            SelectOp::SelectSign { width, float, ftz, d, a, b, c } => {
                 let choice = match (float, ftz) {
                     (false, _) => lanes.test1(c, |c: i32| c >= 0),
                     (true, false) => lanes.test1(c, |c: f32| at_least_zero(c, false)),
@@ -27,15 +29,14 @@ impl Family for Selection {
                 };
                 by_width(lanes, width, d, a, b, choice);
             }
-            Op::PredBinary { f, d, a, b } => {
+            SelectOp::PredBinary { f, d, a, b } => {
                 let bits = combine(f, lanes.pred(a), lanes.pred(b));
                 lanes.put_pred(d, bits);
             }
-            Op::PredMove { d, a } => {
+            SelectOp::PredMove { d, a } => {
                 let bits = lanes.pred(a);
                 lanes.put_pred(d, bits);
             }
-            ref other => unreachable!("{other:?} is no selection"),
         }
     }
 }

@@ -8,18 +8,18 @@ use crate::machine::state::barrier::BARRIERS;
 use crate::machine::state::lanes::{LANES, LaneMask, first_lane};
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::GroupState;
-use crate::program::{Op, Pc, PredSrc, Src};
+use crate::program::{Pc, PredSrc, Src, SyncOp};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a barrier or a fence. What a fence orders is in order anyway: observers alone care.
-    pub(super) fn sync(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+    pub(super) fn sync(&mut self, op: &SyncOp, group: &Group, active: LaneMask) -> Executed {
         match op {
-            Op::Fence { kind, ordering, scope } => {
+            SyncOp::Fence { kind, ordering, scope } => {
                 self.report_order(active, Order::Fence { kind: *kind, ordering: *ordering, scope: *scope });
                 Ok(Flow::Next)
             }
-            Op::Barrier { f, aligned, id, count, p, .. } => self.barrier((*f, *aligned), *id, *count, *p, group, active),
-            Op::WarpSync { mask } => {
+            SyncOp::Barrier { f, aligned, id, count, p, .. } => self.barrier((*f, *aligned), *id, *count, *p, group, active),
+            SyncOp::WarpSync { mask } => {
                 for (tile, members) in tiles(self.lanes(group, active).get32(*mask), active) {
                     let rest = Group { mask: self.warp.groups[group.index].mask, ..*group };
                     self.report_order(tile, Order::WarpSync { members });
@@ -27,7 +27,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 }
                 Ok(Flow::Reselect)
             }
-            other => unreachable!("{other:?} is no barrier"),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::machine::in_flight::tensor::{Direction, FaultKind, Piece, Request, Te
 use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};
-use crate::program::{Access, Address, Completion, Op, Src, TENSOR_MAP_BYTES, TensorCopy, TensorMap};
+use crate::program::{Access, Address, Completion, Src, TENSOR_MAP_BYTES, TensorCopy, TensorMap, TensorMapOp};
 
 /// Alignment of a tensor map.
 const MAP_ALIGNMENT: u32 = 64;
@@ -163,19 +163,18 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Executes `tensormap.replace` or `tensormap.cp_fenceproxy`. Lanes go in order, lowest first.
-    pub(super) fn tensor_map(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+    pub(super) fn tensor_map(&mut self, op: &TensorMapOp, group: &Group, active: LaneMask) -> Executed {
         match op {
-            Op::ReplaceTensorField { field, ordinal, access, a, address } => {
+            TensorMapOp::ReplaceField { field, ordinal, access, a, address } => {
                 self.replace_field((*field, usize::from(*ordinal)), access, *a, address, group, active)?;
             }
-            Op::CopyTensorMap { to, from } => {
+            TensorMapOp::Copy { to, from } => {
                 let to = self.access(to, group, active, 1).addresses;
                 let from = self.access(from, group, active, 1).addresses;
                 let lane = first_lane(active);
                 let bytes = self.map_bytes(from[lane], Space::Shared, lane, group)?;
                 self.write_map(to[lane], Space::Global, lane, &bytes, group)?;
             }
-            other => unreachable!("{other:?} is about no tensor map"),
         }
         Ok(Flow::Next)
     }

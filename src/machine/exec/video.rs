@@ -4,19 +4,20 @@ use super::Family;
 use super::operands::Lanes;
 use crate::isa::{Compare, VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode};
 use crate::num::video::{self, Kept, MultiplyAdd};
-use crate::program::{Dst, Op, Src};
+use crate::program::{Dst, Src, VideoOp};
 
 /// Video instructions.
 pub(super) struct Video;
 
 impl Family for Video {
+    type Op = VideoOp;
+
     #[inline(always)]
-    fn execute(lanes: &mut Lanes<'_>, op: &Op) {
+    fn execute(lanes: &mut Lanes<'_>, op: &VideoOp) {
         match *op {
-            Op::Video { mode, d, a, b, c } => scalar(lanes, mode, d, [a, b, c]),
-            Op::VideoMad { mode, d, a, b, c } => multiply_add(lanes, mode, d, [a, b, c]),
-            Op::VideoSimd { mode, d, a, b, c } => simd(lanes, mode, d, [a, b, c]),
-            ref other => unreachable!("{other:?} is no video instruction"),
+            VideoOp::Scalar { mode, d, a, b, c } => scalar(lanes, mode, d, [a, b, c]),
+            VideoOp::Mad { mode, d, a, b, c } => multiply_add(lanes, mode, d, [a, b, c]),
+            VideoOp::Simd { mode, d, a, b, c } => simd(lanes, mode, d, [a, b, c]),
         }
     }
 }

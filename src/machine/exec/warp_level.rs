@@ -15,17 +15,16 @@ use crate::machine::state::place::Place;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::{GroupState, LaneGroup};
 use crate::num::float::{self, Extremum};
-use crate::program::{Dst, Op, Pc, Src};
+use crate::program::{Dst, Op, Pc, Src, WarpOp};
 
-impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
+impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
     /// Executes an exchange between lanes.
-    pub(super) fn warp_level(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+    pub(super) fn warp_level(&mut self, op: &WarpOp, group: &Group, active: LaneMask) -> Executed {
         let mask = match op {
-            Op::Shuffle { mask, .. } | Op::Vote { mask, .. } => *mask,
-            Op::Match { mask, .. } | Op::Redux { mask, .. } | Op::Elect { mask, .. } => Some(*mask),
-            other => unreachable!("{other:?} exchanges nothing"),
+            WarpOp::Shuffle { mask, .. } | WarpOp::Vote { mask, .. } => *mask,
+            WarpOp::Match { mask, .. } | WarpOp::Redux { mask, .. } | WarpOp::Elect { mask, .. } => Some(*mask),
         };
-        if let Op::Redux { f, ty, .. } = op
+        if let WarpOp::Redux { f, ty, .. } = op
             && !matches!(ty, IntType::U32 | IntType::S32)
         {
             return Err(self.trap(TrapKind::Unsupported, active, &format!("redux {f:?} of {ty:?} is not modelled")));
@@ -42,7 +41,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 continue;
             }
             let others = self.at_other_places(op, group, members);
-            if !others.is_empty() && others.iter().fold(group.mask, |all, other| all | other.mask) & members == members & self.warp.live {
+            if !others.is_empty()
+                && others.iter().fold(group.mask, |all, (other, _)| all | other.mask) & members == members & self.warp.live
+            {
                 self.among_several(op, group, (tile, members), &others);
                 moved = true;
             } else {
@@ -70,7 +71,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Executes the operation among the lanes of a tile.
-    fn among(&mut self, op: &Op, group: &Group, (tile, members): (LaneMask, LaneMask)) {
+    fn among(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask)) {
         if self.tells_exchange(tile) {
             self.report_exchange(op, group, tile, (tile, members));
         }
@@ -86,7 +87,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Tells the observer that the lanes `mask` of `group` are about to exchange values with the lanes `among`, if it is of interest.
-    fn report_exchange(&mut self, op: &Op, group: &Group, mask: LaneMask, (among, members): (LaneMask, LaneMask)) {
+    fn report_exchange(&mut self, op: &WarpOp, group: &Group, mask: LaneMask, (among, members): (LaneMask, LaneMask)) {
         let sources = sources(&self.lanes(group, mask), op);
         let absent = sources.map_or(0, |sources| lanes_where(mask, |lane| among >> sources[lane] & 1 == 0));
         if absent == 0 && !self.wants(EventKind::Exchange) {
@@ -102,21 +103,22 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// The groups that wait at other places for the same exchange of `members`.
-    fn at_other_places(&self, op: &Op, group: &Group, members: LaneMask) -> SmallVec<[Group; 2]> {
+    fn at_other_places(&self, op: &WarpOp, group: &Group, members: LaneMask) -> SmallVec<[(Group, &'a WarpOp); 2]> {
+        let program = self.program;
         let waits = |(index, other): (usize, &LaneGroup)| {
             let here = other.pc == group.pc && other.frame == group.frame;
-            let same = other.state == GroupState::AtSync { members } && is_same_exchange(op, &self.program.code[other.pc.index()].op);
-            (same && !here).then_some(Group { index, pc: other.pc, mask: other.mask, frame: other.frame })
+            if here || other.state != (GroupState::AtSync { members }) {
+                return None;
+            }
+            let Op::Warp(its) = &program.code[other.pc.index()].op else { return None };
+            is_same_exchange(op, its).then_some((Group { index, pc: other.pc, mask: other.mask, frame: other.frame }, its))
         };
         self.warp.groups.iter().enumerate().filter_map(waits).collect()
     }
 
     /// Executes the operation among the lanes of a tile and those that wait for them elsewhere, and sets those going.
-    fn among_several(&mut self, op: &Op, group: &Group, (tile, members): (LaneMask, LaneMask), others: &[Group]) {
-        let program = self.program;
-        let parties = || {
-            std::iter::once((op, *group, tile)).chain(others.iter().map(|other| (&program.code[other.pc.index()].op, *other, other.mask)))
-        };
+    fn among_several(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask), others: &[(Group, &WarpOp)]) {
+        let parties = || std::iter::once((op, *group, tile)).chain(others.iter().map(|(other, op)| (*op, *other, other.mask)));
         let (mut offered, mut all) = ([0; 32], 0);
         for (op, group, mask) in parties() {
             blend(&mut offered, &offer(&self.lanes(&group, mask), op), mask);
@@ -128,7 +130,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             take(&mut self.lanes(&group, mask), op, all, &offered);
         }
-        for other in others {
+        for (other, _) in others {
             self.count_late(other);
             let group = &mut self.warp.groups[other.index];
             group.pc = Pc(other.pc.0 + 1);
@@ -138,49 +140,48 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 }
 
 /// Where the lanes of a `shfl` take their values from, if it is one.
-fn sources(lanes: &Lanes<'_>, op: &Op) -> Option<PerLane<u32>> {
-    let Op::Shuffle { f, b, c, .. } = op else { return None };
+fn sources(lanes: &Lanes<'_>, op: &WarpOp) -> Option<PerLane<u32>> {
+    let WarpOp::Shuffle { f, b, c, .. } = op else { return None };
     Some(shuffle_sources(lanes, *f, [*b, *c]).0)
 }
 
 /// Whether two instructions exchange in the same way, whatever their operands.
-fn is_same_exchange(one: &Op, other: &Op) -> bool {
+fn is_same_exchange(one: &WarpOp, other: &WarpOp) -> bool {
     match (one, other) {
-        (Op::Shuffle { f, .. }, Op::Shuffle { f: other, .. }) => f == other,
-        (Op::Vote { f, .. }, Op::Vote { f: other, .. }) => f == other,
-        (Op::Match { all, width, .. }, Op::Match { all: other, width: of_other, .. }) => (all, width) == (other, of_other),
-        (Op::Redux { f, ty, .. }, Op::Redux { f: other, ty: of_other, .. }) => (f, ty) == (other, of_other),
-        (Op::Elect { .. }, Op::Elect { .. }) => true,
+        (WarpOp::Shuffle { f, .. }, WarpOp::Shuffle { f: other, .. }) => f == other,
+        (WarpOp::Vote { f, .. }, WarpOp::Vote { f: other, .. }) => f == other,
+        (WarpOp::Match { all, width, .. }, WarpOp::Match { all: other, width: of_other, .. }) => (all, width) == (other, of_other),
+        (WarpOp::Redux { f, ty, .. }, WarpOp::Redux { f: other, ty: of_other, .. }) => (f, ty) == (other, of_other),
+        (WarpOp::Elect { .. }, WarpOp::Elect { .. }) => true,
         _ => false,
     }
 }
 
 /// What each lane brings to an exchange.
-fn offer(lanes: &Lanes<'_>, op: &Op) -> PerLane<u64> {
+fn offer(lanes: &Lanes<'_>, op: &WarpOp) -> PerLane<u64> {
     match op {
-        Op::Shuffle { a, .. } | Op::Redux { a, .. } | Op::Match { width: Width::B32, a, .. } => lanes.get32(*a).map(u64::from),
-        Op::Match { a, .. } => *lanes.get64(*a),
-        Op::Vote { p, .. } => {
+        WarpOp::Shuffle { a, .. } | WarpOp::Redux { a, .. } | WarpOp::Match { width: Width::B32, a, .. } => lanes.get32(*a).map(u64::from),
+        WarpOp::Match { a, .. } => *lanes.get64(*a),
+        WarpOp::Vote { p, .. } => {
             let bits = lanes.pred(*p);
             std::array::from_fn(|lane| u64::from(bits >> lane & 1))
         }
-        _ => [0; 32],
+        WarpOp::Elect { .. } => [0; 32],
     }
 }
 
 /// Gives `lanes` what comes of an exchange among `all`, of what each has offered.
-fn take(lanes: &mut Lanes<'_>, op: &Op, all: LaneMask, offered: &PerLane<u64>) {
+fn take(lanes: &mut Lanes<'_>, op: &WarpOp, all: LaneMask, offered: &PerLane<u64>) {
     match op {
-        Op::Shuffle { f, d, p, b, c, .. } => shuffle(lanes, *f, (*d, *p), [*b, *c], offered),
-        Op::Vote { f, d, .. } => vote(lanes, *f, *d, all, offered),
-        Op::Match { all: agree, d, p, .. } => match_lanes(lanes, *agree, (*d, *p), all, offered),
-        Op::Redux { f, ty, d, .. } => redux(lanes, *f, *ty, *d, all, offered),
-        Op::Elect { d, p, .. } => {
+        WarpOp::Shuffle { f, d, p, b, c, .. } => shuffle(lanes, *f, (*d, *p), [*b, *c], offered),
+        WarpOp::Vote { f, d, .. } => vote(lanes, *f, *d, all, offered),
+        WarpOp::Match { all: agree, d, p, .. } => match_lanes(lanes, *agree, (*d, *p), all, offered),
+        WarpOp::Redux { f, ty, d, .. } => redux(lanes, *f, *ty, *d, all, offered),
+        WarpOp::Elect { d, p, .. } => {
             let leader = all.trailing_zeros();
             lanes.put32(*d, &[leader; 32]);
             lanes.put_pred(*p, 1 << leader);
         }
-        other => unreachable!("{other:?} exchanges nothing"),
     }
 }
 

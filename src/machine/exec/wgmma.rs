@@ -12,11 +12,11 @@ use crate::machine::state::lanes::{ALL_LANES, LaneMask, PerLane, first_lane, lan
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::GroupState;
 use crate::program::operands::{Use, registers_of};
-use crate::program::{Bank, Inst, Op, PredSrc, Src, WgmmaA, WgmmaId, WgmmaOp};
+use crate::program::{Bank, Inst, PredSrc, Src, WarpgroupOp, WgmmaA, WgmmaId, WgmmaOp};
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a `wgmma` instruction, once all lanes of the warp stand at it.
-    pub(super) fn wgmma(&mut self, op: &Op, group: &Group, active: LaneMask) -> Executed {
+    pub(super) fn wgmma(&mut self, op: &WarpgroupOp, group: &Group, active: LaneMask) -> Executed {
         if active != group.mask || self.warp.live != ALL_LANES {
             return Err(self.missing_lanes(group, active));
         }
@@ -24,14 +24,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             return Ok(self.wait_here(GroupState::AtSync { members: ALL_LANES }, group, active));
         }
         match *op {
-            Op::Wgmma { wgmma } => self.issue_wgmma(wgmma, group)?,
-            Op::WgmmaFence => {
+            WarpgroupOp::Multiply { wgmma } => self.issue_wgmma(wgmma, group)?,
+            WarpgroupOp::Fence => {
                 self.warp.wgmmas.fence();
                 self.report_wgmma(WgmmaChange::Fenced);
             }
-            Op::WgmmaCommit => self.commit_wgmmas(),
-            Op::WgmmaWait { pending } => return Ok(self.wait_for_wgmmas(pending, group)),
-            ref other => unreachable!("{other:?} is no wgmma"),
+            WarpgroupOp::Commit => self.commit_wgmmas(),
+            WarpgroupOp::Wait { pending } => return Ok(self.wait_for_wgmmas(pending, group)),
         }
         Ok(Flow::Next)
     }

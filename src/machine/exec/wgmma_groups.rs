@@ -13,7 +13,7 @@ use crate::machine::state::lanes::ALL_LANES;
 use crate::machine::state::place::BlockId;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::{GroupState, Warp};
-use crate::program::{Op, Program};
+use crate::program::{Op, Program, WarpgroupOp};
 
 /// The other warps of a block.
 pub struct Neighbours<'a> {
@@ -58,7 +58,7 @@ impl Neighbours<'_> {
 pub fn wanted_groups(program: &Program, warp: &Warp) -> Option<u32> {
     let waiting = warp.groups.iter().find(|group| group.state == GroupState::AtWarpgroup)?;
     match program.code.get(waiting.pc.index())?.op {
-        Op::WgmmaWait { pending } => Some(warp.wgmmas.committed().saturating_sub(pending)),
+        Op::Wgmma(WarpgroupOp::Wait { pending }) => Some(warp.wgmmas.committed().saturating_sub(pending)),
         _ => None,
     }
 }

@@ -22,7 +22,7 @@ use crate::machine::state::place::{BlockId, Place, Tick};
 use crate::machine::state::random::Random;
 use crate::machine::state::trap::{Step, Trap};
 use crate::machine::state::warp::Warp;
-use crate::program::{Op, Pc, map};
+use crate::program::{Op, Pc, SyncOp, map};
 
 /// Ticks a warp runs at most before another has its turn.
 const WARP_TURN: u32 = 1 << 10;
@@ -206,7 +206,7 @@ impl Machine {
     fn note_meeting(&mut self, pause: &Pause, pc: Pc) {
         let slot = self.cursor.slot;
         let is_plain = |id: &u32| match self.device.program.code.get(pc.index()).map(|inst| inst.op) {
-            Some(Op::Barrier { f: BarrierFn::Sync | BarrierFn::Arrive, .. }) => Some(*id),
+            Some(Op::Sync(SyncOp::Barrier { f: BarrierFn::Sync | BarrierFn::Arrive, .. })) => Some(*id),
             _ => None,
         };
         let quiet = match pause {

@@ -18,7 +18,7 @@ use crate::machine::state::special;
 use crate::machine::state::warp::{CopyGroups, GroupState, LaneGroup, Polled, Warp};
 use crate::machine::state::written::Written;
 use crate::program::operands::RegisterOperand;
-use crate::program::{Bank, Dst, Op, Pc, PredSrc, Program, map};
+use crate::program::{Bank, Dst, Op, Pc, PredSrc, Program, SyncOp, map};
 
 /// A block on the machine.
 #[derive(Clone)]
@@ -158,7 +158,7 @@ fn release_warp(program: &Program, warp: &mut Warp, id: usize, ballot: Ballot) {
             continue;
         }
         group.state = GroupState::Ready;
-        if let Op::Barrier { f, d, .. } = program.code[pc.index()].op {
+        if let Op::Sync(SyncOp::Barrier { f, d, .. }) = program.code[pc.index()].op {
             write_ballot(&mut warp.registers, group, f, d, ballot);
         }
     }

@@ -10,7 +10,7 @@ use crate::machine::state::digest::Digest;
 use crate::machine::state::special;
 use crate::machine::state::warp::{Warp, frames};
 use crate::program::operands::{RegisterOperand, Use, call_results, computes, registers_of};
-use crate::program::{Inst, Op, Pc, Program};
+use crate::program::{ControlOp, Inst, MoveOp, Op, Pc, Program};
 
 /// The first leap, and the one behind the last, as powers of two: from a thousand ticks to a quarter of an hour of nanoseconds.
 const LEAPS: Range<u32> = 10..41;
@@ -109,7 +109,7 @@ impl Clocks {
 }
 
 fn reads_clock(inst: &Inst) -> bool {
-    matches!(inst.op, Op::ReadSpecial { register, .. } if special::is_clock(register))
+    matches!(inst.op, Op::Move(MoveOp::ReadSpecial { register, .. }) if special::is_clock(register))
 }
 
 /// The registers that every write in `code` makes from a clock, or from others that are known by then: so none that counts, even from a
@@ -125,7 +125,7 @@ fn derived(program: &Program, code: &[Inst]) -> Vec<RegisterOperand> {
                 Use::Read => depends |= computes(&inst.op) && found.iter().any(|other| overlaps(*other, register)),
                 Use::Guard | Use::Address => {}
             });
-            if let Op::Call { call, .. } = inst.op {
+            if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
                 others.extend(call_results(program, call));
             }
             let list = if depends { &mut made } else { &mut others };

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
 use crate::program::operands::{self, RegisterOperand};
-use crate::program::{Op, Pc, Program};
+use crate::program::{ControlOp, Op, Pc, Program, SyncOp};
 
 /// How often the lanes of a launch have executed each instruction so far. An instruction that faulted, or at which lanes still wait
 /// for others, does not count.
@@ -92,9 +92,11 @@ impl Tally<'_> {
         let refused = self.coverage.refused.get(from.index()).copied().unwrap_or(0);
         let passed = if to.0 == from.0 + 1 { refused } else { 0 };
         match inst.op {
-            Op::Branch { target, .. } => passed + if target == to { self.lanes(from).saturating_sub(refused) } else { 0 },
-            Op::BranchIndexed { .. } => passed + self.coverage.indexed.get(&(from, to)).copied().unwrap_or(0),
-            Op::Return { .. } | Op::Exit | Op::Trap => passed,
+            Op::Control(ControlOp::Branch { target, .. }) => {
+                passed + if target == to { self.lanes(from).saturating_sub(refused) } else { 0 }
+            }
+            Op::Control(ControlOp::BranchIndexed { .. }) => passed + self.coverage.indexed.get(&(from, to)).copied().unwrap_or(0),
+            Op::Control(ControlOp::Return { .. } | ControlOp::Exit | ControlOp::Trap) => passed,
             _ => self.lanes(from),
         }
     }
@@ -112,7 +114,7 @@ impl Writes {
     pub(in crate::machine) fn new(program: &Program) -> Self {
         let mut writes = Self { starts: vec![0], registers: Vec::new() };
         for inst in &program.code {
-            if !matches!(inst.op, Op::Barrier { .. }) {
+            if !matches!(inst.op, Op::Sync(SyncOp::Barrier { .. })) {
                 writes.registers.extend(operands::writes(inst, program));
             }
             writes.starts.push(writes.registers.len() as u32);

@@ -11,7 +11,7 @@ use crate::machine::state::lanes::{LANES, PerLane};
 use crate::machine::state::matrix::MatrixTables;
 use crate::machine::state::place::Tick;
 use crate::machine::state::special::{self, Fixed};
-use crate::program::{FuncId, Image, Op, Pc, Program, map};
+use crate::program::{FuncId, Image, MbarrierOp, Op, Pc, Program, map};
 
 /// The order in which warps run. Any order is one the hardware could choose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
@@ -219,7 +219,7 @@ impl Linked {
             bounds_state: !config.cooperative && config.resident.is_none(),
             wgmmas: WgmmaTables::new(program),
             clocks: Clocks::new(program),
-            asks_for_phases: program.code.iter().any(|inst| matches!(inst.op, Op::MbarrierWait { .. })),
+            asks_for_phases: program.code.iter().any(|inst| matches!(inst.op, Op::Mbarrier(MbarrierOp::Wait { .. }))),
             writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),
             matrices: MatrixTables::new(program),
             simd: pulp::Arch::new(),

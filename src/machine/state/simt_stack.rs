@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::warp::{GroupState, LaneGroup, Warp, depth, same_stack};
-use crate::program::{Op, Pc, Program};
+use crate::program::{ControlOp, Op, Pc, Program};
 
 /// What a warp has put off, the latest last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -96,11 +96,11 @@ impl Warp {
         let lanes = parts.iter().fold(0, |lanes, group| lanes | group.mask);
         let Some(level) = parts.iter().map(|group| depth(&group.stack)).max() else { return };
         match &program.code[from.index()].op {
-            Op::Call { .. } => stack.note(lanes, next, level - 1),
+            Op::Control(ControlOp::Call { .. }) => stack.note(lanes, next, level - 1),
             _ if parts.len() < 2 => return,
-            Op::Branch { .. } | Op::BranchIndexed { .. } => stack.note_missing(lanes, meetings, level),
+            Op::Control(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. }) => stack.note_missing(lanes, meetings, level),
             // Lanes that return meet the others where the call is noted.
-            Op::Return { .. } => {}
+            Op::Control(ControlOp::Return { .. }) => {}
             _ => stack.note(lanes, next, level),
         }
         parts.sort_by_key(|group| (!only_ends(program, group.pc), group.pc != next, group.mask.trailing_zeros()));
@@ -211,5 +211,5 @@ impl Warp {
 /// Whether a group at `pc` does nothing but end, or return.
 fn only_ends(program: &Program, pc: Pc) -> bool {
     let inst = &program.code[pc.index()];
-    matches!(inst.op, Op::Exit | Op::Return { .. }) && inst.guard.is_none()
+    matches!(inst.op, Op::Control(ControlOp::Exit | ControlOp::Return { .. })) && inst.guard.is_none()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::program::operands::{RegisterOperand, RegisterOperands, call_results, computes, reads, result_registers, writes};
-use crate::program::{Op, Program};
+use crate::program::{ControlOp, Op, Program};
 
 /// The basic blocks of `start..end`. A branch to the next instruction ends none.
 fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
@@ -16,16 +16,18 @@ fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
     };
     for at in start..end {
         match &program.code[at].op {
-            Op::Branch { target, .. } if target.index() == at + 1 => {}
-            Op::Branch { target, .. } => {
+            Op::Control(ControlOp::Branch { target, .. }) if target.index() == at + 1 => {}
+            Op::Control(ControlOp::Branch { target, .. }) => {
                 begin(target.index());
                 begin(at + 1);
             }
-            Op::BranchIndexed { table, .. } => {
+            Op::Control(ControlOp::BranchIndexed { table, .. }) => {
                 program.tables[table.index()].iter().for_each(|target| begin(target.index()));
                 begin(at + 1);
             }
-            Op::Call { .. } | Op::SystemCall { .. } | Op::Return { .. } | Op::Exit => begin(at + 1),
+            Op::Control(ControlOp::Call { .. } | ControlOp::SystemCall { .. } | ControlOp::Return { .. } | ControlOp::Exit) => {
+                begin(at + 1);
+            }
             _ => {}
         }
     }
@@ -44,11 +46,14 @@ fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
 fn followers(program: &Program, blocks: &[Range<usize>], end: usize) -> Vec<usize> {
     let Some(last) = end.checked_sub(1).and_then(|last| program.code.get(last)) else { return Vec::new() };
     let mut starts: Vec<usize> = match &last.op {
-        Op::Branch { target, .. } => vec![target.index()],
-        Op::BranchIndexed { table, .. } => program.tables[table.index()].iter().map(|target| target.index()).collect(),
+        Op::Control(ControlOp::Branch { target, .. }) => vec![target.index()],
+        Op::Control(ControlOp::BranchIndexed { table, .. }) => program.tables[table.index()].iter().map(|target| target.index()).collect(),
         _ => Vec::new(),
     };
-    let ends = matches!(last.op, Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Return { .. } | Op::Exit);
+    let ends = matches!(
+        last.op,
+        Op::Control(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. } | ControlOp::Return { .. } | ControlOp::Exit)
+    );
     if !ends || last.guard.is_some() {
         starts.push(end);
     }
@@ -94,7 +99,7 @@ impl Function {
         for at in start..end {
             let inst = &program.code[at];
             writers.extend(writes(inst, program).into_iter().map(|register| (register, at)));
-            if let Op::Call { call, .. } = inst.op {
+            if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
                 writers.extend(call_results(program, call).into_iter().map(|register| (register, at)));
             }
         }

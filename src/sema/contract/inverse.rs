@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::flow::{Definition, Function};
 use super::sums::{register, width_of};
 use crate::isa::{Factored, FloatBinary, FloatType, FloatUnary, Width};
-use crate::program::{Join, Joined, Op, Pc, Program, Src, SrcKind};
+use crate::program::{FloatOp, Join, Joined, MoveOp, Op, Pc, Program, Src, SrcKind};
 
 /// Joins reciprocals in function number `index`; says whether there were any.
 pub(super) fn contract_inverses(program: &mut Program, index: usize, function: &Function) -> bool {
@@ -15,8 +15,8 @@ pub(super) fn contract_inverses(program: &mut Program, index: usize, function: &
     let mut changes = false;
     for at in program.functions[index].code.start as usize..program.functions[index].code.end as usize {
         if let Some((width, operand)) = function.twice_negated(program, at) {
-            let Op::FloatUnary { d, .. } = program.code[at].op else { unreachable!("a negation has one operand") };
-            program.code[at].op = Op::Move { width, d, a: operand };
+            let Op::Float(FloatOp::Unary { d, .. }) = program.code[at].op else { unreachable!("a negation has one operand") };
+            program.code[at].op = Op::Move(MoveOp::Move { width, d, a: operand });
             changes = true;
         }
         let Some(divisor) = fast_divisor(&program.code[at].op) else { continue };
@@ -39,7 +39,7 @@ pub(super) fn contract_inverses(program: &mut Program, index: usize, function: &
 /// What `op` negates without flushing, and its type; two negations of `.bf16x2` stay.
 fn plain_negative(op: &Op) -> Option<(FloatType, Src)> {
     match *op {
-        Op::FloatUnary { f: FloatUnary::Neg, ty, mode, a, .. } if !mode.ftz && ty != FloatType::BF16x2 => Some((ty, a)),
+        Op::Float(FloatOp::Unary { f: FloatUnary::Neg, ty, mode, a, .. }) if !mode.ftz && ty != FloatType::BF16x2 => Some((ty, a)),
         _ => None,
     }
 }
@@ -47,8 +47,8 @@ fn plain_negative(op: &Op) -> Option<(FloatType, Src)> {
 /// What `op` takes the reciprocal of, if the special-function unit does it without scaling.
 fn fast_divisor(op: &Op) -> Option<Src> {
     match *op {
-        Op::FloatUnary { f: FloatUnary::RcpApprox, ty: FloatType::F32, mode, a, .. } if mode.ftz => Some(a),
-        Op::FloatBinary { f: FloatBinary::DivApprox, ty: FloatType::F32, mode, b, .. } if mode.ftz => Some(b),
+        Op::Float(FloatOp::Unary { f: FloatUnary::RcpApprox, ty: FloatType::F32, mode, a, .. }) if mode.ftz => Some(a),
+        Op::Float(FloatOp::Binary { f: FloatBinary::DivApprox, ty: FloatType::F32, mode, b, .. }) if mode.ftz => Some(b),
         _ => None,
     }
 }
@@ -78,7 +78,7 @@ impl Function {
         at: usize,
     ) -> Option<(usize, FloatUnary, Src)> {
         let mut reader = (divisor, at);
-        let mut is_sole = !matches!(program.code[at].op, Op::FloatBinary { a, b, .. } if a == b);
+        let mut is_sole = !matches!(program.code[at].op, Op::Float(FloatOp::Binary { a, b, .. }) if a == b);
         loop {
             let SrcKind::Reg(slot) = reader.0.kind() else { return None };
             let register = register(FloatType::F32, slot);
@@ -89,8 +89,10 @@ impl Function {
             }
             is_sole &= self.readers(program, register, from, false).is_some_and(|readers| readers == [reader.1]);
             match inst.op {
-                Op::Move { width: Width::B32, a, .. } => reader = (a, from),
-                Op::FloatUnary { f: f @ (FloatUnary::RcpApprox | FloatUnary::Ex2Approx), ty: FloatType::F32, mode, a, .. } if mode.ftz => {
+                Op::Move(MoveOp::Move { width: Width::B32, a, .. }) => reader = (a, from),
+                Op::Float(FloatOp::Unary {
+                    f: f @ (FloatUnary::RcpApprox | FloatUnary::Ex2Approx), ty: FloatType::F32, mode, a, ..
+                }) if mode.ftz => {
                     return (f == FloatUnary::RcpApprox || is_sole).then_some((from, f, a));
                 }
                 _ => {
@@ -104,10 +106,12 @@ impl Function {
 
 /// Lets the reciprocal or power at `given` keep its operand, and says where.
 fn keep(program: &mut Program, index: usize, given: usize, function: FloatUnary) -> Src {
-    let Op::FloatUnary { ty, mode, d, a, .. } = program.code[given].op else { unreachable!("only a reciprocal or a power is kept") };
+    let Op::Float(FloatOp::Unary { ty, mode, d, a, .. }) = program.code[given].op else {
+        unreachable!("only a reciprocal or a power is kept")
+    };
     let kept = super::keep(&mut program.functions[index], ty);
     let f = if function == FloatUnary::RcpApprox { Factored::RcpOperand } else { Factored::Ex2Operand };
-    program.code[given].op = Op::KeepingProduct { f, ty, mode, d, a, b: a, kept };
+    program.code[given].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b: a, kept });
     Src::reg(kept.0 + 1)
 }
 
@@ -115,10 +119,16 @@ fn keep(program: &mut Program, index: usize, given: usize, function: FloatUnary)
 fn invert(program: &mut Program, at: usize, f: FloatUnary, operand: Src) {
     let is_reciprocal = f == FloatUnary::RcpApprox;
     program.code[at].op = match program.code[at].op {
-        Op::FloatUnary { d, .. } if is_reciprocal => Op::Move { width: Width::B32, d, a: operand },
-        Op::FloatUnary { ty, mode, d, .. } => Op::FloatUnary { f: FloatUnary::InverseEx2Approx, ty, mode, d, a: operand },
-        Op::FloatBinary { ty, mode, d, a, .. } if is_reciprocal => Op::FloatBinary { f: FloatBinary::Mul, ty, mode, d, a, b: operand },
-        Op::FloatBinary { ty, mode, d, a, .. } => Op::FloatBinary { f: FloatBinary::MulInverseEx2, ty, mode, d, a, b: operand },
+        Op::Float(FloatOp::Unary { d, .. }) if is_reciprocal => Op::Move(MoveOp::Move { width: Width::B32, d, a: operand }),
+        Op::Float(FloatOp::Unary { ty, mode, d, .. }) => {
+            Op::Float(FloatOp::Unary { f: FloatUnary::InverseEx2Approx, ty, mode, d, a: operand })
+        }
+        Op::Float(FloatOp::Binary { ty, mode, d, a, .. }) if is_reciprocal => {
+            Op::Float(FloatOp::Binary { f: FloatBinary::Mul, ty, mode, d, a, b: operand })
+        }
+        Op::Float(FloatOp::Binary { ty, mode, d, a, .. }) => {
+            Op::Float(FloatOp::Binary { f: FloatBinary::MulInverseEx2, ty, mode, d, a, b: operand })
+        }
         other => unreachable!("{other:?} divides nothing"),
     };
 }

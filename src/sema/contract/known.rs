@@ -2,8 +2,8 @@
 
 use super::flow::{Definition, Function};
 use crate::isa::{FloatType, FloatUnary, Ordering, Space};
-use crate::program::operands::{RegisterOperand, of_float, of_int, of_width};
-use crate::program::{Bank, Base, Inst, Op, Program, Src, SrcKind};
+use crate::program::operands::RegisterOperand;
+use crate::program::{Bank, Base, ConvertOp, FloatOp, Inst, IntegerOp, MemoryOp, MoveOp, Op, Program, Src, SrcKind};
 
 /// Values are followed over this many instructions.
 const DEPTH: u32 = 6;
@@ -52,11 +52,11 @@ impl Function {
         let [Definition::At(pc)] = definitions[..] else { return false };
         match program.code[pc] {
             Inst { guard: Some(_), .. } => false,
-            Inst { op: Op::Move { a, .. }, .. } => depth > 0 && self.loads_constant(program, a, bank, pc, depth - 1),
-            Inst { op: Op::FloatUnary { f: FloatUnary::Neg | FloatUnary::Abs, a, .. }, .. } => {
+            Inst { op: Op::Move(MoveOp::Move { a, .. }), .. } => depth > 0 && self.loads_constant(program, a, bank, pc, depth - 1),
+            Inst { op: Op::Float(FloatOp::Unary { f: FloatUnary::Neg | FloatUnary::Abs, a, .. }), .. } => {
                 depth > 0 && self.loads_constant(program, a, bank, pc, depth - 1)
             }
-            Inst { op: Op::Load { access, address, .. } | Op::LoadVector { access, address, .. }, .. } => {
+            Inst { op: Op::Memory(MemoryOp::Load { access, address, .. } | MemoryOp::LoadVector { access, address, .. }), .. } => {
                 let is_bank = access.space == Space::Const || access.space == Space::Param && self.is_kernel;
                 is_bank && access.ordering == Ordering::Weak && is_fixed(address.base)
             }
@@ -73,7 +73,7 @@ impl Function {
             FloatType::BF16 => (0x3f80, 1 << 15),
             FloatType::F16x2 | FloatType::BF16x2 => return None,
         };
-        match self.known(program, source, of_float(ty), at)? {
+        match self.known(program, source, ty.bank(), at)? {
             Known::Constant(bits) => (bits & !sign == one).then_some(bits & sign != 0),
             Known::Computed => None,
         }
@@ -81,8 +81,8 @@ impl Function {
 
     /// The constant that the instruction at `pc` moves.
     fn moved_constant(&self, program: &Program, pc: usize) -> Option<Known> {
-        let Op::Move { width, a, .. } = program.code[pc].op else { return None };
-        matches!(a.kind(), SrcKind::Const(_)).then(|| self.known(program, a, of_width(width), pc)).flatten()
+        let Op::Move(MoveOp::Move { width, a, .. }) = program.code[pc].op else { return None };
+        matches!(a.kind(), SrcKind::Const(_)).then(|| self.known(program, a, width.bank(), pc)).flatten()
     }
 
     /// What the instruction at `pc` computes, if all its sources are known.
@@ -94,13 +94,13 @@ impl Function {
         let known = |source: Src, bank: Bank| self.known_within(program, source, bank, pc, depth);
         let all = |sources: &[Src], bank: Bank| sources.iter().all(|source| known(*source, bank).is_some()).then_some(Known::Computed);
         match inst.op {
-            Op::Move { width, a, .. } => known(a, of_width(width)),
-            Op::Convert { mode, a, .. } => all(&[a], if mode.a_bits == 64 { Bank::B64 } else { Bank::B32 }),
-            Op::FloatUnary { ty, a, .. } => all(&[a], of_float(ty)),
-            Op::FloatBinary { ty, a, b, .. } => all(&[a, b], of_float(ty)),
-            Op::FloatTernary { ty, a, b, c, .. } => all(&[a, b, c], of_float(ty)),
-            Op::IntUnary { ty, a, .. } => all(&[a], of_int(ty)),
-            Op::IntBinary { ty, a, b, .. } => all(&[a, b], of_int(ty)),
+            Op::Move(MoveOp::Move { width, a, .. }) => known(a, width.bank()),
+            Op::Convert(ConvertOp::Single { mode, a, .. }) => all(&[a], if mode.a_bits == 64 { Bank::B64 } else { Bank::B32 }),
+            Op::Float(FloatOp::Unary { ty, a, .. }) => all(&[a], ty.bank()),
+            Op::Float(FloatOp::Binary { ty, a, b, .. }) => all(&[a, b], ty.bank()),
+            Op::Float(FloatOp::Ternary { ty, a, b, c, .. }) => all(&[a, b, c], ty.bank()),
+            Op::Integer(IntegerOp::Unary { ty, a, .. }) => all(&[a], ty.bank()),
+            Op::Integer(IntegerOp::Binary { ty, a, b, .. }) => all(&[a, b], ty.bank()),
             _ => None,
         }
     }

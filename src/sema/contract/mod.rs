@@ -19,7 +19,7 @@
 //! - Modules for the debugger (`.target .., debug`) are left as they are.
 //!
 //! The first operation itself stays where it is, so that its register can be looked at. Where its operands or factors are in no register
-//! any more, it becomes [`Op::KeepingProduct`], which keeps them in registers without a name. What was joined is listed in
+//! any more, it becomes [`FloatOp::KeepingProduct`], which keeps them in registers without a name. What was joined is listed in
 //! [`Program::joined`].
 
 mod flow;
@@ -29,7 +29,7 @@ mod scaled;
 mod sums;
 
 use crate::isa::{FloatBinary, FloatType, FloatUnary};
-use crate::program::{Bank, Dst, Function as Code, Op, Program};
+use crate::program::{Bank, Dst, FloatOp, Function as Code, Op, Program};
 use flow::Function;
 
 /// Joins operations in all functions of `program`, and marks the quotients whose divisor the assembler knows.
@@ -52,14 +52,14 @@ pub(super) fn contract(program: &mut Program) {
 
 /// Whether `op` may be joined with another one, or folded.
 fn may_join(op: &Op) -> bool {
-    sums::open_product(op).is_some() || divides(op) || matches!(op, Op::FloatUnary { f: FloatUnary::Neg, .. })
+    sums::open_product(op).is_some() || divides(op) || matches!(op, Op::Float(FloatOp::Unary { f: FloatUnary::Neg, .. }))
 }
 
 /// Whether `op` takes a reciprocal from the special-function unit, unless the assembler knows the operand.
 fn divides(op: &Op) -> bool {
     match op {
-        Op::FloatBinary { f, .. } => matches!(f, FloatBinary::DivApprox | FloatBinary::DivFull),
-        Op::FloatUnary { f, ty, .. } => *f == FloatUnary::RcpApprox && *ty == FloatType::F32,
+        Op::Float(FloatOp::Binary { f, .. }) => matches!(f, FloatBinary::DivApprox | FloatBinary::DivFull),
+        Op::Float(FloatOp::Unary { f, ty, .. }) => *f == FloatUnary::RcpApprox && *ty == FloatType::F32,
         _ => false,
     }
 }
@@ -68,14 +68,14 @@ impl Function {
     /// Marks the division or reciprocal at `at` if the assembler knows its divisor.
     fn fold_divisor(&self, program: &mut Program, at: usize) {
         let (divisor, folded) = match program.code[at].op {
-            Op::FloatBinary { f: FloatBinary::DivFull, ty, mode, d, a, b } => {
-                (b, Op::FloatBinary { f: FloatBinary::DivFullKnown, ty, mode, d, a, b })
+            Op::Float(FloatOp::Binary { f: FloatBinary::DivFull, ty, mode, d, a, b }) => {
+                (b, Op::Float(FloatOp::Binary { f: FloatBinary::DivFullKnown, ty, mode, d, a, b }))
             }
-            Op::FloatBinary { f: FloatBinary::DivApprox, ty, mode, d, a, b } => {
-                (b, Op::FloatBinary { f: FloatBinary::DivApproxKnown, ty, mode, d, a, b })
+            Op::Float(FloatOp::Binary { f: FloatBinary::DivApprox, ty, mode, d, a, b }) => {
+                (b, Op::Float(FloatOp::Binary { f: FloatBinary::DivApproxKnown, ty, mode, d, a, b }))
             }
-            Op::FloatUnary { f: FloatUnary::RcpApprox, ty: ty @ FloatType::F32, mode, d, a } => {
-                (a, Op::FloatUnary { f: FloatUnary::RcpApproxKnown, ty, mode, d, a })
+            Op::Float(FloatOp::Unary { f: FloatUnary::RcpApprox, ty: ty @ FloatType::F32, mode, d, a }) => {
+                (a, Op::Float(FloatOp::Unary { f: FloatUnary::RcpApproxKnown, ty, mode, d, a }))
             }
             _ => return,
         };

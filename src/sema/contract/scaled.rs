@@ -7,7 +7,7 @@ use super::flow::{Definition, Function};
 use super::known::Known;
 use super::sums::{OpenProduct, open_product, register};
 use crate::isa::{Factored, FloatBinary, FloatTernary, FloatType, Rounding, ScalarType};
-use crate::program::{Bank, Dst, Join, Joined, Op, Pc, Program, Src, SrcKind};
+use crate::program::{Bank, ConvertOp, Dst, FloatOp, Join, Joined, MoveOp, Op, Pc, Program, Src, SrcKind};
 
 /// How a product is taken.
 enum Taken {
@@ -43,7 +43,7 @@ impl Function {
             Known::Computed => None,
         };
         match program.code[at].op {
-            Op::FloatBinary { f, ty: FloatType::F32, mode, a, b, .. } if mode.rounding == Rounding::Nearest => match f {
+            Op::Float(FloatOp::Binary { f, ty: FloatType::F32, mode, a, b, .. }) if mode.rounding == Rounding::Nearest => match f {
                 FloatBinary::Mul => {
                     let (by, product) = power(b).map(|by| (by, a)).or_else(|| power(a).map(|by| (by, b)))?;
                     Some((product, Taken::Scaled { f: FloatTernary::MulScaleUp, by }))
@@ -53,7 +53,9 @@ impl Function {
                 }
                 _ => None,
             },
-            Op::Convert { mode, a, .. } if mode.from == ScalarType::F32 && mode.to.bits() == 64 && mode.ftz && !mode.sat => {
+            Op::Convert(ConvertOp::Single { mode, a, .. })
+                if mode.from == ScalarType::F32 && mode.to.bits() == 64 && mode.ftz && !mode.sat =>
+            {
                 Some((a, Taken::Widened))
             }
             _ => None,
@@ -85,8 +87,8 @@ fn is_scale(bits: u64) -> bool {
 /// The source that `op` copies as it is.
 fn plain_copy(op: &Op) -> Option<Src> {
     match *op {
-        Op::Move { a, .. } => Some(a),
-        Op::Convert { mode, a, .. } => {
+        Op::Move(MoveOp::Move { a, .. }) => Some(a),
+        Op::Convert(ConvertOp::Single { mode, a, .. }) => {
             let is_plain = !mode.to_integral && !mode.sat && !mode.ftz;
             (is_plain && mode.from == ScalarType::F32 && mode.to == ScalarType::F32).then_some(a)
         }
@@ -102,14 +104,14 @@ fn scale(
     (given, open): (usize, OpenProduct),
     (at, f, by): (usize, FloatTernary, Src),
 ) {
-    let Op::FloatBinary { ty, mode, d, .. } = program.code[at].op else { return };
+    let Op::Float(FloatOp::Binary { ty, mode, d, .. }) = program.code[at].op else { return };
     let stands = |factor: Src| match factor.kind() {
         SrcKind::Reg(slot) => function.stands(program, register(ty, slot), given, at),
         SrcKind::Const(_) | SrcKind::Special(_) => true,
     };
     let [a, b] =
         if open.f == Factored::Mul && stands(open.a) && stands(open.b) { [open.a, open.b] } else { keep(program, index, (given, open)) };
-    program.code[at].op = Op::FloatTernary { f, ty, mode, d, a, b, c: by };
+    program.code[at].op = Op::Float(FloatOp::Ternary { f, ty, mode, d, a, b, c: by });
 }
 
 /// Lets the product at `given` flush its factors and its result.
@@ -122,6 +124,6 @@ fn flush(program: &mut Program, index: usize, (given, mut open): (usize, OpenPro
 fn keep(program: &mut Program, index: usize, (given, open): (usize, OpenProduct)) -> [Src; 2] {
     let OpenProduct { f, ty, mode, d, a, b } = open;
     let kept = super::keep(&mut program.functions[index], ty);
-    program.code[given].op = Op::KeepingProduct { f, ty, mode, d, a, b, kept };
+    program.code[given].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept });
     [kept, Dst(kept.0 + 1)].map(|factor| Src::reg(factor.0))
 }

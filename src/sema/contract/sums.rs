@@ -2,8 +2,8 @@
 
 use super::flow::Function;
 use crate::isa::{Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary, Rounding, ScalarType, Width};
-use crate::program::operands::{RegisterOperand, of_float};
-use crate::program::{Dst, Inst, Join, Joined, Op, Pc, Program, Src, SrcKind};
+use crate::program::operands::RegisterOperand;
+use crate::program::{ConvertOp, Dst, FloatOp, Inst, Join, Joined, MoveOp, Op, Pc, Program, Src, SrcKind};
 
 /// A product that may be joined with additions, as its instruction computes it: a reciprocal is that of `b`.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ pub(super) fn contract_sums(program: &mut Program, index: usize, function: &Func
 /// What `op` computes, if it is a product that may be joined with additions.
 pub(super) fn open_product(op: &Op) -> Option<OpenProduct> {
     let (f, ty, mode, d, a, b) = match *op {
-        Op::FloatBinary { f, ty, mode, d, a, b } => {
+        Op::Float(FloatOp::Binary { f, ty, mode, d, a, b }) => {
             let f = match f {
                 FloatBinary::Mul => Factored::Mul,
                 FloatBinary::DivApprox => Factored::Quotient { full: false, known: false, ftz: mode.ftz },
@@ -61,7 +61,7 @@ pub(super) fn open_product(op: &Op) -> Option<OpenProduct> {
             (f, ty, mode, d, a, b)
         }
         // With `.ftz` the special-function unit gives the reciprocal itself, of 64 bits as well.
-        Op::FloatUnary { f: FloatUnary::RcpApprox, ty, mode, d, a } if !mode.ftz => (Factored::Reciprocal, ty, mode, d, a, a),
+        Op::Float(FloatOp::Unary { f: FloatUnary::RcpApprox, ty, mode, d, a }) if !mode.ftz => (Factored::Reciprocal, ty, mode, d, a, a),
         _ => return None,
     };
     (mode.contract && !mode.sat && !d.is_sink()).then_some(OpenProduct { f, ty, mode, d, a, b })
@@ -100,13 +100,13 @@ impl Function {
 
     /// Whether the assembler computes the product itself.
     pub(super) fn is_folded(&self, program: &Program, open: &OpenProduct, at: usize) -> bool {
-        [open.a, open.b].iter().all(|factor| self.known(program, *factor, of_float(open.ty), at).is_some())
+        [open.a, open.b].iter().all(|factor| self.known(program, *factor, open.ty.bank(), at).is_some())
     }
 
     /// Whether the assembler moves the product to its uses in other blocks: one factor is a constant, so that it takes no more registers
     /// there.
     fn is_rematerialized(&self, program: &Program, open: &OpenProduct, at: usize) -> bool {
-        let constant = |factor: Src| self.is_constant(program, factor, of_float(open.ty), at);
+        let constant = |factor: Src| self.is_constant(program, factor, open.ty.bank(), at);
         match open.f {
             _ if matches!(open.ty, FloatType::F16x2 | FloatType::BF16x2) => false,
             Factored::Mul => constant(open.a) || constant(open.b),
@@ -124,19 +124,19 @@ impl Function {
         }
         let flushes_no_more = |mode: FloatMode| !mode.ftz || ftz;
         match inst.op {
-            Op::Move { width, d, .. } if width == width_of(ty) => Some(Copy { slot: d.0, ..copy }),
-            Op::FloatUnary { f: FloatUnary::Neg, ty: other, mode, d, .. } if other == ty && flushes_no_more(mode) => {
+            Op::Move(MoveOp::Move { width, d, .. }) if width == width_of(ty) => Some(Copy { slot: d.0, ..copy }),
+            Op::Float(FloatOp::Unary { f: FloatUnary::Neg, ty: other, mode, d, .. }) if other == ty && flushes_no_more(mode) => {
                 Some(Copy { slot: d.0, negated: !copy.negated })
             }
-            Op::FloatBinary { f: FloatBinary::Min | FloatBinary::Max, ty: other, mode, d, a, b } if a == b => {
+            Op::Float(FloatOp::Binary { f: FloatBinary::Min | FloatBinary::Max, ty: other, mode, d, a, b }) if a == b => {
                 (other == ty && flushes_no_more(mode)).then_some(Copy { slot: d.0, ..copy })
             }
-            Op::FloatBinary { f: FloatBinary::Mul, ty: other, mode, d, a, b } if other == ty && flushes_no_more(mode) => {
+            Op::Float(FloatOp::Binary { f: FloatBinary::Mul, ty: other, mode, d, a, b }) if other == ty && flushes_no_more(mode) => {
                 let one = if a == Src::reg(copy.slot) { b } else { a };
                 let sign = self.sign_of_one(program, one, ty, at).filter(|_| mode.rounding == Rounding::Nearest && !mode.sat)?;
                 (mode.contract || !sign).then_some(Copy { slot: d.0, negated: copy.negated != sign })
             }
-            Op::Convert { mode, d, .. } => {
+            Op::Convert(ConvertOp::Single { mode, d, .. }) => {
                 let is_plain = !mode.to_integral && !mode.sat && (!mode.ftz || ftz);
                 (is_plain && mode.from == ScalarType::F32 && mode.to == ScalarType::F32).then_some(Copy { slot: d.0, ..copy })
             }
@@ -147,7 +147,7 @@ impl Function {
 
 /// The register with the number `slot` that holds a value of type `ty`.
 pub(super) fn register(ty: FloatType, slot: u32) -> RegisterOperand {
-    RegisterOperand { bank: of_float(ty), slot, width: 1 }
+    RegisterOperand { bank: ty.bank(), slot, width: 1 }
 }
 
 /// The width of a register that holds a value of type `ty`.
@@ -161,7 +161,7 @@ pub(super) fn width_of(ty: FloatType) -> Width {
 
 /// Whether this is an addition of the product in `copy` and something else, of the product's type.
 fn takes_product(op: &Op, ty: FloatType, ftz: bool, copy: Copy) -> bool {
-    let Op::FloatBinary { f: FloatBinary::Add | FloatBinary::Sub, ty: other, mode, a, b, .. } = *op else { return false };
+    let Op::Float(FloatOp::Binary { f: FloatBinary::Add | FloatBinary::Sub, ty: other, mode, a, b, .. }) = *op else { return false };
     let product = Src::reg(copy.slot);
     other == ty && mode.contract && mode.ftz == ftz && (a == product) != (b == product)
 }
@@ -177,14 +177,14 @@ fn join(program: &mut Program, index: usize, products: &[Product]) {
         }
     }
     for product in products.iter().filter(|product| !single(product)) {
-        if product.uses.iter().all(|sum| matches!(program.code[sum.at].op, Op::FloatBinary { .. })) {
+        if product.uses.iter().all(|sum| matches!(program.code[sum.at].op, Op::Float(FloatOp::Binary { .. }))) {
             join_one(program, index, product);
         }
     }
 }
 
 fn is_first_operand(program: &Program, sum: Use) -> bool {
-    matches!(program.code[sum.at].op, Op::FloatBinary { a, .. } if a == Src::reg(sum.copy.slot))
+    matches!(program.code[sum.at].op, Op::Float(FloatOp::Binary { a, .. }) if a == Src::reg(sum.copy.slot))
 }
 
 /// Makes one operation of the multiplication and each addition that uses it.
@@ -192,11 +192,11 @@ fn join_one(program: &mut Program, index: usize, product: &Product) {
     let Some(OpenProduct { f, ty, mode, d, mut a, mut b }) = open_product(&program.code[product.at].op) else { return };
     if product.loses_factors {
         let kept = super::keep(&mut program.functions[index], ty);
-        program.code[product.at].op = Op::KeepingProduct { f, ty, mode, d, a, b, kept };
+        program.code[product.at].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept });
         (a, b) = (Src::reg(kept.0), Src::reg(kept.0 + 1));
     }
     for sum in &product.uses {
-        let Op::FloatBinary { f, ty, mode, d, a: left, b: right } = program.code[sum.at].op else { continue };
+        let Op::Float(FloatOp::Binary { f, ty, mode, d, a: left, b: right }) = program.code[sum.at].op else { continue };
         let is_left = left == Src::reg(sum.copy.slot);
         let c = if is_left { right } else { left };
         let f = match (f, is_left, sum.copy.negated) {
@@ -205,7 +205,7 @@ fn join_one(program: &mut Program, index: usize, product: &Product) {
             (FloatBinary::Sub, false, false) | (FloatBinary::Add, _, true) => FloatTernary::NegMulAdd,
             _ => FloatTernary::Fma,
         };
-        program.code[sum.at].op = Op::FloatTernary { f, ty, mode, d, a, b, c };
+        program.code[sum.at].op = Op::Float(FloatOp::Ternary { f, ty, mode, d, a, b, c });
         program.joined.push(Joined { how: Join::Sum, taker: Pc::new(sum.at), given: Pc::new(product.at) });
     }
 }

@@ -4,7 +4,7 @@ use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
 use crate::isa::{AtomicFn, Decode, Space};
-use crate::program::{Completion, CopyOp, Kept, ListId, Op, Place, Src};
+use crate::program::{AsyncOp, Completion, CopyOp, Kept, ListId, Op, Place, Src};
 
 /// The words that name what a reduction does.
 pub(super) const REDUCTIONS: &[(&str, AtomicFn)] = &[
@@ -23,7 +23,7 @@ impl Decoding<'_, '_> {
     pub(super) fn async_copy(&mut self) -> Decoded {
         let bulk = self.matched.has("bulk");
         let copy = match self.matched.form.row.decode {
-            Decode::CommitCopies => return Ok(Op::CommitCopies { bulk }),
+            Decode::CommitCopies => return Ok(Op::Async(AsyncOp::Commit { bulk })),
             Decode::WaitCopies => return self.wait_copies(bulk),
             Decode::LaneCopy => self.lane_copy()?,
             Decode::BulkCopy => self.bulk_copy()?,
@@ -34,13 +34,18 @@ impl Decoding<'_, '_> {
             }
             _ => return Err(self.disagreement(0)),
         };
-        Ok(Op::AsyncCopy { copy: self.cx.copy(copy) })
+        Ok(Op::Async(AsyncOp::Copy { copy: self.cx.copy(copy) }))
     }
 
     fn wait_copies(&mut self, bulk: bool) -> Decoded {
         let all = self.matched.has("wait_all");
         let pending = if all { 0 } else { self.constant_value(0).ok_or_else(|| self.disagreement(0))? };
-        Ok(Op::WaitCopies { bulk, read: self.matched.has("read"), open: all, pending: u32::try_from(pending).unwrap_or(u32::MAX) })
+        Ok(Op::Async(AsyncOp::Wait {
+            bulk,
+            read: self.matched.has("read"),
+            open: all,
+            pending: u32::try_from(pending).unwrap_or(u32::MAX),
+        }))
     }
 
     /// `cp.async.ca` and `.cg`: the operand after the size is a smaller size or a predicate.

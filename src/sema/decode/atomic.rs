@@ -7,7 +7,7 @@ use super::movement::same_space;
 use super::operand::Arg;
 use crate::base::Diagnostic;
 use crate::isa::{AtomicFn, Decode, Ordering, ScalarType, Scope, Space};
-use crate::program::{Access, Address, Dst, ListId, Op, Src};
+use crate::program::{Access, Address, AtomicOp, Dst, ListId, Op, Src};
 
 /// PTX version and target from which on 64 bits in shared memory are changed atomically.
 const WIDE_SHARED: ((u8, u8), u32) = ((2, 0), 20);
@@ -32,7 +32,7 @@ impl Decoding<'_, '_> {
         let (access, address) = self.atomic_access(at)?;
         let b = self.wide_constant(at + 1)?;
         let c = if f == AtomicFn::Cas { self.wide_constant(at + 2)? } else { b };
-        Ok(Op::Atomic { f, ty: self.ty(), access, d, b, c, address })
+        Ok(Op::Atomic(AtomicOp::Single { f, ty: self.ty(), access, d, b, c, address }))
     }
 
     /// A vector of elements, with its address at operand `at`.
@@ -41,7 +41,7 @@ impl Decoding<'_, '_> {
         let words = [("add", AtomicFn::Add), ("min", AtomicFn::Min), ("max", AtomicFn::Max)];
         let f = self.matched.choose(&words).ok_or_else(|| self.type_disagreement())?;
         match self.args.get(at + 1).copied() {
-            Some(Arg::Vector { list: b, .. }) => Ok(Op::AtomicVector { f, ty: self.ty(), access, d, b, address }),
+            Some(Arg::Vector { list: b, .. }) => Ok(Op::Atomic(AtomicOp::Vector { f, ty: self.ty(), access, d, b, address })),
             _ => Err(self.disagreement(at + 1)),
         }
     }

@@ -3,7 +3,7 @@
 use super::family::{Decoded, Decoding, float_type, int_type};
 use crate::base::Diagnostic;
 use crate::isa::{BoolOp, Compare, Decode, ScalarType};
-use crate::program::{Op, PredSrc};
+use crate::program::{CompareOp, Op, PredSrc, SelectOp};
 
 /// The comparison words.
 #[rustfmt::skip]
@@ -23,16 +23,16 @@ impl Decoding<'_, '_> {
             Decode::Set => self.set(),
             Decode::Select => {
                 let width = self.width(self.ty())?;
-                Ok(Op::Select { width, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, p: self.pred(3)? })
+                Ok(Op::Select(SelectOp::Select { width, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, p: self.pred(3)? }))
             }
             Decode::SelectSign => self.select_sign(),
-            Decode::PredBinary(f) => Ok(Op::PredBinary { f, d: self.dst(0)?, a: self.pred(1)?, b: self.pred(2)? }),
+            Decode::PredBinary(f) => Ok(Op::Select(SelectOp::PredBinary { f, d: self.dst(0)?, a: self.pred(1)?, b: self.pred(2)? })),
             Decode::PredNot => {
                 let a = match self.pred(1)? {
                     PredSrc::Const(value) => PredSrc::Const(!value),
                     PredSrc::Reg { slot, negate } => PredSrc::Reg { slot, negate: !negate },
                 };
-                Ok(Op::PredMove { d: self.dst(0)?, a })
+                Ok(Op::Select(SelectOp::PredMove { d: self.dst(0)?, a }))
             }
             _ => Err(self.disagreement(0)),
         }
@@ -43,9 +43,9 @@ impl Decoding<'_, '_> {
         let (p, q) = (self.dst(0)?, self.second_dst(0));
         let (a, b, c) = (self.src(1)?, self.src(2)?, self.pred(3)?);
         if let Some(ty) = float_type(self.ty()) {
-            return Ok(Op::SetpFloat { cmp, ty, ftz: self.float_mode().ftz, combine, c, p, q, a, b });
+            return Ok(Op::Compare(CompareOp::SetpFloat { cmp, ty, ftz: self.float_mode().ftz, combine, c, p, q, a, b }));
         }
-        Ok(Op::SetpInt { cmp, ty: self.int_type()?, combine, c, p, q, a, b })
+        Ok(Op::Compare(CompareOp::SetpInt { cmp, ty: self.int_type()?, combine, c, p, q, a, b }))
     }
 
     fn set(&mut self) -> Decoded {
@@ -54,17 +54,17 @@ impl Decoding<'_, '_> {
         let d = self.dst(0)?;
         let (a, b, c) = (self.src(1)?, self.src(2)?, self.pred(3)?);
         if let Some(from) = float_type(self.ty()) {
-            return Ok(Op::SetFloat { cmp, from, to, ftz: self.float_mode().ftz, combine, c, d, a, b });
+            return Ok(Op::Compare(CompareOp::SetFloat { cmp, from, to, ftz: self.float_mode().ftz, combine, c, d, a, b }));
         }
         let from = int_type(self.ty()).ok_or_else(|| self.type_disagreement())?;
-        Ok(Op::SetInt { cmp, from, to, combine, c, d, a, b })
+        Ok(Op::Compare(CompareOp::SetInt { cmp, from, to, combine, c, d, a, b }))
     }
 
     fn select_sign(&mut self) -> Decoded {
         let width = self.width(self.matched.types.first().copied().unwrap_or(ScalarType::U32))?;
         let float = self.ty() == ScalarType::F32;
         let ftz = self.float_mode().ftz;
-        Ok(Op::SelectSign { width, float, ftz, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, c: self.src(3)? })
+        Ok(Op::Select(SelectOp::SelectSign { width, float, ftz, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, c: self.src(3)? }))
     }
 
     /// The comparison and the logic that joins it with a predicate.

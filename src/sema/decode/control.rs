@@ -3,7 +3,7 @@
 use super::family::{Decoded, Decoding};
 use crate::base::Diagnostic;
 use crate::isa::Decode;
-use crate::program::Op;
+use crate::program::{ControlOp, Op};
 use crate::syntax::tree::{Expr, ExprKind, Name, OperandKind};
 
 impl<'a> Decoding<'_, 'a> {
@@ -13,17 +13,17 @@ impl<'a> Decoding<'_, 'a> {
         match self.matched.form.row.decode {
             Decode::Branch => {
                 let label = self.label(0)?;
-                Ok(Op::Branch { target: self.cx.branch_target(label)?, uniform })
+                Ok(Op::Control(ControlOp::Branch { target: self.cx.branch_target(label)?, uniform }))
             }
             Decode::BranchIndexed => {
                 let label = self.label(1)?;
-                Ok(Op::BranchIndexed { index: self.src(0)?, table: self.cx.branch_table(label)?, uniform })
+                Ok(Op::Control(ControlOp::BranchIndexed { index: self.src(0)?, table: self.cx.branch_table(label)?, uniform }))
             }
             Decode::Call => self.cx.call(&self.instruction.operands, uniform, self.instruction.span),
-            Decode::Return => Ok(Op::Return { uniform }),
-            Decode::Exit => Ok(Op::Exit),
-            Decode::Trap => Ok(Op::Trap),
-            Decode::Breakpoint => Ok(Op::Breakpoint),
+            Decode::Return => Ok(Op::Control(ControlOp::Return { uniform })),
+            Decode::Exit => Ok(Op::Control(ControlOp::Exit)),
+            Decode::Trap => Ok(Op::Control(ControlOp::Trap)),
+            Decode::Breakpoint => Ok(Op::Control(ControlOp::Breakpoint)),
             _ => Err(self.disagreement(0)),
         }
     }

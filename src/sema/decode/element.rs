@@ -8,7 +8,7 @@ use super::name_expr;
 use super::place::{absolute_address, is_in_frame};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{IntBinary, IntTernary, IntType, ScalarType, Space, TypeKind};
-use crate::program::{Bank, ConvertMode, Dst, Location, Op, Src};
+use crate::program::{Bank, ConvertMode, ConvertOp, Dst, IntegerOp, Location, MoveOp, Op, Src};
 use crate::syntax::tree::{Expr, Name};
 
 /// What an element of an array stands for.
@@ -41,7 +41,7 @@ pub(super) fn read<'a>(name: Name<'a>, index: &Expr<'a>, wide: bool, cx: &mut dy
     let number = narrow(register, index.span, cx)?;
     let bytes = cx.unnamed(ScalarType::U32, format!("{}[{index}]", name.text));
     let (b, c) = (cx.const32(size), cx.const32((offset as u32).wrapping_mul(size)));
-    cx.before(Op::IntTernary { f: IntTernary::MadLo, ty: IntType::U32, d: Dst(bytes.slot), a: number, b, c });
+    cx.before(Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, ty: IntType::U32, d: Dst(bytes.slot), a: number, b, c }));
     Ok(Element::Computed(address_of(location, Src::reg(bytes.slot), wide, cx), location.space))
 }
 
@@ -66,7 +66,7 @@ fn narrow<'a>(register: RegisterRef, span: Span, cx: &mut dyn Operands<'a>) -> R
     };
     let index = cx.unnamed(ScalarType::U32, "index".to_string());
     let mode = ConvertMode::of_integers(ScalarType::U32, from);
-    cx.before(Op::Convert { mode, d: Dst(index.slot), a: Src::reg(register.slot) });
+    cx.before(Op::Convert(ConvertOp::Single { mode, d: Dst(index.slot), a: Src::reg(register.slot) }));
     Ok(Src::reg(index.slot))
 }
 
@@ -76,7 +76,7 @@ fn address_of<'a>(location: Location, bytes: Src, wide: bool, cx: &mut dyn Opera
     let address = cx.unnamed(ty, "address".to_string());
     let d = Dst(address.slot);
     let base = if is_in_frame(location) {
-        cx.before(Op::FrameAddress { wide, generic: false, d, offset: location.address as i32 });
+        cx.before(Op::Move(MoveOp::FrameAddress { wide, generic: false, d, offset: location.address as i32 }));
         Src::reg(address.slot)
     } else if location.space == Space::Shared {
         cx.shared_address(location.address, wide)
@@ -87,9 +87,9 @@ fn address_of<'a>(location: Location, bytes: Src, wide: bool, cx: &mut dyn Opera
     };
     if wide {
         let one = cx.const32(1);
-        cx.before(Op::MadWide { ty: IntType::U32, d, a: bytes, b: one, c: base });
+        cx.before(Op::Integer(IntegerOp::MadWide { ty: IntType::U32, d, a: bytes, b: one, c: base }));
     } else {
-        cx.before(Op::IntBinary { f: IntBinary::Add, ty: IntType::U32, d, a: base, b: bytes });
+        cx.before(Op::Integer(IntegerOp::Binary { f: IntBinary::Add, ty: IntType::U32, d, a: base, b: bytes }));
     }
     address
 }
@@ -103,6 +103,6 @@ pub(super) fn sum<'a>(register: RegisterRef, offset: i64, expr: &Expr<'a>, cx: &
         (Bank::B32, _) => (IntType::U32, cx.const32(offset as u32)),
     };
     let sum = cx.unnamed(register.ty, expr.to_string().replace(' ', ""));
-    cx.before(Op::IntBinary { f: IntBinary::Add, ty, d: Dst(sum.slot), a: Src::reg(register.slot), b });
+    cx.before(Op::Integer(IntegerOp::Binary { f: IntBinary::Add, ty, d: Dst(sum.slot), a: Src::reg(register.slot), b }));
     Some(sum)
 }

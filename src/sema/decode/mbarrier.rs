@@ -4,19 +4,21 @@ use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
 use crate::isa::{Decode, Scope, Space};
-use crate::program::{Access, Address, Dst, Op};
+use crate::program::{Access, Address, ClusterOp, Dst, MbarrierOp, Op};
 
 impl Decoding<'_, '_> {
     /// `mbarrier`, `barrier.cluster`.
     pub(super) fn mbarrier(&mut self) -> Decoded {
         match self.matched.form.row.decode {
-            Decode::ClusterArrive => Ok(Op::ClusterArrive { relaxed: self.matched.has("relaxed"), aligned: self.matched.has("aligned") }),
-            Decode::ClusterWait => Ok(Op::ClusterWait { aligned: self.matched.has("aligned") }),
-            Decode::PendingCount => Ok(Op::PendingCount { d: self.dst(0)?, a: self.src(1)? }),
+            Decode::ClusterArrive => {
+                Ok(Op::Cluster(ClusterOp::Arrive { relaxed: self.matched.has("relaxed"), aligned: self.matched.has("aligned") }))
+            }
+            Decode::ClusterWait => Ok(Op::Cluster(ClusterOp::Wait { aligned: self.matched.has("aligned") })),
+            Decode::PendingCount => Ok(Op::Mbarrier(MbarrierOp::PendingCount { d: self.dst(0)?, a: self.src(1)? })),
             Decode::MbarrierWait => {
                 let (access, address) = self.mbarrier_access(1)?;
                 let (blocks, parity) = (self.matched.has("try_wait"), self.matched.has("parity"));
-                Ok(Op::MbarrierWait { blocks, parity, access, p: self.dst(0)?, a: self.src(2)?, address })
+                Ok(Op::Mbarrier(MbarrierOp::Wait { blocks, parity, access, p: self.dst(0)?, a: self.src(2)?, address }))
             }
             Decode::Mbarrier(f) => {
                 let at = usize::from(matches!(self.args.first(), Some(Arg::Dest { .. })));
@@ -27,7 +29,7 @@ impl Decoding<'_, '_> {
                     return Err(Diagnostic::error("operand", self.operand_span(0), message).with_help("write '_' for the destination"));
                 }
                 let a = if self.matched.form.operands.len() > at + 1 { self.optional_src(at + 1)? } else { None };
-                Ok(Op::Mbarrier { f, access, d, a, address })
+                Ok(Op::Mbarrier(MbarrierOp::Update { f, access, d, a, address }))
             }
             _ => Err(self.disagreement(0)),
         }

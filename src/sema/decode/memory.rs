@@ -4,7 +4,7 @@ use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{Decode, FenceKind, Ordering, ScalarType, Scope, Space, TypeKind};
-use crate::program::{Access, Address, Op};
+use crate::program::{Access, Address, MemoryOp, Op, StackOp, SyncOp};
 use crate::syntax::tree::{ExprKind, OperandKind};
 
 /// The words that name a space.
@@ -56,11 +56,13 @@ impl Decoding<'_, '_> {
             Decode::Fence => {
                 let ordering = self.matched.choose(ORDERINGS).unwrap_or(Ordering::AcqRel);
                 let kind = self.matched.choose(FENCE_KINDS).unwrap_or_default();
-                Ok(Op::Fence { kind, ordering, scope: self.scope().unwrap_or(Scope::Gpu) })
+                Ok(Op::Sync(SyncOp::Fence { kind, ordering, scope: self.scope().unwrap_or(Scope::Gpu) }))
             }
-            Decode::MemBar => {
-                Ok(Op::Fence { kind: FenceKind::Memory, ordering: Ordering::SeqCst, scope: self.scope().unwrap_or(Scope::Gpu) })
-            }
+            Decode::MemBar => Ok(Op::Sync(SyncOp::Fence {
+                kind: FenceKind::Memory,
+                ordering: Ordering::SeqCst,
+                scope: self.scope().unwrap_or(Scope::Gpu),
+            })),
             _ => Err(self.disagreement(0)),
         }
     }
@@ -71,8 +73,10 @@ impl Decoding<'_, '_> {
         let ty = self.ty();
         let (bits, signed) = (ty.bits() as u8, ty.kind() == TypeKind::Signed);
         match self.args.first().copied() {
-            Some(Arg::Dest { d, bits: reg_bits, .. }) => Ok(Op::Load { access, bits, signed, reg_bits, d, address }),
-            Some(Arg::Vector { list, bits: reg_bits }) => Ok(Op::LoadVector { access, bits, signed, reg_bits, parts: list, address }),
+            Some(Arg::Dest { d, bits: reg_bits, .. }) => Ok(Op::Memory(MemoryOp::Load { access, bits, signed, reg_bits, d, address })),
+            Some(Arg::Vector { list, bits: reg_bits }) => {
+                Ok(Op::Memory(MemoryOp::LoadVector { access, bits, signed, reg_bits, parts: list, address }))
+            }
             _ => Err(self.disagreement(0)),
         }
     }
@@ -91,8 +95,10 @@ impl Decoding<'_, '_> {
         }
         let bits = self.ty().bits() as u8;
         match self.args.get(1).copied() {
-            Some(Arg::Source { a, bits: reg_bits, .. }) => Ok(Op::Store { access, bits, reg_bits, a, address }),
-            Some(Arg::Vector { list, bits: reg_bits }) => Ok(Op::StoreVector { access, bits, reg_bits, parts: list, address }),
+            Some(Arg::Source { a, bits: reg_bits, .. }) => Ok(Op::Memory(MemoryOp::Store { access, bits, reg_bits, a, address })),
+            Some(Arg::Vector { list, bits: reg_bits }) => {
+                Ok(Op::Memory(MemoryOp::StoreVector { access, bits, reg_bits, parts: list, address }))
+            }
             _ => Err(self.disagreement(1)),
         }
     }
@@ -170,14 +176,14 @@ impl Decoding<'_, '_> {
     pub(super) fn stack(&mut self) -> Decoded {
         let wide = self.ty().bits() == 64;
         match self.matched.form.row.decode {
-            Decode::StackSave => Ok(Op::StackSave { wide, d: self.dst(0)? }),
-            Decode::StackRestore => Ok(Op::StackRestore { wide, a: self.src(0)? }),
+            Decode::StackSave => Ok(Op::Stack(StackOp::Save { wide, d: self.dst(0)? })),
+            Decode::StackRestore => Ok(Op::Stack(StackOp::Restore { wide, a: self.src(0)? })),
             Decode::Alloca => {
                 let align = self.constant_value(2).unwrap_or(8);
                 let align = u32::try_from(align).ok().filter(|align| align.is_power_of_two()).ok_or_else(|| {
                     Diagnostic::error("operand", self.operand_span(2), "an alignment is a power of two that fits 32 bits")
                 })?;
-                Ok(Op::Alloca { wide, d: self.dst(0)?, size: self.src(1)?, align })
+                Ok(Op::Stack(StackOp::Alloca { wide, d: self.dst(0)?, size: self.src(1)?, align }))
             }
             _ => Err(self.disagreement(0)),
         }

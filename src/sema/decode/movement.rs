@@ -11,7 +11,7 @@ use super::vector::{Elements, check_not_all_sinks, dests, elements, is_of_same_s
 use crate::base::{Diagnostic, Span};
 use crate::isa::{BoolOp, Compare, Decode, IntType, SPECIAL_REGISTERS, ScalarType, Space, TypeKind, Width, agrees};
 use crate::program::map::{function_address, map};
-use crate::program::{Bank, ConvertMode, Dst, Location, Op, PredSrc, SpecialRef, Src};
+use crate::program::{Bank, ClusterOp, CompareOp, ConvertMode, ConvertOp, Dst, Location, MoveOp, Op, PredSrc, SelectOp, SpecialRef, Src};
 use crate::syntax::tree::{Operand, OperandKind};
 
 /// First PTX version that has addresses of functions.
@@ -25,11 +25,13 @@ impl<'a> Decoding<'_, 'a> {
             Decode::Move => self.move_any(),
             Decode::MoveVector => self.move_vector(),
             Decode::Convert => self.convert(),
-            Decode::ConvertPair => Ok(Op::ConvertPair { mode: self.convert_mode(), d: self.dst(0)?, a: self.src(1)?, b: self.src(2)? }),
+            Decode::ConvertPair => {
+                Ok(Op::Convert(ConvertOp::Pair { mode: self.convert_mode(), d: self.dst(0)?, a: self.src(1)?, b: self.src(2)? }))
+            }
             Decode::ConvertPack => {
                 let to = self.matched.types.first().copied().unwrap_or(ScalarType::U16);
                 let c = if self.args.len() > 3 { self.src(3)? } else { self.cx.const32(0) };
-                Ok(Op::ConvertPack { to, from: ScalarType::S32, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, c })
+                Ok(Op::Convert(ConvertOp::Pack { to, from: ScalarType::S32, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, c }))
             }
             Decode::ConvertAddress => self.convert_address(),
             Decode::IsSpace => self.is_space(),
@@ -39,10 +41,10 @@ impl<'a> Decoding<'_, 'a> {
 
     fn move_predicate(&mut self) -> Decoded {
         let d = self.dst(0)?;
-        let Some(Arg::Special(special)) = self.args.get(1) else { return Ok(Op::PredMove { d, a: self.pred(1)? }) };
+        let Some(Arg::Special(special)) = self.args.get(1) else { return Ok(Op::Select(SelectOp::PredMove { d, a: self.pred(1)? })) };
         let (a, b) = (self.cx.special(*special), self.cx.const32(0));
         let (combine, c) = (BoolOp::And, PredSrc::Const(true));
-        Ok(Op::SetpInt { cmp: Compare::Ne, ty: IntType::U32, combine, c, p: d, q: Dst::SINK, a, b })
+        Ok(Op::Compare(CompareOp::SetpInt { cmp: Compare::Ne, ty: IntType::U32, combine, c, p: d, q: Dst::SINK, a, b }))
     }
 
     /// `mov` of anything but predicates: its operands decide what it is.
@@ -94,7 +96,7 @@ impl<'a> Decoding<'_, 'a> {
             return Err(Diagnostic::error("operand", d.span, format!("{count} elements are needed here")));
         }
         let list = sources(&from, ty, width(ty), self.cx)?;
-        Ok(Op::MoveVector { width: bits, d: self.cx.dest_list(&dests(&to)), a: self.cx.source_list(&list) })
+        Ok(Op::Move(MoveOp::Vector { width: bits, d: self.cx.dest_list(&dests(&to)), a: self.cx.source_list(&list) }))
     }
 
     /// What is no vector: a register, a special register or a constant.
@@ -127,7 +129,7 @@ impl<'a> Decoding<'_, 'a> {
             let why = format!("'{}' of a value that is not a vector", self.instruction.opcode.text);
             return Ok(Op::Unsupported { why: self.cx.unsupported(why) });
         };
-        Ok(Op::Unpack { part: (32 / count) as u8, parts: self.cx.dest_list(&dests(to)), a })
+        Ok(Op::Move(MoveOp::Unpack { part: (32 / count) as u8, parts: self.cx.dest_list(&dests(to)), a }))
     }
 
     /// The components of `%tid` and its like, which only `mov.v2` and `mov.v4` read all at once.
@@ -150,8 +152,8 @@ impl<'a> Decoding<'_, 'a> {
             _ => self.src(1)?,
         };
         match self.matched.form.row.decode {
-            Decode::MapShared => Ok(Op::MapShared { wide, generic, d, a, b: self.src(2)? }),
-            Decode::ClusterRank => Ok(Op::ClusterRank { wide, generic, d, a }),
+            Decode::MapShared => Ok(Op::Cluster(ClusterOp::MapShared { wide, generic, d, a, b: self.src(2)? })),
+            Decode::ClusterRank => Ok(Op::Cluster(ClusterOp::Rank { wide, generic, d, a })),
             _ => Err(self.disagreement(0)),
         }
     }
@@ -190,19 +192,19 @@ impl<'a> Decoding<'_, 'a> {
         }
         let width = self.width(ty)?;
         if let Some(bits) = constant::bits(value, ty, span) {
-            return Ok(Op::Move { width, d, a: self.constant(bits?) });
+            return Ok(Op::Move(MoveOp::Move { width, d, a: self.constant(bits?) }));
         }
         match value {
             Value::Register(register) => {
                 self.check(*register, ty, span)?;
-                Ok(Op::Move { width, d, a: Src::reg(register.slot) })
+                Ok(Op::Move(MoveOp::Move { width, d, a: Src::reg(register.slot) }))
             }
             Value::Special(special) => self.move_special(d, *special, span),
             Value::Symbol { location, .. } => self.move_address(d, *location, false, span),
             Value::Function(function) => {
                 older(FUNCTION_ADDRESSES, 0, "the address of a function", span, self.cx)?;
                 let address = function_address(map(self.cx.address_bits()), function.0);
-                Ok(Op::Move { width, d, a: self.constant(address) })
+                Ok(Op::Move(MoveOp::Move { width, d, a: self.constant(address) }))
             }
             Value::SpecialVector(_) => {
                 Err(Diagnostic::error("operand", span, "this special register is a vector").with_help("read one component: .x, .y or .z"))
@@ -216,12 +218,12 @@ impl<'a> Decoding<'_, 'a> {
         match value {
             Value::Register(register) => {
                 self.check(*register, ScalarType::B128, span)?;
-                Ok(Op::Move128 { d, a: Src::reg(register.slot) })
+                Ok(Op::Move(MoveOp::Move128 { d, a: Src::reg(register.slot) }))
             }
             Value::Int { value, unsigned } => {
                 let high = if !unsigned && (*value as i64) < 0 { u64::MAX } else { 0 };
                 let parts = [self.cx.const64(*value), self.cx.const64(high)];
-                Ok(Op::Pack { part: 64, parts: self.cx.source_list(&parts), d })
+                Ok(Op::Move(MoveOp::Pack { part: 64, parts: self.cx.source_list(&parts), d }))
             }
             _ => Err(not_a_register(span)),
         }
@@ -241,13 +243,13 @@ impl<'a> Decoding<'_, 'a> {
         }
         let width = self.width(ty)?;
         if !is_plain(special) {
-            return Ok(Op::ReadSpecial { register: special.0, width, d });
+            return Ok(Op::Move(MoveOp::ReadSpecial { register: special.0, width, d }));
         }
         let a = self.cx.special(special);
         if narrows {
-            return Ok(Op::Convert { mode: ConvertMode::of_integers(ScalarType::U16, ScalarType::U32), d, a });
+            return Ok(Op::Convert(ConvertOp::Single { mode: ConvertMode::of_integers(ScalarType::U16, ScalarType::U32), d, a }));
         }
-        Ok(Op::Move { width, d, a })
+        Ok(Op::Move(MoveOp::Move { width, d, a }))
     }
 
     /// The address of a variable; `generic` if it is to be valid in the generic space.
@@ -259,10 +261,10 @@ impl<'a> Decoding<'_, 'a> {
         }
         let width = self.width(ty)?;
         if is_in_frame(location) {
-            return Ok(Op::FrameAddress { wide: width == Width::B64, generic, d, offset: frame_offset(location, span)? });
+            return Ok(Op::Move(MoveOp::FrameAddress { wide: width == Width::B64, generic, d, offset: frame_offset(location, span)? }));
         }
         let a = self.address_of(location);
-        Ok(Op::Move { width, d, a })
+        Ok(Op::Move(MoveOp::Move { width, d, a }))
     }
 
     /// The address of a variable that lies in no frame.
@@ -276,7 +278,7 @@ impl<'a> Decoding<'_, 'a> {
     fn pack(&mut self, d: Dst, span: Span, parts: Elements) -> Decoded {
         let part = self.part_type(&parts, span)?;
         let list = sources(&parts, part, width(part), self.cx)?;
-        Ok(Op::Pack { part: part.bits() as u8, parts: self.cx.source_list(&list), d })
+        Ok(Op::Move(MoveOp::Pack { part: part.bits() as u8, parts: self.cx.source_list(&list), d }))
     }
 
     /// `mov.b64 {a, b}, c`
@@ -294,7 +296,7 @@ impl<'a> Decoding<'_, 'a> {
             }
             _ => return Err(not_a_register(source.span)),
         };
-        Ok(Op::Unpack { part: part.bits() as u8, parts: self.cx.dest_list(&dests(&parts)), a })
+        Ok(Op::Move(MoveOp::Unpack { part: part.bits() as u8, parts: self.cx.dest_list(&dests(&parts)), a }))
     }
 
     /// The untyped type of each part, so that all together make the type of the instruction.
@@ -325,11 +327,11 @@ impl<'a> Decoding<'_, 'a> {
 
     fn convert(&mut self) -> Decoded {
         match self.args.get(1).copied() {
-            Some(Arg::Source { a, .. }) => Ok(Op::Convert { mode: self.convert_mode(), d: self.dst(0)?, a }),
+            Some(Arg::Source { a, .. }) => Ok(Op::Convert(ConvertOp::Single { mode: self.convert_mode(), d: self.dst(0)?, a })),
             // The low bits of what `mov` would read.
             Some(Arg::Special(special)) if self.narrows() => {
                 let width = self.width(self.matched.types.first().copied().unwrap_or(ScalarType::U32))?;
-                Ok(Op::ReadSpecial { register: special.0, width, d: self.dst(0)? })
+                Ok(Op::Move(MoveOp::ReadSpecial { register: special.0, width, d: self.dst(0)? }))
             }
             Some(Arg::Special(_)) => {
                 let why =
@@ -395,9 +397,9 @@ impl<'a> Decoding<'_, 'a> {
             _ => self.src(1)?,
         };
         if space == Space::Global {
-            return Ok(Op::Move { width, d, a });
+            return Ok(Op::Move(MoveOp::Move { width, d, a }));
         }
-        Ok(Op::ConvertAddress { space, to_space, wide: width == Width::B64, d, a })
+        Ok(Op::Move(MoveOp::ConvertAddress { space, to_space, wide: width == Width::B64, d, a }))
     }
 
     fn is_space(&mut self) -> Decoded {
@@ -408,9 +410,9 @@ impl<'a> Decoding<'_, 'a> {
         };
         match self.cx.resolve(expr)? {
             Value::Register(register) if [32, 64].contains(&register.ty.bits()) && register.ty.kind() != TypeKind::Float => {
-                Ok(Op::IsSpace { space, wide: register.ty.bits() == 64, p, a: Src::reg(register.slot) })
+                Ok(Op::Move(MoveOp::IsSpace { space, wide: register.ty.bits() == 64, p, a: Src::reg(register.slot) }))
             }
-            Value::Int { value, .. } => Ok(Op::IsSpace { space, wide: true, p, a: self.cx.const64(value) }),
+            Value::Int { value, .. } => Ok(Op::Move(MoveOp::IsSpace { space, wide: true, p, a: self.cx.const64(value) })),
             _ => Err(Diagnostic::error("operand", *span, "isspacep needs a register with a generic address")
                 .with_help("make the generic address with cvta first")),
         }

@@ -13,7 +13,7 @@ use crate::base::{Diagnostic, Span};
 use crate::isa::{
     Count, Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, TypeKind, agrees, is_bits_only,
 };
-use crate::program::{Address, Bank, Dst, ListId, Location, Op, PredSrc, SpecialRef, Src};
+use crate::program::{Address, Bank, Dst, ListId, Location, MoveOp, Op, PredSrc, SpecialRef, Src};
 use crate::syntax::tree::{Expr, ExprKind, Instruction, Name, Operand, OperandKind};
 
 /// Instructions that take an element of an array for an address.
@@ -322,7 +322,7 @@ impl<'a> Reader<'_, 'a> {
         let a = if place::is_in_frame(location) {
             let address = self.cx.unnamed(ty, "address".to_string());
             let (d, offset) = (Dst(address.slot), place::frame_offset(location, span)?);
-            self.cx.before(Op::FrameAddress { wide, generic: false, d, offset });
+            self.cx.before(Op::Move(MoveOp::FrameAddress { wide, generic: false, d, offset }));
             Src::reg(address.slot)
         } else if location.space == Space::Shared {
             self.cx.shared_address(location.address, wide)

@@ -3,7 +3,7 @@
 use super::family::{Decoded, Decoding};
 use crate::base::Diagnostic;
 use crate::isa::{BarrierFn, Decode, IntType, ReduxFn};
-use crate::program::{Dst, Op, PredSrc};
+use crate::program::{Dst, MoveOp, Op, PredSrc, SyncOp, WarpOp};
 
 /// Barriers of a block.
 const BARRIERS: u64 = 16;
@@ -16,28 +16,30 @@ impl Decoding<'_, '_> {
     pub(super) fn parallel(&mut self) -> Decoded {
         match self.matched.form.row.decode {
             Decode::Barrier(f) => self.barrier(f),
-            Decode::WarpSync => Ok(Op::WarpSync { mask: self.src(0)? }),
-            Decode::ActiveMask => Ok(Op::ActiveMask { d: self.dst(0)? }),
+            Decode::WarpSync => Ok(Op::Sync(SyncOp::WarpSync { mask: self.src(0)? })),
+            Decode::ActiveMask => Ok(Op::Move(MoveOp::ActiveMask { d: self.dst(0)? })),
             Decode::Shuffle(f) => {
                 let mask = if self.matched.has("sync") { Some(self.src(4)?) } else { None };
                 let (d, p) = (self.dst(0)?, self.second_dst(0));
-                Ok(Op::Shuffle { f, d, p, a: self.src(1)?, b: self.src(2)?, c: self.src(3)?, mask })
+                Ok(Op::Warp(WarpOp::Shuffle { f, d, p, a: self.src(1)?, b: self.src(2)?, c: self.src(3)?, mask }))
             }
             Decode::Vote(f) => {
                 let mask = if self.matched.has("sync") { Some(self.src(2)?) } else { None };
-                Ok(Op::Vote { f, d: self.dst(0)?, p: self.pred(1)?, mask })
+                Ok(Op::Warp(WarpOp::Vote { f, d: self.dst(0)?, p: self.pred(1)?, mask }))
             }
             Decode::Match => {
                 let (all, width) = (self.matched.has("all"), self.width(self.ty())?);
-                Ok(Op::Match { all, width, d: self.dst(0)?, p: self.second_dst(0), a: self.src(1)?, mask: self.src(2)? })
+                Ok(Op::Warp(WarpOp::Match { all, width, d: self.dst(0)?, p: self.second_dst(0), a: self.src(1)?, mask: self.src(2)? }))
             }
             Decode::ReduxFloat { max } => {
                 let (abs, nan) = (self.matched.has("abs"), self.matched.has("NaN"));
                 let f = if max { ReduxFn::MaxF32 { abs, nan } } else { ReduxFn::MinF32 { abs, nan } };
-                Ok(Op::Redux { f, ty: IntType::U32, d: self.dst(0)?, a: self.src(1)?, mask: self.src(2)? })
+                Ok(Op::Warp(WarpOp::Redux { f, ty: IntType::U32, d: self.dst(0)?, a: self.src(1)?, mask: self.src(2)? }))
             }
-            Decode::Redux(f) => Ok(Op::Redux { f, ty: self.int_type()?, d: self.dst(0)?, a: self.src(1)?, mask: self.src(2)? }),
-            Decode::Elect => Ok(Op::Elect { d: self.dst(0)?, p: self.second_dst(0), mask: self.src(1)? }),
+            Decode::Redux(f) => {
+                Ok(Op::Warp(WarpOp::Redux { f, ty: self.int_type()?, d: self.dst(0)?, a: self.src(1)?, mask: self.src(2)? }))
+            }
+            Decode::Elect => Ok(Op::Warp(WarpOp::Elect { d: self.dst(0)?, p: self.second_dst(0), mask: self.src(1)? })),
             _ => Err(self.disagreement(0)),
         }
     }
@@ -49,7 +51,7 @@ impl Decoding<'_, '_> {
         let (d, p) = if is_reduction { (self.dst(0)?, self.pred(3)?) } else { (Dst::SINK, PredSrc::Const(true)) };
         let aligned = self.matched.form.opcode == "bar" || self.matched.has("aligned");
         self.check_barrier(first)?;
-        Ok(Op::Barrier { f, aligned, id: self.src(first)?, count: self.optional_src(first + 1)?, d, p })
+        Ok(Op::Sync(SyncOp::Barrier { f, aligned, id: self.src(first)?, count: self.optional_src(first + 1)?, d, p }))
     }
 
     /// Constant barrier numbers and thread counts must be possible.

@@ -6,7 +6,7 @@ use super::element::{self, Element};
 use super::movement::same_space;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{IntBinary, IntType, OperandForm, ScalarType, Space, TypeKind};
-use crate::program::{Address, Bank, Base, Dst, Location, Op, Src};
+use crate::program::{Address, Bank, Base, Dst, IntegerOp, Location, Op, Src};
 use crate::syntax::tree::{Operand, OperandKind};
 
 /// PTX version and target from which on an address may be generic (PTX ISA, "Generic Addressing").
@@ -127,7 +127,7 @@ fn of_register<'a>(
         Err(_) => {
             let (sum, b) = (cx.unnamed(register.ty, "address".to_string()), cx.const64(offset as u64));
             let (d, a) = (Dst(sum.slot), Src::reg(register.slot));
-            cx.before(Op::IntBinary { f: IntBinary::Add, ty: IntType::U64, d, a, b });
+            cx.before(Op::Integer(IntegerOp::Binary { f: IntBinary::Add, ty: IntType::U64, d, a, b }));
             (Src::reg(sum.slot), 0)
         }
     };

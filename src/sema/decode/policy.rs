@@ -6,7 +6,7 @@ use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
 use crate::isa::Width;
-use crate::program::Op;
+use crate::program::{MoveOp, Op};
 
 /// The upper byte by the first priority.
 const PRIMARY: &[(&str, u64)] = &[("L2::evict_last", 0x14), ("L2::evict_normal", 0x16)];
@@ -28,14 +28,14 @@ impl Decoding<'_, '_> {
         self.check_sizes()?;
         let sixteenths = match self.args.get(1) {
             Some(Arg::Source { constant: None, a, .. }) => {
-                return Ok(Op::CachePolicy { priorities: self.priorities()? as u8, d, fraction: *a });
+                return Ok(Op::Move(MoveOp::CachePolicy { priorities: self.priorities()? as u8, d, fraction: *a }));
             }
             Some(Arg::Source { constant: Some(bits), .. }) => self.sixteenths(f32::from_bits(*bits as u32))?,
             _ => 16,
         };
         let fraction = if is_range { 0 } else { sixteenths - 1 };
         let value = (self.priorities()? + if is_range { OF_RANGE } else { 0 }) << 56 | fraction << 52;
-        Ok(Op::Move { width: Width::B64, d, a: self.cx.const64(value) })
+        Ok(Op::Move(MoveOp::Move { width: Width::B64, d, a: self.cx.const64(value) }))
     }
 
     /// The primary size of a range is part of its total size.
@@ -51,7 +51,7 @@ impl Decoding<'_, '_> {
 
     /// `createpolicy.cvt`: the property as it is.
     pub(super) fn convert_policy(&mut self) -> Decoded {
-        Ok(Op::Move { width: Width::B64, d: self.dst(0)?, a: self.src(1)? })
+        Ok(Op::Move(MoveOp::Move { width: Width::B64, d: self.dst(0)?, a: self.src(1)? }))
     }
 
     fn priorities(&self) -> Result<u64, Diagnostic> {

@@ -5,7 +5,7 @@ use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
 use crate::isa::{Decode, TensorField, TensorMode};
-use crate::program::{Address, Completion, CopyOp, Op, Src, TensorCopy};
+use crate::program::{Address, AsyncOp, Completion, CopyOp, Op, Src, TensorCopy, TensorMapOp};
 
 impl Decoding<'_, '_> {
     /// A tensor copy, or a change of a tensor map.
@@ -13,7 +13,7 @@ impl Decoding<'_, '_> {
         match self.matched.form.row.decode {
             Decode::TensorCopy => self.tensor_copy(),
             Decode::TensorMapReplace => self.replace_field(),
-            Decode::TensorMapCopy => Ok(Op::CopyTensorMap { to: self.place(0)?.address, from: self.place(1)?.address }),
+            Decode::TensorMapCopy => Ok(Op::TensorMap(TensorMapOp::Copy { to: self.place(0)?.address, from: self.place(1)?.address })),
             _ => Err(self.disagreement(0)),
         }
     }
@@ -34,7 +34,7 @@ impl Decoding<'_, '_> {
             completion: if is_load { Completion::Mbarrier(self.at(2)?) } else { Completion::BulkGroup },
             multicast: self.mask()?,
         };
-        Ok(Op::AsyncCopy { copy: self.cx.copy(CopyOp::Tensor(Box::new(copy))) })
+        Ok(Op::Async(AsyncOp::Copy { copy: self.cx.copy(CopyOp::Tensor(Box::new(copy))) }))
     }
 
     /// `[map, {x, y}]`, operand `index`: the generic address of the map, and as many coordinates as the instruction says.
@@ -65,7 +65,7 @@ impl Decoding<'_, '_> {
             (Err(_), Some(constant)) => self.cx.const32(constant as u32),
             (a, _) => a?,
         };
-        Ok(Op::ReplaceTensorField { field, ordinal: ordinal as u8, access, a, address })
+        Ok(Op::TensorMap(TensorMapOp::ReplaceField { field, ordinal: ordinal as u8, access, a, address }))
     }
 
     /// Some values came with later versions and targets.

@@ -6,7 +6,7 @@ use super::family::{Decoded, Decoding};
 use super::operand::not_a_register;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{Compare, Decode, ScalarType, Shift, VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode, agrees};
-use crate::program::{Dst, Op, Src};
+use crate::program::{Dst, Op, Src, VideoOp};
 use crate::syntax::tree::{Expr, ExprKind, OperandKind};
 
 /// The comparisons that video instructions have.
@@ -71,7 +71,7 @@ impl<'a> Decoding<'_, 'a> {
         let a_part = (a.part()?.unwrap_or(VideoPart::WORD), a_signed);
         let b_part = (b.part()?.unwrap_or(VideoPart::WORD), b_signed);
         let mode = VideoMode { f, d_signed, sat: self.matched.has("sat"), a: a_part, b: b_part, second };
-        Ok(Op::Video { mode, d: d.dest()?, a: a.a, b: b.a, c: c.unwrap_or(b.a) })
+        Ok(Op::Video(VideoOp::Scalar { mode, d: d.dest()?, a: a.a, b: b.a, c: c.unwrap_or(b.a) }))
     }
 
     fn video_mad(&mut self) -> Decoded {
@@ -96,7 +96,7 @@ impl<'a> Decoding<'_, 'a> {
             sat: self.matched.has("sat"),
             shift: self.matched.choose(&[("shr7", 7), ("shr15", 15)]).unwrap_or(0),
         };
-        Ok(Op::VideoMad { mode, d, a: a.a, b: b.a, c: c.a })
+        Ok(Op::Video(VideoOp::Mad { mode, d, a: a.a, b: b.a, c: c.a }))
     }
 
     fn video_simd(&mut self, f: VideoFn, lanes: u8) -> Decoded {
@@ -112,7 +112,7 @@ impl<'a> Decoding<'_, 'a> {
             select: [a.places(lanes, 0)?, b.places(lanes, lanes)?],
             mask: d.mask(lanes)?,
         };
-        Ok(Op::VideoSimd { mode, d: d.dest()?, a: a.a, b: b.a, c })
+        Ok(Op::Video(VideoOp::Simd { mode, d: d.dest()?, a: a.a, b: b.a, c }))
     }
 
     /// Operand `index`, which cannot be negated.

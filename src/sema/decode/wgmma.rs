@@ -5,7 +5,7 @@ use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
 use crate::isa::{Decode, Major, ScalarType, Shape};
-use crate::program::{Dst, Op, Src, WgmmaA, WgmmaOp};
+use crate::program::{Dst, Op, Src, WarpgroupOp, WgmmaA, WgmmaOp};
 
 /// `imm-scale` -1, as a constant of 32 bits.
 const MINUS_ONE: u64 = u32::MAX as u64;
@@ -16,13 +16,13 @@ impl Decoding<'_, '_> {
         match self.matched.form.row.decode {
             Decode::Wgmma => {
                 let wgmma = self.mma_async()?;
-                Ok(Op::Wgmma { wgmma: self.cx.wgmma(wgmma) })
+                Ok(Op::Wgmma(WarpgroupOp::Multiply { wgmma: self.cx.wgmma(wgmma) }))
             }
-            Decode::WgmmaFence => Ok(Op::WgmmaFence),
-            Decode::WgmmaCommit => Ok(Op::WgmmaCommit),
+            Decode::WgmmaFence => Ok(Op::Wgmma(WarpgroupOp::Fence)),
+            Decode::WgmmaCommit => Ok(Op::Wgmma(WarpgroupOp::Commit)),
             Decode::WgmmaWait => {
                 let pending = self.constant_value(0).ok_or_else(|| self.disagreement(0))?;
-                Ok(Op::WgmmaWait { pending: u32::try_from(pending).unwrap_or(u32::MAX) })
+                Ok(Op::Wgmma(WarpgroupOp::Wait { pending: u32::try_from(pending).unwrap_or(u32::MAX) }))
             }
             _ => Err(self.disagreement(0)),
         }

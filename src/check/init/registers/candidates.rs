@@ -5,7 +5,7 @@
 
 use crate::cfg::{BlockId, ControlFlow};
 use crate::program::operands::{RegisterOperand, Use, call_results, parameter_registers, registers_of};
-use crate::program::{Bank, FuncId, Function, Inst, Op, Program};
+use crate::program::{Bank, ControlOp, FuncId, Function, Inst, IntegerOp, Op, Program};
 
 /// A set of registers of a function, one bit each.
 type Set = Vec<u64>;
@@ -74,7 +74,7 @@ fn write(program: &Program, function: &Function, inst: &Inst, written: &mut Set)
             add(function, written, register);
         }
     });
-    if let Op::Call { call, .. } = inst.op {
+    if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
         call_results(program, call).iter().for_each(|register| add(function, written, *register));
     }
 }
@@ -82,7 +82,7 @@ fn write(program: &Program, function: &Function, inst: &Inst, written: &mut Set)
 /// Whether the result does not depend on what is read, as that of `xor d, a, a`.
 fn cancels(inst: &Inst) -> bool {
     use crate::isa::IntBinary::{Sub, SubSat, Xor};
-    matches!(inst.op, Op::IntBinary { f: Xor | Sub | SubSat, a, b, .. } if a == b)
+    matches!(inst.op, Op::Integer(IntegerOp::Binary { f: Xor | Sub | SubSat, a, b, .. }) if a == b)
 }
 
 fn add(function: &Function, set: &mut Set, register: RegisterOperand) {

@@ -6,7 +6,10 @@
 
 use crate::isa::{BitField32, BoolOp, FloatType, IntBinary, IntTernary, IntType};
 use crate::machine::{ALL_LANES, FrameBase, LaneMask, PerLane, Warp, lanes_where};
-use crate::program::{Bank, ListId, Op, PredSrc, Program, Src, SrcKind, WgmmaA, WgmmaOp};
+use crate::program::{
+    Bank, BitsOp, CompareOp, ConvertOp, IntegerOp, ListId, MoveOp, Op, PredSrc, Program, SelectOp, Src, SrcKind, WarpOp, WarpgroupOp,
+    WgmmaA, WgmmaOp,
+};
 
 /// The operands of an instruction about to be executed.
 pub(super) struct Operands<'a, U> {
@@ -26,35 +29,37 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     /// The active lanes in which the result is undefined, if in `any` of them some operand is.
     pub fn result(&self, op: &Op, any: LaneMask) -> LaneMask {
         let lanes = match *op {
-            Op::Select { width, a, b, p, .. } => {
+            Op::Select(SelectOp::Select { width, a, b, p, .. }) => {
                 let (bank, chosen) = (wide(width == crate::isa::Width::B64), self.truth(p));
                 self.predicate(p) | chosen & self.of(bank, a) | !chosen & self.of(bank, b)
             }
-            Op::SelectSign { width, a, b, c, .. } => {
+            Op::Select(SelectOp::SelectSign { width, a, b, c, .. }) => {
                 let bank = wide(width == crate::isa::Width::B64);
                 self.of(Bank::B32, c) | self.of(bank, a) & self.of(bank, b)
             }
-            Op::IntBinary { f, ty, a, b, .. } => self.int_binary(f, ty, a, b),
-            Op::MulWide { ty, a, b, .. } => self.either(bank_of(ty), a, b, 0),
-            Op::MadWide { ty, a, b, c, .. } => self.of(twice(ty), c) | self.either(bank_of(ty), a, b, 0),
-            Op::IntTernary { f: IntTernary::MadLo | IntTernary::Mad24Lo, ty, a, b, c, .. } => {
+            Op::Integer(IntegerOp::Binary { f, ty, a, b, .. }) => self.int_binary(f, ty, a, b),
+            Op::Integer(IntegerOp::MulWide { ty, a, b, .. }) => self.either(bank_of(ty), a, b, 0),
+            Op::Integer(IntegerOp::MadWide { ty, a, b, c, .. }) => self.of(twice(ty), c) | self.either(bank_of(ty), a, b, 0),
+            Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo | IntTernary::Mad24Lo, ty, a, b, c, .. }) => {
                 self.of(bank_of(ty), c) | self.either(bank_of(ty), a, b, 0)
             }
-            Op::Lop3 { lut, a, b, c, .. } => self.lop3(lut, [a, b, c]),
-            Op::PredBinary { f, a, b, .. } => self.bool_binary(f, a, b),
-            Op::SetpInt { combine, ty, c, a, b, .. } => self.compared(self.of(bank_of(ty), a) | self.of(bank_of(ty), b), combine, c),
-            Op::SetpFloat { combine, ty, c, a, b, .. } => {
+            Op::Bits(BitsOp::Lop3 { lut, a, b, c, .. }) => self.lop3(lut, [a, b, c]),
+            Op::Select(SelectOp::PredBinary { f, a, b, .. }) => self.bool_binary(f, a, b),
+            Op::Compare(CompareOp::SetpInt { combine, ty, c, a, b, .. }) => {
+                self.compared(self.of(bank_of(ty), a) | self.of(bank_of(ty), b), combine, c)
+            }
+            Op::Compare(CompareOp::SetpFloat { combine, ty, c, a, b, .. }) => {
                 let bank = wide(ty == FloatType::F64);
                 self.compared(self.of(bank, a) | self.of(bank, b), combine, c)
             }
-            Op::Pack { part, parts, .. } => self.all_of(wide(part == 64), parts),
-            Op::MoveVector { width, a, .. } => self.all_of(wide(width == crate::isa::Width::B64), a),
-            Op::ConvertPair { a, b, .. } => self.of(Bank::B32, a) & self.of(Bank::B32, b),
-            Op::BitField32 { f: BitField32::Prmt, a, b, c, .. } => self.permuted(a, b, c),
-            Op::BitInsert { width, a, c, e, .. } => {
+            Op::Move(MoveOp::Pack { part, parts, .. }) => self.all_of(wide(part == 64), parts),
+            Op::Move(MoveOp::Vector { width, a, .. }) => self.all_of(wide(width == crate::isa::Width::B64), a),
+            Op::Convert(ConvertOp::Pair { a, b, .. }) => self.of(Bank::B32, a) & self.of(Bank::B32, b),
+            Op::Bits(BitsOp::Field32 { f: BitField32::Prmt, a, b, c, .. }) => self.permuted(a, b, c),
+            Op::Bits(BitsOp::Insert { width, a, c, e, .. }) => {
                 self.of(wide(width == crate::isa::Width::B64), a) | self.of(Bank::B32, c) | self.of(Bank::B32, e)
             }
-            Op::Wgmma { wgmma } => self.program.wgmmas.get(wgmma.index()).map_or(any, |op| self.multiplied(op, any)),
+            Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => self.program.wgmmas.get(wgmma.index()).map_or(any, |op| self.multiplied(op, any)),
             _ => any,
         };
         lanes & self.active
@@ -77,7 +82,7 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     pub fn offered(&self, op: &Op, any: LaneMask) -> (LaneMask, LaneMask) {
         match *op {
             _ if any == 0 => (0, 0),
-            Op::Shuffle { a, b, c, mask, .. } => {
+            Op::Warp(WarpOp::Shuffle { a, b, c, mask, .. }) => {
                 let mask = mask.map_or(0, |mask| self.of(Bank::B32, mask));
                 (self.of(Bank::B32, a) & self.active, (self.of(Bank::B32, b) | self.of(Bank::B32, c) | mask) & self.active)
             }

@@ -33,7 +33,7 @@ use watched::{Watch, Watched};
 use crate::check::reporter::Reporter;
 use crate::machine::{Issue, LaneMask, LaunchStart, Place, Tick, Warp};
 use crate::program::operands::{RegisterOperand, Use, registers_of, writes};
-use crate::program::{CallId, CallTarget, FuncId, Inst, Op, Program};
+use crate::program::{CallId, CallTarget, ControlOp, FuncId, Inst, Op, Program};
 
 /// A block and a warp of it.
 type WarpKey = ([u32; 3], u32);
@@ -97,7 +97,7 @@ impl Registers {
             Entry::Vacant(_) if !watch.has_unwritten => return false,
             Entry::Vacant(free) => free.insert(WarpFrames::new(warp.live)),
         };
-        if let Op::Call { call, .. } = inst.op {
+        if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
             frames.enter(&watch, callee(program, call), issue);
         }
         let Some(function) = program.function_at(issue.place.pc) else { return false };

@@ -3,7 +3,7 @@
 use super::name::name;
 use crate::machine::{Exchange, LANES, LaneMask, PerLane, Place, first_lane, lanes_in_words, lanes_of};
 use crate::program::operands::RegisterOperand;
-use crate::program::{Op, Pc, Program};
+use crate::program::{Op, Pc, Program, WarpOp};
 
 /// Where the undefined value of a lane comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -191,7 +191,7 @@ impl Told {
         };
         let taken = mask(alike.clone().filter_map(|(_, origin)| Some(origin.absent?.0 as usize)));
         let shfl = match program.code.get(first.place.pc.index()).map(|inst| inst.op) {
-            Some(Op::Shuffle { mask: None, .. }) => "shfl",
+            Some(Op::Warp(WarpOp::Shuffle { mask: None, .. })) => "shfl",
             _ => "shfl.sync",
         };
         let made = match first.register == register && from == lanes {

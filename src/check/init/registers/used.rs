@@ -9,7 +9,7 @@ use crate::check::reporter::Reporter;
 use crate::check::told::lanes_do;
 use crate::machine::Issue;
 use crate::program::operands::{RegisterOperand, Use};
-use crate::program::{Inst, Op, Program};
+use crate::program::{AsyncOp, ControlOp, Inst, MbarrierOp, MemoryOp, Op, Program, StackOp, SyncOp, TensorMapOp};
 
 /// What an undefined value decides.
 #[derive(Clone, Copy)]
@@ -29,24 +29,22 @@ pub(super) enum Matters {
 /// What a value that is read decides at once; nothing if it only comes into the result.
 pub(super) fn matters(inst: &Inst, used: Use, program: &Program) -> Option<Matters> {
     match (used, &inst.op) {
-        (Use::Guard, Op::Branch { .. }) => Some(Matters::Way),
+        (Use::Guard, Op::Control(ControlOp::Branch { .. })) => Some(Matters::Way),
         (Use::Guard, _) if only_computes(inst, program) => None,
         (Use::Guard, _) => Some(Matters::Execution),
         (Use::Address, _) => Some(Matters::Address),
         (Use::Write, _) => None,
-        (Use::Read, Op::BranchIndexed { .. }) => Some(Matters::Way),
-        (Use::Read, Op::Store { .. } | Op::StoreVector { .. } | Op::Atomic { .. } | Op::AtomicVector { .. } | Op::Image { .. }) => {
+        (Use::Read, Op::Control(ControlOp::BranchIndexed { .. })) => Some(Matters::Way),
+        (Use::Read, Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. }) | Op::Atomic(_) | Op::Image { .. }) => {
             Some(Matters::Value)
         }
         (
             Use::Read,
-            Op::AsyncCopy { .. }
-            | Op::Mbarrier { .. }
-            | Op::MbarrierWait { .. }
-            | Op::Barrier { .. }
-            | Op::WarpSync { .. }
-            | Op::Alloca { .. }
-            | Op::ReplaceTensorField { .. },
+            Op::Async(AsyncOp::Copy { .. })
+            | Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. })
+            | Op::Sync(SyncOp::Barrier { .. } | SyncOp::WarpSync { .. })
+            | Op::Stack(StackOp::Alloca { .. })
+            | Op::TensorMap(TensorMapOp::ReplaceField { .. }),
         ) => Some(Matters::Operand),
         (Use::Read, _) => None,
     }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::candidates::candidates;
 use super::kinds::{is_exchange, only_computes, passes_on};
 use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of, writes};
-use crate::program::{Bank, FuncId, Inst, Op, Pc, Program};
+use crate::program::{Bank, ControlOp, FuncId, Inst, Op, Pc, Program, WarpOp};
 
 /// The registers of one function that may hold what nobody has defined.
 #[derive(Debug, Default)]
@@ -72,7 +72,7 @@ impl Watch {
             let inst = &program.code[pc];
             let function = program.function_at(Pc::new(pc)).and_then(|id| functions.get(&id));
             let uses = |function| is_exchange(&inst.op) || touches(program, inst, function);
-            *flag = matches!(inst.op, Op::Call { .. }) || function.is_some_and(uses);
+            *flag = matches!(inst.op, Op::Control(ControlOp::Call { .. })) || function.is_some_and(uses);
         }
         let has_unwritten = functions.values().any(|watched| !watched.unwritten.is_empty());
         Self { functions, code, has_unwritten }
@@ -88,7 +88,7 @@ fn watched(program: &Program, id: FuncId) -> Option<Watched> {
     watched.unwritten = (0..watched.len()).collect();
     let function = &program.functions[id.index()];
     let code = &program.code[function.code.start as usize..function.code.end as usize];
-    for inst in code.iter().filter(|inst| matches!(inst.op, Op::Shuffle { .. })) {
+    for inst in code.iter().filter(|inst| matches!(inst.op, Op::Warp(WarpOp::Shuffle { .. }))) {
         let values = writes(inst, program).into_iter().filter(|register| register.bank != Bank::Pred);
         values.for_each(|register| _ = watched.add(register));
     }

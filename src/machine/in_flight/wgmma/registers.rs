@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use crate::program::operands::registers_of;
-use crate::program::{Bank, Inst, Op, Program, SrcKind, WgmmaA, WgmmaOp};
+use crate::program::{Bank, Inst, Op, Program, SrcKind, WarpgroupOp, WgmmaA, WgmmaOp};
 
 /// For each instruction of `program`, `wgmma` itself left out, whether it does; nothing for a program without `wgmma`.
 pub fn uses(program: &Program) -> Vec<bool> {
@@ -17,7 +17,7 @@ pub fn uses(program: &Program) -> Vec<bool> {
         let slots: BTreeSet<u32> = program.code[code.clone()].iter().flat_map(|inst| slots_of(program, inst)).collect();
         for at in code.filter(|_| !slots.is_empty()) {
             let inst = &program.code[at];
-            if !matches!(inst.op, Op::Wgmma { .. }) {
+            if !matches!(inst.op, Op::Wgmma(WarpgroupOp::Multiply { .. })) {
                 registers_of(inst, program, |_, register| uses[at] |= register.bank == Bank::B32 && slots.contains(&register.slot));
             }
         }
@@ -28,7 +28,7 @@ pub fn uses(program: &Program) -> Vec<bool> {
 /// The slots that `inst` has for A or D if it is a `wgmma`.
 fn slots_of(program: &Program, inst: &Inst) -> Vec<u32> {
     match inst.op {
-        Op::Wgmma { wgmma } => program.wgmmas.get(wgmma.index()).map_or(Vec::new(), |op| {
+        Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => program.wgmmas.get(wgmma.index()).map_or(Vec::new(), |op| {
             let accumulators = op.d.iter().map(|d| d.0);
             accumulators.chain(fragments(op)).collect()
         }),

@@ -8,7 +8,7 @@ use crate::machine::state::machine::Machine;
 use crate::machine::state::mbarrier::{Arrival, Contribution, Mbarrier};
 use crate::machine::state::place::Place;
 use crate::machine::state::warp::GroupState;
-use crate::program::{CopyOp, Inst, Op, Pc};
+use crate::program::{AsyncOp, CopyOp, Inst, MbarrierOp, Op, Pc};
 
 /// Contributions and copies named at most.
 const NAMED: usize = 4;
@@ -48,7 +48,7 @@ fn arrivals(machine: &Machine, block: &Block, barrier: &Mbarrier) -> Option<Stri
 fn also_expected(machine: &Machine, arrived: &[Place]) -> &'static str {
     let program = machine.program();
     let raises = |place: &Place| match program.code.get(place.pc.index()).map(|inst| inst.op) {
-        Some(Op::AsyncCopy { copy }) => matches!(program.copies.get(copy.index()), Some(CopyOp::Arrive { counted: false, .. })),
+        Some(Op::Async(AsyncOp::Copy { copy })) => matches!(program.copies.get(copy.index()), Some(CopyOp::Arrive { counted: false, .. })),
         _ => false,
     };
     let text = ", by cp.async.mbarrier.arrive without .noinc, which also raises the number that the phase waits for";
@@ -59,8 +59,10 @@ fn also_expected(machine: &Machine, arrived: &[Place]) -> &'static str {
 fn arrives_at(machine: &Machine) -> String {
     let program = machine.program();
     let arrives = |inst: &Inst| match inst.op {
-        Op::Mbarrier { f, .. } => !matches!(f, MbarrierFn::Init | MbarrierFn::Inval | MbarrierFn::ExpectTx | MbarrierFn::CompleteTx),
-        Op::AsyncCopy { copy } => matches!(program.copies.get(copy.index()), Some(CopyOp::Arrive { .. })),
+        Op::Mbarrier(MbarrierOp::Update { f, .. }) => {
+            !matches!(f, MbarrierFn::Init | MbarrierFn::Inval | MbarrierFn::ExpectTx | MbarrierFn::CompleteTx)
+        }
+        Op::Async(AsyncOp::Copy { copy }) => matches!(program.copies.get(copy.index()), Some(CopyOp::Arrive { .. })),
         _ => false,
     };
     let code = program.functions[machine.config().kernel.index()].code.clone();

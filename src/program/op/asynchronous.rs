@@ -1,0 +1,28 @@
+//! Asynchronous copies (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
+
+use crate::program::CopyId;
+use crate::program::operands::{RegisterOperand, Use, Walk};
+
+/// Asynchronous copies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum AsyncOp {
+    /// `cp.async` and its kin, `st.async`, `red.async`.
+    Copy { copy: CopyId },
+    /// Closes the group of the lane's copies: of `cp.async.bulk`, or of `cp.async`.
+    Commit { bulk: bool },
+    /// Waits until at most `pending` of the lane's groups have not ended, or have not been read if `read`; `open` are waited for too
+    /// (`wait_all`).
+    Wait { bulk: bool, read: bool, open: bool, pending: u32 },
+}
+
+impl AsyncOp {
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            Self::Copy { copy } => walk.async_copy(copy),
+            Self::Commit { bulk: _ } | Self::Wait { bulk: _, read: _, open: _, pending: _ } => {}
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Atomics and reductions in memory (PTX ISA, "atom", "red").
+
+use crate::isa::{AtomicFn, ScalarType};
+use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::{Access, Address, Bank, Dst, ListId, Src};
+
+/// Atomics and reductions in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum AtomicOp {
+    /// `atom`: d = old value. `c` is the new value of `Cas`, which compares with `b`. A sink destination makes it `red`.
+    Single { f: AtomicFn, ty: ScalarType, access: Access, d: Dst, b: Src, c: Src, address: Address },
+    /// The same of neighbouring elements, one after the other: `d` are [`Program::dests`](crate::program::Program) or nothing for
+    /// `red`, `b` [`Program::sources`](crate::program::Program).
+    Vector { f: AtomicFn, ty: ScalarType, access: Access, d: Option<ListId>, b: ListId, address: Address },
+}
+
+impl AtomicOp {
+    /// Semantics and scope of the access.
+    pub fn access(&self) -> Access {
+        match *self {
+            Self::Single { access, .. } | Self::Vector { access, .. } => access,
+        }
+    }
+
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            Self::Single { f: _, ty, access: _, d, b, c, address } => {
+                walk.address(address);
+                let (bank, width) = Bank::of_bits(ty.bits() as usize);
+                // What takes no `c` has its `b` there again.
+                walk.source(Use::Read, bank, b, width);
+                walk.source(Use::Read, bank, c, width);
+                walk.dest(bank, d, width);
+            }
+            Self::Vector { f: _, ty: _, access: _, d, b, address } => {
+                walk.address(address);
+                walk.sources(b).iter().for_each(|b| walk.read(Bank::B32, *b));
+                let dests = d.map_or(&[][..], |list| walk.dests(list));
+                dests.iter().for_each(|d| walk.write(Bank::B32, *d));
+            }
+        }
+    }
+}

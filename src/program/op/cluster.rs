@@ -1,0 +1,36 @@
+//! The blocks of a cluster (PTX ISA, "mapa", "getctarank", "barrier.cluster").
+
+use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::{Bank, Dst, Src};
+
+/// The blocks of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum ClusterOp {
+    /// `mapa`: the address `a` in the block of rank `b`; of shared memory, or generic.
+    MapShared { wide: bool, generic: bool, d: Dst, a: Src, b: Src },
+    /// `getctarank`: the rank of the block whose shared memory the address `a` is in.
+    Rank { wide: bool, generic: bool, d: Dst, a: Src },
+    /// `barrier.cluster.arrive`; `relaxed` orders nothing.
+    Arrive { relaxed: bool, aligned: bool },
+    Wait { aligned: bool },
+}
+
+impl ClusterOp {
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            Self::MapShared { wide: is_wide, generic: _, d, a, b } => {
+                walk.read(Bank::of_wide(is_wide), a);
+                walk.read(Bank::B32, b);
+                walk.write(Bank::of_wide(is_wide), d);
+            }
+            Self::Rank { wide: is_wide, generic: _, d, a } => {
+                walk.read(Bank::of_wide(is_wide), a);
+                walk.write(Bank::B32, d);
+            }
+            Self::Arrive { relaxed: _, aligned: _ } | Self::Wait { aligned: _ } => {}
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Comparisons (PTX ISA, "Comparison and Selection Instructions": `setp`, `set`).
+
+use crate::isa::{BoolOp, Compare, FloatType, IntType, ScalarType};
+use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::{Bank, Dst, PredSrc, Src};
+
+/// Comparisons.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum CompareOp {
+    /// `setp`: p = (a cmp b) BoolOp c, q = !(a cmp b) BoolOp c. Without a BoolOp `combine` is `And` and `c` is true.
+    SetpInt { cmp: Compare, ty: IntType, combine: BoolOp, c: PredSrc, p: Dst, q: Dst, a: Src, b: Src },
+    SetpFloat { cmp: Compare, ty: FloatType, ftz: bool, combine: BoolOp, c: PredSrc, p: Dst, q: Dst, a: Src, b: Src },
+    /// `set`: all ones (1.0 for a float `to`) if (a cmp b) BoolOp c, else zero. `from` is the compared type.
+    SetInt { cmp: Compare, from: IntType, to: ScalarType, combine: BoolOp, c: PredSrc, d: Dst, a: Src, b: Src },
+    SetFloat { cmp: Compare, from: FloatType, to: ScalarType, ftz: bool, combine: BoolOp, c: PredSrc, d: Dst, a: Src, b: Src },
+}
+
+impl CompareOp {
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            Self::SetpInt { cmp: _, ty, combine: _, c, p, q, a, b } => walk.compare(ty.bank(), [a, b], c, Bank::Pred, &[p, q]),
+            Self::SetpFloat { cmp: _, ty, ftz: _, combine: _, c, p, q, a, b } => {
+                walk.compare(ty.bank(), [a, b], c, Bank::Pred, &[p, q]);
+            }
+            Self::SetInt { cmp: _, from, to: _, combine: _, c, d, a, b } => walk.compare(from.bank(), [a, b], c, Bank::B32, &[d]),
+            Self::SetFloat { cmp: _, from, to: _, ftz: _, combine: _, c, d, a, b } => {
+                walk.compare(from.bank(), [a, b], c, Bank::B32, &[d]);
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! Branches, calls and ends (PTX ISA, "Control Flow Instructions").
+
+use crate::isa::SystemFn;
+use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::{Bank, CallId, Pc, Src, TableId};
+
+/// Branches, calls and ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum ControlOp {
+    Branch { target: Pc, uniform: bool },
+    BranchIndexed { index: Src, table: TableId, uniform: bool },
+    Call { call: CallId, uniform: bool },
+    /// A call of a function of the device runtime, which is done at once.
+    SystemCall { f: SystemFn, call: CallId },
+    Return { uniform: bool },
+    Exit,
+    Trap,
+    /// `brkpt`.
+    Breakpoint,
+}
+
+impl ControlOp {
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            // The targets are no registers.
+            Self::Branch { target: _, uniform: _ } | Self::Return { uniform: _ } | Self::Exit | Self::Trap | Self::Breakpoint => {}
+            Self::BranchIndexed { index, table: _, uniform: _ } => walk.read(Bank::B32, index),
+            Self::Call { call, uniform: _ } => walk.call(call),
+            Self::SystemCall { f: _, call } => {
+                walk.call(call);
+                walk.call_results(call);
+            }
+        }
+    }
+}

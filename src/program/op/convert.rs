@@ -1,0 +1,74 @@
+//! Conversions of values (PTX ISA, "Data Movement and Conversion Instructions": `cvt`, `cvt.pack`).
+
+use crate::isa::{Rounding, ScalarType};
+use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::{Bank, Dst, Src};
+
+/// Source and destination formats and modifiers of `cvt`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ConvertMode {
+    /// Type of the result.
+    pub to: ScalarType,
+    /// Type of the source.
+    pub from: ScalarType,
+    /// Rounding; for float to integer and `.rni` and kin, of the integer.
+    pub rounding: Rounding,
+    /// `.rni .rzi .rmi .rpi`: round to an integral value.
+    pub to_integral: bool,
+    /// `.ftz`.
+    pub ftz: bool,
+    /// `.sat`.
+    pub sat: bool,
+    /// `.relu`.
+    pub relu: bool,
+    /// `.satfinite`.
+    pub satfinite: bool,
+    /// Width of the destination register, 16 (also for 8-bit registers), 32 or 64: a narrower integer result is extended to it.
+    pub d_bits: u8,
+    /// Width of the source register, 16, 32 or 64: of a wider one the low bits are read.
+    pub a_bits: u8,
+}
+
+impl ConvertMode {
+    /// From the whole of one integer type to the whole of another, without modifiers.
+    pub fn of_integers(to: ScalarType, from: ScalarType) -> Self {
+        Self {
+            to,
+            from,
+            rounding: Rounding::Nearest,
+            to_integral: false,
+            ftz: false,
+            sat: false,
+            relu: false,
+            satfinite: false,
+            d_bits: to.bits() as u8,
+            a_bits: from.bits() as u8,
+        }
+    }
+}
+
+/// Conversions of values.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum ConvertOp {
+    Single { mode: ConvertMode, d: Dst, a: Src },
+    /// `cvt.rn.f16x2.f32 d, a, b`: two sources packed, `a` in the upper half.
+    Pair { mode: ConvertMode, d: Dst, a: Src, b: Src },
+    /// `cvt.pack`: `b` saturated to `to` at the bottom, then `a`, then the low bits of `c` (zero for the two-operand form).
+    Pack { to: ScalarType, from: ScalarType, d: Dst, a: Src, b: Src, c: Src },
+}
+
+impl ConvertOp {
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            Self::Single { mode, d, a } => {
+                walk.read(Bank::of_wide(mode.a_bits == 64), a);
+                walk.write(Bank::of_wide(mode.d_bits == 64), d);
+            }
+            Self::Pair { mode: _, d, a, b } => walk.same(Bank::B32, d, [a, b]),
+            Self::Pack { to: _, from: _, d, a, b, c } => walk.same(Bank::B32, d, [a, b, c]),
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Integer arithmetic (PTX ISA, "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions").
+
+use crate::isa::{BitCount, CarryFn, DotFn, IntBinary, IntTernary, IntType, IntUnary};
+use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::{Bank, Dst, Src};
+
+/// Integer arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum IntegerOp {
+    Unary { f: IntUnary, ty: IntType, d: Dst, a: Src },
+    BitCount { f: BitCount, ty: IntType, d: Dst, a: Src },
+    Binary { f: IntBinary, ty: IntType, d: Dst, a: Src, b: Src },
+    Ternary { f: IntTernary, ty: IntType, d: Dst, a: Src, b: Src, c: Src },
+    /// `mul.wide`: the result has twice the width of `ty`.
+    MulWide { ty: IntType, d: Dst, a: Src, b: Src },
+    /// `mad.wide`: `c` has twice the width of `ty` as well.
+    MadWide { ty: IntType, d: Dst, a: Src, b: Src, c: Src },
+    /// `.cc` arithmetic. `Add` and `Sub` do not read `c`.
+    Carry { f: CarryFn, ty: IntType, carry_in: bool, carry_out: bool, d: Dst, a: Src, b: Src, c: Src },
+    Dot { f: DotFn, a_signed: bool, b_signed: bool, d: Dst, a: Src, b: Src, c: Src },
+}
+
+impl IntegerOp {
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            Self::Unary { f: _, ty, d, a } => walk.same(ty.bank(), d, [a]),
+            Self::BitCount { f: _, ty, d, a } => {
+                walk.read(ty.bank(), a);
+                walk.write(Bank::B32, d);
+            }
+            Self::Binary { f: _, ty, d, a, b } => walk.same(ty.bank(), d, [a, b]),
+            Self::Ternary { f: _, ty, d, a, b, c } => walk.same(ty.bank(), d, [a, b, c]),
+            Self::MulWide { ty, d, a, b } => {
+                walk.read_all(ty.bank(), [a, b]);
+                walk.write(ty.twice_bank(), d);
+            }
+            Self::MadWide { ty, d, a, b, c } => {
+                walk.read_all(ty.bank(), [a, b]);
+                walk.read(ty.twice_bank(), c);
+                walk.write(ty.twice_bank(), d);
+            }
+            // Where the function takes no `c`, it is a constant.
+            Self::Carry { f: _, ty, carry_in: _, carry_out: _, d, a, b, c } => walk.same(ty.bank(), d, [a, b, c]),
+            Self::Dot { f: _, a_signed: _, b_signed: _, d, a, b, c } => walk.same(Bank::B32, d, [a, b, c]),
+        }
+    }
+}

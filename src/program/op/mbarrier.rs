@@ -1,0 +1,39 @@
+//! Barrier objects (PTX ISA, "mbarrier").
+
+use crate::isa::MbarrierFn;
+use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::{Access, Address, Bank, Dst, Src};
+
+/// Barrier objects.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum MbarrierOp {
+    /// `mbarrier`: d = state before it, `a` the count of arrivals, of bytes, or of both for the expecting arrivals (one arrival).
+    Update { f: MbarrierFn, access: Access, d: Dst, a: Option<Src>, address: Address },
+    /// `mbarrier.test_wait` and, if it `blocks`, `try_wait`: whether the phase of state `a`, or of `parity` `a`, has ended.
+    Wait { blocks: bool, parity: bool, access: Access, p: Dst, a: Src, address: Address },
+    PendingCount { d: Dst, a: Src },
+}
+
+impl MbarrierOp {
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            Self::Update { f: _, access: _, d, a, address } => {
+                walk.address(address);
+                a.iter().for_each(|a| walk.read(Bank::B32, *a));
+                walk.write(Bank::B64, d);
+            }
+            Self::Wait { blocks: _, parity, access: _, p, a, address } => {
+                walk.address(address);
+                walk.read(Bank::of_wide(!parity), a);
+                walk.write(Bank::Pred, p);
+            }
+            Self::PendingCount { d, a } => {
+                walk.read(Bank::B64, a);
+                walk.write(Bank::B32, d);
+            }
+        }
+    }
+}

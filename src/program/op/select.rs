@@ -1,0 +1,44 @@
+//! Selection and logic of predicates (PTX ISA, "Comparison and Selection Instructions": `selp`, `slct`).
+
+use crate::isa::{BoolOp, Width};
+use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::{Bank, Dst, PredSrc, Src};
+
+/// Selection and logic of predicates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum SelectOp {
+    /// `selp`: p ? a : b.
+    Select { width: Width, d: Dst, a: Src, b: Src, p: PredSrc },
+    /// `slct`: c >= 0 ? a : b; `float` compares `c` as `.f32` (with `ftz`: -subnormal counts as zero).
+    SelectSign { width: Width, float: bool, ftz: bool, d: Dst, a: Src, b: Src, c: Src },
+    PredBinary { f: BoolOp, d: Dst, a: PredSrc, b: PredSrc },
+    /// `not.pred` and `mov.pred`.
+    PredMove { d: Dst, a: PredSrc },
+}
+
+impl SelectOp {
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            Self::Select { width, d, a, b, p } => {
+                walk.predicate(p);
+                walk.same(width.bank(), d, [a, b]);
+            }
+            Self::SelectSign { width, float: _, ftz: _, d, a, b, c } => {
+                walk.read(Bank::B32, c);
+                walk.same(width.bank(), d, [a, b]);
+            }
+            Self::PredBinary { f: _, d, a, b } => {
+                walk.predicate(a);
+                walk.predicate(b);
+                walk.write(Bank::Pred, d);
+            }
+            Self::PredMove { d, a } => {
+                walk.predicate(a);
+                walk.write(Bank::Pred, d);
+            }
+        }
+    }
+}

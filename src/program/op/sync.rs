@@ -1,0 +1,39 @@
+//! Barriers and fences (PTX ISA, "Parallel Synchronization and Communication Instructions": `bar`, `bar.warp.sync`, `fence`).
+
+use crate::isa::{BarrierFn, FenceKind, Ordering, Scope};
+use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::{Bank, Dst, PredSrc, Src};
+
+/// Barriers and fences.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum SyncOp {
+    /// `bar`, `barrier`. `count` is absent where the whole block takes part; reductions read `p` and write `d` (a predicate for
+    /// And and Or, 32 bits for Popc).
+    Barrier { f: BarrierFn, aligned: bool, id: Src, count: Option<Src>, d: Dst, p: PredSrc },
+    /// `bar.warp.sync`.
+    WarpSync { mask: Src },
+    /// `fence`, `membar`; of a proxy fence without a semantics both ways.
+    Fence { kind: FenceKind, ordering: Ordering, scope: Scope },
+}
+
+impl SyncOp {
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            Self::Barrier { f, aligned: _, id, count, d, p } => {
+                walk.read(Bank::B32, id);
+                count.into_iter().for_each(|count| walk.read(Bank::B32, count));
+                walk.predicate(p);
+                match f {
+                    BarrierFn::Sync | BarrierFn::Arrive => {}
+                    BarrierFn::RedPopc => walk.write(Bank::B32, d),
+                    BarrierFn::RedAnd | BarrierFn::RedOr => walk.write(Bank::Pred, d),
+                }
+            }
+            Self::WarpSync { mask } => walk.read(Bank::B32, mask),
+            Self::Fence { kind: _, ordering: _, scope: _ } => {}
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Video instructions (PTX ISA, "Video Instructions"). All operands are 32-bit registers.
+
+use crate::isa::{VideoMadMode, VideoMode, VideoSimdMode};
+use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::{Bank, Dst, Src};
+
+/// Video instructions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum VideoOp {
+    Scalar { mode: VideoMode, d: Dst, a: Src, b: Src, c: Src },
+    Mad { mode: VideoMadMode, d: Dst, a: Src, b: Src, c: Src },
+    Simd { mode: VideoSimdMode, d: Dst, a: Src, b: Src, c: Src },
+}
+
+impl VideoOp {
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            Self::Scalar { mode: _, d, a, b, c } | Self::Mad { mode: _, d, a, b, c } | Self::Simd { mode: _, d, a, b, c } => {
+                walk.same(Bank::B32, d, [a, b, c]);
+            }
+        }
+    }
+}

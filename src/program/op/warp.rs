@@ -1,0 +1,58 @@
+//! Exchanges between the lanes of a warp (PTX ISA, "Parallel Synchronization and Communication Instructions": `shfl`, `vote`, `match`).
+
+use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
+use crate::program::operands::{RegisterOperand, Use, Walk};
+use crate::program::{Bank, Dst, PredSrc, Src};
+
+/// Exchanges between the lanes of a warp.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "operands have the letters of the PTX manual: d, a, b, c")]
+#[rustfmt::skip]
+pub enum WarpOp {
+    /// `membermask` is absent in the pre-Volta forms without `.sync`.
+    Shuffle { f: ShuffleMode, d: Dst, p: Dst, a: Src, b: Src, c: Src, mask: Option<Src> },
+    Vote { f: VoteMode, d: Dst, p: PredSrc, mask: Option<Src> },
+    /// `match.any` (d = lanes with the same value) or `match.all` (`all`; p = whether all agree).
+    Match { all: bool, width: Width, d: Dst, p: Dst, a: Src, mask: Src },
+    Redux { f: ReduxFn, ty: IntType, d: Dst, a: Src, mask: Src },
+    /// `elect.sync d|p, mask`.
+    Elect { d: Dst, p: Dst, mask: Src },
+}
+
+impl WarpOp {
+    /// Whether it names by a mask which lanes must execute it.
+    pub fn has_member_mask(&self) -> bool {
+        match self {
+            Self::Shuffle { mask, .. } | Self::Vote { mask, .. } => mask.is_some(),
+            Self::Match { .. } | Self::Redux { .. } | Self::Elect { .. } => true,
+        }
+    }
+
+    /// Shows the registers that it uses, what it reads before what it writes.
+    pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
+        match *self {
+            Self::Shuffle { f: _, d, p, a, b, c, mask } => {
+                mask.into_iter().for_each(|mask| walk.read(Bank::B32, mask));
+                walk.same(Bank::B32, d, [a, b, c]);
+                walk.write(Bank::Pred, p);
+            }
+            Self::Vote { f, d, p, mask } => {
+                mask.into_iter().for_each(|mask| walk.read(Bank::B32, mask));
+                walk.predicate(p);
+                walk.write(if f == VoteMode::Ballot { Bank::B32 } else { Bank::Pred }, d);
+            }
+            Self::Match { all: _, width, d, p, a, mask } => {
+                walk.read(width.bank(), a);
+                walk.read(Bank::B32, mask);
+                walk.write(Bank::B32, d);
+                walk.write(Bank::Pred, p);
+            }
+            Self::Redux { f: _, ty: _, d, a, mask } => walk.same(Bank::B32, d, [a, mask]),
+            Self::Elect { d, p, mask } => {
+                walk.read(Bank::B32, mask);
+                walk.write(Bank::B32, d);
+                walk.write(Bank::Pred, p);
+            }
+        }
+    }
+}
