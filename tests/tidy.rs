@@ -5,6 +5,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot read the project fails")]
 
+#[path = "tidy/circles.rs"]
+mod circles;
 #[path = "tidy/source.rs"]
 mod source;
 
@@ -119,6 +121,27 @@ const FILE_LINES_MAX: usize = 600;
 const LONG_FUNCTIONS: &[(&str, &str, usize)] = &[];
 /// Files that are longer, each with the length it may not exceed. Rows may shrink and go, never grow.
 const LONG_FILES: &[(&str, usize)] = &[];
+
+/// Most files of a layer that may use each other in a circle.
+const CIRCLE_FILES_MAX: usize = 3;
+
+/// Circles that are larger: a file of each, and the number of files it may not exceed. Rows may shrink and go, never grow.
+const LARGE_CIRCLES: &[(&str, usize)] = &[
+    ("src/cfg/scopes/shape.rs", 9),
+    ("src/command/table/help.rs", 5),
+    ("src/debug/breakpoints/opcode.rs", 4),
+    ("src/debug/expression/threads.rs", 7),
+    ("src/debug/session.rs", 5),
+    ("src/debug/stop.rs", 8),
+    ("src/debug/view/standing.rs", 13),
+    ("src/num/matrix/integer.rs", 8),
+    ("src/program/op/mod.rs", 10),
+    ("src/sema/contract/sums.rs", 4),
+    ("src/sema/decode/vector.rs", 8),
+    ("src/sema/module_registers.rs", 6),
+    ("src/ui/tui/panes/warps.rs", 13),
+    ("src/ui/tui/said.rs", 5),
+];
 
 fn rust_files() -> Vec<File> {
     let folders = ["src", "tests", "benches", "fuzz/src", "fuzz/fuzz_targets", "build.rs"];
@@ -326,6 +349,22 @@ fn file_problem(file: &File) -> Option<String> {
 }
 
 #[test]
+fn no_more_than_a_few_files_use_each_other() {
+    assert_none(circle_problems(&files("src", &[".rs"])));
+}
+
+fn circle_problems(files: &[File]) -> Vec<String> {
+    let limit =
+        |circle: &[&str]| LARGE_CIRCLES.iter().find(|(path, _)| circle.contains(path)).map_or(CIRCLE_FILES_MAX, |(_, limit)| *limit);
+    let circles = circles::circles(files).into_iter().filter(|circle| circle.len() > limit(circle));
+    let problem = |circle: Vec<&str>| {
+        let most = limit(&circle);
+        format!("{} files use each other, {most} at most: move what they share below them: {}", circle.len(), circle.join(", "))
+    };
+    circles.map(problem).collect()
+}
+
+#[test]
 fn the_readme_lists_every_layer() {
     let readme = files("README.md", &[".md"]);
     let rows = readme.iter().flat_map(|file| file.text.lines()).filter_map(|line| line.strip_prefix("| `"));
@@ -363,6 +402,11 @@ fn planted_problems_are_found() {
     assert_eq!(home_problems(&File::new("src/cfg/mod.rs", "use petgraph::Graph;")).len(), 0);
     let long = format!("fn short();\nfn long(a: [u8; 2]) {{\n{}}}\n", "    { }\n".repeat(FUNCTION_LINES_MAX));
     assert_eq!(function_problems(&File::new("src/base/mod.rs", &long)).len(), 1);
+    let ring = |number: usize| format!("src/num/f{}.rs", number % (CIRCLE_FILES_MAX + 1));
+    let uses = |number: usize| format!("use super::f{}::X;", (number + 1) % (CIRCLE_FILES_MAX + 1));
+    let circle: Vec<File> = (0..=CIRCLE_FILES_MAX).map(|number| File::new(&ring(number), &uses(number))).collect();
+    assert_eq!(circle_problems(&circle).len(), 1);
+    assert_eq!(circle_problems(&circle[1..]).len(), 0);
     assert_eq!(line_problems(&File::new("man/x.5", &"x".repeat(LINE_CHARS_MAX + 1))).len(), 1);
     assert_eq!(file_problem(&File::new("src/base/mod.rs", &"\n".repeat(FILE_LINES_MAX + 1))).iter().len(), 1);
 }

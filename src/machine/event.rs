@@ -3,9 +3,9 @@
 //! An [`Event`] says all that an observer needs to know of what happened: nothing has to be looked up in the program or the machine.
 
 use crate::isa::{FenceKind, Ordering, Scope, Space};
-use crate::machine::in_flight::copy::AsyncCopy;
-use crate::machine::in_flight::wgmma::Wgmma;
 use crate::machine::state::block::Block;
+use crate::machine::state::in_flight::copy::AsyncCopy;
+use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::mbarrier::Contribution;
 use crate::machine::state::place::{BlockId, Place, Tick};

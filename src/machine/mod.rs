@@ -19,6 +19,7 @@
 mod event;
 mod exec;
 mod in_flight;
+mod numeric;
 mod run;
 mod state;
 
@@ -26,22 +27,25 @@ pub use event::{
     AccessEvent, AccessKind, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Exchange, Issue, MbarrierChange, MbarrierEvent,
     Observer, Order, OrderEvent, Proxy, Unobserved, WgmmaChange, WgmmaEvent,
 };
-pub use in_flight::copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, InFlight, LaneCopies, POISON, Work};
 pub use in_flight::tensor;
-pub use in_flight::wgmma::{Flight, WARPS, Wgmma};
-pub use run::cluster::ClusterBarrier;
 pub use run::deadlock::held;
 pub use run::ends::{BlockLeft, GroupLeft, LaunchEnd, LaunchStart, WarpLeft};
-pub use run::footprint::{Footprint, MemoryLimit};
-pub use run::schedule::Cursor;
-pub use state::barrier::{BARRIERS, Ballot, Barrier};
+pub use state::barrier::{BARRIERS, Ballot, Barrier, ClusterBarrier};
 pub use state::block::Block;
 pub use state::coverage::{Coverage, Tally};
+pub use state::cursor::Cursor;
 pub use state::device::{Device, NotMapped};
 pub use state::digest::Digest;
+pub use state::footprint::{Footprint, MemoryLimit};
+pub use state::in_flight::InFlight;
+pub use state::in_flight::copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, POISON, Work};
+pub use state::in_flight::flight::Flight;
+pub use state::in_flight::warpgroup::WARPS;
+pub use state::in_flight::wgmma::Wgmma;
 pub use state::inspect::BlockLife;
 pub use state::lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lane_list, lanes_in_words, lanes_of, lanes_where, lowest};
-pub use state::launch::{Account, DivergencePolicy, LaunchConfig, LaunchError, Linked, Schedule};
+pub use state::launch::{Account, DivergencePolicy, LaunchConfig, LaunchError, Schedule};
+pub use state::linked::Linked;
 pub use state::machine::Machine;
 pub use state::mbarrier::{Arrival, Contribution, Mbarrier, Phase};
 pub use state::memory::{Allocation, OutOfMemory, Region};

@@ -1,6 +1,6 @@
 //! Dynamic stack allocation (PTX ISA, "Stack Manipulation Instructions").
 
-use super::{Executed, Flow, Group, WarpRun};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, first_lane, lanes_of};
 use crate::machine::state::trap::TrapKind;
 use crate::program::{StackOp, map};

@@ -4,10 +4,10 @@ use smallvec::SmallVec;
 
 use super::load_store::Piece;
 use super::mbarrier::Object;
-use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, ScalarType, Space};
 use crate::machine::event::{CopyEvent, CopyStage, CopyWait, Event, EventKind, Order};
-use crate::machine::in_flight::copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, Work};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
+use crate::machine::state::in_flight::copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, Work};
 use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
 use crate::machine::state::mbarrier::Refused;
 use crate::machine::state::memory::LaneAccess;

@@ -1,9 +1,9 @@
 //! Read-modify-write operations on memory (PTX ISA, "atom", "red"). Lanes go in order, lowest first.
 
 use super::load_store::Piece;
-use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{AtomicFn, TypeKind};
 use crate::machine::event::AccessKind;
+use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of};
 use crate::machine::state::read_modify_write::{Adder, Function};
 use crate::machine::state::trap::Trap;

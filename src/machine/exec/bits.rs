@@ -1,8 +1,8 @@
 //! Shifts, logic of three inputs and bit fields (PTX ISA, "Logic and Shift Instructions"; `bfe bfi bmsk szext fns prmt`).
 
-use super::Family;
 use super::operands::{Lane, Lanes};
 use crate::isa::{BitField32, BoolOp, IntType, Shift, Width};
+use crate::machine::exec::warp_run::Family;
 use crate::machine::state::lanes::LaneMask;
 use crate::num::bits::{self, Excess, PrmtMode};
 use crate::num::int::Int;

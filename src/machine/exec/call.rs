@@ -5,7 +5,7 @@
 
 use triomphe::Arc;
 
-use super::{Executed, Flow, Group, WarpRun};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::trap::TrapKind;

@@ -2,9 +2,9 @@
 //!
 //! Block `r` of a cluster is at `r << 24` in the window of shared memory, for itself too.
 
-use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::Space;
 use crate::machine::event::Order;
+use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::GroupState;

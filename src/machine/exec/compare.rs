@@ -1,10 +1,11 @@
 //! Comparison (PTX ISA, "Comparison and Selection Instructions": `setp`, `set`).
 
 use super::bits::combine;
-use super::float::is_packed;
+use super::half;
 use super::operands::{Lane, Lanes};
-use super::{Family, half};
 use crate::isa::{Compare, FloatType, IntType, ScalarType};
+use crate::machine::exec::warp_run::Family;
+use crate::machine::numeric::is_packed;
 use crate::machine::state::lanes::LaneMask;
 use crate::num::compare::{Relation, holds};
 use crate::num::float::Float;

@@ -1,7 +1,7 @@
 //! Branches, exit and traps (PTX ISA, "Control Flow Instructions").
 
-use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::machine::event::Order;
+use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
 use crate::machine::state::lanes::{LaneMask, lanes_where};
 use crate::machine::state::trap::TrapKind;
 use crate::program::{ControlOp, Pc, Src, TableId};

@@ -2,10 +2,10 @@
 //!
 //! Conversions that programs do in their inner loops have loops of their own; all others take the general way, lane by lane.
 
-use super::Family;
-use super::float::rounding;
 use super::operands::Lanes;
 use crate::isa::{self, ScalarType, TypeKind};
+use crate::machine::exec::warp_run::Family;
+use crate::machine::numeric::rounding;
 use crate::machine::state::lanes::{PerLane, lanes_of};
 use crate::num::convert::{self, Conversion, Kind};
 use crate::num::exact::Format;

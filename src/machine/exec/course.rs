@@ -4,9 +4,10 @@
 //! jumps, splits or has to stop. Only an instruction with a guard is counted alone, because it may write for some lanes only; a branch
 //! writes nothing, and is the end of most stretches.
 
-use super::{Flow, Group, WarpRun};
+use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::launch::{Account, Linked};
+use crate::machine::state::launch::Account;
+use crate::machine::state::linked::Linked;
 use crate::program::{ControlOp, Inst, Op, Pc};
 
 /// The stretch that a group is running, if the launch keeps account.

@@ -1,8 +1,8 @@
 //! Faults: which lanes of an access are wrong, why, and the words for it.
 
-use super::{Group, WarpRun};
 use crate::base::counted;
 use crate::isa::Space;
+use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::memory::{LaneAccess, Region};
 use crate::machine::state::trap::{Trap, TrapAccess, TrapKind};

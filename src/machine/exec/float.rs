@@ -4,9 +4,11 @@
 //! instructions serve them; the others share one loop a function. Those of the special-function unit are apart (`special_unit`).
 
 use super::operands::{Lane, Lanes};
-use super::{Family, half, special_unit};
-use crate::isa::{self, Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary};
-use crate::num::float::{self, Class, Divide, Extremum, Float};
+use super::{half, special_unit};
+use crate::isa::{self, Factored, FloatBinary, FloatTernary, FloatType, FloatUnary};
+use crate::machine::exec::warp_run::Family;
+use crate::machine::numeric::{extremum_words, is_packed, numeric};
+use crate::num::float::{self, Class, Divide, Float};
 use crate::num::{Bf16, F16, Mode, Rounding, special};
 use crate::program::{Dst, FloatOp, Src};
 
@@ -80,29 +82,6 @@ fn keep(lanes: &mut Lanes<'_>, ty: FloatType, d: Dst, factor: Src) {
     }
 }
 
-/// Whether a register holds two numbers of the type.
-pub(super) fn is_packed(ty: FloatType) -> bool {
-    matches!(ty, FloatType::F16x2 | FloatType::BF16x2)
-}
-
-/// The instruction's words in the terms of `num`.
-#[inline(always)]
-fn numeric(mode: FloatMode) -> Mode {
-    Mode { rounding: rounding(mode.rounding), ftz: mode.ftz, sat: mode.sat }
-}
-
-/// The rounding in the terms of `num`.
-#[inline(always)]
-pub(in crate::machine) fn rounding(rounding: isa::Rounding) -> Rounding {
-    match rounding {
-        isa::Rounding::Nearest => Rounding::Nearest,
-        isa::Rounding::Zero => Rounding::Zero,
-        isa::Rounding::Down => Rounding::Down,
-        isa::Rounding::Up => Rounding::Up,
-        isa::Rounding::NearestAway => Rounding::NearestAway,
-    }
-}
-
 fn class(property: isa::TestProperty) -> Class {
     match property {
         isa::TestProperty::Finite => Class::Finite,
@@ -170,17 +149,6 @@ fn binary<T: Lane + Divide>(lanes: &mut Lanes<'_>, f: FloatBinary, mode: Mode, d
             _,
         ) => unreachable!("approximate division is of f32 only"),
         (extremum, mode) => extremes::<T>(lanes, extremum, mode.ftz, d, a, b),
-    }
-}
-
-/// The words of a minimum or maximum in the terms of `num`.
-#[inline(always)]
-pub(super) fn extremum_words(f: FloatBinary, ftz: bool) -> Extremum {
-    use FloatBinary::{MaxNan, MaxNanXorSign, MaxXorSign, MinNan, MinNanXorSign, MinXorSign};
-    Extremum {
-        ftz,
-        nan: matches!(f, MinNan | MaxNan | MinNanXorSign | MaxNanXorSign),
-        xorsign_abs: matches!(f, MinXorSign | MaxXorSign | MinNanXorSign | MaxNanXorSign),
     }
 }
 

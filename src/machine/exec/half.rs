@@ -1,9 +1,9 @@
 //! Arithmetic and comparison of half precision, one number a register or two (PTX ISA, "Half Precision Floating Point
 //! Instructions", "Half Precision Comparison Instructions").
 
-use super::float::extremum_words;
 use super::operands::Lanes;
 use crate::isa::{FloatBinary, FloatTernary, FloatUnary};
+use crate::machine::numeric::extremum_words;
 use crate::machine::state::lanes::LaneMask;
 use crate::num::compare::{Relation, holds};
 use crate::num::float::{self, Float};

@@ -1,8 +1,8 @@
 //! Integer arithmetic (PTX ISA, "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions").
 
-use super::Family;
 use super::operands::{Lane, Lanes};
 use crate::isa::{BitCount, CarryFn, DotFn, IntBinary, IntTernary, IntType, IntUnary};
+use crate::machine::exec::warp_run::Family;
 use crate::machine::state::lanes::LaneMask;
 use crate::num::int::{self, Int, Int24};
 use crate::program::{Dst, IntegerOp, Src};

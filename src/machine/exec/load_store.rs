@@ -3,9 +3,9 @@
 use triomphe::Arc;
 
 use super::operands::Lanes;
-use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Ordering, Space};
 use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind, Proxy};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::block::Block;
 use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
 use crate::machine::state::memory::{LaneAccess, gather, scatter};

@@ -3,10 +3,11 @@
 use smallvec::smallvec;
 
 use super::load_store::Piece;
-use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::{MbarrierFn, Space};
 use crate::machine::event::{Event, EventKind, MbarrierChange, MbarrierEvent};
-use crate::machine::in_flight::copy::{Home, Reach};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
+use crate::machine::in_flight::copy::reach::Reach;
+use crate::machine::state::in_flight::copy::Home;
 use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
 use crate::machine::state::mbarrier::{self, Arrival, COUNT_LIMIT, Contribution, Mbarrier, Refused};
 use crate::machine::state::shared::{MBARRIER_BYTES, Shared};

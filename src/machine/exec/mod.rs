@@ -24,6 +24,7 @@ mod matrix;
 mod mbarrier;
 mod moves;
 mod nearby;
+pub(super) mod neighbours;
 mod operands;
 mod sampling;
 mod select;
@@ -33,159 +34,27 @@ mod system_call;
 mod tensor;
 mod video;
 mod warp_level;
+pub(super) mod warp_run;
 mod wgmma;
-mod wgmma_groups;
+pub(super) mod wgmma_groups;
 
-use crate::machine::event::{Event, EventKind, EventMask, Issue, Observer, Order, OrderEvent};
-use crate::machine::in_flight::copy::{Ended, InFlight};
-use crate::machine::in_flight::wgmma::Warpgroups;
-use crate::machine::run::cluster::ClusterBarrier;
-use crate::machine::state::block::Block;
-use crate::machine::state::clocks::Leap;
-use crate::machine::state::coverage::Coverage;
+use crate::machine::event::{Event, EventKind, EventMask, Issue, Order, OrderEvent};
+use crate::machine::exec::warp_run::{Executed, Family, Flow, Group, Pause, WarpRun};
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::launch::{Constants, Linked};
-use crate::machine::state::memory::Region;
 use crate::machine::state::place::{BlockId, Place};
-use crate::machine::state::registers::FrameBase;
-use crate::machine::state::runtime::Runtime;
-use crate::machine::state::shared::Shared;
-use crate::machine::state::trap::{Trap, TrapKind};
-use crate::machine::state::warp::Warp;
-use crate::program::{Inst, Op, Pc, Program};
+use crate::machine::state::trap::TrapKind;
+use crate::program::{Inst, Op, Pc};
 use course::Course;
-pub(super) use float::rounding;
 use operands::Lanes;
-use triomphe::Arc;
-pub use wgmma_groups::{Neighbours, wanted_groups};
+
+/// The events around an instruction.
+const ISSUES: EventMask = EventMask::of(&[EventKind::Before, EventKind::After]);
 
 /// Ticks a group may run while others of its warp could, if nothing it does looks like waiting for them.
 const STREAK: u32 = 1 << 20;
 
 /// The same, once it has executed something that a wait loop would: a strong load, a compare-and-swap, a sleep.
 const SPIN_STREAK: u32 = 256;
-
-/// Why a warp's turn ended.
-pub enum Pause {
-    /// It has used up its ticks.
-    TurnOver,
-    /// All its groups wait.
-    Waits,
-    /// Lanes arrived at a barrier of the block.
-    Arrived {
-        /// Barrier number.
-        id: u32,
-        /// The lanes.
-        mask: LaneMask,
-        /// Threads the barrier wants, if the instruction says.
-        wanted: Option<u32>,
-        /// Lanes with a true predicate.
-        votes: LaneMask,
-    },
-    /// Lanes arrived at the barrier of the cluster.
-    ArrivedAtCluster {
-        /// The lanes.
-        mask: LaneMask,
-    },
-    /// A phase of a barrier object ended, for which somebody may wait.
-    PhaseEnded,
-    /// Lanes exited.
-    LanesExited {
-        /// The lanes that were live before.
-        before: LaneMask,
-    },
-    /// An instruction faulted.
-    Trapped(Box<Trap>),
-}
-
-/// The events around an instruction.
-const ISSUES: EventMask = EventMask::of(&[EventKind::Before, EventKind::After]);
-
-/// What an instruction does to the flow of its group.
-enum Flow {
-    /// On to the next instruction.
-    Next,
-    /// The whole group goes there.
-    Jump(Pc),
-    /// The groups have changed: choose again which one runs. Their program counters are up to date.
-    Reselect,
-    /// The turn ends. The program counters are up to date.
-    Pause(Pause),
-}
-
-type Executed = Result<Flow, Box<Trap>>;
-
-/// The hot part of the running group.
-#[derive(Clone, Copy)]
-struct Group {
-    /// Its place among the warp's groups.
-    index: usize,
-    pc: Pc,
-    mask: LaneMask,
-    frame: FrameBase,
-}
-
-/// One turn of one warp, with all it can reach. There is one for runs that nobody watches, which does not even ask who does.
-pub struct WarpRun<'a, const OBSERVED: bool> {
-    /// The program.
-    pub program: &'a Program,
-    /// What was worked out for the launch.
-    pub linked: &'a Linked,
-    /// Global memory.
-    pub global: &'a mut Region,
-    /// Constant memory.
-    pub constants: &'a Region,
-    /// What the device runtime keeps.
-    pub runtime: &'a mut Runtime,
-    /// The block's shared memory.
-    pub shared: &'a mut Shared,
-    /// The block's number in order of launch.
-    pub number: u64,
-    /// The block's slot.
-    pub slot: u32,
-    /// The block's rank in its cluster.
-    pub rank: u32,
-    /// Where its shared memory begins in the window of shared memory.
-    pub shared_base: u64,
-    /// The program's constants, as blocks of this rank see them.
-    pub constants_of_rank: &'a Constants,
-    /// The blocks of its cluster with lower ranks.
-    pub before: &'a mut [Option<Arc<Block>>],
-    /// The blocks of its cluster with higher ranks.
-    pub after: &'a mut [Option<Arc<Block>>],
-    /// The block's part of the barrier of its cluster.
-    pub cluster: &'a ClusterBarrier,
-    /// Whether the warps of the block's warpgroups multiply together.
-    pub warpgroups: &'a mut Warpgroups,
-    /// The other warps of the block.
-    pub neighbours: Neighbours<'a>,
-    /// Asynchronous copies in flight.
-    pub copies: &'a mut InFlight,
-    /// Barrier objects a phase of which has ended in this turn.
-    pub ended: Ended,
-    /// What other threads could notice was done so many times.
-    pub effects: u64,
-    /// The warp.
-    pub warp: &'a mut Warp,
-    /// Who watches.
-    pub observer: &'a mut dyn Observer,
-    /// The kinds of events that are wanted.
-    pub wants: EventMask,
-    /// What has run, if the launch keeps it.
-    pub coverage: Option<&'a mut Coverage>,
-    /// Lanes that the running instruction has made wait for others, which will execute it with them.
-    pub waiting: LaneMask,
-    /// How far the clocks are ahead of the ticks.
-    pub leap: Leap,
-    /// Where and when; `pc` and `tick` are those of the running instruction.
-    pub place: Place,
-    /// Ticks left of the turn.
-    pub left: u32,
-    /// Thread-instructions executed in this turn.
-    pub threads: u64,
-    /// The observer wants a pause: the turn ends as if it were used up.
-    pub paused: bool,
-}
 
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Runs the warp's groups until something ends the turn.
@@ -403,15 +272,6 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         simd.dispatch(Compute::<'_, '_, F> { lanes: self.lanes(group, active), op });
         Flow::Next
     }
-}
-
-/// A file of operations that only compute.
-trait Family {
-    /// The operations of the family.
-    type Op;
-
-    /// Executes `op`.
-    fn execute(lanes: &mut Lanes<'_>, op: &Self::Op);
 }
 
 struct Compute<'a, 'o, F: Family> {

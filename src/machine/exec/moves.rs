@@ -1,7 +1,7 @@
 //! Moves, packing, addresses and special registers (PTX ISA, "Data Movement and Conversion Instructions": `mov`, `cvta`, `isspacep`).
 
-use super::{Flow, Group, WarpRun};
 use crate::isa::{Space, Width};
+use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
 use crate::machine::state::lanes::{ALL_LANES, LaneMask, lanes_where};
 use crate::machine::state::special;
 use crate::program::{Dst, ListId, MoveOp, Src, map};

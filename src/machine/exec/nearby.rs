@@ -1,8 +1,8 @@
 //! The allocation, variable or parameter nearest to an address, in words: what a fault's message ends with.
 
-use super::{Group, WarpRun};
 use crate::base::counted;
 use crate::isa::Space;
+use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::memory::Region;
 use crate::program::ParamPlace;
 

@@ -1,9 +1,9 @@
 //! Selection and predicates (PTX ISA, "Comparison and Selection Instructions": `selp`, `slct`; logic on `.pred`).
 
-use super::Family;
 use super::bits::combine;
 use super::operands::{Lane, Lanes};
 use crate::isa::Width;
+use crate::machine::exec::warp_run::Family;
 use crate::machine::state::lanes::LaneMask;
 use crate::num::compare::at_least_zero;
 use crate::program::{Dst, SelectOp, Src};

@@ -1,9 +1,9 @@
 //! Barriers of the block and of the warp (PTX ISA, "bar, barrier", "bar.warp.sync").
 
 use super::warp_level::tiles;
-use super::{Executed, Flow, Group, Pause, WarpRun};
 use crate::isa::BarrierFn;
 use crate::machine::event::Order;
+use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
 use crate::machine::state::barrier::BARRIERS;
 use crate::machine::state::lanes::{LANES, LaneMask, first_lane};
 use crate::machine::state::trap::TrapKind;

@@ -1,9 +1,9 @@
 //! Calls of the functions that the device runtime provides: `vprintf`, `__assertfail`, `malloc`, `free` (CUDA C++ Programming Guide,
 //! "Formatted Output", "Assertion", "Dynamic Global Memory Allocation").
 
-use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Space, SystemFn};
 use crate::machine::event::AccessKind;
+use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::runtime::{Arguments, print};

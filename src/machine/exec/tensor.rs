@@ -2,11 +2,11 @@
 
 use smallvec::SmallVec;
 
-use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{Space, TensorField};
 use crate::machine::event::AccessKind;
-use crate::machine::in_flight::copy::{BoxCopy, Ends, Work};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::in_flight::tensor::{Direction, FaultKind, Piece, Request, TensorBox};
+use crate::machine::state::in_flight::copy::{BoxCopy, Ends, Work};
 use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of};
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};

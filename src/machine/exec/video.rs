@@ -1,8 +1,8 @@
 //! Video instructions (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions").
 
-use super::Family;
 use super::operands::Lanes;
 use crate::isa::{Compare, VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode};
+use crate::machine::exec::warp_run::Family;
 use crate::num::video::{self, Kept, MultiplyAdd};
 use crate::program::{Dst, Src, VideoOp};
 

@@ -7,9 +7,9 @@
 use smallvec::SmallVec;
 
 use super::operands::Lanes;
-use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
 use crate::machine::event::{Event, EventKind, Exchange, Order};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{ALL_LANES, LANES, LaneMask, PerLane, blend, first_lane, lanes_of, lanes_where};
 use crate::machine::state::place::Place;
 use crate::machine::state::trap::TrapKind;

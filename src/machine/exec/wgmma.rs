@@ -3,12 +3,15 @@
 
 use triomphe::Arc;
 
-use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{CHUNK, Major, MatrixDescriptor, SharedTile};
 use crate::machine::event::{Event, EventKind, WgmmaChange, WgmmaEvent};
-use crate::machine::in_flight::copy::CopyPolicy;
-use crate::machine::in_flight::wgmma::{self, Disagreement, ROWS, Turn, WARPS, Wgmma};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
+use crate::machine::state::in_flight::copy::CopyPolicy;
+use crate::machine::state::in_flight::warpgroup::{Disagreement, Turn, WARPS};
+use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{ALL_LANES, LaneMask, PerLane, first_lane, lane_list, lanes_where};
+use crate::machine::state::tables::accumulators::fragments;
+use crate::machine::state::tables::wgmma::ROWS;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::GroupState;
 use crate::program::operands::{Use, registers_of};
@@ -86,7 +89,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             group: self.warp.wgmmas.committed(),
             frame: group.frame,
             accumulators: op.d.iter().map(|d| slot(d.0)).collect(),
-            fragments: wgmma::fragments(op).map(slot).collect(),
+            fragments: fragments(op).map(slot).collect(),
             a,
             b,
             accumulates,

@@ -5,54 +5,17 @@
 
 use triomphe::Arc;
 
-use super::{Flow, Group, WarpRun};
 use crate::machine::event::{Event, EventKind, WgmmaChange, WgmmaEvent};
-use crate::machine::in_flight::copy::CopyPolicy;
-use crate::machine::in_flight::wgmma::{self, Sources, WARPS, WaitOf};
+use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
+use crate::machine::in_flight::wgmma;
+use crate::machine::in_flight::wgmma::compute::Sources;
+use crate::machine::state::in_flight::copy::CopyPolicy;
+use crate::machine::state::in_flight::flight::WaitOf;
 use crate::machine::state::lanes::ALL_LANES;
 use crate::machine::state::place::BlockId;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::{GroupState, Warp};
 use crate::program::{Op, Program, WarpgroupOp};
-
-/// The other warps of a block.
-pub struct Neighbours<'a> {
-    /// Those with lower numbers.
-    pub before: &'a mut [Arc<Warp>],
-    /// Those with higher numbers.
-    pub after: &'a mut [Arc<Warp>],
-}
-
-impl Neighbours<'_> {
-    fn own(&self) -> u32 {
-        self.before.len() as u32
-    }
-
-    /// The numbers of the other warps of the warpgroup.
-    fn warpgroup(&self) -> impl Iterator<Item = u32> + use<> {
-        let own = self.own();
-        let first = own - own % WARPS;
-        let end = (first + WARPS).min(own + 1 + self.after.len() as u32);
-        (first..end).filter(move |warp| *warp != own)
-    }
-
-    /// A warp other than the own one.
-    fn warp(&self, number: u32) -> Option<&Arc<Warp>> {
-        let own = self.own();
-        if number < own { self.before.get(number as usize) } else { self.after.get((number - own) as usize - 1) }
-    }
-
-    fn warp_mut(&mut self, number: u32) -> Option<&mut Arc<Warp>> {
-        let own = self.own();
-        if number < own { self.before.get_mut(number as usize) } else { self.after.get_mut((number - own) as usize - 1) }
-    }
-
-    /// The fewest groups that one of the other warps of the warpgroup has committed, of those that have not exited.
-    fn committed(&self) -> u32 {
-        let others = self.warpgroup().filter_map(|warp| self.warp(warp)).filter(|warp| warp.live != 0);
-        others.map(|warp| warp.wgmmas.committed()).min().unwrap_or(u32::MAX)
-    }
-}
 
 /// How many groups must be committed before the warp goes on, if it waits for others of its warpgroup to commit them.
 pub fn wanted_groups(program: &Program, warp: &Warp) -> Option<u32> {

@@ -7,33 +7,10 @@ use triomphe::Arc;
 
 use crate::machine::event::{Event, EventKind, Observer, Order, OrderEvent};
 use crate::machine::state::block::Block;
-use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::place::{BlockId, Place};
 use crate::machine::state::warp::GroupState;
-
-/// A block's part of the barrier of its cluster.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
-pub struct ClusterBarrier {
-    /// Lanes that have arrived in the present phase, by warp; empty if nobody has.
-    pub arrived: Vec<LaneMask>,
-    /// Phases completed.
-    pub phase: u64,
-}
-
-impl ClusterBarrier {
-    /// The lanes of `warp` that have arrived.
-    pub fn arrived_of(&self, warp: usize) -> LaneMask {
-        self.arrived.get(warp).copied().unwrap_or(0)
-    }
-
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        digest.word(self.phase);
-        self.arrived.iter().for_each(|mask| digest.word(u64::from(*mask)));
-    }
-}
 
 impl Block {
     /// Counts lanes of a warp as arrived at the barrier of the cluster.

@@ -10,17 +10,17 @@
 //! go on like that for ever. What clocks say is no part of that state; but of a program that reads them it is said only after the clocks
 //! have leapt ahead ([`Leap`](crate::machine::state::clocks::Leap)), so that waits with a limit have ended.
 
+use crate::machine::state::waits::Patience;
 use triomphe::Arc;
 
 use crate::machine::event::{CopyEvent, CopyStage, Event, EventKind, MbarrierChange, MbarrierEvent, Observer};
-use crate::machine::in_flight::copy::{AsyncCopy, CopyPolicy, Ended, Ends, Home, Reach, Work};
-use crate::machine::state::block::Released;
+use crate::machine::in_flight::copy::reach::{Ended, Reach};
 use crate::machine::state::digest::Digest;
-use crate::machine::state::launch::{LaunchConfig, Schedule};
+use crate::machine::state::in_flight::copy::{AsyncCopy, CopyPolicy, Ends, Home, Work};
+use crate::machine::state::launch::Schedule;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::mbarrier::Refused;
-use crate::machine::state::place::{BlockId, Tick};
-use crate::machine::state::random::Random;
+use crate::machine::state::place::BlockId;
 use crate::machine::state::trap::Trap;
 use crate::machine::state::warp::{GroupState, LaneGroup, Polled};
 use crate::program::Access;
@@ -36,60 +36,6 @@ const CLOSE_ROUNDS: u64 = 64;
 
 /// Under a random schedule, one of so many turns lets the wait of a group time out.
 const IMPATIENCE: u64 = 4;
-
-/// How it stood when waits timed out last.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Patience {
-    /// Waits timed out since anybody did something that another thread could notice.
-    polls: u64,
-    /// Rounds in which they did, since then or since the clocks last leapt.
-    rounds: u64,
-    /// What had been done by then.
-    effects: u64,
-    /// Barriers of blocks and clusters that were completed so far.
-    meetings: u64,
-    /// How many of them had been by then.
-    met: u64,
-    /// A fingerprint of the groups that waited, of an earlier round.
-    standing: u64,
-    /// The round that gives the next fingerprint to compare with.
-    next: u64,
-    /// The groups were seen to wait for ever.
-    proven: bool,
-    /// When waits time out next, whoever can run.
-    due: Tick,
-    /// Which copies end by themselves, and when.
-    random: Random,
-    /// Which waits time out by themselves, and when.
-    impatience: Random,
-}
-
-impl Patience {
-    /// Before the first tick.
-    pub fn new(config: &LaunchConfig) -> Self {
-        let random = Random::new(if let CopyPolicy::Random(seed) = config.copies { seed } else { 0 });
-        Self { random, impatience: Random::new(config.seed.wrapping_add(1 << 32)), ..Self::default() }
-    }
-
-    /// Barriers of a block were completed.
-    pub fn meet(&mut self, released: &[Released]) {
-        self.meetings += released.len() as u64;
-    }
-
-    /// The barrier of a cluster was completed.
-    pub fn meet_at_cluster(&mut self) {
-        self.meetings += 1;
-    }
-
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        digest.word(self.polls);
-        digest.word(self.standing);
-        digest.word(self.due);
-        digest.word(self.random.state());
-        digest.word(self.impatience.state());
-    }
-}
 
 /// Whether something was found that lets the run go on, and whether the observer asked for a pause meanwhile.
 pub(in crate::machine) struct Relented {

@@ -3,11 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::machine::in_flight::copy::{Ends, Home};
 use crate::machine::state::barrier::Barrier;
 use crate::machine::state::block::Block;
+use crate::machine::state::in_flight::copy::{Ends, Home};
 use crate::machine::state::lanes::LaneMask;
-use crate::machine::state::launch::Linked;
+use crate::machine::state::linked::Linked;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::place::{BlockId, Tick};
 use crate::machine::state::warp::{GroupState, LaneGroup};

@@ -5,44 +5,12 @@
 //! share, so a run that the limit ends is ended at the same tick everywhere.
 
 use crate::machine::state::block::Block;
+use crate::machine::state::footprint::{Footprint, FootprintCheck};
 use crate::machine::state::machine::Machine;
 use crate::machine::state::warp::{CallFrame, Warp, depth};
 
 /// Ticks between two comparisons with the limit, at least.
 const CHECK_TICKS: u64 = 1 << 10;
-
-/// Bytes of simulated state that a run may hold.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MemoryLimit(pub u64);
-
-impl Default for MemoryLimit {
-    fn default() -> Self {
-        Self(8 << 30)
-    }
-}
-
-/// Bytes of simulated state.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Footprint {
-    /// Pages of global memory, constants and the heap that were written.
-    pub global: u64,
-    /// Registers, call frames, local and shared memory of the resident blocks.
-    pub blocks: u64,
-}
-
-impl Footprint {
-    /// All of it.
-    pub fn bytes(self) -> u64 {
-        self.global.saturating_add(self.blocks)
-    }
-}
-
-/// When the footprint is compared with the limit next, and whether it was found to be over it.
-#[derive(Clone, Copy, Debug, Default)]
-pub(in crate::machine) struct FootprintCheck {
-    due: u64,
-    is_over: bool,
-}
 
 impl Machine {
     /// How much simulated state there is now.

@@ -12,89 +12,14 @@
 //! States are compared by their digests, at the beginning of turns. That is done in windows of time ever further apart, which long
 //! computations hardly notice; who spins is found out by the time that he has spun twice as long again.
 
-use std::collections::{BTreeMap, BTreeSet};
+use crate::machine::state::livelock::Livelock;
 
 use crate::machine::state::digest::Digest;
 use crate::machine::state::machine::Machine;
-use crate::machine::state::place::Tick;
 use crate::machine::state::warp::{GroupState, LaneGroup, Warp};
-
-/// Ticks without any change before states are compared for the first time.
-const QUIET: Tick = 1 << 17;
 
 /// In place of the number of a barrier of a block: the barrier of its cluster.
 pub const CLUSTER: u32 = u32::MAX;
-
-/// Turns of a warp in the first window.
-const TURNS: u32 = 64;
-
-/// Which warps have come back to states that they were in.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Livelock {
-    /// What had been done by the last change.
-    effects: u64,
-    /// When that was.
-    since: Tick,
-    /// When the window opens, or has opened.
-    opens: Tick,
-    /// Turns of a warp after which it closes.
-    turns: u32,
-    /// The warps that had turns in it, by slot and number.
-    seen: BTreeMap<(usize, usize), Seen>,
-    /// The barriers at which threads arrived in it, by slot and number; [`CLUSTER`] is that of the cluster.
-    arrived: BTreeSet<(usize, u32)>,
-    /// All have come back.
-    proven: bool,
-}
-
-/// A warp in a window.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
-    /// Its state at its first turn.
-    state: u64,
-    /// Turns that it has left.
-    left: u32,
-    /// It has been in that state again.
-    returned: bool,
-}
-
-impl Livelock {
-    /// Something that others can notice changed `now` for the last time.
-    pub fn quiet_since(now: Tick, effects: u64) -> Self {
-        Self { effects, since: now, opens: now + QUIET, turns: TURNS, seen: BTreeMap::new(), arrived: BTreeSet::new(), proven: false }
-    }
-
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        digest.word(self.opens);
-        digest.word(u64::from(self.turns));
-    }
-
-    /// Begins the window anew.
-    fn close(&mut self) {
-        self.seen.clear();
-        self.arrived.clear();
-    }
-
-    /// A warp has its next turn in the window: whether it has come back to a state that it was in.
-    fn turn(&mut self, warp: (usize, usize), now: Tick, state: impl FnOnce() -> u64) -> bool {
-        let Some(seen) = self.seen.get_mut(&warp) else {
-            self.seen.insert(warp, Seen { state: state(), left: self.turns, returned: false });
-            return false;
-        };
-        seen.returned = seen.returned || seen.state == state();
-        if seen.returned {
-            return true;
-        }
-        seen.left -= 1;
-        if seen.left == 0 {
-            self.close();
-            self.turns = self.turns.saturating_mul(2);
-            self.opens = now + (now - self.since);
-        }
-        false
-    }
-}
 
 impl Machine {
     /// Whether all threads that can run were seen to spin for ever, and nobody has changed anything since.

@@ -5,21 +5,22 @@
 //! memory stays warm. Blocks start in order, when the scheduler first comes to their slot. All of this is a function of the machine's
 //! state: how a run is sliced by budgets leaves no trace.
 
+use crate::machine::state::cursor::Cursor;
 use triomphe::Arc;
 
 use crate::isa::BarrierFn;
 use crate::machine::event::{Event, EventKind, EventMask, Observer, Order, OrderEvent};
-use crate::machine::exec::{Neighbours, Pause, WarpRun};
-use crate::machine::in_flight::copy::Ended;
+use crate::machine::exec::neighbours::Neighbours;
+use crate::machine::exec::warp_run::{Pause, WarpRun};
+use crate::machine::in_flight::copy::reach::Ended;
 use crate::machine::run::deadlock;
-use crate::machine::run::livelock::{CLUSTER, Livelock};
+use crate::machine::run::livelock::CLUSTER;
 use crate::machine::state::block::{Block, Released};
-use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::launch::Schedule;
+use crate::machine::state::livelock::Livelock;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::place::{BlockId, Place, Tick};
-use crate::machine::state::random::Random;
 use crate::machine::state::trap::{Step, Trap};
 use crate::machine::state::warp::Warp;
 use crate::program::{Op, Pc, SyncOp, map};
@@ -29,30 +30,6 @@ const WARP_TURN: u32 = 1 << 10;
 
 /// Ticks the warps of a block run at most before another block has its turn.
 const BLOCK_TURN: u32 = 1 << 15;
-
-/// Where the scheduler stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Cursor {
-    /// Slot of the block whose turn it is.
-    pub slot: usize,
-    /// Warp of that block whose turn it is.
-    pub warp: usize,
-    warp_left: u32,
-    block_left: u32,
-    random: Random,
-}
-
-impl Cursor {
-    pub(in crate::machine) fn new(seed: u64) -> Self {
-        Self { slot: 0, warp: 0, warp_left: 0, block_left: 0, random: Random::new(seed) }
-    }
-
-    pub(in crate::machine) fn digest(&self, digest: &mut Digest) {
-        digest.word((self.slot as u64) << 32 | self.warp as u64);
-        digest.word(u64::from(self.warp_left) << 32 | u64::from(self.block_left));
-        digest.word(self.random.state());
-    }
-}
 
 impl Machine {
     /// Runs for at most `budget` ticks and says why it stopped. After [`Step::Budget`] calling it again goes on; after any other

@@ -3,6 +3,7 @@
 //! Threads are counted one by one, but a warp all of whose live lanes have arrived counts as 32, as the manual wants of partial
 //! warps. Without a thread count a barrier waits for every thread of the block that has not exited.
 
+use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::{LANES, LaneMask};
 
 /// Number of barriers of a block.
@@ -82,4 +83,26 @@ impl Barrier {
 /// What a warp counts for when `arrived` of its lanes are there and `live` have not exited.
 fn contribution(arrived: LaneMask, live: LaneMask) -> u32 {
     if arrived != 0 && live & !arrived == 0 { LANES as u32 } else { arrived.count_ones() }
+}
+
+/// A block's part of the barrier of its cluster.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct ClusterBarrier {
+    /// Lanes that have arrived in the present phase, by warp; empty if nobody has.
+    pub arrived: Vec<LaneMask>,
+    /// Phases completed.
+    pub phase: u64,
+}
+
+impl ClusterBarrier {
+    /// The lanes of `warp` that have arrived.
+    pub fn arrived_of(&self, warp: usize) -> LaneMask {
+        self.arrived.get(warp).copied().unwrap_or(0)
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.phase);
+        self.arrived.iter().for_each(|mask| digest.word(u64::from(*mask)));
+    }
 }

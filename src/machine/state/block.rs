@@ -4,12 +4,13 @@ use smallvec::{SmallVec, smallvec};
 use triomphe::Arc;
 
 use crate::isa::BarrierFn;
-use crate::machine::in_flight::wgmma::{Flight, Warpgroups};
-use crate::machine::run::cluster::ClusterBarrier;
-use crate::machine::state::barrier::{BARRIERS, Ballot, Barrier};
+use crate::machine::state::barrier::{BARRIERS, Ballot, Barrier, ClusterBarrier};
 use crate::machine::state::digest::Digest;
+use crate::machine::state::in_flight::flight::Flight;
+use crate::machine::state::in_flight::warpgroup::Warpgroups;
 use crate::machine::state::lanes::{LANES, LaneMask, lanes_of, lowest};
-use crate::machine::state::launch::{Account, DivergencePolicy, LaunchConfig, Linked};
+use crate::machine::state::launch::{Account, DivergencePolicy, LaunchConfig};
+use crate::machine::state::linked::Linked;
 use crate::machine::state::memory::LocalMemory;
 use crate::machine::state::registers::{FrameBase, Registers};
 use crate::machine::state::shared::Shared;

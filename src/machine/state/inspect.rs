@@ -6,9 +6,9 @@
 use triomphe::Arc;
 
 use crate::isa::{SPECIAL_REGISTERS, SpecialKind};
-use crate::machine::in_flight::copy::InFlight;
 use crate::machine::state::block::Block;
 use crate::machine::state::device::Device;
+use crate::machine::state::in_flight::InFlight;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane, lanes_of};
 use crate::machine::state::machine::Machine;
 use crate::machine::state::memory::Region;

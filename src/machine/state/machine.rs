@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
-use crate::machine::in_flight::copy::InFlight;
-use crate::machine::run::completion::Patience;
-use crate::machine::run::footprint::FootprintCheck;
-use crate::machine::run::livelock::Livelock;
-use crate::machine::run::schedule::Cursor;
 use crate::machine::state::block::Block;
 use crate::machine::state::clocks::Leap;
 use crate::machine::state::coverage::Coverage;
+use crate::machine::state::cursor::Cursor;
 use crate::machine::state::device::Device;
 use crate::machine::state::digest::Digest;
-use crate::machine::state::launch::{Account, LaunchConfig, LaunchError, Linked};
+use crate::machine::state::footprint::FootprintCheck;
+use crate::machine::state::in_flight::InFlight;
+use crate::machine::state::launch::{Account, LaunchConfig, LaunchError};
+use crate::machine::state::linked::Linked;
+use crate::machine::state::livelock::Livelock;
 use crate::machine::state::place::Tick;
+use crate::machine::state::waits::Patience;
 use crate::program::Program;
 
 /// A launched grid and the memory it works on. A clone is a snapshot.

@@ -1,9 +1,8 @@
 //! What `atom`, `red` and the reducing copies do to one element of memory (PTX ISA, "atom", "cp.reduce.async.bulk").
 
 use crate::isa::{AtomicFn, ScalarType, Space, TensorElement};
-use crate::num::atomic;
 use crate::num::float::Float;
-use crate::num::{Bf16, F16};
+use crate::num::{Bf16, F16, atomic};
 
 /// Combines every element of `memory` with the one of `values` at its place, as a copy does.
 pub fn all(f: AtomicFn, ty: ScalarType, memory: &mut [u8], values: &[u8]) {

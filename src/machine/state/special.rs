@@ -2,7 +2,8 @@
 
 use crate::isa::{SPECIAL_REGISTERS, Space};
 use crate::machine::state::lanes::{LANES, PerLane};
-use crate::machine::state::launch::{LaunchConfig, Linked};
+use crate::machine::state::launch::LaunchConfig;
+use crate::machine::state::linked::Linked;
 use crate::program::{Function, Program, SpecialRef, map};
 
 /// Multiprocessors of the machine that is modelled, an H200.

@@ -1,7 +1,7 @@
 //! Why a run stopped: ordinary answers, not errors of ours.
 
 use crate::isa::Space;
-use crate::machine::run::footprint::Footprint;
+use crate::machine::state::footprint::Footprint;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::place::Place;
 

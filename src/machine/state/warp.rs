@@ -8,8 +8,8 @@
 use smallvec::SmallVec;
 use triomphe::Arc;
 
-use crate::machine::in_flight::wgmma::Flight;
 use crate::machine::state::digest::Digest;
+use crate::machine::state::in_flight::flight::Flight;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane, lanes_of};
 use crate::machine::state::memory::LocalMemory;
 use crate::machine::state::registers::{FrameBase, Registers};

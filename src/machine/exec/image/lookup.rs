@@ -2,11 +2,11 @@
 
 use smallvec::SmallVec;
 
-use super::super::{Group, WarpRun};
 use super::Results;
 use crate::isa::{ImageKind, Sampler, ScalarType};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::sampling::{Lookup, Texel, sample};
+use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, lanes_of};
 use crate::machine::state::trap::Trap;
 use crate::num::F16;

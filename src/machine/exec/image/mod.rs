@@ -6,9 +6,9 @@ mod surface;
 
 use smallvec::SmallVec;
 
-use super::{Executed, Flow, Group, WarpRun};
 use crate::isa::{ImageKind, ScalarType, Space};
 use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Handle, ImageAccess, ImageFn, ImageId, find};

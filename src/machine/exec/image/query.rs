@@ -2,9 +2,9 @@
 
 use smallvec::SmallVec;
 
-use super::super::{Group, WarpRun};
 use super::Results;
 use crate::isa::{Filter, ImageKind, ImageQuery, Sampler};
+use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, lanes_of, lanes_where};
 use crate::machine::state::trap::Trap;
 use crate::program::{Content, Image, ImageAccess, Texels, Variable, find};

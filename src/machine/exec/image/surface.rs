@@ -2,10 +2,10 @@
 
 use smallvec::SmallVec;
 
-use super::super::{Group, WarpRun};
 use super::Results;
 use crate::isa::{ChannelType, ImageKind, ScalarType, SurfaceBounds};
 use crate::machine::event::AccessKind;
+use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of};
 use crate::machine::state::read_modify_write::{Adder, Function};
 use crate::machine::state::trap::{Trap, TrapKind};

@@ -1,9 +1,9 @@
 //! `wmma.load` and `wmma.store`: each lane accesses the elements of its fragment.
 
-use super::super::{Group, WarpRun};
 use crate::isa::{Fragment, Layout};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::load_store::Piece;
+use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{ALL_LANES, LANES, PerLane, first_lane, lanes_of};
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};

@@ -8,7 +8,7 @@ mod multiply;
 mod rows;
 
 use super::warp_level::Tiles;
-use super::{Executed, Flow, Group, WarpRun};
+use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::lanes::{ALL_LANES, LaneMask, lane_list};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{MatrixId, MatrixOp};

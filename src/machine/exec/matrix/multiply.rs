@@ -1,10 +1,10 @@
 //! `mma`, `mma.sp`, `wmma.mma`: fragments become matrices, `num` multiplies them, and the result becomes a fragment.
 
 use super::super::operands::Lanes;
-use super::super::{Group, WarpRun};
 use crate::isa::Sparsity;
+use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{ALL_LANES, LANES};
-use crate::machine::state::matrix::{Arithmetic, ElementTable, MultiplyTables, kept_rows};
+use crate::machine::state::tables::matrix::{Arithmetic, ElementTable, MultiplyTables, kept_rows};
 use crate::num::matrix::{Operands, Product, multiply, multiply_f64};
 use crate::program::{Dst, MatrixId, MatrixMultiply, Src};
 

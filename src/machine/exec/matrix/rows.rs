@@ -3,10 +3,10 @@
 //! Of matrix q the row addresses come from lanes 8q to 8q + 7. Lane l holds the halves 2 (l mod 4) and the next of row l / 4 of every
 //! matrix, or, transposed, those of column l / 4.
 
-use super::super::{Group, WarpRun};
 use crate::isa::Space;
 use crate::machine::event::AccessKind;
 use crate::machine::exec::load_store::Piece;
+use crate::machine::exec::warp_run::{Group, WarpRun};
 use crate::machine::state::lanes::{ALL_LANES, LANES, LaneMask, PerLane, lanes_of};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Dst, RowsAccess, Src};

@@ -1,5 +1,6 @@
 //! The memory that copies and arrivals reach: global memory, and the shared memory of the blocks of a cluster.
 
+use crate::machine::state::in_flight::copy::Home;
 use smallvec::SmallVec;
 use triomphe::Arc;
 
@@ -7,20 +8,6 @@ use crate::machine::state::block::Block;
 use crate::machine::state::mbarrier::{Arrival, Refused};
 use crate::machine::state::memory::{Pages, Region};
 use crate::machine::state::shared::Shared;
-
-/// Whose memory an address is in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Home {
-    /// Global memory.
-    Global,
-    /// The shared memory of a block.
-    Block {
-        /// Its slot on the machine.
-        slot: u32,
-        /// Its index in the grid.
-        index: [u32; 3],
-    },
-}
 
 /// What a copy or an arrival can reach while it takes effect.
 pub struct Reach<'a> {

@@ -1,27 +1,18 @@
 //! Boxes of tensors, moved when their copy ends.
 
+use crate::machine::state::in_flight::copy::BoxCopy;
 use std::ops::Range;
 
 use smallvec::SmallVec;
 
-use super::{Destination, Home, POISON, Reach};
-use crate::machine::in_flight::tensor::{Direction, Piece, TensorBox, UNIT};
+use crate::machine::in_flight::copy::reach::Reach;
+use crate::machine::in_flight::tensor::{Direction, Piece, UNIT};
+use crate::machine::state::in_flight::copy::{Destination, Home, POISON};
 use crate::machine::state::read_modify_write;
 use crate::num::convert;
 
 /// Bytes of a run.
 type Bytes = SmallVec<[u8; 256]>;
-
-/// A box of a tensor between global memory and the shared memory of a block.
-#[derive(Clone, Debug)]
-pub struct BoxCopy {
-    /// The box.
-    pub shape: TensorBox,
-    /// The block.
-    pub home: Home,
-    /// The source's bytes, run after run, once they have been read.
-    pub taken: Option<Box<[u8]>>,
-}
 
 impl BoxCopy {
     /// Whether it replaces what was at its destination, and does not combine with it.

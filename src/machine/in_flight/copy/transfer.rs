@@ -1,129 +1,18 @@
 //! What copies do when they end.
 
+use crate::machine::state::in_flight::copy::{Destination, LaneCopies, Work};
 use smallvec::SmallVec;
 
-use super::{AsyncCopy, BoxCopy, Ends, Home, POISON, Reach};
 use crate::isa::{AtomicFn, ScalarType};
-use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::in_flight::copy::reach::Reach;
+use crate::machine::state::in_flight::copy::{AsyncCopy, Ends, Home, POISON};
+use crate::machine::state::lanes::{LaneMask, lanes_of};
 use crate::machine::state::mbarrier::{Arrival, Contribution, Refused};
 use crate::machine::state::place::Tick;
 use crate::machine::state::read_modify_write;
 
 /// Bytes that a byte mask repeats over.
 const MASKED: usize = 16;
-
-/// Where bytes go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Destination {
-    /// Whose memory.
-    pub home: Home,
-    /// Address of the first byte.
-    pub address: u64,
-}
-
-/// What a copy moves.
-#[derive(Clone, Debug)]
-pub enum Work {
-    /// `cp.async`: from global memory to the shared memory of the block `to`, by lane.
-    Lanes(Box<LaneCopies>),
-    /// `cp.async.bulk` and `cp.reduce.async.bulk`.
-    Block {
-        /// Source.
-        from: Destination,
-        /// Where to.
-        to: Destination,
-        /// How many.
-        bytes: u32,
-        /// What combines them with the destination, if they do not replace it.
-        reduction: Option<(AtomicFn, ScalarType)>,
-        /// Which bytes of every 16 are written, as bits.
-        mask: u16,
-        /// The source's bytes, once they have been read.
-        taken: Option<Box<[u8]>>,
-    },
-    /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`.
-    Box(Box<BoxCopy>),
-    /// `st.async` and `red.async`: these bytes.
-    Store {
-        /// Where to.
-        to: Destination,
-        /// What is stored.
-        bytes: SmallVec<[u8; 16]>,
-        /// What combines it with the destination, if it does not replace it.
-        reduction: Option<(AtomicFn, ScalarType)>,
-    },
-    /// `cp.async.mbarrier.arrive`: nothing but an arrival once the `cp.async` of its lanes before it have ended.
-    Arrival,
-}
-
-/// The copies of the lanes of one `cp.async`.
-#[derive(Clone, Debug)]
-pub struct LaneCopies {
-    /// Source of each lane, in global memory.
-    pub from: PerLane<u64>,
-    /// Destination of each lane, in the shared memory of the block.
-    pub to: PerLane<u32>,
-    /// The block.
-    pub home: Home,
-    /// Bytes of a lane.
-    pub bytes: u32,
-    /// Bytes that each lane reads; zeros stand for the others.
-    pub kept: PerLane<u8>,
-}
-
-impl Work {
-    /// Whose shared memory it reads or writes.
-    pub fn homes(&self) -> impl Iterator<Item = Home> {
-        let homes = match self {
-            Work::Lanes(copies) => [copies.home, Home::Global],
-            Work::Block { from, to, .. } => [from.home, to.home],
-            Work::Box(copy) => [copy.home, Home::Global],
-            Work::Store { to, .. } => [to.home, Home::Global],
-            Work::Arrival => [Home::Global; 2],
-        };
-        homes.into_iter()
-    }
-
-    /// Shows `visit` the ranges that it will write for `lanes`: where, and how many bytes.
-    pub fn writes(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
-        match self {
-            Work::Lanes(copies) => {
-                for lane in lanes_of(lanes) {
-                    visit(Destination { home: copies.home, address: u64::from(copies.to[lane]) }, u64::from(copies.bytes));
-                }
-            }
-            Work::Block { to, bytes, .. } => visit(*to, u64::from(*bytes)),
-            Work::Box(copy) => copy.writes(visit),
-            Work::Store { to, bytes, .. } => visit(*to, bytes.len() as u64),
-            Work::Arrival => {}
-        }
-    }
-
-    /// Shows `visit` the ranges that it reads for `lanes`: where, and how many bytes.
-    pub fn reads(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
-        match self {
-            Work::Lanes(copies) => {
-                for lane in lanes_of(lanes) {
-                    visit(Destination { home: Home::Global, address: copies.from[lane] }, u64::from(copies.kept[lane]));
-                }
-            }
-            Work::Block { from, bytes, .. } => visit(*from, u64::from(*bytes)),
-            Work::Box(copy) => copy.reads(visit),
-            Work::Store { .. } | Work::Arrival => {}
-        }
-    }
-
-    /// Whether it replaces what was at its destination, and does not combine with it.
-    fn replaces(&self) -> bool {
-        match self {
-            Work::Lanes(_) => true,
-            Work::Block { reduction, mask, .. } => reduction.is_none() && *mask == u16::MAX,
-            Work::Box(copy) => copy.replaces(),
-            Work::Store { reduction, .. } => reduction.is_none(),
-            Work::Arrival => false,
-        }
-    }
-}
 
 impl AsyncCopy {
     /// Makes the destination read as poison until the copy ends.

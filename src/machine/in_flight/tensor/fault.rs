@@ -1,6 +1,7 @@
 //! What the hardware would not copy. Recorded on H200 or probed there, where not the manual says so.
 
-use super::{Direction, Request, SHARED_ALIGNMENT, im2col};
+use super::extent;
+use super::request::{Direction, Request, SHARED_ALIGNMENT};
 use crate::isa::{Interleave, TensorMode};
 use crate::program::{BoxShape, RANK_MAX, TensorMap};
 
@@ -85,8 +86,8 @@ fn negative(map: &TensorMap, request: &Request) -> Result<(), Fault> {
 
 /// The first pixel lies in the bounding box, and offsets have as many bits as there are for them.
 fn bounding_box(map: &TensorMap, request: &Request, lower: [i32; RANK_MAX - 2], upper: [i32; RANK_MAX - 2]) -> Result<(), Fault> {
-    for (index, d) in im2col::spatial(map).enumerate() {
-        let (first, last) = im2col::bounds(map, d, lower[index], upper[index]);
+    for (index, d) in extent::spatial(map).enumerate() {
+        let (first, last) = extent::bounds(map, d, lower[index], upper[index]);
         let coordinate = i64::from(request.coordinates[d]);
         if !(first..=last).contains(&coordinate) {
             return illegal(format!("coordinate {d} is {coordinate}, and the bounding box goes from {first} to {last} there"));

@@ -4,22 +4,10 @@
 //! in each spatial dimension, from `lower` to `upper` behind the tensor's last pixel; the walk starts at the instruction's coordinates,
 //! and steps by the element strides. The instruction's offsets then shift each pixel, which may take it out of the tensor.
 
+use super::extent::{bounds, spatial};
 use super::run::{Piece, Runs};
 use super::{TensorBox, row_start};
-use crate::isa::Interleave;
-use crate::program::{RANK_MAX, TensorMap};
-
-/// The spatial dimensions: without interleave, channels lie innermost; with it, slices lie outside of them.
-pub(super) fn spatial(map: &TensorMap) -> std::ops::Range<usize> {
-    let first = usize::from(map.interleave == Interleave::None);
-    first..first + map.rank.saturating_sub(2)
-}
-
-/// The first and the last pixel of the bounding box in spatial dimension `d`.
-pub(super) fn bounds(map: &TensorMap, d: usize, lower: i32, upper: i32) -> (i64, i64) {
-    let extent = i64::try_from(map.dims[d]).unwrap_or(i64::MAX).min(1 << 32);
-    (i64::from(lower), extent - 1 + i64::from(upper))
-}
+use crate::program::RANK_MAX;
 
 impl TensorBox {
     /// Pixel after pixel.

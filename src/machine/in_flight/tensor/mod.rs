@@ -11,49 +11,21 @@
 //! its box says, and coordinates along the width count slices. That is how an H200 reads a map; the manual leaves it open. Of 32-byte
 //! slices there is no recording, only what it answered when it was asked.
 
+mod extent;
 mod fault;
 mod im2col;
+mod request;
 mod run;
 mod tile;
 
-use crate::isa::{AtomicFn, Interleave, Swizzle, TensorElement, TensorMode};
+use crate::isa::{Swizzle, TensorElement};
 use crate::program::{BoxShape, RANK_MAX, TensorMap};
 
 pub use fault::{Fault, FaultKind};
+pub use request::{Direction, Request};
 pub use run::{Piece, UNIT};
 
 use run::Runs;
-
-/// Shared memory of a tensor copy starts at a multiple of this.
-const SHARED_ALIGNMENT: u64 = 128;
-
-/// What an instruction asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
-    /// Which way the bytes go.
-    pub direction: Direction,
-    /// How the instruction walks.
-    pub mode: TensorMode,
-    /// How many coordinates it names.
-    pub rank: usize,
-    /// Where the box starts, innermost first.
-    pub coordinates: [i32; RANK_MAX],
-    /// Added to the spatial coordinates of every pixel, in im2col mode.
-    pub offsets: [u16; RANK_MAX - 2],
-    /// Where it lies in shared memory, or will.
-    pub shared: u64,
-}
-
-/// Which way the bytes go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Direction {
-    /// From global memory to shared.
-    Load,
-    /// From shared memory to global.
-    Store,
-    /// The same, combined with what is there.
-    Reduce(AtomicFn),
-}
 
 /// A box of a tensor, at its place in shared memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -187,7 +159,7 @@ impl Layout {
         let step = if slice.is_some() { u64::from(map.element_strides[0].max(1)) } else { 1 };
         let (units, rows) = match map.shape {
             BoxShape::Tile(extents) => {
-                let count = |d: usize| tile::count(map, &extents, d);
+                let count = |d: usize| extent::count(map, &extents, d);
                 (count(0), (1..map.rank).map(count).product())
             }
             BoxShape::Im2col { channels, pixels, .. } => (if slice.is_some() { 1 } else { u64::from(channels) }, u64::from(pixels)),
@@ -195,11 +167,6 @@ impl Layout {
         let span = map.swizzle.span().filter(|_| slice.is_none());
         Self { unit, units, step, rows, pitch: span.map_or(units * unit, u64::from) }
     }
-}
-
-/// The dimension of slices, of which a copy takes one.
-fn slice_dimension(map: &TensorMap) -> Option<usize> {
-    (map.interleave != Interleave::None).then(|| map.rank.saturating_sub(2))
 }
 
 /// Bytes from one index to the next in dimension `d`, which is not the innermost.
@@ -220,6 +187,7 @@ fn row_start(map: &TensorMap, coordinates: &[i64; RANK_MAX]) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::isa::{AtomicFn, Interleave, TensorMode};
     use crate::isa::{L2Promotion, OutsideFill};
 
     const BASE: u64 = 0x10000;

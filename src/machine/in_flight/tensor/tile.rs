@@ -1,18 +1,9 @@
 //! Tiled mode: a box of elements (PTX ISA, "Tiled mode").
 
+use super::extent::count;
 use super::run::{Piece, Runs};
-use super::{TensorBox, row_start, slice_dimension};
-use crate::program::{RANK_MAX, TensorMap};
-
-/// Elements that a copy takes along dimension `d`. The innermost has a step in interleaved tensors only.
-pub(super) fn count(map: &TensorMap, extents: &[u32; RANK_MAX], d: usize) -> u64 {
-    let slice = slice_dimension(map);
-    match slice {
-        Some(slice) if slice == d => 1,
-        None if d == 0 => u64::from(extents[0]),
-        _ => u64::from(extents[d].div_ceil(map.element_strides[d].max(1))),
-    }
-}
+use super::{TensorBox, row_start};
+use crate::program::RANK_MAX;
 
 impl TensorBox {
     /// Row after row, the second dimension fastest.

@@ -1,13 +1,14 @@
 //! What one warp's part of a `wgmma.mma_async` comes to: its operands gathered from registers and shared memory, multiplied, and spread
 //! over the accumulators again.
 
-use super::{Wgmma, tiles};
+use super::tiles;
 use crate::isa::{ScalarType, Sparsity};
+use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{LANES, PerLane};
-use crate::machine::state::launch::{Constants, Linked};
-use crate::machine::state::matrix::{ElementTable, kept_rows};
+use crate::machine::state::linked::{Constants, Linked};
 use crate::machine::state::memory::Pages;
 use crate::machine::state::registers::{FrameBase, Registers};
+use crate::machine::state::tables::matrix::{ElementTable, kept_rows};
 use crate::num::matrix::{Operands, multiply};
 use crate::program::{Program, Src, SrcKind, WgmmaA};
 

@@ -2,9 +2,12 @@
 
 use triomphe::Arc;
 
-use super::{Sources, WaitOf, Wgmma, end_next};
+use super::end_next;
 use crate::machine::event::{Event, EventKind, Observer, WgmmaChange, WgmmaEvent};
+use crate::machine::in_flight::wgmma::compute::Sources;
 use crate::machine::state::block::Block;
+use crate::machine::state::in_flight::flight::WaitOf;
+use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::place::BlockId;
 use crate::machine::state::warp::GroupState;

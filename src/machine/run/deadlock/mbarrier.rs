@@ -1,8 +1,8 @@
 //! Why a phase of a barrier object does not end: what it misses, who would have to bring it, and what that one waits for.
 
 use crate::isa::MbarrierFn;
-use crate::machine::in_flight::copy::AsyncCopy;
 use crate::machine::state::block::Block;
+use crate::machine::state::in_flight::copy::AsyncCopy;
 use crate::machine::state::lanes::lanes_in_words;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::mbarrier::{Arrival, Contribution, Mbarrier};

@@ -4,10 +4,10 @@ mod mbarrier;
 
 use triomphe::Arc;
 
-use crate::machine::exec::wanted_groups;
-use crate::machine::in_flight::wgmma::WARPS;
+use crate::machine::exec::wgmma_groups::wanted_groups;
 use crate::machine::state::barrier::Barrier;
 use crate::machine::state::block::Block;
+use crate::machine::state::in_flight::warpgroup::WARPS;
 use crate::machine::state::lanes::lane_list;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::place::Place;

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 
 use triomphe::Arc;
 
-use super::Wgmma;
-use crate::machine::in_flight::copy::POISON;
+use super::wgmma::Wgmma;
 use crate::machine::state::digest::Digest;
+use crate::machine::state::in_flight::copy::POISON;
 use crate::machine::state::lanes::PerLane;
 use crate::machine::state::registers::Registers;
 

@@ -1,8 +1,8 @@
 //! What asynchronous matrix multiplications look up, worked out once a launch.
 
-use super::{ROWS, registers};
+use super::accumulators;
 use crate::isa::{Matrix, ScalarType};
-use crate::machine::state::matrix::{ElementTable, accumulator, element};
+use crate::machine::state::tables::matrix::{ElementTable, accumulator, element};
 use crate::num::matrix::{Product, Rule};
 use crate::program::{Pc, Program, WgmmaId, WgmmaOp};
 
@@ -28,7 +28,7 @@ pub struct WgmmaTable {
 impl WgmmaTables {
     /// The tables of `program`.
     pub fn new(program: &Program) -> Self {
-        let mut tables = Self { of: Vec::new(), kinds: Vec::new(), uses: registers::uses(program) };
+        let mut tables = Self { of: Vec::new(), kinds: Vec::new(), uses: accumulators::uses(program) };
         for op in &program.wgmmas {
             let product = product(op);
             let known = tables.kinds.iter().position(|kind| kind.product == product);
@@ -65,3 +65,6 @@ fn product(op: &WgmmaOp) -> Product {
     let (m, n, k) = (ROWS as usize, op.shape.n as usize, op.kept() as usize);
     Product { m, n, k, a: element(a), b: element(b), c: accumulator(d), d: accumulator(d), rule }
 }
+
+/// Rows of D that each warp of a warpgroup computes.
+pub const ROWS: u32 = 16;

@@ -1,12 +1,17 @@
 //! The table of copies in flight.
 
+pub(in crate::machine) mod copy;
+pub(in crate::machine) mod flight;
+pub(in crate::machine) mod warpgroup;
+pub(in crate::machine) mod wgmma;
+
 use std::collections::BTreeMap;
 
 use triomphe::Arc;
 
-use super::{AsyncCopy, Ends, Home};
 use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
+use copy::{AsyncCopy, Ends, Home};
 
 /// Who issued a copy, and its number: block in order of launch, warp, number.
 type Key = (u64, u32, u64);

@@ -1,7 +1,7 @@
 //! What matrix multiplications look up: which register of which lane each element is in, worked out once a launch for each kind.
 
 use crate::isa::{Fragment, KeptElement, Layout, Matrix, MatrixFamily, ScalarType, Sparsity};
-use crate::machine::exec::rounding as rounding_of;
+use crate::machine::numeric::rounding as rounding_of;
 use crate::machine::state::lanes::{LANES, PerLane};
 use crate::num::{self, matrix::Accumulator, matrix::Element, matrix::Product, matrix::Rule};
 use crate::program::{MatrixId, MatrixOp, MultiplyKind, MultiplyMode, Program};

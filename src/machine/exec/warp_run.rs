@@ -1,0 +1,155 @@
+//! One turn of one warp: what an instruction can reach, and what it does to the flow of its group.
+
+use crate::machine::event::{EventMask, Observer};
+use crate::machine::exec::neighbours::Neighbours;
+use crate::machine::exec::operands::Lanes;
+use crate::machine::in_flight::copy::reach::Ended;
+use crate::machine::state::barrier::ClusterBarrier;
+use crate::machine::state::block::Block;
+use crate::machine::state::clocks::Leap;
+use crate::machine::state::coverage::Coverage;
+use crate::machine::state::in_flight::InFlight;
+use crate::machine::state::in_flight::warpgroup::Warpgroups;
+use crate::machine::state::lanes::LaneMask;
+use crate::machine::state::linked::{Constants, Linked};
+use crate::machine::state::memory::Region;
+use crate::machine::state::place::Place;
+use crate::machine::state::registers::FrameBase;
+use crate::machine::state::runtime::Runtime;
+use crate::machine::state::shared::Shared;
+use crate::machine::state::trap::Trap;
+use crate::machine::state::warp::Warp;
+use crate::program::{Pc, Program};
+use triomphe::Arc;
+
+/// Why a warp's turn ended.
+pub enum Pause {
+    /// It has used up its ticks.
+    TurnOver,
+    /// All its groups wait.
+    Waits,
+    /// Lanes arrived at a barrier of the block.
+    Arrived {
+        /// Barrier number.
+        id: u32,
+        /// The lanes.
+        mask: LaneMask,
+        /// Threads the barrier wants, if the instruction says.
+        wanted: Option<u32>,
+        /// Lanes with a true predicate.
+        votes: LaneMask,
+    },
+    /// Lanes arrived at the barrier of the cluster.
+    ArrivedAtCluster {
+        /// The lanes.
+        mask: LaneMask,
+    },
+    /// A phase of a barrier object ended, for which somebody may wait.
+    PhaseEnded,
+    /// Lanes exited.
+    LanesExited {
+        /// The lanes that were live before.
+        before: LaneMask,
+    },
+    /// An instruction faulted.
+    Trapped(Box<Trap>),
+}
+
+/// What an instruction does to the flow of its group.
+pub enum Flow {
+    /// On to the next instruction.
+    Next,
+    /// The whole group goes there.
+    Jump(Pc),
+    /// The groups have changed: choose again which one runs. Their program counters are up to date.
+    Reselect,
+    /// The turn ends. The program counters are up to date.
+    Pause(Pause),
+}
+
+/// What has come of an instruction.
+pub type Executed = Result<Flow, Box<Trap>>;
+
+/// The hot part of the running group.
+#[derive(Clone, Copy)]
+pub struct Group {
+    /// Its place among the warp's groups.
+    pub index: usize,
+    /// The instruction.
+    pub pc: Pc,
+    /// Its lanes.
+    pub mask: LaneMask,
+    /// Where its registers are.
+    pub frame: FrameBase,
+}
+
+/// One turn of one warp, with all it can reach. There is one for runs that nobody watches, which does not even ask who does.
+pub struct WarpRun<'a, const OBSERVED: bool> {
+    /// The program.
+    pub program: &'a Program,
+    /// What was worked out for the launch.
+    pub linked: &'a Linked,
+    /// Global memory.
+    pub global: &'a mut Region,
+    /// Constant memory.
+    pub constants: &'a Region,
+    /// What the device runtime keeps.
+    pub runtime: &'a mut Runtime,
+    /// The block's shared memory.
+    pub shared: &'a mut Shared,
+    /// The block's number in order of launch.
+    pub number: u64,
+    /// The block's slot.
+    pub slot: u32,
+    /// The block's rank in its cluster.
+    pub rank: u32,
+    /// Where its shared memory begins in the window of shared memory.
+    pub shared_base: u64,
+    /// The program's constants, as blocks of this rank see them.
+    pub constants_of_rank: &'a Constants,
+    /// The blocks of its cluster with lower ranks.
+    pub before: &'a mut [Option<Arc<Block>>],
+    /// The blocks of its cluster with higher ranks.
+    pub after: &'a mut [Option<Arc<Block>>],
+    /// The block's part of the barrier of its cluster.
+    pub cluster: &'a ClusterBarrier,
+    /// Whether the warps of the block's warpgroups multiply together.
+    pub warpgroups: &'a mut Warpgroups,
+    /// The other warps of the block.
+    pub neighbours: Neighbours<'a>,
+    /// Asynchronous copies in flight.
+    pub copies: &'a mut InFlight,
+    /// Barrier objects a phase of which has ended in this turn.
+    pub ended: Ended,
+    /// What other threads could notice was done so many times.
+    pub effects: u64,
+    /// The warp.
+    pub warp: &'a mut Warp,
+    /// Who watches.
+    pub observer: &'a mut dyn Observer,
+    /// The kinds of events that are wanted.
+    pub wants: EventMask,
+    /// What has run, if the launch keeps it.
+    pub coverage: Option<&'a mut Coverage>,
+    /// Lanes that the running instruction has made wait for others, which will execute it with them.
+    pub waiting: LaneMask,
+    /// How far the clocks are ahead of the ticks.
+    pub leap: Leap,
+    /// Where and when; `pc` and `tick` are those of the running instruction.
+    pub place: Place,
+    /// Ticks left of the turn.
+    pub left: u32,
+    /// Thread-instructions executed in this turn.
+    pub threads: u64,
+    /// The observer wants a pause: the turn ends as if it were used up.
+    pub paused: bool,
+}
+
+/// A file of operations that only compute.
+pub trait Family {
+    /// The operations of the family.
+    type Op;
+
+    /// Executes `op`.
+    fn execute(lanes: &mut Lanes<'_>, op: &Self::Op);
+}

@@ -1,0 +1,34 @@
+//! Bytes of simulated state, and the limit on them.
+
+/// Bytes of simulated state that a run may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimit(pub u64);
+
+impl Default for MemoryLimit {
+    fn default() -> Self {
+        Self(8 << 30)
+    }
+}
+
+/// Bytes of simulated state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// Pages of global memory, constants and the heap that were written.
+    pub global: u64,
+    /// Registers, call frames, local and shared memory of the resident blocks.
+    pub blocks: u64,
+}
+
+impl Footprint {
+    /// All of it.
+    pub fn bytes(self) -> u64 {
+        self.global.saturating_add(self.blocks)
+    }
+}
+
+/// When the footprint is compared with the limit next, and whether it was found to be over it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::machine) struct FootprintCheck {
+    pub(in crate::machine) due: u64,
+    pub(in crate::machine) is_over: bool,
+}

@@ -1,0 +1,202 @@
+//! Asynchronous copies as data: what is in flight, where from and where to, and what says that it has ended.
+
+use crate::isa::{AtomicFn, ScalarType};
+use crate::machine::in_flight::tensor::TensorBox;
+use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::state::place::{BlockId, Place};
+use smallvec::SmallVec;
+
+/// What a byte reads as while a copy that will replace it is in flight: as a float of any width it is a NaN.
+pub const POISON: u8 = 0xff;
+
+/// When asynchronous copies end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub enum CopyPolicy {
+    /// As they are issued.
+    Eager,
+    /// As late as somebody waits for them.
+    #[default]
+    Lazy,
+    /// At any moment between, drawn from this seed.
+    Random(u64),
+    /// When the user says so; who waits for one waits until then.
+    ByHand,
+}
+
+/// What says that a copy has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ends {
+    /// A group of its lanes, by number: of `cp.async.bulk`, or of `cp.async`.
+    Group {
+        /// Of `cp.async.bulk`.
+        bulk: bool,
+        /// Groups that its lanes had committed when it was issued.
+        number: u32,
+    },
+    /// The bytes it brings to the barrier object at `address` of the block's shared memory.
+    Mbarrier {
+        /// The block.
+        home: Home,
+        /// Where the object is.
+        address: u32,
+        /// Bytes it brings.
+        bytes: u32,
+    },
+}
+
+/// A copy in flight.
+#[derive(Clone, Debug)]
+pub struct AsyncCopy {
+    /// Its number, in order of issue over the whole launch, from 1.
+    pub id: u64,
+    /// The instruction that issued it, and when.
+    pub issued: Place,
+    /// The block that issued it.
+    pub by: BlockId,
+    /// The lanes that issued it and whose bytes are still in flight.
+    pub lanes: LaneMask,
+    /// What it moves.
+    pub work: Work,
+    /// What will say that it has ended.
+    pub ends: Ends,
+    /// Whether its source has been read.
+    pub read: bool,
+}
+
+/// Where bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Destination {
+    /// Whose memory.
+    pub home: Home,
+    /// Address of the first byte.
+    pub address: u64,
+}
+
+/// What a copy moves.
+#[derive(Clone, Debug)]
+pub enum Work {
+    /// `cp.async`: from global memory to the shared memory of the block `to`, by lane.
+    Lanes(Box<LaneCopies>),
+    /// `cp.async.bulk` and `cp.reduce.async.bulk`.
+    Block {
+        /// Source.
+        from: Destination,
+        /// Where to.
+        to: Destination,
+        /// How many.
+        bytes: u32,
+        /// What combines them with the destination, if they do not replace it.
+        reduction: Option<(AtomicFn, ScalarType)>,
+        /// Which bytes of every 16 are written, as bits.
+        mask: u16,
+        /// The source's bytes, once they have been read.
+        taken: Option<Box<[u8]>>,
+    },
+    /// `cp.async.bulk.tensor` and `cp.reduce.async.bulk.tensor`.
+    Box(Box<BoxCopy>),
+    /// `st.async` and `red.async`: these bytes.
+    Store {
+        /// Where to.
+        to: Destination,
+        /// What is stored.
+        bytes: SmallVec<[u8; 16]>,
+        /// What combines it with the destination, if it does not replace it.
+        reduction: Option<(AtomicFn, ScalarType)>,
+    },
+    /// `cp.async.mbarrier.arrive`: nothing but an arrival once the `cp.async` of its lanes before it have ended.
+    Arrival,
+}
+
+/// The copies of the lanes of one `cp.async`.
+#[derive(Clone, Debug)]
+pub struct LaneCopies {
+    /// Source of each lane, in global memory.
+    pub from: PerLane<u64>,
+    /// Destination of each lane, in the shared memory of the block.
+    pub to: PerLane<u32>,
+    /// The block.
+    pub home: Home,
+    /// Bytes of a lane.
+    pub bytes: u32,
+    /// Bytes that each lane reads; zeros stand for the others.
+    pub kept: PerLane<u8>,
+}
+
+impl Work {
+    /// Whose shared memory it reads or writes.
+    pub fn homes(&self) -> impl Iterator<Item = Home> {
+        let homes = match self {
+            Work::Lanes(copies) => [copies.home, Home::Global],
+            Work::Block { from, to, .. } => [from.home, to.home],
+            Work::Box(copy) => [copy.home, Home::Global],
+            Work::Store { to, .. } => [to.home, Home::Global],
+            Work::Arrival => [Home::Global; 2],
+        };
+        homes.into_iter()
+    }
+
+    /// Shows `visit` the ranges that it will write for `lanes`: where, and how many bytes.
+    pub fn writes(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
+        match self {
+            Work::Lanes(copies) => {
+                for lane in lanes_of(lanes) {
+                    visit(Destination { home: copies.home, address: u64::from(copies.to[lane]) }, u64::from(copies.bytes));
+                }
+            }
+            Work::Block { to, bytes, .. } => visit(*to, u64::from(*bytes)),
+            Work::Box(copy) => copy.writes(visit),
+            Work::Store { to, bytes, .. } => visit(*to, bytes.len() as u64),
+            Work::Arrival => {}
+        }
+    }
+
+    /// Shows `visit` the ranges that it reads for `lanes`: where, and how many bytes.
+    pub fn reads(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
+        match self {
+            Work::Lanes(copies) => {
+                for lane in lanes_of(lanes) {
+                    visit(Destination { home: Home::Global, address: copies.from[lane] }, u64::from(copies.kept[lane]));
+                }
+            }
+            Work::Block { from, bytes, .. } => visit(*from, u64::from(*bytes)),
+            Work::Box(copy) => copy.reads(visit),
+            Work::Store { .. } | Work::Arrival => {}
+        }
+    }
+
+    /// Whether it replaces what was at its destination, and does not combine with it.
+    pub(in crate::machine) fn replaces(&self) -> bool {
+        match self {
+            Work::Lanes(_) => true,
+            Work::Block { reduction, mask, .. } => reduction.is_none() && *mask == u16::MAX,
+            Work::Box(copy) => copy.replaces(),
+            Work::Store { reduction, .. } => reduction.is_none(),
+            Work::Arrival => false,
+        }
+    }
+}
+
+/// Whose memory an address is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Home {
+    /// Global memory.
+    Global,
+    /// The shared memory of a block.
+    Block {
+        /// Its slot on the machine.
+        slot: u32,
+        /// Its index in the grid.
+        index: [u32; 3],
+    },
+}
+
+/// A box of a tensor between global memory and the shared memory of a block.
+#[derive(Clone, Debug)]
+pub struct BoxCopy {
+    /// The box.
+    pub shape: TensorBox,
+    /// The block.
+    pub home: Home,
+    /// The source's bytes, run after run, once they have been read.
+    pub taken: Option<Box<[u8]>>,
+}

@@ -1,0 +1,42 @@
+//! Matrix multiplications in flight, as data.
+
+use crate::isa::SharedTile;
+use crate::machine::state::lanes::PerLane;
+use crate::machine::state::place::Place;
+use crate::machine::state::registers::FrameBase;
+use crate::program::WgmmaId;
+
+/// The part of a `wgmma.mma_async` that one warp has in flight.
+#[derive(Clone, Debug)]
+pub struct Wgmma {
+    /// Its number, in order of issue over the whole launch, counted with the copies.
+    pub id: u64,
+    /// The instruction, and when it was issued.
+    pub issued: Place,
+    /// What it does.
+    pub op: WgmmaId,
+    /// The number of its group in its warp, from 0; open until as many are committed.
+    pub group: u32,
+    /// Where the registers of its lanes are.
+    pub frame: FrameBase,
+    /// Slots of D in the warp's 32-bit registers.
+    pub accumulators: Box<[u32]>,
+    /// Slots of A in the warp's 32-bit registers; none if A is in shared memory.
+    pub fragments: Box<[u32]>,
+    /// The rows of A that it reads, if A is in shared memory.
+    pub a: Option<SharedTile>,
+    /// B.
+    pub b: SharedTile,
+    /// Whether it adds to D.
+    pub accumulates: bool,
+    /// The metadata of a sparse A.
+    pub metadata: PerLane<u32>,
+}
+
+impl Wgmma {
+    /// The ranges of the block's shared memory that it reads, by the async proxy: from an address to before another; those of A, in order,
+    /// then those of B.
+    pub fn reads(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.a.into_iter().chain([self.b]).flat_map(SharedTile::ranges)
+    }
+}

@@ -1,0 +1,225 @@
+//! What a launch works out once: what the interpreter looks up at every step.
+
+use crate::cfg;
+use crate::machine::state::clocks::Clocks;
+use crate::machine::state::coverage::Writes;
+use crate::machine::state::device::Device;
+use crate::machine::state::lanes::{LANES, PerLane};
+use crate::machine::state::launch::{Account, DivergencePolicy, LaunchConfig, LaunchError};
+use crate::machine::state::special::{self, Fixed};
+use crate::machine::state::tables::matrix::MatrixTables;
+use crate::machine::state::tables::wgmma::WgmmaTables;
+use crate::program::{MbarrierOp, Op, Pc, Program, map};
+
+/// Memory that the blocks on the machine may take by default, in bytes.
+const RESIDENT_BYTES: u64 = 32 << 20;
+
+/// Blocks on the machine by default at most: an H200 holds 32 on each of 132 multiprocessors.
+const RESIDENT_BLOCKS: u64 = MULTIPROCESSORS * 32;
+
+/// Multiprocessors of an H200: that many blocks are always on the machine together.
+const MULTIPROCESSORS: u64 = 132;
+
+/// Blocks of a cluster at most (sm_90, non-portable size).
+const CLUSTER_BLOCKS: u64 = 16;
+
+/// Threads of a block at most.
+const BLOCK_THREADS: u64 = 1024;
+
+/// What the interpreter looks up at every step, worked out once a launch.
+pub struct Linked {
+    /// How it was launched.
+    pub config: LaunchConfig,
+    /// The program's constants, as the block of each rank of a cluster sees them.
+    pub constants: Vec<Constants>,
+    /// What `Program::specials` mean in this launch.
+    pub specials: Vec<Fixed>,
+    /// How far along each pc is, for the choice among lane groups. Where the warps have stacks, 1 where lanes can meet and 0 elsewhere.
+    pub rank: Vec<u32>,
+    /// Where lanes that part at a branch meet again, by its pc, the outermost place first; only where the warps have stacks.
+    pub(in crate::machine) meetings: Vec<Box<[Pc]>>,
+    /// Bytes of a block's shared memory: reserved, static and dynamic.
+    pub shared_bytes: u64,
+    /// The first byte of it that the kernel may access: [`map::SHARED_RESERVED`], or 0 where the program names the reserved part.
+    pub shared_start: u64,
+    /// What `%aggr_smem_size` reads as: `shared_bytes` and padding.
+    pub shared_aggregate: u64,
+    /// Blocks of a cluster.
+    pub cluster_blocks: usize,
+    /// Blocks of the grid.
+    pub blocks: u64,
+    /// Blocks on the machine at once at most.
+    pub resident: u64,
+    /// Whether state that blocks take as they run, such as call frames and local memory, keeps further ones from starting.
+    bounds_state: bool,
+    /// What asynchronous matrix multiplications look up.
+    pub wgmmas: WgmmaTables,
+    /// Registers that depend on clocks.
+    pub(in crate::machine) clocks: Clocks,
+    /// Whether some instruction asks for phases of barrier objects.
+    pub(in crate::machine) asks_for_phases: bool,
+    /// What each instruction writes, if the launch keeps its coverage.
+    pub writes: Option<Writes>,
+    /// Where the elements of fragments are, for each matrix instruction.
+    pub(in crate::machine) matrices: MatrixTables,
+    /// Which vector instructions the host has.
+    pub(in crate::machine) simd: pulp::Arch,
+}
+
+impl Linked {
+    pub(in crate::machine) fn new(device: &Device, config: LaunchConfig) -> Result<Self, LaunchError> {
+        let program = &*device.program;
+        check_kernel(program, &config)?;
+        check_dimensions(&config, program.address_bits)?;
+        let kernel = &program.functions[config.kernel.index()];
+        let shared_bytes = map::SHARED_RESERVED + u64::from(kernel.shared_bytes) + u64::from(config.dynamic_shared);
+        if shared_bytes > map::SHARED_LIMIT {
+            return Err(LaunchError::SharedMemory { bytes: shared_bytes, limit: map::SHARED_LIMIT });
+        }
+        let blocks = config.grid.iter().map(|extent| u64::from(*extent)).product();
+        let meetings = match config.divergence {
+            DivergencePolicy::Independent => Vec::new(),
+            DivergencePolicy::Stack => cfg::meetings_of(program, config.kernel),
+        };
+        let resident = resident_blocks(program, &config, shared_bytes, blocks);
+        let shared_aggregate = special::aggregate_shared(program, kernel, config.dynamic_shared);
+        Ok(Self {
+            constants: (0..config.blocks_of_cluster()).map(|rank| Constants::new(program, rank)).collect(),
+            specials: program.specials.iter().map(|special| Fixed::new(*special, &config, shared_aggregate)).collect(),
+            rank: match config.divergence {
+                DivergencePolicy::Independent => cfg::frontier_order_of(program, config.kernel),
+                DivergencePolicy::Stack => meeting_places(&meetings),
+            },
+            meetings,
+            shared_bytes,
+            shared_aggregate,
+            shared_start: if special::names_reserved_shared(program) { 0 } else { map::SHARED_RESERVED },
+            cluster_blocks: config.blocks_of_cluster() as usize,
+            blocks,
+            resident,
+            bounds_state: !config.cooperative && config.resident.is_none(),
+            wgmmas: WgmmaTables::new(program),
+            clocks: Clocks::new(program),
+            asks_for_phases: program.code.iter().any(|inst| matches!(inst.op, Op::Mbarrier(MbarrierOp::Wait { .. }))),
+            writes: (config.account == Account::RunsAndWrites).then(|| Writes::new(program)),
+            matrices: MatrixTables::new(program),
+            simd: pulp::Arch::new(),
+            config,
+        })
+    }
+}
+
+/// The constants of a program, spread over the lanes.
+pub struct Constants {
+    /// `Program::consts32`.
+    pub narrow: Vec<PerLane<u32>>,
+    /// `Program::consts64`.
+    pub wide: Vec<PerLane<u64>>,
+}
+
+impl Constants {
+    /// As the block of rank `rank` of its cluster sees them, in whose shared addresses the rank stands.
+    fn new(program: &Program, rank: u32) -> Self {
+        let mut narrow: Vec<_> = program.consts32.iter().map(|value| [*value; LANES]).collect();
+        let mut wide: Vec<_> = program.consts64.iter().map(|value| [*value; LANES]).collect();
+        let base = map::shared_base(rank);
+        let addresses = &program.shared_addresses;
+        addresses.narrow.iter().for_each(|index| narrow[*index as usize] = narrow[*index as usize].map(|value| value + base as u32));
+        addresses.wide.iter().for_each(|index| wide[*index as usize] = wide[*index as usize].map(|value| value + base));
+        Self { narrow, wide }
+    }
+}
+
+impl Linked {
+    /// Whether a cluster may start beside `resident` blocks that hold `state_bytes` bytes of simulated state.
+    pub(in crate::machine) fn has_room(&self, resident: u64, state_bytes: u64) -> bool {
+        resident < self.resident && (!self.bounds_state || resident < MULTIPROCESSORS || state_bytes < RESIDENT_BYTES)
+    }
+}
+
+impl Linked {
+    /// The index in the grid of the block that is launched as number `number`: cluster after cluster, and in a cluster by rank.
+    pub fn block_index(&self, number: u64) -> [u32; 3] {
+        let (grid, cluster) = (self.config.grid, self.config.cluster);
+        let size = u64::from(self.config.blocks_of_cluster());
+        let clusters = std::array::from_fn(|axis| grid[axis] / cluster[axis]);
+        let (outer, inner) = (index_of(number / size, clusters), index_of(number % size, cluster));
+        std::array::from_fn(|axis| outer[axis] * cluster[axis] + inner[axis])
+    }
+
+    /// The number in order of launch of the block with this index in the grid.
+    pub fn block_number(&self, index: [u32; 3]) -> u64 {
+        let (grid, cluster) = (self.config.grid, self.config.cluster);
+        let clusters = std::array::from_fn(|axis| grid[axis] / cluster[axis]);
+        let (outer, inner) =
+            (std::array::from_fn(|axis| index[axis] / cluster[axis]), std::array::from_fn(|axis| index[axis] % cluster[axis]));
+        number_of(outer, clusters) * u64::from(self.config.blocks_of_cluster()) + number_of(inner, cluster)
+    }
+}
+
+/// For every pc, 1 if lanes that parted at a branch meet there.
+fn meeting_places(meetings: &[Box<[Pc]>]) -> Vec<u32> {
+    let mut places = vec![0; meetings.len()];
+    meetings.iter().flatten().for_each(|pc| places[pc.index()] = 1);
+    places
+}
+
+/// The index of number `number` of a grid of this many, x first.
+fn index_of(number: u64, grid: [u32; 3]) -> [u32; 3] {
+    let (x, y) = (u64::from(grid[0]), u64::from(grid[1]));
+    [(number % x) as u32, (number / x % y) as u32, (number / x / y) as u32]
+}
+
+/// The reverse of [`index_of`].
+fn number_of(index: [u32; 3], grid: [u32; 3]) -> u64 {
+    let [x, y, z] = index.map(u64::from);
+    x + u64::from(grid[0]) * (y + u64::from(grid[1]) * z)
+}
+
+fn check_kernel(program: &Program, config: &LaunchConfig) -> Result<(), LaunchError> {
+    let kernel = &program.functions[config.kernel.index()];
+    if !kernel.is_kernel || kernel.code.is_empty() {
+        return Err(LaunchError::NotAKernel(kernel.name.to_string()));
+    }
+    if config.params.len() != kernel.param_bytes as usize {
+        return Err(LaunchError::Params { wanted: kernel.param_bytes, given: config.params.len() });
+    }
+    Ok(())
+}
+
+fn check_dimensions(config: &LaunchConfig, address_bits: u32) -> Result<(), LaunchError> {
+    let refuse = |what, value, limit: &str| Err(LaunchError::Dimension { what, value, limit: limit.to_string() });
+    let threads: u64 = config.block.iter().map(|extent| u64::from(*extent)).product();
+    let [x, y, z] = config.block;
+    if threads == 0 || x > 1024 || y > 1024 || z > 64 || threads > BLOCK_THREADS {
+        return refuse("block", config.block, "each extent is at least 1, x and y at most 1024, z at most 64, and 1024 threads in all");
+    }
+    let [x, y, z] = config.grid;
+    if config.grid.contains(&0) || x > i32::MAX as u32 || y > 65_535 || z > 65_535 {
+        return refuse("grid", config.grid, "each extent is at least 1, x at most 2147483647, y and z at most 65535");
+    }
+    if config.cluster.contains(&0) || (0..3).any(|axis| !config.grid[axis].is_multiple_of(config.cluster[axis].max(1))) {
+        return refuse("cluster", config.cluster, "each extent is at least 1 and divides the grid's");
+    }
+    let limit = if address_bits == 32 { 8 } else { CLUSTER_BLOCKS };
+    if config.cluster.iter().map(|extent| u64::from(*extent)).product::<u64>() > limit {
+        return refuse("cluster", config.cluster, &format!("at most {limit} blocks in all"));
+    }
+    Ok(())
+}
+
+fn resident_blocks(program: &Program, config: &LaunchConfig, shared_bytes: u64, blocks: u64) -> u64 {
+    if config.cooperative {
+        return blocks;
+    }
+    // The blocks of a cluster are on the machine together.
+    let whole = |resident: u64| resident.next_multiple_of(u64::from(config.blocks_of_cluster())).min(blocks);
+    if let Some(resident) = config.resident {
+        return whole(u64::from(resident).clamp(1, blocks));
+    }
+    let slots = program.functions[config.kernel.index()].slots;
+    let warp_bytes = u64::from(slots.b32) * 128 + u64::from(slots.b64) * 256 + 1024;
+    let warps = config.block.iter().product::<u32>().div_ceil(LANES as u32);
+    let block_bytes = u64::from(warps) * warp_bytes + shared_bytes;
+    whole((RESIDENT_BYTES / block_bytes).clamp(1, RESIDENT_BLOCKS).min(blocks))
+}

@@ -1,0 +1,80 @@
+//! What is remembered of warps that spin: the states in which they were.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::machine::state::digest::Digest;
+use crate::machine::state::place::Tick;
+
+/// Ticks without any change before states are compared for the first time.
+const QUIET: Tick = 1 << 17;
+
+/// Turns of a warp in the first window.
+const TURNS: u32 = 64;
+
+/// Which warps have come back to states that they were in.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Livelock {
+    /// What had been done by the last change.
+    pub(in crate::machine) effects: u64,
+    /// When that was.
+    pub(in crate::machine) since: Tick,
+    /// When the window opens, or has opened.
+    pub(in crate::machine) opens: Tick,
+    /// Turns of a warp after which it closes.
+    pub(in crate::machine) turns: u32,
+    /// The warps that had turns in it, by slot and number.
+    pub(in crate::machine) seen: BTreeMap<(usize, usize), Seen>,
+    /// The barriers at which threads arrived in it, by slot and number; `u32::MAX` is that of the cluster.
+    pub(in crate::machine) arrived: BTreeSet<(usize, u32)>,
+    /// All have come back.
+    pub(in crate::machine) proven: bool,
+}
+
+/// A warp in a window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::machine) struct Seen {
+    /// Its state at its first turn.
+    pub(in crate::machine) state: u64,
+    /// Turns that it has left.
+    pub(in crate::machine) left: u32,
+    /// It has been in that state again.
+    pub(in crate::machine) returned: bool,
+}
+
+impl Livelock {
+    /// Something that others can notice changed `now` for the last time.
+    pub fn quiet_since(now: Tick, effects: u64) -> Self {
+        Self { effects, since: now, opens: now + QUIET, turns: TURNS, seen: BTreeMap::new(), arrived: BTreeSet::new(), proven: false }
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.opens);
+        digest.word(u64::from(self.turns));
+    }
+
+    /// Begins the window anew.
+    pub(in crate::machine) fn close(&mut self) {
+        self.seen.clear();
+        self.arrived.clear();
+    }
+
+    /// A warp has its next turn in the window: whether it has come back to a state that it was in.
+    pub(in crate::machine) fn turn(&mut self, warp: (usize, usize), now: Tick, state: impl FnOnce() -> u64) -> bool {
+        let Some(seen) = self.seen.get_mut(&warp) else {
+            self.seen.insert(warp, Seen { state: state(), left: self.turns, returned: false });
+            return false;
+        };
+        seen.returned = seen.returned || seen.state == state();
+        if seen.returned {
+            return true;
+        }
+        seen.left -= 1;
+        if seen.left == 0 {
+            self.close();
+            self.turns = self.turns.saturating_mul(2);
+            self.opens = now + (now - self.since);
+        }
+        false
+    }
+}

@@ -1,0 +1,62 @@
+//! What is remembered of waits that timed out, to tell a deadlock from a wait that ends.
+
+use crate::machine::state::block::Released;
+use crate::machine::state::digest::Digest;
+use crate::machine::state::in_flight::copy::CopyPolicy;
+use crate::machine::state::launch::LaunchConfig;
+use crate::machine::state::place::Tick;
+use crate::machine::state::random::Random;
+
+/// How it stood when waits timed out last.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Patience {
+    /// Waits timed out since anybody did something that another thread could notice.
+    pub(in crate::machine) polls: u64,
+    /// Rounds in which they did, since then or since the clocks last leapt.
+    pub(in crate::machine) rounds: u64,
+    /// What had been done by then.
+    pub(in crate::machine) effects: u64,
+    /// Barriers of blocks and clusters that were completed so far.
+    pub(in crate::machine) meetings: u64,
+    /// How many of them had been by then.
+    pub(in crate::machine) met: u64,
+    /// A fingerprint of the groups that waited, of an earlier round.
+    pub(in crate::machine) standing: u64,
+    /// The round that gives the next fingerprint to compare with.
+    pub(in crate::machine) next: u64,
+    /// The groups were seen to wait for ever.
+    pub(in crate::machine) proven: bool,
+    /// When waits time out next, whoever can run.
+    pub(in crate::machine) due: Tick,
+    /// Which copies end by themselves, and when.
+    pub(in crate::machine) random: Random,
+    /// Which waits time out by themselves, and when.
+    pub(in crate::machine) impatience: Random,
+}
+
+impl Patience {
+    /// Before the first tick.
+    pub fn new(config: &LaunchConfig) -> Self {
+        let random = Random::new(if let CopyPolicy::Random(seed) = config.copies { seed } else { 0 });
+        Self { random, impatience: Random::new(config.seed.wrapping_add(1 << 32)), ..Self::default() }
+    }
+
+    /// Barriers of a block were completed.
+    pub fn meet(&mut self, released: &[Released]) {
+        self.meetings += released.len() as u64;
+    }
+
+    /// The barrier of a cluster was completed.
+    pub fn meet_at_cluster(&mut self) {
+        self.meetings += 1;
+    }
+
+    /// Adds everything to `digest`.
+    pub fn digest(&self, digest: &mut Digest) {
+        digest.word(self.polls);
+        digest.word(self.standing);
+        digest.word(self.due);
+        digest.word(self.random.state());
+        digest.word(self.impatience.state());
+    }
+}
