@@ -30,14 +30,16 @@
 //! | [`isa`] | the instruction set as data: types, modifiers, forms, families, special registers, `table` by chapter | base |
 //! | [`syntax`] | lexer, grammar, syntax tree, printer; recovers from errors | base |
 //! | [`program`] | the immutable executable form: functions, instructions, operands, address map | base, isa |
-//! | [`sema`] | tree and table to program: scopes, layout, decoding, verification | base, syntax, isa, program |
-//! | [`mod@cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program |
-//! | [`launch`] | launch files, buffers, made-up launches, `asm` statements, expectations | base, isa, program |
+//! | [`flow`] | dataflow: one solver, and reachability, definite assignment, def-use, liveness and taint | base, isa, program |
+//! | [`sema`] | tree and table to program: scopes, layout, decoding, verification | base, syntax, isa, program, flow |
+//! | [`mod@cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program, flow |
+//! | [`launch`] | launch files, buffers, made-up launches, `asm` statements, expectations | base, isa, program, flow |
 //! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
 //! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
-//! | [`check`] | observers of a run that find races, reads before writes, misused synchronization | base, isa, program, cfg, machine |
+//! | [`check`] | observers that find races, reads before writes, misused synchronization | base, isa, program, flow, cfg, machine |
 //! | [`debug`] | the engine: sessions, time travel, breakpoints, expressions, views, verifying; answers in plain data | all above |
 //! | [`command`] | the command table, parsing, completion, help, and what the commands do | base, debug |
+//! | [`api`] | what another program uses: modules, launches, runs, sessions | base, launch, program, machine, debug, command |
 //! | [`ui`] | plain text and JSON, scripts, the prompt, the screen | base, command, debug |
 //! | [`args`], `main` | the command line | everything |
 //!
@@ -59,12 +61,14 @@
 //! may be one; [`debug::timeline`] goes to any time; [`debug::expression`] and [`debug::view`] look. The answer is an
 //! [`command::Outcome`], which `ui::text` puts into words.
 
+pub mod api;
 pub mod args;
 pub mod base;
 pub mod cfg;
 pub mod check;
 pub mod command;
 pub mod debug;
+pub mod flow;
 pub mod isa;
 pub mod launch;
 pub mod machine;

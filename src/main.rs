@@ -7,6 +7,7 @@ use std::io::{ErrorKind, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use ptxdbg::api::Run;
 use ptxdbg::args::{self, Args, Color, Format, Order, ScriptSource, Theme};
 use ptxdbg::base::Diagnostic;
 #[cfg(feature = "tui")]
@@ -22,7 +23,7 @@ use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{
     CopyPolicy, DivergencePolicy, FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions,
-    Schedule, compare_expected, run_case_until, summarize, verify_case_until,
+    Schedule, verify_case_until,
 };
 use ptxdbg::launch::nvcc::Compiler;
 use ptxdbg::launch::wanted::Closeness;
@@ -297,9 +298,8 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     }
     let (mut trusted, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));
     for case in &opened.plan.cases {
-        let run = run_case_until(&opened.program, case, &run_options(args), interrupt::pressed)?;
-        let comparison = compare_expected(&opened.program, case, &run_options(args), &run)?;
-        let mut summary = summarize(case, run)?;
+        let run = Run::of_case(&opened.program, case, &run_options(args), interrupt::pressed)?;
+        let (comparison, mut summary) = (run.comparison, run.summary);
         if comparison.is_wrong() || summary.findings.iter().any(|finding| finding.id.severity() == Severity::Error) {
             status = Status::Wrong;
         }
@@ -309,7 +309,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         out.printed(&text::printed(&summary, style))?;
         out.write_all(text::summary(&summary, style).as_bytes())?;
         out.write_all(text::comparison(&case.name, &comparison, style).as_bytes())?;
-        trusted.add(fidelity(&opened.program, &summary.executed));
+        trusted.add(run.fidelity);
         if summary.interrupted {
             status = Status::Interrupted;
             break;

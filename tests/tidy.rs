@@ -18,14 +18,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("isa", &["base"]),
     ("syntax", &["base"]),
     ("program", &["base", "isa"]),
-    ("sema", &["base", "syntax", "isa", "program"]),
-    ("cfg", &["base", "program"]),
-    ("launch", &["base", "isa", "program"]),
+    ("flow", &["base", "isa", "program"]),
+    ("sema", &["base", "syntax", "isa", "program", "flow"]),
+    ("cfg", &["base", "program", "flow"]),
+    ("launch", &["base", "isa", "program", "flow"]),
     ("num", &["base"]),
     ("machine", &["base", "isa", "program", "cfg", "num"]),
-    ("check", &["base", "isa", "program", "cfg", "machine"]),
-    ("debug", &["base", "isa", "syntax", "program", "sema", "cfg", "launch", "num", "machine", "check"]),
+    ("check", &["base", "isa", "program", "flow", "cfg", "machine"]),
+    ("debug", &["base", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "num", "machine", "check"]),
     ("command", &["base", "debug"]),
+    ("api", &["base", "launch", "program", "machine", "debug", "command"]),
     ("ui", &["base", "command", "debug"]),
 ];
 
@@ -45,10 +47,11 @@ const HOMES: &[(&str, &str)] = &[
 ];
 
 /// Layers whose results must be the same on every machine and at every hour.
-const DETERMINISTIC: &[&str] = &["num", "cfg", "machine", "check", "debug"];
+const DETERMINISTIC: &[&str] = &["num", "flow", "cfg", "machine", "check", "debug"];
 
 /// Layers that return data and leave drawing to others.
-const CORE: &[&str] = &["base", "isa", "syntax", "program", "sema", "cfg", "launch", "num", "machine", "check", "debug", "command"];
+const CORE: &[&str] =
+    &["base", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "num", "machine", "check", "debug", "command", "api"];
 
 /// Where a ban looks.
 enum Where {

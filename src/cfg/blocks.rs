@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::BlockId;
+use crate::flow::graph as flow_graph;
 use crate::program::{ControlOp, FuncId, Inst, Op, Pc, Program};
 
 /// The blocks of a function and their edges.
@@ -111,6 +112,20 @@ impl Graph {
     /// Where control can come from.
     pub(super) fn predecessors(&self, block: BlockId) -> &[BlockId] {
         self.predecessors.of(block)
+    }
+}
+
+impl flow_graph::Graph for Graph {
+    fn nodes(&self) -> usize {
+        self.len()
+    }
+
+    fn successor_nodes(&self, block: usize) -> impl Iterator<Item = usize> {
+        self.successors.of(BlockId::new(block)).iter().map(|next| next.index())
+    }
+
+    fn predecessor_nodes(&self, block: usize) -> impl Iterator<Item = usize> {
+        self.predecessors.of(BlockId::new(block)).iter().map(|from| from.index())
     }
 }
 

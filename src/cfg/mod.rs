@@ -12,6 +12,7 @@ mod order;
 mod scopes;
 
 use crate::base::define_id;
+use crate::flow::graph::{self as flow_graph, Blocks};
 use crate::program::{FuncId, Pc, Program};
 
 use blocks::Graph;
@@ -91,6 +92,27 @@ impl ControlFlow {
     pub fn reconvergence(&self, pc: Pc) -> Option<Pc> {
         let meeting = self.ipdom(self.block_of(pc)?)?;
         Some(Pc(self.graph.code(meeting).start))
+    }
+}
+
+impl flow_graph::Graph for ControlFlow {
+    fn nodes(&self) -> usize {
+        self.graph.len()
+    }
+
+    fn successor_nodes(&self, block: usize) -> impl Iterator<Item = usize> {
+        self.graph.successor_nodes(block)
+    }
+
+    fn predecessor_nodes(&self, block: usize) -> impl Iterator<Item = usize> {
+        self.graph.predecessor_nodes(block)
+    }
+}
+
+impl Blocks for ControlFlow {
+    fn code(&self, block: usize) -> std::ops::Range<usize> {
+        let code = self.graph.code(BlockId::new(block));
+        code.start as usize..code.end as usize
     }
 }
 

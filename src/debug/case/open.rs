@@ -162,6 +162,13 @@ pub fn read_module_with(path: &Path, compiler: &Compiler) -> Result<Module, Open
     Ok(Module { program, sources, diagnostics })
 }
 
+/// Reads PTX from memory; `name` stands for it in messages.
+pub fn read_text_module(name: &Path, text: String) -> Module {
+    let mut sources = Sources::default();
+    let (program, diagnostics) = sema::load(&mut sources, name.display().to_string(), text);
+    Module { program, sources, diagnostics }
+}
+
 /// The first bytes of the file at `path`; none of what cannot be read, which is said when all of it is.
 fn head(path: &Path) -> Vec<u8> {
     let mut head = Vec::new();
@@ -177,7 +184,7 @@ fn says_nothing(path: &Path) -> bool {
 }
 
 fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
-    let mut file = LaunchFile::read(path).map_err(|error| match error {
+    let file = LaunchFile::read(path).map_err(|error| match error {
         LaunchFileError::Unreadable(message) => OpenError::File(message),
         LaunchFileError::Wrong(wrong) => OpenError::Launch(wrong.0, wrong.1),
     })?;
@@ -189,9 +196,17 @@ fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
     let launches = file.launches();
     let kernel = request.overrides.kernel.as_deref().or(launches.first().and_then(|(_, launch)| launch.kernel.as_deref()));
     let (module, program) = choose_module(&modules, kernel, &request.overrides.compiler)?;
-    let expected = expect(&mut file, &request.overrides, &[]);
+    open_launch_file(module, program, file, &request.overrides)
+}
+
+/// What `file` launches of `program`, the module at `module`, whatever module it names.
+///
+/// # Errors
+/// It does not fit the program.
+pub fn open_launch_file(module: PathBuf, program: Arc<Program>, mut file: LaunchFile, overrides: &Overrides) -> Result<Opened, OpenError> {
+    let expected = expect(&mut file, overrides, &[]);
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
-    finish(file, program, module, &request.overrides)
+    finish(file, program, module, overrides)
 }
 
 /// A launch with the parameters that `words` give; what they do not say is made up.
@@ -199,6 +214,14 @@ fn open_made_up(request: &Request, words: &[String]) -> Result<Opened, OpenError
     sole_module(request)?;
     let overrides = &request.overrides;
     let (module, program) = choose_module(&request.modules, overrides.kernel.as_deref(), &overrides.compiler)?;
+    open_words(module, program, words, overrides)
+}
+
+/// A launch of `program`, the module at `module`, with the parameters that `words` give; what they do not say is made up.
+///
+/// # Errors
+/// There is no such kernel, or a word stands for none of its parameters.
+pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], overrides: &Overrides) -> Result<Opened, OpenError> {
     let kernel = first_kernel(&program, &module, overrides.kernel.as_deref())?;
     let mut sources = Sources::default();
     let beside = launch::triton::known(&module, &program.functions[kernel.index()], &mut sources);

@@ -1,0 +1,112 @@
+//! What a case came to.
+
+use std::sync::Arc;
+
+use crate::debug::fidelity::{Fidelity, fidelity};
+use crate::debug::findings::FindingText;
+use crate::debug::{Comparison, Interrupt, LaunchRun, RunError, RunOptions, Summary, compare_expected, run_case_until, summarize};
+use crate::launch::{Case, Element, PlannedBuffer};
+use crate::machine::Device;
+use crate::program::Program;
+
+/// A case that was run.
+pub struct Run {
+    /// What it came to: launches, findings, what `printf` wrote, and the first elements of every buffer.
+    pub summary: Summary,
+    /// How what it left behind compares with what the launch expects.
+    pub comparison: Comparison,
+    /// How far it can be trusted.
+    pub fidelity: Fidelity,
+    places: Vec<BufferPlace>,
+    /// The memory at the end; none if the device refused a launch.
+    device: Option<Device>,
+}
+
+/// Where a buffer lies.
+struct BufferPlace {
+    name: String,
+    element: Element,
+    shape: Vec<u64>,
+    bytes: u64,
+    address: u64,
+}
+
+/// What a buffer holds at the end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Its name.
+    pub name: String,
+    /// The type of its elements, as a launch file names it.
+    pub element: Element,
+    /// The extent of every dimension, outermost first.
+    pub shape: Vec<u64>,
+    /// All its bytes, little-endian, row by row.
+    pub bytes: Vec<u8>,
+    /// Its elements in words, as the command line prints them.
+    pub values: Vec<String>,
+}
+
+impl Buffer {
+    /// The bits of each element.
+    pub fn bits(&self) -> impl Iterator<Item = u64> {
+        self.bytes.chunks_exact(self.element.bytes() as usize).map(|bytes| self.element.read(bytes))
+    }
+
+    /// The value of each element, rounded to an `f64` where it is an integer of more bits.
+    pub fn numbers(&self) -> impl Iterator<Item = f64> {
+        self.bits().map(|bits| self.element.to_f64(bits))
+    }
+}
+
+impl Run {
+    /// Runs `case`, up to where `interrupt` says so.
+    ///
+    /// # Errors
+    /// Reasons outside the kernel.
+    pub fn of_case(program: &Arc<Program>, case: &Case, options: &RunOptions, interrupt: Interrupt) -> Result<Self, RunError> {
+        let run = run_case_until(program, case, options, interrupt)?;
+        let comparison = compare_expected(program, case, options, &run)?;
+        let device = run.device.clone();
+        let place = |(buffer, address): (&PlannedBuffer, &u64)| BufferPlace {
+            name: buffer.name.clone(),
+            element: buffer.element,
+            shape: buffer.shape.clone(),
+            bytes: buffer.bytes,
+            address: *address,
+        };
+        let places = case.buffers.iter().zip(&run.addresses).map(place).collect();
+        let summary = summarize(case, run)?;
+        let fidelity = fidelity(program, &summary.executed);
+        Ok(Self { summary, comparison, fidelity, places, device })
+    }
+
+    /// What was found wrong, in the order in which it was noticed; what stopped the run is the last.
+    pub fn findings(&self) -> &[FindingText] {
+        &self.summary.findings
+    }
+
+    /// The launches that were run, with the instructions that they executed.
+    pub fn launches(&self) -> &[LaunchRun] {
+        &self.summary.launches
+    }
+
+    /// What `printf` wrote.
+    pub fn printed(&self) -> &[u8] {
+        &self.summary.printed
+    }
+
+    /// The names of the buffers that were made, in order of definition.
+    pub fn buffer_names(&self) -> impl Iterator<Item = &str> {
+        self.places.iter().map(|place| place.name.as_str())
+    }
+
+    /// What the buffer called `name` holds at the end; none if there is no such buffer, or no memory was left behind.
+    pub fn buffer(&self, name: &str) -> Option<Buffer> {
+        let place = self.places.iter().find(|place| place.name == name)?;
+        let mut bytes = vec![0; usize::try_from(place.bytes).ok()?];
+        self.device.as_ref()?.read(place.address, &mut bytes).ok()?;
+        let element = place.element;
+        let values = bytes.chunks_exact(element.bytes() as usize).map(|bytes| element.show(element.read(bytes))).collect();
+        Some(Buffer { name: place.name.clone(), element, shape: place.shape.clone(), bytes, values })
+    }
+}

@@ -1,0 +1,85 @@
+//! A case being debugged.
+
+use crate::command::{CommandError, Context, Desk, Outcome, execute};
+use crate::debug::session::{self, Pace, Unhurried};
+use crate::debug::timeline::StartError;
+use crate::debug::{Opened, RunOptions};
+
+/// A debugging session: a recorded run, where one stands in it, breakpoints and settings. It takes the command lines that the prompt
+/// takes, and answers each with an [`Outcome`] in place of text.
+///
+/// ```
+/// use ptxdbg::api::{Launch, Module, Outcome, Reason, RunOptions, ValueText};
+///
+/// let module = Module::from_text("k.ptx", "
+///     .version 8.0
+///     .target sm_80
+///     .visible .entry k()
+///     {
+///         .reg .b32 %r<3>;
+///         mov.u32 %r1, %tid.x;
+///         mul.lo.u32 %r2, %r1, 3;
+///         ret;
+///     }")?;
+/// let mut session = Launch::new().grid([1, 1, 1]).block([32, 1, 1]).plan(&module)?.session(0, &RunOptions::default())?;
+///
+/// let Outcome::NewBreakpoint { row, .. } = session.execute("break 9")? else { panic!() };
+/// assert_eq!(row.number, 1);
+/// let Outcome::Stop(stop) = session.execute("run")? else { panic!() };
+/// assert!(matches!(stop.reasons[..], [Reason::Breakpoint { number: 1, .. }]));
+/// session.execute("lane 7")?;
+/// let Outcome::Value { value, .. } = session.execute("print %r2")? else { panic!() };
+/// assert_eq!(value, ValueText::Scalar("21".to_string()));
+///
+/// // Why a line is not done is an error, and leaves the session as it is.
+/// let error = session.execute("print %r9").unwrap_err();
+/// assert_eq!(error.column("print %r9"), Some(7));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Session {
+    engine: session::Session,
+    desk: Desk,
+}
+
+impl Session {
+    /// A session about case number `case` of what was opened.
+    ///
+    /// # Errors
+    /// There is no such case, the device refuses its first launch, or its buffers cannot be filled.
+    pub fn of_opened(opened: Opened, case: usize, options: &RunOptions) -> Result<Self, StartError> {
+        Ok(Self { engine: session::Session::new(opened, case, *options)?, desk: Desk::default() })
+    }
+
+    /// Executes a command line, as it is typed at the prompt. What would discard recorded history is answered with [`Outcome::Ask`], and
+    /// not done: [`Self::confirm`] does it.
+    ///
+    /// What needs a front end is left to the caller: the lines of a script ([`Outcome::Source`]), commands of breakpoints
+    /// ([`Outcome::Collect`]) and layouts.
+    ///
+    /// # Errors
+    /// Why it was not done; nothing has changed then.
+    pub fn execute(&mut self, line: &str) -> Result<Outcome, CommandError> {
+        self.execute_with(line, &mut Unhurried, false)
+    }
+
+    /// Executes a command line that [`Outcome::Ask`] has asked about.
+    ///
+    /// # Errors
+    /// As of [`Self::execute`].
+    pub fn confirm(&mut self, line: &str) -> Result<Outcome, CommandError> {
+        self.execute_with(line, &mut Unhurried, true)
+    }
+
+    /// Executes a command line; `pace` is asked every few milliseconds whether a run shall go on.
+    ///
+    /// # Errors
+    /// As of [`Self::execute`].
+    pub fn execute_with(&mut self, line: &str, pace: &mut dyn Pace, confirmed: bool) -> Result<Outcome, CommandError> {
+        execute(line, &mut Context { session: &mut self.engine, desk: &mut self.desk, pace, confirmed })
+    }
+
+    /// The session as the engine has it, for what no command shows.
+    pub fn engine(&self) -> &session::Session {
+        &self.engine
+    }
+}

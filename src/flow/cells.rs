@@ -1,0 +1,89 @@
+//! Numbers for the registers of a program, so that what is known of them lies in a vector.
+
+use std::ops::Range;
+
+use crate::program::operands::RegisterOperand;
+use crate::program::{Bank, FuncId, Program, Slots};
+
+/// Numbers for the slots of one function's frame: of 32 bits, then of 64, then predicates.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FrameCells {
+    /// The first number of each bank.
+    starts: [u32; 3],
+    end: u32,
+}
+
+impl FrameCells {
+    /// Numbers from `first` on.
+    pub fn new(slots: Slots, first: u32) -> Self {
+        let wide = first + slots.b32;
+        let pred = wide + slots.b64;
+        Self { starts: [first, wide, pred], end: pred + slots.pred }
+    }
+
+    /// The number after the last.
+    pub fn end(&self) -> usize {
+        self.end as usize
+    }
+
+    /// The number of a slot.
+    #[inline]
+    pub fn cell(&self, bank: Bank, slot: u32) -> u32 {
+        self.starts[bank as usize] + slot
+    }
+
+    /// The numbers of the slots that a register takes.
+    pub fn of(&self, register: RegisterOperand) -> Range<usize> {
+        let first = self.cell(register.bank, register.slot) as usize;
+        first..first + register.width as usize
+    }
+}
+
+/// Numbers for the registers of several functions of a program.
+#[derive(Clone, Debug)]
+pub struct Cells {
+    frames: Vec<FrameCells>,
+    count: u32,
+}
+
+impl Cells {
+    /// Numbers the registers of `functions`, in that order.
+    pub fn new(program: &Program, functions: impl IntoIterator<Item = FuncId>) -> Self {
+        let mut frames = vec![FrameCells::default(); program.functions.len()];
+        let mut count = 0;
+        for id in functions {
+            frames[id.index()] = FrameCells::new(program.functions[id.index()].slots, count);
+            count = frames[id.index()].end;
+        }
+        Self { frames, count }
+    }
+
+    /// Numbers the registers of all functions.
+    pub fn of_program(program: &Program) -> Self {
+        Self::new(program, (0..program.functions.len()).map(FuncId::new))
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    /// The numbers of one function, which must be among the numbered ones.
+    #[inline]
+    pub fn frame(&self, function: FuncId) -> &FrameCells {
+        &self.frames[function.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn banks_follow_each_other() {
+        let frame = FrameCells::new(Slots { b32: 3, b64: 2, pred: 1 }, 10);
+        assert_eq!([frame.cell(Bank::B32, 2), frame.cell(Bank::B64, 0), frame.cell(Bank::Pred, 0)], [12, 13, 15]);
+        assert_eq!(frame.end(), 16);
+        assert_eq!(frame.of(RegisterOperand { bank: Bank::B64, slot: 0, width: 2 }), 13..15);
+    }
+}

@@ -1,0 +1,118 @@
+//! Which instruction a value comes from: reaching definitions, found for each read when they are asked for.
+//!
+//! A guarded write is one of several definitions: lanes that do not execute it keep what they had.
+
+use std::ops::Range;
+
+use super::graph::Blocks;
+use super::reach::closure;
+use crate::program::operands::{RegisterOperand, call_results, writes};
+use crate::program::{ControlOp, Op, Program};
+
+/// Where a register got the value that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Definition {
+    /// At the instruction with this number.
+    At(usize),
+    /// Nowhere in the function: it is a parameter, or never written.
+    Entry,
+}
+
+/// An instruction that writes a register.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Write {
+    register: RegisterOperand,
+    at: usize,
+    /// Whether all lanes that come there write it.
+    is_certain: bool,
+}
+
+/// The writes of one function, and the ways from them.
+pub struct DefUse<B> {
+    blocks: B,
+    /// In order of registers, and for each in order of the code.
+    writes: Vec<Write>,
+}
+
+impl<B: Blocks> DefUse<B> {
+    /// Of the function that the instructions `code` are, which form `blocks`.
+    pub fn new(program: &Program, code: Range<usize>, blocks: B) -> Self {
+        let mut found = Vec::new();
+        for at in code {
+            let inst = &program.code[at];
+            let is_certain = inst.guard.is_none();
+            let mut add = |register| found.push(Write { register, at, is_certain });
+            writes(inst, program).into_iter().for_each(&mut add);
+            if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
+                call_results(program, call).into_iter().for_each(add);
+            }
+        }
+        found.sort_unstable();
+        Self { blocks, writes: found }
+    }
+
+    /// The blocks of the function.
+    pub fn blocks(&self) -> &B {
+        &self.blocks
+    }
+
+    /// How many instructions write `register` at all.
+    pub fn write_count(&self, register: RegisterOperand) -> usize {
+        self.among(register, 0..usize::MAX).len()
+    }
+
+    /// The writes of `register` in `range`, in order.
+    fn among(&self, register: RegisterOperand, range: Range<usize>) -> &[Write] {
+        let first = self.writes.partition_point(|write| (write.register, write.at) < (register, range.start));
+        let end = self.writes.partition_point(|write| (write.register, write.at) < (register, range.end));
+        &self.writes[first..end]
+    }
+
+    /// Where the value may come from that the instruction at `at` reads in `register`.
+    pub fn definitions(&self, register: RegisterOperand, at: usize) -> Vec<Definition> {
+        let mut found = Vec::new();
+        let block = self.blocks.block_at(at);
+        let before = self.blocks.code(block).start..at;
+        let open = self.definitions_in(register, block, before, &mut found);
+        let starts = open.then(|| self.blocks.predecessor_nodes(block)).into_iter().flatten();
+        closure(self.blocks.nodes(), starts, |block| {
+            let open = self.definitions_in(register, block, self.blocks.code(block), &mut found);
+            open.then(|| self.blocks.predecessor_nodes(block)).into_iter().flatten()
+        });
+        found
+    }
+
+    /// Adds the definitions in `range`, a part of `block`; true if the register may come as it was from before the block.
+    fn definitions_in(&self, register: RegisterOperand, block: usize, range: Range<usize>, found: &mut Vec<Definition>) -> bool {
+        let writes = self.among(register, range);
+        let last = writes.iter().rposition(|write| write.is_certain);
+        let mut add = |definition| {
+            if !found.contains(&definition) {
+                found.push(definition);
+            }
+        };
+        writes[last.unwrap_or(0)..].iter().for_each(|write| add(Definition::At(write.at)));
+        if block == 0 && last.is_none() {
+            add(Definition::Entry);
+        }
+        last.is_none()
+    }
+
+    /// The same as [`Self::definitions`], where a register that one instruction writes has no other value than that.
+    pub fn origins(&self, register: RegisterOperand, at: usize) -> Vec<Definition> {
+        match self.among(register, 0..usize::MAX) {
+            [] => vec![Definition::Entry],
+            [only] if only.is_certain => vec![Definition::At(only.at)],
+            _ => self.definitions(register, at),
+        }
+    }
+
+    /// Whether `register` holds at `later` what it held at `at`, which is always executed before.
+    pub fn stands(&self, register: RegisterOperand, at: usize, later: usize) -> bool {
+        if self.blocks.block_at(at) == self.blocks.block_at(later) && at < later {
+            return self.among(register, at..later).is_empty();
+        }
+        let definitions = self.definitions(register, at);
+        definitions.len() == 1 && definitions == self.definitions(register, later)
+    }
+}

@@ -1,0 +1,82 @@
+//! Definite assignment: the registers that every path from the entry writes.
+//!
+//! A guarded instruction may write nothing, so it assigns nothing for certain. A call writes its results when it returns.
+
+use fixedbitset::FixedBitSet;
+
+use super::cells::FrameCells;
+use super::graph::Blocks;
+use super::solver::{Analysis, Direction, Lattice, solve};
+use crate::program::operands::{Use, call_results, parameter_registers, registers_of};
+use crate::program::{ControlOp, Function, Inst, Op, Program};
+
+/// Registers that are written for certain, by the numbers of [`FrameCells`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assigned(pub FixedBitSet);
+
+impl Lattice for Assigned {
+    fn join(&mut self, other: &Self) -> bool {
+        let shrinks = !self.0.is_subset(&other.0);
+        if shrinks {
+            self.0.intersect_with(&other.0);
+        }
+        shrinks
+    }
+}
+
+/// Definite assignment in one function.
+pub struct DefiniteAssignment<'a, B> {
+    program: &'a Program,
+    function: &'a Function,
+    blocks: &'a B,
+    /// Numbers of the function's registers, from 0.
+    pub cells: FrameCells,
+}
+
+impl<'a, B: Blocks> DefiniteAssignment<'a, B> {
+    /// The question for `function`, whose control flow `blocks` is.
+    pub fn new(program: &'a Program, function: &'a Function, blocks: &'a B) -> Self {
+        Self { program, function, blocks, cells: FrameCells::new(function.slots, 0) }
+    }
+
+    /// What is written for certain where each block begins; everything where no path leads.
+    pub fn before_blocks(&self) -> Vec<Assigned> {
+        solve(self.blocks, self)
+    }
+
+    /// Adds what `inst` writes for certain.
+    pub fn execute(&self, inst: &Inst, assigned: &mut Assigned) {
+        if inst.guard.is_some() {
+            return;
+        }
+        registers_of(inst, self.program, |used, register| {
+            if used == Use::Write {
+                assigned.0.insert_range(self.cells.of(register));
+            }
+        });
+        if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
+            call_results(self.program, call).iter().for_each(|register| assigned.0.insert_range(self.cells.of(*register)));
+        }
+    }
+}
+
+impl<B: Blocks> Analysis for DefiniteAssignment<'_, B> {
+    type Fact = Assigned;
+    const DIRECTION: Direction = Direction::Forward;
+
+    fn bottom(&self) -> Assigned {
+        let mut all = FixedBitSet::with_capacity(self.cells.end());
+        all.insert_range(..);
+        Assigned(all)
+    }
+
+    fn start(&self, block: usize) -> Option<Assigned> {
+        let mut given = FixedBitSet::with_capacity(self.cells.end());
+        parameter_registers(self.function).iter().for_each(|register| given.insert_range(self.cells.of(*register)));
+        (block == 0).then_some(Assigned(given))
+    }
+
+    fn transfer(&self, block: usize, assigned: &mut Assigned) {
+        self.program.code[self.blocks.code(block)].iter().for_each(|inst| self.execute(inst, assigned));
+    }
+}

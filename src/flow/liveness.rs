@@ -1,0 +1,26 @@
+//! Live instructions: those whose effect or result something needs. An assembler removes the others.
+
+use std::ops::Range;
+
+use fixedbitset::FixedBitSet;
+
+use super::def_use::{DefUse, Definition};
+use super::graph::Blocks;
+use super::reach::closure;
+use crate::program::Program;
+use crate::program::operands::reads;
+
+/// The live ones among the instructions `code` of a function, counted from its start: those that are `needed` for themselves, and all
+/// that a value which they read may come from.
+pub fn live<B: Blocks>(program: &Program, code: Range<usize>, def_use: &DefUse<B>, needed: impl Fn(usize) -> bool) -> FixedBitSet {
+    let first = code.start;
+    let origins = |index: usize| {
+        let at = first + index;
+        let read = reads(&program.code[at], program).into_iter();
+        read.flat_map(move |register| def_use.origins(register, at)).filter_map(move |definition| match definition {
+            Definition::At(from) => Some(from - first),
+            Definition::Entry => None,
+        })
+    };
+    closure(code.len(), (0..code.len()).filter(|index| needed(first + index)), origins).into_set()
+}

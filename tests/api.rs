@@ -1,0 +1,111 @@
+//! The library as another program uses it: nothing but `ptxdbg::api`.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails where it cannot go on")]
+
+use std::path::{Path, PathBuf};
+
+use ptxdbg::api::{Checks, Comparison, Error, Launch, Module, Outcome, Reason, RunOptions, Session};
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+}
+
+/// Two launches on the same memory, whose results were recorded on hardware.
+#[test]
+fn a_launch_file_is_run_and_compared() {
+    let module = Module::load(fixture("programs/axpy_transpose.ptx")).unwrap();
+    assert_eq!(module.kernels().collect::<Vec<_>>(), ["axpy_guards", "transpose_pad"]);
+    let planned = Launch::from_file(fixture("programs/axpy_transpose.ron")).plan(&module).unwrap();
+    assert_eq!(planned.cases().len(), 1);
+    let run = planned.run(0, &RunOptions::default()).unwrap();
+    assert_eq!(run.comparison, Comparison::Compared(Vec::new()));
+    assert_eq!(run.buffer_names().collect::<Vec<_>>(), ["x", "y", "tag", "t"]);
+    let y = run.buffer("y").unwrap();
+    let expected = std::fs::read(fixture("programs/data/axpy_transpose.y.out")).unwrap();
+    assert_eq!((y.shape, y.bytes.clone()), (vec![12707], expected));
+    let transposed = run.buffer("t").unwrap();
+    let (rows, columns) = (97, 131);
+    let (y, t): (Vec<f64>, Vec<f64>) = (run.buffer("y").unwrap().numbers().collect(), transposed.numbers().collect());
+    assert!((0..rows).all(|row| (0..columns).all(|column| t[column * rows + row].to_bits() == y[row * columns + column].to_bits())));
+    let launches = run.launches();
+    assert_eq!(launches.iter().map(|launch| launch.kernel.as_str()).collect::<Vec<_>>(), ["axpy_guards", "transpose_pad"]);
+    assert!(launches.iter().all(|launch| launch.ticks > 0 && launch.thread_instructions >= launch.ticks));
+    assert!(!run.fidelity.opcodes.is_empty() && run.buffer("z").is_none());
+    // Planned launches can be run again, and come to the same.
+    assert_eq!(planned.run(0, &RunOptions::default()).unwrap().buffer("t").unwrap(), transposed);
+}
+
+#[test]
+fn findings_are_data() {
+    let module = Module::load(fixture("races/bulk_to_exited.ptx")).unwrap();
+    let planned = Launch::from_file(fixture("races/bulk_to_exited.ron")).plan(&module).unwrap();
+    let options = RunOptions { checks: Checks::ALL, ..RunOptions::default() };
+    let cases: Vec<String> = planned.cases().map(str::to_string).collect();
+    let found: Vec<Vec<&str>> = (0..cases.len())
+        .map(|case| planned.run(case, &options).unwrap().findings().iter().map(|finding| finding.id.word()).collect())
+        .collect();
+    assert_eq!(cases, ["bulk_to_exited_bug", "bulk_to_exited_ok"]);
+    assert_eq!(found, [vec!["cluster.exited"], vec![]]);
+}
+
+#[test]
+fn what_cannot_be_done_is_said_with_its_place() {
+    let error = Module::load("no such file.ptx").unwrap_err();
+    assert!(matches!(error, Error::File(_)), "{error}");
+    let Err(Error::Rejected(problems)) = Module::from_text("k.ptx", ".version 8.0\n.target sm_80\n.entry k() { add.s32 %r1, 1, 2; }")
+    else {
+        panic!("the register is not declared")
+    };
+    assert_eq!((problems[0].file.as_str(), problems[0].line), ("k.ptx", 3));
+    assert!(problems[0].to_string().starts_with("k.ptx:3:"), "{}", problems[0]);
+    let module = Module::load(fixture("debug/walk.ptx")).unwrap();
+    for launch in
+        [Launch::new().kernel("nothing"), Launch::new().arg("nothing=1"), Launch::from_text("Launch("), Launch::from_file("none.ron")]
+    {
+        assert!(launch.plan(&module).is_err(), "{launch:?}");
+    }
+    let launch = Launch::from_file(fixture("debug/walk.ron"));
+    assert!(launch.clone().arg("n=1").plan(&module).is_err(), "a launch file says what all parameters are");
+    let planned = launch.plan(&module).unwrap();
+    assert!(matches!(planned.run(7, &RunOptions::default()), Err(Error::NoCase { case: 7, .. })));
+    assert!(matches!(planned.session(7, &RunOptions::default()), Err(Error::NoCase { case: 7, .. })));
+}
+
+/// A session about the counter of `walk.ptx`.
+fn session() -> Session {
+    let module = Module::load(fixture("debug/walk.ptx")).unwrap();
+    Launch::from_file(fixture("debug/walk.ron")).plan(&module).unwrap().session(0, &RunOptions::default()).unwrap()
+}
+
+#[test]
+fn a_session_is_driven_by_command_lines() {
+    let mut session = session();
+    let Outcome::Stop(stop) = session.execute("run").unwrap() else { panic!("a run stops") };
+    assert!(matches!(stop.reasons[..], [Reason::Ended]), "{:?}", stop.reasons);
+    let end = stop.time;
+    let Outcome::Stop(stop) = session.execute("goto 3").unwrap() else { panic!("going to a time stops") };
+    assert_eq!((stop.time, session.engine().recorded()), (3, end));
+    // What would drop history is asked first, and done when it is confirmed.
+    let edit = "set %r1 = 5";
+    assert!(matches!(session.execute(edit).unwrap(), Outcome::Ask(_)));
+    assert_eq!(session.engine().recorded(), end);
+    session.confirm(edit).unwrap();
+    assert_eq!(session.engine().recorded(), 3);
+    let error = session.execute("frobnicate").unwrap_err();
+    assert!(error.message.contains("frobnicate"));
+}
+
+#[test]
+fn sessions_are_independent() {
+    let handles: Vec<_> = (0..2)
+        .map(|_| {
+            std::thread::spawn(|| {
+                let mut session = session();
+                session.execute("run").unwrap();
+                session.engine().time()
+            })
+        })
+        .collect();
+    let times: Vec<u64> = handles.into_iter().map(|handle| handle.join().unwrap()).collect();
+    assert_eq!(times[0], times[1]);
+}
