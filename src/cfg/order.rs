@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 use super::BlockId;
 use super::blocks::Graph;
 use super::loops::{Loop, Region, header};
+use crate::flow::reach;
 use crate::program::{FuncId, Program};
 
 /// Loops nested deeper are left in the order of the text: any order is right, and time must not grow with the square of a file.
@@ -86,14 +87,8 @@ pub(super) fn order(graph: &Graph) -> (Vec<BlockId>, Vec<Loop>) {
 
 /// The blocks that the entry reaches, and the others.
 pub(super) fn reach(graph: &Graph) -> (Vec<BlockId>, Vec<BlockId>) {
-    let mut is_reached = vec![false; graph.len()];
-    let mut open: Vec<BlockId> = (0..graph.len().min(1)).map(BlockId::new).collect();
-    while let Some(block) = open.pop() {
-        if !std::mem::replace(&mut is_reached[block.index()], true) {
-            open.extend(graph.successors(block));
-        }
-    }
-    (0..graph.len()).map(BlockId::new).partition(|block| is_reached[block.index()])
+    let reached = reach::forward(graph, 0..graph.len().min(1));
+    (0..graph.len()).map(BlockId::new).partition(|block| reached.contains(block.index()))
 }
 
 /// Sorts the parts of `region`, the inside of loop `parent`, topologically, and pushes them onto `tasks` with the first on top.

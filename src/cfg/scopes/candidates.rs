@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 
 use super::super::BlockId;
 use super::shape::{Ending, Shape};
+use crate::flow::reach::closure;
 
 /// Where lanes that will meet are noted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -134,27 +135,20 @@ fn add_exits(shape: &Shape, index: usize, candidates: &mut Vec<Candidate>) {
 
 /// Whether all ways from `parting` on inside the region come to `target`, but for ends and for those that leave the region.
 fn class(shape: &Shape, parting: BlockId, target: BlockId, region: Option<usize>) -> u8 {
-    let (mut open, mut seen) = (vec![parting], vec![false; shape.graph.len()]);
     let header = region.map(|around| shape.loops[around].header);
-    seen[parting.index()] = true;
-    while let Some(block) = open.pop() {
+    // Edges that neither come to the target nor leave the region, nor go back inside of it.
+    let is_open = |block: BlockId, next: BlockId| {
+        let goes_round = Some(next) == header;
+        let is_outside = region.is_some_and(|around| !shape.is_in(around, next));
+        !(next == target || shape.is_back(block, next) && !goes_round || is_outside || shape.is_dead_end(next))
+    };
+    let mut is_partial = false;
+    closure(shape.graph.len(), [parting.index()], |block| {
+        let block = BlockId::new(block);
         let successors = shape.graph.successors(block);
-        if successors.is_empty() {
-            return PARTIAL;
-        }
-        for next in successors {
-            let goes_round = Some(*next) == header;
-            let is_outside = region.is_some_and(|around| !shape.is_in(around, *next));
-            if *next == target || shape.is_back(block, *next) && !goes_round || is_outside || shape.is_dead_end(*next) {
-                continue;
-            }
-            if goes_round {
-                return PARTIAL;
-            }
-            if !std::mem::replace(&mut seen[next.index()], true) {
-                open.push(*next);
-            }
-        }
-    }
-    CERTAIN
+        is_partial = is_partial || successors.is_empty() || successors.iter().any(|next| Some(*next) == header && is_open(block, *next));
+        let open = !is_partial;
+        successors.iter().filter(move |next| open && is_open(block, **next)).map(|next| next.index())
+    });
+    if is_partial { PARTIAL } else { CERTAIN }
 }

@@ -302,7 +302,7 @@ impl<'a> Nesting<'a> {
             return false;
         }
         let comes = shape.coming_to(last.target, avoided);
-        past.into_iter().any(|to| !comes[to.index()])
+        past.into_iter().any(|to| !comes.contains(to.index()))
     }
 
     /// Whether lanes that meet at the exit after a latch go on to where they meet the others.
@@ -324,7 +324,7 @@ impl<'a> Nesting<'a> {
                 Opening::At(block) => Some(block),
                 Opening::Before(_) => None,
             };
-            self.shape.coming_to(self.chosen[outer].target, avoided)[self.chosen[inner].target.index()]
+            self.shape.coming_to(self.chosen[outer].target, avoided).contains(self.chosen[inner].target.index())
         })
     }
 }

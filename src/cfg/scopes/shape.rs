@@ -7,6 +7,8 @@ use super::super::blocks::Graph;
 use super::super::dominance::{dominators, post_dominators};
 use super::super::loops::{Region, header};
 use super::super::order::{DEPTH_MAX, reach, topological};
+use crate::flow::graph::Graph as _;
+use crate::flow::reach::{Reached, closure};
 use crate::program::{ControlOp, Op, Program};
 
 /// Of loops with more ways back to one header, none is looked for inside another: time must not grow with the square of a file.
@@ -165,12 +167,10 @@ impl Shape {
 
     /// The blocks of `inner` and those inside from which control can come to `latch` without passing them.
     fn with_way_back(&self, inner: &BTreeSet<BlockId>, latch: BlockId, is_inside: &impl Fn(&BlockId) -> bool) -> BTreeSet<BlockId> {
-        let mut found = inner.clone();
-        let mut open = Vec::from_iter(found.insert(latch).then_some(latch));
-        while let Some(block) = open.pop() {
-            open.extend(self.graph.predecessors(block).iter().filter(|from| is_inside(from) && found.insert(**from)));
-        }
-        found
+        let is_free = |block: &BlockId| is_inside(block) && !inner.contains(block);
+        let before = |block: usize| self.graph.predecessor_nodes(block).filter(|from| is_free(&BlockId::new(*from)));
+        let way = closure(self.graph.len(), Some(latch.index()).filter(|_| !inner.contains(&latch)), before);
+        inner.iter().copied().chain(way.order().iter().map(|block| BlockId::new(*block))).collect()
     }
 
     /// The one place that control can leave `blocks` for.
@@ -258,18 +258,9 @@ impl Shape {
     }
 
     /// The blocks from which control can come to `target` without passing `avoided`.
-    pub(super) fn coming_to(&self, target: BlockId, avoided: Option<BlockId>) -> Vec<bool> {
-        let mut found = vec![false; self.graph.len()];
-        let mut open = vec![target];
-        found[target.index()] = true;
-        while let Some(block) = open.pop() {
-            for from in self.graph.predecessors(block) {
-                if !std::mem::replace(&mut found[from.index()], true) && Some(*from) != avoided {
-                    open.push(*from);
-                }
-            }
-        }
-        found
+    pub(super) fn coming_to(&self, target: BlockId, avoided: Option<BlockId>) -> Reached {
+        let is_open = |block: usize| block == target.index() || Some(BlockId::new(block)) != avoided;
+        closure(self.graph.len(), [target.index()], |block| self.graph.predecessor_nodes(block).filter(move |_| is_open(block)))
     }
 }
 
