@@ -1,8 +1,13 @@
 //! Which instruction can be executed after which, in the control flow of a function.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
+
+use smallvec::SmallVec;
 
 use crate::cfg::{BlockId, ControlFlow};
+use crate::flow::graph::Graph as _;
+use crate::flow::reach::closure;
 use crate::isa::BarrierFn;
 use crate::program::{ClusterOp, FuncId, MbarrierOp, Op, Pc, Program, SyncOp};
 
@@ -96,19 +101,17 @@ fn reaches(flow: &ControlFlow, from: Pc, to: Pc) -> bool {
 /// Whether a way leads from behind `from` to `to` that passes no instruction of which `cuts` is true.
 fn leads_uncut(flow: &ControlFlow, from: Pc, to: Pc, cuts: impl Fn(u32) -> bool) -> bool {
     let Some(start) = flow.block_of(from) else { return false };
-    let mut seen = vec![false; flow.blocks().count()];
-    let mut waiting = vec![(start, from.0 + 1)];
-    while let Some((block, first)) = waiting.pop() {
-        match (first..flow.code(block).end).find(|pc| *pc == to.0 || cuts(*pc)) {
-            Some(pc) if pc == to.0 => return true,
-            Some(_) => {}
-            None => {
-                let next = flow.successors(block).iter().filter(|next| !std::mem::replace(&mut seen[next.index()], true));
-                waiting.extend(next.map(|next| (*next, flow.code(*next).start)));
-            }
-        }
+    let first = |code: Range<u32>| code.into_iter().find(|pc| *pc == to.0 || cuts(*pc));
+    if let Some(pc) = first(from.0 + 1..flow.code(start).end) {
+        return pc == to.0;
     }
-    false
+    let mut found = false;
+    closure(flow.nodes(), flow.successor_nodes(start.index()), |block| {
+        let first = first(flow.code(BlockId::new(block)));
+        found |= first == Some(to.0);
+        flow.successor_nodes(block).filter(move |_| first.is_none())
+    });
+    found
 }
 
 /// Whether a way leads from `from` to `to` along edges that are `open`, of which the block behind and the one before are told.
@@ -117,17 +120,9 @@ fn leads(flow: &ControlFlow, from: Pc, to: Pc, open: impl Fn(BlockId, BlockId) -
     if start == end && from < to {
         return true;
     }
-    let mut waiting = vec![start];
-    let mut seen = vec![false; flow.blocks().count()];
-    while let Some(block) = waiting.pop() {
-        for next in flow.successors(block).iter().filter(|next| open(**next, block)) {
-            if *next == end {
-                return true;
-            }
-            if !std::mem::replace(&mut seen[next.index()], true) {
-                waiting.push(*next);
-            }
-        }
-    }
-    false
+    let next = |block: BlockId| {
+        let ways = flow.successors(block).iter().filter(|next| open(**next, block));
+        ways.map(|next| next.index()).collect::<SmallVec<[usize; 2]>>()
+    };
+    closure(flow.nodes(), next(start), |block| next(BlockId::new(block))).contains(end.index())
 }
