@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use super::candidates::candidates;
 use super::kinds::{is_exchange, only_computes, passes_on};
+use crate::flow::cells::FrameCells;
+use crate::flow::taint::Taint;
 use crate::program::operands::{RegisterOperand, RegisterOperands, Use, registers_of, writes};
 use crate::program::{Bank, ControlOp, FuncId, Inst, Op, Pc, Program, WarpOp};
 
@@ -31,9 +33,8 @@ impl Watched {
         (register.slot..register.slot + register.width).filter_map(move |slot| Some((*numbers.get(slot as usize)?)? as usize))
     }
 
-    /// Adds a register; true if it was not there.
-    fn add(&mut self, register: RegisterOperand) -> bool {
-        let before = self.len();
+    /// Adds a register, if it is not there.
+    fn add(&mut self, register: RegisterOperand) {
         let numbers = &mut self.numbers[register.bank as usize];
         let end = (register.slot + register.width) as usize;
         if numbers.len() < end {
@@ -43,7 +44,14 @@ impl Watched {
             *number = Some(self.count);
             self.count += 1;
         }
-        self.len() > before
+    }
+
+    /// All of them, by the numbers of `cells`.
+    fn cells(&self, cells: &FrameCells) -> impl Iterator<Item = usize> {
+        [Bank::B32, Bank::B64, Bank::Pred].into_iter().flat_map(move |bank| {
+            let numbered = self.numbers[bank as usize].iter().zip(0..).filter(|(number, _)| number.is_some());
+            numbered.map(move |(_, slot)| cells.cell(bank, slot) as usize)
+        })
     }
 
     fn holds(&self, register: RegisterOperand) -> bool {
@@ -90,28 +98,34 @@ fn watched(program: &Program, id: FuncId) -> Option<Watched> {
     let code = &program.code[function.code.start as usize..function.code.end as usize];
     for inst in code.iter().filter(|inst| matches!(inst.op, Op::Warp(WarpOp::Shuffle { .. }))) {
         let values = writes(inst, program).into_iter().filter(|register| register.bank != Bank::Pred);
-        values.for_each(|register| _ = watched.add(register));
+        values.for_each(|register| watched.add(register));
     }
     if watched.len() == 0 {
         return None;
     }
-    let mut grows = true;
-    while grows {
-        grows = false;
-        for inst in code.iter().filter(|inst| passes_on(&inst.op)) {
-            let (mut reads, mut writes) = (false, RegisterOperands::new());
-            registers_of(inst, program, |used, register| match used {
-                Use::Write => writes.push(register),
-                Use::Read => reads |= watched.holds(register),
-                Use::Guard => reads |= only_computes(inst, program) && watched.holds(register),
-                Use::Address => {}
-            });
-            if reads {
-                writes.into_iter().for_each(|register| grows |= watched.add(register));
-            }
-        }
+    let cells = FrameCells::new(function.slots, 0);
+    let tainted = taint(program, code, &cells).spread(watched.cells(&cells));
+    for (bank, slots) in [(Bank::B32, function.slots.b32), (Bank::B64, function.slots.b64), (Bank::Pred, function.slots.pred)] {
+        let registers = (0..slots).map(|slot| RegisterOperand { bank, slot, width: 1 });
+        registers.filter(|register| tainted.contains(cells.cell(bank, register.slot) as usize)).for_each(|register| watched.add(register));
     }
     Some(watched)
+}
+
+/// Where values come into: what the instructions that pass them on make of what.
+fn taint(program: &Program, code: &[Inst], cells: &FrameCells) -> Taint {
+    let mut taint = Taint::new(cells.end());
+    for inst in code.iter().filter(|inst| passes_on(&inst.op)) {
+        let (mut read, mut written) = (RegisterOperands::new(), RegisterOperands::new());
+        registers_of(inst, program, |used, register| match used {
+            Use::Write => written.push(register),
+            Use::Read => read.push(register),
+            Use::Guard if only_computes(inst, program) => read.push(register),
+            Use::Guard | Use::Address => {}
+        });
+        taint.rule(read.into_iter().flat_map(|register| cells.of(register)), written.into_iter().flat_map(|register| cells.of(register)));
+    }
+    taint
 }
 
 fn touches(program: &Program, inst: &Inst, function: &Watched) -> bool {
