@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::flow::{Definition, Function};
+use super::flow::Function;
 use super::sums::{register, width_of};
+use crate::flow::def_use::Definition;
 use crate::isa::{Factored, FloatBinary, FloatType, FloatUnary, Width};
 use crate::program::{FloatOp, Join, Joined, MoveOp, Op, Pc, Program, Src, SrcKind};
 
@@ -22,7 +23,7 @@ pub(super) fn contract_inverses(program: &mut Program, index: usize, function: &
         let Some(divisor) = fast_divisor(&program.code[at].op) else { continue };
         let Some((given, f, operand)) = function.inverse(program, &kept, divisor, at) else { continue };
         let operand = match operand.kind() {
-            SrcKind::Reg(slot) if !kept.contains_key(&given) && !function.stands(program, register(FloatType::F32, slot), given, at) => {
+            SrcKind::Reg(slot) if !kept.contains_key(&given) && !function.def_use.stands(register(FloatType::F32, slot), given, at) => {
                 let own = keep(program, index, given, f);
                 kept.insert(given, (f, own));
                 own
@@ -58,11 +59,11 @@ impl Function {
     fn twice_negated(&self, program: &Program, at: usize) -> Option<(Width, Src)> {
         let (ty, source) = plain_negative(&program.code[at].op)?;
         let SrcKind::Reg(slot) = source.kind() else { return None };
-        let [Definition::At(from)] = self.definitions(program, register(ty, slot), at)[..] else { return None };
+        let [Definition::At(from)] = self.def_use.definitions(register(ty, slot), at)[..] else { return None };
         let inst = &program.code[from];
         let (_, operand) = plain_negative(&inst.op).filter(|(other, _)| *other == ty && inst.guard.is_none())?;
         let stands = match operand.kind() {
-            SrcKind::Reg(slot) => self.stands(program, register(ty, slot), from, at),
+            SrcKind::Reg(slot) => self.def_use.stands(register(ty, slot), from, at),
             SrcKind::Const(_) | SrcKind::Special(_) => true,
         };
         stands.then_some((width_of(ty), operand))
@@ -82,12 +83,12 @@ impl Function {
         loop {
             let SrcKind::Reg(slot) = reader.0.kind() else { return None };
             let register = register(FloatType::F32, slot);
-            let [Definition::At(from)] = self.definitions(program, register, reader.1)[..] else { return None };
+            let [Definition::At(from)] = self.def_use.definitions(register, reader.1)[..] else { return None };
             let inst = &program.code[from];
             if inst.guard.is_some() {
                 return None;
             }
-            is_sole &= self.readers(program, register, from, false).is_some_and(|readers| readers == [reader.1]);
+            is_sole &= self.readers(register, from, false).is_some_and(|readers| readers == [reader.1]);
             match inst.op {
                 Op::Move(MoveOp::Move { width: Width::B32, a, .. }) => reader = (a, from),
                 Op::Float(FloatOp::Unary {

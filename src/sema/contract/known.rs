@@ -1,6 +1,7 @@
 //! Which values the assembler knows: constants, and what is computed from nothing else. It folds them, and by its own arithmetic.
 
-use super::flow::{Definition, Function};
+use super::flow::Function;
+use crate::flow::def_use::Definition;
 use crate::isa::{FloatType, FloatUnary, Ordering, Space};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Base, ConvertOp, FloatOp, Inst, IntegerOp, MemoryOp, MoveOp, Op, Program, Src, SrcKind};
@@ -30,7 +31,7 @@ impl Function {
             SrcKind::Special(_) => return None,
             SrcKind::Reg(slot) => slot,
         };
-        let definitions = self.origins(program, RegisterOperand { bank, slot, width: 1 }, at);
+        let definitions = self.def_use.origins(RegisterOperand { bank, slot, width: 1 }, at);
         let mut values = definitions.iter().map(|definition| match *definition {
             Definition::Entry => None,
             Definition::At(pc) if definitions.len() > 1 => self.moved_constant(program, pc),
@@ -48,7 +49,7 @@ impl Function {
 
     fn loads_constant(&self, program: &Program, source: Src, bank: Bank, at: usize, depth: u32) -> bool {
         let SrcKind::Reg(slot) = source.kind() else { return false };
-        let definitions = self.origins(program, RegisterOperand { bank, slot, width: 1 }, at);
+        let definitions = self.def_use.origins(RegisterOperand { bank, slot, width: 1 }, at);
         let [Definition::At(pc)] = definitions[..] else { return false };
         match program.code[pc] {
             Inst { guard: Some(_), .. } => false,

@@ -3,9 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use super::flow::{Definition, Function};
+use super::flow::Function;
 use super::known::Known;
 use super::sums::{OpenProduct, open_product, register};
+use crate::flow::def_use::Definition;
 use crate::isa::{Factored, FloatBinary, FloatTernary, FloatType, Rounding, ScalarType};
 use crate::program::{Bank, ConvertOp, Dst, FloatOp, Join, Joined, MoveOp, Op, Pc, Program, Src, SrcKind};
 
@@ -66,9 +67,9 @@ impl Function {
     fn sole_product(&self, program: &Program, source: Src, at: usize) -> Option<(usize, OpenProduct)> {
         let SrcKind::Reg(slot) = source.kind() else { return None };
         let register = register(FloatType::F32, slot);
-        let [Definition::At(from)] = self.definitions(program, register, at)[..] else { return None };
+        let [Definition::At(from)] = self.def_use.definitions(register, at)[..] else { return None };
         let inst = &program.code[from];
-        if inst.guard.is_some() || self.readers(program, register, from, false)? != [at] {
+        if inst.guard.is_some() || self.readers(register, from, false)? != [at] {
             return None;
         }
         if let Some(copied) = plain_copy(&inst.op) {
@@ -106,7 +107,7 @@ fn scale(
 ) {
     let Op::Float(FloatOp::Binary { ty, mode, d, .. }) = program.code[at].op else { return };
     let stands = |factor: Src| match factor.kind() {
-        SrcKind::Reg(slot) => function.stands(program, register(ty, slot), given, at),
+        SrcKind::Reg(slot) => function.def_use.stands(register(ty, slot), given, at),
         SrcKind::Const(_) | SrcKind::Special(_) => true,
     };
     let [a, b] =

@@ -79,7 +79,7 @@ impl Function {
         let mut product = Product { at, uses: Vec::new(), loses_factors: open.f != Factored::Mul };
         let mut copies = vec![(Copy { slot: open.d.0, negated: false }, at)];
         while let Some((copy, made)) = copies.pop() {
-            for reader in self.readers(program, register(open.ty, copy.slot), made, inside)? {
+            for reader in self.readers(register(open.ty, copy.slot), made, inside)? {
                 let inst = &program.code[reader];
                 if takes_product(&inst.op, open.ty, open.mode.ftz, copy) {
                     product.uses.push(Use { at: reader, copy });
@@ -91,7 +91,7 @@ impl Function {
         product.uses.sort_unstable_by_key(|sum| sum.at);
         let is_twice_in_one = product.uses.windows(2).any(|pair| pair[0].at == pair[1].at);
         let stands = |factor: Src| match factor.kind() {
-            SrcKind::Reg(slot) => product.uses.iter().all(|sum| self.stands(program, register(open.ty, slot), at, sum.at)),
+            SrcKind::Reg(slot) => product.uses.iter().all(|sum| self.def_use.stands(register(open.ty, slot), at, sum.at)),
             SrcKind::Const(_) | SrcKind::Special(_) => true,
         };
         product.loses_factors |= !(stands(open.a) && stands(open.b));
