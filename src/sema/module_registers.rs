@@ -8,6 +8,9 @@ use std::collections::BTreeSet;
 
 use super::module::ModuleBuilder;
 use crate::base::Diagnostic;
+use crate::flow::graph::Edges;
+use crate::flow::reach::closure;
+use crate::flow::solver::{Analysis, Direction, solve};
 use crate::isa::ScalarType;
 use crate::program::{Bank, CallArg, CallTarget, ControlOp, FuncId, Function, Op, Param, ParamPlace, PredSrc, Program, Slots, Src};
 
@@ -24,22 +27,33 @@ pub(super) fn hand_over(module: &mut ModuleBuilder<'_>) -> Result<(), Diagnostic
     }
     let callees: Vec<BTreeSet<usize>> = module.program.functions.iter().map(|function| callees(&module.program, function)).collect();
     check_calls(&module.program, &callees)?;
-    let mut used: Vec<BTreeSet<Shared>> =
-        module.program.functions.iter().zip(&module.module_slots).map(|(function, slots)| own(function, *slots)).collect();
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for (caller, callees) in callees.iter().enumerate() {
-            let needed: BTreeSet<Shared> = callees.iter().flat_map(|callee| used[*callee].iter().copied()).collect();
-            let before = used[caller].len();
-            used[caller].extend(needed);
-            changed |= used[caller].len() != before;
-        }
-    }
+    let own = module.program.functions.iter().zip(&module.module_slots).map(|(function, slots)| own(function, *slots)).collect();
+    let calls: Vec<(u32, u32)> =
+        callees.iter().zip(0..).flat_map(|(callees, caller)| callees.iter().map(move |callee| (caller, *callee as u32))).collect();
+    let used = solve(&Edges::new(callees.len(), &calls), &Used(own));
     for (index, registers) in used.iter().enumerate() {
         place(&mut module.program, FuncId::new(index), registers, &callees, &used);
     }
     Ok(())
+}
+
+/// The registers that each function's code names, for the question which it or what it calls uses.
+struct Used(Vec<BTreeSet<Shared>>);
+
+impl Analysis for Used {
+    type Fact = BTreeSet<Shared>;
+    const DIRECTION: Direction = Direction::Backward;
+
+    fn bottom(&self) -> Self::Fact {
+        BTreeSet::new()
+    }
+
+    fn start(&self, function: usize) -> Option<Self::Fact> {
+        self.0.get(function).cloned()
+    }
+
+    /// A caller needs all that its callee uses.
+    fn transfer(&self, _: usize, _: &mut Self::Fact) {}
 }
 
 /// The functions that `function` calls.
@@ -69,15 +83,8 @@ fn check_calls(program: &Program, callees: &[BTreeSet<usize>]) -> Result<(), Dia
         Err(Diagnostic::error("space", function.span, message).with_help("declare them in the functions that use them"))
     };
     for (index, function) in program.functions.iter().enumerate() {
-        let mut reached = BTreeSet::new();
-        let mut open: Vec<usize> = callees[index].iter().copied().collect();
-        while let Some(callee) = open.pop() {
-            if callee == index {
-                return refused(function, "calls itself");
-            }
-            if reached.insert(callee) {
-                open.extend(&callees[callee]);
-            }
+        if closure(callees.len(), callees[index].iter().copied(), |callee| callees[callee].iter().copied()).contains(index) {
+            return refused(function, "calls itself");
         }
         let code = &program.code[function.code.start as usize..function.code.end as usize];
         let is_indirect = |op: &Op| match op {

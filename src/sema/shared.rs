@@ -12,6 +12,9 @@ use std::collections::{BTreeSet, HashMap};
 use super::index::{self, Index};
 use super::variable::{self, Extent, align_up};
 use crate::base::{Diagnostic, Span};
+use crate::flow::graph::Edges;
+use crate::flow::reach::{Reached, closure};
+use crate::flow::solver::{Analysis, Direction, Lattice, solve};
 use crate::program::{FuncId, map};
 use crate::syntax::tree::{Block, Expr, ExprKind, Init, Item, Module, Operand, OperandKind, Statement, Variable};
 
@@ -56,7 +59,7 @@ impl SharedLayout {
         }
         let mentions = Mentions::new(module, index, &variables);
         let kernels: Vec<FuncId> = (0..index.functions.len()).map(FuncId::new).filter(|id| index.functions[id.index()].is_kernel).collect();
-        let reach: Vec<Vec<bool>> = kernels.iter().map(|kernel| mentions.reached_from(*kernel)).collect();
+        let reach: Vec<Reached> = kernels.iter().map(|kernel| mentions.reached_from(*kernel)).collect();
         let mut layout = Self::default();
         let ends = layout.place(&variables, &mentions.users(&reach, variables.len()), kernels.len());
         layout.place_dynamic(&variables, &mentions, &kernels, &reach, ends);
@@ -81,7 +84,7 @@ impl SharedLayout {
         variables: &[SharedVariable<'_>],
         mentions: &Mentions,
         kernels: &[FuncId],
-        reach: &[Vec<bool>],
+        reach: &[Reached],
         mut ends: Vec<u64>,
     ) {
         let open: Vec<usize> = (0..variables.len()).filter(|number| variables[*number].extent.is_open).collect();
@@ -89,25 +92,17 @@ impl SharedLayout {
         let users: Vec<usize> =
             (0..mentions.shared.len()).filter(|f| open.iter().any(|number| mentions.shared[*f].contains(number))).collect();
         for (kernel, end) in ends.iter_mut().enumerate() {
-            if users.iter().any(|user| reach[kernel][*user]) {
+            if users.iter().any(|user| reach[kernel].contains(*user)) {
                 *end = align_up(*end, align).unwrap_or(u64::MAX);
             }
         }
-        // Kernels that reach the same user agree; one agreement can force another, so until nothing changes.
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for user in &users {
-                let common = (0..kernels.len()).filter(|kernel| reach[*kernel][*user]).map(|kernel| ends[kernel]).max();
-                let common = common.unwrap_or(map::SHARED_RESERVED);
-                self.dynamic.insert(FuncId::new(*user), common);
-                for kernel in (0..kernels.len()).filter(|kernel| reach[*kernel][*user]) {
-                    changed |= ends[kernel] != common;
-                    ends[kernel] = common;
-                }
-            }
-        }
-        self.ends = kernels.iter().copied().zip(ends).collect();
+        // Kernels that reach the same user agree; one agreement can force another.
+        let reached = |kernel: usize| users.iter().zip(kernels.len()..).filter(move |(user, _)| reach[kernel].contains(**user));
+        let pairs = (0..kernels.len()).flat_map(|kernel| reached(kernel).map(move |(_, node)| (kernel as u32, node as u32)));
+        let both_ways: Vec<(u32, u32)> = pairs.flat_map(|(kernel, user)| [(kernel, user), (user, kernel)]).collect();
+        let agreed = solve(&Edges::new(kernels.len() + users.len(), &both_ways), &Agreement(ends));
+        self.ends = kernels.iter().copied().zip(agreed.iter().map(|end| end.0)).collect();
+        self.dynamic = users.iter().map(|user| FuncId::new(*user)).zip(agreed[kernels.len()..].iter().map(|end| end.0)).collect();
     }
 
     fn check(&self, kernels: &[FuncId], index: &Index<'_>, diags: &mut Vec<Diagnostic>) {
@@ -121,6 +116,37 @@ impl SharedLayout {
             }
         }
     }
+}
+
+/// The end of a kernel's static shared memory, or the furthest of several.
+#[derive(Clone, Copy)]
+struct End(u64);
+
+impl Lattice for End {
+    fn join(&mut self, other: &Self) -> bool {
+        let grown = other.0 > self.0;
+        self.0 = self.0.max(other.0);
+        grown
+    }
+}
+
+/// What the ends of the kernels are by themselves. Nodes are the kernels, and after them the users of dynamic shared memory; edges join
+/// a kernel and the users that it reaches.
+struct Agreement(Vec<u64>);
+
+impl Analysis for Agreement {
+    type Fact = End;
+    const DIRECTION: Direction = Direction::Forward;
+
+    fn bottom(&self) -> End {
+        End(map::SHARED_RESERVED)
+    }
+
+    fn start(&self, node: usize) -> Option<End> {
+        self.0.get(node).map(|end| End(*end))
+    }
+
+    fn transfer(&self, _: usize, _: &mut End) {}
 }
 
 /// A shared variable of the module or of a function.
@@ -230,29 +256,19 @@ impl Mentions {
     }
 
     /// Which functions can run when `kernel` runs.
-    fn reached_from(&self, kernel: FuncId) -> Vec<bool> {
-        let mut reached = vec![false; self.functions.len()];
-        let mut open = vec![kernel.index()];
-        while let Some(function) = open.pop() {
-            if std::mem::replace(&mut reached[function], true) {
-                continue;
-            }
-            open.extend(self.functions[function].iter());
-            if self.indirect[function] {
-                open.extend(self.address_taken.iter());
-            }
-        }
-        reached
+    fn reached_from(&self, kernel: FuncId) -> Reached {
+        closure(self.functions.len(), [kernel.index()], |function| {
+            let any = self.address_taken.iter().filter(move |_| self.indirect[function]);
+            self.functions[function].iter().chain(any).copied()
+        })
     }
 
     /// The kernels that reach each of `count` shared variables, where `reach` says which functions each kernel reaches.
-    fn users(&self, reach: &[Vec<bool>], count: usize) -> Vec<BTreeSet<usize>> {
+    fn users(&self, reach: &[Reached], count: usize) -> Vec<BTreeSet<usize>> {
         let mut users = vec![BTreeSet::new(); count];
         for (kernel, reached) in reach.iter().enumerate() {
-            for (shared, _) in self.shared.iter().zip(reached).filter(|(_, reached)| **reached) {
-                shared.iter().for_each(|variable| {
-                    users[*variable].insert(kernel);
-                });
+            for variable in reached.order().iter().flat_map(|function| &self.shared[*function]) {
+                users[*variable].insert(kernel);
             }
         }
         users
