@@ -5,9 +5,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use fixedbitset::FixedBitSet;
+use smallvec::{SmallVec, smallvec};
+
+use crate::flow::cells::Cells;
+use crate::flow::taint::Taint;
 use crate::isa::Space;
-use crate::program::operands::{self, RegisterOperand, Use, registers_of};
-use crate::program::{AtomicOp, Bank, CallId, CallTarget, ControlOp, FuncId, Inst, MemoryOp, Op, Pc, Program, SyncOp};
+use crate::program::operands::{self, RegisterOperands, Use, registers_of};
+use crate::program::{AtomicOp, CallId, CallTarget, ControlOp, FuncId, Inst, MemoryOp, Op, Pc, Program, SyncOp};
 
 /// What a value may decide beside other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,24 +38,21 @@ impl Decides {
 
 /// What the results of `sources` may have decided, with the first instruction for each.
 pub(super) fn decided(program: &Program, executed: &BTreeSet<Pc>, sources: &BTreeSet<Pc>) -> BTreeMap<Decides, Pc> {
-    let mut spread = Spread { program, sources, registers: BTreeSet::new(), spaces: BTreeSet::new() };
     if sources.is_empty() {
         return BTreeMap::new();
     }
-    let functions = || (0..program.functions.len() as u32).map(FuncId);
+    let functions = || (0..program.functions.len()).map(FuncId::new);
     let code = |id: FuncId| {
         let code = &program.functions[id.index()].code;
         executed.range(Pc(code.start)..Pc(code.end)).copied()
     };
-    loop {
-        let before = (spread.registers.len(), spread.spaces.len());
-        functions().for_each(|id| code(id).for_each(|pc| spread.execute(id, pc)));
-        if before == (spread.registers.len(), spread.spaces.len()) {
-            break;
-        }
-    }
+    let all = || functions().flat_map(|id| code(id).map(move |pc| (id, pc)));
+    let mut spread = Spread::new(program);
+    all().for_each(|(id, pc)| spread.execute(id, &program.code[pc.index()]));
+    let results = all().filter(|(_, pc)| sources.contains(pc)).flat_map(|(id, pc)| spread.result(id, &program.code[pc.index()]));
+    spread.inexact = spread.taint.spread(results.collect::<Vec<_>>());
     let mut decided = BTreeMap::new();
-    for (id, pc) in functions().flat_map(|id| code(id).map(move |pc| (id, pc))) {
+    for (id, pc) in all() {
         spread.decisions(id, pc).for_each(|decides| {
             decided.entry(decides).or_insert(pc);
         });
@@ -58,38 +60,109 @@ pub(super) fn decided(program: &Program, executed: &BTreeSet<Pc>, sources: &BTre
     decided
 }
 
-/// Where inexact values are.
+/// The memories that are followed, each as one cell.
+const MEMORIES: [Space; 6] = [Space::Generic, Space::Global, Space::Const, Space::Shared, Space::Local, Space::Param];
+
+/// Where inexact values go.
 struct Spread<'a> {
     program: &'a Program,
-    sources: &'a BTreeSet<Pc>,
-    registers: BTreeSet<(FuncId, Bank, u32)>,
-    spaces: BTreeSet<Space>,
+    cells: Cells,
+    /// What is made of what. Cells are the registers, then [`MEMORIES`], then all memory.
+    taint: Taint,
+    /// The cells that are inexact.
+    inexact: FixedBitSet,
 }
 
-impl Spread<'_> {
-    fn execute(&mut self, function: FuncId, pc: Pc) {
-        let inst = &self.program.code[pc.index()];
+impl<'a> Spread<'a> {
+    fn new(program: &'a Program) -> Self {
+        let cells = Cells::of_program(program);
+        let count = cells.count() + MEMORIES.len() + 1;
+        let mut spread = Self { program, cells, taint: Taint::new(count), inexact: FixedBitSet::with_capacity(count) };
+        MEMORIES.iter().for_each(|space| spread.taint.rule([spread.stored_in(*space)], [spread.all_memory()]));
+        spread
+    }
+
+    /// The cell of what is stored through addresses of `space`: the shared memory of a block is that of its cluster, parameters of
+    /// functions are local.
+    fn stored_in(&self, space: Space) -> usize {
+        let memory = match space {
+            Space::Generic => 0,
+            Space::Global => 1,
+            Space::Const => 2,
+            Space::Shared | Space::SharedCluster => 3,
+            Space::Local | Space::ParamFunc => 4,
+            Space::Param => 5,
+        };
+        self.cells.count() + memory
+    }
+
+    fn all_memory(&self) -> usize {
+        self.cells.count() + MEMORIES.len()
+    }
+
+    /// The cells of what may be loaded through addresses of `space`.
+    fn loaded_from(&self, space: Space) -> SmallVec<[usize; 2]> {
+        match space {
+            Space::Generic => smallvec![self.all_memory()],
+            Space::Param => smallvec![self.stored_in(space)],
+            Space::Global | Space::Const | Space::Shared | Space::SharedCluster | Space::Local | Space::ParamFunc => {
+                smallvec![self.stored_in(space), self.stored_in(Space::Generic)]
+            }
+        }
+    }
+
+    fn execute(&mut self, function: FuncId, inst: &Inst) {
         match inst.op {
             Op::Control(ControlOp::Call { call, .. }) => self.call(function, call),
-            Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if self.is_inexact(access.space) => {
-                self.write(function, inst);
+            Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) => {
+                let loaded = self.loaded_from(access.space);
+                self.compute(function, inst, loaded);
             }
             Op::Memory(MemoryOp::Store { access, .. } | MemoryOp::StoreVector { access, .. }) => self.store(function, inst, access.space),
             Op::Atomic(AtomicOp::Single { access, .. } | AtomicOp::Vector { access, .. }) => {
                 self.store(function, inst, access.space);
-                if self.is_inexact(access.space) {
-                    self.write(function, inst);
-                }
+                let loaded = self.loaded_from(access.space);
+                self.taint.rule(loaded, self.written(function, inst));
             }
-            _ if self.sources.contains(&pc) || self.reads(function, inst, |used| used != Use::Write) => self.write(function, inst),
-            _ => {}
+            _ => self.compute(function, inst, SmallVec::new()),
         }
     }
 
-    fn store(&mut self, function: FuncId, inst: &Inst, space: Space) {
-        if self.reads(function, inst, |used| used == Use::Read || used == Use::Guard) {
-            self.spaces.insert(memory_of(space));
+    /// The cells of the registers that `inst` computes, if its own inexactness may come into them.
+    fn result(&self, function: FuncId, inst: &Inst) -> Vec<usize> {
+        match inst.op {
+            Op::Control(ControlOp::Call { .. })
+            | Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. })
+            | Op::Atomic(AtomicOp::Single { .. } | AtomicOp::Vector { .. }) => Vec::new(),
+            _ => self.written(function, inst),
         }
+    }
+
+    fn written(&self, function: FuncId, inst: &Inst) -> Vec<usize> {
+        let written = operands::writes(inst, self.program);
+        written.into_iter().flat_map(|register| self.cells.frame(function).of(register)).collect()
+    }
+
+    /// The cells of the registers that `inst` uses in one of these ways.
+    fn used(&self, function: FuncId, inst: &Inst, wanted: impl Fn(Use) -> bool) -> SmallVec<[usize; 4]> {
+        let mut cells = SmallVec::new();
+        registers_of(inst, self.program, |used, register| {
+            if wanted(used) {
+                cells.extend(self.cells.frame(function).of(register));
+            }
+        });
+        cells
+    }
+
+    /// What `inst` writes is made of all that it reads and of `loaded`.
+    fn compute(&mut self, function: FuncId, inst: &Inst, loaded: SmallVec<[usize; 2]>) {
+        let read = self.used(function, inst, |used| used != Use::Write);
+        self.taint.rule(read.into_iter().chain(loaded), self.written(function, inst));
+    }
+
+    fn store(&mut self, function: FuncId, inst: &Inst, space: Space) {
+        let stored = self.used(function, inst, |used| used == Use::Read || used == Use::Guard);
+        self.taint.rule(stored, [self.stored_in(space)]);
     }
 
     /// Arguments go to the callee's parameters and its results come back; `.param` variables lie in local memory.
@@ -97,28 +170,24 @@ impl Spread<'_> {
         let Some(site) = self.program.calls.get(call.index()) else { return };
         let callees: Vec<FuncId> = match site.target {
             CallTarget::Direct(callee) => vec![callee],
-            CallTarget::Indirect { .. } => (0..self.program.functions.len() as u32).map(FuncId).collect(),
+            CallTarget::Indirect { .. } => (0..self.program.functions.len()).map(FuncId::new).collect(),
         };
         for callee in callees {
             let function = &self.program.functions[callee.index()];
-            let arguments = site.args.iter().filter_map(operands::argument_register);
-            self.pass((caller, arguments.collect()), (callee, operands::parameter_registers(function).to_vec()));
-            let results = operands::result_registers(function).to_vec();
-            self.pass((callee, results), (caller, operands::call_results(self.program, call).to_vec()));
+            let arguments = site.args.iter().filter_map(operands::argument_register).collect();
+            self.pass((caller, arguments), (callee, operands::parameter_registers(function)));
+            self.pass((callee, operands::result_registers(function)), (caller, operands::call_results(self.program, call)));
         }
     }
 
     /// If any of one side is inexact, so may all of the other be.
-    fn pass(&mut self, (from, given): (FuncId, Vec<RegisterOperand>), (to, taken): (FuncId, Vec<RegisterOperand>)) {
-        if given.iter().any(|register| self.holds(from, *register)) {
-            self.registers.extend(taken.iter().map(|register| (to, register.bank, register.slot)));
-        }
-    }
-
-    fn write(&mut self, function: FuncId, inst: &Inst) {
-        let written = operands::writes(inst, self.program);
-        let slots = written.iter().flat_map(|register| (0..register.width).map(|part| (register.bank, register.slot + part)));
-        self.registers.extend(slots.map(|(bank, slot)| (function, bank, slot)));
+    fn pass(&mut self, (from, given): (FuncId, RegisterOperands), (to, taken): (FuncId, RegisterOperands)) {
+        let cells = |function: FuncId, registers: RegisterOperands| {
+            let frame = *self.cells.frame(function);
+            registers.into_iter().flat_map(move |register| frame.of(register))
+        };
+        let (given, taken) = (cells(from, given), cells(to, taken));
+        self.taint.rule(given, taken);
     }
 
     fn decisions(&self, function: FuncId, pc: Pc) -> impl Iterator<Item = Decides> + use<> {
@@ -134,28 +203,6 @@ impl Spread<'_> {
 
     /// Whether an inexact value is in a register that `inst` uses in one of these ways.
     fn reads(&self, function: FuncId, inst: &Inst, wanted: impl Fn(Use) -> bool) -> bool {
-        let mut found = false;
-        registers_of(inst, self.program, |used, register| found |= wanted(used) && self.holds(function, register));
-        found
-    }
-
-    fn holds(&self, function: FuncId, register: RegisterOperand) -> bool {
-        (0..register.width).any(|part| self.registers.contains(&(function, register.bank, register.slot + part)))
-    }
-
-    fn is_inexact(&self, space: Space) -> bool {
-        match memory_of(space) {
-            Space::Generic => !self.spaces.is_empty(),
-            space => self.spaces.contains(&space) || self.spaces.contains(&Space::Generic) && space != Space::Param,
-        }
-    }
-}
-
-/// The memory that a space is in: the shared memory of a block is that of its cluster, parameters of functions are local.
-fn memory_of(space: Space) -> Space {
-    match space {
-        Space::ParamFunc => Space::Local,
-        Space::SharedCluster => Space::Shared,
-        other => other,
+        self.used(function, inst, wanted).iter().any(|cell| self.inexact.contains(*cell))
     }
 }
