@@ -7,24 +7,16 @@ use smallvec::SmallVec;
 use super::fact::{Fact, derived, loose, masked};
 use super::form::Form;
 use super::mention::{initial_addresses, named_variables, words};
+use super::rewritten::{Rewritten, rewritten};
+use crate::flow::cells::Cells;
+use crate::flow::graph::{Edges, Graph as _};
+use crate::flow::worklist::{Order, Worklist};
 use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space, TypeKind};
 use crate::program::operands::{self, Use, registers_of};
 use crate::program::{
     Address, AsyncOp, Bank, Base, BitsOp, CallArg, CallId, ClusterOp, ControlOp, ConvertOp, Dst, FuncId, Function, Inst, IntegerOp,
     MemoryOp, MoveOp, Op, Param, ParamPlace, Pc, Program, SelectOp, Src, SrcKind, VarId, Variable, WarpOp, WarpgroupOp, map,
 };
-
-/// How often code writes a register.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Rewritten {
-    /// At most once.
-    #[default]
-    Never,
-    /// At several places.
-    Moved,
-    /// At several places, one of which multiplies: over blocks nothing can be said of strides.
-    Multiplied,
-}
 
 /// Where an address goes that is not followed further.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +35,8 @@ pub enum Escape {
 pub struct Flow<'p> {
     pub program: &'p Program,
     facts: Vec<Option<Fact>>,
-    /// Start of each bank of each function among the facts.
-    banks: Vec<[u32; 3]>,
+    /// Numbers of the registers among the facts; words of frames come after them.
+    cells: Cells,
     /// Words of frames that hold what was stored there.
     frames: BTreeMap<(FuncId, i64), u32>,
     /// Registers that code writes at several places, as people do and compilers do where paths meet: inside a block they hold what was
@@ -57,7 +49,12 @@ pub struct Flow<'p> {
     /// The variables that a statement names.
     named: Vec<SmallVec<[VarId; 1]>>,
     pub escapes: BTreeMap<VarId, Escape>,
-    grown: bool,
+    /// The functions to be followed once more, as something is known that they read.
+    open: Worklist,
+    /// The function of each fact.
+    owners: Vec<FuncId>,
+    /// The functions that call each.
+    callers: Edges,
     /// Whether words of frames of which nothing is known hold any number.
     frames_are_known: bool,
 }
@@ -65,33 +62,31 @@ pub struct Flow<'p> {
 impl<'p> Flow<'p> {
     /// Follows the addresses of all variables of `program`.
     pub fn new(program: &'p Program) -> Self {
-        let mut count = 0;
-        let mut banks = Vec::with_capacity(program.functions.len());
-        for function in &program.functions {
-            let slots = [function.slots.b32, function.slots.b64, function.slots.pred];
-            banks.push(slots.map(|slots| {
-                count += slots;
-                count - slots
-            }));
-        }
+        let cells = Cells::of_program(program);
+        let functions = (0..program.functions.len()).map(FuncId::new);
+        let owners = functions.flat_map(|id| {
+            let slots = program.functions[id.index()].slots;
+            std::iter::repeat_n(id, (slots.b32 + slots.b64 + slots.pred) as usize)
+        });
         let mut flow = Self {
             program,
-            facts: vec![None; count as usize],
-            banks,
+            facts: vec![None; cells.count()],
+            rewritten: rewritten(program, &cells),
+            cells,
             frames: BTreeMap::new(),
-            rewritten: Vec::new(),
             here: BTreeMap::new(),
             before: vec![SmallVec::new(); program.code.len()],
             named: named_variables(program),
             escapes: BTreeMap::new(),
-            grown: true,
+            open: Worklist::full(program.functions.len(), Order::Ascending),
+            owners: owners.collect(),
+            callers: callers(program),
             frames_are_known: false,
         };
-        flow.note_rewritten();
         flow.enter_functions();
         flow.settle();
         flow.frames_are_known = true;
-        flow.grown = true;
+        flow.open = Worklist::full(program.functions.len(), Order::Ascending);
         flow.settle();
         for (variable, holder) in initial_addresses(program) {
             flow.escapes.entry(variable).or_insert(Escape::Initial(holder));
@@ -99,58 +94,41 @@ impl<'p> Flow<'p> {
         flow
     }
 
-    /// Each pass makes some fact wider, of which there are few, or is the last.
+    /// Follows functions until no fact grows wider.
     fn settle(&mut self) {
-        while self.grown {
-            self.grown = false;
-            for (index, function) in self.program.functions.iter().enumerate() {
-                let mut labels = function.labels.iter().map(|(_, pc)| *pc).peekable();
+        while let Some(function) = self.open.pop() {
+            self.follow_function(FuncId::new(function));
+        }
+    }
+
+    fn follow_function(&mut self, id: FuncId) {
+        let function = &self.program.functions[id.index()];
+        let mut labels = function.labels.iter().map(|(_, pc)| *pc).peekable();
+        self.here.clear();
+        for pc in function.code.clone().map(Pc) {
+            if labels.peek().is_some_and(|label| *label <= pc) {
+                while labels.next_if(|label| *label <= pc).is_some() {}
                 self.here.clear();
-                for pc in function.code.clone().map(Pc) {
-                    if labels.peek().is_some_and(|label| *label <= pc) {
-                        while labels.next_if(|label| *label <= pc).is_some() {}
-                        self.here.clear();
-                    }
-                    self.note_before(FuncId::new(index), pc);
-                    self.follow(FuncId::new(index), pc);
-                    // Lanes that do not execute it keep what they had, and a call leaves nothing that is known.
-                    let keeps = |inst: &Inst| inst.guard.is_none() && !matches!(inst.op, Op::Control(ControlOp::Call { .. }));
-                    if !self.program.code.get(pc.index()).is_some_and(keeps) {
-                        self.here.clear();
-                    }
-                }
+            }
+            self.note_before(id, pc);
+            self.follow(id, pc);
+            // Lanes that do not execute it keep what they had, and a call leaves nothing that is known.
+            let keeps = |inst: &Inst| inst.guard.is_none() && !matches!(inst.op, Op::Control(ControlOp::Call { .. }));
+            if !self.program.code.get(pc.index()).is_some_and(keeps) {
+                self.here.clear();
             }
         }
     }
 
-    /// Which registers are written at several places.
-    fn note_rewritten(&mut self) {
-        let mut written = vec![0_u8; self.facts.len()];
-        let mut multiplied = vec![false; self.facts.len()];
-        for (index, function) in self.program.functions.iter().enumerate() {
-            for inst in function.code.clone().filter_map(|pc| self.program.code.get(pc as usize)) {
-                let multiplies = matches!(
-                    inst.op,
-                    Op::Integer(
-                        IntegerOp::MulWide { .. }
-                            | IntegerOp::MadWide { .. }
-                            | IntegerOp::Ternary { .. }
-                            | IntegerOp::Binary { f: IntBinary::MulLo, .. }
-                    ) | Op::Bits(BitsOp::Shift { .. })
-                );
-                for register in operands::writes(inst, self.program) {
-                    let cell = self.cell(FuncId::new(index), register.bank, register.slot) as usize;
-                    written[cell] = written[cell].saturating_add(1);
-                    multiplied[cell] |= multiplies;
-                }
-            }
+    /// A fact has grown wider: the functions that read it are followed once more. Words of frames may be read by any.
+    fn grow(&mut self, cell: u32) {
+        if cell as usize >= self.cells.count() {
+            self.open.push_all();
+            return;
         }
-        let kind = |(count, multiplied): (&u8, &bool)| match (count, multiplied) {
-            (0 | 1, _) => Rewritten::Never,
-            (_, false) => Rewritten::Moved,
-            (_, true) => Rewritten::Multiplied,
-        };
-        self.rewritten = written.iter().zip(&multiplied).map(kind).collect();
+        let owner = self.owners[cell as usize];
+        self.open.push(owner.index());
+        self.callers.successor_nodes(owner.index()).for_each(|caller| self.open.push(caller));
     }
 
     /// Keeps what the rewritten registers hold that the instruction at `pc` reads.
@@ -185,12 +163,7 @@ impl<'p> Flow<'p> {
 
     /// The number of a register among all of the program.
     pub fn cell(&self, function: FuncId, bank: Bank, slot: u32) -> u32 {
-        let bank = match bank {
-            Bank::B32 => 0,
-            Bank::B64 => 1,
-            Bank::Pred => 2,
-        };
-        self.banks[function.index()][bank] + slot
+        self.cells.frame(function).cell(bank, slot)
     }
 
     /// How many registers there are.
@@ -290,9 +263,15 @@ impl<'p> Flow<'p> {
 
     fn set(&mut self, cell: u32, fact: Fact) {
         let fact = if self.rewritten(cell) == Rewritten::Multiplied { Fact { form: Form::scattered(), ..fact } } else { fact };
-        match &mut self.facts[cell as usize] {
-            Some(known) => self.grown |= known.join(&fact),
-            unknown => (*unknown, self.grown) = (Some(fact), true),
+        let is_wider = match &mut self.facts[cell as usize] {
+            Some(known) => known.join(&fact),
+            unknown => {
+                *unknown = Some(fact);
+                true
+            }
+        };
+        if is_wider {
+            self.grow(cell);
         }
     }
 
@@ -314,7 +293,6 @@ impl<'p> Flow<'p> {
     fn escape(&mut self, fact: &Fact, escape: Escape) {
         for id in &fact.variables {
             if self.escapes.insert(*id, *self.escapes.get(id).unwrap_or(&escape)).is_none() {
-                self.grown = true;
                 self.escape_contents(*id, escape);
             }
         }
@@ -566,6 +544,19 @@ impl<'p> Flow<'p> {
         let users = named.flat_map(|(function, pc)| self.named[pc as usize].iter().map(move |id| (*id, function)));
         users.filter(|(id, _)| program.variables[id.index()].bytes == 0).collect()
     }
+}
+
+/// The functions that call each function by its name, as edges from there.
+fn callers(program: &Program) -> Edges {
+    let functions = program.functions.iter().zip(0..);
+    let calls = functions.flat_map(|(function, caller)| function.code.clone().map(move |pc| (pc, caller)));
+    let callees = calls.filter_map(|(pc, caller)| match program.code[pc as usize].op {
+        Op::Control(ControlOp::Call { call, .. } | ControlOp::SystemCall { call, .. }) => {
+            Some((program.calls[call.index()].target.direct()?.0, caller))
+        }
+        _ => None,
+    });
+    Edges::new(program.functions.len(), &callees.collect::<Vec<_>>())
 }
 
 /// Whether a variable lies in the frame of every call of its function.

@@ -14,6 +14,7 @@ mod form;
 mod given;
 mod judge;
 mod mention;
+mod rewritten;
 mod why;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,13 +1,17 @@
 //! Where a kernel's parameters go: through registers, arguments of calls and variables of frames, up to addresses and conditions.
 //!
 //! Every register and every word of a frame is a cell; instructions are edges between cells, of a few kinds. Facts travel along the
-//! edges until nothing changes: from which words of the parameters a value is made, which of them it still is but for a sum, and which
-//! floating-point format it has. The following is without order and forgets nothing. What goes through memory other than frames is not
-//! followed.
+//! edges until nothing changes ([`crate::flow::worklist`]): from which words of the parameters a value is made, which of them it still is
+//! but for a sum, and which floating-point format it has. The following is without order and forgets nothing. What goes through memory
+//! other than frames is not followed.
 
 use std::collections::BTreeMap;
 
 use super::hints;
+use crate::flow::cells::Cells;
+use crate::flow::graph::{Edges, Graph as _};
+use crate::flow::reach::closure;
+use crate::flow::worklist::{Order, Worklist};
 use crate::isa::{IntBinary, IntTernary, ScalarType, Shift, Space};
 use crate::program::operands;
 use crate::program::{
@@ -75,8 +79,8 @@ pub struct Flow<'a> {
     pub functions: Vec<FuncId>,
     /// The words of the parameters that the code loads, in order of bit.
     pub words: Vec<Word>,
-    /// Start of each bank of each function among the cells.
-    banks: Vec<[u32; 3]>,
+    /// Numbers of the registers; words of frames come after them.
+    cells: Cells,
     frames: BTreeMap<(u32, i64), u32>,
     /// Registers that hold an address in their function's frame.
     frame_addresses: BTreeMap<u32, i64>,
@@ -88,29 +92,21 @@ impl<'a> Flow<'a> {
     /// Follows the parameters of `kernel`.
     pub fn new(program: &'a Program, kernel: FuncId) -> Self {
         let functions = reachable(program, kernel);
-        let mut banks = vec![[0; 3]; program.functions.len()];
-        let mut count = 0;
-        for id in &functions {
-            let slots = program.functions[id.index()].slots;
-            for (bank, slots) in [slots.b32, slots.b64, slots.pred].into_iter().enumerate() {
-                banks[id.index()][bank] = count;
-                count += slots;
-            }
-        }
+        let cells = Cells::new(program, functions.iter().copied());
+        let facts = vec![Fact::default(); cells.count()];
         let mut flow = Self {
             program,
             kernel: &program.functions[kernel.index()],
             functions,
             words: Vec::new(),
-            banks,
+            cells,
             frames: BTreeMap::new(),
             frame_addresses: BTreeMap::new(),
             edges: Vec::new(),
-            facts: vec![Fact::default(); count as usize],
+            facts,
         };
         flow.collect();
-        // Each round adds a fact to some cell, of which there are few, or is the last. Formats travel against the code's order as well.
-        while flow.pass(false) | flow.pass(true) {}
+        flow.settle();
         flow
     }
 
@@ -141,12 +137,7 @@ impl<'a> Flow<'a> {
     }
 
     fn cell(&self, function: FuncId, bank: Bank, slot: u32) -> u32 {
-        let bank = match bank {
-            Bank::B32 => 0,
-            Bank::B64 => 1,
-            Bank::Pred => 2,
-        };
-        self.banks[function.index()][bank] + slot
+        self.cells.frame(function).cell(bank, slot)
     }
 
     fn frame_cell(&mut self, function: FuncId, offset: i64) -> u32 {
@@ -416,15 +407,23 @@ impl<'a> Flow<'a> {
         }
     }
 
-    /// Carries every fact one edge further; whether that was anything new.
-    fn pass(&mut self, backwards: bool) -> bool {
-        let count = self.edges.len();
-        let order = (0..count).map(|index| if backwards { count - 1 - index } else { index });
-        order.fold(false, |grown, index| self.cross(self.edges[index]) | grown)
+    /// Carries facts along the edges until nothing changes. Formats travel against the code's order as well, and of several the one that
+    /// comes first stays: sweeps over the edges go up and down.
+    fn settle(&mut self) {
+        let ends = self.edges.iter().zip(0..).flat_map(|(edge, index)| [(edge.from, index), (edge.to, index)]);
+        let count = self.facts.len().max(self.edges.len());
+        let touching = Edges::new(count, &ends.collect::<Vec<_>>());
+        let mut open = Worklist::full(self.edges.len(), Order::Alternating);
+        while let Some(index) = open.pop() {
+            let edge = self.edges[index];
+            let (from, to) = self.cross(edge);
+            let changed = [(edge.from, from), (edge.to, to)].into_iter().filter(|(_, is_changed)| *is_changed);
+            changed.flat_map(|(cell, _)| touching.successor_nodes(cell as usize)).for_each(|index| open.push(index));
+        }
     }
 
-    /// Carries facts over one edge; whether that was anything new.
-    fn cross(&mut self, Edge { from, to, kind }: Edge) -> bool {
+    /// Carries facts over one edge; whether that was anything new for the cell it comes from, and for the one it goes to.
+    fn cross(&mut self, Edge { from, to, kind }: Edge) -> (bool, bool) {
         let (source, mut target) = (self.facts[from as usize], self.facts[to as usize]);
         let before = target;
         match kind {
@@ -452,23 +451,19 @@ impl<'a> Flow<'a> {
         let source = &mut self.facts[from as usize];
         let is_news = source.hint.is_none() && back.is_some();
         source.hint = source.hint.or(back);
-        target != before || is_news
+        (is_news, target != before)
     }
 }
 
 /// The functions that `kernel` can reach by calls of their names, itself first.
 fn reachable(program: &Program, kernel: FuncId) -> Vec<FuncId> {
-    let mut found = vec![kernel];
-    let mut next = 0;
-    while let Some(id) = found.get(next).copied() {
-        next += 1;
-        for pc in program.functions[id.index()].code.clone() {
-            let Op::Control(ControlOp::Call { call, .. }) = program.code[pc as usize].op else { continue };
-            let callee = program.calls.get(call.index()).and_then(|site| site.target.direct());
-            found.extend(callee.filter(|callee| !found.contains(callee)));
-        }
-    }
-    found
+    let callees = |function: usize| {
+        program.functions[function].code.clone().filter_map(|pc| {
+            let Op::Control(ControlOp::Call { call, .. }) = program.code[pc as usize].op else { return None };
+            program.calls[call.index()].target.direct().map(FuncId::index)
+        })
+    };
+    closure(program.functions.len(), [kernel.index()], callees).order().iter().map(|function| FuncId::new(*function)).collect()
 }
 
 pub fn slot_of(source: Src) -> Option<u32> {
