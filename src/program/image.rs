@@ -1,5 +1,6 @@
 //! Texture and surface instructions. There are few of them, so what they do lies in a table beside the code.
 
+use super::op::{Effect, Effects};
 use super::operands::{RegisterOperand, Use, Walk};
 use super::{Bank, Dst, Src};
 use crate::base::define_id;
@@ -78,6 +79,19 @@ pub enum ImageFn {
     Query(ImageQuery, ImageKind),
     /// `istypep`.
     IsHandle(ImageKind),
+}
+
+impl ImageAccess {
+    /// What it does beside writing registers. What is known of a handle lies in memory as well.
+    pub fn effects(&self) -> Effects {
+        match self.f {
+            ImageFn::Sample { .. } | ImageFn::Gather { .. } | ImageFn::Load(..) | ImageFn::Query(..) | ImageFn::IsHandle(_) => {
+                Effects::of(&[Effect::ReadsMemory])
+            }
+            ImageFn::Store(..) | ImageFn::StoreFormatted(_) => Effects::of(&[Effect::WritesMemory]),
+            ImageFn::Reduce { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory]),
+        }
+    }
 }
 
 impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {

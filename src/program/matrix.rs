@@ -1,6 +1,7 @@
 //! Matrix instructions of a warp (PTX ISA, "Warp Level Matrix Instructions"). There are few of them, so what they do lies in a table
 //! beside the code.
 
+use super::op::{Effect, Effects};
 use super::operands::{RegisterOperand, Use, Walk};
 use super::{Access, Address, Bank, Dst, ListId, Src};
 use crate::base::define_id;
@@ -124,6 +125,17 @@ pub struct RowsAccess {
     pub address: Address,
     /// `.trans`.
     pub transposed: bool,
+}
+
+impl MatrixOp {
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::Multiply(_) | Self::Transpose { .. } => Effects::of(&[Effect::Exchanges]),
+            Self::Load(_) | Self::LoadRows(_) => Effects::of(&[Effect::Exchanges, Effect::ReadsMemory]),
+            Self::Store(_) | Self::StoreRows(_) => Effects::of(&[Effect::Exchanges, Effect::WritesMemory]),
+        }
+    }
 }
 
 impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {

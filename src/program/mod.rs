@@ -27,8 +27,8 @@ pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
 pub use names::short_name;
 pub use op::{
-    Access, AsyncOp, AtomicOp, BitsOp, ClusterOp, CompareOp, ControlOp, ConvertMode, ConvertOp, FloatOp, Guard, Inst, IntegerOp,
-    MbarrierOp, MemoryOp, MoveOp, Op, SelectOp, StackOp, SyncOp, TensorMapOp, UnsupportedId, VideoOp, WarpOp, WarpgroupOp,
+    Access, AsyncOp, AtomicOp, BitsOp, ClusterOp, CompareOp, ControlOp, ConvertMode, ConvertOp, Effect, Effects, FloatOp, Guard, Inst,
+    IntegerOp, MbarrierOp, MemoryOp, MoveOp, Op, SelectOp, StackOp, SyncOp, TensorMapOp, UnsupportedId, VideoOp, WarpOp, WarpgroupOp,
 };
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};

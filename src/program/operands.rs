@@ -7,8 +7,7 @@
 use smallvec::SmallVec;
 
 use super::{
-    Address, Bank, Base, BitsOp, CallArg, CallId, CallTarget, ConvertOp, Dst, FloatOp, Function, Inst, IntegerOp, ListId, MoveOp, Op,
-    Param, ParamPlace, PredSrc, Program, Src, SrcKind,
+    Address, Bank, Base, CallArg, CallId, CallTarget, Dst, Function, Inst, ListId, Param, ParamPlace, PredSrc, Program, Src, SrcKind,
 };
 
 /// A register as an instruction names it.
@@ -50,29 +49,6 @@ pub fn registers_of(inst: &Inst, program: &Program, visit: impl FnMut(Use, Regis
 /// The registers that `inst` reads: its guard, the base of its address and its sources.
 pub fn reads(inst: &Inst, program: &Program) -> RegisterOperands {
     collect(inst, program, |used| used != Use::Write)
-}
-
-/// Whether an operation only makes registers of registers, each lane for itself.
-pub fn computes(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Integer(
-            IntegerOp::Unary { .. }
-                | IntegerOp::BitCount { .. }
-                | IntegerOp::Binary { .. }
-                | IntegerOp::Ternary { .. }
-                | IntegerOp::MulWide { .. }
-                | IntegerOp::MadWide { .. }
-                | IntegerOp::Carry { .. }
-        ) | Op::Bits(BitsOp::Shift { .. } | BitsOp::Lop3 { .. } | BitsOp::Field32 { .. } | BitsOp::Extract { .. } | BitsOp::Insert { .. })
-            | Op::Float(FloatOp::Unary { .. } | FloatOp::Binary { .. } | FloatOp::Ternary { .. })
-            | Op::Compare(_)
-            | Op::Select(_)
-            | Op::Convert(ConvertOp::Single { .. })
-            | Op::Move(
-                MoveOp::Move { .. } | MoveOp::Vector { .. } | MoveOp::Pack { .. } | MoveOp::Unpack { .. } | MoveOp::ReadSpecial { .. }
-            )
-    )
 }
 
 /// The registers that `inst` writes when it is executed; none for a call, whose results come when it returns.

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::program::operands::{RegisterOperand, reads, writes};
-use crate::program::{Bank, BitsOp, CompareOp, ConvertOp, Inst, IntegerOp, MoveOp, Op, Pc, Program, SelectOp};
+use crate::program::{Bank, Inst, Pc, Program};
 
 /// The tests of a program that were looked at.
 #[derive(Clone, Default)]
@@ -24,7 +24,7 @@ fn decides(program: &Program, pc: Pc) -> Option<bool> {
     let mut next = 0;
     while let Some(register) = told.get(next).copied() {
         for inst in code.iter().filter(|inst| reads(inst, program).contains(&register)) {
-            if !only_computes(inst, register) {
+            if !only_computes(inst, program, register) {
                 return Some(true);
             }
             for result in writes(inst, program) {
@@ -39,16 +39,7 @@ fn decides(program: &Program, pc: Pc) -> Option<bool> {
 }
 
 /// Whether an instruction that reads `register` makes nothing of it but the value of another one.
-fn only_computes(inst: &Inst, register: RegisterOperand) -> bool {
+fn only_computes(inst: &Inst, program: &Program, register: RegisterOperand) -> bool {
     let guards = inst.guard.is_some_and(|guard| register.bank == Bank::Pred && guard.slot == register.slot);
-    let computes = matches!(
-        inst.op,
-        Op::Select(SelectOp::Select { .. } | SelectOp::PredMove { .. } | SelectOp::PredBinary { .. })
-            | Op::Move(MoveOp::Move { .. })
-            | Op::Compare(CompareOp::SetpInt { .. } | CompareOp::SetInt { .. })
-            | Op::Integer(IntegerOp::Unary { .. } | IntegerOp::Binary { .. })
-            | Op::Bits(BitsOp::Lop3 { .. })
-            | Op::Convert(ConvertOp::Single { .. })
-    );
-    computes && !guards
+    inst.op.effects(program).only_computes() && !guards
 }

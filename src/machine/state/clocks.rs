@@ -9,7 +9,7 @@ use std::ops::Range;
 use crate::machine::state::digest::Digest;
 use crate::machine::state::special;
 use crate::machine::state::warp::{Warp, frames};
-use crate::program::operands::{RegisterOperand, Use, call_results, computes, registers_of};
+use crate::program::operands::{RegisterOperand, Use, call_results, registers_of};
 use crate::program::{ControlOp, Inst, MoveOp, Op, Pc, Program};
 
 /// The first leap, and the one behind the last, as powers of two: from a thousand ticks to a quarter of an hour of nanoseconds.
@@ -122,7 +122,7 @@ fn derived(program: &Program, code: &[Inst]) -> Vec<RegisterOperand> {
             let (mut depends, mut written) = (reads_clock(inst), Vec::new());
             registers_of(inst, program, |used, register| match used {
                 Use::Write => written.push(register),
-                Use::Read => depends |= computes(&inst.op) && found.iter().any(|other| overlaps(*other, register)),
+                Use::Read => depends |= inst.op.effects(program).only_computes() && found.iter().any(|other| overlaps(*other, register)),
                 Use::Guard | Use::Address => {}
             });
             if let Op::Control(ControlOp::Call { call, .. }) = inst.op {

@@ -1,5 +1,6 @@
 //! Asynchronous copies (PTX ISA, "Data Movement and Conversion Instructions: Asynchronous copy").
 
+use super::effects::{Effect, Effects};
 use crate::program::CopyId;
 use crate::program::operands::{RegisterOperand, Use, Walk};
 
@@ -23,6 +24,15 @@ impl AsyncOp {
         match *self {
             Self::Copy { copy } => walk.async_copy(copy),
             Self::Commit { bulk: _ } | Self::Wait { bulk: _, read: _, open: _, pending: _ } => {}
+        }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::Copy { copy: _ } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory, Effect::Asynchronous]),
+            Self::Commit { bulk: _ } => Effects::of(&[Effect::Asynchronous]),
+            Self::Wait { .. } => Effects::of(&[Effect::Blocks, Effect::Orders]),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Atomics and reductions in memory (PTX ISA, "atom", "red").
 
+use super::effects::{Effect, Effects};
 use crate::isa::{AtomicFn, ScalarType};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Access, Address, Bank, Dst, ListId, Src};
@@ -42,5 +43,10 @@ impl AtomicOp {
                 dests.iter().for_each(|d| walk.write(Bank::B32, *d));
             }
         }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory]).with(Effect::Orders, self.access().orders())
     }
 }

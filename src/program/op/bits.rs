@@ -1,5 +1,6 @@
 //! Logic, shifts and bit fields (PTX ISA, "Logic and Shift Instructions").
 
+use super::effects::Effects;
 use crate::isa::{BitField32, BoolOp, IntType, Shift, Width};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, PredSrc, Src};
@@ -46,5 +47,10 @@ impl BitsOp {
                 walk.write(width.bank(), d);
             }
         }
+    }
+
+    /// All of them only compute.
+    pub fn effects(&self) -> Effects {
+        Effects::NONE
     }
 }

@@ -1,5 +1,6 @@
 //! The blocks of a cluster (PTX ISA, "mapa", "getctarank", "barrier.cluster").
 
+use super::effects::{Effect, Effects};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, Src};
 
@@ -31,6 +32,15 @@ impl ClusterOp {
                 walk.write(Bank::B32, d);
             }
             Self::Arrive { relaxed: _, aligned: _ } | Self::Wait { aligned: _ } => {}
+        }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::MapShared { .. } | Self::Rank { .. } => Effects::NONE,
+            Self::Arrive { relaxed, aligned: _ } => Effects::NONE.with(Effect::Orders, !relaxed).with(Effect::Exchanges, true),
+            Self::Wait { aligned: _ } => Effects::of(&[Effect::Blocks, Effect::Orders]),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Comparisons (PTX ISA, "Comparison and Selection Instructions": `setp`, `set`).
 
+use super::effects::Effects;
 use crate::isa::{BoolOp, Compare, FloatType, IntType, ScalarType};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, PredSrc, Src};
@@ -30,5 +31,10 @@ impl CompareOp {
                 walk.compare(from.bank(), [a, b], c, Bank::B32, &[d]);
             }
         }
+    }
+
+    /// All of them only compute.
+    pub fn effects(&self) -> Effects {
+        Effects::NONE
     }
 }

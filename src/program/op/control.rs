@@ -1,5 +1,6 @@
 //! Branches, calls and ends (PTX ISA, "Control Flow Instructions").
 
+use super::effects::{Effect, Effects};
 use crate::isa::SystemFn;
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, CallId, Pc, Src, TableId};
@@ -33,6 +34,18 @@ impl ControlOp {
                 walk.call(call);
                 walk.call_results(call);
             }
+        }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::Branch { .. } | Self::BranchIndexed { .. } | Self::Call { .. } | Self::Return { .. } | Self::Exit => {
+                Effects::of(&[Effect::Branches])
+            }
+            // It may be `printf`, `malloc` or `__assertfail`.
+            Self::SystemCall { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory, Effect::Stops]),
+            Self::Trap | Self::Breakpoint => Effects::of(&[Effect::Stops]),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Conversions of values (PTX ISA, "Data Movement and Conversion Instructions": `cvt`, `cvt.pack`).
 
+use super::effects::Effects;
 use crate::isa::{Rounding, ScalarType};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, Src};
@@ -70,5 +71,10 @@ impl ConvertOp {
             Self::Pair { mode: _, d, a, b } => walk.same(Bank::B32, d, [a, b]),
             Self::Pack { to: _, from: _, d, a, b, c } => walk.same(Bank::B32, d, [a, b, c]),
         }
+    }
+
+    /// All of them only compute.
+    pub fn effects(&self) -> Effects {
+        Effects::NONE
     }
 }

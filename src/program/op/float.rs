@@ -1,5 +1,6 @@
 //! Floating-point arithmetic (PTX ISA, "Floating-Point Instructions", "Half Precision Floating-Point Instructions").
 
+use super::effects::Effects;
 use crate::isa::{Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary, TestProperty};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, Src};
@@ -34,5 +35,10 @@ impl FloatOp {
                 walk.write(Bank::Pred, p);
             }
         }
+    }
+
+    /// All of them only compute.
+    pub fn effects(&self) -> Effects {
+        Effects::NONE
     }
 }

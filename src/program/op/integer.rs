@@ -1,5 +1,6 @@
 //! Integer arithmetic (PTX ISA, "Integer Arithmetic Instructions", "Extended-Precision Integer Arithmetic Instructions").
 
+use super::effects::{Effect, Effects};
 use crate::isa::{BitCount, CarryFn, DotFn, IntBinary, IntTernary, IntType, IntUnary};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, Src};
@@ -45,6 +46,20 @@ impl IntegerOp {
             // Where the function takes no `c`, it is a constant.
             Self::Carry { f: _, ty, carry_in: _, carry_out: _, d, a, b, c } => walk.same(ty.bank(), d, [a, b, c]),
             Self::Dot { f: _, a_signed: _, b_signed: _, d, a, b, c } => walk.same(Bank::B32, d, [a, b, c]),
+        }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::Carry { .. } => Effects::of(&[Effect::UsesCarry]),
+            Self::Unary { .. }
+            | Self::BitCount { .. }
+            | Self::Binary { .. }
+            | Self::Ternary { .. }
+            | Self::MulWide { .. }
+            | Self::MadWide { .. }
+            | Self::Dot { .. } => Effects::NONE,
         }
     }
 }

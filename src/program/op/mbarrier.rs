@@ -1,5 +1,6 @@
 //! Barrier objects (PTX ISA, "mbarrier").
 
+use super::effects::{Effect, Effects};
 use crate::isa::MbarrierFn;
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Access, Address, Bank, Dst, Src};
@@ -17,6 +18,14 @@ pub enum MbarrierOp {
 }
 
 impl MbarrierOp {
+    /// Semantics and scope of its access, if it makes one.
+    pub fn access(&self) -> Option<Access> {
+        match *self {
+            Self::Update { access, .. } | Self::Wait { access, .. } => Some(access),
+            Self::PendingCount { .. } => None,
+        }
+    }
+
     /// Shows the registers that it uses, what it reads before what it writes.
     pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
         match *self {
@@ -34,6 +43,15 @@ impl MbarrierOp {
                 walk.read(Bank::B64, a);
                 walk.write(Bank::B32, d);
             }
+        }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::Update { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory, Effect::Orders]),
+            Self::Wait { blocks, .. } => Effects::of(&[Effect::ReadsMemory, Effect::Orders]).with(Effect::Blocks, *blocks),
+            Self::PendingCount { .. } => Effects::NONE,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Loads and stores (PTX ISA, "Data Movement and Conversion Instructions": `ld`, `st`).
 
+use super::effects::{Effect, Effects};
 use crate::isa::{Ordering, Scope, Space};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Address, Bank, Dst, ListId, Src};
@@ -15,6 +16,16 @@ pub struct Access {
     pub scope: Scope,
     /// `.nc`: through the read-only (texture) path.
     pub non_coherent: bool,
+}
+
+impl Access {
+    /// Whether the access orders others, of its own thread or of other threads.
+    pub fn orders(self) -> bool {
+        match self.ordering {
+            Ordering::Weak | Ordering::Volatile | Ordering::Relaxed | Ordering::Mmio => false,
+            Ordering::Acquire | Ordering::Release | Ordering::AcqRel | Ordering::SeqCst => true,
+        }
+    }
 }
 
 /// Loads and stores.
@@ -64,5 +75,15 @@ impl MemoryOp {
                 walk.sources(parts).iter().for_each(|a| walk.source(Use::Read, bank, *a, width));
             }
         }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        let (reads, writes) = match self {
+            Self::Load { .. } | Self::LoadVector { .. } => (true, false),
+            Self::Store { .. } | Self::StoreVector { .. } => (false, true),
+        };
+        let effects = Effects::NONE.with(Effect::ReadsMemory, reads).with(Effect::WritesMemory, writes);
+        effects.with(Effect::Orders, self.access().orders())
     }
 }

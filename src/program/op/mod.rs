@@ -11,6 +11,7 @@ mod cluster;
 mod compare;
 mod control;
 mod convert;
+mod effects;
 mod float;
 mod integer;
 mod mbarrier;
@@ -25,7 +26,7 @@ mod warp;
 mod warpgroup;
 
 use super::operands::{RegisterOperand, Use, Walk};
-use super::{ImageId, MatrixId};
+use super::{ImageAccess, ImageId, MatrixId, MatrixOp, Program};
 use crate::base::define_id;
 
 pub use asynchronous::AsyncOp;
@@ -35,6 +36,7 @@ pub use cluster::ClusterOp;
 pub use compare::CompareOp;
 pub use control::ControlOp;
 pub use convert::{ConvertMode, ConvertOp};
+pub use effects::{Effect, Effects};
 pub use float::FloatOp;
 pub use integer::IntegerOp;
 pub use mbarrier::MbarrierOp;
@@ -160,6 +162,35 @@ impl Op {
         }
     }
 
+    /// What it does beside writing registers. `program` has what matrix and image instructions do.
+    pub fn effects(&self, program: &Program) -> Effects {
+        match self {
+            Op::Nop => Effects::NONE,
+            Op::Unsupported { why: _ } => Effects::of(&[Effect::Stops]),
+            Op::Integer(op) => op.effects(),
+            Op::Bits(op) => op.effects(),
+            Op::Float(op) => op.effects(),
+            Op::Video(op) => op.effects(),
+            Op::Compare(op) => op.effects(),
+            Op::Select(op) => op.effects(),
+            Op::Convert(op) => op.effects(),
+            Op::Move(op) => op.effects(),
+            Op::Cluster(op) => op.effects(),
+            Op::Memory(op) => op.effects(),
+            Op::Atomic(op) => op.effects(),
+            Op::Async(op) => op.effects(),
+            Op::TensorMap(op) => op.effects(),
+            Op::Wgmma(op) => op.effects(),
+            Op::Stack(op) => op.effects(),
+            Op::Control(op) => op.effects(),
+            Op::Sync(op) => op.effects(),
+            Op::Mbarrier(op) => op.effects(),
+            Op::Warp(op) => op.effects(),
+            Op::Image { access } => program.images.get(access.index()).map_or(Effects::NONE, ImageAccess::effects),
+            Op::Matrix { matrix } => program.matrices.get(matrix.index()).map_or(Effects::NONE, MatrixOp::effects),
+        }
+    }
+
     /// What the asynchronous operation is called that it puts in flight.
     pub fn flight_word(&self) -> &'static str {
         if matches!(self, Op::Wgmma(WarpgroupOp::Multiply { .. })) { "wgmma" } else { "copy" }
@@ -170,8 +201,28 @@ impl Op {
     pub fn has_member_mask(&self) -> bool {
         match self {
             Op::Warp(op) => op.has_member_mask(),
-            Op::Sync(SyncOp::WarpSync { .. }) => true,
-            _ => false,
+            Op::Sync(op) => op.has_member_mask(),
+            Op::Integer(_)
+            | Op::Bits(_)
+            | Op::Float(_)
+            | Op::Video(_)
+            | Op::Compare(_)
+            | Op::Select(_)
+            | Op::Convert(_)
+            | Op::Move(_)
+            | Op::Cluster(_)
+            | Op::Memory(_)
+            | Op::Atomic(_)
+            | Op::Async(_)
+            | Op::TensorMap(_)
+            | Op::Wgmma(_)
+            | Op::Stack(_)
+            | Op::Control(_)
+            | Op::Mbarrier(_)
+            | Op::Nop
+            | Op::Unsupported { .. }
+            | Op::Image { .. }
+            | Op::Matrix { .. } => false,
         }
     }
 
@@ -180,9 +231,27 @@ impl Op {
         match self {
             Op::Memory(op) => Some(op.access()),
             Op::Atomic(op) => Some(op.access()),
-            Op::TensorMap(TensorMapOp::ReplaceField { access, .. }) => Some(*access),
-            Op::Mbarrier(MbarrierOp::Update { access, .. } | MbarrierOp::Wait { access, .. }) => Some(*access),
-            _ => None,
+            Op::TensorMap(op) => op.access(),
+            Op::Mbarrier(op) => op.access(),
+            Op::Integer(_)
+            | Op::Bits(_)
+            | Op::Float(_)
+            | Op::Video(_)
+            | Op::Compare(_)
+            | Op::Select(_)
+            | Op::Convert(_)
+            | Op::Move(_)
+            | Op::Cluster(_)
+            | Op::Async(_)
+            | Op::Wgmma(_)
+            | Op::Stack(_)
+            | Op::Control(_)
+            | Op::Sync(_)
+            | Op::Warp(_)
+            | Op::Nop
+            | Op::Unsupported { .. }
+            | Op::Image { .. }
+            | Op::Matrix { .. } => None,
         }
     }
 }

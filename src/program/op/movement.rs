@@ -1,5 +1,6 @@
 //! Moves, packing, addresses and special registers (PTX ISA, "Data Movement and Conversion Instructions": `mov`, `cvta`, `isspacep`).
 
+use super::effects::{Effect, Effects};
 use crate::isa::{Space, Width};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, ListId, Src};
@@ -69,6 +70,21 @@ impl MoveOp {
                 walk.read(Bank::of_wide(is_wide), a);
                 walk.write(Bank::Pred, p);
             }
+        }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::FrameAddress { .. } | Self::ReadSpecial { .. } | Self::ActiveMask { .. } => Effects::of(&[Effect::DependsOnPlace]),
+            Self::Move { .. }
+            | Self::Move128 { .. }
+            | Self::Pack { .. }
+            | Self::Unpack { .. }
+            | Self::ConvertAddress { .. }
+            | Self::IsSpace { .. }
+            | Self::Vector { .. }
+            | Self::CachePolicy { .. } => Effects::NONE,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Selection and logic of predicates (PTX ISA, "Comparison and Selection Instructions": `selp`, `slct`).
 
+use super::effects::Effects;
 use crate::isa::{BoolOp, Width};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, PredSrc, Src};
@@ -40,5 +41,10 @@ impl SelectOp {
                 walk.write(Bank::Pred, d);
             }
         }
+    }
+
+    /// All of them only compute.
+    pub fn effects(&self) -> Effects {
+        Effects::NONE
     }
 }

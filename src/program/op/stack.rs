@@ -1,5 +1,6 @@
 //! Dynamic stack allocation (PTX ISA, "Stack Manipulation Instructions").
 
+use super::effects::{Effect, Effects};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, Src};
 
@@ -21,6 +22,15 @@ impl StackOp {
             Self::Alloca { wide: is_wide, d, size, align: _ } => walk.same(Bank::of_wide(is_wide), d, [size]),
             Self::Save { wide: is_wide, d } => walk.write(Bank::of_wide(is_wide), d),
             Self::Restore { wide: is_wide, a } => walk.read(Bank::of_wide(is_wide), a),
+        }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::Alloca { .. } => Effects::of(&[Effect::DependsOnPlace, Effect::ChangesStack]),
+            Self::Save { .. } => Effects::of(&[Effect::DependsOnPlace]),
+            Self::Restore { .. } => Effects::of(&[Effect::ChangesStack]),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Barriers and fences (PTX ISA, "Parallel Synchronization and Communication Instructions": `bar`, `bar.warp.sync`, `fence`).
 
+use super::effects::{Effect, Effects};
 use crate::isa::{BarrierFn, FenceKind, Ordering, Scope};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, PredSrc, Src};
@@ -19,6 +20,14 @@ pub enum SyncOp {
 }
 
 impl SyncOp {
+    /// Whether it names by a mask which lanes must execute it.
+    pub fn has_member_mask(&self) -> bool {
+        match self {
+            Self::WarpSync { mask: _ } => true,
+            Self::Barrier { .. } | Self::Fence { .. } => false,
+        }
+    }
+
     /// Shows the registers that it uses, what it reads before what it writes.
     pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
         match *self {
@@ -34,6 +43,21 @@ impl SyncOp {
             }
             Self::WarpSync { mask } => walk.read(Bank::B32, mask),
             Self::Fence { kind: _, ordering: _, scope: _ } => {}
+        }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::Barrier { f, .. } => match f {
+                BarrierFn::Arrive => Effects::of(&[Effect::Orders]),
+                BarrierFn::Sync => Effects::of(&[Effect::Blocks, Effect::Orders]),
+                BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr => {
+                    Effects::of(&[Effect::Exchanges, Effect::Blocks, Effect::Orders])
+                }
+            },
+            Self::WarpSync { mask: _ } => Effects::of(&[Effect::Blocks, Effect::Orders]),
+            Self::Fence { .. } => Effects::of(&[Effect::Orders]),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Tensor maps (PTX ISA, "tensormap.replace", "tensormap.cp_fenceproxy").
 
+use super::effects::{Effect, Effects};
 use crate::isa::TensorField;
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Access, Address, Bank, Src};
@@ -16,6 +17,14 @@ pub enum TensorMapOp {
 }
 
 impl TensorMapOp {
+    /// Semantics and scope of its access, if it names them.
+    pub fn access(&self) -> Option<Access> {
+        match *self {
+            Self::ReplaceField { access, .. } => Some(access),
+            Self::Copy { to: _, from: _ } => None,
+        }
+    }
+
     /// Shows the registers that it uses, what it reads before what it writes.
     pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
         match *self {
@@ -27,6 +36,14 @@ impl TensorMapOp {
                 walk.address(to);
                 walk.address(from);
             }
+        }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::ReplaceField { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory]),
+            Self::Copy { .. } => Effects::of(&[Effect::ReadsMemory, Effect::WritesMemory, Effect::Orders, Effect::Exchanges]),
         }
     }
 }

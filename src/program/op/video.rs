@@ -1,5 +1,6 @@
 //! Video instructions (PTX ISA, "Video Instructions"). All operands are 32-bit registers.
 
+use super::effects::Effects;
 use crate::isa::{VideoMadMode, VideoMode, VideoSimdMode};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, Src};
@@ -22,5 +23,10 @@ impl VideoOp {
                 walk.same(Bank::B32, d, [a, b, c]);
             }
         }
+    }
+
+    /// All of them only compute.
+    pub fn effects(&self) -> Effects {
+        Effects::NONE
     }
 }

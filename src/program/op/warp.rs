@@ -1,5 +1,6 @@
 //! Exchanges between the lanes of a warp (PTX ISA, "Parallel Synchronization and Communication Instructions": `shfl`, `vote`, `match`).
 
+use super::effects::{Effect, Effects};
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, PredSrc, Src};
@@ -53,6 +54,14 @@ impl WarpOp {
                 walk.write(Bank::B32, d);
                 walk.write(Bank::Pred, p);
             }
+        }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::Shuffle { .. } | Self::Vote { .. } | Self::Match { .. } | Self::Redux { .. } => Effects::of(&[Effect::Exchanges]),
+            Self::Elect { .. } => Effects::of(&[Effect::Exchanges, Effect::DependsOnPlace]),
         }
     }
 }

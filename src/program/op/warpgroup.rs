@@ -1,5 +1,6 @@
 //! Asynchronous matrix multiplication of a warpgroup (PTX ISA, "Asynchronous Warpgroup Level Matrix Instructions").
 
+use super::effects::{Effect, Effects};
 use crate::program::WgmmaId;
 use crate::program::operands::{RegisterOperand, Use, Walk};
 
@@ -24,6 +25,16 @@ impl WarpgroupOp {
         match *self {
             Self::Multiply { wgmma } => walk.wgmma(wgmma),
             Self::Fence | Self::Commit | Self::Wait { pending: _ } => {}
+        }
+    }
+
+    /// What it does beside writing registers.
+    pub fn effects(&self) -> Effects {
+        match self {
+            Self::Multiply { wgmma: _ } => Effects::of(&[Effect::ReadsMemory, Effect::Exchanges, Effect::Asynchronous]),
+            Self::Fence => Effects::of(&[Effect::Orders]),
+            Self::Commit => Effects::of(&[Effect::Asynchronous]),
+            Self::Wait { pending: _ } => Effects::of(&[Effect::Blocks, Effect::Orders]),
         }
     }
 }

@@ -7,7 +7,7 @@ use crate::flow::def_use::{DefUse, Definition};
 use crate::flow::graph;
 use crate::flow::graph::{Blocks as _, Edges, Graph};
 use crate::flow::liveness::live;
-use crate::program::operands::{RegisterOperand, RegisterOperands, computes, reads, result_registers, writes};
+use crate::program::operands::{RegisterOperand, RegisterOperands, reads, result_registers, writes};
 use crate::program::{ControlOp, Op, Program};
 
 /// The basic blocks of `start..end`. A branch to the next instruction ends none.
@@ -121,7 +121,7 @@ impl Function {
         let def_use = DefUse::new(program, start..end, Blocks::new(program, start, end));
         let (results, is_kernel) = (result_registers(function), function.is_kernel);
         let writes_result = |at: usize| writes(&program.code[at], program).iter().any(|register| results.contains(register));
-        let is_needed = |at: usize| !computes(&program.code[at].op) || writes_result(at);
+        let is_needed = |at: usize| !program.code[at].op.effects(program).only_computes() || writes_result(at);
         let live = live(program, start..end, &def_use, is_needed);
         let read = live
             .ones()

@@ -1,32 +1,25 @@
 //! What an instruction does with the registers that it reads.
 
 use crate::program::operands::writes;
-use crate::program::{AsyncOp, ControlOp, Inst, MbarrierOp, Op, Program, StackOp, SyncOp, WarpOp, WarpgroupOp};
+use crate::program::{Effect, Effects, Inst, Op, Program};
 
-/// Whether what an operation writes is made of the registers it reads, and not of memory.
-pub(super) fn passes_on(op: &Op) -> bool {
-    !matches!(
-        op,
-        Op::Memory(_)
-            | Op::Atomic(_)
-            | Op::Image { .. }
-            | Op::Async(AsyncOp::Copy { .. })
-            | Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. })
-            | Op::Sync(SyncOp::Barrier { .. })
-            | Op::Warp(WarpOp::Elect { .. })
-            | Op::Control(ControlOp::Call { .. } | ControlOp::SystemCall { .. })
-    )
+/// What gives results that are not made of the registers that are read.
+const OTHER_SOURCES: Effects =
+    Effects::of(&[Effect::DependsOnPlace, Effect::ReadsMemory, Effect::WritesMemory, Effect::Blocks, Effect::Branches]);
+
+/// Whether what an operation writes is made of the registers it reads. A multiplication that reads its operands from memory adds to
+/// registers.
+pub(super) fn passes_on(op: &Op, program: &Program) -> bool {
+    matches!(op, Op::Wgmma(_)) || !op.effects(program).has_any(OTHER_SOURCES)
 }
 
 /// Whether an instruction exchanges values between lanes.
 pub(super) fn is_exchange(op: &Op) -> bool {
-    matches!(op, Op::Warp(WarpOp::Shuffle { .. } | WarpOp::Vote { .. } | WarpOp::Match { .. } | WarpOp::Redux { .. }))
+    matches!(op, Op::Warp(op) if !op.effects().has(Effect::DependsOnPlace))
 }
 
 /// Whether an instruction does nothing but write registers: where it is undefined which lanes execute it, so is what these hold then, as
 /// with `selp`.
 pub(super) fn only_computes(inst: &Inst, program: &Program) -> bool {
-    let together = matches!(inst.op, Op::Matrix { .. } | Op::Wgmma(WarpgroupOp::Multiply { .. }) | Op::Stack(StackOp::Alloca { .. }))
-        || is_exchange(&inst.op);
-    passes_on(&inst.op) && !together && !writes(inst, program).is_empty()
+    inst.op.effects(program).only_computes() && !writes(inst, program).is_empty()
 }

@@ -111,7 +111,7 @@ impl Registers {
             frames.offers.bring(issue.active, offered, &origins);
             return found;
         }
-        let result = if values == 0 || !passes_on(&inst.op) { 0 } else { operands.result(&inst.op, values) };
+        let result = if values == 0 || !passes_on(&inst.op, program) { 0 } else { operands.result(&inst.op, values) };
         for register in writes(inst, program) {
             frame.write(watched, register, (issue.active | guard, result | guard), &origins);
         }

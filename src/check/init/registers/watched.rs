@@ -115,7 +115,7 @@ fn watched(program: &Program, id: FuncId) -> Option<Watched> {
 /// Where values come into: what the instructions that pass them on make of what.
 fn taint(program: &Program, code: &[Inst], cells: &FrameCells) -> Taint {
     let mut taint = Taint::new(cells.end());
-    for inst in code.iter().filter(|inst| passes_on(&inst.op)) {
+    for inst in code.iter().filter(|inst| passes_on(&inst.op, program)) {
         let (mut read, mut written) = (RegisterOperands::new(), RegisterOperands::new());
         registers_of(inst, program, |used, register| match used {
             Use::Write => written.push(register),

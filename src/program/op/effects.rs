@@ -1,0 +1,69 @@
+//! What operations do beside writing the registers that they name.
+
+/// One thing that an operation does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// What it gives depends on where, when and by which lanes it is executed, not on its operands alone.
+    DependsOnPlace,
+    /// It writes the carry flag of the lane, or reads it.
+    UsesCarry,
+    /// It changes the stack of the thread.
+    ChangesStack,
+    /// It reads memory.
+    ReadsMemory,
+    /// It writes memory.
+    WritesMemory,
+    /// Lanes of a warp execute it together: what one of them gets may come from others.
+    Exchanges,
+    /// It may wait: for other threads, or for what is in flight.
+    Blocks,
+    /// It orders what threads do to memory.
+    Orders,
+    /// The instruction after it need not be the next one.
+    Branches,
+    /// What it does has not ended when the next instruction is executed.
+    Asynchronous,
+    /// It ends the run.
+    Stops,
+}
+
+/// What an operation does beside writing the registers that it names: a set of [`Effect`]s.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Effects(u16);
+
+impl Effects {
+    /// Its results are made of its operands, each lane for itself, and nothing else happens.
+    pub const NONE: Self = Self(0);
+
+    /// These.
+    pub const fn of(effects: &[Effect]) -> Self {
+        let (mut set, mut next) = (0, 0);
+        while next < effects.len() {
+            set |= 1 << effects[next] as u16;
+            next += 1;
+        }
+        Self(set)
+    }
+
+    /// These, and `effect` if `holds`.
+    #[must_use]
+    pub const fn with(self, effect: Effect, holds: bool) -> Self {
+        Self(self.0 | (holds as u16) << effect as u16)
+    }
+
+    /// Whether `effect` is among them.
+    pub const fn has(self, effect: Effect) -> bool {
+        self.0 >> effect as u16 & 1 != 0
+    }
+
+    /// Whether any of `others` is among them.
+    pub const fn has_any(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    /// Whether it does nothing but make values of registers, each lane for itself: it may be left out where its results are not used,
+    /// and where it is undefined which lanes execute it, so are its results alone.
+    pub const fn only_computes(self) -> bool {
+        self.0 & !Self::of(&[Effect::DependsOnPlace, Effect::UsesCarry]).0 == 0
+    }
+}
