@@ -33,6 +33,7 @@ use ptxdbg::ui::host_memory;
 use ptxdbg::ui::output::{Output, Standard, goes_to, say_error};
 #[cfg(feature = "tui")]
 use ptxdbg::ui::repl;
+use ptxdbg::ui::rescue::rescued;
 use ptxdbg::ui::script::Script;
 use ptxdbg::ui::terminal_kind::moves_the_cursor;
 use ptxdbg::ui::text::sarif::Log;
@@ -342,9 +343,25 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
     let welcome = text::welcome(&opened, args.launch.first().or(beside.as_ref()).map(PathBuf::as_path));
     let mut session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
     session.settings.theme = theme(args, color);
-    let mut console = Console::new(session, args.yes);
+    let console = Console::new(session, args.yes);
     let start_up = if prompt { start_up(args)? } else { None };
     let scripts: Vec<Script> = start_up.into_iter().chain(scripts).collect();
+    let shared = console.shared();
+    rescued(&shared, || converse(args, console, Opening { welcome, scripts, color, prompt }))
+}
+
+/// What a front end begins with.
+struct Opening {
+    welcome: String,
+    scripts: Vec<Script>,
+    color: bool,
+    /// Whether commands are typed after the scripts.
+    prompt: bool,
+}
+
+/// Executes the scripts, and what is typed after them.
+fn converse(args: &Args, mut console: Console, opening: Opening) -> Result<Status, Failure> {
+    let Opening { welcome, scripts, color, prompt } = opening;
     #[cfg(feature = "tui")]
     if prompt && can_show_screen(args) {
         tui::run(console, tui::Opening { screen: screen(args)?, welcome, scripts, color }).map_err(no_terminal)?;

@@ -399,3 +399,28 @@ fn a_reader_that_goes_away_is_no_failure_of_ours() {
     let output = Command::new("sh").args(["-c", &command]).current_dir(fixtures).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
+
+#[test]
+fn a_failed_assertion_keeps_the_session() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("failed_assertion");
+    let _ = std::fs::remove_dir_all(&folder);
+    std::fs::create_dir_all(&folder).unwrap();
+    let launch = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/debug/walk.ron");
+    let run = |lines: &[&str], fails_at: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ptxdbg"));
+        command.current_dir(&folder).env("PTXDBG_PANIC_AT", fails_at).args(["--batch", "-l"]).arg(&launch);
+        lines.iter().for_each(|line| _ = command.args(["-e", line]));
+        let output = command.output().unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        (output.status.code(), text(&output.stdout), text(&output.stderr))
+    };
+    for number in 1..=2 {
+        let (status, _, err) = run(&["stepi 3", "break 20", "echo fail"], "echo fail");
+        let file = format!("ptxdbg-failed-{number}.ptxdbg");
+        assert_eq!(status, Some(101), "{err}");
+        assert!(err.contains("panicked at") && err.contains(&format!("the session is saved in {file}: 'load session {file}'")), "{err}");
+    }
+    let (status, out, err) = run(&["load session ptxdbg-failed-2.ptxdbg", "when", "info breakpoints"], "");
+    assert_eq!(status, Some(0), "{err}");
+    assert!(out.contains("t=3") && out.contains("20"), "{out}");
+}

@@ -10,7 +10,7 @@ use ptxdbg::flow::def_use::{DefUse, Definition};
 use ptxdbg::flow::definite::DefiniteAssignment;
 use ptxdbg::flow::graph::{Blocks, Graph};
 use ptxdbg::flow::liveness::live;
-use ptxdbg::program::operands::{RegisterOperand, computes, reads};
+use ptxdbg::program::operands::{RegisterOperand, reads};
 use ptxdbg::program::{FuncId, Program};
 use ptxdbg::sema;
 
@@ -121,7 +121,7 @@ fn a_guarded_write_assigns_nothing() {
 fn instructions_live_by_what_needs_their_results() {
     let program = program(FORK);
     let def_use = def_use(&program);
-    let live = live(&program, 0..program.code.len(), &def_use, |at| !computes(&program.code[at].op));
+    let live = live(&program, 0..program.code.len(), &def_use, |at| !program.code[at].op.effects(&program).only_computes());
     // Of the sum and of %r3 nothing is made.
     assert_eq!((0..program.code.len()).filter(|at| !live.contains(*at)).collect::<Vec<_>>(), [4, 7]);
 }

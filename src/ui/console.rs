@@ -11,6 +11,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::bad_line::BadLine;
 use super::interrupt;
 use super::output::Output;
+#[cfg(debug_assertions)]
+use super::provoke;
 use super::script::{Reading, Script};
 use super::text;
 use crate::command::{CommandError, Context, Desk, LayoutRequest, Outcome, display, execute, says_nothing};
@@ -164,7 +166,10 @@ impl Console {
 
     fn execute(&mut self, line: &str, front: &mut dyn Front, confirmed: bool) -> Result<Outcome, CommandError> {
         let mut pace = front.pace();
-        execute(line, &mut Context { session: &mut locked(&self.session), desk: &mut self.desk, pace: &mut *pace, confirmed })
+        let mut session = locked(&self.session);
+        #[cfg(debug_assertions)]
+        provoke::end_at(line);
+        execute(line, &mut Context { session: &mut session, desk: &mut self.desk, pace: &mut *pace, confirmed })
     }
 
     /// Writes a stop and what is displayed at stops, unless its commands begin with `silent`.

@@ -9,8 +9,11 @@ pub mod interrupt;
 pub mod output;
 #[cfg(feature = "tui")]
 mod progress;
+#[cfg(debug_assertions)]
+mod provoke;
 #[cfg(feature = "tui")]
 pub mod repl;
+pub mod rescue;
 pub mod script;
 pub mod terminal_kind;
 pub mod text;

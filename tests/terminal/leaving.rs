@@ -5,9 +5,10 @@ use super::*;
 /// Runs the debugger from a shell that says `before` and `after`.
 fn in_shell(words: &str, variables: &[(&str, Option<&str>)]) -> Pty {
     let script = format!(
-        "stty -a > $HOME/modes; echo before; {} {words}; echo after $?; stty -a | cmp - $HOME/modes && echo modes well",
+        "stty -a > $HOME/modes; cd $HOME; echo before; {} {words}; echo after $?; stty -a | cmp - $HOME/modes && echo modes well",
         env!("CARGO_BIN_EXE_ptxdbg")
     );
+    let script = script.replace("fixtures/", concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/"));
     Pty::start(&["sh", "-c", &script], variables, (80, 24))
 }
 
@@ -42,6 +43,8 @@ fn a_panic_gives_the_terminal_back_and_is_told() {
     is_given_back(&pty);
     let shown = pty.look(vt100::Screen::contents);
     assert!(shown.starts_with("before\n") && shown.contains("panicked at") && shown.contains("after 101"), "{shown}");
+    let said: String = shown.lines().collect();
+    assert!(said.contains("the terminal is as it was, and the session is saved in ptxdbg-failed-1.ptxdbg"), "{shown}");
 }
 
 #[test]

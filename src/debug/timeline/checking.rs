@@ -55,6 +55,7 @@ impl Checking {
 
     /// They are about to watch the machine, which stands where they have looked to.
     pub fn begin(&mut self, machine: &Machine) {
+        assert_eq!(machine.tick(), self.seen.1, "checkers go on where they have looked to");
         if !self.begun {
             self.checkers.begin(self.seen.0, &machine.launch_start());
             self.begun = true;
@@ -63,6 +64,7 @@ impl Checking {
 
     /// They have seen the run up to `position`.
     pub fn advance(&mut self, position: Position) {
+        assert!(position >= self.seen, "checkers that have looked to {:?} go on to {position:?}", self.seen);
         self.begun = self.begun && position.0 == self.seen.0;
         self.seen = position;
     }
@@ -70,7 +72,9 @@ impl Checking {
     /// The launch has ended: by itself, or by this fault.
     pub fn end(&mut self, machine: &Machine, fault: Option<FindingId>) {
         self.checkers.end(&machine.launch_end(), fault);
-        self.noticed.resize(self.checkers.findings().list().len(), machine.tick());
+        let found = self.checkers.findings().list().len();
+        assert!(found >= self.noticed.len(), "a finding stays found");
+        self.noticed.resize(found, machine.tick());
     }
 
     /// No other launch follows.

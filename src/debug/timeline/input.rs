@@ -44,6 +44,7 @@ pub struct Inputs(Vec<(Tick, Input)>);
 
 impl From<Vec<(Tick, Input)>> for Inputs {
     fn from(inputs: Vec<(Tick, Input)>) -> Self {
+        assert!(inputs.is_sorted_by_key(|(time, _)| *time), "inputs are in order of time");
         Self(inputs)
     }
 }
@@ -64,8 +65,16 @@ impl Inputs {
         self.0.get(index).filter(|(at, _)| *at == time).map(|(_, input)| input)
     }
 
+    /// Of a state at `time`, `applied` of them are part, and all others are to come.
+    pub fn assert_applied(&self, applied: usize, time: Tick) {
+        assert!(applied <= self.0.len(), "{applied} of {} inputs", self.0.len());
+        assert!(applied == 0 || self.0[applied - 1].0 <= time, "input {applied} is part of time {time} before it is made");
+        assert!(self.next(applied) > time, "input {} is left out at time {time}", applied + 1);
+    }
+
     /// Adds one that comes last.
     pub fn push(&mut self, time: Tick, input: Input) {
+        assert!(self.0.last().is_none_or(|(last, _)| *last <= time), "an input at {time} is not the last one");
         self.0.push((time, input));
     }
 

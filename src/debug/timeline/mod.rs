@@ -105,7 +105,16 @@ impl Timeline {
         let recorded = (0, 0);
         let mut timeline = Self { program, case, options, now, addresses, snapshots, inputs, recorded, end: None, checking };
         timeline.arrive(&mut Audience::of(&mut Unobserved));
+        timeline.assert_consistent();
         Ok(timeline)
+    }
+
+    /// What holds between any two calls from outside.
+    fn assert_consistent(&self) {
+        let position = self.position();
+        assert!(position <= self.recorded, "the present {position:?} is later than all that was executed, {:?}", self.recorded);
+        assert!(self.now.launch < self.case.launches.len(), "launch {} of {}", self.now.launch, self.case.launches.len());
+        self.inputs.assert_applied(self.now.inputs, self.time());
     }
 
     /// The machine at the present time.
@@ -166,7 +175,9 @@ impl Timeline {
     /// Executes until time `until` at most, and to the beginning of the next launch.
     pub fn run(&mut self, until: Tick, observer: &mut dyn Observer) -> Ran {
         let halted = self.advance(until, &mut Audience::of(observer));
-        self.conclude(halted)
+        let ran = self.conclude(halted);
+        self.assert_consistent();
+        ran
     }
 
     /// The same before the eyes of the checkers as well: to `until` at most, or to where they have looked to if that lies ahead. With
@@ -193,6 +204,7 @@ impl Timeline {
             Halted::Reached | Halted::Paused => {}
         }
         let ran = self.conclude(halted);
+        self.assert_consistent();
         checking.advance(self.position());
         if ran == Ran::Ended {
             checking.finish();
@@ -212,7 +224,9 @@ impl Timeline {
                 return Halted::Reached;
             }
             let stop = until.min(Snapshots::due(now)).min(self.inputs.next(self.now.inputs));
-            let (step, applied) = (self.now.machine.run(stop.saturating_sub(now), audience), self.now.inputs);
+            assert!(stop > now, "a run from {now} to {stop} does not go on");
+            let (step, applied) = (self.now.machine.run(stop - now, audience), self.now.inputs);
+            assert!((now..=stop).contains(&self.time()), "a run from {now} to {stop} has come to {}", self.time());
             let paused = self.arrive(audience);
             match step {
                 // What the user did where threads could not go on may have set them going.
@@ -292,6 +306,7 @@ impl Timeline {
             self.set_checks(self.checks());
             self.now = self.snapshots.before(0).clone();
         }
+        self.assert_consistent();
     }
 
     /// Has the checkers look at what they have not seen of what was executed, `ticks` at most. The run stands where they look.
@@ -312,11 +327,13 @@ impl Timeline {
                 past.machine.settle(&mut Unobserved);
                 past.inputs += 1;
             }
-            let stop = until.min(self.inputs.next(past.inputs));
             if now >= until {
                 return;
             }
-            let step = past.machine.run(stop.saturating_sub(now), observer);
+            let stop = until.min(self.inputs.next(past.inputs));
+            assert!(stop > now, "a replay from {now} to {stop} does not go on");
+            let step = past.machine.run(stop - now, observer);
+            assert!(past.time() <= stop, "a replay to {stop} has come to {}", past.time());
             match step {
                 Step::Budget => {}
                 Step::Trapped(_) | Step::Stuck(_) | Step::Livelocked(_) if self.inputs.at(past.time(), past.inputs).is_some() => {}
@@ -332,6 +349,8 @@ impl Timeline {
         if self.now.time() > time || self.now.time() < kept.time() {
             self.now = kept.clone();
         }
+        assert!(self.time() <= time, "the way to {time} begins at {}", self.time());
+        self.assert_consistent();
     }
 
     /// Does something to the run now. What was recorded after now is dropped. False, and nothing happens, if it would change nothing.
@@ -348,6 +367,7 @@ impl Timeline {
             return false;
         }
         machine.settle(&mut Unobserved);
+        assert_eq!(machine.tick(), now, "an input takes no time");
         self.inputs.truncate(self.now.inputs);
         self.inputs.push(now, input);
         self.now = Snapshot { machine, inputs: self.now.inputs + 1, ..self.now };
@@ -358,6 +378,10 @@ impl Timeline {
         if self.checking.as_ref().is_some_and(|checking| checking.seen() > position || checking.has_ended()) {
             self.set_checks(self.checks());
         }
+        assert_eq!(self.inputs.all().len(), self.now.inputs, "the input is the last one");
+        assert_eq!(self.recorded, position, "an input is made where the run has come to");
+        assert_eq!(self.snapshots.times().next_back(), Some(now), "what was recorded after it is dropped");
+        self.assert_consistent();
         true
     }
 
@@ -395,6 +419,7 @@ impl Timeline {
         match job.prepare(&blame, device, self.now.time(), &mut self.addresses) {
             Ok(Ok(mut machine)) => {
                 machine.settle(&mut Unobserved);
+                assert_eq!(machine.tick(), self.now.time(), "a launch begins where the one before has ended");
                 self.now = Snapshot { machine, launch: self.now.launch + 1, inputs: self.now.inputs };
                 self.snapshots.keep(&self.now);
                 self.recorded = self.recorded.max(self.position());

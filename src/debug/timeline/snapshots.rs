@@ -70,8 +70,8 @@ impl Snapshots {
     /// The latest at or before `time`.
     #[expect(clippy::expect_used, reason = "the beginning is kept from the first and never goes")]
     pub fn before(&self, time: Tick) -> &Snapshot {
-        let found = self.kept.range(..=time).next_back().or_else(|| self.kept.first_key_value());
-        found.map(|(_, kept)| &kept.snapshot).expect("there is always a first snapshot")
+        let found = self.kept.range(..=time).next_back().map(|(_, kept)| &kept.snapshot);
+        found.expect("the first snapshot is of the beginning, and there always is one")
     }
 
     /// The next time after `now` at which one is wanted.
@@ -88,16 +88,28 @@ impl Snapshots {
     pub fn keep(&mut self, snapshot: &Snapshot) {
         let time = snapshot.time();
         self.remove(time);
+        self.assert_in_order(snapshot);
         let bytes = self.kept.range(..time).next_back().map_or(0, |(_, before)| cost(&snapshot.machine, &before.snapshot.machine));
         self.bytes += bytes;
         let anchor = self.kept.is_empty();
         self.kept.insert(time, Kept { snapshot: snapshot.clone(), bytes, anchor });
     }
 
+    /// Launches and inputs only become more on the way through the kept ones and this one.
+    fn assert_in_order(&self, snapshot: &Snapshot) {
+        let state = |snapshot: &Snapshot| (snapshot.launch, snapshot.inputs);
+        let (now, time) = (state(snapshot), snapshot.time());
+        let before = self.kept.range(..time).next_back().map(|(_, kept)| state(&kept.snapshot));
+        let after = self.kept.range(time..).next().map(|(_, kept)| state(&kept.snapshot));
+        assert!(before.is_none_or(|before| before.0 <= now.0 && before.1 <= now.1), "{now:?} follows {before:?}");
+        assert!(after.is_none_or(|after| now.0 <= after.0 && now.1 <= after.1), "{after:?} follows {now:?}");
+    }
+
     /// Forgets all from `time` on.
     pub fn forget_from(&mut self, time: Tick) {
         let gone = self.kept.split_off(&time);
         self.bytes -= gone.values().map(|kept| kept.bytes).sum::<u64>();
+        debug_assert_eq!(self.bytes, self.kept.values().map(|kept| kept.bytes).sum::<u64>(), "what the kept ones take");
     }
 
     /// Sets how much memory they may take.
@@ -112,6 +124,7 @@ impl Snapshots {
             let Some(time) = self.least_wanted(now) else { return };
             self.remove(time);
         }
+        assert!(self.kept.values().next().is_none_or(|kept| kept.anchor), "the beginning never goes");
     }
 
     /// The one whose neighbours are nearest in proportion to its distance from `now`.

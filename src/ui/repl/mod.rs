@@ -53,8 +53,6 @@ pub fn run(console: &mut Console, color: bool) -> io::Result<()> {
             _ if says_nothing(&typed) => continue,
             _ => typed,
         };
-        #[cfg(debug_assertions)]
-        hold::end_at(&line);
         interrupt::forget();
         match console.line(&line, &mut editor, &mut out)? {
             Flow::On | Flow::Interrupted => {}

@@ -153,28 +153,12 @@ fn restore_on_panic() {
     let default = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
         restore();
+        // What unwinds may still change modes. Leaving the other screen twice would put the cursor on the message.
+        if Hold::now() == Hold::Screen {
+            HOLD.store(Hold::Line as u8, Ordering::SeqCst);
+        }
         default(panic);
     }));
-}
-
-/// Ends the process at the line that a test names: nothing else shows what becomes of the terminal then.
-#[cfg(debug_assertions)]
-#[expect(clippy::panic, reason = "it is what is tested")]
-pub fn end_at(line: &str) {
-    let is_wanted = |name: &str| std::env::var(name).is_ok_and(|wanted| wanted == line);
-    if is_wanted("PTXDBG_PANIC_AT") {
-        panic!("a test wants to see this");
-    }
-    if is_wanted("PTXDBG_OVERFLOW_AT") {
-        overflow(1);
-    }
-}
-
-/// Fills the stack.
-#[cfg(debug_assertions)]
-fn overflow(depth: u64) -> u64 {
-    let frame = std::hint::black_box([depth; 64]);
-    if depth == 0 { 0 } else { overflow(depth + 1) + frame[1] }
 }
 
 /// What ends the process from outside ends it as ever, after the terminal was given back.

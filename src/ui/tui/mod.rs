@@ -195,8 +195,6 @@ impl App {
     }
 
     fn execute(&mut self, prompt: &mut Prompt, line: &str) -> io::Result<Ended> {
-        #[cfg(debug_assertions)]
-        hold::end_at(line);
         interrupt::forget();
         let flow = self.desk.console().line(line, prompt, &mut Said::new(&self.desk))?;
         self.after(flow)
