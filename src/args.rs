@@ -9,6 +9,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 use crate::check::{Checks, listed};
 use crate::debug::settings;
 use crate::launch::extents;
+use crate::machine::{CopyPolicy, POLICIES, PolicyRow};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -166,9 +167,8 @@ pub struct Args {
     #[arg(long, value_name = "BYTES", value_parser = bytes, default_value = "8G")]
     pub memory_limit: u64,
 
-    /// When asynchronous copies end: eager (as they are issued), lazy (when a thread waits for them), random or random:SEED (any
-    /// moment between), by-hand (when 'complete N' says so)
-    #[arg(long = "async", value_name = "POLICY", value_parser = Completion::parse, default_value = "lazy")]
+    /// When asynchronous copies end.
+    #[arg(long = "async", value_name = "POLICY", value_parser = Completion::parse, default_value = "lazy", help = completion_help())]
     pub completion: Completion,
 
     /// Which lanes of a warp run when they have parted at a branch; without it as on the machines of the module's .target, stack below
@@ -217,30 +217,40 @@ pub enum Order {
     Random,
 }
 
-/// When asynchronous copies end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Completion {
-    /// As they are issued.
-    Eager,
-    /// As late as a thread waits for them.
-    Lazy,
-    /// At any moment between, drawn from a seed of its own or from that of the run.
-    Random(Option<u64>),
-    /// When the user says so.
-    ByHand,
+/// When asynchronous copies end: a policy, and the seed that is given for it.
+#[derive(Clone, Copy, Debug)]
+pub struct Completion {
+    choice: fn(u64) -> CopyPolicy,
+    seed: Option<u64>,
 }
 
 impl Completion {
     fn parse(text: &str) -> Result<Self, String> {
-        match text.split_once(':') {
-            None if text == "eager" => Ok(Self::Eager),
-            None if text == "lazy" => Ok(Self::Lazy),
-            None if text == "random" => Ok(Self::Random(None)),
-            None if text == "by-hand" => Ok(Self::ByHand),
-            Some(("random", seed)) => seed.parse().map(|seed| Self::Random(Some(seed))).map_err(|_| format!("'{seed}' is not a seed")),
-            _ => Err("the policies are eager, lazy, random, random:SEED and by-hand".to_string()),
-        }
+        let (name, seed) = text.split_once(':').map_or((text, None), |(name, seed)| (name, Some(seed)));
+        let fits = |row: &PolicyRow| row.name == name && (seed.is_none() || row.is_seeded);
+        let choice = POLICIES.into_iter().find(|choice| fits(choice(0).row()));
+        let choice = choice.ok_or_else(|| {
+            let names = POLICIES
+                .map(|choice| choice(0).row())
+                .map(|row| if row.is_seeded { format!("{0}, {0}:SEED", row.name) } else { row.name.to_string() });
+            format!("the policies are {} and {}", names[..names.len() - 1].join(", "), names[names.len() - 1])
+        })?;
+        let parsed = seed.map(|seed| seed.parse().map_err(|_| format!("'{seed}' is not a seed")));
+        Ok(Self { choice, seed: parsed.transpose()? })
     }
+
+    /// The policy of a run, which draws from `seed` unless a seed of its own is given.
+    pub fn policy(self, seed: u64) -> CopyPolicy {
+        (self.choice)(self.seed.unwrap_or(seed))
+    }
+}
+
+fn completion_help() -> String {
+    let described = POLICIES.map(|choice| choice(0).row()).map(|row| {
+        let name = if row.is_seeded { format!("{0} or {0}:SEED", row.name) } else { row.name.to_string() };
+        format!("{name} ({})", row.when.unwrap_or("when 'complete N' says so"))
+    });
+    format!("When asynchronous copies end: {}", described.join(", "))
 }
 
 /// Which lanes of a warp run when they have parted at a branch.

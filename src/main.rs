@@ -22,8 +22,8 @@ use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{
-    CopyPolicy, DivergencePolicy, FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions,
-    Schedule, verify_case_until,
+    DivergencePolicy, FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions, Schedule,
+    verify_case_until,
 };
 use ptxdbg::launch::nvcc::Compiler;
 use ptxdbg::launch::wanted::Closeness;
@@ -462,12 +462,7 @@ fn run_options(args: &Args) -> RunOptions {
         Order::InOrder => Schedule::InOrder,
         Order::Random => Schedule::Random,
     };
-    let copies = match args.completion {
-        args::Completion::Eager => CopyPolicy::Eager,
-        args::Completion::Lazy => CopyPolicy::Lazy,
-        args::Completion::Random(seed) => CopyPolicy::Random(seed.unwrap_or(args.seed)),
-        args::Completion::ByHand => CopyPolicy::ByHand,
-    };
+    let copies = args.completion.policy(args.seed);
     let divergence = args.divergence.map(|policy| match policy {
         args::Divergence::Independent => DivergencePolicy::Independent,
         args::Divergence::Stack => DivergencePolicy::Stack,

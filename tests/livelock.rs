@@ -8,7 +8,7 @@ mod one_warp;
 use std::sync::Arc;
 
 use one_warp::one_warp;
-use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Unobserved};
+use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Unobserved, WaitReason};
 
 /// Far more than what it takes to find out.
 const LIMIT: u64 = 1 << 23;
@@ -99,7 +99,7 @@ fn who_spins_for_ever_is_found_out() {
         for body in SPINNING {
             let (step, tick) = run(body, 3, schedule);
             let Step::Livelocked(stuck) = step else { panic!("{body}: {step:?} at {tick}") };
-            assert!(stuck.waiters.iter().any(|waiter| waiter.reason.starts_with("spins")), "{body}: {stuck:?}");
+            assert!(stuck.waiters.iter().any(|waiter| waiter.reason == WaitReason::Spins), "{body}: {stuck:?}");
         }
     }
 }

@@ -39,6 +39,7 @@ pub mod view;
 
 mod relaunch;
 mod touch;
+mod waits;
 
 pub use case::asm;
 pub use case::{

@@ -8,7 +8,7 @@ use super::scene::Scene;
 use super::stop::Touch;
 use super::value::{Array, Scalar, Type, Value};
 use crate::isa::{ScalarType, TypeKind};
-use crate::machine::{CopyPolicy, lanes_in_words};
+use crate::machine::lanes_in_words;
 use crate::program::{Op, WarpgroupOp};
 
 /// A touch, ready to be drawn.
@@ -52,7 +52,7 @@ impl TouchText {
         let site = Site::of_touch(scene, touch);
         let Told { element, more, old, new } = told(scene, touch, value.as_ref());
         let note = part_of_access(scene, touch, value.as_ref()).or_else(|| tried(touch));
-        let at_once = scene.machine.config().copies == CopyPolicy::Eager;
+        let at_once = scene.machine.config().copies.ends_at_issue();
         let is_wgmma =
             scene.program().code.get(touch.pc.index()).is_some_and(|inst| matches!(inst.op, Op::Wgmma(WarpgroupOp::Multiply { .. })));
         let kind = if is_wgmma { "wgmma" } else { "copy" };

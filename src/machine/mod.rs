@@ -27,6 +27,7 @@ pub use event::{
     AccessEvent, AccessKind, CopyEvent, CopyStage, CopyWait, Event, EventKind, EventMask, Exchange, Issue, MbarrierChange, MbarrierEvent,
     Observer, Order, OrderEvent, Proxy, Unobserved, WgmmaChange, WgmmaEvent,
 };
+pub use in_flight::policy::{CopyPolicy, POLICIES, PolicyRow};
 pub use in_flight::tensor;
 pub use run::deadlock::held;
 pub use run::ends::{BlockLeft, GroupLeft, LaunchEnd, LaunchStart, WarpLeft};
@@ -38,7 +39,7 @@ pub use state::device::{Device, NotMapped};
 pub use state::digest::Digest;
 pub use state::footprint::{Footprint, MemoryLimit};
 pub use state::in_flight::InFlight;
-pub use state::in_flight::copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, POISON, Work};
+pub use state::in_flight::copy::{AsyncCopy, Destination, Ends, Home, LaneCopies, POISON, Work};
 pub use state::in_flight::flight::Flight;
 pub use state::in_flight::warpgroup::WARPS;
 pub use state::in_flight::wgmma::Wgmma;
@@ -55,5 +56,6 @@ pub use state::runtime::Printed;
 pub use state::shared::Shared;
 pub use state::special::thread_index;
 pub use state::trap::{Step, Stuck, Trap, TrapAccess, TrapKind, Waiter};
+pub use state::wait_reason::{Activity, MbarrierWait, WaitReason, WarpLanes};
 pub use state::warp::{CallFrame, CallStack, CopyGroups, GroupState, LaneGroup, Polled, Warp, frames};
 pub use state::written::Written;

@@ -6,9 +6,10 @@ use crate::check::FindingId;
 use crate::check::faults::{DEADLOCK, LAUNCH_BOUNDS, LIVELOCK, MEMORY_LIMIT};
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::view::grouped;
+use crate::debug::waits;
 use crate::isa::Space;
 use crate::launch::PlannedLaunch;
-use crate::machine::{Footprint, GroupState, LaneMask, Machine, MemoryLimit, Place, Stuck, Trap, TrapKind, Waiter, held};
+use crate::machine::{Footprint, GroupState, LaneMask, Machine, MemoryLimit, Place, Stuck, Trap, TrapKind, WaitReason, Waiter, held};
 use crate::program::{Function, Pc, Program, Variable, map};
 
 /// Groups named at most where threads wait or spin.
@@ -100,7 +101,7 @@ impl Blame<'_> {
         for block in machine.resident_blocks() {
             for (number, warp) in block.warps.iter().enumerate() {
                 for group in &warp.groups {
-                    let runs = (group.state == GroupState::Ready).then(|| "still runs".to_string());
+                    let runs = (group.state == GroupState::Ready).then_some(WaitReason::Runs);
                     let Some(reason) = runs.or_else(|| held(warp, group)) else { continue };
                     let place = Place { pc: group.pc, tick: machine.tick(), block: block.index, warp: number as u32 };
                     runners.push(Waiter { place, lanes: group.mask, reason });
@@ -149,14 +150,15 @@ impl Blame<'_> {
         let mut waiting: Vec<Waiting> = Vec::new();
         for waiter in waiters {
             let site = self.site(waiter.place, waiter.lanes);
+            let reason = waits::reason(self.program, self.launch.kernel, waiter);
             let alike = |other: &&mut Waiting| {
                 let same_place = (other.site.block, &other.site.place, other.site.lanes) == (site.block, &site.place, site.lanes);
-                same_place && other.reason == waiter.reason
+                same_place && other.reason == reason
             };
             match waiting.iter_mut().find(alike) {
                 Some(other) => other.warps.push(waiter.place.warp),
                 None => {
-                    let (who, warps, reason) = (String::new(), vec![waiter.place.warp], waiter.reason.clone());
+                    let (who, warps) = (String::new(), vec![waiter.place.warp]);
                     waiting.push(Waiting { site, warps, who, reason });
                 }
             }

@@ -354,12 +354,8 @@ impl SavedRun {
         let launches: Vec<String> = self.launches.iter().map(launch).collect();
         let order = if self.schedule == Schedule::Random { " in random order" } else { "" };
         let resident = self.resident.map_or(String::new(), |blocks| format!(", {} at once", counted(u64::from(blocks), "block")));
-        let copies = match self.copies {
-            CopyPolicy::Lazy => String::new(),
-            CopyPolicy::Eager => ", copies that end at once".to_string(),
-            CopyPolicy::Random(seed) => format!(", copies that end at random (seed {seed})"),
-            CopyPolicy::ByHand => ", copies that end by hand".to_string(),
-        };
+        let seed = self.copies.seed().map_or(String::new(), |seed| format!(" (seed {seed})"));
+        let copies = self.copies.row().note.map_or(String::new(), |note| format!(", {note}{seed}"));
         let divergence = match self.divergence {
             DivergencePolicy::Independent => "",
             DivergencePolicy::Stack => ", warps with a stack",

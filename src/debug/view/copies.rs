@@ -7,7 +7,7 @@ use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place as names;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
-use crate::machine::{AsyncCopy, Block, CopyPolicy, Destination, Ends, GroupState, Home, LaneGroup, LaneMask, Tick, Warp, Work, lanes_of};
+use crate::machine::{AsyncCopy, Block, Destination, Ends, GroupState, Home, LaneGroup, LaneMask, Tick, Warp, Work, lanes_of};
 use crate::program::{AsyncOp, Op};
 
 /// Copies listed at most.
@@ -70,10 +70,9 @@ fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a AsyncCopy>
 }
 
 fn nothing(scene: &Scene<'_>, block: [u32; 3]) -> String {
-    let why = match scene.machine.config().copies {
-        CopyPolicy::Eager => ": with --async eager, copies end as they are issued",
-        CopyPolicy::Lazy | CopyPolicy::Random(_) | CopyPolicy::ByHand => "",
-    };
+    let policy = scene.machine.config().copies;
+    let why =
+        if policy.ends_at_issue() { format!(": with --async {}, copies end as they are issued", policy.row().name) } else { String::new() };
     let what = if scene.program().wgmmas.is_empty() { "no copy" } else { "no copy or wgmma" };
     format!("{what} of block {} is in flight{why}", triple(block))
 }

@@ -7,7 +7,8 @@ use super::mbarrier::Object;
 use crate::isa::{AtomicFn, ScalarType, Space};
 use crate::machine::event::{CopyEvent, CopyStage, CopyWait, Event, EventKind, Order};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
-use crate::machine::state::in_flight::copy::{AsyncCopy, CopyPolicy, Destination, Ends, Home, LaneCopies, Work};
+use crate::machine::in_flight::policy::{AtIssue, WhenAwaited};
+use crate::machine::state::in_flight::copy::{AsyncCopy, Destination, Ends, Home, LaneCopies, Work};
 use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
 use crate::machine::state::mbarrier::Refused;
 use crate::machine::state::memory::LaneAccess;
@@ -268,7 +269,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let copy = AsyncCopy { id, issued: self.place, by: self.block_id(), lanes, work, ends, read: false };
         self.effects += 1;
         self.report_copy(&copy, lanes, CopyStage::Issued);
-        if self.linked.config.copies == CopyPolicy::Eager {
+        if self.completion.at_issue() == AtIssue::Ends {
             let tick = self.place.tick;
             copy.end(lanes, tick, &mut self.reach()).map_err(|refused| self.copy_fault(&copy, refused))?;
             self.report_copy(&copy, lanes, CopyStage::Ended);
@@ -308,7 +309,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         let copies = self.copies.of_warp(self.number, self.place.warp);
         let copies: SmallVec<[_; 8]> = copies.map(|copy| (copy.clone(), awaited(copy))).filter(|(_, lanes)| *lanes != 0).collect();
-        if self.linked.config.copies == CopyPolicy::ByHand && !copies.is_empty() {
+        if !copies.is_empty() && self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(self.wait_here(GroupState::AtCopies, group, active));
         }
         for (copy, lanes) in &copies {
@@ -331,7 +332,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Ends the copies that will bring something to a barrier object, unless only the user may. False if there are none.
     pub(super) fn end_copies_to(&mut self, object: &Object) -> Result<bool, Box<Trap>> {
-        if self.linked.config.copies == CopyPolicy::ByHand {
+        if self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(false);
         }
         let copies = self.copies.to_mbarrier(object.slot, object.address);

@@ -192,6 +192,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Makes the lanes of `active` wait in `state` at the instruction, which they will execute when they go on; the others go past it.
     pub(super) fn wait_here(&mut self, state: GroupState, group: &Group, active: LaneMask) -> Flow {
+        assert!(active != 0 && active & !group.mask == 0, "lanes wait that do not run");
+        assert!(state != GroupState::Ready, "lanes that wait are ready");
         self.waiting |= active;
         if active == group.mask {
             let group_of_warp = &mut self.warp.groups[group.index];

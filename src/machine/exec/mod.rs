@@ -43,6 +43,7 @@ use crate::machine::exec::warp_run::{Executed, Family, Flow, Group, Pause, WarpR
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::place::{BlockId, Place};
 use crate::machine::state::trap::TrapKind;
+use crate::machine::state::warp::GroupState;
 use crate::program::{Inst, Op, Pc};
 use course::Course;
 use operands::Lanes;
@@ -59,6 +60,14 @@ const SPIN_STREAK: u32 = 256;
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Runs the warp's groups until something ends the turn.
     pub fn run(&mut self) -> Pause {
+        let (start, left) = (self.place.tick, self.left);
+        let pause = self.run_groups();
+        assert!(self.left <= left, "a turn gains ticks");
+        assert_eq!(self.place.tick - start, u64::from(left - self.left), "ticks pass that are not taken from the turn");
+        pause
+    }
+
+    fn run_groups(&mut self) -> Pause {
         loop {
             let next = if self.wants(EventKind::Merged) { self.next_group_observed() } else { self.warp.next_group(&self.linked.rank) };
             let Some(index) = next else { return Pause::Waits };
@@ -84,6 +93,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn run_group(&mut self, index: usize, limit: u32) -> Option<Pause> {
         let program = self.program;
         let chosen = &self.warp.groups[index];
+        assert!(chosen.state == GroupState::Ready, "a group runs that waits");
+        assert!(chosen.mask != 0 && chosen.mask & !self.warp.live == 0, "lanes run that are not live");
+        assert!(chosen.pc.index() < program.code.len(), "a group stands past the end of the code");
         let mut group = Group { index, pc: chosen.pc, mask: chosen.mask, frame: chosen.frame };
         let alone = self.warp.groups.len() == 1;
         let mut course = Course::new(group.pc, self.linked);

@@ -4,6 +4,7 @@ use crate::machine::event::{EventMask, Observer};
 use crate::machine::exec::neighbours::Neighbours;
 use crate::machine::exec::operands::Lanes;
 use crate::machine::in_flight::copy::reach::Ended;
+use crate::machine::in_flight::policy::CompletionPolicy;
 use crate::machine::state::barrier::ClusterBarrier;
 use crate::machine::state::block::Block;
 use crate::machine::state::clocks::Leap;
@@ -119,6 +120,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub neighbours: Neighbours<'a>,
     /// Asynchronous copies in flight.
     pub copies: &'a mut InFlight,
+    /// When what is in flight ends.
+    pub completion: &'a dyn CompletionPolicy,
     /// Barrier objects a phase of which has ended in this turn.
     pub ended: Ended,
     /// What other threads could notice was done so many times.

@@ -6,7 +6,7 @@ use triomphe::Arc;
 use crate::isa::{CHUNK, Major, MatrixDescriptor, SharedTile};
 use crate::machine::event::{Event, EventKind, WgmmaChange, WgmmaEvent};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
-use crate::machine::state::in_flight::copy::CopyPolicy;
+use crate::machine::in_flight::policy::AtIssue;
 use crate::machine::state::in_flight::warpgroup::{Disagreement, Turn, WARPS};
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use crate::machine::state::lanes::{ALL_LANES, LaneMask, PerLane, first_lane, lane_list, lanes_where};
@@ -56,7 +56,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
         self.effects += 1;
         self.warp.wgmmas.issue(wgmma, &mut self.warp.registers);
-        if self.linked.config.copies == CopyPolicy::Eager {
+        if self.completion.at_issue() == AtIssue::Ends {
             self.end_next_wgmma();
         }
         Ok(())

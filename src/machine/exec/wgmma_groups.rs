@@ -7,9 +7,9 @@ use triomphe::Arc;
 
 use crate::machine::event::{Event, EventKind, WgmmaChange, WgmmaEvent};
 use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
+use crate::machine::in_flight::policy::WhenAwaited;
 use crate::machine::in_flight::wgmma;
 use crate::machine::in_flight::wgmma::compute::Sources;
-use crate::machine::state::in_flight::copy::CopyPolicy;
 use crate::machine::state::in_flight::flight::WaitOf;
 use crate::machine::state::lanes::ALL_LANES;
 use crate::machine::state::place::BlockId;
@@ -60,7 +60,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             if self.neighbours.committed() < done {
                 return self.wait_here(GroupState::AtWarpgroup, group, ALL_LANES);
             }
-            if self.linked.config.copies == CopyPolicy::ByHand && self.warpgroup_awaits(done) {
+            if self.completion.when_awaited() == WhenAwaited::WaitsForUser && self.warpgroup_awaits(done) {
                 return self.wait_here(GroupState::AtWgmmas, group, ALL_LANES);
             }
             self.end_groups(done);

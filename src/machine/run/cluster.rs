@@ -15,7 +15,9 @@ use crate::machine::state::warp::GroupState;
 impl Block {
     /// Counts lanes of a warp as arrived at the barrier of the cluster.
     pub fn arrive_at_cluster(&mut self, warp: usize, mask: LaneMask) {
+        assert!(mask != 0 && mask & !self.warps[warp].live == 0, "lanes arrive at the cluster's barrier that are not live");
         self.cluster.arrived.resize(self.warps.len(), 0);
+        assert_eq!(self.cluster.arrived[warp] & mask, 0, "lanes arrive at the cluster's barrier twice");
         self.cluster.arrived[warp] |= mask;
     }
 

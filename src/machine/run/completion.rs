@@ -15,8 +15,11 @@ use triomphe::Arc;
 
 use crate::machine::event::{CopyEvent, CopyStage, Event, EventKind, MbarrierChange, MbarrierEvent, Observer};
 use crate::machine::in_flight::copy::reach::{Ended, Reach};
+use crate::machine::in_flight::policy::WhenAwaited;
+use crate::machine::state::block::Block;
 use crate::machine::state::digest::Digest;
-use crate::machine::state::in_flight::copy::{AsyncCopy, CopyPolicy, Ends, Home, Work};
+use crate::machine::state::in_flight::InFlight;
+use crate::machine::state::in_flight::copy::{AsyncCopy, Ends, Home, Work};
 use crate::machine::state::launch::Schedule;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::mbarrier::Refused;
@@ -49,11 +52,8 @@ impl Machine {
     /// What happens by itself between two turns: copies end at random, and long waits time out.
     pub(in crate::machine) fn between_turns(&mut self, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
-        let at_random = matches!(self.linked.config.copies, CopyPolicy::Random(_));
-        let in_flight = if at_random { self.ids_in_flight().count() } else { 0 };
-        if in_flight > 0 && self.patience.random.draw(2) == 0 {
-            let chosen = self.patience.random.draw(in_flight as u64) as usize;
-            let id = self.ids_in_flight().nth(chosen).unwrap_or(0);
+        let chosen = self.completion.between_turns(&|| ids_in_flight(&self.copies, &self.blocks).count());
+        if let Some(id) = chosen.and_then(|chosen| ids_in_flight(&self.copies, &self.blocks).nth(chosen)) {
             paused |= self.end_by_itself(id, observer)?.unwrap_or(false);
         }
         if self.linked.config.schedule == Schedule::Random && self.linked.asks_for_phases && !self.waits_in_vain() {
@@ -127,7 +127,7 @@ impl Machine {
     /// Ends the copies that will bring something to the barrier objects for which groups wait, unless only the user may.
     fn end_awaited_copies(&mut self, observer: &mut dyn Observer) -> Outcome {
         let mut relented = Relented { goes_on: false, paused: false };
-        if self.linked.config.copies == CopyPolicy::ByHand || self.copies.is_empty() {
+        if self.copies.is_empty() || self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(relented);
         }
         for (slot, address) in self.awaited() {
@@ -223,11 +223,6 @@ impl Machine {
         Ok(self.end_by_itself(id, observer)?.is_some())
     }
 
-    /// The numbers of what is in flight: copies, then matrix multiplications.
-    fn ids_in_flight(&self) -> impl Iterator<Item = u64> {
-        self.copies.iter().map(|copy| copy.id).chain(self.wgmmas().map(|(_, wgmma)| wgmma.id))
-    }
-
     /// Ends the copy or matrix multiplication with this number; none if it is not in flight. True if the observer asks for a pause.
     fn end_by_itself(&mut self, id: u64, observer: &mut dyn Observer) -> Result<Option<bool>, Box<Trap>> {
         let copy = self.copies.iter().find(|copy| copy.id == id).cloned();
@@ -266,10 +261,9 @@ impl Machine {
         let event = CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick };
         let told = observer.report(EventKind::Copy, || Event::Copy(event));
         let paused = self.wake_at_mbarriers(&ended, observer);
+        let waits = |group: &LaneGroup| group.state == GroupState::AtCopies;
         let owner = self.blocks.iter_mut().flatten().find(|block| block.number == copy.by.number);
-        if self.linked.config.copies == CopyPolicy::ByHand
-            && let Some(block) = owner
-        {
+        if let Some(block) = owner.filter(|block| block.warps.iter().any(|warp| warp.groups.iter().any(waits))) {
             Arc::make_mut(block).wake(|state| state == GroupState::AtCopies);
         }
         Ok(told || paused)
@@ -311,6 +305,12 @@ impl AsyncCopy {
         let message = format!("asynchronous copy #{} brings {bytes} bytes: {why}", self.id);
         Box::new(Trap { kind, place: self.issued, lanes: self.lanes, access: None, message })
     }
+}
+
+/// The numbers of what is in flight: copies, then matrix multiplications by slot and warp.
+fn ids_in_flight(copies: &InFlight, blocks: &[Option<Arc<Block>>]) -> impl Iterator<Item = u64> {
+    let warps = blocks.iter().flatten().flat_map(|block| block.warps.iter());
+    copies.iter().map(|copy| copy.id).chain(warps.flat_map(|warp| warp.wgmmas.in_flight()).map(|wgmma| wgmma.id))
 }
 
 fn waits_for_phase(group: &LaneGroup) -> bool {

@@ -115,6 +115,7 @@ impl Machine {
             warpgroups: &mut block.warpgroups,
             neighbours: Neighbours { before: lower, after: higher },
             copies: &mut self.copies,
+            completion: &*self.completion,
             ended: Ended::new(),
             effects: 0,
             warp: Arc::make_mut(own),
@@ -133,6 +134,8 @@ impl Machine {
         let taken = run.warp.state_bytes();
         let (effects, ended, used) = (run.effects, std::mem::take(&mut run.ended), allowance - run.left);
         let (mut paused, last) = (run.paused, Place { tick: run.place.tick.saturating_sub(1), ..run.place });
+        assert!(used <= self.cursor.warp_left, "a warp runs longer than its turn");
+        assert!(self.tick + u64::from(used) <= end, "a run goes past its budget");
         self.block_bytes = (self.block_bytes + taken).saturating_sub(held);
         self.thread_instructions += run.threads;
         self.tick += u64::from(used);
@@ -307,6 +310,8 @@ impl Machine {
     }
 
     fn begin_turn(&mut self, slot: usize, warp: usize, ticks: u32) {
+        assert!(ticks > 0, "a turn without ticks");
+        assert!(self.can_run(slot, warp), "a warp has the turn that cannot run");
         self.cursor.slot = slot;
         self.cursor.warp = warp;
         self.cursor.warp_left = ticks;

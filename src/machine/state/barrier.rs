@@ -44,6 +44,8 @@ impl Barrier {
 
     /// Counts the lanes of `mask` of `warp` (of `warps`), `votes` of whose predicates are true.
     pub fn arrive(&mut self, warps: usize, warp: usize, mask: LaneMask, live: LaneMask, votes: LaneMask) {
+        assert!(warp < warps, "a warp arrives that the block does not have");
+        assert!(mask != 0 && mask & !live == 0, "lanes arrive that are not live");
         self.arrived.resize(warps, 0);
         let before = contribution(self.arrived[warp], live);
         let again = (self.arrived[warp] & mask).count_ones();
@@ -51,6 +53,8 @@ impl Barrier {
         self.count += contribution(self.arrived[warp], live) - before + again;
         self.votes += (votes & mask).count_ones();
         self.voters += mask.count_ones();
+        assert!(self.votes <= self.voters, "more predicates are true than there are");
+        assert!(self.count >= mask.count_ones(), "threads arrive and are not counted");
     }
 
     /// Corrects the count of `warp` after lanes of it exited, which leaves `live`.
@@ -74,6 +78,8 @@ impl Barrier {
 
     /// Ends the phase and returns what was reduced.
     pub fn complete(&mut self) -> Ballot {
+        assert!(self.count > 0, "a phase ends at which no thread has arrived");
+        assert!(self.wanted.is_none_or(|wanted| self.count >= wanted), "a phase ends before its threads have arrived");
         let ballot = Ballot { votes: self.votes, voters: self.voters };
         *self = Self { phase: self.phase + 1, ..Self::default() };
         ballot

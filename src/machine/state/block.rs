@@ -119,6 +119,10 @@ impl Block {
         if !self.barriers[id].is_complete(self.warps.iter().map(|warp| warp.live)) {
             return None;
         }
+        if self.barriers[id].wanted.is_none() {
+            let missing = self.warps.iter().zip(&self.barriers[id].arrived).any(|(warp, arrived)| warp.live & !arrived != 0);
+            assert!(!missing, "a barrier is released before all threads have arrived");
+        }
         let arrived = std::mem::take(&mut self.barriers[id].arrived);
         let ballot = self.barriers[id].complete();
         let waits = |group: &LaneGroup| matches!(group.state, GroupState::AtBarrier { id: at, .. } if at as usize == id);

@@ -1,7 +1,7 @@
 //! How a grid is launched, and what is worked out once for the whole launch.
 
+use crate::machine::in_flight::policy::CopyPolicy;
 use crate::machine::state::footprint::MemoryLimit;
-use crate::machine::state::in_flight::copy::CopyPolicy;
 use crate::machine::state::place::Tick;
 use crate::program::{FuncId, Image};
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::machine::in_flight::policy::CompletionPolicy;
 use crate::machine::state::block::Block;
 use crate::machine::state::clocks::Leap;
 use crate::machine::state::coverage::Coverage;
@@ -36,6 +37,8 @@ pub struct Machine {
     pub(in crate::machine) effects: u64,
     /// Who waited for phases, and how it stood, when nobody could run last.
     pub(in crate::machine) patience: Patience,
+    /// When what is in flight ends.
+    pub(in crate::machine) completion: Box<dyn CompletionPolicy>,
     /// Whether threads that run do anything but spin.
     pub(in crate::machine) livelock: Livelock,
     /// How far the clocks are ahead of the ticks.
@@ -55,7 +58,7 @@ impl Machine {
         if config.cooperative {
             device.place_workspace();
         }
-        let patience = Patience::new(&config);
+        let (patience, completion) = (Patience::new(&config), config.copies.start());
         let linked = Arc::new(Linked::new(&device, config)?);
         let (cursor, tick) = (Cursor::new(linked.config.seed), linked.config.start);
         let coverage = (linked.config.account != Account::Nothing).then(|| triomphe::Arc::new(Coverage::new(device.program.code.len())));
@@ -70,6 +73,7 @@ impl Machine {
             thread_instructions: 0,
             effects: 0,
             patience,
+            completion,
             livelock: Livelock::quiet_since(tick, 0),
             leap: Leap::default(),
             coverage,
@@ -132,7 +136,7 @@ impl Machine {
         self.cursor.digest(&mut digest);
         self.device.digest(&mut digest);
         self.copies.digest(&mut digest);
-        self.patience.digest(&mut digest);
+        self.patience.digest(self.completion.state(), &mut digest);
         self.livelock.digest(&mut digest);
         self.leap.digest(&mut digest);
         self.coverage.iter().for_each(|coverage| coverage.digest(&mut digest));

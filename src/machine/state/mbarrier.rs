@@ -16,6 +16,9 @@ pub const COUNT_LIMIT: u32 = (1 << 20) - 1;
 /// Arrivals remembered of a phase.
 const ARRIVALS: usize = 64;
 
+/// Contributors named at most.
+const NAMED: usize = 4;
+
 /// Phases remembered.
 const PHASES: usize = 16;
 
@@ -133,6 +136,18 @@ pub enum Refused {
 }
 
 impl Mbarrier {
+    /// Where the warps did so that arrived by `arrivals`, each once, a few at most.
+    pub fn contributors(arrivals: &[Arrival]) -> Vec<Place> {
+        let mut places: Vec<Place> = Vec::new();
+        for arrival in arrivals.iter().filter(|arrival| matches!(arrival.what, Contribution::Arrived(_) | Contribution::Dropped(_))) {
+            if !places.iter().any(|place| (place.block, place.warp) == (arrival.place.block, arrival.place.warp)) {
+                places.push(arrival.place);
+            }
+        }
+        places.truncate(NAMED);
+        places
+    }
+
     /// An object for `count` arrivals a phase.
     pub fn new(count: u32, made: Place) -> Self {
         Self { expected: count, pending: count, bytes: 0, phase: 0, made, arrivals: Vec::new(), forgotten: 0, history: Vec::new() }
@@ -155,15 +170,45 @@ impl Mbarrier {
     /// # Errors
     /// If it does not fit; nothing has changed then.
     pub fn take(&mut self, arrival: Arrival) -> Result<bool, Refused> {
+        self.check();
         let (expected, pending, bytes) = self.after(arrival.what)?;
+        self.check_taken(arrival.what, (expected, pending, bytes));
         (self.expected, self.pending, self.bytes) = (expected, pending, bytes);
         self.remember(arrival);
         let waits = matches!(arrival.what, Contribution::Expected(_));
         if waits || pending > 0 || bytes != 0 {
+            let is_due = self.pending | self.bytes.unsigned_abs() == 0;
+            assert!(!is_due || matches!(arrival.what, Contribution::Expected(_)), "a phase that misses nothing does not end");
+            self.check();
             return Ok(false);
         }
+        let phase = self.phase;
         self.end_phase(arrival);
+        assert_eq!(self.phase, phase + 1, "phases follow each other");
+        self.check();
         Ok(true)
+    }
+
+    /// What holds at all times: the counts fit the object's bytes, which say the same.
+    fn check(&self) {
+        assert!(self.pending <= COUNT_LIMIT && self.expected <= COUNT_LIMIT, "more arrivals than an object can count");
+        assert!(self.bytes.unsigned_abs() <= COUNT_LIMIT, "more bytes than an object can count");
+        assert_eq!(pending_of(self.word()), self.pending, "the object's bytes name other arrivals");
+        assert_eq!(parity_of(self.word()), self.parity(), "the object's bytes name another phase");
+        assert!(self.arrivals.len() <= ARRIVALS && self.history.len() <= PHASES, "more is remembered than is kept");
+    }
+
+    /// Whether `after`, the expected and pending arrivals and the pending bytes, is what `what` makes of the object.
+    fn check_taken(&self, what: Contribution, (expected, pending, bytes): (u32, u32, i32)) {
+        let (arrived, brought) = match what {
+            Contribution::Arrived(count) | Contribution::Dropped(count) => (count, 0),
+            Contribution::Expected(bytes) => (0, -i64::from(bytes)),
+            Contribution::Brought(bytes) => (0, i64::from(bytes)),
+        };
+        assert_eq!(pending + arrived, self.pending, "arrivals are not counted");
+        assert_eq!(i64::from(bytes) + brought, i64::from(self.bytes), "bytes are not counted");
+        let is_drop = matches!(what, Contribution::Dropped(_));
+        assert!(expected == self.expected || is_drop && expected < self.expected, "the arrivals of later phases change");
     }
 
     /// Whether `what` would end the phase.
@@ -185,6 +230,7 @@ impl Mbarrier {
             return Err(Refused::Count);
         }
         self.pending = pending;
+        self.check();
         Ok(())
     }
 
@@ -224,6 +270,8 @@ impl Mbarrier {
     }
 
     fn end_phase(&mut self, last: Arrival) {
+        assert_eq!(self.pending, 0, "a phase ends that misses arrivals");
+        assert_eq!(self.bytes, 0, "a phase ends that misses bytes");
         if self.history.len() == PHASES {
             self.history.remove(0);
         }
@@ -235,6 +283,7 @@ impl Mbarrier {
         self.phase += 1;
         self.pending = self.expected;
         self.forgotten = 0;
+        assert!(self.arrivals.is_empty(), "a phase begins with what happened in the one before");
     }
 
     /// Adds what bears on the run to `digest`.

@@ -27,6 +27,7 @@ pub(super) mod simt_stack;
 pub(super) mod special;
 pub(super) mod tables;
 pub(super) mod trap;
+pub(super) mod wait_reason;
 pub(super) mod waits;
 pub(super) mod warp;
 pub(super) mod written;

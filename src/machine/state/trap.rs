@@ -4,6 +4,7 @@ use crate::isa::Space;
 use crate::machine::state::footprint::Footprint;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::place::Place;
+use crate::machine::state::wait_reason::WaitReason;
 
 /// What an instruction did that the hardware would not let it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,8 +100,8 @@ pub struct Waiter {
     pub place: Place,
     /// The lanes.
     pub lanes: LaneMask,
-    /// What they wait for, in the user's words, one line.
-    pub reason: String,
+    /// What they wait for.
+    pub reason: WaitReason,
 }
 
 /// Threads that cannot go on: in a deadlock all of them wait, in a livelock the others spin.

@@ -2,7 +2,6 @@
 
 use crate::machine::state::block::Released;
 use crate::machine::state::digest::Digest;
-use crate::machine::state::in_flight::copy::CopyPolicy;
 use crate::machine::state::launch::LaunchConfig;
 use crate::machine::state::place::Tick;
 use crate::machine::state::random::Random;
@@ -28,8 +27,6 @@ pub struct Patience {
     pub(in crate::machine) proven: bool,
     /// When waits time out next, whoever can run.
     pub(in crate::machine) due: Tick,
-    /// Which copies end by themselves, and when.
-    pub(in crate::machine) random: Random,
     /// Which waits time out by themselves, and when.
     pub(in crate::machine) impatience: Random,
 }
@@ -37,8 +34,7 @@ pub struct Patience {
 impl Patience {
     /// Before the first tick.
     pub fn new(config: &LaunchConfig) -> Self {
-        let random = Random::new(if let CopyPolicy::Random(seed) = config.copies { seed } else { 0 });
-        Self { random, impatience: Random::new(config.seed.wrapping_add(1 << 32)), ..Self::default() }
+        Self { impatience: Random::new(config.seed.wrapping_add(1 << 32)), ..Self::default() }
     }
 
     /// Barriers of a block were completed.
@@ -51,12 +47,12 @@ impl Patience {
         self.meetings += 1;
     }
 
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
+    /// Adds everything to `digest`, with the state of the launch's completion policy.
+    pub fn digest(&self, policy: u64, digest: &mut Digest) {
         digest.word(self.polls);
         digest.word(self.standing);
         digest.word(self.due);
-        digest.word(self.random.state());
+        digest.word(policy);
         digest.word(self.impatience.state());
     }
 }

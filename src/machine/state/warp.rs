@@ -154,6 +154,9 @@ impl LaneGroup {
 
     /// Takes up the lanes of `other`, which stands at the same place.
     pub(in crate::machine) fn absorb(&mut self, other: &Self) {
+        assert_eq!(self.mask & other.mask, 0, "a lane is in two groups");
+        assert!(self.pc == other.pc && self.frame == other.frame, "groups at different places are merged");
+        assert!(self.state == other.state, "groups that wait for different things are merged");
         self.mask |= other.mask;
         self.yielded &= other.yielded;
         self.local_top = self.local_top.max(other.local_top);
@@ -220,6 +223,28 @@ impl Warp {
     /// The group that runs next: the one furthest behind by `rank` among those that are ready and have not yielded, or the one on top
     /// of the stack. `None` if all wait.
     pub fn next_group(&mut self, rank: &[u32]) -> Option<usize> {
+        self.check_groups();
+        let next = self.choose_group(rank);
+        self.check_groups();
+        match next {
+            Some(index) => assert!(self.groups[index].state == GroupState::Ready, "a group that waits is chosen"),
+            None => assert!(!self.can_run(), "a group is ready and none is chosen"),
+        }
+        next
+    }
+
+    /// Every lane that has not exited is in one group, and no other lane is in any.
+    fn check_groups(&self) {
+        let mut lanes = 0;
+        for group in &self.groups {
+            assert!(group.mask != 0, "a group has no lane");
+            assert_eq!(lanes & group.mask, 0, "a lane is in two groups");
+            lanes |= group.mask;
+        }
+        assert_eq!(lanes, self.live, "a lane is lost, or an exited one is in a group");
+    }
+
+    fn choose_group(&mut self, rank: &[u32]) -> Option<usize> {
         if self.simt_stack.is_some() {
             self.wake();
             return self.next_on_stack();
@@ -269,6 +294,8 @@ impl Warp {
     /// Splits `taken` off the group `index` to stand at `target`.
     pub fn split(&mut self, index: usize, taken: LaneMask, target: Pc) {
         let group = &mut self.groups[index];
+        assert!(taken != 0, "a group without lanes is split off");
+        assert_eq!(taken & !group.mask, 0, "lanes are split off a group that does not have them");
         group.mask &= !taken;
         let branch = LaneGroup { pc: target, mask: taken, ..group.clone() };
         self.groups.push(branch);
@@ -276,6 +303,7 @@ impl Warp {
 
     /// Ends the lanes of `mask`.
     pub fn exit(&mut self, mask: LaneMask) {
+        assert!(mask != 0 && mask & !self.live == 0, "lanes exit that are not live");
         self.live &= !mask;
         self.groups.iter_mut().for_each(|group| group.mask &= !mask);
         self.groups.retain(|group| group.mask != 0);
@@ -292,7 +320,9 @@ impl Warp {
                 _ => continue,
             };
             if group.members() & self.live & !arrived == 0 {
+                assert_eq!(group.members() & self.live | arrived, arrived, "a group goes on without a lane that it waits for");
                 self.release_members(index);
+                assert!(self.groups[index].state == GroupState::Ready, "a group whose lanes are all there still waits");
             }
         }
     }
@@ -319,6 +349,7 @@ impl Warp {
     /// Merges groups that stand at the same place in the same state. True if any did.
     fn merge(&mut self) -> bool {
         let (mut index, before) = (0, self.groups.len());
+        let lanes = self.lanes_of_groups();
         while index < self.groups.len() {
             let same = |other: &LaneGroup| {
                 let group = &self.groups[index];
@@ -332,7 +363,12 @@ impl Warp {
                 index += 1;
             }
         }
+        assert_eq!(self.lanes_of_groups(), lanes, "lanes are lost or gained where groups meet");
         self.groups.len() < before
+    }
+
+    fn lanes_of_groups(&self) -> LaneMask {
+        self.groups.iter().fold(0, |lanes, group| lanes | group.mask)
     }
 
     /// Wakes and merges groups until neither changes anything: who is set going may stand where another one is, and lanes that have met

@@ -1,4 +1,4 @@
-//! Why nobody can go on: every group, and what it waits for.
+//! Why a run cannot go on: every group, and what it waits for, as data.
 
 mod mbarrier;
 
@@ -8,10 +8,11 @@ use crate::machine::exec::wgmma_groups::wanted_groups;
 use crate::machine::state::barrier::Barrier;
 use crate::machine::state::block::Block;
 use crate::machine::state::in_flight::warpgroup::WARPS;
-use crate::machine::state::lanes::lane_list;
+use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::machine::Machine;
 use crate::machine::state::place::Place;
 use crate::machine::state::trap::{Stuck, Waiter};
+use crate::machine::state::wait_reason::{WaitReason, WarpLanes};
 use crate::machine::state::warp::{GroupState, LaneGroup, Warp};
 
 /// Waiters listed at most.
@@ -32,93 +33,68 @@ fn waiters_of<'a>(machine: &'a Machine, block: &'a Block) -> impl Iterator<Item 
     })
 }
 
-fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> String {
+fn reason(machine: &Machine, block: &Block, warp: &Warp, group: &LaneGroup) -> WaitReason {
     match group.state {
-        GroupState::Ready => "spins forever".to_string(),
+        GroupState::Ready => WaitReason::Spins,
         GroupState::AtBarrier { id, .. } => barrier_reason(block, id),
-        GroupState::AtMbarrier { address } => mbarrier::reason(machine, block, address),
-        GroupState::AtCopies => "waits for its copies, which end when you say 'complete N'".to_string(),
-        GroupState::AtWgmmas => "waits for its matrix multiplications, which end when you say 'complete N'".to_string(),
+        GroupState::AtMbarrier { address } => WaitReason::Mbarrier(Box::new(mbarrier::reason(machine, block, address))),
+        GroupState::AtCopies => WaitReason::Copies,
+        GroupState::AtWgmmas => WaitReason::Wgmmas,
         GroupState::AtWarpgroup => warpgroup_reason(machine, block, warp),
         GroupState::AtCluster { .. } => cluster_reason(machine, block),
-        GroupState::AtMeeting | GroupState::AwaitsTurn => held(warp, group).unwrap_or_default(),
+        GroupState::AtMeeting => WaitReason::Meeting(warp.holding(group)),
+        GroupState::AwaitsTurn => WaitReason::Turn(warp.holding(group)),
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => {
             let missing = members & !group.mask;
-            let exited = missing & !warp.live;
-            let elsewhere = missing & warp.live;
             let has_mask = machine.program().code.get(group.stands_at().index()).is_some_and(|inst| inst.op.has_member_mask());
-            let mask =
-                if has_mask { format!(" of its mask {members:#010x}") } else { ": all lanes of the warp must execute it".to_string() };
-            let mut text = format!("waits for lanes {}{mask}", lane_list(missing));
-            if exited != 0 {
-                text += &format!("; lanes {} have exited", lane_list(exited));
-            }
-            if elsewhere != 0 {
-                text += &format!("; lanes {} stand elsewhere", lane_list(elsewhere));
-            }
-            text
+            WaitReason::Lanes { mask: has_mask.then_some(members), exited: missing & !warp.live, elsewhere: missing & warp.live }
         }
     }
 }
 
-/// Why lanes are held by others of their warp.
-const STACK: &str = "the warp has a stack, so its lanes cannot wait for each other";
-
 /// Which other side of a branch keeps `group` from running, if one does.
-pub fn held(warp: &Warp, group: &LaneGroup) -> Option<String> {
-    let lanes = lane_list(warp.holding(group));
+pub fn held(warp: &Warp, group: &LaneGroup) -> Option<WaitReason> {
     match group.state {
-        GroupState::AtMeeting => Some(format!("waits at the meeting point for lanes {lanes}; {STACK}")),
-        GroupState::AwaitsTurn => Some(format!("waits for its turn after lanes {lanes}; {STACK}")),
-        _ => None,
+        GroupState::AtMeeting => Some(WaitReason::Meeting(warp.holding(group))),
+        GroupState::AwaitsTurn => Some(WaitReason::Turn(warp.holding(group))),
+        GroupState::Ready
+        | GroupState::AtBarrier { .. }
+        | GroupState::AtMbarrier { .. }
+        | GroupState::AtCopies
+        | GroupState::AtWgmmas
+        | GroupState::AtWarpgroup
+        | GroupState::AtCluster { .. }
+        | GroupState::AtSync { .. }
+        | GroupState::AtWarpSync { .. } => None,
     }
 }
 
-fn cluster_reason(machine: &Machine, block: &Block) -> String {
+fn cluster_reason(machine: &Machine, block: &Block) -> WaitReason {
     let slots = machine.blocks.iter().position(|slot| slot.as_ref().is_some_and(|other| other.number == block.number));
     let blocks = slots.map_or(&[][..], |slot| &machine.blocks[machine.cluster_slots(slot)]);
-    let missing_of = |block: &Block| {
-        let warps = block.warps.iter().enumerate();
-        let missing = warps.filter_map(|(number, warp)| {
-            let missing = warp.live & !block.cluster.arrived_of(number);
-            (missing != 0).then(|| format!("warp {number} lanes {}", lane_list(missing)))
-        });
-        missing.collect::<Vec<_>>().join(", ")
-    };
     let missing = blocks.iter().flatten().filter(|block| !block.is_at_cluster());
-    let missing = missing.map(|block| {
-        let [x, y, z] = block.index;
-        format!("block ({x},{y},{z}) {}", missing_of(block))
-    });
-    format!("waits at the barrier of the cluster; not arrived: {}", missing.collect::<Vec<_>>().join(", "))
+    let missing = missing.map(|block| (block.index, missing_lanes(block, |warp| block.cluster.arrived_of(warp))));
+    WaitReason::Cluster(missing.collect())
 }
 
 /// Which warps of the warpgroup have not committed what a warp waits for.
-fn warpgroup_reason(machine: &Machine, block: &Block, warp: &Warp) -> String {
+fn warpgroup_reason(machine: &Machine, block: &Block, warp: &Warp) -> WaitReason {
     let wanted = wanted_groups(machine.program(), warp).unwrap_or(0);
     let is_own = |other: &Arc<Warp>| std::ptr::eq(&**other, warp);
     let first = block.warps.iter().position(is_own).unwrap_or(0) / WARPS as usize * WARPS as usize;
     let others = block.warps.iter().enumerate().skip(first).take(WARPS as usize);
     let missing = others.filter(|(_, other)| other.live != 0 && other.wgmmas.committed() < wanted);
-    let missing: Vec<String> = missing.map(|(number, _)| format!("warp {number}")).collect();
-    format!("waits for wgmma group {} of its warpgroup; not committed by {}", wanted.saturating_sub(1), missing.join(", "))
+    WaitReason::Warpgroup { group: wanted.saturating_sub(1), missing: missing.map(|(number, _)| number as u32).collect() }
 }
 
-fn barrier_reason(block: &Block, id: u32) -> String {
+fn barrier_reason(block: &Block, id: u32) -> WaitReason {
     let barrier: &Barrier = &block.barriers[id as usize];
-    let missing: Vec<String> = block
-        .warps
-        .iter()
-        .enumerate()
-        .filter_map(|(number, warp)| {
-            let missing = warp.live & !barrier.arrived.get(number).copied().unwrap_or(0);
-            (missing != 0).then(|| format!("warp {number} lanes {}", lane_list(missing)))
-        })
-        .collect();
-    let wanted = match barrier.wanted {
-        Some(wanted) => format!("{} of {wanted} threads have arrived", barrier.count),
-        None => "every thread that has not exited must arrive".to_string(),
-    };
-    let missing = if missing.is_empty() { "no other thread is left".to_string() } else { format!("not arrived: {}", missing.join(", ")) };
-    format!("waits at barrier {id}: {wanted}; {missing}")
+    let missing = missing_lanes(block, |warp| barrier.arrived.get(warp).copied().unwrap_or(0));
+    WaitReason::Barrier { id, count: barrier.count, wanted: barrier.wanted, missing }
+}
+
+/// The lanes of a block that have neither exited nor arrived, by warp.
+fn missing_lanes(block: &Block, arrived: impl Fn(usize) -> LaneMask) -> Vec<WarpLanes> {
+    let lanes = block.warps.iter().enumerate().map(|(number, warp)| (number as u32, warp.live & !arrived(number)));
+    lanes.filter(|(_, missing)| *missing != 0).collect()
 }

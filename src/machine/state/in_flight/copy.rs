@@ -9,20 +9,6 @@ use smallvec::SmallVec;
 /// What a byte reads as while a copy that will replace it is in flight: as a float of any width it is a NaN.
 pub const POISON: u8 = 0xff;
 
-/// When asynchronous copies end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-pub enum CopyPolicy {
-    /// As they are issued.
-    Eager,
-    /// As late as somebody waits for them.
-    #[default]
-    Lazy,
-    /// At any moment between, drawn from this seed.
-    Random(u64),
-    /// When the user says so; who waits for one waits until then.
-    ByHand,
-}
-
 /// What says that a copy has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ends {

@@ -133,12 +133,15 @@ impl Flight {
     pub fn end_next(&mut self, results: &[PerLane<u32>], registers: &mut Registers, wait: WaitOf) {
         let Some(wgmma) = self.in_flight().next().cloned() else { return };
         let state = self.state();
+        assert!(state.ended < state.unwaited.len(), "more multiplications end than are in flight");
+        assert_eq!(results.len(), wgmma.accumulators.len(), "a multiplication has other results than accumulators");
         state.ended += 1;
         let mut next = 0;
         for (slot, values) in wgmma.accumulators.iter().zip(results) {
             let Ok(index) = place_of(*slot, &state.held, next) else { continue };
             next = index + 1;
             let held = &mut state.held[index];
+            assert!(held.writers > 0, "an accumulator is written once too often");
             held.writers -= 1;
             held.is_landed = held.writers == 0 && wait == WaitOf::Another;
             match registers.b32.get_mut(*slot as usize).filter(|_| held.writers == 0 && !held.is_landed) {
@@ -154,6 +157,8 @@ impl Flight {
         let count = self.unwaited().take_while(|wgmma| wgmma.group < done).count();
         if count > 0 {
             let state = self.state();
+            assert!(count <= state.ended, "a multiplication is waited for that has not ended");
+            assert!(done <= state.committed, "a group is waited for that is not committed");
             state.unwaited.drain(..count);
             state.ended = state.ended.saturating_sub(count);
             state.deliver(registers);

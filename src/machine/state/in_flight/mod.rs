@@ -32,6 +32,8 @@ impl InFlight {
 
     /// Puts a copy in flight.
     pub fn add(&mut self, copy: AsyncCopy) {
+        assert!(copy.id > 0 && copy.id <= self.issued, "a copy in flight has no number of its own");
+        assert!(copy.lanes != 0, "a copy is in flight for no lane");
         let key = (copy.by.number, copy.issued.warp, copy.id);
         Arc::make_mut(&mut self.copies).insert(key, Arc::new(copy));
     }
@@ -40,6 +42,7 @@ impl InFlight {
     pub fn remove(&mut self, copy: &AsyncCopy, lanes: LaneMask) {
         let key = (copy.by.number, copy.issued.warp, copy.id);
         let copies = Arc::make_mut(&mut self.copies);
+        assert!(copies.get(&key).is_some_and(|copy| lanes & !copy.lanes == 0), "a copy ends that is not in flight");
         match copies.get_mut(&key) {
             Some(copy) if copy.lanes & !lanes != 0 => Arc::make_mut(copy).lanes &= !lanes,
             _ => drop(copies.remove(&key)),

@@ -1,0 +1,120 @@
+//! Why a phase of a barrier object does not end, in words: what it misses, which warps would have to bring it, and what those wait for.
+
+use crate::isa::MbarrierFn;
+use crate::machine::{Activity, Arrival, Contribution, Mbarrier, MbarrierWait, Place, lanes_in_words};
+use crate::program::{AsyncOp, CopyOp, FuncId, Inst, MbarrierOp, Op, Pc, Program};
+
+/// Contributions and copies named at most.
+const NAMED: usize = 4;
+
+/// What a group of the block at index `block` waits for.
+pub(super) fn reason(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierWait) -> String {
+    let name = &wait.name;
+    let Some(barrier) = &wait.barrier else { return format!("waits for {name}") };
+    let mut parts = vec![format!("waits for phase {} (parity {}) of {name}", barrier.phase, barrier.parity())];
+    parts.extend(arrivals(program, kernel, block, wait, barrier));
+    parts.extend(bytes(program, barrier));
+    parts.extend(in_flight(program, wait, barrier));
+    parts.join("\n")
+}
+
+/// What is missing of arrivals, and where they came from before.
+fn arrivals(program: &Program, kernel: FuncId, block: [u32; 3], wait: &MbarrierWait, barrier: &Mbarrier) -> Option<String> {
+    if barrier.pending == 0 {
+        return None;
+    }
+    let missing = format!("{} of {} arrivals are missing", barrier.pending, barrier.expected);
+    let arrived = Mbarrier::contributors(&barrier.arrivals);
+    if !arrived.is_empty() {
+        let names = arrived.iter().map(|place| whereabouts(program, block, place));
+        let for_nothing = if barrier.pending == barrier.expected { also_expected(program, &arrived) } else { "" };
+        return Some(format!("{missing}: {} arrived{for_nothing}", names.collect::<Vec<_>>().join(", ")));
+    }
+    if wait.before.is_empty() {
+        return Some(format!("{missing}: no thread has arrived{}", arrives_at(program, kernel)));
+    }
+    let before = wait.before.iter();
+    let names = before.map(|(place, activity)| format!("{}, which {}", whereabouts(program, block, place), doing(program, activity)));
+    Some(format!("{missing}; in phase {} they came from {}", barrier.phase.saturating_sub(1), names.collect::<Vec<_>>().join(", ")))
+}
+
+/// Why arrivals that came bring the end of the phase no nearer (PTX ISA, "cp.async.mbarrier.arrive").
+fn also_expected(program: &Program, arrived: &[Place]) -> &'static str {
+    let raises = |place: &Place| match program.code.get(place.pc.index()).map(|inst| inst.op) {
+        Some(Op::Async(AsyncOp::Copy { copy })) => matches!(program.copies.get(copy.index()), Some(CopyOp::Arrive { counted: false, .. })),
+        _ => false,
+    };
+    let text = ", by cp.async.mbarrier.arrive without .noinc, which also raises the number that the phase waits for";
+    if arrived.iter().any(raises) { text } else { "" }
+}
+
+/// Where the kernel's code arrives at barrier objects, whichever they are: `; mbarriers are arrived at in ring.ptx:48, ring.ptx:72`.
+fn arrives_at(program: &Program, kernel: FuncId) -> String {
+    let arrives = |inst: &Inst| match inst.op {
+        Op::Mbarrier(MbarrierOp::Update { f, .. }) => {
+            !matches!(f, MbarrierFn::Init | MbarrierFn::Inval | MbarrierFn::ExpectTx | MbarrierFn::CompleteTx)
+        }
+        Op::Async(AsyncOp::Copy { copy }) => matches!(program.copies.get(copy.index()), Some(CopyOp::Arrive { .. })),
+        _ => false,
+    };
+    let code = program.functions[kernel.index()].code.clone();
+    let pcs = code.filter(|pc| program.code.get(*pc as usize).is_some_and(arrives));
+    let places: Vec<String> = pcs.take(NAMED).map(|pc| program.place(Pc(pc))).collect();
+    if places.is_empty() { String::new() } else { format!("; the kernel arrives at mbarriers in {}", places.join(", ")) }
+}
+
+/// What is missing of bytes, who expects them and what came.
+fn bytes(program: &Program, barrier: &Mbarrier) -> Option<String> {
+    if barrier.bytes == 0 {
+        return None;
+    }
+    let total = |pick: fn(Contribution) -> Option<u32>| {
+        barrier.arrivals.iter().filter_map(|arrival| pick(arrival.what)).map(u64::from).sum::<u64>()
+    };
+    let expected = total(|what| if let Contribution::Expected(bytes) = what { Some(bytes) } else { None });
+    let brought = total(|what| if let Contribution::Brought(bytes) = what { Some(bytes) } else { None });
+    let missing = match u32::try_from(barrier.bytes) {
+        Ok(missing) => format!("{missing} of {expected} bytes are missing"),
+        Err(_) => format!("{} bytes more than expected came", barrier.bytes.unsigned_abs()),
+    };
+    let expects = barrier.arrivals.iter().filter(|arrival| matches!(arrival.what, Contribution::Expected(_)));
+    let expects: Vec<String> = expects.take(NAMED).map(|arrival| by(program, arrival)).collect();
+    let brings = barrier.arrivals.iter().filter(|arrival| matches!(arrival.what, Contribution::Brought(_)));
+    let brings: Vec<String> = brings.take(NAMED).map(|arrival| by(program, arrival)).collect();
+    let brought = if brought == 0 { "nothing came".to_string() } else { format!("{brought} came: {}", brings.join(", ")) };
+    Some(format!("{missing}: expected {}; {brought}", expects.join(", ")))
+}
+
+/// The copies that will bring something, or that none will.
+fn in_flight(program: &Program, wait: &MbarrierWait, barrier: &Mbarrier) -> Option<String> {
+    if wait.copies.is_empty() {
+        return (barrier.bytes != 0).then(|| "no copy in flight completes on it".to_string());
+    }
+    let names = wait.copies.iter().take(NAMED).map(|(id, pc)| format!("#{id} ({})", program.place(*pc)));
+    Some(format!("in flight to it: {}; end one with 'complete N'", names.collect::<Vec<_>>().join(", ")))
+}
+
+/// `at ring.ptx:88 by warp 0 lane 0, time 12`
+fn by(program: &Program, arrival: &Arrival) -> String {
+    let Place { pc, tick, warp, .. } = arrival.place;
+    let copy = arrival.copy.map_or(String::new(), |id| format!("copy #{id} "));
+    format!("{copy}at {} by warp {warp} {}, time {tick}", program.place(pc), lanes_in_words(arrival.lanes))
+}
+
+/// `warp 3 (ring.ptx:112)`, with its block if that is not the one at index `block`.
+fn whereabouts(program: &Program, block: [u32; 3], place: &Place) -> String {
+    let [x, y, z] = place.block;
+    let elsewhere = if place.block == block { String::new() } else { format!("block ({x},{y},{z}) ") };
+    format!("{elsewhere}warp {} ({})", place.warp, program.place(place.pc))
+}
+
+/// What a warp that contributed before does now.
+fn doing(program: &Program, activity: &Activity) -> String {
+    match activity {
+        Activity::Exited => "has exited".to_string(),
+        Activity::AtMbarrier(name, pc) => format!("waits for {name} at {}", program.place(*pc)),
+        Activity::AtBarrier(id, pc) => format!("waits at barrier {id} at {}", program.place(*pc)),
+        Activity::AtCluster(pc) => format!("waits at the barrier of the cluster at {}", program.place(*pc)),
+        Activity::At(pc) => format!("stands at {}", program.place(*pc)),
+    }
+}

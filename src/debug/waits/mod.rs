@@ -1,0 +1,63 @@
+//! Why threads wait, in words: what the machine says of a deadlock as data.
+//!
+//! The words need the program and the data alone, so they can be made after the session has moved on.
+
+mod mbarrier;
+
+use crate::machine::{LaneMask, WaitReason, Waiter, WarpLanes, lane_list};
+use crate::program::{FuncId, Program};
+
+/// Why lanes are held by others of their warp.
+const STACK: &str = "the warp has a stack, so its lanes cannot wait for each other";
+
+/// What a group waits for in a launch of `kernel`.
+pub fn reason(program: &Program, kernel: FuncId, waiter: &Waiter) -> String {
+    match &waiter.reason {
+        WaitReason::Runs => "still runs".to_string(),
+        WaitReason::Spins => "spins forever".to_string(),
+        WaitReason::Barrier { id, count, wanted, missing } => barrier((*id, *count, *wanted), missing),
+        WaitReason::Mbarrier(wait) => mbarrier::reason(program, kernel, waiter.place.block, wait),
+        WaitReason::Copies => "waits for its copies, which end when you say 'complete N'".to_string(),
+        WaitReason::Wgmmas => "waits for its matrix multiplications, which end when you say 'complete N'".to_string(),
+        WaitReason::Warpgroup { group, missing } => {
+            let missing: Vec<String> = missing.iter().map(|warp| format!("warp {warp}")).collect();
+            format!("waits for wgmma group {group} of its warpgroup; not committed by {}", missing.join(", "))
+        }
+        WaitReason::Cluster(blocks) => {
+            let missing = blocks.iter().map(|([x, y, z], missing)| format!("block ({x},{y},{z}) {}", lanes_of_warps(missing)));
+            format!("waits at the barrier of the cluster; not arrived: {}", missing.collect::<Vec<_>>().join(", "))
+        }
+        WaitReason::Lanes { mask, exited, elsewhere } => lanes(*mask, *exited, *elsewhere),
+        WaitReason::Meeting(others) => format!("waits at the meeting point for lanes {}; {STACK}", lane_list(*others)),
+        WaitReason::Turn(others) => format!("waits for its turn after lanes {}; {STACK}", lane_list(*others)),
+    }
+}
+
+fn barrier((id, count, wanted): (u32, u32, Option<u32>), missing: &[WarpLanes]) -> String {
+    let wanted = match wanted {
+        Some(wanted) => format!("{count} of {wanted} threads have arrived"),
+        None => "every thread that has not exited must arrive".to_string(),
+    };
+    let missing = match missing {
+        [] => "no other thread is left".to_string(),
+        missing => format!("not arrived: {}", lanes_of_warps(missing)),
+    };
+    format!("waits at barrier {id}: {wanted}; {missing}")
+}
+
+fn lanes(mask: Option<LaneMask>, exited: LaneMask, elsewhere: LaneMask) -> String {
+    let of = mask.map_or(": all lanes of the warp must execute it".to_string(), |mask| format!(" of its mask {mask:#010x}"));
+    let mut text = format!("waits for lanes {}{of}", lane_list(exited | elsewhere));
+    if exited != 0 {
+        text += &format!("; lanes {} have exited", lane_list(exited));
+    }
+    if elsewhere != 0 {
+        text += &format!("; lanes {} stand elsewhere", lane_list(elsewhere));
+    }
+    text
+}
+
+/// `warp 1 lanes 0-31, warp 3 lanes 4`
+fn lanes_of_warps(lanes: &[WarpLanes]) -> String {
+    lanes.iter().map(|(warp, lanes)| format!("warp {warp} lanes {}", lane_list(*lanes))).collect::<Vec<_>>().join(", ")
+}

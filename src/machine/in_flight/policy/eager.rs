@@ -1,0 +1,21 @@
+//! Operations end as they are issued: nothing is ever in flight.
+
+use super::questions::{AtIssue, CompletionPolicy, PolicyRow};
+
+/// The policy.
+#[derive(Clone, Debug)]
+pub struct Eager;
+
+/// How it is described.
+pub const ROW: PolicyRow =
+    PolicyRow { name: "eager", when: Some("as they are issued"), note: Some("copies that end at once"), is_seeded: false };
+
+impl CompletionPolicy for Eager {
+    fn at_issue(&self) -> AtIssue {
+        AtIssue::Ends
+    }
+
+    fn boxed(&self) -> Box<dyn CompletionPolicy> {
+        Box::new(self.clone())
+    }
+}

@@ -1,0 +1,16 @@
+//! Operations end when a thread waits for them: a missing wait shows.
+
+use super::questions::{CompletionPolicy, PolicyRow};
+
+/// The policy.
+#[derive(Clone, Debug)]
+pub struct Lazy;
+
+/// How it is described.
+pub const ROW: PolicyRow = PolicyRow { name: "lazy", when: Some("when a thread waits for them"), note: None, is_seeded: false };
+
+impl CompletionPolicy for Lazy {
+    fn boxed(&self) -> Box<dyn CompletionPolicy> {
+        Box::new(self.clone())
+    }
+}

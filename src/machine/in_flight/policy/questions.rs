@@ -1,0 +1,65 @@
+//! What a policy is asked, and how it is described.
+
+/// Whether an operation ends as it is issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AtIssue {
+    /// It ends before the next instruction.
+    Ends,
+    /// It is in flight from now on.
+    StaysInFlight,
+}
+
+/// What happens to an operation for which a thread waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhenAwaited {
+    /// It ends, and the thread goes on.
+    Ends,
+    /// The thread waits until the user ends it.
+    WaitsForUser,
+}
+
+/// When asynchronous operations end.
+pub trait CompletionPolicy: std::fmt::Debug + Send + Sync {
+    /// Whether an operation ends as it is issued.
+    fn at_issue(&self) -> AtIssue {
+        AtIssue::StaysInFlight
+    }
+
+    /// Which one ends before the next turn of a warp, if one does: its place among as many as `in_flight` counts. The count is made only
+    /// for a policy that asks for it.
+    fn between_turns(&mut self, _in_flight: &dyn Fn() -> usize) -> Option<usize> {
+        None
+    }
+
+    /// What happens to an operation for which a thread waits.
+    fn when_awaited(&self) -> WhenAwaited {
+        WhenAwaited::Ends
+    }
+
+    /// Its state, for a fingerprint; 0 of a policy without any.
+    fn state(&self) -> u64 {
+        0
+    }
+
+    /// A copy, for a snapshot.
+    fn boxed(&self) -> Box<dyn CompletionPolicy>;
+}
+
+impl Clone for Box<dyn CompletionPolicy> {
+    fn clone(&self) -> Self {
+        self.as_ref().boxed()
+    }
+}
+
+/// A policy as it is chosen and described.
+#[derive(Debug)]
+pub struct PolicyRow {
+    /// Its name.
+    pub name: &'static str,
+    /// When operations end, as a clause: `as they are issued`; nothing where the user says when.
+    pub when: Option<&'static str>,
+    /// What a launch under it is said to have; nothing of the default.
+    pub note: Option<&'static str>,
+    /// Whether it draws from a seed.
+    pub is_seeded: bool,
+}
