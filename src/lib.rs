@@ -35,8 +35,9 @@
 //! | [`mod@cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program, flow |
 //! | [`launch`] | launch files, buffers, made-up launches, `asm` statements, expectations | base, isa, program, flow |
 //! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
+//! | [`order`] | which operations of a run happen before which: vector clocks, scopes, release and acquire | base, isa |
 //! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
-//! | [`check`] | observers that find races, reads before writes, misused synchronization | base, isa, program, flow, cfg, machine |
+//! | [`check`] | observers that find races, unwritten reads, misused synchronization | base, isa, program, flow, cfg, order, machine |
 //! | [`debug`] | the engine: sessions, time travel, breakpoints, expressions, views, verifying; answers in plain data | all above |
 //! | [`command`] | the command table, parsing, completion, help, and what the commands do | base, debug |
 //! | [`api`] | what another program uses: modules, launches, runs, sessions | base, launch, program, machine, debug, command |
@@ -73,6 +74,7 @@ pub mod isa;
 pub mod launch;
 pub mod machine;
 pub mod num;
+pub mod order;
 pub mod program;
 pub mod sema;
 pub mod syntax;

@@ -23,8 +23,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cfg", &["base", "program", "flow"]),
     ("launch", &["base", "isa", "program", "flow"]),
     ("num", &["base"]),
+    ("order", &["base", "isa"]),
     ("machine", &["base", "isa", "program", "cfg", "num"]),
-    ("check", &["base", "isa", "program", "flow", "cfg", "machine"]),
+    ("check", &["base", "isa", "program", "flow", "cfg", "order", "machine"]),
     ("debug", &["base", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "num", "machine", "check"]),
     ("command", &["base", "debug"]),
     ("api", &["base", "launch", "program", "machine", "debug", "command"]),
@@ -47,11 +48,11 @@ const HOMES: &[(&str, &str)] = &[
 ];
 
 /// Layers whose results must be the same on every machine and at every hour.
-const DETERMINISTIC: &[&str] = &["num", "flow", "cfg", "machine", "check", "debug"];
+const DETERMINISTIC: &[&str] = &["num", "order", "flow", "cfg", "machine", "check", "debug"];
 
 /// Layers that return data and leave drawing to others.
 const CORE: &[&str] =
-    &["base", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "num", "machine", "check", "debug", "command", "api"];
+    &["base", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "num", "order", "machine", "check", "debug", "command", "api"];
 
 /// Where a ban looks.
 enum Where {

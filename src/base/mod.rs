@@ -1,14 +1,17 @@
-//! Ids, sources, spans, diagnostics, saved files: what every layer may use and what knows no other layer.
+//! Ids, sources, spans, diagnostics, saved files, sets of lanes, time: what every layer may use and what knows no other layer.
 
 mod counted;
 mod diagnostic;
 mod id;
+pub mod lanes;
 mod read;
 pub mod save;
 mod source;
+mod time;
 
 pub use counted::counted;
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub(crate) use id::define_id;
 pub use read::read_bounded;
 pub use source::{Position, SourceFile, SourceId, Sources, Span};
+pub use time::Tick;

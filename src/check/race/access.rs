@@ -2,42 +2,25 @@
 
 use crate::check::finding::{Deed, Side};
 use crate::isa::Scope;
-use crate::machine::{LaneMask, PerLane, Place, Proxy, Tick};
+use crate::machine::{LaneMask, PerLane, Place, Proxy};
+use crate::order::Operation;
 use crate::program::Pc;
 
-use super::clock::Group;
 use super::pattern::Pattern;
-
-/// Who accessed memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Agent {
-    /// The threads themselves.
-    Threads,
-    /// An asynchronous operation of a group that its threads wait for.
-    Group(Group),
-    /// A copy that completes on a barrier object; its number in its block.
-    Copy(u32),
-}
 
 /// An access by lanes of a warp, or by an asynchronous operation that they issued.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
-    /// When; of an asynchronous operation, when it was issued.
-    pub tick: Tick,
+    /// The operation.
+    pub op: Operation,
     /// The instruction.
     pub pc: Pc,
-    /// The block, in order of launch.
-    pub block: u32,
-    /// The warp of the block.
-    pub warp: u8,
-    /// The lanes.
-    pub lanes: LaneMask,
     /// What was done.
     pub deed: Deed,
+    /// Whether it is an operation on a barrier object.
+    pub is_mbarrier: bool,
     /// The scope, of an operation that is strong (PTX ISA, "Strong operations").
     pub strong: Option<Scope>,
-    /// Who did it.
-    pub agent: Agent,
     /// Through what.
     pub proxy: Proxy,
     /// Bytes a lane.
@@ -103,12 +86,12 @@ impl Ref {
 impl Access {
     /// The lanes that touched the byte at `address`.
     pub fn lanes_at(&self, address: u64, log: &Log) -> LaneMask {
-        self.pattern.lanes_at(self.lanes, self.bytes, address, log)
+        self.pattern.lanes_at(self.op.lanes, self.bytes, address, log)
     }
 
     /// The access as a side of a finding about `lanes` of it, in the block with this index.
     pub fn side(&self, lanes: LaneMask, block: [u32; 3]) -> Side {
-        let place = Place { pc: self.pc, tick: self.tick, block, warp: u32::from(self.warp) };
+        let place = Place { pc: self.pc, tick: self.op.tick, block, warp: u32::from(self.op.warp) };
         Side { place, lanes, deed: self.deed, bytes: self.bytes, copy: (self.copy != 0).then_some(self.copy) }
     }
 }
@@ -131,6 +114,8 @@ impl Log {
 
     /// Adds an access.
     pub fn push(&mut self, access: Access) -> Ref {
+        assert!(access.op.lanes != 0, "an access is by some lane");
+        assert!(self.accesses.len() < SEVERAL as usize, "a reference has room for every access");
         if self.accesses.is_empty() {
             // Number 0 means none.
             self.accesses.push(access);
@@ -171,14 +156,14 @@ impl Log {
 
     /// A reference to `access` that remembers that there were too many to name, and the newest one of another block than its own.
     pub fn too_many(&mut self, older: Ref, access: Ref) -> Ref {
-        let block = self.get(access).block;
-        let other = self.members(older).find(|other| self.get(*other).block != block).unwrap_or_default();
+        let block = self.get(access).op.block;
+        let other = self.members(older).find(|other| self.get(*other).op.block != block).unwrap_or_default();
         self.cell(access, other, Several::Many)
     }
 
     /// A reference to the atomics of `older` and `access`, all of them of the same block.
     pub fn atomics(&mut self, older: Ref, access: Ref) -> Ref {
-        let warp = |access: &Access| 1 << (access.warp % 32);
+        let warp = |access: &Access| 1 << (access.op.warp % 32);
         let others = if let Several::Atomics(warps) = self.what(older) { warps } else { warp(self.newest(older)) };
         let what = Several::Atomics(others | warp(self.get(access)));
         // The lanes of an atomic mostly come to places where the same warps have been.
@@ -321,22 +306,19 @@ fn keep<T: Copy>(items: &mut Vec<T>, marks: &mut [u32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::ALL_LANES;
+    use crate::machine::{ALL_LANES, Tick};
+    use crate::order::Agent;
 
     fn access(log: &mut Log, tick: Tick) -> Ref {
         let pattern = log.scatter(&[tick; 32]);
-        let (agent, proxy) = (Agent::Threads, Proxy::Generic);
-        let lanes = ALL_LANES;
+        let op = Operation { tick, block: 0, warp: 0, lanes: ALL_LANES, agent: Agent::Threads, only_reads: true };
         log.push(Access {
-            tick,
+            op,
             pc: Pc(0),
-            block: 0,
-            warp: 0,
-            lanes,
             deed: Deed::Read,
+            is_mbarrier: false,
             strong: None,
-            agent,
-            proxy,
+            proxy: Proxy::Generic,
             bytes: 1,
             pattern,
             copy: 0,
@@ -354,7 +336,7 @@ mod tests {
         sweep.mark(kept);
         let swept = sweep.end();
         let kept = swept.moved(kept);
-        let ticks: Vec<Tick> = log.members(kept).map(|member| log.get(member).tick).collect();
+        let ticks: Vec<Tick> = log.members(kept).map(|member| log.get(member).op.tick).collect();
         assert_eq!((ticks, log.len(), swept.moved(Ref::default())), (vec![4, 2], 3 + 1, Ref::default()));
         assert_eq!((log.get(swept.moved(refs[3])).lanes_at(4, &log), log.newest(kept).lanes_at(2, &log)), (ALL_LANES, 0));
     }

@@ -1,188 +1,61 @@
 //! Asynchronous copies and barrier objects (PTX ISA, "Asynchronous operations", "mbarrier").
 //!
-//! A copy is a thread of its own: it knows what its issuer knew, and its reads and writes count from the moment it was issued, whenever
-//! the machine moves the bytes. It is known to who waits for its group, or for the phase of a barrier object to which it brings bytes.
-//! A phase of such an object releases to those who wait for it what everybody knew who arrived in it or in a phase before. Where one of
-//! the two says `.cta` and they are in different blocks it does not. An operation that names no scope is that of a block by the letter,
-//! but NVIDIA's own libraries synchronize clusters by such operations, so they count as the cluster's.
+//! The reads and writes of a copy count from the moment it was issued, whenever the machine moves the bytes.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use super::access::{Access, Agent};
-use super::clock::{Clock, Group, learn};
-use super::locations::Pending;
+use super::access::Access;
 use super::pattern::Pattern;
-use super::threads::Warp;
-use super::{Home, Race};
+use super::{Home, Race, actor, operation};
 use crate::check::finding::Deed;
 use crate::check::reporter::Reporter;
-use crate::isa::{Ordering, Scope};
+use crate::isa::Scope;
 use crate::machine::Home as MemoryOf;
 use crate::machine::{
-    AsyncCopy, Contribution, CopyEvent, CopyStage, Destination, Ends, LaneMask, MbarrierChange, MbarrierEvent, PerLane, Proxy, Tick, Work,
-    lanes_of, lanes_where,
+    AsyncCopy, Contribution, CopyEvent, CopyStage, Destination, Ends, LaneMask, MbarrierChange, MbarrierEvent, Proxy, Work, lanes_where,
 };
-
-/// Times at which lanes closed groups that are remembered; who waits names one of the last few.
-const COMMITS: usize = 128;
+use crate::order::{Agent, Asked, Group, ObjectKey, Operation};
 
 /// Bytes of a barrier object.
 const OBJECT_BYTES: u32 = 8;
 
-/// Groups that end in the order in which a lane closed them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Queue {
-    /// Of `cp.async`.
-    Lane,
-    /// Of bulk copies.
-    Bulk,
-    /// Of `wgmma`.
-    Wgmma,
-}
-
-/// A barrier object.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Object {
-    /// Its present phase.
-    phase: u64,
-    /// What was released in this phase and, by lanes of an instruction that ended it, in later ones.
-    arrived: BTreeMap<(u64, Party), Clock>,
-    /// What the phases released that have ended.
-    ended: BTreeMap<Party, Option<Arc<Clock>>>,
-}
-
-/// Who releases by an object, or acquires: a thread of a block, and whether only to or from those of the same block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Party {
-    block: u32,
-    is_narrow: bool,
-}
-
-impl Party {
-    /// PTX ISA, "Morally strong operations": the scope of each must include the other.
-    fn meets(self, other: Self) -> bool {
-        self.block == other.block || !self.is_narrow && !other.is_narrow
-    }
-}
-
-/// A copy in flight that completes on a barrier object.
-#[derive(Clone, Debug)]
-pub(super) struct Flight {
-    /// The block that issued it, and the copy's number in it.
-    block: u32,
-    number: u32,
-    /// What its issuer knew.
-    clock: Clock,
-}
-
-impl Warp {
-    /// Lanes close their groups.
-    pub fn commit(&mut self, queue: Queue, lanes: LaneMask, tick: Tick) {
-        let commits = &mut self.commits[queue as usize];
-        if commits.len() == COMMITS {
-            commits.drain(..COMMITS / 2);
-        }
-        commits.push((tick, lanes));
-    }
-
-    /// Lanes have waited until at most `pending` of their groups were left, for those not closed yet as well if `open`.
-    pub fn wait(&mut self, group: Group, lanes: LaneMask, (open, pending): (bool, u32), tick: Tick) {
-        let queue = match group {
-            Group::Lane => Queue::Lane,
-            Group::Bulk | Group::BulkRead => Queue::Bulk,
-            // Waits for these are the warpgroup's.
-            Group::Wgmma => return,
-        };
-        let commits = &self.commits[queue as usize];
-        let closed = |lane: usize| {
-            let of_lane = commits.iter().rev().filter(|(_, lanes)| lanes >> lane & 1 != 0);
-            of_lane.map(|(tick, _)| *tick).nth(pending as usize).unwrap_or(0)
-        };
-        let done: PerLane<Tick> = std::array::from_fn(|lane| match lanes >> lane & 1 {
-            0 => 0,
-            _ if open => tick + 1,
-            _ => closed(lane),
-        });
-        if done.iter().all(|tick| *tick == 0) {
-            return;
-        }
-        let own = &mut Arc::make_mut(self.own.get_or_insert_default()).done[group as usize];
-        own.iter_mut().zip(done).for_each(|(known, done)| *known = (*known).max(done));
-    }
-
-    /// Lanes see that a phase has ended to which the one party released `clock`, as the other one; `relaxed`, they know it behind their
-    /// next fence.
-    fn acquire_phase(&mut self, (by, own): (Party, Party), lanes: LaneMask, relaxed: bool, clock: Arc<Clock>) {
-        let scope = if by.block == own.block { Scope::Cta } else { Scope::Cluster };
-        match (by.meets(own), relaxed) {
-            (false, _) => self.missed.push((lanes, clock)),
-            (true, false) => self.acquire(lanes, &clock),
-            (true, true) => Pending { lanes, scope, sc: false, clock }.add_to(&mut self.pending),
-        }
-    }
-}
-
 impl Race {
     /// Something is done to a barrier object.
     pub(super) fn mbarrier(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
-        let key = (event.slot, event.address);
+        let key = ObjectKey { slot: event.slot, address: event.address };
         if let MbarrierChange::Ended(phase) = event.change {
-            self.objects.entry(key).or_default().end(phase);
+            self.order.end_phase(key, phase);
             return false;
         }
-        self.enter(event.by, event.place.block);
-        let slot = event.by.slot;
-        let (warp, tick) = (event.place.warp as u8, event.place.tick);
-        let Some(block) = self.blocks.get(slot as usize).and_then(Option::as_deref) else { return false };
-        let how = event.how;
-        let is_relaxed = how.ordering == Ordering::Relaxed;
-        let number = event.by.number as u32;
-        let party = Party { block: number, is_narrow: how.scope == Scope::Cta };
-        let object = self.objects.entry(key).or_default();
-        let mut deed = Deed::Atomic;
-        match event.change {
+        self.enter(event.by);
+        let actor = actor(event.by, &event.place, event.lanes);
+        let how = Asked { ordering: event.how.ordering, scope: event.how.scope };
+        let deed = match event.change {
             MbarrierChange::Made(_) | MbarrierChange::Invalidated => {
-                *object = Object::default();
-                deed = Deed::Write;
-            }
-            MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) if is_relaxed => {
-                // Release pattern: what lies before a fence before it.
-                for (party, scope) in [(party, Scope::Cluster), (Party { is_narrow: true, ..party }, Scope::Cta)] {
-                    let clock = block.fenced(warp, event.lanes, scope);
-                    clock.iter().for_each(|clock| object.arrived.entry((event.phase, party)).or_default().join(clock));
-                }
+                self.order.reset_object(key);
+                Deed::Write
             }
             MbarrierChange::Contributed(Contribution::Arrived(_) | Contribution::Dropped(_)) => {
-                let clock = block.past(warp, tick).released(event.lanes);
-                object.arrived.entry((event.phase, party)).or_default().join(&clock);
+                self.order.arrive_at_object(actor, key, event.phase, how);
+                Deed::Atomic
             }
             MbarrierChange::Asked { ended: true, .. } if self.heed.is_heeded(&self.program, event.place.pc) => {
-                deed = Deed::Read;
-                let released: Vec<_> = object.ended.iter().filter_map(|(by, clock)| Some((*by, clock.clone()?))).collect();
-                if let Some(block) = self.block(slot) {
-                    let of = &mut block.warps[usize::from(warp)];
-                    released.into_iter().for_each(|(by, clock)| of.acquire_phase((by, party), event.lanes, is_relaxed, clock));
-                }
+                self.order.wait_for_object(actor, key, how);
+                Deed::Read
             }
-            MbarrierChange::Asked { .. } => deed = Deed::Read,
-            _ => {}
-        }
-        self.touch_object(event, slot, deed, to)
+            MbarrierChange::Asked { .. } => Deed::Read,
+            MbarrierChange::Contributed(Contribution::Expected(_) | Contribution::Brought(_)) | MbarrierChange::Ended(_) => Deed::Atomic,
+        };
+        self.touch_object(event, deed, to)
     }
 
     /// The object's bytes are memory as well: who makes it must be ordered before who uses it.
-    fn touch_object(&mut self, event: &MbarrierEvent, slot: u32, deed: Deed, to: &mut Reporter<'_>) -> bool {
-        let Some(number) = self.block(slot).map(|block| block.number) else { return false };
+    fn touch_object(&mut self, event: &MbarrierEvent, deed: Deed, to: &mut Reporter<'_>) -> bool {
+        let slot = event.by.slot;
         let access = Access {
-            tick: event.place.tick,
+            op: operation(event.by, &event.place, event.lanes, (Agent::Threads, deed)),
             pc: event.place.pc,
-            block: number,
-            warp: event.place.warp as u8,
-            lanes: event.lanes,
             deed,
+            is_mbarrier: true,
             strong: (deed != Deed::Write).then_some(Scope::Sys),
-            agent: Agent::Threads,
             proxy: Proxy::Generic,
             bytes: OBJECT_BYTES,
             pattern: Pattern::All,
@@ -207,30 +80,18 @@ impl Race {
     }
 
     fn issue(&mut self, copy: &AsyncCopy, to: &mut Reporter<'_>) -> bool {
-        self.enter(copy.by, copy.issued.block);
+        self.enter(copy.by);
         let slot = copy.by.slot;
-        let (warp, tick) = (copy.issued.warp as u8, copy.issued.tick);
-        let Some(block) = self.block(slot) else { return false };
         let agent = match copy.ends {
             Ends::Group { bulk, .. } => Agent::Group(if bulk { Group::Bulk } else { Group::Lane }),
-            Ends::Mbarrier { .. } => {
-                let number = block.copies;
-                block.copies += 1;
-                let (block, clock) = (block.number, block.past(warp, tick).released(copy.lanes));
-                self.flights.insert(copy.id, Flight { block, number, clock });
-                Agent::Copy(number)
-            }
+            Ends::Mbarrier { .. } => self.order.issue_copy(actor(copy.by, &copy.issued, copy.lanes), copy.id),
         };
-        let Some(block) = self.block(slot) else { return false };
         let access = Access {
-            tick,
+            op: operation(copy.by, &copy.issued, copy.lanes, (agent, Deed::Read)),
             pc: copy.issued.pc,
-            block: block.number,
-            warp,
-            lanes: copy.lanes,
             deed: Deed::Read,
+            is_mbarrier: false,
             strong: None,
-            agent,
             proxy: if matches!(copy.work, Work::Block { .. } | Work::Box(_)) { Proxy::Async } else { Proxy::Generic },
             bytes: 0,
             pattern: Pattern::All,
@@ -238,7 +99,8 @@ impl Race {
         };
         let mut found = self.touch_all(copy, slot, access, to);
         let (deed, strong) = if is_reduction(copy) { (Deed::Atomic, Some(Scope::Gpu)) } else { (Deed::Write, None) };
-        found |= self.touch_all(copy, slot, Access { deed, strong, ..access }, to);
+        let op = Operation { only_reads: false, ..access.op };
+        found |= self.touch_all(copy, slot, Access { op, deed, strong, ..access }, to);
         found
     }
 
@@ -253,7 +115,7 @@ impl Race {
             if lanes == 0 {
                 return false;
             }
-            let access = Access { lanes, bytes, pattern: self.pattern(lanes, &addresses), ..access };
+            let access = Access { op: Operation { lanes, ..access.op }, bytes, pattern: self.pattern(lanes, &addresses), ..access };
             self.judge(home, slot, access, &addresses);
             return self.report(home, slot, &access, to);
         }
@@ -275,30 +137,9 @@ impl Race {
     }
 
     fn end_copy(&mut self, copy: &AsyncCopy, lanes: LaneMask) {
-        let Ends::Mbarrier { home: MemoryOf::Block { slot, .. }, address, .. } = copy.ends else { return };
-        let Some(flight) = self.flights.remove(&copy.id) else { return };
-        let mut clock = flight.clock;
-        let known = clock.of_mut(flight.block);
-        match copy.work {
-            Work::Arrival => {
-                let (warp, tick) = (copy.issued.warp as u8, copy.issued.tick);
-                lanes_of(lanes).for_each(|lane| known.done[Group::Lane as usize].learn(warp, 1 << lane, LaneMask::MAX, tick));
-            }
-            _ => known.copies.insert(flight.number),
-        }
-        let object = self.objects.entry((slot, address)).or_default();
-        let party = Party { block: flight.block, is_narrow: false };
-        object.arrived.entry((object.phase, party)).or_default().join(&clock);
-    }
-}
-
-impl Object {
-    /// A phase has ended, and with it those before.
-    fn end(&mut self, phase: u64) {
-        self.phase = phase + 1;
-        while let Some(entry) = self.arrived.first_entry().filter(|entry| entry.key().0 <= phase) {
-            let ((_, party), clock) = entry.remove_entry();
-            learn(self.ended.entry(party).or_default(), &Arc::new(clock));
+        if let Ends::Mbarrier { home: MemoryOf::Block { slot, .. }, address, .. } = copy.ends {
+            let arrival = matches!(copy.work, Work::Arrival).then_some(lanes);
+            self.order.end_copy(copy.id, ObjectKey { slot, address }, arrival);
         }
     }
 }

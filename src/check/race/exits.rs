@@ -6,29 +6,23 @@
 //! others and is not part of that may as well come later, when the memory is gone. Strong writes are left out: whoever waits for one by
 //! reading it knows that it is done, though that orders nothing. Operations on barrier objects are not: nobody sees those but by a wait.
 
-use std::sync::Arc;
-
 use super::Race;
 use super::access::{Access, Ref};
-use super::clock::learn;
+use super::report::uses_object;
 use super::shadow::Entry;
-use super::threads::clock_knows;
 use crate::check::finding::{self, Deed, Finding, Link, Side, Touched};
 use crate::check::race::catalogue::CLUSTER_EXITED;
 use crate::isa::Space;
-use crate::machine::{BlockId, OrderEvent, lanes_of};
+use crate::machine::{BlockId, OrderEvent};
 
 impl Race {
     /// Lanes of a block of a cluster exit.
     pub(super) fn leave(&mut self, event: &OrderEvent<'_>) {
         let OrderEvent { place, by: BlockId { slot, .. }, lanes, .. } = *event;
-        let Some(block) = self.block(slot) else { return };
-        let known = block.past(place.warp as u8, place.tick).released(lanes);
-        learn(&mut block.left, &Arc::new(known));
-        if block.warps.iter().any(|warp| warp.live != 0) {
+        if self.order.block(slot).is_none_or(|block| block.warps.iter().any(|warp| warp.live != 0)) {
             return;
         }
-        let Some(shadow) = block.shadow.take() else { return };
+        let Some(shadow) = self.shared.get_mut(slot as usize).and_then(Option::take) else { return };
         let (mut last, exit) = (Entry::default(), Side::new(place, lanes, Deed::Exit));
         for (address, entry) in shadow.entries() {
             // Neighbours are mostly alike.
@@ -46,8 +40,7 @@ impl Race {
         for access in &late {
             let first = self.side(access, access.lanes_at(address, &self.log));
             if !self.held.repeats(finding::cause(CLUSTER_EXITED, 0, Some(&first), exit)) {
-                let Some(Some(block)) = self.blocks.get(slot as usize) else { return };
-                let memory = Touched { space: Space::Shared, block: block.index, address, bytes: access.bytes.min(16) };
+                let memory = Touched { space: Space::Shared, block: self.index_in(slot), address, bytes: access.bytes.min(16) };
                 self.held.hold(outlives(first, exit, memory));
             }
         }
@@ -55,10 +48,9 @@ impl Race {
 
     /// Whether an access was another block's, and the threads of the block in `slot`, who all have exited, did not know of it.
     fn may_outlive(&self, slot: u32, access: &Access) -> bool {
-        let Some(Some(block)) = self.blocks.get(slot as usize) else { return false };
-        let is_seen = access.strong.is_some() && access.deed != Deed::Read && !self.uses_object(access);
-        let known = |lane: usize| block.left.as_ref().is_some_and(|clock| clock_knows(clock, access, 1 << lane));
-        access.block != block.number && !is_seen && !lanes_of(access.lanes).all(known)
+        let Some(block) = self.order.block(slot) else { return false };
+        let is_seen = access.strong.is_some() && access.deed != Deed::Read && !uses_object(access);
+        access.op.block != block.number && !is_seen && !self.order.left_after(slot, &access.op)
     }
 }
 

@@ -1,13 +1,11 @@
 //! Whether an access races with what was done to the same memory before, and what its shadow says afterwards.
 
-use super::access::{Access, Agent, Log, Ref, Several};
-use super::clock::Fenceable;
-use super::locations::scope_of;
+use super::access::{Access, Log, Ref, Several};
 use super::pattern::Pattern;
 use super::shadow::{Entry, Shadow};
-use super::threads::Block;
 use crate::check::finding::Deed;
 use crate::machine::{LaneMask, PerLane, Proxy, lanes_of};
+use crate::order::{Agent, Block, Fenceable, Operation, scope_of};
 
 /// Unordered accesses to a unit of global memory that are told apart; of more only the newest ones are kept.
 const KEPT: usize = 64;
@@ -69,7 +67,7 @@ enum Standing {
 impl Judge<'_> {
     /// Judges what every lane touches.
     pub fn lanes(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
-        let Access { lanes, bytes, pattern, .. } = self.access;
+        let Access { op: Operation { lanes, .. }, bytes, pattern, .. } = self.access;
         let Pattern::Tile(tile) = pattern else { return self.scattered(shadow, addresses) };
         let clashes = self.writes_plainly() && tile.coincides(lanes);
         if let Some(place) = tile.place().filter(|_| clashes) {
@@ -85,7 +83,7 @@ impl Judge<'_> {
 
     /// Judges what lanes touch that lie anywhere: neighbours together, and what they share once.
     fn scattered(&mut self, shadow: &mut Shadow, addresses: &PerLane<u64>) {
-        let Access { lanes, bytes, .. } = self.access;
+        let Access { op: Operation { lanes, .. }, bytes, .. } = self.access;
         let bytes = u64::from(bytes);
         let mut runs: smallvec::SmallVec<[(u64, u64, usize); 32]> = smallvec::SmallVec::new();
         for lane in lanes_of(lanes) {
@@ -146,14 +144,18 @@ impl Judge<'_> {
     fn entry(&mut self, entry: Entry, address: u64) -> (Entry, bool) {
         if self.access.deed == Deed::Read {
             let general = self.weigh(entry.writes, address).1;
-            return (Entry { reads: self.add_read(entry.reads), ..entry }, general);
+            let reads = self.add_read(entry.reads);
+            assert!(!reads.is_none(), "a read is remembered");
+            return (Entry { reads, ..entry }, general);
         }
         if self.joins_atomics(entry.writes) && entry.reads.is_none() {
             return (Entry { writes: self.log.atomics(entry.writes, self.own), ..entry }, true);
         }
         let (writes, writes_general) = self.weigh(entry.writes, address);
         let (reads, reads_general) = self.weigh(entry.reads, address);
-        (Entry { writes: self.add(writes), reads }, writes_general && reads_general)
+        let writes = self.add(writes);
+        assert!(self.log.newest(writes).op.tick == self.access.op.tick, "the last write is the newest");
+        (Entry { writes, reads }, writes_general && reads_general)
     }
 
     /// Weighs the access against those of `older`: which of them are not ordered before it, and whether that holds for any unit.
@@ -216,10 +218,10 @@ impl Judge<'_> {
     /// The same where more accesses were made than are told apart.
     fn weigh_many(&mut self, older: Ref, address: u64) -> Ref {
         let members: smallvec::SmallVec<[Access; 2]> = self.log.members(older).map(|member| *self.log.get(member)).collect();
-        let (number, warp) = (self.block.number, self.access.warp);
-        let is_mine = |access: &&Access| access.block == number;
+        let (number, warp) = (self.block.number, self.access.op.warp);
+        let is_mine = |access: &&Access| access.op.block == number;
         let newest = members[0];
-        if members.len() == 1 && newest.block == number && newest.tick < self.block.whole {
+        if members.len() == 1 && newest.op.block == number && newest.op.tick < self.block.whole {
             return Ref::default();
         }
         match members.iter().find(|access| !is_mine(access)) {
@@ -233,9 +235,9 @@ impl Judge<'_> {
 
     /// The same of atomics by several warps of a block, of which only the newest is known.
     fn weigh_atomics(&mut self, older: Ref, warps: u32, address: u64) -> Ref {
-        let (newest, warp) = (*self.log.newest(older), self.access.warp);
-        let known = |of: usize| self.block.knows_all(warp, &Access { warp: of as u8, lanes: LaneMask::MAX, ..newest });
-        if newest.block == self.block.number && newest.tick < self.block.whole || lanes_of(warps).all(known) {
+        let (newest, warp) = (*self.log.newest(older), self.access.op.warp);
+        let known = |of: usize| self.block.happens_before_all(warp, &Operation { warp: of as u8, lanes: LaneMask::MAX, ..newest.op });
+        if newest.op.block == self.block.number && newest.op.tick < self.block.whole || lanes_of(warps).all(known) {
             return Ref::default();
         }
         if self.may_clash(&newest) {
@@ -257,9 +259,9 @@ impl Judge<'_> {
         let alone = matches!(self.log.what(older), Several::Atomics(_)) || self.log.members(older).nth(1).is_none();
         alone
             && newest.deed == Deed::Atomic
-            && newest.agent == self.access.agent
-            && newest.block == self.access.block
-            && newest.tick >= self.block.whole
+            && newest.op.agent == self.access.op.agent
+            && newest.op.block == self.access.op.block
+            && newest.op.tick >= self.block.whole
             && self.is_morally_strong(newest)
     }
 
@@ -303,10 +305,10 @@ impl Judge<'_> {
     /// Whether an earlier read must be kept beside this one, which is the `of_warp`th of its warp with those that were kept so far.
     fn outlasts(&self, read: Ref, of_warp: &mut usize) -> bool {
         let (access, other) = (&self.access, self.log.get(read));
-        if read == self.own || self.block.knows_all(access.warp, other) || self.is_same(other) {
+        if read == self.own || self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other) {
             return false;
         }
-        if (other.block, other.warp, other.agent) != (access.block, access.warp, access.agent) {
+        if (other.op.block, other.op.warp, other.op.agent) != (access.op.block, access.op.warp, access.op.agent) {
             return true;
         }
         *of_warp += 1;
@@ -315,32 +317,33 @@ impl Judge<'_> {
 
     /// Whether an earlier access was by the same thread wherever the two meet.
     fn is_same(&self, other: &Access) -> bool {
-        let Access { block, warp, agent, pattern, bytes, lanes, .. } = self.access;
-        if (other.block, other.warp, other.agent) != (block, warp, agent) || agent != Agent::Threads {
+        let Access { op: Operation { block, warp, agent, lanes, .. }, pattern, bytes, .. } = self.access;
+        if (other.op.block, other.op.warp, other.op.agent) != (block, warp, agent) || agent != Agent::Threads {
             return false;
         }
-        other.lanes == lanes && lanes.is_power_of_two() || other.pattern == pattern && other.bytes == bytes && pattern.is_apart(bytes)
+        other.op.lanes == lanes && lanes.is_power_of_two() || other.pattern == pattern && other.bytes == bytes && pattern.is_apart(bytes)
     }
 
     /// How an earlier access stands to this one at `address`, and whether it does so wherever the two meet.
     fn standing(&self, other: &Access, address: u64) -> (Standing, bool) {
         let access = &self.access;
+        assert!(other.op.tick <= access.op.tick, "the shadow holds what came before");
         let crosses = other.deed != Deed::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
-        let fenced = || self.is_fenced(other, |memory| self.block.knows_all_fenced(memory, access.warp, other));
-        if (self.block.knows_all(access.warp, other) || self.is_same(other)) && (!crosses || fenced()) {
+        let fenced = || self.is_fenced(other, |memory| self.block.all_fenced_before(memory, access.op.warp, &other.op));
+        if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other)) && (!crosses || fenced()) {
             return (Standing::Before, true);
         }
-        let lone = access.lanes.is_power_of_two();
-        if lone && lanes_of(other.lanes).all(|by| self.knows(access.lanes.trailing_zeros() as usize, other, by, crosses)) {
+        let lone = access.op.lanes.is_power_of_two();
+        if lone && lanes_of(other.op.lanes).all(|by| self.knows(access.op.lanes.trailing_zeros() as usize, other, by, crosses)) {
             return (Standing::Before, true);
         }
         let (first, second) = (other.lanes_at(address, self.log), access.lanes_at(address, self.log));
-        if !crosses && !self.block.knows_by_lane(access.warp, other) {
+        if !crosses && !self.block.knows_by_lane(access.op.warp, &other.op) {
             return (Standing::Apart(first, second), true);
         }
         for lane in lanes_of(second) {
             for by in lanes_of(first) {
-                if !self.block.knows(access.warp, lane, other, by) {
+                if !self.block.happens_before(access.op.warp, lane, &other.op, by) {
                     return (Standing::Apart(1 << by, 1 << lane), false);
                 }
                 if crosses && !self.knows(lane, other, by, true) {
@@ -353,9 +356,9 @@ impl Judge<'_> {
 
     /// Whether `lane` knows what lane `by` of `other` did, and if it `crosses` proxies that a fence lies behind it.
     fn knows(&self, lane: usize, other: &Access, by: usize, crosses: bool) -> bool {
-        let warp = self.access.warp;
-        let fenced = || self.is_fenced(other, |memory| self.block.knows_fenced(memory, warp, lane, other, by));
-        self.block.knows(warp, lane, other, by) && (!crosses || fenced())
+        let warp = self.access.op.warp;
+        let fenced = || self.is_fenced(other, |memory| self.block.fenced_before(memory, warp, lane, &other.op, by));
+        self.block.happens_before(warp, lane, &other.op, by) && (!crosses || fenced())
     }
 
     /// Whether what `other` did is visible through the proxy of the access once it is known, if `known_fenced` says whether such a proxy
@@ -378,10 +381,11 @@ impl Judge<'_> {
     /// PTX ISA, "Morally strong operations": such accesses do not race.
     fn is_morally_strong(&self, other: &Access) -> bool {
         let (Some(a), Some(b)) = (other.strong, self.access.strong) else { return false };
-        a.min(b) >= scope_of(other.block, self.access.block, self.cluster) && other.bytes == self.access.bytes
+        a.min(b) >= scope_of(other.op.block, self.access.op.block, self.cluster) && other.bytes == self.access.bytes
     }
 
     fn clash(&mut self, other: &Access, first_lanes: LaneMask, second_lanes: LaneMask, address: u64, proxy: bool) {
+        assert!(first_lanes & !other.op.lanes == 0 && second_lanes & !self.access.op.lanes == 0, "lanes of the two accesses race");
         if self.may_clash(other) {
             self.conflicts.push(Conflict { first: *other, first_lanes, second_lanes, address, proxy });
         }

@@ -2,12 +2,9 @@
 //!
 //! # Algorithm
 //!
-//! Happens-before as the PTX memory model defines it (PTX ISA, "Memory Consistency Model"), over the run as it went. [`threads`] keeps
-//! what every thread knows of the others as vector clocks whose counter is the time of the run, in layers (block, warp, lanes), so
-//! that a barrier of the whole block is one number. What makes knowledge pass on: barriers ([`barriers`]), releases and acquires
-//! through memory with their scopes and fences ([`locations`]), barrier objects and asynchronous copies ([`copies`]), proxy fences.
-//! Copies are threads of their own, which know what their issuer knew and are known to who waits for them. What other blocks of a cluster
-//! do to the shared memory of a block must be known to it when it exits ([`exits`]).
+//! Happens-before as the PTX memory model defines it (PTX ISA, "Memory Consistency Model"), over the run as it went: [`crate::order`] keeps
+//! what every thread knows of the others. Copies are threads of their own ([`copies`]). What other blocks of a cluster do to the shared
+//! memory of a block must be known to it when it exits ([`exits`]).
 //! [`shadow`] says for every byte who wrote it last and who has read it since; [`judge`] weighs an access against them. A write that is
 //! ordered behind everything before it replaces it all (Flanagan and Freund, "FastTrack", 2009).
 //!
@@ -27,33 +24,23 @@
 //! read the flag (the usual "last block" pattern), if both are `fence.sc`, as `__threadfence()` is.
 
 mod access;
-mod barriers;
 pub mod catalogue;
-mod clock;
 mod copies;
 mod exits;
 mod heed;
 mod judge;
-mod locations;
 mod pattern;
 mod report;
 mod shadow;
-mod threads;
 mod wgmma;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use access::{Access, Agent, Log, Sweep};
-use barriers::{ClusterBarrier, Passed};
-use clock::{Fenceable, Group};
-use copies::{Flight, Object, Queue};
+use access::{Access, Log, Sweep};
 use heed::Heed;
 use judge::{Conflict, Judge};
-use locations::{Found, Locations, Pending};
 use pattern::{Pattern, Tile};
 use shadow::Shadow;
-use threads::{Block, Fenced, Warp};
 
 use crate::check::catalogue::FindingId;
 use crate::check::checker::{Checker, CheckerRow};
@@ -61,11 +48,12 @@ use crate::check::finding::Deed;
 use crate::check::held::Held;
 use crate::check::reporter::Reporter;
 use crate::check::ways::Ways;
-use crate::isa::{FenceKind, Ordering, Scope, Space};
+use crate::isa::{Ordering, Scope, Space};
 use crate::machine::{
-    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, LANES, LaneMask, LaunchEnd, LaunchStart, Linked, Order,
-    OrderEvent, PerLane, Proxy, lanes_of,
+    AccessEvent, AccessKind, BlockId, CopyWait, Event, EventKind, EventMask, LaneMask, LaunchEnd, LaunchStart, Linked, Order, OrderEvent,
+    PerLane, Place, Proxy,
 };
+use crate::order::{Actor, Agent, Group, HappensBefore, Operation, Strong};
 use crate::program::{self, Program, map};
 
 /// The race checker of a case.
@@ -73,20 +61,13 @@ use crate::program::{self, Program, map};
 struct Race {
     program: Arc<Program>,
     linked: Option<Arc<Linked>>,
-    /// The lanes of each warp of a block.
-    warps: Vec<LaneMask>,
-    /// Blocks of a cluster.
-    cluster: u32,
-    /// By slot.
-    blocks: Vec<Option<Box<Block>>>,
+    /// What happens before what.
+    order: HappensBefore,
+    /// The shadow of global memory.
     global: Option<Box<Shadow>>,
+    /// That of the shared memory of the block in a slot.
+    shared: Vec<Option<Box<Shadow>>>,
     log: Log,
-    locations: Locations,
-    clusters: BTreeMap<u32, ClusterBarrier>,
-    /// Barrier objects, by slot and address.
-    objects: BTreeMap<(u32, u32), Object>,
-    /// Copies in flight that complete on barrier objects, by number.
-    flights: BTreeMap<u64, Flight>,
     /// Accesses that could not be judged because too many had touched the same bytes.
     undecided: u64,
     conflicts: Vec<Conflict>,
@@ -108,15 +89,10 @@ impl Race {
         Self {
             program: Arc::clone(program),
             linked: None,
-            warps: Vec::new(),
-            cluster: 1,
-            blocks: Vec::new(),
+            order: HappensBefore::new(0, 1),
             global: None,
+            shared: Vec::new(),
             log: Log::default(),
-            locations: Locations::default(),
-            clusters: BTreeMap::new(),
-            objects: BTreeMap::new(),
-            flights: BTreeMap::new(),
             undecided: 0,
             conflicts: Vec::new(),
             held: Held::default(),
@@ -137,14 +113,8 @@ pub(super) const ROW: CheckerRow = CheckerRow {
 impl Checker for Race {
     fn begin(&mut self, LaunchStart { linked, .. }: &LaunchStart) {
         let config = &linked.config;
-        let threads = config.block.iter().product::<u32>();
-        let lanes = |warp: u32| crate::machine::lowest(threads - warp * LANES as u32);
-        *self = Self {
-            linked: Some(Arc::clone(linked)),
-            warps: (0..threads.div_ceil(LANES as u32)).map(lanes).collect(),
-            cluster: config.blocks_of_cluster(),
-            ..Self::new(&self.program)
-        };
+        let order = HappensBefore::new(config.block.iter().product(), config.blocks_of_cluster());
+        *self = Self { linked: Some(Arc::clone(linked)), order, ..Self::new(&self.program) };
     }
 
     fn mask(&self) -> EventMask {
@@ -191,13 +161,12 @@ impl Race {
         if event.proxy == Proxy::Surface {
             return false;
         }
-        self.enter(event.by, event.place.block);
+        self.enter(event.by);
         if event.space == Space::SharedCluster {
             self.enter_peer(event.by, event.home.0);
         }
-        let how = event.how;
-        if how.ordering != Ordering::Weak {
-            self.order_through(home, event, &how);
+        if event.how.ordering != Ordering::Weak {
+            self.order_through(home, event);
         }
         if home != Home::Global && event.addresses.iter().all(|address| *address < map::SHARED_RESERVED) {
             return false;
@@ -214,14 +183,11 @@ impl Race {
             AccessKind::Atomic => Deed::Atomic,
         };
         Access {
-            tick: event.place.tick,
+            op: operation(event.by, &event.place, event.lanes, (Agent::Threads, deed)),
             pc: event.place.pc,
-            block: event.by.number as u32,
-            warp: event.place.warp as u8,
-            lanes: event.lanes,
             deed,
+            is_mbarrier: false,
             strong: strength(&event.how),
-            agent: Agent::Threads,
             proxy: event.proxy,
             bytes: event.bytes,
             pattern: self.pattern(event.lanes, event.addresses),
@@ -240,220 +206,107 @@ impl Race {
 
     /// Calls `judge` for an access that a warp of the block in `slot` does or has issued.
     fn with_judge(&mut self, home: Home, slot: u32, access: Access, mut judge: impl FnMut(&mut Judge<'_>, &mut Shadow)) {
-        let Some(mut shadow) = self.shadow(home).map(|shadow| shadow.take().unwrap_or_default()) else { return };
-        let own = self.log.push(access);
-        if let Some(Some(block)) = self.blocks.get(slot as usize) {
-            let Self { log, cluster, conflicts, undecided, .. } = self;
-            let is_global = home == Home::Global;
-            judge(&mut Judge { log, block, cluster: *cluster, is_global, conflicts, undecided, access, own, memo: None }, &mut shadow);
-        }
-        if let Some(place) = self.shadow(home) {
-            *place = Some(shadow);
-        }
+        let Self { order, global, shared, log, conflicts, undecided, .. } = self;
+        let shadow = match home {
+            Home::Global => global,
+            Home::Block(slot) => match shared.get_mut(slot as usize) {
+                Some(shadow) if order.block(slot).is_some() => shadow,
+                _ => return,
+            },
+        };
+        let Some(block) = order.block(slot) else { return };
+        assert!(block.number == access.op.block || access.op.agent != Agent::Threads, "an access is judged for the block that does it");
+        let own = log.push(access);
+        let (is_global, cluster) = (home == Home::Global, order.cluster());
+        let mut judging = Judge { log, block, cluster, is_global, conflicts, undecided, access, own, memo: None };
+        judge(&mut judging, shadow.get_or_insert_default());
         if self.log.is_full() && self.log.is_worth_a_sweep(self.shadows().map(Shadow::len).sum()) {
             self.sweep();
         }
     }
 
-    /// The shadow, which is out while an access is judged, since the judge looks at the block as well.
-    fn shadow(&mut self, home: Home) -> Option<&mut Option<Box<Shadow>>> {
-        match home {
-            Home::Global => Some(&mut self.global),
-            Home::Block(slot) => Some(&mut self.block(slot)?.shadow),
-        }
-    }
-
     fn shadows(&self) -> impl Iterator<Item = &Shadow> {
-        self.global.iter().chain(self.blocks.iter().flatten().filter_map(|block| block.shadow.as_ref())).map(|shadow| &**shadow)
+        self.global.iter().chain(self.shared.iter().flatten()).map(|shadow| &**shadow)
     }
 
     /// Throws away the accesses that no shadow refers to.
     fn sweep(&mut self) {
-        let mut sweep = Sweep::new(&mut self.log);
-        let shadows = || self.global.iter().chain(self.blocks.iter().flatten().filter_map(|block| block.shadow.as_ref()));
-        shadows().for_each(|shadow| shadow.mark(&mut sweep));
+        let Self { log, global, shared, .. } = self;
+        let mut sweep = Sweep::new(log);
+        global.iter().chain(shared.iter().flatten()).for_each(|shadow| shadow.mark(&mut sweep));
         let swept = sweep.end();
-        let shared = self.blocks.iter_mut().flatten().filter_map(|block| block.shadow.as_mut());
-        self.global.iter_mut().chain(shared).for_each(|shadow| shadow.follow(&swept));
+        global.iter_mut().chain(shared.iter_mut().flatten()).for_each(|shadow| shadow.follow(&swept));
     }
 
     /// The block that does something, which may be new in its slot.
-    fn enter(&mut self, by: BlockId, index: [u32; 3]) {
-        let slot = by.slot as usize;
-        if self.blocks.len() <= slot {
-            self.blocks.resize_with(slot + 1, || None);
+    fn enter(&mut self, by: BlockId) {
+        if self.order.enter(by.slot, by.number as u32) {
+            let slot = by.slot as usize;
+            if self.shared.len() <= slot {
+                self.shared.resize_with(slot + 1, || None);
+            }
+            self.shared[slot] = None;
         }
-        if self.blocks[slot].as_ref().is_some_and(|block| block.number == by.number as u32) {
-            return;
-        }
-        let warps = self.warps.iter().map(|all| Warp { all: *all, live: *all, ..Warp::default() }).collect();
-        self.blocks[slot] = Some(Box::new(Block { number: by.number as u32, index, warps, ..Block::default() }));
-        self.objects.retain(|(of, _), _| *of != by.slot);
     }
 
     /// A block of the same cluster, which may not have done anything yet: they lie side by side.
     fn enter_peer(&mut self, BlockId { number, slot }: BlockId, peer: u32) {
-        let Some(linked) = &self.linked else { return };
         let number = (number + u64::from(peer)).saturating_sub(u64::from(slot));
-        let index = linked.block_index(number);
-        self.enter(BlockId { number, slot: peer }, index);
-    }
-
-    fn block(&mut self, slot: u32) -> Option<&mut Block> {
-        self.blocks.get_mut(slot as usize)?.as_deref_mut()
+        self.enter(BlockId { number, slot: peer });
     }
 
     /// What a strong access learns from the location, and leaves there.
-    fn order_through(&mut self, home: Home, event: &AccessEvent<'_>, how: &program::Access) {
-        let (slot, warp, tick) = (event.by.slot, event.place.warp as u8, event.place.tick);
-        let Some(block) = self.blocks.get_mut(slot as usize).and_then(Option::as_deref_mut) else { return };
-        let releases = event.kind != AccessKind::Read && matches!(how.ordering, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst);
-        let has_fence = !block.warps[usize::from(warp)].fences.is_empty();
-        if self.locations.is_empty() && !releases && !has_fence {
-            return;
-        }
-        let scope = strength(how).unwrap_or(Scope::Sys);
-        let acquires = matches!(how.ordering, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst);
+    fn order_through(&mut self, home: Home, event: &AccessEvent<'_>) {
         let memory = if let Home::Block(slot) = home { slot + 1 } else { 0 };
-        for lane in lanes_of(event.lanes) {
-            let at = (memory, event.addresses[lane]);
-            if event.kind != AccessKind::Write {
-                for found in self.locations.read(at, scope, block.number, self.cluster) {
-                    let warp = &mut block.warps[usize::from(warp)];
-                    match found {
-                        Found::Seen(_, _, clock) if acquires => warp.acquire(1 << lane, &clock),
-                        Found::Seen(scope, sc, clock) => Pending { lanes: 1 << lane, scope, sc, clock }.add_to(&mut warp.pending),
-                        Found::Missed(clock) => warp.missed.push((1 << lane, clock)),
-                    }
-                }
-            }
-            if event.kind != AccessKind::Read {
-                let mut clocks = Vec::new();
-                if releases {
-                    clocks.push((scope, false, Arc::new(block.past(warp, tick).released(1 << lane))));
-                }
-                for fenced in block.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes >> lane & 1 != 0) {
-                    clocks.push((scope.min(fenced.scope), fenced.sc, Arc::new(fenced.past.released(1 << lane))));
-                }
-                self.locations.write(at, (block.number, warp, lane as u8), event.kind == AccessKind::Atomic, clocks);
-            }
-        }
+        let (reads, writes) = (event.kind != AccessKind::Write, event.kind != AccessKind::Read);
+        let scope = strength(&event.how).unwrap_or(Scope::Sys);
+        let how = Strong { reads, writes, ordering: event.how.ordering, scope };
+        self.order.access(actor(event.by, &event.place, event.lanes), memory, event.addresses, how);
     }
 
     /// Threads did something that orders them.
     fn order(&mut self, event: &OrderEvent<'_>) {
         let OrderEvent { place, by, lanes, order } = *event;
-        self.enter(by, place.block);
-        let (slot, warp, tick) = (by.slot, place.warp as u8, place.tick);
-        if let Order::ClusterArrived { .. } | Order::ClusterWaits | Order::ClusterReleased { .. } = order {
-            return self.order_cluster(event);
-        }
-        let Some(block) = self.block(slot) else { return };
+        self.enter(by);
+        let actor = actor(by, &place, lanes);
         match order {
-            Order::Fence { kind, ordering, scope } => fence(block, warp, lanes, kind, ordering, scope, tick),
-            Order::Arrived { id, waits, .. } => block.arrive(id as usize, warp, lanes, waits, tick),
-            Order::Released { id, .. } => block.release(id as usize, tick),
-            Order::WarpSync { members } => block.warp_sync(warp, lanes, members, tick),
-            Order::Committed { bulk } => {
-                let queue = if bulk { Queue::Bulk } else { Queue::Lane };
-                block.warps[usize::from(warp)].commit(queue, lanes, tick);
-            }
+            Order::Fence { kind, ordering, scope } => self.order.fence(actor, kind, ordering, scope),
+            Order::Arrived { id, waits, .. } => self.order.arrive(actor, id, waits),
+            Order::Released { id, .. } => self.order.release(by.slot, id, place.tick),
+            Order::WarpSync { members } => self.order.sync_warp(actor, members),
+            Order::Committed { bulk } => self.order.commit(actor, bulk),
             Order::Awaited(CopyWait { bulk, read, open, pending }) => {
                 let group = match (bulk, read) {
                     (false, _) => Group::Lane,
                     (true, false) => Group::Bulk,
                     (true, true) => Group::BulkRead,
                 };
-                block.warps[usize::from(warp)].wait(group, lanes, (open, pending), tick);
+                self.order.wait(actor, group, open, pending);
             }
+            Order::ClusterArrived { relaxed, .. } => self.order.arrive_at_cluster(actor, relaxed),
+            Order::ClusterWaits => self.order.wait_for_cluster(actor),
+            Order::ClusterReleased { .. } => self.order.release_cluster(by.slot, by.number as u32),
             Order::Exited => {
-                block.exit(warp, lanes, tick);
-                if self.cluster > 1 {
+                self.order.exit(actor);
+                if self.order.cluster() > 1 {
                     self.leave(event);
                 }
             }
             // Lanes that exchange registers are not ordered by that.
-            Order::Exchange { .. } | Order::ClusterArrived { .. } | Order::ClusterWaits | Order::ClusterReleased { .. } => {}
-        }
-    }
-
-    fn order_cluster(&mut self, event: &OrderEvent<'_>) {
-        let OrderEvent { place, by: BlockId { slot, number }, lanes, order } = *event;
-        let warp = place.warp as u8;
-        let cluster = self.clusters.entry(slot - slot % self.cluster).or_default();
-        cluster.enter(number / u64::from(self.cluster));
-        let Some(Some(block)) = self.blocks.get_mut(slot as usize) else { return };
-        match order {
-            Order::ClusterArrived { relaxed, .. } => {
-                let over = Some(Arc::new(block.past(warp, place.tick).released(lanes)));
-                let released = if relaxed { block.fenced(warp, lanes, Scope::Cluster).map(Arc::new) } else { over.clone() };
-                cluster.arrive(slot, warp, lanes, &Passed { released, over });
-            }
-            Order::ClusterWaits => {
-                if let Some(passed) = cluster.wait(slot, warp, lanes) {
-                    block.pass_cluster(warp, lanes, &passed);
-                }
-            }
-            _ => {
-                let (waiting, passed) = cluster.end();
-                for (slot, warp, lanes) in waiting {
-                    if let Some(block) = self.block(slot) {
-                        block.pass_cluster(warp, lanes, &passed);
-                    }
-                }
-            }
+            Order::Exchange { .. } => {}
         }
     }
 }
 
-impl Block {
-    /// What lanes of a warp released with their fences of at least `scope`.
-    pub(super) fn fenced(&self, warp: u8, lanes: LaneMask, scope: Scope) -> Option<clock::Clock> {
-        let fences = self.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes & lanes != 0 && fenced.scope >= scope);
-        fences.map(|fenced| fenced.past.released(fenced.lanes & lanes)).reduce(|mut all, more| {
-            all.join(&more);
-            all
-        })
-    }
+/// Lanes of a block that do something at a place.
+fn actor(by: BlockId, place: &Place, lanes: LaneMask) -> Actor {
+    Actor { slot: by.slot, warp: place.warp as u8, lanes, tick: place.tick }
 }
 
-/// Lanes of a warp execute a fence.
-fn fence(block: &mut Block, warp: u8, lanes: LaneMask, kind: FenceKind, ordering: Ordering, scope: Scope, tick: u64) {
-    match kind {
-        FenceKind::ProxyAsync => return block.fence_proxy(warp, lanes, &[Fenceable::Shared, Fenceable::Global], tick),
-        FenceKind::ProxyAsyncShared => return block.fence_proxy(warp, lanes, &[Fenceable::Shared], tick),
-        FenceKind::ProxyAsyncGlobal => return block.fence_proxy(warp, lanes, &[Fenceable::Global], tick),
-        // The fence that releases a change of a tensor map makes nobody see it yet.
-        FenceKind::ProxyTensorMap if ordering == Ordering::Acquire => return block.fence_proxy(warp, lanes, &[Fenceable::TensorMap], tick),
-        FenceKind::ProxyAlias | FenceKind::ProxyTensorMap => return,
-        FenceKind::Memory | FenceKind::MbarrierInit => {}
-    }
-    let sc = ordering == Ordering::SeqCst;
-    if sc && scope >= Scope::Gpu {
-        block.pass_fence(warp, lanes);
-    }
-    if !matches!(ordering, Ordering::Release) && kind == FenceKind::Memory {
-        let of = &mut block.warps[usize::from(warp)];
-        for mut pending in std::mem::take(&mut of.pending) {
-            let seen = if pending.scope <= scope { pending.lanes & lanes } else { 0 };
-            if seen != 0 {
-                of.acquire(seen, &pending.clock);
-            }
-            pending.lanes &= !seen;
-            if pending.lanes != 0 {
-                of.pending.push(pending);
-            }
-        }
-    }
-    if !matches!(ordering, Ordering::Acquire) {
-        let past = block.past(warp, tick);
-        let fences = &mut block.warps[usize::from(warp)].fences;
-        fences.retain_mut(|fenced| {
-            fenced.lanes &= if fenced.scope <= scope && fenced.sc <= sc { !lanes } else { LaneMask::MAX };
-            fenced.lanes != 0
-        });
-        fences.push(Fenced { lanes, scope, sc, past });
-    }
+/// What lanes of a block do at a place, or what they put in flight there.
+fn operation(by: BlockId, place: &Place, lanes: LaneMask, (agent, deed): (Agent, Deed)) -> Operation {
+    let only_reads = deed == Deed::Read;
+    Operation { tick: place.tick, block: by.number as u32, warp: place.warp as u8, lanes, agent, only_reads }
 }
 
 /// The scope of a strong access (PTX ISA, "Strong operations"); none for a weak one.

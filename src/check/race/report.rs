@@ -1,9 +1,7 @@
 //! Races in words: which mistake it is, why the two sides are not ordered, and what would order them.
 
-use super::access::{Access, Agent};
-use super::clock::Group;
+use super::access::Access;
 use super::judge::Conflict;
-use super::locations::scope_of;
 use super::{Home, Race};
 use crate::check::catalogue::FindingId;
 use crate::check::finding::{self, Deed, Finding, Link, Reach, Repeated, Side, Touched};
@@ -12,9 +10,9 @@ use crate::check::race::catalogue::{
 };
 use crate::check::reporter::Reporter;
 use crate::check::ways::Cut;
-use crate::isa::{MbarrierFn, Scope, Space};
+use crate::isa::{Scope, Space};
 use crate::machine::{LaneMask, Proxy};
-use crate::program::{MbarrierOp, Op};
+use crate::order::{Agent, Group, scope_of};
 
 /// How the two sides of a race are related.
 #[derive(Clone, Copy)]
@@ -45,7 +43,7 @@ impl Race {
     pub(super) fn report(&mut self, home: Home, slot: u32, access: &Access, to: &mut Reporter<'_>) -> bool {
         let mut new = false;
         for conflict in std::mem::take(&mut self.conflicts) {
-            if self.is_overlap(&conflict.first, access) || self.is_overlap(access, &conflict.first) {
+            if is_overlap(&conflict.first, access) || is_overlap(access, &conflict.first) {
                 // A plain access to the bytes of a barrier object in use is a mistake whatever orders it, and told as such.
                 continue;
             }
@@ -80,28 +78,13 @@ impl Race {
         new
     }
 
-    /// Whether the one is an operation on a barrier object that is there, and the other no such operation.
-    fn is_overlap(&self, one: &Access, other: &Access) -> bool {
-        let other = self.program.code[other.pc.index()].op;
-        self.uses_object(one) && !matches!(other, Op::Mbarrier(MbarrierOp::Update { .. } | MbarrierOp::Wait { .. }))
-    }
-
-    /// Whether an access is an operation on a barrier object that must be there.
-    pub(super) fn uses_object(&self, access: &Access) -> bool {
-        match self.program.code[access.pc.index()].op {
-            Op::Mbarrier(MbarrierOp::Update { f, .. }) => !matches!(f, MbarrierFn::Init | MbarrierFn::Inval),
-            Op::Mbarrier(MbarrierOp::Wait { .. }) => true,
-            _ => false,
-        }
-    }
-
     fn mistake(&mut self, home: Home, slot: u32, access: &Access, conflict: &Conflict) -> FindingId {
         let first = &conflict.first;
         let is = |test: fn(&Access) -> bool| test(first) || test(access);
         if conflict.proxy {
             return RACE_PROXY;
         }
-        if is(|access| access.agent == Agent::Group(Group::Wgmma)) {
+        if is(|access| access.op.agent == Agent::Group(Group::Wgmma)) {
             return RACE_WGMMA;
         }
         if is(|access| access.copy != 0) {
@@ -110,7 +93,7 @@ impl Race {
         if self.scope_is_too_narrow(first, access) || self.has_missed(slot, conflict, access) {
             return RACE_SCOPE;
         }
-        let on_object = self.uses_object(first) || self.uses_object(access);
+        let on_object = uses_object(first) || uses_object(access);
         if is(|access| access.deed == Deed::Atomic) && is(|access| access.strong.is_none()) && !on_object {
             return RACE_MIXED_ATOMIC;
         }
@@ -139,7 +122,7 @@ impl Race {
 
     /// The one that reads and the one that writes; none if both write.
     fn read_and_write<'a>(&self, a: &'a Access, b: &'a Access) -> Option<(&'a Access, &'a Access)> {
-        let reads = |access: &Access| access.deed == Deed::Read || self.uses_object(access);
+        let reads = |access: &Access| access.deed == Deed::Read || uses_object(access);
         match (reads(a), reads(b)) {
             (true, _) => Some((a, b)),
             (_, true) => Some((b, a)),
@@ -162,29 +145,28 @@ impl Race {
 
     fn scope_is_too_narrow(&self, a: &Access, b: &Access) -> bool {
         let (Some(x), Some(y)) = (a.strong, b.strong) else { return false };
-        x.min(y) < scope_of(a.block, b.block, self.cluster)
+        x.min(y) < scope_of(a.op.block, b.op.block, self.order.cluster())
     }
 
     /// Whether the two would be ordered if all scopes were as wide as the grid.
     fn has_missed(&self, slot: u32, conflict: &Conflict, access: &Access) -> bool {
-        let Some(Some(block)) = self.blocks.get(slot as usize) else { return false };
-        let missed = &block.warps[usize::from(access.warp)].missed;
+        let Some(block) = self.order.block(slot) else { return false };
+        let missed = &block.warps[usize::from(access.op.warp)].missed;
         let first = &conflict.first;
-        missed
-            .iter()
-            .filter(|(lanes, _)| lanes & conflict.second_lanes != 0)
-            .any(|(_, clock)| clock.of(first.block).is_some_and(|known| known.own.of(first.warp, conflict.first_lanes) > first.tick))
+        missed.iter().filter(|(lanes, _)| lanes & conflict.second_lanes != 0).any(|(_, clock)| {
+            clock.of(first.op.block).is_some_and(|known| known.own.of(first.op.warp, conflict.first_lanes) > first.op.tick)
+        })
     }
 
     fn relation(&mut self, id: FindingId, reach: Reach, a: &Access, b: &Access) -> Relation {
         let sizes = a.strong.is_some() && b.strong.is_some() && a.bytes != b.bytes;
-        Relation { reach, sizes, turns: self.turns(id, reach, a, b), is_lone_warp: self.warps.len() == 1 }
+        Relation { reach, sizes, turns: self.turns(id, reach, a, b), is_lone_warp: self.order.warps() == 1 }
     }
 
     fn reach(&self, a: &Access, b: &Access) -> Reach {
-        match scope_of(a.block, b.block, self.cluster) {
-            Scope::Cta if (a.tick, a.pc, a.warp) == (b.tick, b.pc, b.warp) => Reach::Instruction,
-            Scope::Cta if a.warp == b.warp => Reach::Warp,
+        match scope_of(a.op.block, b.op.block, self.order.cluster()) {
+            Scope::Cta if (a.op.tick, a.pc, a.op.warp) == (b.op.tick, b.pc, b.op.warp) => Reach::Instruction,
+            Scope::Cta if a.op.warp == b.op.warp => Reach::Warp,
             Scope::Cta | Scope::None => Reach::Block,
             Scope::Cluster => Reach::Cluster,
             Scope::Gpu | Scope::Sys => Reach::Grid,
@@ -192,8 +174,17 @@ impl Race {
     }
 
     pub(super) fn side(&self, access: &Access, lanes: LaneMask) -> Side {
-        let index = self.linked.as_ref().map_or([0; 3], |linked| linked.block_index(u64::from(access.block)));
-        access.side(lanes, index)
+        access.side(lanes, self.index_of(access.op.block))
+    }
+
+    /// The index of a block in the grid.
+    fn index_of(&self, number: u32) -> [u32; 3] {
+        self.linked.as_ref().map_or([0; 3], |linked| linked.block_index(u64::from(number)))
+    }
+
+    /// That of the block in `slot`.
+    pub(super) fn index_in(&self, slot: u32) -> [u32; 3] {
+        self.order.block(slot).map_or([0; 3], |block| self.index_of(block.number))
     }
 
     fn touched(&self, home: Home, conflict: &Conflict, access: &Access) -> Touched {
@@ -202,7 +193,7 @@ impl Race {
         match home {
             Home::Global => Touched { space: Space::Global, block: [0; 3], address, bytes },
             Home::Block(slot) => {
-                let block = self.blocks.get(slot as usize).and_then(Option::as_ref).map_or([0; 3], |block| block.index);
+                let block = self.index_in(slot);
                 Touched { space: Space::Shared, block, address, bytes }
             }
         }
@@ -213,19 +204,19 @@ impl Race {
         let flight = |side: &Side| self.program.code[side.place.pc.index()].op.flight_word();
         let link = |side: &Side| Link { place: Some(side.place), text: format!("{} {}", who(side, flight(side)), deed(side)) };
         let mut chain = vec![link(first)];
-        if let Some(Some(block)) = self.blocks.get(slot as usize)
-            && a.block == b.block
+        if let Some(block) = self.order.block(slot)
+            && a.op.block == b.op.block
         {
-            let warp = &block.warps[usize::from(b.warp)];
+            let warp = &block.warps[usize::from(b.op.warp)];
             let met = |what: &str, tick: u64| match tick {
                 0 => format!("{what} have not met at a barrier yet"),
                 tick => format!("{what} last met at a barrier at time {}, which orders only what came before", tick - 1),
             };
             chain.push(Link { place: None, text: met("all threads of the block", block.whole) });
-            if a.warp == b.warp && warp.synced > block.whole {
+            if a.op.warp == b.op.warp && warp.synced > block.whole {
                 chain.push(Link { place: None, text: met("the lanes of the warp", warp.synced) });
             }
-        } else if a.block != b.block {
+        } else if a.op.block != b.op.block {
             chain.push(Link {
                 place: None,
                 text: "nothing that the first thread released reached the second one in a scope that holds both".into(),
@@ -234,6 +225,16 @@ impl Race {
         chain.push(link(second));
         chain
     }
+}
+
+/// Whether the one is an operation on a barrier object that is there, and the other no such operation.
+fn is_overlap(one: &Access, other: &Access) -> bool {
+    uses_object(one) && !other.is_mbarrier
+}
+
+/// Whether an access is an operation on a barrier object that must be there.
+pub(super) fn uses_object(access: &Access) -> bool {
+    access.is_mbarrier && access.deed != Deed::Write
 }
 
 fn who(side: &Side, flight: &str) -> String {
@@ -299,14 +300,14 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
 
 /// Why it is not ordered, if an asynchronous operation is part of it.
 fn why_async(first: &Access, second: &Access) -> Option<String> {
-    let copy = if first.agent == Agent::Threads { second } else { first };
-    let same_thread = (first.block, first.warp) == (second.block, second.warp) && first.lanes == second.lanes;
-    let text = match copy.agent {
+    let copy = if first.op.agent == Agent::Threads { second } else { first };
+    let same_thread = (first.op.block, first.op.warp) == (second.op.block, second.op.warp) && first.op.lanes == second.op.lanes;
+    let text = match copy.op.agent {
         Agent::Threads => return None,
-        Agent::Group(Group::Wgmma) if first.agent == Agent::Threads => {
+        Agent::Group(Group::Wgmma) if first.op.agent == Agent::Threads => {
             "the wgmma was issued with nothing that orders it after the access".into()
         }
-        _ if first.agent == Agent::Threads => "the copy was issued with nothing that orders it after the access".into(),
+        _ if first.op.agent == Agent::Threads => "the copy was issued with nothing that orders it after the access".into(),
         Agent::Group(Group::Wgmma) => "the wgmma is in flight until wgmma.wait_group".into(),
         Agent::Group(Group::Lane) if same_thread => {
             "the copy is in flight until its thread waits for its group: cp.async.wait_group".into()
@@ -319,7 +320,7 @@ fn why_async(first: &Access, second: &Access) -> Option<String> {
 }
 
 fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) -> String {
-    let copy = if first.agent == Agent::Threads { second } else { first };
+    let copy = if first.op.agent == Agent::Threads { second } else { first };
     if id == RACE_PROXY {
         return match second.proxy {
             Proxy::ReadOnly => "read it with a plain ld.global, or let an earlier launch write it".into(),
@@ -334,11 +335,11 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
     if id == RACE_SCOPE {
         return "use .gpu scope (or .cluster within a cluster) on both sides".into();
     }
-    if first.agent == Agent::Threads && copy.agent != Agent::Threads {
+    if first.op.agent == Agent::Threads && copy.op.agent != Agent::Threads {
         return "wait until all threads are done with the bytes (a barrier, or an mbarrier that they arrive at) before the copy is issued"
             .into();
     }
-    match copy.agent {
+    match copy.op.agent {
         Agent::Group(Group::Wgmma) => return "wait with wgmma.wait_group before the access".into(),
         Agent::Group(Group::Lane) => {
             return "commit the copies, wait with cp.async.wait_group, and meet at bar.sync before other threads touch the bytes".into();

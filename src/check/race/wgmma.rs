@@ -4,54 +4,25 @@
 //! The group is the warpgroup's, so a wait of one warp is the end of what all four read. The registers of a warp belong to the `wgmma`
 //! until that warp has waited.
 
-use std::sync::Arc;
-
-use super::access::{Access, Agent};
-use super::clock::{Clock, Group};
-use super::copies::Queue;
+use super::access::Access;
 use super::pattern::Pattern;
-use super::threads::Block;
-use super::{Home, Race};
+use super::{Home, Race, actor, operation};
 use crate::check::finding::{self, Deed, Finding, Link, Side};
 use crate::check::race::catalogue::RACE_WGMMA;
 use crate::check::reporter::Reporter;
-use crate::machine::{LaneMask, Proxy, WARPS, Wgmma, WgmmaChange, WgmmaEvent};
-
-impl Block {
-    /// Lanes of a warp have waited for all groups below `done`: the parts of all warps of the warpgroup have ended.
-    fn wait_for_warpgroup(&mut self, warp: u32, lanes: LaneMask, done: u32) {
-        let first = warp - warp % WARPS;
-        let mut clock = Clock::default();
-        let known = &mut clock.of_mut(self.number).done[Group::Wgmma as usize];
-        for (of, number) in self.warps.iter().zip(0..).skip(first as usize).take(WARPS as usize) {
-            let later = of.wgmma_groups.checked_sub(done).filter(|_| done > 0);
-            let closed = later.and_then(|later| of.commits[Queue::Wgmma as usize].iter().rev().nth(later as usize));
-            closed.iter().for_each(|(tick, _)| known.learn(number, LaneMask::MAX, LaneMask::MAX, *tick));
-        }
-        self.acquire(warp as u8, lanes, &Arc::new(clock));
-    }
-}
+use crate::machine::{Proxy, Wgmma, WgmmaChange, WgmmaEvent};
+use crate::order::{Agent, Group};
 
 impl Race {
     /// Something becomes of a `wgmma`, or of registers that one uses.
     pub(super) fn wgmma(&mut self, event: &WgmmaEvent<'_>, to: &mut Reporter<'_>) -> bool {
-        self.enter(event.by, event.place.block);
-        let (slot, warp, tick) = (event.by.slot, event.place.warp, event.place.tick);
+        self.enter(event.by);
+        let actor = actor(event.by, &event.place, event.lanes);
         match event.change {
             WgmmaChange::Issued { wgmma, .. } => return self.issue_wgmma(event, wgmma, to),
             WgmmaChange::Touched { by: Some(wgmma), .. } => return self.touch_register(event, wgmma, to),
-            WgmmaChange::Committed { group } => {
-                if let Some(block) = self.block(slot) {
-                    let warp = &mut block.warps[warp as usize];
-                    warp.commit(Queue::Wgmma, event.lanes, tick);
-                    warp.wgmma_groups = group + 1;
-                }
-            }
-            WgmmaChange::Waited { done } => {
-                if let Some(block) = self.block(slot) {
-                    block.wait_for_warpgroup(warp, event.lanes, done);
-                }
-            }
+            WgmmaChange::Committed { group } => self.order.commit_wgmma(actor, group),
+            WgmmaChange::Waited { done } => self.order.wait_wgmma(actor, done),
             _ => {}
         }
         false
@@ -60,14 +31,11 @@ impl Race {
     fn issue_wgmma(&mut self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
         let slot = event.by.slot;
         let access = Access {
-            tick: event.place.tick,
+            op: operation(event.by, &event.place, event.lanes, (Agent::Group(Group::Wgmma), Deed::Read)),
             pc: event.place.pc,
-            block: event.by.number as u32,
-            warp: event.place.warp as u8,
-            lanes: event.lanes,
             deed: Deed::Read,
+            is_mbarrier: false,
             strong: None,
-            agent: Agent::Group(Group::Wgmma),
             proxy: Proxy::Async,
             bytes: wgmma.reads().map(|(start, end)| end - start).sum(),
             pattern: Pattern::All,

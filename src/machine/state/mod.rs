@@ -10,7 +10,6 @@ pub(super) mod digest;
 pub(super) mod footprint;
 pub(super) mod in_flight;
 pub(super) mod inspect;
-pub(super) mod lanes;
 pub(super) mod launch;
 pub(super) mod linked;
 pub(super) mod livelock;
@@ -31,3 +30,5 @@ pub(super) mod wait_reason;
 pub(super) mod waits;
 pub(super) mod warp;
 pub(super) mod written;
+
+pub(super) use crate::base::lanes;

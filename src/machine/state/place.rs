@@ -1,9 +1,7 @@
 //! Where and when: the tick, the instruction, the block and the warp.
 
+pub use crate::base::Tick;
 use crate::program::Pc;
-
-/// Time: warp-instructions issued since the first launch.
-pub type Tick = u64;
 
 /// Where in the grid something happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

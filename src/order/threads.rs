@@ -4,41 +4,48 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::access::{Access, Agent};
-use super::barriers::Arrival;
-use super::clock::{Clock, FENCEABLES, Fenceable, GROUPS, Group, Known, Ticks, learn};
-use super::locations::Pending;
-use super::shadow::Shadow;
-use crate::check::finding::Deed;
+use super::clock::{BlockClock, Epochs, FENCEABLES, Fenceable, VectorClock, join_into, join_shared};
+use super::operation::{Agent, GROUPS, Group, Operation};
+use crate::base::Tick;
+use crate::base::lanes::{LaneMask, PerLane, lanes_of};
 use crate::isa::Scope;
-use crate::machine::{BARRIERS, LaneMask, PerLane, Tick, lanes_of};
+
+/// Barriers of a block.
+const BARRIERS: usize = 16;
+
+/// Groups that end in the order in which a lane closed them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Queue {
+    /// Of `cp.async`.
+    Lane,
+    /// Of bulk copies.
+    Bulk,
+    /// Of `wgmma`.
+    Wgmma,
+}
 
 /// A block on the machine.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Block {
+pub struct Block {
     /// Its number in order of launch.
     pub number: u32,
-    /// Its index in the grid.
-    pub index: [u32; 3],
     /// Operations of all its threads before this tick are known to all of them.
     pub whole: Tick,
     /// What else all its threads know.
-    pub known: Option<Arc<Clock>>,
+    pub known: Option<Arc<VectorClock>>,
     /// Its warps.
     pub warps: Vec<Warp>,
     /// Who has arrived at its barriers.
     pub barriers: [Vec<Arrival>; BARRIERS],
-    /// Its shared memory.
-    pub shadow: Option<Box<Shadow>>,
     /// Copies that complete on barrier objects, issued so far.
     pub copies: u32,
     /// In a cluster, what those knew who have exited, and what was over when one of its threads came past a barrier of the cluster.
-    pub left: Option<Arc<Clock>>,
+    pub left: Option<Arc<VectorClock>>,
 }
 
 /// A warp.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Warp {
+pub struct Warp {
     /// The lanes that it was launched with.
     pub all: LaneMask,
     /// Those that have not exited.
@@ -46,9 +53,9 @@ pub(super) struct Warp {
     /// Operations of all its lanes before this tick are known to all of them.
     pub synced: Tick,
     /// What else all its live lanes know.
-    pub known: Option<Arc<Clock>>,
+    pub known: Option<Arc<VectorClock>>,
     /// What only some of its lanes know.
-    pub parts: SmallVec<[(LaneMask, Arc<Clock>); 1]>,
+    pub parts: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
     /// What each lane did for itself alone.
     pub own: Option<Arc<Own>>,
     /// When lanes closed groups: of `cp.async`, of bulk copies, of `wgmma`.
@@ -60,14 +67,14 @@ pub(super) struct Warp {
     /// What lanes will know at their next fence, from strong reads before it.
     pub pending: Vec<Pending>,
     /// What lanes would know, had the scopes been wider.
-    pub missed: SmallVec<[(LaneMask, Arc<Clock>); 1]>,
+    pub missed: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
     /// Who has come to a `bar.warp.sync`: its members, and those of them that are there.
     pub syncs: SmallVec<[(LaneMask, LaneMask); 1]>,
 }
 
 /// What lanes knew at a fence.
 #[derive(Clone, Debug)]
-pub(super) struct Fenced {
+pub struct Fenced {
     /// The lanes.
     pub lanes: LaneMask,
     /// The scope of the fence.
@@ -80,7 +87,7 @@ pub(super) struct Fenced {
 
 /// What a lane did for itself, which others learn of when it releases it.
 #[derive(Clone, Debug)]
-pub(super) struct Own {
+pub struct Own {
     /// When it executed its last proxy fence for a kind of memory, plus one, by [`Fenceable`].
     pub fenced: [PerLane<Tick>; FENCEABLES],
     /// Asynchronous operations issued before these ticks have been waited for, by [`Group`].
@@ -95,19 +102,43 @@ impl Default for Own {
 
 /// What a warp knew at some time.
 #[derive(Clone, Debug)]
-pub(super) struct Past {
+pub struct Past {
     number: u32,
     warp: u8,
     all: LaneMask,
     whole: Tick,
     synced: Tick,
-    block: Option<Arc<Clock>>,
-    known: Option<Arc<Clock>>,
-    parts: SmallVec<[(LaneMask, Arc<Clock>); 1]>,
+    block: Option<Arc<VectorClock>>,
+    known: Option<Arc<VectorClock>>,
+    parts: SmallVec<[(LaneMask, Arc<VectorClock>); 1]>,
     pending: Vec<Pending>,
     own: Option<Arc<Own>>,
     /// When.
     tick: Tick,
+}
+
+/// Lanes of a warp that have arrived at a barrier of the block in its present phase.
+#[derive(Clone, Debug)]
+pub struct Arrival {
+    /// The warp.
+    pub warp: u8,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// What they knew, if they did not wait and go on doing things.
+    pub past: Option<Past>,
+}
+
+/// What lanes will know when they execute a fence of at least this scope.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// The scope.
+    pub scope: Scope,
+    /// Whether a `fence.sc` of any thread that comes after will do, because it was released behind one.
+    pub sc: bool,
+    /// What.
+    pub clock: Arc<VectorClock>,
 }
 
 impl Block {
@@ -131,39 +162,50 @@ impl Block {
     }
 
     /// Lanes of a warp learn what `clock` says.
-    pub fn acquire(&mut self, warp: u8, lanes: LaneMask, clock: &Arc<Clock>) {
+    pub fn acquire(&mut self, warp: u8, lanes: LaneMask, clock: &Arc<VectorClock>) {
         self.warps[usize::from(warp)].acquire(lanes, clock);
     }
 
-    /// Whether every lane of `warp` knows everything that `access` did, as far as that does not depend on single lanes. False also
+    /// What lanes of a warp released with their fences of at least `scope`.
+    pub fn fenced(&self, warp: u8, lanes: LaneMask, scope: Scope) -> Option<VectorClock> {
+        let fences = self.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes & lanes != 0 && fenced.scope >= scope);
+        fences.map(|fenced| fenced.past.released(fenced.lanes & lanes)).reduce(|mut all, more| {
+            all.join(&more);
+            all
+        })
+    }
+
+    /// Whether every lane of `warp` knows everything that `operation` did, as far as that does not depend on single lanes. False also
     /// where it does.
-    pub fn knows_all(&self, warp: u8, access: &Access) -> bool {
-        let Access { tick, .. } = *access;
+    pub fn happens_before_all(&self, warp: u8, operation: &Operation) -> bool {
+        let Operation { tick, .. } = *operation;
         let of = &self.warps[usize::from(warp)];
-        let in_block = access.agent == Agent::Threads && access.block == self.number;
-        if in_block && (tick < self.whole || access.warp == warp && tick < of.synced) {
+        let in_block = operation.agent == Agent::Threads && operation.block == self.number;
+        if in_block && (tick < self.whole || operation.warp == warp && tick < of.synced) {
             return true;
         }
-        [&self.known, &of.known].into_iter().flatten().any(|clock| clock_knows(clock, access, access.lanes))
+        [&self.known, &of.known].into_iter().flatten().any(|clock| is_in(clock, operation, operation.lanes))
     }
 
-    /// Whether what lanes of `warp` know depends on the lane, or anything at all is known that `knows_all` did not find.
-    pub fn knows_by_lane(&self, warp: u8, access: &Access) -> bool {
+    /// Whether what lanes of `warp` know depends on the lane, or anything at all is known that `happens_before_all` did not find.
+    pub fn knows_by_lane(&self, warp: u8, operation: &Operation) -> bool {
         let of = &self.warps[usize::from(warp)];
-        access.block == self.number && access.warp == warp
+        operation.block == self.number && operation.warp == warp
             || !of.parts.is_empty()
-            || access.lanes.count_ones() > 1 && (self.known.is_some() || of.known.is_some())
+            || operation.lanes.count_ones() > 1 && (self.known.is_some() || of.known.is_some())
     }
 
-    /// Whether lane `lane` of `warp` knows what lane `by` of `access` did.
-    pub fn knows(&self, warp: u8, lane: usize, access: &Access, by: usize) -> bool {
+    /// Whether lane `lane` of `warp` knows what lane `by` of `operation` did.
+    pub fn happens_before(&self, warp: u8, lane: usize, operation: &Operation, by: usize) -> bool {
         let of = &self.warps[usize::from(warp)];
-        let is_own = access.block == self.number && access.warp == warp && lane == by;
-        let at_once = match access.agent {
+        let is_own = operation.block == self.number && operation.warp == warp && lane == by;
+        let at_once = match operation.agent {
             Agent::Threads if is_own => true,
-            Agent::Threads => access.block == self.number && (access.tick < self.whole || access.warp == warp && access.tick < of.synced),
+            Agent::Threads => {
+                operation.block == self.number && (operation.tick < self.whole || operation.warp == warp && operation.tick < of.synced)
+            }
             Agent::Group(group) if is_own => {
-                let done = |own: &Arc<Own>| groups_of(group, access).any(|group| own.done[group as usize][lane] > access.tick);
+                let done = |own: &Arc<Own>| groups_of(group, operation).any(|group| own.done[group as usize][lane] > operation.tick);
                 of.own.as_ref().is_some_and(done)
             }
             Agent::Group(_) | Agent::Copy(_) => false,
@@ -172,24 +214,24 @@ impl Block {
             return true;
         }
         let parts = of.parts.iter().filter(|(lanes, _)| lanes >> lane & 1 != 0).map(|(_, clock)| clock);
-        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock_knows(clock, access, 1 << by))
+        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| is_in(clock, operation, 1 << by))
     }
 
-    /// Whether lane `lane` of `warp` knows that a proxy fence lies behind what lane `by` of `access` did.
-    pub fn knows_fenced(&self, memory: Fenceable, warp: u8, lane: usize, access: &Access, by: usize) -> bool {
+    /// Whether lane `lane` of `warp` knows that a proxy fence lies behind what lane `by` of `operation` did.
+    pub fn fenced_before(&self, memory: Fenceable, warp: u8, lane: usize, operation: &Operation, by: usize) -> bool {
         let of = &self.warps[usize::from(warp)];
-        let is_own = access.block == self.number && access.warp == warp && lane == by;
-        if is_own && of.own.as_ref().is_some_and(|own| own.fenced[memory as usize][lane] > access.tick) {
+        let is_own = operation.block == self.number && operation.warp == warp && lane == by;
+        if is_own && of.own.as_ref().is_some_and(|own| own.fenced[memory as usize][lane] > operation.tick) {
             return true;
         }
         let parts = of.parts.iter().filter(|(lanes, _)| lanes >> lane & 1 != 0).map(|(_, clock)| clock);
-        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock_knows_fenced(clock, memory, access, 1 << by))
+        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock_fenced_before(clock, memory, operation, 1 << by))
     }
 
-    /// Whether every lane of `warp` knows that such a fence lies behind all that `access` did. False also where that depends on the lane.
-    pub fn knows_all_fenced(&self, memory: Fenceable, warp: u8, access: &Access) -> bool {
+    /// Whether every lane of `warp` knows that such a fence lies after all that `operation` did. False also where the lane decides.
+    pub fn all_fenced_before(&self, memory: Fenceable, warp: u8, operation: &Operation) -> bool {
         let of = &self.warps[usize::from(warp)];
-        [&self.known, &of.known].into_iter().flatten().any(|clock| clock_knows_fenced(clock, memory, access, access.lanes))
+        [&self.known, &of.known].into_iter().flatten().any(|clock| clock_fenced_before(clock, memory, operation, operation.lanes))
     }
 
     /// Whether `warp` knows anything of other blocks.
@@ -203,18 +245,18 @@ impl Block {
     pub fn pass_fence(&mut self, warp: u8, lanes: LaneMask) {
         let of = &mut self.warps[usize::from(warp)];
         let parts = of.parts.iter().filter(|(mask, _)| mask & lanes != 0).map(|(_, clock)| clock);
-        let behind: SmallVec<[Arc<Clock>; 2]> =
+        let behind: SmallVec<[Arc<VectorClock>; 2]> =
             [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.behind_fence.clone()).collect();
         behind.iter().for_each(|clock| of.acquire(lanes, clock));
     }
 
     /// Lanes of `warp` executed a proxy fence.
     pub fn fence_proxy(&mut self, warp: u8, lanes: LaneMask, memories: &[Fenceable], tick: Tick) {
-        let mut behind = self.known.as_ref().map_or_else(Clock::default, |known| (**known).clone());
-        behind.of_mut(self.number).own.learn_whole(self.whole);
+        let mut behind = self.known.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
+        behind.of_mut(self.number).own.advance_all(self.whole);
         let of = &mut self.warps[usize::from(warp)];
         of.known.iter().for_each(|known| behind.join(known));
-        behind.of_mut(self.number).own.learn(warp, of.all, of.all, of.synced);
+        behind.of_mut(self.number).own.advance(warp, of.all, of.all, of.synced);
         behind.fence(memories);
         of.parts.iter_mut().filter(|(mask, _)| mask & !lanes == 0).for_each(|(_, clock)| Arc::make_mut(clock).fence(memories));
         let own = Arc::make_mut(of.own.get_or_insert_default());
@@ -227,9 +269,9 @@ impl Block {
 
 impl Warp {
     /// Lanes learn what `clock` says.
-    pub fn acquire(&mut self, lanes: LaneMask, clock: &Arc<Clock>) {
+    pub fn acquire(&mut self, lanes: LaneMask, clock: &Arc<VectorClock>) {
         if lanes & self.live == self.live {
-            return learn(&mut self.known, clock);
+            return join_into(&mut self.known, clock);
         }
         if self.parts.iter().any(|(mask, known)| lanes & !mask == 0 && Arc::ptr_eq(known, clock)) {
             return;
@@ -247,7 +289,7 @@ impl Warp {
         }
         let known = Arc::make_mut(self.known.get_or_insert_default());
         let pending = self.pending.iter().filter(|pending| pending.sc);
-        pending.for_each(|pending| learn(&mut known.behind_fence, &pending.clock));
+        pending.for_each(|pending| join_into(&mut known.behind_fence, &pending.clock));
         self.parts.drain(..).for_each(|(_, clock)| known.join(&clock));
         if let Some(own) = self.own.take() {
             own.tell(known.of_mut(number), warp, self.all, self.all);
@@ -257,7 +299,7 @@ impl Warp {
 
 impl Own {
     /// Tells what `lanes` did for themselves.
-    fn tell(&self, known: &mut Known, warp: u8, lanes: LaneMask, all: LaneMask) {
+    fn tell(&self, known: &mut BlockClock, warp: u8, lanes: LaneMask, all: LaneMask) {
         known.fenced.iter_mut().zip(&self.fenced).for_each(|(known, fenced)| tell(known, fenced, warp, lanes, all));
         known.done.iter_mut().zip(&self.done).for_each(|(known, done)| tell(known, done, warp, lanes, all));
     }
@@ -265,50 +307,66 @@ impl Own {
 
 impl Past {
     /// What `lanes` released then: what they knew, and what they had done before.
-    pub fn released(&self, lanes: LaneMask) -> Clock {
-        let mut clock = self.block.as_ref().map_or_else(Clock::default, |known| (**known).clone());
+    pub fn released(&self, lanes: LaneMask) -> VectorClock {
+        let mut clock = self.block.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
         self.known.iter().for_each(|known| clock.join(known));
         self.parts.iter().filter(|(mask, _)| mask & lanes != 0).for_each(|(_, known)| clock.join(known));
         let pending = self.pending.iter().filter(|pending| pending.lanes & lanes != 0);
-        pending.for_each(|pending| learn(&mut clock.behind_fence, &pending.clock));
+        pending.for_each(|pending| join_into(&mut clock.behind_fence, &pending.clock));
         let known = clock.of_mut(self.number);
-        known.own.learn_whole(self.whole);
-        known.own.learn(self.warp, self.all, self.all, self.synced);
-        known.own.learn(self.warp, lanes, self.all, self.tick + 1);
+        known.own.advance_all(self.whole);
+        known.own.advance(self.warp, self.all, self.all, self.synced);
+        known.own.advance(self.warp, lanes, self.all, self.tick + 1);
         self.own.iter().for_each(|own| own.tell(known, self.warp, lanes, self.all));
         clock
     }
 }
 
-/// The kinds of knowledge each of which is enough to know what `access`, an operation of `group`, did.
-fn groups_of(group: Group, access: &Access) -> impl Iterator<Item = Group> {
-    let read = group == Group::Bulk && access.deed == Deed::Read;
+/// The kinds of knowledge each of which is enough to know what `operation`, an operation of `group`, did.
+fn groups_of(group: Group, operation: &Operation) -> impl Iterator<Item = Group> {
+    let read = group == Group::Bulk && operation.only_reads;
     [Some(group), read.then_some(Group::BulkRead)].into_iter().flatten()
 }
 
-pub(super) fn clock_knows(clock: &Clock, access: &Access, lanes: LaneMask) -> bool {
-    let Some(known) = clock.of(access.block) else { return false };
-    let of = |ticks: &Ticks| ticks.of(access.warp, lanes) > access.tick;
-    match access.agent {
+pub fn is_in(clock: &VectorClock, operation: &Operation, lanes: LaneMask) -> bool {
+    let Some(known) = clock.of(operation.block) else { return false };
+    let of = |ticks: &Epochs| ticks.of(operation.warp, lanes) > operation.tick;
+    match operation.agent {
         Agent::Threads => of(&known.own),
-        Agent::Group(group) => groups_of(group, access).any(|group| of(&known.done[group as usize])),
+        Agent::Group(group) => groups_of(group, operation).any(|group| of(&known.done[group as usize])),
         Agent::Copy(number) => known.copies.contains(number),
     }
 }
 
-fn clock_knows_fenced(clock: &Clock, memory: Fenceable, access: &Access, lanes: LaneMask) -> bool {
-    clock.of(access.block).is_some_and(|known| known.fenced[memory as usize].of(access.warp, lanes) > access.tick)
+fn clock_fenced_before(clock: &VectorClock, memory: Fenceable, operation: &Operation, lanes: LaneMask) -> bool {
+    clock.of(operation.block).is_some_and(|known| known.fenced[memory as usize].of(operation.warp, lanes) > operation.tick)
 }
 
-fn tell(known: &mut Ticks, ticks: &PerLane<Tick>, warp: u8, lanes: LaneMask, all: LaneMask) {
+fn tell(known: &mut Epochs, ticks: &PerLane<Tick>, warp: u8, lanes: LaneMask, all: LaneMask) {
     let first = ticks[lanes.trailing_zeros() as usize % 32];
     if lanes_of(lanes).all(|lane| ticks[lane] == first) {
         if first > 0 {
-            known.learn(warp, lanes, all, first);
+            known.advance(warp, lanes, all, first);
         }
         return;
     }
     for lane in lanes_of(lanes).filter(|lane| ticks[*lane] > 0) {
-        known.learn(warp, 1 << lane, all, ticks[lane]);
+        known.advance(warp, 1 << lane, all, ticks[lane]);
+    }
+}
+
+impl Pending {
+    /// Adds it to those of a warp.
+    pub fn add_to(self, pending: &mut Vec<Self>) {
+        let same = |other: &&mut Self| {
+            (other.scope, other.sc) == (self.scope, self.sc) && (Arc::ptr_eq(&other.clock, &self.clock) || other.lanes == self.lanes)
+        };
+        match pending.iter_mut().find(same) {
+            Some(other) => {
+                join_shared(&mut other.clock, &self.clock);
+                other.lanes |= self.lanes;
+            }
+            None => pending.push(self),
+        }
     }
 }

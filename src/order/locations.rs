@@ -6,19 +6,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::clock::{Clock, learn_more};
+use super::clock::{VectorClock, join_shared};
 use crate::isa::Scope;
-use crate::machine::LaneMask;
 
 /// Where a location is: 0 for global memory, or the slot of a block plus one; and the address.
-pub(super) type Where = (u32, u64);
+pub type Where = (u32, u64);
 
 /// A thread: block number, warp and lane.
-pub(super) type Author = (u32, u8, u8);
+pub type Author = (u32, u8, u8);
 
 /// What stands behind the value of a location.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Location {
+pub struct Location {
     /// What was released, by scope and block; what was in scopes as wide as the grid is taken together.
     released: Vec<Released>,
     /// Who wrote last.
@@ -33,34 +32,21 @@ struct Released {
     sc: bool,
     /// The block whose threads did it, if it is one.
     by: Option<u32>,
-    clock: Arc<Clock>,
-}
-
-/// What lanes will know when they execute a fence of at least this scope.
-#[derive(Clone, Debug)]
-pub(super) struct Pending {
-    /// The lanes.
-    pub lanes: LaneMask,
-    /// The scope.
-    pub scope: Scope,
-    /// Whether a `fence.sc` of any thread that comes after will do, because it was released behind one.
-    pub sc: bool,
-    /// What.
-    pub clock: Arc<Clock>,
+    clock: Arc<VectorClock>,
 }
 
 /// Locations through which something was released.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Locations {
+pub struct Locations {
     table: BTreeMap<Where, Location>,
 }
 
 /// What a reader finds in a location.
-pub(super) enum Found {
+pub enum Found {
     /// This, if the fence that acquires it has at least this scope; and whether it was released behind a `fence.sc`.
-    Seen(Scope, bool, Arc<Clock>),
+    Seen(Scope, bool, Arc<VectorClock>),
     /// This, but for the scopes.
-    Missed(Arc<Clock>),
+    Missed(Arc<VectorClock>),
 }
 
 impl Locations {
@@ -71,7 +57,7 @@ impl Locations {
 
     /// A strong write, which `keeps` what stands there if it is part of a read-modify-write, and releases `clocks`: each in a scope, and
     /// behind a `fence.sc` or not.
-    pub fn write(&mut self, at: Where, author: Author, keeps: bool, clocks: Vec<(Scope, bool, Arc<Clock>)>) {
+    pub fn write(&mut self, at: Where, author: Author, keeps: bool, clocks: Vec<(Scope, bool, Arc<VectorClock>)>) {
         if clocks.is_empty() && !self.table.contains_key(&at) {
             return;
         }
@@ -87,7 +73,7 @@ impl Locations {
             match location.released.iter_mut().find(same) {
                 Some(other) => {
                     other.by = other.by.filter(|_| other.by == by);
-                    learn_more(&mut other.clock, &clock);
+                    join_shared(&mut other.clock, &clock);
                 }
                 None => location.released.push(Released { scope, sc, by, clock }),
             }
@@ -105,24 +91,8 @@ impl Locations {
     }
 }
 
-impl Pending {
-    /// Adds it to those of a warp.
-    pub fn add_to(self, pending: &mut Vec<Self>) {
-        let same = |other: &&mut Self| {
-            (other.scope, other.sc) == (self.scope, self.sc) && (Arc::ptr_eq(&other.clock, &self.clock) || other.lanes == self.lanes)
-        };
-        match pending.iter_mut().find(same) {
-            Some(other) => {
-                learn_more(&mut other.clock, &self.clock);
-                other.lanes |= self.lanes;
-            }
-            None => pending.push(self),
-        }
-    }
-}
-
 /// The narrowest scope that holds threads of both blocks.
-pub(super) fn scope_of(a: u32, b: u32, cluster: u32) -> Scope {
+pub fn scope_of(a: u32, b: u32, cluster: u32) -> Scope {
     if a == b {
         Scope::Cta
     } else if a / cluster == b / cluster {

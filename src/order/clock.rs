@@ -1,34 +1,20 @@
-//! What a thread knows of others: up to which time their operations happen before its next one.
+//! Vector clocks: up to which time the operations of other threads happen before the next one of a thread.
 //!
 //! Time is the tick of the run, which is a total order, so a vector clock needs no counters of its own. It is kept by block, and in a
 //! block by the largest units about which the same is known: all of it, warps, single threads.
 
 use std::sync::Arc;
 
-use crate::machine::{LaneMask, Tick, lanes_of};
+use super::operation::GROUPS;
+use crate::base::Tick;
+use crate::base::lanes::{LaneMask, lanes_of};
 
 /// Threads of a warp, in one number with the warp: `warp * 32 + lane`.
-pub(super) type Thread = u16;
-
-/// Asynchronous operations that a thread issued and that become known in the order in which it issued them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Group {
-    /// `cp.async`.
-    Lane,
-    /// Bulk copies that belong to groups.
-    Bulk,
-    /// Only that such copies have read their source.
-    BulkRead,
-    /// `wgmma.mma_async`.
-    Wgmma,
-}
-
-/// Kinds of [`Group`].
-pub(super) const GROUPS: usize = 4;
+pub type Thread = u16;
 
 /// Ticks before which operations of the threads of a block are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Ticks {
+pub struct Epochs {
     /// Of every thread.
     pub whole: Tick,
     /// Of every thread of a warp, by warp.
@@ -37,7 +23,7 @@ pub(super) struct Ticks {
     threads: Vec<(Thread, Tick)>,
 }
 
-impl Ticks {
+impl Epochs {
     /// The tick for all lanes of `lanes` of a warp.
     pub fn of(&self, warp: u8, lanes: LaneMask) -> Tick {
         let known = self.whole.max(find(&self.warps, warp));
@@ -48,16 +34,18 @@ impl Ticks {
     }
 
     /// Learns that operations of the lanes `lanes` of `warp` before `tick` are known; `all` are the lanes the warp has.
-    pub fn learn(&mut self, warp: u8, lanes: LaneMask, all: LaneMask, tick: Tick) {
+    pub fn advance(&mut self, warp: u8, lanes: LaneMask, all: LaneMask, tick: Tick) {
+        assert!(lanes & !all == 0, "lanes {lanes:#x} of a warp that has {all:#x}");
         if tick <= self.whole {
             return;
         }
         if lanes == all {
-            raise(&mut self.warps, warp, tick);
+            advance_entry(&mut self.warps, warp, tick);
             self.threads.retain(|(thread, known)| thread / 32 != Thread::from(warp) || *known > tick);
         } else if find(&self.warps, warp) < tick {
-            lanes_of(lanes).for_each(|lane| raise(&mut self.threads, thread(warp, lane), tick));
+            lanes_of(lanes).for_each(|lane| advance_entry(&mut self.threads, thread(warp, lane), tick));
         }
+        debug_assert!(lanes == 0 || self.of(warp, lanes) >= tick, "what has happened is known");
     }
 
     /// Learns all that `other` knows.
@@ -70,6 +58,7 @@ impl Ticks {
         }
         merge(&mut self.warps, &other.warps, self.whole);
         merge(&mut self.threads, &other.threads, self.whole);
+        debug_assert!(self.covers(other), "a join holds both");
     }
 
     /// Whether `other` knows nothing more.
@@ -78,14 +67,14 @@ impl Ticks {
     }
 
     /// Learns that operations of every thread before `tick` are known.
-    pub fn learn_whole(&mut self, tick: Tick) {
+    pub fn advance_all(&mut self, tick: Tick) {
         self.join(&Self { whole: tick, ..Self::default() });
     }
 }
 
 /// What a proxy fence can be confined to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fenceable {
+pub enum Fenceable {
     /// Asynchronous operations on shared memory, that of the cluster as well.
     Shared,
     /// Asynchronous operations on global memory.
@@ -95,22 +84,22 @@ pub(super) enum Fenceable {
 }
 
 /// Kinds of [`Fenceable`].
-pub(super) const FENCEABLES: usize = 3;
+pub const FENCEABLES: usize = 3;
 
 /// What is known of one block.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Known {
+pub struct BlockClock {
     /// Operations that threads did themselves.
-    pub own: Ticks,
+    pub own: Epochs,
     /// Those of them behind which a proxy fence lies, by [`Fenceable`].
-    pub fenced: [Ticks; FENCEABLES],
+    pub fenced: [Epochs; FENCEABLES],
     /// Asynchronous operations, by [`Group`].
-    pub done: [Ticks; GROUPS],
+    pub done: [Epochs; GROUPS],
     /// Copies that complete on a barrier object, by their number in the block.
     pub copies: Intervals,
 }
 
-impl Known {
+impl BlockClock {
     /// Learns all that `other` knows.
     pub fn join(&mut self, other: &Self) {
         self.own.join(&other.own);
@@ -130,24 +119,24 @@ impl Known {
 
 /// What is known, by block number.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Clock {
-    blocks: Vec<(u32, Known)>,
+pub struct VectorClock {
+    blocks: Vec<(u32, BlockClock)>,
     /// What will be known behind a `fence.sc`: somebody who happens before has read what was released behind another one.
-    pub behind_fence: Option<Arc<Clock>>,
+    pub behind_fence: Option<Arc<VectorClock>>,
 }
 
-impl Clock {
+impl VectorClock {
     /// What is known of a block, if anything.
-    pub fn of(&self, block: u32) -> Option<&Known> {
+    pub fn of(&self, block: u32) -> Option<&BlockClock> {
         self.blocks.binary_search_by_key(&block, |(number, _)| *number).ok().map(|index| &self.blocks[index].1)
     }
 
     /// The same, to learn more.
-    pub fn of_mut(&mut self, block: u32) -> &mut Known {
+    pub fn of_mut(&mut self, block: u32) -> &mut BlockClock {
         let index = match self.blocks.binary_search_by_key(&block, |(number, _)| *number) {
             Ok(index) => index,
             Err(index) => {
-                self.blocks.insert(index, (block, Known::default()));
+                self.blocks.insert(index, (block, BlockClock::default()));
                 index
             }
         };
@@ -157,13 +146,14 @@ impl Clock {
     /// Learns all that `other` knows.
     pub fn join(&mut self, other: &Self) {
         if let Some(behind) = &other.behind_fence {
-            learn(&mut self.behind_fence, behind);
+            join_into(&mut self.behind_fence, behind);
         }
         if self.blocks.is_empty() {
             self.blocks.clone_from(&other.blocks);
             return;
         }
         other.blocks.iter().for_each(|(block, known)| self.of_mut(*block).join(known));
+        debug_assert!(self.blocks.is_sorted_by(|(one, _), (next, _)| one < next), "blocks are in order");
     }
 
     /// Whether `other` knows nothing more.
@@ -190,24 +180,25 @@ impl Clock {
 }
 
 /// Joins `more` into what is shared, and shares it on where nothing was known before.
-pub(super) fn learn(known: &mut Option<Arc<Clock>>, more: &Arc<Clock>) {
+pub fn join_into(known: &mut Option<Arc<VectorClock>>, more: &Arc<VectorClock>) {
     match known {
         None => *known = Some(Arc::clone(more)),
-        Some(known) => learn_more(known, more),
+        Some(known) => join_shared(known, more),
     }
 }
 
 /// Joins `more` into what is shared.
-pub(super) fn learn_more(known: &mut Arc<Clock>, more: &Arc<Clock>) {
+pub fn join_shared(known: &mut Arc<VectorClock>, more: &Arc<VectorClock>) {
     // Who spins on a location reads the same there again and again.
     if !Arc::ptr_eq(known, more) && !known.covers(more) {
         Arc::make_mut(known).join(more);
     }
+    debug_assert!(known.covers(more), "a join holds both");
 }
 
 /// A set of numbers that mostly come in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Intervals {
+pub struct Intervals {
     /// From each first number up to but not including the second, in order and apart.
     ranges: Vec<(u32, u32)>,
 }
@@ -239,6 +230,7 @@ impl Intervals {
     }
 
     fn add(&mut self, (mut first, mut end): (u32, u32)) {
+        assert!(first < end, "a range holds something");
         let from = self.ranges.partition_point(|(_, end)| *end < first);
         let to = self.ranges.partition_point(|(start, _)| *start <= end);
         if from < to {
@@ -246,11 +238,12 @@ impl Intervals {
             end = end.max(self.ranges[to - 1].1);
         }
         self.ranges.splice(from..to, [(first, end)]);
+        debug_assert!(self.ranges.is_sorted_by(|one, next| one.1 < next.0), "ranges are in order and apart");
     }
 }
 
 /// The number of a thread.
-pub(super) fn thread(warp: u8, lane: usize) -> Thread {
+pub fn thread(warp: u8, lane: usize) -> Thread {
     Thread::from(warp) * 32 + lane as Thread
 }
 
@@ -258,7 +251,7 @@ fn find<K: Ord + Copy>(list: &[(K, Tick)], key: K) -> Tick {
     list.binary_search_by_key(&key, |(key, _)| *key).map_or(0, |index| list[index].1)
 }
 
-fn raise<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, key: K, tick: Tick) {
+fn advance_entry<K: Ord + Copy>(list: &mut Vec<(K, Tick)>, key: K, tick: Tick) {
     match list.binary_search_by_key(&key, |(key, _)| *key) {
         Ok(index) => list[index].1 = list[index].1.max(tick),
         Err(index) => list.insert(index, (key, tick)),
@@ -308,7 +301,7 @@ mod tests {
 
     #[test]
     fn what_is_covered_adds_nothing() {
-        let list = |pairs: &[(Thread, Tick)]| Ticks { whole: 3, warps: Vec::new(), threads: pairs.to_vec() };
+        let list = |pairs: &[(Thread, Tick)]| Epochs { whole: 3, warps: Vec::new(), threads: pairs.to_vec() };
         let known = list(&[(1, 5), (4, 9)]);
         for (more, is_covered, joined) in [
             (list(&[]), true, vec![(1, 5), (4, 9)]),
@@ -321,17 +314,17 @@ mod tests {
             assert_eq!((known.covers(&more), &both.threads), (is_covered, &joined));
             assert!(both.covers(&more) && both.covers(&known));
         }
-        assert!(!known.covers(&Ticks { whole: 4, ..Ticks::default() }));
+        assert!(!known.covers(&Epochs { whole: 4, ..Epochs::default() }));
     }
 
     #[test]
     fn the_widest_unit_counts() {
-        let mut ticks = Ticks::default();
-        ticks.learn(1, 0b11, u32::MAX, 5);
+        let mut ticks = Epochs::default();
+        ticks.advance(1, 0b11, u32::MAX, 5);
         assert_eq!((ticks.of(1, 0b11), ticks.of(1, 0b111), ticks.of(0, 1)), (5, 0, 0));
-        ticks.learn(1, u32::MAX, u32::MAX, 7);
+        ticks.advance(1, u32::MAX, u32::MAX, 7);
         assert_eq!((ticks.of(1, 0b11), ticks.threads.len()), (7, 0));
-        ticks.learn_whole(9);
+        ticks.advance_all(9);
         assert_eq!((ticks.of(0, 1), ticks.warps.len()), (9, 0));
     }
 }

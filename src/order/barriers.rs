@@ -1,49 +1,72 @@
 //! What barriers order: those of the block, of the warp and of the cluster (PTX ISA, "Memory Consistency Model", "Synchronizes";
 //! "bar, barrier", "bar.warp.sync", "barrier.cluster").
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::clock::{Clock, learn};
-use super::threads::{Block, Past};
-use crate::machine::{LaneMask, Tick};
+use super::clock::{VectorClock, join_into};
+use super::cluster::{ClusterBarrier, Passed};
+use super::operation::Actor;
+use super::state::HappensBefore;
+use super::threads::{Arrival, Block};
+use crate::base::Tick;
+use crate::base::lanes::LaneMask;
+use crate::isa::Scope;
 
-/// Lanes of a warp that have arrived at a barrier of the block in its present phase.
-#[derive(Clone, Debug)]
-pub(super) struct Arrival {
-    warp: u8,
-    lanes: LaneMask,
-    /// What they knew, if they did not wait and go on doing things.
-    past: Option<Past>,
-}
+impl HappensBefore {
+    /// Lanes arrive at barrier `id` of their block, and wait there if it `waits`.
+    pub fn arrive(&mut self, actor: Actor, id: u32, waits: bool) {
+        self.acting(actor).arrive(id as usize, actor.warp, actor.lanes, waits, actor.tick);
+    }
 
-/// Lanes that wait: slot, warp and mask.
-type Waiting = (u32, u8, LaneMask);
+    /// A barrier of the block in `slot` ended its phase.
+    pub fn release(&mut self, slot: u32, id: u32, tick: Tick) {
+        if let Some(Some(block)) = self.blocks.get_mut(slot as usize) {
+            block.release(id as usize, tick);
+        }
+    }
 
-/// The barrier of a cluster.
-#[derive(Clone, Debug, Default)]
-pub(super) struct ClusterBarrier {
-    /// The cluster, in order of launch.
-    number: u64,
-    /// What the present phase will pass on, from those who have arrived.
-    arriving: Passed,
-    /// What the last phase passed on.
-    ended: Passed,
-    /// Who has arrived in the present phase, by slot and warp.
-    arrived: BTreeMap<(u32, u8), LaneMask>,
-    /// Who waits for its end.
-    waiting: Vec<Waiting>,
-}
+    /// Lanes come to a `bar.warp.sync` of `members`.
+    pub fn sync_warp(&mut self, actor: Actor, members: LaneMask) {
+        self.acting(actor).warp_sync(actor.warp, actor.lanes, members, actor.tick);
+    }
 
-/// What a phase of the barrier of a cluster passes on to those who wait for it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Passed {
-    /// What those knew who arrived and released it.
-    pub released: Option<Arc<Clock>>,
-    /// The same whether they released it or not: that much is over when the phase ends.
-    pub over: Option<Arc<Clock>>,
+    /// The barrier of the cluster around `slot`.
+    fn cluster_of(&mut self, slot: u32, number: u32) -> &mut ClusterBarrier {
+        let size = self.cluster();
+        let cluster = self.clusters.entry(slot - slot % size).or_default();
+        cluster.enter(u64::from(number / size));
+        cluster
+    }
+
+    /// Lanes arrive at the barrier of their cluster; `relaxed`, they release only what they knew at a fence before.
+    pub fn arrive_at_cluster(&mut self, actor: Actor, relaxed: bool) {
+        let Actor { slot, warp, lanes, tick } = actor;
+        let block = self.acting(actor);
+        let over = Some(Arc::new(block.past(warp, tick).released(lanes)));
+        let released = if relaxed { block.fenced(warp, lanes, Scope::Cluster).map(Arc::new) } else { over.clone() };
+        let number = block.number;
+        self.cluster_of(slot, number).arrive(slot, warp, lanes, &Passed { released, over });
+    }
+
+    /// Lanes wait for the barrier of their cluster, or pass if it has ended.
+    pub fn wait_for_cluster(&mut self, actor: Actor) {
+        let number = self.acting(actor).number;
+        if let Some(passed) = self.cluster_of(actor.slot, number).wait(actor.slot, actor.warp, actor.lanes) {
+            self.acting(actor).pass_cluster(actor.warp, actor.lanes, &passed);
+        }
+    }
+
+    /// The barrier of the cluster around the block `number` in `slot` ended its phase.
+    pub fn release_cluster(&mut self, slot: u32, number: u32) {
+        let (waiting, passed) = self.cluster_of(slot, number).end();
+        for (slot, warp, lanes) in waiting {
+            if let Some(Some(block)) = self.blocks.get_mut(slot as usize) {
+                block.pass_cluster(warp, lanes, &passed);
+            }
+        }
+    }
 }
 
 impl Block {
@@ -57,11 +80,15 @@ impl Block {
     pub fn release(&mut self, id: usize, tick: Tick) {
         let arrivals = std::mem::take(&mut self.barriers[id]);
         let mut met = vec![0; self.warps.len()];
-        arrivals.iter().filter(|arrival| arrival.past.is_none()).for_each(|arrival| met[usize::from(arrival.warp)] |= arrival.lanes);
+        for arrival in arrivals.iter().filter(|arrival| arrival.past.is_none()) {
+            let met = &mut met[usize::from(arrival.warp)];
+            assert!(*met & arrival.lanes == 0, "a lane waits at barrier {id} once a phase");
+            *met |= arrival.lanes;
+        }
         if self.warps.iter().zip(&met).all(|(warp, met)| *met == warp.all) && arrivals.iter().all(|arrival| arrival.past.is_none()) {
             return self.meet(tick);
         }
-        let mut clock = Clock::default();
+        let mut clock = VectorClock::default();
         for Arrival { warp, lanes, past } in &arrivals {
             let now;
             let past = match past {
@@ -94,7 +121,7 @@ impl Block {
         for (index, warp) in self.warps.iter_mut().enumerate() {
             warp.gather(number, index as u8);
             if let Some(known) = warp.known.take() {
-                learn(&mut self.known, &known);
+                join_into(&mut self.known, &known);
             }
         }
     }
@@ -130,7 +157,7 @@ impl Block {
     /// Lanes have waited for a phase of the barrier of the cluster.
     pub fn pass_cluster(&mut self, warp: u8, lanes: LaneMask, passed: &Passed) {
         passed.released.iter().for_each(|clock| self.acquire(warp, lanes, clock));
-        passed.over.iter().for_each(|clock| learn(&mut self.left, clock));
+        passed.over.iter().for_each(|clock| join_into(&mut self.left, clock));
     }
 
     /// Lanes exit: who waits for them in a `bar.warp.sync` does not any more.
@@ -142,37 +169,5 @@ impl Block {
             of.syncs.iter().filter(|(members, met)| members & live & !met == 0).map(|(_, met)| *met).collect();
         of.syncs.retain(|(members, met)| *members & live & !*met != 0);
         complete.into_iter().for_each(|met| self.meet_in_warp(warp, met & live, tick));
-    }
-}
-
-impl ClusterBarrier {
-    /// The barrier is that of cluster `number`, which may have taken the place of another.
-    pub fn enter(&mut self, number: u64) {
-        if self.number != number {
-            *self = Self { number, ..Self::default() };
-        }
-    }
-
-    /// Lanes of the block in `slot` arrive.
-    pub fn arrive(&mut self, slot: u32, warp: u8, lanes: LaneMask, Passed { released, over }: &Passed) {
-        *self.arrived.entry((slot, warp)).or_default() |= lanes;
-        released.iter().for_each(|clock| learn(&mut self.arriving.released, clock));
-        over.iter().for_each(|clock| learn(&mut self.arriving.over, clock));
-    }
-
-    /// Lanes wait; what the phase that they saw end passes on, if it has ended.
-    pub fn wait(&mut self, slot: u32, warp: u8, lanes: LaneMask) -> Option<Passed> {
-        if self.arrived.get(&(slot, warp)).is_some_and(|arrived| arrived & lanes != 0) {
-            self.waiting.push((slot, warp, lanes));
-            return None;
-        }
-        Some(self.ended.clone())
-    }
-
-    /// The phase ends: who waited for it, and what it passes on to them.
-    pub fn end(&mut self) -> (Vec<Waiting>, Passed) {
-        self.arrived.clear();
-        self.ended = std::mem::take(&mut self.arriving);
-        (std::mem::take(&mut self.waiting), self.ended.clone())
     }
 }

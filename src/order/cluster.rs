@@ -1,0 +1,66 @@
+//! The barrier of a cluster (PTX ISA, "barrier.cluster").
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::clock::{VectorClock, join_into};
+use crate::base::lanes::LaneMask;
+
+/// Lanes that wait: slot, warp and mask.
+type Waiting = (u32, u8, LaneMask);
+
+/// The barrier of a cluster.
+#[derive(Clone, Debug, Default)]
+pub struct ClusterBarrier {
+    /// The cluster, in order of launch.
+    number: u64,
+    /// What the present phase will pass on, from those who have arrived.
+    arriving: Passed,
+    /// What the last phase passed on.
+    ended: Passed,
+    /// Who has arrived in the present phase, by slot and warp.
+    arrived: BTreeMap<(u32, u8), LaneMask>,
+    /// Who waits for its end.
+    waiting: Vec<Waiting>,
+}
+
+/// What a phase of the barrier of a cluster passes on to those who wait for it.
+#[derive(Clone, Debug, Default)]
+pub struct Passed {
+    /// What those knew who arrived and released it.
+    pub released: Option<Arc<VectorClock>>,
+    /// The same whether they released it or not: that much is over when the phase ends.
+    pub over: Option<Arc<VectorClock>>,
+}
+
+impl ClusterBarrier {
+    /// The barrier is that of cluster `number`, which may have taken the place of another.
+    pub fn enter(&mut self, number: u64) {
+        if self.number != number {
+            *self = Self { number, ..Self::default() };
+        }
+    }
+
+    /// Lanes of the block in `slot` arrive.
+    pub fn arrive(&mut self, slot: u32, warp: u8, lanes: LaneMask, Passed { released, over }: &Passed) {
+        *self.arrived.entry((slot, warp)).or_default() |= lanes;
+        released.iter().for_each(|clock| join_into(&mut self.arriving.released, clock));
+        over.iter().for_each(|clock| join_into(&mut self.arriving.over, clock));
+    }
+
+    /// Lanes wait; what the phase that they saw end passes on, if it has ended.
+    pub fn wait(&mut self, slot: u32, warp: u8, lanes: LaneMask) -> Option<Passed> {
+        if self.arrived.get(&(slot, warp)).is_some_and(|arrived| arrived & lanes != 0) {
+            self.waiting.push((slot, warp, lanes));
+            return None;
+        }
+        Some(self.ended.clone())
+    }
+
+    /// The phase ends: who waited for it, and what it passes on to them.
+    pub fn end(&mut self) -> (Vec<Waiting>, Passed) {
+        self.arrived.clear();
+        self.ended = std::mem::take(&mut self.arriving);
+        (std::mem::take(&mut self.waiting), self.ended.clone())
+    }
+}

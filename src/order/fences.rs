@@ -1,0 +1,60 @@
+//! Fences (PTX ISA, "membar, fence"): what they release and acquire, and what they make visible through another proxy.
+
+use super::clock::Fenceable;
+use super::operation::Actor;
+use super::state::HappensBefore;
+use super::threads::Fenced;
+use crate::base::lanes::LaneMask;
+use crate::isa::{FenceKind, Ordering, Scope};
+
+impl HappensBefore {
+    /// Lanes execute a fence.
+    pub fn fence(&mut self, actor: Actor, kind: FenceKind, ordering: Ordering, scope: Scope) {
+        match kind {
+            FenceKind::ProxyAsync => self.fence_proxy(actor, &[Fenceable::Shared, Fenceable::Global]),
+            FenceKind::ProxyAsyncShared => self.fence_proxy(actor, &[Fenceable::Shared]),
+            FenceKind::ProxyAsyncGlobal => self.fence_proxy(actor, &[Fenceable::Global]),
+            // The fence that releases a change of a tensor map makes it visible to no thread yet.
+            FenceKind::ProxyTensorMap if ordering == Ordering::Acquire => self.fence_proxy(actor, &[Fenceable::TensorMap]),
+            FenceKind::ProxyAlias | FenceKind::ProxyTensorMap => {}
+            FenceKind::Memory => self.fence_memory(actor, true, ordering, scope),
+            FenceKind::MbarrierInit => self.fence_memory(actor, false, ordering, scope),
+        }
+    }
+
+    fn fence_proxy(&mut self, actor: Actor, memories: &[Fenceable]) {
+        self.acting(actor).fence_proxy(actor.warp, actor.lanes, memories, actor.tick);
+    }
+
+    /// A fence between operations on memory, which acquires as well if it `may_acquire`.
+    fn fence_memory(&mut self, actor: Actor, may_acquire: bool, ordering: Ordering, scope: Scope) {
+        let Actor { warp, lanes, tick, .. } = actor;
+        let block = self.acting(actor);
+        let sc = ordering == Ordering::SeqCst;
+        if sc && scope >= Scope::Gpu {
+            block.pass_fence(warp, lanes);
+        }
+        if ordering != Ordering::Release && may_acquire {
+            let of = &mut block.warps[usize::from(warp)];
+            for mut pending in std::mem::take(&mut of.pending) {
+                let seen = if pending.scope <= scope { pending.lanes & lanes } else { 0 };
+                if seen != 0 {
+                    of.acquire(seen, &pending.clock);
+                }
+                pending.lanes &= !seen;
+                if pending.lanes != 0 {
+                    of.pending.push(pending);
+                }
+            }
+        }
+        if ordering != Ordering::Acquire {
+            let past = block.past(warp, tick);
+            let fences = &mut block.warps[usize::from(warp)].fences;
+            fences.retain_mut(|fenced| {
+                fenced.lanes &= if fenced.scope <= scope && fenced.sc <= sc { !lanes } else { LaneMask::MAX };
+                fenced.lanes != 0
+            });
+            fences.push(Fenced { lanes, scope, sc, past });
+        }
+    }
+}

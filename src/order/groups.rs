@@ -1,0 +1,94 @@
+//! Groups of asynchronous operations (PTX ISA, "cp.async.wait_group", "cp.async.bulk.wait_group", "wgmma.wait_group").
+//!
+//! A thread waits for its own copies. A group of `wgmma` is the warpgroup's, so a wait of one warp is the end of what all four read.
+
+use std::sync::Arc;
+
+use super::clock::VectorClock;
+use super::operation::{Actor, Group};
+use super::state::HappensBefore;
+use super::threads::{Block, Queue, Warp};
+use crate::base::Tick;
+use crate::base::lanes::{LaneMask, PerLane};
+
+/// Times at which lanes closed groups that are remembered; a wait names one of the last few.
+const COMMITS: usize = 128;
+
+/// Warps of a warpgroup.
+const WARPS: u32 = 4;
+
+impl HappensBefore {
+    /// Lanes close their groups of copies.
+    pub fn commit(&mut self, actor: Actor, bulk: bool) {
+        let queue = if bulk { Queue::Bulk } else { Queue::Lane };
+        self.acting(actor).warps[usize::from(actor.warp)].commit(queue, actor.lanes, actor.tick);
+    }
+
+    /// Lanes have waited until at most `pending` of their groups of copies were left, for those not closed yet as well if `open`.
+    pub fn wait(&mut self, actor: Actor, group: Group, open: bool, pending: u32) {
+        self.acting(actor).warps[usize::from(actor.warp)].wait(group, actor.lanes, (open, pending), actor.tick);
+    }
+
+    /// A warp closes group `group` of its `wgmma`.
+    pub fn commit_wgmma(&mut self, actor: Actor, group: u32) {
+        let warp = &mut self.acting(actor).warps[usize::from(actor.warp)];
+        assert!(group >= warp.wgmma_groups, "group {group} is closed after {}", warp.wgmma_groups);
+        warp.commit(Queue::Wgmma, actor.lanes, actor.tick);
+        warp.wgmma_groups = group + 1;
+    }
+
+    /// A warp has waited for all groups of `wgmma` below `done`: the parts of all warps of the warpgroup have ended.
+    pub fn wait_wgmma(&mut self, actor: Actor, done: u32) {
+        self.acting(actor).wait_for_warpgroup(u32::from(actor.warp), actor.lanes, done);
+    }
+}
+
+impl Block {
+    fn wait_for_warpgroup(&mut self, warp: u32, lanes: LaneMask, done: u32) {
+        let first = warp - warp % WARPS;
+        let mut clock = VectorClock::default();
+        let known = &mut clock.of_mut(self.number).done[Group::Wgmma as usize];
+        for (of, number) in self.warps.iter().zip(0..).skip(first as usize).take(WARPS as usize) {
+            let later = of.wgmma_groups.checked_sub(done).filter(|_| done > 0);
+            let closed = later.and_then(|later| of.commits[Queue::Wgmma as usize].iter().rev().nth(later as usize));
+            closed.iter().for_each(|(tick, _)| known.advance(number, LaneMask::MAX, LaneMask::MAX, *tick));
+        }
+        self.acquire(warp as u8, lanes, &Arc::new(clock));
+    }
+}
+
+impl Warp {
+    fn commit(&mut self, queue: Queue, lanes: LaneMask, tick: Tick) {
+        let commits = &mut self.commits[queue as usize];
+        assert!(commits.last().is_none_or(|(last, _)| *last <= tick), "groups are closed in the order of time");
+        if commits.len() == COMMITS {
+            commits.drain(..COMMITS / 2);
+        }
+        commits.push((tick, lanes));
+    }
+
+    fn wait(&mut self, group: Group, lanes: LaneMask, (open, pending): (bool, u32), tick: Tick) {
+        let queue = match group {
+            Group::Lane => Queue::Lane,
+            Group::Bulk | Group::BulkRead => Queue::Bulk,
+            // Waits for these are the warpgroup's.
+            Group::Wgmma => return,
+        };
+        let commits = &self.commits[queue as usize];
+        let closed = |lane: usize| {
+            let of_lane = commits.iter().rev().filter(|(_, lanes)| lanes >> lane & 1 != 0);
+            of_lane.map(|(tick, _)| *tick).nth(pending as usize).unwrap_or(0)
+        };
+        let done: PerLane<Tick> = std::array::from_fn(|lane| match lanes >> lane & 1 {
+            0 => 0,
+            _ if open => tick + 1,
+            _ => closed(lane),
+        });
+        assert!(done.iter().all(|done| *done <= tick + 1), "a wait ends nothing that comes after it");
+        if done.iter().all(|tick| *tick == 0) {
+            return;
+        }
+        let own = &mut Arc::make_mut(self.own.get_or_insert_default()).done[group as usize];
+        own.iter_mut().zip(done).for_each(|(known, done)| *known = (*known).max(done));
+    }
+}

@@ -1,0 +1,58 @@
+//! A barrier object, as far as it orders threads, and what completes on it.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::clock::VectorClock;
+use crate::base::Tick;
+
+/// Where a barrier object is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ObjectKey {
+    /// The slot of the block whose shared memory it is in.
+    pub slot: u32,
+    /// Its address there.
+    pub address: u32,
+}
+
+/// A barrier object.
+#[derive(Clone, Debug, Default)]
+pub struct Object {
+    /// Its present phase.
+    pub phase: u64,
+    /// What was released in this phase and, by lanes of an instruction that ended it, in later ones.
+    pub arrived: BTreeMap<(u64, Party), VectorClock>,
+    /// What the phases released that have ended.
+    pub ended: BTreeMap<Party, Option<Arc<VectorClock>>>,
+}
+
+/// A side that releases by an object, or acquires: a thread of a block, and whether only to or from those of the same block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Party {
+    /// The block.
+    pub block: u32,
+    /// Whether its scope is that block alone.
+    pub is_narrow: bool,
+}
+
+impl Party {
+    /// PTX ISA, "Morally strong operations": the scope of each must include the other.
+    pub fn meets(self, other: Self) -> bool {
+        self.block == other.block || !self.is_narrow && !other.is_narrow
+    }
+}
+
+/// A copy in flight that completes on a barrier object.
+#[derive(Clone, Debug)]
+pub struct Flight {
+    /// The block that issued it.
+    pub block: u32,
+    /// Its number there.
+    pub number: u32,
+    /// The warp.
+    pub warp: u8,
+    /// When.
+    pub tick: Tick,
+    /// What its issuer knew.
+    pub clock: VectorClock,
+}

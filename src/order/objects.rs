@@ -1,0 +1,114 @@
+//! Barrier objects, and the copies that complete on them (PTX ISA, "mbarrier").
+//!
+//! A phase of an object releases to those that wait for it what all knew that arrived in it or in a phase before. Where one of the two says
+//! `.cta` and they are in different blocks it does not. An operation that names no scope is that of a block by the letter, but NVIDIA's
+//! own libraries synchronize clusters by such operations, so they count as the cluster's.
+
+use std::sync::Arc;
+
+use super::clock::{VectorClock, join_into};
+use super::object::{Flight, Object, ObjectKey, Party};
+use super::operation::{Actor, Agent, Group};
+use super::state::HappensBefore;
+use super::threads::{Pending, Warp};
+use crate::base::lanes::{LaneMask, lanes_of};
+use crate::isa::{Ordering, Scope};
+
+/// How an object is used: with which semantics and scope.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The semantics.
+    pub ordering: Ordering,
+    /// The scope.
+    pub scope: Scope,
+}
+
+impl HappensBefore {
+    /// An object is made, or its use ends.
+    pub fn reset_object(&mut self, key: ObjectKey) {
+        self.objects.insert(key, Object::default());
+    }
+
+    /// Lanes arrive at an object in `phase`: what they knew is released there, if `relaxed` what they knew at a fence before.
+    pub fn arrive_at_object(&mut self, actor: Actor, key: ObjectKey, phase: u64, how: Asked) {
+        let Actor { warp, lanes, tick, .. } = actor;
+        let block = self.acting(actor);
+        let party = Party { block: block.number, is_narrow: how.scope == Scope::Cta };
+        let released: Vec<(Party, VectorClock)> = if how.ordering == Ordering::Relaxed {
+            // Release pattern: what lies before a fence before it.
+            let scopes = [(party, Scope::Cluster), (Party { is_narrow: true, ..party }, Scope::Cta)];
+            scopes.into_iter().filter_map(|(party, scope)| Some((party, block.fenced(warp, lanes, scope)?))).collect()
+        } else {
+            vec![(party, block.past(warp, tick).released(lanes))]
+        };
+        let object = self.objects.entry(key).or_default();
+        for (party, clock) in released {
+            object.arrived.entry((phase, party)).or_default().join(&clock);
+        }
+    }
+
+    /// Lanes have seen that a phase of an object has ended.
+    pub fn wait_for_object(&mut self, actor: Actor, key: ObjectKey, how: Asked) {
+        let object = self.objects.entry(key).or_default();
+        let released: Vec<_> = object.ended.iter().filter_map(|(by, clock)| Some((*by, clock.clone()?))).collect();
+        let block = self.acting(actor);
+        let own = Party { block: block.number, is_narrow: how.scope == Scope::Cta };
+        let warp = &mut block.warps[usize::from(actor.warp)];
+        let is_relaxed = how.ordering == Ordering::Relaxed;
+        released.into_iter().for_each(|(by, clock)| warp.acquire_phase((by, own), actor.lanes, is_relaxed, clock));
+    }
+
+    /// A phase of an object has ended, and with it those before.
+    pub fn end_phase(&mut self, key: ObjectKey, phase: u64) {
+        let object = self.objects.entry(key).or_default();
+        object.phase = phase + 1;
+        while let Some(entry) = object.arrived.first_entry().filter(|entry| entry.key().0 <= phase) {
+            let ((_, party), clock) = entry.remove_entry();
+            join_into(object.ended.entry(party).or_default(), &Arc::new(clock));
+        }
+        assert!(object.arrived.keys().all(|(later, _)| *later > phase), "what arrived in phase {phase} is released");
+    }
+
+    /// Lanes issue copy `id`, which completes on a barrier object.
+    pub fn issue_copy(&mut self, actor: Actor, id: u64) -> Agent {
+        let Actor { warp, lanes, tick, .. } = actor;
+        let block = self.acting(actor);
+        let number = block.copies;
+        block.copies += 1;
+        let (block, clock) = (block.number, block.past(warp, tick).released(lanes));
+        let before = self.flights.insert(id, Flight { block, number, warp, tick, clock });
+        assert!(before.is_none(), "copy #{id} is issued once");
+        Agent::Copy(number)
+    }
+
+    /// Copy `id` completes on an object; as an arrival of `cp.async`, it is those of these lanes that are done.
+    pub fn end_copy(&mut self, id: u64, key: ObjectKey, arrival: Option<LaneMask>) {
+        let Some(Flight { block, number, warp, tick, mut clock }) = self.flights.remove(&id) else { return };
+        let known = clock.of_mut(block);
+        match arrival {
+            Some(lanes) => {
+                lanes_of(lanes).for_each(|lane| known.done[Group::Lane as usize].advance(warp, 1 << lane, LaneMask::MAX, tick));
+            }
+            None => {
+                known.copies.insert(number);
+                assert!(known.copies.contains(number), "a copy that has ended is known");
+            }
+        }
+        let object = self.objects.entry(key).or_default();
+        let party = Party { block, is_narrow: false };
+        object.arrived.entry((object.phase, party)).or_default().join(&clock);
+    }
+}
+
+impl Warp {
+    /// Lanes see that a phase has ended to which the one party released `clock`, as the other one; `relaxed`, they know it behind their
+    /// next fence.
+    fn acquire_phase(&mut self, (by, own): (Party, Party), lanes: LaneMask, relaxed: bool, clock: Arc<VectorClock>) {
+        let scope = if by.block == own.block { Scope::Cta } else { Scope::Cluster };
+        match (by.meets(own), relaxed) {
+            (false, _) => self.missed.push((lanes, clock)),
+            (true, false) => self.acquire(lanes, &clock),
+            (true, true) => Pending { lanes, scope, sc: false, clock }.add_to(&mut self.pending),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! What can be ordered: an operation of lanes of a warp, or one that they have put in flight.
+
+use crate::base::Tick;
+use crate::base::lanes::LaneMask;
+
+/// Asynchronous operations that a thread issued and that become known in the order in which it issued them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Group {
+    /// `cp.async`.
+    Lane,
+    /// Bulk copies that belong to groups.
+    Bulk,
+    /// Only that such copies have read their source.
+    BulkRead,
+    /// `wgmma.mma_async`.
+    Wgmma,
+}
+
+/// Kinds of [`Group`].
+pub const GROUPS: usize = 4;
+
+/// What performs an operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agent {
+    /// The threads themselves.
+    Threads,
+    /// An asynchronous operation of a group that its threads wait for.
+    Group(Group),
+    /// A copy that completes on a barrier object; its number in its block.
+    Copy(u32),
+}
+
+/// An operation.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation {
+    /// When; of an asynchronous one, when it was issued.
+    pub tick: Tick,
+    /// The block, in order of launch.
+    pub block: u32,
+    /// The warp of the block.
+    pub warp: u8,
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// What performs it.
+    pub agent: Agent,
+    /// Whether it only reads.
+    pub only_reads: bool,
+}
+
+/// Lanes of a warp that do something now.
+#[derive(Clone, Copy, Debug)]
+pub struct Actor {
+    /// The slot of their block.
+    pub slot: u32,
+    /// Their warp.
+    pub warp: u8,
+    /// They.
+    pub lanes: LaneMask,
+    /// When.
+    pub tick: Tick,
+}

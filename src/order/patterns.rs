@@ -1,0 +1,63 @@
+//! Strong accesses (PTX ISA, "Strong operations"): what they acquire from the locations that they read, and release where they write.
+
+use std::sync::Arc;
+
+use super::locations::Found;
+use super::operation::Actor;
+use super::state::HappensBefore;
+use super::threads::Pending;
+use crate::base::lanes::{PerLane, lanes_of};
+use crate::isa::{Ordering, Scope};
+
+/// A strong access (PTX ISA, "Strong operations").
+#[derive(Clone, Copy, Debug)]
+pub struct Strong {
+    /// Whether it reads.
+    pub reads: bool,
+    /// Whether it writes; if it reads as well, indivisibly.
+    pub writes: bool,
+    /// Its semantics.
+    pub ordering: Ordering,
+    /// Its scope.
+    pub scope: Scope,
+}
+
+impl HappensBefore {
+    /// What a strong access acquires from locations, and releases there: `memory` is 0 for global memory, or the slot of a block plus one.
+    pub fn access(&mut self, actor: Actor, memory: u32, addresses: &PerLane<u64>, how: Strong) {
+        assert!(how.reads || how.writes, "an access reads or writes");
+        let Actor { warp, lanes, tick, .. } = actor;
+        let is_quiet = self.locations.is_empty();
+        let releases = how.writes && matches!(how.ordering, Ordering::Release | Ordering::AcqRel | Ordering::SeqCst);
+        let acquires = matches!(how.ordering, Ordering::Acquire | Ordering::AcqRel | Ordering::SeqCst);
+        let has_fence = !self.acting(actor).warps[usize::from(warp)].fences.is_empty();
+        if is_quiet && !releases && !has_fence {
+            return;
+        }
+        let cluster = self.cluster();
+        let Some(Some(block)) = self.blocks.get_mut(actor.slot as usize) else { return };
+        for lane in lanes_of(lanes) {
+            let at = (memory, addresses[lane]);
+            if how.reads {
+                for found in self.locations.read(at, how.scope, block.number, cluster) {
+                    let warp = &mut block.warps[usize::from(warp)];
+                    match found {
+                        Found::Seen(_, _, clock) if acquires => warp.acquire(1 << lane, &clock),
+                        Found::Seen(scope, sc, clock) => Pending { lanes: 1 << lane, scope, sc, clock }.add_to(&mut warp.pending),
+                        Found::Missed(clock) => warp.missed.push((1 << lane, clock)),
+                    }
+                }
+            }
+            if how.writes {
+                let mut clocks = Vec::new();
+                if releases {
+                    clocks.push((how.scope, false, Arc::new(block.past(warp, tick).released(1 << lane))));
+                }
+                for fenced in block.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes >> lane & 1 != 0) {
+                    clocks.push((how.scope.min(fenced.scope), fenced.sc, Arc::new(fenced.past.released(1 << lane))));
+                }
+                self.locations.write(at, (block.number, warp, lane as u8), how.reads, clocks);
+            }
+        }
+    }
+}

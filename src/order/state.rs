@@ -1,0 +1,113 @@
+//! All that is known of the order of a launch.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::clock::join_into;
+use super::cluster::ClusterBarrier;
+use super::locations::Locations;
+use super::object::{Flight, Object, ObjectKey};
+use super::operation::{Actor, Operation};
+use super::threads::{Block, Warp, is_in};
+use crate::base::Tick;
+use crate::base::lanes::{LANES, LaneMask, lanes_of, lowest};
+
+/// What every thread of a launch has acquired.
+#[derive(Clone, Debug)]
+pub struct HappensBefore {
+    /// The lanes of each warp of a block.
+    warps: Vec<LaneMask>,
+    /// Blocks of a cluster.
+    cluster: u32,
+    /// The time of what was done last.
+    now: Tick,
+    /// By slot.
+    pub(super) blocks: Vec<Option<Box<Block>>>,
+    pub(super) locations: Locations,
+    /// By the first slot.
+    pub(super) clusters: BTreeMap<u32, ClusterBarrier>,
+    /// Barrier objects.
+    pub(super) objects: BTreeMap<ObjectKey, Object>,
+    /// Copies in flight that complete on barrier objects, by number.
+    pub(super) flights: BTreeMap<u64, Flight>,
+}
+
+impl HappensBefore {
+    /// A launch of blocks of so many threads, in clusters of so many blocks, of which nothing has run.
+    pub fn new(threads: u32, cluster: u32) -> Self {
+        assert!(cluster > 0, "a block is a cluster of its own");
+        let lanes = |warp: u32| lowest(threads - warp * LANES as u32);
+        Self {
+            warps: (0..threads.div_ceil(LANES as u32)).map(lanes).collect(),
+            cluster,
+            now: 0,
+            blocks: Vec::new(),
+            locations: Locations::default(),
+            clusters: BTreeMap::new(),
+            objects: BTreeMap::new(),
+            flights: BTreeMap::new(),
+        }
+    }
+
+    /// Blocks of a cluster.
+    pub fn cluster(&self) -> u32 {
+        self.cluster
+    }
+
+    /// Warps of a block.
+    pub fn warps(&self) -> usize {
+        self.warps.len()
+    }
+
+    /// The block with this number is in `slot` now. True if it is new there: what the one before it in that slot had is forgotten.
+    pub fn enter(&mut self, slot: u32, number: u32) -> bool {
+        let index = slot as usize;
+        if self.blocks.len() <= index {
+            self.blocks.resize_with(index + 1, || None);
+        }
+        if let Some(block) = &self.blocks[index] {
+            if block.number == number {
+                return false;
+            }
+            assert!(block.number < number, "block {number} after block {} in slot {slot}", block.number);
+        }
+        let warps = self.warps.iter().map(|all| Warp { all: *all, live: *all, ..Warp::default() }).collect();
+        self.blocks[index] = Some(Box::new(Block { number, warps, ..Block::default() }));
+        self.objects.retain(|key, _| key.slot != slot);
+        true
+    }
+
+    /// The block in `slot`, if one has entered it.
+    pub fn block(&self, slot: u32) -> Option<&Block> {
+        self.blocks.get(slot as usize)?.as_deref()
+    }
+
+    /// The block of lanes that do something now: they are there, and time does not go back.
+    pub(super) fn acting(&mut self, Actor { slot, warp, lanes, tick }: Actor) -> &mut Block {
+        assert!(tick >= self.now, "time {tick} after time {}", self.now);
+        self.now = tick;
+        let block = self.blocks.get_mut(slot as usize).and_then(Option::as_deref_mut);
+        let Some(block) = block else { unreachable!("something is done in slot {slot}, which no block has entered") };
+        let live = block.warps[usize::from(warp)].live;
+        assert!(lanes != 0 && lanes & !live == 0, "lanes {lanes:#x} of a warp with {live:#x}");
+        block
+    }
+
+    /// Lanes exit: those that wait for them in a `bar.warp.sync` do not any more, and what they knew is known to have been.
+    pub fn exit(&mut self, actor: Actor) {
+        let is_alone = self.cluster == 1;
+        let block = self.acting(actor);
+        block.exit(actor.warp, actor.lanes, actor.tick);
+        if !is_alone {
+            let known = block.past(actor.warp, actor.tick).released(actor.lanes);
+            join_into(&mut block.left, &Arc::new(known));
+        }
+        assert!(block.warps[usize::from(actor.warp)].live & actor.lanes == 0, "lanes that have exited are gone");
+    }
+
+    /// Whether the threads of the block in `slot` that have exited knew of all that `operation` did, or that it was over.
+    pub fn left_after(&self, slot: u32, operation: &Operation) -> bool {
+        let left = self.block(slot).and_then(|block| block.left.as_ref());
+        left.is_some_and(|clock| lanes_of(operation.lanes).all(|lane| is_in(clock, operation, 1 << lane)))
+    }
+}
