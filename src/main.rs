@@ -299,6 +299,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
     }
     let (mut trusted, mut log, mut budget) = (Fidelity::default(), Log::default(), FindingBudget::new(args.max_findings));
     for case in &opened.plan.cases {
+        let reasons = case.launches.first().map_or(&[][..], |launch| &launch.reasons);
         let run = Run::of_case(&opened.program, case, &run_options(args), interrupt::pressed)?;
         let (comparison, mut summary) = (run.comparison, run.summary);
         if comparison.is_wrong() || summary.findings.iter().any(|finding| finding.id.severity() == Severity::Error) {
@@ -309,7 +310,7 @@ fn run(args: &Args, opened: &Opened) -> Result<Status, Failure> {
         log.comparison(&case.name, &comparison);
         out.printed(&text::printed(&summary, style))?;
         out.write_all(text::summary(&summary, style).as_bytes())?;
-        out.write_all(text::comparison(&case.name, &comparison, style).as_bytes())?;
+        out.write_all(text::comparison(&case.name, &comparison, reasons, style).as_bytes())?;
         trusted.add(run.fidelity);
         if summary.interrupted {
             status = Status::Interrupted;

@@ -244,6 +244,37 @@ fn dynamic_shared_memory_that_is_not_given_is_no_fault_of_the_kernel() {
     assert!(fault.message.starts_with("dynamic shared memory is not known (0 bytes given): --dynamic-shared BYTES; "), "{}", fault.message);
 }
 
+/// The block is that which fits the tiles; a race of the kernel's own is no reason for another one.
+#[test]
+fn blocks_fit_the_tiles() {
+    for (kernel, block, ids) in
+        [("tiles", [32, 32, 1], &[][..]), ("tiles_race", [32, 32, 1], &["race.shared.raw"]), ("tiles_flat", [1024, 1, 1], &[])]
+    {
+        let opened = opened(&fixtures().join("made_up/tiles.ptx"), Some(kernel)).unwrap();
+        let case = &opened.plan.cases[0];
+        assert_eq!(case.launches[0].block, block, "{kernel}");
+        let run = run_case(&opened.program, case, &RunOptions { checks: Checks::ALL, ..RunOptions::default() }).unwrap();
+        let mut found: Vec<&str> = run.findings.iter().map(|finding| finding.id.word()).collect();
+        found.dedup();
+        assert_eq!(found, ids, "{kernel}");
+    }
+}
+
+/// A block that is a guess is named where another one may avoid what is found, and so is a grid where the result is another one.
+#[test]
+fn guesses_are_named() {
+    let modules = vec![fixtures().join("made_up/tiles.ptx")];
+    let overrides = Overrides { kernel: Some("tiles".to_string()), block: Some([16, 16, 1]), ..Overrides::default() };
+    let given = open(&Request { modules, launch: LaunchChoice::Words(Vec::new()), overrides }).unwrap();
+    let run = run_case(&given.program, &given.plan.cases[0], &RunOptions { checks: Checks::ALL, ..RunOptions::default() }).unwrap();
+    assert!(
+        run.findings.iter().all(|finding| finding.id.word() == "memory.uninitialized" && finding.made_up.is_empty()),
+        "{:?}",
+        run.findings
+    );
+    assert!(!run.findings.is_empty());
+}
+
 /// Saves a matrix as NumPy does, as NAME.npy.
 fn save(folder: &Path, name: &str, shape: [usize; 2], numbers: &[f32]) {
     let mut bytes = ptxdbg::launch::npy::header_bytes(Element::F32, &shape.map(|extent| extent as u64));
@@ -333,7 +364,7 @@ fn formats_are_known_by_what_is_done_with_the_elements() {
         (2, "64 bf16, random numbers in [-1, 1): read at formats.cu:10"),
         (3, "64 f16, random numbers in [-1, 1): read at formats.cu:10"),
         (4, "64 f32, random numbers in [-1, 1): read and written at formats.cu:10"),
-        (5, "compared at formats.cu:8, and as large as the grid"),
+        (5, "compared at formats.cu:8, and at most as large as the grid"),
         (6, "64 u32, numbers from 0 up: read at formats.cu:10"),
         (7, "128 f64, zeros: written at formats.cu:11"),
         (8, "part of the address at formats.cu:11"),

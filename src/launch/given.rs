@@ -233,18 +233,25 @@ pub fn arrays<'a>(params: impl Iterator<Item = &'a Param>, folder: &Path) -> Vec
     params.filter_map(Param::buffer).filter_map(|buffer| Some((shape_of(buffer, folder)?, buffer.name.clone()))).collect()
 }
 
-/// The extents of the arrays other than 1, and the elements of each that has several, each once.
+/// The extents of the arrays other than 1, each once.
 pub fn extents(arrays: &[Array]) -> Vec<u64> {
-    let own = arrays.iter().flat_map(|(shape, _)| shape.iter().copied());
-    let elements = arrays.iter().filter(|(shape, _)| shape.len() >= 2);
-    let all = elements.filter_map(|(shape, _)| shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent)));
-    let mut extents = Vec::new();
-    for extent in own.chain(all).filter(|extent| *extent > 1) {
-        if !extents.contains(&extent) {
-            extents.push(extent);
+    distinct(arrays.iter().flat_map(|(shape, _)| shape.iter().copied()))
+}
+
+/// The elements of the arrays that have several extents, each number once.
+pub fn totals(arrays: &[Array]) -> Vec<u64> {
+    let several = arrays.iter().filter(|(shape, _)| shape.len() >= 2);
+    distinct(several.filter_map(|(shape, _)| shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))))
+}
+
+fn distinct(numbers: impl Iterator<Item = u64>) -> Vec<u64> {
+    let mut found = Vec::new();
+    for number in numbers.filter(|number| *number > 1) {
+        if !found.contains(&number) {
+            found.push(number);
         }
     }
-    extents
+    found
 }
 
 /// Elements of the arrays, and the name of one of them, if all have one dimension and are as long.

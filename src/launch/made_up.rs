@@ -13,7 +13,7 @@ mod values;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::element::Number;
+use super::element::{Kind, Number};
 use super::file::{Content, Launch, Param};
 use super::given::{Formal, Own};
 use super::read::{LaunchFile, Origin};
@@ -61,11 +61,29 @@ pub struct Reason {
     pub why: String,
     /// The index of the parameter that it is about, if it is about one.
     pub param: Option<usize>,
+    /// What it rests on.
+    pub basis: Basis,
+}
+
+/// What a value of a made-up launch rests on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Basis {
+    /// The command line, or a file that a compiler wrote.
+    Given,
+    /// The code, or the arrays that are given, leave no other.
+    Derived,
+    /// Another value may be meant.
+    Guessed,
 }
 
 impl Reason {
     fn new(what: &str, why: String) -> Self {
-        Self { what: what.to_string(), why, param: None }
+        Self { what: what.to_string(), why, param: None, basis: Basis::Guessed }
+    }
+
+    fn based(self, basis: Basis) -> Self {
+        Self { basis, ..self }
     }
 }
 
@@ -96,8 +114,10 @@ pub struct Known {
     pub row: Option<(u64, String)>,
     /// Elements of the arrays that are given, and the name of one, where all have one dimension and are as long.
     pub length: Option<(u64, String)>,
-    /// The extents of the arrays that are given, and the elements of each that has several, each once.
+    /// The extents of the arrays that are given, each once.
     pub extents: Vec<u64>,
+    /// The elements of the arrays that are given and have several extents, each once.
+    pub totals: Vec<u64>,
     /// What tensor maps say.
     pub maps: BTreeMap<usize, KnownMap>,
 }
@@ -145,6 +165,8 @@ pub struct Guess {
     pub integers: Integers,
     /// Bytes that a tensor copy brings.
     pub box_bytes: Option<u32>,
+    /// Whether a run has shown that the block fits the tiles in shared memory.
+    pub block_fits: bool,
     /// Elements of buffers that were measured, by index of parameter.
     pub lens: BTreeMap<usize, u64>,
     /// Extents of the arrays that are given, by index of the parameter that is one, and why.
@@ -199,6 +221,7 @@ impl<'a> Study<'a> {
             size,
             integers,
             box_bytes,
+            block_fits: false,
             lens: BTreeMap::new(),
             extents: BTreeMap::new(),
             instead: None,
@@ -225,9 +248,16 @@ impl<'a> Study<'a> {
         others
     }
 
+    /// Whether a word points to integers that the code reads and nothing gives.
+    fn holds_integers(&self, used: &uses::WordUse) -> bool {
+        let element = |pointer: &uses::PointerUse| pointer.element.and_then(values::memory_element);
+        let is_float = |pointer: &uses::PointerUse| element(pointer).is_some_and(|element| element.kind() == Kind::Float);
+        used.pointer.is_some_and(|pointer| pointer.reads && !is_float(&pointer)) && !self.known.params.contains_key(&used.word.param)
+    }
+
     /// The guess to try where `long` runs without end.
     pub fn ending(&self, long: &Guess) -> Option<Guess> {
-        let reads = self.uses.words.iter().any(|used| used.pointer.is_some_and(|pointer| pointer.reads));
+        let reads = self.uses.words.iter().any(|used| self.holds_integers(used));
         let instead = Some("with integers from 0 up the kernel runs very long".to_string());
         reads.then(|| Guess { integers: Integers::FromOne, instead, size: SIZE.0, extents: long.extents.clone(), ..self.first() })
     }
@@ -294,7 +324,8 @@ impl<'a> Study<'a> {
         self.has_free_block() || self.has_free_strides()
     }
 
-    fn has_free_block(&self) -> bool {
+    /// Whether nothing decides the block, and the kernel has tiles in shared memory that one must fit.
+    pub fn has_free_block(&self) -> bool {
         let limits = &self.kernel.limits;
         let decided = self.known.block.is_some() || limits.required_block.is_some();
         !decided && self.traits.has_tiles() && (limits.max_block.is_none() || self.traits.has_rows())
@@ -316,16 +347,11 @@ impl<'a> Study<'a> {
         blocks.map(with).collect()
     }
 
-    /// Guesses for a kernel of which `found` says what a checker finds in a run of `guess`: other blocks, and larger strides.
-    pub fn fitting(&self, guess: &Guess, found: &str) -> Vec<Guess> {
-        let mut others = if self.has_free_block() { self.blocks(guess, found) } else { Vec::new() };
-        if self.has_free_strides() {
-            for size in SIZES_LARGER.into_iter().filter(|size| *size > guess.size) {
-                let instead = Some(format!("with smaller numbers, {found}"));
-                others.push(Guess { size, instead, lens: BTreeMap::new(), ..guess.clone() });
-            }
-        }
-        others
+    /// Guesses with larger strides for a kernel of which `found` says what a checker finds in a run of `guess`.
+    pub fn larger(&self, guess: &Guess, found: &str) -> Vec<Guess> {
+        let sizes = SIZES_LARGER.into_iter().filter(|size| *size > guess.size && self.has_free_strides());
+        let instead = Some(format!("with smaller numbers, {found}"));
+        sizes.map(|size| Guess { size, instead: instead.clone(), lens: BTreeMap::new(), ..guess.clone() }).collect()
     }
 
     /// The same guess with smaller numbers, for a kernel that runs long; none if there are no smaller ones, or no number matters.
@@ -367,12 +393,18 @@ impl<'a> Study<'a> {
 
     fn shape_reasons(&self, guess: &Guess) -> Vec<Reason> {
         let said = |known: &Option<([u32; 3], String)>| known.as_ref().map(|known| known.1.clone());
-        let first = self.traits.block(self.kernel);
-        let derived = if first.0 == guess.block { first.1 } else { "the first shape that fits the tiles".to_string() };
-        let mut reasons = vec![
-            Reason::new("grid", said(&self.known.grid).unwrap_or_else(|| "two blocks where the code tells them apart".to_string())),
-            Reason::new("block", said(&self.known.block).unwrap_or(derived)),
-        ];
+        let (first, why, decided) = self.traits.block(self.kernel);
+        let fits = if guess.block_fits { Basis::Derived } else { Basis::Guessed };
+        let (block, basis) = match said(&self.known.block) {
+            Some(why) => (why, Basis::Given),
+            None if first == guess.block => (why, if decided { Basis::Derived } else { fits }),
+            None => ("the first shape that fits the tiles".to_string(), fits),
+        };
+        let (grid, grid_basis) = match said(&self.known.grid) {
+            Some(why) => (why, Basis::Given),
+            None => ("two blocks where the code tells them apart".to_string(), Basis::Guessed),
+        };
+        let mut reasons = vec![Reason::new("grid", grid).based(grid_basis), Reason::new("block", block).based(basis)];
         let cluster = said(&self.known.cluster).or_else(|| self.traits.cluster(self.kernel).1.map(str::to_string));
         reasons.extend(cluster.map(|why| Reason::new("cluster", why)));
         let dynamic = match (&self.known.dynamic_shared, self.traits.dynamic_most) {

@@ -41,7 +41,7 @@ pub use expect::{Comparison, Expect, Mismatch};
 pub use file::{Content, Findings, Tolerance};
 pub use init::{Contents, Recipe, pieces};
 pub use locate::Place;
-pub use made_up::{Guess, Integers, Known, KnownMap, MadeUp, Origins, Reason, Study, file_of};
+pub use made_up::{Basis, Guess, Integers, Known, KnownMap, MadeUp, Origins, Reason, Study, file_of};
 pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunch, PlannedParam};
 pub use read::{LaunchFile, LaunchFileError, Origin};
 pub use relocate::{relative, relocate};

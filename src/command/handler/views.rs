@@ -4,6 +4,7 @@ use crate::command::call::{Call, Piece};
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
+use crate::debug::Basis;
 use crate::debug::explain;
 use crate::debug::fidelity;
 use crate::debug::focus::ThreadFilter;
@@ -34,7 +35,8 @@ pub fn launch(context: &mut Context<'_>, _: &Call) -> Answer {
             launch.push(false, ["launch".to_string(), format!("{number} of {count}")]);
         }
         for reason in &reasons {
-            launch.push(false, ["made up".to_string(), format!("{}: {}", reason.what, reason.why)]);
+            let label = if reason.basis == Basis::Given { "given" } else { "made up" };
+            launch.push(false, [label.to_string(), format!("{}: {}", reason.what, reason.why)]);
         }
         launch
     })

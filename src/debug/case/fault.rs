@@ -143,7 +143,7 @@ impl Blame<'_> {
 
     /// What is said of a fault that is about no address.
     fn made_up(&self) -> String {
-        if self.launch.reasons.is_empty() { String::new() } else { super::made_up::MAY_BE.to_string() }
+        super::made_up::may_be(self.launch)
     }
 
     fn with_waiting(&self, fault: Fault, waiters: &[Waiter]) -> Fault {

@@ -261,7 +261,8 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
 /// A launch of `kernel` with all that is known of it, and with what follows from the arrays that are.
 pub(in crate::debug) fn made_up_with(program: &Arc<Program>, kernel: FuncId, known: &mut Known) -> MadeUp {
     let arrays = given::arrays(known.params.values(), Path::new(""));
-    (known.row, known.length, known.extents) = (given::row(&arrays), given::length(&arrays), given::extents(&arrays));
+    (known.row, known.length) = (given::row(&arrays), given::length(&arrays));
+    (known.extents, known.totals) = (given::extents(&arrays), given::totals(&arrays));
     made_up(program, kernel, "", known)
 }
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::launcher::Job;
 use super::run::{RunError, RunOptions, Runner};
+use super::source_lines;
 use crate::isa::Space;
 use crate::launch::Case;
 use crate::machine::{AccessKind, Account, Event, EventKind, EventMask, Observer, lanes_of, thread_index};
@@ -46,7 +47,7 @@ pub(in crate::debug) fn last_writers(
         let kernel = program.functions[planned.kernel.index()].name.to_string();
         let thread = thread_index(planned.block, touch.warp, touch.lane);
         let launch = Some(launch).filter(|_| case.launches.len() > 1);
-        Some(Writer { kernel, launch, block: touch.block, thread, place: program.place(touch.pc), time: touch.time })
+        Some(Writer { kernel, launch, block: touch.block, thread, place: place(program, touch.pc), time: touch.time })
     };
     Ok(watch.last.into_iter().map(|last| last.and_then(writer)).collect())
 }
@@ -90,4 +91,10 @@ impl Observer for Watch<'_> {
         }
         false
     }
+}
+
+/// `a.ptx:45`, and `(a.cu:5)` where the line of the source language is known.
+fn place(program: &Program, pc: Pc) -> String {
+    let source = source_lines(program, pc).into_iter().next().map_or(String::new(), |line| format!(" ({})", line.short()));
+    program.place(pc) + &source
 }

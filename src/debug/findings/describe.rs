@@ -143,7 +143,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
         waiting: Vec::new(),
         waiting_more: 0,
         source_lines: finding.first.iter().chain([&finding.second]).flat_map(lines).collect(),
-        made_up: launch.map_or(String::new(), |launch| origins.of(launch, finding.second.place.pc, false)),
+        made_up: launch.map_or(String::new(), |launch| origins.of_finding(launch, finding)),
     }
 }
 

@@ -26,7 +26,9 @@ const THREADS_WITH_DIMENSIONS: u32 = 256;
 /// Blocks of a cluster where the code is for clusters and does not say of how many.
 const CLUSTER_BLOCKS: u32 = 2;
 /// Other shapes of a block that are tried at most.
-const SHAPES_MAX: usize = 12;
+const SHAPES_MAX: usize = 20;
+/// Bytes of an element of an array in shared memory, the likely first.
+const ELEMENT_BYTES: [u64; 5] = [4, 8, 16, 2, 1];
 
 /// Bytes of shared memory of a block at most, by the number after `sm_` from which on it holds (CUDA C++ Programming Guide,
 /// "Technical Specifications per Compute Capability").
@@ -130,7 +132,7 @@ impl Traits {
                 IntType::U64 | IntType::S64 => program.consts64.get(index as usize).copied(),
                 _ => program.consts32.get(index as usize).map(|value| u64::from(*value)),
             };
-            self.factors.extend(value.filter(|value| (3..=128).contains(value)).map(|value| value as u32));
+            self.factors.extend(value.filter(|value| (3..=264).contains(value)).map(|value| value as u32));
         }
     }
 
@@ -149,25 +151,25 @@ impl Traits {
         self.thread_dimensions != [false, false]
     }
 
-    /// The block to try first, and why.
-    pub fn block(&self, kernel: &Function) -> ([u32; 3], String) {
+    /// The block to try first, why, and whether the code leaves no other.
+    pub fn block(&self, kernel: &Function) -> ([u32; 3], String, bool) {
         let limits = &kernel.limits;
         if let Some(required) = limits.required_block {
-            return (required, ".reqntid says so".to_string());
+            return (required, ".reqntid says so".to_string(), true);
         }
         let most = limits.max_block.map(|[x, y, z]| x.saturating_mul(y).saturating_mul(z).clamp(1, 1024));
         let [y, z] = self.thread_dimensions;
         if let Some(extents) = limits.max_block.filter(|[_, y, z]| *y > 1 || *z > 1) {
-            return (extents, ".maxntid allows it".to_string());
+            return (extents, ".maxntid allows it".to_string(), true);
         }
         if let Some(block) = self.stepped(kernel).filter(|block| block.iter().product::<u32>() <= most.unwrap_or(1024)) {
-            return (block, "the code has its blocks so far apart".to_string());
+            return (block, "the code has its blocks so far apart".to_string(), false);
         }
         if y || z {
             let threads = most.unwrap_or(THREADS_WITH_DIMENSIONS).min(THREADS_WITH_DIMENSIONS.max(most.unwrap_or(0)));
             let (read, block) = if z { ("%tid.z", cuboid(threads)) } else { ("%tid.y", rectangle(threads)) };
             let allowed = if most.is_some() { ", and .maxntid allows so many threads" } else { "" };
-            return (block, format!("the code reads {read}{allowed}"));
+            return (block, format!("the code reads {read}{allowed}"), false);
         }
         let (threads, why) = match most {
             Some(most) => (most, ".maxntid allows so many"),
@@ -177,7 +179,7 @@ impl Traits {
             None if self.barriers => (THREADS_WITH_BARRIERS, "warps meet at barriers"),
             None => (THREADS_DEFAULT, "one warp, as nothing asks for more"),
         };
-        ([threads, 1, 1], why.to_string())
+        ([threads, 1, 1], why.to_string(), false)
     }
 
     /// A block as large as blocks are apart, if that can be the shape of one: a tile may have more elements than threads.
@@ -190,38 +192,61 @@ impl Traits {
         (32..=1024).contains(&block.iter().map(|extent| u64::from(*extent)).product::<u64>()).then_some(block)
     }
 
-    /// Other blocks, for a kernel to which the first one does not fit: rows as long as those of its tiles, with and without borders.
+    /// Other blocks, for a kernel to which the first one does not fit: those with a thread for each element of a tile come first, then
+    /// those that go through a tile in several turns, and those that leave out its borders.
     pub fn other_blocks(&self, kernel: &Function) -> Vec<[u32; 3]> {
         if kernel.limits.required_block.is_some() {
             return Vec::new();
         }
         let most = kernel.limits.max_block.map_or(1024, |[x, y, z]| x.saturating_mul(y).saturating_mul(z));
         let mut blocks: Vec<[u32; 3]> = Vec::new();
-        let mut add = |block: [u32; 3]| {
-            let threads = u64::from(block[0]) * u64::from(block[1]);
-            if block[0] > 0 && block[1] > 0 && threads <= u64::from(most) && !blocks.contains(&block) {
-                blocks.push(block);
+        let mut add = |x: u32, y: u32| {
+            let threads = u64::from(x) * u64::from(y);
+            if (1..=u64::from(most)).contains(&threads) && !blocks.contains(&[x, y, 1]) {
+                blocks.push([x, y, 1]);
             }
         };
         if self.thread_dimensions == [false, false] {
-            // A thread for each element of an array comes first.
-            let elements = self.arrays.iter().flat_map(|bytes| [4, 8, 16, 2, 1].into_iter().map(move |unit| bytes / unit));
-            elements.filter(|threads| (32..=1024).contains(threads)).for_each(|threads| add([threads as u32, 1, 1]));
-            [256, 512, 1024, 128, 64, 32].into_iter().for_each(|threads| add([threads, 1, 1]));
+            let elements = self.arrays.iter().flat_map(|bytes| ELEMENT_BYTES.into_iter().map(move |unit| bytes / unit));
+            elements.filter(|threads| (32..=1024).contains(threads)).for_each(|threads| add(threads as u32, 1));
+            [256, 512, 1024, 128, 64, 32, 192, 96].into_iter().for_each(|threads| add(threads, 1));
+            blocks.truncate(SHAPES_MAX);
             return blocks;
         }
-        for (factor, bytes) in self.factors.iter().rev().flat_map(|factor| self.arrays.iter().map(move |bytes| (*factor, *bytes))) {
-            if bytes % u64::from(factor) != 0 {
-                continue;
-            }
-            for unit in [1, 4].into_iter().filter(|unit| factor % unit == 0) {
-                let (columns, rows) = (factor / unit, (bytes / u64::from(factor)).min(64) as u32);
-                (0..=2).for_each(|border| add([columns.saturating_sub(border), rows.saturating_sub(border), 1]));
-            }
+        let tiles = self.tiles();
+        // A column that no thread has keeps the rows of a tile in different banks.
+        let width = |columns: u32| if columns.is_power_of_two() { columns } else { columns.saturating_sub(1) };
+        tiles.iter().for_each(|[columns, rows]| {
+            add(*columns, *rows);
+            add(width(*columns), *rows);
+        });
+        for turns in [2, 4] {
+            tiles.iter().filter(|[_, rows]| rows % turns == 0).for_each(|[columns, rows]| add(width(*columns), rows / turns));
         }
-        [[32, 8, 1], [8, 8, 1], [32, 4, 1], [32, 32, 1], [32, 1, 1]].into_iter().for_each(&mut add);
+        for border in [1, 2] {
+            tiles.iter().for_each(|[columns, rows]| add(columns.saturating_sub(border), rows.saturating_sub(border)));
+        }
+        [[32, 8], [8, 8], [32, 4], [32, 32], [32, 1]].into_iter().for_each(|[x, y]| add(x, y));
         blocks.truncate(SHAPES_MAX);
         blocks
+    }
+
+    /// Columns and rows of the arrays in shared memory, as far as a factor of the index arithmetic can be the bytes of a row.
+    fn tiles(&self) -> Vec<[u32; 2]> {
+        let mut tiles = Vec::new();
+        for (factor, bytes) in self.factors.iter().rev().flat_map(|factor| self.arrays.iter().map(move |bytes| (*factor, *bytes))) {
+            let rows = bytes / u64::from(factor);
+            if bytes % u64::from(factor) != 0 || !(2..=64).contains(&rows) {
+                continue;
+            }
+            for unit in [4, 2, 1, 8].into_iter().filter(|unit| factor % unit == 0) {
+                let tile = [factor / unit, rows as u32];
+                if tile[0] > 1 && !tiles.contains(&tile) {
+                    tiles.push(tile);
+                }
+            }
+        }
+        tiles
     }
 
     /// Blocks of a cluster, and why if it is of several.

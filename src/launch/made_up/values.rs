@@ -1,7 +1,7 @@
 //! Values of the parameters of a made-up launch.
 
 use super::uses::{NumberUse, PointerUse, WordUse};
-use super::{BOX_BYTES, Guess, Integers, Reason, Study};
+use super::{BOX_BYTES, Basis, Guess, Integers, Reason, Study};
 use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
 use crate::launch::element::{Element, Kind, Number};
 use crate::launch::file::{Buffer, Init, Param};
@@ -47,7 +47,10 @@ impl Study<'_> {
         match element_of(formal, whole) {
             Some(element) if let Some((extent, why)) = guess.extents.get(&index) => {
                 let number = Number::Integer((*extent).into());
-                (Param::from_scalar(element, number), Some(Reason::new(&format!("{name} = {number}"), why.to_string())))
+                (
+                    Param::from_scalar(element, number),
+                    Some(Reason::new(&format!("{name} = {number}"), why.to_string()).based(Basis::Derived)),
+                )
             }
             Some(element) => {
                 let (number, why) = self.number(element, whole.map(|used| used.number).unwrap_or_default(), whole.is_some(), guess);
@@ -125,7 +128,10 @@ impl Study<'_> {
 
     fn number(&self, element: Element, used: NumberUse, is_loaded: bool, guess: &Guess) -> (Number, String) {
         if element.kind() == Kind::Float {
-            return (Number::Float(1.0), if is_loaded { "a factor that changes nothing" } else { "the code does not read it" }.to_string());
+            return (
+                Number::Float(1.0),
+                if is_loaded { "a float: nothing in the code suggests another number" } else { "the code does not read it" }.to_string(),
+            );
         }
         let value = match element.bytes() {
             _ if used.handle.is_some() => 0,
@@ -149,7 +155,7 @@ impl Study<'_> {
                 format!("the handle of a texture or surface, used at {}: a launch file has Texture(..) and Surface(..)", self.place(at))
             }
             NumberUse { ends_loop: Some(at), .. } => format!("the loop at {} ends at it", self.place(at)),
-            NumberUse { compared: Some(at), .. } => format!("compared at {}, and as large as the grid", self.place(at)),
+            NumberUse { compared: Some(at), .. } => format!("compared at {}, and at most as large as the grid", self.place(at)),
             NumberUse { addressed: Some(at), .. } => format!("part of the address at {}", self.place(at)),
             NumberUse { .. } => "as large as the grid: nothing in the code suggests another number".to_string(),
         };

@@ -103,9 +103,9 @@ pub fn summary(summary: &Summary, style: Style) -> String {
 
 /// How what a run of the case called `name` left behind compares with what its launch file expects; nothing for people if it is as
 /// expected.
-pub fn comparison(name: &str, comparison: &Comparison, style: Style) -> String {
+pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason], style: Style) -> String {
     match style {
-        Style::Human { .. } => report::comparison(name, comparison),
+        Style::Human { .. } => report::comparison(name, comparison, reasons),
         Style::Json => json::comparison(name, comparison),
         Style::Sarif => String::new(),
     }

@@ -3,7 +3,8 @@
 use super::finding::finding;
 use super::value::some_lanes;
 pub use crate::debug::view::grouped;
-use crate::debug::{BufferHead, CaseReport, Comparison, Failure, LaunchRun, Omitted, Site, Summary, Writer, lanes_in_words};
+use crate::debug::{Basis, BufferHead, CaseReport, Comparison, Failure, LaunchRun, Omitted, Reason, Site, Summary, Writer, lanes_in_words};
+use crate::ui::visible::visible;
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
 pub fn case(report: &CaseReport) -> String {
@@ -15,12 +16,23 @@ fn failures(case: &str, failures: &[Failure]) -> String {
 }
 
 /// How what the case called `name` left behind compares with what is expected.
-pub fn comparison(name: &str, comparison: &Comparison) -> String {
+pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason]) -> String {
     match comparison {
         Comparison::NothingExpected => String::new(),
         Comparison::NotCompared => format!("{name}: not compared with what is expected: the run stopped before its end\n"),
         Comparison::Compared(wrong) if wrong.is_empty() => format!("{name}: as expected\n"),
-        Comparison::Compared(wrong) => failures(name, wrong),
+        Comparison::Compared(wrong) => failures(name, wrong) + &guesses(reasons),
+    }
+}
+
+/// What of a launch is a guess, and so may be why a result is another one than expected.
+fn guesses(reasons: &[Reason]) -> String {
+    let is_content = |reason: &Reason| reason.param.is_some() && !reason.what.contains(" = ");
+    let guessed = reasons.iter().filter(|reason| reason.basis == Basis::Guessed && reason.what != "another guess" && !is_content(reason));
+    let what: Vec<String> = guessed.map(|reason| visible(&reason.what).into_owned()).collect();
+    match what.as_slice() {
+        [] => String::new(),
+        what => format!("  launch  made up, and maybe not as meant: {} ('info launch'; -a, --grid, --block give them)\n", what.join(", ")),
     }
 }
 

@@ -24,29 +24,37 @@ enum Fit {
 impl Trials<'_> {
     /// `guess` with the numbers that follow from the arrays that are given; the same if there are none, or none fit.
     pub(super) fn with_extents(&mut self, guess: Guess) -> Guess {
+        let known = self.study.known();
+        let all = [known.extents.as_slice(), known.totals.as_slice()].concat();
+        let found = self.search(&guess, &known.extents);
+        let found = found.or_else(|| if known.totals.is_empty() { None } else { self.search(&guess, &all) });
+        found.unwrap_or(guess)
+    }
+
+    /// `guess` with the best of the ways to give its free numbers these `extents`.
+    fn search(&mut self, guess: &Guess, extents: &[u64]) -> Option<Guess> {
         let free = self.study.free_extents();
-        let extents = &self.study.known().extents;
         let ways = u32::try_from(free.len()).ok().and_then(|free| extents.len().checked_pow(free));
-        let Some(ways) = ways.filter(|ways| *ways <= WAYS_MAX && !free.is_empty() && !extents.is_empty()) else { return guess };
-        let mut left = TICKS_IN_ALL;
+        let ways = ways.filter(|ways| *ways <= WAYS_MAX && !free.is_empty() && !extents.is_empty())?;
+        let end = self.ticks + TICKS_IN_ALL;
         let mut fits = Vec::new();
         for way in 0..ways {
             let tried = Guess { extents: assigned(way, &free, extents), ..guess.clone() };
-            fits.extend(self.fit(&tried, &mut left).map(|fit| (fit, tried)));
-            if left == 0 {
-                return guess;
+            fits.extend(self.fit(&tried).map(|fit| (fit, tried)));
+            if self.ticks >= end {
+                return None;
             }
         }
-        let Some(best) = fits.iter().map(|(fit, _)| *fit).min() else { return guess };
+        let best = fits.iter().map(|(fit, _)| *fit).min()?;
         let mut found: Vec<Guess> = fits.into_iter().filter(|(fit, _)| *fit == best).map(|(_, guess)| guess).collect();
         let why = if found.len() > 1 { "one of the extents with which the arrays fit" } else { "with it the arrays fit" };
         let mut first = found.swap_remove(0);
         first.extents.values_mut().for_each(|extent| extent.1 = why);
-        first
+        Some(first)
     }
 
     /// How a run of `guess` on the grid that writes the whole output uses the arrays that are given; none if it goes beyond one of them.
-    fn fit(&mut self, guess: &Guess, left: &mut u64) -> Option<Fit> {
+    fn fit(&mut self, guess: &Guess) -> Option<Fit> {
         let (_, plan) = self.planned(guess)?;
         let is_given = |name: &str| {
             let params = self.study.known().params.values();
@@ -54,9 +62,9 @@ impl Trials<'_> {
         };
         let most = |given: bool, bytes: u64| if given { bytes } else { u64::MAX };
         let bounds: Vec<u64> = plan.cases.first()?.buffers.iter().map(|buffer| most(is_given(&buffer.name), buffer.bytes)).collect();
-        let grid = self.covering(guess).map_or(guess.grid, |covering| covering.0);
-        let tried = self.run_within(&Guess { grid, ..guess.clone() }, TICKS.min(*left), &bounds)?;
-        *left = left.saturating_sub(tried.ticks.max(1));
+        let grid = self.covering(guess, TICKS, &bounds).map_or(guess.grid, |covering| covering.0);
+        let tried = self.run_within(&Guess { grid, ..guess.clone() }, TICKS, &bounds)?;
+        self.ticks += tried.ticks;
         used(&tried, &bounds)
     }
 }

@@ -5,32 +5,31 @@
 //! the debugger starts at once.
 
 mod extents;
+mod fitting;
+mod gauge;
+mod origin;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::launcher::Job;
 use super::run::RunOptions;
 use super::{Blame, Fault};
+use crate::check::Checks;
 use crate::check::faults::{MEMORY_OUT_OF_BOUNDS, UNSUPPORTED};
-use crate::check::init::catalogue::MEMORY_UNINITIALIZED;
-use crate::check::race::catalogue::{RACE_GLOBAL, RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW};
-use crate::check::{Checkers, Checks, FindingId};
-use crate::isa::Space;
-use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Number, Origins, Overrides, Plan, PlannedBuffer, PlannedLaunch, Study};
-use crate::machine::{
-    Account, CopyEvent, CopyStage, Device, Event, EventKind, EventMask, Home, LaneMask, Machine, MemoryLimit, Observer, Step, WgmmaChange,
-    WgmmaEvent, lanes_of,
-};
-use crate::program::{FuncId, Pc, Program, map};
+use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Number, Overrides, Plan, PlannedBuffer, Study};
+use crate::machine::{Account, Device, Machine, MemoryLimit, Step};
+use crate::program::{FuncId, Program, map};
+use gauge::Gauge;
+
+pub use origin::{OriginTexts, may_be, origin};
 
 /// Warp-instructions of one dry run, and of all, at most.
 const TICKS: u64 = 24_000;
 const TICKS_IN_ALL: u64 = 72_000;
 /// The same where no run comes to an end.
 const TICKS_WITHOUT_END: u64 = 168_000;
-/// Warp-instructions of one run that checkers watch.
-const TICKS_CHECKED: u64 = 5_000;
+/// Warp-instructions of one run that shows what a block writes of an output that is given.
+const TICKS_OF_BLOCK: u64 = 1_000_000;
 /// Room of a buffer in a dry run.
 const ROOM: u64 = 1 << 26;
 const ROOM_OF_32_BITS: u64 = 1 << 24;
@@ -44,10 +43,6 @@ const ROUNDED: u64 = 16;
 const LEN_MAX: u64 = 1 << 22;
 /// How much more a kernel may reach that the dry run did not see to its end.
 const UNSEEN: u64 = 4;
-
-/// Findings that a shape or a size may cause that does not fit the kernel's tiles.
-const AVOIDABLE: [FindingId; 6] =
-    [MEMORY_UNINITIALIZED, RACE_GLOBAL, RACE_SHARED_RAW, RACE_SHARED_WAR, RACE_SHARED_WAW, MEMORY_OUT_OF_BOUNDS];
 
 /// What a dry run came to.
 struct Tried {
@@ -75,13 +70,18 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
     let mut trials = Trials { program, study: &study, kernel, ticks: 0 };
     let first = trials.with_extents(study.first());
     trials.ticks = 0;
-    let whole = |trials: &mut Trials<'_>, guess: Guess| match trials.covering(&guess) {
+    let whole = |trials: &mut Trials<'_>, guess: Guess| match trials.covering(&guess, TICKS_OF_BLOCK, &[]) {
         Some(grid) => {
             let numbers = guess.extents.iter().map(|(index, (extent, why))| (*index, (Number::Integer((*extent).into()), why.to_string())));
             let numbers = known.numbers.clone().into_iter().chain(numbers).collect();
             made_up(program, kernel, module, &Known { grid: Some(grid), numbers, ..known.clone() })
         }
-        None => study.launch(&trials.fitting(guess)),
+        None => {
+            let mut made = study.launch(&trials.fitting(guess));
+            let grid = made.reasons.iter_mut().filter(|reason| reason.what == "grid" && !study.outputs().is_empty());
+            grid.for_each(|reason| reason.why += ": what a block writes of the output is not known, so that --grid is needed");
+            made
+        }
     };
     let fault = match trials.settle(first.clone()) {
         Ok(guess) => return whole(&mut trials, guess),
@@ -115,50 +115,6 @@ fn of_shape(fault: &Fault) -> bool {
 fn in_words(fault: &Fault) -> String {
     let place = fault.site.as_ref().map_or(String::new(), |site| format!(" at {}", site.source.as_deref().unwrap_or(&site.place)));
     format!("{} stops the kernel{place}", fault.id.word())
-}
-
-/// What is said of a fault of a made-up launch that no value is known to have caused.
-pub const MAY_BE: &str = "this launch is made up, and its values may be the cause ('info launch')";
-
-/// What of a fault or finding at `pc` comes from values that are made up: `its address comes from n = 64, which is made up`. Empty if the
-/// launch was written, or nothing does, unless that is worth a word `always`.
-pub fn origin(program: &Program, launch: &PlannedLaunch, pc: Pc, always: bool) -> String {
-    OriginTexts { program, known: BTreeMap::new() }.of(launch, pc, always)
-}
-
-/// The same for many findings: each kernel is followed once.
-pub struct OriginTexts<'a> {
-    pub program: &'a Program,
-    pub known: BTreeMap<FuncId, Origins<'a>>,
-}
-
-impl OriginTexts<'_> {
-    /// As [`origin`] says it.
-    pub fn of(&mut self, launch: &PlannedLaunch, pc: Pc, always: bool) -> String {
-        if launch.reasons.is_empty() {
-            return String::new();
-        }
-        let program = self.program;
-        let origins = self.known.entry(launch.kernel).or_insert_with(|| Origins::new(program, launch.kernel));
-        in_one_line(program, launch, origins.of(pc), always)
-    }
-}
-
-fn in_one_line(program: &Program, launch: &PlannedLaunch, (values, contents): (Vec<usize>, Vec<usize>), always: bool) -> String {
-    let names = |index: &usize| program.functions[launch.kernel.index()].params.get(*index).map(|param| (*index, param.name.to_string()));
-    let reason = |index: usize| launch.reasons.iter().find(|reason| reason.param == Some(index));
-    let number = |index: &usize| reason(*index).filter(|reason| reason.what.contains(" = ")).map(|reason| reason.what.clone());
-    let held = |index: &usize| {
-        let (index, name) = names(index)?;
-        Some(format!("what {} holds", reason(index).map_or(name, |reason| reason.what.clone())))
-    };
-    let parts: Vec<String> = values.iter().filter_map(number).chain(contents.iter().filter_map(held)).collect();
-    match parts.as_slice() {
-        [] if always => MAY_BE.to_string(),
-        [] => String::new(),
-        [one] => format!("its address comes from {one}, which is made up ('info launch')"),
-        many => format!("its address comes from {}, which are made up ('info launch')", many.join(" and ")),
-    }
 }
 
 struct Trials<'a> {
@@ -205,26 +161,9 @@ impl Trials<'_> {
         None
     }
 
-    /// `guess`, or another one with which the checkers find no memory that is read unwritten or written twice.
-    fn fitting(&mut self, guess: Guess) -> Guess {
-        let doubt = if self.study.may_misfit() { self.doubt(&guess) } else { None };
-        let Some(doubt) = doubt else { return guess };
-        for other in self.study.fitting(&guess, &doubt) {
-            if self.ticks >= TICKS_IN_ALL {
-                break;
-            }
-            if let Ok(other) = self.settle(other)
-                && self.doubt(&other).is_none()
-            {
-                return other;
-            }
-        }
-        guess
-    }
-
     /// The grid whose blocks together write the whole of the largest output that is given, and why; none where nothing is given, or no
-    /// dimension of the grid takes the kernel further.
-    fn covering(&mut self, guess: &Guess) -> Option<([u32; 3], String)> {
+    /// dimension of the grid takes the kernel further. A run ends after `ticks`, and at a byte beyond the `bounds` of a buffer.
+    fn covering(&mut self, guess: &Guess, ticks: u64, bounds: &[u64]) -> Option<([u32; 3], String)> {
         let outputs = self.study.outputs();
         if outputs.is_empty() {
             return None;
@@ -239,7 +178,7 @@ impl Trials<'_> {
         let row = output.shape.last().map_or(output.bytes, |extent| extent * u64::from(output.element.bytes())).max(1);
         let dimensions = self.study.block_dimensions();
         let mut reached = |grid: [u32; 3]| {
-            let tried = self.run(&Guess { grid, ..guess.clone() })?;
+            let tried = self.run_within(&Guess { grid, ..guess.clone() }, ticks, bounds)?;
             self.ticks += tried.ticks;
             matches!(tried.end, End::Done).then(|| tried.reached.get(at).copied())?
         };
@@ -254,20 +193,9 @@ impl Trials<'_> {
         Some((grid, format!("as many blocks as write the whole of {}", output.name)))
     }
 
-    /// What the checkers find in a run of `guess` that another shape or size may avoid.
-    fn doubt(&mut self, guess: &Guess) -> Option<String> {
-        let (_, plan) = self.planned(guess)?;
-        let case = plan.cases.first()?;
-        let options = RunOptions { memory_limit: MemoryLimit(u64::MAX), ..RunOptions::default() };
-        let blame = Blame { program: self.program, launch: case.launches.first()?, index: 0 };
-        let job = Job { program: self.program, case, options: &options, account: Account::Nothing };
-        let mut machine = job.prepare(&blame, Device::new(Arc::clone(self.program)), 0, &mut Vec::new()).ok()?.ok()?;
-        let mut checkers = Checkers::new(self.program, Checks::ALL);
-        checkers.begin(0, &machine.launch_start());
-        machine.run(TICKS_CHECKED, &mut checkers);
-        self.ticks += machine.tick();
-        let found = checkers.findings().list().iter().find(|finding| AVOIDABLE.contains(&finding.id))?;
-        Some(format!("there is {} at {}", found.id.word(), self.program.place(found.second.place.pc)))
+    /// Bytes of a buffer in a dry run.
+    fn room(&self) -> u64 {
+        if self.program.address_bits == 32 { ROOM_OF_32_BITS } else { ROOM }
     }
 
     /// The launch of `guess`; none if it cannot be one.
@@ -286,8 +214,7 @@ impl Trials<'_> {
     fn run_within(&self, guess: &Guess, ticks: u64, bounds: &[u64]) -> Option<Tried> {
         let (_, mut plan) = self.planned(guess)?;
         let case = plan.cases.first_mut()?;
-        let room = if self.program.address_bits == 32 { ROOM_OF_32_BITS } else { ROOM };
-        case.buffers.iter_mut().for_each(|buffer| with_room(buffer, room));
+        case.buffers.iter_mut().for_each(|buffer| with_room(buffer, self.room()));
         self.run_case(case, ticks, bounds)
     }
 
@@ -407,74 +334,4 @@ fn run(machine: &mut Machine, blame: &Blame<'_>, gauge: &mut Gauge<'_>, ticks: u
         Step::Livelocked(stuck) => blame.livelock(&stuck),
     };
     if fault.id == UNSUPPORTED { End::Done } else { End::Fault(Box::new(fault)) }
-}
-
-/// Measures what a kernel reaches.
-struct Gauge<'a> {
-    /// Start and end of each buffer.
-    ranges: Vec<(u64, u64)>,
-    /// Bytes of each that the kernel may reach; none says that it may reach all.
-    bounds: &'a [u64],
-    /// The bytes of each that were reached.
-    reached: Vec<u64>,
-    /// The buffer that was reached last.
-    last: usize,
-    shared: u64,
-    /// Whether it reached more.
-    is_beyond: bool,
-}
-
-impl Gauge<'_> {
-    fn global(&mut self, start: u64, bytes: u64) {
-        let holds = |range: &(u64, u64)| (range.0..range.1).contains(&start);
-        if !self.ranges.get(self.last).is_some_and(holds) {
-            let Some(found) = self.ranges.iter().position(holds) else { return };
-            self.last = found;
-        }
-        let end = start + bytes - self.ranges[self.last].0;
-        self.reached[self.last] = self.reached[self.last].max(end);
-        self.is_beyond |= self.bounds.get(self.last).is_some_and(|bound| end > *bound);
-    }
-
-    fn place(&mut self, home: Home, address: u64, bytes: u64) {
-        match home {
-            Home::Global if bytes > 0 => self.global(address, bytes),
-            Home::Global => {}
-            Home::Block { .. } => self.shared = self.shared.max(address + bytes),
-        }
-    }
-
-    fn lanes(&mut self, space: Space, addresses: &[u64], lanes: LaneMask, bytes: u64) {
-        match space {
-            Space::Global => lanes_of(lanes).for_each(|lane| self.global(addresses[lane], bytes)),
-            Space::Shared | Space::SharedCluster => {
-                let end = lanes_of(lanes).map(|lane| addresses[lane] + bytes).max();
-                self.shared = self.shared.max(end.unwrap_or(0));
-            }
-            Space::Generic | Space::Const | Space::Local | Space::Param | Space::ParamFunc => {}
-        }
-    }
-}
-
-impl Observer for Gauge<'_> {
-    fn mask(&self) -> EventMask {
-        EventMask::of(&[EventKind::Access, EventKind::Copy, EventKind::Mbarrier, EventKind::Wgmma])
-    }
-
-    fn event(&mut self, event: &Event<'_>) -> bool {
-        match event {
-            Event::Access(access) => self.lanes(access.space, &access.addresses[..], access.lanes, u64::from(access.bytes)),
-            Event::Copy(CopyEvent { copy, lanes, stage: CopyStage::Issued, .. }) => {
-                copy.work.reads(*lanes, |place, bytes| self.place(place.home, place.address, bytes));
-                copy.work.writes(*lanes, |place, bytes| self.place(place.home, place.address, bytes));
-            }
-            Event::Mbarrier(object) => self.shared = self.shared.max(u64::from(object.address) + 8),
-            Event::Wgmma(WgmmaEvent { change: WgmmaChange::Issued { wgmma, .. }, .. }) => {
-                let end = wgmma.reads().map(|(_, end)| u64::from(end)).max();
-                self.shared = self.shared.max(end.unwrap_or(0));
-            }
-            _ => {}
-        }
-        self.is_beyond
-    }
 }

@@ -1,0 +1,76 @@
+//! What of a fault or finding comes from values of a launch that are made up.
+
+use std::collections::BTreeMap;
+
+use crate::check::Finding;
+use crate::isa::Space;
+use crate::launch::{Basis, Origins, PlannedLaunch};
+use crate::program::{FuncId, Pc, Program};
+
+/// What of a fault or finding at `pc` comes from values that are made up: `its address comes from n = 64, which is made up`. Empty if the
+/// launch was written, or nothing does, unless that is worth a word `always`.
+pub fn origin(program: &Program, launch: &PlannedLaunch, pc: Pc, always: bool) -> String {
+    OriginTexts { program, known: BTreeMap::new() }.of(launch, pc, always)
+}
+
+/// The same for many findings: each kernel is followed once.
+pub struct OriginTexts<'a> {
+    pub program: &'a Program,
+    pub known: BTreeMap<FuncId, Origins<'a>>,
+}
+
+impl OriginTexts<'_> {
+    /// What of a finding comes from values that are made up, or from a block that is a guess.
+    pub fn of_finding(&mut self, launch: &PlannedLaunch, finding: &Finding) -> String {
+        let origin = self.of(launch, finding.second.place.pc, false);
+        if origin.is_empty() { of_guessed_block(launch, finding) } else { origin }
+    }
+
+    /// As [`origin`] says it.
+    pub fn of(&mut self, launch: &PlannedLaunch, pc: Pc, always: bool) -> String {
+        if launch.reasons.is_empty() {
+            return String::new();
+        }
+        let program = self.program;
+        let origins = self.known.entry(launch.kernel).or_insert_with(|| Origins::new(program, launch.kernel));
+        in_one_line(launch, origins.of(pc), always)
+    }
+}
+
+fn in_one_line(launch: &PlannedLaunch, (values, contents): (Vec<usize>, Vec<usize>), always: bool) -> String {
+    let reason = |index: usize| launch.reasons.iter().find(|reason| reason.param == Some(index) && reason.basis == Basis::Guessed);
+    let number = |index: &usize| reason(*index).filter(|reason| reason.what.contains(" = ")).map(|reason| reason.what.clone());
+    let held = |index: &usize| reason(*index).map(|reason| format!("what {} holds", reason.what));
+    let parts: Vec<String> = values.iter().filter_map(number).chain(contents.iter().filter_map(held)).collect();
+    match parts.as_slice() {
+        [] if always => may_be(launch),
+        [] => String::new(),
+        [one] => format!("its address comes from {one}, which is made up ('info launch')"),
+        many => format!("its address comes from {}, which are made up ('info launch')", many.join(" and ")),
+    }
+}
+
+/// What is said of a fault of which no value that is made up is known to be the cause.
+pub fn may_be(launch: &PlannedLaunch) -> String {
+    let guessed = || launch.reasons.iter().filter(|reason| reason.basis == Basis::Guessed);
+    if guessed().any(|reason| reason.param.is_some()) {
+        return "this launch is made up, and its values may be the cause ('info launch')".to_string();
+    }
+    let shapes: Vec<&str> = guessed().map(|reason| reason.what.as_str()).filter(|what| ["grid", "block"].contains(what)).collect();
+    match shapes.as_slice() {
+        [] => String::new(),
+        [shape] => format!("the {shape} is a guess ('info launch')"),
+        shapes => format!("{} are guesses ('info launch')", shapes.join(" and ")),
+    }
+}
+
+/// What is said of a finding that another block may avoid: `block (16,16,1) is a guess`; empty where the block is none.
+fn of_guessed_block(launch: &PlannedLaunch, finding: &Finding) -> String {
+    let depends = finding.memory.is_none_or(|memory| matches!(memory.space, Space::Shared | Space::SharedCluster));
+    let is_guess = launch.reasons.iter().any(|reason| reason.what == "block" && reason.basis == Basis::Guessed);
+    if !depends || !is_guess {
+        return String::new();
+    }
+    let [x, y, z] = launch.block;
+    format!("block ({x},{y},{z}) is a guess: a kernel that is for another one needs --block ('info launch')")
+}
