@@ -36,7 +36,7 @@
 //! | [`launch`] | launch files, buffers, made-up launches, `asm` statements, expectations | base, isa, program, flow |
 //! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
 //! | [`order`] | which operations of a run happen before which: vector clocks, scopes, release and acquire | base, isa |
-//! | [`machine`] | the interpreter: memory, warps, barriers, scheduler, `exec` by family, events | base, isa, program, cfg, num |
+//! | [`machine`] | the interpreter: `state`, what is `in_flight`, `exec` by family, `run` (turns, waits) | base, isa, program, cfg, num |
 //! | [`check`] | observers that find races, unwritten reads, misused synchronization | base, isa, program, flow, cfg, order, machine |
 //! | [`debug`] | the engine: sessions, time travel, breakpoints, expressions, views, verifying; answers in plain data | all above |
 //! | [`command`] | the command table, parsing, completion, help, and what the commands do | base, debug |

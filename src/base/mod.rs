@@ -2,6 +2,7 @@
 
 mod counted;
 mod diagnostic;
+mod dim3;
 mod id;
 pub mod lanes;
 mod read;
@@ -11,6 +12,7 @@ mod time;
 
 pub use counted::counted;
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
+pub use dim3::Dim3;
 pub(crate) use id::define_id;
 pub use read::read_bounded;
 pub use source::{Position, SourceFile, SourceId, Sources, Span};

@@ -4,6 +4,7 @@
 //! program counter and its registers. A thread need not be there to be looked at: its block may not have started, or have finished,
 //! and the lane may have exited; each is an error that says so ([`SceneError`]).
 
+use crate::base::Dim3;
 use crate::launch::Case;
 use crate::machine::{ALL_LANES, Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Machine, Warp, frames, lane_list, lanes_where};
 use crate::program::{FuncId, Function, Pc, Program};
@@ -79,7 +80,7 @@ pub struct Frame<'a> {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SceneError {
     /// The grid has no such block.
-    #[error("there is no block {}: the grid's are (0,0,0) to {}", triple(*.block), triple(*.last))]
+    #[error("there is no block {}: the grid's are (0,0,0) to {}", Dim3(*.block), Dim3(*.last))]
     NoBlock {
         /// Its index.
         block: [u32; 3],
@@ -87,7 +88,7 @@ pub enum SceneError {
         last: [u32; 3],
     },
     /// The block is not on the machine yet.
-    #[error("block {} has not started: {started} of {blocks} have", triple(*.block))]
+    #[error("block {} has not started: {started} of {blocks} have", Dim3(*.block))]
     NotStarted {
         /// Its index.
         block: [u32; 3],
@@ -97,7 +98,7 @@ pub enum SceneError {
         blocks: u64,
     },
     /// All threads of the block have exited.
-    #[error("block {} has finished", triple(*.block))]
+    #[error("block {} has finished", Dim3(*.block))]
     Finished {
         /// Its index.
         block: [u32; 3],
@@ -138,10 +139,6 @@ pub enum SceneError {
         /// The outermost.
         last: u32,
     },
-}
-
-fn triple([x, y, z]: [u32; 3]) -> String {
-    format!("({x},{y},{z})")
 }
 
 fn still_there(live: LaneMask) -> String {

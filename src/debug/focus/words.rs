@@ -4,6 +4,7 @@
 //! as cuda-gdb takes them. A thread is told as warp and lane as well, and may not be told twice. A cluster stands for its first block.
 
 use super::{Extents, Focus, FocusChange, ThreadFilter};
+use crate::base::Dim3;
 use crate::machine::{LANES, LaneMask};
 
 /// The words there are.
@@ -124,9 +125,8 @@ impl Reader<'_> {
             return Err(self.error(self.at, "expected ')'".to_string()));
         }
         if (0..3).any(|axis| index[axis] >= extents[axis]) {
-            let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
-            let last = triple(extents.map(|extent| extent.saturating_sub(1)));
-            return Err(self.error(start, format!("there is no {what} {}: they are (0,0,0) to {last}", triple(index))));
+            let last = Dim3(extents.map(|extent| extent.saturating_sub(1)));
+            return Err(self.error(start, format!("there is no {what} {}: they are (0,0,0) to {last}", Dim3(index))));
         }
         Ok(index)
     }

@@ -17,7 +17,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::base::{Diagnostic, SourceFile, Sources, Span, counted};
+use crate::base::{Diagnostic, Dim3, SourceFile, Sources, Span, counted};
 use crate::debug::breakpoints::{Breakpoint, Breakpoints, Condition, LogMessage, Trigger};
 use crate::debug::case::RunOptions;
 use crate::debug::findings::Suppressions;
@@ -346,10 +346,9 @@ impl SavedRun {
 
     /// `collatz<<<(2,1,1), (32,1,1)>>> with seed 0`
     fn words(&self) -> String {
-        let triple = |[x, y, z]: [u32; 3]| format!("({x},{y},{z})");
         let launch = |launch: &SavedLaunch| {
             let shared = if launch.dynamic_shared > 0 { format!(", {}", launch.dynamic_shared) } else { String::new() };
-            format!("{}<<<{}, {}{shared}>>>", launch.kernel, triple(launch.grid), triple(launch.block))
+            format!("{}<<<{}, {}{shared}>>>", launch.kernel, Dim3(launch.grid), Dim3(launch.block))
         };
         let launches: Vec<String> = self.launches.iter().map(launch).collect();
         let order = if self.schedule == Schedule::Random { " in random order" } else { "" };

@@ -1,8 +1,8 @@
 //! `info blocks`: the blocks of the grid, neighbours in the same condition in one row.
 
+use super::Table;
 use super::standing::{State, standings};
-use super::{Table, triple};
-use crate::base::counted;
+use crate::base::{Dim3, counted};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
 
@@ -26,7 +26,7 @@ pub fn blocks(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
     for (start, end, condition) in spans.into_iter().filter(|span| wanted.is_none_or(|wanted| (span.0..span.1).contains(&wanted))) {
         let (start, end) = wanted.map_or((start, end), |wanted| (wanted, wanted + 1));
         let focused = own.is_some_and(|own| (start..end).contains(&own));
-        let index = |number: u64| triple(index_of(number, machine.config().grid));
+        let index = |number: u64| Dim3(index_of(number, machine.config().grid)).to_string();
         table.push(focused, [index(start), index(end - 1), (end - start).to_string(), condition]);
     }
     table

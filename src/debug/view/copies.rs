@@ -2,7 +2,8 @@
 
 use super::mbarriers::name_at;
 use super::standing::lanes_if_some;
-use super::{Table, grouped, place, triple, wgmmas};
+use super::{Table, grouped, place, wgmmas};
+use crate::base::Dim3;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place as names;
 use crate::debug::scene::Scene;
@@ -74,12 +75,12 @@ fn nothing(scene: &Scene<'_>, block: [u32; 3]) -> String {
     let why =
         if policy.ends_at_issue() { format!(": with --async {}, copies end as they are issued", policy.row().name) } else { String::new() };
     let what = if scene.program().wgmmas.is_empty() { "no copy" } else { "no copy or wgmma" };
-    format!("{what} of block {} is in flight{why}", triple(block))
+    format!("{what} of block {} is in flight{why}", Dim3(block))
 }
 
 fn row(scene: &Scene<'_>, block: [u32; 3], copy: &AsyncCopy) -> [String; 9] {
     let (lanes, issued) = (copy.lanes, copy.issued);
-    let foreign = if issued.block == block { String::new() } else { format!("block {} ", triple(issued.block)) };
+    let foreign = if issued.block == block { String::new() } else { format!("block {} ", Dim3(issued.block)) };
     [
         format!("#{}", copy.id),
         kind(copy),

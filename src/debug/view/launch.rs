@@ -1,7 +1,7 @@
 //! `info kernels` and `info launch`.
 
-use super::{Table, triple};
-use crate::base::counted;
+use super::Table;
+use crate::base::{Dim3, counted};
 use crate::debug::expression::little_endian;
 use crate::debug::names::scope::{Named, look_up};
 use crate::debug::scene::Scene;
@@ -38,11 +38,11 @@ pub fn launch(scene: &Scene<'_>) -> Table {
     let mut row = |name: &str, value: String| table.push(false, [name.to_string(), value]);
     let warps = scene.extents().warps();
     row("kernel", kernel.name.to_string());
-    row("grid", format!("{}, {}", triple(config.grid), counted(machine.block_count(), "block")));
+    row("grid", format!("{}, {}", Dim3(config.grid), counted(machine.block_count(), "block")));
     let threads = counted(u64::from(scene.extents().threads()), "thread");
-    row("block", format!("{}, {threads} in {}", triple(config.block), counted(u64::from(warps), "warp")));
+    row("block", format!("{}, {threads} in {}", Dim3(config.block), counted(u64::from(warps), "warp")));
     if config.cluster != [1, 1, 1] {
-        row("cluster", triple(config.cluster));
+        row("cluster", Dim3(config.cluster).to_string());
     }
     let dynamic = config.dynamic_shared;
     row(

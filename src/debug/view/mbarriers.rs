@@ -4,7 +4,8 @@
 //! registers.
 
 use super::standing::{lanes_if_some, threads_in_words};
-use super::{Table, grouped, place, triple};
+use super::{Table, grouped, place};
+use crate::base::Dim3;
 use crate::debug::names::{place as names, symbols};
 use crate::debug::scene::{Scene, SceneError};
 use crate::debug::value::{Scalar, Type, Value};
@@ -247,7 +248,7 @@ fn in_words(arrival: &Arrival) -> String {
 }
 
 fn deed(scene: &Scene<'_>, block: &Block, (by, lanes): (Place, LaneMask), time: Tick, what: String) -> Deed {
-    let foreign = if by.block == block.index { String::new() } else { format!("block {} ", triple(by.block)) };
+    let foreign = if by.block == block.index { String::new() } else { format!("block {} ", Dim3(by.block)) };
     let lanes = if lanes == 0 { String::new() } else { lanes_if_some(lanes) };
     let who = format!("{foreign}{}{lanes}", scene.roles.warp(by.warp));
     Deed { time, who, at: place(scene.program(), by.pc), what }

@@ -80,11 +80,6 @@ pub fn statement(program: &Program, pc: Pc) -> String {
     program.text(pc).trim_end_matches(';').trim_end().to_string()
 }
 
-/// `(1,2,3)`
-pub fn triple([x, y, z]: [u32; 3]) -> String {
-    format!("({x},{y},{z})")
-}
-
 /// `8,431`
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

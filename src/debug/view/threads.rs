@@ -1,7 +1,8 @@
 //! `info warps`, `info lanes` and `info threads`: where threads stand and what they do there.
 
 use super::standing::{Standing, State, standings};
-use super::{Table, place, statement, triple};
+use super::{Table, place, statement};
+use crate::base::Dim3;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::{Scene, SceneError};
 use crate::machine::{LaneMask, lane_list, lanes_of};
@@ -88,7 +89,7 @@ pub fn lanes(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
 
 /// `(4,0,0)`, `(0,0,0) … (31,0,0)`
 fn thread_names(scene: &Scene<'_>, warp: u32, lanes: LaneMask) -> String {
-    let thread = |lane: u32| triple(scene.machine.thread_of(warp, lane));
+    let thread = |lane: u32| Dim3(scene.machine.thread_of(warp, lane)).to_string();
     let (first, last) = (lanes.trailing_zeros() % 32, 31 - lanes.leading_zeros().min(31));
     match lanes.count_ones() {
         1 => thread(first),
@@ -120,7 +121,7 @@ pub fn threads(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
             let count = warps.len() * lanes_of(standing.lanes).count();
             let (place, statement) = (place(scene.program(), standing.pc), statement(scene.program(), standing.pc));
             let cells = [
-                triple(standing.block),
+                Dim3(standing.block).to_string(),
                 scene.roles.ranges(&warps),
                 lane_list(standing.lanes),
                 count.to_string(),

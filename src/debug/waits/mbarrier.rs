@@ -1,5 +1,6 @@
 //! Why a phase of a barrier object does not end, in words: what it misses, which warps would have to bring it, and what those wait for.
 
+use crate::base::Dim3;
 use crate::isa::MbarrierFn;
 use crate::machine::{Activity, Arrival, Contribution, Mbarrier, MbarrierWait, Place, lanes_in_words};
 use crate::program::{AsyncOp, CopyOp, FuncId, Inst, MbarrierOp, Op, Pc, Program};
@@ -103,8 +104,7 @@ fn by(program: &Program, arrival: &Arrival) -> String {
 
 /// `warp 3 (ring.ptx:112)`, with its block if that is not the one at index `block`.
 fn whereabouts(program: &Program, block: [u32; 3], place: &Place) -> String {
-    let [x, y, z] = place.block;
-    let elsewhere = if place.block == block { String::new() } else { format!("block ({x},{y},{z}) ") };
+    let elsewhere = if place.block == block { String::new() } else { format!("block {} ", Dim3(place.block)) };
     format!("{elsewhere}warp {} ({})", place.warp, program.place(place.pc))
 }
 

@@ -4,6 +4,7 @@
 
 mod mbarrier;
 
+use crate::base::Dim3;
 use crate::machine::{LaneMask, WaitReason, Waiter, WarpLanes, lane_list};
 use crate::program::{FuncId, Program};
 
@@ -24,7 +25,7 @@ pub fn reason(program: &Program, kernel: FuncId, waiter: &Waiter) -> String {
             format!("waits for wgmma group {group} of its warpgroup; not committed by {}", missing.join(", "))
         }
         WaitReason::Cluster(blocks) => {
-            let missing = blocks.iter().map(|([x, y, z], missing)| format!("block ({x},{y},{z}) {}", lanes_of_warps(missing)));
+            let missing = blocks.iter().map(|(block, missing)| format!("block {} {}", Dim3(*block), lanes_of_warps(missing)));
             format!("waits at the barrier of the cluster; not arrived: {}", missing.collect::<Vec<_>>().join(", "))
         }
         WaitReason::Lanes { mask, exited, elsewhere } => lanes(*mask, *exited, *elsewhere),

@@ -1,6 +1,7 @@
 //! The asynchronous machine for people: one mbarrier in full, and pipelines over time.
 
-use super::report::{grouped, triple};
+use super::report::grouped;
+use crate::base::Dim3;
 use crate::debug::view::{Deed, MbarrierView, MbarrierWaiter, Pipeline, Stage, StageState, cells};
 
 /// Columns of a pipeline in plain text.
@@ -9,7 +10,7 @@ const WIDTH: usize = 110;
 /// An mbarrier with all that is known of it.
 pub fn mbarrier(view: &MbarrierView) -> String {
     let MbarrierView { name, block, address, phase, arrivals, bytes, made, .. } = view;
-    let mut lines = vec![format!("{name}: mbarrier at shared {address:#x} of block {}\n  made: {}", triple(*block), deed(made))];
+    let mut lines = vec![format!("{name}: mbarrier at shared {address:#x} of block {}\n  made: {}", Dim3(*block), deed(made))];
     let next = view.next.map_or(String::new(), |next| format!(", the next phase wants {next}"));
     let (came, wanted) = arrivals;
     lines.push(format!("  phase {phase}, parity {}: {came} of {wanted} arrivals{next}; bytes: {bytes}", phase & 1));

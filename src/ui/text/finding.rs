@@ -1,7 +1,8 @@
 //! Findings for people: what is wrong, both sides below each other, why, and what would mend it.
 
-use super::report::{grouped, site, site_of, triple};
+use super::report::{grouped, site, site_of};
 use super::table::table;
+use crate::base::Dim3;
 use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
 use crate::debug::view::Table;
 use crate::debug::{Fault, Waiting, lanes_in_words};
@@ -57,7 +58,7 @@ pub fn list(findings: &[FindingText], suppressed: usize) -> String {
                 "",
                 waiting.site.place,
                 waiting.site.statement,
-                triple(waiting.site.block),
+                Dim3(waiting.site.block),
                 waiting.who,
                 width = number.len()
             )
@@ -74,7 +75,7 @@ pub fn list(findings: &[FindingText], suppressed: usize) -> String {
 pub fn chain(finding: &FindingText, blocks: &[([u32; 3], Table)]) -> String {
     let link = |link: &LinkText| match &link.site {
         None => format!("  {}\n", link.text),
-        Some(at) => format!("  t={}  block {} {}  {}\n    {}\n", grouped(at.time), triple(at.block), at.who, at.place, link.text),
+        Some(at) => format!("  t={}  block {} {}  {}\n    {}\n", grouped(at.time), Dim3(at.block), at.who, at.place, link.text),
     };
     // The sides themselves stand before and behind.
     let is_side = |link: &&LinkText| link.site.as_ref().is_some_and(|at| finding.sides().any(|side| side.site.time == at.time));
@@ -90,7 +91,7 @@ pub fn chain(finding: &FindingText, blocks: &[([u32; 3], Table)]) -> String {
         + &end("fix     ", &finding.advice)
         + &end("launch  ", &finding.made_up)
         + &waiting(finding).iter().map(|line| format!("{line}\n")).collect::<String>()
-        + &blocks.iter().map(|(block, warps)| format!("the warps of block {}:\n{}", triple(*block), table(warps))).collect::<String>()
+        + &blocks.iter().map(|(block, warps)| format!("the warps of block {}:\n{}", Dim3(*block), table(warps))).collect::<String>()
 }
 
 /// `race.shared.raw: s[5]: a thread reads shared memory that …`
@@ -102,7 +103,7 @@ fn headline(finding: &FindingText) -> String {
 /// `s+0x14 in shared memory of block (0,0,0), 4 bytes`
 fn memory(memory: &MemoryText) -> String {
     let MemoryText { name, space, block, bytes, .. } = memory;
-    let owner = block.map_or(String::new(), |block| format!(" of block {}", triple(block)));
+    let owner = block.map_or(String::new(), |block| format!(" of block {}", Dim3(block)));
     let plural = if *bytes == 1 { "byte" } else { "bytes" };
     format!("{name} in {space} memory{owner}, {bytes} {plural}")
 }
@@ -125,7 +126,7 @@ fn place(side: &SideText) -> String {
         side.site.place,
         side.site.statement,
         grouped(side.site.time),
-        triple(side.site.block),
+        Dim3(side.site.block),
         side.site.who
     )
 }

@@ -2,6 +2,7 @@
 
 use super::finding::finding;
 use super::value::some_lanes;
+use crate::base::Dim3;
 pub use crate::debug::view::grouped;
 use crate::debug::{Basis, BufferHead, CaseReport, Comparison, Failure, LaunchRun, Omitted, Reason, Site, Summary, Writer, lanes_in_words};
 use crate::ui::visible::visible;
@@ -71,7 +72,7 @@ pub(super) fn failure(failure: &Failure) -> String {
 fn last_writer(writer: &Writer) -> String {
     let Writer { kernel, launch, block, thread, place, time } = writer;
     let who = launch.map_or(String::new(), |launch| format!("launch {launch} ({kernel}) "));
-    format!("last written by {who}block {} thread {} at {place}, time {time}", triple(*block), triple(*thread))
+    format!("last written by {who}block {} thread {} at {place}, time {time}", Dim3(*block), Dim3(*thread))
 }
 
 /// What a run came to: a line for each launch, what was found wrong, the start of each buffer.
@@ -84,7 +85,7 @@ pub fn summary(summary: &Summary) -> String {
 
 fn launch(run: &LaunchRun) -> String {
     let LaunchRun { kernel, grid, block, ticks, thread_instructions } = run;
-    let (grid, block) = (triple(*grid), triple(*block));
+    let (grid, block) = (Dim3(*grid), Dim3(*block));
     let many = |count: u64, noun: &str| format!("{} {noun}{}", grouped(count), if count == 1 { "" } else { "s" });
     let (ticks, instructions) = (many(*ticks, "tick"), many(*thread_instructions, "thread-instruction"));
     format!("{kernel}: grid {grid}, block {block}: {ticks}, {instructions}\n")
@@ -114,12 +115,7 @@ pub(super) fn site_of(site: &Site, warps: &str, lanes: &str) -> String {
     let origin: Vec<&str> = site.source.as_deref().into_iter().chain(inline_asm).collect();
     let source = if origin.is_empty() { String::new() } else { format!(" ({})", origin.join(", ")) };
     let Site { place, statement, .. } = site;
-    format!("t={}  block {} {warps} {lanes}  {place}{source}  {statement}", grouped(site.time), triple(site.block))
-}
-
-/// `(1,2,3)`
-pub(super) fn triple([x, y, z]: [u32; 3]) -> String {
-    format!("({x},{y},{z})")
+    format!("t={}  block {} {warps} {lanes}  {place}{source}  {statement}", grouped(site.time), Dim3(site.block))
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{json, report};
-use crate::base::{Diagnostic, Sources};
+use crate::base::{Diagnostic, Dim3, Sources};
 use crate::debug::findings::{FindingText, SideText, findings};
 use crate::debug::{CaseReport, Comparison, Failure, FileLine, Omitted, Site, Summary};
 use crate::ui::visible::visible_json;
@@ -234,7 +234,7 @@ fn finding(finding: &FindingText) -> RunResult {
 fn told(which: &str, side: &SideText) -> String {
     let Site { block, warp, time, .. } = &side.site;
     let deed = side.deed.map_or("stops", crate::debug::findings::Deed::word);
-    format!("{which}: {deed} by block {} warp {warp} at time {time}", report::triple(*block))
+    format!("{which}: {deed} by block {} warp {warp} at time {time}", Dim3(*block))
 }
 
 fn properties(finding: &FindingText) -> Map<String, Value> {

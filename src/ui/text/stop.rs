@@ -2,7 +2,8 @@
 
 use super::finding::{fault, finding};
 use super::outcome::touch;
-use super::report::{grouped, short_site, triple};
+use super::report::{grouped, short_site};
+use crate::base::Dim3;
 use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
@@ -62,7 +63,7 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
         }
         Reason::Caught { number, event, block, warp, lanes, told: None } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
-            format!("{number}{} in block {} {}, {}", event_name(*event), triple(*block), session.roles.warp(*warp), lanes_in_words(*lanes))
+            format!("{number}{} in block {} {}, {}", event_name(*event), Dim3(*block), session.roles.warp(*warp), lanes_in_words(*lanes))
         }
         Reason::Interrupted => "interrupted".to_string(),
         Reason::Ended if session.launches() > 1 => {
@@ -111,7 +112,7 @@ fn event_name(event: Event) -> String {
 /// Which thread one looks at.
 pub fn focus(focus: &str, site: &Result<Box<Site>, String>) -> String {
     match site {
-        Ok(here) => format!("{focus}, thread {}\n{}\n", triple(here.thread), short_site(here)),
+        Ok(here) => format!("{focus}, thread {}\n{}\n", Dim3(here.thread), short_site(here)),
         Err(error) => format!("{focus}: {error}\n"),
     }
 }

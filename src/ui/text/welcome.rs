@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::report::triple;
+use crate::base::Dim3;
 use crate::debug::Opened;
 
 /// What was opened, in one line: the kernel, how it is launched, and who said so; `file` is the launch file, if there is one.
@@ -10,7 +10,7 @@ pub fn welcome(opened: &Opened, file: Option<&Path>) -> String {
     let Some(case) = opened.plan.cases.first() else { return String::new() };
     let Some(launch) = case.launches.first() else { return String::new() };
     let kernel = opened.program.functions.get(launch.kernel.index()).map_or("", |function| &function.name);
-    let (grid, block) = (triple(launch.grid), triple(launch.block));
+    let (grid, block) = (Dim3(launch.grid), Dim3(launch.block));
     let launches = match case.launches.len() {
         1 => String::new(),
         count => format!("; the first of {count} launches"),
