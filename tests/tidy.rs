@@ -139,7 +139,7 @@ const LARGE_CIRCLES: &[(&str, usize)] = &[
     ("src/debug/stop.rs", 8),
     ("src/debug/view/standing.rs", 13),
     ("src/num/matrix/integer.rs", 8),
-    ("src/program/op/mod.rs", 10),
+    ("src/program/op/mod.rs", 5),
     ("src/sema/contract/sums.rs", 4),
     ("src/sema/decode/vector.rs", 8),
     ("src/sema/module_registers.rs", 6),
