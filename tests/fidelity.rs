@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use ptxdbg::debug::fidelity::{Decides, Fidelity, fidelity, spelled};
+use ptxdbg::debug::fidelity::{Decides, Fidelity, fidelity};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, Trust, verify_case};
 use ptxdbg::isa::table::SECTIONS;
@@ -43,8 +43,9 @@ struct Found {
 
 /// The opcodes, with their numbers of operands, of one case.
 fn opcodes_of(opened: &Opened, executed: BTreeSet<Pc>) -> BTreeSet<(String, usize)> {
-    let texts = executed.into_iter().map(|pc| opened.program.text(pc));
-    texts.filter_map(|text| spelled(&text).map(|(opcode, operands)| (opcode.to_string(), operands))).collect()
+    let program = &opened.program;
+    let opcode = |pc| Some((program.opcode(pc)?.text.to_string(), program.operands(pc).len()));
+    executed.into_iter().filter_map(opcode).collect()
 }
 
 /// Adds what those kernels of a launch file execute all of whose results agree with the recording bit for bit.

@@ -15,5 +15,5 @@ pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub use dim3::Dim3;
 pub(crate) use id::define_id;
 pub use read::read_bounded;
-pub use source::{Position, SourceFile, SourceId, Sources, Span};
+pub use source::{Position, SourceFile, SourceId, Sources, Span, without_comments};
 pub use time::Tick;

@@ -1,5 +1,6 @@
 //! Source files, and places in them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::define_id;
@@ -138,4 +139,22 @@ impl Sources {
     pub fn position(&self, span: Span) -> Position {
         self.file(span.source).position(span.start)
     }
+}
+
+/// The text with blanks in place of its comments (PTX ISA, "Comments"). It must have no strings.
+pub fn without_comments(text: &str) -> Cow<'_, str> {
+    if !text.contains('/') {
+        return Cow::Borrowed(text);
+    }
+    let (mut blanked, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(start) = rest.find('/') {
+        let comment = &rest[start..];
+        let length = if comment.starts_with("//") { comment.find('\n') } else { comment.find("*/").map(|end| end + 2) };
+        let end = start + length.unwrap_or(comment.len());
+        blanked.push_str(&rest[..start]);
+        blanked.extend(std::iter::repeat_n(' ', end - start));
+        rest = &rest[end..];
+    }
+    blanked.push_str(rest);
+    Cow::Owned(blanked)
 }

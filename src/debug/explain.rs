@@ -10,9 +10,9 @@ use super::names::scope;
 use super::scene::{Frame, Scene};
 use super::value::{Scalar, Type};
 use super::view;
-use crate::isa::{OperandType, Role, ScalarType, Space, match_words};
+use crate::isa::{OperandType, Role, ScalarType, Space};
 use crate::machine::{GroupState, LaneMask, Machine, Step, Unobserved, lanes_where};
-use crate::program::{Bank, Pc, operands};
+use crate::program::{Bank, Opcode, Pc, operands};
 
 /// An instruction explained.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,13 +80,6 @@ pub enum Outcome {
     NotItsTurn(LaneMask),
 }
 
-/// A statement cut into its parts.
-struct Statement<'t> {
-    guard: Option<&'t str>,
-    opcode: &'t str,
-    operands: Vec<&'t str>,
-}
-
 /// Explains the instruction at `pc`; without it, the one that the focused lane executes next.
 pub fn explain(scene: &Scene<'_>, pc: Option<Pc>) -> Option<Explanation> {
     let scene = &scene.with_names_as_in_ptx();
@@ -96,15 +89,13 @@ pub fn explain(scene: &Scene<'_>, pc: Option<Pc>) -> Option<Explanation> {
     let program = scene.program();
     let function = program.function_at(pc)?;
     let text = view::statement(program, pc);
-    let statement = Statement::read(&text);
-    let matched = match_words(statement.opcode, statement.operands.len()).ok();
     let frame = frame.filter(|frame| frame.function == function);
-    let lane = frame.map(|frame| lane_view(scene, &frame, pc, &statement));
-    let (help, rounded_once) = (matched.map(|matched| matched.form.row.help), view::rounded_once(program, pc));
+    let lane = frame.map(|frame| lane_view(scene, &frame, pc));
+    let (help, rounded_once) = (program.opcode(pc).map(|opcode| opcode.matched.form.row.help), view::rounded_once(program, pc));
     Some(Explanation { pc, place: program.place(pc), help, rounded_once, lane, statement: text })
 }
 
-fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, statement: &Statement<'_>) -> LaneView {
+fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc) -> LaneView {
     let inst = &scene.program().code[pc.index()];
     let innermost = scene.focus.frame == 0;
     let is_ready = frame.group.state == GroupState::Ready;
@@ -119,46 +110,25 @@ fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, statement: &Statement
     let active = lanes_where(frame.group.mask, |lane| holds(lane as u32));
     LaneView {
         lane: frame.lane,
-        guard: statement.guard.map(|guard| (guard.to_string(), holds(frame.lane))),
-        operands: read_operands(scene, pc, statement),
+        guard: scene.program().guard_text(pc).map(|guard| (guard, holds(frame.lane))),
+        operands: read_operands(scene, pc),
         active: is_next.then_some((active, frame.group.mask)),
         outcome: match (is_next, waits_here) {
-            (true, _) => Some(outcome(scene, frame, pc, holds(frame.lane), statement)),
+            (true, _) => Some(outcome(scene, frame, pc, holds(frame.lane))),
             (_, true) => Some(Outcome::Waiting(state(scene))),
             _ => None,
         },
     }
 }
 
-impl<'t> Statement<'t> {
-    fn read(text: &'t str) -> Self {
-        let (guard, rest) = match text.strip_prefix('@') {
-            Some(rest) => rest.split_once(char::is_whitespace).map_or((None, rest), |(guard, rest)| (Some(guard), rest)),
-            None => (None, text),
-        };
-        let rest = rest.trim_start();
-        let (opcode, operands) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        Self { guard, opcode, operands: split(operands) }
-    }
-}
-
-/// Operands between commas that are in no bracket.
-fn split(text: &str) -> Vec<&str> {
-    let mut depth = 0_i32;
-    let parts = text.split(|c: char| {
-        depth += i32::from(matches!(c, '(' | '[' | '{')) - i32::from(matches!(c, ')' | ']' | '}'));
-        c == ',' && depth == 0
-    });
-    parts.map(str::trim).filter(|part| !part.is_empty()).collect()
-}
-
 /// The operands that are read, with what they hold in the focused lane.
-fn read_operands(scene: &Scene<'_>, pc: Pc, statement: &Statement<'_>) -> Vec<OperandView> {
-    let Ok(matched) = match_words(statement.opcode, statement.operands.len()) else { return Vec::new() };
+fn read_operands(scene: &Scene<'_>, pc: Pc) -> Vec<OperandView> {
+    let program = scene.program();
+    let Some(Opcode { matched, .. }) = program.opcode(pc) else { return Vec::new() };
     let forms = matched.form.operands.iter().filter(|form| form.with.is_none_or(|word| matched.has(word)));
     let last = matched.types.last().copied().unwrap_or(ScalarType::B32);
     let mut views = Vec::new();
-    for ((form, text), index) in forms.zip(&statement.operands).zip(0..) {
+    for ((form, text), index) in forms.zip(program.operand_texts(pc)).zip(0..) {
         let ty = match form.ty {
             OperandType::Last | OperandType::Double => last,
             OperandType::Nth(index) => matched.types.get(index).copied().unwrap_or(last),
@@ -168,11 +138,11 @@ fn read_operands(scene: &Scene<'_>, pc: Pc, statement: &Statement<'_>) -> Vec<Op
             Role::Dest | Role::Label => continue,
             // Of operands that the instruction has rules of its own for, as `mov`, the first is written.
             Role::Any if index == 0 => continue,
-            Role::Any => source(scene, text, ty, true),
-            Role::Address => address(scene, text, last, scene.program().code[pc.index()].op.access().map(|access| access.space)),
-            Role::Source => source(scene, text, ty, form.ty == OperandType::Double),
+            Role::Any => source(scene, &text, ty, true),
+            Role::Address => address(scene, &text, last, program.code[pc.index()].op.access().map(|access| access.space)),
+            Role::Source => source(scene, &text, ty, form.ty == OperandType::Double),
         };
-        views.push(OperandView { letter: form.name.to_string(), text: (*text).to_string(), value });
+        views.push(OperandView { letter: form.name.to_string(), text, value });
     }
     views
 }
@@ -227,7 +197,7 @@ fn offset_of_name(scene: &Scene<'_>, text: &str) -> Option<super::value::Value> 
 }
 
 /// Runs the instruction on a copy of the machine and says what came of it for the focused lane.
-fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement: &Statement<'_>) -> Outcome {
+fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool) -> Outcome {
     if !holds {
         return Outcome::Nothing;
     }
@@ -246,7 +216,7 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool, statement:
     if !matches!(group.state, GroupState::Ready | GroupState::AwaitsTurn) {
         return Outcome::Waits(state(&later));
     }
-    let writes = writes(scene, &later, frame, statement);
+    let writes = writes(scene, &later, frame);
     match group.pc {
         _ if !writes.is_empty() => Outcome::Writes(writes),
         next if next.0 != pc.0 + 1 => {
@@ -265,14 +235,15 @@ fn state(scene: &Scene<'_>) -> String {
 }
 
 /// The registers that the instruction writes, by the names the statement gives them, before and after.
-fn writes(scene: &Scene<'_>, later: &Scene<'_>, frame: &Frame<'_>, statement: &Statement<'_>) -> Vec<(String, String, String)> {
+fn writes(scene: &Scene<'_>, later: &Scene<'_>, frame: &Frame<'_>) -> Vec<(String, String, String)> {
     let program = scene.program();
     let Some(inst) = program.code.get(frame.pc.index()) else { return Vec::new() };
     let (function, written) = (scene.function(frame), operands::writes(inst, program));
     let Ok(warp) = later.warp() else { return Vec::new() };
-    let last = match_words(statement.opcode, statement.operands.len()).ok().and_then(|matched| matched.types.last().copied());
+    let last = program.opcode(frame.pc).and_then(|opcode| opcode.matched.types.last().copied());
+    let operands = program.operand_texts(frame.pc);
     let mut writes: Vec<(String, String, String)> = Vec::new();
-    let names = statement.operands.iter().flat_map(|operand| operand.split(['{', '}', '(', ')', ',', '|', ' ', '[', ']']));
+    let names = operands.iter().flat_map(|operand| operand.split(['{', '}', '(', ')', ',', '|', ' ', '[', ']']));
     for name in names.filter(|name| !name.is_empty()) {
         let Some(place) = scope::register(function, frame.pc, name) else { continue };
         let is_written = written.iter().any(|register| register.bank == place.bank && Some(register.slot) == place.slot);

@@ -1,6 +1,5 @@
 //! Which form of the table the dotted words of an opcode stand for, and what is wrong with them if none.
 
-use std::borrow::Cow;
 use std::ops::Range;
 
 use smallvec::SmallVec;
@@ -8,7 +7,7 @@ use smallvec::SmallVec;
 use super::explain::{explain, unknown_opcode};
 use super::form::{Form, Word};
 use super::{ScalarType, table};
-use crate::base::Code;
+use crate::base::{Code, without_comments};
 
 /// An opcode with its words put into the slots of a form.
 #[derive(Clone, Debug)]
@@ -96,24 +95,6 @@ impl Matched {
 pub(super) struct Piece<'a> {
     pub text: &'a str,
     pub at: Range<usize>,
-}
-
-/// The text with blanks in place of its comments, which may stand before any dot.
-fn without_comments(text: &str) -> Cow<'_, str> {
-    if !text.contains('/') {
-        return Cow::Borrowed(text);
-    }
-    let (mut blanked, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(start) = rest.find('/') {
-        let comment = &rest[start..];
-        let length = if comment.starts_with("//") { comment.find('\n') } else { comment.find("*/").map(|end| end + 2) };
-        let end = start + length.unwrap_or(comment.len());
-        blanked.push_str(&rest[..start]);
-        blanked.extend(std::iter::repeat_n(' ', end - start));
-        rest = &rest[end..];
-    }
-    blanked.push_str(rest);
-    Cow::Owned(blanked)
 }
 
 /// The words of `ld . global.u32`, the opcode first; the place of a word has its dot.

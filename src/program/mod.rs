@@ -12,6 +12,7 @@ mod names;
 mod op;
 mod operand;
 pub mod operands;
+mod statement;
 mod tensor_map;
 mod texels;
 mod wgmma;
@@ -31,6 +32,7 @@ pub use op::{
     IntegerOp, MbarrierOp, MemoryOp, MoveOp, Op, SelectOp, StackOp, SyncOp, TensorMapOp, UnsupportedId, VideoOp, WarpOp, WarpgroupOp,
 };
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
+pub use statement::{Opcode, OpcodeId, Statement};
 pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};
 pub use texels::{Content, Image, Texels, Texture, find};
 pub use wgmma::{WgmmaA, WgmmaId, WgmmaOp};
@@ -73,6 +75,12 @@ pub struct Program {
     pub code: Vec<Inst>,
     /// The statement each instruction was made from, in the same order; the closing `Return` has the closing brace.
     pub spans: Vec<Span>,
+    /// The parts of each statement, in the same order; none of closing braces.
+    pub statements: Vec<Option<Statement>>,
+    /// The opcodes of the module, each spelling once.
+    pub opcodes: Vec<Opcode>,
+    /// Where the operands of all statements stand, statement by statement.
+    pub operand_spans: Vec<Span>,
     /// `.loc` in force at each instruction; `None` where there is none.
     pub source_lines: Vec<Option<SourceLine>>,
     /// Of instructions of a function that the compiler has put in place of its call: where that was called, innermost first.
@@ -508,11 +516,5 @@ impl Program {
     /// The instructions that take the operands of the one at `given`, in order.
     pub fn joined_takers(&self, given: Pc) -> impl Iterator<Item = Joined> {
         self.joined.iter().filter(move |joined| joined.given == given).copied()
-    }
-
-    /// The text of the statement at `pc`, white space folded.
-    pub fn text(&self, pc: Pc) -> String {
-        let text = self.spans.get(pc.index()).map_or("", |span| self.sources_text.text(*span));
-        text.split_whitespace().collect::<Vec<_>>().join(" ")
     }
 }

@@ -13,7 +13,8 @@ use super::variable::{self, Extent, Region};
 use crate::base::{Diagnostic, Span};
 use crate::isa::ScalarType;
 use crate::program::{
-    Bank, ControlOp, FuncId, Function, Inst, Op, Param, ParamPlace, Pc, Placement, Register, Slots, SourceLine, TableId, map,
+    Bank, ControlOp, FuncId, Function, Inst, Op, Param, ParamPlace, Pc, Placement, Register, Slots, SourceLine, Statement as Parts,
+    TableId, map,
 };
 use crate::syntax::tree::{Block, Loc, Name, Statement, Variable};
 
@@ -139,7 +140,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         self.declare_labels();
         self.statements(body);
         let end = body.end.unwrap_or(Span { start: span.end.saturating_sub(1), ..span });
-        self.push(Inst { guard: None, op: Op::Control(ControlOp::Return { uniform: false }) }, end);
+        self.push(Inst { guard: None, op: Op::Control(ControlOp::Return { uniform: false }) }, end, None);
         self.close_scope();
         self.module.scopes.close();
         let insertions = std::mem::take(&mut self.insertions);
@@ -174,7 +175,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                     let mut errors = Vec::new();
                     let inst =
                         decoder.decode(instruction, self, &mut errors).unwrap_or(Inst { guard: None, op: Op::Control(ControlOp::Trap) });
-                    self.push(inst, instruction.span);
+                    let statement = decoder.statement(instruction, &mut self.module.program.operand_spans);
+                    self.push(inst, instruction.span, statement);
                     // An unknown name is reported where it is first used.
                     errors.retain(|error| error.code != "name" || reported.insert(error.message.clone()));
                     self.module.diags.append(&mut errors);
@@ -209,7 +211,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         Pc::new(self.module.program.code.len())
     }
 
-    fn push(&mut self, inst: Inst, span: Span) {
+    fn push(&mut self, inst: Inst, span: Span, statement: Option<Parts>) {
         if !self.before.is_empty() {
             let code = self.before.drain(..).map(|op| Inst { op, ..inst }).collect();
             self.insertions.add(Pc::new(self.module.program.code.len()), code);
@@ -217,6 +219,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         let program = &mut self.module.program;
         program.code.push(inst);
         program.spans.push(span);
+        program.statements.push(statement);
         program.source_lines.push(self.line);
         if !self.call_sites.is_empty() {
             program.call_sites.insert(Pc::new(program.code.len() - 1), self.call_sites.clone());

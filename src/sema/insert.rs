@@ -45,8 +45,10 @@ impl BodyBuilder<'_, '_> {
         for (place, code) in insertions.all.iter().rev() {
             let (at, count) = (place.index(), code.len());
             let (span, line) = (program.spans[at], program.source_lines[at]);
+            let statement = program.statements[at].clone();
             program.code.splice(at..at, code.iter().copied());
             program.spans.splice(at..at, std::iter::repeat_n(span, count));
+            program.statements.splice(at..at, std::iter::repeat_n(statement, count));
             program.source_lines.splice(at..at, std::iter::repeat_n(line, count));
         }
         for (pc, site) in sites {

@@ -405,6 +405,7 @@ impl<'a> ModuleBuilder<'a> {
         }
         self.diags.sort_by_key(|diag| diag.span);
         self.program.sources_text = sources;
+        self.program.opcodes = std::mem::take(&mut self.decoder).into_opcodes();
         let is_usable = !self.diags.iter().any(Diagnostic::is_error);
         if is_usable && !self.header.is_debug {
             contract::contract(&mut self.program);

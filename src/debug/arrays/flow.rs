@@ -468,10 +468,9 @@ impl<'p> Flow<'p> {
         }
     }
 
-    /// Whether the value that a store of a constant stores is the address of a variable: it stands behind the address.
+    /// Whether the value that a store of a constant stores is the address of a variable: it is the last operand.
     fn stores_address(&self, pc: Pc) -> bool {
-        let text = self.program.spans.get(pc.index()).map_or("", |span| self.program.sources_text.text(*span));
-        let value = text.rsplit_once(']').map_or("", |(_, value)| value);
+        let value = self.program.operands(pc).last().map_or("", |span| self.program.sources_text.text(*span));
         words(value).next().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || "_$".contains(c)))
     }
 

@@ -57,7 +57,5 @@ fn doubted(program: &Program, doubt: &Doubt) -> String {
 
 /// `st.shared.f32 at gemm.ptx:97`
 fn instruction(program: &Program, at: Pc) -> String {
-    let text = program.text(at);
-    let opcode = text.split_whitespace().find(|word| !word.starts_with('@')).unwrap_or_default();
-    format!("{} at {}", opcode.trim_end_matches(';'), program.place(at))
+    format!("{} at {}", program.opcode(at).map_or("", |opcode| &opcode.text), program.place(at))
 }

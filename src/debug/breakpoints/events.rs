@@ -178,7 +178,7 @@ fn is_unmodelled(program: &Program, pc: Pc, op: &Op, opcodes: &[&str]) -> bool {
 
 fn calls(program: &Program, pc: Pc, op: &Op, name: &str) -> bool {
     if is_unmodelled(program, pc, op, &["call"]) {
-        return program.text(pc).split(|letter: char| !letter.is_ascii_alphanumeric() && !"_$".contains(letter)).any(|word| word == name);
+        return program.operands(pc).iter().any(|operand| program.sources_text.text(*operand) == name);
     }
     let Op::Control(ControlOp::Call { call, .. } | ControlOp::SystemCall { call, .. }) = op else { return false };
     match program.calls.get(call.index()).map(|site| &site.target) {

@@ -78,17 +78,9 @@ impl Pattern {
     }
 }
 
-/// The opcode of the instruction at `pc` with its modifiers, as it is written; empty for the closing brace of a function.
+/// The opcode of the instruction at `pc` with its modifiers; empty for the closing brace of a function.
 pub fn opcode(program: &Program, pc: Pc) -> &str {
-    let text = program.spans.get(pc.index()).map_or("", |span| program.sources_text.text(*span)).trim_start();
-    let text = match text.strip_prefix('@') {
-        Some(guarded) => {
-            guarded.trim_start_matches(['!', ' ', '\t']).trim_start_matches(|letter: char| !letter.is_whitespace()).trim_start()
-        }
-        None => text,
-    };
-    let end = text.find(|letter: char| !letter.is_ascii_alphanumeric() && !matches!(letter, '.' | '_' | ':')).unwrap_or(text.len());
-    text.get(..end).unwrap_or("")
+    program.opcode(pc).map_or("", |opcode| &opcode.text)
 }
 
 /// The opcode without its modifiers.

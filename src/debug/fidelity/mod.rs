@@ -63,9 +63,9 @@ pub fn fidelity(program: &Program, executed: &BTreeSet<Pc>) -> Fidelity {
     let mut first: BTreeMap<String, Pc> = BTreeMap::new();
     let mut approximate = BTreeSet::new();
     for pc in executed {
-        if let Some((opcode, _)) = spelled(&program.text(*pc)) {
-            first.entry(opcode.to_string()).or_insert(*pc);
-            if trust(opcode) == Trust::Approximate {
+        if let Some(opcode) = program.opcode(*pc) {
+            first.entry(opcode.text.to_string()).or_insert(*pc);
+            if trust(&opcode.text) == Trust::Approximate {
                 approximate.insert(*pc);
             }
         }
@@ -82,41 +82,5 @@ fn rank(trust: Trust) -> u32 {
         Trust::Recorded(_) => 0,
         Trust::Manual => 1,
         Trust::Approximate => 2,
-    }
-}
-
-/// The opcode of a statement, and the number of its operands; none of what is no instruction.
-pub fn spelled(statement: &str) -> Option<(&str, usize)> {
-    let rest = if statement.starts_with('@') { statement.split_once(' ')?.1.trim_start() } else { statement };
-    let rest = rest.trim_end_matches(';').trim_end();
-    let (opcode, operands) = rest.split_once(' ').unwrap_or((rest, ""));
-    if !opcode.starts_with(|c: char| c.is_ascii_lowercase()) {
-        return None;
-    }
-    let mut depth = 0_usize;
-    let mut commas = 0;
-    for c in operands.chars() {
-        match c {
-            '{' | '[' | '(' => depth += 1,
-            '}' | ']' | ')' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => commas += 1,
-            _ => {}
-        }
-    }
-    Some((opcode, if operands.trim().is_empty() { 0 } else { commas + 1 }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::spelled;
-
-    #[test]
-    fn opcodes_are_read_off_statements() {
-        assert_eq!(spelled("add.s32 %r1, %r2, 3;"), Some(("add.s32", 3)));
-        assert_eq!(spelled("@!%p1 bra L;"), Some(("bra", 1)));
-        assert_eq!(spelled("ld.global.v2.u32 {%r1, %r2}, [%rd1+8];"), Some(("ld.global.v2.u32", 2)));
-        assert_eq!(spelled("ret;"), Some(("ret", 0)));
-        assert_eq!(spelled("}"), None);
-        assert_eq!(spelled(""), None);
     }
 }

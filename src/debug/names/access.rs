@@ -1,7 +1,6 @@
 //! The type in which an instruction takes what it loads or stores.
 
 use super::scope;
-use crate::debug::fidelity::spelled;
 use crate::debug::scene::Scene;
 use crate::isa::ScalarType;
 use crate::program::operands::{Use, registers_of};
@@ -10,9 +9,7 @@ use crate::program::{Bank, Pc, Program};
 /// The type of a load, store or atomic as its opcode names it: the last of its words that is a type; none of another instruction.
 pub fn access_type(program: &Program, pc: Pc) -> Option<ScalarType> {
     program.code.get(pc.index()).filter(|inst| inst.op.access().is_some())?;
-    let text = program.text(pc);
-    let (opcode, _) = spelled(&text)?;
-    opcode.split('.').rev().find_map(ScalarType::from_word)
+    program.opcode(pc)?.matched.types.last().copied()
 }
 
 /// The type of the register that an instruction loads or stores: the declared one, or what instructions take an untyped one for.

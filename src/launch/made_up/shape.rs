@@ -6,8 +6,8 @@ use super::flow::{Flow, slot_of};
 use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space};
 use crate::program::operands;
 use crate::program::{
-    AsyncOp, Bank, BitsOp, ClusterOp, CompareOp, CopyOp, FuncId, Function, Inst, IntegerOp, MatrixOp, MoveOp, Op, Program, Src, SrcKind,
-    SyncOp, WarpgroupOp,
+    AsyncOp, Bank, BitsOp, ClusterOp, CompareOp, CopyOp, FuncId, Function, Inst, IntegerOp, MatrixOp, MoveOp, Op, Pc, Program, Src,
+    SrcKind, SyncOp, WarpgroupOp,
 };
 
 /// Threads of a block where neither the kernel's directives nor its code suggest a number.
@@ -75,7 +75,9 @@ impl Traits {
     pub fn of(flow: &Flow<'_>) -> Self {
         let mut traits = Self::default();
         for (_, pc, inst) in flow.code() {
-            traits.read_text(flow.program.sources_text.text(flow.program.spans[pc as usize]));
+            for operand in flow.program.operands(Pc(pc)) {
+                traits.read_text(flow.program.sources_text.text(*operand));
+            }
             traits.read_operation(flow.program, inst);
         }
         traits.thread_dimensions = thread_dimensions(flow);

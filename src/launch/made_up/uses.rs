@@ -364,7 +364,5 @@ fn reaches_global(space: Space) -> bool {
 
 /// The element type that a memory instruction names: the last type among its words, `f32` of `ld.global.v4.f32`.
 fn named(program: &Program, pc: Pc) -> Option<ScalarType> {
-    let text = program.text(pc);
-    let opcode = text.split_whitespace().find(|word| !word.starts_with('@'))?;
-    opcode.rsplit('.').find_map(ScalarType::from_word)
+    program.opcode(pc)?.matched.types.last().copied()
 }

@@ -33,7 +33,7 @@ use std::collections::HashMap;
 use super::operands::{Operands, RegisterRef, Value};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{MatchError, Matched, match_words};
-use crate::program::{Bank, Guard, Inst, Op};
+use crate::program::{Bank, Guard, Inst, Op, Opcode, OpcodeId, Statement};
 use crate::syntax::tree::{self, Expr, ExprKind, Instruction, Name};
 
 use family::Decoding;
@@ -42,10 +42,10 @@ pub(super) use place::OF_MODULE;
 /// Decodes the instructions of one module.
 #[derive(Default)]
 pub(super) struct Decoder<'a> {
-    /// Index in `matched` of opcodes seen before, by text and number of operands.
-    seen: HashMap<(&'a str, usize), usize>,
+    /// Opcodes seen before, by text and number of operands.
+    seen: HashMap<(&'a str, usize), OpcodeId>,
     /// Opcodes that matched a form which the file's version and target have.
-    matched: Vec<Matched>,
+    opcodes: Vec<Opcode>,
 }
 
 impl<'a> Decoder<'a> {
@@ -58,20 +58,39 @@ impl<'a> Decoder<'a> {
         (diags[errors..].iter().all(|diagnostic| !diagnostic.is_error())).then_some(Inst { guard, op })
     }
 
+    /// The opcodes that were decoded, by their ids.
+    pub(super) fn into_opcodes(self) -> Vec<Opcode> {
+        self.opcodes
+    }
+
+    /// The parts of a statement that was decoded; its operands are added to `operand_spans`. None if its opcode is wrong.
+    pub(super) fn statement(&self, instruction: &Instruction<'a>, operand_spans: &mut Vec<Span>) -> Option<Statement> {
+        let opcode = *self.seen.get(&(instruction.opcode.text, instruction.operands.len()))?;
+        let first = operand_spans.len() as u32;
+        operand_spans.extend(instruction.operands.iter().map(|operand| operand.span));
+        Some(Statement {
+            opcode,
+            opcode_span: instruction.opcode.span,
+            guard: instruction.guard.as_ref().map(|guard| guard.name.span),
+            operands: first..operand_spans.len() as u32,
+        })
+    }
+
     /// The form of an opcode, looked up once for each spelling.
     fn matched(&mut self, instruction: &Instruction<'a>, cx: &dyn Operands<'a>) -> Result<&Matched, Diagnostic> {
         let key = (instruction.opcode.text, instruction.operands.len());
-        let index = match self.seen.get(&key) {
-            Some(index) => *index,
+        let id = match self.seen.get(&key) {
+            Some(id) => *id,
             None => {
                 let matched = match_words(key.0, key.1).map_err(|error| match_diagnostic(error, instruction.opcode.span))?;
                 availability::check(&matched, instruction, cx)?;
-                self.matched.push(matched);
-                self.seen.insert(key, self.matched.len() - 1);
-                self.matched.len() - 1
+                let id = OpcodeId::new(self.opcodes.len());
+                self.opcodes.push(Opcode::new(key.0, matched));
+                self.seen.insert(key, id);
+                id
             }
         };
-        Ok(&self.matched[index])
+        Ok(&self.opcodes[id.index()].matched)
     }
 }
 
