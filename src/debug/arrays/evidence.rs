@@ -254,8 +254,8 @@ impl<'p> Reader<'_, 'p> {
     }
 
     fn pack(&mut self, part: u8, sources: &[Src], d: Dst) {
-        let bank = wide_bank(sources.len() * usize::from(part) >= 64);
-        let from = wide_bank(part == 64);
+        let bank = Bank::of_wide(sources.len() * usize::from(part) >= 64);
+        let from = Bank::of_wide(part == 64);
         let whole = self.flow.cell(self.function, bank, d.0);
         if let ([low, high], 16) = (sources, part)
             && self.is_constant(from, *low)
@@ -272,10 +272,10 @@ impl<'p> Reader<'_, 'p> {
     }
 
     fn unpack(&mut self, part: u8, dests: &[Dst], a: Src) {
-        let bank = wide_bank(dests.len() * usize::from(part) >= 64);
+        let bank = Bank::of_wide(dests.len() * usize::from(part) >= 64);
         let Some(whole) = self.cell(bank, a) else { return };
         for d in dests.iter().filter(|d| !d.is_sink()) {
-            self.evidence.unite(whole, self.flow.cell(self.function, wide_bank(part == 64), d.0));
+            self.evidence.unite(whole, self.flow.cell(self.function, Bank::of_wide(part == 64), d.0));
         }
     }
 
@@ -315,7 +315,7 @@ impl<'p> Reader<'_, 'p> {
             }
             _ => return,
         };
-        let bank = |bits: u8| wide_bank(bits == 64);
+        let bank = |bits: u8| Bank::of_wide(bits == 64);
         // An integer made wider without a sign may be half of a pair of any type.
         if mode.from.kind() == TypeKind::Float || mode.from.kind() == TypeKind::Signed || mode.to.kind() == TypeKind::Float {
             sources.iter().for_each(|source| self.source(bank(mode.a_bits), *source, Taken::for_type(mode.from)));
@@ -417,8 +417,4 @@ fn bytes_of(ty: IntType) -> u32 {
 fn signed_or_not(ty: IntType) -> Taken {
     let signed = matches!(ty, IntType::S16 | IntType::S32 | IntType::S64 | IntType::S16x2);
     Taken { signed, unsigned: !signed, ..Taken::int(bytes_of(ty)) }
-}
-
-fn wide_bank(wide: bool) -> Bank {
-    if wide { Bank::B64 } else { Bank::B32 }
 }

@@ -333,13 +333,13 @@ impl<'p> Flow<'p> {
             }
             Op::Move(MoveOp::FrameAddress { wide, d, offset, .. }) => {
                 let fact = self.frame_address(function, pc, i64::from(offset));
-                self.write(function, wide_bank(wide), d, Some(fact));
+                self.write(function, Bank::of_wide(wide), d, Some(fact));
             }
             Op::Move(MoveOp::ConvertAddress { wide, d, a, .. }) => {
-                self.write(function, wide_bank(wide), d, value(self, wide_bank(wide), a));
+                self.write(function, Bank::of_wide(wide), d, value(self, Bank::of_wide(wide), a));
             }
             Op::Cluster(ClusterOp::MapShared { wide, d, a, .. }) => {
-                self.write(function, wide_bank(wide), d, value(self, wide_bank(wide), a));
+                self.write(function, Bank::of_wide(wide), d, value(self, Bank::of_wide(wide), a));
             }
             Op::Warp(WarpOp::Shuffle { d, a, .. }) => self.write(function, Bank::B32, d, value(self, Bank::B32, a)),
             Op::Select(SelectOp::Select { width, d, a, b, .. }) => {
@@ -347,7 +347,7 @@ impl<'p> Flow<'p> {
                 self.write(function, width.bank(), d, value(self, width.bank(), b));
             }
             Op::Convert(ConvertOp::Single { mode, d, a }) if is_whole(mode.to) && is_whole(mode.from) && mode.from.bits() >= 32 => {
-                self.write(function, wide_bank(mode.d_bits == 64), d, value(self, wide_bank(mode.a_bits == 64), a));
+                self.write(function, Bank::of_wide(mode.d_bits == 64), d, value(self, Bank::of_wide(mode.a_bits == 64), a));
             }
             _ => self.arithmetic(function, pc, inst),
         }
@@ -382,10 +382,10 @@ impl<'p> Flow<'p> {
                 let fact = both(ty, a, b).map(product).zip(value(ty.bank(), c)).map(|(product, c)| product.plus(&c));
                 self.write(function, ty.bank(), d, fact);
             }
-            Op::Integer(IntegerOp::MulWide { ty, d, a, b }) => self.write(function, twice(ty), d, both(ty, a, b).map(product)),
+            Op::Integer(IntegerOp::MulWide { ty, d, a, b }) => self.write(function, ty.twice_bank(), d, both(ty, a, b).map(product)),
             Op::Integer(IntegerOp::MadWide { ty, d, a, b, c }) => {
-                let fact = both(ty, a, b).map(product).zip(value(twice(ty), c)).map(|(product, c)| product.plus(&c));
-                self.write(function, twice(ty), d, fact);
+                let fact = both(ty, a, b).map(product).zip(value(ty.twice_bank(), c)).map(|(product, c)| product.plus(&c));
+                self.write(function, ty.twice_bank(), d, fact);
             }
             Op::Bits(BitsOp::Shift { f: Shift::Left, ty, d, a, b }) => {
                 let Some((a, b)) = value(ty.bank(), a).zip(value(Bank::B32, b)) else { return };
@@ -427,7 +427,7 @@ impl<'p> Flow<'p> {
     }
 
     fn load(&mut self, function: FuncId, pc: Pc, (bits, reg_bits): (u8, u8), dests: &[Dst], address: Address) {
-        let bank = wide_bank(bits.max(reg_bits) >= 64);
+        let bank = Bank::of_wide(bits.max(reg_bits) >= 64);
         let start = self.frame_offset(function, pc, address);
         if start.is_none()
             && let Some(fact) = self.address(function, pc, address)
@@ -451,7 +451,7 @@ impl<'p> Flow<'p> {
     }
 
     fn store(&mut self, function: FuncId, pc: Pc, (bits, reg_bits): (u8, u8), sources: &[Src], address: Address) {
-        let bank = wide_bank(bits.max(reg_bits) >= 64);
+        let bank = Bank::of_wide(bits.max(reg_bits) >= 64);
         let start = self.frame_offset(function, pc, address);
         for (index, source) in (0..).zip(sources) {
             let Some(fact) = self.value(function, pc, bank, *source) else { continue };
@@ -566,12 +566,4 @@ fn is_in_frame(variable: &Variable) -> bool {
 /// Whether values of a type are integers.
 fn is_whole(ty: crate::isa::ScalarType) -> bool {
     matches!(ty.kind(), TypeKind::Signed | TypeKind::Unsigned | TypeKind::Untyped)
-}
-
-fn twice(ty: IntType) -> Bank {
-    if matches!(ty, IntType::U16 | IntType::S16) { Bank::B32 } else { Bank::B64 }
-}
-
-fn wide_bank(wide: bool) -> Bank {
-    if wide { Bank::B64 } else { Bank::B32 }
 }

@@ -170,8 +170,8 @@ impl<'a> Flow<'a> {
     fn note_frame_address(&mut self, function: FuncId, inst: &Inst) {
         let known = |flow: &Self, bank, a| slot_of(a).and_then(|slot| flow.frame_addresses.get(&flow.cell(function, bank, slot)).copied());
         let (bank, d, offset) = match inst.op {
-            Op::Move(MoveOp::FrameAddress { wide, generic: _, d, offset }) => (wide_bank(wide), d, Some(i64::from(offset))),
-            Op::Move(MoveOp::ConvertAddress { wide, d, a, .. }) => (wide_bank(wide), d, known(self, wide_bank(wide), a)),
+            Op::Move(MoveOp::FrameAddress { wide, generic: _, d, offset }) => (Bank::of_wide(wide), d, Some(i64::from(offset))),
+            Op::Move(MoveOp::ConvertAddress { wide, d, a, .. }) => (Bank::of_wide(wide), d, known(self, Bank::of_wide(wide), a)),
             Op::Move(MoveOp::Move { width, d, a }) => (width.bank(), d, known(self, width.bank(), a)),
             Op::Integer(IntegerOp::Binary { f: IntBinary::Add, ty, d, a, b }) => {
                 let sum = known(self, ty.bank(), a).zip(self.constant(ty.bank(), b));
@@ -219,7 +219,7 @@ impl<'a> Flow<'a> {
                 let sources = &self.program.sources[parts.index()];
                 self.store(function, bits, sources, reg_bits, address);
             }
-            Op::Atomic(AtomicOp::Single { ty, d, address, .. }) => self.loaded(function, wide_bank(ty.bits() == 64), &[d], address),
+            Op::Atomic(AtomicOp::Single { ty, d, address, .. }) => self.loaded(function, Bank::of_wide(ty.bits() == 64), &[d], address),
             Op::Matrix { matrix } => {
                 let program = self.program;
                 if let Some(MatrixOp::Load(load)) = program.matrices.get(matrix.index()) {
@@ -242,7 +242,7 @@ impl<'a> Flow<'a> {
                 self.carry(function, Kind::Same, Bank::B64, d, &[a]);
                 self.carry(function, Kind::Same, Bank::B64, Dst(d.0 + 1), &[a.next()]);
             }
-            Op::Move(MoveOp::ConvertAddress { wide, d, a, .. }) => self.carry(function, Kind::Same, wide_bank(wide), d, &[a]),
+            Op::Move(MoveOp::ConvertAddress { wide, d, a, .. }) => self.carry(function, Kind::Same, Bank::of_wide(wide), d, &[a]),
             Op::Select(SelectOp::Select { width, d, a, b, .. }) => self.carry(function, Kind::Same, width.bank(), d, &[a, b]),
             Op::Warp(WarpOp::Shuffle { d, a, .. }) => self.carry(function, Kind::Same, Bank::B32, d, &[a]),
             Op::Move(MoveOp::Vector { width, d, a }) => {
@@ -282,22 +282,22 @@ impl<'a> Flow<'a> {
     }
 
     fn pack(&mut self, function: FuncId, part: u8, sources: &[Src], d: Dst) {
-        let bank = wide_bank(sources.len() * usize::from(part) >= 64);
+        let bank = Bank::of_wide(sources.len() * usize::from(part) >= 64);
         for slot in sources.iter().filter_map(|source| slot_of(*source)).filter(|_| !d.is_sink()) {
-            self.edge(self.cell(function, wide_bank(part == 64), slot), self.cell(function, bank, d.0), Kind::Same);
+            self.edge(self.cell(function, Bank::of_wide(part == 64), slot), self.cell(function, bank, d.0), Kind::Same);
         }
     }
 
     fn unpack(&mut self, function: FuncId, part: u8, dests: &[Dst], a: Src) {
-        let bank = wide_bank(dests.len() * usize::from(part) >= 64);
+        let bank = Bank::of_wide(dests.len() * usize::from(part) >= 64);
         let Some(slot) = slot_of(a) else { return };
         for d in dests.iter().filter(|d| !d.is_sink()) {
-            self.edge(self.cell(function, bank, slot), self.cell(function, wide_bank(part == 64), d.0), Kind::Same);
+            self.edge(self.cell(function, bank, slot), self.cell(function, Bank::of_wide(part == 64), d.0), Kind::Same);
         }
     }
 
     fn load(&mut self, function: FuncId, space: Space, bits: u8, dests: &[Dst], reg_bits: u8, address: Address) {
-        let bank = wide_bank(bits.max(reg_bits) >= 64);
+        let bank = Bank::of_wide(bits.max(reg_bits) >= 64);
         if space == Space::Param {
             return self.load_param(function, u32::from(bits) / 8, bank, dests, address);
         }
@@ -321,7 +321,7 @@ impl<'a> Flow<'a> {
     }
 
     fn store(&mut self, function: FuncId, bits: u8, sources: &[Src], reg_bits: u8, address: Address) {
-        let bank = wide_bank(bits.max(reg_bits) >= 64);
+        let bank = Bank::of_wide(bits.max(reg_bits) >= 64);
         let Some(offset) = self.frame_offset(function, address) else { return };
         for (source, offset) in sources.iter().zip((offset..).step_by(usize::from(bits) / 8)) {
             let Some(slot) = slot_of(*source) else { continue };
@@ -471,8 +471,4 @@ pub fn slot_of(source: Src) -> Option<u32> {
         SrcKind::Reg(slot) => Some(slot),
         SrcKind::Const(_) | SrcKind::Special(_) => None,
     }
-}
-
-fn wide_bank(wide: bool) -> Bank {
-    Bank::of_wide(wide)
 }

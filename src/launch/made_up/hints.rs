@@ -104,5 +104,5 @@ impl Hints<'_> {
 
 /// Where the elements of a matrix are kept.
 fn bank(ty: ScalarType) -> Bank {
-    if ty == ScalarType::F64 { Bank::B64 } else { Bank::B32 }
+    Bank::of_wide(ty == ScalarType::F64)
 }

@@ -4,7 +4,7 @@
 //! is defined. Of values packed into one register it is undefined only if all of them are, and a field that `bfi` puts into a register
 //! counts for all of it: rather a mistake goes unseen than that a right kernel is accused.
 
-use crate::isa::{BitField32, BoolOp, FloatType, IntBinary, IntTernary, IntType};
+use crate::isa::{BitField32, BoolOp, IntBinary, IntTernary, IntType};
 use crate::machine::{ALL_LANES, FrameBase, LaneMask, PerLane, Warp, lanes_where};
 use crate::program::{
     Bank, BitsOp, CompareOp, ConvertOp, IntegerOp, ListId, MoveOp, Op, PredSrc, Program, SelectOp, Src, SrcKind, WarpOp, WarpgroupOp,
@@ -30,35 +30,33 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     pub fn result(&self, op: &Op, any: LaneMask) -> LaneMask {
         let lanes = match *op {
             Op::Select(SelectOp::Select { width, a, b, p, .. }) => {
-                let (bank, chosen) = (wide(width == crate::isa::Width::B64), self.truth(p));
+                let (bank, chosen) = (width.bank(), self.truth(p));
                 self.predicate(p) | chosen & self.of(bank, a) | !chosen & self.of(bank, b)
             }
             Op::Select(SelectOp::SelectSign { width, a, b, c, .. }) => {
-                let bank = wide(width == crate::isa::Width::B64);
+                let bank = width.bank();
                 self.of(Bank::B32, c) | self.of(bank, a) & self.of(bank, b)
             }
             Op::Integer(IntegerOp::Binary { f, ty, a, b, .. }) => self.int_binary(f, ty, a, b),
-            Op::Integer(IntegerOp::MulWide { ty, a, b, .. }) => self.either(bank_of(ty), a, b, 0),
-            Op::Integer(IntegerOp::MadWide { ty, a, b, c, .. }) => self.of(twice(ty), c) | self.either(bank_of(ty), a, b, 0),
+            Op::Integer(IntegerOp::MulWide { ty, a, b, .. }) => self.either(ty.bank(), a, b, 0),
+            Op::Integer(IntegerOp::MadWide { ty, a, b, c, .. }) => self.of(ty.twice_bank(), c) | self.either(ty.bank(), a, b, 0),
             Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo | IntTernary::Mad24Lo, ty, a, b, c, .. }) => {
-                self.of(bank_of(ty), c) | self.either(bank_of(ty), a, b, 0)
+                self.of(ty.bank(), c) | self.either(ty.bank(), a, b, 0)
             }
             Op::Bits(BitsOp::Lop3 { lut, a, b, c, .. }) => self.lop3(lut, [a, b, c]),
             Op::Select(SelectOp::PredBinary { f, a, b, .. }) => self.bool_binary(f, a, b),
             Op::Compare(CompareOp::SetpInt { combine, ty, c, a, b, .. }) => {
-                self.compared(self.of(bank_of(ty), a) | self.of(bank_of(ty), b), combine, c)
+                self.compared(self.of(ty.bank(), a) | self.of(ty.bank(), b), combine, c)
             }
             Op::Compare(CompareOp::SetpFloat { combine, ty, c, a, b, .. }) => {
-                let bank = wide(ty == FloatType::F64);
+                let bank = ty.bank();
                 self.compared(self.of(bank, a) | self.of(bank, b), combine, c)
             }
-            Op::Move(MoveOp::Pack { part, parts, .. }) => self.all_of(wide(part == 64), parts),
-            Op::Move(MoveOp::Vector { width, a, .. }) => self.all_of(wide(width == crate::isa::Width::B64), a),
+            Op::Move(MoveOp::Pack { part, parts, .. }) => self.all_of(Bank::of_wide(part == 64), parts),
+            Op::Move(MoveOp::Vector { width, a, .. }) => self.all_of(width.bank(), a),
             Op::Convert(ConvertOp::Pair { a, b, .. }) => self.of(Bank::B32, a) & self.of(Bank::B32, b),
             Op::Bits(BitsOp::Field32 { f: BitField32::Prmt, a, b, c, .. }) => self.permuted(a, b, c),
-            Op::Bits(BitsOp::Insert { width, a, c, e, .. }) => {
-                self.of(wide(width == crate::isa::Width::B64), a) | self.of(Bank::B32, c) | self.of(Bank::B32, e)
-            }
+            Op::Bits(BitsOp::Insert { width, a, c, e, .. }) => self.of(width.bank(), a) | self.of(Bank::B32, c) | self.of(Bank::B32, e),
             Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => self.program.wgmmas.get(wgmma.index()).map_or(any, |op| self.multiplied(op, any)),
             _ => any,
         };
@@ -153,7 +151,7 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     }
 
     fn int_binary(&self, f: IntBinary, ty: IntType, a: Src, b: Src) -> LaneMask {
-        let bank = bank_of(ty);
+        let bank = ty.bank();
         let ones = match ty {
             IntType::U16 | IntType::S16 => 0xffff,
             IntType::U64 | IntType::S64 => u64::MAX,
@@ -206,17 +204,4 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
         let sources = self.program.sources.get(list.index()).map_or(&[][..], |list| list);
         sources.iter().fold(LaneMask::MAX, |lanes, source| lanes & self.of(bank, *source))
     }
-}
-
-fn wide(is_wide: bool) -> Bank {
-    if is_wide { Bank::B64 } else { Bank::B32 }
-}
-
-fn bank_of(ty: IntType) -> Bank {
-    wide(matches!(ty, IntType::U64 | IntType::S64))
-}
-
-/// The bank of a product of twice the width.
-fn twice(ty: IntType) -> Bank {
-    wide(!matches!(ty, IntType::U16 | IntType::S16))
 }
