@@ -50,6 +50,7 @@ impl Checkers {
 
     /// A launch of the case, from 0, is about to issue its first instruction: what earlier ones did is ordered before all of it.
     pub fn begin(&mut self, launch: usize, start: &LaunchStart) {
+        assert!(launch >= self.launch, "launch {launch} after launch {}", self.launch);
         self.launch = launch;
         self.watching.iter_mut().for_each(|watching| watching.checker.begin(start));
     }

@@ -141,6 +141,7 @@ impl Findings {
 
     /// Adds a finding, or counts it if the same instructions were reported for the same mistake. True if it is new.
     pub fn report(&mut self, finding: Finding) -> bool {
+        assert!(finding.count > 0, "a finding is one at least");
         self.reported += 1;
         match self.list.iter_mut().find(|other| other.cause() == finding.cause()) {
             Some(other) => {
@@ -156,6 +157,7 @@ impl Findings {
 
     /// Counts a repetition of a race whose sides are so far apart, and says what is known of it.
     pub fn repeats_race(&mut self, cause: Cause, reach: Reach) -> Repeated<'_> {
+        assert!(cause.0.is_race(), "{:?} has no reach", cause.0);
         let Some(known) = self.list.iter_mut().find(|other| other.cause() == cause) else { return Repeated::No };
         known.count += 1;
         self.reported += 1;

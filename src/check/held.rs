@@ -13,6 +13,7 @@ pub(super) struct Held {
 impl Held {
     /// Holds a finding.
     pub fn hold(&mut self, finding: Finding) {
+        assert!(!finding.id.is_race(), "a race gives way to none");
         self.findings.report(finding);
     }
 
@@ -29,5 +30,6 @@ impl Held {
                 to.report(finding.clone());
             }
         }
+        assert!(self.findings.list().is_empty(), "what was held is released once");
     }
 }

@@ -30,6 +30,7 @@ impl Bytes {
             }
             true
         });
+        debug_assert!(self.hold(start, bytes), "what was added is there");
     }
 
     /// Whether `bytes` bytes from `start` on are all in it.

@@ -22,9 +22,11 @@ impl LocalBytes {
         for (lanes, address) in by_address(event) {
             (0..u64::from(event.bytes)).for_each(|offset| self.add_byte(lanes, address + offset));
         }
+        debug_assert!(self.hold(event), "what was added is there");
     }
 
     fn add_byte(&mut self, lanes: LaneMask, address: u64) {
+        assert!(lanes != 0, "a byte is written by some lane");
         let (page, at) = place(address);
         if page >= self.pages.len() {
             self.pages.resize(page + 1, None);

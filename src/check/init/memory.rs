@@ -136,6 +136,7 @@ impl Memory {
         let lanes = lacking.iter().filter(|(_, lacks)| matters(*lacks)).fold(0, |lanes, (lane, _)| lanes | 1 << lane);
         let first = lacking.iter().find(|(lane, _)| lanes >> lane & 1 != 0);
         let Some((lane, lacks)) = first else { return false };
+        assert!(lanes & !event.lanes == 0, "lanes of the access read too early");
         let missing = Missing { lanes, address: event.addresses[*lane] + u64::from(lacks.trailing_zeros()) };
         self.note_all(event);
         self.report(event, &missing, to)
@@ -278,6 +279,7 @@ impl Memory {
             self.blocks.resize_with(index + 1, || BlockBytes { number: u64::MAX, ..BlockBytes::default() });
         }
         let block = &mut self.blocks[index];
+        assert!(block.number == u64::MAX || block.number <= number, "block {number} after block {}", block.number);
         if block.number != number {
             *block = BlockBytes { number, ..BlockBytes::default() };
             if self.linked.as_ref().is_some_and(|linked| linked.shared_start < map::SHARED_RESERVED) {

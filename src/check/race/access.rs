@@ -126,6 +126,7 @@ impl Log {
 
     /// The access of a reference to one.
     pub fn get(&self, one: Ref) -> &Access {
+        debug_assert!(!one.is_none(), "there is such an access");
         &self.accesses[(one.0 & !SEVERAL) as usize]
     }
 
@@ -163,6 +164,7 @@ impl Log {
 
     /// A reference to the atomics of `older` and `access`, all of them of the same block.
     pub fn atomics(&mut self, older: Ref, access: Ref) -> Ref {
+        assert!(self.newest(older).op.block == self.get(access).op.block, "atomics of one block are taken together");
         let warp = |access: &Access| 1 << (access.op.warp % 32);
         let others = if let Several::Atomics(warps) = self.what(older) { warps } else { warp(self.newest(older)) };
         let what = Several::Atomics(others | warp(self.get(access)));
@@ -174,6 +176,7 @@ impl Log {
     }
 
     fn cell(&mut self, access: Ref, rest: Ref, what: Several) -> Ref {
+        assert!(access.is_one(), "a cell names one access, and the others");
         self.cells.push(Cell { access: access.0, rest, what });
         Ref((self.cells.len() as u32 - 1) | SEVERAL)
     }
@@ -286,7 +289,10 @@ impl Swept {
         let index = (of.0 & !SEVERAL) as usize;
         match of {
             Ref(0) => of,
-            _ if of.is_one() => Ref(self.accesses[index]),
+            _ if of.is_one() => {
+                assert!(self.accesses[index] != 0, "what is referred to was marked");
+                Ref(self.accesses[index])
+            }
             _ => Ref(self.cells[index] | SEVERAL),
         }
     }

@@ -80,6 +80,7 @@ impl Race {
     }
 
     fn issue(&mut self, copy: &AsyncCopy, to: &mut Reporter<'_>) -> bool {
+        assert!(copy.lanes != 0, "copy #{} is issued by some lane", copy.id);
         self.enter(copy.by);
         let slot = copy.by.slot;
         let agent = match copy.ends {

@@ -115,6 +115,7 @@ impl Judge<'_> {
         while bytes > 0 {
             let (entries, unit) = shadow.units(address, bytes);
             let done = entries.len() as u64 * unit;
+            assert!(done > 0 && done <= bytes, "{done} of {bytes} bytes from {address:#x} on");
             self.entries(entries, address, unit);
             (address, bytes) = (address + done, bytes - done);
         }

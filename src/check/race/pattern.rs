@@ -89,6 +89,7 @@ impl Pattern {
 impl Tile {
     /// The tile that the addresses of `lanes` make, if they make one.
     pub fn of(lanes: LaneMask, addresses: &PerLane<u64>) -> Option<Self> {
+        assert!(lanes != 0, "a tile is of some lanes");
         let first = first_lane(lanes);
         let rest = lanes & lanes.wrapping_sub(1);
         if rest == 0 {
@@ -148,6 +149,7 @@ impl Tile {
 
     /// What some columns of a row touch; none where there are gaps.
     fn run(&self, row: usize, columns: LaneMask, bytes: u32) -> Option<(u64, u64)> {
+        assert!(columns != 0, "a run is of some lanes");
         let (first, count) = (columns.trailing_zeros(), columns.count_ones());
         let start = self.address(row * self.width.lanes() + first as usize % LANES);
         if self.stride == 0 || count == 1 {

@@ -39,6 +39,7 @@ pub(super) struct Shadow {
 impl Shadow {
     /// The entries of the bytes from `address` on, up to `bytes` but not beyond the page; and the size of a unit.
     pub fn units(&mut self, address: u64, bytes: u64) -> (&mut [Entry], u64) {
+        assert!(bytes > 0, "there are units of some bytes");
         let offset = address % PAGE;
         let end = (offset + bytes).min(PAGE);
         let page = self.page(address / PAGE);
@@ -123,6 +124,7 @@ impl Page {
             self.entries = self.entries.iter().flat_map(|entry| std::iter::repeat_n(*entry, times)).collect();
             self.unit = unit;
         }
+        debug_assert!(self.entries.len() << self.unit == PAGE as usize, "the entries cover the page");
     }
 }
 

@@ -47,6 +47,7 @@ struct Arrived {
 impl BlockBarriers {
     /// Those of a block that is about to start.
     pub fn new(threads: u32) -> Self {
+        assert!(threads > 0, "a block has threads");
         let warps = threads.div_ceil(LANES as u32);
         let live = (0..warps).map(|warp| lowest(threads - warp * LANES as u32)).collect();
         Self { threads: warps * LANES as u32, live, phases: BTreeMap::new(), exits: Vec::new() }
@@ -60,6 +61,7 @@ impl BlockBarriers {
     /// Lanes arrive at barrier `id`.
     pub fn arrived(&mut self, event: &OrderEvent<'_>, (id, aligned): (u32, bool), named: Option<u32>, to: &mut Reporter<'_>) -> bool {
         let (place, lanes) = (event.place, event.lanes);
+        assert!(lanes != 0 && lanes & !self.live(place.warp) == 0, "lanes that have not exited arrive");
         let absent = self.live(place.warp) & !lanes;
         let arrived = Arrived { place, lanes, absent, aligned, wanted: named.unwrap_or(self.threads) };
         let threads = self.threads;
@@ -76,6 +78,7 @@ impl BlockBarriers {
 
     /// Lanes exit.
     pub fn exited(&mut self, event: &OrderEvent<'_>) {
+        assert!(event.lanes & !self.live(event.place.warp) == 0, "a lane exits once");
         if let Some(live) = self.live.get_mut(event.place.warp as usize) {
             *live &= !event.lanes;
         }
@@ -94,11 +97,13 @@ impl BlockBarriers {
             *room = phase;
             room.clear();
         }
+        assert!(self.phases.get(&id).is_none_or(Vec::is_empty), "the next phase has no arrivals");
         found
     }
 
     /// Reports the lanes of the warp that have not come where `arrived` did.
     fn parted(&self, id: u32, phase: &[Arrived], arrived: &Arrived, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
+        assert!(arrived.absent & arrived.lanes == 0, "a lane that has arrived is there");
         let (warp, pc) = (arrived.place.warp, arrived.place.pc);
         let of_warp = || phase.iter().filter(|other| other.place.warp == warp);
         let here = of_warp().filter(|other| other.place.pc == pc).fold(0, |lanes, other| lanes | other.lanes);
@@ -252,7 +257,9 @@ impl Barriers {
             self.blocks.resize(slot + 1, None);
         }
         let threads = self.threads;
-        let known = self.blocks[slot].take().filter(|(number, _)| *number == by.number);
+        let known = self.blocks[slot].take();
+        assert!(known.as_ref().is_none_or(|(number, _)| *number <= by.number), "blocks take a slot in order");
+        let known = known.filter(|(number, _)| *number == by.number);
         &mut self.blocks[slot].insert(known.unwrap_or_else(|| (by.number, BlockBarriers::new(threads)))).1
     }
 

@@ -109,6 +109,7 @@ impl Copies {
     /// Lanes close a group. One without copies counts as well, before the first copy too.
     pub fn committed(&mut self, event: &OrderEvent<'_>, bulk: bool) {
         let pending = self.warps.entry((event.by.number, event.place.warp)).or_insert_with(Pending::new);
+        assert!(event.lanes != 0, "a group is closed by some lane");
         lanes_of(event.lanes).for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1);
     }
 
@@ -122,6 +123,7 @@ impl Copies {
 
     /// Lanes exit.
     pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask) {
+        assert!(event.lanes & !live == 0, "a lane exits once");
         let key = (event.by.number, event.place.warp);
         let Some(pending) = self.warps.get_mut(&key) else { return };
         for copy in pending.copies.iter().filter(|copy| copy.lanes & event.lanes != 0) {

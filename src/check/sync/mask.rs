@@ -63,6 +63,7 @@ impl Masks {
 
     /// Lanes come to a `bar.warp.sync`, or to an exchange if they do not wait there; `live` have not exited.
     pub fn met(&mut self, event: &OrderEvent<'_>, members: LaneMask, waits: bool, live: LaneMask, to: &mut Reporter<'_>) -> bool {
+        assert!(event.lanes != 0 && event.lanes & !live == 0, "lanes that have not exited meet");
         let met = Met { place: event.place, lanes: event.lanes, members };
         // Mostly all lanes meet at once.
         if members == LaneMask::MAX && event.lanes == live {
@@ -99,6 +100,7 @@ impl Masks {
     pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
         let key = (event.by.number, event.place.warp);
         let Some(warp) = self.warps.get_mut(&key) else { return false };
+        assert!(event.lanes & !live == 0, "a lane exits once");
         let mut found = false;
         for waiting in &warp.waiting {
             let missed = waiting.members & event.lanes & !waiting.lanes;

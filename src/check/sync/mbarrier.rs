@@ -111,6 +111,7 @@ impl Mbarriers {
     }
 
     fn made(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
+        assert!(event.lanes != 0, "an object is made by some lane");
         let side = Side::new(event.place, event.lanes, Deed::Synchronize);
         let at = (event.slot, event.address);
         let before = self.objects.insert(at, Object::new(event.block, side));
@@ -139,6 +140,7 @@ impl Mbarriers {
         let mut live =
             self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended).map(|((_, at), _)| u64::from(*at));
         let extent = live.next().map_or((0, 0), |first| (first, live.next_back().unwrap_or(first) + BYTES));
+        assert!(extent.0 <= extent.1, "the last object is not before the first");
         let index = slot as usize;
         if index >= self.extents.len() {
             self.extents.resize(index + 1, (0, 0));
@@ -239,6 +241,7 @@ impl Object {
     }
 
     fn contributed(&mut self, event: &MbarrierEvent, what: Contribution, to: &mut Reporter<'_>) -> bool {
+        assert!(event.lanes != 0, "some lane contributes");
         self.used = true;
         match what {
             Contribution::Expected(bytes) => {
@@ -268,6 +271,7 @@ impl Object {
     }
 
     fn answered(&mut self, event: &MbarrierEvent, arrivals: u64, to: &mut Reporter<'_>) -> bool {
+        assert!(event.lanes != 0, "some lane is answered");
         self.used = true;
         self.unawaited.retain(|(phase, _)| *phase >= event.phase);
         let side = Side::new(event.place, event.lanes, Deed::Synchronize);

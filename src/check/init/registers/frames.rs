@@ -72,6 +72,7 @@ impl WarpFrames {
 impl Offers {
     /// What the lanes `active` bring now.
     pub fn bring(&mut self, active: LaneMask, (values, controls): (LaneMask, LaneMask), origins: &Origins) {
+        debug_assert!((values | controls) & !active == 0, "lanes that take part bring something");
         self.values = self.values & !active | values;
         self.controls = self.controls & !active | controls;
         lanes_of(origins.lanes).filter_map(|lane| Some((lane, origins.of(lane)?))).for_each(|(lane, id)| self.origins.set(lane, id));
