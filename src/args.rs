@@ -19,10 +19,12 @@ Exit status:
 130  Ctrl-C ended --batch, --verify or a script before the end";
 
 const ARG_HELP: &str = "\
-A parameter where no launch file is wanted, by name (the module's, Triton's, or param_0, param_1 ..) or in order: n=40, x=@x.npy, \
+A parameter, by name (the module's, Triton's, that of a buffer of the launch file, or param_0, param_1 ..) or in order: n=40, x=@x.npy, \
 x=[1024]=random, or 40, @x.npy, with the kernel's own type; with a type u32=40, f32[1024]=iota, x=f32[40,48]=random(0,-1,1), \
-f32[]=@x.npy, f32[1024], f32[3]=1,2,3, f32[64]=1.5, f32[64]=uninit; a struct p=bytes=0011aabb or p=@p.bin. Parameters that are not \
-given are made up. With --asm the value of an operand";
+f32[]=@x.npy, f32[1024], f32[3]=1,2,3, f32[64]=1.5, f32[64]=uninit; a struct p=bytes=0011aabb or p=@p.bin. An array of NumPy must \
+have elements as wide as the kernel's, floats for floats and integers for integers: x.astype(np.int32); one of float32 is rounded to \
+nearest even where the kernel's elements are bf16; x=u32[]=@x.npy takes its bytes as they are. Parameters that are not given are those \
+of the launch file, or made up. With --asm the value of an operand";
 
 const ASM_HELP: &str = "\
 An asm statement of CUDA instead of a file, executed by the lanes of one warp: \
@@ -64,8 +66,8 @@ pub struct Args {
     #[arg(long, value_name = "BYTES")]
     pub dynamic_shared: Option<u32>,
 
-    /// One parameter, in order, where no launch file is wanted
-    #[arg(short, long, value_name = "SPEC", conflicts_with = "launch", help = ARG_HELP)]
+    /// One parameter, by name or in order
+    #[arg(short, long, value_name = "SPEC", help = ARG_HELP)]
     pub arg: Vec<String>,
 
     /// What a buffer must hold at the end, by name: out=@y.npy, out=1,2,3; several are allowed
@@ -84,7 +86,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE.ron", conflicts_with_all = ["asm", "verify", "check"])]
     pub save_launch: Option<PathBuf>,
 
-    /// More arguments for the nvcc that compiles KERNEL.cu, such as '-arch=sm_90 -Iinclude'
+    /// More arguments for the nvcc that compiles KERNEL.cu, such as '-arch=sm_90 -Iinclude'; it is the one that the environment variable
+    /// NVCC or CUDACXX names, or else the one that is found
     #[arg(long, value_name = "ARGS", allow_hyphen_values = true)]
     pub nvcc: Option<String>,
 
@@ -360,9 +363,7 @@ mod tests {
 
     #[test]
     fn options_that_exclude_each_other_are_refused() {
-        for wrong in
-            [&["--exact"][..], &["--check", "--verify"], &["-l", "a.ron", "-a", "u32=1"], &["--resident", "0"], &["--resident", "4225"]]
-        {
+        for wrong in [&["--exact"][..], &["--check", "--verify"], &["--resident", "0"], &["--resident", "4225"]] {
             let words = std::iter::once("ptxdbg").chain(wrong.iter().copied());
             assert!(Args::try_parse_from(words).is_err(), "{wrong:?}");
         }

@@ -12,7 +12,7 @@ use ptxdbg::args::{self, Args, Color, Format, Order, ScriptSource, Theme};
 use ptxdbg::base::Diagnostic;
 #[cfg(feature = "tui")]
 use ptxdbg::base::Sources;
-use ptxdbg::base::save::{cause, save};
+use ptxdbg::base::save::cause;
 use ptxdbg::debug::asm::{OpenedAsm, check_asm, open_asm};
 use ptxdbg::debug::fidelity::{Fidelity, fidelity};
 use ptxdbg::debug::findings::Severity;
@@ -225,8 +225,7 @@ fn verify(args: &Args) -> Result<Status, Failure> {
 /// Neither: the debugger if there is somebody or something that gives commands, else a run.
 fn start(args: &Args) -> Result<Status, Failure> {
     let launch = match args.launch.as_slice() {
-        [] if args.arg.is_empty() => LaunchChoice::Beside,
-        [] => LaunchChoice::Words(args.arg.clone()),
+        [] => LaunchChoice::Beside,
         [file] => LaunchChoice::File(file.clone()),
         _ => return Err(Failure::Message("one launch file at a time; several are for --verify".to_string())),
     };
@@ -249,7 +248,7 @@ fn start(args: &Args) -> Result<Status, Failure> {
         statement.opened
     };
     if let Some(file) = &args.save_launch {
-        return save_launch(&opened, file);
+        return save_launch(&opened, file, args.format);
     }
     if let Some(file) = opened.empty_beside.as_ref().filter(|file| !goes_to(file)) {
         say_error(&text::empty_beside(file));
@@ -263,11 +262,15 @@ fn start(args: &Args) -> Result<Status, Failure> {
     debug(args, opened, begin.into_iter().chain(scripts).collect(), prompt)
 }
 
-/// Writes the launch that would run.
-fn save_launch(opened: &Opened, file: &Path) -> Result<Status, Failure> {
+/// Writes the launch that would run, and says so where that is text for people and not the launch itself.
+fn save_launch(opened: &Opened, file: &Path, format: Format) -> Result<Status, Failure> {
     let launch = opened.launch.as_ref().ok_or_else(|| Failure::Message("a statement has no launch".to_string()))?;
-    save(file, &[launch.text_at(file).as_bytes()])
-        .map_err(|error| Failure::Message(format!("cannot write {}: {}", file.display(), cause(&error))))?;
+    let line = launch.save(file).map_err(Failure::Message)?;
+    if format == Format::Human && !goes_to(file) {
+        let mut out = Standard::output();
+        out.write_all(line.as_bytes())?;
+        out.flush()?;
+    }
     Ok(Status::Well)
 }
 
@@ -340,7 +343,7 @@ fn debug(args: &Args, opened: Opened, scripts: Vec<Script>, prompt: bool) -> Res
         return Err(Failure::Message("commands are answered as text: leave --format out".to_string()));
     }
     let color = matches!(style(args, std::io::stdout().is_terminal()), Style::Human { color: true });
-    let beside = args.kernels.first().map(|kernel| kernel.with_extension("ron")).filter(|_| args.arg.is_empty());
+    let beside = args.kernels.first().map(|kernel| kernel.with_extension("ron"));
     let welcome = text::welcome(&opened, args.launch.first().or(beside.as_ref()).map(PathBuf::as_path));
     let mut session = Session::new(opened, 0, run_options(args)).map_err(|error| Failure::Message(error.to_string()))?;
     session.settings.theme = theme(args, color);
@@ -446,6 +449,7 @@ fn request(args: &Args, modules: Vec<PathBuf>, launch: LaunchChoice) -> Request 
         block: args.block,
         cluster: args.cluster,
         dynamic_shared: args.dynamic_shared,
+        params: args.arg.clone(),
         expect: args.expect.clone(),
         closeness: Closeness { rtol: args.rtol, atol: args.atol },
         compiler: compiler(args),

@@ -52,8 +52,14 @@ fn opened(module: &str, kernel: &str, [grid, block]: [&str; 2], arguments: &str)
         ".ron" => Request { modules: Vec::new(), launch: LaunchChoice::File(path.with_extension("ron")), overrides: Overrides::default() },
         _ => Request {
             modules: vec![path],
-            launch: LaunchChoice::Words(arguments.split_whitespace().map(str::to_string).collect()),
-            overrides: Overrides { kernel: Some(kernel.to_string()), grid: extent(grid), block: extent(block), ..Overrides::default() },
+            launch: LaunchChoice::MadeUp,
+            overrides: Overrides {
+                kernel: Some(kernel.to_string()),
+                grid: extent(grid),
+                block: extent(block),
+                params: arguments.split_whitespace().map(str::to_string).collect(),
+                ..Overrides::default()
+            },
         },
     };
     open(&request).unwrap()

@@ -24,8 +24,13 @@ fn ends(module: &str, kernel: &str, threads: u32, options: &RunOptions) -> (Step
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/hangs").join(module);
     let request = Request {
         modules: vec![path],
-        launch: LaunchChoice::Words(vec![format!("u32[{threads}]")]),
-        overrides: Overrides { kernel: Some(kernel.to_string()), block: Some([threads, 1, 1]), ..Overrides::default() },
+        launch: LaunchChoice::MadeUp,
+        overrides: Overrides {
+            kernel: Some(kernel.to_string()),
+            block: Some([threads, 1, 1]),
+            params: vec![format!("u32[{threads}]")],
+            ..Overrides::default()
+        },
     };
     let opened = open(&request).unwrap();
     let mut machine = start_case(&opened.program, &opened.plan.cases[0], options).unwrap().unwrap();

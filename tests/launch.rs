@@ -131,7 +131,7 @@ fn a_file_that_is_no_launch_file_is_refused_at_its_place() {
         ("Lunch()".to_string(), "1:1: 'Lunch' is none of what can stand here (expected one of Launch, Suite, Sequence)"),
         (
             "Launch(\n  grids: (1, 1, 1), grid: (1, 1, 1), block: (1, 1, 1), params: [])".to_string(),
-            &format!("2:3: there is no field 'grids' of Launch ({fields})"),
+            &format!("2:3: there is no field 'grids' of Launch (did you mean 'grid'? {fields})"),
         ),
         (
             "Launch(grid: (1, 1, 1))".to_string(),
@@ -195,6 +195,37 @@ fn mistakes_of_hand_written_files_are_told_all_at_once_with_a_way_out() {
         format!("16:5: 'x.npy' {of_params} {}", written("Buffer(name: \"x\", elem: F32, init: File(\"x.npy\"))")),
     ];
     assert_eq!(mistakes(text).lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn fields_that_are_missing_or_misspelt_are_told_all_at_once() {
+    let text = "Launch(
+  kernel: 'scale',
+  Grid: (1, 1, 1),
+  block: (32, 1, 1),
+  shared: 64,
+  param: [
+    Buffer(name: \"a\", elem: F32, len: \"1000\", init: Random(seed: 1)),
+    Buffer(name: \"b\", elem: F32, init: Random(), expect: Values([1])),
+  ],
+)";
+    let launch = "fields: module, kernel, grid, block, cluster, dynamic_shared, cooperative, params, bind, printed, findings";
+    let expected = [
+        "2:11: 'scale' is not a string (kernel: \"scale\")".to_string(),
+        format!("3:3: there is no field 'Grid' of Launch (did you mean 'grid'? {launch})"),
+        format!("5:3: there is no field 'shared' of Launch (did you mean 'dynamic_shared'? {launch})"),
+        format!("6:3: there is no field 'param' of Launch (did you mean 'params'? {launch})"),
+        "7:39: \"1000\" is a string, not a number (len: 1000)".to_string(),
+        "7:67: field 'low' of Random is missing (for one: low: 0)".to_string(),
+        "7:67: field 'high' of Random is missing (for one: high: 1)".to_string(),
+        "8:47: field 'seed' of Random is missing (for one: seed: 1)".to_string(),
+        "8:47: field 'low' of Random is missing (for one: low: 0)".to_string(),
+        "8:47: field 'high' of Random is missing (for one: high: 1)".to_string(),
+    ];
+    assert_eq!(mistakes(text).lines().collect::<Vec<_>>(), expected);
+    // A buffer without a size has no size that what is expected of it could miss.
+    let unsized_buffer = buffer("name: \"x\", elem: F32, init: Zero, expect: Values([1, 2])");
+    assert_eq!(mistakes(&unsized_buffer), "2:10: buffer 'x' needs 'len' or 'shape'");
 }
 
 #[test]
@@ -303,7 +334,10 @@ fn contents_fit_their_buffer() {
         ),
         (x("len: 3, init: File(\"nine.bin\")"), "2:58: 'nine.bin' cannot be read: no such file or directory"),
         (x("len: 3, init: File(\".\")"), "2:58: '.' is not a regular file"),
-        (x("init: File(\"floats.npy\")"), "2:45: 'floats.npy' holds elements of type f32, and the buffer is of u16 (buffer 'x')"),
+        (
+            x("init: File(\"floats.npy\")"),
+            "2:45: 'floats.npy' holds elements of type f32, and the buffer is of u16 (buffer 'x') (save it with np.save(\"floats.npy\", x.astype(np.int16)))",
+        ),
         (
             buffer("name: \"x\", elem: F32, len: 5, init: File(\"floats.npy\")"),
             "2:53: 'floats.npy' has shape [2, 3], and 5 elements are wanted (buffer 'x')",

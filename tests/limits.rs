@@ -193,8 +193,8 @@ fn twenty_thousand_blocks_of_warps_with_a_stack_are_launched_at_once() {
 #[test]
 fn twenty_thousand_blocks_are_shown_at_once() {
     let path = file("maze.ptx", &maze());
-    let words = LaunchChoice::Words(vec!["u32[1]".to_string()]);
-    let request = Request { modules: vec![path.into()], launch: words, overrides: Overrides::default() };
+    let overrides = Overrides { params: vec!["u32[1]".to_string()], ..Overrides::default() };
+    let request = Request { modules: vec![path.into()], launch: LaunchChoice::MadeUp, overrides };
     let session = Session::new(open(&request).unwrap(), 0, RunOptions::default()).unwrap();
     let scene = session.scene();
     let begun = ThreadTime::now();

@@ -6,12 +6,15 @@
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
+use ptxdbg::base::Sources;
 use ptxdbg::check::Checks;
 use ptxdbg::check::faults::{LAUNCH_BOUNDS, MEMORY_OUT_OF_BOUNDS, UNSUPPORTED};
 use ptxdbg::debug::open::{OpenError, open};
 use ptxdbg::debug::{LaunchChoice, Opened, Overrides, Request, RunOptions, run_case, verify_case};
-use ptxdbg::launch::Element;
+use ptxdbg::launch::given::Own;
 use ptxdbg::launch::wanted::Closeness;
+use ptxdbg::launch::{Element, Kind, Known, LaunchFile, Study};
+use ptxdbg::sema;
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")
@@ -236,8 +239,8 @@ fn the_launch_is_blamed_for_what_it_may_have_caused() {
 fn dynamic_shared_memory_that_is_not_given_is_no_fault_of_the_kernel() {
     let words = ["f32[2,512]", "f32[2,512]", "f32[512]", "f32=1"].map(str::to_string).to_vec();
     let modules = vec![fixtures().join("programs/fft_shared.ptx")];
-    let overrides = Overrides { dynamic_shared: Some(0), ..Overrides::default() };
-    let opened = open(&Request { modules, launch: LaunchChoice::Words(words), overrides }).unwrap();
+    let overrides = Overrides { dynamic_shared: Some(0), params: words, ..Overrides::default() };
+    let opened = open(&Request { modules, launch: LaunchChoice::MadeUp, overrides }).unwrap();
     let run = run_case(&opened.program, &opened.plan.cases[0], &RunOptions::default()).unwrap();
     let fault = run.fault.unwrap();
     assert_eq!(fault.id, LAUNCH_BOUNDS);
@@ -265,7 +268,7 @@ fn blocks_fit_the_tiles() {
 fn guesses_are_named() {
     let modules = vec![fixtures().join("made_up/tiles.ptx")];
     let overrides = Overrides { kernel: Some("tiles".to_string()), block: Some([16, 16, 1]), ..Overrides::default() };
-    let given = open(&Request { modules, launch: LaunchChoice::Words(Vec::new()), overrides }).unwrap();
+    let given = open(&Request { modules, launch: LaunchChoice::MadeUp, overrides }).unwrap();
     let run = run_case(&given.program, &given.plan.cases[0], &RunOptions { checks: Checks::ALL, ..RunOptions::default() }).unwrap();
     assert!(
         run.findings.iter().all(|finding| finding.id.word() == "memory.uninitialized" && finding.made_up.is_empty()),
@@ -293,9 +296,9 @@ fn product(folder: &Path, (rows, columns): (usize, usize), depth: usize) -> Requ
     save(folder, "b", [depth, columns], &b);
     save(folder, "c", [rows, columns], &c);
     let given = |param: &str, name: &str| format!("{param}=@{}", folder.join(name).display());
-    let launch = LaunchChoice::Words(vec![given("param_0", "a.npy"), given("param_1", "b.npy")]);
-    let overrides = Overrides { expect: vec![given("param_2", "c.npy")], ..Overrides::default() };
-    Request { modules: vec![fixtures().join("made_up/gemm.ptx")], launch, overrides }
+    let params = vec![given("param_0", "a.npy"), given("param_1", "b.npy")];
+    let overrides = Overrides { params, expect: vec![given("param_2", "c.npy")], ..Overrides::default() };
+    Request { modules: vec![fixtures().join("made_up/gemm.ptx")], launch: LaunchChoice::MadeUp, overrides }
 }
 
 /// Grid and extents follow from the arrays.
@@ -320,8 +323,7 @@ fn an_expected_array_has_the_shape_of_its_buffer() {
     let folder = folder("shapes");
     let mut request = product(&folder, (40, 72), 56);
     save(&folder, "other", [72, 40], &[0.0; 72 * 40]);
-    let LaunchChoice::Words(words) = &mut request.launch else { panic!("words say the launch") };
-    words.push(format!("param_2=@{}", folder.join("c.npy").display()));
+    request.overrides.params.push(format!("param_2=@{}", folder.join("c.npy").display()));
     request.overrides.expect = vec![format!("param_2=@{}", folder.join("other.npy").display())];
     let Err(OpenError::Launch(sources, errors)) = open(&request) else { panic!("the shapes differ") };
     assert_eq!(errors[0].message, "buffer 'gemm_param_2' has shape [40, 72], and what is expected of it [72, 40]");
@@ -345,13 +347,49 @@ fn a_triton_kernel_is_compared_with_arrays() {
     save(&folder, "y", [rows, columns], &y);
     let words = vec![format!("in_ptr=@{}", folder.join("x.npy").display()), format!("n_cols={columns}")];
     let expect = vec![format!("out_ptr=@{}", folder.join("y.npy").display())];
-    let overrides = Overrides { expect, closeness: Closeness { rtol: Some(1e-5), atol: None }, ..Overrides::default() };
+    let overrides = Overrides { params: words, expect, closeness: Closeness { rtol: Some(1e-5), atol: None }, ..Overrides::default() };
     let modules = vec![fixtures().join("triton/sm_90/softmax.ptx")];
-    let opened = open(&Request { modules, launch: LaunchChoice::Words(words), overrides }).unwrap();
+    let opened = open(&Request { modules, launch: LaunchChoice::MadeUp, overrides }).unwrap();
     assert_eq!(opened.plan.cases[0].launches[0].grid, [rows as u32, 1, 1]);
     let report = verify_case(&opened.program, &opened.plan.cases[0], &RunOptions::default(), false).unwrap();
     assert!(report.failures.is_empty(), "{report:#?}");
     std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// Whoever wrote a program's launch file knew the types of its arrays: what the code says of a parameter refuses none of them.
+#[test]
+fn the_types_that_kernels_read_are_those_of_their_arrays() {
+    let mut wrong = Vec::new();
+    for entry in std::fs::read_dir(fixtures().join("programs")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "ron") {
+            continue;
+        }
+        let file = LaunchFile::read(&path).unwrap();
+        let (program, _) = sema::load_file(&mut Sources::default(), &file.folder.join(file.module().unwrap())).unwrap();
+        let program = program.unwrap();
+        for (_, launch) in file.launches() {
+            let kernel = program.function(launch.kernel.as_deref().unwrap()).unwrap();
+            let formals = Study::new(&program, kernel, "", &Known::default()).formals();
+            for (formal, param) in formals.iter().zip(&launch.params) {
+                let Some(buffer) = param.buffer() else { continue };
+                let is_float = |element: Element| element.kind() == Kind::Float;
+                let agrees = match formal.own {
+                    // Four fp8 numbers in a word.
+                    Own::Pointer(Some(Element::B8)) if buffer.name == "q" => true,
+                    Own::Pointer(Some(_)) if buffer.elem.kind() == Kind::Bits => true,
+                    Own::Pointer(Some(own)) => own.bytes() == buffer.elem.bytes() && is_float(own) == is_float(buffer.elem),
+                    Own::Moved(own) => buffer.elem.bytes() <= own.bytes(),
+                    Own::Pointer(None) | Own::Scalar(_) | Own::Struct(_) => true,
+                };
+                if !agrees {
+                    let kernel = launch.kernel.as_deref().unwrap();
+                    wrong.push(format!("{}: {kernel} {}: {:?} is read as {:?}", path.display(), buffer.name, buffer.elem, formal.own));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 #[test]

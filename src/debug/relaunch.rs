@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::case::{OpenedLaunch, made_up_with};
+use super::case::{OpenedLaunch, formals_of, made_up_with};
 use super::findings::Known as KnownFindings;
 use super::focus::Focus;
 use super::scene::Buffer;
@@ -13,9 +13,7 @@ use super::timeline::Timeline;
 use crate::base::{Diagnostic, SourceFile, Sources};
 use crate::launch::change::{Changed, Shape, change};
 use crate::launch::file::Launch;
-use crate::launch::given::Formal;
-use crate::launch::{self, Content, Known, LaunchFile, Origin, Overrides, Plan, Study};
-use crate::program::FuncId;
+use crate::launch::{self, Content, Known, LaunchFile, Origin, Overrides, Plan};
 
 /// What a session without a launch file says: it is about a statement.
 const NO_LAUNCH: &str = "a statement has no launch";
@@ -30,6 +28,14 @@ impl Session {
         Ok(opened.text_at(path))
     }
 
+    /// Writes the launch file that starts what this session is about to `path`; returns a line on it.
+    ///
+    /// # Errors
+    /// It is about a statement, there is a file of another kind, or it cannot be written, in one line.
+    pub fn save_launch(&self, path: &Path) -> Result<String, String> {
+        self.opened_launch.as_ref().ok_or(NO_LAUNCH)?.save(path)
+    }
+
     /// Changes the launch as `words` say, and starts anew with it. Breakpoints, displays and settings stay; what was recorded does not.
     ///
     /// # Errors
@@ -42,9 +48,13 @@ impl Session {
         let named: Vec<_> = words.iter().map(|word| (sources.add(SourceFile::new("", *word)), *word)).collect();
         let (case, number) = (self.case_number, self.launch());
         let opened_module = opened.module.clone();
+        let folder = opened.folder.clone();
         let launch = opened.launch_mut(case, number).ok_or("the launch file has no such launch")?;
-        let formals = formals(self, kernel, &opened_module, launch);
+        let formals = formals_of(self.program(), kernel, &opened_module, launch);
         let changed = change(launch, &named, &formals, Path::new("")).map_err(|errors| lines(&errors))?;
+        for index in &changed.params {
+            launch.params.get_mut(*index).into_iter().for_each(|param| launch::carry_param(param, Path::new(""), &folder));
+        }
         let launch = launch.clone();
         let mut reasons = Vec::new();
         if let Some(known) = &mut opened.known {
@@ -99,16 +109,6 @@ impl OpenedLaunch {
             Content::Sequence(list) => list.launches.get_mut(number),
         }
     }
-}
-
-/// The parameters of the kernel under the names of the launch's buffers, and of the kernel.
-fn formals(session: &Session, kernel: FuncId, module: &Path, launch: &Launch) -> Vec<Formal> {
-    let names = launch::triton::names(module, &session.program().functions[kernel.index()]);
-    let mut formals = Study::new(session.program(), kernel, "", &Known { names, ..Known::default() }).formals();
-    for (formal, param) in formals.iter_mut().zip(&launch.params) {
-        formal.names.splice(0..0, param.buffer().map(|buffer| buffer.name.clone()));
-    }
-    formals
 }
 
 /// Adds to what is known of a launch what `changed` names of `launch`.

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
+use super::element::Element;
 use super::file::Launch;
 use super::given::{self, Formal};
-use super::words::{Reader, extents};
+use super::ron_advice::meant;
+use super::words::{Reader, extents, split};
 use crate::base::{Diagnostic, SourceId};
 
 /// What of a launch is not a parameter.
@@ -47,7 +49,10 @@ pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], formals: &[Formal
                 errors.extend(reshape(&mut after, *shape, Reader { word, source: *source }).err());
                 changed.shapes.push(*shape);
             }
-            None => params.push((*source, *word)),
+            None => match no_change(Reader { word, source: *source }, formals) {
+                Some(error) => errors.push(error),
+                None => params.push((*source, *word)),
+            },
         }
     }
     match given::read(&params, formals, folder) {
@@ -66,6 +71,20 @@ pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], formals: &[Formal
     }
     *launch = after;
     Ok(changed)
+}
+
+/// What is wrong with a word that changes nothing: it names no shape and no parameter, and its form says no value of one.
+fn no_change(reader: Reader<'_>, formals: &[Formal]) -> Option<Diagnostic> {
+    let word = reader.word;
+    let name = name_of(word);
+    let (ty, extents, value) = split(word);
+    let is_value = ty == "bytes" || Element::from_name(ty).is_some() || !word.starts_with(|first: char| first.is_ascii_alphabetic());
+    if let Some(meant) = meant(name, SHAPES.iter().map(|(name, _)| *name)).filter(|_| !is_value && !is_formal(word, formals)) {
+        let help = format!("did you mean '{meant}'? {meant}={}", &word[name.len() + 1..]);
+        return Some(reader.error(word, format!("'{name}' is neither a parameter nor a part of the shape"), &help));
+    }
+    let says_nothing = value.is_none() && extents.is_none() && !is_value && !word.contains(',');
+    says_nothing.then(|| reader.error(word, format!("'{word}' changes nothing"), "a change is NAME=VALUE: n=64, x=@x.npy, grid=4,2"))
 }
 
 fn name_of(word: &str) -> &str {
@@ -123,6 +142,19 @@ mod tests {
         assert_eq!((changed.grid, changed.block, changed.cluster), ((4, 2, 1), (8, 8, 1), Some((2, 1, 1))));
         assert_eq!((changed.dynamic_shared, &changed.params[1]), (64, &Param::U32(Number::Integer(7))));
         assert_eq!(changed.params[0], launch().params[0]);
+    }
+
+    #[test]
+    fn words_that_change_nothing_are_refused_in_a_line() {
+        for (word, message, help) in [
+            ("shared=64", "'shared' is neither a parameter nor a part of the shape", "did you mean 'dynamic_shared'? dynamic_shared=64"),
+            ("Grid=4", "'Grid' is neither a parameter nor a part of the shape", "did you mean 'grid'? grid=4"),
+            ("foo", "'foo' changes nothing", "a change is NAME=VALUE: n=64, x=@x.npy, grid=4,2"),
+            ("n", "'n' changes nothing", "a change is NAME=VALUE: n=64, x=@x.npy, grid=4,2"),
+        ] {
+            let errors = change(&mut launch(), &[(SourceId(0), word)], &formals(), Path::new("")).unwrap_err();
+            assert_eq!((&*errors[0].message, errors[0].help.as_deref(), errors.len()), (message, Some(help), 1), "{word}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use super::element::Element;
 use super::npy;
 
 /// A data file that exists, with its size.
@@ -26,6 +27,17 @@ pub struct DataRange {
     pub file: Arc<DataFile>,
     /// Where the range starts.
     pub offset: u64,
+    /// What is made of the bytes.
+    pub form: Form,
+}
+
+/// What is made of the bytes of a data file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The same bytes.
+    Same,
+    /// The bf16 nearest to each f32, ties to even.
+    Bf16,
 }
 
 /// The data files of one launch file; each is looked at once.
@@ -65,11 +77,29 @@ fn look(path: &Path) -> Result<DataFile, String> {
 }
 
 impl DataRange {
-    /// Fills `out` with the bytes from `offset` of the range on.
+    /// Fills `out` with what is made of the range, from byte `offset` of that on; both are multiples of an element's size.
     ///
     /// # Errors
     /// The file was changed or removed after it was looked at.
     pub fn read(&self, offset: u64, out: &mut [u8]) -> Result<(), DataError> {
+        match self.form {
+            Form::Same => self.read_bytes(offset, out),
+            Form::Bf16 => {
+                let (wide, narrow) = (Element::F32, Element::BF16);
+                let ratio = wide.bytes() / narrow.bytes();
+                let mut floats = vec![0; out.len() * ratio as usize];
+                self.read_bytes(offset.saturating_mul(u64::from(ratio)), &mut floats)?;
+                let elements = floats.chunks_exact(wide.bytes() as usize).zip(out.chunks_exact_mut(narrow.bytes() as usize));
+                for (float, place) in elements {
+                    let rounded = narrow.encode_float(wide.to_f64(wide.read(float)));
+                    place.copy_from_slice(&rounded.to_le_bytes()[..narrow.bytes() as usize]);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn read_bytes(&self, offset: u64, out: &mut [u8]) -> Result<(), DataError> {
         let mut read = || {
             let mut file = File::open(&self.file.path)?;
             file.seek(SeekFrom::Start(self.offset.saturating_add(offset)))?;

@@ -52,6 +52,11 @@ impl Element {
         TABLE[self as usize].1
     }
 
+    /// The unsigned integers as wide as this type.
+    pub fn unsigned(self) -> Option<Self> {
+        TABLE.iter().find(|row| row.2 == self.bytes() && row.3 == Kind::Unsigned).map(|row| row.0)
+    }
+
     /// Size in bytes.
     pub fn bytes(self) -> u32 {
         TABLE[self as usize].2

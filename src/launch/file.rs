@@ -207,7 +207,8 @@ pub enum Init {
     },
     /// The elements one by one.
     Values(Vec<Number>),
-    /// A whole data file.
+    /// A whole data file. Of one that NumPy saved the elements must be of the buffer's type; those of float32 are rounded to nearest
+    /// even where the buffer's are bf16, which NumPy does not have.
     File(String),
     /// A part of a data file.
     Slice {

@@ -11,9 +11,11 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use super::data::{DataFile, DataFiles};
+use super::data::DataFiles;
 use super::element::{Element, Kind, Number};
 use super::file::{Buffer, Init, Param};
+use super::npy::Header;
+use super::npy_types::{element_of, saving};
 use super::words::{Reader, split};
 use crate::base::{Diagnostic, SourceId, counted, read_bounded};
 
@@ -33,8 +35,21 @@ pub enum Own {
     Scalar(Element),
     /// An address of elements, of this type if the code says so.
     Pointer(Option<Element>),
+    /// An address of elements as wide as this one, which the code moves only: they may be of another type.
+    Moved(Element),
     /// This many bytes by value.
     Struct(u32),
+}
+
+impl Own {
+    /// The type of a number, or of the elements that an address leads to.
+    pub fn element(self) -> Option<Element> {
+        match self {
+            Own::Scalar(element) | Own::Moved(element) => Some(element),
+            Own::Pointer(element) => element,
+            Own::Struct(_) => None,
+        }
+    }
 }
 
 /// Parameters that words give, by index, each with the source of its word.
@@ -74,11 +89,17 @@ fn with_own_seed(mut param: Param, index: usize, spec: &str) -> Param {
     param
 }
 
+/// The index of the parameter called `name`: by its first name, or else by another one.
+pub fn called(formals: &[Formal], name: &str) -> Option<usize> {
+    let by_first = formals.iter().position(|formal| formal.names.first().is_some_and(|first| first == name));
+    by_first.or_else(|| formals.iter().position(|formal| formal.names.iter().any(|known| known == name)))
+}
+
 /// The name before the first equals sign or bracket of a word and what follows, if a parameter is called so.
 fn named<'w>(word: &'w str, formals: &[Formal]) -> Option<(usize, &'w str)> {
     let end = word.find(['=', '['])?;
     let (name, rest) = word.split_at(end);
-    let index = formals.iter().position(|formal| formal.names.iter().any(|known| known == name))?;
+    let index = called(formals, name)?;
     Some((index, rest.strip_prefix('=').unwrap_or(rest)))
 }
 
@@ -122,16 +143,19 @@ impl<'a> WordOf<'a> {
         }
         let (ty, extents, _) = split(spec);
         if Element::from_name(ty).is_some() {
-            return self.reader.typed(spec, name);
+            return match self.reader.typed(spec, name)? {
+                Param::Buffer(buffer) => self.with_named_type(buffer, spec).map(Param::Buffer),
+                scalar => Ok(scalar),
+            };
         }
         match *own {
-            Own::Pointer(element) if ty.is_empty() && extents.is_some() => {
+            own @ (Own::Pointer(_) | Own::Moved(_)) if ty.is_empty() && extents.is_some() => {
                 let (_, extents, value) = split(spec);
-                let own = element.unwrap_or(Element::B32);
-                let buffer = self.reader.buffer(own, extents.unwrap_or(""), value, name)?;
-                self.with_own_type(buffer, element, spec).map(Param::Buffer)
+                let element = own.element().unwrap_or(Element::B32);
+                let buffer = self.reader.buffer(element, extents.unwrap_or(""), value, name)?;
+                self.with_own_type(buffer, own, spec).map(Param::Buffer)
             }
-            Own::Pointer(element) => self.pointer(spec, name, element),
+            own @ (Own::Pointer(_) | Own::Moved(_)) => self.pointer(spec, name, own),
             Own::Scalar(element) => self.scalar(spec, name, element),
             Own::Struct(bytes) => self.structure(spec, name, bytes),
         }
@@ -161,8 +185,8 @@ impl<'a> WordOf<'a> {
         }
     }
 
-    fn pointer(&self, spec: &'a str, name: &str, element: Option<Element>) -> Result<Param, Diagnostic> {
-        let own = element.unwrap_or(Element::B32);
+    fn pointer(&self, spec: &'a str, name: &str, what: Own) -> Result<Param, Diagnostic> {
+        let own = what.element().unwrap_or(Element::B32);
         let is_whole = spec.starts_with('@') || spec.contains(',') && !spec.contains('(');
         if !is_whole {
             let init = self.reader.init(own, spec, true);
@@ -175,21 +199,62 @@ impl<'a> WordOf<'a> {
         }
         let init = self.reader.init(own, spec, true)?;
         let buffer = Buffer { name: name.to_string(), elem: own, len: None, shape: None, init, expect: None, tolerance: None };
-        self.with_own_type(buffer, element, spec).map(Param::Buffer)
+        self.with_own_type(buffer, what, spec).map(Param::Buffer)
+    }
+
+    /// The shortest name of the parameter that is called `name` first.
+    fn short<'n>(&'n self, name: &'n str) -> &'n str {
+        let formal = self.formals.iter().find(|formal| formal.names[0] == name);
+        formal.and_then(|formal| formal.names.iter().min_by_key(|name| name.len())).map_or(name, String::as_str)
     }
 
     /// The buffer, with the type of its data file where the kernel's own does not say more.
-    fn with_own_type(&self, mut buffer: Buffer, own: Option<Element>, spec: &'a str) -> Result<Buffer, Diagnostic> {
+    fn with_own_type(&self, mut buffer: Buffer, own: Own, spec: &'a str) -> Result<Buffer, Diagnostic> {
         let Init::File(file) = &buffer.init else { return Ok(buffer) };
         // What cannot be read is told when the launch is resolved.
         let Ok(data) = DataFiles::default().get(&self.folder.join(file)) else { return Ok(buffer) };
         match element_of(&data, own) {
             Ok(element) => buffer.elem = element,
-            Err(message) => {
-                let help = format!("save it as the type that the kernel reads, or say another one: {}={}", buffer.name, "f64[]=@x.npy");
+            Err(misfit) => {
+                let named = data.npy.as_ref().and_then(Header::element);
+                let as_it_is = named.map(|ty| {
+                    format!(", or name its type, for its bytes as they are: {}={}[]=@{file}", self.short(&buffer.name), ty.name())
+                });
+                let help = format!("{}{}", misfit.help, as_it_is.unwrap_or_default());
+                let message = format!("{}, and the kernel reads {}", misfit.holds, own.element().unwrap_or(Element::B32).name());
                 return Err(self.reader.error(spec, message, &help));
             }
         }
+        Ok(buffer)
+    }
+
+    /// The buffer; where the word names integers or bits and its data file is an array of something else, with the bytes of that.
+    fn with_named_type(&self, mut buffer: Buffer, spec: &'a str) -> Result<Buffer, Diagnostic> {
+        let Init::File(file) = &buffer.init else { return Ok(buffer) };
+        let Ok(data) = DataFiles::default().get(&self.folder.join(file)) else { return Ok(buffer) };
+        let Some(header) = data.npy.as_ref().filter(|header| !header.fills(buffer.elem)) else {
+            return Ok(buffer);
+        };
+        let (named, size) = (buffer.elem.name(), u64::from(buffer.elem.bytes()));
+        if buffer.elem.kind() == Kind::Float {
+            let message = format!("'{file}' holds elements of {}, and the word says {named}", header.dtype());
+            let help = format!("{}; for its bytes as they are {}=b32[]=@{file}", saving(&data, buffer.elem), self.short(&buffer.name));
+            return Err(self.reader.error(spec, message, &help));
+        }
+        let given = header.elements().and_then(|elements| elements.checked_mul(header.element_bytes)).unwrap_or(u64::MAX);
+        let elements = match (&buffer.shape, buffer.len) {
+            (Some(shape), _) => shape.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent)),
+            (None, len) => len.or(Some(given / size)),
+        };
+        if elements.and_then(|elements| elements.checked_mul(size)) != Some(given) {
+            let message = format!("'{file}' has {given} bytes of data, which are not the {named} that the word says");
+            return Err(self.reader.error(spec, message, &format!("{size} bytes are one {named}")));
+        }
+        if buffer.shape.is_none() && buffer.len.is_none() {
+            let is_as_wide = header.element_bytes == size;
+            (buffer.shape, buffer.len) = if is_as_wide { (Some(header.shape.clone()), None) } else { (None, elements) };
+        }
+        buffer.init = Init::Slice { file: file.clone(), offset: header.data_offset };
         Ok(buffer)
     }
 
@@ -204,24 +269,6 @@ impl<'a> WordOf<'a> {
             Ok(_) => Err(self.reader.error(spec, format!("'{file}' does not have {bytes} bytes"), &help)),
             Err(message) => Err(self.reader.error(spec, message, &help)),
         }
-    }
-}
-
-/// The element type of a buffer that holds the data of `file` and is read as `own` by the kernel.
-///
-/// # Errors
-/// The kernel reads floats, and the file has other elements, in a sentence.
-pub(super) fn element_of(file: &DataFile, own: Option<Element>) -> Result<Element, String> {
-    let Some(header) = &file.npy else { return Ok(own.unwrap_or(Element::B32)) };
-    match (own, header.element()) {
-        (Some(own), _) if header.fits(own) && own.kind() != Kind::Bits => Ok(own),
-        (Some(own), None) if header.fits(own) => Ok(own),
-        (Some(own), Some(found)) if own.kind() == Kind::Float => {
-            let path = file.path.display();
-            Err(format!("'{path}' holds elements of {}, and the kernel reads {}", found.name(), own.name()))
-        }
-        (_, Some(found)) => Ok(found),
-        (own, None) => Ok(own.unwrap_or(Element::B32)),
     }
 }
 

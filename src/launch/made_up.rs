@@ -4,6 +4,7 @@
 //! code is for. What cannot be read off is guessed: a [`Guess`] is a shape and a few numbers, from which the whole launch follows. Whoever
 //! can run kernels tries one guess after the other, and measures how much memory the kernel reaches.
 
+mod arithmetic;
 mod flow;
 mod hints;
 mod shape;
@@ -18,7 +19,7 @@ use super::file::{Content, Launch, Param};
 use super::given::{Formal, Own};
 use super::read::{LaunchFile, Origin};
 use crate::base::{SourceFile, Sources};
-use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement};
+use crate::isa::{OutsideFill, ScalarType, Swizzle, TensorElement, TypeKind};
 use crate::program::{self, FuncId, Function, Pc, Program};
 use flow::Flow;
 use shape::Traits;
@@ -183,13 +184,18 @@ pub struct Study<'a> {
     known: &'a Known,
     uses: Uses,
     traits: Traits,
+    /// The words of parameters that point to integers for sure.
+    integers: Vec<flow::Word>,
 }
 
 impl<'a> Study<'a> {
     /// Reads the code of `kernel`; the module is called `module` in the launch.
     pub fn new(program: &'a Program, kernel: FuncId, module: &'a str, known: &'a Known) -> Self {
         let flow = Flow::new(program, kernel);
-        Self { program, kernel: &program.functions[kernel.index()], module, known, uses: Uses::of(&flow), traits: Traits::of(&flow) }
+        let bits = arithmetic::integers(&flow);
+        let integers = flow.words.iter().take(64).enumerate().filter(|(bit, _)| bits >> bit & 1 == 1).map(|(_, word)| *word).collect();
+        let kernel = &program.functions[kernel.index()];
+        Self { program, kernel, module, known, uses: Uses::of(&flow), traits: Traits::of(&flow), integers }
     }
 
     /// The guess to begin with.
@@ -276,10 +282,22 @@ impl<'a> Study<'a> {
     fn own(&self, index: usize, formal: &program::Param) -> Own {
         let whole = self.uses.whole(index, formal.bytes);
         if let Some(pointer) = whole.and_then(|used| used.pointer).filter(|_| !self.is_map(formal)) {
-            let known = self.known.elements.get(&index).copied().or(pointer.element);
-            return Own::Pointer(known.and_then(values::memory_element));
+            let known = self.known.elements.get(&index).copied();
+            let ty = known.or(pointer.element);
+            let Some(element) = ty.and_then(values::memory_element) else { return Own::Pointer(None) };
+            return match ty.map(ScalarType::kind) {
+                _ if known.is_some() => Own::Pointer(Some(element)),
+                Some(TypeKind::Float) => Own::Pointer(Some(element)),
+                _ if !self.is_of_integers(index) => Own::Moved(element),
+                _ if element.kind() == Kind::Bits => Own::Pointer(element.unsigned()),
+                _ => Own::Pointer(Some(element)),
+            };
         }
         values::element_of(formal, whole).map_or(Own::Struct(formal.bytes), Own::Scalar)
+    }
+
+    fn is_of_integers(&self, index: usize) -> bool {
+        self.integers.iter().any(|word| word.param == index && word.offset == 0 && word.bytes == self.kernel.params[index].bytes)
     }
 
     /// The parameters that are given and that the kernel writes to, where nothing says how many blocks there are.

@@ -40,6 +40,17 @@ impl Header {
         kind_fits && self.element_bytes == u64::from(element.bytes())
     }
 
+    /// Whether the elements are rounded to fill a buffer of `element`: NumPy has no bf16, so an array of such numbers is of f32 there.
+    pub fn is_rounded_to(&self, element: Element) -> bool {
+        element == Element::BF16 && self.kind == 'f' && self.element_bytes == u64::from(Element::F32.bytes())
+    }
+
+    /// Whether the elements can be those of a buffer of `element`: of its type, integers of the other signedness, or rounded to it.
+    pub fn fills(&self, element: Element) -> bool {
+        let is_integer = matches!(element.kind(), Kind::Unsigned | Kind::Signed) && matches!(self.kind, 'u' | 'i' | 'b');
+        self.fits(element) || self.is_rounded_to(element) || is_integer && self.element_bytes == u64::from(element.bytes())
+    }
+
     /// The type of element that is meant; none for bits that NumPy does not know.
     pub fn element(&self) -> Option<Element> {
         let letter = match self.kind {
@@ -49,6 +60,18 @@ impl Header {
             _ => return None,
         };
         Element::from_name(&format!("{letter}{}", self.element_bytes * 8))
+    }
+
+    /// The element type in NumPy's words.
+    pub fn dtype(&self) -> String {
+        let word = match self.kind {
+            'b' => return "bool".to_string(),
+            'V' => return format!("V{}", self.element_bytes),
+            'i' => "int",
+            'f' => "float",
+            _ => "uint",
+        };
+        format!("{word}{}", 8 * self.element_bytes)
     }
 
     /// The element type in the words of PTX; of types that PTX does not have, in NumPy's.

@@ -42,6 +42,22 @@ pub enum Origin {
     Words(SourceId),
 }
 
+/// Whether a launch file may take the place of what is at `path`: nothing, a launch file, an empty file, or what is no regular file.
+///
+/// # Errors
+/// What is there is something else, in one line.
+pub fn may_replace(path: &Path) -> Result<(), String> {
+    if !path.is_file() {
+        return Ok(());
+    }
+    let is_blank = |text: &String| ron_text::is_blank(text);
+    let is_launch = || LaunchFile::read(path).is_ok();
+    match ron_text::read_text(path) {
+        Ok(text) if is_blank(&text) || is_launch() => Ok(()),
+        Ok(_) | Err(_) => Err(format!("{} is there and is no launch file, so it is left as it is: choose another name", path.display())),
+    }
+}
+
 impl LaunchFile {
     /// Reads the launch file at `path`.
     ///
@@ -105,6 +121,14 @@ impl LaunchFile {
 }
 
 impl Content {
+    /// The launches, in order, to be changed.
+    pub fn launches_mut(&mut self) -> &mut [Launch] {
+        match self {
+            Content::Launch(launch) => std::slice::from_mut(launch),
+            Content::Suite(list) | Content::Sequence(list) => &mut list.launches,
+        }
+    }
+
     /// The text of a launch file that says this.
     pub fn to_text(&self) -> String {
         ron_text::to_text(self)

@@ -8,15 +8,25 @@ use super::image::{Image, Memory};
 /// Names the files that `content` names relative to folder `from` relative to folder `to`.
 pub fn relocate(content: &mut Content, from: &Path, to: &Path) {
     let renamed = |name: &mut String| *name = relative(&from.join(&*name), to).display().to_string();
-    let launches = match content {
-        Content::Launch(launch) => std::slice::from_mut(launch),
-        Content::Suite(list) | Content::Sequence(list) => {
-            list.module.iter_mut().for_each(renamed);
-            list.printed.iter_mut().for_each(|init| rename_init(init, &renamed));
-            &mut list.launches
-        }
-    };
-    launches.iter_mut().for_each(|launch| rename_launch(launch, &renamed));
+    if let Content::Suite(list) | Content::Sequence(list) = content {
+        list.module.iter_mut().for_each(renamed);
+        list.printed.iter_mut().for_each(|init| rename_init(init, &renamed));
+    }
+    content.launches_mut().iter_mut().for_each(|launch| rename_launch(launch, &renamed));
+}
+
+/// Names the file that `init` names relative to folder `from` so that it can be named in folder `to`: by its whole path, which a symbolic
+/// link on the way does not change.
+pub fn carry_init(init: &mut Init, from: &Path, to: &Path) {
+    if from != to {
+        let whole = |path: PathBuf| std::path::absolute(&path).unwrap_or(path);
+        rename_init(init, &|name: &mut String| *name = whole(from.join(&*name)).display().to_string());
+    }
+}
+
+/// The same for what a parameter's buffer holds.
+pub fn carry_param(param: &mut Param, from: &Path, to: &Path) {
+    param.buffer_mut().into_iter().for_each(|buffer| carry_init(&mut buffer.init, from, to));
 }
 
 fn rename_launch(launch: &mut Launch, renamed: &impl Fn(&mut String)) {

@@ -32,6 +32,8 @@ pub struct Overrides {
     pub cluster: Option<[u32; 3]>,
     /// Bytes of dynamic shared memory.
     pub dynamic_shared: Option<u32>,
+    /// Parameters, a word each: `n=40`, `@x.npy`.
+    pub params: Vec<String>,
     /// What buffers must hold at the end, a word each: `out=@y.npy`.
     pub expect: Vec<String>,
     /// How close they must be to it.
@@ -44,11 +46,7 @@ impl Overrides {
     /// Puts into `content` what it says of grids, blocks, clusters and dynamic shared memory.
     pub fn apply(&self, content: &mut Content) {
         let triple = |[x, y, z]: [u32; 3]| (x, y, z);
-        let launches = match content {
-            Content::Launch(launch) => std::slice::from_mut(launch),
-            Content::Suite(list) | Content::Sequence(list) => &mut list.launches,
-        };
-        for launch in launches {
+        for launch in content.launches_mut() {
             launch.grid = self.grid.map_or(launch.grid, triple);
             launch.block = self.block.map_or(launch.block, triple);
             launch.cluster = self.cluster.map(triple).or(launch.cluster);

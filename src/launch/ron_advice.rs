@@ -3,6 +3,7 @@
 
 use super::element::{Element, Number};
 use super::locate::{Part, parts_around};
+use crate::isa::nearest;
 
 /// What is wrong at a place of the text, and what would be right.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +27,8 @@ pub fn advise(text: &str, at: usize, error: &ron::Error) -> Option<Advice> {
             missing(text, part, at, field, outer.as_deref())
         }
         ron::Error::NoSuchStructField { expected, found, outer } => {
-            let part = parts.iter().find(|part| part.field == found)?;
-            unknown(text, part, expected, outer.as_deref())
+            let (index, part) = parts.iter().enumerate().find(|(_, part)| part.field == found)?;
+            unknown(text, part, parts.get(index + 1), expected, outer.as_deref())
         }
         ron::Error::ExpectedComma => parts.iter().find_map(|part| of_value(text, part)).or_else(|| comma(text, at)),
         _ => parts.iter().find_map(|part| of_value(text, part)),
@@ -45,6 +46,14 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("block", "block: (32, 1, 1)"),
     ("params", "params: []"),
     ("launches", "launches: []"),
+    ("seed", "seed: 1"),
+    ("low", "low: 0"),
+    ("high", "high: 1"),
+    ("start", "start: 0"),
+    ("step", "step: 1"),
+    ("file", "file: \"x.bin\""),
+    ("offset", "offset: 0"),
+    ("ids", "ids: [\"race.shared\"]"),
 ];
 
 /// A field that must be there and is not: the error stands at the closing bracket, at `at`.
@@ -72,17 +81,26 @@ fn comma(text: &str, at: usize) -> Option<Advice> {
     Some(Advice { wrong: at..at, message, help, instead: ",".to_string() })
 }
 
-/// A field that does not exist; it is left out.
-fn unknown(text: &str, part: &Part, expected: &[&str], outer: Option<&str>) -> Option<Advice> {
+/// A field that does not exist; the one that is meant stands in for it, or else it is left out.
+fn unknown(text: &str, part: &Part, around: Option<&Part>, expected: &[&str], outer: Option<&str>) -> Option<Advice> {
     text.get(part.named_at..part.end)?;
-    let after_comma = if text.get(part.end..)?.starts_with(',') { part.end + 1 } else { part.end };
     let of = outer.map_or(String::new(), |outer| format!(" of {outer}"));
-    Some(Advice {
-        wrong: part.named_at..after_comma,
-        message: format!("there is no field '{}'{of}", part.field),
-        help: format!("fields: {}", expected.join(", ")),
-        instead: String::new(),
-    })
+    let message = format!("there is no field '{}'{of}", part.field);
+    let meant = meant(part.field, expected.iter().copied());
+    let help = meant.map_or(String::new(), |meant| format!("did you mean '{meant}'? ")) + &format!("fields: {}", expected.join(", "));
+    let siblings = around.and_then(|around| text.get(around.start..around.end)).unwrap_or("");
+    if let Some(meant) = meant.filter(|meant| !siblings.contains(&format!("{meant}:"))) {
+        return Some(Advice { wrong: part.named_at..part.named_at + part.field.len(), message, help, instead: meant.to_string() });
+    }
+    let after_comma = if text.get(part.end..)?.starts_with(',') { part.end + 1 } else { part.end };
+    Some(Advice { wrong: part.named_at..after_comma, message, help, instead: String::new() })
+}
+
+/// The one of `known` that is meant by `word`: the same in other letters, with a part of its name, or nearly the same.
+pub(super) fn meant<'k>(word: &str, known: impl Iterator<Item = &'k str> + Clone) -> Option<&'k str> {
+    let word = word.to_ascii_lowercase();
+    let has_part = |name: &&str| name.split('_').any(|part| part == word);
+    known.clone().find(|name| *name == word).or_else(|| known.clone().find(has_part)).or_else(|| nearest(&word, known))
 }
 
 /// Advice on one value, by the field that it stands in.
@@ -139,6 +157,11 @@ fn shape(field: &str, value: &str) -> Option<Saying> {
 }
 
 fn length(value: &str) -> Option<Saying> {
+    let bare = value.trim_matches(['"', '\'']);
+    if bare.len() < value.len() {
+        let count: u64 = bare.trim().parse().ok()?;
+        return Some((format!("{value} is a string, not a number"), format!("len: {count}"), count.to_string()));
+    }
     let given = numbers(value).filter(|numbers| numbers.len() > 1)?;
     let message = format!("'{value}' is not one number");
     let product = given.iter().try_fold(1_u64, |product, extent| product.checked_mul(*extent))?;
@@ -231,7 +254,9 @@ fn element(value: &str) -> Option<Saying> {
 
 fn word(field: &str, value: &str) -> Option<Saying> {
     let is_bare = !value.contains(['"', '(', '[']) && !value.is_empty();
-    is_bare.then(|| (format!("'{value}' is not a string"), format!("{field}: \"{value}\""), format!("\"{value}\"")))
+    let name = value.trim_matches('\'');
+    let said = if name.len() < value.len() { value.to_string() } else { format!("'{value}'") };
+    is_bare.then(|| (format!("{said} is not a string"), format!("{field}: \"{name}\""), format!("\"{name}\"")))
 }
 
 /// A parameter whose value is there but not its type.

@@ -4,10 +4,12 @@ use std::path::Path;
 
 use super::data::DataFiles;
 use super::element::Element;
-use super::file::{Buffer, Content, Init, Launch, Tolerance};
-use super::given::{Formal, Own, element_of};
+use super::file::{Buffer, Content, Init, Param, Tolerance};
+use super::given::{Formal, Own, called};
 use super::locate::Place;
+use super::npy_types::{element_of, unlike};
 use super::read::LaunchFile;
+use super::relocate::carry_init;
 use super::words::Reader;
 use crate::base::{Diagnostic, SourceId};
 
@@ -47,15 +49,15 @@ fn read<'a>(source: SourceId, word: &'a str) -> Result<Wanted<'a>, Diagnostic> {
     }
 }
 
-/// Puts into `file` what `words` say that its buffers must hold, each word the text of its source. `formals` are other names of the
-/// parameters.
+/// Puts into `file` what `words` say that its buffers must hold, each word the text of its source; their data files are relative to
+/// `folder`. `formals` are other names of the parameters of the launch.
 ///
 /// # Errors
 /// Every word that cannot be read, or that names no buffer.
-pub fn expect(file: &mut LaunchFile, words: &[(SourceId, &str)], closeness: Closeness, formals: &[Formal]) -> Result<(), Vec<Diagnostic>> {
+pub fn expect(file: &mut LaunchFile, words: &[(SourceId, &str)], closeness: Closeness, named: Named<'_>) -> Result<(), Vec<Diagnostic>> {
     let mut errors = Vec::new();
     for (source, word) in words {
-        match put(file, *source, word, closeness, formals) {
+        match put(file, *source, word, closeness, named) {
             Ok(place) => file.expected.push((place, *source)),
             Err(error) => errors.push(error),
         }
@@ -63,18 +65,32 @@ pub fn expect(file: &mut LaunchFile, words: &[(SourceId, &str)], closeness: Clos
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
+/// The parameters of one of the launches of a file, under all their names.
+#[derive(Clone, Copy, Debug)]
+pub struct Named<'a> {
+    /// The number of the launch.
+    pub launch: usize,
+    /// The parameters.
+    pub formals: &'a [Formal],
+    /// What data files that words name are relative to.
+    pub folder: &'a Path,
+}
+
 /// Puts what one word says into its buffer; returns the place of the parameter that has it.
-fn put(file: &mut LaunchFile, source: SourceId, word: &str, closeness: Closeness, formals: &[Formal]) -> Result<Place, Diagnostic> {
+fn put(file: &mut LaunchFile, source: SourceId, word: &str, closeness: Closeness, named: Named<'_>) -> Result<Place, Diagnostic> {
     let Wanted { reader, name, value } = read(source, word)?;
-    let alias = formals.iter().find(|formal| formal.names.iter().any(|known| known == name));
-    let called = alias.map_or(name, |formal| &formal.names[0]);
-    let places: Vec<Place> = file.launches().into_iter().map(|(place, _)| place).collect();
+    let launches = file.launches();
+    let places: Vec<Place> = launches.iter().map(|(place, _)| place.clone()).collect();
+    let param = called(named.formals, name).and_then(|index| launches.get(named.launch)?.1.params.get(index));
+    let buffer_name = match param {
+        Some(Param::Alias(name)) => name.clone(),
+        param => param.and_then(Param::buffer).map_or(name, |buffer| &buffer.name).to_string(),
+    };
     let known: Vec<String> = buffers(&mut file.content).map(|(_, buffer)| buffer.name.clone()).collect();
-    let found = buffers(&mut file.content).find(|(_, buffer)| buffer.name == called || buffer.name == name);
-    let Some(((launch, param), buffer)) = found else {
+    let Some(((launch, param), buffer)) = buffers(&mut file.content).find(|(_, buffer)| buffer.name == buffer_name) else {
         return Err(reader.error(name, format!("there is no buffer '{name}'"), &format!("buffers: {}", known.join(", "))));
     };
-    let init = reader.init(buffer.elem, value, true)?;
+    let mut init = reader.init(buffer.elem, value, true)?;
     if !matches!(init, Init::Values(_) | Init::File(_)) {
         return Err(reader.error(
             value,
@@ -82,6 +98,14 @@ fn put(file: &mut LaunchFile, source: SourceId, word: &str, closeness: Closeness
             "--expect out=@y.npy, --expect out=1,2,3",
         ));
     }
+    if let Init::File(path) = &init
+        && let Ok(data) = DataFiles::default().get(&named.folder.join(path))
+        && let Some(misfit) = unlike(&data, buffer.elem)
+    {
+        let message = format!("{}, and '{name}' is of {}", misfit.holds, buffer.elem.name());
+        return Err(reader.error(value, message, &misfit.help));
+    }
+    carry_init(&mut init, named.folder, &file.folder);
     buffer.expect = Some(init);
     buffer.tolerance = closeness.tolerance().or(buffer.tolerance);
     Ok(places[launch].param(param))
@@ -89,11 +113,7 @@ fn put(file: &mut LaunchFile, source: SourceId, word: &str, closeness: Closeness
 
 /// The buffers, each with the index of its launch and of its parameter.
 fn buffers(content: &mut Content) -> impl Iterator<Item = ((usize, usize), &mut Buffer)> {
-    let launches: &mut [Launch] = match content {
-        Content::Launch(launch) => std::slice::from_mut(launch),
-        Content::Suite(list) | Content::Sequence(list) => &mut list.launches,
-    };
-    let params = launches.iter_mut().enumerate().flat_map(|(number, launch)| {
+    let params = content.launches_mut().iter_mut().enumerate().flat_map(|(number, launch)| {
         let params = launch.params.iter_mut().enumerate();
         params.map(move |(index, param)| ((number, index), param))
     });
@@ -104,8 +124,11 @@ fn buffers(content: &mut Content) -> impl Iterator<Item = ((usize, usize), &mut 
 /// does not say a file that can be read, or names no pointer.
 pub fn output(word: &str, formals: &[Formal], folder: &Path) -> Option<(usize, Buffer)> {
     let (name, file) = word.split_once("=@")?;
-    let index = formals.iter().position(|formal| formal.names.iter().any(|known| known == name))?;
-    let Own::Pointer(own) = formals[index].own else { return None };
+    let index = called(formals, name)?;
+    let own = formals[index].own;
+    if !matches!(own, Own::Pointer(_) | Own::Moved(_)) {
+        return None;
+    }
     let data = DataFiles::default().get(&folder.join(file)).ok()?;
     let elem = element_of(&data, own).ok()?;
     let shape = data.npy.as_ref().map_or_else(|| vec![data.bytes / u64::from(elem.bytes())], |header| header.shape.clone());

@@ -24,8 +24,14 @@ pub fn keys() -> Option<PathBuf> {
     Some(in_home("XDG_CONFIG_HOME", ".config")?.join("ptxdbg/keys.ron"))
 }
 
-/// The `nvcc` that is on the path, below the toolkit that an environment variable names, or where toolkits are installed.
+/// The `nvcc` that NVCC or CUDACXX names, that is on the path, below the toolkit that an environment variable names, or where toolkits are
+/// installed.
 pub fn nvcc() -> Option<PathBuf> {
+    let named = ["NVCC", "CUDACXX"].into_iter().filter_map(std::env::var_os).find(|name| !name.is_empty());
+    // A name that leads nowhere is an error when it is called.
+    if let Some(named) = named {
+        return Some(PathBuf::from(named));
+    }
     let path = std::env::var_os("PATH").unwrap_or_default();
     let on_path: Vec<PathBuf> = std::env::split_paths(&path).map(|folder| folder.join("nvcc")).collect();
     let roots = ["CUDA_HOME", "CUDA_PATH"].into_iter().filter_map(std::env::var_os).map(PathBuf::from);

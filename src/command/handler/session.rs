@@ -34,17 +34,21 @@ pub fn launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, Command
     if let Some(question) = context.ask_to_restart() {
         return Ok(question);
     }
-    let words: Vec<&str> = piece.text.split_whitespace().collect();
+    let changes = without_blanks_around_signs(&piece.text);
+    let words: Vec<&str> = changes.split_whitespace().collect();
     let stop = context.session.relaunch(&words, context.pace).map_err(|message| piece.error(message))?;
     Ok(Outcome::Stop(Box::new(stop)))
 }
 
+/// `n = 64` as `n=64`: words of changes are separated by blanks.
+fn without_blanks_around_signs(text: &str) -> String {
+    let parts: Vec<&str> = text.split('=').map(str::trim).collect();
+    parts.join("=")
+}
+
 pub fn save_launch(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
     let file = call.required("FILE")?;
-    let path = Path::new(&file.text);
-    let text = context.session.launch_text(path).map_err(|message| file.error(message))?;
-    save::save(path, &[text.as_bytes()]).map_err(|error| file.error(save::cause(&error)))?;
-    Ok(Outcome::Nothing)
+    context.session.save_launch(Path::new(&file.text)).map(Outcome::Text).map_err(|message| file.error(message))
 }
 
 /// Why a session file cannot be used, in one line.

@@ -42,7 +42,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         summary: "Show the launch, or change it and start anew",
         help: "Without words: the text of a launch file that does what is debugged. With words: changes that, and the run begins anew, \
             with the breakpoints, displays and settings that there are. grid=4,2, block=256, cluster=2 and dynamic_shared=4096 change \
-            the shape; n=64, x=@x.npy, x=f32[16,64]=random and all else that --arg takes change a parameter, by its name.",
+            the shape; n=64, x=@x.npy, x=f32[16,64]=random and all else that --arg takes change a parameter, by its name. Blanks \
+            around = do not count.",
         examples: &["launch", "launch n=64", "launch grid=4,2 x=@x.npy"],
         handler: handler::launch,
         ..PLAIN
@@ -52,7 +53,8 @@ pub const COMMANDS: &[CommandSpec] = &[
         args: &[FILE],
         summary: "Write the launch to a launch file",
         help: "Writes a launch file that starts what is debugged: a launch that was made up, one from --arg, or a launch file with what \
-            the command line and 'launch' have changed. Beside the kernel, as kernel.ron, it is used when ptxdbg is started again.",
+            the command line and 'launch' have changed. Beside the kernel, as kernel.ron, it is used when ptxdbg is started again. A \
+            file that is there and is no launch file is left as it is.",
         examples: &["save launch gemm.ron"],
         handler: handler::save_launch,
         ..PLAIN

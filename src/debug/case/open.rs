@@ -5,19 +5,20 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::made_up::made_up;
-use crate::base::{Diagnostic, SourceFile, SourceId, Sources};
-use crate::launch::file::Param;
+use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
+use crate::launch::file::{Launch, Param};
 use crate::launch::foreign::foreign;
-use crate::launch::given::{self, Formal};
+use crate::launch::given::{self, Formal, Given, Own};
 use crate::launch::nvcc::{self, Compiler};
 use crate::launch::{
-    self, Content, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Place, Plan, Study, relocate, ron_text, wanted,
+    self, Content, Element, Kind, Known, LaunchFile, LaunchFileError, MadeUp, Origin, Overrides, Place, Plan, Study, relocate, ron_text,
+    wanted,
 };
 use crate::program::{FuncId, Program};
 use crate::sema;
 
 /// Bytes by which a file that holds no PTX is known.
-const HEAD_BYTES: u64 = 16;
+const HEAD_BYTES: u64 = 20;
 
 /// What the command line asks for.
 #[derive(Clone, Debug)]
@@ -35,10 +36,10 @@ pub struct Request {
 pub enum LaunchChoice {
     /// A launch file.
     File(PathBuf),
-    /// A word for each of some parameters; the others are made up.
-    Words(Vec<String>),
     /// The launch file beside the module, `kernel.ron` beside `kernel.ptx`, or else one that is made up.
     Beside,
+    /// One that is made up, whatever lies beside the module.
+    MadeUp,
 }
 
 /// A program and the launches of it.
@@ -75,6 +76,17 @@ impl OpenedLaunch {
     /// The text of the launch file at `path` that says the same.
     pub fn text_at(&self, path: &Path) -> String {
         format!("{}\n", self.in_folder(path.parent().unwrap_or(Path::new(""))).to_text())
+    }
+
+    /// Writes the launch file that says the same to `path`; returns a line on it.
+    ///
+    /// # Errors
+    /// There is a file of another kind, or it cannot be written, in one line.
+    pub fn save(&self, path: &Path) -> Result<String, String> {
+        launch::may_replace(path)?;
+        let cannot = |error| format!("cannot write {}: {}", path.display(), save::cause(&error));
+        save::save(path, &[self.text_at(path).as_bytes()]).map_err(cannot)?;
+        Ok(format!("launch written to {}\n", path.display()))
     }
 
     /// The same as it is said in a launch file in `folder`.
@@ -119,14 +131,14 @@ pub enum OpenError {
 pub fn open(request: &Request) -> Result<Opened, OpenError> {
     match &request.launch {
         LaunchChoice::File(path) => open_file(request, path),
-        LaunchChoice::Words(words) => open_made_up(request, words),
+        LaunchChoice::MadeUp => open_made_up(request),
         LaunchChoice::Beside => {
             let module = sole_module(request)?;
             let beside = module.with_extension("ron");
-            if !beside.is_file() {
-                open_made_up(request, &[])
+            if !beside.is_file() || words_are_of_another_kernel(&beside, &request.overrides) {
+                open_made_up(request)
             } else if says_nothing(&beside) {
-                open_made_up(request, &[]).map(|opened| Opened { empty_beside: Some(beside), ..opened })
+                open_made_up(request).map(|opened| Opened { empty_beside: Some(beside), ..opened })
             } else {
                 open_file(request, &beside)
             }
@@ -154,6 +166,9 @@ pub fn read_module_with(path: &Path, compiler: &Compiler) -> Result<Module, Open
         let (program, diagnostics) = sema::load(&mut sources, path.with_extension("ptx").display().to_string(), text);
         return Ok(Module { program, sources, diagnostics });
     }
+    if path.is_dir() {
+        return Err(OpenError::File(format!("{} is a folder: give a PTX file in it", path.display())));
+    }
     if let Some(kind) = foreign(path, &head(path)) {
         return Err(OpenError::File(kind.message(path)));
     }
@@ -178,6 +193,16 @@ fn head(path: &Path) -> Vec<u8> {
     read.filter(Result::is_ok).map_or(Vec::new(), |_| head)
 }
 
+/// Whether words give parameters of a kernel that is chosen, and the launch file at `path` is of another one.
+fn words_are_of_another_kernel(path: &Path, overrides: &Overrides) -> bool {
+    let Some(chosen) = overrides.kernel.as_deref().filter(|_| !overrides.params.is_empty()) else { return false };
+    let is_of_another = |file: LaunchFile| {
+        let mut kernels = file.launches().into_iter().map(|(_, launch)| launch.kernel.as_deref());
+        kernels.all(|kernel| kernel.is_some_and(|kernel| kernel != chosen))
+    };
+    LaunchFile::read(path).is_ok_and(is_of_another)
+}
+
 /// Whether the file at `path` holds white space and comments only, as the shell leaves a file that output is redirected to.
 fn says_nothing(path: &Path) -> bool {
     ron_text::read_text(path).is_ok_and(|text| ron_text::is_blank(&text))
@@ -199,20 +224,96 @@ fn open_file(request: &Request, path: &Path) -> Result<Opened, OpenError> {
     open_launch_file(module, program, file, &request.overrides)
 }
 
-/// What `file` launches of `program`, the module at `module`, whatever module it names.
+/// What `file` launches of `program`, the module at `module`, whatever module it names, with what the command line says of parameters.
 ///
 /// # Errors
 /// It does not fit the program.
 pub fn open_launch_file(module: PathBuf, program: Arc<Program>, mut file: LaunchFile, overrides: &Overrides) -> Result<Opened, OpenError> {
-    let expected = expect(&mut file, overrides, &[]);
-    expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
+    change(&mut file, overrides, &program, &module).map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     finish(file, program, module, overrides)
 }
 
-/// A launch with the parameters that `words` give; what they do not say is made up.
-fn open_made_up(request: &Request, words: &[String]) -> Result<Opened, OpenError> {
+/// Puts into the launch file what the words of the command line say of parameters, and of what buffers must hold at the end.
+fn change(file: &mut LaunchFile, overrides: &Overrides, program: &Arc<Program>, module: &Path) -> Result<(), Vec<Diagnostic>> {
+    if overrides.params.is_empty() && overrides.expect.is_empty() {
+        return Ok(());
+    }
+    let sole = sole_launch(file, overrides);
+    let found = sole.and_then(|number| {
+        let launch = file.launches().get(number)?.1;
+        let alone = overrides.kernel.as_deref().filter(|_| matches!(file.content, Content::Launch(_)));
+        let kernel = launch::choose_kernel(program, alone.or(launch.kernel.as_deref())).ok()?;
+        Some((number, formals_of(program, kernel, module, launch)))
+    });
+    let named = add_words(&mut file.sources, "--arg", &overrides.params);
+    // A kernel that does not exist is an error of the launch, found when that is resolved.
+    if let (Some((number, formals)), false) = (&found, named.is_empty()) {
+        let given = given::read(&texts(&named, &overrides.params), formals, Path::new(""))?;
+        give(file, *number, given);
+    } else if let (None, Some(word)) = (sole, named.first()) {
+        let span = Span::new(*word, 0, overrides.params[0].len() as u32);
+        let message = format!("the launch file has {} launches, and a parameter is changed of one alone", file.launches().len());
+        return Err(vec![Diagnostic::error("arg", span, message).with_help("choose a kernel that has one launch there: -k NAME")]);
+    }
+    let (launch, formals) = found.as_ref().map_or((0, &[][..]), |(number, formals)| (*number, formals));
+    expect(file, overrides, launch, formals)
+}
+
+/// The number of the launch that words are about: the sole one, or the sole one of the kernel that is chosen.
+fn sole_launch(file: &LaunchFile, overrides: &Overrides) -> Option<usize> {
+    let is_suite = matches!(file.content, Content::Suite(_));
+    let wanted = overrides.kernel.as_ref().filter(|_| is_suite);
+    let launches = file.launches();
+    let mut chosen = launches.iter().enumerate().filter(|(_, (_, launch))| wanted.is_none() || launch.kernel.as_ref() == wanted);
+    let sole = chosen.next().map(|(number, _)| number);
+    sole.filter(|_| chosen.next().is_none())
+}
+
+/// Puts the parameters that words give into launch number `number`.
+fn give(file: &mut LaunchFile, number: usize, given: Given) {
+    let place = file.launches().get(number).map(|(place, _)| place.clone()).unwrap_or_default();
+    let folder = file.folder.clone();
+    for (index, (mut param, source)) in given {
+        launch::carry_param(&mut param, Path::new(""), &folder);
+        let Some(launch) = file.content.launches_mut().get_mut(number) else { return };
+        match launch.params.get_mut(index) {
+            Some(before) => *before = param,
+            // What is missing in the launch file before it is an error of the launch.
+            None => launch.params.push(param),
+        }
+        file.given.push((place.param(index), source));
+    }
+}
+
+/// The parameters of `kernel` under the names of the launch's buffers, of the files beside the module, and of the kernel.
+pub(in crate::debug) fn formals_of(program: &Program, kernel: FuncId, module: &Path, launch: &Launch) -> Vec<Formal> {
+    // Files beside the module that are damaged are no matter of a launch that is there.
+    let known = launch::triton::known(module, &program.functions[kernel.index()], &mut Sources::default()).unwrap_or_default();
+    let mut formals = Study::new(program, kernel, "", &known).formals();
+    for (formal, param) in formals.iter_mut().zip(&launch.params) {
+        if let Some(buffer) = param.buffer() {
+            formal.names.insert(0, buffer.name.clone());
+        }
+        formal.own = own_in(param, formal.own);
+    }
+    formals
+}
+
+/// What is known of a parameter that is `param` in a launch: the launch says more than code that tells widths only.
+fn own_in(param: &Param, own: Own) -> Own {
+    let says_type = |element: &Element| element.kind() != Kind::Bits;
+    match (own, param.buffer(), param.scalar()) {
+        (Own::Pointer(_) | Own::Moved(_), Some(buffer), _) if says_type(&buffer.elem) => Own::Pointer(Some(buffer.elem)),
+        (Own::Scalar(element), _, Some((said, _))) if says_type(&said) && said.bytes() == element.bytes() => Own::Scalar(said),
+        (own, _, _) => own,
+    }
+}
+
+/// A launch with the parameters that words of the command line give; what they do not say is made up.
+fn open_made_up(request: &Request) -> Result<Opened, OpenError> {
     sole_module(request)?;
     let overrides = &request.overrides;
+    let words = &overrides.params;
     let (module, program) = choose_module(&request.modules, overrides.kernel.as_deref(), &overrides.compiler)?;
     open_words(module, program, words, overrides)
 }
@@ -243,7 +344,7 @@ pub fn open_words(module: PathBuf, program: Arc<Program>, words: &[String], over
     let is_whole = known.params.len() == program.functions[kernel.index()].params.len() && known.grid.is_some() && known.block.is_some();
     let (origin, expected) = (Origin::Words(whole), Vec::new());
     let mut file = LaunchFile { content: made.content, folder: PathBuf::new(), sources, origin, given: origins, expected };
-    let expected = expect(&mut file, overrides, &formals);
+    let expected = expect(&mut file, overrides, 0, &formals);
     expected.map_err(|errors| OpenError::Launch(file.sources.clone(), errors))?;
     let mut opened = finish(file, program, module, &Overrides::default())?;
     if is_whole {
@@ -267,9 +368,10 @@ pub(in crate::debug) fn made_up_with(program: &Arc<Program>, kernel: FuncId, kno
 }
 
 /// Puts what the command line expects of buffers into `file`.
-fn expect(file: &mut LaunchFile, overrides: &Overrides, formals: &[Formal]) -> Result<(), Vec<Diagnostic>> {
+fn expect(file: &mut LaunchFile, overrides: &Overrides, launch: usize, formals: &[Formal]) -> Result<(), Vec<Diagnostic>> {
     let named = add_words(&mut file.sources, "--expect", &overrides.expect);
-    wanted::expect(file, &texts(&named, &overrides.expect), overrides.closeness, formals)
+    let params = wanted::Named { launch, formals, folder: Path::new("") };
+    wanted::expect(file, &texts(&named, &overrides.expect), overrides.closeness, params)
 }
 
 /// Each word as a source that is called after `option`.

@@ -2,12 +2,13 @@
 
 use super::param::count;
 use super::{Resolver, Scope};
-use crate::launch::data::{DataFile, DataRange};
+use crate::launch::data::{DataFile, DataRange, Form};
 use crate::launch::element::{Element, Kind, Number};
 use crate::launch::expect::Expect;
 use crate::launch::file::{Buffer, Init, Tolerance};
 use crate::launch::init::{Contents, Recipe};
 use crate::launch::locate::Place;
+use crate::launch::npy_types::saving;
 use crate::launch::plan::PlannedBuffer;
 use std::sync::Arc;
 
@@ -47,31 +48,35 @@ impl Resolver<'_> {
         let source = self.source(&init, &buffer.init);
         let shape = self.buffer_shape(place, buffer, source.as_ref());
         let element = buffer.elem;
+        let is_sized = shape.is_some();
+        let shape = shape.unwrap_or_default();
         let bytes = self.buffer_bytes(place, buffer, &shape);
         let contents = self.contents(&init, buffer, source, bytes);
-        let expect = buffer.expect.as_ref().and_then(|expect| self.expect(place, buffer, expect, (&shape, bytes)));
+        // What is expected of a buffer without a size, which is an error, may have any.
+        let expected = buffer.expect.as_ref().filter(|_| is_sized);
+        let expect = expected.and_then(|expect| self.expect(place, buffer, expect, (&shape, bytes)));
         if let (None, Some(_)) = (&buffer.expect, buffer.tolerance) {
             self.error(&place.field("tolerance"), "a tolerance without 'expect' means nothing");
         }
         PlannedBuffer { name: buffer.name.clone(), element, shape, bytes, contents, expect, launch }
     }
 
-    /// The extents that are written, or those of the data.
-    fn buffer_shape(&mut self, place: &Place, buffer: &Buffer, source: Option<&Source>) -> Vec<u64> {
+    /// The extents that are written, or those of the data; none where there is a mistake in them.
+    fn buffer_shape(&mut self, place: &Place, buffer: &Buffer, source: Option<&Source>) -> Option<Vec<u64>> {
         match (&buffer.shape, buffer.len) {
             (Some(_), Some(_)) => {
                 self.error(&place.field("shape"), "a buffer has either 'len' or 'shape'");
-                Vec::new()
+                None
             }
-            (Some(shape), None) => shape.clone(),
-            (None, Some(len)) => vec![len],
+            (Some(shape), None) => Some(shape.clone()),
+            (None, Some(len)) => Some(vec![len]),
             (None, None) => match source {
-                Some(source) => source.shape(buffer.elem),
+                Some(source) => Some(source.shape(buffer.elem)),
                 None => {
                     if !matches!(buffer.init, Init::File(_) | Init::Slice { .. }) {
                         self.error(place, format!("buffer '{}' needs 'len' or 'shape'", buffer.name));
                     }
-                    Vec::new()
+                    None
                 }
             },
         }
@@ -128,6 +133,8 @@ impl Resolver<'_> {
             Init::Iota { start, step } => self.iota(place, element, start, step),
             Init::Random { seed, low, high } => self.random(place, element, seed, low, high),
             Init::Values(_) | Init::File(_) | Init::Slice { .. } => match source {
+                // A mistake in the size is one mistake.
+                Some(_) if buffer.len.is_some() && buffer.shape.is_some() => Contents::Uninit,
                 Some(source) => self.sized(place, buffer, source, bytes),
                 None => Contents::Uninit,
             },
@@ -243,10 +250,20 @@ impl Resolver<'_> {
             }
             Source::File { file, offset } => match misfit(&file, offset, element, bytes) {
                 None => {
-                    let start = file.npy.as_ref().map_or(0, |header| header.data_offset);
-                    return Contents::File(DataRange { file, offset: offset.unwrap_or(start) });
+                    let header = file.npy.as_ref().filter(|_| offset.is_none());
+                    let is_rounded = header.is_some_and(|header| header.is_rounded_to(element));
+                    let form = if is_rounded { Form::Bf16 } else { Form::Same };
+                    let offset = offset.or(header.map(|header| header.data_offset)).unwrap_or(0);
+                    return Contents::File(DataRange { file, offset, form });
                 }
-                Some(reason) => format!("'{}' {reason} (buffer '{}')", file.path.display(), buffer.name),
+                Some((reason, help)) => {
+                    let message = format!("'{}' {reason} (buffer '{}')", file.path.display(), buffer.name);
+                    match help {
+                        Some(help) => self.error_with_help(place, message, help),
+                        None => self.error(place, message),
+                    }
+                    return Contents::Uninit;
+                }
             },
         };
         self.error(place, message);
@@ -279,7 +296,7 @@ impl Resolver<'_> {
             return None;
         }
         let mut text = vec![0; file.bytes as usize];
-        match (DataRange { file, offset: 0 }).read(0, &mut text) {
+        match (DataRange { file, offset: 0, form: Form::Same }).read(0, &mut text) {
             Ok(()) => Some(text),
             Err(error) => {
                 self.error(place, error.to_string());
@@ -320,18 +337,27 @@ fn agree(one: &[u64], other: &[u64]) -> bool {
     one == other || one.len() < 2 || other.len() < 2 || elements(&one) != elements(&other)
 }
 
-/// Why `file` cannot be the `bytes` bytes of a buffer of `element`, as the end of a sentence that starts with its name.
-fn misfit(file: &DataFile, offset: Option<u64>, element: Element, bytes: u64) -> Option<String> {
+/// Why `file` cannot be the `bytes` bytes of a buffer of `element`, as the end of a sentence that starts with its name, and what to do.
+fn misfit(file: &DataFile, offset: Option<u64>, element: Element, bytes: u64) -> Option<(String, Option<String>)> {
+    if let (Some(header), None) = (&file.npy, offset)
+        && !header.fills(element)
+    {
+        let reason = format!("holds elements of type {}, and the buffer is of {}", header.element_name(), element.name());
+        return Some((reason, Some(saving(file, element))));
+    }
+    size_misfit(file, offset, element, bytes).map(|reason| (reason, None))
+}
+
+/// The same for a file of the right type.
+fn size_misfit(file: &DataFile, offset: Option<u64>, element: Element, bytes: u64) -> Option<String> {
     match (&file.npy, offset) {
         (Some(header), None) => {
-            if !header.fits(element) {
-                return Some(format!("holds elements of type {}, and the buffer is of {}", header.element_name(), element.name()));
-            }
             let elements = bytes / u64::from(element.bytes());
             if header.elements() != Some(elements) {
                 return Some(format!("has shape {:?}, and {elements} elements are wanted", header.shape));
             }
-            (header.data_offset + bytes > file.bytes).then(|| "ends before its last element".to_string())
+            let stored = elements.saturating_mul(header.element_bytes);
+            (header.data_offset.saturating_add(stored) > file.bytes).then(|| "ends before its last element".to_string())
         }
         (_, None) => (file.bytes != bytes).then(|| format!("has {}, and {bytes} are wanted", count(file.bytes))),
         (_, Some(offset)) => {

@@ -1,0 +1,102 @@
+//! Which pointers lead to integers for sure: the code computes with the elements, or stores what it computed. A load names a type as well,
+//! but `ld.u32` moves a float or two halves just as well as an integer.
+
+use std::collections::BTreeSet;
+
+use super::flow::{Flow, Words};
+use crate::isa::{AtomicFn, IntBinary, IntUnary, ScalarType, Space, TypeKind};
+use crate::program::operands::{self, RegisterOperand};
+use crate::program::{AtomicOp, Bank, BitsOp, CompareOp, ConvertOp, FuncId, Inst, IntegerOp, MemoryOp, Op};
+
+/// A register of a function.
+type Register = (FuncId, u8, u32);
+
+/// The words of the parameters that point to integers, by bit.
+pub fn integers(flow: &Flow<'_>) -> Words {
+    let mut found = Found::default();
+    for (function, _, inst) in flow.code() {
+        found.note(flow, function, inst);
+    }
+    // Elements that are moved to shared memory are what is computed with there.
+    let is_shared = found.loaded.iter().any(|register| found.read.contains(register));
+    let mut words = found.words | if is_shared { found.to_shared } else { 0 };
+    for (register, pointers) in &found.stored {
+        words |= if found.computed.contains(register) { *pointers } else { 0 };
+    }
+    words
+}
+
+#[derive(Default)]
+struct Found {
+    /// Words whose elements are computed with.
+    words: Words,
+    /// Words whose elements are stored to shared memory.
+    to_shared: Words,
+    /// Registers that integers are computed from.
+    read: BTreeSet<Register>,
+    /// Registers that integers are computed to.
+    computed: BTreeSet<Register>,
+    /// Registers that are loaded from shared memory and hold nothing that is known to be of another format.
+    loaded: BTreeSet<Register>,
+    /// Registers that are stored, with the words that point to where.
+    stored: Vec<(Register, Words)>,
+}
+
+impl Found {
+    fn note(&mut self, flow: &Flow<'_>, function: FuncId, inst: &Inst) {
+        let program = flow.program;
+        let register = |operand: &RegisterOperand| (function, bank_number(operand.bank), operand.slot);
+        let fact = |operand: &RegisterOperand| flow.fact(function, operand.bank, operand.slot);
+        for address in &operands::address_registers(inst, program) {
+            self.words |= fact(address).contents;
+        }
+        if is_arithmetic(inst) {
+            for read in &operands::reads(inst, program) {
+                self.words |= fact(read).contents;
+                self.read.insert(register(read));
+            }
+            self.computed.extend(operands::writes(inst, program).iter().map(register));
+        }
+        match inst.op {
+            Op::Atomic(AtomicOp::Single { f, ty, address, .. }) if !matches!(f, AtomicFn::Cas | AtomicFn::Exch) && is_integer(ty) => {
+                self.words |= flow.base(function, address).pointer;
+            }
+            Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if access.space == Space::Shared => {
+                let written = operands::writes(inst, program);
+                self.loaded.extend(written.iter().filter(|operand| fact(operand).hint.is_none()).map(register));
+            }
+            Op::Memory(MemoryOp::Store { access, address, .. } | MemoryOp::StoreVector { access, address, .. }) => {
+                let pointers = flow.base(function, address).pointer;
+                for read in &operands::reads(inst, program) {
+                    self.to_shared |= if access.space == Space::Shared { fact(read).contents } else { 0 };
+                    self.stored.push((register(read), pointers));
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn bank_number(bank: Bank) -> u8 {
+    match bank {
+        Bank::B32 => 0,
+        Bank::B64 => 1,
+        Bank::Pred => 2,
+    }
+}
+
+fn is_integer(ty: ScalarType) -> bool {
+    matches!(ty.kind(), TypeKind::Unsigned | TypeKind::Signed)
+}
+
+/// Whether an instruction computes with integers: packed numbers, logic on bits and moves are none of it.
+fn is_arithmetic(inst: &Inst) -> bool {
+    match inst.op {
+        Op::Integer(IntegerOp::Binary { f, .. }) => !matches!(f, IntBinary::And | IntBinary::Or | IntBinary::Xor),
+        Op::Integer(IntegerOp::Unary { f, .. }) => matches!(f, IntUnary::Neg | IntUnary::Abs),
+        Op::Integer(IntegerOp::Ternary { .. } | IntegerOp::MulWide { .. } | IntegerOp::MadWide { .. } | IntegerOp::Carry { .. }) => true,
+        Op::Bits(BitsOp::Shift { .. }) | Op::Compare(CompareOp::SetpInt { .. } | CompareOp::SetInt { .. }) => true,
+        Op::Convert(ConvertOp::Single { mode, .. }) => is_integer(mode.from) && mode.to.kind() == TypeKind::Float,
+        _ => false,
+    }
+}

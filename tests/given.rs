@@ -1,0 +1,240 @@
+//! What `-a`, `--expect` and `--save-launch` do: which arrays of NumPy a kernel takes, and what words say of a launch file that is there.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use ptxdbg::launch::Element;
+use ptxdbg::launch::npy::header_bytes;
+
+/// `out[i] = 2 * in[i]` for i below `n`, of integers.
+const DOUBLE: &str = ".version 7.8 .target sm_90 .address_size 64
+.visible .entry double(.param .u64 in, .param .u64 out, .param .u32 n) {
+    .reg .b64 %a, %b, %at; .reg .b32 %i, %n, %v; .reg .pred %p;
+    ld.param.u64 %a, [in]; ld.param.u64 %b, [out]; ld.param.u32 %n, [n];
+    mov.u32 %i, %tid.x; setp.ge.u32 %p, %i, %n; @%p bra end;
+    mul.wide.u32 %at, %i, 4; add.u64 %a, %a, %at; add.u64 %b, %b, %at;
+    ld.global.u32 %v, [%a]; shl.b32 %v, %v, 1; st.global.u32 [%b], %v;
+end: ret;
+}";
+
+/// `out[i] = in[i]`, words of 32 bits.
+const COPY: &str = ".version 7.8 .target sm_90 .address_size 64
+.visible .entry copy(.param .u64 in, .param .u64 out) {
+    .reg .b64 %a, %b, %at; .reg .b32 %i, %v;
+    ld.param.u64 %a, [in]; ld.param.u64 %b, [out];
+    mov.u32 %i, %tid.x; mul.wide.u32 %at, %i, 4; add.u64 %a, %a, %at; add.u64 %b, %b, %at;
+    ld.global.u32 %v, [%a]; st.global.u32 [%b], %v; ret;
+}";
+
+/// The bf16 numbers of `in` as f32.
+const WIDEN: &str = ".version 7.8 .target sm_90 .address_size 64
+.visible .entry widen(.param .u64 in, .param .u64 out) {
+    .reg .b64 %a, %b, %at; .reg .b32 %i; .reg .b16 %h; .reg .f32 %f;
+    ld.param.u64 %a, [in]; ld.param.u64 %b, [out]; mov.u32 %i, %tid.x;
+    mul.wide.u32 %at, %i, 2; add.u64 %a, %a, %at; mul.wide.u32 %at, %i, 4; add.u64 %b, %b, %at;
+    ld.global.b16 %h, [%a]; cvt.f32.bf16 %f, %h; st.global.f32 [%b], %f; ret;
+}";
+
+/// A folder of one test.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Self {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("given").join(name);
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    fn write(&self, name: &str, content: impl AsRef<[u8]>) {
+        let path = self.0.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+
+    /// NumPy's file of these numbers.
+    fn npy(&self, name: &str, element: Element, numbers: &[f64]) {
+        let mut bytes = header_bytes(element, &[numbers.len() as u64]);
+        for number in numbers {
+            let bits = if element.name().starts_with(['f', 'b']) { element.encode_float(*number) } else { element.wrap(*number as i128) };
+            element.write(bits, &mut bytes);
+        }
+        self.write(name, bytes);
+    }
+
+    /// Exit status, and standard output with standard error, of `ptxdbg` with these words in the folder.
+    fn run(&self, words: &[&str]) -> (i32, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_ptxdbg")).args(words).current_dir(&self.0).output().unwrap();
+        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+        (output.status.code().unwrap(), text)
+    }
+
+    #[track_caller]
+    fn assert(&self, words: &str, status: i32, said: &[&str]) {
+        let (code, text) = self.run(&words.split_whitespace().collect::<Vec<_>>());
+        assert_eq!(code, status, "{words}: {text}");
+        said.iter().for_each(|said| assert!(text.contains(said), "{words}: {said} is missing in\n{text}"));
+    }
+}
+
+const COUNTING: [f64; 8] = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
+
+#[test]
+fn arrays_of_another_type_are_refused_with_the_way_out_in_numpy() {
+    let folder = Folder::new("types");
+    folder.write("double.ptx", DOUBLE);
+    folder.write("copy.ptx", COPY);
+    for element in [Element::S64, Element::U64, Element::S32, Element::U32, Element::F16, Element::F32, Element::F64, Element::U8] {
+        folder.npy(&format!("{}.npy", element.name()), element, &COUNTING);
+    }
+    let doubled = COUNTING.map(|number| number * 2.0);
+    folder.npy("doubled.npy", Element::S32, &doubled);
+    folder.npy("doubled64.npy", Element::S64, &doubled);
+    let refused = |file: &str, holds: &str, dtype: &str, own: &str| {
+        let message = format!("error[arg]: '{file}' holds elements of {holds}, and the kernel reads u32");
+        let help = format!(
+            "save it with np.save(\"{file}\", x.astype(np.{dtype})), or name its type, for its bytes as they are: in={own}[]=@{file}"
+        );
+        folder.assert(&format!("--batch double.ptx -a @{file}"), 2, &[&message, &help]);
+    };
+    refused("s64.npy", "int64", "int32", "s64");
+    refused("u64.npy", "uint64", "uint32", "u64");
+    refused("f32.npy", "float32", "int32", "f32");
+    refused("f64.npy", "float64", "int32", "f64");
+    refused("u8.npy", "uint8", "uint32", "u8");
+    let message = "error[arg]: 'doubled64.npy' holds elements of int64, and 'out' is of u32";
+    let expected = "np.save(\"doubled64.npy\", x.astype(np.int32))";
+    folder.assert("--batch double.ptx -a @s32.npy --expect out=@doubled64.npy", 2, &[message, expected]);
+    folder.assert("--batch double.ptx -a @s32.npy -a out=[8] --expect param_1=@doubled64.npy", 2, &["and 'param_1' is of u32"]);
+    for file in ["s32", "u32"] {
+        folder.assert(&format!("--batch double.ptx -a @{file}.npy -a n=8 --expect out=@doubled.npy"), 0, &["double: as expected"]);
+    }
+    // Nothing in the code says what a word is that is only moved: it may be a float, or two halves, but no part of a larger number.
+    for file in ["f32", "f16", "u8", "s32"] {
+        folder.assert(&format!("--batch copy.ptx -a @{file}.npy --block 2"), 0, &[&format!("in: {file}[8] = 0 1 2")]);
+    }
+    folder.assert("--batch copy.ptx -a @s64.npy", 2, &["'s64.npy' holds elements of int64, and the kernel reads u32"]);
+    folder.assert("--batch copy.ptx -a @f64.npy", 2, &["'f64.npy' holds elements of float64"]);
+}
+
+#[test]
+fn a_word_that_names_integers_takes_the_bytes_of_a_file_as_they_are() {
+    let folder = Folder::new("bytes");
+    folder.write("double.ptx", DOUBLE);
+    folder.npy("s64.npy", Element::S64, &COUNTING);
+    folder.npy("f32.npy", Element::F32, &COUNTING);
+    folder.assert("--batch double.ptx -a in=u32[]=@s64.npy", 0, &["in: u32[16] = 0 0 1 0 2 0 3 0"]);
+    folder.assert("--batch double.ptx -a in=u32[4,4]=@s64.npy", 0, &["in: u32[4][4] = 0 0 1 0 2 0 3 0"]);
+    folder.assert("--batch double.ptx -a in=b32[]=@f32.npy", 0, &["in: b32[8] = 0x00000000 0x3f800000"]);
+    folder.assert("--batch double.ptx -a in=s64[]=@s64.npy", 0, &["in: s64[8] = 0 1 2 3"]);
+    folder.assert(
+        "--batch double.ptx -a in=u32[4]=@s64.npy",
+        2,
+        &["'s64.npy' has 64 bytes of data, which are not the u32 that the word says"],
+    );
+    let help = "np.save(\"s64.npy\", x.astype(np.float32)); for its bytes as they are in=b32[]=@s64.npy";
+    folder.assert("--batch double.ptx -a in=f32[]=@s64.npy", 2, &["'s64.npy' holds elements of int64, and the word says f32", help]);
+    folder.assert("--batch double.ptx -a in=u32[]=@s64.npy --save-launch k.ron", 0, &["launch written to k.ron\n"]);
+    folder.assert("--batch double.ptx -l k.ron", 0, &["in: u32[16] = 0 0 1 0 2 0 3 0"]);
+}
+
+/// Halfway cases go to the even neighbour: 1 + 2^-8 to 1, 1 + 3 * 2^-8 to 1 + 2^-6; what is above half goes up.
+#[test]
+fn floats_are_rounded_where_the_kernel_reads_bf16() {
+    let folder = Folder::new("bf16");
+    folder.write("widen.ptx", WIDEN);
+    let numbers = [1.003_906_25, 1.011_718_75, 1.003_906_369, -3.141_592_7, 0.1];
+    let rounded = [1.0, 1.015_625, 1.007_812_5, -3.140_625, 0.100_097_656_25];
+    folder.npy("x.npy", Element::F32, &numbers);
+    folder.npy("wide.npy", Element::F32, &rounded);
+    folder.npy("x64.npy", Element::F64, &numbers);
+    let line = "in: bf16[5] = 1 1.015625 1.0078125 -3.140625 0.100097656";
+    for word in ["in=@x.npy", "in=bf16[]=@x.npy"] {
+        folder.assert(&format!("--batch widen.ptx --block 5 -a {word} --expect out=@wide.npy"), 0, &[line, "widen: as expected"]);
+    }
+    // What is expected of bf16 is rounded as well.
+    folder.assert("--batch widen.ptx --block 5 -a in=@x.npy --expect in=@x.npy", 0, &["widen: as expected"]);
+    let launch = "Launch(module: \"widen.ptx\", grid: (1, 1, 1), block: (5, 1, 1), params: [
+        Buffer(name: \"in\", elem: BF16, init: File(\"x.npy\"), expect: File(\"x.npy\")),
+        Buffer(name: \"out\", elem: F32, len: 5, init: Zero, expect: File(\"wide.npy\"))])";
+    folder.write("k.ron", launch);
+    folder.assert("--verify -l k.ron", 0, &["1 passed, 0 failed"]);
+    let message = "'x64.npy' holds elements of float64, and the kernel reads bf16";
+    folder.assert("--batch widen.ptx -a in=@x64.npy", 2, &[message, "np.save(\"x64.npy\", x.astype(np.float32))"]);
+    folder.write("k.ron", launch.replace("x.npy", "x64.npy"));
+    folder.assert("--verify -l k.ron", 2, &["holds elements of type f64, and the buffer is of bf16", "x.astype(np.float32)"]);
+}
+
+#[test]
+fn a_file_that_is_no_launch_file_is_not_replaced() {
+    let folder = Folder::new("saving");
+    folder.write("double.ptx", DOUBLE);
+    folder.assert("double.ptx --save-launch double.ptx", 2, &["double.ptx is there and is no launch file, so it is left as it is"]);
+    assert_eq!(std::fs::read_to_string(folder.0.join("double.ptx")).unwrap(), DOUBLE);
+    folder.write("bytes", [0xff, 0xfe]);
+    folder.assert("double.ptx --save-launch bytes", 2, &["bytes is there and is no launch file"]);
+    folder.assert("double.ptx --save-launch .", 2, &["cannot write .: "]);
+    folder.write("blank.ron", "// later\n");
+    for file in ["blank.ron", "new.ron", "new.ron"] {
+        folder.assert(&format!("double.ptx --save-launch {file}"), 0, &[&format!("launch written to {file}\n")]);
+    }
+    folder.assert("double.ptx --save-launch /dev/stdout", 0, &["Launch(\n"]);
+    let (status, text) = folder.run(&["double.ptx", "-e", "save launch double.ptx"]);
+    assert!(status == 2 && text.contains("double.ptx is there and is no launch file"), "{text}");
+    let (status, text) = folder.run(&["double.ptx", "-e", "save launch new.ron"]);
+    assert!(status == 0 && text.contains("launch written to new.ron\n"), "{text}");
+}
+
+#[test]
+fn words_change_the_launch_file_that_is_there() {
+    let folder = Folder::new("beside");
+    folder.write("double.ptx", DOUBLE);
+    let launch = "Launch(module: \"double.ptx\", kernel: \"double\", grid: (1, 1, 1), block: (32, 1, 1), params: [
+        Buffer(name: \"x\", elem: S32, len: 8, init: Iota(start: 1, step: 1)),
+        Buffer(name: \"y\", elem: S32, len: 8, init: Zero, expect: Values([2, 4, 6, 8, 10, 12, 14, 16])), U32(8)])";
+    folder.write("double.ron", launch);
+    folder.npy("x.npy", Element::S32, &COUNTING);
+    let y = "--expect y=0,2,4,6,8,10,12,14";
+    for x in ["x", "in", "param_0"] {
+        let (status, text) = folder.run(&format!("--batch double.ptx -a {x}=@x.npy {y}").split_whitespace().collect::<Vec<_>>());
+        assert!(status == 0 && text.contains("x: s32[8] = 0 1 2 3") && !text.contains("There is no launch file"), "{text}");
+    }
+    for y in ["out", "param_1"] {
+        folder.assert(&format!("--batch double.ptx -a x=@x.npy --expect {y}=0,2,4,6,8,10,12,14"), 0, &["double: as expected"]);
+        folder.assert(&format!("--batch double.ptx --expect {y}=0,0,0,0,0,0,0,0"), 1, &["FAIL double: y[0] = 2, expected 0"]);
+    }
+    folder.assert("--batch double.ptx -a n=1", 1, &["FAIL double: y[1] = 0, expected 4"]);
+    folder.assert("--batch double.ptx -a param_2=1 --save-launch saved.ron", 0, &["launch written"]);
+    assert!(std::fs::read_to_string(folder.0.join("saved.ron")).unwrap().contains("U32(1)"));
+    folder.assert("--batch double.ptx -a m=1", 2, &["'m' is neither a parameter nor a type", "parameters: x, y, n"]);
+    folder.assert("--batch double.ptx -a y=[4]", 1, &["memory.out_of_bounds"]);
+    folder.assert("--verify double.ptx -a n=1", 1, &["0 passed, 1 failed"]);
+    // Data files of words lie where the words are said, those of a launch file beside it.
+    folder.write("far/double.ron", launch.replace("double.ptx", "../double.ptx"));
+    folder.assert(&format!("--batch -l far/double.ron -a x=@x.npy {y}"), 0, &["x: s32[8] = 0 1 2 3", "double: as expected"]);
+    folder.npy("y.npy", Element::S32, &COUNTING.map(|number| number * 2.0));
+    folder.assert("--batch -l far/double.ron -a in=@x.npy --expect out=@y.npy", 0, &["double: as expected"]);
+    folder.assert("--batch -l far/double.ron -a x=@none.npy", 2, &["none.npy' cannot be read"]);
+    let (status, text) = folder.run(&["-l", "far/double.ron", "--yes", "-e", "launch x=@x.npy", "-e", "p x[1]", "-e", "launch n = 4"]);
+    assert!(status == 0 && text.contains("x[1] = 1"), "{text}");
+    let two = "Suite(module: \"double.ptx\", launches: [Launch(kernel: \"double\", grid: (1, 1, 1), block: (8, 1, 1), params: [U64(0), U64(0), U32(0)]),
+        Launch(kernel: \"double\", grid: (1, 1, 1), block: (8, 1, 1), params: [U64(0), U64(0), U32(0)])])";
+    folder.write("two.ron", two);
+    folder.assert("--batch -l two.ron -a n=1", 2, &["the launch file has 2 launches, and a parameter is changed of one alone"]);
+}
+
+#[test]
+fn the_compiler_can_be_named() {
+    let folder = Folder::new("compiler");
+    folder.write("k.cu", "__global__ void k() {}");
+    let run = |variable: &str, name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ptxdbg"));
+        let output = command.args(["--batch", "k.cu"]).env_remove("NVCC").env(variable, name).current_dir(&folder.0).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for variable in ["NVCC", "CUDACXX"] {
+        assert!(run(variable, "no-such-nvcc").contains("cannot run no-such-nvcc"), "{}", run(variable, "no-such-nvcc"));
+    }
+}
