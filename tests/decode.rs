@@ -144,5 +144,5 @@ fn vectors_are_packed_lowest_first() {
 fn what_is_not_modelled_says_so() {
     let program = program("multimem.red.global.add.u32 [gm], r0;");
     assert!(matches!(program.code[0].op, Op::Unsupported { .. }));
-    assert_eq!(program.unsupported, ["'multimem.red.global.add.u32' is not modelled (combines in the memory of several devices)"]);
+    assert_eq!(program.unsupported.to_vec(), ["'multimem.red.global.add.u32' is not modelled (combines in the memory of several devices)"]);
 }

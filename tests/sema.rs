@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use ptxdbg::base::{Diagnostic, Sources};
-use ptxdbg::program::{CallArg, CallTarget, ControlOp, Function, MoveOp, Op, Param, ParamPlace, Program, Register, Variable, map};
+use ptxdbg::program::{CallArg, CallId, CallTarget, ControlOp, Function, MoveOp, Op, Param, ParamPlace, Program, Register, Variable, map};
 use ptxdbg::sema;
 
 /// The program of a module with this text behind the directives at its head.
@@ -314,12 +314,12 @@ fn calls_say_how_arguments_travel() {
     assert_eq!(targets[..3], [id("f"), id("g"), id("f")].map(CallTarget::Direct));
     assert!(matches!(&targets[3], CallTarget::Indirect { wide: true, candidates, .. } if *candidates == [id("g")]));
     assert_eq!(targets[4], CallTarget::Direct(id("real")));
-    let text = |call: usize| format!("{:?} <- {:?}", program.calls[call].results, program.calls[call].args);
+    let text = |call: u32| format!("{:?} <- {:?}", program.calls[CallId(call)].results, program.calls[CallId(call)].args);
     assert_eq!(text(0), "[Value(B32, r0)] <- [Value(B32, r1), Value(B32, c0)]");
     assert_eq!(text(1), "[Ignored] <- [Value(B32, c1), Frame { offset: 8, bytes: 16 }]");
     assert_eq!(text(2), "[Frame { offset: 0, bytes: 4 }] <- [Frame { offset: 0, bytes: 4 }, Value(B32, c0)]");
     assert_eq!(program.consts32, [1.0_f32.to_bits(), 7]);
-    assert!(matches!(program.calls[4].args[..], [CallArg::Pred(_)]));
+    assert!(matches!(program.calls[CallId(4)].args[..], [CallArg::Pred(_)]));
 }
 
 #[test]
@@ -328,7 +328,7 @@ fn a_function_without_a_body_stops_the_run_that_calls_it() {
         ".extern .func (.param .b32 r) other(.param .b64 a); .entry k() { .param .b32 r; .param .b64 a; call (r), other, (a); ret; }",
     );
     let reason = "function 'other' is called, but this module only declares it, and the device runtime has none like it";
-    assert_eq!(program.unsupported, [reason]);
+    assert_eq!(program.unsupported.to_vec(), [reason]);
     assert!(program.calls.is_empty());
 }
 

@@ -14,6 +14,7 @@ pub use counted::counted;
 pub use diagnostic::{Code, Diagnostic, Label, Severity};
 pub use dim3::Dim3;
 pub(crate) use id::define_id;
+pub use id::{Id, IdVec};
 pub use read::read_bounded;
 pub use source::{Position, SourceFile, SourceId, Sources, Span, without_comments};
 pub use time::Tick;

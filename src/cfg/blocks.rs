@@ -162,7 +162,7 @@ fn each_successor(program: &Program, pc: u32, code: &Range<u32>, mut visit: impl
     let inst = &program.code[pc as usize];
     match inst.op {
         Op::Control(ControlOp::Branch { target, .. }) => visit(target.0),
-        Op::Control(ControlOp::BranchIndexed { table, .. }) => program.tables[table.index()].iter().for_each(|target| visit(target.0)),
+        Op::Control(ControlOp::BranchIndexed { table, .. }) => program.tables[table].iter().for_each(|target| visit(target.0)),
         _ => {}
     }
     if (!ends_block(inst) || inst.guard.is_some()) && pc + 1 < code.end {

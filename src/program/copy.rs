@@ -121,7 +121,7 @@ pub struct TensorCopy {
 impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
     pub(super) fn async_copy(&mut self, copy: CopyId) {
         let program = self.program;
-        let Some(copy) = program.copies.get(copy.index()) else { return };
+        let copy = &program.copies[copy];
         match copy {
             CopyOp::Lanes { to, from, bytes: _, kept } => {
                 self.address(to.address);

@@ -97,7 +97,7 @@ impl ImageAccess {
 impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
     pub(super) fn image(&mut self, access: ImageId) {
         let program = self.program;
-        let Some(access) = program.images.get(access.index()) else { return };
+        let access = &program.images[access];
         for handle in [Some(access.image), access.sampler].into_iter().flatten() {
             if let Handle::Value(source) = handle {
                 self.source(Use::Address, Bank::B64, source, 1);

@@ -141,7 +141,7 @@ impl MatrixOp {
 impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
     /// The registers of fragments are 64 bits wide for elements of `.f64`, and 32 otherwise.
     pub(super) fn matrix(&mut self, matrix: MatrixId) {
-        let Some(op) = self.program.matrices.get(matrix.index()) else { return };
+        let op = &self.program.matrices[matrix];
         match op {
             MatrixOp::Multiply(multiply) => {
                 let [d, a, b, c] = multiply.kind.types;

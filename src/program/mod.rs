@@ -20,7 +20,7 @@ mod wgmma;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::base::{SourceId, Sources, Span, define_id};
+use crate::base::{IdVec, SourceId, Sources, Span, define_id};
 use crate::isa::{ImageKind, Sampler, ScalarType, Space};
 
 pub use copy::{Completion, CopyId, CopyOp, Kept, Place, TensorCopy};
@@ -104,23 +104,23 @@ pub struct Program {
     /// The unchanging special registers that code reads through `SrcKind::Special`.
     pub specials: Vec<SpecialRef>,
     /// Read operands of vectors.
-    pub sources: Vec<Box<[Src]>>,
+    pub sources: IdVec<ListId, Box<[Src]>>,
     /// Written operands of vectors.
-    pub dests: Vec<Box<[Dst]>>,
+    pub dests: IdVec<ListId, Box<[Dst]>>,
     /// Targets of `brx.idx`.
-    pub tables: Vec<Box<[Pc]>>,
+    pub tables: IdVec<TableId, Box<[Pc]>>,
     /// Call sites.
-    pub calls: Vec<CallSite>,
+    pub calls: IdVec<CallId, CallSite>,
     /// What texture and surface instructions do.
-    pub images: Vec<ImageAccess>,
+    pub images: IdVec<ImageId, ImageAccess>,
     /// What asynchronous copies, stores and reductions do.
-    pub copies: Vec<CopyOp>,
+    pub copies: IdVec<CopyId, CopyOp>,
     /// What matrix instructions of a warp do.
-    pub matrices: Vec<MatrixOp>,
+    pub matrices: IdVec<MatrixId, MatrixOp>,
     /// What asynchronous matrix multiplications do.
-    pub wgmmas: Vec<WgmmaOp>,
+    pub wgmmas: IdVec<WgmmaId, WgmmaOp>,
     /// Why the instructions that are not modelled are not, as shown to the user.
-    pub unsupported: Vec<String>,
+    pub unsupported: IdVec<UnsupportedId, String>,
     /// Multiplications and additions that are rounded once, in order of the additions.
     pub joined: Vec<Joined>,
     /// The texts all spans point into.

@@ -63,7 +63,7 @@ pub fn address_registers(inst: &Inst, program: &Program) -> RegisterOperands {
 
 /// The caller's registers that the results of `call` are written to when its callee returns.
 pub fn call_results(program: &Program, call: CallId) -> RegisterOperands {
-    let results = program.calls.get(call.index()).map_or(&[][..], |site| &site.results);
+    let results = &program.calls[call].results;
     results.iter().filter_map(argument_register).collect()
 }
 
@@ -120,7 +120,7 @@ impl<'p, V: FnMut(Use, RegisterOperand)> Walk<'p, V> {
     /// What a call reads: the function it calls, and its arguments.
     pub(super) fn call(&mut self, call: CallId) {
         let program = self.program;
-        let Some(site) = program.calls.get(call.index()) else { return };
+        let site = &program.calls[call];
         if let CallTarget::Indirect { address, wide: is_wide, candidates: _ } = &site.target {
             self.source(Use::Address, Bank::of_wide(*is_wide), *address, 1);
         }
@@ -192,10 +192,10 @@ impl<'p, V: FnMut(Use, RegisterOperand)> Walk<'p, V> {
     }
 
     pub(super) fn sources(&self, list: ListId) -> &'p [Src] {
-        self.program.sources.get(list.index()).map_or(&[], |list| list)
+        &self.program.sources[list]
     }
 
     pub(super) fn dests(&self, list: ListId) -> &'p [Dst] {
-        self.program.dests.get(list.index()).map_or(&[], |list| list)
+        &self.program.dests[list]
     }
 }

@@ -64,7 +64,7 @@ impl WgmmaOp {
 impl<V: FnMut(Use, RegisterOperand)> Walk<'_, V> {
     /// `wgmma.mma_async`: the accumulators are read as well, unless it is known that they are not added.
     pub(super) fn wgmma(&mut self, wgmma: WgmmaId) {
-        let Some(op) = self.program.wgmmas.get(wgmma.index()) else { return };
+        let op = &self.program.wgmmas[wgmma];
         match &op.a {
             WgmmaA::Shared(descriptor, _) => self.read(Bank::B64, *descriptor),
             WgmmaA::Registers(fragments) => fragments.iter().for_each(|fragment| self.read(Bank::B32, *fragment)),

@@ -479,8 +479,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
 
     fn branch_targets(&mut self, targets: &[Name<'a>]) -> Result<TableId, Diagnostic> {
         let targets = targets.iter().map(|target| self.label(*target)).collect::<Result<Vec<_>, _>>()?;
-        let table = TableId::new(self.module.program.tables.len());
-        self.module.program.tables.push(targets.into());
+        let table = self.module.program.tables.push(targets.into());
         Ok(table)
     }
 

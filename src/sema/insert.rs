@@ -38,7 +38,7 @@ impl BodyBuilder<'_, '_> {
                 *target = moved(*target);
             }
         }
-        for target in program.tables[first_table.index()..].iter_mut().flat_map(|table| table.iter_mut()) {
+        for target in program.tables.iter_mut().skip(first_table.index()).flat_map(|table| table.iter_mut()) {
             *target = moved(*target);
         }
         let sites = program.call_sites.split_off(&start);

@@ -60,7 +60,7 @@ impl Analysis for Used {
 fn callees(program: &Program, function: &Function) -> BTreeSet<usize> {
     let code = &program.code[function.code.start as usize..function.code.end as usize];
     let called = code.iter().filter_map(|inst| match inst.op {
-        Op::Control(ControlOp::Call { call, .. }) => match &program.calls[call.index()].target {
+        Op::Control(ControlOp::Call { call, .. }) => match &program.calls[call].target {
             CallTarget::Direct(callee) => Some(callee.index()),
             CallTarget::Indirect { .. } => None,
         },
@@ -88,7 +88,7 @@ fn check_calls(program: &Program, callees: &[BTreeSet<usize>]) -> Result<(), Dia
         }
         let code = &program.code[function.code.start as usize..function.code.end as usize];
         let is_indirect = |op: &Op| match op {
-            Op::Control(ControlOp::Call { call, .. }) => matches!(program.calls[call.index()].target, CallTarget::Indirect { .. }),
+            Op::Control(ControlOp::Call { call, .. }) => matches!(program.calls[*call].target, CallTarget::Indirect { .. }),
             Op::Unsupported { .. } | Op::Control(ControlOp::SystemCall { .. }) => true,
             _ => false,
         };
@@ -115,7 +115,7 @@ fn place(program: &mut Program, id: FuncId, registers: &BTreeSet<Shared>, callee
     }
     for inst in &program.code[code] {
         let Op::Control(ControlOp::Call { call, .. }) = inst.op else { continue };
-        let site = &mut program.calls[call.index()];
+        let site = &mut program.calls[call];
         let CallTarget::Direct(callee) = site.target else { continue };
         let handed = slots.iter().filter(|(shared, _)| used[callee.index()].contains(shared));
         let args: Vec<CallArg> = handed.map(|((bank, _), slot)| argument(*bank, *slot)).collect();

@@ -128,11 +128,11 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
     }
 
     fn sources(&self, list: ListId) -> Box<[Src]> {
-        self.module.program.sources[list.index()].clone()
+        self.module.program.sources[list].clone()
     }
 
     fn dests(&self, list: ListId) -> Box<[Dst]> {
-        self.module.program.dests[list.index()].clone()
+        self.module.program.dests[list].clone()
     }
 
     fn branch_target(&mut self, label: Name<'a>) -> Result<Pc, Diagnostic> {

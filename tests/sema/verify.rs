@@ -58,7 +58,7 @@ fn function_problems(program: &Program, function: &Function, next: u32, problems
     for inst in code {
         let targets: &[Pc] = match &inst.op {
             Op::Control(ControlOp::Branch { target, .. }) => std::slice::from_ref(target),
-            Op::Control(ControlOp::BranchIndexed { table, .. }) => &program.tables[table.index()],
+            Op::Control(ControlOp::BranchIndexed { table, .. }) => &program.tables[*table],
             _ => &[],
         };
         if !targets.iter().all(|target| function.code.contains(&target.0))

@@ -7,8 +7,8 @@ use crate::debug::names::access::access_type;
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::operands::{Use, registers_of};
 use crate::program::{
-    Address, AsyncOp, AtomicOp, Bank, CopyOp, FuncId, Inst, MatrixOp, MbarrierOp, MemoryOp, Op, Pc, Src, SrcKind, TensorMapOp, WarpgroupOp,
-    WgmmaA,
+    Address, AsyncOp, AtomicOp, Bank, CopyOp, FuncId, Inst, MatrixId, MatrixOp, MbarrierOp, MemoryOp, Op, Pc, Src, SrcKind, TensorMapOp,
+    WarpgroupOp, WgmmaA,
 };
 
 use super::form::Form;
@@ -71,11 +71,11 @@ impl Found<'_, '_> {
                 self.note(function, pc, address, |found| found.plain(function, pc, inst, u32::from(bits), 1));
             }
             Op::Memory(MemoryOp::LoadVector { bits, reg_bits, address, parts, .. }) => {
-                let parts: Vec<_> = program.dests[parts.index()].iter().map(|d| Some(d.0).filter(|_| !d.is_sink())).collect();
+                let parts: Vec<_> = program.dests[parts].iter().map(|d| Some(d.0).filter(|_| !d.is_sink())).collect();
                 self.vector((function, pc, inst), (bits, reg_bits), address, &parts);
             }
             Op::Memory(MemoryOp::StoreVector { bits, reg_bits, address, parts, .. }) => {
-                let parts: Vec<_> = program.sources[parts.index()].iter().map(|source| slot_of(*source)).collect();
+                let parts: Vec<_> = program.sources[parts].iter().map(|source| slot_of(*source)).collect();
                 self.vector((function, pc, inst), (bits, reg_bits), address, &parts);
             }
             Op::Atomic(AtomicOp::Single { ty, address, .. }) => self.note(function, pc, address, |found| {
@@ -88,24 +88,22 @@ impl Found<'_, '_> {
                 Deed { taken: deed.taken.and(named), word: None, ..deed }
             }),
             Op::Atomic(AtomicOp::Vector { ty, b, address, .. }) => self.note(function, pc, address, |_| {
-                let count = program.sources[b.index()].len() as u32;
+                let count = program.sources[b].len() as u32;
                 Deed { bytes: ty.bits() / 8, count, taken: Taken::for_type(ty), ..Deed::default() }
             }),
             Op::Mbarrier(MbarrierOp::Update { address, .. } | MbarrierOp::Wait { address, .. }) => {
                 self.note(function, pc, address, |_| barrier_object());
             }
-            Op::Matrix { matrix } => self.matrix(function, pc, inst, matrix.index()),
+            Op::Matrix { matrix } => self.matrix(function, pc, inst, matrix),
             Op::Async(AsyncOp::Copy { copy }) => {
-                if let Some(copy) = program.copies.get(copy.index()) {
-                    self.copy(function, pc, copy);
-                }
+                self.copy(function, pc, &program.copies[copy]);
             }
             Op::TensorMap(TensorMapOp::ReplaceField { address, .. }) => self.note(function, pc, address, |_| tensor_map()),
             Op::TensorMap(TensorMapOp::Copy { to, from }) => {
                 [to, from].into_iter().for_each(|address| self.note(function, pc, address, |_| tensor_map()));
             }
             Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => {
-                let Some(wgmma) = program.wgmmas.get(wgmma.index()) else { return };
+                let wgmma = &program.wgmmas[wgmma];
                 let a = if let WgmmaA::Shared(descriptor, _) = wgmma.a { Some(descriptor) } else { None };
                 for (descriptor, ty) in a.into_iter().map(|a| (a, wgmma.types[1])).chain([(wgmma.b, wgmma.types[2])]) {
                     let fact = self.flow.value(function, pc, Bank::B64, descriptor);
@@ -183,9 +181,9 @@ impl Found<'_, '_> {
         taken
     }
 
-    fn matrix(&mut self, function: FuncId, pc: Pc, inst: &Inst, matrix: usize) {
-        match self.flow.program.matrices.get(matrix) {
-            Some(MatrixOp::Load(access) | MatrixOp::Store(access)) => {
+    fn matrix(&mut self, function: FuncId, pc: Pc, inst: &Inst, matrix: MatrixId) {
+        match &self.flow.program.matrices[matrix] {
+            MatrixOp::Load(access) | MatrixOp::Store(access) => {
                 let stride = access.stride.and_then(|stride| match stride.kind() {
                     SrcKind::Const(_) | SrcKind::Reg(_) => self.flow.value(function, pc, Bank::B32, stride)?.form.as_constant(),
                     SrcKind::Special(_) => None,
@@ -199,11 +197,11 @@ impl Found<'_, '_> {
                 let (bytes, ty) = (access.bits / 8, access.fragment.ty);
                 self.note_fact(pc, fact, Deed { bytes, count: 1, taken: Taken::for_type(ty), ..Deed::default() });
             }
-            Some(MatrixOp::LoadRows(access) | MatrixOp::StoreRows(access)) => {
+            MatrixOp::LoadRows(access) | MatrixOp::StoreRows(access) => {
                 let rows = |found: &Self| Deed { count: 1, taken: found.data(function, pc, inst), ..Deed::default() };
                 self.note(function, pc, access.address, rows);
             }
-            Some(MatrixOp::Multiply(_) | MatrixOp::Transpose { .. }) | None => {}
+            MatrixOp::Multiply(_) | MatrixOp::Transpose { .. } => {}
         }
     }
 
@@ -226,7 +224,7 @@ impl Found<'_, '_> {
                 self.completion(function, pc, &tensor.completion);
             }
             CopyOp::Store { to, ty, values, mbarrier, .. } => {
-                let count = self.flow.program.sources[values.index()].len() as u32;
+                let count = self.flow.program.sources[*values].len() as u32;
                 self.note(function, pc, to.address, |_| Deed { bytes: ty.bits() / 8, count, word: Some(*ty), ..Deed::default() });
                 self.note(function, pc, mbarrier.address, |_| barrier_object());
             }

@@ -7,8 +7,8 @@ use super::flow::Flow;
 use crate::isa::{Compare, FloatType, IntBinary, IntType, IntUnary, ScalarType, Shift, TypeKind};
 use crate::program::operands::{Use, registers_of};
 use crate::program::{
-    Bank, BitsOp, CompareOp, ConvertMode, ConvertOp, Dst, FloatOp, FuncId, Inst, IntegerOp, ListId, MatrixOp, MoveOp, Op, Pc, Program,
-    SelectOp, Src, SrcKind, WarpOp, WarpgroupOp, WgmmaA,
+    Bank, BitsOp, CompareOp, ConvertMode, ConvertOp, Dst, FloatOp, FuncId, Inst, IntegerOp, ListId, MatrixId, MatrixOp, MoveOp, Op, Pc,
+    Program, SelectOp, Src, SrcKind, WarpOp, WarpgroupOp, WgmmaA,
 };
 
 /// What bits are taken for; everything that some instruction takes them for.
@@ -187,14 +187,14 @@ impl<'p> Reader<'_, 'p> {
             }
             Op::Warp(WarpOp::Shuffle { d, a, .. }) => self.same(Bank::B32, d, a),
             Op::Move(MoveOp::Vector { width, d, a }) => {
-                let (dests, sources) = (&self.program().dests[d.index()], &self.program().sources[a.index()]);
+                let (dests, sources) = (&self.program().dests[d], &self.program().sources[a]);
                 dests.iter().zip(sources).for_each(|(d, a)| self.same(width.bank(), *d, *a));
             }
-            Op::Move(MoveOp::Pack { part, parts, d }) => self.pack(part, &self.program().sources[parts.index()], d),
-            Op::Move(MoveOp::Unpack { part, parts, a }) => self.unpack(part, &self.program().dests[parts.index()], a),
-            Op::Matrix { matrix } => self.matrix(matrix.index()),
+            Op::Move(MoveOp::Pack { part, parts, d }) => self.pack(part, &self.program().sources[parts], d),
+            Op::Move(MoveOp::Unpack { part, parts, a }) => self.unpack(part, &self.program().dests[parts], a),
+            Op::Matrix { matrix } => self.matrix(matrix),
             Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => {
-                let Some(wgmma) = self.program().wgmmas.get(wgmma.index()) else { return };
+                let wgmma = &self.program().wgmmas[wgmma];
                 if let WgmmaA::Registers(registers) = &wgmma.a {
                     registers.iter().for_each(|register| self.source(Bank::B32, *register, Taken::for_type(wgmma.types[1])));
                 }
@@ -279,10 +279,10 @@ impl<'p> Reader<'_, 'p> {
         }
     }
 
-    fn matrix(&mut self, matrix: usize) {
+    fn matrix(&mut self, matrix: MatrixId) {
         let fragment = |ty: ScalarType| (if ty == ScalarType::F64 { Bank::B64 } else { Bank::B32 }, Taken::for_type(ty));
-        match self.program().matrices.get(matrix) {
-            Some(MatrixOp::Multiply(multiply)) => {
+        match &self.program().matrices[matrix] {
+            MatrixOp::Multiply(multiply) => {
                 let [d, a, b, c] = multiply.kind.types;
                 for (ty, list) in [(a, multiply.a), (b, multiply.b), (c, multiply.c)] {
                     let (bank, taken) = fragment(ty);
@@ -291,17 +291,17 @@ impl<'p> Reader<'_, 'p> {
                 let (bank, taken) = fragment(d);
                 self.dests(multiply.d).iter().for_each(|d| self.dest(bank, *d, taken));
             }
-            Some(MatrixOp::Transpose { d, a }) => self.same(Bank::B32, *d, *a),
-            Some(MatrixOp::Load(_) | MatrixOp::Store(_) | MatrixOp::LoadRows(_) | MatrixOp::StoreRows(_)) | None => {}
+            MatrixOp::Transpose { d, a } => self.same(Bank::B32, *d, *a),
+            MatrixOp::Load(_) | MatrixOp::Store(_) | MatrixOp::LoadRows(_) | MatrixOp::StoreRows(_) => {}
         }
     }
 
     fn sources(&self, list: ListId) -> &'p [Src] {
-        &self.program().sources[list.index()]
+        &self.program().sources[list]
     }
 
     fn dests(&self, list: ListId) -> &'p [Dst] {
-        &self.program().dests[list.index()]
+        &self.program().dests[list]
     }
 
     fn conversion(&mut self, inst: &Inst) {

@@ -315,11 +315,11 @@ impl<'p> Flow<'p> {
         match inst.op {
             Op::Memory(MemoryOp::Load { bits, reg_bits, d, address, .. }) => self.load(function, pc, (bits, reg_bits), &[d], address),
             Op::Memory(MemoryOp::LoadVector { bits, reg_bits, parts, address, .. }) => {
-                self.load(function, pc, (bits, reg_bits), &self.program.dests[parts.index()], address);
+                self.load(function, pc, (bits, reg_bits), &self.program.dests[parts], address);
             }
             Op::Memory(MemoryOp::Store { bits, reg_bits, a, address, .. }) => self.store(function, pc, (bits, reg_bits), &[a], address),
             Op::Memory(MemoryOp::StoreVector { bits, reg_bits, parts, address, .. }) => {
-                self.store(function, pc, (bits, reg_bits), &self.program.sources[parts.index()], address);
+                self.store(function, pc, (bits, reg_bits), &self.program.sources[parts], address);
             }
             Op::Control(ControlOp::Call { call, .. }) => self.call(function, pc, call),
             Op::Control(ControlOp::SystemCall { call, .. }) => {
@@ -328,7 +328,7 @@ impl<'p> Flow<'p> {
             }
             Op::Move(MoveOp::Move { width, d, a }) => self.write(function, width.bank(), d, value(self, width.bank(), a)),
             Op::Move(MoveOp::Vector { width, d, a }) => {
-                let (dests, sources) = (&self.program.dests[d.index()], &self.program.sources[a.index()]);
+                let (dests, sources) = (&self.program.dests[d], &self.program.sources[a]);
                 dests.iter().zip(sources).for_each(|(d, a)| self.write(function, width.bank(), *d, value(self, width.bank(), *a)));
             }
             Op::Move(MoveOp::FrameAddress { wide, d, offset, .. }) => {
@@ -476,7 +476,7 @@ impl<'p> Flow<'p> {
 
     fn call(&mut self, caller: FuncId, pc: Pc, call: CallId) {
         let program = self.program;
-        let Some(site) = program.calls.get(call.index()) else { return };
+        let site = &program.calls[call];
         let callee = site.target.direct().filter(|callee| !program.functions[callee.index()].code.is_empty());
         let Some(callee) = callee else {
             let given: Vec<Fact> = site.args.iter().flat_map(|argument| self.given(caller, pc, argument)).collect();
@@ -551,7 +551,7 @@ fn callers(program: &Program) -> Edges {
     let calls = functions.flat_map(|(function, caller)| function.code.clone().map(move |pc| (pc, caller)));
     let callees = calls.filter_map(|(pc, caller)| match program.code[pc as usize].op {
         Op::Control(ControlOp::Call { call, .. } | ControlOp::SystemCall { call, .. }) => {
-            Some((program.calls[call.index()].target.direct()?.0, caller))
+            Some((program.calls[call].target.direct()?.0, caller))
         }
         _ => None,
     });

@@ -181,8 +181,8 @@ fn calls(program: &Program, pc: Pc, op: &Op, name: &str) -> bool {
         return program.operands(pc).iter().any(|operand| program.sources_text.text(*operand) == name);
     }
     let Op::Control(ControlOp::Call { call, .. } | ControlOp::SystemCall { call, .. }) = op else { return false };
-    match program.calls.get(call.index()).map(|site| &site.target) {
-        Some(CallTarget::Direct(callee)) => program.functions.get(callee.index()).is_some_and(|function| &*function.name == name),
-        Some(CallTarget::Indirect { .. }) | None => false,
+    match program.calls[*call].target {
+        CallTarget::Direct(callee) => &*program.functions[callee.index()].name == name,
+        CallTarget::Indirect { .. } => false,
     }
 }

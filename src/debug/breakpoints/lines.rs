@@ -101,9 +101,7 @@ fn entries(program: &Program, on_line: impl Fn(usize) -> bool) -> Vec<Pc> {
 fn targets(program: &Program, index: usize) -> &[Pc] {
     match program.code.get(index).map(|inst| &inst.op) {
         Some(Op::Control(ControlOp::Branch { target, uniform: _ })) => std::slice::from_ref(target),
-        Some(Op::Control(ControlOp::BranchIndexed { index: _, table, uniform: _ })) => {
-            program.tables.get(table.index()).map_or(&[], |targets| targets)
-        }
+        Some(Op::Control(ControlOp::BranchIndexed { index: _, table, uniform: _ })) => &program.tables[*table],
         _ => &[],
     }
 }

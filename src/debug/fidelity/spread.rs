@@ -167,7 +167,7 @@ impl<'a> Spread<'a> {
 
     /// Arguments go to the callee's parameters and its results come back; `.param` variables lie in local memory.
     fn call(&mut self, caller: FuncId, call: CallId) {
-        let Some(site) = self.program.calls.get(call.index()) else { return };
+        let site = &self.program.calls[call];
         let callees: Vec<FuncId> = match site.target {
             CallTarget::Direct(callee) => vec![callee],
             CallTarget::Indirect { .. } => (0..self.program.functions.len()).map(FuncId::new).collect(),

@@ -24,7 +24,7 @@ pub fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a Wgmma>
 
 /// A row of the listing: the bytes are those that it will read from shared memory.
 pub fn row(scene: &Scene<'_>, wgmma: &Wgmma) -> [String; 9] {
-    let shape = scene.program().wgmmas.get(wgmma.op.index()).map_or(String::new(), |op| op.shape.to_string());
+    let shape = scene.program().wgmmas[wgmma.op].shape.to_string();
     let bytes: u64 = wgmma.reads().map(|(start, end)| u64::from(end - start)).sum();
     let start = |address: u32| names::place(scene, Space::Shared, u64::from(address));
     let a = wgmma.a.map_or_else(|| registers(scene, wgmma, &wgmma.fragments), |a| start(a.descriptor.start));

@@ -211,19 +211,19 @@ impl<'a> Flow<'a> {
                 self.load(function, access.space, bits, &[d], reg_bits, address);
             }
             Op::Memory(MemoryOp::LoadVector { access, bits, reg_bits, parts, address, .. }) => {
-                let dests = &self.program.dests[parts.index()];
+                let dests = &self.program.dests[parts];
                 self.load(function, access.space, bits, dests, reg_bits, address);
             }
             Op::Memory(MemoryOp::Store { bits, a, reg_bits, address, .. }) => self.store(function, bits, &[a], reg_bits, address),
             Op::Memory(MemoryOp::StoreVector { bits, parts, reg_bits, address, .. }) => {
-                let sources = &self.program.sources[parts.index()];
+                let sources = &self.program.sources[parts];
                 self.store(function, bits, sources, reg_bits, address);
             }
             Op::Atomic(AtomicOp::Single { ty, d, address, .. }) => self.loaded(function, Bank::of_wide(ty.bits() == 64), &[d], address),
             Op::Matrix { matrix } => {
                 let program = self.program;
-                if let Some(MatrixOp::Load(load)) = program.matrices.get(matrix.index()) {
-                    self.loaded(function, Bank::B32, &program.dests[load.registers.index()], load.address);
+                if let MatrixOp::Load(load) = &program.matrices[matrix] {
+                    self.loaded(function, Bank::B32, &program.dests[load.registers], load.address);
                 }
             }
             Op::Atomic(AtomicOp::Vector { .. })
@@ -246,11 +246,11 @@ impl<'a> Flow<'a> {
             Op::Select(SelectOp::Select { width, d, a, b, .. }) => self.carry(function, Kind::Same, width.bank(), d, &[a, b]),
             Op::Warp(WarpOp::Shuffle { d, a, .. }) => self.carry(function, Kind::Same, Bank::B32, d, &[a]),
             Op::Move(MoveOp::Vector { width, d, a }) => {
-                let (dests, sources) = (&self.program.dests[d.index()], &self.program.sources[a.index()]);
+                let (dests, sources) = (&self.program.dests[d], &self.program.sources[a]);
                 dests.iter().zip(sources).for_each(|(d, a)| self.carry(function, Kind::Same, width.bank(), *d, &[*a]));
             }
-            Op::Move(MoveOp::Pack { part, parts, d }) => self.pack(function, part, &self.program.sources[parts.index()], d),
-            Op::Move(MoveOp::Unpack { part, parts, a }) => self.unpack(function, part, &self.program.dests[parts.index()], a),
+            Op::Move(MoveOp::Pack { part, parts, d }) => self.pack(function, part, &self.program.sources[parts], d),
+            Op::Move(MoveOp::Unpack { part, parts, a }) => self.unpack(function, part, &self.program.dests[parts], a),
             Op::Integer(IntegerOp::Binary { f: IntBinary::Add | IntBinary::Sub, ty, d, a, b }) => {
                 self.carry(function, Kind::Sum, ty.bank(), d, &[a, b]);
             }
@@ -364,7 +364,7 @@ impl<'a> Flow<'a> {
 
     fn call(&mut self, caller: FuncId, call: CallId) {
         let program = self.program;
-        let Some(site) = program.calls.get(call.index()) else { return };
+        let site = &program.calls[call];
         let Some(callee) = site.target.direct() else { return };
         if !self.functions.contains(&callee) {
             return;
@@ -460,7 +460,7 @@ fn reachable(program: &Program, kernel: FuncId) -> Vec<FuncId> {
     let callees = |function: usize| {
         program.functions[function].code.clone().filter_map(|pc| {
             let Op::Control(ControlOp::Call { call, .. }) = program.code[pc as usize].op else { return None };
-            program.calls[call.index()].target.direct().map(FuncId::index)
+            program.calls[call].target.direct().map(FuncId::index)
         })
     };
     closure(program.functions.len(), [kernel.index()], callees).order().iter().map(|function| FuncId::new(*function)).collect()

@@ -45,13 +45,13 @@ impl Hints<'_> {
             Op::Convert(ConvertOp::Single { mode, d, a }) => self.convert(mode, d, &[a]),
             Op::Convert(ConvertOp::Pair { mode, d, a, b }) => self.convert(mode, d, &[a, b]),
             Op::Matrix { matrix } => {
-                let Some(MatrixOp::Multiply(multiply)) = self.program.matrices.get(matrix.index()) else { return };
+                let MatrixOp::Multiply(multiply) = &self.program.matrices[matrix] else { return };
                 let [d, a, b, c] = multiply.kind.types;
                 self.written(d, multiply.d);
                 [(a, multiply.a), (b, multiply.b), (c, multiply.c)].into_iter().for_each(|(ty, list)| self.read(ty, list));
             }
             Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => {
-                let Some(wgmma) = self.program.wgmmas.get(wgmma.index()) else { return };
+                let wgmma = &self.program.wgmmas[wgmma];
                 let [d, a, _] = wgmma.types;
                 wgmma.d.iter().for_each(|register| self.dest(bank(d), *register, d));
                 if let WgmmaA::Registers(registers) = &wgmma.a {
@@ -85,12 +85,12 @@ impl Hints<'_> {
 
     fn written(&mut self, ty: ScalarType, list: ListId) {
         let program = self.program;
-        program.dests[list.index()].iter().for_each(|d| self.dest(bank(ty), *d, ty));
+        program.dests[list].iter().for_each(|d| self.dest(bank(ty), *d, ty));
     }
 
     fn read(&mut self, ty: ScalarType, list: ListId) {
         let program = self.program;
-        program.sources[list.index()].iter().for_each(|a| self.source(bank(ty), *a, ty));
+        program.sources[list].iter().for_each(|a| self.source(bank(ty), *a, ty));
     }
 
     fn dest(&mut self, bank: Bank, d: Dst, ty: ScalarType) {

@@ -109,7 +109,7 @@ impl Traits {
         match inst.op {
             Op::Cluster(ClusterOp::MapShared { .. } | ClusterOp::Rank { .. } | ClusterOp::Arrive { .. }) => self.clusters = true,
             Op::Async(AsyncOp::Copy { copy }) => {
-                self.clusters |= match &program.copies[copy.index()] {
+                self.clusters |= match &program.copies[copy] {
                     CopyOp::Bulk { multicast, .. } => multicast.is_some(),
                     CopyOp::Tensor(copy) => copy.multicast.is_some(),
                     CopyOp::Lanes { .. } | CopyOp::Store { .. } | CopyOp::Arrive { .. } => false,
@@ -118,7 +118,7 @@ impl Traits {
             Op::Wgmma(WarpgroupOp::Multiply { .. }) => self.wgmma = true,
             Op::Sync(SyncOp::Barrier { .. }) => self.barriers = true,
             Op::Matrix { matrix } => {
-                self.matrices += usize::from(matches!(program.matrices.get(matrix.index()), Some(MatrixOp::Multiply(_))));
+                self.matrices += usize::from(matches!(program.matrices[matrix], MatrixOp::Multiply(_)));
             }
             Op::Integer(IntegerOp::Binary { f: IntBinary::MulLo, ty, a, b, .. }) => self.factor(program, ty, &[a, b]),
             Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo, ty, a, b, .. }) => self.factor(program, ty, &[a, b]),

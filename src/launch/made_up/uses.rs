@@ -159,9 +159,7 @@ impl Reader<'_, '_> {
                     Some(MatrixOp::Multiply(multiply)) => hints::single(multiply.kind.types[1]),
                     _ => None,
                 },
-                Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => {
-                    program.wgmmas.get(wgmma.index()).and_then(|wgmma| hints::single(wgmma.types[1]))
-                }
+                Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => hints::single(program.wgmmas[wgmma].types[1]),
                 Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) if access.space == Space::Shared => {
                     loaded = loaded.or_else(|| self.element(function, Pc::new(pc as usize), inst));
                     None
@@ -186,7 +184,7 @@ impl Reader<'_, '_> {
             }
             Op::Memory(MemoryOp::StoreVector { parts, bits, reg_bits, .. }) => {
                 let bank = if bits.max(reg_bits) >= 64 { Bank::B64 } else { Bank::B32 };
-                let mut parts = program.sources[parts.index()].iter();
+                let mut parts = program.sources[parts].iter();
                 return parts.find_map(|part| self.flow.fact_of(function, bank, *part).hint).or_else(|| named(program, pc));
             }
             _ => return named(program, pc),
@@ -226,7 +224,7 @@ impl Reader<'_, '_> {
                 _ => {}
             },
             Op::Image { access } => {
-                let access = &flow.program.images[access.index()];
+                let access = &flow.program.images[access];
                 for handle in [Some(access.image), access.sampler].into_iter().flatten() {
                     let Handle::Value(source) = handle else { continue };
                     let fact = flow.fact_of(function, Bank::B64, source);
@@ -235,7 +233,7 @@ impl Reader<'_, '_> {
                     });
                 }
             }
-            Op::Async(AsyncOp::Copy { copy }) => self.copy(function, pc, &flow.program.copies[copy.index()]),
+            Op::Async(AsyncOp::Copy { copy }) => self.copy(function, pc, &flow.program.copies[copy]),
             Op::TensorMap(TensorMapOp::Copy { to, .. }) => self.touch(function, pc, to, Touch { element: Some(ScalarType::B8), ..WRITE }),
             Op::TensorMap(TensorMapOp::ReplaceField { field, access, a, address, .. }) => {
                 if reaches_global(access.space) {

@@ -26,7 +26,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes an asynchronous copy, store or reduction.
     fn async_copy(&mut self, copy: CopyId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
-        match &program.copies[copy.index()] {
+        match &program.copies[copy] {
             CopyOp::Lanes { to, from, bytes, kept } => self.lane_copies((to, from), *bytes, *kept, group, active)?,
             CopyOp::Bulk { to, from, bytes, reduction, completion, multicast, byte_mask } => {
                 let bulk =
@@ -211,7 +211,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         group: &Group,
         active: LaneMask,
     ) -> Result<(), Box<Trap>> {
-        let sources = &self.program.sources[values.index()];
+        let sources = &self.program.sources[values];
         let bytes = ty.bytes() * sources.len() as u32;
         let mut access = self.access(&to.address, group, active, bytes);
         let pieces = self.locate(&mut access, to.space, true, group)?.with(access);

@@ -22,8 +22,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             AtomicOp::Vector { f, ty, access, d, b, address } => {
                 let program = self.program;
-                let dests: &[Dst] = d.map_or(&[], |list| &program.dests[list.index()]);
-                let sources = &program.sources[b.index()];
+                let dests: &[Dst] = d.map_or(&[], |list| &program.dests[list]);
+                let sources = &program.sources[*b];
                 for piece in self.atomic_pieces(access, address, group, active, ty.bytes() * sources.len() as u32)? {
                     let function = Function { f: *f, ty: *ty, adder: Adder::of(piece.space) };
                     for (index, b) in sources.iter().enumerate() {

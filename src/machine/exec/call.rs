@@ -23,7 +23,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a call.
     pub(super) fn enter_call(&mut self, call: CallId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
-        match &program.calls[call.index()].target {
+        match &program.calls[call].target {
             CallTarget::Direct(callee) => self.enter(call, *callee, group, active)?,
             CallTarget::Indirect { address, wide, .. } => {
                 let lanes = self.lanes(group, active);
@@ -92,7 +92,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         self.warp.registers.enter(frame, function.slots, taken);
         self.mark_written(frame, || operands::parameter_registers(function), taken);
-        let site = &self.program.calls[call.index()];
+        let site = &self.program.calls[call];
         for (argument, param) in site.args.iter().zip(&function.params) {
             let from = (group.frame, Holder::of_argument(argument, group.frame));
             self.transfer(from, (frame, Holder::of_param(param, frame)), taken);
@@ -117,7 +117,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let Some(stack) = self.warp.groups[group.index].stack.clone() else { return self.exit(group, active) };
         self.check_wgmmas_of_frame(group, active)?;
         let program = self.program;
-        let site = &program.calls[stack.call.index()];
+        let site = &program.calls[stack.call];
         for (result, param) in site.results.iter().zip(&program.functions[stack.callee.index()].results) {
             let to = (stack.caller, Holder::of_argument(result, stack.caller));
             self.transfer((group.frame, Holder::of_param(param, group.frame)), to, active);

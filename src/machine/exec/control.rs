@@ -28,7 +28,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn branch_indexed(&mut self, index: Src, table: TableId, group: &Group, active: LaneMask) -> Executed {
-        let targets = &self.program.tables[table.index()];
+        let targets = &self.program.tables[table];
         let index = *self.lanes(group, active).get32(index);
         let wild = lanes_where(active, |lane| index[lane] as usize >= targets.len());
         if wild != 0 {

@@ -57,7 +57,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             MemoryOp::LoadVector { access, bits, signed, reg_bits, parts, address } => {
                 let element = Element { bits: *bits, signed: *signed, reg_bits: *reg_bits };
-                self.load(access, element, &program.dests[parts.index()], address, group, active)
+                self.load(access, element, &program.dests[*parts], address, group, active)
             }
             MemoryOp::Store { access, bits, reg_bits, a, address } => {
                 let element = Element { bits: *bits, signed: false, reg_bits: *reg_bits };
@@ -65,7 +65,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             MemoryOp::StoreVector { access, bits, reg_bits, parts, address } => {
                 let element = Element { bits: *bits, signed: false, reg_bits: *reg_bits };
-                self.store(access, element, &program.sources[parts.index()], address, group, active)
+                self.store(access, element, &program.sources[*parts], address, group, active)
             }
         }
     }
@@ -359,7 +359,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let op = &self.program.code[self.place.pc.index()].op;
         let how = op.access().unwrap_or_default();
         let proxy = match op {
-            Op::Image { access } => match self.program.images[access.index()].f {
+            Op::Image { access } => match self.program.images[*access].f {
                 ImageFn::Sample { .. } | ImageFn::Gather { .. } => Proxy::ReadOnly,
                 _ => Proxy::Surface,
             },

@@ -265,7 +265,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Op::Warp(op) => self.warp_level(op, group, active),
             Op::Nop => Ok(Flow::Next),
             Op::Unsupported { why } => {
-                let why = &self.program.unsupported[why.index()];
+                let why = &self.program.unsupported[*why];
                 Err(self.trap(TrapKind::Unsupported, active, why))
             }
         }

@@ -58,7 +58,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn move_vector(&mut self, width: Width, d: ListId, a: ListId, group: &Group, active: LaneMask) {
         let program = self.program;
-        let (to, from) = (&program.dests[d.index()], &program.sources[a.index()]);
+        let (to, from) = (&program.dests[d], &program.sources[a]);
         let mut lanes = self.lanes(group, active);
         if width == Width::B64 {
             let values: Vec<_> = from.iter().map(|a| *lanes.get64(*a)).collect();
@@ -80,7 +80,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// `mov.bN d, {..}`: parts of up to 32 bits into one word, or two of 64 bits into a pair.
     fn pack(&mut self, part: u8, parts: ListId, d: Dst, group: &Group, active: LaneMask) {
-        let parts = &self.program.sources[parts.index()];
+        let parts = &self.program.sources[parts];
         let mut lanes = self.lanes(group, active);
         if part == 64 {
             let halves: Vec<_> = parts.iter().map(|part| *lanes.get64(*part)).collect();
@@ -114,7 +114,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// `mov.bN {..}, a`.
     fn unpack(&mut self, part: u8, parts: ListId, a: Src, group: &Group, active: LaneMask) {
-        let parts = &self.program.dests[parts.index()];
+        let parts = &self.program.dests[parts];
         let mut lanes = self.lanes(group, active);
         let bits = part as usize * parts.len();
         let low = if bits >= 64 { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };

@@ -18,7 +18,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a call of a function of the runtime.
     pub(super) fn system_call(&mut self, f: SystemFn, call: CallId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
-        let site = &program.calls[call.index()];
+        let site = &program.calls[call];
         let mut argument = |index: usize| site.args.get(index).map_or([0; 32], |argument| self.passed(argument, group, active));
         let (first, second) = (argument(0), argument(1));
         let result = match f {

@@ -47,7 +47,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Puts one in flight, or ends it at once where nothing is ever in flight.
     fn issue_wgmma(&mut self, id: WgmmaId, group: &Group) -> Result<(), Box<Trap>> {
         let program = self.program;
-        let op = &program.wgmmas[id.index()];
+        let op = &program.wgmmas[id];
         let wgmma = self.checked_wgmma(id, op, group)?;
         let wgmma = Wgmma { id: self.copies.next_id(), ..wgmma };
         if self.wants(EventKind::Wgmma) {
@@ -211,7 +211,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The same of a `wgmma` that is about to be issued: a register may be an accumulator of several in flight if they have one shape.
     fn touch_by_wgmma(&mut self, wgmma: &Wgmma) {
-        let shape = |other: &Wgmma| self.program.wgmmas[other.op.index()].shape;
+        let shape = |other: &Wgmma| self.program.wgmmas[other.op].shape;
         let own = shape(wgmma);
         let flight = &self.warp.wgmmas;
         let other_shape = |slot: &u32| flight.unwaited().any(|other| shape(other) != own && other.accumulators.contains(slot));

@@ -26,7 +26,7 @@ mod warp;
 mod warpgroup;
 
 use super::operands::{RegisterOperand, Use, Walk};
-use super::{ImageAccess, ImageId, MatrixId, MatrixOp, Program};
+use super::{ImageId, MatrixId, Program};
 use crate::base::define_id;
 
 pub use asynchronous::AsyncOp;
@@ -186,8 +186,8 @@ impl Op {
             Op::Sync(op) => op.effects(),
             Op::Mbarrier(op) => op.effects(),
             Op::Warp(op) => op.effects(),
-            Op::Image { access } => program.images.get(access.index()).map_or(Effects::NONE, ImageAccess::effects),
-            Op::Matrix { matrix } => program.matrices.get(matrix.index()).map_or(Effects::NONE, MatrixOp::effects),
+            Op::Image { access } => program.images[*access].effects(),
+            Op::Matrix { matrix } => program.matrices[*matrix].effects(),
         }
     }
 

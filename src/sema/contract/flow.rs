@@ -26,7 +26,7 @@ fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
                 begin(at + 1);
             }
             Op::Control(ControlOp::BranchIndexed { table, .. }) => {
-                program.tables[table.index()].iter().for_each(|target| begin(target.index()));
+                program.tables[*table].iter().for_each(|target| begin(target.index()));
                 begin(at + 1);
             }
             Op::Control(ControlOp::Call { .. } | ControlOp::SystemCall { .. } | ControlOp::Return { .. } | ControlOp::Exit) => {
@@ -51,7 +51,7 @@ fn followers(program: &Program, blocks: &[Range<usize>], end: usize) -> Vec<usiz
     let Some(last) = end.checked_sub(1).and_then(|last| program.code.get(last)) else { return Vec::new() };
     let mut starts: Vec<usize> = match &last.op {
         Op::Control(ControlOp::Branch { target, .. }) => vec![target.index()],
-        Op::Control(ControlOp::BranchIndexed { table, .. }) => program.tables[table.index()].iter().map(|target| target.index()).collect(),
+        Op::Control(ControlOp::BranchIndexed { table, .. }) => program.tables[*table].iter().map(|target| target.index()).collect(),
         _ => Vec::new(),
     };
     let ends = matches!(

@@ -57,7 +57,7 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
             Op::Convert(ConvertOp::Pair { a, b, .. }) => self.of(Bank::B32, a) & self.of(Bank::B32, b),
             Op::Bits(BitsOp::Field32 { f: BitField32::Prmt, a, b, c, .. }) => self.permuted(a, b, c),
             Op::Bits(BitsOp::Insert { width, a, c, e, .. }) => self.of(width.bank(), a) | self.of(Bank::B32, c) | self.of(Bank::B32, e),
-            Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => self.program.wgmmas.get(wgmma.index()).map_or(any, |op| self.multiplied(op, any)),
+            Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => self.multiplied(&self.program.wgmmas[wgmma], any),
             _ => any,
         };
         lanes & self.active
@@ -201,7 +201,7 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     }
 
     fn all_of(&self, bank: Bank, list: ListId) -> LaneMask {
-        let sources = self.program.sources.get(list.index()).map_or(&[][..], |list| list);
+        let sources = &self.program.sources[list];
         sources.iter().fold(LaneMask::MAX, |lanes, source| lanes & self.of(bank, *source))
     }
 }

@@ -158,7 +158,7 @@ fn read((frame, watched, table): (&mut Frame, &Watched, &mut OriginTable), (inst
 
 /// The function that a call surely calls.
 fn callee(program: &Program, call: CallId) -> Option<FuncId> {
-    match program.calls.get(call.index())?.target {
+    match program.calls[call].target {
         CallTarget::Direct(function) => Some(function),
         CallTarget::Indirect { .. } => None,
     }

@@ -23,7 +23,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a texture or surface instruction.
     pub(super) fn image(&mut self, id: ImageId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
-        let access = &program.images[id.index()];
+        let access = &program.images[id];
         match access.f {
             ImageFn::Sample { to, float } => self.texture(access, float, None, to, group, active)?,
             ImageFn::Gather { component } => self.texture(access, true, Some(component), ScalarType::U32, group, active)?,

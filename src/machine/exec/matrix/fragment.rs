@@ -13,7 +13,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn load_fragment(&mut self, op: &FragmentAccess, group: &Group) -> Result<(), Box<Trap>> {
         let elements = self.element_pieces(op, false, group)?;
         let program = self.program;
-        let dests = &*program.dests[op.registers.index()];
+        let dests = &*program.dests[op.registers];
         let per_register = elements.len() / dests.len().max(1);
         let bits = op.fragment.in_words().ty.bits();
         for (register, elements) in dests.iter().zip(elements.chunks(per_register.max(1))) {
@@ -31,7 +31,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn store_fragment(&mut self, op: &FragmentAccess, group: &Group) -> Result<(), Box<Trap>> {
         let elements = self.element_pieces(op, true, group)?;
         let program = self.program;
-        let sources = &*program.sources[op.registers.index()];
+        let sources = &*program.sources[op.registers];
         let per_register = elements.len() / sources.len().max(1);
         let bits = op.fragment.in_words().ty.bits();
         for (register, elements) in sources.iter().zip(elements.chunks(per_register.max(1))) {

@@ -23,7 +23,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if active != ALL_LANES {
             return Err(self.missing(group, active));
         }
-        match &program.matrices[id.index()] {
+        match &program.matrices[id] {
             MatrixOp::Multiply(multiply) => self.multiply(id, multiply, group),
             MatrixOp::Load(access) => self.load_fragment(access, group)?,
             MatrixOp::Store(access) => self.store_fragment(access, group)?,

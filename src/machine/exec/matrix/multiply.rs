@@ -13,8 +13,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn multiply(&mut self, id: MatrixId, op: &MatrixMultiply, group: &Group) {
         let (linked, program) = (self.linked, self.program);
         let Some(tables) = linked.matrices.get(id) else { return };
-        let [a, b, c] = [op.a, op.b, op.c].map(|list| &*program.sources[list.index()]);
-        let dests = &*program.dests[op.d.index()];
+        let [a, b, c] = [op.a, op.b, op.c].map(|list| &*program.sources[list]);
+        let dests = &*program.dests[op.d];
         let mut lanes = self.lanes(group, ALL_LANES);
         match &tables.arithmetic {
             Arithmetic::Double(extents, rounding) => {

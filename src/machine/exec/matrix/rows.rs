@@ -20,7 +20,7 @@ const ROWS: usize = 8;
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn load_rows(&mut self, op: &RowsAccess, group: &Group) -> Result<(), Box<Trap>> {
         let program = self.program;
-        let dests = &*program.dests[op.registers.index()];
+        let dests = &*program.dests[op.registers];
         let mut rows = [Row::default(); LANES];
         for Piece { space, access } in self.row_pieces(op, dests.len(), false, group)? {
             self.report(space, &access, AccessKind::Read);
@@ -39,7 +39,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     pub(super) fn store_rows(&mut self, op: &RowsAccess, group: &Group) -> Result<(), Box<Trap>> {
         let program = self.program;
-        let sources = &*program.sources[op.registers.index()];
+        let sources = &*program.sources[op.registers];
         let pieces = self.row_pieces(op, sources.len(), true, group)?;
         let lanes = self.lanes(group, ALL_LANES);
         let mut rows = [Row::default(); LANES];

@@ -28,10 +28,10 @@ pub fn uses(program: &Program) -> Vec<bool> {
 /// The slots that `inst` has for A or D if it is a `wgmma`.
 fn slots_of(program: &Program, inst: &Inst) -> Vec<u32> {
     match inst.op {
-        Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => program.wgmmas.get(wgmma.index()).map_or(Vec::new(), |op| {
-            let accumulators = op.d.iter().map(|d| d.0);
-            accumulators.chain(fragments(op)).collect()
-        }),
+        Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => {
+            let op = &program.wgmmas[wgmma];
+            op.d.iter().map(|d| d.0).chain(fragments(op)).collect()
+        }
         _ => Vec::new(),
     }
 }
