@@ -145,7 +145,7 @@ fn a_word_that_names_integers_takes_the_bytes_of_a_file_as_they_are() {
 fn floats_are_rounded_where_the_kernel_reads_bf16() {
     let folder = Folder::new("bf16");
     folder.write("widen.ptx", WIDEN);
-    let numbers = [1.003_906_25, 1.011_718_75, 1.003_906_369, -3.141_592_7, 0.1];
+    let numbers = [1.003_906_25, 1.011_718_75, 1.003_906_369, -3.143, 0.1];
     let rounded = [1.0, 1.015_625, 1.007_812_5, -3.140_625, 0.100_097_656_25];
     folder.npy("x.npy", Element::F32, &numbers);
     folder.npy("wide.npy", Element::F32, &rounded);
