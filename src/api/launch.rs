@@ -98,7 +98,7 @@ impl Launch {
         self
     }
 
-    /// What a parameter is, as after `--arg`: `n=64`, `x=f32[64]:iota`, `x=@x.npy`. Files are relative to the current folder. It does not
+    /// What a parameter is, as after `--arg`: `n=64`, `x=f32[64]=iota`, `x=@x.npy`. Files are relative to the current folder. It does not
     /// go with a launch file, which says what all parameters are.
     #[must_use]
     pub fn arg(mut self, word: impl Into<String>) -> Self {
