@@ -29,7 +29,7 @@
 //! | [`base`] | ids, sources, spans, diagnostics | – |
 //! | [`isa`] | the instruction set as data: types, modifiers, forms, families, special registers, `table` by chapter | base |
 //! | [`syntax`] | lexer, grammar, syntax tree, printer; recovers from errors | base |
-//! | [`program`] | the immutable executable form: functions, instructions with their operands and effects, statements, address map | base, isa |
+//! | [`program`] | the immutable executable form: functions, instructions, operands and effects, statements, address map | base, isa |
 //! | [`flow`] | dataflow: one solver, and reachability, definite assignment, def-use, liveness and taint | base, isa, program |
 //! | [`sema`] | tree and table to program: scopes, layout, decoding, verification | base, syntax, isa, program, flow |
 //! | [`mod@cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program, flow |
