@@ -93,7 +93,7 @@ pub struct BlockClock {
     pub own: Epochs,
     /// Those of them behind which a proxy fence lies, by [`Fenceable`].
     pub fenced: [Epochs; FENCEABLES],
-    /// Asynchronous operations, by [`Group`].
+    /// Asynchronous operations, by `Group`.
     pub done: [Epochs; GROUPS],
     /// Copies that complete on a barrier object, by their number in the block.
     pub copies: Intervals,

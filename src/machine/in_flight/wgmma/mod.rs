@@ -5,7 +5,7 @@
 //! Four neighbouring warps, the first a multiple of four, are a *warpgroup*. `wgmma.mma_async` computes 64 rows of D, and each warp 16 of
 //! them, from its own registers and what is in shared memory: no warp needs another one's results. So every warp executes its part by
 //! itself, and the order in which the four come there makes no difference. That all four execute the same instructions with the same
-//! descriptors is checked beside it ([`Warpgroups`]). Groups are the warpgroup's: a wait for one lasts until all four warps have
+//! descriptors is checked beside it (`Warpgroups`). Groups are the warpgroup's: a wait for one lasts until all four warps have
 //! committed it and their parts have ended (`exec::wgmma_groups`).
 //!
 //! An instruction puts a [`Wgmma`] in flight. When it *ends*, it reads its operands, A's registers included, and writes D. When that is,
