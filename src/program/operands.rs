@@ -1,8 +1,10 @@
 //! Which registers an instruction reads and writes.
 //!
-//! An [`Op`](super::Op) names slots only; their banks follow from its types and widths, as `machine::exec` reads them. Slots count from the base
+//! An [`Op`] names slots only; their banks follow from its types and widths, as `machine::exec` reads them. Slots count from the base
 //! of the frame that executes the instruction. A `call` reads its arguments; its results are written when the callee returns, into
 //! the frame of the caller: [`call_results`]. A `ret` reads what [`result_registers`] names.
+//!
+//! [`Op`]: super::Op
 
 use smallvec::SmallVec;
 
