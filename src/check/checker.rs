@@ -12,7 +12,7 @@ pub trait Checker: Send + Sync {
     /// A launch is about to issue its first instruction: what earlier ones did is ordered before all of it.
     fn begin(&mut self, launch: &LaunchStart);
 
-    /// The kinds of events that it wants now.
+    /// The kinds of events that it wants now. An access does not change them; a launch that begins and every other event may.
     fn mask(&self) -> EventMask;
 
     /// Something happens, of a kind that it wants. True if that is a new finding.

@@ -8,7 +8,7 @@ use super::checks::Checks;
 use super::finding::Findings;
 use super::registry::CheckerId;
 use super::reporter::Reporter;
-use crate::machine::{Event, EventMask, LaunchEnd, LaunchStart, Observer};
+use crate::machine::{Event, EventKind, EventMask, LaunchEnd, LaunchStart, Observer};
 use crate::program::Program;
 
 /// The checkers of a case that are switched on, from its first launch on.
@@ -18,25 +18,29 @@ pub struct Checkers {
     findings: Findings,
     launch: usize,
     watching: Vec<Watching>,
+    /// What any of them wants.
+    wanted: EventMask,
 }
 
 /// A checker that watches.
 struct Watching {
     id: CheckerId,
+    /// What it wants now.
+    wanted: EventMask,
     checker: Box<dyn Checker>,
 }
 
 impl Clone for Watching {
     fn clone(&self) -> Self {
-        Self { id: self.id, checker: self.checker.boxed_clone() }
+        Self { id: self.id, wanted: self.wanted, checker: self.checker.boxed_clone() }
     }
 }
 
 impl Clone for Checkers {
     fn clone(&self) -> Self {
-        let Self { checks, program, findings, launch, watching } = self;
+        let Self { checks, program, findings, launch, watching, wanted } = self;
         let (program, findings) = (Arc::clone(program), findings.clone());
-        Self { checks: *checks, program, findings, launch: *launch, watching: watching.clone() }
+        Self { checks: *checks, program, findings, launch: *launch, watching: watching.clone(), wanted: *wanted }
     }
 }
 
@@ -44,8 +48,17 @@ impl Checkers {
     /// Checkers that have seen nothing yet.
     pub fn new(program: &Arc<Program>, checks: Checks) -> Self {
         let on = CheckerId::all().filter(|id| checks.has(*id));
-        let watching = on.filter_map(|id| Some(Watching { id, checker: id.row().make?(program) }));
-        Self { checks, program: Arc::clone(program), findings: Findings::default(), launch: 0, watching: watching.collect() }
+        let watching = on.filter_map(|id| Some(Watching { id, wanted: EventMask::NONE, checker: id.row().make?(program) }));
+        let (program, watching) = (Arc::clone(program), watching.collect());
+        let mut made = Self { checks, program, findings: Findings::default(), launch: 0, watching, wanted: EventMask::NONE };
+        made.ask();
+        made
+    }
+
+    /// Asks every checker what it wants now.
+    fn ask(&mut self) {
+        self.watching.iter_mut().for_each(|watching| watching.wanted = watching.checker.mask());
+        self.wanted = self.watching.iter().fold(EventMask::NONE, |all, watching| all.with(watching.wanted));
     }
 
     /// A launch of the case, from 0, is about to issue its first instruction: what earlier ones did is ordered before all of it.
@@ -53,29 +66,17 @@ impl Checkers {
         assert!(launch >= self.launch, "launch {launch} after launch {}", self.launch);
         self.launch = launch;
         self.watching.iter_mut().for_each(|watching| watching.checker.begin(start));
+        self.ask();
     }
 
     /// The launch has ended: by itself, or by this fault.
     pub fn end(&mut self, end: &LaunchEnd, fault: Option<FindingId>) {
-        self.each(|checker, to| {
-            checker.end(end, fault, to);
-            true
-        });
-    }
-
-    /// Shows something to each checker, and whether one of them says true; where it says so, what it found is of its own kinds.
-    fn each(&mut self, mut show: impl FnMut(&mut dyn Checker, &mut Reporter<'_>) -> bool) -> bool {
         let Self { program, findings, launch, watching, .. } = self;
-        let mut found = false;
-        for Watching { id, checker } in watching {
+        for watching in watching {
             let known = findings.list().len();
-            if show(checker.as_mut(), &mut Reporter { program, findings, launch: *launch }) {
-                found = true;
-                let mut new = findings.list()[known..].iter();
-                assert!(new.all(|finding| id.row().findings.contains(&finding.id)), "{} reports what its row does not list", id.word());
-            }
+            watching.checker.end(end, fault, &mut Reporter { program, findings, launch: *launch });
+            watching.assert_listed(findings, known);
         }
-        found
     }
 
     /// Which checkers run.
@@ -95,13 +96,38 @@ impl Checkers {
     }
 }
 
+impl Watching {
+    /// What it found beyond the first `known` findings is in its row.
+    fn assert_listed(&self, findings: &Findings, known: usize) {
+        let mut new = findings.list()[known..].iter();
+        let row = self.id.row();
+        assert!(new.all(|finding| row.findings.contains(&finding.id)), "{} reports what its row does not list", self.id.word());
+    }
+}
+
 impl Observer for Checkers {
+    #[inline]
     fn mask(&self) -> EventMask {
-        self.watching.iter().fold(EventMask::NONE, |mask, watching| mask.with(watching.checker.mask()))
+        self.wanted
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
         let kind = event.kind();
-        self.each(|checker, to| checker.mask().has(kind) && checker.event(event, to))
+        let Self { program, findings, launch, watching, .. } = self;
+        let mut to = Reporter { program, findings, launch: *launch };
+        let mut found = false;
+        let mut known = to.findings.list().len();
+        for watching in watching.iter_mut().filter(|watching| watching.wanted.has(kind)) {
+            if watching.checker.event(event, &mut to) {
+                found = true;
+                watching.assert_listed(to.findings, known);
+                known = to.findings.list().len();
+            }
+        }
+        // Accesses are most of a run, and change nobody's mind.
+        if kind != EventKind::Access {
+            self.ask();
+        }
+        found
     }
 }

@@ -44,6 +44,9 @@ enum Width {
 }
 
 impl Width {
+    /// Those of several rows, the widest first.
+    const NARROW: [Self; 2] = [Width::Sixteen, Width::Eight];
+
     fn lanes(self) -> usize {
         match self {
             Width::Warp => LANES,
@@ -54,7 +57,7 @@ impl Width {
 
     /// The widest at the end of whose first row lane `stray` can be the first that is out of line.
     fn before(stray: usize) -> Option<Self> {
-        [Width::Sixteen, Width::Eight].into_iter().find(|width| width.lanes() <= stray)
+        Self::NARROW.into_iter().find(|width| width.lanes() <= stray)
     }
 }
 
@@ -90,6 +93,9 @@ impl Tile {
     /// The tile that the addresses of `lanes` make, if they make one.
     pub fn of(lanes: LaneMask, addresses: &PerLane<u64>) -> Option<Self> {
         assert!(lanes != 0, "a tile is of some lanes");
+        if lanes == ALL_LANES {
+            return Self::of_all(addresses);
+        }
         let first = first_lane(lanes);
         let rest = lanes & lanes.wrapping_sub(1);
         if rest == 0 {
@@ -108,12 +114,23 @@ impl Tile {
         tile.holds(lanes, addresses).then_some(tile)
     }
 
-    fn holds(&self, lanes: LaneMask, addresses: &PerLane<u64>) -> bool {
-        if lanes != ALL_LANES {
-            return lanes_of(lanes).all(|lane| addresses[lane] == self.address(lane));
+    /// The tile of a whole warp: most accesses are of one.
+    fn of_all(addresses: &PerLane<u64>) -> Option<Self> {
+        let base = addresses[0];
+        let stride = step(base, addresses[1], 1)?;
+        if is_even(addresses, 1, stride) {
+            return Some(Self { base, stride, row: 0, width: Width::Warp });
         }
-        let width = self.width.lanes();
-        is_even(&addresses[..width], 1, self.stride) && is_even(addresses, width, self.row)
+        let of_rows = |width: Width| {
+            let row = step(base, addresses[width.lanes()], 1)?;
+            let holds = is_even(&addresses[..width.lanes()], 1, stride) && is_even(addresses, width.lanes(), row);
+            holds.then_some(Self { base, stride, row, width })
+        };
+        Width::NARROW.into_iter().find_map(of_rows)
+    }
+
+    fn holds(&self, lanes: LaneMask, addresses: &PerLane<u64>) -> bool {
+        lanes_of(lanes).all(|lane| addresses[lane] == self.address(lane))
     }
 
     #[inline(always)]

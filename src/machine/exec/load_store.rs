@@ -76,7 +76,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut access = self.access(address, group, active, size * parts.len() as u32);
         let pieces = self.locate(&mut access, how.space, false, group)?;
         let load = |run: &mut Self, space, access: &LaneAccess| {
-            run.report(space, access, AccessKind::Read);
+            run.report_plain(space, access, AccessKind::Read, how);
             for (index, d) in parts.iter().enumerate() {
                 run.load_element(space, access, element, *d, index as u64 * u64::from(size), group);
             }
@@ -121,7 +121,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut access = self.access(address, group, active, size * parts.len() as u32);
         let pieces = self.locate(&mut access, how.space, true, group)?;
         let store = |run: &mut Self, space, access: &LaneAccess| {
-            run.report(space, access, AccessKind::Write);
+            run.report_plain(space, access, AccessKind::Write, how);
             for (index, a) in parts.iter().enumerate() {
                 run.store_element(space, access, element, *a, index as u64 * u64::from(size), group);
             }
@@ -342,16 +342,28 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         }
     }
 
-    /// Tells the observer.
+    /// Tells the observer of a load or a store.
     #[inline(always)]
+    fn report_plain(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, how: &Access) {
+        if self.wants(EventKind::Access) {
+            let proxy = if how.non_coherent { Proxy::ReadOnly } else { Proxy::Generic };
+            self.tell_access(space, access, kind, (*how, proxy));
+        }
+    }
+
+    /// Tells the observer of an access by the running instruction.
     pub(super) fn report(&mut self, space: Space, access: &LaneAccess, kind: AccessKind) {
         if self.wants(EventKind::Access) {
-            let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
-            let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
-            let (place, by, home) = (self.place, self.block_id(), (self.slot - self.rank + rank, rank));
-            let (how, proxy) = self.semantics();
-            self.tell(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, home, addresses, bytes }));
+            self.tell_access(space, access, kind, self.semantics());
         }
+    }
+
+    #[inline(always)]
+    fn tell_access(&mut self, space: Space, access: &LaneAccess, kind: AccessKind, (how, proxy): (Access, Proxy)) {
+        let (lanes, addresses, bytes) = (access.mask, &access.addresses, access.bytes);
+        let rank = if space == Space::SharedCluster { access.rank } else { self.rank };
+        let (place, by, home) = (self.place, self.block_id(), (self.slot - self.rank + rank, rank));
+        self.tell(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, home, addresses, bytes }));
     }
 
     /// How the running instruction accesses memory, and by which path.
