@@ -33,7 +33,8 @@
 //! | [`flow`] | dataflow: one solver, and reachability, definite assignment, def-use, liveness and taint | base, isa, program |
 //! | [`sema`] | tree and table to program: scopes, layout, decoding, verification | base, syntax, isa, program, flow |
 //! | [`mod@cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program, flow |
-//! | [`launch`] | launch files, buffers, made-up launches, `asm` statements, expectations | base, isa, program, flow |
+//! | [`launch`] | launch files, buffers, made-up launches, expectations | base, isa, program, flow |
+//! | [`inline_asm`] | `asm` statements of CUDA C++: read, judged, wrapped into a module with its launch | base, isa, launch |
 //! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
 //! | [`order`] | which operations of a run happen before which: vector clocks, scopes, release and acquire | base, isa |
 //! | [`machine`] | the interpreter: `state`, what is `in_flight`, `exec` by family, `run` (turns, waits) | base, isa, program, cfg, num |
@@ -41,7 +42,8 @@
 //! | [`debug`] | the engine: sessions, time travel, breakpoints, expressions, views, verifying; answers in plain data | all above |
 //! | [`command`] | the command table, parsing, completion, help, and what the commands do | base, debug |
 //! | [`api`] | what another program uses: modules, launches, runs, sessions | base, launch, program, machine, debug, command |
-//! | [`ui`] | plain text and JSON, scripts, the prompt, the screen | base, command, debug |
+//! | [`drawing`] | the layered drawing of a graph as boxes and lines | – |
+//! | [`ui`] | plain text and JSON, scripts, the prompt, the screen | base, command, debug, drawing |
 //! | [`args`], `main` | the command line | everything |
 //!
 //! What is *not* there matters as much. `syntax` does not know which instructions exist, and `isa` does not know the tree. `program` does
@@ -69,7 +71,9 @@ pub mod cfg;
 pub mod check;
 pub mod command;
 pub mod debug;
+pub mod drawing;
 pub mod flow;
+pub mod inline_asm;
 pub mod isa;
 pub mod launch;
 pub mod machine;

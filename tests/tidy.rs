@@ -22,14 +22,16 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("sema", &["base", "syntax", "isa", "program", "flow"]),
     ("cfg", &["base", "program", "flow"]),
     ("launch", &["base", "isa", "program", "flow"]),
+    ("inline_asm", &["base", "isa", "launch"]),
     ("num", &["base"]),
     ("order", &["base", "isa"]),
     ("machine", &["base", "isa", "program", "cfg", "num"]),
     ("check", &["base", "isa", "program", "flow", "cfg", "order", "machine"]),
-    ("debug", &["base", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "num", "machine", "check"]),
+    ("debug", &["base", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "inline_asm", "num", "machine", "check"]),
     ("command", &["base", "debug"]),
     ("api", &["base", "launch", "program", "machine", "debug", "command"]),
-    ("ui", &["base", "command", "debug"]),
+    ("drawing", &[]),
+    ("ui", &["base", "command", "debug", "drawing"]),
 ];
 
 /// Files of `src` that tie the layers together and may use all of them.
@@ -48,11 +50,28 @@ const HOMES: &[(&str, &str)] = &[
 ];
 
 /// Layers whose results must be the same on every machine and at every hour.
-const DETERMINISTIC: &[&str] = &["num", "order", "flow", "cfg", "machine", "check", "debug"];
+const DETERMINISTIC: &[&str] = &["num", "order", "flow", "cfg", "machine", "check", "debug", "drawing"];
 
 /// Layers that return data and leave drawing to others.
-const CORE: &[&str] =
-    &["base", "isa", "syntax", "program", "flow", "sema", "cfg", "launch", "num", "order", "machine", "check", "debug", "command", "api"];
+const CORE: &[&str] = &[
+    "base",
+    "isa",
+    "syntax",
+    "program",
+    "flow",
+    "sema",
+    "cfg",
+    "launch",
+    "inline_asm",
+    "num",
+    "order",
+    "machine",
+    "check",
+    "debug",
+    "command",
+    "api",
+    "drawing",
+];
 
 /// Where a ban looks.
 enum Where {
@@ -131,14 +150,12 @@ const CIRCLE_FILES_MAX: usize = 3;
 
 /// Circles that are larger: a file of each, and the number of files it may not exceed. Rows may shrink and go, never grow.
 const LARGE_CIRCLES: &[(&str, usize)] = &[
-    ("src/cfg/scopes/shape.rs", 9),
     ("src/command/table/help.rs", 5),
     ("src/debug/breakpoints/opcode.rs", 4),
     ("src/debug/expression/threads.rs", 7),
     ("src/debug/session.rs", 5),
     ("src/debug/stop.rs", 8),
     ("src/debug/view/standing.rs", 13),
-    ("src/num/matrix/integer.rs", 8),
     ("src/program/op/mod.rs", 5),
     ("src/sema/contract/sums.rs", 4),
     ("src/sema/decode/vector.rs", 8),

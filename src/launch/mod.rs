@@ -2,13 +2,12 @@
 //!
 //! The way of a launch file: its text is read into [`mod@file`] types by `ron` ([`LaunchFile::parse`]); [`plan`](fn@plan) resolves
 //! them against a program into a [`Plan`], finding every mistake before anything runs; whoever runs the plan makes each buffer
-//! from its [`Contents`] and compares it with its [`Expect`]. Launches that nobody wrote ([`MadeUp`],
-//! those of [words](given), and those of `asm` statements, [`asm`]) take the same way: they are made as [`mod@file`] types.
+//! from its [`Contents`] and compares it with its [`Expect`]. Launches that come from no file ([`MadeUp`], those of [words](given), and
+//! those of `asm` statements) take the same way: they are made as [`mod@file`] types.
 //!
 //! Nothing here runs anything. Buffers are recipes and files, never their bytes as a whole, because memory counts twice: once
 //! here and once in the machine.
 
-pub mod asm;
 mod bounds;
 pub mod change;
 mod data;
@@ -47,4 +46,4 @@ pub use plan::{Case, ParamValue, Plan, PlannedBuffer, PlannedImage, PlannedLaunc
 pub use read::{LaunchFile, LaunchFileError, Origin, may_replace};
 pub use relocate::{carry_param, relative, relocate};
 pub use resolve::{Overrides, choose_kernel, plan};
-pub use words::extents;
+pub use words::{extents, parse as parse_word};

@@ -273,11 +273,9 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
                                  the tensor map proxy: no fence.proxy.tensormap::generic.acquire lies between"
                     .into()
             }
-            Proxy::Generic | Proxy::Async | Proxy::Surface => {
-                "the two are ordered, but the write went through the generic proxy and the copy reads or writes through the async proxy: \
+            _ => "the two are ordered, but the write went through the generic proxy and the copy reads or writes through the async proxy: \
                   no fence.proxy.async for this memory lies between"
-                    .into()
-            }
+                .into(),
         };
     }
     if let Some(why) = why_async(first, access) {
@@ -331,9 +329,7 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
                                  thread that issues the copy execute fence.proxy.tensormap::generic.acquire on the map before"
                     .into()
             }
-            Proxy::Generic | Proxy::Async | Proxy::Surface => {
-                "have each writing thread execute fence.proxy.async after its writes, before the barrier that orders the copy".into()
-            }
+            _ => "have each writing thread execute fence.proxy.async after its writes, before the barrier that orders the copy".into(),
         };
     }
     if id == RACE_SCOPE {

@@ -152,15 +152,7 @@ pub(super) fn stuck(block: &BlockLeft, tick: u64, to: &mut Reporter<'_>) {
 fn members(group: &GroupLeft) -> LaneMask {
     match group.state {
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => members,
-        GroupState::Ready
-        | GroupState::AtBarrier { .. }
-        | GroupState::AtMbarrier { .. }
-        | GroupState::AtCopies
-        | GroupState::AtWgmmas
-        | GroupState::AtWarpgroup
-        | GroupState::AtCluster { .. }
-        | GroupState::AtMeeting
-        | GroupState::AwaitsTurn => 0,
+        _ => 0,
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::open::{Module, OpenError, Opened};
 use crate::base::{Diagnostic, Sources};
 use crate::debug::names::scope::register_of_slot;
-use crate::launch::asm::{self, MODULE, Statement, Wrapped};
+use crate::inline_asm::{self, MODULE, Statement, Wrapped};
 use crate::launch::{self, Overrides};
 use crate::program::operands::writes;
 use crate::program::{Pc, Program};
@@ -46,7 +46,7 @@ pub fn open_asm(words: &[String], values: &[String]) -> Result<OpenedAsm, OpenEr
     if !lacking.is_empty() {
         return Err(OpenError::Launch(sources, lacking));
     }
-    let file = asm::launch(&statement, &sources);
+    let file = inline_asm::launch(&statement, &sources);
     let plan = launch::plan(&file, &program, MODULE, &Overrides::default());
     let plan = plan.map_err(|errors| OpenError::Launch(sources.clone(), errors))?;
     let begins = program.spans.iter().position(|span| span.start >= wrapped.start());
@@ -66,14 +66,14 @@ pub fn check_asm(words: &[String], values: &[String]) -> Result<Module, OpenErro
 
 /// The statement, unless something is wrong with it, and all that is.
 fn judge(sources: &mut Sources, words: &[String], values: &[String]) -> Result<(Option<Judged>, Vec<Diagnostic>), OpenError> {
-    let (statement, mut diagnostics) = asm::read(sources, words);
+    let (statement, mut diagnostics) = inline_asm::read(sources, words);
     let Some(mut statement) = statement else { return Ok((None, diagnostics)) };
     let mut errors = statement.give(sources, values);
     errors.extend(statement.lacking(false));
     if !errors.is_empty() {
         return Err(OpenError::Launch(sources.clone(), errors));
     }
-    let (wrapped, found) = asm::wrap(&statement);
+    let (wrapped, found) = inline_asm::wrap(&statement);
     diagnostics.extend(found);
     let Some(wrapped) = wrapped else { return Ok((None, diagnostics)) };
     let (program, found) = sema::load(sources, MODULE, wrapped.text.as_str());

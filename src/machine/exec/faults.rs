@@ -63,9 +63,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         match self.window(address).0 {
             _ if address < NULL_PAGE => TrapKind::Null,
             Space::Global => TrapKind::OutOfBounds,
-            Space::Generic | Space::Const | Space::Shared | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc => {
-                TrapKind::Space
-            }
+            _ => TrapKind::Space,
         }
     }
 

@@ -244,13 +244,7 @@ impl<'a> Decoding<'_, 'a> {
     fn bracketed<'o>(&self, operand: &'o Operand<'a>) -> Result<Parts<'o, 'a>, Diagnostic> {
         let parts = match &operand.kind {
             OperandKind::AddressList(parts) => parts.as_slice(),
-            OperandKind::Expr(_)
-            | OperandKind::Not(_)
-            | OperandKind::Pair(..)
-            | OperandKind::Vector(_)
-            | OperandKind::Address(_)
-            | OperandKind::Index(..)
-            | OperandKind::List(_) => &[],
+            _ => &[],
         };
         match parts {
             [image, coordinates] => Ok((image, None, coordinates)),
@@ -328,13 +322,7 @@ impl<'a> Decoding<'_, 'a> {
     fn handle(&mut self, operand: &Operand<'a>, kind: ImageKind) -> Result<Handle, Diagnostic> {
         match &operand.kind {
             OperandKind::Expr(expr) => self.handle_of(expr, operand.span, &[kind]),
-            OperandKind::Not(_)
-            | OperandKind::Pair(..)
-            | OperandKind::Vector(_)
-            | OperandKind::Address(_)
-            | OperandKind::Index(..)
-            | OperandKind::AddressList(_)
-            | OperandKind::List(_) => Err(not_a_handle(operand.span, &[kind])),
+            _ => Err(not_a_handle(operand.span, &[kind])),
         }
     }
 
@@ -351,9 +339,7 @@ impl<'a> Decoding<'_, 'a> {
             Value::Symbol { location, handle: Some(_), .. } => match location.space {
                 Space::Global => Ok(Handle::Value(self.cx.const64(location.address))),
                 Space::Param => Ok(Handle::Param(location.address as u32)),
-                Space::Generic | Space::Const | Space::Shared | Space::SharedCluster | Space::Local | Space::ParamFunc => {
-                    Err(not_a_handle(span, kinds))
-                }
+                _ => Err(not_a_handle(span, kinds)),
             },
             _ => Err(not_a_handle(span, kinds)),
         }

@@ -70,12 +70,7 @@ impl<'a> Decoding<'_, 'a> {
                 Element::Fixed(location) => self.move_address(d, location, false, a.span),
                 Element::Computed(register, _) => self.move_value(d, &Value::Register(register), a.span),
             },
-            OperandKind::Not(_)
-            | OperandKind::Pair(..)
-            | OperandKind::Vector(_)
-            | OperandKind::Address(_)
-            | OperandKind::AddressList(_)
-            | OperandKind::List(_) => Err(not_a_register(a.span)),
+            _ => Err(not_a_register(a.span)),
         }
     }
 
@@ -215,14 +210,7 @@ impl<'a> Decoding<'_, 'a> {
                 Err(Diagnostic::error("operand", span, "this special register is a vector").with_help("read one component: .x, .y or .z"))
             }
             Value::Label => Err(Diagnostic::error("operand", span, "a label has no address").with_help("use brx.idx to branch by a table")),
-            Value::Modified { .. }
-            | Value::Vector(_)
-            | Value::RegisterOffset(..)
-            | Value::Int { .. }
-            | Value::Float(_)
-            | Value::Float32Bits(_)
-            | Value::Float64Bits(_)
-            | Value::Sink => Err(not_a_register(span)),
+            _ => Err(not_a_register(span)),
         }
     }
 
@@ -436,7 +424,7 @@ pub(super) fn same_space(variable: Space, named: Space) -> bool {
     let group = |space: Space| match space {
         Space::SharedCluster => Space::Shared,
         Space::ParamFunc => Space::Param,
-        other @ (Space::Generic | Space::Global | Space::Const | Space::Shared | Space::Local | Space::Param) => other,
+        other => other,
     };
     group(variable) == group(named)
 }

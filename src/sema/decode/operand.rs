@@ -302,11 +302,7 @@ impl<'a> Reader<'_, 'a> {
             OperandKind::Not(name) => Err(Diagnostic::error("operand", name.span, "'!' stands before predicates only")),
             OperandKind::Address(_) => Err(Diagnostic::error("operand", operand.span, "no address is needed here")
                 .with_help(format!("'{}' reads registers; load the value first", self.matched.form.opcode))),
-            OperandKind::Pair(..)
-            | OperandKind::Vector(_)
-            | OperandKind::Index(..)
-            | OperandKind::AddressList(_)
-            | OperandKind::List(_) => Err(not_a_register(operand.span)),
+            _ => Err(not_a_register(operand.span)),
         }
     }
 
@@ -382,16 +378,7 @@ impl<'a> Reader<'_, 'a> {
                 Err(Diagnostic::error("operand", span, format!("'{}' cannot use an address as a value", self.opcode()))
                     .with_help("take the address with mov first, or load what is there with ld"))
             }
-            Value::Modified { .. }
-            | Value::Vector(_)
-            | Value::RegisterOffset(..)
-            | Value::SpecialVector(_)
-            | Value::Int { .. }
-            | Value::Float(_)
-            | Value::Float32Bits(_)
-            | Value::Float64Bits(_)
-            | Value::Label
-            | Value::Sink => Err(not_a_register(span)),
+            _ => Err(not_a_register(span)),
         }
     }
 

@@ -150,15 +150,7 @@ fn selector<'a>(expr: &Expr<'a>) -> Option<&'a str> {
     match &expr.kind {
         ExprKind::Name(text) => text.rsplit_once('.').map(|(_, selector)| selector).filter(|word| word.starts_with(['b', 'h'])),
         ExprKind::Unary(_, inner) => selector(inner),
-        ExprKind::Int { .. }
-        | ExprKind::Float(_)
-        | ExprKind::Float32Bits(_)
-        | ExprKind::Float64Bits(_)
-        | ExprKind::Binary(..)
-        | ExprKind::Conditional(..)
-        | ExprKind::Cast { .. }
-        | ExprKind::Generic(_)
-        | ExprKind::Mask { .. } => None,
+        _ => None,
     }
 }
 

@@ -4,7 +4,8 @@
 //! The number at an edge's end says how many lanes have taken it.
 
 use super::{Look, Sight, more, short};
-use crate::debug::view::{BlockView, CfgView, Drawing, DrawnEdge, Point, Size, control_flow, lay_out};
+use crate::debug::view::{BlockView, CfgView, control_flow};
+use crate::drawing::{Drawing, DrawnEdge, Point, Size, lay_out};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 

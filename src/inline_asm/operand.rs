@@ -1,0 +1,205 @@
+//! Operands: what stands in the template for which expression.
+
+use super::constant::{self, Constant, Type};
+use super::constraint::{self, Becomes, Letter};
+use crate::base::{Diagnostic, SourceId, Span};
+use crate::launch::file::{Buffer, Init, Param};
+use crate::launch::parse_word;
+use crate::launch::{Element, Number};
+
+/// Lanes that execute a statement: those of one warp.
+pub const LANES: u32 = 32;
+
+/// Whether an operand is read or written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// `=`: written.
+    Output,
+    /// `+`: read, then written.
+    ReadWrite,
+    /// Read.
+    Input,
+}
+
+/// What is put into an operand before the statement is executed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// The same number in every lane, or a buffer: for `l` its address, else an element for every lane.
+    Param(Box<Param>),
+    /// 128 bits.
+    Wide(i128),
+    /// What stands in the template.
+    Text(String),
+}
+
+/// An operand.
+#[derive(Clone, Debug)]
+pub struct Operand {
+    /// Whether it is read or written.
+    pub role: Role,
+    /// What it becomes.
+    pub letter: &'static Letter,
+    /// The constraint and the expression.
+    pub span: Span,
+    /// The expression; empty where there is none.
+    pub expression: String,
+    /// Its type, where that is known.
+    pub ty: Option<Type>,
+    /// What it holds, once that is known.
+    pub value: Option<Value>,
+    /// Where its value is said.
+    pub said: SourceId,
+}
+
+impl Operand {
+    /// The operand with this constraint, and this text between brackets behind it.
+    ///
+    /// # Errors
+    /// A constraint, or a type, that the compiler refuses.
+    pub fn new(constraint: (&str, Span), expression: (&str, Span), is_output: bool) -> Result<Self, Diagnostic> {
+        let (role, letter) = constraint::read(constraint.0, constraint.1, is_output)?;
+        let (text, place) = (expression.0.trim(), expression.1);
+        let said = place.source;
+        let mut operand = Self { role, letter, span: constraint.1.to(place), expression: text.to_string(), ty: None, value: None, said };
+        if text.is_empty() {
+            return Err(Diagnostic::error("syntax", place, "the operand has no expression").with_help("\"r\"(x), \"r\"(3)"));
+        }
+        let Constant { ty, number } = constant::read(text);
+        if is_output && number.is_some() {
+            let error = Diagnostic::error("type", place, format!("'{text}' cannot be written: an output must be a modifiable lvalue"));
+            return Err(error.with_help("name a variable: \"=r\"(x)"));
+        }
+        operand.check_type(ty, place)?;
+        operand.ty = ty;
+        if let Some(number) = number {
+            operand.value = Some(operand.number(number, ty.and_then(|ty| ty.element)).map_err(|message| wrong(place, message))?);
+        } else if operand.letter.becomes == Becomes::Immediate && ty.is_none() && text.contains('"') {
+            return Err(wrong(place, format!("{text} is not an integer constant")));
+        }
+        Ok(operand)
+    }
+
+    /// The operand of a short form: `r=3`, `=r`, `C=.s32`. `value` is what stands behind the letter's `=`, with its place.
+    ///
+    /// # Errors
+    /// A constraint that the compiler refuses, or a value that does not fit it.
+    pub fn short(constraint: (&str, Span), value: Option<(&str, Span)>, is_output: bool) -> Result<Self, Diagnostic> {
+        let (role, letter) = constraint::read(constraint.0, constraint.1, is_output)?;
+        let (expression, said) = (String::new(), constraint.1.source);
+        let mut operand = Self { role, letter, span: constraint.1, expression, ty: None, value: None, said };
+        if let Some((text, place)) = value {
+            if role == Role::Output {
+                return Err(wrong(place, "an operand that is only written has no value").with_help("'+' says that it is read as well"));
+            }
+            operand.span = operand.span.to(place);
+            let value = operand.read_value(text, place.source, "value");
+            operand.value = Some(value.map_err(|error| Diagnostic { span: place, ..error })?);
+        }
+        Ok(operand)
+    }
+
+    fn check_type(&self, ty: Option<Type>, place: Span) -> Result<(), Diagnostic> {
+        let (letter, text) = (self.letter.letter, &self.expression);
+        if self.letter.becomes == Becomes::Characters {
+            let named = ty.is_none() && !text.starts_with('"');
+            let help = "name an array: static constexpr char type[] = \".s32\"; its characters are given with --arg .s32";
+            let message = "the constant expression of a 'C' constraint must be the address of a variable";
+            return if named { Ok(()) } else { Err(Diagnostic::error("type", place, message).with_help(help)) };
+        }
+        match ty {
+            Some(ty) if !self.letter.takes_type(ty) => {
+                let message = format!(
+                    "type and size of '{text}', {} of {} byte{}, do not match the constraint '{letter}', which takes {}",
+                    ty.name,
+                    ty.bytes,
+                    if ty.bytes == 1 { "" } else { "s" },
+                    self.letter.takes
+                );
+                let other = constraint::letter_for(ty).map(|fits| format!("use \"{fits}\", or convert the operand"));
+                let help = other.unwrap_or("no letter takes 8 bits: convert it to short for \"h\" or to int for \"r\"".to_string());
+                Err(Diagnostic::error("type", place, message).with_help(help))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it becomes text that must be known when it is compiled.
+    pub fn is_text(&self) -> bool {
+        !matches!(self.letter.becomes, Becomes::Register { .. })
+    }
+
+    /// Whether somebody has to say what it holds.
+    pub fn lacks_value(&self) -> bool {
+        self.value.is_none() && self.role != Role::Output
+    }
+
+    /// Reads a value as a word of the command line says it: a number, `u32=7`, `f32[32]=iota`; of a `C` operand, its characters.
+    ///
+    /// # Errors
+    /// What cannot be read, or does not fit the constraint.
+    pub fn read_value(&self, word: &str, source: SourceId, name: &str) -> Result<Value, Diagnostic> {
+        let span = Span::new(source, 0, word.len() as u32);
+        if self.letter.becomes == Becomes::Characters {
+            return Ok(Value::Text(word.to_string()));
+        }
+        if let Some(number) = Number::parse(word.trim()) {
+            let element = self.ty.and_then(|ty| ty.element);
+            return self.number(number, element).map_err(|message| wrong(span, message));
+        }
+        let param = parse_word(word, source, name)?;
+        let element = match &param {
+            Param::Buffer(_) if self.letter.letter == 'l' => return Ok(Value::Param(Box::new(param))),
+            Param::Buffer(buffer) => {
+                if let Some(count) = elements(buffer).filter(|count| *count != u64::from(LANES)) {
+                    let message = format!("{count} elements, where '{}' wants one for each of the {LANES} lanes", self.letter.letter);
+                    return Err(wrong(span, message));
+                }
+                Some(buffer.elem)
+            }
+            param => param.scalar().map(|(element, _)| element),
+        };
+        match element.filter(|element| self.letter.takes_element(*element)) {
+            Some(_) => Ok(Value::Param(Box::new(param))),
+            None => {
+                let message = format!("'{word}' does not fit the constraint '{}', which takes {}", self.letter.letter, self.letter.takes);
+                Err(wrong(span, message))
+            }
+        }
+    }
+
+    /// A number as the value; `element` is its type, where that is known.
+    fn number(&self, number: Number, element: Option<Element>) -> Result<Value, String> {
+        match (self.letter.becomes, number) {
+            (Becomes::Register { element: None, .. }, Number::Integer(value)) => Ok(Value::Wide(value)),
+            (Becomes::Register { element: Some(own), .. }, _) => {
+                let fits = |element: &Element| element.encode(number).is_ok();
+                let unsigned = Element::from_name(&format!("u{}", own.bytes() * 8));
+                let element = element.into_iter().chain([own]).chain(unsigned).find(fits);
+                let element = element.ok_or_else(|| format!("{number} is not {}, as '{}' wants", self.letter.takes, self.letter.letter))?;
+                Ok(Value::Param(Box::new(Param::from_scalar(element, number))))
+            }
+            // nvcc writes it as a signed number of its own size.
+            (Becomes::Immediate, Number::Integer(value)) => {
+                let signed = if element == Some(Element::U32) { Element::S32 } else { Element::S64 };
+                Ok(Value::Text(signed.to_integer(signed.wrap(value)).to_string()))
+            }
+            (Becomes::Register { .. } | Becomes::Immediate | Becomes::Characters, _) => {
+                Err(format!("{number} is not {}, as '{}' wants", self.letter.takes, self.letter.letter))
+            }
+        }
+    }
+}
+
+/// How many elements a buffer has, if the word says it.
+fn elements(buffer: &Buffer) -> Option<u64> {
+    let listed = match &buffer.init {
+        Init::Values(values) => Some(values.len() as u64),
+        _ => None,
+    };
+    let shaped = || buffer.shape.as_ref().map(|shape| shape.iter().copied().fold(1, u64::saturating_mul));
+    buffer.len.or_else(shaped).or(listed)
+}
+
+fn wrong(place: Span, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::error("value", place, message)
+}

@@ -1,0 +1,341 @@
+//! The module around a statement, and its launch: one warp, a kernel that loads the operands, executes the template as nvcc would write
+//! it, and stores what it has written to a buffer for each output, an element for each lane.
+
+use std::fmt::Write;
+use std::ops::Range;
+use std::path::Path;
+
+use super::constraint::Becomes;
+use super::operand::{LANES, Operand, Role, Value};
+use super::scope::Says;
+use super::statement::Statement;
+use super::text::Text;
+use super::{scope, template};
+use crate::base::{Diagnostic, SourceId, Sources, Span};
+use crate::launch::file::{Buffer, Content, Init, Launch, Param};
+use crate::launch::{Element, LaunchFile, Origin, Place};
+
+/// What the module is called.
+pub const MODULE: &str = "asm.ptx";
+/// The kernel.
+const KERNEL: &str = "asm_statement";
+
+/// A module made for a statement.
+#[derive(Debug)]
+pub struct Wrapped {
+    /// Its text.
+    pub text: String,
+    /// Where the template stands in it.
+    inside: Range<usize>,
+    template: Text,
+    /// The register of every operand that is only read, with the number of the operand.
+    inputs: Vec<(String, usize)>,
+}
+
+impl Wrapped {
+    /// Where the template begins in it, in bytes.
+    pub fn start(&self) -> u32 {
+        self.inside.start as u32
+    }
+
+    /// The number of the operand that is only read and lies in the register `name`.
+    pub fn input(&self, name: &str) -> Option<usize> {
+        self.inputs.iter().find(|input| input.0 == name).map(|input| input.1)
+    }
+
+    /// Whether `span` of the module lies in the template.
+    pub fn is_inside(&self, span: Span) -> bool {
+        self.inside.contains(&(span.start as usize))
+    }
+
+    /// Where the part of the template came from that stands at `span` of the module; of what stands behind it, its end.
+    pub fn origin(&self, span: Span) -> Span {
+        let within = |at: u32| (at as usize).clamp(self.inside.start, self.inside.end) - self.inside.start;
+        let (start, end) = (within(span.start), within(span.end));
+        let last = self.template.as_str().trim_end().len().saturating_sub(1);
+        if start > last { self.template.span(last..last + 1) } else { self.template.span(start..end) }
+    }
+
+    /// `diagnostic` of the module as one of the statement. Labels of other lines stay where they are.
+    pub fn translate(&self, diagnostic: Diagnostic) -> Diagnostic {
+        let mut diagnostic = Diagnostic { span: self.origin(diagnostic.span), ..diagnostic };
+        for label in &mut diagnostic.labels {
+            if self.inside.contains(&(label.span.start as usize)) {
+                label.span = self.origin(label.span);
+            }
+        }
+        diagnostic
+    }
+}
+
+/// How an operand gets its value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Source {
+    /// It is the parameter.
+    Param,
+    /// It is the lane's element of the buffer the parameter points to.
+    Lane,
+}
+
+impl Operand {
+    /// How it gets its value; none if it is only written, or no register.
+    fn source(&self) -> Option<Source> {
+        match (self.role, &self.value) {
+            (Role::Output, _) => None,
+            _ if self.is_text() => None,
+            (_, Some(Value::Param(param))) if self.letter.letter != 'l' && param.buffer().is_some() => Some(Source::Lane),
+            _ => Some(Source::Param),
+        }
+    }
+
+    /// Whether it is stored at the end.
+    fn is_stored(&self) -> bool {
+        self.role != Role::Input
+    }
+}
+
+/// The module for a statement whose `n` and `C` operands have values, and what is wrong with the template; none if that is an error.
+pub fn wrap(statement: &Statement) -> (Option<Wrapped>, Vec<Diagnostic>) {
+    let names: Vec<String> = Registers::of(statement).names;
+    let (expanded, mut diags) = template::expand(statement, &names);
+    if !diags.iter().any(Diagnostic::is_error) {
+        let outputs = statement.operands.iter().any(|operand| operand.role != Role::Input);
+        let says = Says { volatile: statement.volatile, outputs, memory: statement.clobbers_memory };
+        diags.extend(scope::check(&expanded, says));
+    }
+    let is_usable = !diags.iter().any(Diagnostic::is_error);
+    (is_usable.then(|| Writer::new(statement, names).write(expanded)), diags)
+}
+
+/// The registers of a module, numbered as nvcc does: each kind from 1.
+struct Registers {
+    /// Kinds with the type and the number of registers taken.
+    kinds: Vec<(&'static str, &'static str, u32)>,
+    /// What stands for every operand.
+    names: Vec<String>,
+}
+
+impl Registers {
+    fn of(statement: &Statement) -> Self {
+        let mut registers = Self { kinds: Vec::new(), names: Vec::new() };
+        for operand in &statement.operands {
+            let name = match (operand.letter.becomes, &operand.value) {
+                (Becomes::Register { prefix, ty, .. }, _) => registers.take(prefix, ty),
+                (_, Some(Value::Text(text))) => text.clone(),
+                _ => String::new(),
+            };
+            registers.names.push(name);
+        }
+        registers
+    }
+
+    /// The next register of a kind.
+    fn take(&mut self, prefix: &'static str, ty: &'static str) -> String {
+        let index = self.kinds.iter().position(|kind| kind.0 == prefix).unwrap_or_else(|| {
+            self.kinds.push((prefix, ty, 0));
+            self.kinds.len() - 1
+        });
+        let number = self.kinds.get_mut(index).map_or(0, |kind| {
+            kind.2 += 1;
+            kind.2
+        });
+        format!("{prefix}{number}")
+    }
+
+    fn address(&mut self) -> String {
+        self.take("%rd", "b64")
+    }
+}
+
+/// Writes the text of a module.
+struct Writer<'a> {
+    statement: &'a Statement,
+    names: Vec<String>,
+    registers: Registers,
+    /// Lines of the kernel before and behind the template.
+    before: String,
+    behind: String,
+    params: Vec<String>,
+    /// The register that holds the number of the lane, once it is wanted.
+    lane: Option<String>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(statement: &'a Statement, names: Vec<String>) -> Self {
+        let registers = Registers::of(statement);
+        Self { statement, names, registers, before: String::new(), behind: String::new(), params: Vec::new(), lane: None }
+    }
+
+    fn write(mut self, template: Text) -> Wrapped {
+        let operands = &self.statement.operands;
+        for (number, operand) in operands.iter().enumerate() {
+            let name = self.names.get(number).cloned().unwrap_or_default();
+            if operand.is_stored() {
+                self.store(operand, &name);
+            }
+            if let Some(source) = operand.source() {
+                self.load(source, (number, operand), &name);
+            }
+        }
+        let mut text = String::from(".version 9.0\n.target sm_90a\n.address_size 64\n\n");
+        let params: Vec<String> = self.params.iter().map(|param| format!("\n\t.param {param}")).collect();
+        let _ = writeln!(text, ".visible .entry {KERNEL}({}\n)\n{{", params.join(","));
+        for (prefix, ty, taken) in &self.registers.kinds {
+            let _ = writeln!(text, "\t.reg .{ty} \t{prefix}<{}>;", taken + 1);
+        }
+        let _ = write!(text, "\n{}\t// begin inline asm\n\t", self.before);
+        let inside = text.len()..text.len() + template.as_str().len();
+        let _ = write!(text, "{}\n\t// end inline asm\n{}\tret;\n}}\n", template.as_str(), self.behind);
+        let is_input = |(_, operand): &(usize, &Operand)| operand.role == Role::Input && !operand.is_text();
+        let inputs = self.statement.operands.iter().enumerate().filter(is_input);
+        let inputs = inputs.filter_map(|(number, _)| Some((self.names.get(number)?.clone(), number))).collect();
+        Wrapped { text, inside, template, inputs }
+    }
+
+    /// A parameter of this type; its name.
+    fn param(&mut self, ty: &str, suffix: &str) -> String {
+        let name = format!("{KERNEL}_param_{}", self.params.len());
+        self.params.push(format!("{ty} {name}{suffix}"));
+        name
+    }
+
+    /// Instructions that put the value of an operand into its register, before the template.
+    fn load(&mut self, source: Source, (number, operand): (usize, &Operand), register: &str) {
+        let Becomes::Register { ty, bytes, element, .. } = operand.letter.becomes else { return };
+        let expression = if operand.expression.is_empty() { String::new() } else { format!(" {}", one_line(&operand.expression)) };
+        let comment = format!(" \t// %{number}{expression}");
+        let lines = match (source, element) {
+            (Source::Lane, _) => {
+                let param = self.param(".b64", "");
+                let (setup, address) = self.element(&param, bytes);
+                format!("{setup}\tld.global.{ty} \t{register}, [{address}];{comment}\n")
+            }
+            (Source::Param, Some(_)) => {
+                let param = self.param(&format!(".{ty}"), "");
+                format!("\tld.param.{ty} \t{register}, [{param}];{comment}\n")
+            }
+            (Source::Param, None) => {
+                let param = self.param(".align 16 .b8", "[16]");
+                let (low, high) = (self.registers.address(), self.registers.address());
+                format!("\tld.param.v2.b64 \t{{{low}, {high}}}, [{param}];\n\tmov.b128 \t{register}, {{{low}, {high}}};{comment}\n")
+            }
+        };
+        self.before.push_str(&lines);
+    }
+
+    /// Instructions that store what an operand holds, behind the template.
+    fn store(&mut self, operand: &Operand, register: &str) {
+        let Becomes::Register { ty, bytes, element, .. } = operand.letter.becomes else { return };
+        let param = self.param(".b64", "");
+        let (setup, address) = self.element(&param, bytes);
+        let store = match element {
+            Some(_) => format!("\tst.global.{ty} \t[{address}], {register};\n"),
+            None => {
+                let (low, high) = (self.registers.address(), self.registers.address());
+                format!("\tmov.b128 \t{{{low}, {high}}}, {register};\n\tst.global.v2.b64 \t[{address}], {{{low}, {high}}};\n")
+            }
+        };
+        self.behind.push_str(&setup);
+        self.behind.push_str(&store);
+    }
+
+    /// Instructions that compute the address of the lane's element of a buffer, and the register that holds it then.
+    fn element(&mut self, param: &str, bytes: u32) -> (String, String) {
+        let mut setup = String::new();
+        let lane = self.lane.clone().unwrap_or_else(|| {
+            let lane = self.registers.take("%r", "b32");
+            // Loads come before the template, and what is stored behind it needs the number as well.
+            let _ = writeln!(self.before, "\tmov.u32 \t{lane}, %laneid;");
+            self.lane = Some(lane.clone());
+            lane
+        });
+        let (base, address) = (self.registers.address(), self.registers.address());
+        let _ = writeln!(setup, "\tld.param.b64 \t{base}, [{param}];");
+        let _ = writeln!(setup, "\tmad.wide.u32 \t{address}, {lane}, {bytes}, {base};");
+        (setup, address)
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The launch of the module for a statement, all of whose operands have values; `sources` hold the words they were read from.
+pub fn launch(statement: &Statement, sources: &Sources) -> LaunchFile {
+    let mut names = Names::default();
+    let (mut params, mut said): (Vec<Param>, Vec<SourceId>) = (Vec::new(), Vec::new());
+    for (number, operand) in statement.operands.iter().enumerate() {
+        if operand.is_stored() {
+            params.push(Param::Buffer(output(operand, names.fresh(&operand.expression, number))));
+            said.push(operand.span.source);
+        }
+        if operand.source().is_some() {
+            params.extend(operand.value.as_ref().and_then(|value| param(value, || names.fresh(&operand.expression, number))));
+            said.push(operand.said);
+        }
+    }
+    let launch = Launch {
+        module: None,
+        kernel: Some(KERNEL.to_string()),
+        grid: (1, 1, 1),
+        block: (LANES, 1, 1),
+        cluster: None,
+        dynamic_shared: 0,
+        cooperative: false,
+        params,
+        bind: std::collections::BTreeMap::new(),
+        printed: None,
+        findings: None,
+    };
+    let given = said.into_iter().enumerate().map(|(index, word)| (Place::default().param(index), word)).collect();
+    let origin = Origin::Words(SourceId(0));
+    let (content, folder) = (Content::Launch(launch), Path::new("").to_path_buf());
+    LaunchFile { content, folder, sources: sources.clone(), origin, given, expected: Vec::new() }
+}
+
+/// Where an output goes: an element for each lane, of 128 bits two.
+fn output(operand: &Operand, name: String) -> Buffer {
+    let shown = operand.ty.and_then(|ty| ty.element);
+    let (elem, shape) = match operand.letter.becomes {
+        Becomes::Register { element: Some(element), .. } => (shown.unwrap_or(element), None),
+        _ => (Element::B64, Some(vec![u64::from(LANES), 2])),
+    };
+    let len = shape.is_none().then_some(u64::from(LANES));
+    Buffer { name, elem, len, shape, init: Init::Zero, expect: None, tolerance: None }
+}
+
+/// The parameter for a value; a buffer gets a name of its own.
+fn param(value: &Value, name: impl FnOnce() -> String) -> Option<Param> {
+    Some(match value {
+        Value::Param(param) => {
+            let Param::Buffer(buffer) = param.as_ref() else { return Some(param.as_ref().clone()) };
+            let len = buffer.len.or(buffer.shape.is_none().then_some(u64::from(LANES)).filter(|_| is_made(&buffer.init)));
+            Param::Buffer(Buffer { name: name(), len, ..buffer.clone() })
+        }
+        Value::Wide(value) => Param::Bytes(value.to_le_bytes().iter().map(|byte| format!("{byte:02x}")).collect()),
+        Value::Text(_) => return None,
+    })
+}
+
+/// Whether a buffer can be of any length.
+fn is_made(init: &Init) -> bool {
+    !matches!(init, Init::Values(_) | Init::File(_) | Init::Slice { .. })
+}
+
+/// Names of buffers, each once.
+#[derive(Default)]
+struct Names(Vec<String>);
+
+impl Names {
+    /// The name of the operand with this expression; one with its number if that is no name, or another has it.
+    fn fresh(&mut self, expression: &str, number: usize) -> String {
+        let is_name = !expression.is_empty() && expression.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let plain = if is_name { expression.to_string() } else { format!("operand{number}") };
+        let mut name = plain.clone();
+        while self.0.contains(&name) {
+            name.push_str("_in");
+        }
+        self.0.push(name.clone());
+        name
+    }
+}
