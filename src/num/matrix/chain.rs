@@ -1,7 +1,7 @@
 //! Products that are chains of ordinary operations, each rounded: `mma.m8n8k4` of `f16`, which sm_90 has no tensor cores for, and `.f64`.
 
-use super::element::{nearest, value};
-use super::{Accumulator, Operands, Product};
+use super::accumulator::{Accumulator, nearest, value};
+use super::product::{Operands, Product};
 use crate::num::half::F16;
 use crate::num::{Mode, Rounding, float};
 

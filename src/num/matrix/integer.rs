@@ -1,6 +1,6 @@
 //! Sums of integer products and of counted bits: exact, with C added to the whole.
 
-use super::{LANES, Operands, Product, Rule};
+use super::product::{LANES, Operands, Product, Rule};
 
 /// D by the product's rule.
 #[inline(always)]

@@ -13,87 +13,17 @@
 //! A sparse A keeps some of its columns: [`Operands::kept`] says for each of its elements which row of B it meets. What was not kept is
 //! never multiplied, so an infinity or a NaN there has no effect.
 
+mod accumulator;
 mod chain;
 mod element;
 mod fused;
 mod integer;
+mod product;
 
+pub use accumulator::Accumulator;
 pub use chain::multiply_f64;
 pub use element::Element;
-
-/// Columns that are computed together: the N of every instruction is a multiple.
-pub const LANES: usize = 8;
-
-/// The type of C or of D.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Accumulator {
-    /// `.f16`.
-    F16,
-    /// `.f32`.
-    F32,
-    /// `.s32`.
-    S32,
-}
-
-/// What forms one sum, and how it is rounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Rule {
-    /// All products and C in one sum of 25 fraction bits. Where C and D have different types, both are `f32` in it, and the one that is
-    /// not is converted.
-    Fused,
-    /// The same in two sums, of the lower and of the upper half of K, the second of which starts with the first: `wmma` of `.tf32`.
-    FusedHalves,
-    /// All products and C in one sum of 13 fraction bits; an `f32` result keeps 13: `wgmma` of fp8.
-    FusedNarrow,
-    /// Elements become `f16`; products of even pairs of columns are summed first, those of odd pairs after; C is added last, as `add`
-    /// does: `mma` of fp8.
-    Widened,
-    /// A chain of `f32` operations in the order of K: `mma.m8n8k4` of `f16`.
-    Chain,
-    /// The exact sum of integers, modulo 2^32 or, if it saturates, clamped once.
-    Integer {
-        /// `.satfinite`.
-        saturate: bool,
-    },
-    /// C and the number of bits that differ.
-    Xor,
-    /// C and the number of bits set in both.
-    And,
-}
-
-/// What is multiplied, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Product {
-    /// Rows of A, C and D.
-    pub m: usize,
-    /// Columns of B, C and D: a multiple of [`LANES`].
-    pub n: usize,
-    /// Elements in a row of A: of a sparse A, those that are kept. Of `b1` the elements are words of 32 bits.
-    pub k: usize,
-    /// Elements of A.
-    pub a: Element,
-    /// Elements of B.
-    pub b: Element,
-    /// Elements of C.
-    pub c: Accumulator,
-    /// Elements of D.
-    pub d: Accumulator,
-    /// How.
-    pub rule: Rule,
-}
-
-/// The matrices, row by row.
-#[derive(Clone, Copy, Debug)]
-pub struct Operands<'a> {
-    /// M rows of K elements.
-    pub a: &'a [u32],
-    /// Rows of N elements: K of them, or more if A is sparse.
-    pub b: &'a [u32],
-    /// M rows of N elements.
-    pub c: &'a [u32],
-    /// Of a sparse A: for each element of `a` the row of `b` that it meets.
-    pub kept: Option<&'a [u16]>,
-}
+pub use product::{LANES, Operands, Product, Rule};
 
 /// D, row by row. Rows of B that `kept` names and that are not there count as zeros.
 pub fn multiply(simd: pulp::Arch, product: &Product, operands: Operands<'_>) -> Vec<u32> {

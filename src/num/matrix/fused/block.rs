@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::super::Accumulator;
+use super::super::accumulator::Accumulator;
 use super::super::element::ZERO;
 use super::factors::{Factors, Line, Row, Unpack};
 use super::round;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use super::super::element::{INFINITE, Number, ZERO};
-use super::super::{Element, Operands, Product};
+use super::super::element::{Element, INFINITE, Number, ZERO};
+use super::super::product::{Operands, Product};
 use crate::num::exact::Format;
 
 /// Those elements of A that take part in one sum, row by row.

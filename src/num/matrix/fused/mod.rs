@@ -19,8 +19,9 @@ mod special;
 
 use std::ops::Range;
 
-use super::element::{nearest, value, widened};
-use super::{Accumulator, Element, LANES, Operands, Product, Rule};
+use super::accumulator::{Accumulator, nearest, value};
+use super::element::{Element, widened};
+use super::product::{LANES, Operands, Product, Rule};
 use block::{Block, Sums};
 use factors::{Factors, Unpack};
 
