@@ -2,9 +2,14 @@
 
 use std::ops::Range;
 
-use super::BlockId;
+use crate::base::define_id;
 use crate::flow::graph as flow_graph;
 use crate::program::{ControlOp, FuncId, Inst, Op, Pc, Program};
+
+define_id!(
+    /// A basic block of one function, numbered in the order of the text.
+    BlockId, "bb"
+);
 
 /// The blocks of a function and their edges.
 #[derive(Clone, Debug)]

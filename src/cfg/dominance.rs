@@ -3,8 +3,7 @@
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::BlockId;
-use super::blocks::Graph;
+use super::blocks::{BlockId, Graph};
 
 /// The immediate dominator of every block.
 pub(super) fn dominators(graph: &Graph) -> Vec<Option<BlockId>> {

@@ -3,8 +3,7 @@
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::DiGraph;
 
-use super::BlockId;
-use super::blocks::Graph;
+use super::blocks::{BlockId, Graph};
 
 /// A loop: blocks that can all reach each other.
 #[derive(Clone, Debug, PartialEq, Eq)]

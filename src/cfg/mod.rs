@@ -11,18 +11,13 @@ mod loops;
 mod order;
 mod scopes;
 
-use crate::base::define_id;
 use crate::flow::graph::{self as flow_graph, Blocks};
 use crate::program::{FuncId, Pc, Program};
 
+pub use blocks::BlockId;
 use blocks::Graph;
 pub use loops::Loop;
 pub use order::{frontier_order, frontier_order_of};
-
-define_id!(
-    /// A basic block of one function, numbered in the order of the text.
-    BlockId, "bb"
-);
 
 /// The control flow of one function.
 #[derive(Clone, Debug)]

@@ -13,8 +13,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::BlockId;
-use super::blocks::Graph;
+use super::blocks::{BlockId, Graph};
 use super::loops::{Loop, Region, header};
 use crate::flow::reach;
 use crate::program::{FuncId, Program};

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::super::BlockId;
+use super::super::blocks::BlockId;
 use super::shape::{Ending, Shape};
 use crate::flow::reach::closure;
 

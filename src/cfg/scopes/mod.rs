@@ -16,8 +16,7 @@ mod candidates;
 mod nesting;
 mod shape;
 
-use super::BlockId;
-use super::blocks::Graph;
+use super::blocks::{BlockId, Graph};
 use crate::program::Program;
 use candidates::candidates;
 use nesting::Nesting;

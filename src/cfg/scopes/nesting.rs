@@ -6,7 +6,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::super::BlockId;
+use super::super::blocks::BlockId;
 use super::super::order::DEPTH_MAX;
 use super::candidates::{Candidate, Opening, Reason};
 use super::shape::{Ending, Shape};

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::super::BlockId;
-use super::super::blocks::Graph;
+use super::super::blocks::{BlockId, Graph};
 use super::super::dominance::{dominators, post_dominators};
 use super::super::loops::{Region, header};
 use super::super::order::{DEPTH_MAX, reach, topological};
