@@ -3,7 +3,10 @@
 use std::sync::LazyLock;
 
 use arbitrary::{Error, Result, Unstructured};
-use ptxdbg::isa::{Count, Decode, Form, OperandForm, OperandType, Role, ScalarType, Word, table};
+use ptxdbg::isa::{
+    ControlDecode, Count, Decode, Form, MbarrierDecode, MoveDecode, OperandForm, OperandType, ParallelDecode, Role, ScalarType,
+    VideoDecode, Word, table,
+};
 
 use super::operand::{address, braced, destination, register, shared_address, source};
 
@@ -73,54 +76,35 @@ pub static FORMS: LazyLock<Vec<Vec<Vec<&'static Form>>>> = LazyLock::new(|| {
 
 /// Whether it is executed, does not jump, and needs no texture, surface or tensor map, nor all lanes of a warp.
 fn is_straight(decode: Decode) -> bool {
-    use Decode::{
-        Branch, BranchIndexed, Call, FragmentLoad, FragmentStore, Gather, IsImage, MatrixLoad, MatrixMultiply, MatrixStore,
-        MatrixTranspose, SurfaceFormattedReduce, SurfaceFormattedStore, SurfaceLoad, SurfaceQuery, SurfaceReduce, SurfaceStore, TensorCopy,
-        TensorMapCopy, TensorMapReplace, Texture, TextureQuery, Unsupported, Wgmma, WgmmaCommit, WgmmaFence, WgmmaWait,
-    };
-    !matches!(
-        decode,
-        Branch
-            | BranchIndexed
-            | Call
-            | FragmentLoad
-            | FragmentStore
-            | Gather
-            | IsImage
-            | MatrixLoad
-            | MatrixMultiply(_)
-            | MatrixStore
-            | MatrixTranspose
-            | SurfaceFormattedReduce
-            | SurfaceFormattedStore
-            | SurfaceLoad
-            | SurfaceQuery
-            | SurfaceReduce
-            | SurfaceStore
-            | TensorCopy
-            | TensorMapCopy
-            | TensorMapReplace
-            | Texture
-            | TextureQuery
-            | Unsupported
-            | Wgmma
-            | WgmmaCommit
-            | WgmmaFence
-            | WgmmaWait
-    )
+    match decode {
+        Decode::Unsupported | Decode::Image(_) | Decode::Tensor(_) | Decode::Wgmma(_) | Decode::Matrix(_) => false,
+        Decode::Control(decode) => !matches!(decode, ControlDecode::Branch | ControlDecode::BranchIndexed | ControlDecode::Call),
+        Decode::Nop
+        | Decode::Integer(_)
+        | Decode::Bits(_)
+        | Decode::Float(_)
+        | Decode::Video(_)
+        | Decode::Compare(_)
+        | Decode::Move(_)
+        | Decode::Cluster(_)
+        | Decode::Policy(_)
+        | Decode::Memory(_)
+        | Decode::Atomic(_)
+        | Decode::Async(_)
+        | Decode::Mbarrier(_)
+        | Decode::Stack(_)
+        | Decode::Parallel(_) => true,
+    }
 }
 
 impl Bond {
     /// What an instruction depends on. The stack pointer is that of the one who has taken most, of groups that have met.
     fn of(decode: Decode) -> Bond {
-        use Decode::{
-            ActiveMask, Alloca, AsyncStore, Barrier, BulkCopy, ClusterArrive, ClusterWait, CommitCopies, CopyArrive, Elect, LaneCopy,
-            Match, Mbarrier, MbarrierWait, Redux, Shuffle, StackRestore, StackSave, Vote, WaitCopies, WarpSync,
-        };
         match decode {
-            AsyncStore | BulkCopy | CommitCopies | CopyArrive | LaneCopy | Mbarrier(_) | MbarrierWait | WaitCopies => Bond::Time,
-            ActiveMask | Alloca | Barrier(_) | ClusterArrive | ClusterWait | Elect | Match | Redux(_) | Shuffle(_) | StackRestore
-            | StackSave | Vote(_) | WarpSync => Bond::Together,
+            Decode::Async(_) | Decode::Mbarrier(MbarrierDecode::Update(_) | MbarrierDecode::Wait) => Bond::Time,
+            Decode::Mbarrier(MbarrierDecode::ClusterArrive | MbarrierDecode::ClusterWait) | Decode::Stack(_) | Decode::Parallel(_) => {
+                Bond::Together
+            }
             _ => Bond::None,
         }
     }
@@ -142,7 +126,10 @@ pub fn instruction(u: &mut Unstructured<'_>, edition: Edition, forms: &[&'static
         }
     }
     // Whoever ends early does so under a guard: the rest would be for nobody.
-    let ends = matches!(form.row.decode, Decode::Exit | Decode::Return | Decode::Trap | Decode::Breakpoint);
+    let ends = matches!(
+        form.row.decode,
+        Decode::Control(ControlDecode::Exit | ControlDecode::Return | ControlDecode::Trap | ControlDecode::Breakpoint)
+    );
     let guard = if ends || u.ratio(1, 5)? { guard(u)? } else { String::new() };
     let opcode = texts.iter().fold(form.opcode.to_string(), |opcode, word| format!("{opcode}.{word}"));
     Ok(format!("{guard}{opcode} {}", operands.join(", ")))
@@ -183,7 +170,7 @@ fn written(u: &mut Unstructured<'_>, form: &Form, operand: &OperandForm, words: 
         Role::Address => address(u, &texts, last.bytes() * elements as u32),
         Role::Dest => destination(u, operand, ty, elements),
         Role::Source if operand.name == "mask" => member_mask(u),
-        Role::Source if matches!(form.row.decode, Decode::Barrier(_)) => barrier_operand(u, operand, ty),
+        Role::Source if matches!(form.row.decode, Decode::Parallel(ParallelDecode::Barrier(_))) => barrier_operand(u, operand, ty),
         Role::Source => source(u, operand, ty, elements),
         Role::Any => any(u, form.row.decode, ty, elements),
         Role::Label => Err(Error::IncorrectFormat),
@@ -218,8 +205,8 @@ fn barrier_operand(u: &mut Unstructured<'_>, operand: &OperandForm, ty: ScalarTy
 /// An operand of an instruction whose own rules say what it may be.
 fn any(u: &mut Unstructured<'_>, decode: Decode, ty: ScalarType, elements: usize) -> Result<String> {
     match decode {
-        Decode::MoveVector => braced(u, ty, false, elements),
-        Decode::Move if u.ratio(1, 4)? => {
+        Decode::Move(MoveDecode::Vector) => braced(u, ty, false, elements),
+        Decode::Move(MoveDecode::Plain) if u.ratio(1, 4)? => {
             let (part, count) = *u.choose(match ty.bits() {
                 32 => &[(ScalarType::B16, 2)],
                 64 => &[(ScalarType::B16, 4), (ScalarType::B32, 2)],
@@ -227,12 +214,12 @@ fn any(u: &mut Unstructured<'_>, decode: Decode, ty: ScalarType, elements: usize
             })?;
             braced(u, part, false, count)
         }
-        Decode::IsSpace => register(u, ScalarType::B64, false),
-        Decode::Video(_) | Decode::VideoShift(_) | Decode::VideoSet | Decode::VideoMad => {
+        Decode::Move(MoveDecode::IsSpace) => register(u, ScalarType::B64, false),
+        Decode::Video(VideoDecode::Scalar(_) | VideoDecode::Shift(_) | VideoDecode::Set | VideoDecode::Mad) => {
             let part = u.choose(&["", "", ".b0", ".b1", ".b2", ".b3", ".h0", ".h1"])?;
             Ok(format!("{}{part}", register(u, ScalarType::U32, false)?))
         }
-        Decode::VideoSimd(..) | Decode::VideoSimdSet(_) => register(u, ScalarType::U32, false),
+        Decode::Video(VideoDecode::Simd(..) | VideoDecode::SimdSet(_)) => register(u, ScalarType::U32, false),
         _ => register(u, ty, false),
     }
 }

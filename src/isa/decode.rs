@@ -16,69 +16,167 @@ pub enum Decode {
     /// Without an effect that a deterministic machine could show.
     Nop,
 
-    IntUnary(IntUnary),
+    /// Integer arithmetic.
+    Integer(IntegerDecode),
+    /// Logic, shifts and bit fields.
+    Bits(BitsDecode),
+    /// Floating-point arithmetic.
+    Float(FloatDecode),
+    /// Video instructions.
+    Video(VideoDecode),
+    /// Comparison, selection and logic of predicates.
+    Compare(CompareDecode),
+    /// Moves and conversions.
+    Move(MoveDecode),
+    /// `mapa` and `getctarank`.
+    Cluster(ClusterDecode),
+    /// Cache policies.
+    Policy(PolicyDecode),
+    /// Loads, stores and fences.
+    Memory(MemoryDecode),
+    /// Atomics and reductions in memory.
+    Atomic(AtomicDecode),
+    /// Textures and surfaces.
+    Image(ImageDecode),
+    /// Copies of tensors, and changes of tensor maps.
+    Tensor(TensorDecode),
+    /// Asynchronous copies.
+    Async(AsyncDecode),
+    /// Asynchronous matrix multiplication of a warpgroup.
+    Wgmma(WgmmaDecode),
+    /// Barrier objects, and the barrier of the cluster.
+    Mbarrier(MbarrierDecode),
+    /// Matrix instructions of a warp.
+    Matrix(MatrixDecode),
+    /// Dynamic stack allocation.
+    Stack(StackDecode),
+    /// Branches, calls and ends.
+    Control(ControlDecode),
+    /// Barriers, and exchange between the lanes of a warp.
+    Parallel(ParallelDecode),
+}
+
+/// Integer arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum IntegerDecode {
+    Unary(IntUnary),
     BitCount(BitCount),
-    IntBinary(IntBinary),
-    IntTernary(IntTernary),
+    Binary(IntBinary),
+    Ternary(IntTernary),
     MulWide,
     MadWide,
     /// With the carry read or not; `.cc` says whether it is written.
     Carry(CarryFn, bool),
     Dot(DotFn),
+}
 
+/// Logic, shifts and bit fields.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum BitsDecode {
     Shift(Shift),
     Lop3,
     Lop3Pred(BoolOp),
     /// `shf`, `bmsk`, `szext`, `fns` and `prmt`, by function; those with two sources have a zero for the third.
-    BitField32(BitField32),
-    BitExtract,
-    BitInsert,
+    Field32(BitField32),
+    Extract,
+    Insert,
+}
 
-    FloatUnary(FloatUnary),
-    FloatBinary(FloatBinary),
+/// Floating-point arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum FloatDecode {
+    Unary(FloatUnary),
+    Binary(FloatBinary),
     /// `min` and `max`: `.NaN` and `.xorsign.abs` choose the function. True for `max`.
-    FloatMinMax(bool),
-    FloatTernary(FloatTernary),
+    MinMax(bool),
+    Ternary(FloatTernary),
     TestProperty(TestProperty),
+}
 
+/// Video instructions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum VideoDecode {
     /// A scalar video instruction; `.clamp` and `.wrap`, and the comparison, come from the words.
-    Video(VideoFn),
-    VideoShift(Shift),
-    VideoSet,
-    VideoMad,
+    Scalar(VideoFn),
+    Shift(Shift),
+    Set,
+    Mad,
     /// The same of 2 halves or 4 bytes.
-    VideoSimd(VideoFn, u8),
-    VideoSimdSet(u8),
+    Simd(VideoFn, u8),
+    SimdSet(u8),
+}
 
+/// Comparison, selection and logic of predicates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum CompareDecode {
     Setp,
     Set,
     Select,
     SelectSign,
     PredBinary(BoolOp),
     PredNot,
+}
 
-    Move,
+/// Moves and conversions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum MoveDecode {
+    Plain,
     Convert,
     ConvertPair,
     ConvertPack,
     ConvertAddress,
     IsSpace,
+    Vector,
+}
+
+/// `mapa` and `getctarank`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum ClusterDecode {
     /// `mapa` and `getctarank`.
     MapShared,
     ClusterRank,
+}
+
+/// Cache policies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum PolicyDecode {
     CreatePolicy,
     ConvertPolicy,
-    MoveVector,
+}
 
+/// Loads, stores and fences.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum MemoryDecode {
     Load,
     Store,
-    Atomic(AtomicFn),
-    Reduction(AtomicFn),
-    /// Of vectors of floats; `.add .min .max` come from the words.
-    AtomicVector,
-    ReductionVector,
     Fence,
     MemBar,
+}
+
+/// Atomics and reductions in memory.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum AtomicDecode {
+    Returning(AtomicFn),
+    Reducing(AtomicFn),
+    /// Of vectors of floats; `.add .min .max` come from the words.
+    ReturningVector,
+    ReducingVector,
+}
+
+/// Textures and surfaces.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum ImageDecode {
     /// `tex`, `tld4`, `txq`, `istypep`.
     Texture,
     Gather,
@@ -91,36 +189,83 @@ pub enum Decode {
     SurfaceReduce,
     SurfaceFormattedReduce,
     SurfaceQuery,
-    /// `cp.async`; `cp.async.bulk` and `cp.reduce.async.bulk` of bytes; `st.async` and `red.async`.
-    LaneCopy,
-    BulkCopy,
+}
+
+/// Copies of tensors, and changes of tensor maps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum TensorDecode {
     /// `cp.async.bulk.tensor`, `cp.reduce.async.bulk.tensor`, and `cp.async.bulk.prefetch.tensor`, of which only the operands are checked.
     TensorCopy,
     /// `tensormap.replace`, `tensormap.cp_fenceproxy`.
     TensorMapReplace,
     TensorMapCopy,
+}
+
+/// Asynchronous copies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum AsyncDecode {
+    /// `cp.async`; `cp.async.bulk` and `cp.reduce.async.bulk` of bytes; `st.async` and `red.async`.
+    LaneCopy,
+    BulkCopy,
     AsyncStore,
     /// `commit_group`, `wait_group` and `wait_all`, and `cp.async.mbarrier.arrive`.
     CommitCopies,
     WaitCopies,
     CopyArrive,
+}
+
+/// Asynchronous matrix multiplication of a warpgroup.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum WgmmaDecode {
+    /// `wgmma.mma_async`, and `fence`, `commit_group` and `wait_group` of `wgmma`.
+    Multiply,
+    Fence,
+    Commit,
+    Wait,
+}
+
+/// Barrier objects, and the barrier of the cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum MbarrierDecode {
+    ClusterArrive,
+    ClusterWait,
+    Update(MbarrierFn),
+    /// `test_wait` and `try_wait`.
+    Wait,
+    PendingCount,
+}
+
+/// Matrix instructions of a warp.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum MatrixDecode {
     /// `mma`, `mma.sp`, `wmma.mma`; shape, types and modes come from the words.
-    MatrixMultiply(MatrixFamily),
+    Product(MatrixFamily),
     /// `wmma.load`, `wmma.store`, `ldmatrix`, `stmatrix`, `movmatrix`.
     FragmentLoad,
     FragmentStore,
     MatrixLoad,
     MatrixStore,
     MatrixTranspose,
-    /// `wgmma.mma_async`, and `fence`, `commit_group` and `wait_group` of `wgmma`.
-    Wgmma,
-    WgmmaFence,
-    WgmmaCommit,
-    WgmmaWait,
-    Alloca,
-    StackSave,
-    StackRestore,
+}
 
+/// Dynamic stack allocation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum StackDecode {
+    Alloca,
+    Save,
+    Restore,
+}
+
+/// Branches, calls and ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum ControlDecode {
     Branch,
     BranchIndexed,
     Call,
@@ -128,14 +273,13 @@ pub enum Decode {
     Exit,
     Trap,
     Breakpoint,
+}
 
+/// Barriers, and exchange between the lanes of a warp.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[rustfmt::skip]
+pub enum ParallelDecode {
     Barrier(BarrierFn),
-    ClusterArrive,
-    ClusterWait,
-    Mbarrier(MbarrierFn),
-    /// `test_wait` and `try_wait`.
-    MbarrierWait,
-    PendingCount,
     WarpSync,
     ActiveMask,
     Shuffle(ShuffleMode),

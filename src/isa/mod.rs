@@ -18,7 +18,11 @@ mod tensor;
 mod types;
 mod video;
 
-pub use decode::Decode;
+pub use decode::{
+    AsyncDecode, AtomicDecode, BitsDecode, ClusterDecode, CompareDecode, ControlDecode, Decode, FloatDecode, ImageDecode, IntegerDecode,
+    MatrixDecode, MbarrierDecode, MemoryDecode, MoveDecode, ParallelDecode, PolicyDecode, StackDecode, TensorDecode, VideoDecode,
+    WgmmaDecode,
+};
 pub use descriptor::{CHUNK, Chunk, Major, MatrixDescriptor, SharedTile};
 pub use form::{Count, Form, OperandForm, OperandType, Role, Row, Slot, Word, agrees, is_bits_only};
 pub use function::*;

@@ -1,12 +1,13 @@
 //! PTX ISA, "Miscellaneous Instructions".
 
 use super::super::form::{Row, row};
-use crate::isa::Decode::{Breakpoint, Nop, Trap};
+use crate::isa::ControlDecode::{Breakpoint, Trap};
+use crate::isa::Decode::{Control, Nop};
 
 #[rustfmt::skip]
 pub(super) const ROWS: &[Row] = &[
-    row("trap                   ", (1, 0), 0, Trap, "stops the grid with an error"),
-    row("brkpt                  ", (1, 0), 11, Breakpoint, "stops for the debugger"),
+    row("trap                   ", (1, 0), 0, Control(Trap), "stops the grid with an error"),
+    row("brkpt                  ", (1, 0), 11, Control(Breakpoint), "stops for the debugger"),
     row("nanosleep.u32          a:u32", (6, 2), 70, Nop, "waits about a nanoseconds"),
     row("pmevent                a:u32:imm:0-15", (1, 4), 0, Nop, "triggers a performance counter"),
     row("pmevent.mask           a:u32:imm:0-65535", (3, 0), 20, Nop, "triggers performance counters"),

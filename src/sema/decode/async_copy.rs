@@ -3,7 +3,7 @@
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
-use crate::isa::{AtomicFn, Decode, Space};
+use crate::isa::{AsyncDecode, AtomicFn, Space};
 use crate::program::{AsyncOp, Completion, CopyOp, Kept, ListId, Op, Place, Src};
 
 /// The words that name what a reduction does.
@@ -20,19 +20,18 @@ pub(super) const REDUCTIONS: &[(&str, AtomicFn)] = &[
 
 impl Decoding<'_, '_> {
     /// Copies, and what is done with their groups.
-    pub(super) fn async_copy(&mut self) -> Decoded {
+    pub(super) fn async_copy(&mut self, decode: AsyncDecode) -> Decoded {
         let bulk = self.matched.has("bulk");
-        let copy = match self.matched.form.row.decode {
-            Decode::CommitCopies => return Ok(Op::Async(AsyncOp::Commit { bulk })),
-            Decode::WaitCopies => return self.wait_copies(bulk),
-            Decode::LaneCopy => self.lane_copy()?,
-            Decode::BulkCopy => self.bulk_copy()?,
-            Decode::AsyncStore => self.async_store()?,
-            Decode::CopyArrive => {
+        let copy = match decode {
+            AsyncDecode::CommitCopies => return Ok(Op::Async(AsyncOp::Commit { bulk })),
+            AsyncDecode::WaitCopies => return self.wait_copies(bulk),
+            AsyncDecode::LaneCopy => self.lane_copy()?,
+            AsyncDecode::BulkCopy => self.bulk_copy()?,
+            AsyncDecode::AsyncStore => self.async_store()?,
+            AsyncDecode::CopyArrive => {
                 let (access, mbarrier) = self.access(0)?;
                 CopyOp::Arrive { access, mbarrier, counted: self.matched.has("noinc") }
             }
-            _ => return Err(self.disagreement(0)),
         };
         Ok(Op::Async(AsyncOp::Copy { copy: self.cx.copy(copy) }))
     }

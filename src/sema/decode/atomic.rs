@@ -6,7 +6,7 @@ use super::memory::ORDERINGS;
 use super::movement::same_space;
 use super::operand::Arg;
 use crate::base::Diagnostic;
-use crate::isa::{AtomicFn, Decode, Ordering, ScalarType, Scope, Space};
+use crate::isa::{AtomicDecode, AtomicFn, Ordering, ScalarType, Scope, Space};
 use crate::program::{Access, Address, AtomicOp, Dst, ListId, Op, Src};
 
 /// PTX version and target from which on 64 bits in shared memory are changed atomically.
@@ -14,16 +14,15 @@ const WIDE_SHARED: ((u8, u8), u32) = ((2, 0), 20);
 
 impl Decoding<'_, '_> {
     /// `atom` and `red`.
-    pub(super) fn atomic(&mut self) -> Decoded {
-        match self.matched.form.row.decode {
-            Decode::Atomic(f) => self.single(f, self.dst(0)?, 1),
-            Decode::Reduction(f) => self.single(f, Dst::SINK, 0),
-            Decode::AtomicVector => match self.args.first().copied() {
+    pub(super) fn atomic(&mut self, decode: AtomicDecode) -> Decoded {
+        match decode {
+            AtomicDecode::Returning(f) => self.single(f, self.dst(0)?, 1),
+            AtomicDecode::Reducing(f) => self.single(f, Dst::SINK, 0),
+            AtomicDecode::ReturningVector => match self.args.first().copied() {
                 Some(Arg::Vector { list, .. }) => self.several(Some(list), 1),
                 _ => Err(self.disagreement(0)),
             },
-            Decode::ReductionVector => self.several(None, 0),
-            _ => Err(self.disagreement(0)),
+            AtomicDecode::ReducingVector => self.several(None, 0),
         }
     }
 

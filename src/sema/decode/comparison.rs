@@ -2,7 +2,7 @@
 
 use super::family::{Decoded, Decoding, float_type, int_type};
 use crate::base::Diagnostic;
-use crate::isa::{BoolOp, Compare, Decode, ScalarType};
+use crate::isa::{BoolOp, Compare, CompareDecode, ScalarType};
 use crate::program::{CompareOp, Op, PredSrc, SelectOp};
 
 /// The comparison words.
@@ -17,24 +17,23 @@ const COMPARISONS: &[(&str, Compare)] = &[
 
 impl Decoding<'_, '_> {
     /// Comparison, selection, and logic on predicates.
-    pub(super) fn comparison(&mut self) -> Decoded {
-        match self.matched.form.row.decode {
-            Decode::Setp => self.setp(),
-            Decode::Set => self.set(),
-            Decode::Select => {
+    pub(super) fn comparison(&mut self, decode: CompareDecode) -> Decoded {
+        match decode {
+            CompareDecode::Setp => self.setp(),
+            CompareDecode::Set => self.set(),
+            CompareDecode::Select => {
                 let width = self.width(self.ty())?;
                 Ok(Op::Select(SelectOp::Select { width, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, p: self.pred(3)? }))
             }
-            Decode::SelectSign => self.select_sign(),
-            Decode::PredBinary(f) => Ok(Op::Select(SelectOp::PredBinary { f, d: self.dst(0)?, a: self.pred(1)?, b: self.pred(2)? })),
-            Decode::PredNot => {
+            CompareDecode::SelectSign => self.select_sign(),
+            CompareDecode::PredBinary(f) => Ok(Op::Select(SelectOp::PredBinary { f, d: self.dst(0)?, a: self.pred(1)?, b: self.pred(2)? })),
+            CompareDecode::PredNot => {
                 let a = match self.pred(1)? {
                     PredSrc::Const(value) => PredSrc::Const(!value),
                     PredSrc::Reg { slot, negate } => PredSrc::Reg { slot, negate: !negate },
                 };
                 Ok(Op::Select(SelectOp::PredMove { d: self.dst(0)?, a }))
             }
-            _ => Err(self.disagreement(0)),
         }
     }
 

@@ -2,29 +2,28 @@
 
 use super::family::{Decoded, Decoding};
 use crate::base::Diagnostic;
-use crate::isa::Decode;
+use crate::isa::ControlDecode;
 use crate::program::{ControlOp, Op};
 use crate::syntax::tree::{Expr, ExprKind, Name, OperandKind};
 
 impl<'a> Decoding<'_, 'a> {
     /// Branches, calls and the ends of threads.
-    pub(super) fn control(&mut self) -> Decoded {
+    pub(super) fn control(&mut self, decode: ControlDecode) -> Decoded {
         let uniform = self.matched.has("uni");
-        match self.matched.form.row.decode {
-            Decode::Branch => {
+        match decode {
+            ControlDecode::Branch => {
                 let label = self.label(0)?;
                 Ok(Op::Control(ControlOp::Branch { target: self.cx.branch_target(label)?, uniform }))
             }
-            Decode::BranchIndexed => {
+            ControlDecode::BranchIndexed => {
                 let label = self.label(1)?;
                 Ok(Op::Control(ControlOp::BranchIndexed { index: self.src(0)?, table: self.cx.branch_table(label)?, uniform }))
             }
-            Decode::Call => self.cx.call(&self.instruction.operands, uniform, self.instruction.span),
-            Decode::Return => Ok(Op::Control(ControlOp::Return { uniform })),
-            Decode::Exit => Ok(Op::Control(ControlOp::Exit)),
-            Decode::Trap => Ok(Op::Control(ControlOp::Trap)),
-            Decode::Breakpoint => Ok(Op::Control(ControlOp::Breakpoint)),
-            _ => Err(self.disagreement(0)),
+            ControlDecode::Call => self.cx.call(&self.instruction.operands, uniform, self.instruction.span),
+            ControlDecode::Return => Ok(Op::Control(ControlOp::Return { uniform })),
+            ControlDecode::Exit => Ok(Op::Control(ControlOp::Exit)),
+            ControlDecode::Trap => Ok(Op::Control(ControlOp::Trap)),
+            ControlDecode::Breakpoint => Ok(Op::Control(ControlOp::Breakpoint)),
         }
     }
 

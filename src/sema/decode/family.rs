@@ -26,47 +26,25 @@ impl<'a> Decoding<'_, 'a> {
         match self.matched.form.row.decode {
             D::Unsupported => self.unsupported(),
             D::Nop => Ok(Op::Nop),
-            D::IntUnary(_) | D::BitCount(_) | D::IntBinary(_) | D::IntTernary(_) | D::MulWide | D::MadWide | D::Carry(..) | D::Dot(_) => {
-                self.integer()
-            }
-            D::Shift(_) | D::Lop3 | D::Lop3Pred(_) | D::BitField32(_) | D::BitExtract | D::BitInsert => self.bits(),
-            D::FloatUnary(_) | D::FloatBinary(_) | D::FloatMinMax(_) | D::FloatTernary(_) | D::TestProperty(_) => self.float(),
-            D::Video(_) | D::VideoShift(_) | D::VideoSet | D::VideoMad | D::VideoSimd(..) | D::VideoSimdSet(_) => self.video(),
-            D::Setp | D::Set | D::Select | D::SelectSign | D::PredBinary(_) | D::PredNot => self.comparison(),
-            D::Move | D::Convert | D::ConvertPair | D::ConvertPack | D::ConvertAddress | D::IsSpace | D::MoveVector => self.movement(),
-            D::MapShared | D::ClusterRank => self.cluster(),
-            D::CreatePolicy => self.create_policy(),
-            D::ConvertPolicy => self.convert_policy(),
-            D::Load | D::Store | D::Fence | D::MemBar => self.memory(),
-            D::Atomic(_) | D::Reduction(_) | D::AtomicVector | D::ReductionVector => self.atomic(),
-            D::Texture
-            | D::Gather
-            | D::TextureQuery
-            | D::IsImage
-            | D::SurfaceLoad
-            | D::SurfaceStore
-            | D::SurfaceFormattedStore
-            | D::SurfaceReduce
-            | D::SurfaceFormattedReduce
-            | D::SurfaceQuery => self.image(),
-            D::TensorCopy | D::TensorMapReplace | D::TensorMapCopy => self.tensor(),
-            D::LaneCopy | D::BulkCopy | D::AsyncStore | D::CommitCopies | D::WaitCopies | D::CopyArrive => self.async_copy(),
-            D::Wgmma | D::WgmmaFence | D::WgmmaCommit | D::WgmmaWait => self.wgmma(),
-            D::ClusterArrive | D::ClusterWait | D::Mbarrier(_) | D::MbarrierWait | D::PendingCount => self.mbarrier(),
-            D::MatrixMultiply(_) | D::FragmentLoad | D::FragmentStore | D::MatrixLoad | D::MatrixStore | D::MatrixTranspose => {
-                self.matrix()
-            }
-            D::Alloca | D::StackSave | D::StackRestore => self.stack(),
-            D::Branch | D::BranchIndexed | D::Call | D::Return | D::Exit | D::Trap | D::Breakpoint => self.control(),
-            D::Barrier(_)
-            | D::WarpSync
-            | D::ActiveMask
-            | D::Shuffle(_)
-            | D::Vote(_)
-            | D::Match
-            | D::Redux(_)
-            | D::ReduxFloat { .. }
-            | D::Elect => self.parallel(),
+            D::Integer(decode) => self.integer(decode),
+            D::Bits(decode) => self.bits(decode),
+            D::Float(decode) => self.float(decode),
+            D::Video(decode) => self.video(decode),
+            D::Compare(decode) => self.comparison(decode),
+            D::Move(decode) => self.movement(decode),
+            D::Cluster(decode) => self.cluster(decode),
+            D::Policy(decode) => self.policy(decode),
+            D::Memory(decode) => self.memory(decode),
+            D::Atomic(decode) => self.atomic(decode),
+            D::Image(decode) => self.image(decode),
+            D::Tensor(decode) => self.tensor(decode),
+            D::Async(decode) => self.async_copy(decode),
+            D::Wgmma(decode) => self.wgmma(decode),
+            D::Mbarrier(decode) => self.mbarrier(decode),
+            D::Matrix(decode) => self.matrix(decode),
+            D::Stack(decode) => self.stack(decode),
+            D::Control(decode) => self.control(decode),
+            D::Parallel(decode) => self.parallel(decode),
         }
     }
 

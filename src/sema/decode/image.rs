@@ -9,7 +9,7 @@ use super::family::{Decoded, Decoding};
 use super::operand::{Arg, not_a_register, width};
 use super::vector::{Elements, elements, same_width, sources};
 use crate::base::{Diagnostic, Span};
-use crate::isa::{AtomicFn, Decode, Geometry, ImageKind, ImageQuery, ScalarType, Space, SurfaceBounds, agrees};
+use crate::isa::{AtomicFn, Decode, Geometry, ImageDecode, ImageKind, ImageQuery, ScalarType, Space, SurfaceBounds, agrees};
 use crate::program::{Bank, Dst, Handle, ImageAccess, ImageFn, Op, Src};
 use crate::syntax::tree::{Expr, Operand, OperandKind};
 
@@ -32,23 +32,22 @@ type Parts<'o, 'a> = (&'o Operand<'a>, Option<&'o Operand<'a>>, &'o Operand<'a>)
 
 impl<'a> Decoding<'_, 'a> {
     /// A texture or surface instruction.
-    pub(super) fn image(&mut self) -> Decoded {
-        match self.matched.form.row.decode {
-            Decode::Texture | Decode::Gather => self.texture(),
-            Decode::TextureQuery => self.query(ImageKind::Texture),
-            Decode::SurfaceQuery => self.query(ImageKind::Surface),
-            Decode::IsImage => {
+    pub(super) fn image(&mut self, decode: ImageDecode) -> Decoded {
+        match decode {
+            ImageDecode::Texture | ImageDecode::Gather => self.texture(),
+            ImageDecode::TextureQuery => self.query(ImageKind::Texture),
+            ImageDecode::SurfaceQuery => self.query(ImageKind::Surface),
+            ImageDecode::IsImage => {
                 let kinds = [ImageKind::Texture, ImageKind::Sampler, ImageKind::Surface].map(|kind| (kind.word(), kind));
                 let kind = self.matched.choose(&kinds).ok_or_else(|| self.type_disagreement())?;
                 let (image, d) = (Handle::Value(self.src(1)?), self.dst(0)?);
                 Ok(self.finish(ImageAccess { dests: [d].into(), ..access(ImageFn::IsHandle(kind), image) }))
             }
-            Decode::SurfaceLoad => self.surface(0, 1, ImageFn::Load(self.ty().bits() as u8, self.bounds())),
-            Decode::SurfaceStore => self.surface(1, 0, ImageFn::Store(self.ty().bits() as u8, self.bounds())),
-            Decode::SurfaceFormattedStore => self.surface(1, 0, ImageFn::StoreFormatted(self.bounds())),
-            Decode::SurfaceReduce => self.reduction(false),
-            Decode::SurfaceFormattedReduce => self.reduction(true),
-            _ => Err(self.disagreement(0)),
+            ImageDecode::SurfaceLoad => self.surface(0, 1, ImageFn::Load(self.ty().bits() as u8, self.bounds())),
+            ImageDecode::SurfaceStore => self.surface(1, 0, ImageFn::Store(self.ty().bits() as u8, self.bounds())),
+            ImageDecode::SurfaceFormattedStore => self.surface(1, 0, ImageFn::StoreFormatted(self.bounds())),
+            ImageDecode::SurfaceReduce => self.reduction(false),
+            ImageDecode::SurfaceFormattedReduce => self.reduction(true),
         }
     }
 
@@ -82,7 +81,7 @@ impl<'a> Decoding<'_, 'a> {
         let brackets = self.brackets(1, geometry, coordinate)?;
         let components = [("r", 0), ("g", 1), ("b", 2), ("a", 3)];
         let f = match (self.matched.form.row.decode, self.matched.choose(&components)) {
-            (Decode::Gather, Some(component)) => ImageFn::Gather { component },
+            (Decode::Image(ImageDecode::Gather), Some(component)) => ImageFn::Gather { component },
             _ => ImageFn::Sample { to, float: coordinate == ScalarType::F32 },
         };
         let levels = if self.matched.has("level") { 1 } else { 2 * usize::from(self.matched.has("grad")) };
@@ -237,7 +236,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     fn is_texture(&self) -> bool {
-        matches!(self.matched.form.row.decode, Decode::Texture | Decode::Gather)
+        matches!(self.matched.form.row.decode, Decode::Image(ImageDecode::Texture | ImageDecode::Gather))
     }
 
     /// What stands in the brackets: image, sampler, coordinates.

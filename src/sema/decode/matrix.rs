@@ -3,20 +3,19 @@
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
-use crate::isa::{Decode, Fragment, Layout, Matrix, MatrixFamily, ScalarType, Shape};
+use crate::isa::{Decode, Fragment, Layout, Matrix, MatrixDecode, MatrixFamily, ScalarType, Shape};
 use crate::program::{FragmentAccess, ListId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, Op, RowsAccess};
 
 impl Decoding<'_, '_> {
     /// A matrix instruction.
-    pub(super) fn matrix(&mut self) -> Decoded {
-        let op = match self.matched.form.row.decode {
-            Decode::MatrixMultiply(family) => self.multiply(family)?,
-            Decode::FragmentLoad => MatrixOp::Load(self.fragment_access(0, 1)?),
-            Decode::FragmentStore => MatrixOp::Store(self.fragment_access(1, 0)?),
-            Decode::MatrixLoad => MatrixOp::LoadRows(self.rows_access(0, 1)?),
-            Decode::MatrixStore => MatrixOp::StoreRows(self.rows_access(1, 0)?),
-            Decode::MatrixTranspose => MatrixOp::Transpose { d: self.dst(0)?, a: self.src(1)? },
-            _ => return Err(self.disagreement(0)),
+    pub(super) fn matrix(&mut self, decode: MatrixDecode) -> Decoded {
+        let op = match decode {
+            MatrixDecode::Product(family) => self.multiply(family)?,
+            MatrixDecode::FragmentLoad => MatrixOp::Load(self.fragment_access(0, 1)?),
+            MatrixDecode::FragmentStore => MatrixOp::Store(self.fragment_access(1, 0)?),
+            MatrixDecode::MatrixLoad => MatrixOp::LoadRows(self.rows_access(0, 1)?),
+            MatrixDecode::MatrixStore => MatrixOp::StoreRows(self.rows_access(1, 0)?),
+            MatrixDecode::MatrixTranspose => MatrixOp::Transpose { d: self.dst(0)?, a: self.src(1)? },
         };
         Ok(Op::Matrix { matrix: self.cx.matrix(op) })
     }
@@ -82,7 +81,7 @@ impl Decoding<'_, '_> {
         let list = self.register_list(index)?;
         let layout = Layout::of(fragment).ok_or_else(|| self.disagreement(index))?;
         let wanted = layout.elements() / fragment.per_register();
-        let is_written = index == 0 && self.matched.form.row.decode != Decode::FragmentStore;
+        let is_written = index == 0 && self.matched.form.row.decode != Decode::Matrix(MatrixDecode::FragmentStore);
         let count = if is_written { self.cx.dests(list).len() } else { self.cx.sources(list).len() };
         if count == wanted as usize { Ok(list) } else { Err(self.disagreement(index)) }
     }

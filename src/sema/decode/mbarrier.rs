@@ -3,24 +3,24 @@
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
-use crate::isa::{Decode, Scope, Space};
+use crate::isa::{MbarrierDecode, Scope, Space};
 use crate::program::{Access, Address, ClusterOp, Dst, MbarrierOp, Op};
 
 impl Decoding<'_, '_> {
     /// `mbarrier`, `barrier.cluster`.
-    pub(super) fn mbarrier(&mut self) -> Decoded {
-        match self.matched.form.row.decode {
-            Decode::ClusterArrive => {
+    pub(super) fn mbarrier(&mut self, decode: MbarrierDecode) -> Decoded {
+        match decode {
+            MbarrierDecode::ClusterArrive => {
                 Ok(Op::Cluster(ClusterOp::Arrive { relaxed: self.matched.has("relaxed"), aligned: self.matched.has("aligned") }))
             }
-            Decode::ClusterWait => Ok(Op::Cluster(ClusterOp::Wait { aligned: self.matched.has("aligned") })),
-            Decode::PendingCount => Ok(Op::Mbarrier(MbarrierOp::PendingCount { d: self.dst(0)?, a: self.src(1)? })),
-            Decode::MbarrierWait => {
+            MbarrierDecode::ClusterWait => Ok(Op::Cluster(ClusterOp::Wait { aligned: self.matched.has("aligned") })),
+            MbarrierDecode::PendingCount => Ok(Op::Mbarrier(MbarrierOp::PendingCount { d: self.dst(0)?, a: self.src(1)? })),
+            MbarrierDecode::Wait => {
                 let (access, address) = self.mbarrier_access(1)?;
                 let (blocks, parity) = (self.matched.has("try_wait"), self.matched.has("parity"));
                 Ok(Op::Mbarrier(MbarrierOp::Wait { blocks, parity, access, p: self.dst(0)?, a: self.src(2)?, address }))
             }
-            Decode::Mbarrier(f) => {
+            MbarrierDecode::Update(f) => {
                 let at = usize::from(matches!(self.args.first(), Some(Arg::Dest { .. })));
                 let (access, address) = self.mbarrier_access(at)?;
                 let d = if at == 1 { self.dst(0)? } else { Dst::SINK };
@@ -31,7 +31,6 @@ impl Decoding<'_, '_> {
                 let a = if self.matched.form.operands.len() > at + 1 { self.optional_src(at + 1)? } else { None };
                 Ok(Op::Mbarrier(MbarrierOp::Update { f, access, d, a, address }))
             }
-            _ => Err(self.disagreement(0)),
         }
     }
 

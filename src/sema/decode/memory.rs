@@ -3,7 +3,7 @@
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::{Diagnostic, Span};
-use crate::isa::{Decode, FenceKind, Ordering, ScalarType, Scope, Space, TypeKind};
+use crate::isa::{FenceKind, MemoryDecode, Ordering, ScalarType, Scope, Space, StackDecode, TypeKind};
 use crate::program::{Access, Address, MemoryOp, Op, StackOp, SyncOp};
 use crate::syntax::tree::{ExprKind, OperandKind};
 
@@ -49,21 +49,20 @@ const SCOPES: &[(&str, Scope)] =
 
 impl Decoding<'_, '_> {
     /// Loads, stores and fences.
-    pub(super) fn memory(&mut self) -> Decoded {
-        match self.matched.form.row.decode {
-            Decode::Load => self.load(),
-            Decode::Store => self.store(),
-            Decode::Fence => {
+    pub(super) fn memory(&mut self, decode: MemoryDecode) -> Decoded {
+        match decode {
+            MemoryDecode::Load => self.load(),
+            MemoryDecode::Store => self.store(),
+            MemoryDecode::Fence => {
                 let ordering = self.matched.choose(ORDERINGS).unwrap_or(Ordering::AcqRel);
                 let kind = self.matched.choose(FENCE_KINDS).unwrap_or_default();
                 Ok(Op::Sync(SyncOp::Fence { kind, ordering, scope: self.scope().unwrap_or(Scope::Gpu) }))
             }
-            Decode::MemBar => Ok(Op::Sync(SyncOp::Fence {
+            MemoryDecode::MemBar => Ok(Op::Sync(SyncOp::Fence {
                 kind: FenceKind::Memory,
                 ordering: Ordering::SeqCst,
                 scope: self.scope().unwrap_or(Scope::Gpu),
             })),
-            _ => Err(self.disagreement(0)),
         }
     }
 
@@ -173,19 +172,18 @@ impl Decoding<'_, '_> {
     }
 
     /// `alloca`, `stacksave` and `stackrestore`.
-    pub(super) fn stack(&mut self) -> Decoded {
+    pub(super) fn stack(&mut self, decode: StackDecode) -> Decoded {
         let wide = self.ty().bits() == 64;
-        match self.matched.form.row.decode {
-            Decode::StackSave => Ok(Op::Stack(StackOp::Save { wide, d: self.dst(0)? })),
-            Decode::StackRestore => Ok(Op::Stack(StackOp::Restore { wide, a: self.src(0)? })),
-            Decode::Alloca => {
+        match decode {
+            StackDecode::Save => Ok(Op::Stack(StackOp::Save { wide, d: self.dst(0)? })),
+            StackDecode::Restore => Ok(Op::Stack(StackOp::Restore { wide, a: self.src(0)? })),
+            StackDecode::Alloca => {
                 let align = self.constant_value(2).unwrap_or(8);
                 let align = u32::try_from(align).ok().filter(|align| align.is_power_of_two()).ok_or_else(|| {
                     Diagnostic::error("operand", self.operand_span(2), "an alignment is a power of two that fits 32 bits")
                 })?;
                 Ok(Op::Stack(StackOp::Alloca { wide, d: self.dst(0)?, size: self.src(1)?, align }))
             }
-            _ => Err(self.disagreement(0)),
         }
     }
 }

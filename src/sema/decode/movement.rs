@@ -9,7 +9,7 @@ use super::operand::{Arg, is_plain, not_a_register, special_type, width};
 use super::place::{absolute_address, frame_offset, is_in_frame};
 use super::vector::{Elements, check_not_all_sinks, dests, elements, is_of_same_size, same_width, sources, unbraced};
 use crate::base::{Diagnostic, Span};
-use crate::isa::{BoolOp, Compare, Decode, IntType, SPECIAL_REGISTERS, ScalarType, Space, TypeKind, Width, agrees};
+use crate::isa::{BoolOp, ClusterDecode, Compare, IntType, MoveDecode, SPECIAL_REGISTERS, ScalarType, Space, TypeKind, Width, agrees};
 use crate::program::map::{function_address, map};
 use crate::program::{Bank, ClusterOp, CompareOp, ConvertMode, ConvertOp, Dst, Location, MoveOp, Op, PredSrc, SelectOp, SpecialRef, Src};
 use crate::syntax::tree::{Operand, OperandKind};
@@ -19,23 +19,22 @@ const FUNCTION_ADDRESSES: (u8, u8) = (2, 1);
 
 impl<'a> Decoding<'_, 'a> {
     /// Moves and conversions.
-    pub(super) fn movement(&mut self) -> Decoded {
-        match self.matched.form.row.decode {
-            Decode::Move if self.ty() == ScalarType::Pred => self.move_predicate(),
-            Decode::Move => self.move_any(),
-            Decode::MoveVector => self.move_vector(),
-            Decode::Convert => self.convert(),
-            Decode::ConvertPair => {
+    pub(super) fn movement(&mut self, decode: MoveDecode) -> Decoded {
+        match decode {
+            MoveDecode::Plain if self.ty() == ScalarType::Pred => self.move_predicate(),
+            MoveDecode::Plain => self.move_any(),
+            MoveDecode::Vector => self.move_vector(),
+            MoveDecode::Convert => self.convert(),
+            MoveDecode::ConvertPair => {
                 Ok(Op::Convert(ConvertOp::Pair { mode: self.convert_mode(), d: self.dst(0)?, a: self.src(1)?, b: self.src(2)? }))
             }
-            Decode::ConvertPack => {
+            MoveDecode::ConvertPack => {
                 let to = self.matched.types.first().copied().unwrap_or(ScalarType::U16);
                 let c = if self.args.len() > 3 { self.src(3)? } else { self.cx.const32(0) };
                 Ok(Op::Convert(ConvertOp::Pack { to, from: ScalarType::S32, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, c }))
             }
-            Decode::ConvertAddress => self.convert_address(),
-            Decode::IsSpace => self.is_space(),
-            _ => Err(self.disagreement(0)),
+            MoveDecode::ConvertAddress => self.convert_address(),
+            MoveDecode::IsSpace => self.is_space(),
         }
     }
 
@@ -140,7 +139,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// `mapa` and `getctarank`.
-    pub(super) fn cluster(&mut self) -> Decoded {
+    pub(super) fn cluster(&mut self, decode: ClusterDecode) -> Decoded {
         let (d, wide, generic) = (self.dst(0)?, self.ty().bits() == 64, self.space().is_none());
         let a = match self.args.get(1).copied() {
             Some(Arg::Symbol(location)) if location.space != Space::Shared => {
@@ -151,10 +150,9 @@ impl<'a> Decoding<'_, 'a> {
             Some(Arg::Symbol(location)) => self.address_of(location),
             _ => self.src(1)?,
         };
-        match self.matched.form.row.decode {
-            Decode::MapShared => Ok(Op::Cluster(ClusterOp::MapShared { wide, generic, d, a, b: self.src(2)? })),
-            Decode::ClusterRank => Ok(Op::Cluster(ClusterOp::Rank { wide, generic, d, a })),
-            _ => Err(self.disagreement(0)),
+        match decode {
+            ClusterDecode::MapShared => Ok(Op::Cluster(ClusterOp::MapShared { wide, generic, d, a, b: self.src(2)? })),
+            ClusterDecode::ClusterRank => Ok(Op::Cluster(ClusterOp::Rank { wide, generic, d, a })),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::family::{Decoded, Decoding};
 use crate::base::Diagnostic;
-use crate::isa::{BarrierFn, Decode, IntType, ReduxFn};
+use crate::isa::{BarrierFn, IntType, ParallelDecode, ReduxFn};
 use crate::program::{Dst, MoveOp, Op, PredSrc, SyncOp, WarpOp};
 
 /// Barriers of a block.
@@ -13,34 +13,33 @@ const WARP_SIZE: u64 = 32;
 
 impl Decoding<'_, '_> {
     /// Barriers, and exchange between the lanes of a warp.
-    pub(super) fn parallel(&mut self) -> Decoded {
-        match self.matched.form.row.decode {
-            Decode::Barrier(f) => self.barrier(f),
-            Decode::WarpSync => Ok(Op::Sync(SyncOp::WarpSync { mask: self.src(0)? })),
-            Decode::ActiveMask => Ok(Op::Move(MoveOp::ActiveMask { d: self.dst(0)? })),
-            Decode::Shuffle(f) => {
+    pub(super) fn parallel(&mut self, decode: ParallelDecode) -> Decoded {
+        match decode {
+            ParallelDecode::Barrier(f) => self.barrier(f),
+            ParallelDecode::WarpSync => Ok(Op::Sync(SyncOp::WarpSync { mask: self.src(0)? })),
+            ParallelDecode::ActiveMask => Ok(Op::Move(MoveOp::ActiveMask { d: self.dst(0)? })),
+            ParallelDecode::Shuffle(f) => {
                 let mask = if self.matched.has("sync") { Some(self.src(4)?) } else { None };
                 let (d, p) = (self.dst(0)?, self.second_dst(0));
                 Ok(Op::Warp(WarpOp::Shuffle { f, d, p, a: self.src(1)?, b: self.src(2)?, c: self.src(3)?, mask }))
             }
-            Decode::Vote(f) => {
+            ParallelDecode::Vote(f) => {
                 let mask = if self.matched.has("sync") { Some(self.src(2)?) } else { None };
                 Ok(Op::Warp(WarpOp::Vote { f, d: self.dst(0)?, p: self.pred(1)?, mask }))
             }
-            Decode::Match => {
+            ParallelDecode::Match => {
                 let (all, width) = (self.matched.has("all"), self.width(self.ty())?);
                 Ok(Op::Warp(WarpOp::Match { all, width, d: self.dst(0)?, p: self.second_dst(0), a: self.src(1)?, mask: self.src(2)? }))
             }
-            Decode::ReduxFloat { max } => {
+            ParallelDecode::ReduxFloat { max } => {
                 let (abs, nan) = (self.matched.has("abs"), self.matched.has("NaN"));
                 let f = if max { ReduxFn::MaxF32 { abs, nan } } else { ReduxFn::MinF32 { abs, nan } };
                 Ok(Op::Warp(WarpOp::Redux { f, ty: IntType::U32, d: self.dst(0)?, a: self.src(1)?, mask: self.src(2)? }))
             }
-            Decode::Redux(f) => {
+            ParallelDecode::Redux(f) => {
                 Ok(Op::Warp(WarpOp::Redux { f, ty: self.int_type()?, d: self.dst(0)?, a: self.src(1)?, mask: self.src(2)? }))
             }
-            Decode::Elect => Ok(Op::Warp(WarpOp::Elect { d: self.dst(0)?, p: self.second_dst(0), mask: self.src(1)? })),
-            _ => Err(self.disagreement(0)),
+            ParallelDecode::Elect => Ok(Op::Warp(WarpOp::Elect { d: self.dst(0)?, p: self.second_dst(0), mask: self.src(1)? })),
         }
     }
 

@@ -5,7 +5,7 @@
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
-use crate::isa::Width;
+use crate::isa::{PolicyDecode, Width};
 use crate::program::{MoveOp, Op};
 
 /// The upper byte by the first priority.
@@ -21,8 +21,16 @@ const SECOND_EVICTS_FIRST: u64 = 1;
 const OF_RANGE: u64 = 8;
 
 impl Decoding<'_, '_> {
+    /// Cache policies.
+    pub(super) fn policy(&mut self, decode: PolicyDecode) -> Decoded {
+        match decode {
+            PolicyDecode::CreatePolicy => self.create_policy(),
+            PolicyDecode::ConvertPolicy => self.convert_policy(),
+        }
+    }
+
     /// `createpolicy.fractional` and `.range`; of a range, the addresses leave no trace in the value.
-    pub(super) fn create_policy(&mut self) -> Decoded {
+    fn create_policy(&mut self) -> Decoded {
         let d = self.dst(0)?;
         let is_range = self.matched.has("range");
         self.check_sizes()?;
@@ -50,7 +58,7 @@ impl Decoding<'_, '_> {
     }
 
     /// `createpolicy.cvt`: the property as it is.
-    pub(super) fn convert_policy(&mut self) -> Decoded {
+    fn convert_policy(&mut self) -> Decoded {
         Ok(Op::Move(MoveOp::Move { width: Width::B64, d: self.dst(0)?, a: self.src(1)? }))
     }
 

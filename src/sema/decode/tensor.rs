@@ -4,17 +4,18 @@ use super::async_copy::REDUCTIONS;
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
-use crate::isa::{Decode, TensorField, TensorMode};
+use crate::isa::{TensorDecode, TensorField, TensorMode};
 use crate::program::{Address, AsyncOp, Completion, CopyOp, Op, Src, TensorCopy, TensorMapOp};
 
 impl Decoding<'_, '_> {
     /// A tensor copy, or a change of a tensor map.
-    pub(super) fn tensor(&mut self) -> Decoded {
-        match self.matched.form.row.decode {
-            Decode::TensorCopy => self.tensor_copy(),
-            Decode::TensorMapReplace => self.replace_field(),
-            Decode::TensorMapCopy => Ok(Op::TensorMap(TensorMapOp::Copy { to: self.place(0)?.address, from: self.place(1)?.address })),
-            _ => Err(self.disagreement(0)),
+    pub(super) fn tensor(&mut self, decode: TensorDecode) -> Decoded {
+        match decode {
+            TensorDecode::TensorCopy => self.tensor_copy(),
+            TensorDecode::TensorMapReplace => self.replace_field(),
+            TensorDecode::TensorMapCopy => {
+                Ok(Op::TensorMap(TensorMapOp::Copy { to: self.place(0)?.address, from: self.place(1)?.address }))
+            }
         }
     }
 

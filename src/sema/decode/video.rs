@@ -5,7 +5,9 @@ use super::constant;
 use super::family::{Decoded, Decoding};
 use super::operand::not_a_register;
 use crate::base::{Diagnostic, Span};
-use crate::isa::{Compare, Decode, ScalarType, Shift, VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode, agrees};
+use crate::isa::{
+    Compare, ScalarType, Shift, VideoDecode, VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode, agrees,
+};
 use crate::program::{Dst, Op, Src, VideoOp};
 use crate::syntax::tree::{Expr, ExprKind, OperandKind};
 
@@ -24,21 +26,20 @@ struct Selected<'a> {
 
 impl<'a> Decoding<'_, 'a> {
     /// Video instructions.
-    pub(super) fn video(&mut self) -> Decoded {
-        match self.matched.form.row.decode {
-            Decode::Video(f) => self.video_scalar(f),
-            Decode::VideoShift(direction) => {
+    pub(super) fn video(&mut self, decode: VideoDecode) -> Decoded {
+        match decode {
+            VideoDecode::Scalar(f) => self.video_scalar(f),
+            VideoDecode::Shift(direction) => {
                 let wrap = self.matched.has("wrap");
                 self.video_scalar(match direction {
                     Shift::Left => VideoFn::ShiftLeft { wrap },
                     Shift::Right => VideoFn::ShiftRight { wrap },
                 })
             }
-            Decode::VideoSet => self.video_scalar(self.video_set()?),
-            Decode::VideoMad => self.video_mad(),
-            Decode::VideoSimd(f, lanes) => self.video_simd(f, lanes),
-            Decode::VideoSimdSet(lanes) => self.video_simd(self.video_set()?, lanes),
-            _ => Err(self.disagreement(0)),
+            VideoDecode::Set => self.video_scalar(self.video_set()?),
+            VideoDecode::Mad => self.video_mad(),
+            VideoDecode::Simd(f, lanes) => self.video_simd(f, lanes),
+            VideoDecode::SimdSet(lanes) => self.video_simd(self.video_set()?, lanes),
         }
     }
 

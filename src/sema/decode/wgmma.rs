@@ -4,7 +4,7 @@
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
 use crate::base::Diagnostic;
-use crate::isa::{Decode, Major, ScalarType, Shape};
+use crate::isa::{Major, ScalarType, Shape, WgmmaDecode};
 use crate::program::{Dst, Op, Src, WarpgroupOp, WgmmaA, WgmmaOp};
 
 /// `imm-scale` -1, as a constant of 32 bits.
@@ -12,19 +12,18 @@ const MINUS_ONE: u64 = u32::MAX as u64;
 
 impl Decoding<'_, '_> {
     /// A `wgmma` instruction.
-    pub(super) fn wgmma(&mut self) -> Decoded {
-        match self.matched.form.row.decode {
-            Decode::Wgmma => {
+    pub(super) fn wgmma(&mut self, decode: WgmmaDecode) -> Decoded {
+        match decode {
+            WgmmaDecode::Multiply => {
                 let wgmma = self.mma_async()?;
                 Ok(Op::Wgmma(WarpgroupOp::Multiply { wgmma: self.cx.wgmma(wgmma) }))
             }
-            Decode::WgmmaFence => Ok(Op::Wgmma(WarpgroupOp::Fence)),
-            Decode::WgmmaCommit => Ok(Op::Wgmma(WarpgroupOp::Commit)),
-            Decode::WgmmaWait => {
+            WgmmaDecode::Fence => Ok(Op::Wgmma(WarpgroupOp::Fence)),
+            WgmmaDecode::Commit => Ok(Op::Wgmma(WarpgroupOp::Commit)),
+            WgmmaDecode::Wait => {
                 let pending = self.constant_value(0).ok_or_else(|| self.disagreement(0))?;
                 Ok(Op::Wgmma(WarpgroupOp::Wait { pending: u32::try_from(pending).unwrap_or(u32::MAX) }))
             }
-            _ => Err(self.disagreement(0)),
         }
     }
 
