@@ -10,7 +10,7 @@
     reason = "a bench that cannot run says so and ends; its table is its result"
 )]
 
-#[path = "../tests/look/wide.rs"]
+#[path = "../tests/it/look/wide.rs"]
 mod wide;
 
 use std::path::Path;

@@ -5,7 +5,7 @@
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the lines are the result, and how far it is goes beside them")]
 
-#[path = "../tests/num/special/forms.rs"]
+#[path = "../tests/it/num/special/forms.rs"]
 mod forms;
 
 use std::io::{IsTerminal, stderr};

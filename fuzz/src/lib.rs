@@ -8,7 +8,7 @@
 //! | `sema` | mistakes made in a module of `fixtures` ([`mistakes`]) | [`sema::check`] |
 //! | `machine` | a kernel, written by the rows of the instruction table ([`kernel`]) | [`machine::check`] |
 //!
-//! `tests/fuzz.rs` holds the same on numbers that have no pattern, without a fuzzer.
+//! `tests/it/fuzz.rs` holds the same on numbers that have no pattern, without a fuzzer.
 
 pub mod instruction;
 pub mod kernel;

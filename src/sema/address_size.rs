@@ -31,7 +31,13 @@ fn block_has_one<'t, 'a>(block: &'t Block<'a>, registers: &mut Vec<&'t Variable<
             }
             Statement::Block(inner) => block_has_one(inner, registers),
             Statement::Instruction(instruction) => is_one(instruction, registers),
-            _ => false,
+            Statement::Label(_)
+            | Statement::Loc(_)
+            | Statement::Pragma { .. }
+            | Statement::BranchTargets { .. }
+            | Statement::CallTargets { .. }
+            | Statement::CallPrototype { .. }
+            | Statement::Section { .. } => false,
         };
         if found {
             return true;
@@ -63,7 +69,15 @@ fn base_name<'a>(address: &Expr<'a>) -> Option<&'a str> {
     match &address.kind {
         ExprKind::Name(name) => Some(name),
         ExprKind::Binary(_, base, _) => base_name(base),
-        _ => None,
+        ExprKind::Int { .. }
+        | ExprKind::Float(_)
+        | ExprKind::Float32Bits(_)
+        | ExprKind::Float64Bits(_)
+        | ExprKind::Unary(..)
+        | ExprKind::Conditional(..)
+        | ExprKind::Cast { .. }
+        | ExprKind::Generic(_)
+        | ExprKind::Mask { .. } => None,
     }
 }
 

@@ -473,7 +473,13 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                 self.prototypes.push(Prototype { params, results });
                 Ok(())
             }
-            _ => Ok(()),
+            Statement::Label(_)
+            | Statement::Instruction(_)
+            | Statement::Variable(_)
+            | Statement::Block(_)
+            | Statement::Loc(_)
+            | Statement::Pragma { .. }
+            | Statement::Section { .. } => Ok(()),
         }
     }
 

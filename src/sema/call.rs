@@ -378,7 +378,7 @@ fn register_argument(register: RegisterRef, param: &Param, span: Span) -> Result
     }
     Ok(match register.bank {
         Bank::Pred => CallArg::Pred(PredSrc::Reg { slot: register.slot, negate: false }),
-        bank => CallArg::Value(bank, Src::reg(register.slot)),
+        bank @ (Bank::B32 | Bank::B64) => CallArg::Value(bank, Src::reg(register.slot)),
     })
 }
 

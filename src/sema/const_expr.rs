@@ -82,7 +82,7 @@ pub(super) fn evaluate_count(expr: &Expr<'_>) -> Result<u64, Diagnostic> {
         Constant::Int { value, unsigned: false } if (value as i64) < 0 => {
             Err(Diagnostic::error("value", expr.span, format!("{} is negative; a count is needed here", value as i64)))
         }
-        _ => evaluate_int(expr),
+        Constant::Int { .. } | Constant::Float(_) | Constant::Float32Bits(_) | Constant::Float64Bits(_) => evaluate_int(expr),
     }
 }
 

@@ -140,7 +140,15 @@ fn read_late(module: &Module<'_>) -> Header {
                 header.target = names.iter().find_map(|name| target_number(name.text)).unwrap_or(header.target);
             }
             Item::AddressSize { bits: 32, .. } => header.address_bits = 32,
-            _ => {}
+            Item::Version { .. }
+            | Item::AddressSize { .. }
+            | Item::Variable(_)
+            | Item::Function(_)
+            | Item::Alias { .. }
+            | Item::File { .. }
+            | Item::Loc(_)
+            | Item::Pragma { .. }
+            | Item::Section { .. } => {}
         }
     }
     header

@@ -44,7 +44,14 @@ impl<'a> Index<'a> {
                         index.add(function);
                     }
                 }
-                _ => {}
+                Item::Version { .. }
+                | Item::Target { .. }
+                | Item::AddressSize { .. }
+                | Item::Alias { .. }
+                | Item::File { .. }
+                | Item::Loc(_)
+                | Item::Pragma { .. }
+                | Item::Section { .. } => {}
             }
         }
         for (alias, target) in module.items.iter().filter_map(alias) {
@@ -80,6 +87,14 @@ fn alias<'a>(item: &Item<'a>) -> Option<(&'a str, &'a str)> {
 pub(super) fn bodies<'m, 'a>(module: &'m Module<'a>, index: &'m Index<'a>) -> impl Iterator<Item = (FuncId, &'m Block<'a>)> {
     module.items.iter().filter_map(|item| match item {
         Item::Function(function) => Some((index.number(function.name.text)?, function.body.as_ref()?)),
-        _ => None,
+        Item::Version { .. }
+        | Item::Target { .. }
+        | Item::AddressSize { .. }
+        | Item::Variable(_)
+        | Item::Alias { .. }
+        | Item::File { .. }
+        | Item::Loc(_)
+        | Item::Pragma { .. }
+        | Item::Section { .. } => None,
     })
 }

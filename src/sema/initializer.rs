@@ -129,7 +129,9 @@ impl Writer<'_, '_> {
             }
             Init::List(values, _) => values.iter().zip(0..).try_for_each(|(value, index): (_, u64)| match value {
                 Init::Value(expr) => self.scalar(expr, at.saturating_add(index * u64::from(self.ty.bytes()))),
-                other => Err(Diagnostic::error("type", span_of(other), "one component of a vector is needed here")),
+                other @ (Init::List(..) | Init::Field { .. }) => {
+                    Err(Diagnostic::error("type", span_of(other), "one component of a vector is needed here"))
+                }
             }),
         }
     }
@@ -211,9 +213,28 @@ impl Writer<'_, '_> {
             ExprKind::Name(name) => self.symbol(name, base.span, false)?,
             ExprKind::Generic(inner) => match &inner.kind {
                 ExprKind::Name(name) => self.symbol(name, inner.span, true)?,
-                _ => return Err(Diagnostic::error("value", inner.span, "'generic' applies to the name of a variable")),
+                ExprKind::Int { .. }
+                | ExprKind::Float(_)
+                | ExprKind::Float32Bits(_)
+                | ExprKind::Float64Bits(_)
+                | ExprKind::Unary(..)
+                | ExprKind::Binary(..)
+                | ExprKind::Conditional(..)
+                | ExprKind::Cast { .. }
+                | ExprKind::Generic(_)
+                | ExprKind::Mask { .. } => {
+                    return Err(Diagnostic::error("value", inner.span, "'generic' applies to the name of a variable"));
+                }
             },
-            _ => return Ok(None),
+            ExprKind::Int { .. }
+            | ExprKind::Float(_)
+            | ExprKind::Float32Bits(_)
+            | ExprKind::Float64Bits(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Conditional(..)
+            | ExprKind::Cast { .. }
+            | ExprKind::Mask { .. } => return Ok(None),
         };
         Ok(Some(address.wrapping_add(offset)))
     }
@@ -230,7 +251,7 @@ impl Writer<'_, '_> {
                     Space::Global => Ok(location.address),
                     Space::Const if generic => Ok(self.module.map.const_window.wrapping_add(location.address)),
                     Space::Const => Ok(location.address),
-                    other => {
+                    other @ (Space::Generic | Space::Shared | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc) => {
                         let message = format!("'{name}' is in {} memory, whose addresses differ from block to block", other.word());
                         let error = Diagnostic::error("space", span, message).with_label(declared, format!("'{name}' is declared here"));
                         Err(error.with_help("an initializer can hold addresses of '.global' and '.const' variables and of functions"))

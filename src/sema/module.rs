@@ -348,7 +348,7 @@ impl<'a> ModuleBuilder<'a> {
             Space::Shared => {
                 Ok(self.shared.address(self.program.variables[id.index()].function, variable.name.span).unwrap_or(map::SHARED_RESERVED))
             }
-            _ => Ok(0),
+            Space::Generic | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc => Ok(0),
         }
     }
 

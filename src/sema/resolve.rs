@@ -63,7 +63,17 @@ impl<'a> Operands<'a> for BodyBuilder<'_, 'a> {
                     offset.ok_or_else(|| Diagnostic::error("value", expr.span, format!("only a constant can be added to '{name}'")))?;
                 add_offset(value, offset, expr.span)
             }
-            _ => const_expr::evaluate(expr).map(value_of),
+            ExprKind::Name(_)
+            | ExprKind::Int { .. }
+            | ExprKind::Float(_)
+            | ExprKind::Float32Bits(_)
+            | ExprKind::Float64Bits(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Binary(..)
+            | ExprKind::Conditional(..)
+            | ExprKind::Cast { .. }
+            | ExprKind::Generic(_)
+            | ExprKind::Mask { .. } => const_expr::evaluate(expr).map(value_of),
         }
     }
 

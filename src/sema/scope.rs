@@ -195,7 +195,14 @@ fn nth(symbol: Symbol, number: u32) -> Symbol {
             let slot = first.slot + number * components * slots_of(first);
             Symbol::Register { first: RegisterRef { slot, ..first }, components }
         }
-        other => other,
+        other @ (Symbol::Variable(_)
+        | Symbol::Param(_)
+        | Symbol::Result(_)
+        | Symbol::Function(_)
+        | Symbol::Label(_)
+        | Symbol::BranchTable(_)
+        | Symbol::CallTargets(_)
+        | Symbol::Prototype(_)) => other,
     }
 }
 

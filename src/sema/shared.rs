@@ -179,7 +179,14 @@ fn collect<'a>(module: &Module<'a>, index: &Index<'a>) -> Vec<SharedVariable<'a>
                     }
                 }
             }
-            _ => {}
+            Item::Version { .. }
+            | Item::Target { .. }
+            | Item::AddressSize { .. }
+            | Item::Alias { .. }
+            | Item::File { .. }
+            | Item::Loc(_)
+            | Item::Pragma { .. }
+            | Item::Section { .. } => {}
         }
     }
     variables
@@ -291,7 +298,14 @@ fn each_name<'a>(statement: &Statement<'a>, visit: &mut impl FnMut(&'a str)) {
             }
         }
         Statement::CallTargets { targets, .. } => targets.iter().for_each(|target| visit(target.text)),
-        _ => {}
+        Statement::Label(_)
+        | Statement::Variable(_)
+        | Statement::Block(_)
+        | Statement::Loc(_)
+        | Statement::Pragma { .. }
+        | Statement::BranchTargets { .. }
+        | Statement::CallPrototype { .. }
+        | Statement::Section { .. } => {}
     }
 }
 
@@ -314,7 +328,13 @@ fn base_name<'a>(expr: &Expr<'a>) -> Option<&'a str> {
             ExprKind::Name(name) => return (!name.starts_with('%')).then_some(*name),
             ExprKind::Binary(_, left, _) => expr = left,
             ExprKind::Generic(inner) | ExprKind::Mask { inner, .. } => expr = inner,
-            _ => return None,
+            ExprKind::Int { .. }
+            | ExprKind::Float(_)
+            | ExprKind::Float32Bits(_)
+            | ExprKind::Float64Bits(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Conditional(..)
+            | ExprKind::Cast { .. } => return None,
         }
     }
 }

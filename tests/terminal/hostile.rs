@@ -1,6 +1,6 @@
 //! Text that would act on the terminal, and bytes that are no text.
 
-#[path = "../common/hostile.rs"]
+#[path = "../it/common/hostile.rs"]
 mod files;
 
 use std::path::Path;

@@ -151,7 +151,9 @@ impl Memory {
                 let local = block.and_then(|block| block.local.get(event.place.warp as usize));
                 local.is_some_and(|local| local.missing(1 << lane, address) == 0)
             }
-            _ => self.piece(address).is_none_or(|piece| piece.written.hold(address - piece.range.start, 1)),
+            Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => {
+                self.piece(address).is_none_or(|piece| piece.written.hold(address - piece.range.start, 1))
+            }
         }
     }
 
@@ -159,7 +161,7 @@ impl Memory {
         match event.space {
             Space::Shared | Space::SharedCluster => note(&mut self.block(event.by.number, event.home.0).shared, 0, event),
             Space::Local => self.local(event).add(event),
-            _ => {
+            Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => {
                 let piece = self.undefined.iter_mut().find(|piece| piece.range.contains(&event.addresses[0]));
                 piece.into_iter().for_each(|piece| note(&mut piece.written, piece.range.start, event));
             }
@@ -175,7 +177,9 @@ impl Memory {
         }
         let block = match event.space {
             Space::SharedCluster => self.index_of(self.number_of(event.by.number, event.home.0)),
-            _ => event.place.block,
+            Space::Generic | Space::Global | Space::Const | Space::Shared | Space::Local | Space::Param | Space::ParamFunc => {
+                event.place.block
+            }
         };
         let side = Side { bytes: event.bytes, ..Side::new(event.place, missing.lanes, deed) };
         let memory = Touched { space: event.space, block, address: missing.address, bytes: event.bytes };
@@ -350,7 +354,7 @@ fn finding(side: Side, memory: Touched, who: &str, program: &Program) -> Finding
         _ if heap.contains(&memory.address) => {
             ("no thread has written these bytes since malloc returned them", "write them before they are read")
         }
-        _ => (
+        Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => (
             "neither the host nor a kernel has written these bytes of the buffer",
             "fill the buffer before the launch, or write them before they are read",
         ),

@@ -110,7 +110,9 @@ impl Race {
         if let Work::Lanes(copies) = &copy.work {
             let (home, addresses, bytes) = match access.deed {
                 Deed::Read => (Home::Global, copies.from, u32::from(*copies.kept.iter().max().unwrap_or(&0))),
-                _ => (home_of(copies.home), copies.to.map(u64::from), copies.bytes),
+                Deed::Write | Deed::Atomic | Deed::Synchronize | Deed::Use | Deed::Exit => {
+                    (home_of(copies.home), copies.to.map(u64::from), copies.bytes)
+                }
             };
             let lanes = if access.deed == Deed::Read { lanes_where(copy.lanes, |lane| copies.kept[lane] > 0) } else { copy.lanes };
             if lanes == 0 {
@@ -127,7 +129,7 @@ impl Race {
         };
         match access.deed {
             Deed::Read => copy.work.reads(copy.lanes, visit),
-            _ => copy.work.writes(copy.lanes, visit),
+            Deed::Write | Deed::Atomic | Deed::Synchronize | Deed::Use | Deed::Exit => copy.work.writes(copy.lanes, visit),
         }
         let Some(home) = ranges.first().map(|(at, _)| home_of(at.home)) else { return false };
         let access = Access { bytes: ranges.iter().map(|(_, bytes)| *bytes as u32).sum(), ..access };

@@ -315,6 +315,6 @@ fn strength(how: &program::Access) -> Option<Scope> {
         Ordering::Weak => None,
         Ordering::Volatile | Ordering::Mmio => Some(Scope::Sys),
         _ if how.scope == Scope::None => Some(Scope::Gpu),
-        _ => Some(how.scope),
+        Ordering::Relaxed | Ordering::Acquire | Ordering::Release | Ordering::AcqRel | Ordering::SeqCst => Some(how.scope),
     }
 }

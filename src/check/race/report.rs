@@ -273,9 +273,11 @@ fn why(id: FindingId, relation: Relation, conflict: &Conflict, access: &Access) 
                                  the tensor map proxy: no fence.proxy.tensormap::generic.acquire lies between"
                     .into()
             }
-            _ => "the two are ordered, but the write went through the generic proxy and the copy reads or writes through the async proxy: \
+            Proxy::Generic | Proxy::Async | Proxy::Surface => {
+                "the two are ordered, but the write went through the generic proxy and the copy reads or writes through the async proxy: \
                   no fence.proxy.async for this memory lies between"
-                .into(),
+                    .into()
+            }
         };
     }
     if let Some(why) = why_async(first, access) {
@@ -329,7 +331,9 @@ fn advice(id: FindingId, relation: Relation, first: &Access, second: &Access) ->
                                  thread that issues the copy execute fence.proxy.tensormap::generic.acquire on the map before"
                     .into()
             }
-            _ => "have each writing thread execute fence.proxy.async after its writes, before the barrier that orders the copy".into(),
+            Proxy::Generic | Proxy::Async | Proxy::Surface => {
+                "have each writing thread execute fence.proxy.async after its writes, before the barrier that orders the copy".into()
+            }
         };
     }
     if id == RACE_SCOPE {

@@ -23,7 +23,7 @@ impl Race {
             WgmmaChange::Touched { by: Some(wgmma), .. } => return self.touch_register(event, wgmma, to),
             WgmmaChange::Committed { group } => self.order.commit_wgmma(actor, group),
             WgmmaChange::Waited { done } => self.order.wait_wgmma(actor, done),
-            _ => {}
+            WgmmaChange::Fenced | WgmmaChange::Ended(_) | WgmmaChange::Abandoned(_) | WgmmaChange::Touched { .. } => {}
         }
         false
     }

@@ -152,7 +152,15 @@ pub(super) fn stuck(block: &BlockLeft, tick: u64, to: &mut Reporter<'_>) {
 fn members(group: &GroupLeft) -> LaneMask {
     match group.state {
         GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => members,
-        _ => 0,
+        GroupState::Ready
+        | GroupState::AtBarrier { .. }
+        | GroupState::AtMbarrier { .. }
+        | GroupState::AtCopies
+        | GroupState::AtWgmmas
+        | GroupState::AtWarpgroup
+        | GroupState::AtCluster { .. }
+        | GroupState::AtMeeting
+        | GroupState::AwaitsTurn => 0,
     }
 }
 

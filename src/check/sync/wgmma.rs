@@ -32,7 +32,7 @@ impl Wgmmas {
             }
             WgmmaChange::Issued { wgmma, fenced } => self.issued(event, wgmma, fenced, to),
             WgmmaChange::Abandoned(wgmma) => abandoned(event, wgmma, to),
-            _ => false,
+            WgmmaChange::Committed { .. } | WgmmaChange::Waited { .. } | WgmmaChange::Ended(_) | WgmmaChange::Touched { .. } => false,
         }
     }
 

@@ -305,7 +305,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Ends::Group { bulk: of, number } if of == bulk && !(read && copy.read) => {
                 lanes_where(copy.lanes & active, |lane| is_awaited(lane, number))
             }
-            _ => 0,
+            Ends::Group { .. } | Ends::Mbarrier { .. } => 0,
         };
         let copies = self.copies.of_warp(self.number, self.place.warp);
         let copies: SmallVec<[_; 8]> = copies.map(|copy| (copy.clone(), awaited(copy))).filter(|(_, lanes)| *lanes != 0).collect();

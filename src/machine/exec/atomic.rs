@@ -125,7 +125,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let new = match f {
                 AtomicFn::Cas if old[lane] == b[lane] => c[lane],
                 AtomicFn::Cas => old[lane],
-                _ => b[lane],
+                AtomicFn::And
+                | AtomicFn::Or
+                | AtomicFn::Xor
+                | AtomicFn::Exch
+                | AtomicFn::Add
+                | AtomicFn::Inc
+                | AtomicFn::Dec
+                | AtomicFn::Min
+                | AtomicFn::Max => b[lane],
             };
             *bytes = new.to_le_bytes();
         });

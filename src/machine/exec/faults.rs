@@ -63,7 +63,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         match self.window(address).0 {
             _ if address < NULL_PAGE => TrapKind::Null,
             Space::Global => TrapKind::OutOfBounds,
-            _ => TrapKind::Space,
+            Space::Generic | Space::Const | Space::Shared | Space::SharedCluster | Space::Local | Space::Param | Space::ParamFunc => {
+                TrapKind::Space
+            }
         }
     }
 

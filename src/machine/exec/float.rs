@@ -53,7 +53,9 @@ impl Family for FloatingPoint {
             FloatOp::TestProperty { f, ty, p, a } => {
                 let bits = match ty {
                     FloatType::F64 => lanes.test1(a, |a: f64| float::test(a, class(f))),
-                    _ => lanes.test1(a, |a: f32| float::test(a, class(f))),
+                    FloatType::F32 | FloatType::F16 | FloatType::F16x2 | FloatType::BF16 | FloatType::BF16x2 => {
+                        lanes.test1(a, |a: f32| float::test(a, class(f)))
+                    }
                 };
                 lanes.put_pred(p, bits);
             }
@@ -101,7 +103,13 @@ fn ternary_f32(lanes: &mut Lanes<'_>, f: FloatTernary, mode: Mode, d: Dst, [a, b
     match f {
         FloatTernary::MulScaleUp => lanes.map3(d, a, b, c, |a: f32, b: f32, c: f32| float::mul_scaled(a, b, f64::from(c), mode)),
         FloatTernary::MulScaleDown => lanes.map3(d, a, b, c, |a: f32, b: f32, c: f32| float::mul_scaled(a, b, 1.0 / f64::from(c), mode)),
-        f => ternary::<f32>(lanes, f, mode, d, [a, b, c]),
+        FloatTernary::Fma
+        | FloatTernary::FmaRelu
+        | FloatTernary::FmaOob
+        | FloatTernary::FmaOobRelu
+        | FloatTernary::MulSub
+        | FloatTernary::NegMulAdd
+        | FloatTernary::NegMulSub => ternary::<f32>(lanes, f, mode, d, [a, b, c]),
     }
 }
 
@@ -179,7 +187,16 @@ fn unary<T: Lane + Divide>(lanes: &mut Lanes<'_>, f: FloatUnary, mode: Mode, d: 
         FloatUnary::Sqrt => lanes.map1(d, a, |a: T| float::sqrt(a, mode)),
         FloatUnary::Rcp if mode == PLAIN => lanes.map1(d, a, |a: T| float::rcp(a, PLAIN)),
         FloatUnary::Rcp => lanes.map1(d, a, |a: T| float::rcp(a, mode)),
-        other => unreachable!("{other:?} is not of every type"),
+        FloatUnary::SqrtApprox
+        | FloatUnary::RcpApprox
+        | FloatUnary::RsqrtApprox
+        | FloatUnary::SinApprox
+        | FloatUnary::CosApprox
+        | FloatUnary::Lg2Approx
+        | FloatUnary::Ex2Approx
+        | FloatUnary::TanhApprox
+        | FloatUnary::RcpApproxKnown
+        | FloatUnary::InverseEx2Approx => unreachable!("{f:?} is not of every type"),
     }
 }
 
@@ -196,6 +213,8 @@ fn unary_f64(lanes: &mut Lanes<'_>, f: FloatUnary, mode: Mode, d: Dst, a: Src) {
     match f {
         FloatUnary::RcpApprox => lanes.map1(d, a, #[inline(always)] |a: f64| special::rcp_f64(a)),
         FloatUnary::RsqrtApprox => lanes.map1(d, a, #[inline(always)] |a: f64| special::rsqrt_f64(a, mode.ftz)),
-        other => unary::<f64>(lanes, other, mode, d, a),
+        FloatUnary::Neg | FloatUnary::Abs | FloatUnary::Sqrt | FloatUnary::Rcp | FloatUnary::SqrtApprox | FloatUnary::SinApprox
+        | FloatUnary::CosApprox | FloatUnary::Lg2Approx | FloatUnary::Ex2Approx | FloatUnary::TanhApprox | FloatUnary::RcpApproxKnown
+        | FloatUnary::InverseEx2Approx => unary::<f64>(lanes, f, mode, d, a),
     }
 }

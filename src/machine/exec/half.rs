@@ -42,14 +42,24 @@ pub(super) fn unary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatUnary,
         FloatUnary::Abs => float::abs(a, mode),
         FloatUnary::Ex2Approx => a.ex2(),
         FloatUnary::TanhApprox => H::tanh(a),
-        other => unreachable!("{other:?} is not of half precision"),
+        FloatUnary::Sqrt
+        | FloatUnary::Rcp
+        | FloatUnary::SqrtApprox
+        | FloatUnary::RcpApprox
+        | FloatUnary::RsqrtApprox
+        | FloatUnary::SinApprox
+        | FloatUnary::CosApprox
+        | FloatUnary::Lg2Approx
+        | FloatUnary::RcpApproxKnown
+        | FloatUnary::InverseEx2Approx => unreachable!("{f:?} is not of half precision"),
     };
     lanes.map1(d, a, |a: u32| halves(packed, |shift| apply(half(a, shift))));
 }
 
 /// Two operands.
 pub(super) fn binary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatBinary, mode: Mode, d: Dst, a: Src, b: Src) {
-    use FloatBinary::{Add, Max, MaxNan, MaxNanXorSign, MaxXorSign, Min, MinNan, MinNanXorSign, MinXorSign, Mul, Sub};
+    use FloatBinary::{Add, Copysign, Div, DivApprox, DivApproxKnown, DivFull, DivFullKnown, Mul, MulInverseEx2, Sub};
+    use FloatBinary::{Max, MaxNan, MaxNanXorSign, MaxXorSign, Min, MinNan, MinNanXorSign, MinXorSign};
     let words = extremum_words(f, mode.ftz);
     let apply = |a: H, b: H| match f {
         Add => float::add(a, b, mode),
@@ -57,7 +67,9 @@ pub(super) fn binary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatBinar
         Mul => float::mul(a, b, mode),
         Min | MinNan | MinXorSign | MinNanXorSign => float::min(a, b, words),
         Max | MaxNan | MaxXorSign | MaxNanXorSign => float::max(a, b, words),
-        other => unreachable!("{other:?} is not of half precision"),
+        Div | DivApprox | DivFull | DivApproxKnown | DivFullKnown | MulInverseEx2 | Copysign => {
+            unreachable!("{f:?} is not of half precision")
+        }
     };
     lanes.map2(d, a, b, |a: u32, b: u32| halves(packed, |shift| apply(half(a, shift), half(b, shift))));
 }

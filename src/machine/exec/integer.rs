@@ -97,7 +97,17 @@ fn of_halves<T: Int>(f: IntBinary, a: T, b: T) -> T {
         IntBinary::Max => a.max(b),
         IntBinary::MinRelu => a.min(b).relu(),
         IntBinary::MaxRelu => a.max(b).relu(),
-        other => unreachable!("{other:?} has no packed form"),
+        IntBinary::AddSat
+        | IntBinary::SubSat
+        | IntBinary::MulLo
+        | IntBinary::MulHi
+        | IntBinary::Mul24Lo
+        | IntBinary::Mul24Hi
+        | IntBinary::Div
+        | IntBinary::Rem
+        | IntBinary::And
+        | IntBinary::Or
+        | IntBinary::Xor => unreachable!("{f:?} has no packed form"),
     }
 }
 
@@ -107,7 +117,21 @@ fn binary_32<T: Lane + Int24 + Bits>(lanes: &mut Lanes<'_>, f: IntBinary, d: Dst
     match f {
         IntBinary::Mul24Lo => lanes.map2(d, a, b, |a: T, b: T| a.mul24_lo(b)),
         IntBinary::Mul24Hi => lanes.map2(d, a, b, |a: T, b: T| a.mul24_hi(b)),
-        other => binary::<T>(lanes, other, d, a, b),
+        IntBinary::Add
+        | IntBinary::AddSat
+        | IntBinary::Sub
+        | IntBinary::SubSat
+        | IntBinary::MulLo
+        | IntBinary::MulHi
+        | IntBinary::Div
+        | IntBinary::Rem
+        | IntBinary::Min
+        | IntBinary::Max
+        | IntBinary::MinRelu
+        | IntBinary::MaxRelu
+        | IntBinary::And
+        | IntBinary::Or
+        | IntBinary::Xor => binary::<T>(lanes, f, d, a, b),
     }
 }
 
@@ -152,7 +176,7 @@ fn ternary_32<T: Lane + Int24>(lanes: &mut Lanes<'_>, f: IntTernary, d: Dst, [a,
         IntTernary::Mad24Hi => lanes.map3(d, a, b, c, |a: T, b: T, c: T| a.mul24_hi(b).add(c)),
         IntTernary::Mad24HiSat => lanes.map3(d, a, b, c, int::mad24_hi_sat),
         IntTernary::MadHiSat => lanes.map3(d, a, b, c, int::mad_hi_sat),
-        other => ternary::<T>(lanes, other, d, [a, b, c]),
+        IntTernary::MadLo | IntTernary::MadHi | IntTernary::Sad => ternary::<T>(lanes, f, d, [a, b, c]),
     }
 }
 

@@ -215,7 +215,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 (Space::Shared, window) => (Space::Shared, window + self.shared_base),
                 home => home,
             },
-            named => (named, 0),
+            named @ (Space::Global | Space::Const | Space::Local | Space::Param | Space::ParamFunc) => (named, 0),
         }
     }
 
@@ -373,7 +373,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let proxy = match op {
             Op::Image { access } => match self.program.images[*access].f {
                 ImageFn::Sample { .. } | ImageFn::Gather { .. } => Proxy::ReadOnly,
-                _ => Proxy::Surface,
+                ImageFn::Load(..)
+                | ImageFn::Store(..)
+                | ImageFn::StoreFormatted(_)
+                | ImageFn::Reduce { .. }
+                | ImageFn::Query(..)
+                | ImageFn::IsHandle(_) => Proxy::Surface,
             },
             // What a thread that issues a copy reads itself is the tensor map.
             Op::Async(AsyncOp::Copy { .. }) => Proxy::TensorMap,

@@ -64,7 +64,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let slot = match space {
                 Space::Shared => self.slot,
                 Space::SharedCluster => self.slot - self.rank + access.rank,
-                other => {
+                other @ (Space::Generic | Space::Global | Space::Const | Space::Local | Space::Param | Space::ParamFunc) => {
                     let message = format!("a barrier object is in shared memory; this is the address of {} memory", other.word());
                     return Err(self.trap(TrapKind::Space, access.mask, &message));
                 }
@@ -104,7 +104,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     let place = self.place;
                     self.at_slot(object.slot, |shared| shared.invalidate(object.address, place));
                 }
-                _ => self.contribute(f, object, counts, d, group)?,
+                MbarrierFn::Arrive
+                | MbarrierFn::ArriveExpectTx
+                | MbarrierFn::ArriveNoComplete
+                | MbarrierFn::Drop
+                | MbarrierFn::DropExpectTx
+                | MbarrierFn::DropNoComplete
+                | MbarrierFn::ExpectTx
+                | MbarrierFn::CompleteTx => self.contribute(f, object, counts, d, group)?,
             }
             self.effects += 1;
         }
@@ -235,7 +242,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         match piece.space {
             Space::Shared => Home::Block { slot: self.slot, index: self.place.block },
             Space::SharedCluster => self.home_at(self.slot - self.rank + piece.access.rank),
-            _ => Home::Global,
+            Space::Generic | Space::Global | Space::Const | Space::Local | Space::Param | Space::ParamFunc => Home::Global,
         }
     }
 

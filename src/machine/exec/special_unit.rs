@@ -22,7 +22,7 @@ pub(super) fn unary(lanes: &mut Lanes<'_>, f: FloatUnary, ftz: bool, d: Dst, a: 
         FloatUnary::InverseEx2Approx => one(lanes, d, a, #[inline(always)] move |a: f32| special::ex2(-a, ftz)),
         FloatUnary::Ex2Approx => one(lanes, d, a, #[inline(always)] move |a| special::ex2(a, ftz)),
         FloatUnary::TanhApprox => one(lanes, d, a, special::tanh),
-        _ => return false,
+        FloatUnary::Neg | FloatUnary::Abs | FloatUnary::Sqrt | FloatUnary::Rcp => return false,
     }
     true
 }
@@ -37,7 +37,9 @@ pub(super) fn binary(lanes: &mut Lanes<'_>, f: FloatBinary, ftz: bool, d: Dst, a
         FloatBinary::DivApproxKnown => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_approx_known(a, b, ftz)),
         FloatBinary::MulInverseEx2 => two(lanes, d, a, b, #[inline(always)] move |a, b| special::mul_inverse_ex2(a, b, ftz)),
         FloatBinary::DivFullKnown => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_full_known(a, b, ftz)),
-        _ => return false,
+        FloatBinary::Add | FloatBinary::Sub | FloatBinary::Mul | FloatBinary::Div | FloatBinary::Copysign
+        | FloatBinary::Min | FloatBinary::MinNan | FloatBinary::MinXorSign | FloatBinary::MinNanXorSign
+        | FloatBinary::Max | FloatBinary::MaxNan | FloatBinary::MaxXorSign | FloatBinary::MaxNanXorSign => return false,
     }
     true
 }

@@ -67,7 +67,18 @@ fn holds(compare: Compare, a: i64, b: i64) -> bool {
         Compare::Le => a <= b,
         Compare::Gt => a > b,
         Compare::Ge => a >= b,
-        other => unreachable!("{other:?} is no comparison of video instructions"),
+        Compare::Lo
+        | Compare::Ls
+        | Compare::Hi
+        | Compare::Hs
+        | Compare::Equ
+        | Compare::Neu
+        | Compare::Ltu
+        | Compare::Leu
+        | Compare::Gtu
+        | Compare::Geu
+        | Compare::Num
+        | Compare::Nan => unreachable!("{compare:?} is no comparison of video instructions"),
     }
 }
 

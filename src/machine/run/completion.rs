@@ -299,7 +299,7 @@ impl AsyncCopy {
     pub fn fault(&self, refused: Refused, name: impl Fn(u32) -> String) -> Box<Trap> {
         let (address, bytes) = match self.ends {
             Ends::Mbarrier { home: Home::Block { .. }, address, bytes } => (address, bytes),
-            _ => (0, 0),
+            Ends::Group { .. } | Ends::Mbarrier { .. } => (0, 0),
         };
         let (kind, why) = refused.words(&name(address));
         let message = format!("asynchronous copy #{} brings {bytes} bytes: {why}", self.id);

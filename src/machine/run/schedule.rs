@@ -236,7 +236,7 @@ impl Machine {
         let mut paused = match self.run(0, observer) {
             Step::Budget => false,
             Step::Paused => true,
-            _ => return false,
+            Step::Done | Step::OverLimit(_) | Step::Trapped(_) | Step::Stuck(_) | Step::Livelocked(_) => return false,
         };
         let Cursor { slot, warp: number, .. } = self.cursor;
         let Some(block) = self.blocks.get_mut(slot).and_then(Option::as_mut) else { return paused };

@@ -121,7 +121,9 @@ fn integer<T: Ord>(f: AtomicFn, old: T, b: T, add: impl Fn(T, T) -> T) -> T {
     match f {
         AtomicFn::Min => old.min(b),
         AtomicFn::Max => old.max(b),
-        _ => add(old, b),
+        AtomicFn::And | AtomicFn::Or | AtomicFn::Xor | AtomicFn::Cas | AtomicFn::Exch | AtomicFn::Add | AtomicFn::Inc | AtomicFn::Dec => {
+            add(old, b)
+        }
     }
 }
 
@@ -130,7 +132,9 @@ fn float<F: Float>(f: AtomicFn, old: u64, b: u64) -> u64 {
     let result = match f {
         AtomicFn::Min => atomic::min(old, b),
         AtomicFn::Max => atomic::max(old, b),
-        _ => atomic::add(old, b, false),
+        AtomicFn::And | AtomicFn::Or | AtomicFn::Xor | AtomicFn::Cas | AtomicFn::Exch | AtomicFn::Add | AtomicFn::Inc | AtomicFn::Dec => {
+            atomic::add(old, b, false)
+        }
     };
     result.word()
 }

@@ -139,7 +139,15 @@ impl Warp {
                 let running = self.groups.iter().filter(is_running).fold(0, |lanes, group| lanes | group.mask);
                 (above | running) & others
             }
-            _ => 0,
+            GroupState::Ready
+            | GroupState::AtBarrier { .. }
+            | GroupState::AtSync { .. }
+            | GroupState::AtMbarrier { .. }
+            | GroupState::AtCopies
+            | GroupState::AtWgmmas
+            | GroupState::AtWarpgroup
+            | GroupState::AtCluster { .. }
+            | GroupState::AtWarpSync { .. } => 0,
         }
     }
 

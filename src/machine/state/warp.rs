@@ -317,7 +317,15 @@ impl Warp {
             let arrived = match group.state {
                 GroupState::AtSync { .. } => group.mask,
                 GroupState::AtWarpSync { members, .. } => self.arrived_at_warp_sync(members),
-                _ => continue,
+                GroupState::Ready
+                | GroupState::AtBarrier { .. }
+                | GroupState::AtMbarrier { .. }
+                | GroupState::AtCopies
+                | GroupState::AtWgmmas
+                | GroupState::AtWarpgroup
+                | GroupState::AtCluster { .. }
+                | GroupState::AtMeeting
+                | GroupState::AwaitsTurn => continue,
             };
             if group.members() & self.live & !arrived == 0 {
                 assert_eq!(group.members() & self.live | arrived, arrived, "a group goes on without a lane that it waits for");

@@ -52,7 +52,21 @@ impl Function {
                 FloatBinary::DivApproxKnown | FloatBinary::DivFullKnown => {
                     Some((a, Taken::Scaled { f: FloatTernary::MulScaleDown, by: power(b)? }))
                 }
-                _ => None,
+                FloatBinary::Add
+                | FloatBinary::Sub
+                | FloatBinary::Div
+                | FloatBinary::DivApprox
+                | FloatBinary::DivFull
+                | FloatBinary::MulInverseEx2
+                | FloatBinary::Copysign
+                | FloatBinary::Min
+                | FloatBinary::Max
+                | FloatBinary::MinNan
+                | FloatBinary::MaxNan
+                | FloatBinary::MinXorSign
+                | FloatBinary::MaxXorSign
+                | FloatBinary::MinNanXorSign
+                | FloatBinary::MaxNanXorSign => None,
             },
             Op::Convert(ConvertOp::Single { mode, a, .. })
                 if mode.from == ScalarType::F32 && mode.to.bits() == 64 && mode.ftz && !mode.sat =>

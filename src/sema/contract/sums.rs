@@ -56,7 +56,18 @@ pub(super) fn open_product(op: &Op) -> Option<OpenProduct> {
                 FloatBinary::DivFull => Factored::Quotient { full: true, known: false, ftz: mode.ftz },
                 FloatBinary::DivFullKnown => Factored::Quotient { full: true, known: true, ftz: mode.ftz },
                 FloatBinary::MulInverseEx2 => Factored::MulInverseEx2,
-                _ => return None,
+                FloatBinary::Add
+                | FloatBinary::Sub
+                | FloatBinary::Div
+                | FloatBinary::Copysign
+                | FloatBinary::Min
+                | FloatBinary::Max
+                | FloatBinary::MinNan
+                | FloatBinary::MaxNan
+                | FloatBinary::MinXorSign
+                | FloatBinary::MaxXorSign
+                | FloatBinary::MinNanXorSign
+                | FloatBinary::MaxNanXorSign => return None,
             };
             (f, ty, mode, d, a, b)
         }

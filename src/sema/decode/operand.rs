@@ -302,7 +302,11 @@ impl<'a> Reader<'_, 'a> {
             OperandKind::Not(name) => Err(Diagnostic::error("operand", name.span, "'!' stands before predicates only")),
             OperandKind::Address(_) => Err(Diagnostic::error("operand", operand.span, "no address is needed here")
                 .with_help(format!("'{}' reads registers; load the value first", self.matched.form.opcode))),
-            _ => Err(not_a_register(operand.span)),
+            OperandKind::Pair(..)
+            | OperandKind::Vector(_)
+            | OperandKind::Index(..)
+            | OperandKind::AddressList(_)
+            | OperandKind::List(_) => Err(not_a_register(operand.span)),
         }
     }
 
@@ -378,7 +382,16 @@ impl<'a> Reader<'_, 'a> {
                 Err(Diagnostic::error("operand", span, format!("'{}' cannot use an address as a value", self.opcode()))
                     .with_help("take the address with mov first, or load what is there with ld"))
             }
-            _ => Err(not_a_register(span)),
+            Value::Modified { .. }
+            | Value::Vector(_)
+            | Value::RegisterOffset(..)
+            | Value::SpecialVector(_)
+            | Value::Int { .. }
+            | Value::Float(_)
+            | Value::Float32Bits(_)
+            | Value::Float64Bits(_)
+            | Value::Label
+            | Value::Sink => Err(not_a_register(span)),
         }
     }
 

@@ -46,7 +46,14 @@ pub(super) fn read<'a>(
                 of_register(register, 0, named, cx, operand.span).map(|place| Place { space: Some(space), ..place })
             }
         },
-        _ => Err(Diagnostic::error("operand", operand.span, "an address is needed here").with_help("write it in brackets: [a]")),
+        OperandKind::Expr(_)
+        | OperandKind::Not(_)
+        | OperandKind::Pair(..)
+        | OperandKind::Vector(_)
+        | OperandKind::AddressList(_)
+        | OperandKind::List(_) => {
+            Err(Diagnostic::error("operand", operand.span, "an address is needed here").with_help("write it in brackets: [a]"))
+        }
     }?;
     check_space(place.space, named.or(form.space), operand.span)?;
     if named.is_none() {
@@ -97,7 +104,16 @@ fn of_value<'a>(value: &Value, named: Option<Space>, span: Span, cx: &mut dyn Op
         Value::RegisterOffset(register, offset) => of_register(*register, *offset, named, cx, span),
         Value::Symbol { location, .. } => of_location(*location, span, cx),
         Value::Int { value, .. } => Ok(Place { address: absolute(*value, cx), space: None }),
-        _ => Err(Diagnostic::error("operand", span, "this cannot be an address")
+        Value::Modified { .. }
+        | Value::Vector(_)
+        | Value::Special(_)
+        | Value::SpecialVector(_)
+        | Value::Float(_)
+        | Value::Float32Bits(_)
+        | Value::Float64Bits(_)
+        | Value::Function(_)
+        | Value::Label
+        | Value::Sink => Err(Diagnostic::error("operand", span, "this cannot be an address")
             .with_help("an address is a register, a variable or a number, perhaps plus a number")),
     }
 }

@@ -19,7 +19,13 @@ pub(super) fn elements<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> 
         OperandKind::Vector(parts) => {
             let element = |part: &Operand<'a>| match &part.kind {
                 OperandKind::Expr(expr) => Ok((cx.resolve(expr)?, part.span)),
-                _ => Err(not_a_register(part.span)),
+                OperandKind::Not(_)
+                | OperandKind::Pair(..)
+                | OperandKind::Vector(_)
+                | OperandKind::Address(_)
+                | OperandKind::Index(..)
+                | OperandKind::AddressList(_)
+                | OperandKind::List(_) => Err(not_a_register(part.span)),
             };
             parts.iter().map(element).collect::<Result<_, _>>().map(Some)
         }
@@ -27,7 +33,12 @@ pub(super) fn elements<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> 
             Value::Vector(registers) => Ok(Some(registers.into_iter().map(|register| (Value::Register(register), operand.span)).collect())),
             _ => Ok(None),
         },
-        _ => Ok(None),
+        OperandKind::Not(_)
+        | OperandKind::Pair(..)
+        | OperandKind::Address(_)
+        | OperandKind::Index(..)
+        | OperandKind::AddressList(_)
+        | OperandKind::List(_) => Ok(None),
     }
 }
 
@@ -107,6 +118,12 @@ pub(super) fn unbraced<'o, 'a>(operand: &'o Operand<'a>) -> &'o Operand<'a> {
             [only] => only,
             _ => operand,
         },
-        _ => operand,
+        OperandKind::Expr(_)
+        | OperandKind::Not(_)
+        | OperandKind::Pair(..)
+        | OperandKind::Address(_)
+        | OperandKind::Index(..)
+        | OperandKind::AddressList(_)
+        | OperandKind::List(_) => operand,
     }
 }

@@ -161,7 +161,17 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
             IntBinary::Xor | IntBinary::Sub | IntBinary::SubSat if a == b => 0,
             IntBinary::And | IntBinary::MulLo | IntBinary::MulHi | IntBinary::Mul24Lo | IntBinary::Mul24Hi => self.either(bank, a, b, 0),
             IntBinary::Or => self.either(bank, a, b, ones),
-            _ => self.of(bank, a) | self.of(bank, b),
+            IntBinary::Add
+            | IntBinary::AddSat
+            | IntBinary::Sub
+            | IntBinary::SubSat
+            | IntBinary::Div
+            | IntBinary::Rem
+            | IntBinary::Min
+            | IntBinary::Max
+            | IntBinary::MinRelu
+            | IntBinary::MaxRelu
+            | IntBinary::Xor => self.of(bank, a) | self.of(bank, b),
         }
     }
 

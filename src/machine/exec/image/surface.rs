@@ -52,7 +52,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let kind = match access.f {
             ImageFn::Load(..) => AccessKind::Read,
             ImageFn::Reduce { .. } => AccessKind::Atomic,
-            _ => AccessKind::Write,
+            ImageFn::Sample { .. }
+            | ImageFn::Gather { .. }
+            | ImageFn::Store(..)
+            | ImageFn::StoreFormatted(_)
+            | ImageFn::Query(..)
+            | ImageFn::IsHandle(_) => AccessKind::Write,
         };
         self.report_texels(&[spot], Reach::new(access, texels).bytes, kind);
         let Some(allocation) = self.global.find_mut(address) else { return };

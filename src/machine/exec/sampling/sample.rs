@@ -59,7 +59,14 @@ pub fn sample(lookup: &Lookup<'_>, mut read: impl FnMut(u64) -> Texel) -> Texel 
     };
     match lookup.texture.texels.channel {
         ChannelType::S8 | ChannelType::S16 if is_float => Texel(texel.0.map(|word| f32::from_bits(word).max(-1.0).to_bits())),
-        _ => texel,
+        ChannelType::U8
+        | ChannelType::S8
+        | ChannelType::U16
+        | ChannelType::S16
+        | ChannelType::U32
+        | ChannelType::S32
+        | ChannelType::F16
+        | ChannelType::F32 => texel,
     }
 }
 
@@ -158,7 +165,7 @@ impl Lookup<'_> {
             ChannelType::S8 => cut(component, -1.0, f32::from(i8::MAX)),
             ChannelType::U16 => cut(component, 0.0, f32::from(u16::MAX)),
             ChannelType::S16 => cut(component, -1.0, f32::from(i16::MAX)),
-            _ => component,
+            ChannelType::U32 | ChannelType::S32 | ChannelType::F16 | ChannelType::F32 => component,
         };
         Texel(self.sampler.border.map(|component| held(component).to_bits()))
     }

@@ -37,7 +37,7 @@ impl AsyncCopy {
                 *taken = Some(data.into_boxed_slice());
             }
             Work::Box(copy) => copy.take(reach),
-            _ => {}
+            Work::Lanes(_) | Work::Block { .. } | Work::Store { .. } | Work::Arrival => {}
         }
         self.read = true;
     }
@@ -81,7 +81,7 @@ impl AsyncCopy {
                 }
                 None => bytes,
             },
-            _ => bytes,
+            Work::Lanes(_) | Work::Block { .. } | Work::Store { .. } => bytes,
         };
         reach.contribute(slot, address, arrival(Contribution::Brought(bytes)))
     }

@@ -78,7 +78,7 @@ impl InFlight {
     pub fn to_mbarrier(&self, slot: u32, address: u32) -> Vec<Arc<AsyncCopy>> {
         let brings = |copy: &&Arc<AsyncCopy>| match copy.ends {
             Ends::Mbarrier { home: Home::Block { slot: at, .. }, address: to, .. } => (at, to) == (slot, address),
-            _ => false,
+            Ends::Group { .. } | Ends::Mbarrier { .. } => false,
         };
         let mut copies: Vec<_> = self.iter().filter(brings).cloned().collect();
         copies.sort_by_key(|copy| copy.id);

@@ -79,7 +79,9 @@ impl MultiplyTables {
         let [m, n, k] = [kind.shape.m, kind.shape.n, kind.fragment(Matrix::A).columns()].map(|extent| extent as usize);
         let arithmetic = match kind.mode {
             MultiplyMode::Round(rounding) if kind.types[0] == ScalarType::F64 => Arithmetic::Double([m, n, k], rounding_of(rounding)),
-            _ => Arithmetic::Narrow(product(kind, [m, n, k])),
+            MultiplyMode::Round(_) | MultiplyMode::Saturate | MultiplyMode::Xor | MultiplyMode::And => {
+                Arithmetic::Narrow(product(kind, [m, n, k]))
+            }
         };
         Self { tiles: (d.size / (m * n).max(1)).max(1), a, b, c, d, arithmetic }
     }

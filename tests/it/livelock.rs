@@ -1,0 +1,163 @@
+//! Threads that spin for ever are found out without a limit, and nobody else is said to do so.
+
+#![allow(clippy::panic, clippy::unwrap_used, reason = "a test that cannot run its kernel fails")]
+
+use std::sync::Arc;
+
+use crate::look::one_warp::one_warp;
+use ptxdbg::machine::{Device, LaunchConfig, Machine, Schedule, Step, Unobserved, WaitReason};
+
+/// Far more than what it takes to find out.
+const LIMIT: u64 = 1 << 23;
+
+/// A machine that runs `body` in two warps of each of `blocks` blocks; `o` is the address of a zero word that all of them share, and `w`
+/// the number of the warp.
+fn machine(body: &str, blocks: u32, schedule: Schedule) -> Machine {
+    let text = format!(
+        ".version 8.0 .target sm_90 .address_size 64
+         .visible .entry k(.param .u64 out) {{
+             .reg .b32 a, b, w; .reg .b64 o, c, d; .reg .pred p, q;
+             .shared .b32 s; .shared .b64 m;
+             ld.param.u64 o, [out]; mov.u32 w, %tid.x; shr.u32 w, w, 5;
+             {body} ret; }}"
+    );
+    let (program, diagnostics) = ptxdbg::sema::load(&mut ptxdbg::base::Sources::default(), "spin.ptx", text);
+    assert!(diagnostics.is_empty(), "{body}\n{diagnostics:#?}");
+    let program = program.unwrap();
+    let kernel = program.function("k").unwrap();
+    let mut device = Device::new(Arc::clone(&program));
+    let out = device.allocate("out", 16, Some(0)).unwrap();
+    let config = LaunchConfig { grid: [blocks, 1, 1], block: [64, 1, 1], schedule, seed: 3, ..one_warp(kernel, out) };
+    Machine::new(device, config).unwrap()
+}
+
+fn run(body: &str, blocks: u32, schedule: Schedule) -> (Step, u64) {
+    let mut machine = machine(body, blocks, schedule);
+    let step = machine.run(LIMIT, &mut Unobserved);
+    (step, machine.tick())
+}
+
+/// Bodies in which somebody spins for ever.
+const SPINNING: &[&str] = &[
+    // Nobody sets the flag.
+    "L: ld.volatile.global.u32 a, [o]; setp.eq.u32 p, a, 0; @p bra L;",
+    // Warp 0 would set it behind a barrier for which it needs warp 1, which waits for the flag.
+    "setp.eq.u32 p, w, 1; @p bra L; bar.sync 0; st.global.u32 [o], 1; bra E;
+     L: ld.volatile.global.u32 a, [o]; setp.eq.u32 q, a, 0; @q bra L; bar.sync 0; E:",
+    // A lock that is never given back: atomics that change nothing.
+    "L: atom.global.cas.b32 a, [o], 0, 1; setp.ne.u32 p, a, 0; @p bra L;",
+    "L: atom.global.exch.b32 a, [o], 1; setp.ne.u32 p, a, 0; @p bra L;",
+    // Polling by adding nothing.
+    "L: atom.global.add.u32 a, [o], 0; setp.eq.u32 p, a, 0; @p bra L;",
+    // An empty loop.
+    "L: bra L;",
+    // Threads that do nothing but meet, at one barrier or at several, all of them or each warp at its own.
+    "L: bar.sync 0; bra L;",
+    "L: bar.sync 0; bar.sync 1, 64; bra L;",
+    "L: bar.sync w, 32; bra L;",
+    "L: barrier.cluster.arrive; barrier.cluster.wait; bra L;",
+    // One arrives and goes on, the other waits.
+    "setp.eq.u32 p, w, 1; L: @p bar.arrive 1, 64; @!p bar.sync 1, 64; bar.sync 0; bra L;",
+    // Nothing sets the flag, and the loop that waits for it reads the clock.
+    "mov.u64 c, %globaltimer;
+     L: ld.volatile.global.u32 a, [o]; setp.eq.u32 p, a, 0; mov.u64 d, %globaltimer; sub.u64 d, d, c; setp.gt.u64 q, d, 40000;
+     @q nanosleep.u32 100; @p bra L;",
+];
+
+/// Bodies that end, though nobody changes anything for long.
+const ENDING: &[&str] = &[
+    "mov.u32 a, 0; L: add.u32 a, a, 1; setp.lt.u32 p, a, 300000; @p bra L;",
+    // Warp 1 waits for a flag that warp 0 sets after a long time.
+    "mov.u32 a, 0; setp.eq.u32 p, w, 1; @p bra W; L: add.u32 a, a, 1; setp.lt.u32 q, a, 150000; @q bra L; st.global.u32 [o], 1; bra E;
+     W: ld.volatile.global.u32 a, [o]; setp.eq.u32 q, a, 0; @q bra W; E:",
+    // The clock alone says when it ends, and is forgotten at once.
+    "L: mov.u32 a, %clock; shr.u32 a, a, 20; setp.eq.u32 p, a, 0; mov.u32 a, 0; @p bra L;",
+    // A limit of ten minutes in nanoseconds.
+    "mov.u64 c, %globaltimer; L: mov.u64 d, %globaltimer; sub.u64 d, d, c; setp.lt.u64 p, d, 600000000000; @p bra L;",
+    // The same, and the other warp waits for this one.
+    "setp.eq.u32 q, w, 1; @q bra W;
+     mov.u64 c, %globaltimer; L: mov.u64 d, %globaltimer; sub.u64 d, d, c; setp.lt.u64 p, d, 600000000000; @p bra L;
+     st.global.u32 [o], 1; bra E;
+     W: ld.volatile.global.u32 a, [o]; setp.eq.u32 q, a, 0; @q bra W; E:",
+    // A count that starts from the clock.
+    "mov.u32 a, %clock; and.b32 a, a, 7; L: add.u32 a, a, 1; setp.lt.u32 p, a, 200000; @p bra L;",
+    // Only warp 1 counts, and then ends what both do over a barrier.
+    "mov.u32 a, 0; setp.eq.u32 q, w, 1;
+     L: bar.sync 0; @q add.u32 a, a, 1; setp.ge.u32 p, a, 40000; @p st.shared.u32 [s], 1; bar.sync 0; ld.shared.u32 b, [s];
+     setp.eq.u32 p, b, 1; @!p bra L;",
+    // A reduction tells the others.
+    "mov.u32 a, 0; setp.eq.u32 q, w, 1;
+     L: @q add.u32 a, a, 1; setp.ge.u32 p, a, 80000; barrier.sync.aligned 1; barrier.red.or.pred p, 0, p; @!p bra L;",
+];
+
+#[test]
+fn who_spins_for_ever_is_found_out() {
+    for schedule in [Schedule::InOrder, Schedule::Random] {
+        for body in SPINNING {
+            let (step, tick) = run(body, 3, schedule);
+            let Step::Livelocked(stuck) = step else { panic!("{body}: {step:?} at {tick}") };
+            assert!(stuck.waiters.iter().any(|waiter| waiter.reason == WaitReason::Spins), "{body}: {stuck:?}");
+        }
+    }
+}
+
+#[test]
+fn who_only_takes_long_is_not_accused() {
+    for schedule in [Schedule::InOrder, Schedule::Random] {
+        for body in ENDING {
+            assert_eq!(run(body, 3, schedule).0, Step::Done, "{body}");
+        }
+    }
+}
+
+#[test]
+fn a_run_in_slices_finds_it_at_the_same_time_and_says_so_again() {
+    for body in SPINNING {
+        let (whole, tick) = run(body, 2, Schedule::InOrder);
+        let mut sliced = machine(body, 2, Schedule::InOrder);
+        let mut step = Step::Budget;
+        while step == Step::Budget {
+            let mut copy = sliced.clone();
+            copy.settle(&mut Unobserved);
+            step = copy.run(977, &mut Unobserved);
+            sliced = copy;
+        }
+        assert_eq!((&step, sliced.tick()), (&whole, tick), "{body}");
+        assert_eq!(sliced.run(1, &mut Unobserved), step);
+        sliced.disturb();
+        assert_eq!(sliced.run(1, &mut Unobserved), Step::Budget, "the user may have changed what they wait for");
+    }
+}
+
+#[test]
+fn blocks_that_could_not_start_are_counted() {
+    // Block 0 waits for what block 1 stores, and has the only place.
+    let body = "mov.u32 b, %ctaid.x; setp.eq.u32 q, b, 1; @q bra S;
+         L: ld.volatile.global.u32 a, [o]; setp.eq.u32 p, a, 0; @p bra L; bra E; S: st.global.u32 [o], 1; E:";
+    assert_eq!(run(body, 2, Schedule::InOrder).0, Step::Done);
+    let program = machine(body, 2, Schedule::InOrder).program().clone();
+    let kernel = program.function("k").unwrap();
+    let mut device = Device::new(program);
+    let out = device.allocate("out", 16, Some(0)).unwrap();
+    let config = LaunchConfig { grid: [2, 1, 1], block: [64, 1, 1], resident: Some(1), ..one_warp(kernel, out) };
+    let step = Machine::new(device, config).unwrap().run(LIMIT, &mut Unobserved);
+    assert!(matches!(&step, Step::Livelocked(stuck) if stuck.unstarted == 1), "{step:?}");
+}
+
+/// Warp 1 asks for a phase that warp 0 ends once both have met often enough: each time that the wait of warp 1 times out, no thread can run, and
+/// warp 1 stands where it stood before.
+#[test]
+fn who_meets_others_between_two_waits_is_not_stuck() {
+    let body = "setp.eq.u32 q, w, 1; mov.u32 a, s;
+         mov.u32 b, %tid.x; setp.eq.u32 p, b, 0; @p mbarrier.init.shared.b64 [m], 32; bar.sync 0;
+         @q bra W; mov.u32 b, 0;
+         L: bar.sync 1, 64; add.u32 b, b, 1; setp.lt.u32 p, b, 100; @p bra L; mbarrier.arrive.shared.b64 c, [m];
+         M: bar.sync 1, 64; bra M;
+         W: mbarrier.try_wait.parity.shared.b64 p, [m], 0; @p bra E; bar.sync 1, 64; bra W;
+         E: mov.u32 b, 0;";
+    for schedule in [Schedule::InOrder, Schedule::Random] {
+        let (step, tick) = run(body, 1, schedule);
+        // Warp 0 waits for warp 1, which has ended.
+        assert!(matches!(&step, Step::Stuck(stuck) if stuck.waiters.iter().all(|waiter| waiter.place.warp == 0)), "{step:?} at {tick}");
+    }
+}

@@ -1,0 +1,41 @@
+//! Machines that stand somewhere in a fixture, to be looked at.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot open its fixture fails")]
+
+pub mod one_warp;
+pub mod wide;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use ptxdbg::debug::focus::Focus;
+use ptxdbg::debug::names::usage::Usage;
+use ptxdbg::debug::open::open;
+use ptxdbg::debug::scene::{Buffer, Scene};
+use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, start_case};
+use ptxdbg::machine::{Machine, Unobserved};
+
+/// A machine, and the types of its buffers.
+pub struct Standing {
+    pub machine: Machine,
+    pub buffers: Vec<Buffer>,
+    pub usage: Usage,
+}
+
+/// The machine after so many ticks of a fixture's launch.
+pub fn standing(path: &str, ticks: u64) -> Standing {
+    let launch = LaunchChoice::File(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(path));
+    let opened = open(&Request { modules: Vec::new(), launch, overrides: Overrides::default() }).unwrap();
+    let case = &opened.plan.cases[0];
+    let mut machine = start_case(&Arc::clone(&opened.program), case, &RunOptions::default()).unwrap().unwrap();
+    let _ = machine.run(ticks, &mut Unobserved);
+    Standing { usage: Usage::new(machine.program()), buffers: Buffer::of_case(case), machine }
+}
+
+impl Standing {
+    /// What a thread of block 0 sees.
+    pub fn scene(&self, warp: u32, lane: u32) -> Scene<'_> {
+        let focus = Focus { warp, lane, ..Focus::default() };
+        Scene::at(&self.machine, focus).with_buffers(&self.buffers).with_usage(&self.usage)
+    }
+}

@@ -1,0 +1,65 @@
+//! The tests that need no terminal, in one binary: a file is a topic, `cargo test --test it TOPIC::` runs it.
+
+mod api;
+mod asynchronous;
+mod breakpoints;
+mod cases;
+mod cfg;
+mod checkers;
+mod command;
+mod command_line;
+mod common;
+mod contraction;
+mod coverage;
+mod decode;
+mod divergence_policy;
+mod effects;
+mod expressions;
+mod faults;
+mod fidelity;
+mod findings;
+mod flow;
+mod forms;
+mod fragments;
+mod fuzz;
+mod gallery;
+mod given;
+mod hangs;
+mod hostile;
+mod inline_asm;
+mod instructions;
+mod isa_table;
+mod launch;
+mod launch_properties;
+mod limits;
+mod livelock;
+mod look;
+mod machine;
+mod made_up;
+mod man;
+mod num;
+mod old_ptx;
+mod panes;
+mod program_operands;
+/// What must hold of any text and any module; the fuzzers try it on theirs.
+#[allow(clippy::expect_used, clippy::panic, clippy::unwrap_used, reason = "a property that does not hold fails")]
+#[path = "../../fuzz/src/lib.rs"]
+mod properties;
+mod races;
+mod random_sessions;
+mod readme;
+mod recordings;
+mod sema;
+mod session_files;
+mod stops;
+mod syntax;
+mod syntax_errors;
+mod syntax_properties;
+mod tensor_copies;
+mod time_travel;
+mod transcripts;
+mod typed_arrays;
+mod values;
+mod verdicts;
+mod views;
+mod wgmma;

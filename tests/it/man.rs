@@ -1,0 +1,205 @@
+//! Holds `man/ptxdbg.1` to the command line. `PTXDBG_BLESS=1 cargo test --test it man::` writes it anew.
+
+#![cfg(feature = "tui")]
+
+use std::path::Path;
+
+use ptxdbg::command::table::TOPICS;
+use ptxdbg::debug::settings::SETTINGS;
+use ptxdbg::ui::tui::keymap::{Action, KeyMap};
+
+/// How the screen is used, before its keys.
+const SCREEN: &str = r#".SH SCREEN
+On a terminal, panes stand above and the prompt below, both alive. A third of the rows, 6 to 14, is the prompt's: what was said, and the
+line that is typed. A terminal of fewer than 40 columns or 14 rows has the prompt alone. \fB\-\-plain\fR leaves the panes out; so does a
+terminal that cannot move its cursor.
+.SS The prompt
+A line is edited as in Emacs and in readline: Ctrl\-A, Ctrl\-E, Ctrl\-K, Ctrl\-U, Ctrl\-W, Ctrl\-Y, Alt\-B, Alt\-F, Alt\-D, Ctrl\-R for the history, Tab
+for what could stand there. An empty line does again what the line before did. Lines that are pasted are executed one by one. Ctrl\-C drops
+the line, Ctrl\-D leaves, Ctrl\-L draws everything anew, Ctrl\-Z stops ptxdbg until the shell continues it.
+.PP
+While the kernel runs, the panes follow it and a line says how far it is: the time, blocks started of all, instructions a second, seconds.
+Ctrl\-C stops it where it stands. What is typed meanwhile begins the next line, or is executed.
+.PP
+A line with a byte that is not UTF\-8 is not executed; the message says which byte, and at which column.
+.PP
+However ptxdbg ends, the terminal is given back as it was: a second process, the same program, waits for the end of the first and undoes what
+that could not, after SIGKILL or an abort too.
+.SS Browse mode
+\fBF2\fR gives nearly all rows, all keys and the mouse to the panes. A click on a line puts the cursor there; on its lanes, a warp, a block, an
+element or a time, it goes there or looks at it. The wheel scrolls. A key of a command still executes it; what it asks is asked in the last
+row. \fBq\fR, Escape or F2 goes back to the prompt, where the line that was begun still stands.
+.SS Keys
+At the prompt, keys that edit a line edit it; all others do what the key map says. While one browses, all do. \fBF1\fR shows them.
+"#;
+
+/// What the command line does not know: the page's last sections, behind the keys.
+const ENDING: &str = r#".SH OUTPUT FOR PROGRAMS
+\fB\-\-format json\fR writes one object a line, each with a \fBkind\fR: \fBdiagnostic\fR, \fBcase\fR (of \fB\-\-verify\fR: name, passed, failures,
+findings; a case that passed without findings is left out), \fBrun\fR (launches, findings, printed, interrupted, buffers), \fBcomparison\fR (of a run whose
+launch file expects something: name, compared, passed, failures; not compared is a run that stopped before its end), \fBfidelity\fR,
+\fBverdict\fR, \fBmade_up\fR. A finding has these fields:
+.TP
+\fBid\fR, \fBseverity\fR, \fBnumber\fR, \fBmessage\fR
+Which mistake, error or warning, its place in the list, and what is wrong in one line.
+.TP
+\fBkernel\fR, \fBlaunch\fR, \fBcount\fR
+Where it was found, the launches counted from 0, and how often the same two instructions did it.
+.TP
+\fBfirst\fR, \fBsecond\fR
+The earlier and the later side; null where there is none. A side has a site, a deed (read, write, atomic, synchronize, use, or null of what was
+stopped before it did anything), the number of the asynchronous copy that did it, and the value that the memory held after it. A site has
+place, statement, source, lines (file and line: the PTX, then the source, then the calls that were put in place, outwards), inline_asm, block,
+warp, lanes (a bit each), thread, time.
+.TP
+\fBmemory\fR
+name, symbol, space, block, address, bytes; or null.
+.TP
+\fBwhy\fR, \fBadvice\fR, \fBchain\fR
+The edge that is missing, what to insert, and the steps from one side to the other, each with a site and a text.
+.TP
+\fBsource_lines\fR, \fBwaiting\fR, \fBwaiting_more\fR
+The lines of the source it can be blamed on; of a hang, who waits where for what, and how many more.
+.PP
+\fB\-\-format sarif\fR writes one SARIF 2.1.0 document with a result for each finding, value that is not the expected one, and diagnostic;
+cases that stopped before their end are not compared and named by the property notCompared.
+.SH TEXT
+Names, comments, messages and all that is printed are shown without what would act on a terminal: control characters (C0, DEL, C1) but line
+feeds and tabs, and the bidirectional controls of Unicode, stand there as \fB\ex1b\fR or \fB\eu{202e}\fR. In JSON and SARIF they are escaped
+as JSON does. What a kernel prints with printf is the exception: a file or a pipe gets it byte for byte.
+.SH SCRIPTS
+Commands come from \fB\-x\fR and \fB\-e\fR in the order given, and then from the prompt, or from standard input if that is not a terminal. Each
+is written after \fB(ptxdbg)\fR before its answer. In a file, a line that cannot be done ends the script; lines of standard input are
+taken as typed, and the next is done all the same. Lines that start with # are comments. A script that is not UTF\-8 is refused; a line of
+standard input that is not is told, and the next is done. Ctrl\-C stops the kernel and ends the script.
+.SH FILES
+.TP
+\fB$XDG_CONFIG_HOME/ptxdbg/init\fR, \fB~/.config/ptxdbg/init\fR
+Commands that are executed before the prompt is shown first, not with \fB\-\-no\-init\fR and not where there is no prompt.
+.TP
+\fB$XDG_CONFIG_HOME/ptxdbg/keys.ron\fR, \fB~/.config/ptxdbg/keys.ron\fR
+Keys of your own, which win over those above: \fBKeyMap(commands: {"F5": "stepi 10"}, screen: {"F6": Zoom})\fR. See \fBptxdbg\-layout\fR(5). Not
+with \fB\-\-no\-init\fR.
+.TP
+\fB$XDG_CONFIG_HOME/ptxdbg/layouts/\fINAME\fB.ron\fR, \fB~/.config/ptxdbg/layouts/\fINAME\fB.ron\fR
+Layouts of your own, for \fB\-\-layout\fR and \fBlayout\fR. \fBsave layout\fR \fINAME\fR writes there. See \fBptxdbg\-layout\fR(5).
+.TP
+\fB$XDG_STATE_HOME/ptxdbg/history\fR, \fB~/.local/state/ptxdbg/history\fR
+The lines typed at the prompt, each written as it is typed; the last 10,000 are read. A file that is not a regular file or cannot be read is
+said, and left alone.
+.PP
+What \fBsave session\fR, \fBsave layout\fR and \fBdump\fR write goes to a temporary file beside the one named, which takes its name when all of it
+is on the disk: a full disk leaves the old file as it was. Permissions and symbolic links are kept; devices and pipes are written to.
+.SH ENVIRONMENT
+.TP
+\fBTERM\fR
+A terminal called dumb, cons25 or emacs, or not called anything, gets plain lines.
+.TP
+\fBNO_COLOR\fR
+If it is set to anything, no colours are used, unless \fB\-\-color always\fR is given.
+.TP
+\fBXDG_CONFIG_HOME\fR, \fBXDG_STATE_HOME\fR
+Where files of the user are.
+.SH EXIT STATUS
+.TP
+\fB0\fR
+All is well. Standard error is empty, or has warnings.
+.TP
+\fB1\fR
+Something is wrong with the kernel: a diagnostic of severity error, a finding, or a value that is not what the launch file expects.
+.TP
+\fB2\fR
+The command line, a file or a command could not be used, or the output could not be written. Where the reader of a pipe is gone, nothing is
+said.
+.TP
+\fB130\fR
+Ctrl\-C ended \fB\-\-batch\fR, \fB\-\-verify\fR or a script before the end. What was found up to there is printed.
+.SH EXAMPLES
+.TP
+\fBptxdbg kernel.ptx\fR
+Debug a kernel at the prompt.
+.TP
+\fBptxdbg \-\-batch kernel.ptx \-e "break 37" \-e run \-e backtrace\fR
+Say who comes to line 37 first, and from where.
+.TP
+\fBptxdbg \-\-check kernel.ptx\fR
+Report all mistakes in a file.
+.TP
+\fBptxdbg \-\-asm \(aqasm("add.s32 %0, %1, %2;" : "=r"(x) : "r"(3), "r"(a));\(aq \-a 4\fR
+Step through an asm statement of CUDA with 4 for a.
+.TP
+\fBptxdbg \-\-batch kernel.ptx\fR
+Run a kernel as kernel.ron says, or as well as can be guessed.
+.TP
+\fBptxdbg \-\-verify \-l a.ron \-\-format sarif > findings.sarif\fR
+Write what is wrong for an editor or for continuous integration.
+.TP
+\fBptxdbg \-\-verify \-l a.ron \-l b.ron\fR
+Run all launches of both files and compare the buffers.
+.SH SEE ALSO
+\fBptxdbg\-launch\fR(5), \fBptxdbg\-layout\fR(5)
+"#;
+
+#[test]
+fn the_manual_page_is_what_the_command_line_says() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("man/ptxdbg.1");
+    let page = manual_page().unwrap();
+    if std::env::var_os("PTXDBG_BLESS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert_eq!(written, page, "the command line has changed: run PTXDBG_BLESS=1 cargo test --test it man::");
+}
+
+fn manual_page() -> std::io::Result<String> {
+    let man = clap_mangen::Man::new(ptxdbg::args::command()).date("");
+    let mut page = Vec::new();
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    Ok(String::from_utf8_lossy(&page).into_owned() + &command_list() + SCREEN + &key_list() + ENDING)
+}
+
+/// All commands by topic, from the table.
+fn command_list() -> String {
+    let mut text =
+        ".SH COMMANDS\nA command can be shortened as long as it is the only one that begins so; \\fBhelp\\fR explains each.\n".to_string();
+    for topic in TOPICS {
+        text += &format!(".SS {}\n", topic.summary);
+        text += &topic
+            .about
+            .split("\n\n")
+            .filter(|paragraph| !paragraph.is_empty())
+            .map(|about| format!("{}\n.PP\n", escaped(about)))
+            .collect::<String>();
+        for spec in topic.commands {
+            let also = if spec.aliases.is_empty() { String::new() } else { format!(" ({})", spec.aliases.join(", ")) };
+            text += &format!(".TP\n\\fB{}\\fR{}\n{}.\n", escaped(&spec.usage()), escaped(&also), escaped(spec.summary));
+        }
+    }
+    text += ".SS Settings\n";
+    for setting in SETTINGS {
+        text += &format!(".TP\n\\fBset {}\\fR {}\n{}\n", escaped(setting.name), setting.kind.in_words(), escaped(setting.help));
+    }
+    text
+}
+
+/// The keys as shipped: those of commands, then those of the screen.
+fn key_list() -> String {
+    let map = KeyMap::shipped();
+    let row = |(action, keys): (&Action, Vec<String>)| {
+        let does = match action {
+            Action::Command(line) => format!("\\fB{}\\fR", escaped(line)),
+            Action::Move(movement) => escaped(movement.about()),
+        };
+        format!(".TP\n\\fB{}\\fR\n{does}\n", escaped(&keys.join(", ")))
+    };
+    map.by_action().into_iter().map(row).collect::<String>() + ".TP\n\\fBF2\\fR\nbrowse mode, and back\n"
+}
+
+/// As the manual's formatter takes it literally.
+fn escaped(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('-', "\\-")
+}

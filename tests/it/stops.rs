@@ -1,0 +1,250 @@
+//! Where runs stop: conditions, threads, watched places, events, and who wrote what.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot open its fixture fails")]
+
+use crate::common::session;
+use ptxdbg::debug::breakpoints::{Breakpoint, Condition, Event, Location, LogMessage, Trigger, WatchMode};
+use ptxdbg::debug::expression::Expression;
+use ptxdbg::debug::focus::{Focus, ThreadFilter};
+use ptxdbg::debug::session::{Session, Unhurried};
+use ptxdbg::debug::stop::{Direction, Goal, Need, Reason, Stop, Touch};
+use ptxdbg::debug::target::Target;
+
+fn go(session: &mut Session, direction: Direction) -> Stop {
+    session.resume(&Goal::Continue, direction, &mut Unhurried).unwrap()
+}
+
+fn code(session: &Session, place: &str) -> Breakpoint {
+    let resolved = Location::parse(place).unwrap().resolve(session.program(), None).unwrap();
+    Breakpoint::new(Trigger::Code(resolved.pcs), place)
+}
+
+fn target(session: &Session, text: &str) -> Target {
+    Expression::parse(text).unwrap().target(&session.scene()).unwrap()
+}
+
+fn line(session: &Session, pc: ptxdbg::program::Pc) -> u32 {
+    session.program().line(pc)
+}
+
+fn word(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes.try_into().unwrap())
+}
+
+/// Lines, lanes and values of touches.
+fn told(session: &Session, touches: &[Touch]) -> Vec<(u32, u32, u32, u32)> {
+    touches.iter().map(|touch| (line(session, touch.pc), touch.lanes, word(&touch.old), word(&touch.new))).collect()
+}
+
+#[test]
+fn a_condition_and_a_filter_choose_the_thread() {
+    let mut session = session("debug/walk.ron", 0);
+    let at_loop = code(&session, "LOOP");
+    session.breakpoints.add(Breakpoint { condition: Some(Condition::parse("%r1 == 45").unwrap()), ..at_loop.clone() });
+    let stop = go(&mut session, Direction::Forward);
+    assert!(matches!(stop.reasons[..], [Reason::Breakpoint { number: 1, .. }]));
+    assert_eq!(stop.focus, Focus { warp: 1, lane: 13, ..Focus::default() }, "thread 45 is lane 13 of warp 1");
+    session.breakpoints.delete(1).unwrap();
+    session.seek(0, &mut Unhurried);
+    let filter = ThreadFilter { warp: Some(0), lanes: Some(0b1000), ..ThreadFilter::default() };
+    let number = session.breakpoints.add(Breakpoint { filter, ..at_loop });
+    assert_eq!(number, 2);
+    let stops = (0..4).map(|_| go(&mut session, Direction::Forward)).collect::<Vec<_>>();
+    assert!(stops.iter().all(|stop| stop.focus.lane == 3 && stop.focus.warp == 0), "lane 3 goes round four times");
+    assert!(matches!(go(&mut session, Direction::Forward).reasons[..], [Reason::Ended]));
+}
+
+#[test]
+fn ignored_temporary_and_logging_breakpoints() {
+    let mut session = session("debug/walk.ron", 0);
+    let at_loop = code(&session, "LOOP");
+    session.breakpoints.add(Breakpoint { ignore: 6, temporary: true, ..at_loop.clone() });
+    let message = LogMessage::parse("\"lane %d has %d\",%laneid,%r6").unwrap();
+    session.breakpoints.add(Breakpoint { message: Some(message), ..at_loop });
+    let stop = go(&mut session, Direction::Forward);
+    assert!(matches!(stop.reasons[..], [Reason::Breakpoint { number: 1, temporary: true }]));
+    assert_eq!(stop.log.len(), 7);
+    assert_eq!(stop.log[0], "lane 0 has 0");
+    assert!(session.breakpoints.get(1).is_err(), "it was temporary");
+}
+
+#[test]
+fn a_watched_register_tells_old_and_new_both_ways() {
+    let mut session = session("debug/walk.ron", 0);
+    session.focus.lane = 2;
+    let watched = target(&session, "%r7");
+    session.breakpoints.add(Breakpoint::new(Trigger::Watch(watched, WatchMode::Change), "%r7"));
+    // Lane 2: 3 * 2 = 6 is added three times; the first write, of 0, changes nothing.
+    let mut forward = Vec::new();
+    loop {
+        let stop = go(&mut session, Direction::Forward);
+        let [Reason::Watchpoint(touch)] = &stop.reasons[..] else { break };
+        assert_eq!(stop.time, touch.time + 1, "the run stops behind the write");
+        forward.extend(told(&session, std::slice::from_ref(touch)));
+    }
+    assert_eq!(forward, [(36, 4, 0, 6), (36, 4, 6, 12), (36, 4, 12, 18)]);
+    let stop = go(&mut session, Direction::Backward);
+    let [Reason::Watchpoint(touch)] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
+    assert_eq!(stop.time, touch.time, "going back it stops before the write");
+    assert_eq!(told(&session, std::slice::from_ref(touch)), [(36, 4, 12, 18)]);
+}
+
+#[test]
+fn watched_memory_is_read_written_and_changed() {
+    let session_with = |mode| {
+        let mut session = session("debug/walk.ron", 0);
+        let watched = target(&session, "out[33]");
+        session.breakpoints.add(Breakpoint::new(Trigger::Watch(watched, mode), "out[33]"));
+        session
+    };
+    let mut session = session_with(WatchMode::Change);
+    let stop = go(&mut session, Direction::Forward);
+    let [Reason::Watchpoint(touch)] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
+    // Thread 33 is odd: (33 + 100) twice.
+    assert_eq!(told(&session, std::slice::from_ref(touch)), [(43, 1 << 1, 0, 266)]);
+    assert_eq!((stop.focus.warp, stop.focus.lane), (1, 1));
+    assert!(matches!(go(&mut session, Direction::Forward).reasons[..], [Reason::Ended]));
+    let mut session = session_with(WatchMode::Read);
+    assert!(matches!(go(&mut session, Direction::Forward).reasons[..], [Reason::Ended]), "nobody reads it");
+}
+
+#[test]
+fn events_are_caught() {
+    let cases = [(Event::Divergence, 22), (Event::Call, 26), (Event::Barrier(None), 32), (Event::Exit, 44)];
+    for (event, expected) in cases {
+        let mut session = session("debug/walk.ron", 0);
+        session.breakpoints.add(Breakpoint::new(Trigger::Event(event), ""));
+        let stop = go(&mut session, Direction::Forward);
+        assert!(matches!(stop.reasons[..], [Reason::Caught { number: Some(1), .. }]), "{event:?} {:?}", stop.reasons);
+        let back = go(&mut session, Direction::Backward);
+        let here = if event == Event::Divergence { back } else { session.seek(stop.time, &mut Unhurried) };
+        assert_eq!(line(&session, session.scene().group().unwrap().pc), expected, "{event:?} at {}", here.time);
+    }
+    let mut session = session("debug/walk.ron", 0);
+    session.breakpoints.add(Breakpoint::new(Trigger::Event(Event::Reconvergence), ""));
+    let stop = go(&mut session, Direction::Forward);
+    assert!(matches!(stop.reasons[..], [Reason::Caught { lanes: u32::MAX, .. }]), "{:?}", stop.reasons);
+    assert_eq!(line(&session, session.scene().group().unwrap().pc), 28, "the branches join");
+}
+
+#[test]
+fn the_last_write_is_found_and_so_are_all() {
+    let mut session = session("debug/walk.ron", 0);
+    session.focus.lane = 2;
+    let register = target(&session, "%r7");
+    let stop = Location::parse("40").unwrap().resolve(session.program(), None).unwrap().pcs;
+    session.resume(&Goal::Advance { pcs: stop, this_frame: false }, Direction::Forward, &mut Unhurried).unwrap();
+    let now = session.time();
+    let last = session.last(&register, &mut Unhurried).touches;
+    assert_eq!(told(&session, &last), [(36, 4, 12, 18)]);
+    let first = session.first(&register, &mut Unhurried).touches;
+    assert_eq!(told(&session, &first), [(34, 4, 0, 0)], "the first write is one of the value it had");
+    let history = session.history(&register, &mut Unhurried).touches;
+    assert_eq!(told(&session, &history), [(36, 4, 0, 6), (36, 4, 6, 12), (36, 4, 12, 18)]);
+    assert_eq!(session.time(), now, "asking does not move");
+    // The result of a call is written by the callee's return.
+    let result = target(&session, "%r3");
+    let last = session.last(&result, &mut Unhurried).touches;
+    assert_eq!((line(&session, last[0].pc), word(&last[0].new)), (9, 6));
+}
+
+#[test]
+fn who_wrote_memory_at_the_end_of_the_run() {
+    let mut session = session("debug/walk.ron", 0);
+    session.seek_end(&mut Unhurried);
+    let place = target(&session, "out[5]");
+    let last = session.last(&place, &mut Unhurried).touches;
+    // Thread 5 is odd, (5 + 100) twice; all lanes store at once.
+    assert_eq!(told(&session, &last), [(43, 1 << 5, 0, 210)]);
+    assert_eq!((last[0].by.warp, last[0].by.lane), (0, 5));
+}
+
+#[test]
+fn who_waits_for_a_flag_lets_others_run() {
+    let mut session = session("debug/flag.ron", 0);
+    let step = Goal::Instruction { count: 1, over_calls: false };
+    let mut needed = None;
+    for _ in 0..40 {
+        let stop = session.resume(&step, Direction::Forward, &mut Unhurried).unwrap();
+        assert_eq!(stop.focus.warp, 0);
+        needed = needed.or(stop.others);
+        if line(&session, session.scene().group().unwrap().pc) == 20 {
+            break;
+        }
+    }
+    let others = needed.unwrap();
+    assert_eq!(others.need, Need::Flag);
+    // Three instructions, one more, a hundred rounds of three, and the store that changes the flag; not the return.
+    assert_eq!(others.instructions, 3 + 1 + 300 + 1);
+    assert_eq!(line(&session, session.scene().group().unwrap().pc), 20, "it is past its loop");
+}
+
+#[test]
+fn edits_fork_the_run_and_are_replayed() {
+    let mut session = session("debug/walk.ron", 0);
+    session.seek_end(&mut Unhurried);
+    let end = session.recorded();
+    session.seek(end - 20, &mut Unhurried);
+    let edits = Expression::parse("%r3").unwrap().target(&session.scene()).unwrap();
+    let Target::Register(register) = edits else { panic!() };
+    let (bank, slot) = (register.bank, register.slot);
+    let edit = ptxdbg::debug::edit::Edit::Register { block: [0, 0, 0], warp: 0, lanes: u32::MAX, bank, slot, value: 7 };
+    session.edit(vec![edit]).unwrap();
+    assert_eq!(session.recorded(), end - 20, "what was recorded after it is dropped");
+    let digest = session.machine().digest();
+    session.seek_end(&mut Unhurried);
+    session.seek(0, &mut Unhurried);
+    session.seek(end - 20, &mut Unhurried);
+    assert_eq!(session.machine().digest(), digest, "the edit belongs to the run");
+    let saved = ptxdbg::debug::saved::Saved::parse("saved", session.saved().to_text()).unwrap();
+    let mut again = crate::common::session("debug/walk.ron", 0);
+    again.restore(saved, &mut Unhurried).unwrap();
+    assert_eq!((again.time(), again.machine().digest(), again.focus), (session.time(), digest, session.focus));
+}
+
+/// Says no at the first question.
+struct Impatient(u32);
+
+impl ptxdbg::debug::session::Pace for Impatient {
+    fn go_on(&mut self, _: &Session) -> bool {
+        self.0 += 1;
+        false
+    }
+}
+
+#[test]
+fn a_run_that_pauses_all_the_time_can_be_interrupted() {
+    let mut session = session("programs/sgemm_reg.ron", 0);
+    let everywhere = (0..session.program().code.len()).map(ptxdbg::program::Pc::new).collect();
+    let never = Condition::parse("%laneid == 77").unwrap();
+    session.breakpoints.add(Breakpoint { condition: Some(never), ..Breakpoint::new(Trigger::Code(everywhere), "everywhere") });
+    let mut pace = Impatient(0);
+    let stop = session.resume(&Goal::Continue, Direction::Forward, &mut pace).unwrap();
+    assert!(matches!(stop.reasons[..], [Reason::Interrupted]));
+    assert!(stop.time > 0 && stop.time <= 2048, "asked after {} ticks", stop.time);
+    session.seek(5000, &mut Unhurried);
+    let stop = session.resume(&Goal::Continue, Direction::Backward, &mut pace).unwrap();
+    assert!(matches!(stop.reasons[..], [Reason::Interrupted]));
+    assert_eq!((stop.time, pace.0), (5000, 2), "who interrupts a way back stays");
+}
+
+#[test]
+fn a_register_of_a_block_that_comes_later_is_watched() {
+    let mut session = session("debug/collatz.ron", 0);
+    let advance = |session: &mut Session| {
+        let filter = ThreadFilter { block: Some([1, 0, 0]), ..ThreadFilter::default() };
+        let at_entry = code(session, "collatz");
+        session.breakpoints.add(Breakpoint { filter, temporary: true, ..at_entry });
+        go(session, Direction::Forward)
+    };
+    assert_eq!(advance(&mut session).focus.block, [1, 0, 0]);
+    let watched = target(&session, "%r1");
+    session.breakpoints.add(Breakpoint::new(Trigger::Watch(watched.clone(), WatchMode::Change), "%r1"));
+    session.seek(0, &mut Unhurried);
+    let stop = go(&mut session, Direction::Forward);
+    let [Reason::Watchpoint(touch)] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
+    // %r1 = %ctaid.x * %ntid.x + %tid.x is written on line 49.
+    assert_eq!(told(&session, std::slice::from_ref(touch)), [(49, 1, 0, 32)]);
+    let first = session.first(&watched, &mut Unhurried).touches;
+    assert_eq!(told(&session, &first), [(49, 1, 0, 32)]);
+}
