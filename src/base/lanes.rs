@@ -1,92 +1,256 @@
-//! Thirty-two lanes at a time: masks, and the arrays that hold one value a lane.
+//! Thirty-two lanes at a time: sets of lanes, and the arrays that hold one value a lane.
+
+use std::fmt;
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Not};
 
 /// Lanes of a warp.
 pub const LANES: usize = 32;
 
-/// A set of lanes, bit `i` for lane `i`.
-pub type LaneMask = u32;
-
-/// All lanes.
-pub const ALL_LANES: LaneMask = u32::MAX;
+/// A set of lanes.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(transparent)]
+#[repr(transparent)]
+pub struct LaneMask(u32);
 
 /// One value for each lane.
 pub type PerLane<T> = [T; LANES];
 
-/// The lanes of `mask`, lowest first.
-#[inline(always)]
-pub fn lanes_of(mask: LaneMask) -> impl Iterator<Item = usize> {
-    let mut rest = mask;
-    std::iter::from_fn(move || {
-        let lane = rest.trailing_zeros() as usize;
-        rest &= rest.wrapping_sub(1);
-        (lane < LANES).then_some(lane)
-    })
+impl LaneMask {
+    /// No lane.
+    pub const NONE: Self = Self(0);
+    /// All lanes.
+    pub const ALL: Self = Self(u32::MAX);
+
+    /// The set in which lane `i` is where bit `i` of a member mask, of a vote or of a predicate's lanes is one.
+    #[inline(always)]
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// Bit `i` for lane `i`: how a register holds a set of lanes.
+    #[inline(always)]
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// One lane; it must be below 32.
+    #[inline(always)]
+    pub const fn of(lane: usize) -> Self {
+        Self(1 << lane)
+    }
+
+    /// All lanes or none.
+    #[inline(always)]
+    pub const fn all_if(condition: bool) -> Self {
+        if condition { Self::ALL } else { Self::NONE }
+    }
+
+    /// The lanes below `count`; all of them from 32 on.
+    pub const fn lowest(count: u32) -> Self {
+        if count >= LANES as u32 { Self::ALL } else { Self((1 << count) - 1) }
+    }
+
+    /// The lanes of all 32 for which `test` holds.
+    #[inline(always)]
+    pub fn from_fn(test: impl Fn(usize) -> bool) -> Self {
+        let mut bits = 0;
+        for lane in 0..LANES {
+            bits |= u32::from(test(lane)) << lane;
+        }
+        Self(bits)
+    }
+
+    /// Whether the lane, which must be below 32, is in the set.
+    #[inline(always)]
+    pub const fn contains(self, lane: usize) -> bool {
+        self.0 & (1 << lane) != 0
+    }
+
+    /// Whether all lanes of `other` are in the set.
+    #[inline(always)]
+    pub const fn contains_all(self, other: Self) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    /// Whether a lane is in both sets.
+    #[inline(always)]
+    pub const fn meets(self, other: Self) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// Whether there is no lane in it.
+    #[inline(always)]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The number of lanes.
+    #[inline(always)]
+    pub const fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// The lowest lane, or 0 for the empty set.
+    #[inline(always)]
+    pub const fn first(self) -> usize {
+        self.0.trailing_zeros() as usize % LANES
+    }
+
+    /// The set without the lanes of `other`.
+    #[inline(always)]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// Its lanes, lowest first.
+    #[inline(always)]
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        let mut rest = self.0;
+        std::iter::from_fn(move || {
+            let lane = rest.trailing_zeros() as usize;
+            rest &= rest.wrapping_sub(1);
+            (lane < LANES).then_some(lane)
+        })
+    }
+
+    /// Those of its lanes for which `test` holds.
+    #[inline]
+    pub fn filter(self, test: impl Fn(usize) -> bool) -> Self {
+        self.iter().filter(|lane| test(*lane)).collect()
+    }
+
+    /// `0-3,7` for lanes 0, 1, 2, 3 and 7.
+    pub fn list(self) -> String {
+        let mut parts = Vec::new();
+        let mut rest = self.0;
+        while rest != 0 {
+            let lane = rest.trailing_zeros();
+            let run = (rest >> lane).trailing_ones();
+            let last = lane + run - 1;
+            parts.push(if run == 1 { lane.to_string() } else { format!("{lane}-{last}") });
+            rest &= !Self::lowest(last + 1).0;
+        }
+        parts.join(",")
+    }
+
+    /// `all lanes`, `lane 3` or `lanes 0-3,7`.
+    pub fn in_words(self) -> String {
+        match self.count() {
+            32 => "all lanes".to_string(),
+            1 => format!("lane {}", self.list()),
+            _ => format!("lanes {}", self.list()),
+        }
+    }
 }
 
-/// The lowest lane of `mask`, or 0 for the empty mask.
-#[inline(always)]
-pub fn first_lane(mask: LaneMask) -> usize {
-    mask.trailing_zeros() as usize % LANES
+impl fmt::Debug for LaneMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self:#010x}")
+    }
+}
+
+impl fmt::LowerHex for LaneMask {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(&self.0, f)
+    }
+}
+
+impl FromIterator<usize> for LaneMask {
+    #[inline(always)]
+    fn from_iter<I: IntoIterator<Item = usize>>(lanes: I) -> Self {
+        lanes.into_iter().fold(Self::NONE, |mask, lane| mask | Self::of(lane))
+    }
+}
+
+impl BitAnd for LaneMask {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+}
+
+impl BitOr for LaneMask {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+impl BitXor for LaneMask {
+    type Output = Self;
+
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        Self(self.0 ^ other.0)
+    }
+}
+
+impl Not for LaneMask {
+    type Output = Self;
+
+    #[inline(always)]
+    fn not(self) -> Self {
+        Self(!self.0)
+    }
+}
+
+impl BitAndAssign for LaneMask {
+    #[inline(always)]
+    fn bitand_assign(&mut self, other: Self) {
+        *self = *self & other;
+    }
+}
+
+impl BitOrAssign for LaneMask {
+    #[inline(always)]
+    fn bitor_assign(&mut self, other: Self) {
+        *self = *self | other;
+    }
+}
+
+impl BitXorAssign for LaneMask {
+    #[inline(always)]
+    fn bitxor_assign(&mut self, other: Self) {
+        *self = *self ^ other;
+    }
 }
 
 /// Replaces the lanes of `mask` in `old` by those of `new`.
 #[inline(always)]
 pub fn blend<T: Copy>(old: &mut PerLane<T>, new: &PerLane<T>, mask: LaneMask) {
-    if mask == ALL_LANES {
+    if mask == LaneMask::ALL {
         *old = *new;
         return;
     }
     for lane in 0..LANES {
-        old[lane] = if mask & (1 << lane) != 0 { new[lane] } else { old[lane] };
-    }
-}
-
-/// The mask of the lowest `count` lanes; all lanes from 32 on.
-pub fn lowest(count: u32) -> LaneMask {
-    if count >= LANES as u32 { ALL_LANES } else { (1 << count) - 1 }
-}
-
-/// The lanes of `mask` for which `test` holds.
-#[inline]
-pub fn lanes_where(mask: LaneMask, test: impl Fn(usize) -> bool) -> LaneMask {
-    lanes_of(mask).filter(|lane| test(*lane)).fold(0, |found, lane| found | 1 << lane)
-}
-
-/// `0-3,7` for lanes 0, 1, 2, 3 and 7.
-pub fn lane_list(mask: LaneMask) -> String {
-    let mut parts = Vec::new();
-    let mut lane = 0;
-    while lane < 32 {
-        if mask & (1 << lane) == 0 {
-            lane += 1;
-            continue;
-        }
-        let run = (mask >> lane).trailing_ones();
-        let last = lane + run - 1;
-        parts.push(if run == 1 { lane.to_string() } else { format!("{lane}-{last}") });
-        lane = last + 1;
-    }
-    parts.join(",")
-}
-
-/// `all lanes`, `lane 3` or `lanes 0-3,7`.
-pub fn lanes_in_words(mask: LaneMask) -> String {
-    match mask.count_ones() {
-        32 => "all lanes".to_string(),
-        1 => format!("lane {}", lane_list(mask)),
-        _ => format!("lanes {}", lane_list(mask)),
+        old[lane] = if mask.contains(lane) { new[lane] } else { old[lane] };
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::lanes_in_words;
+    use super::LaneMask;
 
     #[test]
-    fn lanes_are_told_in_runs() {
-        assert_eq!(lanes_in_words(1 << 5), "lane 5");
-        assert_eq!(lanes_in_words(0xf000_000f), "lanes 0-3,28-31");
-        assert_eq!(lanes_in_words(0b10110), "lanes 1-2,4");
-        assert_eq!(lanes_in_words(u32::MAX), "all lanes");
+    fn lanes_are_named_in_runs() {
+        assert_eq!(LaneMask::of(5).in_words(), "lane 5");
+        assert_eq!(LaneMask::from_bits(0xf000_000f).in_words(), "lanes 0-3,28-31");
+        assert_eq!(LaneMask::from_bits(0b10110).in_words(), "lanes 1-2,4");
+        assert_eq!(LaneMask::ALL.in_words(), "all lanes");
+        assert_eq!(LaneMask::NONE.list(), "");
+    }
+
+    #[test]
+    fn a_set_of_lanes_is_a_set() {
+        let (low, odd) = (LaneMask::lowest(4), LaneMask::from_fn(|lane| lane % 2 == 1));
+        assert_eq!((low & odd).iter().collect::<Vec<_>>(), [1, 3]);
+        assert_eq!((low.without(odd).bits(), (low ^ odd).count(), (low | odd).first()), (0b101, 16, 0));
+        assert!(low.contains(3) && !low.contains(4) && low.meets(odd) && !low.contains_all(odd) && odd.contains_all(low & odd));
+        assert_eq!(odd.filter(|lane| lane < 6), [1, 3, 5].into_iter().collect());
+        assert!((low & !low).is_empty() && LaneMask::lowest(40) == !LaneMask::NONE && LaneMask::all_if(false) == LaneMask::NONE);
     }
 }

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::focus::Focus;
 use super::memory::{self, Bytes, MemoryError};
 use crate::isa::Space;
-use crate::machine::{LaneMask, Machine, lane_list};
+use crate::machine::{LaneMask, Machine};
 use crate::program::Bank;
 
 /// One change.
@@ -43,7 +43,7 @@ pub enum Edit {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     /// The warp is not on the machine, or has no such register.
-    #[error("warp {warp} of block {block:?} has no register in slot {slot} for lanes {}", lane_list(*.lanes))]
+    #[error("warp {warp} of block {block:?} has no register in slot {slot} for lanes {}", .lanes.list())]
     NoRegister {
         /// Block index.
         block: [u32; 3],

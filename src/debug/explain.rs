@@ -11,7 +11,7 @@ use super::scene::{Frame, Scene};
 use super::value::{Scalar, Type};
 use super::view;
 use crate::isa::{OperandType, Role, ScalarType, Space};
-use crate::machine::{GroupState, LaneMask, Machine, Step, Unobserved, lanes_where};
+use crate::machine::{GroupState, LaneMask, Machine, Step, Unobserved};
 use crate::program::{Bank, Opcode, Pc, operands};
 
 /// An instruction explained.
@@ -103,11 +103,11 @@ fn lane_view(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc) -> LaneView {
     let waits_here = innermost && frame.group.stands_at() == pc && !is_ready;
     let holds = |lane: u32| {
         inst.guard.is_none_or(|guard| {
-            let bits = frame.warp.registers.pred.get((frame.base.pred + guard.slot) as usize).copied().unwrap_or(0);
-            (bits >> lane & 1 == 1) != guard.negate
+            let bits = frame.warp.registers.pred.get((frame.base.pred + guard.slot) as usize).copied().unwrap_or(LaneMask::NONE);
+            (bits.contains(lane as usize)) != guard.negate
         })
     };
-    let active = lanes_where(frame.group.mask, |lane| holds(lane as u32));
+    let active = frame.group.mask.filter(|lane| holds(lane as u32));
     LaneView {
         lane: frame.lane,
         guard: scene.program().guard_text(pc).map(|guard| (guard, holds(frame.lane))),
@@ -202,8 +202,8 @@ fn outcome(scene: &Scene<'_>, frame: &Frame<'_>, pc: Pc, holds: bool) -> Outcome
         return Outcome::Nothing;
     }
     let (block, warp) = (scene.focus.block, scene.focus.warp);
-    let next = scene.machine.next_lanes(block, warp).unwrap_or(0);
-    if next >> frame.lane & 1 == 0 {
+    let next = scene.machine.next_lanes(block, warp).unwrap_or(LaneMask::NONE);
+    if !next.contains(frame.lane as usize) {
         return Outcome::NotItsTurn(next);
     }
     let mut after: Machine = scene.machine.clone();

@@ -52,5 +52,5 @@ pub use touch::TouchText;
 pub use crate::isa::{Trust, nearest};
 pub use crate::launch::ron_text;
 pub use crate::launch::{Basis, Overrides, Reason};
-pub use crate::machine::{CopyPolicy, DivergencePolicy, LaneMask, MemoryLimit, Schedule, lanes_in_words};
+pub use crate::machine::{CopyPolicy, DivergencePolicy, LaneMask, MemoryLimit, Schedule};
 pub use crate::syntax::{WordKind, words};

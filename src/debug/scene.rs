@@ -6,7 +6,7 @@
 
 use crate::base::Dim3;
 use crate::launch::Case;
-use crate::machine::{ALL_LANES, Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Machine, Warp, frames, lane_list, lanes_where};
+use crate::machine::{Block, BlockLife, FrameBase, LANES, LaneGroup, LaneMask, Machine, Warp, frames};
 use crate::program::{FuncId, Function, Pc, Program};
 
 use super::focus::{Extents, Focus};
@@ -112,7 +112,7 @@ pub enum SceneError {
         last: u32,
     },
     /// The warp has no such lane.
-    #[error("warp {warp} has no lane {lane}: its lanes are {}", lane_list(*.lanes))]
+    #[error("warp {warp} has no lane {lane}: its lanes are {}", .lanes.list())]
     NoLane {
         /// The warp.
         warp: u32,
@@ -142,7 +142,7 @@ pub enum SceneError {
 }
 
 fn still_there(live: LaneMask) -> String {
-    if live == 0 { ", like all of the warp".to_string() } else { format!("; lanes {} have not", lane_list(live)) }
+    if live.is_empty() { ", like all of the warp".to_string() } else { format!("; lanes {} have not", live.list()) }
 }
 
 impl<'a> Scene<'a> {
@@ -183,7 +183,7 @@ impl<'a> Scene<'a> {
 
     /// Whether the focused lane is one of `lanes`.
     pub fn is_focused(&self, lanes: LaneMask) -> bool {
-        self.focus.lane < LANES as u32 && lanes >> self.focus.lane & 1 == 1
+        self.focus.lane < LANES as u32 && lanes.contains(self.focus.lane as usize)
     }
 
     /// The program that runs.
@@ -254,7 +254,7 @@ impl<'a> Scene<'a> {
     /// The frame of another lane of the warp that corresponds to the selected one: of the same function, at the same depth. None if
     /// the lane has exited or is elsewhere.
     pub fn same_frame(&self, selected: &Frame<'a>, lane: u32) -> Option<Frame<'a>> {
-        if selected.group.mask >> lane & 1 == 1 {
+        if selected.group.mask.contains(lane as usize) {
             return Some(Frame { lane, ..*selected });
         }
         let group = self.group_of(lane).ok()?;
@@ -264,7 +264,7 @@ impl<'a> Scene<'a> {
 
     /// The lanes of the warp that have a frame corresponding to the selected one.
     pub fn lanes_in(&self, selected: &Frame<'a>) -> LaneMask {
-        lanes_where(selected.warp.live, |lane| self.same_frame(selected, lane as u32).is_some())
+        selected.warp.live.filter(|lane| self.same_frame(selected, lane as u32).is_some())
     }
 
     /// The function with a frame's registers and names.
@@ -275,11 +275,11 @@ impl<'a> Scene<'a> {
     fn group_of(&self, lane: u32) -> Result<&'a LaneGroup, SceneError> {
         let warp = self.warp()?;
         let number = self.focus.warp;
-        let lanes = self.machine.lanes_of_warp(number) & ALL_LANES;
-        if lane >= LANES as u32 || lanes >> lane & 1 == 0 {
+        let lanes = self.machine.lanes_of_warp(number) & LaneMask::ALL;
+        if lane >= LANES as u32 || !lanes.contains(lane as usize) {
             return Err(SceneError::NoLane { warp: number, lane, lanes });
         }
-        let found = warp.groups.iter().find(|group| group.mask >> lane & 1 == 1);
+        let found = warp.groups.iter().find(|group| group.mask.contains(lane as usize));
         found.ok_or(SceneError::Exited { warp: number, lane, live: warp.live })
     }
 

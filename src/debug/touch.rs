@@ -8,7 +8,6 @@ use super::scene::Scene;
 use super::stop::Touch;
 use super::value::{Array, Scalar, Type, Value};
 use crate::isa::{ScalarType, TypeKind};
-use crate::machine::lanes_in_words;
 use crate::program::{Op, WarpgroupOp};
 
 /// A touch, ready to be drawn.
@@ -126,5 +125,5 @@ fn part_of_access(scene: &Scene<'_>, touch: &Touch, value: Option<&Value>) -> Op
 /// How many lanes tried to swap.
 fn tried(touch: &Touch) -> Option<String> {
     let tried = touch.tried.filter(|tried| *tried != touch.lanes)?;
-    Some(format!("{} tried", lanes_in_words(tried)))
+    Some(format!("{} tried", tried.in_words()))
 }

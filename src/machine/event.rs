@@ -417,7 +417,7 @@ impl Event<'_> {
         match self {
             Event::Access(_) => EventKind::Access,
             Event::Order(_) => EventKind::Order,
-            Event::Exchange(exchange) if exchange.absent == 0 => EventKind::Exchange,
+            Event::Exchange(exchange) if exchange.absent.is_empty() => EventKind::Exchange,
             Event::Exchange(_) => EventKind::AbsentSource,
             Event::Copy(_) => EventKind::Copy,
             Event::Mbarrier(_) => EventKind::Mbarrier,

@@ -44,7 +44,7 @@ pub use state::in_flight::flight::Flight;
 pub use state::in_flight::warpgroup::WARPS;
 pub use state::in_flight::wgmma::Wgmma;
 pub use state::inspect::BlockLife;
-pub use state::lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lane_list, lanes_in_words, lanes_of, lanes_where, lowest};
+pub use state::lanes::{LANES, LaneMask, PerLane};
 pub use state::launch::{Account, DivergencePolicy, LaunchConfig, LaunchError, Schedule};
 pub use state::linked::Linked;
 pub use state::machine::Machine;

@@ -79,10 +79,10 @@ impl Block {
     /// The phase of barrier `id` ends: what those released who arrived is known to those who wait.
     pub fn release(&mut self, id: usize, tick: Tick) {
         let arrivals = std::mem::take(&mut self.barriers[id]);
-        let mut met = vec![0; self.warps.len()];
+        let mut met = vec![LaneMask::NONE; self.warps.len()];
         for arrival in arrivals.iter().filter(|arrival| arrival.past.is_none()) {
             let met = &mut met[usize::from(arrival.warp)];
-            assert!(*met & arrival.lanes == 0, "a lane waits at barrier {id} once a phase");
+            assert!(!met.meets(arrival.lanes), "a lane waits at barrier {id} once a phase");
             *met |= arrival.lanes;
         }
         if self.warps.iter().zip(&met).all(|(warp, met)| *met == warp.all) && arrivals.iter().all(|arrival| arrival.past.is_none()) {
@@ -109,7 +109,7 @@ impl Block {
             }
             return;
         }
-        for (warp, met) in met.iter().enumerate().filter(|(_, met)| **met != 0) {
+        for (warp, met) in met.iter().enumerate().filter(|(_, met)| !met.is_empty()) {
             self.acquire(warp as u8, *met, &clock);
         }
     }
@@ -133,10 +133,10 @@ impl Block {
         let mut met = lanes;
         of.syncs.retain(|(of, there)| {
             let same = *of == members;
-            met |= if same { *there } else { 0 };
+            met |= if same { *there } else { LaneMask::NONE };
             !same
         });
-        if members & !met != 0 {
+        if !met.contains_all(members) {
             return of.syncs.push((members, met));
         }
         self.meet_in_warp(warp, met, tick);
@@ -148,7 +148,7 @@ impl Block {
         if met == of.all {
             of.synced = tick + 1;
             of.gather(number, warp);
-        } else if met.count_ones() > 1 {
+        } else if met.count() > 1 {
             let clock = Arc::new(self.past(warp, tick).released(met));
             self.acquire(warp, met, &clock);
         }
@@ -166,8 +166,8 @@ impl Block {
         of.live &= !lanes;
         let live = of.live;
         let complete: SmallVec<[LaneMask; 2]> =
-            of.syncs.iter().filter(|(members, met)| members & live & !met == 0).map(|(_, met)| *met).collect();
-        of.syncs.retain(|(members, met)| *members & live & !*met != 0);
+            of.syncs.iter().filter(|(members, met)| met.contains_all(*members & live)).map(|(_, met)| *met).collect();
+        of.syncs.retain(|(members, met)| !met.contains_all(*members & live));
         complete.into_iter().for_each(|met| self.meet_in_warp(warp, met & live, tick));
     }
 }

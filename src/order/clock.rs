@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use super::operation::GROUPS;
 use crate::base::Tick;
-use crate::base::lanes::{LaneMask, lanes_of};
+use crate::base::lanes::LaneMask;
 
 /// Threads of a warp, in one number with the warp: `warp * 32 + lane`.
 pub type Thread = u16;
@@ -30,12 +30,12 @@ impl Epochs {
         if self.threads.is_empty() {
             return known;
         }
-        lanes_of(lanes).map(|lane| find(&self.threads, thread(warp, lane)).max(known)).min().unwrap_or(known)
+        lanes.iter().map(|lane| find(&self.threads, thread(warp, lane)).max(known)).min().unwrap_or(known)
     }
 
     /// Learns that operations of the lanes `lanes` of `warp` before `tick` are known; `all` are the lanes the warp has.
     pub fn advance(&mut self, warp: u8, lanes: LaneMask, all: LaneMask, tick: Tick) {
-        assert!(lanes & !all == 0, "lanes {lanes:#x} of a warp that has {all:#x}");
+        assert!(all.contains_all(lanes), "lanes {lanes:#x} of a warp that has {all:#x}");
         if tick <= self.whole {
             return;
         }
@@ -43,9 +43,9 @@ impl Epochs {
             advance_entry(&mut self.warps, warp, tick);
             self.threads.retain(|(thread, known)| thread / 32 != Thread::from(warp) || *known > tick);
         } else if find(&self.warps, warp) < tick {
-            lanes_of(lanes).for_each(|lane| advance_entry(&mut self.threads, thread(warp, lane), tick));
+            lanes.iter().for_each(|lane| advance_entry(&mut self.threads, thread(warp, lane), tick));
         }
-        debug_assert!(lanes == 0 || self.of(warp, lanes) >= tick, "what has happened is known");
+        debug_assert!(lanes.is_empty() || self.of(warp, lanes) >= tick, "what has happened is known");
     }
 
     /// Learns all that `other` knows.
@@ -320,11 +320,11 @@ mod tests {
     #[test]
     fn the_widest_unit_counts() {
         let mut ticks = Epochs::default();
-        ticks.advance(1, 0b11, u32::MAX, 5);
-        assert_eq!((ticks.of(1, 0b11), ticks.of(1, 0b111), ticks.of(0, 1)), (5, 0, 0));
-        ticks.advance(1, u32::MAX, u32::MAX, 7);
-        assert_eq!((ticks.of(1, 0b11), ticks.threads.len()), (7, 0));
+        ticks.advance(1, LaneMask::lowest(2), LaneMask::ALL, 5);
+        assert_eq!((ticks.of(1, LaneMask::lowest(2)), ticks.of(1, LaneMask::lowest(3)), ticks.of(0, LaneMask::of(0))), (5, 0, 0));
+        ticks.advance(1, LaneMask::ALL, LaneMask::ALL, 7);
+        assert_eq!((ticks.of(1, LaneMask::lowest(2)), ticks.threads.len()), (7, 0));
         ticks.advance_all(9);
-        assert_eq!((ticks.of(0, 1), ticks.warps.len()), (9, 0));
+        assert_eq!((ticks.of(0, LaneMask::of(0)), ticks.warps.len()), (9, 0));
     }
 }

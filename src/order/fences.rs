@@ -37,12 +37,12 @@ impl HappensBefore {
         if ordering != Ordering::Release && may_acquire {
             let of = &mut block.warps[usize::from(warp)];
             for mut pending in std::mem::take(&mut of.pending) {
-                let seen = if pending.scope <= scope { pending.lanes & lanes } else { 0 };
-                if seen != 0 {
+                let seen = if pending.scope <= scope { pending.lanes & lanes } else { LaneMask::NONE };
+                if !seen.is_empty() {
                     of.acquire(seen, &pending.clock);
                 }
                 pending.lanes &= !seen;
-                if pending.lanes != 0 {
+                if !pending.lanes.is_empty() {
                     of.pending.push(pending);
                 }
             }
@@ -51,8 +51,8 @@ impl HappensBefore {
             let past = block.past(warp, tick);
             let fences = &mut block.warps[usize::from(warp)].fences;
             fences.retain_mut(|fenced| {
-                fenced.lanes &= if fenced.scope <= scope && fenced.sc <= sc { !lanes } else { LaneMask::MAX };
-                fenced.lanes != 0
+                fenced.lanes &= if fenced.scope <= scope && fenced.sc <= sc { !lanes } else { LaneMask::ALL };
+                !fenced.lanes.is_empty()
             });
             fences.push(Fenced { lanes, scope, sc, past });
         }

@@ -51,7 +51,7 @@ impl Block {
         for (of, number) in self.warps.iter().zip(0..).skip(first as usize).take(WARPS as usize) {
             let later = of.wgmma_groups.checked_sub(done).filter(|_| done > 0);
             let closed = later.and_then(|later| of.commits[Queue::Wgmma as usize].iter().rev().nth(later as usize));
-            closed.iter().for_each(|(tick, _)| known.advance(number, LaneMask::MAX, LaneMask::MAX, *tick));
+            closed.iter().for_each(|(tick, _)| known.advance(number, LaneMask::ALL, LaneMask::ALL, *tick));
         }
         self.acquire(warp as u8, lanes, &Arc::new(clock));
     }
@@ -76,13 +76,13 @@ impl Warp {
         };
         let commits = &self.commits[queue as usize];
         let closed = |lane: usize| {
-            let of_lane = commits.iter().rev().filter(|(_, lanes)| lanes >> lane & 1 != 0);
+            let of_lane = commits.iter().rev().filter(|(_, lanes)| lanes.contains(lane));
             of_lane.map(|(tick, _)| *tick).nth(pending as usize).unwrap_or(0)
         };
-        let done: PerLane<Tick> = std::array::from_fn(|lane| match lanes >> lane & 1 {
-            0 => 0,
-            _ if open => tick + 1,
-            _ => closed(lane),
+        let done: PerLane<Tick> = std::array::from_fn(|lane| match lanes.contains(lane) {
+            false => 0,
+            true if open => tick + 1,
+            true => closed(lane),
         });
         assert!(done.iter().all(|done| *done <= tick + 1), "a wait ends nothing that comes after it");
         if done.iter().all(|tick| *tick == 0) {

@@ -11,7 +11,7 @@ use super::object::{Flight, Object, ObjectKey, Party};
 use super::operation::{Actor, Agent, Group};
 use super::state::HappensBefore;
 use super::threads::{Pending, Warp};
-use crate::base::lanes::{LaneMask, lanes_of};
+use crate::base::lanes::LaneMask;
 use crate::isa::{Ordering, Scope};
 
 /// How an object is used: with which semantics and scope.
@@ -87,7 +87,7 @@ impl HappensBefore {
         let known = clock.of_mut(block);
         match arrival {
             Some(lanes) => {
-                lanes_of(lanes).for_each(|lane| known.done[Group::Lane as usize].advance(warp, 1 << lane, LaneMask::MAX, tick));
+                lanes.iter().for_each(|lane| known.done[Group::Lane as usize].advance(warp, LaneMask::of(lane), LaneMask::ALL, tick));
             }
             None => {
                 known.copies.insert(number);

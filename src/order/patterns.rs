@@ -6,7 +6,7 @@ use super::locations::Found;
 use super::operation::Actor;
 use super::state::HappensBefore;
 use super::threads::Pending;
-use crate::base::lanes::{PerLane, lanes_of};
+use crate::base::lanes::{LaneMask, PerLane};
 use crate::isa::{Ordering, Scope};
 
 /// A strong access (PTX ISA, "Strong operations").
@@ -36,25 +36,25 @@ impl HappensBefore {
         }
         let cluster = self.cluster();
         let Some(Some(block)) = self.blocks.get_mut(actor.slot as usize) else { return };
-        for lane in lanes_of(lanes) {
+        for lane in lanes.iter() {
             let at = (memory, addresses[lane]);
             if how.reads {
                 for found in self.locations.read(at, how.scope, block.number, cluster) {
                     let warp = &mut block.warps[usize::from(warp)];
                     match found {
-                        Found::Seen(_, _, clock) if acquires => warp.acquire(1 << lane, &clock),
-                        Found::Seen(scope, sc, clock) => Pending { lanes: 1 << lane, scope, sc, clock }.add_to(&mut warp.pending),
-                        Found::Missed(clock) => warp.missed.push((1 << lane, clock)),
+                        Found::Seen(_, _, clock) if acquires => warp.acquire(LaneMask::of(lane), &clock),
+                        Found::Seen(scope, sc, clock) => Pending { lanes: LaneMask::of(lane), scope, sc, clock }.add_to(&mut warp.pending),
+                        Found::Missed(clock) => warp.missed.push((LaneMask::of(lane), clock)),
                     }
                 }
             }
             if how.writes {
                 let mut clocks = Vec::new();
                 if releases {
-                    clocks.push((how.scope, false, Arc::new(block.past(warp, tick).released(1 << lane))));
+                    clocks.push((how.scope, false, Arc::new(block.past(warp, tick).released(LaneMask::of(lane)))));
                 }
-                for fenced in block.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes >> lane & 1 != 0) {
-                    clocks.push((how.scope.min(fenced.scope), fenced.sc, Arc::new(fenced.past.released(1 << lane))));
+                for fenced in block.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes.contains(lane)) {
+                    clocks.push((how.scope.min(fenced.scope), fenced.sc, Arc::new(fenced.past.released(LaneMask::of(lane)))));
                 }
                 self.locations.write(at, (block.number, warp, lane as u8), how.reads, clocks);
             }

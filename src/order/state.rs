@@ -10,7 +10,7 @@ use super::object::{Flight, Object, ObjectKey};
 use super::operation::{Actor, Operation};
 use super::threads::{Block, Warp, is_in};
 use crate::base::Tick;
-use crate::base::lanes::{LANES, LaneMask, lanes_of, lowest};
+use crate::base::lanes::{LANES, LaneMask};
 
 /// What every thread of a launch has acquired.
 #[derive(Clone, Debug)]
@@ -36,7 +36,7 @@ impl HappensBefore {
     /// A launch of blocks of so many threads, in clusters of so many blocks, of which nothing has run.
     pub fn new(threads: u32, cluster: u32) -> Self {
         assert!(cluster > 0, "a block is a cluster of its own");
-        let lanes = |warp: u32| lowest(threads - warp * LANES as u32);
+        let lanes = |warp: u32| LaneMask::lowest(threads - warp * LANES as u32);
         Self {
             warps: (0..threads.div_ceil(LANES as u32)).map(lanes).collect(),
             cluster,
@@ -89,7 +89,7 @@ impl HappensBefore {
         let block = self.blocks.get_mut(slot as usize).and_then(Option::as_deref_mut);
         let Some(block) = block else { unreachable!("something is done in slot {slot}, which no block has entered") };
         let live = block.warps[usize::from(warp)].live;
-        assert!(lanes != 0 && lanes & !live == 0, "lanes {lanes:#x} of a warp with {live:#x}");
+        assert!(!lanes.is_empty() && live.contains_all(lanes), "lanes {lanes:#x} of a warp with {live:#x}");
         block
     }
 
@@ -102,12 +102,12 @@ impl HappensBefore {
             let known = block.past(actor.warp, actor.tick).released(actor.lanes);
             join_into(&mut block.left, &Arc::new(known));
         }
-        assert!(block.warps[usize::from(actor.warp)].live & actor.lanes == 0, "lanes that have exited are gone");
+        assert!(!block.warps[usize::from(actor.warp)].live.meets(actor.lanes), "lanes that have exited are gone");
     }
 
     /// Whether the threads of the block in `slot` that have exited knew of all that `operation` did, or that it was over.
     pub fn left_after(&self, slot: u32, operation: &Operation) -> bool {
         let left = self.block(slot).and_then(|block| block.left.as_ref());
-        left.is_some_and(|clock| lanes_of(operation.lanes).all(|lane| is_in(clock, operation, 1 << lane)))
+        left.is_some_and(|clock| operation.lanes.iter().all(|lane| is_in(clock, operation, LaneMask::of(lane))))
     }
 }

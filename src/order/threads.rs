@@ -7,7 +7,7 @@ use smallvec::SmallVec;
 use super::clock::{BlockClock, Epochs, FENCEABLES, Fenceable, VectorClock, join_into, join_shared};
 use super::operation::{Agent, GROUPS, Group, Operation};
 use crate::base::Tick;
-use crate::base::lanes::{LaneMask, PerLane, lanes_of};
+use crate::base::lanes::{LaneMask, PerLane};
 use crate::isa::Scope;
 
 /// Barriers of a block.
@@ -168,7 +168,7 @@ impl Block {
 
     /// What lanes of a warp released with their fences of at least `scope`.
     pub fn fenced(&self, warp: u8, lanes: LaneMask, scope: Scope) -> Option<VectorClock> {
-        let fences = self.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes & lanes != 0 && fenced.scope >= scope);
+        let fences = self.warps[usize::from(warp)].fences.iter().filter(|fenced| fenced.lanes.meets(lanes) && fenced.scope >= scope);
         fences.map(|fenced| fenced.past.released(fenced.lanes & lanes)).reduce(|mut all, more| {
             all.join(&more);
             all
@@ -192,7 +192,7 @@ impl Block {
         let of = &self.warps[usize::from(warp)];
         operation.block == self.number && operation.warp == warp
             || !of.parts.is_empty()
-            || operation.lanes.count_ones() > 1 && (self.known.is_some() || of.known.is_some())
+            || operation.lanes.count() > 1 && (self.known.is_some() || of.known.is_some())
     }
 
     /// Whether lane `lane` of `warp` knows what lane `by` of `operation` did.
@@ -213,8 +213,8 @@ impl Block {
         if at_once {
             return true;
         }
-        let parts = of.parts.iter().filter(|(lanes, _)| lanes >> lane & 1 != 0).map(|(_, clock)| clock);
-        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| is_in(clock, operation, 1 << by))
+        let parts = of.parts.iter().filter(|(lanes, _)| lanes.contains(lane)).map(|(_, clock)| clock);
+        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| is_in(clock, operation, LaneMask::of(by)))
     }
 
     /// Whether lane `lane` of `warp` knows that a proxy fence lies behind what lane `by` of `operation` did.
@@ -224,8 +224,12 @@ impl Block {
         if is_own && of.own.as_ref().is_some_and(|own| own.fenced[memory as usize][lane] > operation.tick) {
             return true;
         }
-        let parts = of.parts.iter().filter(|(lanes, _)| lanes >> lane & 1 != 0).map(|(_, clock)| clock);
-        [&self.known, &of.known].into_iter().flatten().chain(parts).any(|clock| clock_fenced_before(clock, memory, operation, 1 << by))
+        let parts = of.parts.iter().filter(|(lanes, _)| lanes.contains(lane)).map(|(_, clock)| clock);
+        [&self.known, &of.known]
+            .into_iter()
+            .flatten()
+            .chain(parts)
+            .any(|clock| clock_fenced_before(clock, memory, operation, LaneMask::of(by)))
     }
 
     /// Whether every lane of `warp` knows that such a fence lies after all that `operation` did. False also where the lane decides.
@@ -244,7 +248,7 @@ impl Block {
     /// Lanes of `warp` execute a `fence.sc`: they learn what they were told would be known behind one.
     pub fn pass_fence(&mut self, warp: u8, lanes: LaneMask) {
         let of = &mut self.warps[usize::from(warp)];
-        let parts = of.parts.iter().filter(|(mask, _)| mask & lanes != 0).map(|(_, clock)| clock);
+        let parts = of.parts.iter().filter(|(mask, _)| mask.meets(lanes)).map(|(_, clock)| clock);
         let behind: SmallVec<[Arc<VectorClock>; 2]> =
             [&self.known, &of.known].into_iter().flatten().chain(parts).filter_map(|clock| clock.behind_fence.clone()).collect();
         behind.iter().for_each(|clock| of.acquire(lanes, clock));
@@ -258,10 +262,10 @@ impl Block {
         of.known.iter().for_each(|known| behind.join(known));
         behind.of_mut(self.number).own.advance(warp, of.all, of.all, of.synced);
         behind.fence(memories);
-        of.parts.iter_mut().filter(|(mask, _)| mask & !lanes == 0).for_each(|(_, clock)| Arc::make_mut(clock).fence(memories));
+        of.parts.iter_mut().filter(|(mask, _)| lanes.contains_all(*mask)).for_each(|(_, clock)| Arc::make_mut(clock).fence(memories));
         let own = Arc::make_mut(of.own.get_or_insert_default());
         for memory in memories {
-            lanes_of(lanes).for_each(|lane| own.fenced[*memory as usize][lane] = tick + 1);
+            lanes.iter().for_each(|lane| own.fenced[*memory as usize][lane] = tick + 1);
         }
         of.acquire(lanes, &Arc::new(behind));
     }
@@ -273,7 +277,7 @@ impl Warp {
         if lanes & self.live == self.live {
             return join_into(&mut self.known, clock);
         }
-        if self.parts.iter().any(|(mask, known)| lanes & !mask == 0 && Arc::ptr_eq(known, clock)) {
+        if self.parts.iter().any(|(mask, known)| mask.contains_all(lanes) && Arc::ptr_eq(known, clock)) {
             return;
         }
         match self.parts.iter_mut().find(|(mask, _)| *mask == lanes) {
@@ -310,8 +314,8 @@ impl Past {
     pub fn released(&self, lanes: LaneMask) -> VectorClock {
         let mut clock = self.block.as_ref().map_or_else(VectorClock::default, |known| (**known).clone());
         self.known.iter().for_each(|known| clock.join(known));
-        self.parts.iter().filter(|(mask, _)| mask & lanes != 0).for_each(|(_, known)| clock.join(known));
-        let pending = self.pending.iter().filter(|pending| pending.lanes & lanes != 0);
+        self.parts.iter().filter(|(mask, _)| mask.meets(lanes)).for_each(|(_, known)| clock.join(known));
+        let pending = self.pending.iter().filter(|pending| pending.lanes.meets(lanes));
         pending.for_each(|pending| join_into(&mut clock.behind_fence, &pending.clock));
         let known = clock.of_mut(self.number);
         known.own.advance_all(self.whole);
@@ -343,15 +347,15 @@ fn clock_fenced_before(clock: &VectorClock, memory: Fenceable, operation: &Opera
 }
 
 fn tell(known: &mut Epochs, ticks: &PerLane<Tick>, warp: u8, lanes: LaneMask, all: LaneMask) {
-    let first = ticks[lanes.trailing_zeros() as usize % 32];
-    if lanes_of(lanes).all(|lane| ticks[lane] == first) {
+    let first = ticks[lanes.first()];
+    if lanes.iter().all(|lane| ticks[lane] == first) {
         if first > 0 {
             known.advance(warp, lanes, all, first);
         }
         return;
     }
-    for lane in lanes_of(lanes).filter(|lane| ticks[*lane] > 0) {
-        known.advance(warp, 1 << lane, all, ticks[lane]);
+    for lane in lanes.iter().filter(|lane| ticks[*lane] > 0) {
+        known.advance(warp, LaneMask::of(lane), all, ticks[lane]);
     }
 }
 

@@ -5,6 +5,7 @@
 use crate::common::session;
 use ptxdbg::debug::session::{Session, Unhurried};
 use ptxdbg::debug::view::{self, CfgView};
+use ptxdbg::machine::LaneMask;
 use ptxdbg::program::FuncId;
 
 /// Ticks after which warp 0 stands at the barrier of `ways`, and after which the barrier is complete.
@@ -39,7 +40,7 @@ fn to(block: &str, lanes: u64) -> (String, u64) {
 fn undefined(session: &mut Session, warp: u32, name: &str) -> u32 {
     session.focus.warp = warp;
     let rows = view::registers(&session.scene(), |each| each == name, true, None).unwrap();
-    rows[0].undefined
+    rows[0].undefined.bits()
 }
 
 #[test]
@@ -115,7 +116,10 @@ fn lanes_that_wait_at_an_exchange_have_not_executed_it_yet() {
     // mov mov and setp shfl add setp bra bra, and then the even lanes come to the exchange again and wait.
     session.seek(10, &mut Unhurried);
     let groups = &session.machine().resident_blocks().next().unwrap().warps[0].groups;
-    assert!(groups.iter().any(|group| group.mask == 0x5555_5555 && group.state != ptxdbg::machine::GroupState::Ready), "{groups:?}");
+    assert!(
+        groups.iter().any(|group| group.mask == LaneMask::from_bits(0x5555_5555) && group.state != ptxdbg::machine::GroupState::Ready),
+        "{groups:?}"
+    );
     assert_eq!(counts(&flow(&session), "EXCHANGE"), (32, vec![to("bb2", 32), to("DONE", 0)]));
     session.seek(u64::MAX, &mut Unhurried);
     let view = flow(&session);

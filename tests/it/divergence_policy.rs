@@ -10,7 +10,7 @@ use DivergencePolicy::{Independent, Stack};
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::saved::Saved;
 use ptxdbg::debug::{CaseRun, DivergencePolicy, LaunchChoice, Opened, Overrides, Request, RunOptions, Schedule, run_case, start_case};
-use ptxdbg::machine::{Digest, Machine, Step, Unobserved};
+use ptxdbg::machine::{Digest, LaneMask, Machine, Step, Unobserved};
 
 /// Warp-instructions that none of the kernels comes to, unless it hangs.
 const STEP_LIMIT: u64 = 100_000;
@@ -87,12 +87,12 @@ fn a_lock_between_lanes_of_a_warp_hangs_with_a_stack() {
     let fault = run("divergence/spin_lock.ron", Stack).fault.unwrap();
     assert_eq!(fault.id.word(), "livelock");
     let waiting: Vec<_> = fault.waiting.iter().map(|one| (one.site.lanes, one.site.place.as_str(), one.reason.as_str())).collect();
-    let holder = waiting.iter().find(|(lanes, ..)| *lanes == 1).unwrap();
+    let holder = waiting.iter().find(|(lanes, ..)| *lanes == LaneMask::of(0)).unwrap();
     assert_eq!(
         (holder.1, holder.2),
         ("spin_lock.ptx:18", "waits at the meeting point for lanes 1-31; the warp has a stack, so its lanes cannot wait for each other")
     );
-    assert!(waiting.iter().any(|(lanes, _, reason)| *lanes == 0xffff_fffe && *reason == "still runs"), "{waiting:?}");
+    assert!(waiting.iter().any(|(lanes, _, reason)| *lanes == !LaneMask::of(0) && *reason == "still runs"), "{waiting:?}");
 }
 
 /// Both halves come to barrier 0; with a stack the second half is never there, because the first waits.
@@ -103,9 +103,9 @@ fn a_barrier_on_one_side_keeps_the_other_from_it_with_a_stack() {
     assert_eq!(fault.id.word(), "deadlock");
     let waiting: Vec<_> = fault.waiting.iter().map(|one| (one.site.lanes, one.site.place.as_str(), one.reason.as_str())).collect();
     let arrived = "waits at barrier 0: every thread that has not exited must arrive; not arrived: warp 0 lanes 0-15";
-    assert!(waiting.contains(&(0xffff_0000, "both_sides_wait.ptx:15", arrived)), "{waiting:?}");
+    assert!(waiting.contains(&(!LaneMask::lowest(16), "both_sides_wait.ptx:15", arrived)), "{waiting:?}");
     let behind = "waits for its turn after lanes 16-31; the warp has a stack, so its lanes cannot wait for each other";
-    assert!(waiting.contains(&(0x0000_ffff, "both_sides_wait.ptx:18", behind)), "{waiting:?}");
+    assert!(waiting.contains(&(LaneMask::lowest(16), "both_sides_wait.ptx:18", behind)), "{waiting:?}");
 }
 
 /// Files whose warps part in many ways.

@@ -8,6 +8,7 @@ use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::scene::Scene;
 use ptxdbg::debug::target::Target;
 use ptxdbg::debug::value::{Format, Pattern, Value, ValueText};
+use ptxdbg::machine::LaneMask;
 
 /// Ticks after which warp 0 of block 0 stands at the call of `twice`.
 const AT_CALL: u64 = 17;
@@ -110,10 +111,10 @@ fn lanes_are_ranges_and_lists_of_them() {
     for range in ["%r1@0-7", "%r1@0..7", "%r1 @ 0-7", "%r1@0-3,4-7", "%r1@0,1,2..7"] {
         assert_eq!(text(&scene, range), affine("0", "1"), "{range}");
         let Value::Lanes(lanes) = Expression::parse(range).unwrap().evaluate(&scene).unwrap() else { panic!("{range}") };
-        assert_eq!(lanes.mask, 0xff, "{range}");
+        assert_eq!(lanes.mask, LaneMask::lowest(8), "{range}");
     }
     let Value::Lanes(lanes) = Expression::parse("%r1@0-3,8").unwrap().evaluate(&scene).unwrap() else { panic!("a value a lane") };
-    assert_eq!(lanes.mask, 0x10f);
+    assert_eq!(lanes.mask, LaneMask::from_bits(0x10f));
     // With blanks on both sides it is a difference.
     assert_eq!(text(&scene, "%r1@5 - 2"), "s32 Uniform(\"3\")");
     assert_eq!(text(&scene, "(%r1@5)-2"), "s32 Uniform(\"3\")");
@@ -200,7 +201,7 @@ fn lanes_are_summed_up() {
     assert_eq!(text(&scene, "(%r1 * 3 + 7)@*"), "s32 Affine { base: \"7\", stride: \"3\" }");
     assert_eq!(text(&scene, "%r1@* + %r1"), "s32 Affine { base: \"5\", stride: \"1\" }");
     assert_eq!(text(&scene, "%r3@*"), "b32 Uniform(\"64\")");
-    assert_eq!(text(&scene, "%p1@*"), "pred Few([(\"false\", 4294967040), (\"true\", 255)])");
+    assert_eq!(text(&scene, "%p1@*"), "pred Few([(\"false\", 0xffffff00), (\"true\", 0x000000ff)])");
     assert_eq!(text(&scene, "%r5@*"), "b32 Mixed { min: Some(\"0\"), max: Some(\"3\"), differing: 24 }");
     assert_eq!(text(&scene, "x[%r1@*]"), "f32 Affine { base: \"1\", stride: \"0.5\" }");
     assert_eq!(text(&scene, "%r1@31"), "b32 Uniform(\"31\")");
@@ -433,7 +434,7 @@ fn places_can_be_watched_and_set() {
     let parse = |text: &str| Expression::parse(text).unwrap();
     let scene = at_call.scene(0, 5);
     let Target::Register(all) = parse("%r2@*").target(&scene).unwrap() else { panic!("a register is wanted") };
-    assert_eq!((all.name.as_str(), all.lanes, all.width), ("%r2", u32::MAX, 1));
+    assert_eq!((all.name.as_str(), all.lanes, all.width), ("%r2", LaneMask::ALL, 1));
     let Target::Memory(memory) = parse("tile[1]").target(&scene).unwrap() else { panic!("memory is wanted") };
     assert_eq!((memory.address, memory.bytes), (1024 + 32, 32));
     assert_eq!(

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use ptxdbg::debug::open::open;
 use ptxdbg::debug::{Fault, LaunchChoice, Overrides, Request, RunOptions, run_case};
+use ptxdbg::machine::LaneMask;
 
 /// Warp-instructions after which a kernel that never ends is stopped.
 const STEP_LIMIT: u64 = 100_000;
@@ -48,7 +49,7 @@ fn problems_of(module: &Path) -> Vec<String> {
         let line = text.lines().position(|line| line.ends_with("// here")).map_or(0, |index| index + 1);
         let found = fault.site.as_ref().map_or("nowhere", |site| &site.place);
         expect("the place", found, &format!("{name}.ptx:{line}"));
-        let lanes = fault.site.as_ref().map_or(0, |site| site.lanes);
+        let lanes = fault.site.as_ref().map_or(LaneMask::NONE, |site| site.lanes);
         expect("the set of lanes", &format!("{lanes:08x}"), &format!("{:08x}", mask(field(&text, "lanes").unwrap_or_default())));
     }
     problems

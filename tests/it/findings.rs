@@ -13,6 +13,7 @@ use ptxdbg::debug::session::{Session, Unhurried};
 use ptxdbg::debug::settings::StopOn;
 use ptxdbg::debug::stop::{Direction, Goal, Reason, Stop};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions};
+use ptxdbg::machine::LaneMask;
 use serde_json::Value;
 
 fn session(file: &str, checks: Checks) -> Session {
@@ -78,7 +79,7 @@ fn what_changes_the_past_drops_what_was_found_behind_it() {
     let first = go(&mut session, Direction::Forward);
     session.seek(first.time - 1, &mut Unhurried);
     let focus = session.focus;
-    let (block, warp, lanes) = (focus.block, focus.warp, 1 << focus.lane);
+    let (block, warp, lanes) = (focus.block, focus.warp, LaneMask::of(focus.lane as usize));
     let edit = Edit::Register { block, warp, lanes, bank: ptxdbg::program::Bank::B32, slot: 0, value: 0 };
     session.edit(vec![edit]).unwrap();
     assert!(session.findings().is_empty());

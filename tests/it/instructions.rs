@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::look::one_warp::one_warp;
 use ptxdbg::check::FindingId;
-use ptxdbg::machine::{Device, Machine, Step, Trap, Unobserved};
+use ptxdbg::machine::{Device, LaneMask, Machine, Step, Trap, Unobserved};
 use ptxdbg::program::Program;
 
 const THREADS: u32 = 32;
@@ -293,7 +293,7 @@ fn what_goes_wrong_is_said() {
          st.param.b64 [m], x; st.param.b64 [fm], x; st.param.b32 [l], 12; st.param.b64 [n], x; st.param.b64 [s], 1;
          setp.ne.u32 p, t, 3; @p bra end; call __assertfail, (m, fm, l, n, s); end:",
     );
-    assert_eq!((FindingId::from(failed.kind).word(), failed.lanes), ("assert", 1 << 3));
+    assert_eq!((FindingId::from(failed.kind).word(), failed.lanes), ("assert", LaneMask::of(3)));
     assert_eq!(failed.message, "hi!:12: hi!: block: [0,0,0], thread: [3,0,0] Assertion `hi!` failed.");
 
     let twice = ".param .b64 n; .param .b64 r; setp.ne.u32 p, t, 0; @p exit; st.param.b64 [n], 8; call (r), malloc, (n);

@@ -128,8 +128,8 @@ fn may_write(program: &Program, group: &LaneGroup) -> (FrameBase, RegisterOperan
 fn changes(before: &Warp, after: &Warp) -> Vec<(Bank, u32, LaneMask)> {
     fn of<T: PartialEq>(bank: Bank, before: &[[T; 32]], after: &[[T; 32]], found: &mut Vec<(Bank, u32, LaneMask)>) {
         for (slot, (old, new)) in before.iter().zip(after).enumerate() {
-            let lanes = (0..32).filter(|lane| old[*lane] != new[*lane]).fold(0, |mask, lane| mask | 1 << lane);
-            if lanes != 0 {
+            let lanes = LaneMask::from_fn(|lane| old[lane] != new[lane]);
+            if !lanes.is_empty() {
                 found.push((bank, slot as u32, lanes));
             }
         }
@@ -139,7 +139,7 @@ fn changes(before: &Warp, after: &Warp) -> Vec<(Bank, u32, LaneMask)> {
     of(Bank::B64, &before.registers.b64, &after.registers.b64, &mut found);
     for (slot, (old, new)) in before.registers.pred.iter().zip(&after.registers.pred).enumerate() {
         if old != new {
-            found.push((Bank::Pred, slot as u32, old ^ new));
+            found.push((Bank::Pred, slot as u32, *old ^ *new));
         }
     }
     found
@@ -168,7 +168,7 @@ fn explains(program: &Program, warp: &Warp, group: &LaneGroup, changed: &[(Bank,
             operand.bank == *bank && (first..first + operand.width).contains(slot)
         });
         let is_ended = *bank == Bank::B32 && ends(slot);
-        lanes & !group.mask == 0 && (is_written || is_ended || is_call && *slot >= base(behind, *bank))
+        group.mask.contains_all(*lanes) && (is_written || is_ended || is_call && *slot >= base(behind, *bank))
     })
 }
 

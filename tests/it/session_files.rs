@@ -21,6 +21,7 @@ use ptxdbg::debug::transfer::{Layout, dump, element_of, restore};
 use ptxdbg::debug::{LaunchChoice, Overrides, Request, RunOptions, Schedule};
 use ptxdbg::isa::{ScalarType, Space};
 use ptxdbg::launch::Element;
+use ptxdbg::machine::LaneMask;
 use ptxdbg::program::{Bank, Pc};
 
 fn opened(name: &str) -> Opened {
@@ -125,7 +126,7 @@ fn full(opened: &Opened) -> Saved {
     };
     list.add(Breakpoint {
         condition: Some(Condition::parse("%r18 > 100 && any(%p3)").unwrap()),
-        filter: ThreadFilter { block: Some([1, 0, 0]), warp: None, lanes: Some(0xff) },
+        filter: ThreadFilter { block: Some([1, 0, 0]), warp: None, lanes: Some(LaneMask::lowest(8)) },
         ignore: 2,
         hits: 5,
         temporary: true,
@@ -339,7 +340,7 @@ fn inputs_that_cannot_be_change_nothing() {
     let memory = |space| Edit::Memory { space, owner, address: u64::MAX - 2, bytes: vec![1; 8] };
     let mut edits: Vec<Edit> =
         [Space::Generic, Space::Global, Space::Const, Space::Shared, Space::Local, Space::Param].map(memory).to_vec();
-    edits.push(Edit::Register { block: [0, 0, 0], warp: 0, lanes: u32::MAX, bank: Bank::B64, slot: u32::MAX, value: 1 });
+    edits.push(Edit::Register { block: [0, 0, 0], warp: 0, lanes: LaneMask::ALL, bank: Bank::B64, slot: u32::MAX, value: 1 });
     saved.inputs = edits.into_iter().map(|edit| (3, Input::Edits(vec![edit]))).collect();
     saved.focus = owner;
     saved.time = 20;

@@ -9,6 +9,7 @@ use ptxdbg::debug::focus::{Focus, ThreadFilter};
 use ptxdbg::debug::session::{Session, Unhurried};
 use ptxdbg::debug::stop::{Direction, Goal, Need, Reason, Stop, Touch};
 use ptxdbg::debug::target::Target;
+use ptxdbg::machine::LaneMask;
 
 fn go(session: &mut Session, direction: Direction) -> Stop {
     session.resume(&Goal::Continue, direction, &mut Unhurried).unwrap()
@@ -33,7 +34,7 @@ fn word(bytes: &[u8]) -> u32 {
 
 /// Lines, lanes and values of touches.
 fn told(session: &Session, touches: &[Touch]) -> Vec<(u32, u32, u32, u32)> {
-    touches.iter().map(|touch| (line(session, touch.pc), touch.lanes, word(&touch.old), word(&touch.new))).collect()
+    touches.iter().map(|touch| (line(session, touch.pc), touch.lanes.bits(), word(&touch.old), word(&touch.new))).collect()
 }
 
 #[test]
@@ -46,7 +47,7 @@ fn a_condition_and_a_filter_choose_the_thread() {
     assert_eq!(stop.focus, Focus { warp: 1, lane: 13, ..Focus::default() }, "thread 45 is lane 13 of warp 1");
     session.breakpoints.delete(1).unwrap();
     session.seek(0, &mut Unhurried);
-    let filter = ThreadFilter { warp: Some(0), lanes: Some(0b1000), ..ThreadFilter::default() };
+    let filter = ThreadFilter { warp: Some(0), lanes: Some(LaneMask::of(3)), ..ThreadFilter::default() };
     let number = session.breakpoints.add(Breakpoint { filter, ..at_loop });
     assert_eq!(number, 2);
     let stops = (0..4).map(|_| go(&mut session, Direction::Forward)).collect::<Vec<_>>();
@@ -123,7 +124,7 @@ fn events_are_caught() {
     let mut session = session("debug/walk.ron", 0);
     session.breakpoints.add(Breakpoint::new(Trigger::Event(Event::Reconvergence), ""));
     let stop = go(&mut session, Direction::Forward);
-    assert!(matches!(stop.reasons[..], [Reason::Caught { lanes: u32::MAX, .. }]), "{:?}", stop.reasons);
+    assert!(matches!(stop.reasons[..], [Reason::Caught { lanes: LaneMask::ALL, .. }]), "{:?}", stop.reasons);
     assert_eq!(line(&session, session.scene().group().unwrap().pc), 28, "the branches join");
 }
 
@@ -188,7 +189,7 @@ fn edits_fork_the_run_and_are_replayed() {
     let edits = Expression::parse("%r3").unwrap().target(&session.scene()).unwrap();
     let Target::Register(register) = edits else { panic!() };
     let (bank, slot) = (register.bank, register.slot);
-    let edit = ptxdbg::debug::edit::Edit::Register { block: [0, 0, 0], warp: 0, lanes: u32::MAX, bank, slot, value: 7 };
+    let edit = ptxdbg::debug::edit::Edit::Register { block: [0, 0, 0], warp: 0, lanes: LaneMask::ALL, bank, slot, value: 7 };
     session.edit(vec![edit]).unwrap();
     assert_eq!(session.recorded(), end - 20, "what was recorded after it is dropped");
     let digest = session.machine().digest();

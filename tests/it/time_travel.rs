@@ -199,7 +199,7 @@ fn many_steps_back_are_as_one_step_back_many_times() {
             session.settings.divergent_step = DivergentStep::Wait;
             session.seek(90_000, &mut Unhurried);
             let focus = session.machine().resident_blocks().next().map(|block| {
-                let warp = block.warps.iter().position(|warp| warp.live != 0).unwrap_or(0);
+                let warp = block.warps.iter().position(|warp| !warp.live.is_empty()).unwrap_or(0);
                 ptxdbg::debug::focus::Focus { block: block.index, warp: warp as u32, ..session.focus }
             });
             session.focus = focus.unwrap_or_default();

@@ -8,6 +8,7 @@ use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::focus::{Extents, Focus, FocusChange, ThreadFilter};
 use ptxdbg::debug::scene::Scene;
 use ptxdbg::debug::view::{self, Examine, ExamineError};
+use ptxdbg::machine::LaneMask;
 use ptxdbg::ui::text::{table::table, value, view as words};
 
 const LOOKING: &str = "small/looking.ron";
@@ -210,10 +211,10 @@ fn groups_of_a_loop_meet_behind_it() {
         let loops = standing("programs/bfs_frontier.ron", ticks);
         let Ok(view) = view::divergence(&loops.scene(0, 0)) else { continue };
         let lanes = view.groups.iter().fold(view.exited, |lanes, group| {
-            assert_eq!(lanes & group.lanes, 0, "a lane is in one group");
+            assert!(!lanes.meets(group.lanes), "a lane is in one group");
             lanes | group.lanes
         });
-        assert_eq!(lanes, u32::MAX);
+        assert_eq!(lanes, LaneMask::ALL);
         if view.groups.len() > 1 {
             let meeting = view.meeting.unwrap();
             assert!(view.groups.iter().any(|group| group.pc != meeting), "they have not met yet");

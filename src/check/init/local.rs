@@ -3,7 +3,7 @@
 
 use triomphe::Arc;
 
-use crate::machine::{AccessEvent, LaneMask, lanes_of};
+use crate::machine::{AccessEvent, LaneMask};
 
 /// Addresses that a page stands for.
 const PAGE_BYTES: usize = 256;
@@ -26,12 +26,12 @@ impl LocalBytes {
     }
 
     fn add_byte(&mut self, lanes: LaneMask, address: u64) {
-        assert!(lanes != 0, "a byte is written by some lane");
+        assert!(!lanes.is_empty(), "a byte is written by some lane");
         let (page, at) = place(address);
         if page >= self.pages.len() {
             self.pages.resize(page + 1, None);
         }
-        let page = self.pages[page].get_or_insert_with(|| Arc::new([0; PAGE_BYTES]));
+        let page = self.pages[page].get_or_insert_with(|| Arc::new([LaneMask::NONE; PAGE_BYTES]));
         if page[at] & lanes != lanes {
             Arc::make_mut(page)[at] |= lanes;
         }
@@ -48,7 +48,7 @@ impl LocalBytes {
 
     /// Whether the access covers nothing else.
     pub fn hold(&self, event: &AccessEvent<'_>) -> bool {
-        by_address(event).all(|(lanes, address)| (0..u64::from(event.bytes)).all(|offset| self.missing(lanes, address + offset) == 0))
+        by_address(event).all(|(lanes, address)| (0..u64::from(event.bytes)).all(|offset| self.missing(lanes, address + offset).is_empty()))
     }
 }
 
@@ -57,7 +57,7 @@ fn by_address<'e>(event: &'e AccessEvent<'_>) -> impl Iterator<Item = (LaneMask,
     let first = event.addresses[0];
     let together = event.addresses.iter().all(|address| *address == first);
     let all = together.then_some((event.lanes, first));
-    let each = lanes_of(if together { 0 } else { event.lanes }).map(|lane| (1 << lane, event.addresses[lane]));
+    let each = (if together { LaneMask::NONE } else { event.lanes }).iter().map(|lane| (LaneMask::of(lane), event.addresses[lane]));
     all.into_iter().chain(each)
 }
 

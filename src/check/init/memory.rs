@@ -14,7 +14,7 @@ use crate::check::told::lanes_do;
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, LaneMask, LaunchStart, Linked, MbarrierChange, MbarrierEvent,
-    WgmmaChange, WgmmaEvent, Work, lanes_of,
+    WgmmaChange, WgmmaEvent, Work,
 };
 use crate::program::{Program, map};
 
@@ -130,13 +130,13 @@ impl Memory {
                 .fold(0, |lacks, (_, offset)| lacks | 1_u64 << (offset & 63))
         };
         let all = u64::MAX >> (64 - u64::from(event.bytes.clamp(1, 64)));
-        let lacking: Vec<(usize, u64)> = lanes_of(event.lanes).map(|lane| (lane, lacks(lane))).filter(|(_, lacks)| *lacks != 0).collect();
+        let lacking: Vec<(usize, u64)> = event.lanes.iter().map(|lane| (lane, lacks(lane))).filter(|(_, lacks)| *lacks != 0).collect();
         // Whoever copies a structure copies the padding in it.
         let matters = |lacks: u64| lacks == all || event.kind == AccessKind::Atomic || used::uses(to.program, event.place.pc, lacks);
-        let lanes = lacking.iter().filter(|(_, lacks)| matters(*lacks)).fold(0, |lanes, (lane, _)| lanes | 1 << lane);
-        let first = lacking.iter().find(|(lane, _)| lanes >> lane & 1 != 0);
+        let lanes = lacking.iter().filter(|(_, lacks)| matters(*lacks)).map(|(lane, _)| *lane).collect::<LaneMask>();
+        let first = lacking.iter().find(|(lane, _)| lanes.contains(*lane));
         let Some((lane, lacks)) = first else { return false };
-        assert!(lanes & !event.lanes == 0, "lanes of the access read too early");
+        assert!(event.lanes.contains_all(lanes), "lanes of the access read too early");
         let missing = Missing { lanes, address: event.addresses[*lane] + u64::from(lacks.trailing_zeros()) };
         self.note_all(event);
         self.report(event, &missing, to)
@@ -149,7 +149,7 @@ impl Memory {
             Space::Shared | Space::SharedCluster => block.is_some_and(|block| block.shared.hold(address, 1)),
             Space::Local => {
                 let local = block.and_then(|block| block.local.get(event.place.warp as usize));
-                local.is_some_and(|local| local.missing(1 << lane, address) == 0)
+                local.is_some_and(|local| local.missing(LaneMask::of(lane), address).is_empty())
             }
             Space::Generic | Space::Global | Space::Const | Space::Param | Space::ParamFunc => {
                 self.piece(address).is_none_or(|piece| piece.written.hold(address - piece.range.start, 1))
@@ -326,7 +326,7 @@ fn passes(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
     let bytes = u64::from(event.bytes);
     // Mostly everything around was written, which is one question for all lanes.
     high - low <= 64 * bytes && written.hold(low - base, high - low + bytes)
-        || lanes_of(event.lanes).all(|lane| written.hold(event.addresses[lane] - base, bytes))
+        || event.lanes.iter().all(|lane| written.hold(event.addresses[lane] - base, bytes))
 }
 
 /// Adds what an access covers.
@@ -334,10 +334,10 @@ fn passes(written: &Bytes, base: u64, event: &AccessEvent<'_>) -> bool {
 fn note(written: &mut Bytes, base: u64, event: &AccessEvent<'_>) {
     let (first, bytes) = (event.addresses[0], u64::from(event.bytes));
     let stray = event.addresses.iter().zip(0..).fold(0, |stray, (address, lane)| stray | (address.wrapping_sub(first) ^ (lane * bytes)));
-    if stray == 0 && event.lanes == LaneMask::MAX {
+    if stray == 0 && event.lanes == LaneMask::ALL {
         return written.add(first - base, 32 * bytes);
     }
-    lanes_of(event.lanes).for_each(|lane| written.add(event.addresses[lane] - base, bytes));
+    event.lanes.iter().for_each(|lane| written.add(event.addresses[lane] - base, bytes));
 }
 
 fn finding(side: Side, memory: Touched, who: &str, program: &Program) -> Finding {

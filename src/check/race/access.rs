@@ -114,7 +114,7 @@ impl Log {
 
     /// Adds an access.
     pub fn push(&mut self, access: Access) -> Ref {
-        assert!(access.op.lanes != 0, "an access is by some lane");
+        assert!(!access.op.lanes.is_empty(), "an access is by some lane");
         assert!(self.accesses.len() < SEVERAL as usize, "a reference has room for every access");
         if self.accesses.is_empty() {
             // Number 0 means none.
@@ -312,12 +312,12 @@ fn keep<T: Copy>(items: &mut Vec<T>, marks: &mut [u32]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::{ALL_LANES, Tick};
+    use crate::machine::{LaneMask, Tick};
     use crate::order::Agent;
 
     fn access(log: &mut Log, tick: Tick) -> Ref {
         let pattern = log.scatter(&[tick; 32]);
-        let op = Operation { tick, block: 0, warp: 0, lanes: ALL_LANES, agent: Agent::Threads, only_reads: true };
+        let op = Operation { tick, block: 0, warp: 0, lanes: LaneMask::ALL, agent: Agent::Threads, only_reads: true };
         log.push(Access {
             op,
             pc: Pc(0),
@@ -344,6 +344,6 @@ mod tests {
         let kept = swept.moved(kept);
         let ticks: Vec<Tick> = log.members(kept).map(|member| log.get(member).op.tick).collect();
         assert_eq!((ticks, log.len(), swept.moved(Ref::default())), (vec![4, 2], 3 + 1, Ref::default()));
-        assert_eq!((log.get(swept.moved(refs[3])).lanes_at(4, &log), log.newest(kept).lanes_at(2, &log)), (ALL_LANES, 0));
+        assert_eq!((log.get(swept.moved(refs[3])).lanes_at(4, &log), log.newest(kept).lanes_at(2, &log)), (LaneMask::ALL, LaneMask::NONE));
     }
 }

@@ -10,7 +10,7 @@ use crate::check::reporter::Reporter;
 use crate::isa::Scope;
 use crate::machine::Home as MemoryOf;
 use crate::machine::{
-    AsyncCopy, Contribution, CopyEvent, CopyStage, Destination, Ends, LaneMask, MbarrierChange, MbarrierEvent, Proxy, Work, lanes_where,
+    AsyncCopy, Contribution, CopyEvent, CopyStage, Destination, Ends, LaneMask, MbarrierChange, MbarrierEvent, Proxy, Work,
 };
 use crate::order::{Agent, Asked, Group, ObjectKey, Operation};
 
@@ -80,7 +80,7 @@ impl Race {
     }
 
     fn issue(&mut self, copy: &AsyncCopy, to: &mut Reporter<'_>) -> bool {
-        assert!(copy.lanes != 0, "copy #{} is issued by some lane", copy.id);
+        assert!(!copy.lanes.is_empty(), "copy #{} is issued by some lane", copy.id);
         self.enter(copy.by);
         let slot = copy.by.slot;
         let agent = match copy.ends {
@@ -114,8 +114,8 @@ impl Race {
                     (home_of(copies.home), copies.to.map(u64::from), copies.bytes)
                 }
             };
-            let lanes = if access.deed == Deed::Read { lanes_where(copy.lanes, |lane| copies.kept[lane] > 0) } else { copy.lanes };
-            if lanes == 0 {
+            let lanes = if access.deed == Deed::Read { copy.lanes.filter(|lane| copies.kept[lane] > 0) } else { copy.lanes };
+            if lanes.is_empty() {
                 return false;
             }
             let access = Access { op: Operation { lanes, ..access.op }, bytes, pattern: self.pattern(lanes, &addresses), ..access };

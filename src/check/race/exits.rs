@@ -19,7 +19,7 @@ impl Race {
     /// Lanes of a block of a cluster exit.
     pub(super) fn leave(&mut self, event: &OrderEvent<'_>) {
         let OrderEvent { place, by: BlockId { slot, .. }, lanes, .. } = *event;
-        if self.order.block(slot).is_none_or(|block| block.warps.iter().any(|warp| warp.live != 0)) {
+        if self.order.block(slot).is_none_or(|block| block.warps.iter().any(|warp| !warp.live.is_empty())) {
             return;
         }
         let Some(shadow) = self.shared.get_mut(slot as usize).and_then(Option::take) else { return };

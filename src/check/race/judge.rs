@@ -4,7 +4,7 @@ use super::access::{Access, Log, Ref, Several};
 use super::pattern::Pattern;
 use super::shadow::{Entry, Shadow};
 use crate::check::finding::Deed;
-use crate::machine::{LaneMask, PerLane, Proxy, lanes_of};
+use crate::machine::{LaneMask, PerLane, Proxy};
 use crate::order::{Agent, Block, Fenceable, Operation, scope_of};
 
 /// Unordered accesses to a unit of global memory that are told apart; of more only the newest ones are kept.
@@ -71,7 +71,7 @@ impl Judge<'_> {
         let Pattern::Tile(tile) = pattern else { return self.scattered(shadow, addresses) };
         let clashes = self.writes_plainly() && tile.coincides(lanes);
         if let Some(place) = tile.place().filter(|_| clashes) {
-            let first = lanes & lanes.wrapping_neg();
+            let first = LaneMask::of(lanes.first());
             self.clash_with_itself(place, first, lanes & !first);
             return self.range(shadow, place, u64::from(bytes));
         }
@@ -86,7 +86,7 @@ impl Judge<'_> {
         let Access { op: Operation { lanes, .. }, bytes, .. } = self.access;
         let bytes = u64::from(bytes);
         let mut runs: smallvec::SmallVec<[(u64, u64, usize); 32]> = smallvec::SmallVec::new();
-        for lane in lanes_of(lanes) {
+        for lane in lanes.iter() {
             let address = addresses[lane];
             let inside = |(start, end, _): &&(u64, u64, usize)| address >= *start && address + bytes <= *end;
             // Those that share something mostly share it with a neighbour, or with the first.
@@ -94,8 +94,8 @@ impl Judge<'_> {
             match (shared, runs.last_mut()) {
                 (Some((.., first)), _) => {
                     if self.writes_plainly() {
-                        let others = lanes_of(lanes).skip_while(|other| *other < first).find(|other| addresses[*other] == address);
-                        self.clash_with_itself(address, 1 << others.unwrap_or(first), 1 << lane);
+                        let others = lanes.iter().skip_while(|other| *other < first).find(|other| addresses[*other] == address);
+                        self.clash_with_itself(address, LaneMask::of(others.unwrap_or(first)), LaneMask::of(lane));
                     }
                 }
                 (None, Some((_, end, _))) if *end == address => *end += bytes,
@@ -237,8 +237,9 @@ impl Judge<'_> {
     /// The same of atomics by several warps of a block, of which only the newest is known.
     fn weigh_atomics(&mut self, older: Ref, warps: u32, address: u64) -> Ref {
         let (newest, warp) = (*self.log.newest(older), self.access.op.warp);
-        let known = |of: usize| self.block.happens_before_all(warp, &Operation { warp: of as u8, lanes: LaneMask::MAX, ..newest.op });
-        if newest.op.block == self.block.number && newest.op.tick < self.block.whole || lanes_of(warps).all(known) {
+        let known = |of: usize| self.block.happens_before_all(warp, &Operation { warp: of as u8, lanes: LaneMask::ALL, ..newest.op });
+        let mut by = (0..u32::BITS as usize).filter(|of| warps >> of & 1 != 0);
+        if newest.op.block == self.block.number && newest.op.tick < self.block.whole || by.all(known) {
             return Ref::default();
         }
         if self.may_clash(&newest) {
@@ -322,7 +323,7 @@ impl Judge<'_> {
         if (other.op.block, other.op.warp, other.op.agent) != (block, warp, agent) || agent != Agent::Threads {
             return false;
         }
-        other.op.lanes == lanes && lanes.is_power_of_two() || other.pattern == pattern && other.bytes == bytes && pattern.is_apart(bytes)
+        other.op.lanes == lanes && lanes.count() == 1 || other.pattern == pattern && other.bytes == bytes && pattern.is_apart(bytes)
     }
 
     /// How an earlier access stands to this one at `address`, and whether it does so wherever the two meet.
@@ -334,21 +335,21 @@ impl Judge<'_> {
         if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other)) && (!crosses || fenced()) {
             return (Standing::Before, true);
         }
-        let lone = access.op.lanes.is_power_of_two();
-        if lone && lanes_of(other.op.lanes).all(|by| self.knows(access.op.lanes.trailing_zeros() as usize, other, by, crosses)) {
+        let lone = access.op.lanes.count() == 1;
+        if lone && other.op.lanes.iter().all(|by| self.knows(access.op.lanes.first(), other, by, crosses)) {
             return (Standing::Before, true);
         }
         let (first, second) = (other.lanes_at(address, self.log), access.lanes_at(address, self.log));
         if !crosses && !self.block.knows_by_lane(access.op.warp, &other.op) {
             return (Standing::Apart(first, second), true);
         }
-        for lane in lanes_of(second) {
-            for by in lanes_of(first) {
+        for lane in second.iter() {
+            for by in first.iter() {
                 if !self.block.happens_before(access.op.warp, lane, &other.op, by) {
-                    return (Standing::Apart(1 << by, 1 << lane), false);
+                    return (Standing::Apart(LaneMask::of(by), LaneMask::of(lane)), false);
                 }
                 if crosses && !self.knows(lane, other, by, true) {
-                    return (Standing::Unfenced(1 << by, 1 << lane), false);
+                    return (Standing::Unfenced(LaneMask::of(by), LaneMask::of(lane)), false);
                 }
             }
         }
@@ -386,7 +387,10 @@ impl Judge<'_> {
     }
 
     fn clash(&mut self, other: &Access, first_lanes: LaneMask, second_lanes: LaneMask, address: u64, proxy: bool) {
-        assert!(first_lanes & !other.op.lanes == 0 && second_lanes & !self.access.op.lanes == 0, "lanes of the two accesses race");
+        assert!(
+            other.op.lanes.contains_all(first_lanes) && self.access.op.lanes.contains_all(second_lanes),
+            "lanes of the two accesses race"
+        );
         if self.may_clash(other) {
             self.conflicts.push(Conflict { first: *other, first_lanes, second_lanes, address, proxy });
         }
@@ -395,7 +399,7 @@ impl Judge<'_> {
     /// Another lane of the same instruction has touched the same bytes.
     fn meet_itself(&mut self, other: &Access, address: u64) {
         let lanes = self.access.lanes_at(address, self.log);
-        let first = lanes & lanes.wrapping_neg();
+        let first = LaneMask::of(lanes.first());
         if other.copy == 0 && self.writes_plainly() && lanes != first {
             self.clash_with_itself(address, first, lanes & !first);
         }

@@ -6,7 +6,7 @@
 use smallvec::SmallVec;
 
 use super::access::Log;
-use crate::machine::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of, lanes_where, lowest};
+use crate::machine::{LANES, LaneMask, PerLane};
 
 /// The addresses of the lanes of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,10 +67,10 @@ impl Pattern {
         let touches = |start: u64| address.wrapping_sub(start) < u64::from(bytes);
         match self {
             Pattern::All => lanes,
-            Pattern::Tile(tile) => lanes_where(lanes, |lane| touches(tile.address(lane))),
+            Pattern::Tile(tile) => lanes.filter(|lane| touches(tile.address(lane))),
             Pattern::Scattered(index) => {
                 let addresses = log.scattered(*index);
-                lanes_where(lanes, |lane| touches(addresses[lane]))
+                lanes.filter(|lane| touches(addresses[lane]))
             }
         }
     }
@@ -92,23 +92,23 @@ impl Pattern {
 impl Tile {
     /// The tile that the addresses of `lanes` make, if they make one.
     pub fn of(lanes: LaneMask, addresses: &PerLane<u64>) -> Option<Self> {
-        assert!(lanes != 0, "a tile is of some lanes");
-        if lanes == ALL_LANES {
+        assert!(!lanes.is_empty(), "a tile is of some lanes");
+        if lanes == LaneMask::ALL {
             return Self::of_all(addresses);
         }
-        let first = first_lane(lanes);
-        let rest = lanes & lanes.wrapping_sub(1);
-        if rest == 0 {
+        let first = lanes.first();
+        let rest = lanes.without(LaneMask::of(first));
+        if rest.is_empty() {
             return Some(Self { base: addresses[first], stride: 0, row: 0, width: Width::Warp });
         }
-        let second = first_lane(rest);
+        let second = rest.first();
         let stride = step(addresses[first], addresses[second], second - first)?;
         let base = addresses[first].wrapping_sub((i64::from(stride) * first as i64) as u64);
         let row = Self { base, stride, row: 0, width: Width::Warp };
         if row.holds(lanes, addresses) {
             return Some(row);
         }
-        let stray = lanes_of(lanes).find(|lane| addresses[*lane] != row.address(*lane))?;
+        let stray = lanes.iter().find(|lane| addresses[*lane] != row.address(*lane))?;
         let flat = Self { width: Width::before(stray)?, ..row };
         let tile = Self { row: step(flat.address(stray), addresses[stray], stray / flat.width.lanes())?, ..flat };
         tile.holds(lanes, addresses).then_some(tile)
@@ -130,7 +130,7 @@ impl Tile {
     }
 
     fn holds(&self, lanes: LaneMask, addresses: &PerLane<u64>) -> bool {
-        lanes_of(lanes).all(|lane| addresses[lane] == self.address(lane))
+        lanes.iter().all(|lane| addresses[lane] == self.address(lane))
     }
 
     #[inline(always)]
@@ -146,33 +146,33 @@ impl Tile {
 
     /// Whether several of `lanes` are at the same place.
     pub fn coincides(&self, lanes: LaneMask) -> bool {
-        lanes & lanes.wrapping_sub(1) != 0 && (self.stride == 0 || self.row == 0 && self.width != Width::Warp)
+        lanes.count() > 1 && (self.stride == 0 || self.row == 0 && self.width != Width::Warp)
     }
 
     /// The bytes that `lanes` touch, `bytes` bytes each, as runs of start and length; none where there are gaps in a row.
     pub fn runs(&self, lanes: LaneMask, bytes: u32) -> Option<SmallVec<[(u64, u64); ROWS]>> {
         let (width, rows) = (self.width.lanes(), LANES / self.width.lanes());
-        let columns = |row: usize| lanes >> (row * width) & lowest(width as u32);
+        let columns = |row: usize| LaneMask::from_bits(lanes.bits() >> (row * width)) & LaneMask::lowest(width as u32);
         if self.row == 0 {
-            let all = (0..rows).fold(0, |all, row| all | columns(row));
+            let all = (0..rows).fold(LaneMask::NONE, |all, row| all | columns(row));
             return Some(SmallVec::from_slice(&[self.run(0, all, bytes)?]));
         }
         (0..rows)
             .map(|row| (row, columns(row)))
-            .filter(|(_, columns)| *columns != 0)
+            .filter(|(_, columns)| !columns.is_empty())
             .map(|(row, columns)| self.run(row, columns, bytes))
             .collect()
     }
 
     /// What some columns of a row touch; none where there are gaps.
     fn run(&self, row: usize, columns: LaneMask, bytes: u32) -> Option<(u64, u64)> {
-        assert!(columns != 0, "a run is of some lanes");
-        let (first, count) = (columns.trailing_zeros(), columns.count_ones());
-        let start = self.address(row * self.width.lanes() + first as usize % LANES);
+        assert!(!columns.is_empty(), "a run is of some lanes");
+        let (first, count) = (columns.first(), columns.count());
+        let start = self.address(row * self.width.lanes() + first);
         if self.stride == 0 || count == 1 {
             return Some((start, u64::from(bytes)));
         }
-        let unbroken = (columns >> first).trailing_ones() == count && self.stride == bytes as i32;
+        let unbroken = (columns.bits() >> first).trailing_ones() == count && self.stride == bytes as i32;
         unbroken.then_some((start, u64::from(count) * u64::from(bytes)))
     }
 }
@@ -201,29 +201,29 @@ mod tests {
 
     #[test]
     fn threads_in_a_row_touch_one_run() {
-        let row = tile(ALL_LANES, |lane| 0x100 + lane * 4).unwrap();
-        assert_eq!(row.runs(ALL_LANES, 4).unwrap().as_slice(), [(0x100, 128)]);
-        assert_eq!(row.runs(0xff0, 4).unwrap().as_slice(), [(0x110, 32)]);
-        assert!(row.runs(0b101, 4).is_none() && Pattern::Tile(row).is_apart(4) && !Pattern::Tile(row).is_apart(8));
+        let row = tile(LaneMask::ALL, |lane| 0x100 + lane * 4).unwrap();
+        assert_eq!(row.runs(LaneMask::ALL, 4).unwrap().as_slice(), [(0x100, 128)]);
+        assert_eq!(row.runs(LaneMask::from_bits(0xff0), 4).unwrap().as_slice(), [(0x110, 32)]);
+        assert!(row.runs(LaneMask::from_bits(0b101), 4).is_none() && Pattern::Tile(row).is_apart(4) && !Pattern::Tile(row).is_apart(8));
     }
 
     #[test]
     fn threads_of_a_tile_touch_a_run_for_each_row() {
-        let columns = tile(ALL_LANES, |lane| 0x100 + lane % 16 * 4).unwrap();
-        assert_eq!((columns.runs(ALL_LANES, 4).unwrap().as_slice(), columns.coincides(ALL_LANES)), (&[(0x100, 64)][..], true));
-        let rows = tile(ALL_LANES, |lane| 0x100 + lane / 16 * 64).unwrap();
-        assert_eq!((rows.runs(ALL_LANES, 4).unwrap().as_slice(), rows.coincides(ALL_LANES)), (&[(0x100, 4), (0x140, 4)][..], true));
-        let tile = tile(ALL_LANES, |lane| 0x100 + lane / 8 * 1024 + lane % 8 * 4).unwrap();
-        assert_eq!(tile.runs(0xff_ff0f, 4).unwrap().as_slice(), [(0x100, 16), (0x500, 32), (0x900, 32)]);
-        assert!(Pattern::Tile(tile).is_apart(4) && !tile.coincides(ALL_LANES));
-        assert_eq!(Pattern::Tile(tile).lanes_at(ALL_LANES, 4, 0x506, &Log::default()), 1 << 9);
+        let columns = tile(LaneMask::ALL, |lane| 0x100 + lane % 16 * 4).unwrap();
+        assert_eq!((columns.runs(LaneMask::ALL, 4).unwrap().as_slice(), columns.coincides(LaneMask::ALL)), (&[(0x100, 64)][..], true));
+        let rows = tile(LaneMask::ALL, |lane| 0x100 + lane / 16 * 64).unwrap();
+        assert_eq!((rows.runs(LaneMask::ALL, 4).unwrap().as_slice(), rows.coincides(LaneMask::ALL)), (&[(0x100, 4), (0x140, 4)][..], true));
+        let tile = tile(LaneMask::ALL, |lane| 0x100 + lane / 8 * 1024 + lane % 8 * 4).unwrap();
+        assert_eq!(tile.runs(LaneMask::from_bits(0xff_ff0f), 4).unwrap().as_slice(), [(0x100, 16), (0x500, 32), (0x900, 32)]);
+        assert!(Pattern::Tile(tile).is_apart(4) && !tile.coincides(LaneMask::ALL));
+        assert_eq!(Pattern::Tile(tile).lanes_at(LaneMask::ALL, 4, 0x506, &Log::default()), LaneMask::of(9));
     }
 
     #[test]
     fn what_is_scattered_is_no_tile() {
-        assert!(tile(ALL_LANES, |lane| lane * lane).is_none());
-        assert!(tile(ALL_LANES, |lane| 0x100 + lane / 2 * 64 + lane % 2 * 4).is_none());
-        assert_eq!(tile(1 << 31, |lane| lane).unwrap().runs(1 << 31, 4).unwrap().as_slice(), [(31, 4)]);
+        assert!(tile(LaneMask::ALL, |lane| lane * lane).is_none());
+        assert!(tile(LaneMask::ALL, |lane| 0x100 + lane / 2 * 64 + lane % 2 * 4).is_none());
+        assert_eq!(tile(LaneMask::of(31), |lane| lane).unwrap().runs(LaneMask::of(31), 4).unwrap().as_slice(), [(31, 4)]);
     }
 
     #[test]
@@ -233,7 +233,8 @@ mod tests {
 
     #[test]
     fn lanes_that_do_not_take_part_do_not_count() {
-        let tile = tile(0xfffe_fffe, |lane| if lane % 16 == 0 { 7 } else { 0x100 + lane / 16 * 256 + lane % 16 * 4 }).unwrap();
-        assert_eq!(tile.runs(0xfffe_fffe, 4).unwrap().as_slice(), [(0x104, 60), (0x204, 60)]);
+        let tile = tile(LaneMask::from_bits(0xfffe_fffe), |lane| if lane % 16 == 0 { 7 } else { 0x100 + lane / 16 * 256 + lane % 16 * 4 })
+            .unwrap();
+        assert_eq!(tile.runs(LaneMask::from_bits(0xfffe_fffe), 4).unwrap().as_slice(), [(0x104, 60), (0x204, 60)]);
     }
 }

@@ -153,7 +153,7 @@ impl Race {
         let Some(block) = self.order.block(slot) else { return false };
         let missed = &block.warps[usize::from(access.op.warp)].missed;
         let first = &conflict.first;
-        missed.iter().filter(|(lanes, _)| lanes & conflict.second_lanes != 0).any(|(_, clock)| {
+        missed.iter().filter(|(lanes, _)| lanes.meets(conflict.second_lanes)).any(|(_, clock)| {
             clock.of(first.op.block).is_some_and(|known| known.own.of(first.op.warp, conflict.first_lanes) > first.op.tick)
         })
     }
@@ -238,11 +238,7 @@ pub(super) fn uses_object(access: &Access) -> bool {
 }
 
 fn who(side: &Side, flight: &str) -> String {
-    let lanes = if side.lanes.count_ones() == 1 {
-        format!("lane {}", side.lanes.trailing_zeros())
-    } else {
-        format!("{} lanes", side.lanes.count_ones())
-    };
+    let lanes = if side.lanes.count() == 1 { format!("lane {}", side.lanes.first()) } else { format!("{} lanes", side.lanes.count()) };
     let [x, y, z] = side.place.block;
     match side.copy {
         Some(copy) => format!("{flight} #{copy}, issued by block ({x},{y},{z}) warp {} {lanes},", side.place.warp),

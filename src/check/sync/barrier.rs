@@ -12,7 +12,7 @@ use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::{BARRIER_COUNT, BARRIER_DIVERGENCE, BARRIER_EXITED};
 use crate::check::told::lanes_do;
 use crate::check::ways::Ways;
-use crate::machine::{BARRIERS, Barrier, BlockId, BlockLeft, LANES, LaneMask, LaunchEnd, OrderEvent, Place, WarpLeft, lanes_in_words};
+use crate::machine::{BARRIERS, Barrier, BlockId, BlockLeft, LANES, LaneMask, LaunchEnd, OrderEvent, Place, WarpLeft};
 use crate::program::{Pc, Program};
 
 /// The number of the barrier of the cluster, behind those of the block.
@@ -49,19 +49,19 @@ impl BlockBarriers {
     pub fn new(threads: u32) -> Self {
         assert!(threads > 0, "a block has threads");
         let warps = threads.div_ceil(LANES as u32);
-        let live = (0..warps).map(|warp| lowest(threads - warp * LANES as u32)).collect();
+        let live = (0..warps).map(|warp| LaneMask::lowest(threads - warp * LANES as u32)).collect();
         Self { threads: warps * LANES as u32, live, phases: BTreeMap::new(), exits: Vec::new() }
     }
 
     /// The lanes of a warp that have not exited.
     pub fn live(&self, warp: u32) -> LaneMask {
-        self.live.get(warp as usize).copied().unwrap_or(0)
+        self.live.get(warp as usize).copied().unwrap_or(LaneMask::NONE)
     }
 
     /// Lanes arrive at barrier `id`.
     pub fn arrived(&mut self, event: &OrderEvent<'_>, (id, aligned): (u32, bool), named: Option<u32>, to: &mut Reporter<'_>) -> bool {
         let (place, lanes) = (event.place, event.lanes);
-        assert!(lanes != 0 && lanes & !self.live(place.warp) == 0, "lanes that have not exited arrive");
+        assert!(!lanes.is_empty() && self.live(place.warp).contains_all(lanes), "lanes that have not exited arrive");
         let absent = self.live(place.warp) & !lanes;
         let arrived = Arrived { place, lanes, absent, aligned, wanted: named.unwrap_or(self.threads) };
         let threads = self.threads;
@@ -78,7 +78,7 @@ impl BlockBarriers {
 
     /// Lanes exit.
     pub fn exited(&mut self, event: &OrderEvent<'_>) {
-        assert!(event.lanes & !self.live(event.place.warp) == 0, "a lane exits once");
+        assert!(self.live(event.place.warp).contains_all(event.lanes), "a lane exits once");
         if let Some(live) = self.live.get_mut(event.place.warp as usize) {
             *live &= !event.lanes;
         }
@@ -89,7 +89,7 @@ impl BlockBarriers {
     pub fn released(&mut self, id: u32, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
         let Some(phase) = self.phases.get_mut(&id).map(std::mem::take) else { return false };
         let mut found = false;
-        for arrived in phase.iter().filter(|arrived| arrived.aligned && arrived.absent != 0) {
+        for arrived in phase.iter().filter(|arrived| arrived.aligned && !arrived.absent.is_empty()) {
             found |= self.parted(id, &phase, arrived, ways, to);
         }
         // The room is used again.
@@ -103,35 +103,35 @@ impl BlockBarriers {
 
     /// Reports the lanes of the warp that have not come where `arrived` did.
     fn parted(&self, id: u32, phase: &[Arrived], arrived: &Arrived, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
-        assert!(arrived.absent & arrived.lanes == 0, "a lane that has arrived is there");
+        assert!(!arrived.absent.meets(arrived.lanes), "a lane that has arrived is there");
         let (warp, pc) = (arrived.place.warp, arrived.place.pc);
         let of_warp = || phase.iter().filter(|other| other.place.warp == warp);
-        let here = of_warp().filter(|other| other.place.pc == pc).fold(0, |lanes, other| lanes | other.lanes);
+        let here = of_warp().filter(|other| other.place.pc == pc).fold(LaneMask::NONE, |lanes, other| lanes | other.lanes);
         let absent = arrived.absent & !here;
-        if absent == 0 {
+        if absent.is_empty() {
             return false;
         }
-        if let Some(other) = of_warp().find(|other| other.place.pc != pc && other.lanes & absent != 0) {
+        if let Some(other) = of_warp().find(|other| other.place.pc != pc && other.lanes.meets(absent)) {
             // Each of the two sees the other: it is told once.
             return other.place.tick < arrived.place.tick && to.report(elsewhere(id, other, arrived, here, to.program));
         }
-        if let Some(there) = Some(absent & self.live(warp)).filter(|there| *there != 0) {
+        if let Some(there) = Some(absent & self.live(warp)).filter(|there| !there.is_empty()) {
             return to.report(not_there(id, arrived, here, there));
         }
-        let exits = self.exits.iter().filter(|(place, lanes)| place.warp == warp && lanes & absent != 0);
+        let exits = self.exits.iter().filter(|(place, lanes)| place.warp == warp && lanes.meets(absent));
         let mut past = exits.filter(|(place, _)| ways.went_past(to.program, pc, place.pc));
-        past.next().is_some_and(|(place, lanes)| to.report(passed_by(id, arrived, here, (*place, lanes & absent))))
+        past.next().is_some_and(|(place, lanes)| to.report(passed_by(id, arrived, here, (*place, *lanes & absent))))
     }
 
     /// Nobody can go on: reports the barriers that can never end.
     pub fn stuck(&self, block: &BlockLeft, to: &mut Reporter<'_>) {
         for (id, phase) in self.phases.iter().filter(|(_, phase)| !phase.is_empty()) {
-            for arrived in phase.iter().filter(|arrived| arrived.aligned && arrived.absent != 0) {
+            for arrived in phase.iter().filter(|arrived| arrived.aligned && !arrived.absent.is_empty()) {
                 let Some(warp) = block.warps.get(arrived.place.warp as usize) else { continue };
                 let of_warp = phase.iter().filter(|other| other.place.warp == arrived.place.warp);
-                let here = of_warp.fold(0, |lanes, other| lanes | other.lanes);
+                let here = of_warp.fold(LaneMask::NONE, |lanes, other| lanes | other.lanes);
                 let there = warp.live & !here;
-                if there != 0 {
+                if !there.is_empty() {
                     to.report(waits_for(*id, arrived, here, warp, there, to.program));
                 }
             }
@@ -150,11 +150,12 @@ impl BlockBarriers {
         if left >= wanted || wanted > self.threads {
             return;
         }
-        let came = barrier.arrived.iter().enumerate().filter(|(_, lanes)| **lanes != 0).map(|(warp, _)| warp as u32).collect::<Vec<_>>();
+        let came =
+            barrier.arrived.iter().enumerate().filter(|(_, lanes)| !lanes.is_empty()).map(|(warp, _)| warp as u32).collect::<Vec<_>>();
         let Some((place, lanes)) = self.exits.iter().rev().find(|(place, _)| !came.contains(&place.warp)) else { return };
         let why = format!(
             "barrier {id} wants {wanted} threads, and only {left} of the block can still come: {} of warp {} exited without it",
-            lanes_in_words(*lanes),
+            lanes.in_words(),
             place.warp
         );
         let advice = "have every thread that is counted arrive at the barrier before it exits, or lower the count".to_string();
@@ -166,9 +167,9 @@ impl BlockBarriers {
 
 /// Threads for which a warp counts at most at a barrier.
 fn possible(barrier: &Barrier, number: usize, warp: &WarpLeft) -> u32 {
-    let arrived = barrier.arrived.get(number).copied().unwrap_or(0);
+    let arrived = barrier.arrived.get(number).copied().unwrap_or(LaneMask::NONE);
     let all = arrived | warp.live;
-    if all == 0 { 0 } else { LANES as u32 }
+    if all.is_empty() { 0 } else { LANES as u32 }
 }
 
 fn disagree(id: u32, first: &Arrived, second: &Arrived) -> Finding {
@@ -194,7 +195,7 @@ fn too_many(id: u32, arrived: &Arrived, threads: u32) -> Finding {
 fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Finding {
     let why = format!(
         "only {} of warp {} came to this aligned {}; {others}. All lanes of a warp must execute it together",
-        lanes_in_words(here),
+        here.in_words(),
         arrived.place.warp,
         if id == CLUSTER { "barrier of the cluster".to_string() } else { format!("barrier {id}") }
     );
@@ -204,22 +205,22 @@ fn divergence(id: u32, arrived: &Arrived, here: LaneMask, others: &str) -> Findi
 }
 
 fn elsewhere(id: u32, first: &Arrived, second: &Arrived, here: LaneMask, program: &Program) -> Finding {
-    let others = format!("{} came to the one at {}", lanes_in_words(first.lanes), program.place(first.place.pc));
+    let others = format!("{} came to the one at {}", first.lanes.in_words(), program.place(first.place.pc));
     let side = Side::new(first.place, first.lanes, Deed::Synchronize);
     Finding { first: Some(side), ..divergence(id, second, here, &others) }
 }
 
 fn not_there(id: u32, arrived: &Arrived, here: LaneMask, there: LaneMask) -> Finding {
-    divergence(id, arrived, here, &format!("{} did not", lanes_in_words(there)))
+    divergence(id, arrived, here, &format!("{} did not", there.in_words()))
 }
 
 fn passed_by(id: u32, arrived: &Arrived, here: LaneMask, (place, lanes): (Place, LaneMask)) -> Finding {
-    let others = format!("{} went past it and exited", lanes_in_words(lanes));
+    let others = format!("{} went past it and exited", lanes.in_words());
     Finding { first: Some(Side::new(place, lanes, Deed::Exit)), ..divergence(id, arrived, here, &others) }
 }
 
 fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &WarpLeft, there: LaneMask, program: &Program) -> Finding {
-    let groups = warp.groups.iter().filter(|group| group.lanes & there != 0);
+    let groups = warp.groups.iter().filter(|group| group.lanes.meets(there));
     let stands: Vec<(Pc, LaneMask)> = groups.map(|group| (group.stands_at, group.lanes & there)).collect();
     let told = stands.iter().map(|(pc, lanes)| format!("{} at {}", lanes_do(*lanes, "wait"), program.place(*pc)));
     let others = told.collect::<Vec<_>>().join(", ");
@@ -228,12 +229,7 @@ fn waits_for(id: u32, arrived: &Arrived, here: LaneMask, warp: &WarpLeft, there:
 }
 
 fn lanes_of_warp(arrived: &Arrived) -> String {
-    format!("{} of warp {}", lanes_in_words(arrived.lanes), arrived.place.warp)
-}
-
-/// The mask of the lowest `count` lanes; all from 32 on.
-fn lowest(count: u32) -> LaneMask {
-    if count >= LANES as u32 { LaneMask::MAX } else { (1 << count) - 1 }
+    format!("{} of warp {}", arrived.lanes.in_words(), arrived.place.warp)
 }
 
 /// The barriers of the blocks on the machine, by slot.

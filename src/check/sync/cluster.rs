@@ -53,7 +53,7 @@ impl Clusters {
     /// Lanes arrive at the barrier of the cluster.
     pub fn arrives(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let arrived = self.arrived.entry((event.by.number, event.place.warp)).or_default();
-        let before = arrived.iter().find(|(_, lanes)| lanes & event.lanes != 0).copied();
+        let before = arrived.iter().find(|(_, lanes)| lanes.meets(event.lanes)).copied();
         arrived.push((event.place, event.lanes));
         before.is_some_and(|before| to.report(arrives_again(before, event)))
     }
@@ -61,10 +61,10 @@ impl Clusters {
     /// Lanes wait for the barrier of the cluster.
     pub fn waits(&mut self, event: &OrderEvent<'_>, to: &mut Reporter<'_>) -> bool {
         let arrived = self.arrived.entry((event.by.number, event.place.warp)).or_default();
-        let missing = arrived.iter().fold(event.lanes, |missing, (_, lanes)| missing & !lanes);
+        let missing = arrived.iter().fold(event.lanes, |missing, (_, lanes)| missing.without(*lanes));
         arrived.iter_mut().for_each(|(_, lanes)| *lanes &= !event.lanes);
-        arrived.retain(|(_, lanes)| *lanes != 0);
-        missing != 0 && to.report(waits_for_nothing(missing, event))
+        arrived.retain(|(_, lanes)| !lanes.is_empty());
+        !missing.is_empty() && to.report(waits_for_nothing(missing, event))
     }
 
     /// A barrier of the cluster around `by` has ended.
@@ -112,7 +112,7 @@ fn early(event: &AccessEvent<'_>) -> Finding {
     let why = "no barrier of the cluster lies before this access to the shared memory of another block, which may not have started";
     let advice = "have all threads of the cluster execute barrier.cluster.arrive and barrier.cluster.wait before it";
     let Place { block, .. } = event.place;
-    let address = event.addresses[event.lanes.trailing_zeros() as usize % 32];
+    let address = event.addresses[event.lanes.first()];
     let memory = Touched { space: event.space, block, address, bytes: event.bytes };
     let side = Side { bytes: event.bytes, ..Side::new(event.place, event.lanes, deed(event)) };
     Finding { memory: Some(memory), ..Finding::new(CLUSTER_LATE, side, why.to_string(), advice.to_string()) }

@@ -14,7 +14,7 @@ use crate::check::held::Held;
 use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::ASYNC_UNWAITED_AT_EXIT;
 use crate::check::told::lanes_do;
-use crate::machine::{CopyEvent, CopyStage, CopyWait, Ends, Home, LANES, LaneMask, OrderEvent, Work, lanes_of};
+use crate::machine::{CopyEvent, CopyStage, CopyWait, Ends, Home, LANES, LaneMask, OrderEvent, Work};
 use crate::program::Pc;
 
 /// The copies of groups that threads have issued and not waited for.
@@ -87,7 +87,7 @@ impl Copies {
                 let pending = self.warps.entry(key).or_insert_with(Pending::new);
                 pending.copies.push(Copy { side, lanes, bulk, group });
                 if !bulk {
-                    lanes_of(lanes).for_each(|lane| pending.last[lane] = group + 1);
+                    lanes.iter().for_each(|lane| pending.last[lane] = group + 1);
                 }
             }
             (CopyStage::Issued, Ends::Mbarrier { home: Home::Block { slot, .. }, address, .. }, Work::Arrival) => {
@@ -109,8 +109,8 @@ impl Copies {
     /// Lanes close a group. One without copies counts as well, before the first copy too.
     pub fn committed(&mut self, event: &OrderEvent<'_>, bulk: bool) {
         let pending = self.warps.entry((event.by.number, event.place.warp)).or_insert_with(Pending::new);
-        assert!(event.lanes != 0, "a group is closed by some lane");
-        lanes_of(event.lanes).for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1);
+        assert!(!event.lanes.is_empty(), "a group is closed by some lane");
+        event.lanes.iter().for_each(|lane| pending.closed[usize::from(bulk)][lane] += 1);
     }
 
     /// Lanes have waited for groups; the arrivals that settles.
@@ -123,14 +123,14 @@ impl Copies {
 
     /// Lanes exit.
     pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask) {
-        assert!(event.lanes & !live == 0, "a lane exits once");
+        assert!(live.contains_all(event.lanes), "a lane exits once");
         let key = (event.by.number, event.place.warp);
         let Some(pending) = self.warps.get_mut(&key) else { return };
-        for copy in pending.copies.iter().filter(|copy| copy.lanes & event.lanes != 0) {
+        for copy in pending.copies.iter().filter(|copy| copy.lanes.meets(event.lanes)) {
             self.held.hold(unwaited(copy, copy.lanes & event.lanes, event, pending.closed[usize::from(copy.bulk)]));
         }
         pending.end(event.lanes, |_, _| true);
-        if live & !event.lanes == 0 {
+        if event.lanes.contains_all(live) {
             self.warps.remove(&key);
         }
     }
@@ -148,8 +148,8 @@ impl Pending {
 
     /// Keeps an arrival of `lanes` until they have waited for the copies before it; gives it back if there are none.
     fn hand_over(&mut self, settled: Settled, pc: Pc, lanes: LaneMask) -> Option<Settled> {
-        let lanes = lanes_of(lanes).filter(|lane| self.last[*lane] > 0).fold(0, |waiting, lane| waiting | 1 << lane);
-        let Some(last) = lanes_of(lanes).map(|lane| self.last[lane]).max() else { return Some(settled) };
+        let lanes = lanes.filter(|lane| self.last[lane] > 0);
+        let Some(last) = lanes.iter().map(|lane| self.last[lane]).max() else { return Some(settled) };
         self.arrivals.retain(|other| other.pc != pc);
         self.arrivals.push(Handed { pc, lanes, group: last - 1, settled });
         None
@@ -157,33 +157,33 @@ impl Pending {
 
     /// Lanes have waited for the `cp.async` of the groups of which `is_done` says so.
     fn settle(&mut self, lanes: LaneMask, is_done: impl Fn(u32, usize) -> bool) -> SettledList {
-        for lane in lanes_of(lanes) {
+        for lane in lanes.iter() {
             let last = &mut self.last[lane];
             if *last > 0 && is_done(*last - 1, lane) {
                 *last = 0;
             }
         }
         for handed in &mut self.arrivals {
-            let over = lanes_of(handed.lanes & lanes).filter(|lane| is_done(handed.group, *lane)).fold(0, |over, lane| over | 1 << lane);
+            let over = (handed.lanes & lanes).filter(|lane| is_done(handed.group, lane));
             handed.lanes &= !over;
         }
-        let settled = self.arrivals.iter().filter(|handed| handed.lanes == 0).map(|handed| handed.settled).collect();
-        self.arrivals.retain(|handed| handed.lanes != 0);
+        let settled = self.arrivals.iter().filter(|handed| handed.lanes.is_empty()).map(|handed| handed.settled).collect();
+        self.arrivals.retain(|handed| !handed.lanes.is_empty());
         settled
     }
 
     /// Takes away the copies of `lanes` of which `done` says so.
     fn end(&mut self, lanes: LaneMask, done: impl Fn(&Copy, usize) -> bool) {
         for copy in &mut self.copies {
-            let over = lanes_of(copy.lanes & lanes).filter(|lane| done(copy, *lane)).fold(0, |over, lane| over | 1 << lane);
+            let over = (copy.lanes & lanes).filter(|lane| done(copy, lane));
             copy.lanes &= !over;
         }
-        self.copies.retain(|copy| copy.lanes != 0);
+        self.copies.retain(|copy| !copy.lanes.is_empty());
     }
 }
 
 fn unwaited(copy: &Copy, lanes: LaneMask, event: &OrderEvent<'_>, closed: [u32; LANES]) -> Finding {
-    let is_closed = lanes_of(lanes).all(|lane| copy.group < closed[lane]);
+    let is_closed = lanes.iter().all(|lane| copy.group < closed[lane]);
     let group = if is_closed { "of theirs is in a group that was never waited for" } else { "of theirs was never committed to a group" };
     let why = format!("{} here, and an asynchronous copy {group}", lanes_do(lanes, "exit"));
     let wait = match (copy.bulk, is_closed) {

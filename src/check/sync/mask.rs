@@ -12,7 +12,7 @@ use crate::check::reporter::Reporter;
 use crate::check::sync::catalogue::SYNC_MEMBERMASK;
 use crate::check::told::lanes_do;
 use crate::check::ways::Ways;
-use crate::machine::{BlockLeft, GroupLeft, GroupState, LaneMask, LaunchEnd, OrderEvent, Place, lanes_in_words};
+use crate::machine::{BlockLeft, GroupLeft, GroupState, LaneMask, LaunchEnd, OrderEvent, Place};
 use crate::program::Program;
 
 /// Ticks after which lanes that wait for running lanes of their warp are taken to wait for ever.
@@ -51,7 +51,7 @@ impl Met {
 
     /// Whether one of the two names a lane of the other though their masks differ.
     fn clashes(&self, other: &Met) -> bool {
-        self.members != other.members && (self.members & other.lanes | other.members & self.lanes) != 0
+        self.members != other.members && !(self.members & other.lanes | other.members & self.lanes).is_empty()
     }
 }
 
@@ -63,13 +63,13 @@ impl Masks {
 
     /// Lanes come to a `bar.warp.sync`, or to an exchange if they do not wait there; `live` have not exited.
     pub fn met(&mut self, event: &OrderEvent<'_>, members: LaneMask, waits: bool, live: LaneMask, to: &mut Reporter<'_>) -> bool {
-        assert!(event.lanes != 0 && event.lanes & !live == 0, "lanes that have not exited meet");
+        assert!(!event.lanes.is_empty() && live.contains_all(event.lanes), "lanes that have not exited meet");
         let met = Met { place: event.place, lanes: event.lanes, members };
         // Mostly all lanes meet at once.
-        if members == LaneMask::MAX && event.lanes == live {
+        if members == LaneMask::ALL && event.lanes == live {
             return false;
         }
-        let mut found = met.lanes & !members != 0 && to.report(outside(&met));
+        let mut found = !members.contains_all(met.lanes) && to.report(outside(&met));
         let warp = self.warps.entry((event.by.number, event.place.warp)).or_default();
         let same = |other: &Met| (other.place.tick, other.place.pc) == (met.place.tick, met.place.pc);
         warp.together.retain(same);
@@ -89,7 +89,7 @@ impl Masks {
             let Some(warp) = end.block(*number).and_then(|block| block.warps.get(*warp as usize)) else { continue };
             for waiting in named.waiting.iter().filter(|waiting| end.tick.saturating_sub(waiting.place.tick) >= LONG) {
                 let missing = waiting.members & warp.live & !waiting.lanes;
-                if let Some(group) = warp.groups.iter().find(|group| group.lanes & missing != 0 && group.state == GroupState::Ready) {
+                if let Some(group) = warp.groups.iter().find(|group| group.lanes.meets(missing) && group.state == GroupState::Ready) {
                     to.report(spins(waiting, group, to.program));
                 }
             }
@@ -100,17 +100,17 @@ impl Masks {
     pub fn exited(&mut self, event: &OrderEvent<'_>, live: LaneMask, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
         let key = (event.by.number, event.place.warp);
         let Some(warp) = self.warps.get_mut(&key) else { return false };
-        assert!(event.lanes & !live == 0, "a lane exits once");
+        assert!(live.contains_all(event.lanes), "a lane exits once");
         let mut found = false;
         for waiting in &warp.waiting {
             let missed = waiting.members & event.lanes & !waiting.lanes;
             let instead = warp.last.iter().find(|last| {
                 let is_instead = last.place.tick > waiting.place.tick || ways.exclude(to.program, last.place.pc, waiting.place.pc);
-                last.lanes & missed != 0 && last.members != waiting.members && is_instead
+                last.lanes.meets(missed) && last.members != waiting.members && is_instead
             });
             found |= instead.is_some_and(|instead| to.report(never_comes(instead, waiting, missed)));
         }
-        if live & !event.lanes == 0 {
+        if event.lanes.contains_all(live) {
             self.warps.remove(&key);
         }
         found
@@ -120,13 +120,13 @@ impl Masks {
 impl Named {
     fn come(&mut self, met: Met, live: LaneMask) {
         self.last.iter_mut().for_each(|last| last.lanes &= !met.lanes);
-        self.last.retain(|last| last.lanes != 0);
+        self.last.retain(|last| !last.lanes.is_empty());
         self.last.push(met);
         match self.waiting.iter_mut().find(|waiting| waiting.members == met.members) {
             Some(waiting) => waiting.lanes |= met.lanes,
             None => self.waiting.push(met),
         }
-        self.waiting.retain(|waiting| waiting.members & live & !waiting.lanes != 0);
+        self.waiting.retain(|waiting| !waiting.lanes.contains_all(waiting.members & live));
     }
 }
 
@@ -135,7 +135,7 @@ pub(super) fn stuck(block: &BlockLeft, tick: u64, to: &mut Reporter<'_>) {
     for (warp, number) in block.warps.iter().zip(0..) {
         for (index, group) in warp.groups.iter().enumerate() {
             let missing = members(group) & !group.lanes & warp.live;
-            let other = warp.groups.iter().enumerate().find(|(_, other)| other.lanes & missing != 0 && members(other) & group.lanes != 0);
+            let other = warp.groups.iter().enumerate().find(|(_, other)| other.lanes.meets(missing) && members(other).meets(group.lanes));
             // Each of the two waits for the other: it is told once.
             let Some((_, other)) = other.filter(|(other, _)| *other > index) else { continue };
             let met = |group: &GroupLeft| Met {
@@ -160,7 +160,7 @@ fn members(group: &GroupLeft) -> LaneMask {
         | GroupState::AtWarpgroup
         | GroupState::AtCluster { .. }
         | GroupState::AtMeeting
-        | GroupState::AwaitsTurn => 0,
+        | GroupState::AwaitsTurn => LaneMask::NONE,
     }
 }
 
@@ -179,7 +179,7 @@ fn clash(first: &Met, second: &Met) -> Finding {
         "{} the mask {:#010x} and {} the mask {:#010x} at once: the masks overlap and differ",
         lanes_do(first.lanes, "name"),
         first.members,
-        lanes_in_words(second.lanes),
+        second.lanes.in_words(),
         second.members
     );
     let finding = Finding::new(SYNC_MEMBERMASK, second.side(), why, SAME_MASK.to_string());
@@ -190,7 +190,7 @@ fn never_comes(instead: &Met, waiting: &Met, missed: LaneMask) -> Finding {
     let why = format!(
         "{} for {} of the mask {:#010x}, which executed a bar.warp.sync with the mask {:#010x} instead, and exited",
         lanes_do(waiting.lanes, "wait"),
-        lanes_in_words(missed & instead.lanes),
+        (missed & instead.lanes).in_words(),
         waiting.members,
         instead.members
     );
@@ -202,7 +202,7 @@ fn spins(waiting: &Met, group: &GroupLeft, program: &Program) -> Finding {
     let why = format!(
         "{} for {} of the mask {:#010x}, which never arrive: they loop at {}",
         lanes_do(waiting.lanes, "wait"),
-        lanes_in_words(group.lanes),
+        group.lanes.in_words(),
         waiting.members,
         program.place(group.pc)
     );
@@ -219,7 +219,7 @@ fn each_other(one: (&Met, bool), other: (&Met, bool), live: LaneMask, program: &
         let at = program.place(met.place.pc);
         let mask =
             if has_mask { format!(" of the mask {:#010x}", met.members) } else { ", as all lanes of the warp must execute it".into() };
-        format!("{} at {at} for {}{mask}", lanes_do(met.lanes, "wait"), lanes_in_words(missing))
+        format!("{} at {at} for {}{mask}", lanes_do(met.lanes, "wait"), missing.in_words())
     };
     let why = format!("{}, and {}: each waits for the other", told(one), told(other));
     let advice = match one.1 && other.1 {

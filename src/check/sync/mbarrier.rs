@@ -18,7 +18,7 @@ use crate::check::told::lanes_do;
 use crate::isa::Space;
 use crate::machine::{
     AccessEvent, AccessKind, BlockLeft, Contribution, CopyEvent, CopyStage, Ends, GroupState, Home, LaunchEnd, MbarrierChange,
-    MbarrierEvent, Place, lanes_where,
+    MbarrierEvent, Place,
 };
 
 /// Bytes of an object.
@@ -111,7 +111,7 @@ impl Mbarriers {
     }
 
     fn made(&mut self, event: &MbarrierEvent, to: &mut Reporter<'_>) -> bool {
-        assert!(event.lanes != 0, "an object is made by some lane");
+        assert!(!event.lanes.is_empty(), "an object is made by some lane");
         let side = Side::new(event.place, event.lanes, Deed::Synchronize);
         let at = (event.slot, event.address);
         let before = self.objects.insert(at, Object::new(event.block, side));
@@ -163,8 +163,8 @@ impl Mbarriers {
         for ((_, address), object) in self.objects.range((slot, 0)..=(slot, u32::MAX)).filter(|(_, object)| !object.ended) {
             let (start, bytes) = (u64::from(*address), u64::from(event.bytes));
             let touches = |lane: usize| event.addresses[lane] < start + BYTES && event.addresses[lane] + bytes > start;
-            let lanes = lanes_where(event.lanes, touches);
-            if lanes != 0 {
+            let lanes = event.lanes.filter(touches);
+            if !lanes.is_empty() {
                 let deed = match event.kind {
                     AccessKind::Read => Deed::Read,
                     AccessKind::Write => Deed::Write,
@@ -241,7 +241,7 @@ impl Object {
     }
 
     fn contributed(&mut self, event: &MbarrierEvent, what: Contribution, to: &mut Reporter<'_>) -> bool {
-        assert!(event.lanes != 0, "some lane contributes");
+        assert!(!event.lanes.is_empty(), "some lane contributes");
         self.used = true;
         match what {
             Contribution::Expected(bytes) => {
@@ -271,14 +271,14 @@ impl Object {
     }
 
     fn answered(&mut self, event: &MbarrierEvent, arrivals: u64, to: &mut Reporter<'_>) -> bool {
-        assert!(event.lanes != 0, "some lane is answered");
+        assert!(!event.lanes.is_empty(), "some lane is answered");
         self.used = true;
         self.unawaited.retain(|(phase, _)| *phase >= event.phase);
         let side = Side::new(event.place, event.lanes, Deed::Synchronize);
         let answer = Answer { side, phase: event.phase, arrivals };
         let same = |other: &&mut Answer| {
             let (a, b) = (&other.side, &side);
-            (a.place.pc, a.place.block, a.place.warp) == (b.place.pc, b.place.block, b.place.warp) && a.lanes & b.lanes != 0
+            (a.place.pc, a.place.block, a.place.warp) == (b.place.pc, b.place.block, b.place.warp) && a.lanes.meets(b.lanes)
         };
         let Some(before) = self.answers.iter_mut().find(same) else {
             self.answers.push(answer);

@@ -27,8 +27,8 @@ pub struct Site {
     pub warp: u32,
     /// What the warp is called: `producer warp 0`.
     pub who: String,
-    /// The lanes, one bit each.
-    pub lanes: u32,
+    /// The lanes.
+    pub lanes: LaneMask,
     /// Index in the block of the thread of the lowest lane, or of the focused one.
     pub thread: [u32; 3],
     /// Time: warp-instructions issued before.
@@ -70,7 +70,7 @@ impl Site {
             warp: place.warp,
             who: NO_ROLES.warp(place.warp),
             lanes,
-            thread: thread_index(extent, place.warp, lanes.trailing_zeros() % 32),
+            thread: thread_index(extent, place.warp, lanes.first() as u32),
             time: place.tick,
         }
     }
@@ -103,7 +103,7 @@ impl Site {
 
     /// The thread that is looked at where one goes to it.
     pub fn focus(&self) -> Focus {
-        Focus { block: self.block, warp: self.warp, lane: self.lanes.trailing_zeros() % 32, frame: 0 }
+        Focus { block: self.block, warp: self.warp, lane: self.lanes.first() as u32, frame: 0 }
     }
 }
 

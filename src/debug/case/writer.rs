@@ -7,7 +7,7 @@ use super::run::{RunError, RunOptions, Runner};
 use super::source_lines;
 use crate::isa::Space;
 use crate::launch::Case;
-use crate::machine::{AccessKind, Account, Event, EventKind, EventMask, Observer, lanes_of, thread_index};
+use crate::machine::{AccessKind, Account, Event, EventKind, EventMask, Observer, thread_index};
 use crate::program::{Pc, Program};
 
 /// The last thread that wrote to a place.
@@ -79,7 +79,7 @@ impl Observer for Watch<'_> {
             return false;
         }
         let place = event.place;
-        for lane in lanes_of(event.lanes) {
+        for lane in event.lanes.iter() {
             let address = event.addresses[lane];
             for (range, last) in self.ranges.iter().zip(&mut self.last) {
                 let touches = address < range.0 + range.1 && range.0 < address.saturating_add(u64::from(event.bytes));

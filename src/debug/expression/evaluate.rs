@@ -12,7 +12,7 @@ use crate::debug::names::scope::{self, MemoryPlace, Named, RegisterPlace};
 use crate::debug::scene::{Frame, Scene, SceneError};
 use crate::debug::value::{Array, Lanes, Scalar, Type, Value, number};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, special_register};
-use crate::machine::{LaneMask, lanes_of};
+use crate::machine::LaneMask;
 use crate::program::{Bank, map};
 
 /// Elements of an array that are read at most, if nothing else is asked for.
@@ -144,11 +144,11 @@ impl<'a> Evaluator<'a> {
     /// Refuses one lane of memory that all lanes see alike, where gdb's `@` has a count of elements.
     fn refuse_lane_of_memory(&mut self, node: &Node) -> Evaluated<()> {
         let NodeKind::Lanes(inner, mask) = &node.kind else { return Ok(()) };
-        let (NodeKind::Name(name), 1) = (&inner.kind, mask.count_ones()) else { return Ok(()) };
+        let (NodeKind::Name(name), 1) = (&inner.kind, mask.count()) else { return Ok(()) };
         let of_lane = [Space::Local, Space::ParamFunc];
         match self.thing(inner)? {
             Thing::Memory(extent) if !of_lane.contains(&extent.space) => {
-                let count = mask.trailing_zeros();
+                let count = mask.first();
                 let meant = if extent.is_array() { format!("{name}[0]@{count}") } else { format!("*&{name}@{count}") };
                 Err(refused(node, format!("'{name}' is memory, the same for all lanes: {meant} shows {count} elements")))
             }
@@ -161,14 +161,14 @@ impl<'a> Evaluator<'a> {
         let frame = self.frame_at(node)?;
         let lanes = self.scene.lanes_in(&frame) & wanted;
         let gone = || refused(node, "none of these lanes is in this function: they have exited or are elsewhere".to_string());
-        if lanes == 0 { Err(gone()) } else { Ok(lanes) }
+        if lanes.is_empty() { Err(gone()) } else { Ok(lanes) }
     }
 
     /// Computes `node` for each lane of `wanted`: what stands under its `@`, or, if `whole`, all of it.
     fn over_lanes(&mut self, node: &Node, wanted: LaneMask, whole: bool) -> Evaluated<Lanes> {
         let mask = self.lanes_for(node, wanted)?;
         let mut lanes = Lanes { ty: Type::Scalar(ScalarType::B32), mask, bits: [0; 32] };
-        for lane in lanes_of(mask) {
+        for lane in mask.iter() {
             let scalar = self.in_lane(node, lane, |evaluator| match whole {
                 true => evaluator.under_lanes(node, |inner| inner.value(node)),
                 false => evaluator.value(node),
@@ -200,7 +200,7 @@ impl<'a> Evaluator<'a> {
         inner.scene.focus.lane = under.lane;
         // Frames are counted from inside, and this lane may be deeper in calls than the focused one.
         inner.scene.focus.frame = match &self.frame {
-            Ok(focused) if focused.group.mask >> under.lane & 1 == 1 => self.scene.focus.frame,
+            Ok(focused) if focused.group.mask.contains(under.lane as usize) => self.scene.focus.frame,
             _ => {
                 inner.scene.frames().map_err(|error| EvaluationError { column: node.at, reason: error.into() })?.len() as u32
                     - 1
@@ -449,7 +449,7 @@ impl<'a> Evaluator<'a> {
             Convenience::Warp => number(ScalarType::U32, u128::from(self.scene.focus.warp)),
             Convenience::Frame => number(ScalarType::U32, u128::from(self.scene.focus.frame)),
             Convenience::Time => number(ScalarType::U64, u128::from(self.scene.machine.tick())),
-            Convenience::Active => number(ScalarType::U32, u128::from(self.frame_at(node)?.group.mask)),
+            Convenience::Active => number(ScalarType::U32, u128::from(self.frame_at(node)?.group.mask.bits())),
         }
     }
 
@@ -471,7 +471,7 @@ impl<'a> Evaluator<'a> {
                 Ok(if wins { value } else { best })
             }
         };
-        let first = Scalar { ty: lanes.ty, bits: lanes.bits[lanes.mask.trailing_zeros() as usize % 32] };
+        let first = Scalar { ty: lanes.ty, bits: lanes.bits[lanes.mask.first()] };
         match aggregate {
             Aggregate::Any => Ok(Scalar::truth(values.any(|value| value.is_true()))),
             Aggregate::All => Ok(Scalar::truth(values.all(|value| value.is_true()))),
@@ -511,7 +511,7 @@ pub fn register_bits(frame: &Frame<'_>, place: &RegisterPlace) -> Option<u128> {
     let (registers, lane) = (&frame.warp.registers, frame.lane as usize % 32);
     match place.bank {
         Bank::B32 => registers.b32.get(frame.base.b32 as usize + slot).map(|register| u128::from(register[lane])),
-        Bank::Pred => registers.pred.get(frame.base.pred as usize + slot).map(|bits| u128::from(bits >> lane & 1)),
+        Bank::Pred => registers.pred.get(frame.base.pred as usize + slot).map(|bits| u128::from(bits.contains(lane))),
         Bank::B64 => {
             let half = |index: usize| registers.b64.get(frame.base.b64 as usize + slot + index).map(|register| u128::from(register[lane]));
             let high = if place.width > 1 { half(1)? } else { 0 };

@@ -20,7 +20,7 @@ use super::tree::{AGGREGATES, BINARY, BinaryOp, CONVENIENCES, Node, NodeKind, Un
 use super::{ExpressionError, lexer};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, special_register};
-use crate::machine::{ALL_LANES, LANES, LaneMask};
+use crate::machine::{LANES, LaneMask};
 
 /// Brackets and operators inside each other at most: what a person writes has a few, and the parser's own stack is finite.
 const DEPTH: u32 = 64;
@@ -268,9 +268,9 @@ impl Parser<'_> {
 
     fn lanes(&mut self) -> Result<LaneMask, ExpressionError> {
         if self.eat("*") {
-            return Ok(ALL_LANES);
+            return Ok(LaneMask::ALL);
         }
-        let mut mask = 0;
+        let mut mask = LaneMask::NONE;
         loop {
             let first = self.lane()?;
             let is_range = self.eat("..") || self.eat_range_sign("-")?;
@@ -279,7 +279,7 @@ impl Parser<'_> {
                 self.next -= 1;
                 return Err(self.error(&format!("a lane from {first} on; a difference is written with blanks, @{first} - {last}")));
             }
-            mask |= (first..=last).fold(0, |mask, lane| mask | 1 << lane);
+            mask |= (first..=last).map(|lane| lane as usize).collect();
             if !self.eat_range_sign(",")? {
                 return Ok(mask);
             }

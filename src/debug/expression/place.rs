@@ -10,7 +10,7 @@ use crate::debug::scene::{Frame, Scene};
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::ScalarType;
-use crate::machine::{LaneMask, lanes_of};
+use crate::machine::LaneMask;
 use crate::program::Pc;
 
 /// Why a value cannot be assigned.
@@ -30,7 +30,7 @@ pub(super) fn target(expression: &Expression, scene: &Scene<'_>) -> Result<Targe
     let mut evaluator = Evaluator::new(scene);
     let Some(wanted) = root.lanes() else {
         return match evaluator.thing(root)? {
-            Thing::Register(place) => register_target(expression, &evaluator, &place, 1 << (scene.focus.lane % 32)),
+            Thing::Register(place) => register_target(expression, &evaluator, &place, LaneMask::of((scene.focus.lane % 32) as usize)),
             Thing::Memory(extent) => memory(expression, scene, &extent),
             Thing::Value(_) | Thing::Triple(_) => Err(no_place(root)),
         };
@@ -104,7 +104,7 @@ pub(super) fn assign(expression: &Expression, scene: &Scene<'_>, value: &Value) 
     };
     let mask = evaluator.lanes_for(root, wanted)?;
     let mut all = Vec::new();
-    for lane in lanes_of(mask) {
+    for lane in mask.iter() {
         let scalar = in_lane(value, lane)?;
         let made = evaluator.in_lane(root, lane, |evaluator| {
             evaluator.under_lanes(root, |inner| {
@@ -129,7 +129,7 @@ fn one(value: &Value) -> Result<Scalar, AssignmentError> {
 
 fn in_lane(value: &Value, lane: usize) -> Result<Scalar, AssignmentError> {
     match value {
-        Value::Lanes(lanes) if lanes.mask >> lane & 1 == 1 => Ok(Scalar { ty: lanes.ty, bits: lanes.bits[lane] }),
+        Value::Lanes(lanes) if lanes.mask.contains(lane) => Ok(Scalar { ty: lanes.ty, bits: lanes.bits[lane] }),
         Value::Lanes(_) => Err(AssignmentError::Value(format!("the value has nothing for lane {lane}"))),
         other => one(other),
     }
@@ -145,7 +145,7 @@ fn edits(
     let converted = |ty: ScalarType| operators::cast(value, ty).map_err(AssignmentError::Value);
     match thing {
         Thing::Register(place) => {
-            let Target::Register(target) = register_target(expression, evaluator, &place, 1 << (lane % 32))? else {
+            let Target::Register(target) = register_target(expression, evaluator, &place, LaneMask::of((lane % 32) as usize))? else {
                 return Err(no_place(&expression.root).into());
             };
             let bits = converted(place.ty)?.bits;

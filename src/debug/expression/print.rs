@@ -6,7 +6,7 @@ use super::Expression;
 use super::tree::{AGGREGATES, CONVENIENCES, Node, NodeKind, UnaryOp};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType};
-use crate::machine::{ALL_LANES, LaneMask, lane_list};
+use crate::machine::LaneMask;
 
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -79,5 +79,5 @@ fn number(value: &Scalar) -> String {
 }
 
 fn lanes(mask: LaneMask) -> String {
-    if mask == ALL_LANES { "*".to_string() } else { lane_list(mask) }
+    if mask == LaneMask::ALL { "*".to_string() } else { mask.list() }
 }

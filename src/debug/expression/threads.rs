@@ -37,7 +37,7 @@ fn passes(filter: &ThreadFilter, space: Space, owner: &Focus) -> bool {
     let block = filter.block.is_none_or(|block| block == owner.block);
     match space {
         Space::Shared | Space::SharedCluster => block,
-        Space::Local | Space::ParamFunc => filter.lanes_of(owner.block, owner.warp) & owner.lane_mask() != 0,
+        Space::Local | Space::ParamFunc => filter.lanes_of(owner.block, owner.warp).meets(owner.lane_mask()),
         Space::Generic | Space::Global | Space::Const | Space::Param => true,
     }
 }
@@ -46,18 +46,18 @@ fn passes(filter: &ThreadFilter, space: Space, owner: &Focus) -> bool {
 fn lanes(expression: &Expression, filter: &ThreadFilter, focus: &Focus) -> Result<LaneMask, EvaluationError> {
     let behind_at = expression.root.lanes();
     let mask = match (filter.lanes, behind_at) {
-        (Some(lanes), at) => lanes & at.unwrap_or(LaneMask::MAX),
+        (Some(lanes), at) => lanes & at.unwrap_or(LaneMask::ALL),
         (None, Some(at)) => at,
-        (None, None) if filter.warp.is_some() => LaneMask::MAX,
+        (None, None) if filter.warp.is_some() => LaneMask::ALL,
         (None, None) => focus.lane_mask(),
     };
-    if mask != 0 { Ok(mask) } else { Err(refused(&expression.root, "the lanes after '@' are none of the lanes named".to_string())) }
+    if !mask.is_empty() { Ok(mask) } else { Err(refused(&expression.root, "the lanes after '@' are none of the lanes named".to_string())) }
 }
 
 /// Those of the lanes that the warp has and that have not exited.
 fn live(scene: &Scene<'_>, wanted: LaneMask) -> LaneMask {
-    let live = scene.warp().map_or(LaneMask::MAX, |warp| warp.live);
-    if live & wanted == 0 { wanted } else { live & wanted }
+    let live = scene.warp().map_or(LaneMask::ALL, |warp| warp.live);
+    if !live.meets(wanted) { wanted } else { live & wanted }
 }
 
 /// The register that the expression names where the thread of `scene` stands; none if it names none, or the thread is not there.

@@ -124,7 +124,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
         let site = site(side.place, side.lanes);
         SideText { site, deed: Some(side.deed), copy: side.copy, flight: flight(side), value: None }
     };
-    let link = |link: &crate::check::Link| LinkText { site: link.place.map(|place| site(place, 0)), text: link.text.clone() };
+    let link = |link: &crate::check::Link| LinkText { site: link.place.map(|place| site(place, LaneMask::NONE)), text: link.text.clone() };
     let lines = |side: &Side| source_lines(program, side.place.pc).into_iter().map(|place| place.line).collect::<Vec<_>>();
     let kernel = launch.and_then(|launch| program.functions.get(launch.kernel.index()));
     FindingText {
@@ -149,7 +149,7 @@ fn outline(program: &Program, case: &Case, finding: &Finding, number: usize, ori
 
 /// The thread of a side that is looked at.
 fn focus(side: &Side) -> Focus {
-    Focus { block: side.place.block, warp: side.place.warp, lane: side.lanes.trailing_zeros() % 32, frame: 0 }
+    Focus { block: side.place.block, warp: side.place.warp, lane: side.lanes.first() as u32, frame: 0 }
 }
 
 /// The name and the type of bytes.

@@ -10,7 +10,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::roles::{NO_ROLES, Roles};
-use crate::machine::{ALL_LANES, LANES, LaneMask, lane_list};
+use crate::machine::{LANES, LaneMask};
 
 pub use words::FocusError;
 
@@ -88,15 +88,15 @@ impl ThreadFilter {
     /// The lanes of a warp that pass.
     pub fn lanes_of(&self, block: [u32; 3], warp: u32) -> LaneMask {
         let passes = self.block.is_none_or(|wanted| wanted == block) && self.warp.is_none_or(|wanted| wanted == warp);
-        if passes { self.lanes.unwrap_or(ALL_LANES) } else { 0 }
+        if passes { self.lanes.unwrap_or(LaneMask::ALL) } else { LaneMask::NONE }
     }
 
     /// The thread that stands for those that pass: where something is not limited it is as `focus` has it, and of several lanes of
     /// `among` it is the focused one or else the lowest.
     pub fn first(&self, focus: &Focus, among: LaneMask) -> Focus {
         let (block, warp) = (self.block.unwrap_or(focus.block), self.warp.unwrap_or(focus.warp));
-        let lanes = self.lanes.unwrap_or(ALL_LANES) & among;
-        let lane = if lanes & focus.lane_mask() != 0 { focus.lane } else { lanes.trailing_zeros() % LANES as u32 };
+        let lanes = self.lanes.unwrap_or(LaneMask::ALL) & among;
+        let lane = if lanes.meets(focus.lane_mask()) { focus.lane } else { lanes.first() as u32 };
         let moved = (block, warp, lane) != (focus.block, focus.warp, focus.lane);
         Focus { block, warp, lane, frame: if moved { 0 } else { focus.frame } }
     }
@@ -145,14 +145,14 @@ impl FocusChange {
 impl Focus {
     /// The lane, as a mask.
     pub fn lane_mask(&self) -> LaneMask {
-        1 << (self.lane % LANES as u32)
+        LaneMask::of((self.lane % LANES as u32) as usize)
     }
 
     /// The focus on one of these lanes: as it is if it is on one of them, or else on the lowest.
     #[must_use]
     pub fn among(self, block: [u32; 3], warp: u32, lanes: LaneMask) -> Self {
-        let stays = (self.block, self.warp) == (block, warp) && lanes & 1 << (self.lane % LANES as u32) != 0;
-        let lane = if stays { self.lane } else { lanes.trailing_zeros() % LANES as u32 };
+        let stays = (self.block, self.warp) == (block, warp) && lanes.meets(self.lane_mask());
+        let lane = if stays { self.lane } else { lanes.first() as u32 };
         Self { block, warp, lane, frame: 0 }
     }
 }
@@ -176,7 +176,7 @@ impl fmt::Display for ThreadFilter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let block = self.block.map(|[x, y, z]| format!("block {x},{y},{z}"));
         let warp = self.warp.map(|warp| format!("warp {warp}"));
-        let lanes = self.lanes.map(|lanes| format!("lane {}", lane_list(lanes)));
+        let lanes = self.lanes.map(|lanes| format!("lane {}", lanes.list()));
         let parts: Vec<String> = block.into_iter().chain(warp).chain(lanes).collect();
         f.write_str(&parts.join(" "))
     }

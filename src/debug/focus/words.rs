@@ -31,7 +31,7 @@ struct Named {
 
 pub(super) fn filter(text: &str, extents: &Extents) -> Result<ThreadFilter, FocusError> {
     let named = Reader { text, at: 0, extents }.read()?;
-    let thread = named.thread.map(|number| (number / LANES as u32, 1 << (number % LANES as u32)));
+    let thread = named.thread.map(|number| (number / LANES as u32, LaneMask::of(number as usize % LANES)));
     let warp = thread.map(|(warp, _)| warp).or(named.warp);
     let lanes = thread.map(|(_, lane)| lane).or(named.lanes.map(|(lanes, _)| lanes));
     Ok(ThreadFilter { block: named.block, warp, lanes })
@@ -45,10 +45,10 @@ pub(super) fn change(text: &str, extents: &Extents, focus: &Focus) -> Result<Foc
     }
     let (block, warp) = (named.block, named.warp);
     let Some((lanes, column)) = named.lanes else { return Ok(FocusChange { block, warp, lane: None }) };
-    if lanes.count_ones() != 1 {
+    if lanes.count() != 1 {
         return wrong(column, "the focus is on one lane: give one number, 0 to 31".to_string());
     }
-    let lane = lanes.trailing_zeros();
+    let lane = lanes.first() as u32;
     let number = warp.unwrap_or(focus.warp).saturating_mul(LANES as u32).saturating_add(lane);
     if number >= extents.threads() {
         let last = (extents.threads() - 1) % LANES as u32;
@@ -143,7 +143,7 @@ impl Reader<'_> {
 
     /// `3`, `0-7`, `0-3,8,12-15`.
     fn lanes(&mut self) -> Result<LaneMask, FocusError> {
-        let mut lanes = 0;
+        let mut lanes = LaneMask::NONE;
         loop {
             self.skip();
             let start = self.at;
@@ -153,7 +153,7 @@ impl Reader<'_> {
             if last < first {
                 return Err(self.error(start, format!("lanes {first}-{last} run backwards: write {last}-{first}")));
             }
-            lanes |= (first..=last).fold(0, |mask, lane| mask | 1 << lane);
+            lanes |= (first..=last).map(|lane| lane as usize).collect();
             self.skip();
             if !self.eat(',') {
                 return Ok(lanes);

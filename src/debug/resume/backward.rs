@@ -310,8 +310,8 @@ impl Observer for Trace {
         let machine::Event::Before(issue, _) = event else { return false };
         let Place { pc, tick, block, warp } = issue.place;
         if self.part.includes(&issue.place, issue.lanes) {
-            let keeps = issue.lanes & 1 << (self.lane % 32) != 0;
-            let lane = if keeps { self.lane } else { issue.lanes.trailing_zeros() % 32 };
+            let keeps = issue.lanes.contains(self.lane as usize % 32);
+            let lane = if keeps { self.lane } else { issue.lanes.first() as u32 };
             self.pasts.push(Past { time: tick, pc, depth: issue.depth, focus: Focus { block, warp, lane, frame: 0 } });
         }
         false

@@ -10,7 +10,7 @@ use crate::debug::breakpoints::{Breakpoint, Event};
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{DivergentStep, Goal, Need, Others, Reason, StepUnit};
 use crate::debug::timeline::Ran;
-use crate::machine::{ALL_LANES, Issue, LaneMask, Tick, Unobserved};
+use crate::machine::{Issue, LaneMask, Tick, Unobserved};
 use crate::program::Pc;
 
 /// Steps between two questions whether to go on: each takes some microseconds.
@@ -151,8 +151,8 @@ impl Session {
     /// The lanes one of which must be among those that run for a step to count.
     fn stepped_lanes(&self) -> LaneMask {
         match (self.settings.step_unit, self.settings.divergent_step) {
-            (StepUnit::Lane, _) | (StepUnit::Warp, DivergentStep::Wait) => 1 << (self.focus.lane % 32),
-            (StepUnit::Warp, DivergentStep::Follow) | (StepUnit::Block | StepUnit::Grid, _) => ALL_LANES,
+            (StepUnit::Lane, _) | (StepUnit::Warp, DivergentStep::Wait) => LaneMask::of((self.focus.lane % 32) as usize),
+            (StepUnit::Warp, DivergentStep::Follow) | (StepUnit::Block | StepUnit::Grid, _) => LaneMask::ALL,
         }
     }
 
@@ -161,7 +161,9 @@ impl Session {
         let wanted = event.instructions(self.program());
         let part = Stepped { block: Some(self.focus.block), warp: Some(self.focus.warp), lanes: self.stepped_lanes() };
         let done = match wanted {
-            Some(pcs) => StepDone::Before(Box::new(move |issue: &Issue| issue.active != 0 && pcs.binary_search(&issue.place.pc).is_ok())),
+            Some(pcs) => {
+                StepDone::Before(Box::new(move |issue: &Issue| !issue.active.is_empty() && pcs.binary_search(&issue.place.pc).is_ok()))
+            }
             None => StepDone::Never,
         };
         self.wanted_event = Some(event);

@@ -8,7 +8,7 @@ use crate::debug::focus::Focus;
 use crate::debug::session::Session;
 use crate::debug::stop::{DivergentStep, Reason, StepUnit, Touch};
 use crate::debug::target::Target;
-use crate::machine::{AccessKind, Issue, LaneMask, first_lane, lanes_of};
+use crate::machine::{AccessKind, Issue, LaneMask};
 use crate::program::{ControlOp, Op, SrcKind, SyncOp};
 
 /// What came of a pause.
@@ -126,7 +126,7 @@ impl Session {
         let mut reasons = Vec::new();
         if let Reason::Fault(_) = &reason {
             let Focus { block, warp, lane, .. } = self.focus;
-            self.judge_event(Event::Fault, Threads { block, warp, lanes: 1 << (lane % 32) }, true, &mut reasons);
+            self.judge_event(Event::Fault, Threads { block, warp, lanes: LaneMask::of((lane % 32) as usize) }, true, &mut reasons);
         }
         reasons.push(reason);
         reasons
@@ -166,7 +166,7 @@ impl Session {
         let Some(Op::Sync(SyncOp::Barrier { id, .. })) = self.op_at(issue) else { return None };
         let SrcKind::Reg(slot) = id.kind() else { return barrier_number(self.program(), *id) };
         let warp = self.machine().block(issue.place.block)?.warps.get(issue.place.warp as usize)?;
-        warp.registers.b32.get((issue.frame.b32 + slot) as usize).map(|register| register[first_lane(issue.active)])
+        warp.registers.b32.get((issue.frame.b32 + slot) as usize).map(|register| register[issue.active.first()])
     }
 
     /// Judges what was done to an mbarrier or a copy, which `told` says in words.
@@ -221,8 +221,8 @@ impl Session {
         let Touching { place, kind, copy, .. } = touching;
         let won = winners(self.machine(), &touching).filter(|_| watched.is_memory());
         let (lanes, tried) = (won.unwrap_or(touching.lanes), won.map(|_| touching.lanes));
-        let by = Focus { block: place.block, warp: place.warp, lane: lanes.trailing_zeros() % 32, frame: 0 };
-        let (old, new) = watched.lane_part(first_lane(lanes), old, new);
+        let by = Focus { block: place.block, warp: place.warp, lane: lanes.first() as u32, frame: 0 };
+        let (old, new) = watched.lane_part(lanes.first(), old, new);
         let address = match &watched.target {
             Target::Memory(target) => touching.address.map(|touched| (target.address, touched)),
             Target::Register(_) => None,
@@ -282,10 +282,10 @@ impl Session {
     fn verdict(&self, breakpoint: &Breakpoint, threads: Threads) -> Verdict {
         let lanes = threads.lanes & breakpoint.filter.lanes_of(threads.block, threads.warp);
         let first = self.focus.among(threads.block, threads.warp, lanes);
-        let Some(condition) = breakpoint.condition.as_ref().filter(|_| lanes != 0) else {
-            return if lanes == 0 { Verdict::Pass } else { Verdict::Hit(first) };
+        let Some(condition) = breakpoint.condition.as_ref().filter(|_| !lanes.is_empty()) else {
+            return if lanes.is_empty() { Verdict::Pass } else { Verdict::Hit(first) };
         };
-        let others = lanes_of(lanes).map(|lane| Focus { lane: lane as u32, ..first }).filter(|focus| *focus != first);
+        let others = lanes.iter().map(|lane| Focus { lane: lane as u32, ..first }).filter(|focus| *focus != first);
         for focus in std::iter::once(first).chain(others) {
             match condition.holds(&self.scene().refocused(focus)) {
                 Ok(true) => return Verdict::Hit(focus),

@@ -39,7 +39,7 @@ impl Session {
     pub(super) fn focus_on_present(&mut self) -> Option<String> {
         let absent = self.scene().group().err()?;
         let warp_of = |block: &Block| {
-            let live = |number: &u32| block.warps.get(*number as usize).is_some_and(|warp| warp.live != 0);
+            let live = |number: &u32| block.warps.get(*number as usize).is_some_and(|warp| !warp.live.is_empty());
             std::iter::once(self.focus.warp).chain(0..block.warps.len() as u32).find(live)
         };
         let machine = self.machine();
@@ -51,7 +51,7 @@ impl Session {
         let (index, live) = (block.index, block.warps.get(warp as usize)?.live);
         let lanes = machine.next_lanes(index, warp).unwrap_or(live);
         let same_lane = live & self.focus.lane_mask();
-        self.focus = Focus { frame: 0, ..self.focus }.among(index, warp, if same_lane == 0 { lanes } else { same_lane });
+        self.focus = Focus { frame: 0, ..self.focus }.among(index, warp, if same_lane.is_empty() { lanes } else { same_lane });
         Some(absent.to_string())
     }
 

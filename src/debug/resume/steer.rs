@@ -14,7 +14,7 @@ use crate::debug::stop::Need;
 use crate::debug::target::{MemoryTarget, Target};
 use crate::debug::timeline::Input;
 use crate::isa::{AtomicFn, Ordering, ScalarType, Space};
-use crate::machine::{GroupState, Issue, Tick, first_lane};
+use crate::machine::{GroupState, Issue, Tick};
 use crate::program::{Address, AtomicOp, Base, Inst, MemoryOp, Op, Pc, Program, Src, SrcKind, map};
 
 /// A warp of the grid: block index, and number in the block.
@@ -124,7 +124,7 @@ impl Session {
     /// The flag that the lanes of `issue` are about to read: of the lowest of them.
     fn flag(&self, (block, warp): WarpPlace, issue: &Issue) -> Option<MemoryTarget> {
         let (address, space, bytes) = flag_address(self.program().code.get(issue.place.pc.index())?)?;
-        let lane = first_lane(issue.active);
+        let lane = issue.active.first();
         let base = match address.base {
             Base::Wide(source) => self.address_part(issue, source, true)?,
             Base::Narrow(source) => self.address_part(issue, source, false)?,
@@ -140,7 +140,7 @@ impl Session {
     fn address_part(&self, issue: &Issue, source: Src, wide: bool) -> Option<u64> {
         let program = self.program();
         let registers = &self.machine().block(issue.place.block)?.warps.get(issue.place.warp as usize)?.registers;
-        let lane = first_lane(issue.active);
+        let lane = issue.active.first();
         match (source.kind(), wide) {
             (SrcKind::Reg(slot), true) => Some(registers.b64.get((issue.frame.b64 + slot) as usize)?[lane]),
             (SrcKind::Reg(slot), false) => Some(u64::from(registers.b32.get((issue.frame.b32 + slot) as usize)?[lane])),

@@ -2,7 +2,7 @@
 
 use super::watcher::Touching;
 use crate::isa::AtomicFn;
-use crate::machine::{FrameBase, LaneMask, Machine, Warp, lanes_of};
+use crate::machine::{FrameBase, LaneMask, Machine, Warp};
 use crate::program::{AtomicOp, Op, Program, Src, SrcKind};
 
 /// The lanes whose compare-and-swap found what they compare with: those that were given back that value, on the machine as it stands
@@ -14,7 +14,7 @@ pub fn winners(machine: &Machine, touching: &Touching) -> Option<LaneMask> {
         return None;
     };
     let warp = machine.block(touching.place.block)?.warps.get(touching.place.warp as usize)?;
-    let group = warp.groups.iter().find(|group| group.mask & touching.lanes != 0)?;
+    let group = warp.groups.iter().find(|group| group.mask.meets(touching.lanes))?;
     let bits = ty.bits();
     if d.is_sink() || b.kind() == SrcKind::Reg(d.0) || bits > 64 {
         return None;
@@ -25,8 +25,8 @@ pub fn winners(machine: &Machine, touching: &Touching) -> Option<LaneMask> {
         let wanted = compared(program, warp, group.frame, bits, b, lane)?;
         Some(found & own == wanted & own)
     };
-    let won = lanes_of(touching.lanes).filter(|lane| swapped(*lane) == Some(true)).fold(0, |mask, lane| mask | 1 << lane);
-    (won != 0).then_some(won)
+    let won = touching.lanes.filter(|lane| swapped(lane) == Some(true));
+    (!won.is_empty()).then_some(won)
 }
 
 fn register(warp: &Warp, frame: FrameBase, bits: u32, slot: u32, lane: usize) -> Option<u64> {

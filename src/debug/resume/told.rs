@@ -4,7 +4,7 @@ use super::watcher::CopyHit;
 use crate::base::counted;
 use crate::debug::breakpoints::{CopyAct, MbarrierAct};
 use crate::debug::session::Session;
-use crate::machine::{Contribution, Ends, Mbarrier, MbarrierChange, MbarrierEvent, lanes_in_words};
+use crate::machine::{Contribution, Ends, Mbarrier, MbarrierChange, MbarrierEvent};
 
 impl Session {
     /// What was done to an mbarrier: `full[1] of block (0,0,0): arrives, 96 of 96 arrivals are missing now`.
@@ -16,7 +16,7 @@ impl Session {
         let [x, y, z] = event.place.block;
         // An mbarrier of the own block has its block beside its name already.
         let own = if event.place.block == event.block { String::new() } else { format!("block ({x},{y},{z}) ") };
-        let warp = format!("{own}warp {} {}", event.place.warp, lanes_in_words(event.lanes));
+        let warp = format!("{own}warp {} {}", event.place.warp, event.lanes.in_words());
         let now = barrier.map_or(String::new(), missing);
         let (act, what) = match event.change {
             MbarrierChange::Made(count) => (MbarrierAct::Arrive, format!("made by {warp} for {count} arrivals a phase")),
@@ -46,7 +46,7 @@ impl Session {
     pub(super) fn tell_copy(&self, copy: &CopyHit) -> (CopyAct, String) {
         let place = self.program().place(copy.issued.pc);
         let [x, y, z] = copy.issued.block;
-        let by = format!("block ({x},{y},{z}) warp {} {}", copy.issued.warp, lanes_in_words(copy.lanes));
+        let by = format!("block ({x},{y},{z}) warp {} {}", copy.issued.warp, copy.lanes.in_words());
         if copy.ended {
             let text = format!("copy #{} has ended: it was issued at {place} by {by}, time {}", copy.id, copy.issued.tick);
             return (CopyAct::Complete, text);

@@ -7,9 +7,7 @@ use crate::debug::breakpoints::WatchMode;
 use crate::debug::memory::{self, Bytes};
 use crate::debug::target::{MemoryTarget, RegisterTarget, Target};
 use crate::isa::Space;
-use crate::machine::{
-    AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, Issue, LaneMask, Machine, Warp, Wgmma, frames, lanes_of, lanes_where,
-};
+use crate::machine::{AccessEvent, AccessKind, CopyEvent, CopyStage, Destination, Home, Issue, LaneMask, Machine, Warp, Wgmma, frames};
 use crate::program::operands::writes;
 use crate::program::{Bank, Program};
 
@@ -73,19 +71,19 @@ impl Watched {
 
     /// The lanes whose access touches it in a way that counts.
     pub fn touched_by(&self, event: &AccessEvent<'_>) -> LaneMask {
-        let Target::Memory(target) = &self.target else { return 0 };
+        let Target::Memory(target) = &self.target else { return LaneMask::NONE };
         let counts = match self.mode {
             WatchMode::Change => event.kind != AccessKind::Read,
             WatchMode::Read => event.kind != AccessKind::Write,
             WatchMode::Access => true,
         };
         if !counts || same_space(event.space) != same_space(target.space) {
-            return 0;
+            return LaneMask::NONE;
         }
         let own = match same_space(target.space) {
-            Space::Shared if target.owner.block != event.place.block => 0,
-            Space::Local if (target.owner.block, target.owner.warp) != (event.place.block, event.place.warp) => 0,
-            Space::Local => event.lanes & 1 << (target.owner.lane % 32),
+            Space::Shared if target.owner.block != event.place.block => LaneMask::NONE,
+            Space::Local if (target.owner.block, target.owner.warp) != (event.place.block, event.place.warp) => LaneMask::NONE,
+            Space::Local => event.lanes & target.owner.lane_mask(),
             _ => event.lanes,
         };
         let end = target.address.saturating_add(target.bytes);
@@ -93,7 +91,7 @@ impl Watched {
             let address = event.addresses[lane];
             address < end && target.address < address.saturating_add(u64::from(event.bytes))
         };
-        lanes_where(own, overlaps)
+        own.filter(overlaps)
     }
 
     /// How a copy touches it, if it does in a way that counts: it writes when it is issued, because its destination is undefined from
@@ -133,25 +131,25 @@ impl Watched {
 
     /// The lanes of a register that an instruction wrote, if every write counts.
     pub fn written_by(&self, issue: &Issue) -> LaneMask {
-        let (Some(program), Target::Register(target)) = (&self.every_write, &self.target) else { return 0 };
+        let (Some(program), Target::Register(target)) = (&self.every_write, &self.target) else { return LaneMask::NONE };
         if (target.block, target.warp, target.depth) != (issue.place.block, issue.place.warp, issue.depth) {
-            return 0;
+            return LaneMask::NONE;
         }
         let base = match target.bank {
             Bank::B32 => issue.frame.b32,
             Bank::B64 => issue.frame.b64,
             Bank::Pred => issue.frame.pred,
         };
-        let Some(inst) = program.code.get(issue.place.pc.index()) else { return 0 };
+        let Some(inst) = program.code.get(issue.place.pc.index()) else { return LaneMask::NONE };
         let own = target.slot..target.slot + target.width;
         let writes = writes(inst, program).iter().any(|used| used.bank == target.bank && own.contains(&(base + used.slot)));
-        if writes { issue.active & target.lanes } else { 0 }
+        if writes { issue.active & target.lanes } else { LaneMask::NONE }
     }
 
     /// Of the bytes of a register of several lanes, those of `lane`; all bytes of memory.
     pub fn lane_part(&self, lane: usize, old: Vec<u8>, new: Vec<u8>) -> (Vec<u8>, Vec<u8>) {
         let Target::Register(target) = &self.target else { return (old, new) };
-        let below = (target.lanes & ((1 << lane) - 1)).count_ones() as usize;
+        let below = (target.lanes & LaneMask::lowest(lane as u32)).count() as usize;
         let size = register_bytes(target);
         let part = |bytes: Vec<u8>| bytes.into_iter().skip(below * size).take(size).collect();
         (part(old), part(new))
@@ -160,17 +158,17 @@ impl Watched {
     /// The lanes of a register that hold something else than when last looked at. A frame of another function at the same place does
     /// not count.
     pub fn changed_in(&self, block: [u32; 3], warp_number: u32, warp: &Warp) -> LaneMask {
-        let Target::Register(target) = &self.target else { return 0 };
+        let Target::Register(target) = &self.target else { return LaneMask::NONE };
         if (target.block, target.warp) != (block, warp_number) {
-            return 0;
+            return LaneMask::NONE;
         }
-        let Some(old) = &self.bytes else { return 0 };
+        let Some(old) = &self.bytes else { return LaneMask::NONE };
         let size = register_bytes(target);
-        let mut changed = 0;
-        for (index, lane) in lanes_of(target.lanes).enumerate() {
+        let mut changed = LaneMask::NONE;
+        for (index, lane) in target.lanes.iter().enumerate() {
             let now = lane_value(target, warp, lane);
             if old.get(index * size..(index + 1) * size) != Some(&now.to_le_bytes()[..size]) && self.holds_frame(target, warp, lane) {
-                changed |= 1 << lane;
+                changed |= LaneMask::of(lane);
             }
         }
         changed
@@ -178,7 +176,7 @@ impl Watched {
 
     /// Whether the lane is in the frame that the register belongs to, or in a call from there.
     fn holds_frame(&self, target: &RegisterTarget, warp: &Warp, lane: usize) -> bool {
-        let Some(group) = warp.groups.iter().find(|group| group.mask & 1 << lane != 0) else { return true };
+        let Some(group) = warp.groups.iter().find(|group| group.mask.contains(lane)) else { return true };
         let depth = group.stack.as_ref().map_or(0, |frame| frame.depth);
         let pc = match depth.checked_sub(target.depth) {
             None => return false,
@@ -211,7 +209,7 @@ fn memory_bytes(target: &MemoryTarget, machine: &Machine) -> Option<Vec<u8>> {
 }
 
 fn register_values(target: &RegisterTarget, warp: &Warp) -> Vec<u8> {
-    let values = lanes_of(target.lanes).map(|lane| lane_value(target, warp, lane).to_le_bytes());
+    let values = target.lanes.iter().map(|lane| lane_value(target, warp, lane).to_le_bytes());
     values.flat_map(|bytes| bytes.into_iter().take(register_bytes(target))).collect()
 }
 
@@ -232,7 +230,7 @@ fn lane_value(target: &RegisterTarget, warp: &Warp, lane: usize) -> u128 {
             let part = |index: usize| registers.b64.get(slot + index).map_or(0, |register| u128::from(register[lane]));
             if target.width == 2 { part(0) | part(1) << 64 } else { part(0) }
         }
-        Bank::Pred => registers.pred.get(slot).map_or(0, |bits| u128::from(bits >> lane & 1)),
+        Bank::Pred => registers.pred.get(slot).map_or(0, |bits| u128::from(bits.contains(lane))),
     }
 }
 

@@ -9,7 +9,7 @@ use super::steer::{Spin, WarpPlace};
 use super::watched::Watched;
 use crate::machine::{
     AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, LaneMask, MbarrierEvent, Observer, Place,
-    Tick, Warp, WgmmaChange, WgmmaEvent, first_lane,
+    Tick, Warp, WgmmaChange, WgmmaEvent,
 };
 use crate::program::Pc;
 
@@ -79,7 +79,7 @@ impl Stepped {
     /// Whether an instruction of `lanes` at `place` counts.
     pub fn includes(&self, place: &Place, lanes: LaneMask) -> bool {
         let warp = self.warp.is_none_or(|warp| warp == place.warp);
-        warp && self.block.is_none_or(|block| block == place.block) && self.lanes & lanes != 0
+        warp && self.block.is_none_or(|block| block == place.block) && self.lanes.meets(lanes)
     }
 }
 
@@ -208,7 +208,7 @@ impl Watcher {
         let reads = self.flag_reads.as_ref().is_some_and(|reads| reads.get(issue.place.pc.index()) == Some(&true));
         let own = (issue.place.block, issue.place.warp);
         reads
-            && issue.active != 0
+            && !issue.active.is_empty()
             && self.counts(&issue.place, issue.lanes).is_some()
             && self.spin.comes_to(own, issue.place.pc, issue.place.tick)
     }
@@ -253,7 +253,7 @@ impl Watcher {
     fn access(&mut self, event: &AccessEvent<'_>) -> bool {
         for (index, place) in self.places.iter().enumerate() {
             let lanes = place.touched_by(event);
-            if lanes != 0 {
+            if !lanes.is_empty() {
                 self.hits.push(Hit::Touched(
                     index,
                     Touching {
@@ -261,7 +261,7 @@ impl Watcher {
                         lanes,
                         kind: event.kind,
                         copy: None,
-                        address: event.addresses.get(first_lane(lanes)).copied(),
+                        address: event.addresses.get(lanes.first()).copied(),
                     },
                 ));
             }
@@ -329,7 +329,7 @@ impl Watcher {
         }
         for (index, watched) in self.places.iter().enumerate() {
             let lanes = watched.changed_in(issue.place.block, issue.place.warp, warp) | watched.written_by(issue);
-            if lanes != 0 {
+            if !lanes.is_empty() {
                 self.hits
                     .push(Hit::Touched(index, Touching { place: issue.place, lanes, kind: AccessKind::Write, copy: None, address: None }));
             }
@@ -347,8 +347,8 @@ impl Watcher {
     fn arrived(&mut self, place: Place, block: &Block) -> bool {
         for (index, watched) in self.places.iter().enumerate() {
             let changed = block.warps.iter().zip(0..).map(|(warp, number)| watched.changed_in(block.index, number, warp));
-            let lanes = changed.fold(0, |lanes, changed| lanes | changed);
-            if lanes != 0 && !self.hits.iter().any(|hit| matches!(hit, Hit::Touched(other, _) if *other == index)) {
+            let lanes = changed.fold(LaneMask::NONE, |lanes, changed| lanes | changed);
+            if !lanes.is_empty() && !self.hits.iter().any(|hit| matches!(hit, Hit::Touched(other, _) if *other == index)) {
                 self.hits.push(Hit::Touched(index, Touching { place, lanes, kind: AccessKind::Write, copy: None, address: None }));
             }
         }

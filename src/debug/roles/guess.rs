@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::Roles;
 use crate::cfg::ControlFlow;
 use crate::debug::session::Session;
-use crate::machine::{Event, EventKind, EventMask, Observer, Tick};
+use crate::machine::{Event, EventKind, EventMask, LaneMask, Observer, Tick};
 use crate::program::{AsyncOp, ControlOp, MbarrierOp, Op, Pc, Program};
 
 /// Ticks from the start of the launch that are looked through.
@@ -101,14 +101,14 @@ impl Observer for Parting<'_> {
         match inst.op {
             Op::Control(ControlOp::Branch { .. }) if inst.guard.is_some() => {
                 let way = match issue.active {
-                    0 => Way::Passed,
+                    LaneMask::NONE => Way::Passed,
                     active if active == issue.lanes => Way::Taken,
                     _ => Way::Both,
                 };
                 self.branches.entry(pc).or_default().entry(warp).or_insert(way);
             }
-            Op::Async(AsyncOp::Copy { .. }) if issue.active != 0 => self.deeds.entry(warp).or_default().copies += 1,
-            Op::Mbarrier(MbarrierOp::Wait { .. }) if issue.active != 0 => {
+            Op::Async(AsyncOp::Copy { .. }) if !issue.active.is_empty() => self.deeds.entry(warp).or_default().copies += 1,
+            Op::Mbarrier(MbarrierOp::Wait { .. }) if !issue.active.is_empty() => {
                 let deeds = self.deeds.entry(warp).or_default();
                 deeds.waits += 1;
                 deeds.asked_at.insert(pc);

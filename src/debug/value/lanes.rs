@@ -60,10 +60,10 @@ impl Lanes {
         }
         if let Some((base, stride)) = self.affine() {
             // Lane 0 shows an address with its symbol.
-            let base = if self.mask & 1 == 1 { text(self.bits[0]) } else { base };
+            let base = if self.mask.contains(0) { text(self.bits[0]) } else { base };
             return Pattern::Affine { base, stride };
         }
-        if values.len() <= FEW && self.mask.count_ones() as usize > FEW {
+        if values.len() <= FEW && self.mask.count() as usize > FEW {
             return Pattern::Few(values.into_iter().map(|(bits, lanes)| (text(bits), lanes)).collect());
         }
         let ordered = |greatest: bool| {
@@ -73,8 +73,8 @@ impl Lanes {
             });
             best.map(|scalar| text(scalar.bits))
         };
-        let common = values.first().map_or(0, |(_, lanes)| lanes.count_ones());
-        Pattern::Mixed { min: ordered(false), max: ordered(true), differing: self.mask.count_ones() - common }
+        let common = values.first().map_or(0, |(_, lanes)| lanes.count());
+        Pattern::Mixed { min: ordered(false), max: ordered(true), differing: self.mask.count() - common }
     }
 
     /// Every different value with its lanes, the most frequent first, then by lowest lane.
@@ -82,17 +82,17 @@ impl Lanes {
         let mut values: Vec<(u128, LaneMask)> = Vec::new();
         for (lane, scalar) in self.iter() {
             match values.iter_mut().find(|(bits, _)| *bits == scalar.bits) {
-                Some((_, lanes)) => *lanes |= 1 << lane,
-                None => values.push((scalar.bits, 1 << lane)),
+                Some((_, lanes)) => *lanes |= LaneMask::of(lane),
+                None => values.push((scalar.bits, LaneMask::of(lane))),
             }
         }
-        values.sort_by_key(|(_, lanes)| (std::cmp::Reverse(lanes.count_ones()), lanes.trailing_zeros()));
+        values.sort_by_key(|(_, lanes)| (std::cmp::Reverse(lanes.count()), lanes.first()));
         values
     }
 
     /// Base and stride of values that are a line over at least three lanes.
     fn affine(&self) -> Option<(String, String)> {
-        if self.mask.count_ones() < 3 {
+        if self.mask.count() < 3 {
             return None;
         }
         match self.ty {

@@ -129,6 +129,6 @@ impl Value {
 impl Lanes {
     /// Each lane with its value, lowest first.
     pub fn iter(&self) -> impl Iterator<Item = (usize, Scalar)> + '_ {
-        crate::machine::lanes_of(self.mask).map(|lane| (lane, Scalar { ty: self.ty, bits: self.bits[lane] }))
+        self.mask.iter().map(|lane| (lane, Scalar { ty: self.ty, bits: self.bits[lane] }))
     }
 }

@@ -15,15 +15,15 @@ pub fn barriers(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, Scene
     let block = scene.refocused(crate::debug::focus::Focus { block: index, ..scene.focus }).block()?;
     let mut table = Table::new(&[">barrier", ">phase", ">arrived", "waiting", "missing", "at"]);
     let own = |barrier: &Barrier| {
-        let arrived = barrier.arrived.get(scene.focus.warp as usize).copied().unwrap_or(0);
+        let arrived = barrier.arrived.get(scene.focus.warp as usize).copied().unwrap_or(LaneMask::NONE);
         index == scene.focus.block && scene.is_focused(arrived)
     };
     for (barrier, id) in block.barriers.iter().zip(0_u32..).filter(|(barrier, _)| !barrier.arrived.is_empty()) {
         let wanted = match barrier.wanted {
             Some(wanted) => wanted,
-            None => block.warps.iter().map(|warp| warp.live.count_ones()).sum(),
+            None => block.warps.iter().map(|warp| warp.live.count()).sum(),
         };
-        let arrived: u32 = barrier.arrived.iter().map(|lanes| lanes.count_ones()).sum();
+        let arrived: u32 = barrier.arrived.iter().map(|lanes| lanes.count()).sum();
         let cells = [
             id.to_string(),
             barrier.phase.to_string(),
@@ -39,7 +39,11 @@ pub fn barriers(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, Scene
 
 /// The lanes of each warp that have neither arrived nor exited.
 fn missing<'b>(block: &'b Block, barrier: &'b Barrier) -> impl Iterator<Item = LaneMask> + 'b {
-    block.warps.iter().zip(0..).map(|(warp, number): (_, usize)| warp.live & !barrier.arrived.get(number).copied().unwrap_or(0))
+    block
+        .warps
+        .iter()
+        .zip(0..)
+        .map(|(warp, number): (_, usize)| warp.live & !barrier.arrived.get(number).copied().unwrap_or(LaneMask::NONE))
 }
 
 /// The instructions at which lanes wait.

@@ -5,6 +5,7 @@ use super::standing::{State, standings};
 use crate::base::{Dim3, counted};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
+use crate::machine::LaneMask;
 
 /// The blocks that pass `filter`, in order of launch.
 pub fn blocks(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
@@ -51,13 +52,13 @@ fn condition(scene: &Scene<'_>, block: [u32; 3]) -> String {
         let state = match standing.state {
             State::Lanes(_) => State::Ready,
             // Which lanes they wait for is another thing in every warp.
-            State::AtMeeting(_) => State::AtMeeting(0),
-            State::AwaitsTurn(_) => State::AwaitsTurn(0),
+            State::AtMeeting(_) => State::AtMeeting(LaneMask::NONE),
+            State::AwaitsTurn(_) => State::AwaitsTurn(LaneMask::NONE),
             state => state,
         };
         match counts.iter_mut().find(|(other, _)| *other == state) {
-            Some((_, count)) => *count += standing.lanes.count_ones() as usize,
-            None => counts.push((state, standing.lanes.count_ones() as usize)),
+            Some((_, count)) => *count += standing.lanes.count() as usize,
+            None => counts.push((state, standing.lanes.count() as usize)),
         }
     }
     match &counts[..] {

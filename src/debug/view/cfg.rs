@@ -69,7 +69,7 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
     let view = |(id, code): (BlockId, std::ops::Range<u32>)| {
         let here = &places.standings[id.index()];
         let own = here.iter().filter(|standing| standing.warp == scene.focus.warp);
-        let lanes = own.fold(0, |mask, standing| mask | standing.lanes);
+        let lanes = own.fold(LaneMask::NONE, |mask, standing| mask | standing.lanes);
         let successors = flow.successors(id);
         BlockView {
             name: places.name(id, &code),
@@ -81,7 +81,7 @@ pub fn control_flow(scene: &Scene<'_>, function: FuncId) -> CfgView {
             loop_depth: places.depths[id.index()],
             loop_header: places.headers.contains(&id),
             lanes,
-            threads: here.iter().map(|standing| standing.lanes.count_ones()).sum(),
+            threads: here.iter().map(|standing| standing.lanes.count()).sum(),
             focused: scene.is_focused(lanes),
             counts: tally.as_ref().map(|tally| counts(program, tally, &flow, id)),
             code,
@@ -128,7 +128,7 @@ fn mark_joins(scene: &Scene<'_>, blocks: &mut [BlockView]) {
     }
     let Ok(Divergence { meeting: Some(pc), groups, .. }) = divergence(scene) else { return };
     if let Some(block) = blocks.iter_mut().find(|block| block.code.contains(&pc.0)) {
-        block.meets = groups.iter().map(|group| group.lanes.count_ones()).collect();
+        block.meets = groups.iter().map(|group| group.lanes.count()).collect();
     }
 }
 

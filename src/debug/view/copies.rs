@@ -8,7 +8,7 @@ use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place as names;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
-use crate::machine::{AsyncCopy, Block, Destination, Ends, GroupState, Home, LaneGroup, LaneMask, Tick, Warp, Work, lanes_of};
+use crate::machine::{AsyncCopy, Block, Destination, Ends, GroupState, Home, LaneGroup, LaneMask, Tick, Warp, Work};
 use crate::program::{AsyncOp, Op};
 
 /// Copies listed at most.
@@ -62,7 +62,7 @@ fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a AsyncCopy>
     let is_whole = filter.warp.is_none() && filter.lanes.is_none();
     let reaches = |copy: &AsyncCopy| copy.work.homes().any(|home| matches!(home, Home::Block { index, .. } if index == block));
     let wanted = |copy: &&AsyncCopy| match copy.issued.block == block {
-        true => filter.lanes_of(block, copy.issued.warp) & copy.lanes != 0,
+        true => filter.lanes_of(block, copy.issued.warp).meets(copy.lanes),
         false => is_whole && reaches(copy),
     };
     let mut own: Vec<&AsyncCopy> = scene.machine.copies().iter().map(|copy| &**copy).filter(wanted).collect();
@@ -123,7 +123,7 @@ fn kind(copy: &AsyncCopy) -> String {
 /// `16384`, `32 x 16`
 fn bytes(copy: &AsyncCopy) -> String {
     match &copy.work {
-        Work::Lanes(copies) => match copy.lanes.count_ones() {
+        Work::Lanes(copies) => match copy.lanes.count() {
             1 => copies.bytes.to_string(),
             lanes => format!("{lanes} x {}", copies.bytes),
         },
@@ -164,7 +164,7 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> String {
                 return format!("{name} by #{arrival}");
             }
             let warp = warp_of(scene, copy);
-            let open = warp.is_some_and(|warp| lanes_of(copy.lanes).any(|lane| warp.copy_groups.committed(bulk)[lane] == number));
+            let open = warp.is_some_and(|warp| copy.lanes.iter().any(|lane| warp.copy_groups.committed(bulk)[lane] == number));
             let name = if bulk { "bulk group" } else { "group" };
             format!("{name} {number}{}", if open { " (open)" } else { "" })
         }
@@ -174,7 +174,7 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> String {
 /// The arrival in flight that waits for a `cp.async`: its number, and the mbarrier that it arrives at.
 fn arrival_behind(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
     let mut later = scene.machine.copies().of_warp(copy.by.number, copy.issued.warp).filter(|other| other.id > copy.id);
-    let arrival = later.find(|other| matches!(other.work, Work::Arrival) && other.lanes & copy.lanes != 0)?;
+    let arrival = later.find(|other| matches!(other.work, Work::Arrival) && other.lanes.meets(copy.lanes))?;
     match (&copy.work, arrival.ends) {
         (Work::Lanes(_), Ends::Mbarrier { home, address, .. }) => Some((arrival.id, name_at(scene, home, address))),
         _ => None,
@@ -212,7 +212,7 @@ pub(super) struct AsyncGroup {
 /// `warp 4: group 1 open (2 copies); group 0 committed (1 copy), not waited for`; warps alike in one line.
 fn groups(scene: &Scene<'_>, block: &Block, filter: &ThreadFilter) -> Vec<String> {
     let mut lines: Vec<(String, Vec<u32>)> = Vec::new();
-    for (warp, number) in block.warps.iter().zip(0..).filter(|(_, number)| filter.lanes_of(block.index, *number) != 0) {
+    for (warp, number) in block.warps.iter().zip(0..).filter(|(_, number)| !filter.lanes_of(block.index, *number).is_empty()) {
         let groups = groups_of(scene, block, warp, number);
         if groups.is_empty() {
             continue;
@@ -248,7 +248,7 @@ fn groups_of(scene: &Scene<'_>, block: &Block, warp: &Warp, number: u32) -> Vec<
     let mut groups: Vec<AsyncGroup> = wgmmas::groups(scene, warp);
     for copy in scene.machine.copies().of_warp(block.number, number) {
         let Ends::Group { bulk, number } = copy.ends else { continue };
-        let open = lanes_of(copy.lanes).any(|lane| warp.copy_groups.committed(bulk)[lane] == number);
+        let open = copy.lanes.iter().any(|lane| warp.copy_groups.committed(bulk)[lane] == number);
         let awaited = warp.groups.iter().any(|group| awaits(scene, warp, group, (bulk, number, copy.lanes)));
         let kind = if bulk { GroupKind::Bulk } else { GroupKind::Lanes };
         match groups.iter_mut().find(|group| (group.kind, group.number, group.open) == (kind, number, open)) {
@@ -270,7 +270,7 @@ fn awaits(scene: &Scene<'_>, warp: &Warp, group: &LaneGroup, (of_bulk, number, l
     let Some(Op::Async(AsyncOp::Wait { bulk, open, pending, .. })) = inst.map(|inst| &inst.op) else { return false };
     let committed = |lane: usize| warp.copy_groups.committed(of_bulk)[lane];
     let covers = |lane: usize| number < committed(lane).saturating_sub(*pending) || *open && number <= committed(lane);
-    group.state == GroupState::AtCopies && *bulk == of_bulk && lanes_of(lanes & group.mask).any(covers)
+    group.state == GroupState::AtCopies && *bulk == of_bulk && (lanes & group.mask).iter().any(covers)
 }
 
 /// What must be said of bytes that are shown: that copies in flight will write them.

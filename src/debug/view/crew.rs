@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::standing::{Standing, State, standings};
 use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::scene::{Scene, SceneError};
-use crate::machine::{LaneMask, lanes_of};
+use crate::machine::LaneMask;
 
 /// Lanes of some warps that stand together: in all of these warps the same lanes at the same place in the same state.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,7 +112,7 @@ pub fn block_map(scene: &Scene<'_>, cells: u64) -> Vec<BlockCell> {
 /// The thread to look at for a row: the focused one if it is there, or else the lowest lane of the first warp.
 pub fn thread_of(scene: &Scene<'_>, row: &CrewRow) -> Focus {
     let warp = if row.warps.contains(&scene.focus.warp) { scene.focus.warp } else { row.warps.first().copied().unwrap_or(0) };
-    let lanes = row.standing.as_ref().map_or(1, |standing| standing.lanes);
-    let lane = lanes_of(lanes).next().unwrap_or(0) as u32;
+    let lanes = row.standing.as_ref().map_or(LaneMask::NONE, |standing| standing.lanes);
+    let lane = lanes.first() as u32;
     if row.focused { scene.focus } else { Focus { warp, lane, frame: 0, ..scene.focus } }
 }

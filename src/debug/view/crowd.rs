@@ -112,7 +112,7 @@ pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, line
             crowd.executed = crowd.executed.max(tally.as_ref().map(|tally| tally.lanes(pc)));
         }
     }
-    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(0);
+    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(LaneMask::NONE);
     // A warp's line is looked up once for each place, not for each of the warps that stand there.
     let mut places: BTreeMap<Pc, Option<usize>> = BTreeMap::new();
     for standing in standings(scene, &ThreadFilter::of_block(&scene.focus)) {
@@ -124,7 +124,7 @@ pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, line
         }
         crowd.lanes |= standing.lanes;
         crowd.next |= standing.lanes & next;
-        crowd.waiting |= if standing.state == State::Ready { 0 } else { standing.lanes };
+        crowd.waiting |= if standing.state == State::Ready { LaneMask::NONE } else { standing.lanes };
     }
     crowds.iter_mut().for_each(|crowd| crowd.others.dedup());
     if let Some(crowd) = line_of(current_pc(scene)).and_then(|index| crowds.get_mut(index)) {

@@ -48,7 +48,7 @@ pub struct GroupView {
 /// The warp is not on the machine.
 pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
     let warp = scene.warp()?;
-    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(0);
+    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(LaneMask::NONE);
     let standings = standings(scene, &ThreadFilter::of_warp(&scene.focus));
     let group = |standing: super::Standing| GroupView {
         lanes: standing.lanes,
@@ -56,11 +56,11 @@ pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
         at: place(scene.program(), standing.pc),
         state: standing.state,
         depth: standing.depth,
-        next: standing.lanes & next != 0,
+        next: standing.lanes.meets(next),
         focused: scene.is_focused(standing.lanes),
     };
     let mut groups: Vec<GroupView> = standings.into_iter().map(group).collect();
-    groups.sort_by_key(|group| (!group.next, group.lanes.trailing_zeros()));
+    groups.sort_by_key(|group| (!group.next, group.lanes.first()));
     let exited = scene.machine.lanes_of_warp(scene.focus.warp) & !warp.live;
     let ways = Ways::new(scene, &groups);
     let meeting = match scene.machine.config().divergence {
@@ -121,7 +121,7 @@ impl Ways {
 }
 
 fn frames<'a>(scene: &Scene<'a>, group: &GroupView) -> Option<smallvec::SmallVec<[Frame<'a>; 2]>> {
-    let focus = crate::debug::focus::Focus { lane: group.lanes.trailing_zeros() % 32, frame: 0, ..scene.focus };
+    let focus = crate::debug::focus::Focus { lane: group.lanes.first() as u32, frame: 0, ..scene.focus };
     scene.refocused(focus).frames().ok()
 }
 

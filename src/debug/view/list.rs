@@ -67,7 +67,8 @@ pub fn list(scene: &Scene<'_>, file: SourceId, lines: std::ops::Range<u32>, mark
     let line = |number: u32| {
         let here = || code.iter().filter(|(line, _)| *line == number).map(|(_, pc)| *pc);
         let standing = standings.iter().filter(|standing| here().any(|pc| pc == standing.pc));
-        let (lanes, off) = standing.fold((0, 0), |(lanes, off), standing| (lanes | standing.lanes, off | standing.off));
+        let (lanes, off) =
+            standing.fold((LaneMask::NONE, LaneMask::NONE), |(lanes, off), standing| (lanes | standing.lanes, off | standing.off));
         Line {
             number,
             text: source.line(number).to_string(),

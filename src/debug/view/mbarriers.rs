@@ -10,9 +10,7 @@ use crate::debug::names::{place as names, symbols};
 use crate::debug::scene::{Scene, SceneError};
 use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::Space;
-use crate::machine::{
-    Arrival, Block, Contribution, Ends, GroupState, Home, LaneGroup, LaneMask, Mbarrier, PerLane, Place, Tick, Warp, lanes_of,
-};
+use crate::machine::{Arrival, Block, Contribution, Ends, GroupState, Home, LaneGroup, LaneMask, Mbarrier, PerLane, Place, Tick, Warp};
 use crate::program::{MbarrierOp, Op, Pc};
 
 /// A barrier object.
@@ -197,7 +195,7 @@ fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &
         },
         overwritten: overwritten(block, address, object),
         waiters: waiters(scene, block, address),
-        made: deed(object.made, 0, object.made.tick, String::new()),
+        made: deed(object.made, LaneMask::NONE, object.made.tick, String::new()),
         deeds: object.arrivals.iter().map(done).collect(),
         forgotten: object.forgotten,
         copies: copies.iter().map(|copy| copy.id).collect(),
@@ -249,7 +247,7 @@ fn in_words(arrival: &Arrival) -> String {
 
 fn deed(scene: &Scene<'_>, block: &Block, (by, lanes): (Place, LaneMask), time: Tick, what: String) -> Deed {
     let foreign = if by.block == block.index { String::new() } else { format!("block {} ", Dim3(by.block)) };
-    let lanes = if lanes == 0 { String::new() } else { lanes_if_some(lanes) };
+    let lanes = if lanes.is_empty() { String::new() } else { lanes_if_some(lanes) };
     let who = format!("{foreign}{}{lanes}", scene.roles.warp(by.warp));
     Deed { time, who, at: place(scene.program(), by.pc), what }
 }
@@ -267,7 +265,7 @@ fn waiters(scene: &Scene<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter
     for (number, warp) in block.warps.iter().enumerate() {
         for group in warp.groups.iter().filter(|group| group.state == GroupState::AtMbarrier { address }) {
             let (parity, pc) = (parity_awaited(scene, warp, group), group.pc);
-            let mut lanes = vec![0; block.warps.len()];
+            let mut lanes = vec![LaneMask::NONE; block.warps.len()];
             lanes[number] = group.mask;
             match crowds.iter_mut().find(|crowd| (crowd.parity, crowd.pc) == (parity, pc)) {
                 Some(crowd) => crowd.lanes[number] |= group.mask,
@@ -290,7 +288,7 @@ fn parity_awaited(scene: &Scene<'_>, warp: &Warp, group: &LaneGroup) -> Option<u
     let words: PerLane<u64> = scene.machine.operand_of(warp, group, a, !by_parity);
     // A state is told by its highest bit, a parity by its lowest.
     let parity = |lane: usize| if by_parity { words[lane] & 1 } else { words[lane] >> 63 };
-    let mut parities = lanes_of(group.mask).map(parity);
+    let mut parities = group.mask.iter().map(parity);
     let first = parities.next()?;
     parities.all(|other| other == first).then_some(first as u32)
 }

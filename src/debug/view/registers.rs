@@ -4,7 +4,7 @@ use crate::debug::expression::register_bits;
 use crate::debug::names::scope::{self, RegisterPlace};
 use crate::debug::scene::{Frame, Scene, SceneError};
 use crate::debug::value::{Format, Lanes, Scalar, Type, Value, ValueText};
-use crate::machine::{LaneMask, lanes_of, lanes_where};
+use crate::machine::LaneMask;
 use crate::program::Register;
 
 /// A register with its value.
@@ -76,7 +76,7 @@ pub fn register_rows<'n>(scene: &Scene<'_>, names: impl Iterator<Item = &'n str>
     let row = |name: &str| {
         let place = scope::register(function, frame.pc, name).filter(|place| place.slot.is_some())?;
         let place = scope::in_effect(scene, frame.function, place);
-        let shown = if how.all_lanes { lanes } else { 1 << (frame.lane % 32) };
+        let shown = if how.all_lanes { lanes } else { LaneMask::of((frame.lane % 32) as usize) };
         let undefined = undefined(scene, &frame, &place, shown);
         let with_value = if how.defined && undefined != shown { shown & !undefined } else { shown };
         let value = value(scene, &frame, &place, how.all_lanes.then_some(with_value)).text(scene, how.format);
@@ -90,7 +90,7 @@ fn value(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes: Opt
     let ty = Type::Scalar(place.ty);
     let Some(lanes) = lanes else { return Value::Scalar(Scalar::new(ty, register_bits(frame, place).unwrap_or(0))) };
     let mut values = Lanes { ty, mask: lanes, bits: [0; 32] };
-    for lane in lanes_of(lanes) {
+    for lane in lanes.iter() {
         let own = scene.same_frame(frame, lane as u32);
         values.bits[lane] = own.and_then(|own| register_bits(&own, place)).unwrap_or(0);
     }
@@ -99,14 +99,14 @@ fn value(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes: Opt
 
 /// The lanes of `lanes` that have not written all of a register.
 fn undefined(scene: &Scene<'_>, frame: &Frame<'_>, place: &RegisterPlace, lanes: LaneMask) -> LaneMask {
-    let (Some(written), Some(slot)) = (&frame.warp.registers.written, place.slot) else { return 0 };
+    let (Some(written), Some(slot)) = (&frame.warp.registers.written, place.slot) else { return LaneMask::NONE };
     let defined = |lane: &usize| {
         scene.same_frame(frame, *lane as u32).is_some_and(|own| {
             let first = own.base.slot(place.bank) + slot;
-            (first..first + place.width).all(|slot| written.lanes(place.bank, slot) >> lane & 1 == 1)
+            (first..first + place.width).all(|slot| written.lanes(place.bank, slot).contains(*lane))
         })
     };
-    lanes_where(lanes, |lane| !defined(&lane))
+    lanes.filter(|lane| !defined(&lane))
 }
 
 fn is_of(declaration: &Register, place: &RegisterPlace) -> bool {

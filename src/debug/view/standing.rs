@@ -2,7 +2,7 @@
 
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::Scene;
-use crate::machine::{ALL_LANES, GroupState, LaneGroup, LaneMask, Warp, frames, lane_list, lanes_in_words};
+use crate::machine::{GroupState, LaneGroup, LaneMask, Warp, frames};
 use crate::program::{Pc, Program};
 
 /// Lanes of a warp that stand together.
@@ -71,11 +71,11 @@ impl std::fmt::Display for State {
             State::Copies => write!(f, "waits for its copies"),
             State::Wgmmas => write!(f, "waits for its matrix multiplications"),
             State::Warpgroup => write!(f, "waits for its warpgroup"),
-            State::Lanes(lanes) => write!(f, "waits for lanes {}", lane_list(*lanes)),
-            State::AtMeeting(0) => write!(f, "at the meeting point"),
-            State::AtMeeting(lanes) => write!(f, "waits at the meeting point for lanes {}", lane_list(*lanes)),
-            State::AwaitsTurn(0) => write!(f, "on a side that runs later"),
-            State::AwaitsTurn(lanes) => write!(f, "waits for its turn after lanes {}", lane_list(*lanes)),
+            State::Lanes(lanes) => write!(f, "waits for lanes {}", lanes.list()),
+            State::AtMeeting(LaneMask::NONE) => write!(f, "at the meeting point"),
+            State::AtMeeting(lanes) => write!(f, "waits at the meeting point for lanes {}", lanes.list()),
+            State::AwaitsTurn(LaneMask::NONE) => write!(f, "on a side that runs later"),
+            State::AwaitsTurn(lanes) => write!(f, "waits for its turn after lanes {}", lanes.list()),
             State::Exited => write!(f, "exited"),
         }
     }
@@ -88,7 +88,7 @@ pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
         for (warp, number) in block.warps.iter().zip(0..) {
             let wanted = filter.lanes_of(block.index, number);
             let first = found.len();
-            for group in warp.groups.iter().filter(|group| group.mask & wanted != 0) {
+            for group in warp.groups.iter().filter(|group| group.mask.meets(wanted)) {
                 let state = match group.state {
                     GroupState::Ready => State::Ready,
                     GroupState::AtBarrier { id, .. } => State::Barrier(id),
@@ -105,10 +105,10 @@ pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
                 };
                 let depth = frames(&group.stack).next().map_or(0, |frame| frame.depth);
                 let lanes = group.mask & wanted;
-                let off = if state == State::Ready { turned_off(scene.program(), warp, group) & lanes } else { 0 };
+                let off = if state == State::Ready { turned_off(scene.program(), warp, group) & lanes } else { LaneMask::NONE };
                 found.push(Standing { block: block.index, warp: number, lanes, pc: group.stands_at(), depth, off, state });
             }
-            found[first..].sort_by_key(|standing| standing.lanes.trailing_zeros());
+            found[first..].sort_by_key(|standing| standing.lanes.first());
         }
     }
     found
@@ -117,8 +117,8 @@ pub fn standings(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Standing> {
 /// The lanes of a group whose predicate is false for the instruction that the group executes next.
 pub fn turned_off(program: &Program, warp: &Warp, group: &LaneGroup) -> LaneMask {
     let guard = program.code.get(group.pc.index()).and_then(|inst| inst.guard);
-    guard.map_or(0, |guard| {
-        let bits = warp.registers.pred.get((group.frame.pred + guard.slot) as usize).copied().unwrap_or(0);
+    guard.map_or(LaneMask::NONE, |guard| {
+        let bits = warp.registers.pred.get((group.frame.pred + guard.slot) as usize).copied().unwrap_or(LaneMask::NONE);
         group.mask & if guard.negate { bits } else { !bits }
     })
 }
@@ -136,7 +136,7 @@ pub fn ranges(numbers: &[u32]) -> String {
 /// `warps 0-2`, `consumer warps 0-2, warp 3 lanes 0-7`; `none`. The lanes are those of the warps 0, 1, 2 and so on.
 pub fn threads_in_words(scene: &Scene<'_>, lanes: impl Iterator<Item = LaneMask>) -> String {
     let mut rows: Vec<(LaneMask, Vec<u32>)> = Vec::new();
-    for (lanes, warp) in lanes.zip(0..).filter(|(lanes, _)| *lanes != 0) {
+    for (lanes, warp) in lanes.zip(0..).filter(|(lanes, _)| !lanes.is_empty()) {
         match rows.iter_mut().find(|(other, _)| *other == lanes) {
             Some((_, warps)) => warps.push(warp),
             None => rows.push((lanes, vec![warp])),
@@ -151,5 +151,5 @@ pub fn threads_in_words(scene: &Scene<'_>, lanes: impl Iterator<Item = LaneMask>
 
 /// ` lanes 0-7`, ` lane 3`; nothing if they are all.
 pub fn lanes_if_some(lanes: LaneMask) -> String {
-    if lanes == ALL_LANES { String::new() } else { format!(" {}", lanes_in_words(lanes)) }
+    if lanes == LaneMask::ALL { String::new() } else { format!(" {}", lanes.in_words()) }
 }

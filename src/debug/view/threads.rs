@@ -5,7 +5,7 @@ use super::{Table, place, statement};
 use crate::base::Dim3;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::{Scene, SceneError};
-use crate::machine::{LaneMask, lane_list, lanes_of};
+use crate::machine::LaneMask;
 
 /// Rows listed at most.
 const ROWS: usize = 1000;
@@ -25,7 +25,7 @@ pub fn warps(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
     let filter = ThreadFilter { block: Some(index), ..*filter };
     let all = standings(scene, &filter);
     let mut rows: Vec<(Vec<u32>, Vec<&Standing>)> = Vec::new();
-    for number in (0..count).filter(|warp| filter.lanes_of(index, *warp) != 0) {
+    for number in (0..count).filter(|warp| !filter.lanes_of(index, *warp).is_empty()) {
         let own: Vec<&Standing> = all.iter().filter(|standing| standing.warp == number).collect();
         let same = |other: &[&Standing]| other.iter().map(|standing| key(standing)).eq(own.iter().map(|standing| key(standing)));
         match rows.iter_mut().find(|(_, other)| same(other)) {
@@ -43,7 +43,7 @@ pub fn warps(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
             let name = if nth == 0 { scene.roles.ranges(&warps) } else { String::new() };
             let focused = focused && scene.is_focused(group.lanes);
             let program = scene.program();
-            let cells = [name, group.state_in_words(scene), lane_list(group.lanes), place(program, group.pc), statement(program, group.pc)];
+            let cells = [name, group.state_in_words(scene), group.lanes.list(), place(program, group.pc), statement(program, group.pc)];
             table.push(focused, cells);
         }
     }
@@ -64,25 +64,25 @@ pub fn lanes(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
     let (block, warp) = (filter.block.unwrap_or(scene.focus.block), filter.warp.unwrap_or(scene.focus.warp));
     let scene = &scene.refocused(crate::debug::focus::Focus { block, warp, ..scene.focus });
     let live = scene.warp()?.live;
-    let wanted = filter.lanes.unwrap_or(u32::MAX);
+    let wanted = filter.lanes.unwrap_or(LaneMask::ALL);
     let program = scene.program();
     let mut table = Table::new(&["lanes", "threads", "state", "at", ""]);
     let own = ThreadFilter { block: Some(block), warp: Some(warp), lanes: Some(wanted) };
     for standing in standings(scene, &own) {
         let mut parts = [(standing.lanes & !standing.off, false), (standing.off, true)];
-        parts.sort_by_key(|(lanes, _)| lanes.trailing_zeros());
-        for (lanes, is_off) in parts.into_iter().filter(|(lanes, _)| *lanes != 0) {
+        parts.sort_by_key(|(lanes, _)| lanes.first());
+        for (lanes, is_off) in parts.into_iter().filter(|(lanes, _)| !lanes.is_empty()) {
             let state = if is_off { "turned off by its predicate".to_string() } else { standing.state_in_words(scene) };
             let (threads, place, statement) =
                 (thread_names(scene, warp, lanes), place(program, standing.pc), statement(program, standing.pc));
-            table.push(scene.is_focused(lanes), [lane_list(lanes), threads, state, place, statement]);
+            table.push(scene.is_focused(lanes), [lanes.list(), threads, state, place, statement]);
         }
     }
     let exited = scene.machine.lanes_of_warp(warp) & wanted & !live;
-    if exited != 0 {
+    if !exited.is_empty() {
         let threads = thread_names(scene, warp, exited);
         let focused = scene.is_focused(exited);
-        table.push(focused, [lane_list(exited), threads, State::Exited.to_string(), String::new(), String::new()]);
+        table.push(focused, [exited.list(), threads, State::Exited.to_string(), String::new(), String::new()]);
     }
     Ok(table)
 }
@@ -90,8 +90,8 @@ pub fn lanes(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
 /// `(4,0,0)`, `(0,0,0) … (31,0,0)`
 fn thread_names(scene: &Scene<'_>, warp: u32, lanes: LaneMask) -> String {
     let thread = |lane: u32| Dim3(scene.machine.thread_of(warp, lane)).to_string();
-    let (first, last) = (lanes.trailing_zeros() % 32, 31 - lanes.leading_zeros().min(31));
-    match lanes.count_ones() {
+    let (first, last) = (lanes.first() as u32, 31 - lanes.bits().leading_zeros().min(31));
+    match lanes.count() {
         1 => thread(first),
         2 => format!("{} {}", thread(first), thread(last)),
         _ => format!("{} … {}", thread(first), thread(last)),
@@ -118,12 +118,12 @@ pub fn threads(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
             }
             let focus = scene.focus;
             let focused = standing.block == focus.block && warps.contains(&focus.warp) && scene.is_focused(standing.lanes);
-            let count = warps.len() * lanes_of(standing.lanes).count();
+            let count = warps.len() * standing.lanes.iter().count();
             let (place, statement) = (place(scene.program(), standing.pc), statement(scene.program(), standing.pc));
             let cells = [
                 Dim3(standing.block).to_string(),
                 scene.roles.ranges(&warps),
-                lane_list(standing.lanes),
+                standing.lanes.list(),
                 count.to_string(),
                 standing.state_in_words(scene),
                 place,

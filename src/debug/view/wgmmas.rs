@@ -16,7 +16,7 @@ use crate::program::{Bank, Op, WarpgroupOp};
 /// Those in flight that warps which pass `filter` issued, by number.
 pub fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a Wgmma> {
     let block = filter.block.unwrap_or(scene.focus.block);
-    let wanted = |wgmma: &&Wgmma| wgmma.issued.block == block && filter.lanes_of(block, wgmma.issued.warp) != 0;
+    let wanted = |wgmma: &&Wgmma| wgmma.issued.block == block && !filter.lanes_of(block, wgmma.issued.warp).is_empty();
     let mut own: Vec<&Wgmma> = scene.machine.wgmmas().map(|(_, wgmma)| wgmma).filter(wanted).collect();
     own.sort_by_key(|wgmma| wgmma.id);
     own

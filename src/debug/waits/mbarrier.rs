@@ -2,7 +2,7 @@
 
 use crate::base::Dim3;
 use crate::isa::MbarrierFn;
-use crate::machine::{Activity, Arrival, Contribution, Mbarrier, MbarrierWait, Place, lanes_in_words};
+use crate::machine::{Activity, Arrival, Contribution, Mbarrier, MbarrierWait, Place};
 use crate::program::{AsyncOp, CopyOp, FuncId, Inst, MbarrierOp, Op, Pc, Program};
 
 /// Contributions and copies named at most.
@@ -99,7 +99,7 @@ fn in_flight(program: &Program, wait: &MbarrierWait, barrier: &Mbarrier) -> Opti
 fn by(program: &Program, arrival: &Arrival) -> String {
     let Place { pc, tick, warp, .. } = arrival.place;
     let copy = arrival.copy.map_or(String::new(), |id| format!("copy #{id} "));
-    format!("{copy}at {} by warp {warp} {}, time {tick}", program.place(pc), lanes_in_words(arrival.lanes))
+    format!("{copy}at {} by warp {warp} {}, time {tick}", program.place(pc), arrival.lanes.in_words())
 }
 
 /// `warp 3 (ring.ptx:112)`, with its block if that is not the one at index `block`.

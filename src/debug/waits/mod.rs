@@ -5,7 +5,7 @@
 mod mbarrier;
 
 use crate::base::Dim3;
-use crate::machine::{LaneMask, WaitReason, Waiter, WarpLanes, lane_list};
+use crate::machine::{LaneMask, WaitReason, Waiter, WarpLanes};
 use crate::program::{FuncId, Program};
 
 /// Why lanes are held by others of their warp.
@@ -29,8 +29,8 @@ pub fn reason(program: &Program, kernel: FuncId, waiter: &Waiter) -> String {
             format!("waits at the barrier of the cluster; not arrived: {}", missing.collect::<Vec<_>>().join(", "))
         }
         WaitReason::Lanes { mask, exited, elsewhere } => lanes(*mask, *exited, *elsewhere),
-        WaitReason::Meeting(others) => format!("waits at the meeting point for lanes {}; {STACK}", lane_list(*others)),
-        WaitReason::Turn(others) => format!("waits for its turn after lanes {}; {STACK}", lane_list(*others)),
+        WaitReason::Meeting(others) => format!("waits at the meeting point for lanes {}; {STACK}", others.list()),
+        WaitReason::Turn(others) => format!("waits for its turn after lanes {}; {STACK}", others.list()),
     }
 }
 
@@ -48,17 +48,17 @@ fn barrier((id, count, wanted): (u32, u32, Option<u32>), missing: &[WarpLanes]) 
 
 fn lanes(mask: Option<LaneMask>, exited: LaneMask, elsewhere: LaneMask) -> String {
     let of = mask.map_or(": all lanes of the warp must execute it".to_string(), |mask| format!(" of its mask {mask:#010x}"));
-    let mut text = format!("waits for lanes {}{of}", lane_list(exited | elsewhere));
-    if exited != 0 {
-        text += &format!("; lanes {} have exited", lane_list(exited));
+    let mut text = format!("waits for lanes {}{of}", (exited | elsewhere).list());
+    if !exited.is_empty() {
+        text += &format!("; lanes {} have exited", exited.list());
     }
-    if elsewhere != 0 {
-        text += &format!("; lanes {} stand elsewhere", lane_list(elsewhere));
+    if !elsewhere.is_empty() {
+        text += &format!("; lanes {} stand elsewhere", elsewhere.list());
     }
     text
 }
 
 /// `warp 1 lanes 0-31, warp 3 lanes 4`
 fn lanes_of_warps(lanes: &[WarpLanes]) -> String {
-    lanes.iter().map(|(warp, lanes)| format!("warp {warp} lanes {}", lane_list(*lanes))).collect::<Vec<_>>().join(", ")
+    lanes.iter().map(|(warp, lanes)| format!("warp {warp} lanes {}", lanes.list())).collect::<Vec<_>>().join(", ")
 }

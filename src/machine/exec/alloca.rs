@@ -1,7 +1,7 @@
 //! Dynamic stack allocation (PTX ISA, "Stack Manipulation Instructions").
 
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
-use crate::machine::state::lanes::{LaneMask, first_lane, lanes_of};
+use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::trap::TrapKind;
 use crate::program::{StackOp, map};
 
@@ -14,7 +14,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             StackOp::Alloca { wide, d, size, align } => {
                 let lanes = self.lanes(group, active);
                 let sizes = if *wide { *lanes.get64(*size) } else { lanes.get32(*size).map(u64::from) };
-                let size = lanes_of(active).map(|lane| sizes[lane]).max().unwrap_or(0);
+                let size = active.iter().map(|lane| sizes[lane]).max().unwrap_or(0);
                 let start = u64::from(top).next_multiple_of(u64::from(*align).max(1));
                 let end = start.saturating_add(size);
                 if end > map::LOCAL_BASE + map::LOCAL_BYTES {
@@ -27,7 +27,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             StackOp::Save { wide, d } => self.put(group, active, *wide, *d, u64::from(top)),
             StackOp::Restore { wide, a } => {
                 let lanes = self.lanes(group, active);
-                let first = first_lane(active);
+                let first = active.first();
                 let saved = if *wide { lanes.get64(*a)[first] } else { u64::from(lanes.get32(*a)[first]) };
                 if saved > u64::from(top) || saved < u64::from(group.frame.local) {
                     return Err(self.trap(TrapKind::StackOverflow, active, "stackrestore of a value that stacksave did not give here"));

@@ -9,7 +9,7 @@ use crate::machine::event::{CopyEvent, CopyStage, CopyWait, Event, EventKind, Or
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::in_flight::policy::{AtIssue, WhenAwaited};
 use crate::machine::state::in_flight::copy::{AsyncCopy, Destination, Ends, Home, LaneCopies, Work};
-use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
+use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::mbarrier::Refused;
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};
@@ -52,11 +52,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         active: LaneMask,
     ) -> Result<(), Box<Trap>> {
         let kept = self.kept(kept, bytes, group, active);
-        let reading = lanes_where(active, |lane| kept[lane] > 0);
+        let reading = active.filter(|lane| kept[lane] > 0);
         let mut destination = self.access(&to.address, group, active, bytes);
         let pieces = self.locate(&mut destination, to.space, true, group)?.with(destination);
         let mut source = self.access(&from.address, group, active, bytes);
-        if reading != 0 {
+        if !reading.is_empty() {
             source = source.only(reading);
             self.locate(&mut source, from.space, false, group)?;
         }
@@ -79,7 +79,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Kept::Bytes(count) => lanes.get32(count).map(|count| count.min(bytes) as u8),
             Kept::Unless(predicate) => {
                 let ignored = lanes.pred(predicate);
-                std::array::from_fn(|lane| if ignored >> lane & 1 != 0 { 0 } else { bytes as u8 })
+                std::array::from_fn(|lane| if ignored.contains(lane) { 0 } else { bytes as u8 })
             }
         }
     }
@@ -97,33 +97,33 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Completion::Mbarrier(place) => Some(self.barriers_of_lanes(place, group, active)?),
             Completion::BulkGroup => None,
         };
-        for lane in lanes_of(active).filter(|lane| sizes[*lane] > 0) {
+        for lane in active.iter().filter(|lane| sizes[*lane] > 0) {
             let (Some(to), Some(from)) = (to[lane], from[lane]) else { continue };
             let work = |to| Work::Block { from, to, bytes: sizes[lane], reduction: bulk.reduction, mask: masks[lane], taken: None };
             let Some((home, address)) = barriers.as_ref().and_then(|barriers| barriers[lane]) else {
                 let ends = Ends::Group { bulk: true, number: self.warp.copy_groups.committed(true)[lane] };
-                self.issue_copy(1 << lane, work(to), ends)?;
+                self.issue_copy(LaneMask::of(lane), work(to), ends)?;
                 continue;
             };
             let Some(ranks) = ranks else {
-                self.issue_copy(1 << lane, work(to), Ends::Mbarrier { home, address, bytes: sizes[lane] })?;
+                self.issue_copy(LaneMask::of(lane), work(to), Ends::Mbarrier { home, address, bytes: sizes[lane] })?;
                 continue;
             };
             for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
-                let home = self.home_of_rank(rank, 1 << lane)?;
+                let home = self.home_of_rank(rank, LaneMask::of(lane))?;
                 let ends = Ends::Mbarrier { home, address, bytes: sizes[lane] };
-                self.issue_copy(1 << lane, work(Destination { home, ..to }), ends)?;
+                self.issue_copy(LaneMask::of(lane), work(Destination { home, ..to }), ends)?;
             }
         }
         Ok(())
     }
 
     fn check_sizes(&self, sizes: &PerLane<u32>, active: LaneMask) -> Result<(), Box<Trap>> {
-        let wrong = lanes_where(active, |lane| !sizes[lane].is_multiple_of(BULK_UNIT));
-        if wrong == 0 {
+        let wrong = active.filter(|lane| !sizes[lane].is_multiple_of(BULK_UNIT));
+        if wrong.is_empty() {
             return Ok(());
         }
-        let bytes = sizes[wrong.trailing_zeros() as usize];
+        let bytes = sizes[wrong.first()];
         Err(self.trap(TrapKind::CopySize, wrong, &format!("a bulk copy of {bytes} bytes: the size must be a multiple of {BULK_UNIT}")))
     }
 
@@ -139,12 +139,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let all = self.access(&place.address, group, active, BULK_UNIT);
         if all.misaligned {
             let wrong = all.lanes_where(|address| !address.is_multiple_of(u64::from(BULK_UNIT)));
-            let address = all.addresses[wrong.trailing_zeros() as usize % 32];
+            let address = all.addresses[wrong.first()];
             let message = format!("a bulk copy at {address:#x}: the address must be a multiple of {BULK_UNIT}");
             return Err(self.trap(TrapKind::CopyMisaligned, wrong, &message));
         }
         let mut named = [None; 32];
-        for lane in lanes_of(active).filter(|lane| sizes[*lane] > 0) {
+        for lane in active.iter().filter(|lane| sizes[*lane] > 0) {
             // The first and the last unit in one allocation means all of it.
             let address = all.addresses[lane];
             let first = self.only_piece(one_lane(address, lane), place.space, write, group)?;
@@ -153,7 +153,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             if !last.is_ok_and(|last| self.are_together(&first, &last)) {
                 let nearby = self.nearby(first.space, first.access.min, u64::from(sizes[lane]), group).unwrap_or_default();
                 let message = format!("a bulk copy of {} bytes at {address:#x}: {nearby}", sizes[lane]);
-                return Err(self.trap(TrapKind::OutOfBounds, 1 << lane, &message));
+                return Err(self.trap(TrapKind::OutOfBounds, LaneMask::of(lane), &message));
             }
             let at = Destination { home: self.home_of(&first), address: first.access.addresses[lane] };
             named[lane] = Some(at);
@@ -197,7 +197,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut barriers = [None; 32];
         for Object { slot, address, lanes } in objects {
             let home = self.home_at(slot);
-            lanes_of(lanes).for_each(|lane| barriers[lane] = Some((home, address)));
+            lanes.iter().for_each(|lane| barriers[lane] = Some((home, address)));
         }
         Ok(barriers)
     }
@@ -219,11 +219,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let data = self.bytes_of_lanes(sources, ty, group, active);
         for piece in pieces {
             let home = self.home_of(&piece);
-            for lane in lanes_of(piece.access.mask) {
+            for lane in piece.access.mask.iter() {
                 let Some((object, address)) = barriers[lane] else { continue };
                 let to = Destination { home, address: piece.access.addresses[lane] };
                 let work = Work::Store { to, bytes: data[lane].clone(), reduction: reduction.map(|f| (f, ty)) };
-                self.issue_copy(1 << lane, work, Ends::Mbarrier { home: object, address, bytes })?;
+                self.issue_copy(LaneMask::of(lane), work, Ends::Mbarrier { home: object, address, bytes })?;
             }
         }
         Ok(())
@@ -250,7 +250,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for Object { slot, address, lanes } in self.objects(access, mbarrier, group, active)? {
             if !counted {
                 // The arrival is one more than the phase wanted.
-                let more = lanes.count_ones();
+                let more = lanes.count();
                 let added = self.reach().shared(slot).map(|shared| shared.change(address, |barrier| barrier.want_more(more)));
                 if let Some(Err(refused)) = added {
                     let (kind, message) = refused.words(&self.mbarrier_name(address));
@@ -303,12 +303,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let is_awaited = |lane: usize, number: u32| number < groups[lane].saturating_sub(pending) || open && number <= groups[lane];
         let awaited = |copy: &AsyncCopy| match copy.ends {
             Ends::Group { bulk: of, number } if of == bulk && !(read && copy.read) => {
-                lanes_where(copy.lanes & active, |lane| is_awaited(lane, number))
+                (copy.lanes & active).filter(|lane| is_awaited(lane, number))
             }
-            Ends::Group { .. } | Ends::Mbarrier { .. } => 0,
+            Ends::Group { .. } | Ends::Mbarrier { .. } => LaneMask::NONE,
         };
         let copies = self.copies.of_warp(self.number, self.place.warp);
-        let copies: SmallVec<[_; 8]> = copies.map(|copy| (copy.clone(), awaited(copy))).filter(|(_, lanes)| *lanes != 0).collect();
+        let copies: SmallVec<[_; 8]> = copies.map(|copy| (copy.clone(), awaited(copy))).filter(|(_, lanes)| !lanes.is_empty()).collect();
         if !copies.is_empty() && self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(self.wait_here(GroupState::AtCopies, group, active));
         }
@@ -369,16 +369,16 @@ struct Bulk<'a> {
 
 /// An access of one unit by one lane.
 fn one_lane(address: u64, lane: usize) -> LaneAccess {
-    LaneAccess::new([address; 32], 1 << lane, BULK_UNIT)
+    LaneAccess::new([address; 32], LaneMask::of(lane), BULK_UNIT)
 }
 
 /// The lanes of `mask` by the number each of them has.
 fn by_number(numbers: &PerLane<u32>, mask: LaneMask) -> SmallVec<[(u32, LaneMask); 1]> {
     let mut groups = SmallVec::new();
     let mut rest = mask;
-    while rest != 0 {
-        let number = numbers[rest.trailing_zeros() as usize];
-        let lanes = lanes_where(rest, |lane| numbers[lane] == number);
+    while !rest.is_empty() {
+        let number = numbers[rest.first()];
+        let lanes = rest.filter(|lane| numbers[lane] == number);
         groups.push((number, lanes));
         rest &= !lanes;
     }

@@ -4,7 +4,7 @@ use super::load_store::Piece;
 use crate::isa::{AtomicFn, TypeKind};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
-use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::read_modify_write::{Adder, Function};
 use crate::machine::state::trap::Trap;
 use crate::program::{Access, Address, AtomicOp, Dst, Src};
@@ -76,7 +76,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Takes back that memory was changed if every lane wrote what was there, as those do that wait for a lock.
     fn note_unchanged(&mut self, mask: LaneMask, is_unchanged: impl Fn(usize) -> bool) {
-        if lanes_of(mask).all(is_unchanged) {
+        if mask.iter().all(is_unchanged) {
             self.effects -= 1;
         }
     }

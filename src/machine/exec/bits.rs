@@ -70,7 +70,7 @@ fn lop3(lanes: &mut Lanes<'_>, lut: u8, d: Dst, [a, b, c]: [Src; 3]) {
 #[inline(always)]
 fn nonzero_lanes(lanes: &Lanes<'_>, lut: u8, [a, b, c]: [Src; 3]) -> LaneMask {
     let (a, b, c) = (lanes.get32(a), lanes.get32(b), lanes.get32(c));
-    (0..32).fold(0, |mask, lane| mask | LaneMask::from(bits::lop3(a[lane], b[lane], c[lane], lut) != 0) << lane)
+    LaneMask::from_fn(|lane| bits::lop3(a[lane], b[lane], c[lane], lut) != 0)
 }
 
 #[inline(always)]

@@ -6,7 +6,7 @@
 use triomphe::Arc;
 
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
-use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
+use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::registers::FrameBase;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::CallFrame;
@@ -30,9 +30,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let addresses = if *wide { *lanes.get64(*address) } else { lanes.get32(*address).map(u64::from) };
                 let mut rest = active;
                 let mut callees: smallvec::SmallVec<[(FuncId, LaneMask); 4]> = smallvec::SmallVec::new();
-                while rest != 0 {
-                    let wanted = addresses[rest.trailing_zeros() as usize];
-                    let taken = lanes_where(rest, |lane| addresses[lane] == wanted);
+                while !rest.is_empty() {
+                    let wanted = addresses[rest.first()];
+                    let taken = rest.filter(|lane| addresses[lane] == wanted);
                     callees.push((self.callee_at(wanted, taken)?, taken));
                     rest &= !taken;
                 }
@@ -42,7 +42,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
         }
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
-        self.warp.groups.retain(|group| group.mask != 0);
+        self.warp.groups.retain(|group| !group.mask.is_empty());
         Ok(Flow::Reselect)
     }
 
@@ -130,7 +130,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             returned.local_top = stack.caller_top;
             returned.stack = stack.parent.clone();
         }
-        self.warp.groups.retain(|group| group.mask != 0);
+        self.warp.groups.retain(|group| !group.mask.is_empty());
         Ok(Flow::Reselect)
     }
 
@@ -173,7 +173,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn spill(&mut self, from: FrameBase, bank: Bank, value: Src, address: u32, bytes: u32, mask: LaneMask) {
         let lanes = super::Lanes::new(self.warp, self.constants_of_rank, from, mask);
         let value = if bank == Bank::B64 { *lanes.get64(value) } else { lanes.get32(value).map(u64::from) };
-        for lane in lanes_of(mask) {
+        for lane in mask.iter() {
             let word = value[lane].to_le_bytes();
             self.warp.local.write(lane, u64::from(address), &word[..(bytes as usize).min(8)]);
         }
@@ -192,7 +192,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Up to 8 bytes of a `.param` variable, zero-extended.
     fn in_memory(&self, address: u32, bytes: u32, mask: LaneMask) -> PerLane<u64> {
         let mut values = [0; 32];
-        for lane in lanes_of(mask) {
+        for lane in mask.iter() {
             let byte = |index: u32| -> u64 {
                 let [byte] = self.warp.local.read(lane, u64::from(address + index));
                 u64::from(byte) << (8 * index)
@@ -218,7 +218,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             Holder::Value(Bank::B64, to) => self.lanes(group, mask).put64(Dst(slot_of(to)), values),
             Holder::Value(_, to) => self.lanes(group, mask).put32(Dst(slot_of(to)), &values.map(|value| value as u32)),
             Holder::Memory { address, bytes } => {
-                for lane in lanes_of(mask) {
+                for lane in mask.iter() {
                     self.warp.local.write(lane, u64::from(address), &values[lane].to_le_bytes()[..(bytes as usize).min(8)]);
                 }
             }
@@ -227,7 +227,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn copy_local(&mut self, from: u32, to: u32, bytes: u32, mask: LaneMask) {
-        lanes_of(mask).for_each(|lane| self.warp.local.copy(lane, u64::from(from), u64::from(to), u64::from(bytes)));
+        mask.iter().for_each(|lane| self.warp.local.copy(lane, u64::from(from), u64::from(to), u64::from(bytes)));
     }
 }
 

@@ -35,7 +35,7 @@ impl Family for Comparison {
             }
             CompareOp::SetInt { cmp, from, to, combine: f, c, d, a, b } => {
                 let truth = combine(f, compare_int(lanes, from, cmp, a, b), lanes.pred(c));
-                put_truth(lanes, to, false, d, truth, 0);
+                put_truth(lanes, to, false, d, truth, LaneMask::NONE);
             }
             CompareOp::SetFloat { cmp, from, to, ftz, combine: f, c, d, a, b } => {
                 let (low, high) = compare_float(lanes, from, cmp, ftz, a, b);
@@ -62,7 +62,7 @@ fn put_truth(lanes: &mut Lanes<'_>, to: ScalarType, packed: bool, d: Dst, low: L
     };
     let mut out = [0; 32];
     for (lane, word) in out.iter_mut().enumerate() {
-        *word = if low & (1 << lane) != 0 { one } else { 0 } | if high & (1 << lane) != 0 { upper } else { 0 };
+        *word = if low.contains(lane) { one } else { 0 } | if high.contains(lane) { upper } else { 0 };
     }
     lanes.put32(d, &out);
 }
@@ -83,9 +83,9 @@ fn compare_int(lanes: &Lanes<'_>, ty: IntType, cmp: Compare, a: Src, b: Src) -> 
 #[inline(always)]
 fn compare_float(lanes: &Lanes<'_>, ty: FloatType, cmp: Compare, ftz: bool, a: Src, b: Src) -> (LaneMask, LaneMask) {
     match ty {
-        FloatType::F32 if ftz => (test(lanes, cmp, a, b, |x: f32| x.flush()), 0),
-        FloatType::F32 => (test(lanes, cmp, a, b, |x: f32| x), 0),
-        FloatType::F64 => (test(lanes, cmp, a, b, |x: f64| x), 0),
+        FloatType::F32 if ftz => (test(lanes, cmp, a, b, |x: f32| x.flush()), LaneMask::NONE),
+        FloatType::F32 => (test(lanes, cmp, a, b, |x: f32| x), LaneMask::NONE),
+        FloatType::F64 => (test(lanes, cmp, a, b, |x: f64| x), LaneMask::NONE),
         FloatType::F16 | FloatType::F16x2 => half::compare::<F16>(lanes, relation(cmp), ftz, a, b),
         FloatType::BF16 | FloatType::BF16x2 => half::compare::<Bf16>(lanes, relation(cmp), ftz, a, b),
     }

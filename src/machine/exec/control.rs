@@ -2,7 +2,7 @@
 
 use crate::machine::event::Order;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
-use crate::machine::state::lanes::{LaneMask, lanes_where};
+use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::trap::TrapKind;
 use crate::program::{ControlOp, Pc, Src, TableId};
 
@@ -30,23 +30,23 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn branch_indexed(&mut self, index: Src, table: TableId, group: &Group, active: LaneMask) -> Executed {
         let targets = &self.program.tables[table];
         let index = *self.lanes(group, active).get32(index);
-        let wild = lanes_where(active, |lane| index[lane] as usize >= targets.len());
-        if wild != 0 {
+        let wild = active.filter(|lane| index[lane] as usize >= targets.len());
+        if !wild.is_empty() {
             let message = format!("brx.idx with an index past its table of {} targets", targets.len());
             return Err(self.trap(TrapKind::BranchIndex, wild, &message));
         }
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         let mut rest = active;
-        while rest != 0 {
-            let target = targets[index[rest.trailing_zeros() as usize] as usize];
-            let taken = lanes_where(rest, |lane| targets[index[lane] as usize] == target);
+        while !rest.is_empty() {
+            let target = targets[index[rest.first()] as usize];
+            let taken = rest.filter(|lane| targets[index[lane] as usize] == target);
             self.warp.split(group.index, taken, target);
             if let Some(coverage) = &mut self.coverage {
                 coverage.add_indexed(group.pc, target, taken);
             }
             rest &= !taken;
         }
-        self.warp.groups.retain(|group| group.mask != 0);
+        self.warp.groups.retain(|group| !group.mask.is_empty());
         Ok(Flow::Reselect)
     }
 

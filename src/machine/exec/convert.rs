@@ -6,7 +6,7 @@ use super::operands::Lanes;
 use crate::isa::{self, ScalarType, TypeKind};
 use crate::machine::exec::warp_run::Family;
 use crate::machine::numeric::rounding;
-use crate::machine::state::lanes::{PerLane, lanes_of};
+use crate::machine::state::lanes::PerLane;
 use crate::num::convert::{self, Conversion, Kind};
 use crate::num::exact::Format;
 use crate::program::{ConvertMode, ConvertOp, Dst, Src};
@@ -98,7 +98,7 @@ fn general(lanes: &mut Lanes<'_>, mode: ConvertMode, d: Dst, words: &PerLane<u64
         if packed { low | conversion.apply(word >> from.bits() & low_bits(from)) << to.bits() } else { low }
     };
     let mut out = [0; 32];
-    lanes_of(lanes.mask).for_each(|lane| out[lane] = each(words[lane]));
+    lanes.mask.iter().for_each(|lane| out[lane] = each(words[lane]));
     let integer = mode.to.kind() != TypeKind::Float;
     put(lanes, mode, d, &if integer { extend(&out, mode.to) } else { out });
 }
@@ -110,7 +110,7 @@ fn convert_pair(lanes: &mut Lanes<'_>, mode: ConvertMode, d: Dst, a: Src, b: Src
     let conversion = conversion(mode, to, mode.from);
     let (high, low) = (*lanes.get32(a), *lanes.get32(b));
     let mut out = [0; 32];
-    for lane in lanes_of(lanes.mask) {
+    for lane in lanes.mask.iter() {
         let (high, low) = (conversion.apply(u64::from(high[lane])), conversion.apply(u64::from(low[lane])));
         out[lane] = (high << to.bits() | low) as u32;
     }

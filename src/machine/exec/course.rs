@@ -124,7 +124,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     fn refuse(&mut self, group: &Group, active: LaneMask) {
         let refused = group.mask & !active;
-        if refused != 0
+        if !refused.is_empty()
             && let Some(coverage) = &mut self.coverage
         {
             coverage.add_refused(group.pc, refused);

@@ -23,7 +23,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let bytes = u64::from(access.bytes);
         let kind_of = |address: u64| self.classify(address, bytes, space, write, top);
         let faulty = access.lanes_where(|address| kind_of(address).is_some());
-        let lowest = access.addresses[faulty.trailing_zeros() as usize % 32];
+        let lowest = access.addresses[faulty.first()];
         let kind = kind_of(lowest).unwrap_or(TrapKind::OutOfBounds);
         let lanes = access.lanes_where(|address| kind_of(address) == Some(kind));
         let verb = if write { "store" } else { "load" };

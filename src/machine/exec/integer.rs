@@ -229,19 +229,13 @@ fn by_type_carry(lanes: &mut Lanes<'_>, ty: IntType, f: CarryFn, flags: (bool, b
 #[inline(always)]
 fn carry<T: Lane + Int>(lanes: &mut Lanes<'_>, f: CarryFn, (carry_in, carry_out): (bool, bool), d: Dst, [a, b, c]: [Src; 3]) {
     let subtract = matches!(f, CarryFn::Sub);
-    let flags = if carry_in {
-        lanes.registers.carry
-    } else if subtract {
-        LaneMask::MAX
-    } else {
-        0
-    };
+    let flags = if carry_in { lanes.registers.carry } else { LaneMask::all_if(subtract) };
     let (a, b, c) = (T::get(lanes, a), T::get(lanes, b), T::get(lanes, c));
     let mut out = [T::Word::default(); 32];
-    let mut carries = 0;
+    let mut carries = LaneMask::NONE;
     for lane in 0..32 {
         let (a, b, c) = (T::from_word(a[lane]), T::from_word(b[lane]), T::from_word(c[lane]));
-        let flag = flags & (1 << lane) != 0;
+        let flag = flags.contains(lane);
         let (value, flag) = match f {
             CarryFn::Add => a.add_carry(b, flag),
             CarryFn::Sub => a.sub_carry(b, flag),
@@ -249,7 +243,7 @@ fn carry<T: Lane + Int>(lanes: &mut Lanes<'_>, f: CarryFn, (carry_in, carry_out)
             CarryFn::MadHi => a.mul_hi(b).add_carry(c, flag),
         };
         out[lane] = value.to_word();
-        carries |= if flag { 1 << lane } else { 0 };
+        carries |= if flag { LaneMask::of(lane) } else { LaneMask::NONE };
     }
     T::put(lanes, d, &out);
     if carry_out {

@@ -7,7 +7,7 @@ use crate::isa::{Ordering, Space};
 use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind, Proxy};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::state::block::Block;
-use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
+use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::memory::{LaneAccess, gather, scatter};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Access, Address, AsyncOp, Base, Dst, ImageFn, MemoryOp, Op, Src, map};
@@ -186,8 +186,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         let mut pieces = Vec::new();
         let mut rest = access.mask;
-        while rest != 0 {
-            let first = access.addresses[first_lane(rest)];
+        while !rest.is_empty() {
+            let first = access.addresses[rest.first()];
             if access.misaligned || !good(first, first) {
                 return Err(self.memory_fault(access, space, write, group));
             }
@@ -195,7 +195,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let other = access.addresses[lane];
                 good(first.min(other), first.max(other))
             };
-            let mask = lanes_where(rest, together);
+            let mask = rest.filter(together);
             let Ok((actual, window, rank)) = home(first) else { return Err(self.memory_fault(access, space, write, group)) };
             let mut part = access.only(mask);
             part.lower(window);
@@ -283,7 +283,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 return self.read_peer(access, skip, &mut put);
             }
             Space::Local | Space::ParamFunc => {
-                return lanes_of(access.mask).for_each(|lane| put(lane, self.warp.local.read(lane, access.addresses[lane] + skip)));
+                return access.mask.iter().for_each(|lane| put(lane, self.warp.local.read(lane, access.addresses[lane] + skip)));
             }
             Space::Param => {
                 let params = &self.linked.config.params;
@@ -311,7 +311,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 self.write_peer(access, skip, &mut change);
             }
             Space::Local | Space::ParamFunc => {
-                for lane in lanes_of(access.mask) {
+                for lane in access.mask.iter() {
                     let mut bytes = self.warp.local.read(lane, access.addresses[lane] + skip);
                     change(lane, &mut bytes);
                     self.warp.local.write(lane, access.addresses[lane] + skip, &bytes);

@@ -8,7 +8,7 @@ use crate::machine::event::{Event, EventKind, MbarrierChange, MbarrierEvent};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
 use crate::machine::in_flight::copy::reach::Reach;
 use crate::machine::state::in_flight::copy::Home;
-use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of, lanes_where};
+use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::mbarrier::{self, Arrival, COUNT_LIMIT, Contribution, Mbarrier, Refused};
 use crate::machine::state::shared::{MBARRIER_BYTES, Shared};
 use crate::machine::state::trap::{Trap, TrapKind};
@@ -70,9 +70,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 }
             };
             let mut rest = access.mask;
-            while rest != 0 {
-                let address = access.addresses[first_lane(rest)];
-                let lanes = lanes_where(rest, |lane| access.addresses[lane] == address);
+            while !rest.is_empty() {
+                let address = access.addresses[rest.first()];
+                let lanes = rest.filter(|lane| access.addresses[lane] == address);
                 objects.push(Object { slot, address: address as u32, lanes });
                 rest &= !lanes;
             }
@@ -97,7 +97,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             match f {
                 MbarrierFn::Init => {
                     let place = self.place;
-                    let count = counts[first_lane(object.lanes)];
+                    let count = counts[object.lanes.first()];
                     self.at_slot(object.slot, |shared| shared.init(object.address, count, place));
                 }
                 MbarrierFn::Inval => {
@@ -121,23 +121,23 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Whether the operation can be done, and what part of the lanes does it in which phase.
     fn try_operate(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>) -> Result<Phases, Box<Trap>> {
         if f == MbarrierFn::Init {
-            let wrong = lanes_of(object.lanes).find(|lane| counts[*lane] == 0 || counts[*lane] > COUNT_LIMIT);
+            let wrong = object.lanes.iter().find(|lane| counts[*lane] == 0 || counts[*lane] > COUNT_LIMIT);
             return wrong.map_or(Ok(smallvec![(object.lanes, 0)]), |_| Err(self.refuse_object(Refused::Count, object)));
         }
         let tried = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).cloned());
         let mut barrier = tried.unwrap_or(Err(Refused::Gone)).map_err(|refused| self.refuse_object(refused, object))?;
-        let mut phases: Phases = smallvec![(0, barrier.phase)];
-        for lane in lanes_of(object.lanes) {
+        let mut phases: Phases = smallvec![(LaneMask::NONE, barrier.phase)];
+        for lane in object.lanes.iter() {
             match phases.last_mut() {
-                Some((lanes, phase)) if *phase == barrier.phase => *lanes |= 1 << lane,
-                _ => phases.push((1 << lane, barrier.phase)),
+                Some((lanes, phase)) if *phase == barrier.phase => *lanes |= LaneMask::of(lane),
+                _ => phases.push((LaneMask::of(lane), barrier.phase)),
             }
             for what in contributions(f, counts[lane]) {
                 let only_counts = matches!(f, MbarrierFn::ArriveNoComplete | MbarrierFn::DropNoComplete);
                 if only_counts && barrier.would_end(what) == Ok(true) {
                     return Err(self.refuse_object(Refused::Completes, object));
                 }
-                let arrival = self.arrival(what, 1 << lane);
+                let arrival = self.arrival(what, LaneMask::of(lane));
                 barrier.take(arrival).map_err(|refused| self.refuse_object(refused, object))?;
             }
         }
@@ -146,9 +146,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn contribute(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>, d: Dst, group: &Group) -> Result<(), Box<Trap>> {
         let mut states = [0; 32];
-        for lane in lanes_of(object.lanes) {
+        for lane in object.lanes.iter() {
             for what in contributions(f, counts[lane]) {
-                let arrival = self.arrival(what, 1 << lane);
+                let arrival = self.arrival(what, LaneMask::of(lane));
                 let word = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map_or(0, Mbarrier::word)).unwrap_or(0);
                 if !matches!(what, Contribution::Expected(_)) {
                     states[lane] = word;
@@ -164,11 +164,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// `test_wait` and `try_wait`: lanes that ask for a phase that has not ended wait, if they may or have asked before.
     fn ask(&mut self, blocks: bool, objects: &[Object], parities: &PerLane<u32>, p: Dst, group: &Group, active: LaneMask) -> Executed {
-        let (mut ended, mut awaited) = (0, None);
+        let (mut ended, mut awaited) = (LaneMask::NONE, None);
         for object in objects {
             let found = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map(Mbarrier::parity));
             let parity = found.unwrap_or(Err(Refused::Gone)).map_err(|refused| self.refuse_object(refused, object))?;
-            let over = lanes_where(object.lanes, |lane| parities[lane] != parity);
+            let over = object.lanes.filter(|lane| parities[lane] != parity);
             ended |= over;
             if over != object.lanes && awaited.is_none() {
                 awaited = Some(object);
@@ -199,7 +199,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Makes the lanes of `active` wait in `state` at the instruction, which they will execute when they go on; the others go past it.
     pub(super) fn wait_here(&mut self, state: GroupState, group: &Group, active: LaneMask) -> Flow {
-        assert!(active != 0 && active & !group.mask == 0, "lanes wait that do not run");
+        assert!(!active.is_empty() && group.mask.contains_all(active), "lanes wait that do not run");
         assert!(state != GroupState::Ready, "lanes that wait are ready");
         self.waiting |= active;
         if active == group.mask {
@@ -278,10 +278,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Reports what the lanes of `object` do in one phase.
     fn report_part(&mut self, f: MbarrierFn, object: &Object, counts: &PerLane<u32>, phase: u64) {
-        let total = lanes_of(object.lanes).map(|lane| counts[lane]).fold(0, u32::saturating_add);
-        let threads = object.lanes.count_ones();
+        let total = object.lanes.iter().map(|lane| counts[lane]).fold(0, u32::saturating_add);
+        let threads = object.lanes.count();
         let changes: &[MbarrierChange] = match f {
-            MbarrierFn::Init => &[MbarrierChange::Made(counts[first_lane(object.lanes)])],
+            MbarrierFn::Init => &[MbarrierChange::Made(counts[object.lanes.first()])],
             MbarrierFn::Inval => &[MbarrierChange::Invalidated],
             MbarrierFn::ArriveExpectTx => &contributed([Contribution::Expected(total), Contribution::Arrived(threads)]),
             MbarrierFn::DropExpectTx => &contributed([Contribution::Expected(total), Contribution::Dropped(threads)]),
@@ -306,8 +306,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if self.wants(EventKind::Mbarrier) {
             let phase = self.at_slot(object.slot, |shared| shared.mbarrier(object.address).map_or(0, |barrier| barrier.phase)).unwrap_or(0);
             for (lanes, ended) in [(object.lanes & ended, true), (object.lanes & !ended, false)] {
-                if lanes != 0 {
-                    let change = MbarrierChange::Asked { parity: parities[first_lane(lanes)], ended };
+                if !lanes.is_empty() {
+                    let change = MbarrierChange::Asked { parity: parities[lanes.first()], ended };
                     self.report_change(lanes, object, phase, change);
                 }
             }

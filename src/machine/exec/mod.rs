@@ -94,7 +94,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let program = self.program;
         let chosen = &self.warp.groups[index];
         assert!(chosen.state == GroupState::Ready, "a group runs that waits");
-        assert!(chosen.mask != 0 && chosen.mask & !self.warp.live == 0, "lanes run that are not live");
+        assert!(!chosen.mask.is_empty() && self.warp.live.contains_all(chosen.mask), "lanes run that are not live");
         assert!(chosen.pc.index() < program.code.len(), "a group stands past the end of the code");
         let mut group = Group { index, pc: chosen.pc, mask: chosen.mask, frame: chosen.frame };
         let alone = self.warp.groups.len() == 1;
@@ -123,7 +123,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 Ok(flow) => flow,
                 Err(trap) => {
                     // It was not executed, and may be tried again.
-                    self.threads -= u64::from(self.active(inst, &group).count_ones());
+                    self.threads -= u64::from(self.active(inst, &group).count());
                     course.end(self, &group);
                     self.warp.groups[index].pc = group.pc;
                     return Some(Pause::Trapped(trap));
@@ -176,8 +176,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     fn step(&mut self, inst: &Inst, group: &Group) -> Executed {
         let active = self.active(inst, group);
-        self.threads += u64::from(active.count_ones());
-        if active == 0 {
+        self.threads += u64::from(active.count());
+        if active.is_empty() {
             return Ok(Flow::Next);
         }
         self.dispatch(&inst.op, group, active)

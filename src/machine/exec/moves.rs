@@ -2,7 +2,7 @@
 
 use crate::isa::{Space, Width};
 use crate::machine::exec::warp_run::{Flow, Group, WarpRun};
-use crate::machine::state::lanes::{ALL_LANES, LaneMask, lanes_where};
+use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::special;
 use crate::program::{Dst, ListId, MoveOp, Src, map};
 
@@ -31,7 +31,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let value = special::changing_value(register, self.leap.clock(self.place.tick));
                 self.put(group, active, width == Width::B64, d, value);
             }
-            MoveOp::ActiveMask { d } => self.put(group, active, false, d, u64::from(active)),
+            MoveOp::ActiveMask { d } => self.put(group, active, false, d, u64::from(active.bits())),
             MoveOp::ConvertAddress { space, to_space, wide, d, a } => self.convert_address(space, to_space, wide, (d, a), group, active),
             MoveOp::IsSpace { space, wide, p, a } => self.is_space(space, wide, p, a, group, active),
         }
@@ -152,7 +152,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let Ok((actual, _, _)) = self.home(addresses[lane], Space::Generic) else { return false };
             actual == space || (space, actual) == (Space::SharedCluster, Space::Shared)
         };
-        let truth = lanes_where(ALL_LANES, holds);
+        let truth = LaneMask::ALL.filter(holds);
         self.lanes(group, active).put_pred(p, truth);
     }
 }

@@ -38,7 +38,7 @@ impl Neighbours<'_> {
 
     /// The fewest groups that one of the other warps of the warpgroup has committed, of those that have not exited.
     pub fn committed(&self) -> u32 {
-        let others = self.warpgroup().filter_map(|warp| self.warp(warp)).filter(|warp| warp.live != 0);
+        let others = self.warpgroup().filter_map(|warp| self.warp(warp)).filter(|warp| !warp.live.is_empty());
         others.map(|warp| warp.wgmmas.committed()).min().unwrap_or(u32::MAX)
     }
 }

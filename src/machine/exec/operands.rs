@@ -128,9 +128,9 @@ impl<'a> Lanes<'a> {
     #[inline(always)]
     pub fn test1<A: Lane>(&self, a: Src, f: impl Fn(A) -> bool) -> LaneMask {
         let a = A::get(self, a);
-        let mut mask = 0;
+        let mut mask = LaneMask::NONE;
         for (lane, word) in a.iter().enumerate() {
-            mask |= if f(A::from_word(*word)) { 1 << lane } else { 0 };
+            mask |= if f(A::from_word(*word)) { LaneMask::of(lane) } else { LaneMask::NONE };
         }
         mask
     }
@@ -139,9 +139,9 @@ impl<'a> Lanes<'a> {
     #[inline(always)]
     pub fn test2<A: Lane>(&self, a: Src, b: Src, f: impl Fn(A, A) -> bool) -> LaneMask {
         let (a, b) = (A::get(self, a), A::get(self, b));
-        let mut mask = 0;
+        let mut mask = LaneMask::NONE;
         for lane in 0..32 {
-            mask |= if f(A::from_word(a[lane]), A::from_word(b[lane])) { 1 << lane } else { 0 };
+            mask |= if f(A::from_word(a[lane]), A::from_word(b[lane])) { LaneMask::of(lane) } else { LaneMask::NONE };
         }
         mask
     }

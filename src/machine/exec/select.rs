@@ -54,7 +54,7 @@ fn choose<T: Lane>(lanes: &mut Lanes<'_>, d: Dst, a: Src, b: Src, choice: LaneMa
     let (a, b) = (T::get(lanes, a), T::get(lanes, b));
     let mut out = *b;
     for lane in 0..32 {
-        out[lane] = if choice & (1 << lane) != 0 { a[lane] } else { b[lane] };
+        out[lane] = if choice.contains(lane) { a[lane] } else { b[lane] };
     }
     T::put(lanes, d, &out);
 }

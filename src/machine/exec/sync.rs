@@ -5,7 +5,7 @@ use crate::isa::BarrierFn;
 use crate::machine::event::Order;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, Pause, WarpRun};
 use crate::machine::state::barrier::BARRIERS;
-use crate::machine::state::lanes::{LANES, LaneMask, first_lane};
+use crate::machine::state::lanes::{LANES, LaneMask};
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::GroupState;
 use crate::program::{Pc, PredSrc, Src, SyncOp};
@@ -40,7 +40,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         active: LaneMask,
     ) -> Executed {
         let lanes = self.lanes(group, active);
-        let first = first_lane(active);
+        let first = active.first();
         let id = lanes.get32(id)[first];
         let wanted = count.map(|count| lanes.get32(count)[first]);
         let votes = lanes.pred(p) & active;

@@ -4,7 +4,7 @@
 use crate::isa::{Space, SystemFn};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
-use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of};
+use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::runtime::{Arguments, print};
 use crate::machine::state::special::thread_index;
@@ -25,7 +25,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             SystemFn::Printf => self.printf(&first, &second, group, active)?,
             SystemFn::AssertFail => {
                 let (line, function) = (argument(2), argument(3));
-                let lane = first_lane(active);
+                let lane = active.first();
                 let texts = [first[lane], second[lane], function[lane]];
                 return Err(self.failed_assertion(texts, line[lane], lane, group, active));
             }
@@ -47,7 +47,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         active: LaneMask,
     ) -> Result<PerLane<u64>, Box<Trap>> {
         let (mut written, mut counts) = (Vec::new(), [0; 32]);
-        for lane in lanes_of(active) {
+        for lane in active.iter() {
             if formats[lane] == 0 {
                 counts[lane] = u64::MAX;
                 continue;
@@ -84,7 +84,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn malloc(&mut self, sizes: &PerLane<u64>, active: LaneMask) -> PerLane<u64> {
         let name = format!("malloc at {}", self.program.place(self.place.pc));
         let mut addresses = [0; 32];
-        for lane in lanes_of(active) {
+        for lane in active.iter() {
             addresses[lane] = self.runtime.heap.allocate(self.global, &name, sizes[lane]);
         }
         addresses
@@ -92,9 +92,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Frees the block of every lane; freeing null does nothing.
     fn free(&mut self, addresses: &PerLane<u64>, active: LaneMask) -> Result<PerLane<u64>, Box<Trap>> {
-        for lane in lanes_of(active).filter(|lane| addresses[*lane] != 0) {
+        for lane in active.iter().filter(|lane| addresses[*lane] != 0) {
             let address = addresses[lane];
-            let twice = lanes_of(active).take_while(|other| *other < lane).any(|other| addresses[other] == address);
+            let twice = active.iter().take_while(|other| *other < lane).any(|other| addresses[other] == address);
             let reason = match self.runtime.heap.check(self.global, address) {
                 Ok(()) if twice => "another lane frees it at the same time".to_string(),
                 Ok(()) => continue,
@@ -103,13 +103,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                     None => "malloc did not give this address".to_string(),
                 },
             };
-            return Err(self.trap(TrapKind::Heap, 1 << lane, &format!("free of {address:#x}: {reason}")));
+            return Err(self.trap(TrapKind::Heap, LaneMask::of(lane), &format!("free of {address:#x}: {reason}")));
         }
-        for lane in lanes_of(active) {
+        for lane in active.iter() {
             // Whoever else uses the block must be done with it, as if it were overwritten.
             if let Some(block) = self.global.find(addresses[lane]).filter(|block| block.base == addresses[lane]) {
                 let bytes = block.bytes as u32;
-                self.report(Space::Global, &LaneAccess::new([addresses[lane]; 32], 1 << lane, bytes), AccessKind::Write);
+                self.report(Space::Global, &LaneAccess::new([addresses[lane]; 32], LaneMask::of(lane), bytes), AccessKind::Write);
             }
             self.runtime.heap.free(self.global, addresses[lane], self.place);
         }
@@ -128,7 +128,7 @@ struct Values<'r, 'a, const OBSERVED: bool> {
 
 impl<const OBSERVED: bool> Values<'_, '_, OBSERVED> {
     fn read<const N: usize>(&self, address: u64) -> Result<[u8; N], Box<Trap>> {
-        let mut access = LaneAccess::new([address; 32], 1 << self.lane, N as u32);
+        let mut access = LaneAccess::new([address; 32], LaneMask::of(self.lane), N as u32);
         let mut found = [0; N];
         for piece in self.run.locate(&mut access, Space::Generic, false, self.group)?.with(access) {
             self.run.read(piece.space, &piece.access, 0, |_, bytes| found = bytes);

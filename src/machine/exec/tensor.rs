@@ -7,7 +7,7 @@ use crate::machine::event::AccessKind;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::in_flight::tensor::{Direction, FaultKind, Piece, Request, TensorBox};
 use crate::machine::state::in_flight::copy::{BoxCopy, Ends, Work};
-use crate::machine::state::lanes::{LaneMask, PerLane, first_lane, lanes_of};
+use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Access, Address, Completion, Src, TENSOR_MAP_BYTES, TensorCopy, TensorMap, TensorMapOp};
@@ -34,13 +34,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 (Some((home, address)), None) => good.push((lane, copy, Ends::Mbarrier { home, address, bytes })),
                 (Some((_, address)), Some(ranks)) => {
                     for rank in (0..16).filter(|rank| ranks[lane] >> rank & 1 != 0) {
-                        let home = self.home_of_rank(rank, 1 << lane)?;
+                        let home = self.home_of_rank(rank, LaneMask::of(lane))?;
                         good.push((lane, BoxCopy { home, ..copy.clone() }, Ends::Mbarrier { home, address, bytes }));
                     }
                 }
             }
         }
-        good.into_iter().try_for_each(|(lane, copy, ends)| self.issue_copy(1 << lane, Work::Box(Box::new(copy)), ends))
+        good.into_iter().try_for_each(|(lane, copy, ends)| self.issue_copy(LaneMask::of(lane), Work::Box(Box::new(copy)), ends))
     }
 
     /// The box that each lane asks for, once it is known to be good.
@@ -54,9 +54,9 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let shared = self.access(&copy.shared.address, group, active, 1);
         let (coordinates, offsets) = (self.vectors(&copy.coordinates, group, active), self.vectors(&copy.offsets, group, active));
         let mut boxes = SmallVec::new();
-        for lane in lanes_of(active) {
+        for lane in active.iter() {
             let map = self.map_of(maps[lane], lane, group)?;
-            let place = self.only_piece(shared.only(1 << lane), copy.shared.space, direction == Direction::Load, group)?;
+            let place = self.only_piece(shared.only(LaneMask::of(lane)), copy.shared.space, direction == Direction::Load, group)?;
             let request = Request {
                 direction,
                 mode: copy.mode,
@@ -65,7 +65,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 offsets: std::array::from_fn(|d| offsets.get(d).map_or(0, |values| values[lane] as u16)),
                 shared: place.access.addresses[lane],
             };
-            let shape = self.box_of(&map, request, 1 << lane, group)?;
+            let shape = self.box_of(&map, request, LaneMask::of(lane), group)?;
             boxes.push((lane, BoxCopy { shape, home: self.home_of(&place), taken: None }));
         }
         Ok(boxes)
@@ -83,7 +83,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         TensorMap::decode(&bytes).map_err(|why| {
             let is_param = self.window_of(address).0 == Space::Param;
             let help = if is_param { "; a launch file gives a parameter a tensor map with TensorMap(..)" } else { "" };
-            self.trap(TrapKind::TensorCopy, 1 << lane, &format!("a tensor map is needed at {address:#x}: {why}{help}"))
+            self.trap(TrapKind::TensorCopy, LaneMask::of(lane), &format!("a tensor map is needed at {address:#x}: {why}{help}"))
         })
     }
 
@@ -92,7 +92,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let mut bytes = [0; TENSOR_MAP_BYTES];
         for (half, part) in bytes.chunks_exact_mut(MAP_ALIGNMENT as usize).enumerate() {
             let start = address.wrapping_add(half as u64 * u64::from(MAP_ALIGNMENT));
-            let access = LaneAccess::new([start; 32], 1 << lane, MAP_ALIGNMENT);
+            let access = LaneAccess::new([start; 32], LaneMask::of(lane), MAP_ALIGNMENT);
             let piece = self.only_piece(access, space, false, group)?;
             self.report(piece.space, &piece.access, AccessKind::Read);
             self.read::<{ MAP_ALIGNMENT as usize }>(piece.space, &piece.access, 0, |at, read| {
@@ -107,7 +107,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn write_map(&mut self, address: u64, space: Space, lane: usize, bytes: &MapBytes, group: &Group) -> Result<(), Box<Trap>> {
         for (half, part) in bytes.chunks_exact(MAP_ALIGNMENT as usize).enumerate() {
             let start = address.wrapping_add(half as u64 * u64::from(MAP_ALIGNMENT));
-            let access = LaneAccess::new([start; 32], 1 << lane, MAP_ALIGNMENT);
+            let access = LaneAccess::new([start; 32], LaneMask::of(lane), MAP_ALIGNMENT);
             let piece = self.only_piece(access, space, true, group)?;
             self.report(piece.space, &piece.access, AccessKind::Write);
             self.write::<{ MAP_ALIGNMENT as usize }>(piece.space, &piece.access, 0, |_, place| place.copy_from_slice(part));
@@ -171,7 +171,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             TensorMapOp::Copy { to, from } => {
                 let to = self.access(to, group, active, 1).addresses;
                 let from = self.access(from, group, active, 1).addresses;
-                let lane = first_lane(active);
+                let lane = active.first();
                 let bytes = self.map_bytes(from[lane], Space::Shared, lane, group)?;
                 self.write_map(to[lane], Space::Global, lane, &bytes, group)?;
             }
@@ -191,14 +191,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let lanes = self.lanes(group, active);
         let values = if field.is_wide() { *lanes.get64(a) } else { lanes.get32(a).map(u64::from) };
         let addresses = self.access(address, group, active, 1).addresses;
-        for lane in lanes_of(active) {
+        for lane in active.iter() {
             let bytes = self.map_bytes(addresses[lane], how.space, lane, group)?;
             let changed = TensorMap::decode_or_begin(&bytes).map_err(|why| why.to_string()).and_then(|mut map| {
                 map.replace(field, ordinal, values[lane])?;
                 Ok(map)
             });
-            let map =
-                changed.map_err(|why| self.trap(TrapKind::TensorCopy, 1 << lane, &format!("the tensor map cannot be changed: {why}")))?;
+            let map = changed
+                .map_err(|why| self.trap(TrapKind::TensorCopy, LaneMask::of(lane), &format!("the tensor map cannot be changed: {why}")))?;
             self.write_map(addresses[lane], how.space, lane, &map.encode(), group)?;
         }
         Ok(())

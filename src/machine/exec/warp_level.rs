@@ -10,7 +10,7 @@ use super::operands::Lanes;
 use crate::isa::{IntType, ReduxFn, ShuffleMode, VoteMode, Width};
 use crate::machine::event::{Event, EventKind, Exchange, Order};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
-use crate::machine::state::lanes::{ALL_LANES, LANES, LaneMask, PerLane, blend, first_lane, lanes_of, lanes_where};
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane, blend};
 use crate::machine::state::place::Place;
 use crate::machine::state::trap::TrapKind;
 use crate::machine::state::warp::{GroupState, LaneGroup};
@@ -36,7 +36,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
         let (mut waiting, mut moved) = (Tiles::new(), false);
         for (tile, members) in tiles(self.lanes(group, active).get32(mask), active) {
             self.report_order(tile, Order::Exchange { members });
-            if self.warp.live & members & !group.mask == 0 {
+            if group.mask.contains_all(self.warp.live & members) {
                 self.among(op, group, (tile, members));
                 continue;
             }
@@ -60,13 +60,13 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
     pub(super) fn wait_at(&mut self, group: &Group, waiting: &Tiles) -> Flow {
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         for (tile, members) in waiting {
-            self.waiting |= tile;
+            self.waiting |= *tile;
             self.warp.split(group.index, *tile, group.pc);
             if let Some(waiting) = self.warp.groups.last_mut() {
                 waiting.state = GroupState::AtSync { members: *members };
             }
         }
-        self.warp.groups.retain(|group| group.mask != 0);
+        self.warp.groups.retain(|group| !group.mask.is_empty());
         Flow::Reselect
     }
 
@@ -83,21 +83,21 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
     /// Whether what an exchange among some lanes brings may be of interest: among all of them no source is absent.
     #[inline(always)]
     fn tells_exchange(&self, among: LaneMask) -> bool {
-        self.wants(EventKind::Exchange) || self.wants(EventKind::AbsentSource) && among != ALL_LANES
+        self.wants(EventKind::Exchange) || self.wants(EventKind::AbsentSource) && among != LaneMask::ALL
     }
 
     /// Tells the observer that the lanes `mask` of `group` are about to exchange values with the lanes `among`, if it is of interest.
     fn report_exchange(&mut self, op: &WarpOp, group: &Group, mask: LaneMask, (among, members): (LaneMask, LaneMask)) {
         let sources = sources(&self.lanes(group, mask), op);
-        let absent = sources.map_or(0, |sources| lanes_where(mask, |lane| among >> sources[lane] & 1 == 0));
-        if absent == 0 && !self.wants(EventKind::Exchange) {
+        let absent = sources.map_or(LaneMask::NONE, |sources| mask.filter(|lane| !among.contains(sources[lane] as usize)));
+        if absent.is_empty() && !self.wants(EventKind::Exchange) {
             return;
         }
         let (place, live, depth) = (Place { pc: group.pc, ..self.place }, self.warp.live, self.depth(group));
         let has_mask = op.has_member_mask();
         let exchange = Exchange { place, lanes: mask, among, members, has_mask, live, depth, sources, absent };
         self.tell(&Event::Exchange(&exchange));
-        if absent != 0 {
+        if !absent.is_empty() {
             self.wants = self.observer.mask();
         }
     }
@@ -119,7 +119,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
     /// Executes the operation among the lanes of a tile and those that wait for them elsewhere, and sets those going.
     fn among_several(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask), others: &[(Group, &WarpOp)]) {
         let parties = || std::iter::once((op, *group, tile)).chain(others.iter().map(|(other, op)| (*op, *other, other.mask)));
-        let (mut offered, mut all) = ([0; 32], 0);
+        let (mut offered, mut all) = ([0; 32], LaneMask::NONE);
         for (op, group, mask) in parties() {
             blend(&mut offered, &offer(&self.lanes(&group, mask), op), mask);
             all |= mask;
@@ -164,7 +164,7 @@ fn offer(lanes: &Lanes<'_>, op: &WarpOp) -> PerLane<u64> {
         WarpOp::Match { a, .. } => *lanes.get64(*a),
         WarpOp::Vote { p, .. } => {
             let bits = lanes.pred(*p);
-            std::array::from_fn(|lane| u64::from(bits >> lane & 1))
+            std::array::from_fn(|lane| u64::from(bits.contains(lane)))
         }
         WarpOp::Elect { .. } => [0; 32],
     }
@@ -178,9 +178,9 @@ fn take(lanes: &mut Lanes<'_>, op: &WarpOp, all: LaneMask, offered: &PerLane<u64
         WarpOp::Match { all: agree, d, p, .. } => match_lanes(lanes, *agree, (*d, *p), all, offered),
         WarpOp::Redux { f, ty, d, .. } => redux(lanes, *f, *ty, *d, all, offered),
         WarpOp::Elect { d, p, .. } => {
-            let leader = all.trailing_zeros();
-            lanes.put32(*d, &[leader; 32]);
-            lanes.put_pred(*p, 1 << leader);
+            let leader = all.first();
+            lanes.put32(*d, &[leader as u32; 32]);
+            lanes.put_pred(*p, LaneMask::of(leader));
         }
     }
 }
@@ -192,10 +192,10 @@ pub(super) type Tiles = SmallVec<[(LaneMask, LaneMask); 2]>;
 pub(super) fn tiles(masks: &PerLane<u32>, active: LaneMask) -> Tiles {
     let mut tiles = Tiles::new();
     let mut rest = active;
-    while rest != 0 {
-        let members = masks[first_lane(rest)];
-        let same = masks.iter().enumerate().fold(0, |same, (lane, mask)| same | LaneMask::from(*mask == members) << lane);
-        tiles.push((rest & same, members));
+    while !rest.is_empty() {
+        let members = masks[rest.first()];
+        let same = LaneMask::from_fn(|lane| masks[lane] == members);
+        tiles.push((rest & same, LaneMask::from_bits(members)));
         rest &= !same;
     }
     tiles
@@ -212,11 +212,11 @@ fn shuffle(lanes: &mut Lanes<'_>, mode: ShuffleMode, (d, p): (Dst, Dst), control
 #[inline(always)]
 fn shuffle_sources(lanes: &Lanes<'_>, mode: ShuffleMode, [b, c]: [Src; 2]) -> (PerLane<u32>, LaneMask) {
     let (offsets, controls) = (lanes.get32(b), lanes.get32(c));
-    let (mut sources, mut in_range) = ([0; 32], 0);
-    for lane in lanes_of(lanes.mask) {
+    let (mut sources, mut in_range) = ([0; 32], LaneMask::NONE);
+    for lane in lanes.mask.iter() {
         let (source, good) = shuffle_source(mode, lane as u32, offsets[lane] & 31, controls[lane]);
         sources[lane] = if good { source } else { lane as u32 };
-        in_range |= LaneMask::from(good) << lane;
+        in_range |= if good { LaneMask::of(lane) } else { LaneMask::NONE };
     }
     (sources, in_range)
 }
@@ -236,26 +236,26 @@ fn shuffle_source(mode: ShuffleMode, lane: u32, offset: u32, control: u32) -> (u
 }
 
 fn vote(lanes: &mut Lanes<'_>, mode: VoteMode, d: Dst, mask: LaneMask, votes: &PerLane<u64>) {
-    let bits = votes.iter().zip(0..).fold(0, |bits, (vote, lane)| bits | (*vote as LaneMask) << lane) & mask;
+    let bits = LaneMask::from_fn(|lane| votes[lane] & 1 != 0) & mask;
     let truth = match mode {
-        VoteMode::Ballot => return lanes.put32(d, &[bits; 32]),
+        VoteMode::Ballot => return lanes.put32(d, &[bits.bits(); 32]),
         VoteMode::All => bits == mask,
-        VoteMode::Any => bits != 0,
-        VoteMode::Uni => bits == mask || bits == 0,
+        VoteMode::Any => !bits.is_empty(),
+        VoteMode::Uni => bits == mask || bits.is_empty(),
     };
-    lanes.put_pred(d, if truth { LaneMask::MAX } else { 0 });
+    lanes.put_pred(d, LaneMask::all_if(truth));
 }
 
 fn match_lanes(lanes: &mut Lanes<'_>, all: bool, (d, p): (Dst, Dst), mask: LaneMask, values: &PerLane<u64>) {
-    let same_as = |lane: usize| lanes_where(mask, |other| values[other] == values[lane]);
+    let same_as = |lane: usize| mask.filter(|other| values[other] == values[lane]);
     if !all {
         let mut out = [0; 32];
-        lanes_of(mask).for_each(|lane| out[lane] = same_as(lane));
+        mask.iter().for_each(|lane| out[lane] = same_as(lane).bits());
         return lanes.put32(d, &out);
     }
-    let agree = same_as(first_lane(mask)) == mask;
-    lanes.put32(d, &[if agree { mask } else { 0 }; 32]);
-    lanes.put_pred(p, if agree { LaneMask::MAX } else { 0 });
+    let agree = same_as(mask.first()) == mask;
+    lanes.put32(d, &[if agree { mask.bits() } else { 0 }; 32]);
+    lanes.put_pred(p, LaneMask::all_if(agree));
 }
 
 /// The least or greatest of two `f32`, or of their magnitudes.
@@ -280,6 +280,6 @@ fn redux(lanes: &mut Lanes<'_>, f: ReduxFn, ty: IntType, d: Dst, mask: LaneMask,
     };
     // Of one value, the function of it and itself: an `f32` is made a magnitude, a NaN the usual one.
     let one = |value: u32| if matches!(f, ReduxFn::MinF32 { .. } | ReduxFn::MaxF32 { .. }) { fold(value, value) } else { value };
-    let result = lanes_of(mask).map(|lane| one(values[lane] as u32)).reduce(fold).unwrap_or(0);
+    let result = mask.iter().map(|lane| one(values[lane] as u32)).reduce(fold).unwrap_or(0);
     lanes.put32(d, &[result; 32]);
 }

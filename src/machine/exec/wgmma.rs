@@ -9,7 +9,7 @@ use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
 use crate::machine::in_flight::policy::AtIssue;
 use crate::machine::state::in_flight::warpgroup::{Disagreement, Turn, WARPS};
 use crate::machine::state::in_flight::wgmma::Wgmma;
-use crate::machine::state::lanes::{ALL_LANES, LaneMask, PerLane, first_lane, lane_list, lanes_where};
+use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::tables::accumulators::fragments;
 use crate::machine::state::tables::wgmma::ROWS;
 use crate::machine::state::trap::{Trap, TrapKind};
@@ -20,11 +20,11 @@ use crate::program::{Bank, Inst, PredSrc, Src, WarpgroupOp, WgmmaA, WgmmaId, Wgm
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a `wgmma` instruction, once all lanes of the warp stand at it.
     pub(super) fn wgmma(&mut self, op: &WarpgroupOp, group: &Group, active: LaneMask) -> Executed {
-        if active != group.mask || self.warp.live != ALL_LANES {
+        if active != group.mask || self.warp.live != LaneMask::ALL {
             return Err(self.missing_lanes(group, active));
         }
-        if active != ALL_LANES {
-            return Ok(self.wait_here(GroupState::AtSync { members: ALL_LANES }, group, active));
+        if active != LaneMask::ALL {
+            return Ok(self.wait_here(GroupState::AtSync { members: LaneMask::ALL }, group, active));
         }
         match *op {
             WarpgroupOp::Multiply { wgmma } => self.issue_wgmma(wgmma, group)?,
@@ -39,7 +39,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     fn missing_lanes(&self, group: &Group, active: LaneMask) -> Box<Trap> {
-        let missing = lane_list(!active & if active == group.mask { !self.warp.live } else { group.mask });
+        let missing = (!active & if active == group.mask { !self.warp.live } else { group.mask }).list();
         let why = if active == group.mask { "have exited" } else { "do not execute it: its guard is false there" };
         self.trap(TrapKind::WgmmaSequence, active, &format!("wgmma must be executed by all 32 lanes of a warp, but lanes {missing} {why}"))
     }
@@ -79,7 +79,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.check_tile("B", b)?;
         let turn = Turn { pc: group.pc, a: a.map_or(0, |tile| tile.descriptor.bits), b: b.descriptor.bits, accumulates };
         self.take_turn(turn)?;
-        let lanes = self.lanes(group, ALL_LANES);
+        let lanes = self.lanes(group, LaneMask::ALL);
         let metadata = op.metadata.map_or([0; 32], |(metadata, _)| *lanes.get32(metadata));
         let slot = |slot: u32| group.frame.b32 + slot;
         Ok(Wgmma {
@@ -99,29 +99,29 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The descriptor of an operand, the same in all lanes.
     fn descriptor(&mut self, name: &str, source: Src, group: &Group) -> Result<MatrixDescriptor, Box<Trap>> {
-        let values: PerLane<u64> = *self.lanes(group, ALL_LANES).get64(source);
-        let other = lanes_where(ALL_LANES, |lane| values[lane] != values[0]);
+        let values: PerLane<u64> = *self.lanes(group, LaneMask::ALL).get64(source);
+        let other = LaneMask::ALL.filter(|lane| values[lane] != values[0]);
         let fault = |lanes, message: &str| Err(self.trap(TrapKind::WgmmaDescriptor, lanes, message));
-        if other != 0 {
-            let (lane, value) = (first_lane(other), values[first_lane(other)]);
+        if !other.is_empty() {
+            let (lane, value) = (other.first(), values[other.first()]);
             let message = format!("lanes 0 and {lane} hold different descriptors of {name}: {:#018x} and {value:#018x}", values[0]);
             return fault(other, &message);
         }
         let descriptor = MatrixDescriptor::new(values[0]);
         if descriptor.reserved() != 0 {
             let message = format!("the descriptor of {name}, {:#018x}, has reserved bits set: {:#x}", values[0], descriptor.reserved());
-            return fault(ALL_LANES, &message);
+            return fault(LaneMask::ALL, &message);
         }
         Ok(descriptor)
     }
 
     /// A predicate that is the same in all lanes.
     fn uniform(&mut self, predicate: PredSrc, group: &Group) -> Result<bool, Box<Trap>> {
-        match self.lanes(group, ALL_LANES).pred(predicate) {
-            0 => Ok(false),
-            ALL_LANES => Ok(true),
+        match self.lanes(group, LaneMask::ALL).pred(predicate) {
+            LaneMask::NONE => Ok(false),
+            LaneMask::ALL => Ok(true),
             lanes => {
-                let message = format!("scale-d must be the same in all lanes, but is true in lanes {} only", lane_list(lanes));
+                let message = format!("scale-d must be the same in all lanes, but is true in lanes {} only", lanes.list());
                 Err(self.trap(TrapKind::WgmmaSequence, lanes, &message))
             }
         }
@@ -140,7 +140,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let (start, end, address) = (self.linked.shared_start, self.linked.shared_bytes, outside.address);
         let memory = format!("the block's shared memory is {start:#x} to {end:#x}");
         let message = format!("the descriptor of {name} leads outside: {what} {index}, {at}, lies at {address:#x}; {memory}");
-        Err(self.trap(TrapKind::WgmmaDescriptor, ALL_LANES, &message))
+        Err(self.trap(TrapKind::WgmmaDescriptor, LaneMask::ALL, &message))
     }
 
     /// Checks that the other warps of the warpgroup execute the same.
@@ -150,19 +150,19 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let first = warp - warp % WARPS;
         if warps < first + WARPS {
             let message = format!("wgmma needs a warpgroup of four whole warps, warps {first} to {}, but the block has {warps}", first + 3);
-            return Err(self.trap(TrapKind::WgmmaSequence, ALL_LANES, &message));
+            return Err(self.trap(TrapKind::WgmmaSequence, LaneMask::ALL, &message));
         }
         self.warpgroups.take(warp, turn).map_err(|disagreement| match disagreement {
             Disagreement::Exited(other) => {
                 let message = format!("warp {other} of the same warpgroup has exited without executing this wgmma");
-                self.trap(TrapKind::WgmmaSequence, ALL_LANES, &message)
+                self.trap(TrapKind::WgmmaSequence, LaneMask::ALL, &message)
             }
             Disagreement::Other(other, taken) if taken.pc != turn.pc => {
                 let message = format!(
                     "warp {other} of the same warpgroup executed the wgmma at {} here: all four must execute the same",
                     self.program.place(taken.pc)
                 );
-                self.trap(TrapKind::WgmmaSequence, ALL_LANES, &message)
+                self.trap(TrapKind::WgmmaSequence, LaneMask::ALL, &message)
             }
             Disagreement::Other(other, taken) => self.different_operands(other, taken, turn),
         })
@@ -175,11 +175,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             () => {
                 let message =
                     format!("scale-d is {} here and {} in warp {other} of the same warpgroup", turn.accumulates, taken.accumulates);
-                return self.trap(TrapKind::WgmmaSequence, ALL_LANES, &message);
+                return self.trap(TrapKind::WgmmaSequence, LaneMask::ALL, &message);
             }
         };
         let message = format!("this warp has {name} of {own:#018x}, but warp {other} of the same warpgroup {theirs:#018x}");
-        self.trap(TrapKind::WgmmaDescriptor, ALL_LANES, &message)
+        self.trap(TrapKind::WgmmaDescriptor, LaneMask::ALL, &message)
     }
 
     /// A function returns: nobody says what becomes of registers that are in flight then.
@@ -203,7 +203,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let active = self.active(inst, group);
         let program = self.program;
         registers_of(inst, program, |used, register| {
-            if register.bank == Bank::B32 && active != 0 {
+            if register.bank == Bank::B32 && !active.is_empty() {
                 self.touch_register(used, group.frame.b32 + register.slot, active);
             }
         });
@@ -219,8 +219,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let written: Vec<u32> = wgmma.accumulators.iter().copied().filter(|slot| other_shape(slot) || is_fragment(slot)).collect();
         let in_flight = |slot: &u32| self.writer_of(*slot).is_some();
         let read: Vec<u32> = wgmma.fragments.iter().copied().filter(in_flight).collect();
-        read.into_iter().for_each(|slot| self.touch_register(Use::Read, slot, ALL_LANES));
-        written.into_iter().for_each(|slot| self.touch_register(Use::Write, slot, ALL_LANES));
+        read.into_iter().for_each(|slot| self.touch_register(Use::Read, slot, LaneMask::ALL));
+        written.into_iter().for_each(|slot| self.touch_register(Use::Write, slot, LaneMask::ALL));
     }
 
     fn touch_register(&mut self, used: Use, slot: u32, lanes: LaneMask) {

@@ -11,7 +11,7 @@ use crate::machine::in_flight::policy::WhenAwaited;
 use crate::machine::in_flight::wgmma;
 use crate::machine::in_flight::wgmma::compute::Sources;
 use crate::machine::state::in_flight::flight::WaitOf;
-use crate::machine::state::lanes::ALL_LANES;
+use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::place::BlockId;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::machine::state::warp::{GroupState, Warp};
@@ -58,10 +58,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let done = self.warp.wgmmas.committed().saturating_sub(pending);
         if self.warp.wgmmas.unwaited().next().is_some_and(|wgmma| wgmma.group < done) {
             if self.neighbours.committed() < done {
-                return self.wait_here(GroupState::AtWarpgroup, group, ALL_LANES);
+                return self.wait_here(GroupState::AtWarpgroup, group, LaneMask::ALL);
             }
             if self.completion.when_awaited() == WhenAwaited::WaitsForUser && self.warpgroup_awaits(done) {
-                return self.wait_here(GroupState::AtWgmmas, group, ALL_LANES);
+                return self.wait_here(GroupState::AtWgmmas, group, LaneMask::ALL);
             }
             self.end_groups(done);
         }

@@ -15,15 +15,15 @@ use crate::machine::state::warp::GroupState;
 impl Block {
     /// Counts lanes of a warp as arrived at the barrier of the cluster.
     pub fn arrive_at_cluster(&mut self, warp: usize, mask: LaneMask) {
-        assert!(mask != 0 && mask & !self.warps[warp].live == 0, "lanes arrive at the cluster's barrier that are not live");
-        self.cluster.arrived.resize(self.warps.len(), 0);
-        assert_eq!(self.cluster.arrived[warp] & mask, 0, "lanes arrive at the cluster's barrier twice");
+        assert!(!mask.is_empty() && self.warps[warp].live.contains_all(mask), "lanes arrive at the cluster's barrier that are not live");
+        self.cluster.arrived.resize(self.warps.len(), LaneMask::NONE);
+        assert!(!self.cluster.arrived[warp].meets(mask), "lanes arrive at the cluster's barrier twice");
         self.cluster.arrived[warp] |= mask;
     }
 
     /// Whether all its threads that have not exited have arrived at the barrier of the cluster.
     pub fn is_at_cluster(&self) -> bool {
-        self.warps.iter().enumerate().all(|(number, warp)| warp.live & !self.cluster.arrived_of(number) == 0)
+        self.warps.iter().enumerate().all(|(number, warp)| self.cluster.arrived_of(number).contains_all(warp.live))
     }
 }
 
@@ -42,7 +42,7 @@ impl Machine {
         let slots = self.cluster_slots(slot);
         let (first, size) = (slots.start as u32, slots.len() as u32);
         let blocks = &mut self.blocks[slots];
-        let somebody = blocks.iter().flatten().any(|block| block.cluster.arrived.iter().any(|mask| *mask != 0));
+        let somebody = blocks.iter().flatten().any(|block| block.cluster.arrived.iter().any(|mask| !mask.is_empty()));
         if !somebody || !blocks.iter().flatten().all(|block| block.is_at_cluster()) {
             return false;
         }
@@ -54,6 +54,6 @@ impl Machine {
         self.patience.meet_at_cluster();
         let by = BlockId { number: self.blocks[slot].as_ref().map_or(0, |block| block.number), slot: slot as u32 };
         let order = Order::ClusterReleased { first, slots: size };
-        observer.report(EventKind::Order, || Event::Order(OrderEvent { place, by, lanes: 0, order }))
+        observer.report(EventKind::Order, || Event::Order(OrderEvent { place, by, lanes: LaneMask::NONE, order }))
     }
 }

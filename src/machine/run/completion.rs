@@ -163,7 +163,7 @@ impl Machine {
         for block in self.resident_blocks() {
             for warp in block.warps.iter().filter(|warp| all || warp.groups.iter().any(waits_for_phase)) {
                 self.linked.clocks.digest(warp, &mut digest);
-                warp.groups.iter().for_each(|group| digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask)));
+                warp.groups.iter().for_each(|group| digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask.bits())));
             }
             if all {
                 block.digest_barriers(&mut digest);
@@ -292,7 +292,7 @@ impl Machine {
 impl AsyncCopy {
     /// Whether the arrival `other` waits for it: a `cp.async` of one of its lanes before it.
     fn is_behind(&self, other: &AsyncCopy) -> bool {
-        matches!(self.work, Work::Lanes(_)) && self.id < other.id && self.lanes & other.lanes != 0
+        matches!(self.work, Work::Lanes(_)) && self.id < other.id && self.lanes.meets(other.lanes)
     }
 
     /// The fault of a copy whose barrier object, which `name` names, cannot take what it brings.

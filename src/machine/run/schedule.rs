@@ -122,7 +122,7 @@ impl Machine {
             wants: observer.mask(),
             observer: &mut *observer,
             coverage: self.coverage.as_mut().map(Arc::make_mut),
-            waiting: 0,
+            waiting: LaneMask::NONE,
             leap: self.leap,
             place: Place { pc: Pc(0), tick: self.tick, block: block.index, warp: warp as u32 },
             left: allowance,
@@ -360,7 +360,7 @@ fn report_released(released: &[Released], by: BlockId, place: Place, observer: &
     let mut paused = false;
     for Released { id, arrived } in released {
         let order = Order::Released { id: *id, arrived };
-        paused |= observer.report(EventKind::Order, || Event::Order(OrderEvent { place, by, lanes: 0, order }));
+        paused |= observer.report(EventKind::Order, || Event::Order(OrderEvent { place, by, lanes: LaneMask::NONE, order }));
     }
     paused
 }

@@ -45,22 +45,22 @@ impl Barrier {
     /// Counts the lanes of `mask` of `warp` (of `warps`), `votes` of whose predicates are true.
     pub fn arrive(&mut self, warps: usize, warp: usize, mask: LaneMask, live: LaneMask, votes: LaneMask) {
         assert!(warp < warps, "a warp arrives that the block does not have");
-        assert!(mask != 0 && mask & !live == 0, "lanes arrive that are not live");
-        self.arrived.resize(warps, 0);
+        assert!(!mask.is_empty() && live.contains_all(mask), "lanes arrive that are not live");
+        self.arrived.resize(warps, LaneMask::NONE);
         let before = contribution(self.arrived[warp], live);
-        let again = (self.arrived[warp] & mask).count_ones();
+        let again = (self.arrived[warp] & mask).count();
         self.arrived[warp] |= mask;
         self.count += contribution(self.arrived[warp], live) - before + again;
-        self.votes += (votes & mask).count_ones();
-        self.voters += mask.count_ones();
+        self.votes += (votes & mask).count();
+        self.voters += mask.count();
         assert!(self.votes <= self.voters, "more predicates are true than there are");
-        assert!(self.count >= mask.count_ones(), "threads arrive and are not counted");
+        assert!(self.count >= mask.count(), "threads arrive and are not counted");
     }
 
     /// Corrects the count of `warp` after lanes of it exited, which leaves `live`.
     pub fn lanes_exited(&mut self, warp: usize, live_before: LaneMask, live: LaneMask) {
         let Some(arrived) = self.arrived.get(warp) else { return };
-        if *arrived != 0 {
+        if !arrived.is_empty() {
             self.count += contribution(*arrived, live).saturating_sub(contribution(*arrived, live_before));
         }
     }
@@ -72,7 +72,7 @@ impl Barrier {
         }
         match self.wanted {
             Some(wanted) => self.count >= wanted,
-            None => self.arrived.iter().zip(live).all(|(arrived, live)| live & !arrived == 0),
+            None => self.arrived.iter().zip(live).all(|(arrived, live)| arrived.contains_all(live)),
         }
     }
 
@@ -88,7 +88,7 @@ impl Barrier {
 
 /// What a warp counts for when `arrived` of its lanes are there and `live` have not exited.
 fn contribution(arrived: LaneMask, live: LaneMask) -> u32 {
-    if arrived != 0 && live & !arrived == 0 { LANES as u32 } else { arrived.count_ones() }
+    if !arrived.is_empty() && arrived.contains_all(live) { LANES as u32 } else { arrived.count() }
 }
 
 /// A block's part of the barrier of its cluster.
@@ -103,12 +103,12 @@ pub struct ClusterBarrier {
 impl ClusterBarrier {
     /// The lanes of `warp` that have arrived.
     pub fn arrived_of(&self, warp: usize) -> LaneMask {
-        self.arrived.get(warp).copied().unwrap_or(0)
+        self.arrived.get(warp).copied().unwrap_or(LaneMask::NONE)
     }
 
     /// Adds everything to `digest`.
     pub fn digest(&self, digest: &mut Digest) {
         digest.word(self.phase);
-        self.arrived.iter().for_each(|mask| digest.word(u64::from(*mask)));
+        self.arrived.iter().for_each(|mask| digest.word(u64::from(mask.bits())));
     }
 }

@@ -8,7 +8,7 @@ use crate::machine::state::barrier::{BARRIERS, Ballot, Barrier, ClusterBarrier};
 use crate::machine::state::digest::Digest;
 use crate::machine::state::in_flight::flight::Flight;
 use crate::machine::state::in_flight::warpgroup::Warpgroups;
-use crate::machine::state::lanes::{LANES, LaneMask, lanes_of, lowest};
+use crate::machine::state::lanes::{LANES, LaneMask};
 use crate::machine::state::launch::{Account, DivergencePolicy, LaunchConfig};
 use crate::machine::state::linked::Linked;
 use crate::machine::state::memory::LocalMemory;
@@ -120,7 +120,7 @@ impl Block {
             return None;
         }
         if self.barriers[id].wanted.is_none() {
-            let missing = self.warps.iter().zip(&self.barriers[id].arrived).any(|(warp, arrived)| warp.live & !arrived != 0);
+            let missing = self.warps.iter().zip(&self.barriers[id].arrived).any(|(warp, arrived)| !arrived.contains_all(warp.live));
             assert!(!missing, "a barrier is released before all threads have arrived");
         }
         let arrived = std::mem::take(&mut self.barriers[id].arrived);
@@ -148,7 +148,7 @@ impl Block {
     /// Adds the arrivals at its barriers to `digest`.
     pub fn digest_barriers(&self, digest: &mut Digest) {
         for barrier in &self.barriers {
-            barrier.arrived.iter().for_each(|mask| digest.word(u64::from(*mask)));
+            barrier.arrived.iter().for_each(|mask| digest.word(u64::from(mask.bits())));
             digest.word(u64::from(barrier.count) << 32 | u64::from(barrier.votes));
             digest.word(u64::from(barrier.wanted.unwrap_or(0)) << 32 | u64::from(barrier.voters));
         }
@@ -178,7 +178,7 @@ fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: D
         BarrierFn::RedPopc => {
             registers.mark_written(group.frame, &[RegisterOperand { bank: Bank::B32, slot: d.0, width: 1 }], group.mask);
             let register = &mut registers.b32[(group.frame.b32 + d.0) as usize];
-            lanes_of(group.mask).for_each(|lane| register[lane] = ballot.votes);
+            group.mask.iter().for_each(|lane| register[lane] = ballot.votes);
             return;
         }
         BarrierFn::RedAnd => ballot.votes == ballot.voters,
@@ -191,7 +191,7 @@ fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: D
 
 fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u32; 3], number: u64, warp: u32, threads: u32) -> Warp {
     let kernel = &program.functions[config.kernel.index()];
-    let live = lowest(threads - warp * LANES as u32);
+    let live = LaneMask::lowest(threads - warp * LANES as u32);
     let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
     let written = (config.account == Account::RunsAndWrites).then(Written::default);
     let mut registers = Registers { written, ..Registers::default() };
@@ -225,9 +225,9 @@ pub fn predicate(registers: &Registers, frame: FrameBase, source: PredSrc) -> La
     match source {
         PredSrc::Const(value) => {
             if value {
-                LaneMask::MAX
+                LaneMask::ALL
             } else {
-                0
+                LaneMask::NONE
             }
         }
         PredSrc::Reg { slot, negate } => {

@@ -42,7 +42,7 @@ impl Coverage {
     /// `lanes` have executed the instructions from `start` to before `end`.
     #[inline]
     pub(in crate::machine) fn add(&mut self, start: Pc, end: Pc, lanes: LaneMask) {
-        let lanes = u64::from(lanes.count_ones());
+        let lanes = u64::from(lanes.count());
         if let Some(step) = self.steps.get_mut(start.index()) {
             *step = step.wrapping_add(lanes);
         }
@@ -54,13 +54,13 @@ impl Coverage {
     /// The guard of the instruction at `pc` did not hold for `lanes`.
     pub(in crate::machine) fn add_refused(&mut self, pc: Pc, lanes: LaneMask) {
         if let Some(refused) = self.refused.get_mut(pc.index()) {
-            *refused += u64::from(lanes.count_ones());
+            *refused += u64::from(lanes.count());
         }
     }
 
     /// `lanes` went from the `brx.idx` at `from` to `to`.
     pub(in crate::machine) fn add_indexed(&mut self, from: Pc, to: Pc, lanes: LaneMask) {
-        *self.indexed.entry((from, to)).or_default() += u64::from(lanes.count_ones());
+        *self.indexed.entry((from, to)).or_default() += u64::from(lanes.count());
     }
 
     /// Bytes it takes.

@@ -9,7 +9,7 @@ use crate::isa::{SPECIAL_REGISTERS, SpecialKind};
 use crate::machine::state::block::Block;
 use crate::machine::state::device::Device;
 use crate::machine::state::in_flight::InFlight;
-use crate::machine::state::lanes::{LANES, LaneMask, PerLane, lanes_of};
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::machine::Machine;
 use crate::machine::state::memory::Region;
 use crate::machine::state::registers::FrameBase;
@@ -131,7 +131,7 @@ impl Machine {
     /// Lanes of a warp that stand for threads of the block; the last warp may have fewer than 32.
     pub fn lanes_of_warp(&self, warp: u32) -> LaneMask {
         let threads: u32 = self.config().block.iter().product();
-        crate::machine::state::lanes::lowest(threads.saturating_sub(warp.saturating_mul(32)))
+        LaneMask::lowest(threads.saturating_sub(warp.saturating_mul(32)))
     }
 
     /// The index in its block of a thread.
@@ -146,8 +146,8 @@ impl Machine {
         registers.mark_written(FrameBase::default(), &[RegisterOperand { bank, slot, width: 1 }], lanes);
         let slot = slot as usize;
         match bank {
-            Bank::B32 => registers.b32.get_mut(slot).map(|register| lanes_of(lanes).for_each(|lane| register[lane] = value as u32)),
-            Bank::B64 => registers.b64.get_mut(slot).map(|register| lanes_of(lanes).for_each(|lane| register[lane] = value)),
+            Bank::B32 => registers.b32.get_mut(slot).map(|register| lanes.iter().for_each(|lane| register[lane] = value as u32)),
+            Bank::B64 => registers.b64.get_mut(slot).map(|register| lanes.iter().for_each(|lane| register[lane] = value)),
             Bank::Pred => registers.pred.get_mut(slot).map(|bits| *bits = if value == 0 { *bits & !lanes } else { *bits | lanes }),
         }
         .is_some()

@@ -337,7 +337,7 @@ mod tests {
     const PLACE: Place = Place { pc: Pc(0), tick: 0, block: [0; 3], warp: 0 };
 
     fn by(what: Contribution) -> Arrival {
-        Arrival { what, place: PLACE, lanes: 1, copy: None, tick: 7 }
+        Arrival { what, place: PLACE, lanes: LaneMask::of(0), copy: None, tick: 7 }
     }
 
     #[test]

@@ -72,7 +72,7 @@ impl Registers {
         clear(&mut self.b32, b32, end32, mask);
         clear(&mut self.b64, b64, end64, mask);
         if self.pred.len() < end_pred {
-            self.pred.resize(end_pred, 0);
+            self.pred.resize(end_pred, LaneMask::NONE);
         }
         self.pred[pred..end_pred].iter_mut().for_each(|bits| *bits &= !mask);
         if let Some(written) = &mut self.written {
@@ -103,7 +103,7 @@ impl Registers {
         match register.bank {
             Bank::B32 => self.b32.get_mut(slots).into_iter().flatten().for_each(|lanes| *lanes = [0; 32]),
             Bank::B64 => self.b64.get_mut(slots).into_iter().flatten().for_each(|lanes| *lanes = [0; 32]),
-            Bank::Pred => self.pred.get_mut(slots).into_iter().flatten().for_each(|lanes| *lanes = 0),
+            Bank::Pred => self.pred.get_mut(slots).into_iter().flatten().for_each(|lanes| *lanes = LaneMask::NONE),
         }
     }
 
@@ -121,8 +121,8 @@ impl Registers {
     pub fn digest(&self, digest: &mut Digest) {
         self.b32.iter().flatten().for_each(|value| digest.word(u64::from(*value)));
         self.b64.iter().flatten().for_each(|value| digest.word(*value));
-        self.pred.iter().for_each(|value| digest.word(u64::from(*value)));
-        digest.word(u64::from(self.carry));
+        self.pred.iter().for_each(|value| digest.word(u64::from(value.bits())));
+        digest.word(u64::from(self.carry.bits()));
         if let Some(written) = &self.written {
             written.digest(digest);
         }

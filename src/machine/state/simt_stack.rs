@@ -39,7 +39,7 @@ impl Entry {
     /// Whether this is where the group comes to wait.
     fn is_met_by(&self, group: &LaneGroup) -> bool {
         let here = PutOff::Meeting { at: group.pc, depth: depth(&group.stack) };
-        self.lanes & group.mask != 0 && self.what == here
+        self.lanes.meets(group.mask) && self.what == here
     }
 }
 
@@ -80,7 +80,7 @@ impl SimtStack {
                 PutOff::Meeting { at, depth } => (u64::from(at.0) + 1, *depth),
                 PutOff::Side => (0, 0),
             };
-            digest.word(u64::from(*lanes) << 32 | u64::from(depth));
+            digest.word(u64::from(lanes.bits()) << 32 | u64::from(depth));
             digest.word(at);
         }
     }
@@ -92,8 +92,8 @@ impl Warp {
     pub fn push_sides(&mut self, program: &Program, from: Pc, lanes: LaneMask, meetings: &[Pc]) {
         let Some(stack) = &mut self.simt_stack else { return };
         let next = Pc(from.0 + 1);
-        let mut parts: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask & lanes != 0).collect();
-        let lanes = parts.iter().fold(0, |lanes, group| lanes | group.mask);
+        let mut parts: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask.meets(lanes)).collect();
+        let lanes = parts.iter().fold(LaneMask::NONE, |lanes, group| lanes | group.mask);
         let Some(level) = parts.iter().map(|group| depth(&group.stack)).max() else { return };
         match &program.code[from.index()].op {
             Op::Control(ControlOp::Call { .. }) => stack.note(lanes, next, level - 1),
@@ -103,7 +103,7 @@ impl Warp {
             Op::Control(ControlOp::Return { .. }) => {}
             _ => stack.note(lanes, next, level),
         }
-        parts.sort_by_key(|group| (!only_ends(program, group.pc), group.pc != next, group.mask.trailing_zeros()));
+        parts.sort_by_key(|group| (!only_ends(program, group.pc), group.pc != next, group.mask.first()));
         let mut later: SmallVec<[LaneMask; 4]> = SmallVec::new();
         let mut runs = false;
         for group in parts.into_iter().filter(|group| group.state == GroupState::Ready) {
@@ -127,16 +127,19 @@ impl Warp {
 
     /// The lanes that must come where `group` waits for them, or that run before it; none if the stack lets it run.
     pub fn holding(&self, group: &LaneGroup) -> LaneMask {
-        let Some(stack) = &self.simt_stack else { return 0 };
+        let Some(stack) = &self.simt_stack else { return LaneMask::NONE };
         let entries = &stack.entries;
         let others = self.live & !group.mask;
         match group.state {
-            GroupState::AtMeeting => entries.iter().rfind(|entry| entry.is_met_by(group)).map_or(0, |entry| entry.lanes) & others,
+            GroupState::AtMeeting => {
+                entries.iter().rfind(|entry| entry.is_met_by(group)).map_or(LaneMask::NONE, |entry| entry.lanes) & others
+            }
             GroupState::AwaitsTurn => {
-                let below = entries.iter().rposition(|entry| entry.what == PutOff::Side && entry.lanes & group.mask != 0);
-                let above = entries.iter().skip(below.map_or(0, |below| below + 1)).fold(0, |lanes, entry| lanes | entry.lanes);
+                let below = entries.iter().rposition(|entry| entry.what == PutOff::Side && entry.lanes.meets(group.mask));
+                let above =
+                    entries.iter().skip(below.map_or(0, |below| below + 1)).fold(LaneMask::NONE, |lanes, entry| lanes | entry.lanes);
                 let is_running = |group: &&LaneGroup| group.state == GroupState::Ready || group.waits_by_itself();
-                let running = self.groups.iter().filter(is_running).fold(0, |lanes, group| lanes | group.mask);
+                let running = self.groups.iter().filter(is_running).fold(LaneMask::NONE, |lanes, group| lanes | group.mask);
                 (above | running) & others
             }
             GroupState::Ready
@@ -147,7 +150,7 @@ impl Warp {
             | GroupState::AtWgmmas
             | GroupState::AtWarpgroup
             | GroupState::AtCluster { .. }
-            | GroupState::AtWarpSync { .. } => 0,
+            | GroupState::AtWarpSync { .. } => LaneMask::NONE,
         }
     }
 
@@ -206,12 +209,12 @@ impl Warp {
     fn take_off_top(&mut self) -> Option<()> {
         let top = self.simt_stack.as_mut()?.entries.pop();
         // Lanes for which nothing is noted any more run in the order of their numbers.
-        let first = || self.groups.iter().map(|group| group.mask).min_by_key(|mask| mask.trailing_zeros());
+        let first = || self.groups.iter().map(|group| group.mask).min_by_key(|mask| mask.first());
         let lanes = match top {
             Some(entry) => entry.lanes,
             None => first()?,
         };
-        self.groups.iter_mut().filter(|group| group.mask & lanes != 0).for_each(|group| group.state = GroupState::Ready);
+        self.groups.iter_mut().filter(|group| group.mask.meets(lanes)).for_each(|group| group.state = GroupState::Ready);
         Some(())
     }
 }

@@ -10,7 +10,7 @@ use triomphe::Arc;
 
 use crate::machine::state::digest::Digest;
 use crate::machine::state::in_flight::flight::Flight;
-use crate::machine::state::lanes::{LANES, LaneMask, PerLane, lanes_of};
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::memory::LocalMemory;
 use crate::machine::state::registers::{FrameBase, Registers};
 use crate::machine::state::simt_stack::SimtStack;
@@ -148,13 +148,13 @@ impl LaneGroup {
             | GroupState::AtWarpgroup
             | GroupState::AtCluster { .. }
             | GroupState::AtMeeting
-            | GroupState::AwaitsTurn => 0,
+            | GroupState::AwaitsTurn => LaneMask::NONE,
         }
     }
 
     /// Takes up the lanes of `other`, which stands at the same place.
     pub(in crate::machine) fn absorb(&mut self, other: &Self) {
-        assert_eq!(self.mask & other.mask, 0, "a lane is in two groups");
+        assert!(!self.mask.meets(other.mask), "a lane is in two groups");
         assert!(self.pc == other.pc && self.frame == other.frame, "groups at different places are merged");
         assert!(self.state == other.state, "groups that wait for different things are merged");
         self.mask |= other.mask;
@@ -181,7 +181,7 @@ impl CopyGroups {
     /// The lanes of `mask` commit a group.
     pub fn commit(&mut self, bulk: bool, mask: LaneMask) {
         let groups = Arc::make_mut(self.0.get_or_insert_with(|| Arc::new([[0; LANES]; 2])));
-        lanes_of(mask).for_each(|lane| groups[usize::from(bulk)][lane] += 1);
+        mask.iter().for_each(|lane| groups[usize::from(bulk)][lane] += 1);
     }
 
     fn digest(&self, digest: &mut Digest) {
@@ -235,10 +235,10 @@ impl Warp {
 
     /// Every lane that has not exited is in one group, and no other lane is in any.
     fn check_groups(&self) {
-        let mut lanes = 0;
+        let mut lanes = LaneMask::NONE;
         for group in &self.groups {
-            assert!(group.mask != 0, "a group has no lane");
-            assert_eq!(lanes & group.mask, 0, "a lane is in two groups");
+            assert!(!group.mask.is_empty(), "a group has no lane");
+            assert!(!lanes.meets(group.mask), "a lane is in two groups");
             lanes |= group.mask;
         }
         assert_eq!(lanes, self.live, "a lane is lost, or an exited one is in a group");
@@ -260,7 +260,7 @@ impl Warp {
         let ready = |index: &usize| self.groups[*index].state == GroupState::Ready && !self.groups[*index].yielded;
         (0..self.groups.len()).filter(ready).min_by(|a, b| {
             let (a, b) = (&self.groups[*a], &self.groups[*b]);
-            progress(a, b, rank).then(a.mask.trailing_zeros().cmp(&b.mask.trailing_zeros()))
+            progress(a, b, rank).then(a.mask.first().cmp(&b.mask.first()))
         })
     }
 
@@ -294,8 +294,8 @@ impl Warp {
     /// Splits `taken` off the group `index` to stand at `target`.
     pub fn split(&mut self, index: usize, taken: LaneMask, target: Pc) {
         let group = &mut self.groups[index];
-        assert!(taken != 0, "a group without lanes is split off");
-        assert_eq!(taken & !group.mask, 0, "lanes are split off a group that does not have them");
+        assert!(!taken.is_empty(), "a group without lanes is split off");
+        assert!(group.mask.contains_all(taken), "lanes are split off a group that does not have them");
         group.mask &= !taken;
         let branch = LaneGroup { pc: target, mask: taken, ..group.clone() };
         self.groups.push(branch);
@@ -303,10 +303,10 @@ impl Warp {
 
     /// Ends the lanes of `mask`.
     pub fn exit(&mut self, mask: LaneMask) {
-        assert!(mask != 0 && mask & !self.live == 0, "lanes exit that are not live");
+        assert!(!mask.is_empty() && self.live.contains_all(mask), "lanes exit that are not live");
         self.live &= !mask;
         self.groups.iter_mut().for_each(|group| group.mask &= !mask);
-        self.groups.retain(|group| group.mask != 0);
+        self.groups.retain(|group| !group.mask.is_empty());
         self.wake();
     }
 
@@ -327,7 +327,7 @@ impl Warp {
                 | GroupState::AtMeeting
                 | GroupState::AwaitsTurn => continue,
             };
-            if group.members() & self.live & !arrived == 0 {
+            if arrived.contains_all(group.members() & self.live) {
                 assert_eq!(group.members() & self.live | arrived, arrived, "a group goes on without a lane that it waits for");
                 self.release_members(index);
                 assert!(self.groups[index].state == GroupState::Ready, "a group whose lanes are all there still waits");
@@ -338,7 +338,7 @@ impl Warp {
     /// The lanes that stand behind a `bar.warp.sync` of `members`.
     fn arrived_at_warp_sync(&self, members: LaneMask) -> LaneMask {
         let waits = |group: &&LaneGroup| matches!(group.state, GroupState::AtWarpSync { members: other, .. } if other == members);
-        self.groups.iter().filter(waits).fold(0, |mask, group| mask | group.mask)
+        self.groups.iter().filter(waits).fold(LaneMask::NONE, |mask, group| mask | group.mask)
     }
 
     /// Sets the group `index` going, and with it all that wait at the same `bar.warp.sync`.
@@ -376,7 +376,7 @@ impl Warp {
     }
 
     fn lanes_of_groups(&self) -> LaneMask {
-        self.groups.iter().fold(0, |lanes, group| lanes | group.mask)
+        self.groups.iter().fold(LaneMask::NONE, |lanes, group| lanes | group.mask)
     }
 
     /// Wakes and merges groups until neither changes anything: who is set going may stand where another one is, and lanes that have met
@@ -397,15 +397,15 @@ impl Warp {
     /// Adds everything but its registers to `digest`.
     pub fn digest_rest(&self, digest: &mut Digest) {
         self.local.digest(digest);
-        digest.word(u64::from(self.live));
+        digest.word(u64::from(self.live.bits()));
         digest.word(u64::from(self.streak) << 1 | u64::from(self.may_spin));
         self.copy_groups.digest(digest);
         self.wgmmas.digest(digest);
         self.simt_stack.iter().for_each(|stack| stack.digest(digest));
         let mut groups: Vec<&LaneGroup> = self.groups.iter().collect();
-        groups.sort_by_key(|group| group.mask.trailing_zeros());
+        groups.sort_by_key(|group| group.mask.first());
         for group in groups {
-            digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask));
+            digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask.bits()));
             let polled = match group.polled {
                 Polled::Never => 0,
                 Polled::Refused(pc) => 2 << 32 | u64::from(pc.0),
@@ -415,8 +415,8 @@ impl Warp {
             let state = match group.state {
                 GroupState::Ready => 0,
                 GroupState::AtBarrier { id, pc } => 1 << 62 | u64::from(id) << 32 | u64::from(pc.0),
-                GroupState::AtSync { members } => 2 << 62 | u64::from(members),
-                GroupState::AtWarpSync { members, pc } => 3 << 62 | u64::from(members) << 30 ^ u64::from(pc.0),
+                GroupState::AtSync { members } => 2 << 62 | u64::from(members.bits()),
+                GroupState::AtWarpSync { members, pc } => 3 << 62 | u64::from(members.bits()) << 30 ^ u64::from(pc.0),
                 GroupState::AtMbarrier { address } => 1 << 61 | u64::from(address),
                 GroupState::AtCopies => 1 << 60,
                 GroupState::AtWgmmas => 1 << 56,

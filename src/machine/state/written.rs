@@ -34,7 +34,7 @@ struct Stretch {
 impl Written {
     /// The lanes that have written the register in slot `slot` of `bank`, counted over the whole bank.
     pub fn lanes(&self, bank: Bank, slot: u32) -> LaneMask {
-        self.banks[bank as usize].get(slot as usize).copied().unwrap_or(0)
+        self.banks[bank as usize].get(slot as usize).copied().unwrap_or(LaneMask::NONE)
     }
 
     /// `lanes` have written `register` in the frame at `frame`.
@@ -52,7 +52,7 @@ impl Written {
         // What the kernel itself has written stays written; what a function has, until it is called again.
         if frame.is_first() {
             match &mut self.marked[start.index() % STRETCHES] {
-                Some(known) if known.start == start && known.end >= end && lanes & !known.lanes == 0 => return,
+                Some(known) if known.start == start && known.end >= end && known.lanes.contains_all(lanes) => return,
                 // Other lanes come the same way, as in a loop that they leave one after the other.
                 Some(known) if known.start == start && known.end == end => known.lanes |= lanes,
                 known => *known = Some(Stretch { start, end, lanes }),
@@ -69,7 +69,7 @@ impl Written {
         for bank in [Bank::B32, Bank::B64, Bank::Pred] {
             let masks = &mut self.banks[bank as usize];
             let (start, end) = (base.slot(bank) as usize, end.slot(bank) as usize);
-            masks.resize(masks.len().max(end), 0);
+            masks.resize(masks.len().max(end), LaneMask::NONE);
             masks[start..end].iter_mut().for_each(|mask| *mask &= !lanes);
         }
     }
@@ -80,6 +80,6 @@ impl Written {
     }
 
     pub(in crate::machine) fn digest(&self, digest: &mut Digest) {
-        self.banks.iter().flatten().for_each(|mask| digest.word(u64::from(*mask)));
+        self.banks.iter().flatten().for_each(|mask| digest.word(u64::from(mask.bits())));
     }
 }

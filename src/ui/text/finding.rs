@@ -5,7 +5,7 @@ use super::table::table;
 use crate::base::Dim3;
 use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
 use crate::debug::view::Table;
-use crate::debug::{Fault, Waiting, lanes_in_words};
+use crate::debug::{Fault, Waiting};
 
 /// All of a finding, without a line end behind it.
 pub fn finding(finding: &FindingText) -> String {
@@ -32,7 +32,7 @@ pub fn finding(finding: &FindingText) -> String {
 fn waiting(finding: &FindingText) -> Vec<String> {
     let mut lines = Vec::new();
     for waiting in &finding.waiting {
-        lines.push(format!("  {}", site_of(&waiting.site, &waiting.who, &lanes_in_words(waiting.site.lanes))));
+        lines.push(format!("  {}", site_of(&waiting.site, &waiting.who, &waiting.site.lanes.in_words())));
         lines.extend(waiting.reason.lines().map(|line| format!("    {line}")));
     }
     if finding.waiting_more > 0 {

@@ -4,7 +4,7 @@ use super::finding::finding;
 use super::value::some_lanes;
 use crate::base::Dim3;
 pub use crate::debug::view::grouped;
-use crate::debug::{Basis, BufferHead, CaseReport, Comparison, Failure, LaunchRun, Omitted, Reason, Site, Summary, Writer, lanes_in_words};
+use crate::debug::{Basis, BufferHead, CaseReport, Comparison, Failure, LaunchRun, Omitted, Reason, Site, Summary, Writer};
 use crate::ui::visible::visible;
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
@@ -99,14 +99,14 @@ fn buffer(head: &BufferHead) -> String {
 
 /// `t=84  block (0,0,0) warp 1 lanes 4,6-7  file.ptx:37  mad.lo.s32 %r7, %r7, 3, 1`
 pub(super) fn site(site: &Site) -> String {
-    site_of(site, &site.who, &lanes_in_words(site.lanes))
+    site_of(site, &site.who, &site.lanes.in_words())
 }
 
 /// The same, with only the first of many lanes: `lanes 2,4,6,8,… (15)`.
 pub(super) fn short_site(site: &Site) -> String {
     let some = some_lanes(site.lanes);
-    let count = site.lanes.count_ones();
-    let lanes = if some.ends_with('…') { format!("lanes {some} ({count})") } else { lanes_in_words(site.lanes) };
+    let count = site.lanes.count();
+    let lanes = if some.ends_with('…') { format!("lanes {some} ({count})") } else { site.lanes.in_words() };
     site_of(site, &site.who, &lanes)
 }
 

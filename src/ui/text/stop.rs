@@ -8,7 +8,7 @@ use crate::debug::breakpoints::Event;
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
 use crate::debug::stop::{Need, Others, Reason, Stop};
-use crate::debug::{Site, TouchText, lanes_in_words};
+use crate::debug::{Site, TouchText};
 
 /// What logpoints wrote, why it stopped, and where the focused thread stands. `before` is the thread that was looked at when it began.
 pub fn stop(session: &Session, stop: &Stop, before: Focus) -> String {
@@ -63,7 +63,7 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
         }
         Reason::Caught { number, event, block, warp, lanes, told: None } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
-            format!("{number}{} in block {} {}, {}", event_name(*event), Dim3(*block), session.roles.warp(*warp), lanes_in_words(*lanes))
+            format!("{number}{} in block {} {}, {}", event_name(*event), Dim3(*block), session.roles.warp(*warp), lanes.in_words())
         }
         Reason::Interrupted => "interrupted".to_string(),
         Reason::Ended if session.launches() > 1 => {

@@ -1,7 +1,7 @@
 //! Values for people: one a line, arrays in braces, lanes summed up.
 
 use crate::base::counted;
-use crate::debug::lanes_in_words;
+use crate::debug::LaneMask;
 use crate::debug::value::{ArrayText, LanesText, Pattern, ValueText};
 use crate::debug::view::RegisterRow;
 
@@ -31,16 +31,16 @@ pub fn in_a_line(value: &ValueText) -> String {
 /// `u32: 27 41 9 1 … min 1, max 9232; differs in 30 lanes`
 pub fn lanes(text: &LanesText) -> String {
     let LanesText { ty, mask, values, pattern } = text;
-    let part = if *mask == u32::MAX { String::new() } else { format!(" ({})", lanes_in_words(*mask)) };
+    let part = if *mask == LaneMask::ALL { String::new() } else { format!(" ({})", mask.in_words()) };
     let told = match pattern {
-        Pattern::Uniform(value) if mask.count_ones() == 1 => value.clone(),
+        Pattern::Uniform(value) if mask.count() == 1 => value.clone(),
         Pattern::Uniform(value) => format!("{value} (uniform)"),
         Pattern::Affine { base, stride } => {
             let base = if base == "0" { String::new() } else { format!("{base} + ") };
             format!("{} (affine: {base}{stride}*lane)", ends(values))
         }
         Pattern::Few(groups) => {
-            let group = |(value, lanes): &(String, u32)| format!("{value} in {}", lanes_in_words(*lanes));
+            let group = |(value, lanes): &(String, LaneMask)| format!("{value} in {}", lanes.in_words());
             groups.iter().map(group).collect::<Vec<_>>().join("; ")
         }
         Pattern::Mixed { min, max, differing } => {
@@ -60,7 +60,7 @@ fn lane_table(text: &LanesText) -> String {
         return String::new();
     }
     let width = text.values.iter().map(|value| value.chars().count()).max().unwrap_or(0);
-    let numbers: Vec<u32> = (0..32).filter(|lane| text.mask >> lane & 1 == 1).collect();
+    let numbers: Vec<u32> = (0..32).filter(|lane| text.mask.contains(*lane as usize)).collect();
     let rows = numbers.chunks(LANES_SHOWN).zip(text.values.chunks(LANES_SHOWN));
     let row = |(lanes, values): (&[u32], &[String])| {
         let values: String = values.iter().map(|value| format!("  {value:>width$}")).collect();
@@ -107,7 +107,9 @@ pub fn registers(rows: &[RegisterRow]) -> String {
     let width = |text: fn(&RegisterRow) -> &str| rows.iter().map(|row| text(row).chars().count()).max().unwrap_or(0);
     let (names, types) = (width(|row| &row.name), width(|row| &row.ty));
     let line = |row: &RegisterRow| match &row.value {
-        ValueText::Scalar(value) if row.undefined != 0 => format!("{:names$}  {:types$}  undefined (reads as {value})\n", row.name, row.ty),
+        ValueText::Scalar(value) if !row.undefined.is_empty() => {
+            format!("{:names$}  {:types$}  undefined (reads as {value})\n", row.name, row.ty)
+        }
         ValueText::Scalar(value) => format!("{:names$}  {:types$}  {value}\n", row.name, row.ty),
         ValueText::Lanes(value) => format!("{:names$}  {}{}\n", row.name, lanes(value), undefined(row.undefined, value.mask)),
         ValueText::Array(value) => format!("{:names$}  {}\n", row.name, array(value)),
@@ -115,21 +117,21 @@ pub fn registers(rows: &[RegisterRow]) -> String {
     rows.iter().map(line).collect()
 }
 
-fn undefined(undefined: u32, shown: u32) -> String {
+fn undefined(undefined: LaneMask, shown: LaneMask) -> String {
     match undefined {
-        0 => String::new(),
+        LaneMask::NONE => String::new(),
         all if all == shown => "; undefined in all of them".to_string(),
-        some => format!("; undefined in {}", lanes_in_words(some)),
+        some => format!("; undefined in {}", some.in_words()),
     }
 }
 
 /// `4,6-7,14,…`: the first of some lanes.
-pub fn some_lanes(lanes: u32) -> String {
+pub fn some_lanes(lanes: LaneMask) -> String {
     const CHARS: usize = 16;
-    if lanes == u32::MAX {
+    if lanes == LaneMask::ALL {
         return "0-31".to_string();
     }
-    let all = lanes_in_words(lanes);
+    let all = lanes.in_words();
     let all = all.trim_start_matches("lanes ").trim_start_matches("lane ");
     if all.len() <= CHARS {
         return all.to_string();

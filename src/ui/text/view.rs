@@ -3,8 +3,8 @@
 use super::report::grouped;
 use super::value::some_lanes;
 use crate::base::counted;
+use crate::debug::LaneMask;
 use crate::debug::explain::{Explanation, LaneView, OperandView, Outcome};
-use crate::debug::lanes_in_words;
 use crate::debug::view::{
     BlockView, CfgView, Divergence, ExamineRow, Examined, Given, GroupView, InlineAsm, Join, Line, Listing, RoundedOnce, SourcePlace, State,
 };
@@ -14,11 +14,11 @@ use crate::debug::view::{
 pub fn listing(listing: &Listing) -> String {
     let digits = listing.lines.last().map_or(1, |line| line.number.to_string().len());
     let off = |line: &Line| match line.off {
-        0 => String::new(),
+        LaneMask::NONE => String::new(),
         off if off == line.lanes => ", all off".to_string(),
         off => format!(", off {}", some_lanes(off)),
     };
-    let crowd = |line: &Line| if line.lanes == 0 { String::new() } else { format!("[{}{}]", some_lanes(line.lanes), off(line)) };
+    let crowd = |line: &Line| if line.lanes.is_empty() { String::new() } else { format!("[{}{}]", some_lanes(line.lanes), off(line)) };
     let width = listing.lines.iter().map(|line| crowd(line).chars().count()).max().unwrap_or(0);
     let has_asm = listing.lines.iter().any(|line| line.inline_asm);
     let asm = |line: &Line| match (has_asm, line.inline_asm) {
@@ -98,11 +98,11 @@ pub fn divergence(divergence: &Divergence) -> String {
         let mark = if group.next { '▶' } else { ' ' };
         let state = if group.state == State::Ready { String::new() } else { format!(", {}", group.state) };
         let focus = if group.focused { "  ◄ focus" } else { "" };
-        let (count, lanes) = (group.lanes.count_ones(), some_lanes(group.lanes));
+        let (count, lanes) = (group.lanes.count(), some_lanes(group.lanes));
         let plural = if count == 1 { "lane " } else { "lanes" };
         format!("  {mark} {count:>2} {plural} {lanes:width$}  at {}{state}{focus}\n", group.at)
     };
-    let gone = if *exited == 0 || groups.is_empty() { String::new() } else { format!("    {} exited\n", lanes_in_words(*exited)) };
+    let gone = if exited.is_empty() || groups.is_empty() { String::new() } else { format!("    {} exited\n", exited.in_words()) };
     head + &groups.iter().map(row).collect::<String>() + &gone
 }
 
@@ -127,8 +127,8 @@ pub fn control_flow(view: &CfgView) -> String {
     let middle = view.blocks.iter().enumerate().map(|(index, block)| ways(index, block).chars().count()).max().unwrap_or(0);
     let row = |(index, block): (usize, &BlockView)| {
         let mark = if block.focused { '▶' } else { ' ' };
-        let lanes = if block.lanes == 0 { String::new() } else { lanes_in_words(block.lanes) };
-        let others = block.threads - block.lanes.count_ones();
+        let lanes = if block.lanes.is_empty() { String::new() } else { block.lanes.in_words() };
+        let others = block.threads - block.lanes.count();
         let others = if others == 0 { String::new() } else { format!("{} of other warps", counted(u64::from(others), "thread")) };
         let here = [lanes, others].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
         let ways = ways(index, block);
@@ -186,22 +186,17 @@ fn lane_view(view: &LaneView) -> String {
     let mut text = if parts.is_empty() { String::new() } else { format!("  lane {}: {}\n", view.lane, parts.join("; ")) };
     match view.active {
         Some((active, all)) if active == all => {
-            let stands = if all.count_ones() == 1 {
+            let stands = if all.count() == 1 {
                 "the one lane that stands here".to_string()
             } else {
-                format!("all {} lanes that stand here", all.count_ones())
+                format!("all {} lanes that stand here", all.count())
             };
             text += &format!("  active: {stands} ({})\n", some_lanes(all));
         }
-        Some((0, all)) if all.count_ones() == 1 => text += "  active: none; one lane stands here\n",
-        Some((0, all)) => text += &format!("  active: none of the {} lanes that stand here\n", all.count_ones()),
+        Some((LaneMask::NONE, all)) if all.count() == 1 => text += "  active: none; one lane stands here\n",
+        Some((LaneMask::NONE, all)) => text += &format!("  active: none of the {} lanes that stand here\n", all.count()),
         Some((active, all)) => {
-            text += &format!(
-                "  active: {} of {} ({})\n",
-                active.count_ones(),
-                counted(u64::from(all.count_ones()), "lane"),
-                some_lanes(active)
-            );
+            text += &format!("  active: {} of {} ({})\n", active.count(), counted(u64::from(all.count()), "lane"), some_lanes(active));
         }
         None if view.outcome.is_some() => {}
         None => text += "  not executed next by this lane: what it would do is not known\n",
@@ -225,7 +220,7 @@ fn outcome(outcome: &Outcome) -> String {
         Outcome::Exits => "the lane exits".to_string(),
         Outcome::Faults(message) => format!("faults: {message}"),
         Outcome::GoesOn => "no register changes".to_string(),
-        Outcome::NotItsTurn(lanes) => format!("{} of the warp run first", lanes_in_words(*lanes)),
+        Outcome::NotItsTurn(lanes) => format!("{} of the warp run first", lanes.in_words()),
     }
 }
 

@@ -139,8 +139,7 @@ impl Observer for Runs {
         let Event::Before(issue, _) = event else { return false };
         if let Some(label) = self.labels.get(&issue.place.pc.0) {
             self.found.entry(label.clone()).or_default().push(issue.lanes);
-            let runs = |lane: &usize| issue.lanes >> lane & 1 == 1;
-            (0..LANES as usize).filter(runs).for_each(|lane| self.ways[lane].push(issue.place.pc.0));
+            issue.lanes.iter().for_each(|lane| self.ways[lane].push(issue.place.pc.0));
         }
         false
     }

@@ -6,7 +6,7 @@
 use super::Registers;
 use super::frames::{Offers, WarpFrames};
 use super::origin::{Absence, Origin, OriginId, Origins};
-use crate::machine::{Exchange, LANES, lanes_of, lowest};
+use crate::machine::{Exchange, LANES, LaneMask};
 use crate::program::operands::{RegisterOperand, writes};
 use crate::program::{Bank, Program};
 
@@ -19,14 +19,14 @@ impl Registers {
             return;
         };
         let key = (place.block, place.warp);
-        if exchange.absent != 0 {
+        if !exchange.absent.is_empty() {
             self.warps.entry(key).or_insert_with(|| WarpFrames::new(exchange.live));
         }
         let Some(warp) = self.warps.get_mut(&key) else { return };
-        let threads = lowest(self.threads.saturating_sub(place.warp.saturating_mul(LANES as u32)));
+        let threads = LaneMask::lowest(self.threads.saturating_sub(place.warp.saturating_mul(LANES as u32)));
         for register in writes(inst, program) {
             let mut origins = Origins::default();
-            for lane in lanes_of(exchange.lanes) {
+            for lane in exchange.lanes.iter() {
                 let missing = |source| {
                     let absence = Absence::of(source, exchange, threads);
                     warp.origins.add(Origin { place, lane, register, absent: Some((source, absence)) })
@@ -57,7 +57,7 @@ fn brought(
         None => offers.value(exchange.among),
         // Whether the source is in range does not depend on anybody's value.
         Some(_) if register.bank == Bank::Pred => None,
-        Some(source) if exchange.among >> source & 1 == 0 => Some(missing(source)),
-        Some(source) => offers.value(1 << source),
+        Some(source) if !exchange.among.contains(source as usize) => Some(missing(source)),
+        Some(source) => offers.value(LaneMask::of(source as usize)),
     }
 }

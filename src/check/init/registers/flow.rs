@@ -5,7 +5,7 @@
 //! counts for all of it: rather a mistake goes unseen than that a right kernel is accused.
 
 use crate::isa::{BitField32, BoolOp, IntBinary, IntTernary, IntType};
-use crate::machine::{ALL_LANES, FrameBase, LaneMask, PerLane, Warp, lanes_where};
+use crate::machine::{FrameBase, LaneMask, PerLane, Warp};
 use crate::program::{
     Bank, BitsOp, CompareOp, ConvertOp, IntegerOp, ListId, MoveOp, Op, PredSrc, Program, SelectOp, Src, SrcKind, WarpOp, WarpgroupOp,
     WgmmaA, WgmmaOp,
@@ -65,40 +65,40 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
 
     /// The lanes in which an operand of a `wgmma` is undefined; of D only where it is added (PTX ISA, "wgmma.mma_async": `scale-d`).
     fn multiplied(&self, op: &WgmmaOp, any: LaneMask) -> LaneMask {
-        if (self.truth(op.accumulate) | self.predicate(op.accumulate)) & self.active != 0 {
+        if (self.truth(op.accumulate) | self.predicate(op.accumulate)).meets(self.active) {
             return any;
         }
         let a = match &op.a {
             WgmmaA::Shared(descriptor, _) => self.of(Bank::B64, *descriptor),
-            WgmmaA::Registers(fragments) => fragments.iter().fold(0, |lanes, fragment| lanes | self.of(Bank::B32, *fragment)),
+            WgmmaA::Registers(fragments) => fragments.iter().fold(LaneMask::NONE, |lanes, fragment| lanes | self.of(Bank::B32, *fragment)),
         };
-        a | self.of(Bank::B64, op.b) | op.metadata.map_or(0, |(metadata, _)| self.of(Bank::B32, metadata))
+        a | self.of(Bank::B64, op.b) | op.metadata.map_or(LaneMask::NONE, |(metadata, _)| self.of(Bank::B32, metadata))
     }
 
     /// The active lanes that bring something undefined to an exchange, and those in which another of its operands is undefined, if in
     /// `any` of them some operand is.
     pub fn offered(&self, op: &Op, any: LaneMask) -> (LaneMask, LaneMask) {
         match *op {
-            _ if any == 0 => (0, 0),
+            _ if any.is_empty() => (LaneMask::NONE, LaneMask::NONE),
             Op::Warp(WarpOp::Shuffle { a, b, c, mask, .. }) => {
-                let mask = mask.map_or(0, |mask| self.of(Bank::B32, mask));
+                let mask = mask.map_or(LaneMask::NONE, |mask| self.of(Bank::B32, mask));
                 (self.of(Bank::B32, a) & self.active, (self.of(Bank::B32, b) | self.of(Bank::B32, c) | mask) & self.active)
             }
-            _ => (any, 0),
+            _ => (any, LaneMask::NONE),
         }
     }
 
     fn of(&self, bank: Bank, source: Src) -> LaneMask {
         match source.kind() {
             SrcKind::Reg(slot) => (self.undefined)(bank, slot),
-            SrcKind::Const(_) | SrcKind::Special(_) => 0,
+            SrcKind::Const(_) | SrcKind::Special(_) => LaneMask::NONE,
         }
     }
 
     fn predicate(&self, source: PredSrc) -> LaneMask {
         match source {
             PredSrc::Reg { slot, .. } => (self.undefined)(Bank::Pred, slot),
-            PredSrc::Const(_) => 0,
+            PredSrc::Const(_) => LaneMask::NONE,
         }
     }
 
@@ -107,13 +107,13 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
         match source {
             PredSrc::Const(truth) => {
                 if truth {
-                    LaneMask::MAX
+                    LaneMask::ALL
                 } else {
-                    0
+                    LaneMask::NONE
                 }
             }
             PredSrc::Reg { slot, negate } => {
-                let bits = self.warp.registers.pred.get((self.frame.pred + slot) as usize).copied().unwrap_or(0);
+                let bits = self.warp.registers.pred.get((self.frame.pred + slot) as usize).copied().unwrap_or(LaneMask::NONE);
                 if negate { !bits } else { bits }
             }
         }
@@ -122,7 +122,7 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     /// The lanes in which a defined operand has a value.
     fn is(&self, bank: Bank, source: Src, value: u64) -> LaneMask {
         let values = self.values(bank, source);
-        let same = values.map_or(0, |values| lanes_where(ALL_LANES, |lane| values[lane] == value));
+        let same = values.map_or(LaneMask::NONE, |values| LaneMask::ALL.filter(|lane| values[lane] == value));
         same & !self.of(bank, source)
     }
 
@@ -141,7 +141,7 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     /// `prmt` in its plain form: each nibble of the selector picks a byte, the lower four of `a` and the upper ones of `b`.
     fn permuted(&self, a: Src, b: Src, selector: Src) -> LaneMask {
         let selectors = self.values(Bank::B32, selector).unwrap_or([0x7654_3210; 32]);
-        let picks = |upper: u64| lanes_where(ALL_LANES, |lane| (0..4).any(|nibble| selectors[lane] >> (4 * nibble + 2) & 1 == upper));
+        let picks = |upper: u64| LaneMask::ALL.filter(|lane| (0..4).any(|nibble| selectors[lane] >> (4 * nibble + 2) & 1 == upper));
         self.of(Bank::B32, selector) | picks(0) & self.of(Bank::B32, a) | picks(1) & self.of(Bank::B32, b)
     }
 
@@ -158,7 +158,7 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
             IntType::U32 | IntType::S32 | IntType::U16x2 | IntType::S16x2 => 0xffff_ffff,
         };
         match f {
-            IntBinary::Xor | IntBinary::Sub | IntBinary::SubSat if a == b => 0,
+            IntBinary::Xor | IntBinary::Sub | IntBinary::SubSat if a == b => LaneMask::NONE,
             IntBinary::And | IntBinary::MulLo | IntBinary::MulHi | IntBinary::Mul24Lo | IntBinary::Mul24Hi => self.either(bank, a, b, 0),
             IntBinary::Or => self.either(bank, a, b, ones),
             IntBinary::Add
@@ -183,10 +183,10 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
         let by_b = pairs.iter().any(|(x, z)| at(*x, 0, *z) != at(*x, 1, *z));
         let by_c = pairs.iter().any(|(x, y)| at(*x, *y, 0) != at(*x, *y, 1));
         if a == b && b == c && at(0, 0, 0) == at(1, 1, 1) {
-            return 0;
+            return LaneMask::NONE;
         }
         let operands = [(by_a, a), (by_b, b), (by_c, c)].into_iter().filter(|(counts, _)| *counts);
-        operands.fold(0, |lanes, (_, source)| lanes | self.of(Bank::B32, source))
+        operands.fold(LaneMask::NONE, |lanes, (_, source)| lanes | self.of(Bank::B32, source))
     }
 
     fn bool_binary(&self, f: BoolOp, a: PredSrc, b: PredSrc) -> LaneMask {
@@ -194,7 +194,7 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
         let decided = match f {
             BoolOp::And => !self.truth(a) & !x | !self.truth(b) & !y,
             BoolOp::Or => self.truth(a) & !x | self.truth(b) & !y,
-            BoolOp::Xor => 0,
+            BoolOp::Xor => LaneMask::NONE,
         };
         (x | y) & !decided
     }
@@ -205,13 +205,13 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
         let decided = match combine {
             BoolOp::And => !truth & !unknown,
             BoolOp::Or => truth & !unknown,
-            BoolOp::Xor => 0,
+            BoolOp::Xor => LaneMask::NONE,
         };
         (compared | unknown) & !decided
     }
 
     fn all_of(&self, bank: Bank, list: ListId) -> LaneMask {
         let sources = &self.program.sources[list];
-        sources.iter().fold(LaneMask::MAX, |lanes, source| lanes & self.of(bank, *source))
+        sources.iter().fold(LaneMask::ALL, |lanes, source| lanes & self.of(bank, *source))
     }
 }

@@ -2,7 +2,7 @@
 
 use super::origin::{Origin, OriginId, OriginTable, Origins};
 use super::watched::{Watch, Watched};
-use crate::machine::{Issue, LANES, LaneMask, PerLane, Place, first_lane, lanes_of};
+use crate::machine::{Issue, LANES, LaneMask, PerLane, Place};
 use crate::program::FuncId;
 use crate::program::operands::RegisterOperand;
 
@@ -65,36 +65,37 @@ impl WarpFrames {
 
     /// Whether nothing is undefined.
     pub fn is_defined(&self) -> bool {
-        self.offers.values | self.offers.controls == 0 && self.frames.iter().all(|frame| frame.undefined.iter().all(|lanes| *lanes == 0))
+        (self.offers.values | self.offers.controls).is_empty()
+            && self.frames.iter().all(|frame| frame.undefined.iter().all(|lanes| lanes.is_empty()))
     }
 }
 
 impl Offers {
     /// What the lanes `active` bring now.
     pub fn bring(&mut self, active: LaneMask, (values, controls): (LaneMask, LaneMask), origins: &Origins) {
-        debug_assert!((values | controls) & !active == 0, "lanes that take part bring something");
+        debug_assert!(active.contains_all(values | controls), "lanes that take part bring something");
         self.values = self.values & !active | values;
         self.controls = self.controls & !active | controls;
-        lanes_of(origins.lanes).filter_map(|lane| Some((lane, origins.of(lane)?))).for_each(|(lane, id)| self.origins.set(lane, id));
+        origins.lanes.iter().filter_map(|lane| Some((lane, origins.of(lane)?))).for_each(|(lane, id)| self.origins.set(lane, id));
     }
 
     /// Where the undefined value that a lane of `lanes` brings comes from.
     pub fn value(&self, lanes: LaneMask) -> Option<OriginId> {
         let undefined = self.values & lanes;
-        if undefined == 0 { None } else { self.origins.of(first_lane(undefined)) }
+        if undefined.is_empty() { None } else { self.origins.of(undefined.first()) }
     }
 
     /// Where another operand of `lane` comes from, if it is undefined.
     pub fn control(&self, lane: usize) -> Option<OriginId> {
-        if self.controls >> lane & 1 == 0 { None } else { self.origins.of(lane) }
+        if !self.controls.contains(lane) { None } else { self.origins.of(lane) }
     }
 }
 
 impl Frame {
     fn new(watched: &Watched, depth: u32, function: FuncId) -> Self {
         let origins = vec![[OriginId::UNKNOWN; LANES]; watched.len()];
-        let mut frame = Self { depth, function, undefined: vec![0; watched.len()], origins };
-        frame.enter(watched, LaneMask::MAX);
+        let mut frame = Self { depth, function, undefined: vec![LaneMask::NONE; watched.len()], origins };
+        frame.enter(watched, LaneMask::ALL);
         frame
     }
 
@@ -102,13 +103,13 @@ impl Frame {
     fn enter(&mut self, watched: &Watched, lanes: LaneMask) {
         for number in &watched.unwritten {
             self.undefined[*number] |= lanes;
-            lanes_of(lanes).for_each(|lane| self.origins[*number][lane] = OriginId::UNKNOWN);
+            lanes.iter().for_each(|lane| self.origins[*number][lane] = OriginId::UNKNOWN);
         }
     }
 
     /// The lanes in which a register is undefined.
     pub fn undefined(&self, watched: &Watched, register: RegisterOperand) -> LaneMask {
-        watched.numbers(register).fold(0, |lanes, number| lanes | self.undefined[number])
+        watched.numbers(register).fold(LaneMask::NONE, |lanes, number| lanes | self.undefined[number])
     }
 
     /// The lanes of `executing` that read a register undefined, at `place`.
@@ -121,7 +122,7 @@ impl Frame {
     ) -> Origins {
         let mut read = Origins::default();
         for number in watched.numbers(register) {
-            for lane in lanes_of(self.undefined[number] & executing) {
+            for lane in (self.undefined[number] & executing).iter() {
                 let id = &mut self.origins[number][lane];
                 if *id == OriginId::UNKNOWN {
                     *id = table.add(Origin { place, lane, register, absent: None });
@@ -137,7 +138,7 @@ impl Frame {
         let any = origins.any().unwrap_or(OriginId::UNKNOWN);
         for number in watched.numbers(register) {
             self.undefined[number] = self.undefined[number] & !active | undefined;
-            lanes_of(undefined).for_each(|lane| self.origins[number][lane] = origins.of(lane).unwrap_or(any));
+            undefined.iter().for_each(|lane| self.origins[number][lane] = origins.of(lane).unwrap_or(any));
         }
     }
 }

@@ -72,7 +72,7 @@ impl Registers {
     pub fn exited(&mut self, place: &Place, lanes: LaneMask) {
         if let Entry::Occupied(mut warp) = self.warps.entry((place.block, place.warp)) {
             warp.get_mut().live &= !lanes;
-            if warp.get().live == 0 {
+            if warp.get().live.is_empty() {
                 warp.remove();
             }
         }
@@ -111,7 +111,7 @@ impl Registers {
             frames.offers.bring(issue.active, offered, &origins);
             return found;
         }
-        let result = if values == 0 || !passes_on(&inst.op, program) { 0 } else { operands.result(&inst.op, values) };
+        let result = if values.is_empty() || !passes_on(&inst.op, program) { LaneMask::NONE } else { operands.result(&inst.op, values) };
         for register in writes(inst, program) {
             frame.write(watched, register, (issue.active | guard, result | guard), &origins);
         }
@@ -142,7 +142,7 @@ fn read((frame, watched, table): (&mut Frame, &Watched, &mut OriginTable), (inst
             Use::Address | Use::Read => issue.active,
         };
         let origins = frame.read(watched, register, (executing, issue.place), table);
-        if origins.lanes == 0 {
+        if origins.lanes.is_empty() {
             return;
         }
         if let Some(matters) = used::matters(inst, used, program) {

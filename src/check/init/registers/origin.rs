@@ -1,7 +1,7 @@
 //! Where a value that nobody has defined comes from, and how that is told.
 
 use super::name::name;
-use crate::machine::{Exchange, LANES, LaneMask, PerLane, Place, first_lane, lanes_in_words, lanes_of};
+use crate::machine::{Exchange, LANES, LaneMask, PerLane, Place};
 use crate::program::operands::RegisterOperand;
 use crate::program::{Op, Pc, Program, WarpOp};
 
@@ -69,32 +69,32 @@ pub(super) struct Origins {
 
 impl Default for Origins {
     fn default() -> Self {
-        Self { lanes: 0, ids: [OriginId::UNKNOWN; LANES] }
+        Self { lanes: LaneMask::NONE, ids: [OriginId::UNKNOWN; LANES] }
     }
 }
 
 impl Origins {
     /// Sets the origin of a lane.
     pub fn set(&mut self, lane: usize, id: OriginId) {
-        self.lanes |= 1 << lane;
+        self.lanes |= LaneMask::of(lane);
         self.ids[lane] = id;
     }
 
     /// That of a lane, if it has one.
     pub fn of(&self, lane: usize) -> Option<OriginId> {
-        if self.lanes >> lane & 1 == 0 { None } else { Some(self.ids[lane]) }
+        if !self.lanes.contains(lane) { None } else { Some(self.ids[lane]) }
     }
 
     /// That of the first lane that has one.
     pub fn any(&self) -> Option<OriginId> {
-        self.of(first_lane(self.lanes))
+        self.of(self.lanes.first())
     }
 
     /// Adds those of another operand: of several of a lane its own counts, and the first.
     pub fn add(&mut self, other: &Self) {
-        for lane in lanes_of(other.lanes) {
+        for lane in other.lanes.iter() {
             let is_better = other.ids[lane].lane() == lane && self.ids[lane].lane() != lane;
-            if is_better || self.lanes >> lane & 1 == 0 {
+            if is_better || !self.lanes.contains(lane) {
                 self.set(lane, other.ids[lane]);
             }
         }
@@ -102,13 +102,13 @@ impl Origins {
 
     /// All that are noted, by the lanes that have them.
     pub fn listed(&self, table: &OriginTable) -> Vec<(usize, Origin)> {
-        lanes_of(self.lanes).filter_map(|lane| Some((lane, table.get(self.ids[lane])?))).collect()
+        self.lanes.iter().filter_map(|lane| Some((lane, table.get(self.ids[lane])?))).collect()
     }
 }
 
 /// The set of some lanes.
 fn mask(lanes: impl Iterator<Item = usize>) -> LaneMask {
-    lanes.fold(0, |mask, lane| mask | 1 << (lane % LANES))
+    lanes.fold(LaneMask::NONE, |mask, lane| mask | LaneMask::of(lane % LANES))
 }
 
 /// Why a lane does not take part in an exchange.
@@ -127,7 +127,7 @@ pub(super) enum Absence {
 impl Absence {
     /// Why `lane` of a warp that began with the lanes `threads` does not take part in an exchange.
     pub fn of(lane: u32, exchange: &Exchange, threads: LaneMask) -> Self {
-        let has = |mask: LaneMask| mask >> lane & 1 != 0;
+        let has = |mask: LaneMask| mask.contains(lane as usize);
         match () {
             () if !has(threads) => Self::NoThread,
             () if exchange.has_mask && !has(exchange.members) => Self::LeftOut(exchange.members),
@@ -138,7 +138,7 @@ impl Absence {
 
     /// Why `lanes` did not take part.
     fn why(self, lanes: LaneMask) -> String {
-        let (they, them) = if lanes.count_ones() == 1 { ("it", "it") } else { ("they", "them") };
+        let (they, them) = if lanes.count() == 1 { ("it", "it") } else { ("they", "them") };
         match self {
             Self::LeftOut(members) => format!("the mask {members:#010x} leaves {them} out"),
             Self::NoThread => "the block has fewer threads".to_string(),
@@ -149,7 +149,7 @@ impl Absence {
 
     /// What to do so that they are.
     fn advice(self, lanes: LaneMask) -> String {
-        let them = lanes_in_words(lanes);
+        let them = lanes.in_words();
         match self {
             Self::LeftOut(_) => format!("name {them} in the mask and execute the instruction there too"),
             Self::NoThread => "start blocks of full warps".to_string(),
@@ -180,7 +180,7 @@ impl Told {
         let alike = origins.iter().filter(|(_, origin)| origin.is_like(first));
         let (lanes, from) = (mask(alike.clone().map(|(lane, _)| *lane)), mask(alike.clone().map(|(_, origin)| origin.lane)));
         let name = name(program, program.function_at(first.place.pc), first.register);
-        let of = if from == lanes { String::new() } else { format!(" of {}", lanes_in_words(from)) };
+        let of = if from == lanes { String::new() } else { format!(" of {}", from.in_words()) };
         let Some((_, absence)) = first.absent else {
             let why = match first.register == register && from == lanes {
                 true => ", but nothing on their way here has written it".to_string(),
@@ -198,8 +198,8 @@ impl Told {
             true => format!("{shfl} took it"),
             false => format!("it was made from {name}{of}, which {shfl} took"),
         };
-        let that = if taken.count_ones() == 1 { "that" } else { "those" };
-        let (sources, reason) = (lanes_in_words(taken), absence.why(taken));
+        let that = if taken.count() == 1 { "that" } else { "those" };
+        let (sources, reason) = (taken.in_words(), absence.why(taken));
         let why = format!(", and {made} from {sources} though {that} did not take part: {reason}");
         let advice = format!("{}; or use {name} only in lanes whose source takes part", absence.advice(taken));
         Some(Self { origin: first.place, lanes, from, why, advice })

@@ -1,7 +1,7 @@
 //! What a kernel reaches of its buffers and of shared memory.
 
 use crate::isa::Space;
-use crate::machine::{CopyEvent, CopyStage, Event, EventKind, EventMask, Home, LaneMask, Observer, WgmmaChange, WgmmaEvent, lanes_of};
+use crate::machine::{CopyEvent, CopyStage, Event, EventKind, EventMask, Home, LaneMask, Observer, WgmmaChange, WgmmaEvent};
 
 /// Measures what a kernel reaches.
 pub(super) struct Gauge<'a> {
@@ -41,9 +41,9 @@ impl Gauge<'_> {
 
     fn lanes(&mut self, space: Space, addresses: &[u64], lanes: LaneMask, bytes: u64) {
         match space {
-            Space::Global => lanes_of(lanes).for_each(|lane| self.global(addresses[lane], bytes)),
+            Space::Global => lanes.iter().for_each(|lane| self.global(addresses[lane], bytes)),
             Space::Shared | Space::SharedCluster => {
-                let end = lanes_of(lanes).map(|lane| addresses[lane] + bytes).max();
+                let end = lanes.iter().map(|lane| addresses[lane] + bytes).max();
                 self.shared = self.shared.max(end.unwrap_or(0));
             }
             Space::Generic | Space::Const | Space::Local | Space::Param | Space::ParamFunc => {}

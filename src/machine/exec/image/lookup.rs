@@ -7,7 +7,7 @@ use crate::isa::{ImageKind, Sampler, ScalarType};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::sampling::{Lookup, Texel, sample};
 use crate::machine::exec::warp_run::{Group, WarpRun};
-use crate::machine::state::lanes::{LaneMask, lanes_of};
+use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::trap::Trap;
 use crate::num::F16;
 use crate::program::{Content, Image, ImageAccess, Texture};
@@ -31,7 +31,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         };
         let mut results: Results = SmallVec::from_elem([0; 32], 4);
         let mut addresses: SmallVec<[(u64, usize); 64]> = SmallVec::new();
-        for lane in lanes_of(active) {
+        for lane in active.iter() {
             let Some(texture) = images[lane].and_then(|index| texture_of(&linked.config.images[index])) else { continue };
             let named = samplers.as_ref().and_then(|samplers| samplers[lane]).and_then(|index| sampler_of(&linked.config.images[index]));
             let place = self.place_of(access, lane, group);

@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::isa::{ImageKind, ScalarType, Space};
 use crate::machine::event::{AccessEvent, AccessKind, Event, EventKind};
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
-use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of, lanes_where};
+use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Handle, ImageAccess, ImageFn, ImageId, find};
 
@@ -42,7 +42,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let handles = self.handles(handle, group, active);
         let mut found = [None; 32];
         let images = &self.linked.config.images;
-        for lane in lanes_of(active) {
+        for lane in active.iter() {
             let index = images.binary_search_by_key(&handles[lane], |image| image.handle).ok();
             found[lane] = index.filter(|index| images[*index].kind() == kind);
             if found[lane].is_none() {
@@ -65,8 +65,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     fn wrong_handle(&self, handles: PerLane<u64>, kind: ImageKind, active: LaneMask) -> Box<Trap> {
         let images = &self.linked.config.images;
         let wrong = |lane: usize| find(images, handles[lane]).is_none_or(|image| image.kind() != kind);
-        let lanes: LaneMask = lanes_where(active, wrong);
-        let handle = handles[lanes.trailing_zeros() as usize % 32];
+        let lanes: LaneMask = active.filter(wrong);
+        let handle = handles[lanes.first()];
         let what = match find(images, handle) {
             Some(image) => format!("it is that of the {} '{}'", image.kind().noun(), image.name),
             None => "this launch has none with it".to_string(),
@@ -76,7 +76,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The layer, coordinates and offsets of one lane.
     fn place_of(&mut self, access: &ImageAccess, lane: usize, group: &Group) -> Words {
-        let lanes = self.lanes(group, 1 << lane);
+        let lanes = self.lanes(group, LaneMask::of(lane));
         access.place.iter().map(|source| lanes.get32(*source)[lane]).collect()
     }
 
@@ -92,7 +92,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if self.wants(EventKind::Access) {
             let (how, proxy) = self.semantics();
             for (address, lane) in accesses {
-                let (lanes, addresses) = (1 << lane, &[*address; 32]);
+                let (lanes, addresses) = (LaneMask::of(*lane), &[*address; 32]);
                 let (space, home) = (Space::Global, (self.slot, self.rank));
                 let (place, by, bytes) = (self.place, self.block_id(), bytes as u32);
                 self.tell(&Event::Access(AccessEvent { place, by, lanes, kind, how, proxy, space, home, addresses, bytes }));

@@ -5,7 +5,7 @@ use smallvec::SmallVec;
 use super::Results;
 use crate::isa::{Filter, ImageKind, ImageQuery, Sampler};
 use crate::machine::exec::warp_run::{Group, WarpRun};
-use crate::machine::state::lanes::{LaneMask, lanes_of, lanes_where};
+use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::trap::Trap;
 use crate::program::{Content, Image, ImageAccess, Texels, Variable, find};
 
@@ -22,7 +22,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let images = &self.linked.config.images;
         let handles = self.handles(access.image, group, active);
         let mut results: Results = SmallVec::from_elem([0; 32], 1);
-        for lane in lanes_of(active) {
+        for lane in active.iter() {
             let image = find(images, handles[lane]).filter(|image| {
                 image.kind() == kind || image.kind() == ImageKind::Sampler && kind == ImageKind::Texture && query.is_of_sampler()
             });
@@ -38,7 +38,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let handles = self.handles(access.image, group, active);
         let is_it = |variable: &Variable, handle: u64| variable.handle == Some(kind) && variable.location.address == handle;
         let holds = |lane: usize| self.program.variables.iter().any(|variable| is_it(variable, handles[lane]));
-        let mask = lanes_where(active, holds);
+        let mask = active.filter(holds);
         if let Some(d) = access.dests.first() {
             self.lanes(group, active).put_pred(*d, mask);
         }

@@ -6,7 +6,7 @@ use super::Results;
 use crate::isa::{ChannelType, ImageKind, ScalarType, SurfaceBounds};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::warp_run::{Group, WarpRun};
-use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::read_modify_write::{Adder, Function};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{ImageAccess, ImageFn, Texels};
@@ -17,12 +17,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let linked = self.linked;
         let images = self.images(access.image, ImageKind::Surface, group, active)?;
         let mut spots: PerLane<Option<u64>> = [None; 32];
-        for lane in lanes_of(active) {
+        for lane in active.iter() {
             let Some(texels) = images[lane].and_then(|index| linked.config.images[index].texels()) else { continue };
             let place = self.place_of(access, lane, group);
             let reach = Reach::new(access, texels);
             spots[lane] = match (reach.spot(access, texels, &place), reach.bounds) {
-                (Err(message), SurfaceBounds::Trap) => return Err(self.trap(TrapKind::OutOfBounds, 1 << lane, &message)),
+                (Err(message), SurfaceBounds::Trap) => return Err(self.trap(TrapKind::OutOfBounds, LaneMask::of(lane), &message)),
                 (spot, _) => spot.unwrap_or(None),
             };
         }
@@ -35,7 +35,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             })
             .collect();
         let mut results: Results = SmallVec::from_elem([0; 32], access.dests.len());
-        for lane in lanes_of(active) {
+        for lane in active.iter() {
             let (Some(address), Some(texels)) = (spots[lane], images[lane].and_then(|index| linked.config.images[index].texels())) else {
                 continue;
             };

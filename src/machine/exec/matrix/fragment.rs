@@ -4,7 +4,7 @@ use crate::isa::{Fragment, Layout};
 use crate::machine::event::AccessKind;
 use crate::machine::exec::load_store::Piece;
 use crate::machine::exec::warp_run::{Group, WarpRun};
-use crate::machine::state::lanes::{ALL_LANES, LANES, PerLane, first_lane, lanes_of};
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::memory::LaneAccess;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::FragmentAccess;
@@ -22,7 +22,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let values = self.load_elements(pieces, bits);
                 (0..LANES).for_each(|lane| words[lane] |= values[lane] << (part as u32 * bits));
             }
-            let mut lanes = self.lanes(group, ALL_LANES);
+            let mut lanes = self.lanes(group, LaneMask::ALL);
             if bits == 64 { lanes.put64(*register, &words) } else { lanes.put32(*register, &words.map(|word| word as u32)) }
         }
         Ok(())
@@ -35,7 +35,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let per_register = elements.len() / sources.len().max(1);
         let bits = op.fragment.in_words().ty.bits();
         for (register, elements) in sources.iter().zip(elements.chunks(per_register.max(1))) {
-            let lanes = self.lanes(group, ALL_LANES);
+            let lanes = self.lanes(group, LaneMask::ALL);
             let words = if bits == 64 { *lanes.get64(*register) } else { lanes.get32(*register).map(u64::from) };
             for (part, pieces) in elements.iter().enumerate() {
                 self.store_elements(pieces, bits, &words.map(|word| word >> (part as u32 * bits)));
@@ -49,7 +49,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for Piece { space, access } in pieces {
             self.report(*space, access, AccessKind::Read);
             let mut put = |lane: usize, value: u64| {
-                if access.mask >> lane & 1 != 0 {
+                if access.mask.contains(lane) {
                     values[lane] = value;
                 }
             };
@@ -87,7 +87,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let (line, within) = if op.by_columns { (at.column, at.row) } else { (at.row, at.column) };
                 start.wrapping_add(u64::from(line).wrapping_mul(stride)).wrapping_add(u64::from(within * bytes))
             });
-            let mut access = LaneAccess::new(addresses, ALL_LANES, bytes);
+            let mut access = LaneAccess::new(addresses, LaneMask::ALL, bytes);
             Ok(self.locate(&mut access, op.access.space, write, group)?.with(access))
         };
         (0..layout.elements()).map(pieces).collect()
@@ -95,7 +95,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The address of the matrix, which all lanes must name alike.
     fn common_start(&mut self, op: &FragmentAccess, group: &Group, bytes: u32) -> Result<u64, Box<Trap>> {
-        let addresses = self.access(&op.address, group, ALL_LANES, bytes).addresses;
+        let addresses = self.access(&op.address, group, LaneMask::ALL, bytes).addresses;
         self.agreed(&addresses, "the address of the matrix")
     }
 
@@ -105,18 +105,18 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let words = if op.by_columns { fragment.rows() } else { fragment.columns() };
             return Ok(u64::from(words * fragment.ty.bits() / op.bits));
         };
-        let strides = self.lanes(group, ALL_LANES).get32(stride).map(u64::from);
+        let strides = self.lanes(group, LaneMask::ALL).get32(stride).map(u64::from);
         self.agreed(&strides, "the stride of the matrix")
     }
 
     /// The value that all lanes have.
     fn agreed(&self, values: &PerLane<u64>, what: &str) -> Result<u64, Box<Trap>> {
-        let first = values[first_lane(ALL_LANES)];
-        let others = lanes_of(ALL_LANES).filter(|lane| values[*lane] != first).fold(0, |mask, lane| mask | 1 << lane);
-        if others == 0 {
+        let first = values[0];
+        let others = LaneMask::from_fn(|lane| values[lane] != first);
+        if others.is_empty() {
             return Ok(first);
         }
-        let lane = first_lane(others);
+        let lane = others.first();
         let message = format!("all lanes must agree on {what}, but it is {first:#x} in lane 0 and {:#x} in lane {lane}", values[lane]);
         Err(self.trap(TrapKind::WarpDisagrees, others, &message))
     }

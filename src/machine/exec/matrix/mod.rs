@@ -9,7 +9,7 @@ mod rows;
 
 use super::warp_level::Tiles;
 use crate::machine::exec::warp_run::{Executed, Flow, Group, WarpRun};
-use crate::machine::state::lanes::{ALL_LANES, LaneMask, lane_list};
+use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{MatrixId, MatrixOp};
 
@@ -17,10 +17,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Executes a matrix instruction.
     pub(super) fn matrix(&mut self, id: MatrixId, group: &Group, active: LaneMask) -> Executed {
         let program = self.program;
-        if active == group.mask && self.warp.live & !group.mask != 0 {
-            return Ok(self.wait_at(group, &Tiles::from_elem((active, ALL_LANES), 1)));
+        if active == group.mask && !group.mask.contains_all(self.warp.live) {
+            return Ok(self.wait_at(group, &Tiles::from_elem((active, LaneMask::ALL), 1)));
         }
-        if active != ALL_LANES {
+        if active != LaneMask::ALL {
             return Err(self.missing(group, active));
         }
         match &program.matrices[id] {
@@ -37,10 +37,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The fault of a warp that is not whole.
     fn missing(&self, group: &Group, active: LaneMask) -> Box<Trap> {
         let (missing, why) = match group.mask & !active {
-            0 => (!active, "exited, or not in the block"),
+            LaneMask::NONE => (!active, "exited, or not in the block"),
             off => (off, "guard false"),
         };
-        let message = format!("a matrix instruction needs all 32 lanes of the warp; lanes missing: {} ({why})", lane_list(missing));
+        let message = format!("a matrix instruction needs all 32 lanes of the warp; lanes missing: {} ({why})", missing.list());
         self.trap(TrapKind::WarpDisagrees, missing, &message)
     }
 }

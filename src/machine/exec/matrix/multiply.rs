@@ -3,7 +3,7 @@
 use super::super::operands::Lanes;
 use crate::isa::Sparsity;
 use crate::machine::exec::warp_run::{Group, WarpRun};
-use crate::machine::state::lanes::{ALL_LANES, LANES};
+use crate::machine::state::lanes::{LANES, LaneMask};
 use crate::machine::state::tables::matrix::{Arithmetic, ElementTable, MultiplyTables, kept_rows};
 use crate::num::matrix::{Operands, Product, multiply, multiply_f64};
 use crate::program::{Dst, MatrixId, MatrixMultiply, Src};
@@ -15,7 +15,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let Some(tables) = linked.matrices.get(id) else { return };
         let [a, b, c] = [op.a, op.b, op.c].map(|list| &*program.sources[list]);
         let dests = &*program.dests[op.d];
-        let mut lanes = self.lanes(group, ALL_LANES);
+        let mut lanes = self.lanes(group, LaneMask::ALL);
         match &tables.arithmetic {
             Arithmetic::Double(extents, rounding) => {
                 let [a, b, c] = [(a, &tables.a), (b, &tables.b), (c, &tables.c)].map(|(list, table)| gather_doubles(&lanes, list, table));

@@ -7,7 +7,7 @@ use crate::isa::Space;
 use crate::machine::event::AccessKind;
 use crate::machine::exec::load_store::Piece;
 use crate::machine::exec::warp_run::{Group, WarpRun};
-use crate::machine::state::lanes::{ALL_LANES, LANES, LaneMask, PerLane, lanes_of};
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::trap::{Trap, TrapKind};
 use crate::program::{Dst, RowsAccess, Src};
 
@@ -25,12 +25,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         for Piece { space, access } in self.row_pieces(op, dests.len(), false, group)? {
             self.report(space, &access, AccessKind::Read);
             self.read(space, &access, 0, |lane, bytes: Row| {
-                if access.mask >> lane & 1 != 0 {
+                if access.mask.contains(lane) {
                     rows[lane] = bytes;
                 }
             });
         }
-        let mut lanes = self.lanes(group, ALL_LANES);
+        let mut lanes = self.lanes(group, LaneMask::ALL);
         for (rows, d) in rows.chunks_exact(ROWS).zip(dests) {
             lanes.put32(*d, &words_of(rows, op.transposed));
         }
@@ -41,7 +41,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let program = self.program;
         let sources = &*program.sources[op.registers];
         let pieces = self.row_pieces(op, sources.len(), true, group)?;
-        let lanes = self.lanes(group, ALL_LANES);
+        let lanes = self.lanes(group, LaneMask::ALL);
         let mut rows = [Row::default(); LANES];
         for (rows, source) in rows.chunks_exact_mut(ROWS).zip(sources) {
             rows.copy_from_slice(&rows_of(lanes.get32(*source), op.transposed));
@@ -54,14 +54,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     pub(super) fn transpose(&mut self, d: Dst, a: Src, group: &Group) {
-        let mut lanes = self.lanes(group, ALL_LANES);
+        let mut lanes = self.lanes(group, LaneMask::ALL);
         let rows = rows_of(lanes.get32(a), false);
         lanes.put32(d, &words_of(&rows, true));
     }
 
     /// Where the rows of `matrices` matrices are, all in shared memory.
     fn row_pieces(&mut self, op: &RowsAccess, matrices: usize, write: bool, group: &Group) -> Result<Vec<Piece>, Box<Trap>> {
-        let with_rows = LaneMask::MAX >> (LANES - ROWS * matrices.clamp(1, LANES / ROWS));
+        let with_rows = LaneMask::lowest((ROWS * matrices.clamp(1, LANES / ROWS)) as u32);
         let mut access = self.access(&op.address, group, with_rows, size_of::<Row>() as u32);
         let space = op.access.space;
         let pieces = self.locate(&mut access, space, write, group)?.with(access);
@@ -69,7 +69,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         match pieces.iter().find(|piece| elsewhere(piece)) {
             None => Ok(pieces),
             Some(piece) => {
-                let lane = piece.access.mask.trailing_zeros();
+                let lane = piece.access.mask.first();
                 let message = format!(
                     "rows of matrices must be in the block's shared memory; the address of lane {lane} is in {} memory",
                     piece.space.word()
@@ -83,7 +83,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 /// The register that a matrix fills.
 fn words_of(rows: &[Row], transposed: bool) -> PerLane<u32> {
     let mut words = [0; LANES];
-    for lane in lanes_of(ALL_LANES) {
+    for lane in LaneMask::ALL.iter() {
         let halves = [0, 1].map(|half| {
             let (row, column) = place(lane, half, transposed);
             u32::from(u16::from_le_bytes([rows[row][2 * column], rows[row][2 * column + 1]]))
@@ -96,7 +96,7 @@ fn words_of(rows: &[Row], transposed: bool) -> PerLane<u32> {
 /// The matrix that a register holds.
 fn rows_of(words: &PerLane<u32>, transposed: bool) -> [Row; ROWS] {
     let mut rows = [Row::default(); ROWS];
-    for lane in lanes_of(ALL_LANES) {
+    for lane in LaneMask::ALL.iter() {
         for half in [0, 1] {
             let (row, column) = place(lane, half, transposed);
             let bytes = ((words[lane] >> (16 * half)) as u16).to_le_bytes();

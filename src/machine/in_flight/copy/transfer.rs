@@ -6,7 +6,7 @@ use smallvec::SmallVec;
 use crate::isa::{AtomicFn, ScalarType};
 use crate::machine::in_flight::copy::reach::Reach;
 use crate::machine::state::in_flight::copy::{AsyncCopy, Ends, Home, POISON};
-use crate::machine::state::lanes::{LaneMask, lanes_of};
+use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::mbarrier::{Arrival, Contribution, Refused};
 use crate::machine::state::place::Tick;
 use crate::machine::state::read_modify_write;
@@ -73,7 +73,7 @@ impl AsyncCopy {
         let Ends::Mbarrier { home: Home::Block { slot, .. }, address, bytes } = self.ends else { return Ok(()) };
         let arrival = |what| Arrival { what, place: self.issued, lanes, copy: Some(self.id), tick };
         let bytes = match &self.work {
-            Work::Arrival => return reach.contribute(slot, address, arrival(Contribution::Arrived(lanes.count_ones()))),
+            Work::Arrival => return reach.contribute(slot, address, arrival(Contribution::Arrived(lanes.count()))),
             Work::Box(copy) => match copy.bytes_that_end_the_phase(bytes, slot, address, reach) {
                 Some(first) => {
                     reach.contribute(slot, address, arrival(Contribution::Brought(first)))?;
@@ -90,7 +90,7 @@ impl AsyncCopy {
 impl LaneCopies {
     fn move_bytes(&self, lanes: LaneMask, reach: &mut Reach<'_>) {
         let bytes = self.bytes as usize;
-        for lane in lanes_of(lanes) {
+        for lane in lanes.iter() {
             let mut data = [0; 16];
             let kept = usize::from(self.kept[lane]);
             if kept > 0 {

@@ -83,18 +83,18 @@ fn warpgroup_reason(machine: &Machine, block: &Block, warp: &Warp) -> WaitReason
     let is_own = |other: &Arc<Warp>| std::ptr::eq(&**other, warp);
     let first = block.warps.iter().position(is_own).unwrap_or(0) / WARPS as usize * WARPS as usize;
     let others = block.warps.iter().enumerate().skip(first).take(WARPS as usize);
-    let missing = others.filter(|(_, other)| other.live != 0 && other.wgmmas.committed() < wanted);
+    let missing = others.filter(|(_, other)| !other.live.is_empty() && other.wgmmas.committed() < wanted);
     WaitReason::Warpgroup { group: wanted.saturating_sub(1), missing: missing.map(|(number, _)| number as u32).collect() }
 }
 
 fn barrier_reason(block: &Block, id: u32) -> WaitReason {
     let barrier: &Barrier = &block.barriers[id as usize];
-    let missing = missing_lanes(block, |warp| barrier.arrived.get(warp).copied().unwrap_or(0));
+    let missing = missing_lanes(block, |warp| barrier.arrived.get(warp).copied().unwrap_or(LaneMask::NONE));
     WaitReason::Barrier { id, count: barrier.count, wanted: barrier.wanted, missing }
 }
 
 /// The lanes of a block that have neither exited nor arrived, by warp.
 fn missing_lanes(block: &Block, arrived: impl Fn(usize) -> LaneMask) -> Vec<WarpLanes> {
     let lanes = block.warps.iter().enumerate().map(|(number, warp)| (number as u32, warp.live & !arrived(number)));
-    lanes.filter(|(_, missing)| *missing != 0).collect()
+    lanes.filter(|(_, missing)| !missing.is_empty()).collect()
 }

@@ -2,7 +2,7 @@
 
 use crate::isa::{AtomicFn, ScalarType};
 use crate::machine::in_flight::tensor::TensorBox;
-use crate::machine::state::lanes::{LaneMask, PerLane, lanes_of};
+use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::place::{BlockId, Place};
 use smallvec::SmallVec;
 
@@ -125,7 +125,7 @@ impl Work {
     pub fn writes(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
         match self {
             Work::Lanes(copies) => {
-                for lane in lanes_of(lanes) {
+                for lane in lanes.iter() {
                     visit(Destination { home: copies.home, address: u64::from(copies.to[lane]) }, u64::from(copies.bytes));
                 }
             }
@@ -140,7 +140,7 @@ impl Work {
     pub fn reads(&self, lanes: LaneMask, mut visit: impl FnMut(Destination, u64)) {
         match self {
             Work::Lanes(copies) => {
-                for lane in lanes_of(lanes) {
+                for lane in lanes.iter() {
                     visit(Destination { home: Home::Global, address: copies.from[lane] }, u64::from(copies.kept[lane]));
                 }
             }

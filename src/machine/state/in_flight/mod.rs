@@ -33,7 +33,7 @@ impl InFlight {
     /// Puts a copy in flight.
     pub fn add(&mut self, copy: AsyncCopy) {
         assert!(copy.id > 0 && copy.id <= self.issued, "a copy in flight has no number of its own");
-        assert!(copy.lanes != 0, "a copy is in flight for no lane");
+        assert!(!copy.lanes.is_empty(), "a copy is in flight for no lane");
         let key = (copy.by.number, copy.issued.warp, copy.id);
         Arc::make_mut(&mut self.copies).insert(key, Arc::new(copy));
     }
@@ -42,9 +42,9 @@ impl InFlight {
     pub fn remove(&mut self, copy: &AsyncCopy, lanes: LaneMask) {
         let key = (copy.by.number, copy.issued.warp, copy.id);
         let copies = Arc::make_mut(&mut self.copies);
-        assert!(copies.get(&key).is_some_and(|copy| lanes & !copy.lanes == 0), "a copy ends that is not in flight");
+        assert!(copies.get(&key).is_some_and(|copy| copy.lanes.contains_all(lanes)), "a copy ends that is not in flight");
         match copies.get_mut(&key) {
-            Some(copy) if copy.lanes & !lanes != 0 => Arc::make_mut(copy).lanes &= !lanes,
+            Some(copy) if !lanes.contains_all(copy.lanes) => Arc::make_mut(copy).lanes &= !lanes,
             _ => drop(copies.remove(&key)),
         }
     }
@@ -100,7 +100,7 @@ impl InFlight {
         digest.word(self.issued);
         for copy in self.iter() {
             digest.word(copy.id);
-            digest.word(u64::from(copy.lanes) << 1 | u64::from(copy.read));
+            digest.word(u64::from(copy.lanes.bits()) << 1 | u64::from(copy.read));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! One access by the lanes of a warp: its addresses, their summary, and the loops that read and write.
 
 use super::{PAGE_BYTES, Pages};
-use crate::machine::state::lanes::{ALL_LANES, LANES, LaneMask, PerLane, first_lane, lanes_of, lanes_where};
+use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 
 /// The addresses of one access, and what the checks and the fast paths want to know of them.
 #[derive(Clone, Copy)]
@@ -28,10 +28,10 @@ impl LaneAccess {
     /// Summarises the addresses of the lanes in `mask`.
     #[inline(always)]
     pub fn new(mut addresses: PerLane<u64>, mask: LaneMask, bytes: u32) -> Self {
-        let first = addresses[first_lane(mask)];
-        if mask != ALL_LANES {
+        let first = addresses[mask.first()];
+        if mask != LaneMask::ALL {
             for (lane, address) in addresses.iter_mut().enumerate() {
-                *address = if mask & (1 << lane) != 0 { *address } else { first };
+                *address = if mask.contains(lane) { *address } else { first };
             }
         }
         let (mut min, mut max, mut low_bits, mut stride_error) = (first, first, 0, 0);
@@ -42,12 +42,12 @@ impl LaneAccess {
             stride_error |= address.wrapping_sub(first) ^ (lane as u64 * u64::from(bytes));
         }
         let misaligned = low_bits & u64::from(bytes - 1) != 0;
-        Self { addresses, mask, bytes, min, max, consecutive: mask == ALL_LANES && stride_error == 0, misaligned, rank: 0 }
+        Self { addresses, mask, bytes, min, max, consecutive: mask == LaneMask::ALL && stride_error == 0, misaligned, rank: 0 }
     }
 
     /// The lanes for which `test` holds of their address.
     pub fn lanes_where(&self, test: impl Fn(u64) -> bool) -> LaneMask {
-        lanes_where(self.mask, |lane| test(self.addresses[lane]))
+        self.mask.filter(|lane| test(self.addresses[lane]))
     }
 
     /// The same access by fewer lanes.
@@ -113,7 +113,7 @@ pub fn scatter<const N: usize>(
     skip: u64,
     mut change: impl FnMut(usize, &mut [u8; N]),
 ) {
-    let mut lanes = lanes_of(access.mask).peekable();
+    let mut lanes = access.mask.iter().peekable();
     while let Some(lane) = lanes.peek() {
         let offset = access.addresses[*lane] - origin + skip;
         let index = page_index(offset);

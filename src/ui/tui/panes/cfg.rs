@@ -92,7 +92,7 @@ fn crowd(block: &BlockView) -> String {
 }
 
 fn standing(block: &BlockView) -> String {
-    let own = block.lanes.count_ones();
+    let own = block.lanes.count();
     let others = block.threads - own;
     let mark = if block.focused { "▶ " } else { "" };
     let lanes = match own {
@@ -187,10 +187,10 @@ fn at(cell: usize, start: i64) -> Option<usize> {
 }
 
 fn draw_block(look: &Look<'_>, block: &BlockView, shape: Shape, (x, y): (i64, i64), canvas: &mut Canvas<'_>) {
-    let role = match block {
-        BlockView { focused: true, .. } => Role::Lanes,
-        BlockView { lanes: 1.., .. } => Role::OtherLanes,
-        _ => Role::Text,
+    let role = match (block.focused, block.lanes.is_empty()) {
+        (true, _) => Role::Lanes,
+        (false, false) => Role::OtherLanes,
+        (false, true) => Role::Text,
     };
     let crowd = crowd(block);
     let inside = width(&label(block)).max(width(&crowd));

@@ -174,7 +174,7 @@ fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow
             let room = canvas.width().saturating_sub(x);
             canvas.spans(x, 0, &with_undefined(lanes, row.undefined, room, (role, lane)));
         }
-        ValueText::Scalar(text) if row.undefined != 0 => {
+        ValueText::Scalar(text) if !row.undefined.is_empty() => {
             let x = canvas.text(x, 0, UNDEFINED, Role::Bad);
             canvas.text(x, 0, &format!("  reads as {text}"), Role::Dim);
         }
@@ -190,13 +190,13 @@ fn draw_row(canvas: &mut Canvas<'_>, row: &RegisterRow, was: Option<&RegisterRow
 
 /// What lanes hold, and in how many lanes that have no value it is undefined.
 fn with_undefined(text: &LanesText, undefined: LaneMask, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
-    if undefined == 0 {
+    if undefined.is_empty() {
         return lanes_spans(text, room, (role, lane));
     }
     if undefined & text.mask == text.mask {
         return vec![(Role::Bad, UNDEFINED.to_string()), (Role::Dim, "  in all lanes".to_string())];
     }
-    let told = match undefined.count_ones() {
+    let told = match undefined.count() {
         1 => format!("  {UNDEFINED} in 1 lane"),
         count => format!("  {UNDEFINED} in {count} lanes"),
     };
@@ -212,7 +212,7 @@ fn with_undefined(text: &LanesText, undefined: LaneMask, room: usize, (role, lan
 fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
     let dim = |text: String| (Role::Dim, text);
     match &text.pattern {
-        _ if text.ty == "pred" => predicate_spans(text, 0, role),
+        _ if text.ty == "pred" => predicate_spans(text, LaneMask::NONE, role),
         Pattern::Uniform(value) => vec![(role, value.clone()), dim("  uniform".to_string())],
         Pattern::Affine { base, stride } => {
             let base = if base == "0" { String::new() } else { format!("{base} + ") };
@@ -220,7 +220,7 @@ fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
             vec![(role, format!("{base}{slope}"))]
         }
         Pattern::Few(groups) => {
-            let group = |(value, lanes): &(String, LaneMask)| format!("{value} in {}", lanes.count_ones());
+            let group = |(value, lanes): &(String, LaneMask)| format!("{value} in {}", lanes.count());
             let own = value_of(text, lane).map_or(String::new(), |value| format!("  ◆ {value}"));
             vec![(role, groups.iter().map(group).collect::<Vec<_>>().join(", ")), (Role::Lanes, own)]
         }
@@ -230,7 +230,7 @@ fn lanes_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
 
 /// Values lane by lane, the focused lane's behind `◆`; the first ones, and the focused one if it is not among them.
 fn mixed_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<Span> {
-    let lanes: Vec<u32> = (0..32).filter(|lane| text.mask >> lane & 1 == 1).collect();
+    let lanes: Vec<u32> = (0..32).filter(|lane| text.mask.contains(*lane as usize)).collect();
     // Of floating-point numbers the first digits say enough for more lanes to have room.
     let most = if text.ty.starts_with('f') { FLOAT_MAX } else { usize::MAX };
     let wide = text.values.iter().map(|value| width(value)).max().unwrap_or(1).min(most);
@@ -252,25 +252,25 @@ fn mixed_spans(text: &LanesText, room: usize, (role, lane): (Role, u32)) -> Vec<
 }
 
 fn value_of(text: &LanesText, lane: u32) -> Option<&String> {
-    let before = text.mask & ((1_u64 << lane.min(31)) - 1) as u32;
-    (text.mask >> lane.min(31) & 1 == 1).then(|| text.values.get(before.count_ones() as usize)).flatten()
+    let before = text.mask & LaneMask::lowest(lane.min(31));
+    text.mask.contains(lane.min(31) as usize).then(|| text.values.get(before.count() as usize)).flatten()
 }
 
 /// The lanes of a predicate that are true.
 fn true_lanes(text: &LanesText) -> LaneMask {
-    let lanes = (0..32).filter(|lane| text.mask >> lane & 1 == 1);
-    lanes.zip(&text.values).filter(|(_, value)| *value == "true").fold(0, |mask, (lane, _)| mask | 1 << lane)
+    let lanes = text.mask.iter();
+    lanes.zip(&text.values).filter(|(_, value)| *value == "true").map(|(lane, _)| lane).collect()
 }
 
 /// `██·?█ 3 true`: a cell for each lane, `?` for those for which it is undefined, blank for those that are not here.
 fn predicate_spans(text: &LanesText, undefined: LaneMask, role: Role) -> Vec<Span> {
     let holds = true_lanes(text);
-    let has = |lanes: LaneMask, lane: u32| lanes >> lane & 1 == 1;
+    let has = |lanes: LaneMask, lane: u32| lanes.contains(lane as usize);
     let cell = |lane| match () {
         () if has(undefined, lane) => '?',
         () if !has(text.mask, lane) => ' ',
         () if has(holds, lane) => '█',
         () => '·',
     };
-    vec![(role, (0..32).map(cell).collect()), (Role::Dim, format!(" {} true", holds.count_ones()))]
+    vec![(role, (0..32).map(cell).collect()), (Role::Dim, format!(" {} true", holds.count()))]
 }

@@ -156,7 +156,7 @@ fn line(
         x += LANES + 1;
     }
     if columns.has_count {
-        let count = if crowd.lanes == 0 { String::new() } else { crowd.lanes.count_ones().to_string() };
+        let count = if crowd.lanes.is_empty() { String::new() } else { crowd.lanes.count().to_string() };
         let role = if crowd.lanes == crowd.next { Role::Lanes } else { Role::OtherLanes };
         x = canvas.text(x, y, &format!("{count:>2} "), role);
     }
@@ -180,10 +180,10 @@ fn line(
 /// A cell for each lane of the focused warp: where it is on this line, `█` if it runs next, `▒` if it waits, `▓` if others run first;
 /// the focused lane as `◆`.
 fn lane_bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), crowd: &LineCrowd, focused: u32) {
-    if crowd.lanes == 0 {
+    if crowd.lanes.is_empty() {
         return;
     }
-    let has = |lanes: LaneMask, lane: u32| lanes >> lane & 1 == 1;
+    let has = |lanes: LaneMask, lane: u32| lanes.contains(lane as usize);
     for lane in 0..LANES as u32 {
         let (glyph, role) = match () {
             () if !has(crowd.lanes, lane) => ("·", Role::Dim),

@@ -54,7 +54,7 @@ fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut 
     let scene = look.session.scene();
     let names = shown.iter().map(|row| width(&scene.roles.ranges(&row.warps))).max().unwrap_or(1).clamp(1, 16);
     let states = shown.iter().map(|row| width(&state(&scene, row))).max().unwrap_or(1).clamp(1, 22);
-    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(0);
+    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(LaneMask::NONE);
     for (y, row) in shown.iter().enumerate() {
         // What is made clickable later wins: lanes.
         let thread = thread_of(&scene, row);
@@ -72,12 +72,18 @@ fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut 
         let wanted = 7 + PLACE_MIN.min(width(&at) + 1);
         if room >= LANES + wanted {
             let runs = if row.warps.contains(&scene.focus.warp) { standing.lanes & next } else { standing.lanes };
-            x = bar(canvas, (x, y), row, if standing.state == State::Ready { runs } else { 0 }, (thread.warp, scene.focus.lane));
+            x = bar(
+                canvas,
+                (x, y),
+                row,
+                if standing.state == State::Ready { runs } else { LaneMask::NONE },
+                (thread.warp, scene.focus.lane),
+            );
         } else if room >= LANES / 2 + wanted {
             let role = if standing.state == State::Ready { Role::Lanes } else { Role::OtherLanes };
             x = canvas.text(x, y, &half_bar(standing.lanes), role) + 1;
         }
-        let x = canvas.text(x, y, &format!("{:>2} at ", standing.lanes.count_ones()), Role::Text);
+        let x = canvas.text(x, y, &format!("{:>2} at ", standing.lanes.count()), Role::Text);
         canvas.text(x, y, &at, Role::Name);
         if row.focused {
             canvas.tint(y, Role::Focused);
@@ -109,7 +115,7 @@ fn state(scene: &Scene<'_>, row: &CrewRow) -> String {
 fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &CrewRow, next: LaneMask, (warp, focused): (u32, u32)) -> usize {
     let Some(standing) = &row.standing else { return x };
     for lane in 0..LANES as u32 {
-        let has = |lanes: LaneMask| lanes >> lane & 1 == 1;
+        let has = |lanes: LaneMask| lanes.contains(lane as usize);
         let (glyph, role) = match () {
             () if has(row.exited) => (" ", Role::Dim),
             () if !has(standing.lanes) => ("·", Role::Dim),
@@ -128,8 +134,13 @@ fn bar(canvas: &mut Canvas<'_>, (x, y): (usize, usize), row: &CrewRow, next: Lan
 
 /// A cell for two lanes each: `▌` the first of them stands there, `▐` the second, `█` both.
 fn half_bar(lanes: LaneMask) -> String {
-    let pair = |index: u32| ["·", "▌", "▐", "█"].get((lanes >> (2 * index) & 3) as usize).copied().unwrap_or("·");
-    (0..LANES as u32 / 2).map(pair).collect()
+    let pair = |index: usize| match (lanes.contains(2 * index), lanes.contains(2 * index + 1)) {
+        (false, false) => "·",
+        (true, false) => "▌",
+        (false, true) => "▐",
+        (true, true) => "█",
+    };
+    (0..LANES / 2).map(pair).collect()
 }
 
 /// `blocks ██▒▒····` with what the cells mean.
