@@ -15,6 +15,7 @@ pub mod operands;
 mod statement;
 mod tensor_map;
 mod texels;
+mod walk;
 mod wgmma;
 
 use std::collections::BTreeMap;
