@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::builder::ModuleBuilder;
 use super::const_expr;
-use super::function;
 use super::insert::Insertions;
 use super::labels::{self, Labels};
-use super::module::ModuleBuilder;
 use super::operands::RegisterRef;
+use super::parameter;
 use super::scope::{self, Symbol};
 use super::variable::{self, Extent, Region};
 use crate::base::{Diagnostic, Span};
@@ -90,7 +90,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             registers: Vec::new(),
             before: Vec::new(),
             insertions: Insertions::default(),
-            bank: function::parameter_bank((0, 0)),
+            bank: parameter::parameter_bank((0, 0)),
             open_registers: Vec::new(),
             open_scopes: vec![0],
             blocks_entered: 0,
@@ -98,7 +98,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             call_sites: Vec::new(),
             known_sites: BTreeMap::new(),
         };
-        builder.bank = function::parameter_bank(builder.module.header.version);
+        builder.bank = parameter::parameter_bank(builder.module.header.version);
         builder.declare_module_registers();
         builder.module.scopes.open();
         builder
@@ -306,14 +306,14 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                 let error = Diagnostic::error("space", variable.space.span, "special registers are predefined and cannot be declared");
                 Err(error.with_help("use '.reg'"))
             }
-            "param" if self.module.header.version < function::PARAMETER_LIST => self.parameter_in_body(variable),
+            "param" if self.module.header.version < parameter::PARAMETER_LIST => self.parameter_in_body(variable),
             "param" if self.module.header.version < PARAM_VARIABLES => {
                 let error = Diagnostic::error("space", variable.space.span, "parameters are declared in the list after the kernel's name");
                 Err(error.with_help("only before PTX 1.4 they stand in the body; '.param' variables for calls came with PTX 2.0"))
             }
             "local" | "param" => {
                 let extent = variable::extent(variable)?;
-                function::check_vector_in_param(variable, &extent)?;
+                parameter::check_vector_in_param(variable, &extent)?;
                 let (bytes, align) = (extent.bytes, extent.align);
                 let id = self.module.variable(variable, extent, Some(self.id))?;
                 let offset = self.frame.allocate(bytes, align, variable.name.span)?;
@@ -333,10 +333,10 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
             let error = Diagnostic::error("space", variable.space.span, "parameters are declared in kernels only");
             return Err(error.with_help("before PTX 2.0 the parameters of a '.func' are registers in the list after its name"));
         }
-        let param = function::kernel_parameter(&mut self.bank, variable)?;
+        let param = parameter::kernel_parameter(&mut self.bank, variable)?;
         let index = self.function_mut().params.len();
         self.declare(variable.name, Symbol::Param(index), None)?;
-        let end = function::kernel_end(&param).unwrap_or(0);
+        let end = parameter::kernel_end(&param).unwrap_or(0);
         let function = self.function_mut();
         function.param_bytes = function.param_bytes.max(end);
         function.params.push(param);
@@ -362,7 +362,7 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         let first = self.numbers(&extent, count, name)?;
         let components = extent.components;
         let count = variable.count.is_some().then_some(count as u32);
-        if !function::is_anonymous(name) {
+        if !parameter::is_anonymous(name) {
             self.declare(name, Symbol::Register { first, components }, count)?;
             let start = self.here().0;
             self.open_registers.push(self.registers.len());
@@ -420,8 +420,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     /// Declares a parameter of a function that is no kernel: a register or a place in the frame.
     pub(super) fn function_parameter(&mut self, variable: &Variable<'a>) -> Result<Vec<Param>, Diagnostic> {
         let extent = variable::extent(variable)?;
-        function::check_memory_parameter(variable, &extent)?;
-        function::check_bare_align(variable)?;
+        parameter::check_memory_parameter(variable, &extent)?;
+        parameter::check_bare_align(variable)?;
         if let Some(kind) = extent.handle {
             let message = format!("only kernels have parameters of type '.{}'", kind.word());
             return Err(Diagnostic::error("type", variable.ty.span, message).with_help("pass the handle's value as a '.u64'"));
@@ -436,12 +436,12 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                 let component = |index: u32| RegisterRef { slot: first.slot + index, ..first };
                 let registers: Vec<RegisterRef> = (0..extent.components).map(|index| self.placed(component(index))).collect();
                 let places: Vec<ParamPlace> = registers.iter().map(|register| ParamPlace::Register(register.bank, register.slot)).collect();
-                function::register_params(variable, &extent, &places)
+                parameter::register_params(variable, &extent, &places)
             }
             "param" => {
-                function::check_vector_in_param(variable, &extent)?;
+                parameter::check_vector_in_param(variable, &extent)?;
                 let offset = self.frame.allocate(extent.bytes, extent.align, variable.name.span)?;
-                Ok(vec![function::param(variable, &extent, ParamPlace::Frame(offset as u32))?])
+                Ok(vec![parameter::param(variable, &extent, ParamPlace::Frame(offset as u32))?])
             }
             other => {
                 let error = Diagnostic::error("space", variable.space.span, format!("a parameter cannot be '.{other}'"));
@@ -493,16 +493,16 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
     fn prototype_params(&mut self, variables: &[Variable<'a>]) -> Result<Vec<Param>, Diagnostic> {
         let read = |variable: &Variable<'a>| {
             let extent = variable::extent(variable)?;
-            function::check_memory_parameter(variable, &extent)?;
-            function::check_bare_align(variable)?;
+            parameter::check_memory_parameter(variable, &extent)?;
+            parameter::check_bare_align(variable)?;
             match variable.space.text {
                 "param" => {
-                    function::check_vector_in_param(variable, &extent)?;
-                    Ok(vec![function::param(variable, &extent, ParamPlace::Frame(0))?])
+                    parameter::check_vector_in_param(variable, &extent)?;
+                    Ok(vec![parameter::param(variable, &extent, ParamPlace::Frame(0))?])
                 }
                 _ => {
                     let places = vec![ParamPlace::Register(Bank::B32, 0); extent.components as usize];
-                    function::register_params(variable, &extent, &places)
+                    parameter::register_params(variable, &extent, &places)
                 }
             }
         };

@@ -1,7 +1,7 @@
 //! Initial bytes of variables (PTX ISA, "Initializers").
 
+use super::builder::ModuleBuilder;
 use super::const_expr::{self, Constant};
-use super::module::ModuleBuilder;
 use super::scope::Symbol;
 use super::variable::Extent;
 use crate::base::{Diagnostic, Span, counted};

@@ -8,8 +8,10 @@
 
 mod address_size;
 mod body;
+mod builder;
 mod call;
 mod const_expr;
+mod constants;
 mod contract;
 mod decode;
 mod file;
@@ -23,6 +25,7 @@ mod labels;
 mod module;
 mod module_registers;
 mod operands;
+mod parameter;
 mod resolve;
 mod scope;
 mod shared;
@@ -44,7 +47,7 @@ pub fn analyze(sources: Sources, id: SourceId, module: &Module<'_>) -> (Option<P
     let header = header::read(module, start, &mut diags);
     let index = index::Index::new(module);
     let shared = shared::SharedLayout::new(module, &index, &mut diags);
-    let mut builder = module::ModuleBuilder::new(header, index, shared, diags);
+    let mut builder = builder::ModuleBuilder::new(header, index, shared, diags);
     builder.reserve_local(module);
     for item in &module.items {
         match item {

@@ -1,23 +1,20 @@
 //! The module under construction: what all its functions share.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 
 use super::body::{FRAME_ALIGN, PRAGMA_SINCE};
+use super::builder::{Extern, ModuleBuilder};
 use super::contract;
-use super::decode::Decoder;
-use super::function::{self, Progress};
-use super::header::Header;
-use super::index::Index;
+use super::function;
 use super::initializer;
 use super::module_registers;
-use super::scope::{Scopes, Symbol};
-use super::shared::SharedLayout;
+use super::scope::Symbol;
 use super::suggest;
 use super::variable::{self, Extent, Region};
 use crate::base::{Diagnostic, Sources, Span};
 use crate::isa::{ImageKind, SPECIAL_REGISTERS, Space, SpecialRegister};
-use crate::program::map::{self, Map};
-use crate::program::{FuncId, Location, Program, Slots, SourceLine, Src, SrcKind, VarId, Variable};
+use crate::program::map::{self};
+use crate::program::{FuncId, Location, Program, VarId, Variable};
 use crate::syntax::tree::{self, Linkage};
 
 /// Bytes of constant memory that a module (of PTX 1.x and 2.x, a bank) can declare.
@@ -25,39 +22,6 @@ const CONST_BYTES: u64 = 64 << 10;
 
 /// Unknown names that get a suggestion; searching one takes time in a large file.
 const SUGGESTIONS_MAX: usize = 100;
-
-/// The module under construction.
-pub(super) struct ModuleBuilder<'a> {
-    pub(super) header: Header,
-    pub(super) map: &'static Map,
-    pub(super) index: Index<'a>,
-    pub(super) shared: SharedLayout,
-    pub(super) scopes: Scopes<'a>,
-    pub(super) program: Program,
-    pub(super) diags: Vec<Diagnostic>,
-    pub(super) constants: Constants,
-    pub(super) decoder: Decoder<'a>,
-    /// How far each function's declarations have been read.
-    pub(super) progress: Vec<Progress>,
-    /// Declarations of `.reg` at module scope.
-    pub(super) registers: Vec<tree::Variable<'a>>,
-    /// How many registers of the module were declared before each function.
-    pub(super) module_slots: Vec<Slots>,
-    /// Places that a `.loc` has named.
-    pub(super) places: HashSet<SourceLine>,
-    /// Labels behind `function_name` of `.loc`, with the functions they stand in.
-    pub(super) function_names: Vec<(FuncId, tree::Name<'a>)>,
-    /// Labels in sections of debug data.
-    pub(super) section_labels: HashMap<&'a str, Span>,
-    /// `.local` variables of the module lie before those of every kernel.
-    local: Region,
-    local_bytes: u64,
-    global: Region,
-    /// Free space of every constant bank; one bank unless `.const[N]` says otherwise.
-    banks: Vec<Region>,
-    /// `.extern` declarations still without a definition.
-    externs: HashMap<&'a str, Extern>,
-}
 
 /// First PTX version whose functions follow a calling convention: it has no registers and no local variables of the module.
 const CALLING_CONVENTION: (u8, u8) = (3, 0);
@@ -68,51 +32,7 @@ const SECTION_SINCE: (u8, u8) = (2, 0);
 /// The pragma that may stand at module scope.
 const MODULE_PRAGMA: &str = "nounroll";
 
-/// A variable that was declared `.extern`.
-struct Extern {
-    extent: Extent,
-    id: VarId,
-    span: Span,
-}
-
 impl<'a> ModuleBuilder<'a> {
-    /// An empty module; `index` and `shared` say what is to come.
-    pub(super) fn new(header: Header, index: Index<'a>, shared: SharedLayout, diags: Vec<Diagnostic>) -> Self {
-        let map = map::map(header.address_bits);
-        let program = Program {
-            version: header.version,
-            target: header.target,
-            address_bits: header.address_bits,
-            functions: index.functions.iter().map(|entry| function::undeclared(entry.name)).collect(),
-            ..Program::default()
-        };
-        let progress = vec![Progress::default(); index.functions.len()];
-        let module_slots = vec![Slots::default(); index.functions.len()];
-        let global = Region { noun: "global memory", next: map.variables, end: map.buffers };
-        Self {
-            header,
-            map,
-            index,
-            shared,
-            scopes: Scopes::default(),
-            program,
-            diags,
-            constants: Constants::default(),
-            decoder: Decoder::default(),
-            progress,
-            registers: Vec::new(),
-            module_slots,
-            places: HashSet::new(),
-            function_names: Vec::new(),
-            section_labels: HashMap::new(),
-            local: Region { noun: "local memory", next: 0, end: map::LOCAL_BYTES },
-            local_bytes: 0,
-            global,
-            banks: Vec::new(),
-            externs: HashMap::new(),
-        }
-    }
-
     /// Bytes of local memory that variables of the module take, in all.
     pub(super) fn local_bytes(&self) -> u64 {
         self.local_bytes
@@ -482,60 +402,6 @@ impl<'a> ModuleBuilder<'a> {
         let special = SPECIAL_REGISTERS.iter().map(|register| register.name).filter(|_| name.starts_with('%'));
         suggest::with_nearest(error, name, self.scopes.singles().chain(special))
     }
-}
-
-/// Constants of the program, each kept once.
-#[derive(Debug, Default)]
-pub(super) struct Constants {
-    narrow: HashMap<u32, u32>,
-    wide: HashMap<u64, u32>,
-    /// Addresses of shared memory, which are kept apart from numbers of the same value.
-    shared_narrow: HashMap<u32, u32>,
-    shared_wide: HashMap<u64, u32>,
-    specials: HashMap<u16, u32>,
-}
-
-impl Constants {
-    /// A 32-bit constant.
-    pub(super) fn narrow(&mut self, program: &mut Program, value: u32) -> Src {
-        Src::new(SrcKind::Const(intern(&mut self.narrow, &mut program.consts32, value)))
-    }
-
-    /// A 64-bit constant.
-    pub(super) fn wide(&mut self, program: &mut Program, value: u64) -> Src {
-        Src::new(SrcKind::Const(intern(&mut self.wide, &mut program.consts64, value)))
-    }
-
-    /// An address in shared memory.
-    pub(super) fn shared_address(&mut self, program: &mut Program, address: u64, wide: bool) -> Src {
-        let (index, known) = if wide {
-            (intern(&mut self.shared_wide, &mut program.consts64, address), &mut program.shared_addresses.wide)
-        } else {
-            (intern(&mut self.shared_narrow, &mut program.consts32, address as u32), &mut program.shared_addresses.narrow)
-        };
-        if !known.contains(&index) {
-            known.push(index);
-        }
-        Src::new(SrcKind::Const(index))
-    }
-
-    /// An unchanging special register.
-    pub(super) fn special(&mut self, program: &mut Program, register: crate::program::SpecialRef) -> Src {
-        let next = program.specials.len() as u32;
-        let index = *self.specials.entry(register.0).or_insert(next);
-        if index == next {
-            program.specials.push(register);
-        }
-        Src::new(SrcKind::Special(index))
-    }
-}
-
-/// The index of `value` in `table`, which `known` mirrors.
-fn intern<T: Copy + Eq + std::hash::Hash>(known: &mut HashMap<T, u32>, table: &mut Vec<T>, value: T) -> u32 {
-    *known.entry(value).or_insert_with(|| {
-        table.push(value);
-        (table.len() - 1) as u32
-    })
 }
 
 /// Checks `.attribute(..)` of a variable (PTX ISA, "Variable and Function Attribute Directive").

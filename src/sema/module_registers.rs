@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::module::ModuleBuilder;
+use super::builder::ModuleBuilder;
 use crate::base::Diagnostic;
 use crate::flow::graph::Edges;
 use crate::flow::reach::closure;

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use super::flow::Function;
+use super::kept::two_registers;
 use super::sums::{register, width_of};
 use crate::flow::def_use::Definition;
 use crate::isa::{Factored, FloatBinary, FloatType, FloatUnary, Width};
@@ -110,7 +111,7 @@ fn keep(program: &mut Program, index: usize, given: usize, function: FloatUnary)
     let Op::Float(FloatOp::Unary { ty, mode, d, a, .. }) = program.code[given].op else {
         unreachable!("only a reciprocal or a power is kept")
     };
-    let kept = super::keep(&mut program.functions[index], ty);
+    let kept = two_registers(&mut program.functions[index], ty);
     let f = if function == FloatUnary::RcpApprox { Factored::RcpOperand } else { Factored::Ex2Operand };
     program.code[given].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b: a, kept });
     Src::reg(kept.0 + 1)

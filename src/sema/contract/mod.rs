@@ -24,12 +24,13 @@
 
 mod flow;
 mod inverse;
+mod kept;
 mod known;
 mod scaled;
 mod sums;
 
 use crate::isa::{FloatBinary, FloatType, FloatUnary};
-use crate::program::{Bank, Dst, FloatOp, Function as Code, Op, Program};
+use crate::program::{Bank, FloatOp, Op, Program};
 use flow::Function;
 
 /// Joins operations in all functions of `program`, and marks the quotients whose divisor the assembler knows.
@@ -83,11 +84,4 @@ impl Function {
             program.code[at].op = folded;
         }
     }
-}
-
-/// Two more registers of the function, side by side.
-fn keep(function: &mut Code, ty: FloatType) -> Dst {
-    let slots = if ty == FloatType::F64 { &mut function.slots.b64 } else { &mut function.slots.b32 };
-    *slots += 2;
-    Dst(*slots - 2)
 }

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::flow::Function;
+use super::kept::two_registers;
 use super::known::Known;
 use super::sums::{OpenProduct, open_product, register};
 use crate::flow::def_use::Definition;
@@ -138,7 +139,7 @@ fn flush(program: &mut Program, index: usize, (given, mut open): (usize, OpenPro
 /// Lets the product at `given` keep its factors, and says where.
 fn keep(program: &mut Program, index: usize, (given, open): (usize, OpenProduct)) -> [Src; 2] {
     let OpenProduct { f, ty, mode, d, a, b } = open;
-    let kept = super::keep(&mut program.functions[index], ty);
+    let kept = two_registers(&mut program.functions[index], ty);
     program.code[given].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept });
     [kept, Dst(kept.0 + 1)].map(|factor| Src::reg(factor.0))
 }

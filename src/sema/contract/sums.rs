@@ -1,6 +1,7 @@
 //! Products and the additions that take them before they are rounded.
 
 use super::flow::Function;
+use super::kept::two_registers;
 use crate::isa::{Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary, Rounding, ScalarType, Width};
 use crate::program::operands::RegisterOperand;
 use crate::program::{ConvertOp, Dst, FloatOp, Inst, Join, Joined, MoveOp, Op, Pc, Program, Src, SrcKind};
@@ -202,7 +203,7 @@ fn is_first_operand(program: &Program, sum: Use) -> bool {
 fn join_one(program: &mut Program, index: usize, product: &Product) {
     let Some(OpenProduct { f, ty, mode, d, mut a, mut b }) = open_product(&program.code[product.at].op) else { return };
     if product.loses_factors {
-        let kept = super::keep(&mut program.functions[index], ty);
+        let kept = two_registers(&mut program.functions[index], ty);
         program.code[product.at].op = Op::Float(FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept });
         (a, b) = (Src::reg(kept.0), Src::reg(kept.0 + 1));
     }

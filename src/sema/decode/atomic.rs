@@ -3,8 +3,8 @@
 use super::availability::older;
 use super::family::{Decoded, Decoding};
 use super::memory::ORDERINGS;
-use super::movement::same_space;
 use super::operand::Arg;
+use super::space::same_space;
 use crate::base::Diagnostic;
 use crate::isa::{AtomicDecode, AtomicFn, Ordering, ScalarType, Scope, Space};
 use crate::program::{Access, Address, AtomicOp, Dst, ListId, Op, Src};

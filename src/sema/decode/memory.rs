@@ -2,23 +2,11 @@
 
 use super::family::{Decoded, Decoding};
 use super::operand::Arg;
+use super::space::SPACES;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{FenceKind, MemoryDecode, Ordering, ScalarType, Scope, Space, StackDecode, TypeKind};
 use crate::program::{Access, Address, MemoryOp, Op, StackOp, SyncOp};
 use crate::syntax::tree::{ExprKind, OperandKind};
-
-/// The words that name a space.
-pub(super) const SPACES: &[(&str, Space)] = &[
-    ("global", Space::Global),
-    ("shared", Space::Shared),
-    ("local", Space::Local),
-    ("param", Space::Param),
-    ("const", Space::Const),
-    ("shared::cta", Space::Shared),
-    ("shared::cluster", Space::SharedCluster),
-    ("param::entry", Space::Param),
-    ("param::func", Space::ParamFunc),
-];
 
 /// The words that name a memory ordering; `.mmio` comes with `.relaxed` and is the stronger.
 pub(super) const ORDERINGS: &[(&str, Ordering)] = &[

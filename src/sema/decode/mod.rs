@@ -19,10 +19,12 @@ mod matrix;
 mod mbarrier;
 mod memory;
 mod movement;
+mod name;
 mod operand;
 mod parallel;
 mod place;
 mod policy;
+mod space;
 mod tensor;
 mod vector;
 mod video;
@@ -30,13 +32,14 @@ mod wgmma;
 
 use std::collections::HashMap;
 
-use super::operands::{Operands, RegisterRef, Value};
+use super::operands::Operands;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{MatchError, Matched, match_words};
-use crate::program::{Bank, Guard, Inst, Op, Opcode, OpcodeId, Statement};
-use crate::syntax::tree::{self, Expr, ExprKind, Instruction, Name};
+use crate::program::{Guard, Inst, Op, Opcode, OpcodeId, Statement};
+use crate::syntax::tree::{self, Instruction};
 
 use family::Decoding;
+use name::predicate;
 pub(super) use place::OF_MODULE;
 
 /// Decodes the instructions of one module.
@@ -105,20 +108,6 @@ fn decode_op<'a>(matched: &Matched, instruction: &Instruction<'a>, cx: &mut dyn 
 fn decode_guard<'a>(guard: &tree::Guard<'a>, cx: &mut dyn Operands<'a>) -> Result<Guard, Diagnostic> {
     let register = predicate(guard.name, cx)?;
     Ok(Guard { slot: register.slot, negate: guard.negate })
-}
-
-/// The predicate register called `name`.
-fn predicate<'a>(name: Name<'a>, cx: &mut dyn Operands<'a>) -> Result<RegisterRef, Diagnostic> {
-    match cx.resolve(&name_expr(name))? {
-        Value::Register(register) if register.bank == Bank::Pred => Ok(register),
-        _ => Err(Diagnostic::error("type", name.span, format!("'{}' is not a predicate register", name.text))
-            .with_help("declare it with .reg .pred")),
-    }
-}
-
-/// A name as an expression.
-fn name_expr(name: Name<'_>) -> Expr<'_> {
-    Expr { kind: ExprKind::Name(name.text), span: name.span }
 }
 
 /// What the matcher found wrong, at its place in the file.

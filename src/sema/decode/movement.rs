@@ -7,6 +7,7 @@ use super::element::{self, Element};
 use super::family::{Decoded, Decoding};
 use super::operand::{Arg, is_plain, not_a_register, special_type, width};
 use super::place::{absolute_address, frame_offset, is_in_frame};
+use super::space::same_space;
 use super::vector::{Elements, check_not_all_sinks, dests, elements, is_of_same_size, same_width, sources, unbraced};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{BoolOp, ClusterDecode, Compare, IntType, MoveDecode, SPECIAL_REGISTERS, ScalarType, Space, TypeKind, Width, agrees};
@@ -415,16 +416,6 @@ impl<'a> Decoding<'_, 'a> {
                 .with_help("make the generic address with cvta first")),
         }
     }
-}
-
-/// Whether a variable of space `variable` is where an instruction of space `named` looks.
-pub(super) fn same_space(variable: Space, named: Space) -> bool {
-    let group = |space: Space| match space {
-        Space::SharedCluster => Space::Shared,
-        Space::ParamFunc => Space::Param,
-        other => other,
-    };
-    group(variable) == group(named)
 }
 
 /// Bits of the narrowest `mov` that reads `special`: the registers of PTX 1.x that are wider today, and code of that time still moves

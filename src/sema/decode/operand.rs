@@ -5,10 +5,10 @@ use smallvec::SmallVec;
 use super::super::operands::{Operands, RegisterRef, Value};
 use super::constant;
 use super::element::{self, Element};
-use super::memory::SPACES;
+use super::name::{name_expr, predicate};
 use super::place::{self, Place};
+use super::space::SPACES;
 use super::vector::{Elements, check_not_all_sinks, dests, elements, is_of_same_size, same_width, sources, unbraced};
-use super::{name_expr, predicate};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{
     Count, Matched, OperandForm, OperandType, Role, SPECIAL_REGISTERS, ScalarType, Space, SpecialKind, TypeKind, agrees, is_bits_only,

@@ -3,7 +3,7 @@
 use super::super::operands::{Operands, RegisterRef, Value};
 use super::availability::older;
 use super::element::{self, Element};
-use super::movement::same_space;
+use super::space::same_space;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{IntBinary, IntType, OperandForm, ScalarType, Space, TypeKind};
 use crate::program::{Address, Bank, Base, Dst, IntegerOp, Location, Op, Src};

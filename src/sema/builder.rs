@@ -1,0 +1,125 @@
+//! The module under construction, as data: what was declared so far, and where the next variable of each space goes.
+
+use std::collections::{HashMap, HashSet};
+
+use super::constants::Constants;
+use super::decode::Decoder;
+use super::header::Header;
+use super::index::Index;
+use super::scope::Scopes;
+use super::shared::SharedLayout;
+use super::variable::{Extent, Region};
+use crate::base::{Diagnostic, Span};
+use crate::program::map::{self, Map};
+use crate::program::{FuncId, Function, Limits, Placement, Program, Slots, SourceLine, VarId};
+use crate::syntax::tree;
+
+/// The module under construction.
+pub(super) struct ModuleBuilder<'a> {
+    pub(super) header: Header,
+    pub(super) map: &'static Map,
+    pub(super) index: Index<'a>,
+    pub(super) shared: SharedLayout,
+    pub(super) scopes: Scopes<'a>,
+    pub(super) program: Program,
+    pub(super) diags: Vec<Diagnostic>,
+    pub(super) constants: Constants,
+    pub(super) decoder: Decoder<'a>,
+    /// How far each function's declarations have been read.
+    pub(super) progress: Vec<Progress>,
+    /// Declarations of `.reg` at module scope.
+    pub(super) registers: Vec<tree::Variable<'a>>,
+    /// How many registers of the module were declared before each function.
+    pub(super) module_slots: Vec<Slots>,
+    /// Places that a `.loc` has named.
+    pub(super) places: HashSet<SourceLine>,
+    /// Labels behind `function_name` of `.loc`, with the functions they stand in.
+    pub(super) function_names: Vec<(FuncId, tree::Name<'a>)>,
+    /// Labels in sections of debug data.
+    pub(super) section_labels: HashMap<&'a str, Span>,
+    /// `.local` variables of the module lie before those of every kernel.
+    pub(super) local: Region,
+    pub(super) local_bytes: u64,
+    pub(super) global: Region,
+    /// Free space of every constant bank; one bank unless `.const[N]` says otherwise.
+    pub(super) banks: Vec<Region>,
+    /// `.extern` declarations still without a definition.
+    pub(super) externs: HashMap<&'a str, Extern>,
+}
+
+/// A variable that was declared `.extern`.
+pub(super) struct Extern {
+    pub(super) extent: Extent,
+    pub(super) id: VarId,
+    pub(super) span: Span,
+}
+
+impl<'a> ModuleBuilder<'a> {
+    /// An empty module; `index` and `shared` say what is to come.
+    pub(super) fn new(header: Header, index: Index<'a>, shared: SharedLayout, diags: Vec<Diagnostic>) -> Self {
+        let map = map::map(header.address_bits);
+        let program = Program {
+            version: header.version,
+            target: header.target,
+            address_bits: header.address_bits,
+            functions: index.functions.iter().map(|entry| undeclared(entry.name)).collect(),
+            ..Program::default()
+        };
+        let progress = vec![Progress::default(); index.functions.len()];
+        let module_slots = vec![Slots::default(); index.functions.len()];
+        let global = Region { noun: "global memory", next: map.variables, end: map.buffers };
+        Self {
+            header,
+            map,
+            index,
+            shared,
+            scopes: Scopes::default(),
+            program,
+            diags,
+            constants: Constants::default(),
+            decoder: Decoder::default(),
+            progress,
+            registers: Vec::new(),
+            module_slots,
+            places: HashSet::new(),
+            function_names: Vec::new(),
+            section_labels: HashMap::new(),
+            local: Region { noun: "local memory", next: 0, end: map::LOCAL_BYTES },
+            local_bytes: 0,
+            global,
+            banks: Vec::new(),
+            externs: HashMap::new(),
+        }
+    }
+}
+
+/// How far the declarations of a function have been read.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Progress {
+    /// The first declaration or the definition.
+    pub(super) declared: Option<Span>,
+    /// The definition.
+    pub(super) defined: Option<Span>,
+    /// Whether it was declared `.extern`.
+    pub(super) is_extern: bool,
+}
+
+/// A function of which nothing but the name is known yet.
+pub(super) fn undeclared(name: tree::Name<'_>) -> Function {
+    Function {
+        name: name.text.into(),
+        span: name.span,
+        is_kernel: false,
+        code: 0..0,
+        params: Vec::new(),
+        results: Vec::new(),
+        slots: Slots::default(),
+        placement: Placement::default(),
+        frame_bytes: 0,
+        shared_bytes: 0,
+        param_bytes: 0,
+        registers: Vec::new(),
+        labels: Vec::new(),
+        limits: Limits::default(),
+    }
+}

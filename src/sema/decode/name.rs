@@ -1,0 +1,20 @@
+//! What a name stands for where only a name can stand.
+
+use super::super::operands::{Operands, RegisterRef, Value};
+use crate::base::Diagnostic;
+use crate::program::Bank;
+use crate::syntax::tree::{Expr, ExprKind, Name};
+
+/// The predicate register called `name`.
+pub(super) fn predicate<'a>(name: Name<'a>, cx: &mut dyn Operands<'a>) -> Result<RegisterRef, Diagnostic> {
+    match cx.resolve(&name_expr(name))? {
+        Value::Register(register) if register.bank == Bank::Pred => Ok(register),
+        _ => Err(Diagnostic::error("type", name.span, format!("'{}' is not a predicate register", name.text))
+            .with_help("declare it with .reg .pred")),
+    }
+}
+
+/// A name as an expression.
+pub(super) fn name_expr(name: Name<'_>) -> Expr<'_> {
+    Expr { kind: ExprKind::Name(name.text), span: name.span }
+}

@@ -1,0 +1,129 @@
+//! Parameters of functions: what their declarations say, and where they lie.
+
+use super::variable::{self, Extent, Region};
+use crate::base::Diagnostic;
+use crate::isa::{ScalarType, Space};
+use crate::program::{Param, ParamPlace};
+use crate::syntax::tree::{self, Name};
+
+/// Bytes of kernel parameters, before and since PTX 8.1.
+const PARAM_BYTES_OLD: u64 = 4352;
+const PARAM_BYTES: u64 = 32764;
+
+/// First PTX version whose kernels have their parameters in a list; before, they stand in the body.
+pub(super) const PARAMETER_LIST: (u8, u8) = (1, 4);
+
+/// Where a kernel's parameter ends.
+pub(super) fn kernel_end(param: &Param) -> Option<u32> {
+    if let ParamPlace::Kernel(offset) = param.place { Some(offset + param.bytes) } else { None }
+}
+
+/// Whether a parameter of a prototype has no name.
+pub(super) fn is_anonymous(name: Name<'_>) -> bool {
+    matches!(name.text, "" | "_")
+}
+
+/// The space that a kernel's parameters lie in, empty.
+pub(super) fn parameter_bank(version: (u8, u8)) -> Region {
+    let end = if version >= (8, 1) { PARAM_BYTES } else { PARAM_BYTES_OLD };
+    Region { noun: "the kernel's parameter space", next: 0, end }
+}
+
+/// The parameter of a kernel that `variable` declares, with its place in `bank`.
+pub(super) fn kernel_parameter(bank: &mut Region, variable: &tree::Variable<'_>) -> Result<Param, Diagnostic> {
+    let extent = variable::extent(variable)?;
+    check_memory_parameter(variable, &extent)?;
+    if variable.space.text != "param" {
+        let message = format!("kernel parameter '{}' must be '.param'", variable.name.text);
+        return Err(Diagnostic::error("space", variable.space.span, message));
+    }
+    if extent.components > 1 {
+        let error = Diagnostic::error("type", variable.ty.span, "a kernel parameter cannot be a vector");
+        return Err(error.with_help("declare an array of bytes with the alignment of the vector: .align 16 .b8 name[16]"));
+    }
+    if extent.is_open {
+        return Err(Diagnostic::error(
+            "size",
+            variable.name.span,
+            format!("the size of kernel parameter '{}' is not known", variable.name.text),
+        ));
+    }
+    let offset = bank.allocate(extent.bytes, extent.align, variable.name.span)?;
+    let mut param = param(variable, &extent, ParamPlace::Kernel(offset as u32))?;
+    param.pointer = variable.pointer.as_ref().map_or(Ok(None), pointer_space)?;
+    Ok(param)
+}
+
+/// Checks a `.param` parameter of any function.
+pub(super) fn check_memory_parameter(variable: &tree::Variable<'_>, extent: &Extent) -> Result<(), Diagnostic> {
+    if variable.init.is_some() {
+        return Err(Diagnostic::error("space", variable.name.span, "a parameter cannot be initialized"));
+    }
+    if extent.ty == ScalarType::Pred && variable.space.text == "param" {
+        return Err(Diagnostic::error("type", variable.ty.span, "a predicate can only be a register"));
+    }
+    Ok(())
+}
+
+/// The error for an alignment behind the type, which only parameters of kernels have.
+pub(super) fn check_bare_align(variable: &tree::Variable<'_>) -> Result<(), Diagnostic> {
+    let Some(align) = &variable.bare_align else { return Ok(()) };
+    Err(Diagnostic::error("syntax", align.span, "an alignment stands before the type").with_help("write '.param .align 8 .b8 name[16]'"))
+}
+
+/// The error for a vector in `.param` space of a function, which has none.
+pub(super) fn check_vector_in_param(variable: &tree::Variable<'_>, extent: &Extent) -> Result<(), Diagnostic> {
+    if extent.components == 1 || variable.space.text != "param" {
+        return Ok(());
+    }
+    let error = Diagnostic::error("type", variable.ty.span, "a '.param' variable cannot be a vector");
+    Err(error.with_help("declare an array of bytes with the alignment of the vector, or pass a vector register"))
+}
+
+/// The parameters that a vector register is, or the one that a register is, which lie at `places`.
+pub(super) fn register_params(variable: &tree::Variable<'_>, extent: &Extent, places: &[ParamPlace]) -> Result<Vec<Param>, Diagnostic> {
+    let scalar = Extent { bytes: u64::from(extent.ty.bytes()), components: 1, ..extent.clone() };
+    let count = places.len() as u32;
+    let component = |(place, index): (&ParamPlace, u32)| {
+        let one = param(variable, &scalar, *place)?;
+        if count == 1 {
+            return Ok(one);
+        }
+        let name = format!("{}.{}", variable.name.text, ["x", "y", "z", "w"][index as usize & 3]);
+        Ok(Param { name: name.into(), component: Some((index, count)), ..one })
+    };
+    places.iter().zip(0..).map(component).collect()
+}
+
+/// The parameter that `variable` declares, which lies at `place`.
+pub(super) fn param(variable: &tree::Variable<'_>, extent: &Extent, place: ParamPlace) -> Result<Param, Diagnostic> {
+    let bytes = u32::try_from(extent.bytes).map_err(|_| {
+        Diagnostic::error("size", variable.name.span, format!("parameter '{}' of {} bytes is too large", variable.name.text, extent.bytes))
+    })?;
+    Ok(Param {
+        name: variable.name.text.into(),
+        ty: extent.ty,
+        bytes,
+        align: extent.align,
+        is_array: extent.is_array(),
+        handle: extent.handle,
+        pointer: None,
+        component: None,
+        place,
+    })
+}
+
+fn pointer_space(pointer: &tree::Pointer<'_>) -> Result<Option<Space>, Diagnostic> {
+    if let Some(align) = &pointer.align {
+        variable::alignment(align)?;
+    }
+    let Some(space) = pointer.space else { return Ok(Some(Space::Generic)) };
+    match space.text {
+        "global" => Ok(Some(Space::Global)),
+        "const" => Ok(Some(Space::Const)),
+        "shared" => Ok(Some(Space::Shared)),
+        "local" => Ok(Some(Space::Local)),
+        _ => Err(Diagnostic::error("space", space.span, format!("a parameter cannot point to '.{}'", space.text))
+            .with_help("the spaces are '.global', '.const', '.shared' and '.local'")),
+    }
+}
