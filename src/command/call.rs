@@ -1,11 +1,17 @@
 //! A command line, taken apart: the command, and its arguments by kind.
 
+use super::catalogue::Catalogue;
 use super::error::CommandError;
+use super::piece::Piece;
 use super::spec::{ArgKind, CommandSpec};
+use crate::debug::value::Format;
+use crate::debug::value::format::LETTERS;
 
 /// A command with its arguments.
 #[derive(Clone)]
 pub struct Call {
+    /// The table that it was looked up in.
+    pub table: &'static Catalogue,
     /// Its row of the table.
     pub spec: &'static CommandSpec,
     /// The line as it was typed.
@@ -14,15 +20,6 @@ pub struct Call {
     pub suffix: Option<Piece>,
     /// The arguments that were given, in the order of the row.
     pub args: Vec<Arg>,
-}
-
-/// Part of a line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
-    /// Its text.
-    pub text: String,
-    /// Where it starts: bytes of the line before it.
-    pub start: usize,
 }
 
 /// An argument that was given.
@@ -38,19 +35,25 @@ pub struct Arg {
     pub numbers: Vec<u64>,
 }
 
-impl Piece {
-    /// The bytes of the line it takes.
-    pub fn span(&self) -> std::ops::Range<usize> {
-        self.start..self.start + self.text.len()
-    }
-
-    /// An error about it.
-    pub fn error(&self, message: impl Into<String>) -> CommandError {
-        CommandError::at(self.span(), message)
-    }
-}
-
 impl Call {
+    /// How often: the argument N, or once.
+    pub fn count(&self) -> u64 {
+        self.number("N").unwrap_or(1)
+    }
+
+    /// The format behind the slash.
+    pub fn format(&self) -> Result<Option<Format>, CommandError> {
+        let Some(piece) = &self.suffix else { return Ok(None) };
+        let mut letters = piece.text.chars();
+        match (letters.next().and_then(Format::from_letter), letters.next()) {
+            (Some(format), None) => Ok(Some(format)),
+            _ => {
+                let letters: Vec<String> = LETTERS.iter().map(|(letter, _, name)| format!("{letter} {name}")).collect();
+                Err(piece.error(format!("there is no format '{}'", piece.text)).with_help(letters.join(", ")))
+            }
+        }
+    }
+
     /// The argument that the row calls `name`.
     pub fn arg(&self, name: &str) -> Option<&Arg> {
         self.args.iter().find(|arg| arg.name == name)

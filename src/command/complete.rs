@@ -89,7 +89,7 @@ pub fn hint(line: &str, names: &KnownNames) -> Option<String> {
             return rest.map(str::to_string);
         }
     }
-    let named = lookup::find(line).ok()?;
+    let named = lookup::find(&table::TABLE, line).ok()?;
     match named {
         lookup::Named::Command(spec, end) if line[end..].trim().is_empty() && !spec.args.is_empty() => {
             let args: Vec<String> = spec.args.iter().map(ArgSpec::usage).collect();
@@ -125,7 +125,7 @@ fn command_of(line: &str, from: usize) -> Stage<'_> {
             return Stage::Name { start: second.start, group };
         }
     }
-    match lookup::find(line) {
+    match lookup::find(&table::TABLE, line) {
         Ok(lookup::Named::Command(spec, start)) => Stage::Arguments { spec, start },
         Ok(lookup::Named::Group(_)) | Err(_) => Stage::Nothing,
     }
@@ -133,7 +133,7 @@ fn command_of(line: &str, from: usize) -> Stage<'_> {
 
 /// The group that `word` names, in full or shortened.
 fn group_of(word: &str) -> Option<&'static str> {
-    let in_full = lookup::group(word).map(|group| group.name);
+    let in_full = lookup::group(&table::TABLE, word).map(|group| group.name);
     let is_prefix = || table::GROUPS.iter().find(|group| word.len() > 1 && group.name.starts_with(word)).map(|group| group.name);
     in_full.or_else(is_prefix)
 }
@@ -231,7 +231,7 @@ fn assignment(text: &str, names: &KnownNames) -> Vec<String> {
 /// Topics, commands and settings; behind a group's name, its commands.
 fn topics(text: &str) -> Vec<String> {
     let group = first_word(text.trim_start());
-    if lookup::group(group).is_some() && text.trim_start().contains(char::is_whitespace) {
+    if lookup::group(&table::TABLE, group).is_some() && text.trim_start().contains(char::is_whitespace) {
         return continuations(group);
     }
     let topics = table::TOPICS.iter().map(|topic| topic.name.to_string());

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::call::{Call, Piece};
 use super::error::CommandError;
 use super::outcome::Outcome;
+use super::piece::Piece;
 use crate::base::SourceId;
 use crate::debug::argument::ArgumentError;
 use crate::debug::breakpoints::{Event, Location, Resolved};
@@ -13,8 +13,7 @@ use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::session::{Pace, Session};
 use crate::debug::target::Target;
-use crate::debug::value::format::LETTERS;
-use crate::debug::value::{Format, Scalar, Value};
+use crate::debug::value::{Scalar, Value};
 use crate::debug::view::Examine;
 
 /// What a command works on.
@@ -97,19 +96,6 @@ impl Context<'_> {
         filter.map_err(|error| piece.wrong_from(error.column, error.message))
     }
 
-    /// The format behind the slash.
-    pub fn format(&self, call: &Call) -> Result<Option<Format>, CommandError> {
-        let Some(piece) = &call.suffix else { return Ok(None) };
-        let mut letters = piece.text.chars();
-        match (letters.next().and_then(Format::from_letter), letters.next()) {
-            (Some(format), None) => Ok(Some(format)),
-            _ => {
-                let letters: Vec<String> = LETTERS.iter().map(|(letter, _, name)| format!("{letter} {name}")).collect();
-                Err(piece.error(format!("there is no format '{}'", piece.text)).with_help(letters.join(", ")))
-            }
-        }
-    }
-
     /// Why the focused thread stands nowhere.
     pub fn absence(&self) -> CommandError {
         let error = self.session.scene().frame().err();
@@ -132,33 +118,9 @@ impl Context<'_> {
     }
 }
 
-impl Piece {
-    /// An error about an argument, as an error about the line that it stands in.
-    pub fn wrong(&self, error: ArgumentError) -> CommandError {
-        let error = error.shifted(self.start);
-        CommandError { message: error.message, span: error.span.or(Some(self.span())), help: error.help }
-    }
-
-    /// An error that begins at byte `column` of it.
-    pub fn wrong_from(&self, column: usize, message: impl Into<String>) -> CommandError {
-        let at = column.min(self.text.len());
-        let is_part = |c: char| c.is_ascii_alphanumeric() || "_%$.".contains(c);
-        let word = self.text.get(at..).map_or(0, |rest| rest.chars().take_while(|c| is_part(*c)).count().max(1));
-        let end = (at + word).min(self.text.len());
-        CommandError::at(self.start + at..self.start + end, message)
-    }
-}
-
 impl From<ArgumentError> for CommandError {
     /// One about no argument of the line.
     fn from(error: ArgumentError) -> Self {
         CommandError { message: error.message, span: None, help: error.help }
-    }
-}
-
-impl Call {
-    /// How often: the argument N, or once.
-    pub fn count(&self) -> u64 {
-        self.number("N").unwrap_or(1)
     }
 }

@@ -1,9 +1,9 @@
 //! The texts of the help, made from the table.
 
+use super::catalogue::{Catalogue, Group, Topic};
 use super::error::CommandError;
 use super::lookup::{self, Named};
 use super::spec::CommandSpec;
-use super::table::{self, Group, Topic};
 use crate::debug::nearest;
 use crate::debug::settings::{SETTINGS, Setting};
 
@@ -11,10 +11,10 @@ use crate::debug::settings::{SETTINGS, Setting};
 const WIDTH: usize = 80;
 
 /// `help` alone: the topics.
-pub fn topics() -> String {
-    let width = column(table::TOPICS.iter().map(|topic| topic.name));
+pub fn topics(table: &Catalogue) -> String {
+    let width = column(table.topics.iter().map(|topic| topic.name));
     let row = |topic: &Topic| format!("  {:width$}  {}\n", topic.name, topic.summary);
-    let rows: String = table::TOPICS.iter().map(row).collect();
+    let rows: String = table.topics.iter().map(row).collect();
     format!(
         "Topics:\n\n{rows}\n\
         help TOPIC lists the commands of a topic, help COMMAND explains one, apropos WORD finds\n\
@@ -27,9 +27,9 @@ pub fn topics() -> String {
 ///
 /// # Errors
 /// There is nothing of that name.
-pub fn about(words: &str) -> Result<String, CommandError> {
+pub fn about(table: &Catalogue, words: &str) -> Result<String, CommandError> {
     let words = words.trim();
-    if let Some(topic) = table::TOPICS.iter().find(|topic| topic.name == words)
+    if let Some(topic) = table.topics.iter().find(|topic| topic.name == words)
         && !matches!(words, "help")
     {
         return Ok(self::topic(topic));
@@ -38,12 +38,12 @@ pub fn about(words: &str) -> Result<String, CommandError> {
     if let Some(setting) = SETTINGS.iter().find(|row| row.name == setting) {
         return Ok(self::setting(setting));
     }
-    match lookup::find(words) {
-        Ok(Named::Group(group)) => Ok(self::group(group)),
-        Ok(Named::Command(spec, end)) if words[end..].trim().is_empty() => Ok(command(spec)),
+    match lookup::find(table, words) {
+        Ok(Named::Group(group)) => Ok(self::group(table, group)),
+        Ok(Named::Command(spec, end)) if words[end..].trim().is_empty() => Ok(command(table, spec)),
         Ok(Named::Command(..)) => Err(CommandError::new(format!("there is no command '{words}'"))),
         Err(error) => {
-            let topics = table::TOPICS.iter().map(|topic| topic.name);
+            let topics = table.topics.iter().map(|topic| topic.name);
             let near = nearest(words, topics).map(|topic| format!("did you mean '{topic}'?"));
             Err(CommandError { span: None, help: near.or(error.help), ..error })
         }
@@ -51,7 +51,7 @@ pub fn about(words: &str) -> Result<String, CommandError> {
 }
 
 /// A command: what it takes, what it does, examples, other names.
-pub fn command(spec: &CommandSpec) -> String {
+pub fn command(table: &Catalogue, spec: &CommandSpec) -> String {
     let mut text = format!("{}\n  {}.\n", spec.usage(), spec.summary);
     for paragraph in spec.help.split("\n\n") {
         text += &format!("\n{}", wrapped(paragraph));
@@ -62,8 +62,8 @@ pub fn command(spec: &CommandSpec) -> String {
     if !spec.aliases.is_empty() {
         text += &format!("\nAlso: {}\n", spec.aliases.join(", "));
     }
-    let group = table::GROUPS.iter().find(|group| group.name == spec.name);
-    group.map_or(text.clone(), |group| format!("{text}\n{}", rows(group.members())))
+    let group = table.groups.iter().find(|group| group.name == spec.name);
+    group.map_or(text.clone(), |group| format!("{text}\n{}", rows(table.members(group))))
 }
 
 fn topic(topic: &Topic) -> String {
@@ -71,8 +71,8 @@ fn topic(topic: &Topic) -> String {
     format!("{}:\n\n{about}{}", topic.summary, rows(topic.commands.iter()))
 }
 
-fn group(group: &Group) -> String {
-    format!("{}:\n\n{}", group.summary, rows(group.members()))
+fn group(table: &Catalogue, group: &Group) -> String {
+    format!("{}:\n\n{}", group.summary, rows(table.members(group)))
 }
 
 fn setting(row: &Setting) -> String {
@@ -80,11 +80,11 @@ fn setting(row: &Setting) -> String {
 }
 
 /// Commands whose help names `word`.
-pub fn apropos(word: &str) -> String {
+pub fn apropos(table: &Catalogue, word: &str) -> String {
     let word = word.to_lowercase();
     let names = |text: &str| text.to_lowercase().contains(&word);
     let is_about = |spec: &&CommandSpec| [spec.name, spec.summary, spec.help].into_iter().chain(spec.aliases.iter().copied()).any(names);
-    let commands = rows(table::commands().filter(is_about));
+    let commands = rows(table.commands().filter(is_about));
     let settings = SETTINGS.iter().filter(|row| names(row.name) || names(row.help));
     let settings: String = settings.map(|row| format!("  set {}  {}\n", row.name, row.help)).collect();
     match format!("{commands}{settings}") {

@@ -1,9 +1,9 @@
 //! Which command a line names: full names, gdb's short names, and prefixes that fit one command only.
 
-use super::call::Piece;
+use super::catalogue::{Catalogue, Group};
 use super::error::CommandError;
+use super::piece::Piece;
 use super::spec::CommandSpec;
-use super::table::{self, Group};
 use crate::debug::nearest;
 
 /// What the first words of a line name.
@@ -17,39 +17,39 @@ pub enum Named {
 /// A word that commands may continue with, and what it leads to.
 type Way = (&'static str, &'static CommandSpec);
 
-/// Finds the command that `line` names. `line` is not blank.
+/// Finds the command of `table` that `line` names. `line` is not blank.
 ///
 /// # Errors
 /// There is none, or there are several.
-pub fn find(line: &str) -> Result<Named, CommandError> {
+pub fn find(table: &Catalogue, line: &str) -> Result<Named, CommandError> {
     let first = word_at(line, 0);
     if first.text.is_empty() {
         return Err(CommandError::at(first.start..line.trim_end().len(), "expected a command").with_help("help lists them"));
     }
-    if let Some(group) = group(&first.text) {
-        return find_in_group(group, line, first.start + first.text.len());
+    if let Some(group) = group(table, &first.text) {
+        return find_in_group(table, group, line, first.start + first.text.len());
     }
-    let mut ways = ways("");
+    let mut ways = ways(table, "");
     let has_row = |group: &&Group| ways.iter().any(|(name, _)| *name == group.name);
     let groups: Vec<Way> =
-        table::GROUPS.iter().filter(|group| !has_row(group)).filter_map(|group| Some((group.name, group.member()?))).collect();
+        table.groups.iter().filter(|group| !has_row(group)).filter_map(|group| Some((group.name, table.members(group).next()?))).collect();
     ways.extend(groups);
-    let spec = choose(&first, &ways, "command")?;
-    match table::GROUPS.iter().find(|group| group.name == spec.name || is_member(spec, group)) {
-        Some(group) => find_in_group(group, line, first.start + first.text.len()),
+    let spec = choose(table, &first, &ways, "command")?;
+    match table.groups.iter().find(|group| group.name == spec.name || is_member(spec, group)) {
+        Some(group) => find_in_group(table, group, line, first.start + first.text.len()),
         None => Ok(Named::Command(spec, first.start + first.text.len())),
     }
 }
 
 /// The command of `group` that the second word of `line` names, which starts at or after `from`.
-fn find_in_group(group: &'static Group, line: &str, from: usize) -> Result<Named, CommandError> {
+fn find_in_group(table: &Catalogue, group: &'static Group, line: &str, from: usize) -> Result<Named, CommandError> {
     // `info cuda warps` is what cuda-gdb calls `info warps`.
     let mut second = word_at(line, from);
     if second.text == "cuda" && group.name == "info" {
         second = word_at(line, second.start + second.text.len());
     }
-    let itself = table::commands().find(|spec| spec.name == group.name);
-    let ways = ways(group.name);
+    let itself = table.commands().find(|spec| spec.name == group.name);
+    let ways = ways(table, group.name);
     if second.text.is_empty() {
         let rest = line[from..].trim_start();
         return match itself {
@@ -59,7 +59,7 @@ fn find_in_group(group: &'static Group, line: &str, from: usize) -> Result<Named
         };
     }
     let in_full = ways.iter().any(|(name, _)| *name == second.text);
-    match (choose(&second, &ways, group.name), itself) {
+    match (choose(table, &second, &ways, group.name), itself) {
         // What a command takes may begin like the name of another one.
         (_, Some(spec)) if !in_full => Ok(Named::Command(spec, from)),
         (Ok(spec), _) => Ok(Named::Command(spec, second.start + second.text.len())),
@@ -69,9 +69,9 @@ fn find_in_group(group: &'static Group, line: &str, from: usize) -> Result<Named
 }
 
 /// The words that lead on behind `group` (behind nothing if it is empty), each with the command it leads to.
-pub fn ways(group: &str) -> Vec<Way> {
+pub fn ways(table: &Catalogue, group: &str) -> Vec<Way> {
     let all =
-        table::commands().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()).map(move |name| (name, spec)));
+        table.commands().flat_map(|spec| std::iter::once(spec.name).chain(spec.aliases.iter().copied()).map(move |name| (name, spec)));
     let ways = all.filter_map(|(name, spec)| match name.split_once(' ') {
         None => group.is_empty().then_some((name, spec)),
         Some((first, rest)) => (first == group).then_some((rest, spec)),
@@ -80,12 +80,12 @@ pub fn ways(group: &str) -> Vec<Way> {
 }
 
 /// The command that `word` names: in full, or as a prefix of one only.
-fn choose(word: &Piece, ways: &[Way], what: &str) -> Result<&'static CommandSpec, CommandError> {
+fn choose(table: &Catalogue, word: &Piece, ways: &[Way], what: &str) -> Result<&'static CommandSpec, CommandError> {
     if let Some((_, spec)) = ways.iter().find(|(name, _)| *name == word.text) {
         return Ok(spec);
     }
     let fits = |way: &&Way| way.0.starts_with(&word.text);
-    let is_name = |way: &&Way| way.1.name.ends_with(way.0) || table::GROUPS.iter().any(|group| group.name == way.0);
+    let is_name = |way: &&Way| way.1.name.ends_with(way.0) || table.groups.iter().any(|group| group.name == way.0);
     // Other names are for those who type them in full: they take no prefix from a name.
     let mut fitting: Vec<&Way> = ways.iter().filter(fits).filter(is_name).collect();
     if fitting.is_empty() {
@@ -114,9 +114,9 @@ fn ambiguous(word: &Piece, ways: &[&Way], what: &str) -> CommandError {
     word.error(format!("'{text}' is ambiguous: {}", names.join(", ")))
 }
 
-/// The group that `word` names in full or by a short name.
-pub fn group(word: &str) -> Option<&'static Group> {
-    table::GROUPS.iter().find(|group| group.name == word || group.aliases.contains(&word))
+/// The group of `table` that `word` names in full or by a short name.
+pub fn group(table: &Catalogue, word: &str) -> Option<&'static Group> {
+    table.groups.iter().find(|group| group.name == word || group.aliases.contains(&word))
 }
 
 fn is_member(spec: &CommandSpec, group: &Group) -> bool {

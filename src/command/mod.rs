@@ -10,6 +10,7 @@ pub mod spec;
 pub mod table;
 
 mod call;
+mod catalogue;
 mod context;
 mod error;
 mod execute;
@@ -17,6 +18,7 @@ mod handler;
 mod lookup;
 mod outcome;
 mod parse;
+mod piece;
 
 pub use context::{Context, Desk};
 pub use error::CommandError;

@@ -3,10 +3,12 @@
 //! An argument that is one word ends at the next blank. Others (an expression, a location, threads) reach to the word that leads the
 //! next argument, `if` or `block` for instance, or to the end of the line; inside brackets and quotes no word leads anything.
 
-use super::call::{Arg, Call, Piece};
+use super::call::{Arg, Call};
 use super::error::CommandError;
 use super::lookup::{self, Named};
+use super::piece::Piece;
 use super::spec::{ArgKind, ArgSpec, CommandSpec, Suffix};
+use super::table::TABLE;
 use crate::debug::nearest;
 
 /// Words that a thread filter starts with.
@@ -19,7 +21,7 @@ const NUMBERS_MAX: usize = 10_000;
 /// # Errors
 /// What is wrong with it, and where.
 pub fn parse(line: &str) -> Result<Call, CommandError> {
-    match lookup::find(line)? {
+    match lookup::find(&TABLE, line)? {
         Named::Command(spec, end) => parse_arguments(spec, line, end),
         // `info` alone is a question about what there is.
         Named::Group(group) => parse(&format!("help {}", group.name)),
@@ -35,7 +37,7 @@ pub fn says_nothing(line: &str) -> bool {
 fn parse_arguments(spec: &'static CommandSpec, line: &str, name_end: usize) -> Result<Call, CommandError> {
     let mut at = name_end;
     let suffix = parse_suffix(spec, line, &mut at)?;
-    let mut call = Call { spec, line: line.to_string(), suffix, args: Vec::new() };
+    let mut call = Call { table: &TABLE, spec, line: line.to_string(), suffix, args: Vec::new() };
     for (index, arg) in spec.args.iter().enumerate() {
         let (rest, later) = (piece_from(line, at), &spec.args[index + 1..]);
         let Some(found) = take(arg, later, &rest)? else {

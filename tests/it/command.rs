@@ -4,7 +4,7 @@
 
 use ptxdbg::command::complete::{KnownNames, complete, hint};
 use ptxdbg::command::spec::{ArgKind, CommandSpec, Repeat};
-use ptxdbg::command::table::{GROUPS, TOPICS, commands};
+use ptxdbg::command::table::{GROUPS, TABLE, TOPICS, commands};
 use ptxdbg::command::{CommandError, help, parse};
 
 fn error(line: &str) -> CommandError {
@@ -62,11 +62,11 @@ fn every_example_can_be_parsed() {
 #[test]
 fn topics_and_groups_have_names_of_their_own() {
     for topic in TOPICS {
-        assert!(help::about(topic.name).is_ok(), "{}", topic.name);
+        assert!(help::about(&TABLE, topic.name).is_ok(), "{}", topic.name);
         assert!(!topic.commands.is_empty() || !topic.about.is_empty(), "{}", topic.name);
     }
     for group in GROUPS {
-        assert!(group.members().count() > 0, "{}", group.name);
+        assert!(TABLE.members(group).count() > 0, "{}", group.name);
     }
 }
 
@@ -223,17 +223,18 @@ fn a_hint_is_what_is_left_or_what_comes_next() {
 #[test]
 fn help_finds_commands_topics_groups_and_settings() {
     for words in ["break", "b", "info", "info breakpoints", "i b", "stopping", "set", "listsize", "set listsize", "set var", "help"] {
-        assert!(help::about(words).is_ok(), "{words}: {:?}", help::about(words));
+        assert!(help::about(&TABLE, words).is_ok(), "{words}: {:?}", help::about(&TABLE, words));
     }
-    assert_eq!(help::about("stoping").unwrap_err().help.as_deref(), Some("did you mean 'stopping'?"));
-    assert_eq!(help::apropos("no such thing"), "Nothing in the help names 'no such thing'.\n");
-    assert!(help::apropos("BARRIER").contains("catch"));
+    assert_eq!(help::about(&TABLE, "stoping").unwrap_err().help.as_deref(), Some("did you mean 'stopping'?"));
+    assert_eq!(help::apropos(&TABLE, "no such thing"), "Nothing in the help names 'no such thing'.\n");
+    assert!(help::apropos(&TABLE, "BARRIER").contains("catch"));
 }
 
 #[test]
 fn help_fits_a_terminal() {
-    let texts = TOPICS.iter().map(|topic| help::about(topic.name).unwrap()).chain(commands().map(help::command));
-    for text in texts.chain([help::topics()]) {
+    let texts =
+        TOPICS.iter().map(|topic| help::about(&TABLE, topic.name).unwrap()).chain(commands().map(|spec| help::command(&TABLE, spec)));
+    for text in texts.chain([help::topics(&TABLE)]) {
         let long: Vec<&str> = text.lines().filter(|line| line.chars().count() > 100).collect();
         assert!(long.is_empty(), "{long:?}");
     }
@@ -279,6 +280,6 @@ fn no_line_is_too_strange() {
         let _ = parse(line);
         let _ = complete(line, &names());
         let _ = hint(line, &names());
-        let _ = help::about(line);
+        let _ = help::about(&TABLE, line);
     }
 }

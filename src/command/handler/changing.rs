@@ -3,10 +3,11 @@
 use crate::base::counted;
 use std::path::Path;
 
-use crate::command::call::{Call, Piece};
+use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
+use crate::command::piece::Piece;
 use crate::debug::edit::Edit;
 use crate::debug::expression::AssignmentError;
 use crate::debug::settings::{SETTINGS, Setting};

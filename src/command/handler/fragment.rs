@@ -1,14 +1,15 @@
 //! `info fragment`.
 
-use super::super::call::{Call, Piece};
+use super::super::call::Call;
 use super::super::context::Context;
 use super::super::error::CommandError;
 use super::super::outcome::{Outcome, View};
+use super::super::piece::Piece;
 use crate::debug::view::{self, FragmentError};
 
 /// Registers as a matrix; with an element or a lane, only what is there.
 pub fn fragment(context: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
-    let format = context.format(call)?;
+    let format = call.format()?;
     let (registers, name) = (call.required("REGISTERS")?, call.required("FRAGMENT")?);
     let names = register_names(registers)?;
     let error = |error: FragmentError| match error {

@@ -7,11 +7,11 @@ use crate::command::help;
 use crate::command::outcome::Outcome;
 
 pub fn help(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
-    let Some(topic) = call.piece("TOPIC") else { return Ok(Outcome::Text(help::topics())) };
-    let about = help::about(&topic.text).map_err(|error| CommandError { span: Some(topic.span()), ..error });
+    let Some(topic) = call.piece("TOPIC") else { return Ok(Outcome::Text(help::topics(call.table))) };
+    let about = help::about(call.table, &topic.text).map_err(|error| CommandError { span: Some(topic.span()), ..error });
     about.map(Outcome::Text)
 }
 
 pub fn apropos(_: &mut Context<'_>, call: &Call) -> Result<Outcome, CommandError> {
-    Ok(Outcome::Text(help::apropos(&call.required("WORD")?.text)))
+    Ok(Outcome::Text(help::apropos(call.table, &call.required("WORD")?.text)))
 }

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use crate::base::{SourceId, counted};
-use crate::command::call::{Call, Piece};
+use crate::command::call::Call;
 use crate::command::context::{Context, Listed};
 use crate::command::display;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
+use crate::command::piece::Piece;
 use crate::debug::argument::ArgumentError;
 use crate::debug::arrays;
 use crate::debug::target::{MemoryTarget, Target};
@@ -18,7 +19,7 @@ use crate::debug::view::{self, Examine, Shape};
 type Answer = Result<Outcome, CommandError>;
 
 pub fn print(context: &mut Context<'_>, call: &Call) -> Answer {
-    let format = context.format(call)?;
+    let format = call.format()?;
     let piece = call.required("EXPRESSION")?;
     let value = context.value(piece)?.text(&context.session.scene(), format);
     let unrounded_uses = view::unrounded_uses(&context.session.scene(), &piece.text);
@@ -75,7 +76,7 @@ pub fn in_flight(context: &Context<'_>, piece: &Piece) -> Option<String> {
 
 pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
     let Some(piece) = call.piece("EXPRESSION") else { return Ok(Outcome::Displays(display::shown(context.session))) };
-    let format = context.format(call)?.map_or(String::new(), |format| format!("/{} ", format.letter()));
+    let format = call.format()?.map_or(String::new(), |format| format!("/{} ", format.letter()));
     context.value(piece)?;
     context.session.displays.push(format!("{format}{}", piece.text));
     let mut shown = display::shown(context.session);

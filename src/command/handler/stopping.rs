@@ -1,10 +1,11 @@
 //! Breakpoints, watchpoints and catchpoints.
 
 use super::looking::declared_as_bytes;
-use crate::command::call::{Call, Piece};
+use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::Outcome;
+use crate::command::piece::Piece;
 use crate::debug::breakpoints::{Breakpoint, Condition, LogMessage, Trigger, WatchMode, breakpoint_rows};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::target::Target;

@@ -1,9 +1,10 @@
 //! What lists and explains: every command here asks the engine for a view of the standing machine.
 
-use crate::command::call::{Call, Piece};
+use crate::command::call::Call;
 use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
+use crate::command::piece::Piece;
 use crate::debug::Basis;
 use crate::debug::explain;
 use crate::debug::fidelity;
@@ -110,7 +111,7 @@ pub fn divergence(context: &mut Context<'_>, _: &Call) -> Answer {
 }
 
 pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
-    let format = context.format(call)?;
+    let format = call.format()?;
     let whole = call.piece("REGISTER").cloned().unwrap_or(Piece { text: "*".to_string(), start: 0 });
     let (name, all_lanes) = whole.text.strip_suffix("@*").map_or((whole.text.as_str(), false), |name| (name, true));
     let wanted = |register: &str| match name.strip_suffix('*') {
@@ -128,7 +129,7 @@ pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
-    let format = context.format(call)?;
+    let format = call.format()?;
     shown(View::Table(view::locals(&context.session.scene(), format).map_err(absent)?))
 }
 

@@ -13,29 +13,8 @@ mod running;
 mod session;
 mod stopping;
 
+use super::catalogue::{Catalogue, Group, Topic};
 use super::spec::CommandSpec;
-
-/// A topic of the help, and its commands.
-pub struct Topic {
-    /// What the user types after `help`.
-    pub name: &'static str,
-    /// What it is about, in one line.
-    pub summary: &'static str,
-    /// More about it, in paragraphs, where that does not belong to one command.
-    pub about: &'static str,
-    /// Its commands, in the order in which one learns them.
-    pub commands: &'static [CommandSpec],
-}
-
-/// A first word that several commands share.
-pub struct Group {
-    /// The word.
-    pub name: &'static str,
-    /// Short names.
-    pub aliases: &'static [&'static str],
-    /// What they have in common.
-    pub summary: &'static str,
-}
 
 /// All commands.
 pub const TOPICS: &[Topic] = &[
@@ -66,19 +45,10 @@ const fn topic(name: &'static str, summary: &'static str, commands: &'static [Co
     Topic { name, summary, about: "", commands }
 }
 
+/// The whole table.
+pub static TABLE: Catalogue = Catalogue { topics: TOPICS, groups: GROUPS };
+
 /// All rows.
 pub fn commands() -> impl Iterator<Item = &'static CommandSpec> {
-    TOPICS.iter().flat_map(|topic| topic.commands)
-}
-
-impl Group {
-    /// The commands that start with it.
-    pub fn members(&self) -> impl Iterator<Item = &'static CommandSpec> {
-        commands().filter(|spec| spec.name.split_once(' ').is_some_and(|(first, _)| first == self.name))
-    }
-
-    /// One of them.
-    pub(super) fn member(&self) -> Option<&'static CommandSpec> {
-        self.members().next()
-    }
+    TABLE.commands()
 }
