@@ -1,6 +1,6 @@
 //! Lines of the PTX text and of the source language, as places in the code.
 
-use super::location::Resolved;
+use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
 use crate::program::{ControlOp, Op, Pc, Program};
 

@@ -16,6 +16,7 @@
 use super::lines;
 use super::names;
 use super::opcode::Pattern;
+use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
 use crate::program::{Pc, Program};
 
@@ -46,15 +47,6 @@ pub enum Location {
     },
     /// All instructions whose opcode matches.
     Opcode(Pattern),
-}
-
-/// The instructions that a location stands for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
-    /// The instructions, in order; not empty.
-    pub pcs: Vec<Pc>,
-    /// Where they are instead, if the line that was named has no instruction.
-    pub note: Option<String>,
 }
 
 impl Location {

@@ -1,7 +1,7 @@
 //! Functions and labels as places in the code.
 
 use super::lines;
-use super::location::Resolved;
+use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
 use crate::program::{Function, Pc, Program};
 

@@ -1,6 +1,6 @@
 //! Opcodes by pattern: `break op atom.*`.
 
-use super::location::Resolved;
+use super::resolved::Resolved;
 use crate::debug::argument::ArgumentError;
 use crate::program::{Pc, Program};
 

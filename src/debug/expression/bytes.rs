@@ -1,6 +1,6 @@
 //! Arrays that a compiler declares by the byte, and whose accesses do not show what their elements are.
 
-use super::Expression;
+use super::parsed::Expression;
 use super::tree::{Node, NodeKind};
 use crate::debug::arrays::{Known, id_of, why};
 use crate::debug::names::scope::{Named, look_up, variable_called};

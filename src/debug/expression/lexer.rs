@@ -3,7 +3,7 @@
 //! `%` is the remainder behind an operand and starts a register elsewhere. Numbers are written as in C or in PTX: `0x1F`, `017`, `0b101`,
 //! `1.5f`, `0f3F800000`, `'a'`.
 
-use super::ExpressionError;
+use super::error::ExpressionError;
 use crate::debug::value::{Scalar, Type};
 use crate::isa::ScalarType;
 

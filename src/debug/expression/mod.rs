@@ -17,10 +17,12 @@
 //! | `$pc $lane $warp $frame $time $active` | where the thread is |
 
 mod bytes;
+mod error;
 mod evaluate;
 mod lexer;
 mod names;
 mod operators;
+mod parsed;
 mod parser;
 mod place;
 mod print;
@@ -28,8 +30,10 @@ mod threads;
 mod tree;
 
 pub use bytes::Retyped;
+pub use error::ExpressionError;
 pub use evaluate::{ELEMENTS, EvaluationError, Reason, little_endian, register_bits};
 pub(in crate::debug) use names::type_of as type_called;
+pub use parsed::Expression;
 pub use place::AssignmentError;
 pub use tree::{AGGREGATES, Aggregate, BINARY, BinaryOp, CONVENIENCES, Convenience, Node, NodeKind, UnaryOp};
 
@@ -41,50 +45,7 @@ use super::scene::Scene;
 use super::target::Target;
 use super::value::Value;
 
-/// An expression, read.
-#[derive(Clone, Debug)]
-pub struct Expression {
-    text: String,
-    root: Node,
-}
-
-impl PartialEq for Expression {
-    fn eq(&self, other: &Self) -> bool {
-        self.text == other.text
-    }
-}
-
-/// Why a text is no expression.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{message}; expected {expected}")]
-pub struct ExpressionError {
-    /// Byte of the text where it is wrong, from 0.
-    pub column: usize,
-    /// What is wrong.
-    pub message: String,
-    /// What would be right.
-    pub expected: String,
-}
-
 impl Expression {
-    /// Reads an expression.
-    ///
-    /// # Errors
-    /// Where and why the text is none.
-    pub fn parse(text: &str) -> Result<Self, ExpressionError> {
-        Ok(Self { text: text.trim().to_string(), root: parser::parse(text)? })
-    }
-
-    /// What the user wrote.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Its tree.
-    pub fn root(&self) -> &Node {
-        &self.root
-    }
-
     /// Its value where the focused thread stands.
     ///
     /// # Errors
@@ -121,20 +82,5 @@ impl Expression {
     /// How it is written for wider elements, if it is about an array that is declared by the byte.
     pub fn retyped(&self, scene: &Scene<'_>) -> Option<Retyped> {
         bytes::retyped(self, scene)
-    }
-
-    /// Every name in it: registers and symbols.
-    pub fn names(&self) -> Vec<&str> {
-        let mut names = Vec::new();
-        let mut open = vec![&self.root];
-        while let Some(node) = open.pop() {
-            if let NodeKind::Name(name) = &node.kind {
-                names.push(name.as_str());
-            }
-            open.extend(node.parts());
-        }
-        names.sort_unstable();
-        names.dedup();
-        names
     }
 }

@@ -14,10 +14,10 @@
 //! `-` and `,` are of a range only where no blank stands beside them: `%r1@5 - 1` is a difference. One number behind the `@` of memory
 //! that no register takes part in is a count, as in gdb: `*x@8` and `x[3]@8` are the slices `x[0..7]` and `x[3..10]`.
 
-use super::lexer::{Token, TokenKind};
+use super::error::ExpressionError;
+use super::lexer::{self, Token, TokenKind};
 use super::names::{self, TypeName};
 use super::tree::{AGGREGATES, BINARY, BinaryOp, CONVENIENCES, Node, NodeKind, UnaryOp};
-use super::{ExpressionError, lexer};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, special_register};
 use crate::machine::{LANES, LaneMask};

@@ -1,8 +1,9 @@
 //! Expressions as places: what is watched, and what is set.
 
 use super::evaluate::{EvaluationError, Evaluator, Extent, Thing, refused};
+use super::operators;
+use super::parsed::Expression;
 use super::tree::{Node, NodeKind};
-use super::{Expression, operators};
 use crate::debug::edit::Edit;
 use crate::debug::memory::{self, Bytes};
 use crate::debug::names::scope::RegisterPlace;

@@ -1,20 +1,12 @@
 //! Trees back to text, with every operand in parentheses that needs them: reading it again gives the same tree.
 
-use std::fmt;
-
-use super::Expression;
 use super::tree::{AGGREGATES, CONVENIENCES, Node, NodeKind, UnaryOp};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType};
 use crate::machine::LaneMask;
 
-impl fmt::Display for Expression {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&text(&self.root))
-    }
-}
-
-fn text(node: &Node) -> String {
+/// The text of a tree.
+pub(super) fn text(node: &Node) -> String {
     match &node.kind {
         NodeKind::Number(value) => number(value),
         NodeKind::Name(name) => name.clone(),

@@ -1,9 +1,9 @@
 //! The places that an expression names for threads other than the focused one: `watch %f3 block 1,0,0 warp 3 lane 2`.
 
-use super::evaluate::{EvaluationError, Evaluator, Thing, refused};
+use super::evaluate::{EvaluationError, Evaluator, Reason, Thing, refused};
+use super::parsed::Expression;
 use super::place::{innermost, register_target, target};
 use super::tree::NodeKind;
-use super::{Expression, Reason};
 use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::names::scope::{self, RegisterPlace};
 use crate::debug::scene::{Scene, SceneError};
