@@ -165,11 +165,7 @@ fn ends_block(inst: &Inst) -> bool {
 /// Calls `visit` with every instruction that can follow the one at `pc`.
 fn each_successor(program: &Program, pc: u32, code: &Range<u32>, mut visit: impl FnMut(u32)) {
     let inst = &program.code[pc as usize];
-    match inst.op {
-        Op::Control(ControlOp::Branch { target, .. }) => visit(target.0),
-        Op::Control(ControlOp::BranchIndexed { table, .. }) => program.tables[table].iter().for_each(|target| visit(target.0)),
-        _ => {}
-    }
+    inst.op.targets(program).iter().for_each(|target| visit(target.0));
     if (!ends_block(inst) || inst.guard.is_some()) && pc + 1 < code.end {
         visit(pc + 1);
     }

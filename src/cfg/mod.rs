@@ -5,6 +5,8 @@
 //! lanes that leave there are gone, and the question is where the others meet. [`frontier_order`] is what the scheduler reads, the
 //! rest is for people.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod blocks;
 mod dominance;
 mod loops;

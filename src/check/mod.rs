@@ -11,6 +11,8 @@
 //! hands events to them. What they report does not depend on the order in which warps ran or copies ended, as far as the kernel's own
 //! decisions do not.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod catalogue;
 mod checker;
 mod checkers;

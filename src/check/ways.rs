@@ -8,8 +8,7 @@ use smallvec::SmallVec;
 use crate::cfg::{BlockId, ControlFlow};
 use crate::flow::graph::Graph as _;
 use crate::flow::reach::closure;
-use crate::isa::BarrierFn;
-use crate::program::{ClusterOp, FuncId, MbarrierOp, Op, Pc, Program, SyncOp};
+use crate::program::{Awaited, FuncId, Op, Pc, Program};
 
 /// Ways through the functions of a program, found when they are asked for, and kept.
 #[derive(Clone, Default)]
@@ -31,11 +30,10 @@ pub(super) enum Cut {
 
 impl Cut {
     fn includes(self, op: &Op) -> bool {
-        match op {
-            Op::Sync(SyncOp::Barrier { f, .. }) => *f != BarrierFn::Arrive,
-            Op::Cluster(ClusterOp::Wait { .. }) | Op::Mbarrier(MbarrierOp::Wait { .. }) => true,
-            Op::Sync(SyncOp::WarpSync { .. }) => self == Cut::Any,
-            _ => false,
+        match op.awaits() {
+            Some(Awaited::Block) => true,
+            Some(Awaited::Warp) => self == Cut::Any,
+            None => false,
         }
     }
 }

@@ -18,6 +18,8 @@
 //! Analyses with facts of their own, of launches and of arrays, are clients of [`worklist`] and [`cells`]. Iteration follows the order
 //! of the nodes, so that an analysis whose join depends on the order gives the same in every run.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 pub mod cells;
 pub mod def_use;
 pub mod definite;

@@ -35,6 +35,28 @@ pub enum BitCount { Popc, Clz, Bfind, BfindShift }
 #[rustfmt::skip]
 pub enum IntBinary { Add, AddSat, Sub, SubSat, MulLo, MulHi, Mul24Lo, Mul24Hi, Div, Rem, Min, Max, MinRelu, MaxRelu, And, Or, Xor }
 
+impl IntBinary {
+    /// The bit of which an operand consists wholly if it decides the result, whatever the other operand is: a product with 0, or all ones
+    /// and anything.
+    pub fn decided_by(self) -> Option<bool> {
+        match self {
+            Self::And | Self::MulLo | Self::MulHi | Self::Mul24Lo | Self::Mul24Hi => Some(false),
+            Self::Or => Some(true),
+            Self::Add | Self::AddSat | Self::Sub | Self::SubSat | Self::Div | Self::Rem | Self::Xor => None,
+            Self::Min | Self::Max | Self::MinRelu | Self::MaxRelu => None,
+        }
+    }
+
+    /// Whether the result of an operand and itself does not depend on it.
+    pub fn cancels(self) -> bool {
+        match self {
+            Self::Xor | Self::Sub | Self::SubSat => true,
+            Self::Add | Self::AddSat | Self::MulLo | Self::MulHi | Self::Mul24Lo | Self::Mul24Hi | Self::Div | Self::Rem => false,
+            Self::Min | Self::Max | Self::MinRelu | Self::MaxRelu | Self::And | Self::Or => false,
+        }
+    }
+}
+
 /// Three integers in, one of the same type out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]

@@ -16,6 +16,8 @@
 //! | [`run`] | many instructions: turns, waits, livelocks, snapshots |
 //! | [`event`] | what observers see |
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod event;
 mod exec;
 mod in_flight;

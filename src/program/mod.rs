@@ -4,6 +4,8 @@
 //! order like the text. Operands are slots ([`operand`](self)), addresses are numbers ([`map`]), and names, spans and lines lie in
 //! tables beside the code, where only a person's question looks.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod copy;
 mod image;
 pub mod map;
@@ -29,8 +31,8 @@ pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
 pub use names::short_name;
 pub use op::{
-    Access, AsyncOp, AtomicOp, BitsOp, ClusterOp, CompareOp, ControlOp, ConvertMode, ConvertOp, Effect, Effects, FloatOp, Guard, Inst,
-    IntegerOp, MbarrierOp, MemoryOp, MoveOp, Op, SelectOp, StackOp, SyncOp, TensorMapOp, UnsupportedId, VideoOp, WarpOp, WarpgroupOp,
+    Access, AsyncOp, AtomicOp, Awaited, BitsOp, ClusterOp, CompareOp, ControlOp, ConvertMode, ConvertOp, Effect, Effects, FloatOp, Guard,
+    Inst, IntegerOp, MbarrierOp, MemoryOp, MoveOp, Op, SelectOp, StackOp, SyncOp, TensorMapOp, UnsupportedId, VideoOp, WarpOp, WarpgroupOp,
 };
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use statement::{Opcode, OpcodeId, Statement};

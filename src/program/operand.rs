@@ -1,6 +1,6 @@
 //! Where operands live: register slots, constants, special registers and addresses, all resolved before the run.
 
-use crate::isa::{FloatType, IntType, Space, Width};
+use crate::isa::{FloatType, IntType, ScalarType, Space, Width};
 
 /// A bank of registers of one lane: one slot holds one register.
 ///
@@ -29,6 +29,13 @@ impl Bank {
     /// The bank and the slots of the register that holds a memory element of `bits`, which may be narrower than the register.
     pub fn of_element(bits: u8, reg_bits: u8) -> (Self, u32) {
         Self::of_bits(usize::from(bits.max(reg_bits)))
+    }
+}
+
+impl ScalarType {
+    /// The bank of registers that are declared with this type.
+    pub fn bank(self) -> Bank {
+        if self == ScalarType::Pred { Bank::Pred } else { Bank::of_wide(self.bits() > 32) }
     }
 }
 

@@ -372,13 +372,19 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
         Ok(first)
     }
 
+    /// How many registers of a bank are declared.
+    fn declared_in(&mut self, bank: Bank) -> &mut u32 {
+        match bank {
+            Bank::Pred => &mut self.declared.pred,
+            Bank::B32 => &mut self.declared.b32,
+            Bank::B64 => &mut self.declared.b64,
+        }
+    }
+
     /// Numbers for `count` registers; they stand for slots until code names them.
     fn numbers(&mut self, extent: &Extent, count: u64, name: Name<'_>) -> Result<RegisterRef, Diagnostic> {
-        let (bank, next) = match extent.ty {
-            ScalarType::Pred => (Bank::Pred, &mut self.declared.pred),
-            ty if ty.bits() <= 32 => (Bank::B32, &mut self.declared.b32),
-            _ => (Bank::B64, &mut self.declared.b64),
-        };
+        let bank = extent.ty.bank();
+        let next = self.declared_in(bank);
         let first = RegisterRef { bank, slot: *next, ty: extent.ty };
         let wanted = count.saturating_mul(u64::from(extent.components * scope::slots_of(first)));
         match wanted.checked_add(u64::from(*next)).filter(|total| *total <= REGISTERS_MAX) {
@@ -399,11 +405,8 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
 
     /// A register that the text does not declare, for the instruction that is being decoded.
     pub(super) fn add_register(&mut self, ty: ScalarType, name: String) -> RegisterRef {
-        let (bank, next) = match ty {
-            ScalarType::Pred => (Bank::Pred, &mut self.declared.pred),
-            ty if ty.bits() <= 32 => (Bank::B32, &mut self.declared.b32),
-            _ => (Bank::B64, &mut self.declared.b64),
-        };
+        let bank = ty.bank();
+        let next = self.declared_in(bank);
         let number = *next;
         *next += 1;
         let here = self.here().0;

@@ -160,6 +160,7 @@ fn indirect<'a>(
 
 /// The functions whose addresses an array in `.global` or `.const` memory holds initially: a call may name it for its targets (PTX ISA,
 /// "call").
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other types hold no addresses")]
 fn functions_of(builder: &BodyBuilder<'_, '_>, table: VarId, span: Span) -> Result<Vec<FuncId>, Diagnostic> {
     let program = &builder.module.program;
     let variable = &program.variables[table.index()];
@@ -294,6 +295,7 @@ fn vector_argument(
     Ok(packed.collect())
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
 fn argument<'a>(builder: &mut BodyBuilder<'_, 'a>, operand: &Operand<'a>, param: &Param, role: Role) -> Result<CallArg, Diagnostic> {
     let OperandKind::Expr(expr) = &operand.kind else {
         let message = format!("this cannot be passed as {}", role.noun());

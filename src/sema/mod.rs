@@ -6,6 +6,8 @@
 //! instruction each, by [`decode`], to which it answers through the trait `operands::Operands` what names stand for. All errors of
 //! a file are reported.
 
+#![warn(clippy::wildcard_enum_match_arm)]
+
 mod address_size;
 mod body;
 mod builder;

@@ -59,12 +59,12 @@ impl Analysis for Used {
 /// The functions that `function` calls.
 fn callees(program: &Program, function: &Function) -> BTreeSet<usize> {
     let code = &program.code[function.code.start as usize..function.code.end as usize];
-    let called = code.iter().filter_map(|inst| match inst.op {
-        Op::Control(ControlOp::Call { call, .. }) => match &program.calls[call].target {
+    let called = code.iter().filter_map(|inst| {
+        let Op::Control(ControlOp::Call { call, .. }) = inst.op else { return None };
+        match &program.calls[call].target {
             CallTarget::Direct(callee) => Some(callee.index()),
             CallTarget::Indirect { .. } => None,
-        },
-        _ => None,
+        }
     });
     called.collect()
 }
@@ -87,10 +87,11 @@ fn check_calls(program: &Program, callees: &[BTreeSet<usize>]) -> Result<(), Dia
             return refused(function, "calls itself");
         }
         let code = &program.code[function.code.start as usize..function.code.end as usize];
-        let is_indirect = |op: &Op| match op {
-            Op::Control(ControlOp::Call { call, .. }) => matches!(program.calls[*call].target, CallTarget::Indirect { .. }),
-            Op::Unsupported { .. } | Op::Control(ControlOp::SystemCall { .. }) => true,
-            _ => false,
+        let is_indirect = |op: &Op| {
+            if let Op::Control(ControlOp::Call { call, .. }) = op {
+                return matches!(program.calls[*call].target, CallTarget::Indirect { .. });
+            }
+            matches!(op, Op::Unsupported { .. } | Op::Control(ControlOp::SystemCall { .. }))
         };
         if code.iter().any(|inst| is_indirect(&inst.op)) {
             return refused(function, "calls what this module does not define, or through a register");

@@ -362,6 +362,7 @@ fn split_offset<'e, 'a>(expr: &'e Expr<'a>) -> (&'e Expr<'a>, Option<u64>) {
     (base, offset)
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
 fn add_offset(value: Value, offset: u64, span: Span) -> Result<Value, Diagnostic> {
     match value {
         Value::Register(register) => Ok(Value::RegisterOffset(register, offset as i64)),

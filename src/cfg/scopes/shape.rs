@@ -265,10 +265,17 @@ impl Shape {
 
 fn ending(program: &Program, graph: &Graph, block: BlockId) -> Ending {
     let inst = &program.code[graph.code(block).end as usize - 1];
-    match inst.op {
-        Op::Control(ControlOp::BranchIndexed { .. }) => Ending::Indexed,
-        Op::Control(ControlOp::Branch { uniform: true, .. }) if inst.guard.is_some() => Ending::Uniform,
-        Op::Control(ControlOp::Branch { uniform: false, .. }) if inst.guard.is_some() => Ending::Conditional,
-        _ => Ending::Plain,
+    let Op::Control(op) = inst.op else { return Ending::Plain };
+    match op {
+        ControlOp::BranchIndexed { .. } => Ending::Indexed,
+        ControlOp::Branch { .. } if inst.guard.is_none() => Ending::Plain,
+        ControlOp::Branch { uniform: true, .. } => Ending::Uniform,
+        ControlOp::Branch { uniform: false, .. } => Ending::Conditional,
+        ControlOp::Call { .. }
+        | ControlOp::SystemCall { .. }
+        | ControlOp::Return { .. }
+        | ControlOp::Exit
+        | ControlOp::Trap
+        | ControlOp::Breakpoint => Ending::Plain,
     }
 }

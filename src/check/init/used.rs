@@ -7,10 +7,8 @@ use crate::program::{MemoryOp, Op, Pc, Program};
 /// load it is taken to be so.
 pub(super) fn uses(program: &Program, pc: Pc, lacks: u64) -> bool {
     let Some(inst) = program.code.get(pc.index()) else { return true };
-    let element = match inst.op {
-        Op::Memory(MemoryOp::Load { bits, .. } | MemoryOp::LoadVector { bits, .. }) => u32::from(bits).div_ceil(8),
-        _ => return true,
-    };
+    let Op::Memory(MemoryOp::Load { bits, .. } | MemoryOp::LoadVector { bits, .. }) = inst.op else { return true };
+    let element = u32::from(bits).div_ceil(8);
     let dests = writes(inst, program);
     let mut index = 0_u32;
     // A component that is dropped has no register, which shifts the others: then any of them may be the one.

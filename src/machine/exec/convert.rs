@@ -123,6 +123,7 @@ fn low_bits(ty: ScalarType) -> u64 {
 }
 
 /// The type of one element of a packed type.
+#[expect(clippy::wildcard_enum_match_arm, reason = "a type that holds one number is its own element")]
 fn element(ty: ScalarType) -> ScalarType {
     match ty {
         ScalarType::F16x2 => ScalarType::F16,
@@ -151,6 +152,7 @@ fn conversion(mode: ConvertMode, to: ScalarType, from: ScalarType) -> Conversion
     }
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other types are integers, which their size and sign tell apart")]
 fn kind(ty: ScalarType) -> Kind {
     match ty {
         ScalarType::F16 => Kind::Float(Format::F16),

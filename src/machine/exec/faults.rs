@@ -87,6 +87,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     }
 
     /// Why the access is wrong, with what lies nearest to it.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "traps that have no rule of their own are explained by what lies at the address")]
     fn reason(&self, kind: TrapKind, address: u64, bytes: u64, space: Space, group: &Group) -> String {
         let (actual, offset) = if matches!(space, Space::Generic | Space::Global) { self.window(address) } else { (space, address) };
         let rule = match kind {

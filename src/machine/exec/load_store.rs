@@ -370,20 +370,15 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     pub(super) fn semantics(&self) -> (Access, Proxy) {
         let op = &self.program.code[self.place.pc.index()].op;
         let how = op.access().unwrap_or_default();
-        let proxy = match op {
-            Op::Image { access } => match self.program.images[*access].f {
-                ImageFn::Sample { .. } | ImageFn::Gather { .. } => Proxy::ReadOnly,
-                ImageFn::Load(..)
-                | ImageFn::Store(..)
-                | ImageFn::StoreFormatted(_)
-                | ImageFn::Reduce { .. }
-                | ImageFn::Query(..)
-                | ImageFn::IsHandle(_) => Proxy::Surface,
-            },
+        let proxy = if let Op::Image { access } = op {
+            proxy_of(&self.program.images[*access].f)
+        } else if let Op::Async(AsyncOp::Copy { .. }) = op {
             // What a thread that issues a copy reads itself is the tensor map.
-            Op::Async(AsyncOp::Copy { .. }) => Proxy::TensorMap,
-            _ if how.non_coherent => Proxy::ReadOnly,
-            _ => Proxy::Generic,
+            Proxy::TensorMap
+        } else if how.non_coherent {
+            Proxy::ReadOnly
+        } else {
+            Proxy::Generic
         };
         (how, proxy)
     }
@@ -392,6 +387,19 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     pub(super) fn note_spin(&mut self, how: &Access) {
         self.warp.may_spin |= how.ordering != Ordering::Weak;
+    }
+}
+
+/// The path by which an image is accessed.
+fn proxy_of(f: &ImageFn) -> Proxy {
+    match f {
+        ImageFn::Sample { .. } | ImageFn::Gather { .. } => Proxy::ReadOnly,
+        ImageFn::Load(..)
+        | ImageFn::Store(..)
+        | ImageFn::StoreFormatted(_)
+        | ImageFn::Reduce { .. }
+        | ImageFn::Query(..)
+        | ImageFn::IsHandle(_) => Proxy::Surface,
     }
 }
 

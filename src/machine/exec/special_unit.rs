@@ -10,6 +10,7 @@ use crate::program::{Dst, Src};
 /// Applies a function of one operand; false, and nothing happens, if it is not of the unit.
 #[inline(always)]
 #[rustfmt::skip]
+#[expect(clippy::wildcard_enum_match_arm, reason = "`exec::float` tells all others apart")]
 pub(super) fn unary(lanes: &mut Lanes<'_>, f: FloatUnary, ftz: bool, d: Dst, a: Src) -> bool {
     match f {
         FloatUnary::SqrtApprox => one(lanes, d, a, #[inline(always)] move |a| special::sqrt(a, ftz)),
@@ -22,7 +23,7 @@ pub(super) fn unary(lanes: &mut Lanes<'_>, f: FloatUnary, ftz: bool, d: Dst, a: 
         FloatUnary::InverseEx2Approx => one(lanes, d, a, #[inline(always)] move |a: f32| special::ex2(-a, ftz)),
         FloatUnary::Ex2Approx => one(lanes, d, a, #[inline(always)] move |a| special::ex2(a, ftz)),
         FloatUnary::TanhApprox => one(lanes, d, a, special::tanh),
-        FloatUnary::Neg | FloatUnary::Abs | FloatUnary::Sqrt | FloatUnary::Rcp => return false,
+        _ => return false,
     }
     true
 }
@@ -30,6 +31,7 @@ pub(super) fn unary(lanes: &mut Lanes<'_>, f: FloatUnary, ftz: bool, d: Dst, a: 
 /// The same of two operands.
 #[inline(always)]
 #[rustfmt::skip]
+#[expect(clippy::wildcard_enum_match_arm, reason = "`exec::float` tells all others apart")]
 pub(super) fn binary(lanes: &mut Lanes<'_>, f: FloatBinary, ftz: bool, d: Dst, a: Src, b: Src) -> bool {
     match f {
         FloatBinary::DivApprox => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_approx(a, b, ftz)),
@@ -37,9 +39,7 @@ pub(super) fn binary(lanes: &mut Lanes<'_>, f: FloatBinary, ftz: bool, d: Dst, a
         FloatBinary::DivApproxKnown => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_approx_known(a, b, ftz)),
         FloatBinary::MulInverseEx2 => two(lanes, d, a, b, #[inline(always)] move |a, b| special::mul_inverse_ex2(a, b, ftz)),
         FloatBinary::DivFullKnown => two(lanes, d, a, b, #[inline(always)] move |a, b| special::div_full_known(a, b, ftz)),
-        FloatBinary::Add | FloatBinary::Sub | FloatBinary::Mul | FloatBinary::Div | FloatBinary::Copysign
-        | FloatBinary::Min | FloatBinary::MinNan | FloatBinary::MinXorSign | FloatBinary::MinNanXorSign
-        | FloatBinary::Max | FloatBinary::MaxNan | FloatBinary::MaxXorSign | FloatBinary::MaxNanXorSign => return false,
+        _ => return false,
     }
     true
 }

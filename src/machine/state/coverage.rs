@@ -91,13 +91,12 @@ impl Tally<'_> {
         let Some(inst) = program.code.get(from.index()) else { return 0 };
         let refused = self.coverage.refused.get(from.index()).copied().unwrap_or(0);
         let passed = if to.0 == from.0 + 1 { refused } else { 0 };
-        match inst.op {
-            Op::Control(ControlOp::Branch { target, .. }) => {
-                passed + if target == to { self.lanes(from).saturating_sub(refused) } else { 0 }
-            }
-            Op::Control(ControlOp::BranchIndexed { .. }) => passed + self.coverage.indexed.get(&(from, to)).copied().unwrap_or(0),
-            Op::Control(ControlOp::Return { .. } | ControlOp::Exit | ControlOp::Trap) => passed,
-            _ => self.lanes(from),
+        let Op::Control(op) = inst.op else { return self.lanes(from) };
+        match op {
+            ControlOp::Branch { target, .. } => passed + if target == to { self.lanes(from).saturating_sub(refused) } else { 0 },
+            ControlOp::BranchIndexed { .. } => passed + self.coverage.indexed.get(&(from, to)).copied().unwrap_or(0),
+            ControlOp::Return { .. } | ControlOp::Exit | ControlOp::Trap => passed,
+            ControlOp::Call { .. } | ControlOp::SystemCall { .. } | ControlOp::Breakpoint => self.lanes(from),
         }
     }
 }

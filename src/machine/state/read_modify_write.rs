@@ -93,6 +93,7 @@ impl Function {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other types are unsigned integers and bits, which are computed with alike")]
     fn arithmetic(self, old: u64, b: u64) -> u64 {
         match self.ty {
             ScalarType::F32 if self.f == AtomicFn::Add && self.adder == Adder::GlobalMemory => {

@@ -95,13 +95,16 @@ impl Warp {
         let mut parts: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask.meets(lanes)).collect();
         let lanes = parts.iter().fold(LaneMask::NONE, |lanes, group| lanes | group.mask);
         let Some(level) = parts.iter().map(|group| depth(&group.stack)).max() else { return };
-        match &program.code[from.index()].op {
-            Op::Control(ControlOp::Call { .. }) => stack.note(lanes, next, level - 1),
+        let control = if let Op::Control(op) = &program.code[from.index()].op { Some(op) } else { None };
+        match control {
+            Some(ControlOp::Call { .. }) => stack.note(lanes, next, level - 1),
             _ if parts.len() < 2 => return,
-            Op::Control(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. }) => stack.note_missing(lanes, meetings, level),
+            Some(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. }) => stack.note_missing(lanes, meetings, level),
             // Lanes that return meet the others where the call is noted.
-            Op::Control(ControlOp::Return { .. }) => {}
-            _ => stack.note(lanes, next, level),
+            Some(ControlOp::Return { .. }) => {}
+            Some(ControlOp::SystemCall { .. } | ControlOp::Exit | ControlOp::Trap | ControlOp::Breakpoint) | None => {
+                stack.note(lanes, next, level);
+            }
         }
         parts.sort_by_key(|group| (!only_ends(program, group.pc), group.pc != next, group.mask.first()));
         let mut later: SmallVec<[LaneMask; 4]> = SmallVec::new();

@@ -1,6 +1,6 @@
 //! The blocks of a cluster (PTX ISA, "mapa", "getctarank", "barrier.cluster").
 
-use super::effects::{Effect, Effects};
+use super::effects::{Awaited, Effect, Effects};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, Src};
 
@@ -19,6 +19,14 @@ pub enum ClusterOp {
 }
 
 impl ClusterOp {
+    /// Which other threads it waits for.
+    pub fn awaits(&self) -> Option<Awaited> {
+        match self {
+            Self::Wait { aligned: _ } => Some(Awaited::Block),
+            Self::MapShared { .. } | Self::Rank { .. } | Self::Arrive { .. } => None,
+        }
+    }
+
     /// Shows the registers that it uses, what it reads before what it writes.
     pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
         match *self {

@@ -3,7 +3,7 @@
 use super::effects::{Effect, Effects};
 use crate::isa::SystemFn;
 use crate::program::operands::{RegisterOperand, Use, Walk};
-use crate::program::{Bank, CallId, Pc, Src, TableId};
+use crate::program::{Bank, CallId, Pc, Program, Src, TableId};
 
 /// Branches, calls and ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -34,6 +34,15 @@ impl ControlOp {
                 walk.call(call);
                 walk.call_results(call);
             }
+        }
+    }
+
+    /// Where a branch may go when its guard holds.
+    pub fn targets<'a>(&'a self, program: &'a Program) -> &'a [Pc] {
+        match self {
+            Self::Branch { target, uniform: _ } => std::slice::from_ref(target),
+            Self::BranchIndexed { index: _, table, uniform: _ } => &program.tables[*table],
+            Self::Call { .. } | Self::SystemCall { .. } | Self::Return { .. } | Self::Exit | Self::Trap | Self::Breakpoint => &[],
         }
     }
 

@@ -67,3 +67,12 @@ impl Effects {
         self.0 & !Self::of(&[Effect::DependsOnPlace, Effect::UsesCarry]).0 == 0
     }
 }
+
+/// The threads that an instruction waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Awaited {
+    /// Others of the warp.
+    Warp,
+    /// Those of other warps as well.
+    Block,
+}

@@ -1,6 +1,6 @@
 //! Barrier objects (PTX ISA, "mbarrier").
 
-use super::effects::{Effect, Effects};
+use super::effects::{Awaited, Effect, Effects};
 use crate::isa::MbarrierFn;
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Access, Address, Bank, Dst, Src};
@@ -23,6 +23,14 @@ impl MbarrierOp {
         match *self {
             Self::Update { access, .. } | Self::Wait { access, .. } => Some(access),
             Self::PendingCount { .. } => None,
+        }
+    }
+
+    /// Which other threads it waits for: a test that fails is one turn of a loop that waits.
+    pub fn awaits(&self) -> Option<Awaited> {
+        match self {
+            Self::Wait { .. } => Some(Awaited::Block),
+            Self::Update { .. } | Self::PendingCount { .. } => None,
         }
     }
 

@@ -26,7 +26,7 @@ mod warp;
 mod warpgroup;
 
 use super::operands::{RegisterOperand, Use, Walk};
-use super::{ImageId, MatrixId, Program};
+use super::{ImageId, MatrixId, Pc, Program};
 use crate::base::define_id;
 
 pub use asynchronous::AsyncOp;
@@ -36,7 +36,7 @@ pub use cluster::ClusterOp;
 pub use compare::CompareOp;
 pub use control::ControlOp;
 pub use convert::{ConvertMode, ConvertOp};
-pub use effects::{Effect, Effects};
+pub use effects::{Awaited, Effect, Effects};
 pub use float::FloatOp;
 pub use integer::IntegerOp;
 pub use mbarrier::MbarrierOp;
@@ -188,6 +188,40 @@ impl Op {
             Op::Warp(op) => op.effects(),
             Op::Image { access } => program.images[*access].effects(),
             Op::Matrix { matrix } => program.matrices[*matrix].effects(),
+        }
+    }
+
+    /// Where a branch may go when its guard holds.
+    pub fn targets<'a>(&'a self, program: &'a Program) -> &'a [Pc] {
+        if let Op::Control(op) = self { op.targets(program) } else { &[] }
+    }
+
+    /// Which other threads an instruction waits for, if it waits for any to come to it or to a barrier object.
+    pub fn awaits(&self) -> Option<Awaited> {
+        match self {
+            Op::Sync(op) => op.awaits(),
+            Op::Cluster(op) => op.awaits(),
+            Op::Mbarrier(op) => op.awaits(),
+            Op::Integer(_)
+            | Op::Bits(_)
+            | Op::Float(_)
+            | Op::Video(_)
+            | Op::Compare(_)
+            | Op::Select(_)
+            | Op::Convert(_)
+            | Op::Move(_)
+            | Op::Memory(_)
+            | Op::Atomic(_)
+            | Op::Async(_)
+            | Op::TensorMap(_)
+            | Op::Wgmma(_)
+            | Op::Stack(_)
+            | Op::Control(_)
+            | Op::Warp(_)
+            | Op::Nop
+            | Op::Unsupported { .. }
+            | Op::Image { .. }
+            | Op::Matrix { .. } => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Barriers and fences (PTX ISA, "Parallel Synchronization and Communication Instructions": `bar`, `bar.warp.sync`, `fence`).
 
-use super::effects::{Effect, Effects};
+use super::effects::{Awaited, Effect, Effects};
 use crate::isa::{BarrierFn, FenceKind, Ordering, Scope};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, PredSrc, Src};
@@ -25,6 +25,15 @@ impl SyncOp {
         match self {
             Self::WarpSync { mask: _ } => true,
             Self::Barrier { .. } | Self::Fence { .. } => false,
+        }
+    }
+
+    /// Which other threads it waits for.
+    pub fn awaits(&self) -> Option<Awaited> {
+        match self {
+            Self::Barrier { f: BarrierFn::Arrive, .. } | Self::Fence { .. } => None,
+            Self::Barrier { f: BarrierFn::Sync | BarrierFn::RedPopc | BarrierFn::RedAnd | BarrierFn::RedOr, .. } => Some(Awaited::Block),
+            Self::WarpSync { mask: _ } => Some(Awaited::Warp),
         }
     }
 

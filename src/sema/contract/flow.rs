@@ -19,20 +19,15 @@ fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
         }
     };
     for at in start..end {
-        match &program.code[at].op {
-            Op::Control(ControlOp::Branch { target, .. }) if target.index() == at + 1 => {}
-            Op::Control(ControlOp::Branch { target, .. }) => {
-                begin(target.index());
+        let Op::Control(op) = &program.code[at].op else { continue };
+        match op {
+            ControlOp::Branch { target, .. } if target.index() == at + 1 => {}
+            ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. } => {
+                op.targets(program).iter().for_each(|target| begin(target.index()));
                 begin(at + 1);
             }
-            Op::Control(ControlOp::BranchIndexed { table, .. }) => {
-                program.tables[*table].iter().for_each(|target| begin(target.index()));
-                begin(at + 1);
-            }
-            Op::Control(ControlOp::Call { .. } | ControlOp::SystemCall { .. } | ControlOp::Return { .. } | ControlOp::Exit) => {
-                begin(at + 1);
-            }
-            _ => {}
+            ControlOp::Call { .. } | ControlOp::SystemCall { .. } | ControlOp::Return { .. } | ControlOp::Exit => begin(at + 1),
+            ControlOp::Trap | ControlOp::Breakpoint => {}
         }
     }
     let mut blocks = Vec::new();
@@ -49,11 +44,7 @@ fn blocks(program: &Program, start: usize, end: usize) -> Vec<Range<usize>> {
 /// The blocks that may be executed after the one that ends before `end`.
 fn followers(program: &Program, blocks: &[Range<usize>], end: usize) -> Vec<usize> {
     let Some(last) = end.checked_sub(1).and_then(|last| program.code.get(last)) else { return Vec::new() };
-    let mut starts: Vec<usize> = match &last.op {
-        Op::Control(ControlOp::Branch { target, .. }) => vec![target.index()],
-        Op::Control(ControlOp::BranchIndexed { table, .. }) => program.tables[*table].iter().map(|target| target.index()).collect(),
-        _ => Vec::new(),
-    };
+    let mut starts: Vec<usize> = last.op.targets(program).iter().map(|target| target.index()).collect();
     let ends = matches!(
         last.op,
         Op::Control(ControlOp::Branch { .. } | ControlOp::BranchIndexed { .. } | ControlOp::Return { .. } | ControlOp::Exit)

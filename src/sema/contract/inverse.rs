@@ -16,8 +16,9 @@ pub(super) fn contract_inverses(program: &mut Program, index: usize, function: &
     let mut kept: BTreeMap<usize, (FloatUnary, Src)> = BTreeMap::new();
     let mut changes = false;
     for at in program.functions[index].code.start as usize..program.functions[index].code.end as usize {
-        if let Some((width, operand)) = function.twice_negated(program, at) {
-            let Op::Float(FloatOp::Unary { d, .. }) = program.code[at].op else { unreachable!("a negation has one operand") };
+        if let Some((width, operand)) = function.twice_negated(program, at)
+            && let Op::Float(FloatOp::Unary { d, .. }) = program.code[at].op
+        {
             program.code[at].op = Op::Move(MoveOp::Move { width, d, a: operand });
             changes = true;
         }
@@ -40,19 +41,28 @@ pub(super) fn contract_inverses(program: &mut Program, index: usize, function: &
 
 /// What `op` negates without flushing, and its type; two negations of `.bf16x2` stay.
 fn plain_negative(op: &Op) -> Option<(FloatType, Src)> {
-    match *op {
-        Op::Float(FloatOp::Unary { f: FloatUnary::Neg, ty, mode, a, .. }) if !mode.ftz && ty != FloatType::BF16x2 => Some((ty, a)),
-        _ => None,
-    }
+    let Op::Float(FloatOp::Unary { f: FloatUnary::Neg, ty, mode, a, .. }) = *op else { return None };
+    (!mode.ftz && ty != FloatType::BF16x2).then_some((ty, a))
 }
 
 /// What `op` takes the reciprocal of, if the special-function unit does it without scaling.
 fn fast_divisor(op: &Op) -> Option<Src> {
-    match *op {
-        Op::Float(FloatOp::Unary { f: FloatUnary::RcpApprox, ty: FloatType::F32, mode, a, .. }) if mode.ftz => Some(a),
-        Op::Float(FloatOp::Binary { f: FloatBinary::DivApprox, ty: FloatType::F32, mode, b, .. }) if mode.ftz => Some(b),
-        _ => None,
-    }
+    let Op::Float(
+        FloatOp::Unary { f: FloatUnary::RcpApprox, ty: FloatType::F32, mode, a: divisor, .. }
+        | FloatOp::Binary { f: FloatBinary::DivApprox, ty: FloatType::F32, mode, b: divisor, .. },
+    ) = *op
+    else {
+        return None;
+    };
+    mode.ftz.then_some(divisor)
+}
+
+/// The reciprocal or power that `op` takes from the special-function unit without scaling, with its operand.
+fn fast_inverse(op: &Op) -> Option<(FloatUnary, Src)> {
+    let Op::Float(FloatOp::Unary { f: f @ (FloatUnary::RcpApprox | FloatUnary::Ex2Approx), ty: FloatType::F32, mode, a, .. }) = *op else {
+        return None;
+    };
+    mode.ftz.then_some((f, a))
 }
 
 impl Function {
@@ -90,18 +100,12 @@ impl Function {
                 return None;
             }
             is_sole &= self.readers(register, from, false).is_some_and(|readers| readers == [reader.1]);
-            match inst.op {
-                Op::Move(MoveOp::Move { width: Width::B32, a, .. }) => reader = (a, from),
-                Op::Float(FloatOp::Unary {
-                    f: f @ (FloatUnary::RcpApprox | FloatUnary::Ex2Approx), ty: FloatType::F32, mode, a, ..
-                }) if mode.ftz => {
-                    return (f == FloatUnary::RcpApprox || is_sole).then_some((from, f, a));
-                }
-                _ => {
-                    let (f, operand) = kept.get(&from)?;
-                    return (*f == FloatUnary::RcpApprox || is_sole).then_some((from, *f, *operand));
-                }
+            if let Op::Move(MoveOp::Move { width: Width::B32, a, .. }) = inst.op {
+                reader = (a, from);
+                continue;
             }
+            let (f, operand) = fast_inverse(&inst.op).or_else(|| kept.get(&from).copied())?;
+            return (f == FloatUnary::RcpApprox || is_sole).then_some((from, f, operand));
         }
     }
 }
@@ -120,17 +124,16 @@ fn keep(program: &mut Program, index: usize, given: usize, function: FloatUnary)
 /// Makes the division or reciprocal at `at` one by the inverse of `f`, of `operand`.
 fn invert(program: &mut Program, at: usize, f: FloatUnary, operand: Src) {
     let is_reciprocal = f == FloatUnary::RcpApprox;
-    program.code[at].op = match program.code[at].op {
-        Op::Float(FloatOp::Unary { d, .. }) if is_reciprocal => Op::Move(MoveOp::Move { width: Width::B32, d, a: operand }),
-        Op::Float(FloatOp::Unary { ty, mode, d, .. }) => {
-            Op::Float(FloatOp::Unary { f: FloatUnary::InverseEx2Approx, ty, mode, d, a: operand })
+    let Op::Float(op) = program.code[at].op else { return };
+    program.code[at].op = match op {
+        FloatOp::Unary { d, .. } if is_reciprocal => Op::Move(MoveOp::Move { width: Width::B32, d, a: operand }),
+        FloatOp::Unary { ty, mode, d, .. } => Op::Float(FloatOp::Unary { f: FloatUnary::InverseEx2Approx, ty, mode, d, a: operand }),
+        FloatOp::Binary { ty, mode, d, a, .. } => {
+            let f = if is_reciprocal { FloatBinary::Mul } else { FloatBinary::MulInverseEx2 };
+            Op::Float(FloatOp::Binary { f, ty, mode, d, a, b: operand })
         }
-        Op::Float(FloatOp::Binary { ty, mode, d, a, .. }) if is_reciprocal => {
-            Op::Float(FloatOp::Binary { f: FloatBinary::Mul, ty, mode, d, a, b: operand })
+        FloatOp::Ternary { .. } | FloatOp::KeepingProduct { .. } | FloatOp::TestProperty { .. } => {
+            unreachable!("{op:?} divides nothing")
         }
-        Op::Float(FloatOp::Binary { ty, mode, d, a, .. }) => {
-            Op::Float(FloatOp::Binary { f: FloatBinary::MulInverseEx2, ty, mode, d, a, b: operand })
-        }
-        other => unreachable!("{other:?} divides nothing"),
     };
 }

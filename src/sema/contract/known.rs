@@ -87,6 +87,7 @@ impl Function {
     }
 
     /// What the instruction at `pc` computes, if all its sources are known.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the assembler is known to do it to these instructions, and to no others")]
     fn computed(&self, program: &Program, pc: usize, depth: u32) -> Option<Known> {
         let inst = &program.code[pc];
         if inst.guard.is_some() {

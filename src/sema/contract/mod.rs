@@ -58,30 +58,37 @@ fn may_join(op: &Op) -> bool {
 
 /// Whether `op` takes a reciprocal from the special-function unit, unless the assembler knows the operand.
 fn divides(op: &Op) -> bool {
-    match op {
-        Op::Float(FloatOp::Binary { f, .. }) => matches!(f, FloatBinary::DivApprox | FloatBinary::DivFull),
-        Op::Float(FloatOp::Unary { f, ty, .. }) => *f == FloatUnary::RcpApprox && *ty == FloatType::F32,
-        _ => false,
-    }
+    matches!(
+        op,
+        Op::Float(
+            FloatOp::Binary { f: FloatBinary::DivApprox | FloatBinary::DivFull, .. }
+                | FloatOp::Unary { f: FloatUnary::RcpApprox, ty: FloatType::F32, .. }
+        )
+    )
 }
 
 impl Function {
     /// Marks the division or reciprocal at `at` if the assembler knows its divisor.
     fn fold_divisor(&self, program: &mut Program, at: usize) {
-        let (divisor, folded) = match program.code[at].op {
-            Op::Float(FloatOp::Binary { f: FloatBinary::DivFull, ty, mode, d, a, b }) => {
-                (b, Op::Float(FloatOp::Binary { f: FloatBinary::DivFullKnown, ty, mode, d, a, b }))
+        let Op::Float(op) = program.code[at].op else { return };
+        let (divisor, folded) = match op {
+            FloatOp::Binary { f: FloatBinary::DivFull, ty, mode, d, a, b } => {
+                (b, FloatOp::Binary { f: FloatBinary::DivFullKnown, ty, mode, d, a, b })
             }
-            Op::Float(FloatOp::Binary { f: FloatBinary::DivApprox, ty, mode, d, a, b }) => {
-                (b, Op::Float(FloatOp::Binary { f: FloatBinary::DivApproxKnown, ty, mode, d, a, b }))
+            FloatOp::Binary { f: FloatBinary::DivApprox, ty, mode, d, a, b } => {
+                (b, FloatOp::Binary { f: FloatBinary::DivApproxKnown, ty, mode, d, a, b })
             }
-            Op::Float(FloatOp::Unary { f: FloatUnary::RcpApprox, ty: ty @ FloatType::F32, mode, d, a }) => {
-                (a, Op::Float(FloatOp::Unary { f: FloatUnary::RcpApproxKnown, ty, mode, d, a }))
+            FloatOp::Unary { f: FloatUnary::RcpApprox, ty: ty @ FloatType::F32, mode, d, a } => {
+                (a, FloatOp::Unary { f: FloatUnary::RcpApproxKnown, ty, mode, d, a })
             }
-            _ => return,
+            FloatOp::Unary { .. }
+            | FloatOp::Binary { .. }
+            | FloatOp::Ternary { .. }
+            | FloatOp::KeepingProduct { .. }
+            | FloatOp::TestProperty { .. } => return,
         };
         if self.known(program, divisor, Bank::B32, at).is_some() {
-            program.code[at].op = folded;
+            program.code[at].op = Op::Float(folded);
         }
     }
 }

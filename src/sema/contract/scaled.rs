@@ -39,6 +39,7 @@ pub(super) fn contract_scaled(program: &mut Program, index: usize, function: &Fu
 
 impl Function {
     /// What the instruction at `at` scales or widens, and how.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the assembler is known to do it to these instructions, and to no others")]
     fn scaling(&self, program: &Program, at: usize) -> Option<(Src, Taken)> {
         let power = |source: Src| match self.known(program, source, Bank::B32, at)? {
             Known::Constant(bits) => is_scale(bits).then_some(source),
@@ -53,21 +54,7 @@ impl Function {
                 FloatBinary::DivApproxKnown | FloatBinary::DivFullKnown => {
                     Some((a, Taken::Scaled { f: FloatTernary::MulScaleDown, by: power(b)? }))
                 }
-                FloatBinary::Add
-                | FloatBinary::Sub
-                | FloatBinary::Div
-                | FloatBinary::DivApprox
-                | FloatBinary::DivFull
-                | FloatBinary::MulInverseEx2
-                | FloatBinary::Copysign
-                | FloatBinary::Min
-                | FloatBinary::Max
-                | FloatBinary::MinNan
-                | FloatBinary::MaxNan
-                | FloatBinary::MinXorSign
-                | FloatBinary::MaxXorSign
-                | FloatBinary::MinNanXorSign
-                | FloatBinary::MaxNanXorSign => None,
+                _ => None,
             },
             Op::Convert(ConvertOp::Single { mode, a, .. })
                 if mode.from == ScalarType::F32 && mode.to.bits() == 64 && mode.ftz && !mode.sat =>
@@ -101,6 +88,7 @@ fn is_scale(bits: u64) -> bool {
 }
 
 /// The source that `op` copies as it is.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the assembler is known to do it to these instructions, and to no others")]
 fn plain_copy(op: &Op) -> Option<Src> {
     match *op {
         Op::Move(MoveOp::Move { a, .. }) => Some(a),

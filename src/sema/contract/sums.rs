@@ -48,35 +48,29 @@ pub(super) fn contract_sums(program: &mut Program, index: usize, function: &Func
 
 /// What `op` computes, if it is a product that may be joined with additions.
 pub(super) fn open_product(op: &Op) -> Option<OpenProduct> {
-    let (f, ty, mode, d, a, b) = match *op {
-        Op::Float(FloatOp::Binary { f, ty, mode, d, a, b }) => {
-            let f = match f {
-                FloatBinary::Mul => Factored::Mul,
-                FloatBinary::DivApprox => Factored::Quotient { full: false, known: false, ftz: mode.ftz },
-                FloatBinary::DivApproxKnown => Factored::Quotient { full: false, known: true, ftz: mode.ftz },
-                FloatBinary::DivFull => Factored::Quotient { full: true, known: false, ftz: mode.ftz },
-                FloatBinary::DivFullKnown => Factored::Quotient { full: true, known: true, ftz: mode.ftz },
-                FloatBinary::MulInverseEx2 => Factored::MulInverseEx2,
-                FloatBinary::Add
-                | FloatBinary::Sub
-                | FloatBinary::Div
-                | FloatBinary::Copysign
-                | FloatBinary::Min
-                | FloatBinary::Max
-                | FloatBinary::MinNan
-                | FloatBinary::MaxNan
-                | FloatBinary::MinXorSign
-                | FloatBinary::MaxXorSign
-                | FloatBinary::MinNanXorSign
-                | FloatBinary::MaxNanXorSign => return None,
-            };
-            (f, ty, mode, d, a, b)
-        }
+    let Op::Float(op) = *op else { return None };
+    let (f, ty, mode, d, a, b) = match op {
+        FloatOp::Binary { f, ty, mode, d, a, b } => (factored(f, mode.ftz)?, ty, mode, d, a, b),
         // With `.ftz` the special-function unit gives the reciprocal itself, of 64 bits as well.
-        Op::Float(FloatOp::Unary { f: FloatUnary::RcpApprox, ty, mode, d, a }) if !mode.ftz => (Factored::Reciprocal, ty, mode, d, a, a),
-        _ => return None,
+        FloatOp::Unary { f: FloatUnary::RcpApprox, ty, mode, d, a } if !mode.ftz => (Factored::Reciprocal, ty, mode, d, a, a),
+        FloatOp::Unary { .. } | FloatOp::Ternary { .. } | FloatOp::KeepingProduct { .. } | FloatOp::TestProperty { .. } => return None,
     };
     (mode.contract && !mode.sat && !d.is_sink()).then_some(OpenProduct { f, ty, mode, d, a, b })
+}
+
+/// What an operation of two operands is as a product, if it is one.
+fn factored(f: FloatBinary, ftz: bool) -> Option<Factored> {
+    match f {
+        FloatBinary::Mul => Some(Factored::Mul),
+        FloatBinary::DivApprox => Some(Factored::Quotient { full: false, known: false, ftz }),
+        FloatBinary::DivApproxKnown => Some(Factored::Quotient { full: false, known: true, ftz }),
+        FloatBinary::DivFull => Some(Factored::Quotient { full: true, known: false, ftz }),
+        FloatBinary::DivFullKnown => Some(Factored::Quotient { full: true, known: true, ftz }),
+        FloatBinary::MulInverseEx2 => Some(Factored::MulInverseEx2),
+        FloatBinary::Add | FloatBinary::Sub | FloatBinary::Div | FloatBinary::Copysign => None,
+        FloatBinary::Min | FloatBinary::MinNan | FloatBinary::MinXorSign | FloatBinary::MinNanXorSign => None,
+        FloatBinary::Max | FloatBinary::MaxNan | FloatBinary::MaxXorSign | FloatBinary::MaxNanXorSign => None,
+    }
 }
 
 impl Function {
@@ -130,6 +124,7 @@ impl Function {
     }
 
     /// The copy that the instruction `inst` at `at` makes of `copy`, a product of this type and `.ftz`, if it does nothing else.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the assembler is known to do it to these instructions, and to no others")]
     pub(super) fn copied(&self, program: &Program, inst: &Inst, at: usize, (ty, ftz): (FloatType, bool), copy: Copy) -> Option<Copy> {
         if inst.guard.is_some() {
             return None;

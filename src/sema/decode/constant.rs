@@ -32,10 +32,12 @@ pub(super) fn bits(value: &Value, ty: ScalarType, span: Span) -> Option<Result<u
 
 /// The low bits of `value` that fit `ty`; a predicate is whether it is not zero.
 fn cut(value: u64, ty: ScalarType) -> u64 {
-    match ty {
-        ScalarType::Pred => u64::from(value != 0),
-        _ if ty.bits() >= 64 => value,
-        _ => value & ((1 << ty.bits()) - 1),
+    if ty == ScalarType::Pred {
+        u64::from(value != 0)
+    } else if ty.bits() >= 64 {
+        value
+    } else {
+        value & ((1 << ty.bits()) - 1)
     }
 }
 
@@ -49,9 +51,10 @@ pub(super) fn too_wide(value: &Value, ty: ScalarType) -> Option<i64> {
 
 fn integer_for_float(value: u64, unsigned: bool, ty: ScalarType, span: Span) -> Diagnostic {
     let written = if unsigned { value.to_string() } else { (value as i64).to_string() };
-    let help = match ty {
-        ScalarType::F32 | ScalarType::F64 => format!("write {written}.0"),
-        _ => format!(".{} operands are registers: move the bits of the number into one", ty.word()),
+    let help = if matches!(ty, ScalarType::F32 | ScalarType::F64) {
+        format!("write {written}.0")
+    } else {
+        format!(".{} operands are registers: move the bits of the number into one", ty.word())
     };
     Diagnostic::error("type", span, format!("the integer {written} cannot be an operand of type .{}", ty.word())).with_help(help)
 }

@@ -23,6 +23,7 @@ pub(super) enum Element {
 ///
 /// # Errors
 /// What is no array, and an index that is no integer.
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
 pub(super) fn read<'a>(name: Name<'a>, index: &Expr<'a>, wide: bool, cx: &mut dyn Operands<'a>) -> Result<Element, Diagnostic> {
     let Value::Symbol { mut location, ty, is_array: true, .. } = cx.resolve(&name_expr(name))? else {
         return Err(Diagnostic::error("operand", name.span, format!("'{}' is not an array", name.text))

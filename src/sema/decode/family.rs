@@ -184,6 +184,7 @@ impl<'a> Decoding<'_, 'a> {
 }
 
 /// The type that integer operations of `ty` have.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other types are no types of the family")]
 pub(super) fn int_type(ty: ScalarType) -> Option<IntType> {
     use ScalarType::{B16, B32, B64, S16, S16x2, S32, S64, U16, U16x2, U32, U64};
     Some(match ty {
@@ -200,6 +201,7 @@ pub(super) fn int_type(ty: ScalarType) -> Option<IntType> {
 }
 
 /// The type that floating-point operations of `ty` have.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other types are no types of the family")]
 pub(super) fn float_type(ty: ScalarType) -> Option<FloatType> {
     Some(match ty {
         ScalarType::F32 => FloatType::F32,

@@ -172,6 +172,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// Offsets in texels: a vector, or for a single coordinate a value of type `.s32`; `None` if it is a depth.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are no offsets")]
     fn offsets(&mut self, operand: &Operand<'a>, geometry: Geometry) -> Result<Option<Vec<Src>>, Diagnostic> {
         let count = geometry.coordinates();
         if let Some(values) = elements(operand, self.cx)? {
@@ -190,6 +191,7 @@ impl<'a> Decoding<'_, 'a> {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other queries are of the image itself or of its sampler")]
     fn query(&mut self, kind: ImageKind) -> Decoded {
         let query = self.matched.choose(ImageQuery::WORDS).ok_or_else(|| self.type_disagreement())?;
         let kinds: &[ImageKind] = match query {
@@ -243,7 +245,13 @@ impl<'a> Decoding<'_, 'a> {
     fn bracketed<'o>(&self, operand: &'o Operand<'a>) -> Result<Parts<'o, 'a>, Diagnostic> {
         let parts = match &operand.kind {
             OperandKind::AddressList(parts) => parts.as_slice(),
-            _ => &[],
+            OperandKind::Expr(_)
+            | OperandKind::Not(_)
+            | OperandKind::Pair(..)
+            | OperandKind::Vector(_)
+            | OperandKind::Address(_)
+            | OperandKind::Index(..)
+            | OperandKind::List(_) => &[],
         };
         match parts {
             [image, coordinates] => Ok((image, None, coordinates)),
@@ -287,6 +295,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// The first `count` of `values`, which are 32-bit registers or constants; those behind, up to four in all, are not looked at.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are constants, or refused")]
     fn words(&mut self, values: &Elements, count: usize, ty: ScalarType, span: Span) -> Result<Vec<Src>, Diagnostic> {
         if values.len() < count || values.len() > 4 {
             let plural = if count == 1 { "" } else { "s" };
@@ -321,11 +330,18 @@ impl<'a> Decoding<'_, 'a> {
     fn handle(&mut self, operand: &Operand<'a>, kind: ImageKind) -> Result<Handle, Diagnostic> {
         match &operand.kind {
             OperandKind::Expr(expr) => self.handle_of(expr, operand.span, &[kind]),
-            _ => Err(not_a_handle(operand.span, &[kind])),
+            OperandKind::Not(_)
+            | OperandKind::Pair(..)
+            | OperandKind::Vector(_)
+            | OperandKind::Address(_)
+            | OperandKind::Index(..)
+            | OperandKind::AddressList(_)
+            | OperandKind::List(_) => Err(not_a_handle(operand.span, &[kind])),
         }
     }
 
     /// A 64-bit register, or a variable of the module or a parameter of the kernel that is of one of these kinds.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
     fn handle_of(&mut self, expr: &Expr<'a>, span: Span, kinds: &[ImageKind]) -> Result<Handle, Diagnostic> {
         match self.cx.resolve(expr)? {
             Value::Register(register) if register.bank == Bank::B64 && agrees(ScalarType::U64, register.ty, false) => {
@@ -338,7 +354,9 @@ impl<'a> Decoding<'_, 'a> {
             Value::Symbol { location, handle: Some(_), .. } => match location.space {
                 Space::Global => Ok(Handle::Value(self.cx.const64(location.address))),
                 Space::Param => Ok(Handle::Param(location.address as u32)),
-                _ => Err(not_a_handle(span, kinds)),
+                Space::Generic | Space::Const | Space::Shared | Space::SharedCluster | Space::Local | Space::ParamFunc => {
+                    Err(not_a_handle(span, kinds))
+                }
             },
             _ => Err(not_a_handle(span, kinds)),
         }

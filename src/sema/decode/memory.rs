@@ -74,7 +74,7 @@ impl Decoding<'_, '_> {
         let what = match access.space {
             Space::Param => Some("kernel parameters"),
             Space::ParamFunc if self.names_input(0) => Some("the parameters of a function"),
-            _ => None,
+            Space::Generic | Space::Global | Space::Const | Space::Shared | Space::SharedCluster | Space::Local | Space::ParamFunc => None,
         };
         if let Some(what) = what {
             return Err(Diagnostic::error("operand", self.operand_span(0), format!("{what} cannot be written"))
@@ -96,7 +96,15 @@ impl Decoding<'_, '_> {
         match &expr.kind {
             ExprKind::Name(name) => self.cx.is_input(name),
             ExprKind::Binary(_, base, _) => matches!(base.kind, ExprKind::Name(name) if self.cx.is_input(name)),
-            _ => false,
+            ExprKind::Int { .. }
+            | ExprKind::Float(_)
+            | ExprKind::Float32Bits(_)
+            | ExprKind::Float64Bits(_)
+            | ExprKind::Unary(..)
+            | ExprKind::Conditional(..)
+            | ExprKind::Cast { .. }
+            | ExprKind::Generic(_)
+            | ExprKind::Mask { .. } => false,
         }
     }
 

@@ -48,6 +48,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// `mov` of anything but predicates: its operands decide what it is.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other value stands for itself")]
     fn move_any(&mut self) -> Decoded {
         let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
         let (d, a) = (unbraced(d), unbraced(a));
@@ -70,11 +71,17 @@ impl<'a> Decoding<'_, 'a> {
                 Element::Fixed(location) => self.move_address(d, location, false, a.span),
                 Element::Computed(register, _) => self.move_value(d, &Value::Register(register), a.span),
             },
-            _ => Err(not_a_register(a.span)),
+            OperandKind::Not(_)
+            | OperandKind::Pair(..)
+            | OperandKind::Vector(_)
+            | OperandKind::Address(_)
+            | OperandKind::AddressList(_)
+            | OperandKind::List(_) => Err(not_a_register(a.span)),
         }
     }
 
     /// `mov.v2` and `mov.v4` of vector registers.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
     fn move_vector(&mut self) -> Decoded {
         let [d, a] = self.instruction.operands.as_slice() else { return Err(self.disagreement(0)) };
         let (ty, count, bits) = (self.ty(), self.matched.vector(), self.width(self.ty())?);
@@ -107,6 +114,7 @@ impl<'a> Decoding<'_, 'a> {
     }
 
     /// `mov.v4.u32 {a, b, c, d}, r`, of which the manual says nothing: the assembler gives each register its share of the bits of `r`.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are refused, or not modelled")]
     fn unpack_evenly(&mut self, to: &Elements, value: &Value, span: Span) -> Decoded {
         let (ty, count) = (self.ty(), self.matched.vector());
         for (value, span) in to {
@@ -157,6 +165,7 @@ impl<'a> Decoding<'_, 'a> {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
     fn move_dest(&mut self, operand: &Operand<'a>) -> Result<Dst, Diagnostic> {
         let OperandKind::Expr(expr) = &operand.kind else { return Err(not_a_register(operand.span)) };
         match self.cx.resolve(expr)? {
@@ -209,10 +218,18 @@ impl<'a> Decoding<'_, 'a> {
                 Err(Diagnostic::error("operand", span, "this special register is a vector").with_help("read one component: .x, .y or .z"))
             }
             Value::Label => Err(Diagnostic::error("operand", span, "a label has no address").with_help("use brx.idx to branch by a table")),
-            _ => Err(not_a_register(span)),
+            Value::Modified { .. }
+            | Value::Vector(_)
+            | Value::RegisterOffset(..)
+            | Value::Int { .. }
+            | Value::Float(_)
+            | Value::Float32Bits(_)
+            | Value::Float64Bits(_)
+            | Value::Sink => Err(not_a_register(span)),
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
     fn move_wide(&mut self, d: Dst, value: &Value, span: Span) -> Decoded {
         match value {
             Value::Register(register) => {
@@ -401,6 +418,7 @@ impl<'a> Decoding<'_, 'a> {
         Ok(Op::Move(MoveOp::ConvertAddress { space, to_space, wide: width == Width::B64, d, a }))
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
     fn is_space(&mut self) -> Decoded {
         let p = self.dst(0)?;
         let space = self.space().unwrap_or(Space::Generic);

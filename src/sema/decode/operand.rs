@@ -176,6 +176,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// `[a, {c, d}]`: a tensor map, and a place in the tensor of `count` coordinates (PTX ISA, "Tensors").
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what are no coordinates has been refused before")]
     fn tensor(&mut self, operand: &Operand<'a>, count: usize) -> Result<Arg, Diagnostic> {
         let OperandKind::AddressList(parts) = &operand.kind else {
             return Err(Diagnostic::error("operand", operand.span, "a tensor map and coordinates are needed here")
@@ -258,6 +259,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// A register that is written and its width, or `_` if that may be.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
     fn dest_register(&mut self, expr: &Expr<'a>, ty: ScalarType, sink: bool) -> Result<(Dst, u8), Diagnostic> {
         match self.cx.resolve(expr)? {
             Value::Register(_) if self.form.sink_only => {
@@ -278,6 +280,7 @@ impl<'a> Reader<'_, 'a> {
         }
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other value stands for itself")]
     fn source(&mut self, operand: &Operand<'a>) -> Result<Arg, Diagnostic> {
         let ty = self.ty();
         if self.form.vector && self.matched.vector() > 1 {
@@ -342,6 +345,7 @@ impl<'a> Reader<'_, 'a> {
         Ok(matches!(self.cx.resolve(expr)?, Value::Register(register) if register.bank == Bank::Pred))
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
     fn predicate_source(&mut self, expr: &Expr<'a>) -> Result<Arg, Diagnostic> {
         match self.cx.resolve(expr)? {
             Value::Register(register) if register.bank == Bank::Pred => Ok(Arg::Pred(PredSrc::Reg { slot: register.slot, negate: false })),
@@ -450,6 +454,7 @@ impl<'a> Reader<'_, 'a> {
     }
 
     /// `{a, b}`, or a vector register, of `count` elements.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
     fn registers(&mut self, operand: &Operand<'a>, count: usize) -> Result<Arg, Diagnostic> {
         let values = self.elements(operand)?;
         if values.len() != count {
@@ -557,6 +562,7 @@ pub(super) fn width(ty: ScalarType) -> u8 {
     ty.bits().max(16) as u8
 }
 
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other types are not widened")]
 fn double(ty: ScalarType) -> ScalarType {
     use ScalarType::{S16, S32, S64, U16, U32, U64};
     match ty {

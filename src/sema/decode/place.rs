@@ -64,6 +64,7 @@ pub(super) fn read<'a>(
 
 /// What may stand for an address in the space `named`: plain numbers are for local memory only, and from sm_90 on a global or
 /// generic address has 64 bits.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other values are addresses everywhere, or refused where they are read")]
 fn check_kind<'a>(value: &Value, named: Option<Space>, narrow: bool, span: Span, cx: &dyn Operands<'a>) -> Result<(), Diagnostic> {
     match value {
         Value::Int { .. } if named != Some(Space::Local) => {

@@ -75,7 +75,15 @@ impl Decoding<'_, '_> {
         let (first, is_there, needed) = match field {
             TensorField::ElemType => (13, self.cx.version() >= (8, 7) && target.0 >= 100, "PTX 8.7 and sm_100 or higher"),
             TensorField::SwizzleMode => (4, target == (103, Some('a')), "sm_103a"),
-            _ => return Ok(()),
+            TensorField::GlobalAddress
+            | TensorField::Rank
+            | TensorField::BoxDim
+            | TensorField::GlobalDim
+            | TensorField::GlobalStride
+            | TensorField::ElementStride
+            | TensorField::InterleaveLayout
+            | TensorField::SwizzleAtomicity
+            | TensorField::FillMode => return Ok(()),
         };
         match self.constant_value(index) {
             Some(value) if value >= first && !is_there => {

@@ -14,6 +14,7 @@ use crate::syntax::tree::{Operand, OperandKind};
 pub(super) type Elements = SmallVec<[(Value, Span); 8]>;
 
 /// The elements of `{a, b}` or of a vector register; `None` if the operand is neither.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other values are no vectors")]
 pub(super) fn elements<'a>(operand: &Operand<'a>, cx: &mut dyn Operands<'a>) -> Result<Option<Elements>, Diagnostic> {
     match &operand.kind {
         OperandKind::Vector(parts) => {
@@ -49,6 +50,7 @@ pub(super) fn dests(values: &Elements) -> SmallVec<[Dst; 8]> {
 }
 
 /// The values that a vector of elements of type `ty` in registers of `bits` reads.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other values are constants, or refused")]
 pub(super) fn sources<'a>(
     values: &Elements,
     ty: ScalarType,
@@ -99,6 +101,7 @@ pub(super) fn check_not_all_sinks(values: &Elements, span: Span) -> Result<(), D
 }
 
 /// The floating-point type of a register, `.s64` for any integer, `None` for what is only bits.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the other values are only bits")]
 fn number_kind(value: &Value) -> Option<ScalarType> {
     match value {
         Value::Int { .. } => Some(ScalarType::S64),

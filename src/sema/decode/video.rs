@@ -125,6 +125,7 @@ impl<'a> Decoding<'_, 'a> {
         Ok(operand)
     }
 
+    #[expect(clippy::wildcard_enum_match_arm, reason = "the other values are constants, or refused")]
     fn selected(&mut self, index: usize) -> Result<Selected<'a>, Diagnostic> {
         let Some(operand) = self.instruction.operands.get(index) else { return Err(self.disagreement(index)) };
         let OperandKind::Expr(expr) = &operand.kind else { return Err(not_a_register(operand.span)) };
@@ -151,7 +152,15 @@ fn selector<'a>(expr: &Expr<'a>) -> Option<&'a str> {
     match &expr.kind {
         ExprKind::Name(text) => text.rsplit_once('.').map(|(_, selector)| selector).filter(|word| word.starts_with(['b', 'h'])),
         ExprKind::Unary(_, inner) => selector(inner),
-        _ => None,
+        ExprKind::Int { .. }
+        | ExprKind::Float(_)
+        | ExprKind::Float32Bits(_)
+        | ExprKind::Float64Bits(_)
+        | ExprKind::Binary(..)
+        | ExprKind::Conditional(..)
+        | ExprKind::Cast { .. }
+        | ExprKind::Generic(_)
+        | ExprKind::Mask { .. } => None,
     }
 }
 

@@ -28,43 +28,120 @@ pub(super) struct Operands<'a, U> {
 impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     /// The active lanes in which the result is undefined, if in `any` of them some operand is.
     pub fn result(&self, op: &Op, any: LaneMask) -> LaneMask {
-        let lanes = match *op {
-            Op::Select(SelectOp::Select { width, a, b, p, .. }) => {
-                let (bank, chosen) = (width.bank(), self.truth(p));
-                self.predicate(p) | chosen & self.of(bank, a) | !chosen & self.of(bank, b)
-            }
-            Op::Select(SelectOp::SelectSign { width, a, b, c, .. }) => {
-                let bank = width.bank();
-                self.of(Bank::B32, c) | self.of(bank, a) & self.of(bank, b)
-            }
-            Op::Integer(IntegerOp::Binary { f, ty, a, b, .. }) => self.int_binary(f, ty, a, b),
-            Op::Integer(IntegerOp::MulWide { ty, a, b, .. }) => self.either(ty.bank(), a, b, 0),
-            Op::Integer(IntegerOp::MadWide { ty, a, b, c, .. }) => self.of(ty.twice_bank(), c) | self.either(ty.bank(), a, b, 0),
-            Op::Integer(IntegerOp::Ternary { f: IntTernary::MadLo | IntTernary::Mad24Lo, ty, a, b, c, .. }) => {
-                self.of(ty.bank(), c) | self.either(ty.bank(), a, b, 0)
-            }
-            Op::Bits(BitsOp::Lop3 { lut, a, b, c, .. }) => self.lop3(lut, [a, b, c]),
-            Op::Select(SelectOp::PredBinary { f, a, b, .. }) => self.bool_binary(f, a, b),
-            Op::Compare(CompareOp::SetpInt { combine, ty, c, a, b, .. }) => {
-                self.compared(self.of(ty.bank(), a) | self.of(ty.bank(), b), combine, c)
-            }
-            Op::Compare(CompareOp::SetpFloat { combine, ty, c, a, b, .. }) => {
-                let bank = ty.bank();
-                self.compared(self.of(bank, a) | self.of(bank, b), combine, c)
-            }
-            Op::Move(MoveOp::Pack { part, parts, .. }) => self.all_of(Bank::of_wide(part == 64), parts),
-            Op::Move(MoveOp::Vector { width, a, .. }) => self.all_of(width.bank(), a),
-            Op::Convert(ConvertOp::Pair { a, b, .. }) => self.of(Bank::B32, a) & self.of(Bank::B32, b),
-            Op::Bits(BitsOp::Field32 { f: BitField32::Prmt, a, b, c, .. }) => self.permuted(a, b, c),
-            Op::Bits(BitsOp::Insert { width, a, c, e, .. }) => self.of(width.bank(), a) | self.of(Bank::B32, c) | self.of(Bank::B32, e),
-            Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => self.multiplied(&self.program.wgmmas[wgmma], any),
-            _ => any,
+        let lanes = match op {
+            Op::Integer(op) => self.integer(op, any),
+            Op::Bits(op) => self.bits(op, any),
+            Op::Select(op) => self.select(op),
+            Op::Compare(op) => self.compare(op, any),
+            Op::Move(op) => self.moved(op, any),
+            Op::Convert(op) => self.converted(op, any),
+            Op::Wgmma(op) => self.multiplied(op, any),
+            Op::Nop
+            | Op::Unsupported { .. }
+            | Op::Float(_)
+            | Op::Video(_)
+            | Op::Cluster(_)
+            | Op::Memory(_)
+            | Op::Atomic(_)
+            | Op::Async(_)
+            | Op::TensorMap(_)
+            | Op::Stack(_)
+            | Op::Control(_)
+            | Op::Sync(_)
+            | Op::Mbarrier(_)
+            | Op::Warp(_)
+            | Op::Image { .. }
+            | Op::Matrix { .. } => any,
         };
         lanes & self.active
     }
 
+    fn integer(&self, op: &IntegerOp, any: LaneMask) -> LaneMask {
+        match *op {
+            IntegerOp::Binary { f, ty, a, b, .. } => self.int_binary(f, ty, a, b),
+            IntegerOp::MulWide { ty, a, b, .. } => self.either(ty.bank(), a, b, 0),
+            IntegerOp::MadWide { ty, a, b, c, .. } => self.of(ty.twice_bank(), c) | self.either(ty.bank(), a, b, 0),
+            IntegerOp::Ternary { f: IntTernary::MadLo | IntTernary::Mad24Lo, ty, a, b, c, .. } => {
+                self.of(ty.bank(), c) | self.either(ty.bank(), a, b, 0)
+            }
+            IntegerOp::Unary { .. }
+            | IntegerOp::BitCount { .. }
+            | IntegerOp::Ternary { .. }
+            | IntegerOp::Carry { .. }
+            | IntegerOp::Dot { .. } => any,
+        }
+    }
+
+    fn bits(&self, op: &BitsOp, any: LaneMask) -> LaneMask {
+        match *op {
+            BitsOp::Lop3 { lut, a, b, c, .. } => self.lop3(lut, [a, b, c]),
+            BitsOp::Field32 { f: BitField32::Prmt, a, b, c, .. } => self.permuted(a, b, c),
+            BitsOp::Insert { width, a, c, e, .. } => self.of(width.bank(), a) | self.of(Bank::B32, c) | self.of(Bank::B32, e),
+            BitsOp::Shift { .. } | BitsOp::Lop3Pred { .. } | BitsOp::Field32 { .. } | BitsOp::Extract { .. } => any,
+        }
+    }
+
+    fn select(&self, op: &SelectOp) -> LaneMask {
+        match *op {
+            SelectOp::Select { width, a, b, p, .. } => {
+                let (bank, chosen) = (width.bank(), self.truth(p));
+                self.predicate(p) | chosen & self.of(bank, a) | !chosen & self.of(bank, b)
+            }
+            SelectOp::SelectSign { width, a, b, c, .. } => {
+                let bank = width.bank();
+                self.of(Bank::B32, c) | self.of(bank, a) & self.of(bank, b)
+            }
+            SelectOp::PredBinary { f, a, b, .. } => self.bool_binary(f, a, b),
+            SelectOp::PredMove { a, .. } => self.predicate(a),
+        }
+    }
+
+    fn compare(&self, op: &CompareOp, any: LaneMask) -> LaneMask {
+        match *op {
+            CompareOp::SetpInt { combine, ty, c, a, b, .. } => {
+                let bank = ty.bank();
+                self.compared(self.of(bank, a) | self.of(bank, b), combine, c)
+            }
+            CompareOp::SetpFloat { combine, ty, c, a, b, .. } => {
+                let bank = ty.bank();
+                self.compared(self.of(bank, a) | self.of(bank, b), combine, c)
+            }
+            CompareOp::SetInt { .. } | CompareOp::SetFloat { .. } => any,
+        }
+    }
+
+    fn moved(&self, op: &MoveOp, any: LaneMask) -> LaneMask {
+        match *op {
+            MoveOp::Pack { part, parts, .. } => self.all_of(Bank::of_wide(part == 64), parts),
+            MoveOp::Vector { width, a, .. } => self.all_of(width.bank(), a),
+            MoveOp::Move { .. }
+            | MoveOp::Move128 { .. }
+            | MoveOp::Unpack { .. }
+            | MoveOp::FrameAddress { .. }
+            | MoveOp::ReadSpecial { .. }
+            | MoveOp::ConvertAddress { .. }
+            | MoveOp::IsSpace { .. }
+            | MoveOp::CachePolicy { .. }
+            | MoveOp::ActiveMask { .. } => any,
+        }
+    }
+
+    fn converted(&self, op: &ConvertOp, any: LaneMask) -> LaneMask {
+        match *op {
+            ConvertOp::Pair { a, b, .. } => self.of(Bank::B32, a) & self.of(Bank::B32, b),
+            ConvertOp::Single { .. } | ConvertOp::Pack { .. } => any,
+        }
+    }
+
+    fn multiplied(&self, op: &WarpgroupOp, any: LaneMask) -> LaneMask {
+        match *op {
+            WarpgroupOp::Multiply { wgmma } => self.product(&self.program.wgmmas[wgmma], any),
+            WarpgroupOp::Fence | WarpgroupOp::Commit | WarpgroupOp::Wait { .. } => any,
+        }
+    }
+
     /// The lanes in which an operand of a `wgmma` is undefined; of D only where it is added (PTX ISA, "wgmma.mma_async": `scale-d`).
-    fn multiplied(&self, op: &WgmmaOp, any: LaneMask) -> LaneMask {
+    fn product(&self, op: &WgmmaOp, any: LaneMask) -> LaneMask {
         if (self.truth(op.accumulate) | self.predicate(op.accumulate)).meets(self.active) {
             return any;
         }
@@ -78,14 +155,12 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
     /// The active lanes that bring something undefined to an exchange, and those in which another of its operands is undefined, if in
     /// `any` of them some operand is.
     pub fn offered(&self, op: &Op, any: LaneMask) -> (LaneMask, LaneMask) {
-        match *op {
-            _ if any.is_empty() => (LaneMask::NONE, LaneMask::NONE),
-            Op::Warp(WarpOp::Shuffle { a, b, c, mask, .. }) => {
-                let mask = mask.map_or(LaneMask::NONE, |mask| self.of(Bank::B32, mask));
-                (self.of(Bank::B32, a) & self.active, (self.of(Bank::B32, b) | self.of(Bank::B32, c) | mask) & self.active)
-            }
-            _ => (any, LaneMask::NONE),
+        let Op::Warp(WarpOp::Shuffle { a, b, c, mask, .. }) = *op else { return (any, LaneMask::NONE) };
+        if any.is_empty() {
+            return (LaneMask::NONE, LaneMask::NONE);
         }
+        let mask = mask.map_or(LaneMask::NONE, |mask| self.of(Bank::B32, mask));
+        (self.of(Bank::B32, a) & self.active, (self.of(Bank::B32, b) | self.of(Bank::B32, c) | mask) & self.active)
     }
 
     fn of(&self, bank: Bank, source: Src) -> LaneMask {
@@ -157,21 +232,12 @@ impl<U: Fn(Bank, u32) -> LaneMask> Operands<'_, U> {
             IntType::U64 | IntType::S64 => u64::MAX,
             IntType::U32 | IntType::S32 | IntType::U16x2 | IntType::S16x2 => 0xffff_ffff,
         };
-        match f {
-            IntBinary::Xor | IntBinary::Sub | IntBinary::SubSat if a == b => LaneMask::NONE,
-            IntBinary::And | IntBinary::MulLo | IntBinary::MulHi | IntBinary::Mul24Lo | IntBinary::Mul24Hi => self.either(bank, a, b, 0),
-            IntBinary::Or => self.either(bank, a, b, ones),
-            IntBinary::Add
-            | IntBinary::AddSat
-            | IntBinary::Sub
-            | IntBinary::SubSat
-            | IntBinary::Div
-            | IntBinary::Rem
-            | IntBinary::Min
-            | IntBinary::Max
-            | IntBinary::MinRelu
-            | IntBinary::MaxRelu
-            | IntBinary::Xor => self.of(bank, a) | self.of(bank, b),
+        if f.cancels() && a == b {
+            return LaneMask::NONE;
+        }
+        match f.decided_by() {
+            Some(bit) => self.either(bank, a, b, if bit { ones } else { 0 }),
+            None => self.of(bank, a) | self.of(bank, b),
         }
     }
 

@@ -75,6 +75,7 @@ fn sampler_of(image: &Image) -> Option<&Sampler> {
 }
 
 /// Four components as the instruction wants them: pairs of halves, single halves, or as they are.
+#[expect(clippy::wildcard_enum_match_arm, reason = "registers of the other types hold one number each")]
 fn converted(results: Results, to: ScalarType) -> Results {
     let half = |word: u64| u64::from(F16::from_f64(f64::from(f32::from_bits(word as u32))).0);
     match to {

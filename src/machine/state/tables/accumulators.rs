@@ -27,13 +27,9 @@ pub fn uses(program: &Program) -> Vec<bool> {
 
 /// The slots that `inst` has for A or D if it is a `wgmma`.
 fn slots_of(program: &Program, inst: &Inst) -> Vec<u32> {
-    match inst.op {
-        Op::Wgmma(WarpgroupOp::Multiply { wgmma }) => {
-            let op = &program.wgmmas[wgmma];
-            op.d.iter().map(|d| d.0).chain(fragments(op)).collect()
-        }
-        _ => Vec::new(),
-    }
+    let Op::Wgmma(WarpgroupOp::Multiply { wgmma }) = inst.op else { return Vec::new() };
+    let op = &program.wgmmas[wgmma];
+    op.d.iter().map(|d| d.0).chain(fragments(op)).collect()
 }
 
 /// The slots of A, if it is in registers.

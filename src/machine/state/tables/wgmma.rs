@@ -54,6 +54,7 @@ impl WgmmaTables {
 }
 
 /// Shape, types and rule of one warp's part.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the rows of the table have the named types and floating-point ones")]
 fn product(op: &WgmmaOp) -> Product {
     let [d, a, b] = op.types;
     let rule = match a {
