@@ -4,12 +4,13 @@
 
 use std::path::PathBuf;
 
+use clap::builder::PossibleValue;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, ValueEnum};
 
 use crate::check::{Checks, listed};
-use crate::debug::settings;
+use crate::debug::settings::{self, ThemeName};
 use crate::launch::extents;
-use crate::machine::{CopyPolicy, POLICIES, PolicyRow};
+use crate::machine::{CopyPolicy, DivergencePolicy, POLICIES, PolicyRow, Schedule};
 
 const EXIT_STATUS: &str = "\
 Exit status:
@@ -122,8 +123,8 @@ pub struct Args {
     pub layout: Option<String>,
 
     /// The colours of the screen; where no colour is used it has none
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = Theme::Dark, conflicts_with_all = ["batch", "plain"])]
-    pub theme: Theme,
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = ThemeName::Dark, conflicts_with_all = ["batch", "plain"])]
+    pub theme: ThemeName,
 
     /// A folder to look for the source files in that .loc names; several are looked at in the order given
     #[arg(short = 'I', long = "include", value_name = "DIR")]
@@ -154,8 +155,8 @@ pub struct Args {
     pub seed: u64,
 
     /// The order in which warps run; with random, mbarrier.try_wait also comes back without its phase now and then
-    #[arg(long, value_name = "NAME", value_enum, default_value_t = Order::InOrder)]
-    pub schedule: Order,
+    #[arg(long, value_name = "NAME", value_enum, default_value_t = Schedule::InOrder)]
+    pub schedule: Schedule,
 
     /// Blocks on the machine at once, at most, up to the 4224 of an H200; without it as many as a bound on memory allows
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=4224))]
@@ -177,7 +178,7 @@ pub struct Args {
     /// Which lanes of a warp run when they have parted at a branch; without it as on the machines of the module's .target, stack below
     /// sm_70
     #[arg(long, value_name = "POLICY", value_enum)]
-    pub divergence: Option<Divergence>,
+    pub divergence: Option<DivergencePolicy>,
 
     /// How diagnostics and results are printed
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = Format::Human)]
@@ -209,15 +210,6 @@ pub enum ScriptSource {
     File(PathBuf),
     /// The command itself.
     Line(String),
-}
-
-/// The order in which warps run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Order {
-    /// Warps take turns in order
-    InOrder,
-    /// The next warp is drawn from the seed
-    Random,
 }
 
 /// When asynchronous copies end: a policy, and the seed that is given for it.
@@ -256,25 +248,53 @@ fn completion_help() -> String {
     format!("When asynchronous copies end: {}", described.join(", "))
 }
 
-/// Which lanes of a warp run when they have parted at a branch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Divergence {
-    /// All get their turns, as on sm_70 and later: a lane may wait for another one of its warp
-    Independent,
-    /// One side of the branch up to where the sides meet, then the other, as on sm_60 and earlier: a lane that waits for another one of
-    /// its warp hangs
-    Stack,
+impl ValueEnum for Schedule {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Schedule::InOrder, Schedule::Random]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            Schedule::InOrder => ("in-order", "Warps take turns in order"),
+            Schedule::Random => ("random", "The next warp is drawn from the seed"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
 }
 
-/// The colours of the screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Theme {
-    /// For light text on a dark ground
-    Dark,
-    /// For dark text on a light ground
-    Light,
-    /// No colours
-    None,
+impl ValueEnum for DivergencePolicy {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[DivergencePolicy::Independent, DivergencePolicy::Stack]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            DivergencePolicy::Independent => {
+                ("independent", "All get their turns, as on sm_70 and later: a lane may wait for another one of its warp")
+            }
+            DivergencePolicy::Stack => (
+                "stack",
+                "One side of the branch up to where the sides meet, then the other, as on sm_60 and earlier: a lane that waits for another \
+                 one of its warp hangs",
+            ),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
+}
+
+impl ValueEnum for ThemeName {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[ThemeName::Dark, ThemeName::Light, ThemeName::None]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (name, help) = match self {
+            ThemeName::Dark => ("dark", "For light text on a dark ground"),
+            ThemeName::Light => ("light", "For dark text on a light ground"),
+            ThemeName::None => ("none", "No colours"),
+        };
+        Some(PossibleValue::new(name).help(help))
+    }
 }
 
 /// How diagnostics and results are printed.

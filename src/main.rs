@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use ptxdbg::api::Run;
-use ptxdbg::args::{self, Args, Color, Format, Order, ScriptSource, Theme};
+use ptxdbg::args::{self, Args, Color, Format, ScriptSource};
 use ptxdbg::base::Diagnostic;
 #[cfg(feature = "tui")]
 use ptxdbg::base::Sources;
@@ -22,8 +22,7 @@ use ptxdbg::debug::ron_text::read_text;
 use ptxdbg::debug::session::Session;
 use ptxdbg::debug::settings::ThemeName;
 use ptxdbg::debug::{
-    DivergencePolicy, FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions, Schedule,
-    verify_case_until,
+    FindingBudget, LaunchChoice, MemoryLimit, OpenError, Opened, Overrides, Request, RunError, RunOptions, verify_case_until,
 };
 use ptxdbg::launch::nvcc::Compiler;
 use ptxdbg::launch::wanted::Closeness;
@@ -402,12 +401,7 @@ fn can_show_screen(args: &Args) -> bool {
 
 /// The colours that were asked for, if there are to be any.
 fn theme(args: &Args, color: bool) -> ThemeName {
-    match args.theme {
-        _ if !color => ThemeName::None,
-        Theme::Dark => ThemeName::Dark,
-        Theme::Light => ThemeName::Light,
-        Theme::None => ThemeName::None,
-    }
+    if color { args.theme } else { ThemeName::None }
 }
 
 /// The panes and the keys that were asked for.
@@ -463,16 +457,8 @@ fn compiler(args: &Args) -> Compiler {
 }
 
 fn run_options(args: &Args) -> RunOptions {
-    let schedule = match args.schedule {
-        Order::InOrder => Schedule::InOrder,
-        Order::Random => Schedule::Random,
-    };
     let copies = args.completion.policy(args.seed);
-    let divergence = args.divergence.map(|policy| match policy {
-        args::Divergence::Independent => DivergencePolicy::Independent,
-        args::Divergence::Stack => DivergencePolicy::Stack,
-    });
-    let Args { seed, resident, step_limit, memory_limit, checks, .. } = *args;
+    let Args { schedule, divergence, seed, resident, step_limit, memory_limit, checks, .. } = *args;
     let memory_limit = MemoryLimit(memory_limit);
     RunOptions { schedule, seed, copies, divergence, resident, step_limit, memory_limit, checks }
 }
