@@ -2,14 +2,14 @@
 
 use super::Span;
 
-/// How bad a diagnostic is.
+/// How bad a diagnostic or a finding is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// Worth knowing; nothing is wrong.
     Note,
     /// Accepted, but likely not meant.
     Warning,
-    /// The file cannot be used as it is.
+    /// The file cannot be used as it is, or the kernel is wrong.
     Error,
 }
 

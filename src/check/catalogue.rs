@@ -2,24 +2,7 @@
 
 use std::fmt;
 
-/// How bad it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Severity {
-    /// Nothing is wrong yet.
-    Warning,
-    /// The kernel is wrong.
-    Error,
-}
-
-impl Severity {
-    /// The word for it.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Warning => "warning",
-            Self::Error => "error",
-        }
-    }
-}
+use crate::base::Severity;
 
 /// Which mistake: its stable id, and what is said of it.
 #[derive(Clone, Copy)]

@@ -28,7 +28,7 @@ pub mod sync;
 mod told;
 mod ways;
 
-pub use catalogue::{FindingId, Severity};
+pub use catalogue::FindingId;
 pub use checker::{Checker, CheckerRow, MakeChecker};
 pub use checkers::Checkers;
 pub use checks::Checks;

@@ -2,7 +2,8 @@
 
 use super::run::CaseRun;
 use super::verify::Failure;
-use crate::check::{CheckerId, Checks, FindingId, Severity};
+use crate::base::Severity;
+use crate::check::{CheckerId, Checks, FindingId};
 use crate::debug::findings::FindingText;
 use crate::launch::{Case, Findings};
 use crate::program::Program;

@@ -17,7 +17,8 @@ pub use suppress::Suppressions;
 
 use super::case::{Fault, FileLine, Site, Waiting};
 use super::roles::Roles;
-pub use crate::check::{CheckerId, Checks, Deed, FindingId, Severity, findings};
+pub use crate::base::Severity;
+pub use crate::check::{CheckerId, Checks, Deed, FindingId, findings};
 
 /// A mistake of the kernel with its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
