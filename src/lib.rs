@@ -27,7 +27,8 @@
 //! | folder | what it is | may use |
 //! | --- | --- | --- |
 //! | [`base`] | ids, sources, spans, diagnostics | – |
-//! | [`isa`] | the instruction set as data: types, modifiers, forms, families, special registers, `table` by chapter | base |
+//! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
+//! | [`isa`] | the instruction set as data: types, modifiers, forms, families, special registers, `table` by chapter | base, num |
 //! | [`syntax`] | lexer, grammar, syntax tree, printer; recovers from errors | base |
 //! | [`program`] | the immutable executable form: functions, instructions, operands and effects, statements, address map | base, isa |
 //! | [`flow`] | dataflow: one solver, and reachability, definite assignment, def-use, liveness and taint | base, isa, program |
@@ -35,7 +36,6 @@
 //! | [`mod@cfg`] | blocks, dominators, loops, reconvergence; the only place that knows petgraph | base, program, flow |
 //! | [`launch`] | launch files, buffers, made-up launches, expectations | base, isa, program, flow |
 //! | [`inline_asm`] | `asm` statements of CUDA C++: read, judged, wrapped into a module with its launch | base, isa, launch |
-//! | [`num`] | scalar arithmetic as the hardware does it, with no machine in sight | base |
 //! | [`order`] | which operations of a run happen before which: vector clocks, scopes, release and acquire | base, isa |
 //! | [`machine`] | the interpreter: `state`, what is `in_flight`, `exec` by family, `run` (turns, waits) | base, isa, program, cfg, num |
 //! | [`check`] | observers that find races, unwritten reads, misused synchronization | base, isa, program, flow, cfg, order, machine |

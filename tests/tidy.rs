@@ -15,7 +15,8 @@ use source::{File, files, is_name, line_of, occurrences};
 /// Every folder of `src`, with the folders it may use. The order is that of the table in README.md.
 const LAYERS: &[(&str, &[&str])] = &[
     ("base", &[]),
-    ("isa", &["base"]),
+    ("num", &["base"]),
+    ("isa", &["base", "num"]),
     ("syntax", &["base"]),
     ("program", &["base", "isa"]),
     ("flow", &["base", "isa", "program"]),
@@ -23,7 +24,6 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("cfg", &["base", "program", "flow"]),
     ("launch", &["base", "isa", "program", "flow"]),
     ("inline_asm", &["base", "isa", "launch"]),
-    ("num", &["base"]),
     ("order", &["base", "isa"]),
     ("machine", &["base", "isa", "program", "cfg", "num"]),
     ("check", &["base", "isa", "program", "flow", "cfg", "order", "machine"]),

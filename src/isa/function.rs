@@ -131,11 +131,6 @@ pub enum Factored {
     Ex2Operand,
 }
 
-/// Property asked by `testp`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[rustfmt::skip]
-pub enum TestProperty { Finite, Infinite, Number, NotANumber, Normal, Subnormal }
-
 /// Read-modify-write function of `atom` and `red`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]

@@ -18,6 +18,9 @@ mod tensor;
 mod types;
 mod video;
 
+pub use crate::num::compare::Compare;
+pub use crate::num::float::TestProperty;
+pub use crate::num::{Mode, Rounding};
 pub use decode::{
     AsyncDecode, AtomicDecode, BitsDecode, ClusterDecode, CompareDecode, ControlDecode, Decode, FloatDecode, ImageDecode, IntegerDecode,
     MatrixDecode, MbarrierDecode, MemoryDecode, MoveDecode, ParallelDecode, PolicyDecode, StackDecode, TensorDecode, VideoDecode,

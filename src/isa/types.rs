@@ -1,6 +1,8 @@
-//! The vocabulary of PTX: scalar types, state spaces, roundings and the other words after the dots.
+//! The vocabulary of PTX: scalar types, state spaces and the other words after the dots.
 
 #![allow(missing_docs, reason = "variants are the words of PTX itself")]
+
+use super::Mode;
 
 /// A fundamental or packed type (PTX ISA, "Types").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
@@ -119,39 +121,14 @@ impl Space {
     }
 }
 
-/// Rounding of a floating-point result (`.rn .rz .rm .rp`, `.rna`, `.rs`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Rounding {
-    /// To nearest, ties to even.
-    #[default]
-    Nearest,
-    /// Towards zero.
-    Zero,
-    /// Towards minus infinity.
-    Down,
-    /// Towards plus infinity.
-    Up,
-    /// To nearest, ties away from zero.
-    NearestAway,
-}
-
 /// What every floating-point instruction may carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct FloatMode {
-    /// Rounding of the result.
-    pub rounding: Rounding,
-    /// `.ftz`: subnormal inputs and results become zero of the same sign.
-    pub ftz: bool,
-    /// `.sat`: clamp to [0, 1], NaN to +0.
-    pub sat: bool,
+    /// Rounding, `.ftz` and `.sat`.
+    pub words: Mode,
     /// No rounding is named, so that a multiplication and an addition may become one operation.
     pub contract: bool,
 }
-
-/// Comparison of `setp` and `set` (PTX ISA, "Comparison and Selection").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[rustfmt::skip]
-pub enum Compare { Eq, Ne, Lt, Le, Gt, Ge, Lo, Ls, Hi, Hs, Equ, Neu, Ltu, Leu, Gtu, Geu, Num, Nan }
 
 /// How `setp`, `set` and predicate instructions combine truth values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -5,11 +5,12 @@
 
 use super::float::Float;
 
-/// A comparison operator.
+/// A comparison operator of `setp`, `set` and `vset` (PTX ISA, "Comparison and Selection Instructions"). `.lo`, `.ls`, `.hi` and `.hs` are
+/// the orders of unsigned types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "one comment serves all variants of a line")]
 #[rustfmt::skip]
-pub enum Relation {
+pub enum Compare {
     /// Ordered: false if an operand is NaN.
     Eq, Ne, Lt, Le, Gt, Ge,
     /// Unordered: true if an operand is NaN.
@@ -22,23 +23,23 @@ pub enum Relation {
 
 /// Whether `a` stands in the relation to `b`.
 #[inline(always)]
-pub fn holds<T: PartialOrd>(relation: Relation, a: T, b: T) -> bool {
+pub fn holds<T: PartialOrd>(relation: Compare, a: T, b: T) -> bool {
     let (below, equal, above) = (a < b, a == b, a > b);
     match relation {
-        Relation::Eq => equal,
-        Relation::Ne => below | above,
-        Relation::Lt => below,
-        Relation::Le => below | equal,
-        Relation::Gt => above,
-        Relation::Ge => above | equal,
-        Relation::Equ => !(below | above),
-        Relation::Neu => !equal,
-        Relation::Ltu => !(above | equal),
-        Relation::Leu => !above,
-        Relation::Gtu => !(below | equal),
-        Relation::Geu => !below,
-        Relation::Num => below | equal | above,
-        Relation::Nan => !(below | equal | above),
+        Compare::Eq => equal,
+        Compare::Ne => below | above,
+        Compare::Lt => below,
+        Compare::Le => below | equal,
+        Compare::Gt => above,
+        Compare::Ge => above | equal,
+        Compare::Equ => !(below | above),
+        Compare::Neu => !equal,
+        Compare::Ltu => !(above | equal),
+        Compare::Leu => !above,
+        Compare::Gtu => !(below | equal),
+        Compare::Geu => !below,
+        Compare::Num => below | equal | above,
+        Compare::Nan => !(below | equal | above),
     }
 }
 

@@ -257,7 +257,7 @@ pub fn saturate<F: Float>(a: F) -> F {
 
 /// The properties `testp` asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Class {
+pub enum TestProperty {
     /// Neither infinite nor NaN.
     Finite,
     /// Plus or minus infinity.
@@ -274,15 +274,15 @@ pub enum Class {
 
 /// `testp`.
 #[inline(always)]
-pub fn test<F: Float>(a: F, class: Class) -> bool {
+pub fn test<F: Float>(a: F, class: TestProperty) -> bool {
     let subnormal = a != F::ZERO && a.flush() == F::ZERO;
     match class {
-        Class::Finite => a.is_finite(),
-        Class::Infinite => !a.is_finite() && !a.is_nan(),
-        Class::Number => !a.is_nan(),
-        Class::NotANumber => a.is_nan(),
-        Class::Normal => a.is_finite() && !subnormal,
-        Class::Subnormal => subnormal,
+        TestProperty::Finite => a.is_finite(),
+        TestProperty::Infinite => !a.is_finite() && !a.is_nan(),
+        TestProperty::Number => !a.is_nan(),
+        TestProperty::NotANumber => a.is_nan(),
+        TestProperty::Normal => a.is_finite() && !subnormal,
+        TestProperty::Subnormal => subnormal,
     }
 }
 

@@ -113,7 +113,7 @@ fn conversions_between_registers_wider_than_their_types() {
 #[test]
 fn comparisons() {
     let Op::Compare(CompareOp::SetpInt { cmp, ty, combine, c, q, .. }) = op("setp.lo.u32 p0, r0, 5;") else { panic!("no comparison") };
-    assert_eq!((cmp, ty, combine, c), (Compare::Lo, IntType::U32, BoolOp::And, PredSrc::Const(true)));
+    assert_eq!((cmp, ty, combine, c), (Compare::Lt, IntType::U32, BoolOp::And, PredSrc::Const(true)));
     assert!(q.is_sink());
     let Op::Compare(CompareOp::SetpFloat { combine, c, q, ftz, .. }) = op("setp.lt.or.ftz.f32 p0|p1, s0, 0f00000000, !p2;") else {
         panic!("no comparison")

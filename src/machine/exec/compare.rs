@@ -7,7 +7,7 @@ use crate::isa::{Compare, FloatType, IntType, ScalarType};
 use crate::machine::exec::warp_run::Family;
 use crate::machine::numeric::is_packed;
 use crate::machine::state::lanes::LaneMask;
-use crate::num::compare::{Relation, holds};
+use crate::num::compare::holds;
 use crate::num::float::Float;
 use crate::num::{Bf16, F16};
 use crate::program::{CompareOp, Dst, Src};
@@ -87,50 +87,29 @@ fn compare_float(lanes: &Lanes<'_>, ty: FloatType, cmp: Compare, ftz: bool, a: S
         FloatType::F32 if ftz => (test(lanes, cmp, a, b, |x: f32| x.flush()), LaneMask::NONE),
         FloatType::F32 => (test(lanes, cmp, a, b, |x: f32| x), LaneMask::NONE),
         FloatType::F64 => (test(lanes, cmp, a, b, |x: f64| x), LaneMask::NONE),
-        FloatType::F16 | FloatType::F16x2 => half::compare::<F16>(lanes, relation(cmp), ftz, a, b),
-        FloatType::BF16 | FloatType::BF16x2 => half::compare::<Bf16>(lanes, relation(cmp), ftz, a, b),
+        FloatType::F16 | FloatType::F16x2 => half::compare::<F16>(lanes, cmp, ftz, a, b),
+        FloatType::BF16 | FloatType::BF16x2 => half::compare::<Bf16>(lanes, cmp, ftz, a, b),
     }
 }
 
 /// The lanes in which `prepare(a) cmp prepare(b)`. Every relation has a loop of its own.
 #[inline(always)]
 fn test<T: Lane + PartialOrd>(lanes: &Lanes<'_>, cmp: Compare, a: Src, b: Src, prepare: impl Fn(T) -> T + Copy) -> LaneMask {
-    let with = |relation: Relation| lanes.test2(a, b, |a: T, b: T| holds(relation, prepare(a), prepare(b)));
-    match relation(cmp) {
-        Relation::Eq => with(Relation::Eq),
-        Relation::Ne => with(Relation::Ne),
-        Relation::Lt => with(Relation::Lt),
-        Relation::Le => with(Relation::Le),
-        Relation::Gt => with(Relation::Gt),
-        Relation::Ge => with(Relation::Ge),
-        Relation::Equ => with(Relation::Equ),
-        Relation::Neu => with(Relation::Neu),
-        Relation::Ltu => with(Relation::Ltu),
-        Relation::Leu => with(Relation::Leu),
-        Relation::Gtu => with(Relation::Gtu),
-        Relation::Geu => with(Relation::Geu),
-        Relation::Num => with(Relation::Num),
-        Relation::Nan => with(Relation::Nan),
-    }
-}
-
-/// The comparison in the terms of `num`; `.lo` and kin are the orders of unsigned types.
-#[inline(always)]
-fn relation(cmp: Compare) -> Relation {
+    let with = |relation: Compare| lanes.test2(a, b, |a: T, b: T| holds(relation, prepare(a), prepare(b)));
     match cmp {
-        Compare::Eq => Relation::Eq,
-        Compare::Ne => Relation::Ne,
-        Compare::Lt | Compare::Lo => Relation::Lt,
-        Compare::Le | Compare::Ls => Relation::Le,
-        Compare::Gt | Compare::Hi => Relation::Gt,
-        Compare::Ge | Compare::Hs => Relation::Ge,
-        Compare::Equ => Relation::Equ,
-        Compare::Neu => Relation::Neu,
-        Compare::Ltu => Relation::Ltu,
-        Compare::Leu => Relation::Leu,
-        Compare::Gtu => Relation::Gtu,
-        Compare::Geu => Relation::Geu,
-        Compare::Num => Relation::Num,
-        Compare::Nan => Relation::Nan,
+        Compare::Eq => with(Compare::Eq),
+        Compare::Ne => with(Compare::Ne),
+        Compare::Lt => with(Compare::Lt),
+        Compare::Le => with(Compare::Le),
+        Compare::Gt => with(Compare::Gt),
+        Compare::Ge => with(Compare::Ge),
+        Compare::Equ => with(Compare::Equ),
+        Compare::Neu => with(Compare::Neu),
+        Compare::Ltu => with(Compare::Ltu),
+        Compare::Leu => with(Compare::Leu),
+        Compare::Gtu => with(Compare::Gtu),
+        Compare::Geu => with(Compare::Geu),
+        Compare::Num => with(Compare::Num),
+        Compare::Nan => with(Compare::Nan),
     }
 }

@@ -5,7 +5,6 @@
 use super::operands::Lanes;
 use crate::isa::{self, ScalarType, TypeKind};
 use crate::machine::exec::warp_run::Family;
-use crate::machine::numeric::rounding;
 use crate::machine::state::lanes::PerLane;
 use crate::num::convert::{self, Conversion, Kind};
 use crate::num::exact::Format;
@@ -143,7 +142,7 @@ fn conversion(mode: ConvertMode, to: ScalarType, from: ScalarType) -> Conversion
     Conversion {
         to: kind(to),
         from: kind(from),
-        rounding: rounding(mode.rounding),
+        rounding: mode.rounding,
         integral: mode.to_integral,
         ftz: mode.ftz,
         sat: mode.sat,

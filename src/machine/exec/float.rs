@@ -5,10 +5,10 @@
 
 use super::operands::{Lane, Lanes};
 use super::{half, special_unit};
-use crate::isa::{self, Factored, FloatBinary, FloatTernary, FloatType, FloatUnary};
+use crate::isa::{Factored, FloatBinary, FloatTernary, FloatType, FloatUnary};
 use crate::machine::exec::warp_run::Family;
-use crate::machine::numeric::{extremum_words, is_packed, numeric};
-use crate::num::float::{self, Class, Divide, Float};
+use crate::machine::numeric::{extremum_words, is_packed};
+use crate::num::float::{self, Divide, Float};
 use crate::num::{Bf16, F16, Mode, Rounding, special};
 use crate::program::{Dst, FloatOp, Src};
 
@@ -22,17 +22,17 @@ impl Family for FloatingPoint {
     fn execute(lanes: &mut Lanes<'_>, op: &FloatOp) {
         match *op {
             FloatOp::Unary { f, ty, mode, d, a } => match ty {
-                FloatType::F32 => unary_f32(lanes, f, numeric(mode), d, a),
-                FloatType::F64 => unary_f64(lanes, f, numeric(mode), d, a),
-                FloatType::F16 | FloatType::F16x2 => half::unary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, a),
-                FloatType::BF16 | FloatType::BF16x2 => half::unary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, a),
+                FloatType::F32 => unary_f32(lanes, f, mode.words, d, a),
+                FloatType::F64 => unary_f64(lanes, f, mode.words, d, a),
+                FloatType::F16 | FloatType::F16x2 => half::unary::<F16>(lanes, is_packed(ty), f, mode.words, d, a),
+                FloatType::BF16 | FloatType::BF16x2 => half::unary::<Bf16>(lanes, is_packed(ty), f, mode.words, d, a),
             },
-            FloatOp::Binary { f, ty, mode, d, a, b } => of_two(lanes, f, ty, numeric(mode), d, [a, b]),
+            FloatOp::Binary { f, ty, mode, d, a, b } => of_two(lanes, f, ty, mode.words, d, [a, b]),
             FloatOp::Ternary { f, ty, mode, d, a, b, c } => match ty {
-                FloatType::F32 => ternary_f32(lanes, f, numeric(mode), d, [a, b, c]),
-                FloatType::F64 => ternary::<f64>(lanes, f, numeric(mode), d, [a, b, c]),
-                FloatType::F16 | FloatType::F16x2 => half::ternary::<F16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
-                FloatType::BF16 | FloatType::BF16x2 => half::ternary::<Bf16>(lanes, is_packed(ty), f, numeric(mode), d, [a, b, c]),
+                FloatType::F32 => ternary_f32(lanes, f, mode.words, d, [a, b, c]),
+                FloatType::F64 => ternary::<f64>(lanes, f, mode.words, d, [a, b, c]),
+                FloatType::F16 | FloatType::F16x2 => half::ternary::<F16>(lanes, is_packed(ty), f, mode.words, d, [a, b, c]),
+                FloatType::BF16 | FloatType::BF16x2 => half::ternary::<Bf16>(lanes, is_packed(ty), f, mode.words, d, [a, b, c]),
             },
             FloatOp::KeepingProduct { f, ty, mode, d, a, b, kept } => {
                 // Before the product is written, which may be over a factor.
@@ -43,18 +43,18 @@ impl Family for FloatingPoint {
                 }
                 let [a, b] = factors.map(|factor| Src::reg(factor.0));
                 match f {
-                    Factored::RcpOperand => unary_f32(lanes, FloatUnary::RcpApprox, numeric(mode), d, b),
-                    Factored::Ex2Operand => unary_f32(lanes, FloatUnary::Ex2Approx, numeric(mode), d, b),
+                    Factored::RcpOperand => unary_f32(lanes, FloatUnary::RcpApprox, mode.words, d, b),
+                    Factored::Ex2Operand => unary_f32(lanes, FloatUnary::Ex2Approx, mode.words, d, b),
                     Factored::Mul | Factored::Quotient { .. } | Factored::Reciprocal | Factored::MulInverseEx2 => {
-                        of_two(lanes, FloatBinary::Mul, ty, numeric(mode), d, [a, b]);
+                        of_two(lanes, FloatBinary::Mul, ty, mode.words, d, [a, b]);
                     }
                 }
             }
             FloatOp::TestProperty { f, ty, p, a } => {
                 let bits = match ty {
-                    FloatType::F64 => lanes.test1(a, |a: f64| float::test(a, class(f))),
+                    FloatType::F64 => lanes.test1(a, |a: f64| float::test(a, f)),
                     FloatType::F32 | FloatType::F16 | FloatType::F16x2 | FloatType::BF16 | FloatType::BF16x2 => {
-                        lanes.test1(a, |a: f32| float::test(a, class(f)))
+                        lanes.test1(a, |a: f32| float::test(a, f))
                     }
                 };
                 lanes.put_pred(p, bits);
@@ -81,17 +81,6 @@ fn keep(lanes: &mut Lanes<'_>, ty: FloatType, d: Dst, factor: Src) {
     } else {
         let value = *lanes.get32(factor);
         lanes.put32(d, &value);
-    }
-}
-
-fn class(property: isa::TestProperty) -> Class {
-    match property {
-        isa::TestProperty::Finite => Class::Finite,
-        isa::TestProperty::Infinite => Class::Infinite,
-        isa::TestProperty::Number => Class::Number,
-        isa::TestProperty::NotANumber => Class::NotANumber,
-        isa::TestProperty::Normal => Class::Normal,
-        isa::TestProperty::Subnormal => Class::Subnormal,
     }
 }
 

@@ -2,10 +2,10 @@
 //! Instructions", "Half Precision Comparison Instructions").
 
 use super::operands::Lanes;
-use crate::isa::{FloatBinary, FloatTernary, FloatUnary};
+use crate::isa::{Compare, FloatBinary, FloatTernary, FloatUnary};
 use crate::machine::numeric::extremum_words;
 use crate::machine::state::lanes::LaneMask;
-use crate::num::compare::{Relation, holds};
+use crate::num::compare::holds;
 use crate::num::float::{self, Float};
 use crate::num::half::fma_oob;
 use crate::num::{Bf16, F16, Mode, special};
@@ -91,7 +91,7 @@ pub(super) fn ternary<H: Half>(lanes: &mut Lanes<'_>, packed: bool, f: FloatTern
 }
 
 /// The lanes in which the relation holds of the lower halves, and of the upper ones.
-pub(super) fn compare<H: Half>(lanes: &Lanes<'_>, relation: Relation, ftz: bool, a: Src, b: Src) -> (LaneMask, LaneMask) {
+pub(super) fn compare<H: Half>(lanes: &Lanes<'_>, relation: Compare, ftz: bool, a: Src, b: Src) -> (LaneMask, LaneMask) {
     let flushed = |x: H| if ftz { x.flush() } else { x };
     let test = |a: u32, b: u32, shift: u32| holds(relation, flushed(half(a, shift)), flushed(half(b, shift)));
     (lanes.test2(a, b, |a: u32, b: u32| test(a, b, 0)), lanes.test2(a, b, |a: u32, b: u32| test(a, b, 16)))

@@ -1,8 +1,9 @@
 //! Video instructions (PTX ISA, "Scalar Video Instructions" and "SIMD Video Instructions").
 
 use super::operands::Lanes;
-use crate::isa::{Compare, VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode};
+use crate::isa::{VideoFn, VideoMadMode, VideoMode, VideoPart, VideoSecond, VideoSimdMode};
 use crate::machine::exec::warp_run::Family;
+use crate::num::compare::holds;
 use crate::num::video::{self, Kept, MultiplyAdd};
 use crate::program::{Dst, Src, VideoOp};
 
@@ -56,29 +57,6 @@ fn first(f: VideoFn, a: i64, b: i64) -> i64 {
         VideoFn::ShiftLeft { wrap } => a << video::shift_count(b, wrap),
         VideoFn::ShiftRight { wrap } => a >> video::shift_count(b, wrap),
         VideoFn::Set(compare) => i64::from(holds(compare, a, b)),
-    }
-}
-
-fn holds(compare: Compare, a: i64, b: i64) -> bool {
-    match compare {
-        Compare::Eq => a == b,
-        Compare::Ne => a != b,
-        Compare::Lt => a < b,
-        Compare::Le => a <= b,
-        Compare::Gt => a > b,
-        Compare::Ge => a >= b,
-        Compare::Lo
-        | Compare::Ls
-        | Compare::Hi
-        | Compare::Hs
-        | Compare::Equ
-        | Compare::Neu
-        | Compare::Ltu
-        | Compare::Leu
-        | Compare::Gtu
-        | Compare::Geu
-        | Compare::Num
-        | Compare::Nan => unreachable!("{compare:?} is no comparison of video instructions"),
     }
 }
 

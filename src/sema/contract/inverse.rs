@@ -42,7 +42,7 @@ pub(super) fn contract_inverses(program: &mut Program, index: usize, function: &
 /// What `op` negates without flushing, and its type; two negations of `.bf16x2` stay.
 fn plain_negative(op: &Op) -> Option<(FloatType, Src)> {
     let Op::Float(FloatOp::Unary { f: FloatUnary::Neg, ty, mode, a, .. }) = *op else { return None };
-    (!mode.ftz && ty != FloatType::BF16x2).then_some((ty, a))
+    (!mode.words.ftz && ty != FloatType::BF16x2).then_some((ty, a))
 }
 
 /// What `op` takes the reciprocal of, if the special-function unit does it without scaling.
@@ -54,7 +54,7 @@ fn fast_divisor(op: &Op) -> Option<Src> {
     else {
         return None;
     };
-    mode.ftz.then_some(divisor)
+    mode.words.ftz.then_some(divisor)
 }
 
 /// The reciprocal or power that `op` takes from the special-function unit without scaling, with its operand.
@@ -62,7 +62,7 @@ fn fast_inverse(op: &Op) -> Option<(FloatUnary, Src)> {
     let Op::Float(FloatOp::Unary { f: f @ (FloatUnary::RcpApprox | FloatUnary::Ex2Approx), ty: FloatType::F32, mode, a, .. }) = *op else {
         return None;
     };
-    mode.ftz.then_some((f, a))
+    mode.words.ftz.then_some((f, a))
 }
 
 impl Function {

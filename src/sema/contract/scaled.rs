@@ -30,7 +30,7 @@ pub(super) fn contract_scaled(program: &mut Program, index: usize, function: &Fu
         let Some((given, open)) = function.sole_product(program, product, at) else { continue };
         match taken {
             Taken::Scaled { f, by } => scale(program, index, function, (given, open), (at, f, by)),
-            Taken::Widened if open.mode.ftz => continue,
+            Taken::Widened if open.mode.words.ftz => continue,
             Taken::Widened => flush(program, index, (given, open)),
         }
         program.joined.push(Joined { how: Join::Scale, taker: Pc::new(at), given: Pc::new(given) });
@@ -46,7 +46,7 @@ impl Function {
             Known::Computed => None,
         };
         match program.code[at].op {
-            Op::Float(FloatOp::Binary { f, ty: FloatType::F32, mode, a, b, .. }) if mode.rounding == Rounding::Nearest => match f {
+            Op::Float(FloatOp::Binary { f, ty: FloatType::F32, mode, a, b, .. }) if mode.words.rounding == Rounding::Nearest => match f {
                 FloatBinary::Mul => {
                     let (by, product) = power(b).map(|by| (by, a)).or_else(|| power(a).map(|by| (by, b)))?;
                     Some((product, Taken::Scaled { f: FloatTernary::MulScaleUp, by }))
@@ -120,7 +120,7 @@ fn scale(
 
 /// Lets the product at `given` flush its factors and its result.
 fn flush(program: &mut Program, index: usize, (given, mut open): (usize, OpenProduct)) {
-    open.mode.ftz = true;
+    open.mode.words.ftz = true;
     keep(program, index, (given, open));
 }
 

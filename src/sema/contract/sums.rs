@@ -50,12 +50,12 @@ pub(super) fn contract_sums(program: &mut Program, index: usize, function: &Func
 pub(super) fn open_product(op: &Op) -> Option<OpenProduct> {
     let Op::Float(op) = *op else { return None };
     let (f, ty, mode, d, a, b) = match op {
-        FloatOp::Binary { f, ty, mode, d, a, b } => (factored(f, mode.ftz)?, ty, mode, d, a, b),
+        FloatOp::Binary { f, ty, mode, d, a, b } => (factored(f, mode.words.ftz)?, ty, mode, d, a, b),
         // With `.ftz` the special-function unit gives the reciprocal itself, of 64 bits as well.
-        FloatOp::Unary { f: FloatUnary::RcpApprox, ty, mode, d, a } if !mode.ftz => (Factored::Reciprocal, ty, mode, d, a, a),
+        FloatOp::Unary { f: FloatUnary::RcpApprox, ty, mode, d, a } if !mode.words.ftz => (Factored::Reciprocal, ty, mode, d, a, a),
         FloatOp::Unary { .. } | FloatOp::Ternary { .. } | FloatOp::KeepingProduct { .. } | FloatOp::TestProperty { .. } => return None,
     };
-    (mode.contract && !mode.sat && !d.is_sink()).then_some(OpenProduct { f, ty, mode, d, a, b })
+    (mode.contract && !mode.words.sat && !d.is_sink()).then_some(OpenProduct { f, ty, mode, d, a, b })
 }
 
 /// What an operation of two operands is as a product, if it is one.
@@ -87,10 +87,10 @@ impl Function {
         while let Some((copy, made)) = copies.pop() {
             for reader in self.readers(register(open.ty, copy.slot), made, inside)? {
                 let inst = &program.code[reader];
-                if takes_product(&inst.op, open.ty, open.mode.ftz, copy) {
+                if takes_product(&inst.op, open.ty, open.mode.words.ftz, copy) {
                     product.uses.push(Use { at: reader, copy });
                 } else {
-                    copies.push((self.copied(program, inst, reader, (open.ty, open.mode.ftz), copy)?, reader));
+                    copies.push((self.copied(program, inst, reader, (open.ty, open.mode.words.ftz), copy)?, reader));
                 }
             }
         }
@@ -129,7 +129,7 @@ impl Function {
         if inst.guard.is_some() {
             return None;
         }
-        let flushes_no_more = |mode: FloatMode| !mode.ftz || ftz;
+        let flushes_no_more = |mode: FloatMode| !mode.words.ftz || ftz;
         match inst.op {
             Op::Move(MoveOp::Move { width, d, .. }) if width == width_of(ty) => Some(Copy { slot: d.0, ..copy }),
             Op::Float(FloatOp::Unary { f: FloatUnary::Neg, ty: other, mode, d, .. }) if other == ty && flushes_no_more(mode) => {
@@ -140,7 +140,8 @@ impl Function {
             }
             Op::Float(FloatOp::Binary { f: FloatBinary::Mul, ty: other, mode, d, a, b }) if other == ty && flushes_no_more(mode) => {
                 let one = if a == Src::reg(copy.slot) { b } else { a };
-                let sign = self.sign_of_one(program, one, ty, at).filter(|_| mode.rounding == Rounding::Nearest && !mode.sat)?;
+                let sign =
+                    self.sign_of_one(program, one, ty, at).filter(|_| mode.words.rounding == Rounding::Nearest && !mode.words.sat)?;
                 (mode.contract || !sign).then_some(Copy { slot: d.0, negated: copy.negated != sign })
             }
             Op::Convert(ConvertOp::Single { mode, d, .. }) => {
@@ -170,7 +171,7 @@ pub(super) fn width_of(ty: FloatType) -> Width {
 fn takes_product(op: &Op, ty: FloatType, ftz: bool, copy: Copy) -> bool {
     let Op::Float(FloatOp::Binary { f: FloatBinary::Add | FloatBinary::Sub, ty: other, mode, a, b, .. }) = *op else { return false };
     let product = Src::reg(copy.slot);
-    other == ty && mode.contract && mode.ftz == ftz && (a == product) != (b == product)
+    other == ty && mode.contract && mode.words.ftz == ftz && (a == product) != (b == product)
 }
 
 /// Joins the products of function number `index` with their uses: those with one use first, and of two of a sum the first operand's.

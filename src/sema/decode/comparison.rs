@@ -9,7 +9,7 @@ use crate::program::{CompareOp, Op, PredSrc, SelectOp};
 #[rustfmt::skip]
 const COMPARISONS: &[(&str, Compare)] = &[
     ("eq", Compare::Eq), ("ne", Compare::Ne), ("lt", Compare::Lt), ("le", Compare::Le), ("gt", Compare::Gt), ("ge", Compare::Ge),
-    ("lo", Compare::Lo), ("ls", Compare::Ls), ("hi", Compare::Hi), ("hs", Compare::Hs),
+    ("lo", Compare::Lt), ("ls", Compare::Le), ("hi", Compare::Gt), ("hs", Compare::Ge),
     ("equ", Compare::Equ), ("neu", Compare::Neu), ("ltu", Compare::Ltu), ("leu", Compare::Leu), ("gtu", Compare::Gtu),
     ("geu", Compare::Geu),
     ("num", Compare::Num), ("nan", Compare::Nan),
@@ -42,7 +42,7 @@ impl Decoding<'_, '_> {
         let (p, q) = (self.dst(0)?, self.second_dst(0));
         let (a, b, c) = (self.src(1)?, self.src(2)?, self.pred(3)?);
         if let Some(ty) = float_type(self.ty()) {
-            return Ok(Op::Compare(CompareOp::SetpFloat { cmp, ty, ftz: self.float_mode().ftz, combine, c, p, q, a, b }));
+            return Ok(Op::Compare(CompareOp::SetpFloat { cmp, ty, ftz: self.float_mode().words.ftz, combine, c, p, q, a, b }));
         }
         Ok(Op::Compare(CompareOp::SetpInt { cmp, ty: self.int_type()?, combine, c, p, q, a, b }))
     }
@@ -53,7 +53,7 @@ impl Decoding<'_, '_> {
         let d = self.dst(0)?;
         let (a, b, c) = (self.src(1)?, self.src(2)?, self.pred(3)?);
         if let Some(from) = float_type(self.ty()) {
-            return Ok(Op::Compare(CompareOp::SetFloat { cmp, from, to, ftz: self.float_mode().ftz, combine, c, d, a, b }));
+            return Ok(Op::Compare(CompareOp::SetFloat { cmp, from, to, ftz: self.float_mode().words.ftz, combine, c, d, a, b }));
         }
         let from = int_type(self.ty()).ok_or_else(|| self.type_disagreement())?;
         Ok(Op::Compare(CompareOp::SetInt { cmp, from, to, combine, c, d, a, b }))
@@ -62,7 +62,7 @@ impl Decoding<'_, '_> {
     fn select_sign(&mut self) -> Decoded {
         let width = self.width(self.matched.types.first().copied().unwrap_or(ScalarType::U32))?;
         let float = self.ty() == ScalarType::F32;
-        let ftz = self.float_mode().ftz;
+        let ftz = self.float_mode().words.ftz;
         Ok(Op::Select(SelectOp::SelectSign { width, float, ftz, d: self.dst(0)?, a: self.src(1)?, b: self.src(2)?, c: self.src(3)? }))
     }
 

@@ -4,7 +4,7 @@ use super::super::operands::Operands;
 use super::operand::{Arg, Args, resolve_names};
 use super::place::Place;
 use crate::base::Diagnostic;
-use crate::isa::{Decode, FloatMode, FloatType, IntType, Matched, Rounding, ScalarType, Width};
+use crate::isa::{Decode, FloatMode, FloatType, IntType, Matched, Mode, Rounding, ScalarType, Width};
 use crate::program::{Dst, Op, PredSrc, Src};
 use crate::syntax::tree::Instruction;
 
@@ -148,7 +148,7 @@ impl<'a> Decoding<'_, 'a> {
         // Targets before sm_20 have no subnormal floats.
         let ftz = self.matched.has("ftz") || is_f32 && self.cx.target().0 < 20;
         let contract = !["rn", "rz", "rm", "rp"].into_iter().any(|word| self.matched.has(word));
-        FloatMode { rounding: self.rounding(), ftz, sat: self.matched.has("sat"), contract }
+        FloatMode { words: Mode { rounding: self.rounding(), ftz, sat: self.matched.has("sat") }, contract }
     }
 
     /// The rounding modifier; to nearest where there is none.

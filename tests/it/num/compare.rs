@@ -1,24 +1,24 @@
 //! Comparison: every relation of numbers below, equal, above, and of NaN.
 
-use ptxdbg::num::compare::{Relation, at_least_zero, holds};
+use ptxdbg::num::compare::{Compare, at_least_zero, holds};
 
 /// For each relation: whether it holds of 1 and 2, of 1 and 1, of 2 and 1, of 1 and NaN.
 #[rustfmt::skip]
-const TRUTH: &[(Relation, [bool; 4])] = &[
-    (Relation::Eq, [false, true, false, false]),
-    (Relation::Ne, [true, false, true, false]),
-    (Relation::Lt, [true, false, false, false]),
-    (Relation::Le, [true, true, false, false]),
-    (Relation::Gt, [false, false, true, false]),
-    (Relation::Ge, [false, true, true, false]),
-    (Relation::Equ, [false, true, false, true]),
-    (Relation::Neu, [true, false, true, true]),
-    (Relation::Ltu, [true, false, false, true]),
-    (Relation::Leu, [true, true, false, true]),
-    (Relation::Gtu, [false, false, true, true]),
-    (Relation::Geu, [false, true, true, true]),
-    (Relation::Num, [true, true, true, false]),
-    (Relation::Nan, [false, false, false, true]),
+const TRUTH: &[(Compare, [bool; 4])] = &[
+    (Compare::Eq, [false, true, false, false]),
+    (Compare::Ne, [true, false, true, false]),
+    (Compare::Lt, [true, false, false, false]),
+    (Compare::Le, [true, true, false, false]),
+    (Compare::Gt, [false, false, true, false]),
+    (Compare::Ge, [false, true, true, false]),
+    (Compare::Equ, [false, true, false, true]),
+    (Compare::Neu, [true, false, true, true]),
+    (Compare::Ltu, [true, false, false, true]),
+    (Compare::Leu, [true, true, false, true]),
+    (Compare::Gtu, [false, false, true, true]),
+    (Compare::Geu, [false, true, true, true]),
+    (Compare::Num, [true, true, true, false]),
+    (Compare::Nan, [false, false, false, true]),
 ];
 
 #[test]

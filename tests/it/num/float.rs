@@ -1,7 +1,7 @@
 //! `f32` and `f64` arithmetic: operands, then the recorded result.
 
 use crate::num::check;
-use ptxdbg::num::float::{Class, Extremum, Float, abs, add, copysign, div, fma, max, min, mul, neg, rcp, sqrt, sub, test};
+use ptxdbg::num::float::{Extremum, Float, TestProperty, abs, add, copysign, div, fma, max, min, mul, neg, rcp, sqrt, sub, test};
 use ptxdbg::num::{Mode, Rounding};
 
 const RN: Mode = Mode { rounding: Rounding::Nearest, ftz: false, sat: false };
@@ -19,7 +19,14 @@ fn sat(mode: Mode) -> Mode {
 
 #[test]
 fn classes() {
-    let classes = [Class::Finite, Class::Infinite, Class::Number, Class::NotANumber, Class::Normal, Class::Subnormal];
+    let classes = [
+        TestProperty::Finite,
+        TestProperty::Infinite,
+        TestProperty::Number,
+        TestProperty::NotANumber,
+        TestProperty::Normal,
+        TestProperty::Subnormal,
+    ];
     let of = |bits: u32| classes.map(|class| test(f32::from_bits(bits), class));
     // As recorded, zero is normal.
     assert_eq!(of(0x8000_0000), [true, false, true, false, true, false]);

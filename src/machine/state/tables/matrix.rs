@@ -1,7 +1,6 @@
 //! What matrix multiplications look up: which register of which lane each element is in, worked out once a launch for each kind.
 
 use crate::isa::{Fragment, KeptElement, Layout, Matrix, MatrixFamily, ScalarType, Sparsity};
-use crate::machine::numeric::rounding as rounding_of;
 use crate::machine::state::lanes::{LANES, PerLane};
 use crate::num::{self, matrix::Accumulator, matrix::Element, matrix::Product, matrix::Rule};
 use crate::program::{MatrixId, MatrixOp, MultiplyKind, MultiplyMode, Program};
@@ -78,7 +77,7 @@ impl MultiplyTables {
         let [a, b, c, d] = [Matrix::A, Matrix::B, Matrix::C, Matrix::D].map(|matrix| ElementTable::new(kind, matrix));
         let [m, n, k] = [kind.shape.m, kind.shape.n, kind.fragment(Matrix::A).columns()].map(|extent| extent as usize);
         let arithmetic = match kind.mode {
-            MultiplyMode::Round(rounding) if kind.types[0] == ScalarType::F64 => Arithmetic::Double([m, n, k], rounding_of(rounding)),
+            MultiplyMode::Round(rounding) if kind.types[0] == ScalarType::F64 => Arithmetic::Double([m, n, k], rounding),
             MultiplyMode::Round(_) | MultiplyMode::Saturate | MultiplyMode::Xor | MultiplyMode::And => {
                 Arithmetic::Narrow(product(kind, [m, n, k]))
             }
