@@ -6,6 +6,7 @@ use crate::program::Bank;
 use crate::syntax::tree::{Expr, ExprKind, Name};
 
 /// The predicate register called `name`.
+#[expect(clippy::wildcard_enum_match_arm, reason = "every other value is refused")]
 pub(super) fn predicate<'a>(name: Name<'a>, cx: &mut dyn Operands<'a>) -> Result<RegisterRef, Diagnostic> {
     match cx.resolve(&name_expr(name))? {
         Value::Register(register) if register.bank == Bank::Pred => Ok(register),

@@ -20,7 +20,7 @@ pub(super) fn same_space(variable: Space, named: Space) -> bool {
     let group = |space: Space| match space {
         Space::SharedCluster => Space::Shared,
         Space::ParamFunc => Space::Param,
-        other => other,
+        other @ (Space::Generic | Space::Global | Space::Const | Space::Shared | Space::Local | Space::Param) => other,
     };
     group(variable) == group(named)
 }
