@@ -128,6 +128,7 @@ impl Observer for Checkers {
         if kind != EventKind::Access {
             self.ask();
         }
+        debug_assert!(self.watching.iter().all(|watching| watching.checker.mask() == watching.wanted), "an access changes what is wanted");
         found
     }
 }

@@ -142,6 +142,7 @@ impl Findings {
     /// Adds a finding, or counts it if the same instructions were reported for the same mistake. True if it is new.
     pub fn report(&mut self, finding: Finding) -> bool {
         assert!(finding.count > 0, "a finding is one at least");
+        assert!(finding.reach.is_none() || finding.id.is_race(), "{} has no reach", finding.id.word());
         self.reported += 1;
         match self.list.iter_mut().find(|other| other.cause() == finding.cause()) {
             Some(other) => {
@@ -161,6 +162,7 @@ impl Findings {
         let Some(known) = self.list.iter_mut().find(|other| other.cause() == cause) else { return Repeated::No };
         known.count += 1;
         self.reported += 1;
+        assert!(self.reported >= known.count, "a finding was noticed more often than all of them");
         if known.reach < Some(reach) { Repeated::Nearer(known) } else { Repeated::Yes }
     }
 

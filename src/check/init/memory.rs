@@ -129,6 +129,7 @@ impl Memory {
                 .filter(|(address, _)| !self.is_written(event, lane, *address))
                 .fold(0, |lacks, (_, offset)| lacks | 1_u64 << (offset & 63))
         };
+        assert!(event.bytes > 0, "an access is of some bytes");
         let all = u64::MAX >> (64 - u64::from(event.bytes.clamp(1, 64)));
         let lacking: Vec<(usize, u64)> = event.lanes.iter().map(|lane| (lane, lacks(lane))).filter(|(_, lacks)| *lacks != 0).collect();
         // Whoever copies a structure copies the padding in it.

@@ -38,6 +38,7 @@ impl Race {
         let members = self.log.members(accesses).map(|one| *self.log.get(one));
         let late: Vec<Access> = members.filter(|access| self.may_outlive(slot, access)).collect();
         for access in &late {
+            assert!(access.op.tick <= exit.place.tick, "what a block does not know of came before its exit");
             let first = self.side(access, access.lanes_at(address, &self.log));
             if !self.held.repeats(finding::cause(CLUSTER_EXITED, 0, Some(&first), exit)) {
                 let memory = Touched { space: Space::Shared, block: self.index_in(slot), address, bytes: access.bytes.min(16) };

@@ -247,11 +247,13 @@ impl Race {
             }
             self.shared[slot] = None;
         }
+        debug_assert!((by.slot as usize) < self.shared.len(), "a block in a slot has a place for its shadow");
     }
 
     /// A block of the same cluster, which may not have done anything yet: they lie side by side.
     fn enter_peer(&mut self, BlockId { number, slot }: BlockId, peer: u32) {
         let number = (number + u64::from(peer)).saturating_sub(u64::from(slot));
+        assert!(u64::from(slot.abs_diff(peer)) < u64::from(self.order.cluster()), "slot {peer} is of another cluster than slot {slot}");
         self.enter(BlockId { number, slot: peer });
     }
 

@@ -47,6 +47,8 @@ impl Race {
                 // A plain access to the bytes of a barrier object in use is a mistake whatever orders it, and told as such.
                 continue;
             }
+            assert!(conflict.first.op.tick <= access.op.tick, "a race is with what came before");
+            assert!(!conflict.first_lanes.is_empty() && !conflict.second_lanes.is_empty(), "a race is of some lanes");
             let id = self.mistake(home, slot, access, &conflict);
             let (first, second) = (self.side(&conflict.first, conflict.first_lanes), self.side(access, conflict.second_lanes));
             let reach = self.reach(&conflict.first, access);

@@ -46,6 +46,7 @@ impl Shadow {
         let fits = ((offset | end).trailing_zeros().min(2)) as u8;
         page.split(fits);
         let unit = page.unit;
+        debug_assert!(offset.is_multiple_of(1 << unit) && end.is_multiple_of(1 << unit), "units begin and end with the access");
         (&mut page.entries[(offset >> unit) as usize..(end >> unit) as usize], 1 << unit)
     }
 

@@ -30,6 +30,7 @@ impl Race {
 
     fn issue_wgmma(&mut self, event: &WgmmaEvent<'_>, wgmma: &Wgmma, to: &mut Reporter<'_>) -> bool {
         let slot = event.by.slot;
+        assert!(wgmma.reads().all(|(start, end)| start < end), "wgmma #{} reads some bytes", wgmma.id);
         let access = Access {
             op: operation(event.by, &event.place, event.lanes, (Agent::Group(Group::Wgmma), Deed::Read)),
             pc: event.place.pc,

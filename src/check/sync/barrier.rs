@@ -62,6 +62,7 @@ impl BlockBarriers {
     pub fn arrived(&mut self, event: &OrderEvent<'_>, (id, aligned): (u32, bool), named: Option<u32>, to: &mut Reporter<'_>) -> bool {
         let (place, lanes) = (event.place, event.lanes);
         assert!(!lanes.is_empty() && self.live(place.warp).contains_all(lanes), "lanes that have not exited arrive");
+        assert!(id <= CLUSTER, "a block has no barrier {id}");
         let absent = self.live(place.warp) & !lanes;
         let arrived = Arrived { place, lanes, absent, aligned, wanted: named.unwrap_or(self.threads) };
         let threads = self.threads;
@@ -88,6 +89,7 @@ impl BlockBarriers {
     /// The phase of barrier `id` has ended.
     pub fn released(&mut self, id: u32, ways: &mut Ways, to: &mut Reporter<'_>) -> bool {
         let Some(phase) = self.phases.get_mut(&id).map(std::mem::take) else { return false };
+        assert!(id == CLUSTER || !phase.is_empty(), "a phase ends to which some lane has come");
         let mut found = false;
         for arrived in phase.iter().filter(|arrived| arrived.aligned && !arrived.absent.is_empty()) {
             found |= self.parted(id, &phase, arrived, ways, to);

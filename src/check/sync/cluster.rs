@@ -64,12 +64,14 @@ impl Clusters {
         let missing = arrived.iter().fold(event.lanes, |missing, (_, lanes)| missing.without(*lanes));
         arrived.iter_mut().for_each(|(_, lanes)| *lanes &= !event.lanes);
         arrived.retain(|(_, lanes)| !lanes.is_empty());
+        assert!(!arrived.iter().any(|(_, lanes)| lanes.meets(event.lanes)), "lanes that have waited have no arrival left");
         !missing.is_empty() && to.report(waits_for_nothing(missing, event))
     }
 
     /// A barrier of the cluster around `by` has ended.
     pub fn released(&mut self, by: BlockId) {
-        let first = by.number - by.number % self.size.max(1);
+        assert!(self.size > 0, "a cluster has blocks");
+        let first = by.number - by.number % self.size;
         self.started.extend(first..first + self.size);
     }
 

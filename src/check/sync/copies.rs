@@ -80,6 +80,7 @@ impl Copies {
     /// Something happens to a copy. An arrival behind which no copy is that the threads have not waited for is settled at once.
     pub fn copy(&mut self, event: &CopyEvent<'_>) -> Option<Settled> {
         let (copy, lanes) = (event.copy, event.lanes);
+        assert!(copy.lanes.contains_all(lanes) && !lanes.is_empty(), "copy #{} is of some lanes", copy.id);
         let key = (copy.by.number, copy.issued.warp);
         match (event.stage, copy.ends, &copy.work) {
             (CopyStage::Issued, Ends::Group { bulk, number: group }, _) => {

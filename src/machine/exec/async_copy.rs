@@ -266,6 +266,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// Puts a copy in flight, or ends it at once where nothing is ever in flight.
     pub(super) fn issue_copy(&mut self, lanes: LaneMask, work: Work, ends: Ends) -> Result<(), Box<Trap>> {
         let id = self.copies.next_id();
+        assert!(!lanes.is_empty() && self.warp.live.contains_all(lanes), "a copy is issued by no lane");
         let copy = AsyncCopy { id, issued: self.place, by: self.block_id(), lanes, work, ends, read: false };
         self.effects += 1;
         self.report_copy(&copy, lanes, CopyStage::Issued);

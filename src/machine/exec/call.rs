@@ -90,6 +90,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             depth,
             parent: caller.stack.clone(),
         };
+        assert!(frame.local >= group.frame.local && end >= top, "a frame over that of the caller");
         self.warp.registers.enter(frame, function.slots, taken);
         self.mark_written(frame, || operands::parameter_registers(function), taken);
         let site = &self.program.calls[call];
@@ -129,6 +130,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             returned.frame = stack.caller;
             returned.local_top = stack.caller_top;
             returned.stack = stack.parent.clone();
+            assert_eq!(returned.stack.as_ref().map_or(0, |parent| parent.depth) + 1, stack.depth, "a call is left out");
         }
         self.warp.groups.retain(|group| !group.mask.is_empty());
         Ok(Flow::Reselect)

@@ -67,6 +67,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if arrived.is_empty() {
             return Flow::Next;
         }
+        assert!(self.warp.live.contains_all(arrived), "lanes wait that have exited");
         self.wait_behind(group, arrived, GroupState::AtCluster { pc: group.pc })
     }
 

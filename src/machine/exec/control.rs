@@ -44,6 +44,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             if let Some(coverage) = &mut self.coverage {
                 coverage.add_indexed(group.pc, target, taken);
             }
+            assert!(taken.contains(rest.first()), "a lane goes nowhere");
             rest &= !taken;
         }
         self.warp.groups.retain(|group| !group.mask.is_empty());
@@ -59,6 +60,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         self.report_order(active, Order::Exited);
         self.warp.groups[group.index].pc = Pc(group.pc.0 + 1);
         self.warp.exit(active);
+        assert_eq!(self.warp.live | active, before, "other lanes exit");
         Ok(Flow::Pause(Pause::LanesExited { before }))
     }
 }

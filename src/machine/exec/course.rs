@@ -111,6 +111,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// The lanes `active` of `group` have executed the instruction at its `pc`, but for those that wait there for others.
     fn count_alone(&mut self, group: &Group, active: LaneMask) {
+        debug_assert!(group.mask.contains_all(self.waiting), "lanes wait that do not run");
         let waiting = std::mem::take(&mut self.waiting);
         if let Some(coverage) = &mut self.coverage {
             coverage.add(group.pc, Pc(group.pc.0 + 1), group.mask & !waiting);

@@ -201,6 +201,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             part.lower(window);
             part.rank = rank;
             pieces.push(Piece { space: actual, access: part });
+            assert!(mask.contains(rest.first()), "a lane accesses nothing");
             rest &= !mask;
         }
         Ok(pieces)

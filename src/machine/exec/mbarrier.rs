@@ -77,6 +77,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 rest &= !lanes;
             }
         }
+        assert_eq!(objects.iter().fold(LaneMask::NONE, |lanes, object| lanes | object.lanes), active, "a lane names no object");
         Ok(objects)
     }
 
@@ -174,6 +175,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 awaited = Some(object);
             }
         }
+        assert!(active.contains_all(ended), "lanes are answered that have not asked");
         let polled = &mut self.warp.groups[group.index].polled;
         let may_wait = blocks || *polled == Polled::Refused(group.pc);
         let timed_out = *polled == Polled::TimedOut(group.pc);
@@ -213,7 +215,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 waiting.state = state;
             }
         }
+        debug_assert!(self.stand_at(group.pc, active, state), "lanes wait elsewhere, or do not wait");
         Flow::Reselect
+    }
+
+    /// Whether these lanes are a group that stands there.
+    pub(super) fn stand_at(&self, pc: Pc, lanes: LaneMask, state: GroupState) -> bool {
+        self.warp.groups.iter().any(|group| (group.pc, group.mask, group.state) == (pc, lanes, state))
     }
 
     /// The turn ends if a phase has ended, so that those who wait for it are set going.

@@ -161,6 +161,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Counts a tick during which other groups stood still; true when it is their turn.
     fn has_run_long(&mut self, index: usize) -> bool {
+        debug_assert!(self.warp.groups.len() > 1, "a group that is alone keeps others waiting");
         self.warp.streak += 1;
         let patience = if self.warp.may_spin { SPIN_STREAK } else { STREAK };
         if self.warp.streak < patience {
@@ -187,6 +188,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     #[inline(always)]
     fn active(&self, inst: &Inst, group: &Group) -> LaneMask {
         let Some(guard) = inst.guard else { return group.mask };
+        debug_assert!(self.warp.live.contains_all(group.mask), "lanes run that have exited");
         let bits = self.warp.registers.pred[(group.frame.pred + guard.slot) as usize];
         group.mask & if guard.negate { !bits } else { bits }
     }
@@ -198,6 +200,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Tells the observer that `lanes` did something that orders them.
     fn report_order(&mut self, lanes: LaneMask, order: Order<'_>) {
+        debug_assert!(self.warp.live.contains_all(lanes), "lanes do something that have exited");
         if self.wants(EventKind::Order) {
             self.tell(&Event::Order(OrderEvent { place: self.place, by: self.block_id(), lanes, order }));
         }
@@ -215,6 +218,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// The groups have changed: puts what has come of it on the stack of the warp, if it has one.
     fn stack_up(&mut self, group: &Group) {
         if self.warp.simt_stack.is_some() {
+            assert_eq!(self.linked.meetings.len(), self.program.code.len(), "a launch without meeting places");
             self.warp.push_sides(self.program, group.pc, group.mask, &self.linked.meetings[group.pc.index()]);
         }
     }

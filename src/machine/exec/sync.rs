@@ -64,6 +64,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Moves the lanes of `active` behind the instruction in `state`; the others go on past it.
     pub(super) fn wait_behind(&mut self, group: &Group, active: LaneMask, state: GroupState) -> Flow {
+        assert!(!active.is_empty() && group.mask.contains_all(active), "lanes wait that do not run");
         let next = Pc(group.pc.0 + 1);
         self.warp.groups[group.index].pc = next;
         if active == group.mask {
@@ -74,6 +75,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 waiting.state = state;
             }
         }
+        debug_assert!(self.stand_at(next, active, state), "lanes wait elsewhere, or do not wait");
         Flow::Reselect
     }
 }

@@ -72,6 +72,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
 
     /// Executes the operation among the lanes of a tile.
     fn among(&mut self, op: &WarpOp, group: &Group, (tile, members): (LaneMask, LaneMask)) {
+        debug_assert!(!tile.is_empty() && group.mask.contains_all(tile), "lanes exchange that do not run");
         if self.tells_exchange(tile) {
             self.report_exchange(op, group, tile, (tile, members));
         }
@@ -130,6 +131,7 @@ impl<'a, const OBSERVED: bool> WarpRun<'a, OBSERVED> {
             }
             take(&mut self.lanes(&group, mask), op, all, &offered);
         }
+        assert!(self.warp.live.contains_all(all), "lanes exchange that have exited");
         for (other, _) in others {
             self.count_late(other);
             let group = &mut self.warp.groups[other.index];

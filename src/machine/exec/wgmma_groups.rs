@@ -63,6 +63,10 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             self.end_groups(done);
         }
+        assert!(
+            self.neighbours.committed() >= done || self.warp.wgmmas.unwaited().next().is_none_or(|first| first.group >= done),
+            "a wait ends early"
+        );
         self.warp.wgmmas.waited(done, &mut self.warp.registers);
         self.report_wgmma(WgmmaChange::Waited { done });
         Flow::Next

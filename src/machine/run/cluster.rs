@@ -19,6 +19,7 @@ impl Block {
         self.cluster.arrived.resize(self.warps.len(), LaneMask::NONE);
         assert!(!self.cluster.arrived[warp].meets(mask), "lanes arrive at the cluster's barrier twice");
         self.cluster.arrived[warp] |= mask;
+        assert!(self.cluster.arrived_of(warp).contains_all(mask), "lanes arrive at the cluster's barrier and are not noted");
     }
 
     /// Whether all its threads that have not exited have arrived at the barrier of the cluster.
@@ -33,7 +34,9 @@ impl Machine {
         let size = self.linked.cluster_blocks;
         // Nearly always a block is alone.
         let first = if size == 1 { slot } else { slot - slot % size };
-        first..(first + size).min(self.blocks.len())
+        let slots = first..(first + size).min(self.blocks.len());
+        debug_assert!(slots.len() == size || slot >= self.blocks.len(), "a cluster that is not whole");
+        slots
     }
 
     /// Ends the phase of the barrier of the cluster around `slot` if everybody has arrived, the last of them at `place`. True if the
@@ -51,6 +54,9 @@ impl Machine {
             block.cluster.phase += 1;
             block.wake(|state| matches!(state, GroupState::AtCluster { .. }));
         }
+        let mut phases = blocks.iter().flatten().map(|block| block.cluster.phase);
+        let phase = phases.next();
+        assert!(phases.all(|other| Some(other) == phase), "blocks of one cluster are in different phases");
         self.patience.meet_at_cluster();
         let by = BlockId { number: self.blocks[slot].as_ref().map_or(0, |block| block.number), slot: slot as u32 };
         let order = Order::ClusterReleased { first, slots: size };

@@ -53,7 +53,9 @@ impl Machine {
     pub(in crate::machine) fn between_turns(&mut self, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
         let chosen = self.completion.between_turns(&|| ids_in_flight(&self.copies, &self.blocks).count());
-        if let Some(id) = chosen.and_then(|chosen| ids_in_flight(&self.copies, &self.blocks).nth(chosen)) {
+        let ended = chosen.and_then(|chosen| ids_in_flight(&self.copies, &self.blocks).nth(chosen));
+        assert_eq!(ended.is_some(), chosen.is_some(), "an operation ends that is not in flight");
+        if let Some(id) = ended {
             paused |= self.end_by_itself(id, observer)?.unwrap_or(false);
         }
         if self.linked.config.schedule == Schedule::Random && self.linked.asks_for_phases && !self.waits_in_vain() {
@@ -79,6 +81,7 @@ impl Machine {
         let goes_on = !self.waits_in_vain() && !self.comes_back();
         if goes_on {
             self.time_out();
+            assert!(self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run())), "no wait has timed out");
         }
         Ok(Relented { goes_on, ..relented })
     }
@@ -96,6 +99,8 @@ impl Machine {
         if waits == 0 {
             return true;
         }
+        assert!(!self.resident_blocks().any(|block| block.warps.iter().any(|warp| warp.can_run())), "a group can run");
+        assert!(self.patience.met <= self.patience.meetings, "more barriers were completed than there were");
         if self.effects != self.patience.effects {
             self.leap.rest();
             let (effects, met) = (self.effects, self.patience.meetings);
@@ -257,6 +262,7 @@ impl Machine {
             return Err(copy.fault(refused, |address| owner.map_or(format!("{address:#x}"), |block| self.mbarrier_name(block, address))));
         }
         self.copies.remove(&copy, copy.lanes);
+        debug_assert!(!self.copies.iter().any(|other| other.id == copy.id), "a copy that has ended is in flight");
         self.effects = self.effects.wrapping_add(1);
         let event = CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick };
         let told = observer.report(EventKind::Copy, || Event::Copy(event));
@@ -276,6 +282,8 @@ impl Machine {
             let Some(Some(block)) = self.blocks.get_mut(*slot as usize) else { continue };
             let block = Arc::make_mut(block);
             block.wake_at_mbarrier(*address);
+            let last = block.shared.mbarriers().find(|(at, _)| at == address).and_then(|(_, barrier)| barrier.history.last());
+            assert!(last.is_none_or(|phase| phase.ended <= self.tick), "a phase ends that is still to come");
             let by = BlockId { number: block.number, slot: *slot };
             let phase = block.shared.mbarrier(*address).ok().and_then(|barrier| barrier.history.last());
             if let Some(phase) = phase.filter(|_| observer.mask().has(EventKind::Mbarrier)) {
@@ -319,6 +327,7 @@ fn waits_for_phase(group: &LaneGroup) -> bool {
 
 /// Tells a group that the phase for which it waits has not ended.
 fn time_out(group: &mut LaneGroup) {
+    assert!(waits_for_phase(group), "a wait times out that is none");
     group.state = GroupState::Ready;
     group.polled = Polled::TimedOut(group.pc);
 }

@@ -51,6 +51,7 @@ impl Machine {
             digest.value()
         };
         let returned = self.livelock.turn((slot, number), self.tick, state);
+        assert!(!returned || self.livelock.seen.contains_key(&(slot, number)), "a warp comes back that was not seen");
         if returned && self.all_have_returned() {
             self.livelock.proven = self.linked.clocks.is_empty() || !self.leap.jump();
             self.livelock.close();
@@ -60,6 +61,7 @@ impl Machine {
 
     /// Threads of the block in `slot` have arrived at a barrier that hands nothing over.
     pub(in crate::machine) fn arrived_quietly(&mut self, slot: usize, barrier: u32) {
+        assert!(slot < self.blocks.len(), "threads arrive in a slot that is not there");
         if self.tick >= self.livelock.opens && self.effects == self.livelock.effects {
             self.livelock.arrived.insert((slot, barrier));
         }

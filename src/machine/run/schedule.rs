@@ -49,6 +49,7 @@ impl Machine {
                     Ok(asked) => paused |= asked,
                     Err(step) => return step,
                 }
+                assert!(self.cursor.warp_left > 0 && self.current_can_run(), "the turn of a warp that cannot run");
             }
             if paused {
                 return Step::Paused;
@@ -91,6 +92,8 @@ impl Machine {
     fn run_turn<const OBSERVED: bool>(&mut self, end: Tick, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let Cursor { slot, warp, .. } = self.cursor;
         let cluster = self.cluster_slots(slot);
+        assert!(self.tick < end && self.cursor.warp_left > 0, "a turn without ticks");
+        assert!(cluster.contains(&slot) && self.blocks[slot].is_some(), "an empty slot has the turn");
         let (before, rest) = self.blocks[cluster.clone()].split_at_mut(slot - cluster.start);
         let Some((Some(block), after)) = rest.split_first_mut() else { return Ok(false) };
         let block = Arc::make_mut(block);
@@ -141,6 +144,7 @@ impl Machine {
         self.tick += u64::from(used);
         self.cursor.warp_left -= used;
         self.cursor.block_left = self.cursor.block_left.saturating_sub(used);
+        assert!(self.tick > last.tick || used == 0, "time stands still");
         self.effects = self.effects.wrapping_add(effects);
         paused |= self.take_up(pause, last, observer)?;
         paused |= self.wake_at_mbarriers(&ended, observer);
@@ -171,6 +175,7 @@ impl Machine {
                 paused |= report_released(&released, by, last, observer);
                 paused |= observer.report(EventKind::Arrived, || Event::Arrived(last, block));
                 let done = block.is_done();
+                assert_eq!(done, block.warps.iter().all(|warp| warp.live.is_empty()), "a block is done when all its lanes have exited");
                 paused |= self.release_cluster(slot, last, observer);
                 if done {
                     paused |= self.end_copies_around(slot, observer)?;
@@ -312,6 +317,7 @@ impl Machine {
     fn begin_turn(&mut self, slot: usize, warp: usize, ticks: u32) {
         assert!(ticks > 0, "a turn without ticks");
         assert!(self.can_run(slot, warp), "a warp has the turn that cannot run");
+        assert!(ticks <= WARP_TURN && self.cursor.block_left <= BLOCK_TURN, "a turn is longer than turns are");
         self.cursor.slot = slot;
         self.cursor.warp = warp;
         self.cursor.warp_left = ticks;
@@ -327,11 +333,15 @@ impl Machine {
             let block = self.next_block();
             self.blocks.push(block);
         }
+        assert!(self.blocks.len() as u64 <= self.linked.resident, "more blocks than there is room for");
+        let opened = &self.blocks[first..];
+        assert!(opened.iter().all(|block| block.is_some() == opened[0].is_some()), "a cluster that is not whole");
         self.blocks[first].is_some().then_some((first, 0))
     }
 
     /// The block in `slot` has finished: its slot is free, or is once the rest of its cluster has finished too.
     fn retire(&mut self, slot: usize) {
+        assert!(self.blocks[slot].as_ref().is_some_and(|block| block.is_done()), "a block is taken away that has not finished");
         let held = self.blocks[slot].take().map_or(0, |block| block.state_bytes());
         self.block_bytes = self.block_bytes.saturating_sub(held);
         self.cursor.warp_left = 0;
@@ -350,6 +360,7 @@ impl Machine {
         }
         let block = Block::new(&self.device.program, &self.linked, &self.linked.config, self.started);
         self.started += 1;
+        assert!(block.number < self.started && self.started <= self.linked.blocks, "blocks start in order");
         self.block_bytes += block.state_bytes();
         Some(Arc::new(block))
     }

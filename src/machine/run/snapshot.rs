@@ -15,6 +15,7 @@ impl Machine {
     /// Whether warp `warp` of block `block` issued nothing between `self` and the later snapshot `later` of the same launch. False
     /// where that cannot be told.
     pub fn warp_stood_still(&self, later: &Machine, block: [u32; 3], warp: u32) -> bool {
+        assert!(self.start() == later.start() && self.tick() <= later.tick(), "snapshots in another order");
         match (self.resident(block), later.resident(block)) {
             (Some(earlier), Some(later)) => {
                 Arc::ptr_eq(earlier, later)
@@ -50,6 +51,7 @@ impl Machine {
 
     /// Bytes that keeping `self` costs beside `earlier`, a snapshot of the same launch.
     pub fn unshared_bytes(&self, earlier: &Machine) -> u64 {
+        assert!(earlier.tick() <= self.tick(), "snapshots in another order");
         let blocks = self.blocks.iter().zip(earlier.blocks.iter().map(Option::as_ref).chain(std::iter::repeat(None)));
         let blocks = blocks.map(|(own, other)| own.as_ref().map_or(0, |own| block_bytes(own, other)));
         let slots = size_of_val(&*self.blocks) as u64;

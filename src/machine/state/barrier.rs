@@ -39,6 +39,7 @@ impl Barrier {
     /// Takes down how many threads an arrival wants, every thread if it names no number. Where those of a phase disagree, which is a
     /// mistake whose outcome is open, the greatest number counts: then it does not depend on who comes last.
     pub fn want(&mut self, wanted: Option<u32>) {
+        assert!(wanted != Some(0), "a barrier of no thread");
         self.wanted = if self.arrived.is_empty() { wanted } else { self.wanted.zip(wanted).map(|(one, other)| one.max(other)) };
     }
 
@@ -54,15 +55,23 @@ impl Barrier {
         self.votes += (votes & mask).count();
         self.voters += mask.count();
         assert!(self.votes <= self.voters, "more predicates are true than there are");
-        assert!(self.count >= mask.count(), "threads arrive and are not counted");
+        assert!(self.arrived[warp].contains_all(mask), "lanes arrive and are not noted");
+        assert!(self.count >= self.noted(), "threads arrive and are not counted");
     }
 
     /// Corrects the count of `warp` after lanes of it exited, which leaves `live`.
     pub fn lanes_exited(&mut self, warp: usize, live_before: LaneMask, live: LaneMask) {
+        assert!(live_before.contains_all(live) && live != live_before, "lanes exit that had exited");
         let Some(arrived) = self.arrived.get(warp) else { return };
         if !arrived.is_empty() {
             self.count += contribution(*arrived, live).saturating_sub(contribution(*arrived, live_before));
         }
+        assert!(self.count >= self.noted(), "threads that have arrived are not counted any more");
+    }
+
+    /// The lanes that are noted as arrived.
+    fn noted(&self) -> u32 {
+        self.arrived.iter().map(|lanes| lanes.count()).sum()
     }
 
     /// Whether the phase is complete, given the live lanes of all warps.
@@ -78,10 +87,12 @@ impl Barrier {
 
     /// Ends the phase and returns what was reduced.
     pub fn complete(&mut self) -> Ballot {
+        assert!(self.arrived.is_empty(), "a phase ends with lanes that have not been set going");
         assert!(self.count > 0, "a phase ends at which no thread has arrived");
         assert!(self.wanted.is_none_or(|wanted| self.count >= wanted), "a phase ends before its threads have arrived");
         let ballot = Ballot { votes: self.votes, voters: self.voters };
         *self = Self { phase: self.phase + 1, ..Self::default() };
+        assert!(self.count == 0 && self.wanted.is_none(), "a phase begins with what was counted in the one before");
         ballot
     }
 }

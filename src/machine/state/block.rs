@@ -55,6 +55,8 @@ impl Block {
         let index = linked.block_index(number);
         let threads = config.block.iter().product::<u32>();
         let warps = threads.div_ceil(LANES as u32);
+        assert!((1..=LANES as u32).contains(&warps), "a block of {threads} threads");
+        assert_eq!(linked.block_number(index), number, "the block's index is that of another one");
         let make = |warp| Arc::new(new_warp(program, linked, config, index, number, warp, threads));
         Self {
             index,
@@ -83,10 +85,11 @@ impl Block {
         votes: LaneMask,
     ) -> Option<Released> {
         let (warps, live) = (self.warps.len(), self.warps[warp].live);
-        let barrier = &mut self.barriers[id as usize % BARRIERS];
+        assert!((id as usize) < BARRIERS, "a barrier that no block has");
+        let barrier = &mut self.barriers[id as usize];
         barrier.want(wanted);
         barrier.arrive(warps, warp, mask, live, votes);
-        self.release(program, id as usize % BARRIERS)
+        self.release(program, id as usize)
     }
 
     /// Looks at all barriers after lanes of `warp` exited, and says which of them that released.
@@ -113,6 +116,7 @@ impl Block {
                 groups.iter_mut().filter(|group| waits(group.state)).for_each(|group| group.state = GroupState::Ready);
             }
         }
+        debug_assert!(!self.warps.iter().any(|warp| warp.groups.iter().any(|group| waits(group.state))), "a group is not set going");
     }
 
     fn release(&mut self, program: &Program, id: usize) -> Option<Released> {
@@ -131,6 +135,8 @@ impl Block {
                 release_warp(program, Arc::make_mut(warp), id, ballot);
             }
         }
+        let waits = self.warps.iter().any(|warp| warp.groups.iter().any(waits));
+        assert!(!waits, "a group waits at a barrier whose phase has ended");
         Some(Released { id: id as u32, arrived })
     }
 
@@ -170,6 +176,7 @@ fn release_warp(program: &Program, warp: &mut Warp, id: usize, ballot: Ballot) {
 }
 
 fn write_ballot(registers: &mut Registers, group: &LaneGroup, f: BarrierFn, d: Dst, ballot: Ballot) {
+    assert!(ballot.votes <= ballot.voters && ballot.voters > 0, "a reduction of no predicate");
     if d.is_sink() {
         return;
     }
@@ -195,6 +202,7 @@ fn new_warp(program: &Program, linked: &Linked, config: &LaunchConfig, index: [u
     let frame = FrameBase { local: map::LOCAL_BASE as u32, ..FrameBase::default() };
     let written = (config.account == Account::RunsAndWrites).then(Written::default);
     let mut registers = Registers { written, ..Registers::default() };
+    assert!(!live.is_empty(), "a warp without threads");
     registers.enter(frame, kernel.slots, live);
     let entry = LaneGroup {
         pc: Pc(kernel.code.start),

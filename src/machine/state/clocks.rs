@@ -44,6 +44,7 @@ impl Leap {
         if self.next >= LEAPS.end {
             return false;
         }
+        assert!(LEAPS.contains(&self.next), "a leap of no length");
         self.ahead = self.ahead.wrapping_add(1 << self.next);
         self.next += GROWTH;
         true

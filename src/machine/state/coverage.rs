@@ -42,6 +42,7 @@ impl Coverage {
     /// `lanes` have executed the instructions from `start` to before `end`.
     #[inline]
     pub(in crate::machine) fn add(&mut self, start: Pc, end: Pc, lanes: LaneMask) {
+        debug_assert!(start < end && end.index() < self.steps.len(), "a stretch that is none of the program");
         let lanes = u64::from(lanes.count());
         if let Some(step) = self.steps.get_mut(start.index()) {
             *step = step.wrapping_add(lanes);

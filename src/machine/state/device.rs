@@ -102,6 +102,7 @@ impl Device {
         if next > end {
             return Err(full);
         }
+        assert!(next >= address + bytes && address.is_multiple_of(PAGE_BYTES as u64), "a buffer over the next one");
         self.next = next;
         if bytes > 0 {
             self.global.insert(name, address, bytes, padding, fill.unwrap_or(UNINITIALISED));

@@ -140,6 +140,7 @@ impl Linked {
 impl Linked {
     /// The index in the grid of the block that is launched as number `number`: cluster after cluster, and in a cluster by rank.
     pub fn block_index(&self, number: u64) -> [u32; 3] {
+        assert!(number < self.blocks, "block {number} of {}", self.blocks);
         let (grid, cluster) = (self.config.grid, self.config.cluster);
         let size = u64::from(self.config.blocks_of_cluster());
         let clusters = std::array::from_fn(|axis| grid[axis] / cluster[axis]);
@@ -214,6 +215,7 @@ fn resident_blocks(program: &Program, config: &LaunchConfig, shared_bytes: u64, 
     }
     // The blocks of a cluster are on the machine together.
     let whole = |resident: u64| resident.next_multiple_of(u64::from(config.blocks_of_cluster())).min(blocks);
+    assert!(blocks > 0 && blocks.is_multiple_of(u64::from(config.blocks_of_cluster())), "a grid is of whole clusters");
     if let Some(resident) = config.resident {
         return whole(u64::from(resident).clamp(1, blocks));
     }

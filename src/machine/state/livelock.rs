@@ -69,6 +69,8 @@ impl Livelock {
         if seen.returned {
             return true;
         }
+        assert!(seen.left > 0 && self.turns > 0, "a window is open without turns");
+        assert!(now >= self.opens && self.opens > self.since, "a turn is counted before the window opens");
         seen.left -= 1;
         if seen.left == 0 {
             self.close();

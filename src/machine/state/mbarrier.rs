@@ -150,6 +150,7 @@ impl Mbarrier {
 
     /// An object for `count` arrivals a phase.
     pub fn new(count: u32, made: Place) -> Self {
+        assert!((1..=COUNT_LIMIT).contains(&count), "an object for {count} arrivals");
         Self { expected: count, pending: count, bytes: 0, phase: 0, made, arrivals: Vec::new(), forgotten: 0, history: Vec::new() }
     }
 
@@ -185,6 +186,7 @@ impl Mbarrier {
         let phase = self.phase;
         self.end_phase(arrival);
         assert_eq!(self.phase, phase + 1, "phases follow each other");
+        assert!(self.pending == self.expected && self.bytes == 0, "a phase begins with other counts than the object was made for");
         self.check();
         Ok(true)
     }
@@ -229,7 +231,9 @@ impl Mbarrier {
         if pending > COUNT_LIMIT {
             return Err(Refused::Count);
         }
-        self.pending = pending;
+        assert!(count > 0, "a phase wants no arrival more");
+        let before = std::mem::replace(&mut self.pending, pending);
+        assert_eq!(self.pending, before + count, "arrivals are not counted");
         self.check();
         Ok(())
     }
@@ -259,6 +263,8 @@ impl Mbarrier {
     }
 
     fn remember(&mut self, arrival: Arrival) {
+        assert!(self.arrivals.last().is_none_or(|last| last.tick <= arrival.tick), "what happens comes before what has happened");
+        assert!(!arrival.lanes.is_empty(), "no lane does something");
         if self.arrivals.last_mut().is_some_and(|last| last.join(arrival)) {
             return;
         }
@@ -278,6 +284,8 @@ impl Mbarrier {
         if let Some(before) = self.history.last_mut() {
             before.arrivals = Vec::new();
         }
+        let before = self.history.last();
+        assert!(before.is_none_or(|before| before.number + 1 == self.phase && before.ended <= last.tick), "phases follow each other");
         let arrivals = std::mem::take(&mut self.arrivals);
         self.history.push(Phase { number: self.phase, ended: last.tick, last, arrivals });
         self.phase += 1;

@@ -8,6 +8,7 @@ use crate::num::{Bf16, F16, atomic};
 pub fn all(f: AtomicFn, ty: ScalarType, memory: &mut [u8], values: &[u8]) {
     let function = Function { f, ty, adder: Adder::Copy };
     let bytes = ty.bytes() as usize;
+    assert_eq!(memory.len(), values.len(), "elements without a value");
     for (element, value) in memory.chunks_exact_mut(bytes).zip(values.chunks_exact(bytes)) {
         let word = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
         let new = function.apply(word(element), word(value), 0);

@@ -55,6 +55,7 @@ impl FrameBase {
 
     /// The base of a frame that follows this one, of a function with `slots` and `frame_bytes`.
     pub fn after(self, slots: Slots, frame_bytes: u32) -> Self {
+        debug_assert!(self.b32.checked_add(slots.b32).is_some() && self.b64.checked_add(slots.b64).is_some(), "banks hold 2^32 registers");
         Self {
             b32: self.b32 + slots.b32,
             b64: self.b64 + slots.b64,
@@ -78,6 +79,7 @@ impl Registers {
         if let Some(written) = &mut self.written {
             written.enter(base, base.after(slots, 0), mask);
         }
+        assert!(self.b32.len() >= end32 && self.b64.len() >= end64 && self.pred.len() >= end_pred, "the frame has no room");
     }
 
     /// Remembers that `lanes` have written these registers of the frame at `frame`.

@@ -79,6 +79,8 @@ impl Shared {
 
     /// Makes a barrier object for `count` arrivals a phase at `address`.
     pub fn init(&mut self, address: u32, count: u32, made: Place) {
+        assert!(u64::from(address) + u64::from(MBARRIER_BYTES) <= self.pages.len(), "an object outside the block's memory");
+        assert!(address.is_multiple_of(MBARRIER_BYTES), "an object that is not aligned");
         let barrier = Mbarrier::new(count, made);
         self.pages.write(u64::from(address), &barrier.word().to_le_bytes());
         self.barriers_mut().insert(address, Slot::Live(barrier));
@@ -112,6 +114,7 @@ impl Shared {
         let result = change(barrier)?;
         let word = barrier.word();
         self.pages.write(u64::from(address), &word.to_le_bytes());
+        assert_eq!(self.word(address), word, "the object's bytes are not what it holds");
         Ok(result)
     }
 

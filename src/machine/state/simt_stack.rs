@@ -55,6 +55,7 @@ impl SimtStack {
 
     /// Notes a meeting place for `lanes`.
     fn note(&mut self, lanes: LaneMask, at: Pc, depth: u32) {
+        assert!(!lanes.is_empty(), "a meeting place for no lane");
         self.entries.push(Entry { lanes, what: PutOff::Meeting { at, depth } });
     }
 
@@ -95,6 +96,7 @@ impl Warp {
         let mut parts: SmallVec<[&mut LaneGroup; 4]> = self.groups.iter_mut().filter(|group| group.mask.meets(lanes)).collect();
         let lanes = parts.iter().fold(LaneMask::NONE, |lanes, group| lanes | group.mask);
         let Some(level) = parts.iter().map(|group| depth(&group.stack)).max() else { return };
+        assert!(self.live.contains_all(lanes), "sides of lanes that are not live");
         let control = if let Op::Control(op) = &program.code[from.index()].op { Some(op) } else { None };
         match control {
             Some(ControlOp::Call { .. }) => stack.note(lanes, next, level - 1),
@@ -194,6 +196,8 @@ impl Warp {
     fn wait_at(&mut self, index: usize, place: usize) {
         let Some(stack) = &mut self.simt_stack else { return };
         let own = &mut self.groups[index];
+        assert!(own.state == GroupState::Ready, "a group comes to a meeting place that does not run");
+        assert!(stack.entries[place].is_met_by(own), "a group waits at another place than its own");
         own.state = GroupState::AtMeeting;
         stack.entries[place + 1..].iter_mut().for_each(|entry| entry.lanes &= !own.mask);
         let own = own.clone();
@@ -217,7 +221,11 @@ impl Warp {
             Some(entry) => entry.lanes,
             None => first()?,
         };
-        self.groups.iter_mut().filter(|group| group.mask.meets(lanes)).for_each(|group| group.state = GroupState::Ready);
+        for group in self.groups.iter_mut().filter(|group| group.mask.meets(lanes)) {
+            assert!(!group.waits_by_itself(), "a side goes on that waits for something else than its turn");
+            group.state = GroupState::Ready;
+        }
+        assert!(top.is_some() || self.can_run(), "nothing is left to go on");
         Some(())
     }
 }

@@ -154,6 +154,7 @@ pub fn fixed_value(fixed: &Fixed, config: &LaunchConfig, block: [u32; 3], number
 
 /// The index in a block of these extents of the thread that is `lane` of `warp`.
 pub fn thread_index(block: [u32; 3], warp: u32, lane: u32) -> [u32; 3] {
+    debug_assert!(lane < LANES as u32, "a lane that no warp has");
     let number = warp * LANES as u32 + lane;
     let [x, y, _] = block.map(|extent| extent.max(1));
     [number % x, number / x % y, number / (x * y)]

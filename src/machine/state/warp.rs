@@ -180,6 +180,7 @@ impl CopyGroups {
 
     /// The lanes of `mask` commit a group.
     pub fn commit(&mut self, bulk: bool, mask: LaneMask) {
+        assert!(!mask.is_empty(), "a group of copies of no lane");
         let groups = Arc::make_mut(self.0.get_or_insert_with(|| Arc::new([[0; LANES]; 2])));
         mask.iter().for_each(|lane| groups[usize::from(bulk)][lane] += 1);
     }
@@ -226,6 +227,7 @@ impl Warp {
         self.check_groups();
         let next = self.choose_group(rank);
         self.check_groups();
+        debug_assert!(self.is_awake(), "a group waits for lanes that are all there");
         match next {
             Some(index) => assert!(self.groups[index].state == GroupState::Ready, "a group that waits is chosen"),
             None => assert!(!self.can_run(), "a group is ready and none is chosen"),
@@ -268,6 +270,7 @@ impl Warp {
     pub fn next_group_met(&mut self, rank: &[u32], mut met: impl FnMut(&LaneGroup)) -> Option<usize> {
         let before: SmallVec<[LaneMask; 8]> = self.groups.iter().map(|group| group.mask).collect();
         let next = self.next_group(rank);
+        assert!(self.groups.len() <= before.len(), "groups part where they meet");
         if self.groups.len() < before.len() {
             self.groups.iter().filter(|group| !before.contains(&group.mask)).for_each(&mut met);
         }
@@ -298,7 +301,9 @@ impl Warp {
         assert!(group.mask.contains_all(taken), "lanes are split off a group that does not have them");
         group.mask &= !taken;
         let branch = LaneGroup { pc: target, mask: taken, ..group.clone() };
+        assert!(!group.mask.meets(branch.mask), "lanes that are split off stay");
         self.groups.push(branch);
+        debug_assert_eq!(self.lanes_of_groups(), self.live, "lanes are lost where a group parts");
     }
 
     /// Ends the lanes of `mask`.
@@ -308,6 +313,8 @@ impl Warp {
         self.groups.iter_mut().for_each(|group| group.mask &= !mask);
         self.groups.retain(|group| !group.mask.is_empty());
         self.wake();
+        assert!(!self.live.meets(mask), "lanes that exit stay live");
+        self.check_groups();
     }
 
     /// Sets groups going whose lanes wait for nobody any more.
@@ -335,6 +342,15 @@ impl Warp {
         }
     }
 
+    /// Whether every group that waits for lanes waits for one that has not come.
+    fn is_awake(&self) -> bool {
+        self.groups.iter().filter(|group| !group.members().is_empty()).all(|group| {
+            let is_behind = matches!(group.state, GroupState::AtWarpSync { .. });
+            let arrived = if is_behind { self.arrived_at_warp_sync(group.members()) } else { group.mask };
+            !arrived.contains_all(group.members() & self.live)
+        })
+    }
+
     /// The lanes that stand behind a `bar.warp.sync` of `members`.
     fn arrived_at_warp_sync(&self, members: LaneMask) -> LaneMask {
         let waits = |group: &&LaneGroup| matches!(group.state, GroupState::AtWarpSync { members: other, .. } if other == members);
@@ -344,6 +360,8 @@ impl Warp {
     /// Sets the group `index` going, and with it all that wait at the same `bar.warp.sync`.
     fn release_members(&mut self, index: usize) {
         let state = self.groups[index].state;
+        let waits = matches!(state, GroupState::AtSync { .. } | GroupState::AtWarpSync { .. });
+        assert!(waits, "a group is released that waits for no lane");
         self.groups[index].state = GroupState::Ready;
         if let GroupState::AtWarpSync { members, .. } = state {
             for group in &mut self.groups {
@@ -351,6 +369,7 @@ impl Warp {
                     group.state = GroupState::Ready;
                 }
             }
+            assert!(self.arrived_at_warp_sync(members).is_empty(), "lanes wait for lanes that have gone on");
         }
     }
 
@@ -375,6 +394,15 @@ impl Warp {
         self.groups.len() < before
     }
 
+    /// Whether no two groups stand at the same place in the same state.
+    fn is_merged(&self) -> bool {
+        let same = |one: &LaneGroup, other: &LaneGroup| {
+            one.pc == other.pc && one.state == other.state && one.frame == other.frame && same_stack(&one.stack, &other.stack)
+        };
+        let later = |index: usize| &self.groups[index + 1..];
+        self.groups.iter().enumerate().all(|(index, one)| !later(index).iter().any(|other| same(one, other)))
+    }
+
     fn lanes_of_groups(&self) -> LaneMask {
         self.groups.iter().fold(LaneMask::NONE, |lanes, group| lanes | group.mask)
     }
@@ -386,6 +414,7 @@ impl Warp {
         while self.merge() {
             self.wake();
         }
+        debug_assert!(self.is_merged(), "groups at one place are two");
     }
 
     /// Adds everything to `digest`.

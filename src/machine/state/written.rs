@@ -49,6 +49,7 @@ impl Written {
     /// `lanes` have executed the instructions from `start` to before `end` in the frame at `frame`.
     #[inline]
     pub(in crate::machine) fn mark_stretch(&mut self, writes: &Writes, (frame, lanes): (FrameBase, LaneMask), start: Pc, end: Pc) {
+        debug_assert!(start <= end, "a stretch ends before it starts");
         // What the kernel itself has written stays written; what a function has, until it is called again.
         if frame.is_first() {
             match &mut self.marked[start.index() % STRETCHES] {

@@ -22,6 +22,7 @@ impl Registers {
         if !exchange.absent.is_empty() {
             self.warps.entry(key).or_insert_with(|| WarpFrames::new(exchange.live));
         }
+        assert!(exchange.among.contains_all(exchange.lanes), "lanes that exchange take part");
         let Some(warp) = self.warps.get_mut(&key) else { return };
         let threads = LaneMask::lowest(self.threads.saturating_sub(place.warp.saturating_mul(LANES as u32)));
         for register in writes(inst, program) {

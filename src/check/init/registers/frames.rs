@@ -135,6 +135,7 @@ impl Frame {
 
     /// The lanes `active` write a register, and what `undefined` of them write is so, for these reasons or those of another lane.
     pub fn write(&mut self, watched: &Watched, register: RegisterOperand, (active, undefined): (LaneMask, LaneMask), origins: &Origins) {
+        assert!(active.contains_all(undefined), "lanes that write nothing write nothing undefined");
         let any = origins.any().unwrap_or(OriginId::UNKNOWN);
         for number in watched.numbers(register) {
             self.undefined[number] = self.undefined[number] & !active | undefined;

@@ -71,6 +71,7 @@ impl Registers {
     /// Lanes exit: their registers are of no interest any more.
     pub fn exited(&mut self, place: &Place, lanes: LaneMask) {
         if let Entry::Occupied(mut warp) = self.warps.entry((place.block, place.warp)) {
+            assert!(warp.get().live.contains_all(lanes), "a lane exits once");
             warp.get_mut().live &= !lanes;
             if warp.get().live.is_empty() {
                 warp.remove();

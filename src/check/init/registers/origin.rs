@@ -49,6 +49,7 @@ impl OriginTable {
             self.rows.push([None; LANES]);
             self.rows.len() - 1
         });
+        assert_eq!(self.rows.len(), self.keys.len(), "every row is about something");
         self.rows[row][origin.lane] = Some(origin);
         OriginId((row * LANES + origin.lane) as u32)
     }

@@ -97,8 +97,11 @@ impl Flight {
     /// Puts `wgmma` in flight: its accumulators, poisoned from now on, are kept aside.
     pub fn issue(&mut self, wgmma: Wgmma, registers: &mut Registers) {
         let state = self.state();
+        assert_eq!(wgmma.group, state.committed, "a multiplication of a group that is not open");
+        assert!(state.unwaited.back().is_none_or(|last| last.id < wgmma.id), "multiplications are issued in the order of their numbers");
         let mut next = 0;
         for slot in &wgmma.accumulators {
+            assert!((*slot as usize) < registers.b32.len(), "an accumulator that is no register");
             let Some(register) = registers.b32.get_mut(*slot as usize) else { continue };
             let place = place_of(*slot, &state.held, next);
             let index = place.unwrap_or_else(|index| {
@@ -150,6 +153,7 @@ impl Flight {
             }
         }
         state.held.retain(|held| held.writers > 0 || held.is_landed);
+        debug_assert!(state.held.is_sorted_by(|one, next| one.slot < next.slot), "accumulators are in order");
     }
 
     /// The warp has waited for all groups below `done`, which have ended.

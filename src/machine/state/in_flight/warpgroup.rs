@@ -58,6 +58,7 @@ impl Warpgroups {
         let (base, own) = (warp / WARPS * WARPS, (warp % WARPS) as usize);
         let group = self.group(warp);
         let number = group.taken[own];
+        assert!(number >= group.first, "a turn is over that a warp has not taken");
         let gone = (0..WARPS).find(|other| group.exited[*other as usize] && group.taken[*other as usize] <= number);
         if let Some(other) = gone {
             return Err(Disagreement::Exited(base + other));
@@ -72,6 +73,8 @@ impl Warpgroups {
             group.ahead.pop_front();
             group.first += 1;
         }
+        let most = group.taken.iter().max().map_or(0, |most| most - group.first);
+        assert_eq!(group.ahead.len() as u64, most, "turns are remembered that all have taken, or forgotten");
         Ok(())
     }
 
@@ -88,6 +91,7 @@ impl Warpgroups {
         if let Some(missed) = group.ahead.get((group.taken[own] - group.first) as usize) {
             return Err(*missed);
         }
+        assert!(!group.exited[own], "a warp exits twice");
         group.exited[own] = true;
         Ok(())
     }

@@ -28,6 +28,8 @@ impl LaneAccess {
     /// Summarises the addresses of the lanes in `mask`.
     #[inline(always)]
     pub fn new(mut addresses: PerLane<u64>, mask: LaneMask, bytes: u32) -> Self {
+        debug_assert!(!mask.is_empty(), "no lane accesses memory");
+        debug_assert!(bytes > 0, "an access of no byte");
         let first = addresses[mask.first()];
         if mask != LaneMask::ALL {
             for (lane, address) in addresses.iter_mut().enumerate() {
@@ -52,6 +54,7 @@ impl LaneAccess {
 
     /// The same access by fewer lanes.
     pub fn only(&self, mask: LaneMask) -> Self {
+        assert!(self.mask.contains_all(mask), "lanes access memory that did not");
         Self::new(self.addresses, mask, self.bytes)
     }
 
@@ -59,6 +62,7 @@ impl LaneAccess {
     #[inline(always)]
     pub fn lower(&mut self, window: u64) {
         if window != 0 {
+            debug_assert!(self.min >= window, "an access before its window");
             self.addresses.iter_mut().for_each(|address| *address = address.wrapping_sub(window));
             self.min -= window;
             self.max -= window;
@@ -70,6 +74,7 @@ impl LaneAccess {
 /// `pages`; every lane must lie inside.
 #[inline(always)]
 pub fn gather<const N: usize>(pages: &Pages, origin: u64, access: &LaneAccess, skip: u64, mut put: impl FnMut(usize, [u8; N])) {
+    debug_assert!(access.min >= origin && access.min <= access.max, "an access before its memory");
     let start = access.min - origin + skip;
     let span = access.max - access.min;
     if span == 0 {
@@ -120,6 +125,7 @@ pub fn scatter<const N: usize>(
         let page = pages.page_mut(offset);
         while let Some(lane) = lanes.next_if(|lane| page_index(access.addresses[*lane] - origin + skip) == index) {
             let at = in_page(access.addresses[lane] - origin + skip);
+            debug_assert!(at + N <= PAGE_BYTES, "an access over the end of a page");
             if let Some(bytes) = page[at..].first_chunk_mut() {
                 change(lane, bytes);
             }

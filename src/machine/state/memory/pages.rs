@@ -84,6 +84,7 @@ impl Pages {
 
     /// Copies the bytes from `offset` on into `out`; the range must lie inside.
     pub fn read(&self, mut offset: u64, mut out: &mut [u8]) {
+        debug_assert!(offset.checked_add(out.len() as u64).is_some_and(|end| end <= self.len), "bytes are read past the end");
         while !out.is_empty() {
             let at = offset as usize % PAGE_BYTES;
             let count = out.len().min(PAGE_BYTES - at);
@@ -96,6 +97,7 @@ impl Pages {
 
     /// Copies `bytes` to `offset` on; the range must lie inside.
     pub fn write(&mut self, mut offset: u64, mut bytes: &[u8]) {
+        debug_assert!(offset.checked_add(bytes.len() as u64).is_some_and(|end| end <= self.len), "bytes are written past the end");
         while !bytes.is_empty() {
             let at = offset as usize % PAGE_BYTES;
             let (head, tail) = bytes.split_at(bytes.len().min(PAGE_BYTES - at));

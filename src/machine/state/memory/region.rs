@@ -32,6 +32,7 @@ impl Allocation {
     /// Whether `bytes` bytes at every address from `min` to `max` lie inside; of the padding, only words do.
     #[inline(always)]
     pub fn holds(&self, min: u64, max: u64, bytes: u32) -> bool {
+        debug_assert!(min <= max, "the highest address is the lowest");
         let end = if bytes >= WORD_BYTES { self.base + self.pages.len() } else { self.end() };
         min >= self.base && max.saturating_add(u64::from(bytes)) <= end
     }
@@ -57,6 +58,10 @@ impl Region {
     pub fn insert(&mut self, name: &str, base: u64, bytes: u64, padding: u64, fill: u8) {
         let index = self.allocations.partition_point(|allocation| allocation.base < base);
         let pages = Pages::new(bytes.saturating_add(padding), fill);
+        let before = index.checked_sub(1).map(|before| &self.allocations[before]);
+        assert!(before.is_none_or(|before| before.base + before.pages.len() <= base), "an allocation in another one");
+        let after = self.allocations.get(index);
+        assert!(after.is_none_or(|after| base.saturating_add(pages.len()) <= after.base), "an allocation over another one");
         self.allocations.insert(index, Arc::new(Allocation { name: name.into(), base, bytes, pages }));
     }
 

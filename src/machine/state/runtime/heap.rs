@@ -55,6 +55,7 @@ impl Heap {
         global.insert(name, address, bytes, 0, 0);
         self.next += size;
         self.used += size;
+        assert!(self.used <= self.next - self.start, "more is in use than was given");
         address
     }
 
