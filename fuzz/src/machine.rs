@@ -56,7 +56,7 @@ struct Ending {
 impl Ending {
     fn of(machine: &Machine, step: Step) -> Self {
         let mut digest = Digest::default();
-        machine.device().digest(&mut digest);
+        std::hash::Hash::hash(machine.device(), &mut digest);
         Ending { step, tick: machine.tick(), threads: machine.thread_instructions(), memory: digest.value() }
     }
 }

@@ -44,7 +44,7 @@ fn run_to_end(machine: &mut Machine) {
 /// The fingerprint of global memory alone, which any schedule must leave the same.
 fn memory_digest(machine: &Machine) -> u64 {
     let mut digest = ptxdbg::machine::Digest::default();
-    machine.device().digest(&mut digest);
+    std::hash::Hash::hash(machine.device(), &mut digest);
     digest.value()
 }
 

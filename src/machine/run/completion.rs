@@ -10,6 +10,8 @@
 //! go on like that for ever. What clocks say is no part of that state; but of a program that reads them it is said only after the clocks
 //! have leapt ahead ([`Leap`](crate::machine::state::clocks::Leap)), so that waits with a limit have ended.
 
+use std::hash::{Hash, Hasher};
+
 use crate::machine::state::waits::Patience;
 use triomphe::Arc;
 
@@ -167,14 +169,14 @@ impl Machine {
         let all = self.patience.met != self.patience.meetings;
         for block in self.resident_blocks() {
             for warp in block.warps.iter().filter(|warp| all || warp.groups.iter().any(waits_for_phase)) {
-                self.linked.clocks.digest(warp, &mut digest);
-                warp.groups.iter().for_each(|group| digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask.bits())));
+                self.linked.clocks.hash_registers(warp, &mut digest);
+                warp.groups.iter().for_each(|group| (group.pc, group.mask).hash(&mut digest));
             }
             if all {
-                block.digest_barriers(&mut digest);
+                block.hash_arrivals(&mut digest);
             }
         }
-        digest.value()
+        digest.finish()
     }
 
     /// Draws whether the wait of some group times out now, and of which.

@@ -12,6 +12,8 @@
 //! States are compared by their digests, at the beginning of turns. That is done in windows of time ever further apart, which long
 //! computations hardly notice; who spins is found out by the time that he has spun twice as long again.
 
+use std::hash::Hasher;
+
 use crate::machine::state::livelock::Livelock;
 
 use crate::machine::state::digest::Digest;
@@ -46,9 +48,9 @@ impl Machine {
         let clocks = &self.linked.clocks;
         let state = || {
             let mut digest = Digest::default();
-            clocks.digest(warp, &mut digest);
-            warp.digest_rest(&mut digest);
-            digest.value()
+            clocks.hash_registers(warp, &mut digest);
+            warp.hash_rest(&mut digest);
+            digest.finish()
         };
         let returned = self.livelock.turn((slot, number), self.tick, state);
         assert!(!returned || self.livelock.seen.contains_key(&(slot, number)), "a warp comes back that was not seen");

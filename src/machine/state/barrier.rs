@@ -3,14 +3,13 @@
 //! Threads are counted one by one, but a warp all of whose live lanes have arrived counts as 32, as the manual wants of partial
 //! warps. Without a thread count a barrier waits for every thread of the block that has not exited.
 
-use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::{LANES, LaneMask};
 
 /// Number of barriers of a block.
 pub const BARRIERS: usize = 16;
 
 /// One barrier in its present phase.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct Barrier {
     /// Lanes that have arrived, by warp; empty in a phase nobody has arrived in.
     pub arrived: Vec<LaneMask>,
@@ -103,7 +102,7 @@ fn contribution(arrived: LaneMask, live: LaneMask) -> u32 {
 }
 
 /// A block's part of the barrier of its cluster.
-#[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Debug, PartialEq, Eq, Default, Hash)]
 pub struct ClusterBarrier {
     /// Lanes that have arrived in the present phase, by warp; empty if nobody has.
     pub arrived: Vec<LaneMask>,
@@ -115,11 +114,5 @@ impl ClusterBarrier {
     /// The lanes of `warp` that have arrived.
     pub fn arrived_of(&self, warp: usize) -> LaneMask {
         self.arrived.get(warp).copied().unwrap_or(LaneMask::NONE)
-    }
-
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        digest.word(self.phase);
-        self.arrived.iter().for_each(|mask| digest.word(u64::from(mask.bits())));
     }
 }

@@ -1,11 +1,12 @@
 //! A resident block: its warps, shared memory and barriers.
 
+use std::hash::{Hash, Hasher};
+
 use smallvec::{SmallVec, smallvec};
 use triomphe::Arc;
 
 use crate::isa::BarrierFn;
 use crate::machine::state::barrier::{BARRIERS, Ballot, Barrier, ClusterBarrier};
-use crate::machine::state::digest::Digest;
 use crate::machine::state::in_flight::flight::Flight;
 use crate::machine::state::in_flight::warpgroup::Warpgroups;
 use crate::machine::state::lanes::{LANES, LaneMask};
@@ -22,7 +23,7 @@ use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Dst, Op, Pc, PredSrc, Program, SyncOp, map};
 
 /// A block on the machine.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 pub struct Block {
     /// Its index in the grid.
     pub index: [u32; 3],
@@ -140,23 +141,10 @@ impl Block {
         Some(Released { id: id as u32, arrived })
     }
 
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        digest.word(self.number);
-        self.shared.digest(digest);
-        self.warps.iter().for_each(|warp| warp.digest(digest));
-        self.digest_barriers(digest);
-        self.barriers.iter().for_each(|barrier| digest.word(barrier.phase));
-        self.cluster.digest(digest);
-        self.warpgroups.digest(digest);
-    }
-
-    /// Adds the arrivals at its barriers to `digest`.
-    pub fn digest_barriers(&self, digest: &mut Digest) {
-        for barrier in &self.barriers {
-            barrier.arrived.iter().for_each(|mask| digest.word(u64::from(mask.bits())));
-            digest.word(u64::from(barrier.count) << 32 | u64::from(barrier.votes));
-            digest.word(u64::from(barrier.wanted.unwrap_or(0)) << 32 | u64::from(barrier.voters));
+    /// Adds the arrivals at its barriers to `state`, but not how many phases have ended.
+    pub fn hash_arrivals<H: Hasher>(&self, state: &mut H) {
+        for Barrier { arrived, count, wanted, votes, voters, phase: _ } in &self.barriers {
+            (arrived, count, wanted, votes, voters).hash(state);
         }
     }
 }

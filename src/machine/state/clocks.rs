@@ -4,9 +4,9 @@
 //! out whether it goes round for ever, states are compared without such registers; what the time decides is found out by letting it pass
 //! ([`Leap`]): a loop that ends after some time ends then.
 
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-use crate::machine::state::digest::Digest;
 use crate::machine::state::special;
 use crate::machine::state::warp::{Warp, frames};
 use crate::program::operands::{RegisterOperand, Use, call_results, registers_of};
@@ -19,7 +19,7 @@ const LEAPS: Range<u32> = 10..41;
 const GROWTH: u32 = 6;
 
 /// How far the clocks are ahead of the ticks, and how they got there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Leap {
     /// Ticks that clocks say more than have passed.
     ahead: u64,
@@ -54,12 +54,6 @@ impl Leap {
     pub fn rest(&mut self) {
         self.next = LEAPS.start;
     }
-
-    /// Adds everything to `digest`.
-    pub fn digest(self, digest: &mut Digest) {
-        digest.word(self.ahead);
-        digest.word(u64::from(self.next));
-    }
 }
 
 /// For each function, the registers that hold what clocks said, or what was worked out from that.
@@ -88,10 +82,10 @@ impl Clocks {
         self.functions.is_empty()
     }
 
-    /// Adds the registers of a warp to `digest`, those that depend on clocks left out.
-    pub fn digest(&self, warp: &Warp, digest: &mut Digest) {
+    /// Adds the registers of a warp to `state`, those that depend on clocks left out.
+    pub fn hash_registers<H: Hasher>(&self, warp: &Warp, state: &mut H) {
         if self.is_empty() {
-            return warp.registers.digest(digest);
+            return warp.registers.hash(state);
         }
         let mut registers = warp.registers.clone();
         for group in &warp.groups {
@@ -100,7 +94,7 @@ impl Clocks {
                 self.of(pc).iter().for_each(|register| registers.forget(frame, *register));
             }
         }
-        registers.digest(digest);
+        registers.hash(state);
     }
 
     fn of(&self, pc: Pc) -> &[RegisterOperand] {

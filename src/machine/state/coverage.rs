@@ -6,14 +6,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
 use crate::program::operands::{self, RegisterOperand};
 use crate::program::{ControlOp, Op, Pc, Program, SyncOp};
 
 /// How often the lanes of a launch have executed each instruction so far. An instruction that faulted, or at which lanes still wait
 /// for others, does not count.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Hash)]
 pub struct Coverage {
     /// Lanes that execute an instruction, less those that execute the one before it; modulo 2^64.
     steps: Vec<u64>,
@@ -67,10 +66,6 @@ impl Coverage {
     /// Bytes it takes.
     pub(in crate::machine) fn bytes(&self) -> u64 {
         (size_of_val(&*self.steps) + size_of_val(&*self.refused) + self.indexed.len() * size_of::<((Pc, Pc), u64)>()) as u64
-    }
-
-    pub(in crate::machine) fn digest(&self, digest: &mut Digest) {
-        self.steps.iter().chain(&self.refused).chain(self.indexed.values()).for_each(|lanes| digest.word(*lanes));
     }
 }
 

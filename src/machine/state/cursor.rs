@@ -1,10 +1,9 @@
 //! Where the scheduler stands.
 
-use crate::machine::state::digest::Digest;
 use crate::machine::state::random::Random;
 
 /// Where the scheduler stands.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Cursor {
     /// Slot of the block whose turn it is.
     pub slot: usize,
@@ -18,11 +17,5 @@ pub struct Cursor {
 impl Cursor {
     pub(in crate::machine) fn new(seed: u64) -> Self {
         Self { slot: 0, warp: 0, warp_left: 0, block_left: 0, random: Random::new(seed) }
-    }
-
-    pub(in crate::machine) fn digest(&self, digest: &mut Digest) {
-        digest.word((self.slot as u64) << 32 | self.warp as u64);
-        digest.word(u64::from(self.warp_left) << 32 | u64::from(self.block_left));
-        digest.word(self.random.state());
     }
 }

@@ -1,10 +1,10 @@
 //! What outlives a launch: global memory with its buffers and variables, and constant memory.
 
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
 use crate::isa::Space;
-use crate::machine::state::digest::Digest;
 use crate::machine::state::memory::{OutOfMemory, PAGE_BYTES, Region};
 use crate::machine::state::runtime::{Printed, Runtime};
 use crate::program::{Program, Variable, map};
@@ -151,10 +151,12 @@ impl Device {
     pub fn printed(&self) -> &Printed {
         &self.runtime.printed
     }
+}
 
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        self.global.digest(digest);
-        self.runtime.digest(digest);
+impl Hash for Device {
+    /// What kernels can change.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { global, runtime, program: _, constants: _, next: _, undefined: _ } = self;
+        (global, runtime).hash(state);
     }
 }

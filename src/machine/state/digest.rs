@@ -1,4 +1,9 @@
 //! A 64-bit fingerprint of states: equal states have equal digests, whatever was shared or absent in memory.
+//!
+//! It is a [`Hasher`], so a state says by [`Hash`](std::hash::Hash) what of it counts, mostly by deriving it. Unlike the hasher of the
+//! standard library it has no seed of the process and knows integers by their values, not by the host's width of `usize`.
+
+use std::hash::Hasher;
 
 /// Accumulates words and bytes in order.
 #[derive(Clone, Copy, Debug)]
@@ -31,5 +36,45 @@ impl Digest {
     /// The fingerprint so far.
     pub fn value(self) -> u64 {
         self.0
+    }
+}
+
+impl Hasher for Digest {
+    fn finish(&self) -> u64 {
+        self.value()
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        let (words, rest) = bytes.as_chunks::<8>();
+        words.iter().for_each(|word| self.word(u64::from_le_bytes(*word)));
+        if !rest.is_empty() {
+            let mut word = [0; 8];
+            word[..rest.len()].copy_from_slice(rest);
+            self.word(u64::from_le_bytes(word));
+        }
+    }
+
+    fn write_u8(&mut self, value: u8) {
+        self.word(u64::from(value));
+    }
+
+    fn write_u16(&mut self, value: u16) {
+        self.word(u64::from(value));
+    }
+
+    fn write_u32(&mut self, value: u32) {
+        self.word(u64::from(value));
+    }
+
+    fn write_u64(&mut self, value: u64) {
+        self.word(value);
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        self.word(value as u64);
+    }
+
+    fn write_isize(&mut self, value: isize) {
+        self.word(value as i64 as u64);
     }
 }

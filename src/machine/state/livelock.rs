@@ -1,8 +1,8 @@
 //! What is remembered of warps that spin: the states in which they were.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{Hash, Hasher};
 
-use crate::machine::state::digest::Digest;
 use crate::machine::state::place::Tick;
 
 /// Ticks without any change before states are compared for the first time.
@@ -47,12 +47,6 @@ impl Livelock {
         Self { effects, since: now, opens: now + QUIET, turns: TURNS, seen: BTreeMap::new(), arrived: BTreeSet::new(), proven: false }
     }
 
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        digest.word(self.opens);
-        digest.word(u64::from(self.turns));
-    }
-
     /// Begins the window anew.
     pub(in crate::machine) fn close(&mut self) {
         self.seen.clear();
@@ -78,5 +72,13 @@ impl Livelock {
             self.opens = now + (now - self.since);
         }
         false
+    }
+}
+
+impl Hash for Livelock {
+    /// When the window opens and how long it is: what was seen in it follows.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { opens, turns, effects: _, since: _, seen: _, arrived: _, proven: _ } = self;
+        (opens, turns).hash(state);
     }
 }

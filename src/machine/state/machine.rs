@@ -1,5 +1,6 @@
 //! All that a run can change: the machine as a value.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use crate::machine::in_flight::policy::CompletionPolicy;
@@ -130,20 +131,17 @@ impl Machine {
     /// A fingerprint of the whole state: equal for equal states, however they were reached.
     pub fn digest(&self) -> u64 {
         let mut digest = Digest::default();
-        digest.word(self.tick);
-        digest.word(self.thread_instructions);
-        digest.word(self.started);
-        self.cursor.digest(&mut digest);
-        self.device.digest(&mut digest);
-        self.copies.digest(&mut digest);
-        self.patience.digest(self.completion.state(), &mut digest);
-        self.livelock.digest(&mut digest);
-        self.leap.digest(&mut digest);
-        self.coverage.iter().for_each(|coverage| coverage.digest(&mut digest));
-        for block in &self.blocks {
-            digest.word(u64::from(block.is_some()));
-            block.iter().for_each(|block| block.digest(&mut digest));
-        }
-        digest.value()
+        self.hash(&mut digest);
+        digest.finish()
+    }
+}
+
+impl Hash for Machine {
+    /// What it was launched with is the same for all machines of a launch, and how often what was done follows from the rest.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { device, blocks, started, cursor, copies, tick, thread_instructions, patience, completion, livelock, .. } = self;
+        let Self { leap, coverage, linked: _, effects: _, block_bytes: _, footprint_check: _, .. } = self;
+        (tick, thread_instructions, started, cursor, device, copies, patience, completion.state()).hash(state);
+        (livelock, leap, coverage, blocks).hash(state);
     }
 }

@@ -5,7 +5,8 @@
 //! in memory are that word, and an object whose bytes read otherwise was overwritten. What a person wants to know beside it (who has
 //! arrived, when phases ended) is kept here and nowhere in memory.
 
-use crate::machine::state::digest::Digest;
+use std::hash::{Hash, Hasher};
+
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::place::{Place, Tick};
 use crate::machine::state::trap::TrapKind;
@@ -293,11 +294,13 @@ impl Mbarrier {
         self.forgotten = 0;
         assert!(self.arrivals.is_empty(), "a phase begins with what happened in the one before");
     }
+}
 
-    /// Adds what bears on the run to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        digest.word(self.word());
-        digest.word(self.phase);
+impl Hash for Mbarrier {
+    /// What bears on the run.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { expected: _, pending: _, bytes: _, phase, made: _, arrivals: _, forgotten: _, history: _ } = self;
+        (self.word(), phase).hash(state);
     }
 }
 

@@ -4,7 +4,7 @@ pub use crate::base::Tick;
 use crate::program::Pc;
 
 /// Where in the grid something happened.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
     /// The instruction.
     pub pc: Pc,
@@ -17,7 +17,7 @@ pub struct Place {
 }
 
 /// A block on the machine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BlockId {
     /// Its number in order of launch.
     pub number: u64,

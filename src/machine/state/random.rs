@@ -1,7 +1,7 @@
 //! Numbers drawn from a seed.
 
 /// The generator SplitMix64.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Random(u64);
 
 impl Random {

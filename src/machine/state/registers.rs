@@ -4,14 +4,13 @@
 //! frames, because they never share a lane.
 
 use crate::machine::state::coverage::Writes;
-use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::{LaneMask, PerLane};
 use crate::machine::state::written::Written;
 use crate::program::operands::RegisterOperand;
 use crate::program::{Bank, Pc, Slots};
 
 /// The registers of one warp.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Hash)]
 pub struct Registers {
     /// Registers of up to 32 bits, 8- and 16-bit ones zero-extended.
     pub b32: Vec<PerLane<u32>>,
@@ -117,17 +116,6 @@ impl Registers {
     /// Bytes of the registers themselves.
     pub fn state_bytes(&self) -> u64 {
         (size_of_val(&*self.b32) + size_of_val(&*self.b64) + size_of_val(&*self.pred)) as u64
-    }
-
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        self.b32.iter().flatten().for_each(|value| digest.word(u64::from(*value)));
-        self.b64.iter().flatten().for_each(|value| digest.word(*value));
-        self.pred.iter().for_each(|value| digest.word(u64::from(value.bits())));
-        digest.word(u64::from(self.carry.bits()));
-        if let Some(written) = &self.written {
-            written.digest(digest);
-        }
     }
 }
 

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use triomphe::Arc;
 
-use crate::machine::state::digest::Digest;
 use crate::machine::state::mbarrier::{Arrival, Mbarrier, Refused};
 use crate::machine::state::memory::Pages;
 use crate::machine::state::place::Place;
@@ -14,7 +13,7 @@ use crate::program::{FuncId, Program, short_name};
 pub const MBARRIER_BYTES: u32 = 8;
 
 /// The shared memory of a block, the system's part included.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 pub struct Shared {
     /// Its bytes.
     pub pages: Pages,
@@ -23,7 +22,7 @@ pub struct Shared {
 }
 
 /// An address at which a barrier object is, or was.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Hash)]
 enum Slot {
     Live(Mbarrier),
     /// `mbarrier.inval` there.
@@ -126,14 +125,5 @@ impl Shared {
         let mut bytes = [0; 8];
         self.pages.read(u64::from(address), &mut bytes);
         u64::from_le_bytes(bytes)
-    }
-
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        self.pages.digest(digest);
-        for (address, barrier) in self.mbarriers() {
-            digest.word(u64::from(address));
-            barrier.digest(digest);
-        }
     }
 }

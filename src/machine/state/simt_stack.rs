@@ -9,25 +9,24 @@
 
 use smallvec::SmallVec;
 
-use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::warp::{GroupState, LaneGroup, Warp, depth, same_stack};
 use crate::program::{ControlOp, Op, Pc, Program};
 
 /// What a warp has put off, the latest last.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct SimtStack {
     entries: SmallVec<[Entry; 4]>,
 }
 
 /// Something put off for some lanes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Entry {
     lanes: LaneMask,
     what: PutOff,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum PutOff {
     /// They go on from here, with so many calls in progress, once all have come.
     Meeting { at: Pc, depth: u32 },
@@ -72,18 +71,6 @@ impl SimtStack {
     /// The meeting place that the group has come to.
     fn met_by(&self, group: &LaneGroup) -> Option<usize> {
         self.entries.iter().rposition(|entry| entry.is_met_by(group))
-    }
-
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        for Entry { lanes, what } in &self.entries {
-            let (at, depth) = match what {
-                PutOff::Meeting { at, depth } => (u64::from(at.0) + 1, *depth),
-                PutOff::Side => (0, 0),
-            };
-            digest.word(u64::from(lanes.bits()) << 32 | u64::from(depth));
-            digest.word(at);
-        }
     }
 }
 

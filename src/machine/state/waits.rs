@@ -1,7 +1,8 @@
 //! What is remembered of waits that timed out, to tell a deadlock from a wait that ends.
 
+use std::hash::{Hash, Hasher};
+
 use crate::machine::state::block::Released;
-use crate::machine::state::digest::Digest;
 use crate::machine::state::launch::LaunchConfig;
 use crate::machine::state::place::Tick;
 use crate::machine::state::random::Random;
@@ -46,13 +47,12 @@ impl Patience {
     pub fn meet_at_cluster(&mut self) {
         self.meetings += 1;
     }
+}
 
-    /// Adds everything to `digest`, with the state of the launch's completion policy.
-    pub fn digest(&self, policy: u64, digest: &mut Digest) {
-        digest.word(self.polls);
-        digest.word(self.standing);
-        digest.word(self.due);
-        digest.word(policy);
-        digest.word(self.impatience.state());
+impl Hash for Patience {
+    /// What bears on the run: what was counted to tell a deadlock goes on from any state.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { polls, standing, due, impatience, rounds: _, effects: _, meetings: _, met: _, next: _, proven: _ } = self;
+        (polls, standing, due, impatience).hash(state);
     }
 }

@@ -5,10 +5,11 @@
 //! runs ([`Warp::next_group`]), which is what brings them together again. Under the other policy the stack of the warp says who runs
 //! (`simt_stack`).
 
+use std::hash::{Hash, Hasher};
+
 use smallvec::SmallVec;
 use triomphe::Arc;
 
-use crate::machine::state::digest::Digest;
 use crate::machine::state::in_flight::flight::Flight;
 use crate::machine::state::lanes::{LANES, LaneMask, PerLane};
 use crate::machine::state::memory::LocalMemory;
@@ -39,7 +40,7 @@ pub struct CallFrame {
 pub type CallStack = Option<Arc<CallFrame>>;
 
 /// Why a group does not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum GroupState {
     /// It can run.
     Ready,
@@ -103,7 +104,7 @@ impl LaneGroup {
 }
 
 /// What a group remembers of asking whether a phase has ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Hash)]
 pub enum Polled {
     /// Nothing.
     #[default]
@@ -169,7 +170,7 @@ impl LaneGroup {
 }
 
 /// How many groups of copies each lane of a warp has committed: of `cp.async`, and of `cp.async.bulk`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct CopyGroups(Option<Arc<[PerLane<u32>; 2]>>);
 
 impl CopyGroups {
@@ -183,10 +184,6 @@ impl CopyGroups {
         assert!(!mask.is_empty(), "a group of copies of no lane");
         let groups = Arc::make_mut(self.0.get_or_insert_with(|| Arc::new([[0; LANES]; 2])));
         mask.iter().for_each(|lane| groups[usize::from(bulk)][lane] += 1);
-    }
-
-    fn digest(&self, digest: &mut Digest) {
-        self.0.iter().flat_map(|groups| groups.iter().flatten()).for_each(|number| digest.word(u64::from(*number)));
     }
 }
 
@@ -417,46 +414,29 @@ impl Warp {
         debug_assert!(self.is_merged(), "groups at one place are two");
     }
 
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        self.registers.digest(digest);
-        self.digest_rest(digest);
-    }
-
-    /// Adds everything but its registers to `digest`.
-    pub fn digest_rest(&self, digest: &mut Digest) {
-        self.local.digest(digest);
-        digest.word(u64::from(self.live.bits()));
-        digest.word(u64::from(self.streak) << 1 | u64::from(self.may_spin));
-        self.copy_groups.digest(digest);
-        self.wgmmas.digest(digest);
-        self.simt_stack.iter().for_each(|stack| stack.digest(digest));
-        let mut groups: Vec<&LaneGroup> = self.groups.iter().collect();
+    /// Adds everything but its registers to `state`, its groups in the order of their lanes.
+    pub fn hash_rest<H: Hasher>(&self, state: &mut H) {
+        let Self { registers: _, local, specials: _, groups, simt_stack, live, copy_groups, wgmmas, streak, may_spin } = self;
+        (local, live, streak, may_spin, copy_groups, wgmmas, simt_stack).hash(state);
+        let mut groups: Vec<&LaneGroup> = groups.iter().collect();
         groups.sort_by_key(|group| group.mask.first());
-        for group in groups {
-            digest.word(u64::from(group.pc.0) << 32 | u64::from(group.mask.bits()));
-            let polled = match group.polled {
-                Polled::Never => 0,
-                Polled::Refused(pc) => 2 << 32 | u64::from(pc.0),
-                Polled::TimedOut(pc) => 4 << 32 | u64::from(pc.0),
-            };
-            digest.word(u64::from(group.yielded) | polled << 1);
-            let state = match group.state {
-                GroupState::Ready => 0,
-                GroupState::AtBarrier { id, pc } => 1 << 62 | u64::from(id) << 32 | u64::from(pc.0),
-                GroupState::AtSync { members } => 2 << 62 | u64::from(members.bits()),
-                GroupState::AtWarpSync { members, pc } => 3 << 62 | u64::from(members.bits()) << 30 ^ u64::from(pc.0),
-                GroupState::AtMbarrier { address } => 1 << 61 | u64::from(address),
-                GroupState::AtCopies => 1 << 60,
-                GroupState::AtWgmmas => 1 << 56,
-                GroupState::AtWarpgroup => 1 << 55,
-                GroupState::AtCluster { pc } => 1 << 59 | u64::from(pc.0),
-                GroupState::AtMeeting => 1 << 58,
-                GroupState::AwaitsTurn => 1 << 57,
-            };
-            digest.word(state);
-            frames(&group.stack).for_each(|frame| digest.word(u64::from(frame.pc.0)));
-        }
+        groups.hash(state);
+    }
+}
+
+impl Hash for Warp {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.registers.hash(state);
+        self.hash_rest(state);
+    }
+}
+
+impl Hash for LaneGroup {
+    /// Where its frame is follows from its calls, which are not gone through by recursion: they may be many.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { pc, mask, frame: _, local_top: _, stack, state: group_state, yielded, polled } = self;
+        (pc, mask, group_state, yielded, polled, depth(stack)).hash(state);
+        frames(stack).for_each(|call| call.pc.hash(state));
     }
 }
 

@@ -2,10 +2,11 @@
 //!
 //! Registers start as zero here, but hold anything on hardware; a debugger says so of those that were never written.
 
+use std::hash::{Hash, Hasher};
+
 use smallvec::SmallVec;
 
 use crate::machine::state::coverage::Writes;
-use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
 use crate::machine::state::registers::FrameBase;
 use crate::program::operands::RegisterOperand;
@@ -79,8 +80,12 @@ impl Written {
     pub(in crate::machine) fn bytes(&self) -> usize {
         self.banks.iter().map(|masks| size_of_val(&**masks)).sum()
     }
+}
 
-    pub(in crate::machine) fn digest(&self, digest: &mut Digest) {
-        self.banks.iter().flatten().for_each(|mask| digest.word(u64::from(mask.bits())));
+impl Hash for Written {
+    /// What needs no marking again is a cache.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { banks, marked: _ } = self;
+        banks.hash(state);
     }
 }

@@ -1,5 +1,7 @@
 //! Asynchronous copies as data: what is in flight, where from and where to, and what says that it has ended.
 
+use std::hash::{Hash, Hasher};
+
 use crate::isa::{AtomicFn, ScalarType};
 use crate::machine::in_flight::tensor::TensorBox;
 use crate::machine::state::lanes::{LaneMask, PerLane};
@@ -47,6 +49,14 @@ pub struct AsyncCopy {
     pub ends: Ends,
     /// Whether its source has been read.
     pub read: bool,
+}
+
+impl Hash for AsyncCopy {
+    /// Its number says what it moves, for that was fixed when it was issued.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { id, lanes, read, issued: _, by: _, work: _, ends: _ } = self;
+        (id, lanes, read).hash(state);
+    }
 }
 
 /// Where bytes go.

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 use triomphe::Arc;
 
 use super::wgmma::Wgmma;
-use crate::machine::state::digest::Digest;
 use crate::machine::state::in_flight::copy::POISON;
 use crate::machine::state::lanes::PerLane;
 use crate::machine::state::registers::Registers;
@@ -21,10 +20,10 @@ pub enum WaitOf {
 
 /// The multiplications of one warp that it has not waited for, in order of issue, and its groups. Cheap to clone, and nothing for a warp
 /// that never had one.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Hash)]
 pub struct Flight(Option<Arc<State>>);
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Hash)]
 struct State {
     /// The warp has executed `wgmma.fence`.
     fenced: bool,
@@ -39,7 +38,7 @@ struct State {
 }
 
 /// An accumulator while it is in flight.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Hash)]
 struct Held {
     /// Its slot in the warp's 32-bit registers.
     slot: u32,
@@ -184,18 +183,6 @@ impl Flight {
     /// Bytes it takes.
     pub fn bytes(&self) -> u64 {
         self.0.as_ref().map_or(0, |state| (state.held.len() * size_of::<Held>()) as u64)
-    }
-
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        let Some(state) = &self.0 else { return };
-        digest.word(u64::from(state.committed) << 1 | u64::from(state.fenced));
-        digest.word(state.ended as u64);
-        state.unwaited.iter().for_each(|wgmma| digest.word(wgmma.id));
-        for held in &state.held {
-            digest.word(u64::from(held.slot) << 32 | u64::from(held.writers) << 1 | u64::from(held.is_landed));
-            held.values.iter().for_each(|value| digest.word(u64::from(*value)));
-        }
     }
 }
 

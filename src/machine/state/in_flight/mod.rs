@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 use triomphe::Arc;
 
-use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LaneMask;
 use copy::{AsyncCopy, Ends, Home};
 
@@ -17,7 +16,7 @@ use copy::{AsyncCopy, Ends, Home};
 type Key = (u64, u32, u64);
 
 /// The copies in flight. Cheap to clone.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Hash)]
 pub struct InFlight {
     copies: Arc<BTreeMap<Key, Arc<AsyncCopy>>>,
     issued: u64,
@@ -93,14 +92,5 @@ impl InFlight {
         let mut copies: Vec<_> = self.iter().filter(touches).cloned().collect();
         copies.sort_by_key(|copy| copy.id);
         copies
-    }
-
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        digest.word(self.issued);
-        for copy in self.iter() {
-            digest.word(copy.id);
-            digest.word(u64::from(copy.lanes.bits()) << 1 | u64::from(copy.read));
-        }
     }
 }

@@ -4,14 +4,13 @@ use std::collections::VecDeque;
 
 use triomphe::Arc;
 
-use crate::machine::state::digest::Digest;
 use crate::program::Pc;
 
 /// Warps of a warpgroup.
 pub const WARPS: u32 = 4;
 
 /// A `wgmma.mma_async` as all warps of the warpgroup must execute it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Turn {
     /// The instruction.
     pub pc: Pc,
@@ -33,11 +32,11 @@ pub enum Disagreement {
 }
 
 /// The warpgroups of a block. Cheap to clone, and nothing for a block that never multiplied.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Hash)]
 pub struct Warpgroups(Option<Arc<Vec<Warpgroup>>>);
 
 /// What the warps of a warpgroup have executed, as far as not all of them have.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Hash)]
 struct Warpgroup {
     /// Turns that each warp has taken.
     taken: [u64; WARPS as usize],
@@ -103,13 +102,5 @@ impl Warpgroups {
             groups.resize_with(index + 1, Warpgroup::default);
         }
         &mut groups[index]
-    }
-
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        for group in self.0.iter().flat_map(|groups| groups.iter()) {
-            group.taken.iter().for_each(|taken| digest.word(*taken));
-            group.exited.iter().for_each(|exited| digest.word(u64::from(*exited)));
-        }
     }
 }

@@ -1,5 +1,7 @@
 //! Matrix multiplications in flight, as data.
 
+use std::hash::{Hash, Hasher};
+
 use crate::isa::SharedTile;
 use crate::machine::state::lanes::PerLane;
 use crate::machine::state::place::Place;
@@ -38,5 +40,12 @@ impl Wgmma {
     /// then those of B.
     pub fn reads(&self) -> impl Iterator<Item = (u32, u32)> {
         self.a.into_iter().chain([self.b]).flat_map(SharedTile::ranges)
+    }
+}
+
+impl Hash for Wgmma {
+    /// Its number says all: what it does was fixed when it was issued.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.id.hash(state);
     }
 }

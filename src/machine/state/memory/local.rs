@@ -3,9 +3,10 @@
 //! Lanes mostly touch the same address at once, so memory is cut into stripes of 128 bytes an address range, in which the lanes'
 //! bytes lie side by side. No aligned access crosses a stripe.
 
+use std::hash::{Hash, Hasher};
+
 use triomphe::Arc;
 
-use crate::machine::state::digest::Digest;
 use crate::machine::state::lanes::LANES;
 
 const STRIPE_BYTES: usize = 128;
@@ -68,14 +69,15 @@ impl LocalMemory {
         };
         (self.stripes.iter().zip(others).filter(unshared).count() * STRIPE_BYTES * LANES) as u64
     }
+}
 
-    /// Adds everything to `digest`; a stripe of zeros counts like an absent one.
-    pub fn digest(&self, digest: &mut Digest) {
+impl Hash for LocalMemory {
+    /// A stripe of zeros counts like an absent one.
+    fn hash<H: Hasher>(&self, state: &mut H) {
         for (index, stripe) in self.stripes.iter().enumerate() {
             let Some(stripe) = stripe else { continue };
             if stripe.iter().flatten().any(|byte| *byte != 0) {
-                digest.word(index as u64);
-                stripe.iter().for_each(|lane| digest.bytes(lane));
+                (index, &**stripe).hash(state);
             }
         }
     }

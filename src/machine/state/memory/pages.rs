@@ -3,6 +3,7 @@
 //! Bytes lie in pages of 4 KiB, pages in chunks of 1 MiB, both shared until they are written (copy on write). A page that was never
 //! written does not exist and reads as the fill byte. Typed accesses are naturally aligned, so none of them crosses a page.
 
+use std::hash::{Hash, Hasher};
 use std::sync::LazyLock;
 
 use triomphe::Arc;
@@ -29,7 +30,6 @@ struct Chunk {
 pub struct Pages {
     chunks: Vec<Option<Arc<Chunk>>>,
     len: u64,
-    fill: u8,
     /// Pages that exist.
     touched: u32,
     /// What an absent page reads as; shared by all clones.
@@ -41,7 +41,7 @@ impl Pages {
     pub fn new(len: u64, fill: u8) -> Self {
         let chunks = usize::try_from(len.div_ceil(CHUNK_BYTES as u64)).unwrap_or(0);
         let blank = if fill == 0 { Arc::clone(&ZEROS) } else { Arc::new([fill; PAGE_BYTES]) };
-        Self { chunks: vec![None; chunks], len, fill, touched: 0, blank }
+        Self { chunks: vec![None; chunks], len, touched: 0, blank }
     }
 
     /// Number of bytes.
@@ -141,24 +141,21 @@ impl Pages {
     fn chunk_at(&self, page: usize) -> Option<&Arc<Chunk>> {
         self.chunks.get(page / PAGES_PER_CHUNK).and_then(Option::as_ref)
     }
+}
 
-    /// Adds the contents to `digest`, absent pages as the fill bytes they read as.
-    pub fn digest(&self, digest: &mut Digest) {
-        digest.word(self.len);
-        let mut blank = Digest::default();
-        blank.bytes(&[self.fill; PAGE_BYTES]);
-        let blank = blank.value();
-        let mut offset = 0;
-        while offset < self.len {
+impl Hash for Pages {
+    /// The contents, absent pages as the fill bytes they read as.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let digest_of = |page: &Page| {
+            let mut digest = Digest::default();
+            digest.write(page);
+            digest.finish()
+        };
+        let blank = digest_of(&self.blank);
+        self.len.hash(state);
+        for offset in (0..self.len).step_by(PAGE_BYTES) {
             let page = self.page(offset);
-            if std::ptr::eq(page, &*self.blank) {
-                digest.word(blank);
-            } else {
-                let mut own = Digest::default();
-                own.bytes(page);
-                digest.word(own.value());
-            }
-            offset += PAGE_BYTES as u64;
+            state.write_u64(if std::ptr::eq(page, &*self.blank) { blank } else { digest_of(page) });
         }
     }
 }

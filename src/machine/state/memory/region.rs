@@ -5,13 +5,12 @@ use std::sync::Arc as Shared;
 use triomphe::Arc;
 
 use super::Pages;
-use crate::machine::state::digest::Digest;
 
 /// Accesses of at least this size count as words.
 const WORD_BYTES: u32 = 4;
 
 /// A named piece of memory.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 pub struct Allocation {
     /// Variable or buffer it belongs to.
     pub name: Shared<str>,
@@ -47,7 +46,7 @@ pub struct OutOfMemory {
 }
 
 /// Allocations in order of address.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Hash)]
 pub struct Region {
     allocations: Vec<Arc<Allocation>>,
 }
@@ -101,14 +100,6 @@ impl Region {
             Err(_) => allocation.pages.unshared_bytes(&Pages::new(0, 0)),
         };
         self.allocations.iter().map(unshared).sum()
-    }
-
-    /// Adds everything to `digest`.
-    pub fn digest(&self, digest: &mut Digest) {
-        for allocation in self.allocations() {
-            digest.word(allocation.base);
-            allocation.pages.digest(digest);
-        }
     }
 
     #[inline]

@@ -3,9 +3,9 @@
 //! Blocks lie in global memory like every other allocation. An address is never given twice, so that whoever uses memory after it was
 //! freed is caught.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-use crate::machine::state::digest::Digest;
 use crate::machine::state::memory::Region;
 use crate::machine::state::place::Place;
 use crate::program::map;
@@ -17,7 +17,7 @@ const HEAP_BYTES: u64 = 8 << 20;
 const HEADER: u64 = 16;
 
 /// Where blocks go, and where freed ones were.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 pub struct Heap {
     next: u64,
     start: u64,
@@ -86,10 +86,12 @@ impl Heap {
     pub fn freed_by(&self, address: u64) -> Option<Place> {
         self.freed.iter().find(|freed| (freed.start..freed.start + freed.bytes.max(1)).contains(&address)).map(|freed| freed.by)
     }
+}
 
-    pub(super) fn digest(&self, digest: &mut Digest) {
-        digest.word(self.next);
-        digest.word(self.used);
-        self.freed.iter().for_each(|freed| digest.word(freed.start));
+impl Hash for Freed {
+    /// The instruction is for messages alone.
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Self { start, bytes, by: _ } = self;
+        (start, bytes).hash(state);
     }
 }

@@ -9,14 +9,12 @@ use std::sync::Arc;
 pub use format::{Arguments, print};
 pub use heap::Heap;
 
-use crate::machine::state::digest::Digest;
-
 /// Bytes of output that are kept at most. CUDA's buffer holds arguments, takes 1 MiB by default, and is emptied while the kernel runs: on
 /// an H200 a thread loses none of 200,000 lines, and of 32 threads that print at once some are overwritten, whichever the time makes.
 const KEPT: usize = 16 << 20;
 
 /// The state of the device runtime; cheap to clone.
-#[derive(Clone)]
+#[derive(Clone, Hash)]
 pub struct Runtime {
     /// What `printf` wrote.
     pub printed: Printed,
@@ -25,7 +23,7 @@ pub struct Runtime {
 }
 
 /// What `printf` wrote, in the order of execution.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Printed {
     bytes: Arc<Vec<u8>>,
     lost: u64,
@@ -56,13 +54,6 @@ impl Runtime {
     /// Nothing written, and an empty heap from `start` on.
     pub(in crate::machine) fn new(start: u64) -> Self {
         Self { printed: Printed::default(), heap: Heap::new(start) }
-    }
-
-    /// Adds everything to `digest`.
-    pub(in crate::machine) fn digest(&self, digest: &mut Digest) {
-        digest.bytes(self.printed.bytes());
-        digest.word(self.printed.lost);
-        self.heap.digest(digest);
     }
 }
 
