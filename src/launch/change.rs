@@ -59,7 +59,7 @@ pub fn change(launch: &mut Launch, words: &[(SourceId, &str)], formals: &[Formal
         Ok(given) => {
             for (index, (param, _)) in given {
                 if let Some(place) = after.params.get_mut(index) {
-                    *place = param;
+                    place.give(param);
                 }
                 changed.params.push(index);
             }

@@ -102,6 +102,14 @@ pub enum Param {
 }
 
 impl Param {
+    /// Gives the parameter the value `given`; a buffer given to a tensor map is the array that the map describes.
+    pub fn give(&mut self, given: Self) {
+        match (self, given) {
+            (Param::TensorMap(map), Param::Buffer(buffer)) => map.describe(buffer),
+            (param, given) => *param = given,
+        }
+    }
+
     /// Element type and value of a scalar.
     #[rustfmt::skip]
     pub fn scalar(&self) -> Option<(Element, Number)> {

@@ -39,6 +39,8 @@ pub enum Own {
     Moved(Element),
     /// This many bytes by value.
     Struct(u32),
+    /// A tensor map over an array of so many dimensions, and of elements of this type if that is known.
+    TensorMap(usize, Option<Element>),
 }
 
 impl Own {
@@ -46,7 +48,7 @@ impl Own {
     pub fn element(self) -> Option<Element> {
         match self {
             Own::Scalar(element) | Own::Moved(element) => Some(element),
-            Own::Pointer(element) => element,
+            Own::Pointer(element) | Own::TensorMap(_, element) => element,
             Own::Struct(_) => None,
         }
     }
@@ -143,19 +145,25 @@ impl<'a> WordOf<'a> {
         }
         let (ty, extents, _) = split(spec);
         if Element::from_name(ty).is_some() {
-            return match self.reader.typed(spec, name)? {
-                Param::Buffer(buffer) => self.with_named_type(buffer, spec).map(Param::Buffer),
-                scalar => Ok(scalar),
+            return match (self.reader.typed(spec, name)?, *own) {
+                (Param::Buffer(buffer), own) => self.mapped(self.with_named_type(buffer, spec)?, own, spec).map(Param::Buffer),
+                (_, Own::TensorMap(dimensions, element)) => Err(self.no_array(spec, name, dimensions, element)),
+                (scalar, _) => Ok(scalar),
             };
         }
         match *own {
-            own @ (Own::Pointer(_) | Own::Moved(_)) if ty.is_empty() && extents.is_some() => {
+            own @ (Own::Pointer(_) | Own::Moved(_) | Own::TensorMap(..)) if ty.is_empty() && extents.is_some() => {
                 let (_, extents, value) = split(spec);
                 let element = own.element().unwrap_or(Element::B32);
                 let buffer = self.reader.buffer(element, extents.unwrap_or(""), value, name)?;
-                self.with_own_type(buffer, own, spec).map(Param::Buffer)
+                self.mapped(self.with_own_type(buffer, own, spec)?, own, spec).map(Param::Buffer)
             }
             own @ (Own::Pointer(_) | Own::Moved(_)) => self.pointer(spec, name, own),
+            Own::TensorMap(dimensions, element) if !spec.starts_with('@') => Err(self.no_array(spec, name, dimensions, element)),
+            own @ Own::TensorMap(..) => match self.pointer(spec, name, own)? {
+                Param::Buffer(buffer) => self.mapped(buffer, own, spec).map(Param::Buffer),
+                param => Ok(param),
+            },
             Own::Scalar(element) => self.scalar(spec, name, element),
             Own::Struct(bytes) => self.structure(spec, name, bytes),
         }
@@ -258,6 +266,31 @@ impl<'a> WordOf<'a> {
         Ok(buffer)
     }
 
+    /// The array of a tensor map, which has as many dimensions as copies by it have coordinates; any other buffer as it is.
+    fn mapped(&self, mut buffer: Buffer, own: Own, spec: &'a str) -> Result<Buffer, Diagnostic> {
+        let Own::TensorMap(dimensions, element) = own else { return Ok(buffer) };
+        // What cannot be read is told when the launch is resolved.
+        let Some(shape) = shape_of(&buffer, self.folder) else { return Ok(buffer) };
+        if shape.len() != dimensions {
+            let message =
+                format!("an array of {} for '{}', a tensor map of {dimensions}", counted(shape.len() as u64, "dimension"), buffer.name);
+            return Err(self.reader.error(spec, message, &map_help(&buffer.name, dimensions, element)));
+        }
+        let row = shape.last().map_or(0, |extent| extent.saturating_mul(buffer.elem.bytes().into()));
+        if dimensions > 1 && row % MAP_STRIDE != 0 {
+            let message = format!("rows of {row} bytes for '{}'", buffer.name);
+            let help = format!("the rows of a tensor map are a multiple of {MAP_STRIDE} bytes (cuTensorMapEncodeTiled, globalStrides)");
+            return Err(self.reader.error(spec, message, &help));
+        }
+        (buffer.shape, buffer.len) = (Some(shape), None);
+        Ok(buffer)
+    }
+
+    fn no_array(&self, spec: &'a str, name: &str, dimensions: usize, element: Option<Element>) -> Diagnostic {
+        let message = format!("'{name}' is a tensor map, so the word says the array that it describes");
+        self.reader.error(spec, message, &map_help(name, dimensions, element))
+    }
+
     fn structure(&self, spec: &'a str, name: &str, bytes: u32) -> Result<Param, Diagnostic> {
         let help = format!("{name}=bytes=0011aabb…, {bytes} bytes in hexadecimal, or {name}=@FILE with these bytes");
         let Some(file) = spec.strip_prefix('@') else {
@@ -270,6 +303,18 @@ impl<'a> WordOf<'a> {
             Err(message) => Err(self.reader.error(spec, message, &help)),
         }
     }
+}
+
+/// What `globalStrides` of a tensor map are multiples of.
+const MAP_STRIDE: u64 = 16;
+
+/// How a word says the array of a tensor map.
+fn map_help(name: &str, dimensions: usize, element: Option<Element>) -> String {
+    let extents = vec!["64"; dimensions].join(",");
+    format!(
+        "{name}=@x.npy with as many dimensions as the map, {name}={}[{extents}]=random, {name}=bytes=… (128 of them)",
+        element.unwrap_or(Element::F16).name()
+    )
 }
 
 /// The extents and the name of an array that is given.

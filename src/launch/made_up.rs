@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::element::{Kind, Number};
-use super::file::{Content, Launch, Param};
+use super::file::{Buffer, Content, Init, Launch, Param};
 use super::given::{Formal, Own};
 use super::read::{LaunchFile, Origin};
 use crate::base::{SourceFile, Sources};
@@ -119,6 +119,8 @@ pub struct Known {
     pub extents: Vec<u64>,
     /// The elements of the arrays that are given and have several extents, each once.
     pub totals: Vec<u64>,
+    /// The parameters with the extents, outermost first, and then the strides of the array of a tensor map, by the parameter that is the map.
+    pub map_parts: BTreeMap<usize, Vec<usize>>,
     /// What tensor maps say.
     pub maps: BTreeMap<usize, KnownMap>,
 }
@@ -280,8 +282,11 @@ impl<'a> Study<'a> {
 
     /// What the code says of a parameter.
     fn own(&self, index: usize, formal: &program::Param) -> Own {
+        if self.is_map(formal) {
+            return Own::TensorMap(self.map_rank(index), Some(values::buffer_element(self.map_element(index))));
+        }
         let whole = self.uses.whole(index, formal.bytes);
-        if let Some(pointer) = whole.and_then(|used| used.pointer).filter(|_| !self.is_map(formal)) {
+        if let Some(pointer) = whole.and_then(|used| used.pointer) {
             let known = self.known.elements.get(&index).copied();
             let ty = known.or(pointer.element);
             let Some(element) = ty.and_then(values::memory_element) else { return Own::Pointer(None) };
@@ -307,13 +312,22 @@ impl<'a> Study<'a> {
             let whole = self.uses.whole(*index, self.kernel.params.get(*index).map_or(0, |formal| formal.bytes));
             whole.and_then(|used| used.pointer).is_some_and(|pointer| pointer.writes)
         };
-        let buffers = self.known.params.iter().filter(|(_, param)| matches!(param, Param::Buffer(_))).map(|(index, _)| *index);
-        buffers.filter(writes).filter(|_| is_free).collect()
+        // A tensor map over zeros is one of which nothing but the expected result is given.
+        let is_result = |index: &usize, buffer: &Buffer| {
+            self.kernel.params.get(*index).is_some_and(|formal| self.is_map(formal)) && buffer.init == Init::Zero
+        };
+        let buffers = self.known.params.iter().filter_map(|(index, param)| match param {
+            Param::Buffer(buffer) => Some((index, buffer)),
+            _ => None,
+        });
+        buffers.filter(|(index, buffer)| is_free && (writes(index) || is_result(index, buffer))).map(|(index, _)| *index).collect()
     }
 
     /// The numbers that are not given and may be extents of arrays: they end loops, are compared or make addresses.
     pub fn free_extents(&self) -> Vec<usize> {
-        let is_free = |index: &usize| !self.known.params.contains_key(index) && !self.known.numbers.contains_key(index);
+        let is_part = |index: &usize| self.known.map_parts.values().any(|parts| parts.contains(index));
+        let is_given = |index: &usize| self.known.params.contains_key(index) || self.known.numbers.contains_key(index);
+        let is_free = |index: &usize| !is_given(index) && !is_part(index);
         let counts = |index: &usize| {
             let bytes = self.kernel.params[*index].bytes;
             let whole = self.uses.whole(*index, bytes).filter(|used| bytes >= 4 && used.pointer.is_none());

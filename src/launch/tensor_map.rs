@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::file::Buffer;
 use super::image::Memory;
 use crate::isa::{Interleave, L2Promotion, OutsideFill, Swizzle, TensorElement};
 
@@ -53,6 +54,26 @@ pub struct Im2col {
     pub channels: u32,
     /// Pixels of a copy.
     pub pixels: u32,
+}
+
+impl TensorMap {
+    /// Makes it the map of `buffer`: all of it, without gaps, if its shape is known.
+    pub fn describe(&mut self, buffer: Buffer) {
+        if let Some(shape) = &buffer.shape {
+            self.dims = shape.iter().rev().copied().collect();
+            self.strides = strides(&self.dims, self.elem);
+        }
+        self.buffer = Memory::Buffer(buffer);
+    }
+}
+
+/// Bytes from one index to the next of all dimensions but the innermost, of an array without gaps.
+fn strides(dims: &[u64], elem: TensorElement) -> Vec<u64> {
+    let sizes = dims.iter().scan(u64::from(elem.bytes()), |bytes, extent| {
+        *bytes = bytes.saturating_mul(*extent);
+        Some(*bytes)
+    });
+    sizes.take(dims.len().saturating_sub(1)).collect()
 }
 
 fn is_none(promotion: &L2Promotion) -> bool {

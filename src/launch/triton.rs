@@ -164,6 +164,11 @@ fn arguments_known(known: &mut Known, arguments: &[Argument], file: &str) {
             Kind::Pointer(None) | Kind::Descriptor(None) | Kind::Number(_) => {}
         }
     }
+    for (index, argument) in arguments.iter().enumerate() {
+        if let Kind::Descriptor(_) = argument.kind {
+            known.map_parts.insert(index, ttir::parts_of(arguments, index).collect());
+        }
+    }
     for (index, one) in ttir::parts(arguments) {
         let why = if one { "the innermost stride of a tensor descriptor" } else { "what a tensor descriptor reads outside is 0" };
         known.numbers.insert(index, (Number::Integer(i128::from(one)), format!("{why} ({file})")));

@@ -126,7 +126,7 @@ pub fn output(word: &str, formals: &[Formal], folder: &Path) -> Option<(usize, B
     let (name, file) = word.split_once("=@")?;
     let index = called(formals, name)?;
     let own = formals[index].own;
-    if !matches!(own, Own::Pointer(_) | Own::Moved(_)) {
+    if !matches!(own, Own::Pointer(_) | Own::Moved(_) | Own::TensorMap(..)) {
         return None;
     }
     let data = DataFiles::default().get(&folder.join(file)).ok()?;

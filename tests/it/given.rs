@@ -56,7 +56,12 @@ impl Folder {
 
     /// NumPy's file of these numbers.
     fn npy(&self, name: &str, element: Element, numbers: &[f64]) {
-        let mut bytes = header_bytes(element, &[numbers.len() as u64]);
+        self.array(name, element, &[numbers.len() as u64], numbers);
+    }
+
+    /// The same in the given shape.
+    fn array(&self, name: &str, element: Element, shape: &[u64], numbers: &[f64]) {
+        let mut bytes = header_bytes(element, shape);
         for number in numbers {
             let bits = if element.name().starts_with(['f', 'b']) { element.encode_float(*number) } else { element.wrap(*number as i128) };
             element.write(bits, &mut bytes);
@@ -237,4 +242,46 @@ fn the_compiler_can_be_named() {
     for variable in ["NVCC", "CUDACXX"] {
         assert!(run(variable, "no-such-nvcc").contains("cannot run no-such-nvcc"), "{}", run(variable, "no-such-nvcc"));
     }
+}
+
+/// A kernel of Triton multiplies matrices that it gets as tensor descriptors: the arrays decide their extents, K and the grid.
+#[test]
+fn arrays_are_given_to_tensor_descriptors() {
+    const M: usize = 128;
+    const N: usize = 192;
+    const K: usize = 128;
+    let folder = Folder::new("descriptors");
+    for end in ["ptx", "json", "ttir"] {
+        let from = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/triton/sm_90/host_tma").with_extension(end);
+        std::fs::copy(from, folder.0.join("host_tma").with_extension(end)).unwrap();
+    }
+    // Products and sums of small integers are exact.
+    let (a, b) =
+        (|row: usize, k: usize| ((row * 3 + k * 7) % 5) as f64 - 2.0, |k: usize, column: usize| ((k * 5 + column) % 3) as f64 - 1.0);
+    let matrix = |rows: usize, columns: usize, of: &dyn Fn(usize, usize) -> f64| -> Vec<f64> {
+        (0..rows).flat_map(|row| (0..columns).map(move |column| (row, column))).map(|(row, column)| of(row, column)).collect()
+    };
+    let product = |row: usize, column: usize| (0..K).map(|k| a(row, k) * b(k, column)).sum();
+    let f16 = |name: &str, rows: usize, columns: usize, of: &dyn Fn(usize, usize) -> f64| {
+        folder.array(name, Element::F16, &[rows as u64, columns as u64], &matrix(rows, columns, of));
+    };
+    f16("a.npy", M, K, &a);
+    f16("b.npy", K, N, &b);
+    f16("c.npy", M, N, &product);
+    f16("wrong.npy", M, N, &|row, column| product(row, column) + f64::from(u8::from((row, column) == (77, 5))));
+    let given = "--batch host_tma.ptx -a a_desc=@a.npy -a b_desc=@b.npy --expect";
+    folder.assert(&format!("{given} c_desc=@c.npy"), 0, &["grid: (2, 3, 1)", "K = 128", "host_tma: as expected"]);
+    folder.assert(&format!("{given} c_desc=@wrong.npy"), 1, &["c_desc[77][5]"]);
+    folder.npy("line.npy", Element::F16, &COUNTING);
+    folder.array("narrow.npy", Element::F16, &[4, 4], &[0.0; 16]);
+    let refused = |word: &str, said: &str| folder.assert(&format!("--batch host_tma.ptx -a {word}"), 2, &["error[arg]", said]);
+    refused("a_desc=@line.npy", "an array of 1 dimension for 'a_desc', a tensor map of 2");
+    refused("a_desc=@narrow.npy", "rows of 8 bytes for 'a_desc'");
+    refused("a_desc=3", "'a_desc' is a tensor map, so the word says the array that it describes");
+    refused("a_desc=f16[64]=random", "an array of 1 dimension");
+    refused("a_desc=u32=5", "so the word says the array");
+    // What a launch file says of the map stays, but for the array.
+    folder.assert(&format!("{given} c_desc=@c.npy --save-launch host_tma.ron"), 0, &["launch written to host_tma.ron"]);
+    f16("longer.npy", M + 64, K, &|row, k| if row < M { a(row, k) } else { 9.0 });
+    folder.assert("--batch host_tma.ptx -a a_desc=@longer.npy", 0, &["a_desc: f16[192][128]", "as expected"]);
 }

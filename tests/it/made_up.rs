@@ -378,9 +378,11 @@ fn the_types_that_kernels_read_are_those_of_their_arrays() {
                     // Four fp8 numbers in a word.
                     Own::Pointer(Some(Element::B8)) if buffer.name == "q" => true,
                     Own::Pointer(Some(_)) if buffer.elem.kind() == Kind::Bits => true,
-                    Own::Pointer(Some(own)) => own.bytes() == buffer.elem.bytes() && is_float(own) == is_float(buffer.elem),
+                    Own::Pointer(Some(own)) | Own::TensorMap(_, Some(own)) => {
+                        own.bytes() == buffer.elem.bytes() && is_float(own) == is_float(buffer.elem)
+                    }
                     Own::Moved(own) => buffer.elem.bytes() <= own.bytes(),
-                    Own::Pointer(None) | Own::Scalar(_) | Own::Struct(_) => true,
+                    Own::Pointer(None) | Own::TensorMap(_, None) | Own::Scalar(_) | Own::Struct(_) => true,
                 };
                 if !agrees {
                     let kernel = launch.kernel.as_deref().unwrap();

@@ -277,7 +277,7 @@ fn give(file: &mut LaunchFile, number: usize, given: Given) {
         launch::carry_param(&mut param, Path::new(""), &folder);
         let Some(launch) = file.content.launches_mut().get_mut(number) else { return };
         match launch.params.get_mut(index) {
-            Some(before) => *before = param,
+            Some(before) => before.give(param),
             // What is missing in the launch file before it is an error of the launch.
             None => launch.params.push(param),
         }

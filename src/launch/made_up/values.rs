@@ -23,8 +23,12 @@ const BOX_MAX: u32 = 256;
 impl Study<'_> {
     /// The value of parameter `index`, and why.
     pub(super) fn param(&self, index: usize, formal: &program::Param, guess: &Guess) -> (Param, Option<Reason>) {
-        if let Some(param) = self.known.params.get(&index) {
-            return (param.clone(), None);
+        match self.known.params.get(&index) {
+            Some(Param::Buffer(buffer)) if self.is_map(formal) => {
+                return (Param::TensorMap(self.map_over(index, buffer.clone(), guess).0), None);
+            }
+            Some(param) => return (param.clone(), None),
+            None => {}
         }
         let name = self.name(index, formal);
         if self.is_map(formal) {
@@ -38,6 +42,12 @@ impl Study<'_> {
             && let Some(element) = element_of(formal, None)
         {
             return (Param::from_scalar(element, *number), Some(Reason::new(&format!("{name} = {number}"), why.clone())));
+        }
+        if let Some((number, why)) = self.map_part(index, guess)
+            && let Some(element) = element_of(formal, None)
+        {
+            let param = Param::from_scalar(element, Number::Integer(number.into()));
+            return (param, Some(Reason::new(&format!("{name} = {number}"), why).based(Basis::Derived)));
         }
         let whole = self.uses.whole(index, formal.bytes);
         if let Some(pointer) = whole.and_then(|used| used.pointer) {
@@ -192,45 +202,70 @@ impl Study<'_> {
         (Param::Bytes(digits), Some(Reason::new(name, why)))
     }
 
-    /// A tensor map over a buffer: a box of rows of 128 bytes, as large as the barrier objects expect.
+    /// Dimensions of the array of a tensor map.
+    pub(super) fn map_rank(&self, index: usize) -> usize {
+        self.known.maps.get(&index).map_or(self.uses.tensor_rank, |known| known.tile.len())
+    }
+
+    /// Type of the elements of a tensor map.
+    pub(super) fn map_element(&self, index: usize) -> TensorElement {
+        let said = self.known.maps.get(&index).and_then(|known| known.element);
+        let used = || self.known.elements.get(&index).copied().or(self.uses.tile).and_then(tensor_element);
+        said.or_else(used).unwrap_or(TensorElement::F32)
+    }
+
+    /// A tensor map over a made-up buffer, and why.
     fn map(&self, index: usize, name: &str, guess: &Guess) -> (TensorMap, String) {
-        let known = self.known.maps.get(&index);
-        let rank = known.map_or(self.uses.tensor_rank, |known| known.tile.len());
-        let format = self.known.elements.get(&index).copied().or(self.uses.tile);
-        let elem = known.and_then(|known| known.element).or_else(|| format.and_then(tensor_element)).unwrap_or(TensorElement::F32);
-        let swizzled = self.traits.has_wgmma();
-        let swizzle = known.map_or(if swizzled { Swizzle::B128 } else { Swizzle::None }, |known| known.swizzle);
-        let inner = ROW_BYTES / elem.bytes();
-        let bytes = guess.box_bytes.unwrap_or(BOX_BYTES);
-        let rows = (bytes / ROW_BYTES).clamp(1, BOX_MAX);
-        let tile =
-            known.map_or_else(|| (0..rank).map(|d| [inner, rows].get(d).copied().unwrap_or(1)).collect(), |known| known.tile.clone());
+        let (rank, tile) = (self.map_rank(index), self.tile(index, guess));
         let extent = |d: usize| u64::from(tile[d]).max(guess.size.next_multiple_of(16));
-        let dims: Vec<u64> = (0..rank).map(|d| if d < 2 { extent(d) } else { u64::from(tile[d]) }).collect();
-        let mut strides = Vec::new();
-        let mut bytes = u64::from(elem.bytes());
-        for dim in &dims {
-            bytes *= dim;
-            strides.push(bytes);
-        }
-        strides.truncate(rank.saturating_sub(1));
-        let element = buffer_element(elem);
-        let init = match element.kind() {
+        let shape = (0..rank).rev().map(|d| if d < 2 { extent(d) } else { u64::from(tile[d]) }).collect();
+        let elem = buffer_element(self.map_element(index));
+        let init = match elem.kind() {
             Kind::Float => Init::Random { seed: index as u64 + 1, low: Number::Integer(-1), high: Number::Integer(1) },
             Kind::Bits | Kind::Unsigned | Kind::Signed => Init::Iota { start: Number::Integer(0), step: Number::Integer(1) },
         };
-        let shape = Some(dims.iter().rev().copied().collect());
-        let buffer = Buffer { name: name.to_string(), elem: element, len: None, shape, init, expect: None, tolerance: None };
-        let extents = |list: &[u32]| list.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ");
-        let why = match known {
-            Some(known) => format!("a tensor map with a box of {}: {}", extents(&tile), known.why),
-            None => format!("a tensor map with a box of {}: rows of 128 bytes, as many as the barrier objects expect", extents(&tile)),
-        };
-        let map = TensorMap {
-            buffer: Memory::Buffer(buffer),
+        let buffer = Buffer { name: name.to_string(), elem, len: None, shape: Some(shape), init, expect: None, tolerance: None };
+        self.map_over(index, buffer, guess)
+    }
+
+    /// An extent or a stride, in elements, of the array of a tensor map, if the parameter is one, and why.
+    fn map_part(&self, index: usize, guess: &Guess) -> Option<(u64, String)> {
+        let mut parts = self.known.map_parts.iter();
+        let (map, at) = parts.find_map(|(map, parts)| Some((*map, parts.iter().position(|part| *part == index)?)))?;
+        let formal = self.kernel.params.get(map)?;
+        let (Param::TensorMap(made), _) = self.param(map, formal, guess) else { return None };
+        let (rank, name) = (made.dims.len(), self.name(map, formal));
+        let outermost_first = |at: usize| rank.checked_sub(1 + at);
+        match (outermost_first(at), at.checked_sub(rank).and_then(outermost_first)) {
+            (Some(dim), _) => Some((made.dims[dim], format!("an extent of {name}"))),
+            (None, Some(dim)) => Some((made.dims[..dim].iter().product(), format!("a stride of {name}"))),
+            (None, None) => None,
+        }
+    }
+
+    /// The box of a tensor map, innermost dimension first: rows of 128 bytes, as many as the barrier objects expect.
+    fn tile(&self, index: usize, guess: &Guess) -> Vec<u32> {
+        if let Some(known) = self.known.maps.get(&index) {
+            return known.tile.clone();
+        }
+        let inner = ROW_BYTES / self.map_element(index).bytes();
+        let rows = (guess.box_bytes.unwrap_or(BOX_BYTES) / ROW_BYTES).clamp(1, BOX_MAX);
+        (0..self.map_rank(index)).map(|d| [inner, rows].get(d).copied().unwrap_or(1)).collect()
+    }
+
+    /// A tensor map over all of `buffer`, whose rows lie side by side, and why.
+    fn map_over(&self, index: usize, buffer: Buffer, guess: &Guess) -> (TensorMap, String) {
+        let known = self.known.maps.get(&index);
+        let (elem, tile) = (self.map_element(index), self.tile(index, guess));
+        let swizzled = self.traits.has_wgmma();
+        let swizzle = known.map_or(if swizzled { Swizzle::B128 } else { Swizzle::None }, |known| known.swizzle);
+        let extents = tile.iter().map(u32::to_string).collect::<Vec<_>>().join(" x ");
+        let who = known.map_or("rows of 128 bytes, as many as the barrier objects expect", |known| &known.why);
+        let mut map = TensorMap {
+            buffer: Memory::Alias(String::new()),
             elem,
-            dims,
-            strides,
+            dims: Vec::new(),
+            strides: Vec::new(),
             element_strides: Vec::new(),
             interleave: Default::default(),
             swizzle,
@@ -239,7 +274,8 @@ impl Study<'_> {
             tile: Some(tile),
             im2col: None,
         };
-        (map, why)
+        map.describe(buffer);
+        (map, format!("a tensor map with a box of {extents}: {who}"))
     }
 }
 
@@ -275,7 +311,7 @@ fn tensor_element(ty: ScalarType) -> Option<TensorElement> {
 }
 
 /// How the memory of a tensor is shown.
-fn buffer_element(ty: TensorElement) -> Element {
+pub(super) fn buffer_element(ty: TensorElement) -> Element {
     match ty {
         TensorElement::U8 => Element::U8,
         TensorElement::U16 => Element::U16,

@@ -93,13 +93,19 @@ fn argument(text: &str) -> Option<Argument> {
     (!name.is_empty() && name.chars().all(is_name)).then(|| Argument { name: name.to_string(), kind })
 }
 
+/// The arguments that are parts of the one at `index`: they follow it.
+pub fn parts_of(arguments: &[Argument], index: usize) -> std::ops::Range<usize> {
+    let is_part = |part: &&Argument| is_part_of(&part.name, &arguments[index].name);
+    let count = arguments[index + 1..].iter().take_while(is_part).count();
+    index + 1..index + 1 + count
+}
+
 /// The arguments among the parts of tensor descriptors that are always 1 (true), the innermost strides, or 0 (false), what is read
 /// outside of them.
 pub fn parts(arguments: &[Argument]) -> Vec<(usize, bool)> {
     let mut found = Vec::new();
     for (index, argument) in arguments.iter().enumerate() {
-        let is_part = |part: &&Argument| is_part_of(&part.name, &argument.name);
-        let count = arguments[index + 1..].iter().take_while(is_part).count();
+        let count = parts_of(arguments, index).len();
         if count == 0 || matches!(argument.kind, Kind::Number(_)) {
             continue;
         }
