@@ -119,7 +119,8 @@ pub struct Known {
     pub extents: Vec<u64>,
     /// The elements of the arrays that are given and have several extents, each once.
     pub totals: Vec<u64>,
-    /// The parameters with the extents, outermost first, and then the strides of the array of a tensor map, by the parameter that is the map.
+    /// The parameters that are the extents, outermost first, and then the strides of the array of a tensor map, by the parameter that is
+    /// the map.
     pub map_parts: BTreeMap<usize, Vec<usize>>,
     /// What tensor maps say.
     pub maps: BTreeMap<usize, KnownMap>,
@@ -410,7 +411,11 @@ impl<'a> Study<'a> {
             params.push(param);
             reasons.extend(reason.map(|reason| Reason { param: Some(index), ..reason }));
         }
-        reasons.extend(guess.instead.as_ref().map(|why| Reason::new("another guess", why.clone())));
+        if self.known.extents.is_empty() && !self.free_extents().is_empty() {
+            let edges = "they fill whole blocks: what the kernel does at the edges of arrays needs others, as -a n=1000";
+            reasons.push(Reason::new("sizes", edges.to_string()).based(Basis::Derived));
+        }
+        reasons.extend(guess.instead.as_ref().map(|why| Reason::new("not the first guess", why.clone()).based(Basis::Derived)));
         let triple = |[x, y, z]: [u32; 3]| (x, y, z);
         let cluster = (guess.cluster != self.kernel.limits.required_cluster.unwrap_or([1; 3])).then(|| triple(guess.cluster));
         let launch = Launch {

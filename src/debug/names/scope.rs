@@ -66,9 +66,19 @@ pub enum Named<'a> {
 
 /// What `name` stands for in `frame`; with no frame, what the module and the launch know.
 pub fn look_up<'a>(scene: &Scene<'a>, frame: Option<&Frame<'a>>, name: &str) -> Option<Named<'a>> {
-    let local = frame.and_then(|frame| in_function(scene, frame, name));
-    let elsewhere = || in_module(scene, name).or_else(|| buffer(scene, name));
-    local.or_else(elsewhere).or_else(|| if frame.is_none() { kernel_param(scene, name) } else { None })
+    let named = |name: &str| {
+        let local = frame.and_then(|frame| in_function(scene, frame, name));
+        let elsewhere = || in_module(scene, name).or_else(|| buffer(scene, name));
+        local.or_else(elsewhere).or_else(|| if frame.is_none() { kernel_param(scene, name) } else { None })
+    };
+    named(name).or_else(|| named(numbered_param(scene, name)?))
+}
+
+/// The name in PTX of the kernel's parameter that words call `param_N`.
+fn numbered_param<'a>(scene: &Scene<'a>, word: &str) -> Option<&'a str> {
+    let kernel = scene.program().functions.get(scene.machine.config().kernel.index())?;
+    let number: usize = word.strip_prefix("param_")?.parse().ok()?;
+    kernel.params.get(number).map(|param| &*param.name)
 }
 
 /// A parameter of the kernel, which lies in memory of the launch: no thread need be there.

@@ -29,7 +29,7 @@ pub fn comparison(name: &str, comparison: &Comparison, reasons: &[Reason]) -> St
 /// What of a launch is a guess, and so may be why a result is another one than expected.
 fn guesses(reasons: &[Reason]) -> String {
     let is_content = |reason: &Reason| reason.param.is_some() && !reason.what.contains(" = ");
-    let guessed = reasons.iter().filter(|reason| reason.basis == Basis::Guessed && reason.what != "another guess" && !is_content(reason));
+    let guessed = reasons.iter().filter(|reason| reason.basis == Basis::Guessed && !is_content(reason));
     let what: Vec<String> = guessed.map(|reason| visible(&reason.what).into_owned()).collect();
     match what.as_slice() {
         [] => String::new(),
