@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crossterm::event::{self, Event, KeyEventKind, MouseButton, MouseEvent, MouseEventKind};
 
-use super::Desk;
+use super::desk::Desk;
 use super::keymap::{Key, KeyPress, Named};
 use super::keys::{self, BROWSE};
-use super::prompt::{Prompt, TypeAhead};
-use super::run::Run;
+use super::prompt::Prompt;
+use super::run::{Run, TypeAhead};
 use super::said::Said;
 use super::screen::{Answer, Click};
 use super::terminal::{Pasting, Use};

@@ -27,6 +27,7 @@ pub mod screen;
 pub mod theme;
 
 mod browse;
+mod desk;
 mod keys;
 mod prompt;
 mod run;
@@ -36,50 +37,21 @@ mod terminal;
 mod wrap;
 
 use std::io;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
+use self::desk::Desk;
 use self::prompt::{Event, Prompt};
 use self::said::Said;
 use self::screen::Screen;
 use self::stage::Stage;
 use self::terminal::Terminal;
 use super::bad_line::BadLine;
-use super::console::{Console, Failed, Flow, locked};
+use super::console::{Console, Failed, Flow};
 use super::script::Script;
 use super::text;
 use super::tty::hold::{self, Hold};
 use super::{interrupt, repl};
 use crate::command::says_nothing;
-use crate::debug::session::Session;
-
-/// The session and what is seen of it, for the main thread and for what the editor calls back.
-///
-/// The console is locked while a line is executed, the session only while it changes: what is called back while a command asks something
-/// still draws it.
-pub struct Desk {
-    console: Mutex<Console>,
-    session: Arc<Mutex<Session>>,
-    stage: Mutex<Stage>,
-}
-
-impl Desk {
-    fn console(&self) -> MutexGuard<'_, Console> {
-        self.console.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Whether a line is being executed, which asks something.
-    fn is_executing(&self) -> bool {
-        self.console.try_lock().is_err()
-    }
-
-    fn session(&self) -> MutexGuard<'_, Session> {
-        locked(&self.session)
-    }
-
-    fn stage(&self) -> MutexGuard<'_, Stage> {
-        self.stage.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
 
 /// What the screen begins with.
 pub struct Opening {
@@ -101,8 +73,7 @@ pub fn run(console: Console, opening: Opening) -> io::Result<()> {
     let held = hold::prepare(keys::stand_ins(opening.screen.keys()))?;
     hold::hold(Hold::Screen)?;
     let stage = Stage::new(opening.screen, Terminal::open()?);
-    let session = console.shared();
-    let desk = Arc::new(Desk { console: Mutex::new(console), session, stage: Mutex::new(stage) });
+    let desk = Arc::new(Desk::new(console, stage));
     let mut prompt = Prompt::new(Arc::clone(&desk), opening.color)?;
     desk.stage().enter(&desk.session())?;
     desk.stage().say(&opening.welcome)?;

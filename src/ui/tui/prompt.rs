@@ -7,7 +7,6 @@
 //! A terminal that changes its size forgets the scroll region. A thread that compares sizes notices, and pokes the editor with a message
 //! that moves nothing; the editor then draws its line anew, on its own thread, and calls back before it does.
 
-use std::collections::VecDeque;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,10 +14,10 @@ use std::time::Duration;
 
 use rustyline::{Cmd, ConditionalEventHandler, EventContext, ExternalPrinter, RepeatCount};
 
-use super::Desk;
+use super::desk::Desk;
 use super::keymap::{Key, KeyPress, Named};
 use super::keys::{self, BROWSE};
-use super::run::Run;
+use super::run::{Run, TypeAhead};
 use super::screen::Answer;
 use super::terminal::{LaidOut, Pasting, Size};
 use crate::command::complete::KnownNames;
@@ -50,9 +49,6 @@ pub enum Event {
     /// Left.
     End,
 }
-
-/// Keys that were pressed while the kernel ran.
-pub type TypeAhead = Arc<Mutex<VecDeque<KeyPress>>>;
 
 /// The prompt.
 pub struct Prompt {

@@ -1,17 +1,22 @@
 //! While the kernel runs: keys are looked at every few milliseconds, panes drawn twenty times a second.
 
+use std::collections::VecDeque;
 use std::io;
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crossterm::event::{self, Event, KeyEventKind};
 
-use super::prompt::TypeAhead;
+use super::desk::Desk;
+use super::keymap::KeyPress;
+use super::keys;
 use super::terminal::Pasting;
-use super::{Desk, keys};
 use crate::debug::session::{Pace, Session};
 use crate::ui::interrupt;
 use crate::ui::progress::Reports;
+
+/// Keys that were pressed while the kernel ran.
+pub type TypeAhead = Arc<Mutex<VecDeque<KeyPress>>>;
 
 /// Time between two looks at the keys.
 const KEYS_INTERVAL: Duration = Duration::from_millis(5);

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::Desk;
+use super::desk::Desk;
 use crate::ui::output::Output;
 use crate::ui::visible::visible_bytes;
 

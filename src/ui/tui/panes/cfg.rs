@@ -3,7 +3,8 @@
 //! Boxes hold a block's label and lines. Edges go down; an edge that goes back to a loop's head goes up on the left, with `▲` on its way.
 //! The number at an edge's end says how many lanes have taken it.
 
-use super::{Look, Sight, more, short};
+use super::look::{Look, Sight};
+use super::words::{more, short};
 use crate::debug::view::{BlockView, CfgView, control_flow};
 use crate::drawing::{Drawing, DrawnEdge, Point, Size, lay_out};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};

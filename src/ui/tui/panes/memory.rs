@@ -5,9 +5,9 @@
 //! as the widest value in sight: there are fewer of them rather than fewer digits. Above the rows of a tile stand its columns. The cursor
 //! stands on an element: choosing it, or a click on another, asks who wrote it last.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Look, Sight, more};
+use super::look::{Look, Sight};
+use super::pane::Show;
+use super::words::more;
 use crate::debug::scene::Scene;
 use crate::debug::view::{MemoryObject, MemorySpace, Origin, bytes, elements, memory_objects};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
@@ -23,25 +23,6 @@ const SAMPLE: u64 = 256;
 const BYTE: usize = 4;
 /// Elements on a row at most, if rows are no rows of a tile.
 const ROW_MAX: u64 = 16;
-
-/// How memory is shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Show {
-    /// Elements of the declared type; those of a matrix in its rows.
-    #[default]
-    Elements,
-    /// Bytes in hexadecimal, with the characters they are.
-    Bytes,
-    /// Elements in rows of so many.
-    Tile(u32),
-}
-
-impl Show {
-    /// Whether it is that of a pane that says nothing.
-    pub fn is_default(&self) -> bool {
-        *self == Self::default()
-    }
-}
 
 /// An object and its rows: one that names it, of a tile one that names its columns, then its cells.
 struct Section {

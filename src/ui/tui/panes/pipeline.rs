@@ -1,6 +1,7 @@
 //! The pipeline pane: what each stage was over time. A click on a part of it goes to where that part began.
 
-use super::{Look, Sight, more};
+use super::look::{Look, Sight};
+use super::words::more;
 use crate::debug::view::{self, StageState};
 use crate::ui::text::asynchronous::{StageRow, stage_rows};
 use crate::ui::tui::canvas::{Canvas, Target, width};

@@ -1,6 +1,7 @@
 //! Panes of text: what was said, the keys, and what was found wrong.
 
-use super::{Look, Sight, more};
+use super::look::{Look, Sight};
+use super::words::more;
 use crate::base::counted;
 use crate::debug::findings::FindingText;
 use crate::debug::timeline::End;

@@ -3,7 +3,9 @@
 //! Above them may stand the displays and the operands of the present instruction, which are pinned. A value that is another than at
 //! the stop before has a `*` before it, and tells what it was if there is room. Choosing a register asks who wrote it last.
 
-use super::{Look, RegistersOf, Sight, more};
+use super::look::{Look, Sight};
+use super::pane::RegistersOf;
+use super::words::more;
 use crate::command::display;
 use crate::debug::scene::Scene;
 use crate::debug::value::{LanesText, Pattern, ValueText};

@@ -2,7 +2,8 @@
 //! and which other warps stand there.
 
 use super::code::{self, Colouring};
-use super::{Look, Sight, short};
+use super::look::{Look, Sight};
+use super::words::short;
 use crate::base::SourceFile;
 use crate::debug::LaneMask;
 use crate::debug::scene::Scene;

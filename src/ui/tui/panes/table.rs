@@ -1,6 +1,7 @@
 //! Listings of the engine as panes: stack, locals, barriers, mbarriers, copies in flight, breakpoints, watches.
 
-use super::{Look, Sight, more};
+use super::look::{Look, Sight};
+use super::words::more;
 use crate::command::display::{Shown, shown, shown_at};
 use crate::debug::breakpoints::{BreakpointRow, breakpoint_rows};
 use crate::debug::focus::ThreadFilter;

@@ -1,7 +1,7 @@
 //! The timeline: the recorded time as a bar, with the present, marks and stops on it. A click goes to a time,
 //! and so does choosing the one that the cursor was moved to.
 
-use super::{Look, Sight};
+use super::look::{Look, Sight};
 use crate::debug::findings::FindingText;
 use crate::debug::session::Session;
 use crate::debug::timeline::End;

@@ -1,6 +1,7 @@
 //! The warps pane: what every warp of the focused block does, and below it the blocks of the grid, a cell for each or for several.
 
-use super::{Look, Sight, more};
+use super::look::{Look, Sight};
+use super::words::more;
 use crate::debug::LaneMask;
 use crate::debug::scene::Scene;
 use crate::debug::view::{BlockCell, CrewRow, State, block_map, crew, place, thread_of};
