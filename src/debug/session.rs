@@ -11,7 +11,7 @@ use super::focus::Focus;
 use super::marks::Marks;
 use super::names::scope;
 use super::names::usage::Usage;
-use super::resume::{self, Spin, WarpPlace};
+use super::resume::{Spin, WarpPlace, flag_reads};
 use super::roles::Roles;
 use super::saved::Saved;
 use super::scene::{Buffer, Scene};
@@ -110,7 +110,7 @@ impl Session {
         let case = Arc::new(opened.plan.cases.swap_remove(case));
         let buffers = Buffer::of_case(&case);
         let usage = Usage::new(&opened.program);
-        let flag_reads = Arc::new(resume::flag_reads(&opened.program));
+        let flag_reads = Arc::new(flag_reads(&opened.program));
         let timeline = Timeline::new(Arc::clone(&opened.program), case, options, Vec::new())?;
         let mut visited = Visited::default();
         visited.push(timeline.time());

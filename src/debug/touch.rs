@@ -2,12 +2,14 @@
 
 use super::case::Site;
 use super::expression::{Expression, little_endian};
-use super::names::access::{access_type, data_type};
+use super::names::access::access_type;
 use super::names::place::subscript;
+use super::names::scope::data_type;
 use super::scene::Scene;
 use super::stop::Touch;
 use super::value::{Array, Scalar, Type, Value};
 use crate::isa::{ScalarType, TypeKind};
+use crate::machine::Place;
 use crate::program::{Op, WarpgroupOp};
 
 /// A touch, ready to be drawn.
@@ -36,6 +38,12 @@ pub struct TouchText {
     pub note: Option<String>,
 }
 
+/// The instruction that touched a place.
+fn site_of(scene: &Scene<'_>, touch: &Touch) -> Site {
+    let place = Place { pc: touch.pc, tick: touch.time, block: touch.by.block, warp: touch.by.warp };
+    Site::new(scene.program(), scene.machine.config().block, place, touch.lanes).with_role(scene.roles)
+}
+
 /// What a touch did to one value.
 struct Told {
     element: Option<String>,
@@ -48,7 +56,7 @@ impl TouchText {
     /// `touch`, with values of the type that its name has where the thread of `scene` stands.
     pub fn new(scene: &Scene<'_>, touch: &Touch) -> Self {
         let value = value_of(scene, touch);
-        let site = Site::of_touch(scene, touch);
+        let site = site_of(scene, touch);
         let Told { element, more, old, new } = told(scene, touch, value.as_ref());
         let note = part_of_access(scene, touch, value.as_ref()).or_else(|| tried(touch));
         let at_once = scene.machine.config().copies.ends_at_issue();

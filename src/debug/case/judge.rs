@@ -1,6 +1,6 @@
 //! Whether what was found in a launch is what its launch file says.
 
-use super::run::CaseRun;
+use super::runner::CaseRun;
 use super::verify::Failure;
 use crate::base::Severity;
 use crate::check::{CheckerId, Checks, FindingId};

@@ -8,18 +8,22 @@
 pub mod asm;
 pub mod open;
 
+mod error;
 mod fault;
 mod judge;
 mod launcher;
 mod made_up;
 mod omitted;
+mod options;
 mod run;
+mod runner;
 mod site;
 mod summary;
 mod units;
 mod verify;
 mod writer;
 
+pub use error::RunError;
 pub(super) use fault::Blame;
 pub use fault::{Fault, Waiting};
 pub(super) use launcher::{Job, Refused};
@@ -27,8 +31,10 @@ pub(super) use made_up::OriginTexts;
 pub use omitted::{FindingBudget, Omitted};
 pub use open::{LaunchChoice, OpenError, Opened, OpenedLaunch, Request};
 pub(super) use open::{formals_of, made_up_with};
-pub(super) use run::Runner;
-pub use run::{CaseRun, Interrupt, LaunchRun, RunError, RunOptions, run_case, run_case_until, start_case};
+pub use options::RunOptions;
+pub use run::{run_case, run_case_until, start_case};
+pub(super) use runner::Runner;
+pub use runner::{CaseRun, Interrupt, LaunchRun};
 pub(super) use site::source_lines;
 pub use site::{FileLine, Site};
 pub use summary::{BufferHead, Summary, summarize};

@@ -3,7 +3,6 @@
 use crate::debug::focus::Focus;
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::scene::{Scene, SceneError};
-use crate::debug::stop::Touch;
 use crate::machine::{LaneMask, Place, thread_index};
 use crate::program::{Pc, Program, SourceLine};
 
@@ -87,12 +86,6 @@ impl Site {
         let extent = scene.machine.config().block;
         let site = Self::new(scene.program(), extent, place, frame.group.mask);
         Ok(Self { thread: thread_index(extent, warp, lane), ..site.with_role(scene.roles) })
-    }
-
-    /// The instruction that touched a place.
-    pub fn of_touch(scene: &Scene<'_>, touch: &Touch) -> Self {
-        let place = Place { pc: touch.pc, tick: touch.time, block: touch.by.block, warp: touch.by.warp };
-        Self::new(scene.program(), scene.machine.config().block, place, touch.lanes).with_role(scene.roles)
     }
 
     /// The site with what its warp is called.

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::run::{CaseRun, LaunchRun, RunError};
+use super::error::RunError;
+use super::runner::{CaseRun, LaunchRun};
 use crate::debug::findings::FindingText;
 use crate::launch::{Case, PlannedBuffer};
 use crate::machine::Device;

@@ -3,8 +3,11 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::error::RunError;
 use super::judge::judge_findings;
-use super::run::{CaseRun, Interrupt, RunError, RunOptions, run_case_until};
+use super::options::RunOptions;
+use super::run::run_case_until;
+use super::runner::{CaseRun, Interrupt};
 use super::writer::{Writer, last_writers};
 use crate::check::faults::LIVELOCK;
 use crate::debug::findings::FindingText;

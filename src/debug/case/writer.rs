@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use super::error::RunError;
 use super::launcher::Job;
-use super::run::{RunError, RunOptions, Runner};
+use super::options::RunOptions;
+use super::runner::Runner;
 use super::source_lines;
 use crate::isa::Space;
 use crate::launch::Case;

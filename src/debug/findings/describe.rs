@@ -9,8 +9,9 @@ use crate::debug::case::{Job, OriginTexts, RunError, RunOptions, Runner, Site, s
 use crate::debug::expression::little_endian;
 use crate::debug::focus::Focus;
 use crate::debug::memory;
-use crate::debug::names::access::{access_type, data_type};
+use crate::debug::names::access::access_type;
 use crate::debug::names::place;
+use crate::debug::names::scope::data_type;
 use crate::debug::names::usage::Usage;
 use crate::debug::scene::{Buffer, Scene};
 use crate::debug::value::{Scalar, Type};

@@ -6,6 +6,7 @@
 //! So both directions stop at the same places.
 
 mod backward;
+mod flags;
 mod forward;
 mod found;
 mod history;
@@ -23,8 +24,8 @@ use super::session::{Pace, Session};
 use super::stop::{Direction, Goal, Others, Reason, Stop};
 use crate::machine::Tick;
 
+pub(super) use flags::{Spin, WarpPlace, flag_reads};
 pub use history::History;
-pub(super) use steer::{Spin, WarpPlace, flag_reads};
 pub use watched::bytes_of;
 
 /// Ticks between two questions whether to go on: some two milliseconds.

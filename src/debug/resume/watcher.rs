@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::steer::{Spin, WarpPlace};
+use super::flags::{Spin, WarpPlace};
 use super::watched::Watched;
 use crate::machine::{
     AccessEvent, AccessKind, Block, CopyEvent, CopyStage, Event, EventKind, EventMask, Issue, LaneMask, MbarrierEvent, Observer, Place,

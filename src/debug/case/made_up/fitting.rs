@@ -9,7 +9,7 @@ use crate::check::race::catalogue::{RACE_GLOBAL, RACE_SHARED_RAW, RACE_SHARED_WA
 use crate::check::{Checkers, Checks, Finding};
 use crate::debug::case::Blame;
 use crate::debug::case::launcher::Job;
-use crate::debug::case::run::RunOptions;
+use crate::debug::case::options::RunOptions;
 use crate::isa::Space;
 use crate::launch::Guess;
 use crate::machine::{Account, Coverage, Device, LANES, MemoryLimit, Step};

@@ -12,7 +12,7 @@ mod origin;
 use std::sync::Arc;
 
 use super::launcher::Job;
-use super::run::RunOptions;
+use super::options::RunOptions;
 use super::{Blame, Fault};
 use crate::check::Checks;
 use crate::check::faults::{MEMORY_OUT_OF_BOUNDS, UNSUPPORTED};

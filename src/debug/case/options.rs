@@ -1,0 +1,33 @@
+//! What holds for every launch of a run.
+
+use crate::check::Checks;
+use crate::machine::{CopyPolicy, DivergencePolicy, MemoryLimit, Schedule};
+use crate::program::Program;
+
+/// What holds for every launch of a run.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RunOptions {
+    /// The order of warps.
+    pub schedule: Schedule,
+    /// Seed of everything that is random.
+    pub seed: u64,
+    /// When asynchronous copies end.
+    pub copies: CopyPolicy,
+    /// Which lanes of a warp run when they have parted; without it, those that run on the machines that the module is meant for.
+    pub divergence: Option<DivergencePolicy>,
+    /// Blocks resident at once at most.
+    pub resident: Option<u32>,
+    /// Warp-instructions of a launch at most.
+    pub step_limit: Option<u64>,
+    /// Bytes of simulated state at most.
+    pub memory_limit: MemoryLimit,
+    /// Which checkers watch.
+    pub checks: Checks,
+}
+
+impl RunOptions {
+    /// Which lanes of a warp of `program` run when they have parted.
+    pub fn divergence_of(&self, program: &Program) -> DivergencePolicy {
+        self.divergence.unwrap_or_else(|| DivergencePolicy::of_target(program.target.0))
+    }
+}

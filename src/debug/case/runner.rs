@@ -1,0 +1,162 @@
+//! One launch of a case after the other on the same memory, each up to its end, a fault or an interruption.
+
+use std::cell::Cell;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::error::RunError;
+use super::fault::{Blame, Fault};
+use super::launcher::Job;
+use super::options::RunOptions;
+use crate::check::Checkers;
+use crate::check::faults::TRAP;
+use crate::debug::fidelity::executed;
+use crate::debug::findings::FindingText;
+use crate::launch::PlannedLaunch;
+use crate::machine::{Device, Machine, Observer, Step, Tick};
+use crate::program::Pc;
+
+/// Warp-instructions run between two looks at the step limit and at whether the run is to end: a fraction of a second.
+const SLICE: u64 = 1 << 19;
+
+/// A case that was run to its end or to its first fault.
+pub struct CaseRun {
+    /// The memory afterwards; none if the machine refused a launch.
+    pub device: Option<Device>,
+    /// Address of every buffer that was made.
+    pub addresses: Vec<u64>,
+    /// The launches that were run.
+    pub launches: Vec<LaunchRun>,
+    /// What stopped it.
+    pub fault: Option<Fault>,
+    /// All that was found wrong: by the checkers, in the order in which they noticed it, and what stopped it.
+    pub findings: Vec<FindingText>,
+    /// The instructions that were executed, if the run kept account of them.
+    pub executed: BTreeSet<Pc>,
+    /// Whether it was interrupted before its end.
+    pub interrupted: bool,
+}
+
+/// Asked many times a second whether a run is to end where it is.
+pub type Interrupt = fn() -> bool;
+
+/// One launch that was run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchRun {
+    /// The kernel.
+    pub kernel: String,
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Warp-instructions issued.
+    pub ticks: u64,
+    /// Instructions executed by single threads.
+    pub thread_instructions: u64,
+}
+
+/// A case in the course of being run.
+pub(in crate::debug) struct Runner<'a> {
+    job: Job<'a>,
+    /// Where the last launch ended.
+    time: Tick,
+    pub interrupt: Interrupt,
+    pub run: CaseRun,
+}
+
+impl<'a> Runner<'a> {
+    pub fn new(job: Job<'a>) -> Self {
+        let run = CaseRun {
+            device: Some(Device::new(Arc::clone(job.program))),
+            addresses: Vec::new(),
+            launches: Vec::new(),
+            fault: None,
+            findings: Vec::new(),
+            executed: BTreeSet::new(),
+            interrupted: false,
+        };
+        Self { job, time: 0, interrupt: || false, run }
+    }
+
+    /// Runs the next launch as `run` says, which answers what stopped it; false if there is none, or a fault or the user has stopped the
+    /// case.
+    pub fn run_next(&mut self, run: impl FnOnce(&mut Machine, &Course<'_>) -> Option<Fault>) -> Result<bool, RunError> {
+        let (Some(blame), None) = (self.job.blame(self.run.launches.len()), &self.run.fault) else { return Ok(false) };
+        if self.run.interrupted {
+            return Ok(false);
+        }
+        let Some(device) = self.run.device.take() else { return Ok(false) };
+        let PlannedLaunch { grid, block, .. } = *blame.launch;
+        let prepared = self.job.prepare(&blame, device, self.time, &mut self.run.addresses)?;
+        self.run.launches.push(LaunchRun { kernel: blame.kernel_name(), grid, block, ticks: 0, thread_instructions: 0 });
+        match prepared {
+            Ok(mut machine) => {
+                let course = Course { blame: &blame, options: self.job.options, interrupt: self.interrupt, interrupted: Cell::new(false) };
+                self.run.fault = run(&mut machine, &course);
+                self.run.interrupted = course.interrupted.get();
+                self.finish(machine);
+            }
+            Err(refused) => (self.run.device, self.run.fault) = (Some(refused.device), Some(*refused.fault)),
+        }
+        Ok(true)
+    }
+
+    fn finish(&mut self, machine: Machine) {
+        if let Some(ran) = self.run.launches.last_mut() {
+            ran.ticks = machine.tick() - self.time;
+            ran.thread_instructions = machine.thread_instructions();
+        }
+        self.run.executed.append(&mut executed(&machine));
+        self.time = machine.tick();
+        self.run.device = Some(machine.into_device());
+    }
+}
+
+/// A launch on its way to its end.
+pub(in crate::debug) struct Course<'a> {
+    blame: &'a Blame<'a>,
+    options: &'a RunOptions,
+    interrupt: Interrupt,
+    interrupted: Cell<bool>,
+}
+
+impl Course<'_> {
+    /// Which launch of the case.
+    pub fn launch(&self) -> usize {
+        self.blame.index
+    }
+
+    /// Runs until all blocks have finished or the run is interrupted; the fault that stopped it otherwise.
+    pub fn run(&self, machine: &mut Machine, observer: &mut dyn Observer) -> Option<Fault> {
+        let (start, blame) = (machine.start(), self.blame);
+        let RunOptions { step_limit, memory_limit, .. } = *self.options;
+        loop {
+            let left = step_limit.map_or(SLICE, |limit| limit.saturating_sub(machine.tick() - start).min(SLICE));
+            match machine.run(left, observer) {
+                Step::Done => return None,
+                Step::Trapped(trap) => return Some(blame.trap(&trap)),
+                Step::Stuck(stuck) => return Some(blame.deadlock(&stuck)),
+                Step::Livelocked(stuck) => return Some(blame.livelock(&stuck)),
+                Step::OverLimit(footprint) => return Some(blame.over_limit(footprint, memory_limit)),
+                Step::Budget | Step::Paused => {}
+            }
+            if let Some(limit) = step_limit.filter(|limit| machine.tick() - start >= *limit) {
+                return Some(blame.unfinished(machine, limit));
+            }
+            if (self.interrupt)() {
+                self.interrupted.set(true);
+                return None;
+            }
+        }
+    }
+
+    /// The same, watched by `checkers`.
+    pub fn run_checked(&self, machine: &mut Machine, checkers: &mut Checkers) -> Option<Fault> {
+        checkers.begin(self.launch(), &machine.launch_start());
+        let fault = self.run(machine, checkers);
+        // For the checkers an interrupted launch is cut off as by a trap: what would have come to an end later is not blamed.
+        let cut = self.interrupted.get().then_some(TRAP);
+        checkers.end(&machine.launch_end(), fault.as_ref().map(|fault| fault.id).or(cut));
+        fault
+    }
+}

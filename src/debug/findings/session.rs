@@ -1,0 +1,145 @@
+//! The findings of a session: its checkers see what was executed, and what they find gets names.
+
+use std::collections::BTreeSet;
+
+use super::{CheckerId, Checks, Descriptions, FindingText, Suppressions};
+use crate::check::Finding;
+use crate::debug::focus::ThreadFilter;
+use crate::debug::session::{Pace, Session};
+use crate::debug::timeline::{End, Ran};
+use crate::debug::view::{self, Table};
+use crate::machine::{Tick, Unobserved};
+
+/// Ticks that checkers are behind at most before the user is asked whether to go on.
+const SLICE: Tick = 1 << 15;
+
+impl Session {
+    /// All that was found so far, whoever wants to hear of it: what the checkers noticed, and last what stopped the run.
+    pub fn all_findings(&self) -> Vec<FindingText> {
+        let mut all = self.known.texts.clone();
+        if let Some(End::Fault(fault)) = self.ended() {
+            all.push(FindingText::of_fault(all.len() + 1, fault));
+        }
+        all.into_iter().map(|finding| finding.with_roles(&self.roles)).collect()
+    }
+
+    /// What was found so far and is not suppressed.
+    pub fn findings(&self) -> Vec<FindingText> {
+        let mut findings = self.all_findings();
+        findings.retain(|finding| !self.known.suppressions.hold(finding));
+        findings
+    }
+
+    /// What nobody wants to hear of.
+    pub fn suppressions(&mut self) -> &mut Suppressions {
+        &mut self.known.suppressions
+    }
+
+    /// Which checkers watch.
+    pub fn checks(&self) -> Checks {
+        self.timeline.checks()
+    }
+
+    /// Switches checkers. Those that watch now see all that was executed; true if they have, false if the user did not wait for that.
+    pub fn switch(&mut self, checkers: &[CheckerId], on: bool, pace: &mut dyn Pace) -> bool {
+        let checks = checkers.iter().fold(self.checks(), |checks, checker| checks.with(*checker, on));
+        if checks != self.checks() {
+            self.timeline.set_checks(checks);
+            self.known.forget_from(0);
+        }
+        let done = self.catch_up(pace);
+        self.describe_findings();
+        done
+    }
+
+    /// Has the checkers look at what they have not seen of what was executed; false if the user does not wait for that.
+    pub(in crate::debug) fn catch_up(&mut self, pace: &mut dyn Pace) -> bool {
+        if !self.timeline.is_unchecked() {
+            return true;
+        }
+        let now = self.time();
+        self.timeline.go_where_checked();
+        let mut goes_on = true;
+        while goes_on && self.timeline.is_unchecked() {
+            self.timeline.check_on(SLICE);
+            goes_on = pace.go_on(self);
+        }
+        let done = !self.timeline.is_unchecked();
+        self.return_to(now);
+        done
+    }
+
+    /// Gives names to what the checkers have found meanwhile. The session stays where it stands.
+    pub(in crate::debug) fn describe_findings(&mut self) {
+        let known = self.known.texts.len();
+        let mut new: Vec<Finding> = Vec::new();
+        let mut other_sides: Vec<(usize, Finding)> = Vec::new();
+        for (index, (finding, noticed)) in self.timeline.findings().enumerate() {
+            let sides = (finding.second, finding.first);
+            match (self.known.texts.get_mut(index), self.known.told.get_mut(index)) {
+                (Some(text), Some(told)) => {
+                    text.count = finding.count;
+                    if std::mem::replace(told, sides) != sides {
+                        other_sides.push((index, finding.clone()));
+                    }
+                }
+                _ => {
+                    new.push(finding.clone());
+                    self.known.noticed.push(noticed);
+                    self.known.told.push(sides);
+                }
+            }
+        }
+        if new.is_empty() && other_sides.is_empty() {
+            return;
+        }
+        let now = self.time();
+        for (index, finding) in other_sides {
+            let texts = self.described(std::slice::from_ref(&finding), index + 1);
+            self.known.texts.splice(index..=index, texts);
+        }
+        let texts = self.described(&new, known + 1);
+        self.return_to(now);
+        self.known.texts.extend(texts);
+    }
+
+    /// Findings with names, the first of them as number `first`; the session stands elsewhere then.
+    fn described(&mut self, findings: &[Finding], first: usize) -> Vec<FindingText> {
+        let (program, case) = (std::sync::Arc::clone(self.program()), std::sync::Arc::clone(self.timeline.case()));
+        let mut descriptions = Descriptions::new(&program, &case, findings, first);
+        while let Some((launch, time)) = descriptions.next() {
+            self.stand_at(launch, time);
+            descriptions.look(&self.scene());
+        }
+        descriptions.texts()
+    }
+
+    /// Where all warps of some blocks stand at the end of what was executed; of blocks that are not there then, nothing.
+    pub fn warps_at_end(&mut self, blocks: &BTreeSet<[u32; 3]>) -> Vec<([u32; 3], Table)> {
+        let (now, end) = (self.time(), self.recorded());
+        self.return_to(end);
+        let of_block = |block: &[u32; 3]| {
+            let filter = ThreadFilter { block: Some(*block), ..ThreadFilter::default() };
+            Some((*block, view::warps(&self.scene(), &filter).ok()?))
+        };
+        let tables = blocks.iter().filter_map(of_block).collect();
+        self.return_to(now);
+        tables
+    }
+
+    /// Goes to a time of a launch that was executed, or to where the run ends before that.
+    fn stand_at(&mut self, launch: usize, time: Tick) {
+        self.timeline.approach(time);
+        while self.launch() < launch || self.launch() == launch && self.time() < time {
+            if self.timeline.run(time, &mut Unobserved) == Ran::Ended || self.time() >= time {
+                return;
+            }
+        }
+    }
+
+    /// For each finding that was noticed, when it was, and whether somebody wants to hear of it.
+    pub(in crate::debug) fn noticed(&self) -> impl Iterator<Item = (&FindingText, Tick)> {
+        let known = self.known.texts.iter().zip(self.known.noticed.iter().copied());
+        known.filter(|(finding, _)| !self.known.suppressions.hold(finding))
+    }
+}

@@ -1,0 +1,149 @@
+//! A mistake of the kernel with its names, as data.
+
+use crate::check::{Deed, FindingId};
+use crate::debug::case::{Fault, FileLine, Site, Waiting};
+use crate::debug::roles::Roles;
+
+/// A mistake of the kernel with its names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FindingText {
+    /// Its place in the list, from 1.
+    pub number: usize,
+    /// Which mistake.
+    pub id: FindingId,
+    /// The kernel.
+    pub kernel: String,
+    /// Which launch of the case, from 0.
+    pub launch: usize,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// The earlier of two sides.
+    pub first: Option<SideText>,
+    /// Where it was noticed, unless it is about no single instruction.
+    pub second: Option<SideText>,
+    /// The bytes it is about.
+    pub memory: Option<MemoryText>,
+    /// The edge that is missing, or the rule that was broken; empty where the message says it.
+    pub why: String,
+    /// What to insert or to change, and where; empty if nothing is known.
+    pub advice: String,
+    /// Steps from the first side to the second: what was ordered and what was not.
+    pub chain: Vec<LinkText>,
+    /// How often the same two instructions did it.
+    pub count: u64,
+    /// Who waits for what, or spins where.
+    pub waiting: Vec<Waiting>,
+    /// How many more wait than `waiting` names.
+    pub waiting_more: usize,
+    /// Lines of the source language it can be blamed on.
+    pub source_lines: Vec<u32>,
+    /// What of it the launch may have caused, if it is made up; else empty.
+    pub made_up: String,
+}
+
+/// One of the sides of a finding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SideText {
+    /// The instruction, and who executed it; of an asynchronous copy, who issued it.
+    pub site: Site,
+    /// What it did; none if it was stopped before it did anything.
+    pub deed: Option<Deed>,
+    /// The number of the asynchronous operation that did it.
+    pub copy: Option<u64>,
+    /// What that is called: a copy or a wgmma.
+    pub flight: &'static str,
+    /// What the bytes held behind it, where that can be known.
+    pub value: Option<String>,
+}
+
+/// Bytes of memory by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryText {
+    /// `out[17]`, `tile+0x40`, or the address.
+    pub name: String,
+    /// The variable or buffer alone, if the bytes are in one.
+    pub symbol: Option<String>,
+    /// The state space.
+    pub space: &'static str,
+    /// Of shared and local memory, the block.
+    pub block: Option<[u32; 3]>,
+    /// The address in that space.
+    pub address: u64,
+    /// How many.
+    pub bytes: u32,
+}
+
+/// A step of the explanation why two sides are not ordered.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkText {
+    /// The instruction, if the step is one.
+    pub site: Option<Site>,
+    /// What it does for the order, or what is missing there.
+    pub text: String,
+}
+
+impl FindingText {
+    /// What stopped a launch, as number `number` of the list.
+    pub fn of_fault(number: usize, fault: &Fault) -> Self {
+        let side = |site: &Site| SideText { site: site.clone(), deed: None, copy: None, flight: "", value: None };
+        Self {
+            number,
+            id: fault.id,
+            kernel: fault.kernel.clone(),
+            launch: fault.launch,
+            message: fault.message.clone(),
+            first: None,
+            second: fault.site.as_ref().map(side),
+            memory: None,
+            why: String::new(),
+            advice: String::new(),
+            chain: Vec::new(),
+            count: 1,
+            waiting: fault.waiting.clone(),
+            waiting_more: fault.waiting_more,
+            source_lines: fault.source_lines.clone(),
+            made_up: fault.made_up.clone(),
+        }
+    }
+
+    /// The sides there are, the earlier first.
+    pub fn sides(&self) -> impl Iterator<Item = &SideText> {
+        self.first.iter().chain(&self.second)
+    }
+
+    /// The site where it is shown first: its second side, or of a hang the first who waits.
+    pub fn site(&self) -> Option<&Site> {
+        let waiting = || self.waiting.first().map(|waiting| &waiting.site);
+        self.second.as_ref().map(|side| &side.site).or_else(waiting)
+    }
+
+    /// All lines that its sides are on.
+    pub fn lines(&self) -> impl Iterator<Item = &FileLine> {
+        self.sides().flat_map(|side| &side.site.lines).chain(self.waiting.iter().flat_map(|waiting| &waiting.site.lines))
+    }
+
+    /// Whether one of its sides is on this line of the source language, or of the PTX if it was made from none. What is about no line is
+    /// on any.
+    pub fn is_on_source_line(&self, line: u32) -> bool {
+        let ptx_only = || self.sides().all(|side| side.site.lines.len() <= 1);
+        let on_ptx = || self.sides().any(|side| side.site.lines.first().is_some_and(|ptx| ptx.line == line));
+        match self.source_lines.as_slice() {
+            [] => ptx_only() && (self.second.is_none() || on_ptx()),
+            lines => lines.contains(&line),
+        }
+    }
+
+    /// The finding with what the warps it is about are called.
+    #[must_use]
+    pub fn with_roles(mut self, roles: &Roles) -> Self {
+        let sides = self.first.iter_mut().chain(&mut self.second).map(|side| &mut side.site);
+        let links = self.chain.iter_mut().filter_map(|link| link.site.as_mut());
+        for site in sides.chain(links) {
+            site.who = roles.warp(site.warp);
+        }
+        for waiting in &mut self.waiting {
+            waiting.who = roles.warps(&waiting.warps);
+        }
+        self
+    }
+}

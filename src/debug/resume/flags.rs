@@ -1,0 +1,56 @@
+//! Flags: places that a warp reads again and again until another one writes them.
+
+use crate::isa::{AtomicFn, Ordering, Space};
+use crate::machine::Tick;
+use crate::program::{Address, AtomicOp, Inst, MemoryOp, Op, Pc, Program};
+
+/// A warp of the grid: block index, and number in the block.
+pub type WarpPlace = ([u32; 3], u32);
+
+/// Times that a warp must come to the same flag, with no other in between, to be taken to wait for it.
+const PATIENCE: u32 = 3;
+
+/// The flag a warp came to last, and how often in a row.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Spin {
+    /// The warp and the instruction that reads the flag.
+    at: Option<(WarpPlace, Pc)>,
+    /// When.
+    time: Tick,
+    count: u32,
+}
+
+impl Spin {
+    /// Counts a read; true when it is taken for waiting. The same read is counted once.
+    pub fn comes_to(&mut self, warp: WarpPlace, pc: Pc, time: Tick) -> bool {
+        if self.time == time && self.at.is_some() {
+            return false;
+        }
+        self.count = if self.at == Some((warp, pc)) { self.count + 1 } else { 1 };
+        (self.at, self.time) = (Some((warp, pc)), time);
+        self.count > PATIENCE
+    }
+
+    /// Others have run: the flag may be read once before they run again.
+    pub(super) fn gave_way(&mut self) {
+        self.count = PATIENCE - 1;
+    }
+}
+
+/// For each instruction, whether it reads what another thread may be about to write: a strong load or a compare-and-swap.
+pub fn flag_reads(program: &Program) -> Vec<bool> {
+    program.code.iter().map(|inst| flag_address(inst).is_some()).collect()
+}
+
+/// The place that such an instruction reads: its address, its space and its bytes.
+pub(super) fn flag_address(inst: &Inst) -> Option<(&Address, Space, u32)> {
+    match &inst.op {
+        Op::Memory(MemoryOp::Load { access, address, bits, .. }) if access.ordering != Ordering::Weak => {
+            Some((address, access.space, u32::from(*bits) / 8))
+        }
+        Op::Atomic(AtomicOp::Single { f: AtomicFn::Cas | AtomicFn::Exch, access, address, ty, .. }) => {
+            Some((address, access.space, ty.bits() / 8))
+        }
+        _ => None,
+    }
+}
