@@ -148,15 +148,6 @@ const LONG_FILES: &[(&str, usize)] = &[];
 /// Most files of a layer that may use each other in a circle.
 const CIRCLE_FILES_MAX: usize = 3;
 
-/// Circles that are larger: a file of each, and the number of files it may not exceed. Rows may shrink and go, never grow.
-const LARGE_CIRCLES: &[(&str, usize)] = &[
-    ("src/debug/session.rs", 5),
-    ("src/debug/stop.rs", 8),
-    ("src/debug/view/standing.rs", 13),
-    ("src/ui/tui/panes/warps.rs", 13),
-    ("src/ui/tui/said.rs", 5),
-];
-
 fn rust_files() -> Vec<File> {
     let folders = ["src", "tests", "benches", "fuzz/src", "fuzz/fuzz_targets", "build.rs"];
     folders.iter().flat_map(|folder| files(folder, &[".rs"])).collect()
@@ -368,11 +359,9 @@ fn no_more_than_a_few_files_use_each_other() {
 }
 
 fn circle_problems(files: &[File]) -> Vec<String> {
-    let limit =
-        |circle: &[&str]| LARGE_CIRCLES.iter().find(|(path, _)| circle.contains(path)).map_or(CIRCLE_FILES_MAX, |(_, limit)| *limit);
-    let circles = circles::circles(files).into_iter().filter(|circle| circle.len() > limit(circle));
+    let circles = circles::circles(files).into_iter().filter(|circle| circle.len() > CIRCLE_FILES_MAX);
     let problem = |circle: Vec<&str>| {
-        let most = limit(&circle);
+        let most = CIRCLE_FILES_MAX;
         format!("{} files use each other, {most} at most: move what they share below them: {}", circle.len(), circle.join(", "))
     };
     circles.map(problem).collect()

@@ -1,6 +1,6 @@
 //! Types of arrays as the user gives them: `f32[16][16]`, `half[][33]`, `float`.
 
-use super::ArrayType;
+use super::known::ArrayType;
 use crate::debug::argument::ArgumentError;
 use crate::debug::expression::type_called;
 use crate::isa::TypeKind;

@@ -2,7 +2,7 @@
 
 use super::accesses::Access;
 use super::evidence::Taken;
-use super::{ArrayType, Doubt, Inferred, Known};
+use super::known::{ArrayType, Doubt, Inferred, Known};
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::{Pc, Variable};
 

@@ -1,6 +1,7 @@
 //! Types of arrays, and why they are what they are, in words.
 
-use super::{Doubt, Escape, Inferred, Known};
+use super::flow::Escape;
+use super::known::{Doubt, Inferred, Known};
 use crate::isa::{ScalarType, TypeKind};
 use crate::program::{Pc, Program, short_name};
 

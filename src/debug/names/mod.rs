@@ -6,6 +6,7 @@
 pub mod access;
 pub mod mbarriers;
 pub mod place;
+mod registers;
 pub mod scope;
 pub mod symbols;
 pub mod usage;

@@ -5,22 +5,12 @@
 //! parameter and a buffer have the same name, as in a launch without a file, the name is the buffer's while the kernel runs and
 //! afterwards: the parameter is no more than its address, `&NAME`.
 
+use super::registers::number_of;
+pub use super::registers::{RegisterPlace, register, register_of_slot, registers_called};
 use crate::debug::scene::{Buffer, Frame, Scene};
 use crate::isa::{ScalarType, Space, nearest};
+use crate::program::operands::{Use, registers_of};
 use crate::program::{Bank, FuncId, Function, Param, ParamPlace, Pc, Program, Register, Variable, map, short_name};
-
-/// A register of a frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RegisterPlace {
-    /// Its type: the declared one, or of an untyped register what instructions take it for.
-    pub ty: ScalarType,
-    /// Its bank.
-    pub bank: Bank,
-    /// Slot in its frame; none if no code names the register, and it has no value.
-    pub slot: Option<u32>,
-    /// Slots it takes: 2 for `.b128`, else 1.
-    pub width: u32,
-}
 
 /// A place in memory with the type of what lies there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,23 +79,6 @@ fn kernel_param<'a>(scene: &Scene<'a>, name: &str) -> Option<Named<'a>> {
     Some(param_in_memory(param, Space::Param, u64::from(offset)))
 }
 
-/// The register called `name` in the scopes around `pc`; the innermost of several.
-pub fn register(function: &Function, pc: Pc, name: &str) -> Option<RegisterPlace> {
-    let in_scope = function.registers.iter().filter(|register| register.scope.contains(&pc.0));
-    let named = in_scope.filter_map(|register| Some((register, number_of(register, name)?)));
-    let (register, number) = named.min_by_key(|(register, _)| register.scope.end - register.scope.start)?;
-    let slot = function.placement.slot(register.bank, number);
-    Some(RegisterPlace { ty: register.ty, bank: register.bank, slot, width: register.width() })
-}
-
-/// The registers of a function called `name`, in whatever scope: one that is declared in several is several, if they are told apart.
-pub fn registers_called(function: &Function, name: &str) -> Vec<RegisterPlace> {
-    let called = function.registers.iter().filter(|register| number_of(register, name).is_some());
-    let mut places: Vec<RegisterPlace> = called.filter_map(|declared| register(function, Pc(declared.scope.start), name)).collect();
-    places.dedup();
-    places
-}
-
 /// Whether any function of the module has this name for a register, a variable, a parameter or a label.
 pub fn is_in_a_function(program: &Program, name: &str) -> bool {
     let has = |function: &Function| {
@@ -117,41 +90,10 @@ pub fn is_in_a_function(program: &Program, name: &str) -> bool {
     program.functions.iter().any(has) || program.variables.iter().any(variable)
 }
 
-/// The name at `pc` of the register in this slot of a bank; of several, that of the innermost scope.
-pub fn register_of_slot(function: &Function, pc: Pc, bank: Bank, slot: u32) -> Option<String> {
-    let in_scope = function.registers.iter().filter(|register| register.bank == bank && register.scope.contains(&pc.0));
-    let named = in_scope.filter_map(|register| {
-        let (name, _) = register.components().find(|(_, number)| function.placement.slot(bank, *number) == Some(slot))?;
-        Some((register.scope.len(), name))
-    });
-    named.min().map(|(_, name)| name)
-}
-
 /// The register with the type that it has in effect.
 pub fn in_effect(scene: &Scene<'_>, function: FuncId, place: RegisterPlace) -> RegisterPlace {
     let ty = scene.usage.map_or(place.ty, |usage| usage.type_of(scene.program(), function, &place));
     RegisterPlace { ty, ..place }
-}
-
-/// The number of the register of this declaration that is called `name`.
-fn number_of(register: &Register, name: &str) -> Option<u32> {
-    let rest = name.strip_prefix(&*register.name)?;
-    let (digits, component) = match register.components {
-        1 => (rest, 0),
-        components => {
-            let (digits, letter) = rest.split_once('.')?;
-            let index = ["x", "y", "z", "w"].iter().zip(["r", "g", "b", "a"]).position(|(a, b)| letter == *a || letter == b)?;
-            (digits, u32::try_from(index).ok().filter(|index| *index < components)?)
-        }
-    };
-    let index = match register.count {
-        None => digits.is_empty().then_some(0)?,
-        Some(count) => {
-            let plain = digits == "0" || !digits.starts_with('0') && digits.bytes().all(|digit| digit.is_ascii_digit());
-            digits.parse::<u32>().ok().filter(|index| plain && *index < count)?
-        }
-    };
-    Some(register.number + (index * register.components + component) * register.width())
 }
 
 fn in_function<'a>(scene: &Scene<'a>, frame: &Frame<'a>, name: &str) -> Option<Named<'a>> {
@@ -299,4 +241,24 @@ pub fn hint(scene: &Scene<'_>, name: &str) -> Option<String> {
     let names = names(scene);
     let specials = crate::isa::SPECIAL_REGISTERS.iter().map(|register| register.name);
     nearest(name, names.iter().map(String::as_str).chain(specials)).map(|meant| format!("did you mean '{meant}'?"))
+}
+
+/// The type of the register that an instruction loads or stores: the declared one, or what instructions take an untyped one for.
+pub fn data_type(scene: &Scene<'_>, pc: Pc) -> Option<ScalarType> {
+    let program = scene.program();
+    let inst = program.code.get(pc.index())?;
+    let id = program.function_at(pc)?;
+    let function = program.functions.get(id.index())?;
+    let (mut loaded, mut stored) = (None, None);
+    registers_of(inst, program, |used, register| {
+        let place = (register.bank, register.slot);
+        match used {
+            Use::Write if register.bank != Bank::Pred => loaded = loaded.or(Some(place)),
+            Use::Read => stored = stored.or(Some(place)),
+            Use::Write | Use::Address | Use::Guard => {}
+        }
+    });
+    let (bank, slot) = loaded.or(stored)?;
+    let name = register_of_slot(function, pc, bank, slot)?;
+    Some(in_effect(scene, id, register(function, pc, &name)?).ty)
 }

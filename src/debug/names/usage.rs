@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use super::scope::RegisterPlace;
+use super::registers::RegisterPlace;
 use crate::debug::arrays::ArrayTypes;
 use crate::isa::{FloatType, ScalarType, TypeKind};
 use crate::program::operands::{Use, registers_of};

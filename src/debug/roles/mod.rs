@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::argument::ArgumentError;
-use super::view::ranges;
+use crate::base::ranges;
 
 pub use guess::{RoleGuess, RoleWay};
 

@@ -32,6 +32,7 @@ mod target;
 mod threads;
 mod wgmmas;
 
+pub use crate::base::ranges;
 pub use crate::isa::Major;
 pub use crate::program::Join;
 pub use arrays::{Origin, array_type, array_types, dynamic_bytes};
@@ -56,7 +57,7 @@ pub use registers::{RegisterRow, Values, register_names, register_rows, register
 pub use roles::{role_guess, roles};
 pub use source::{InlineAsm, SourcePlace, source_place};
 pub use stack::backtrace;
-pub use standing::{Standing, State, ranges, standings};
+pub use standing::{Standing, State, standings};
 pub use symbols::{allocations, shared, symbols};
 pub use table::{Column, Row, Table};
 pub use target::target;

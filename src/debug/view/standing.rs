@@ -123,16 +123,6 @@ pub fn turned_off(program: &Program, warp: &Warp, group: &LaneGroup) -> LaneMask
     })
 }
 
-/// `0-3,7` for the warps 0, 1, 2, 3 and 7; they must ascend.
-pub fn ranges(numbers: &[u32]) -> String {
-    let starts = numbers.iter().enumerate().filter(|(index, number)| *index == 0 || numbers[index - 1] + 1 != **number);
-    let run = |(index, first): (usize, &u32)| {
-        let count = numbers[index..].iter().zip(*first..).take_while(|(number, expected)| *number == expected).count() as u32;
-        if count == 1 { first.to_string() } else { format!("{first}-{}", first + count - 1) }
-    };
-    starts.map(run).collect::<Vec<_>>().join(",")
-}
-
 /// `warps 0-2`, `consumer warps 0-2, warp 3 lanes 0-7`; `none`. The lanes are those of the warps 0, 1, 2 and so on.
 pub fn threads_in_words(scene: &Scene<'_>, lanes: impl Iterator<Item = LaneMask>) -> String {
     let mut rows: Vec<(LaneMask, Vec<u32>)> = Vec::new();
