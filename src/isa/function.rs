@@ -5,6 +5,8 @@
 
 #![allow(missing_docs, reason = "variants are the words of PTX itself")]
 
+use super::ScalarType;
+
 /// Type of an integer operation; `.bN` counts as `.uN`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
@@ -14,6 +16,30 @@ pub enum IntType { U16, S16, U32, S32, U64, S64, U16x2, S16x2 }
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[rustfmt::skip]
 pub enum FloatType { F32, F64, F16, F16x2, BF16, BF16x2 }
+
+impl FloatType {
+    /// The type as declarations have it.
+    pub fn scalar(self) -> ScalarType {
+        match self {
+            FloatType::F32 => ScalarType::F32,
+            FloatType::F64 => ScalarType::F64,
+            FloatType::F16 => ScalarType::F16,
+            FloatType::F16x2 => ScalarType::F16x2,
+            FloatType::BF16 => ScalarType::BF16,
+            FloatType::BF16x2 => ScalarType::BF16x2,
+        }
+    }
+
+    /// The type of one number of it.
+    pub fn element(self) -> ScalarType {
+        match self {
+            FloatType::F32 => ScalarType::F32,
+            FloatType::F64 => ScalarType::F64,
+            FloatType::F16 | FloatType::F16x2 => ScalarType::F16,
+            FloatType::BF16 | FloatType::BF16x2 => ScalarType::BF16,
+        }
+    }
+}
 
 /// Width of an operation on bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

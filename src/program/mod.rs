@@ -32,10 +32,11 @@ pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKin
 pub use names::short_name;
 pub use op::{
     Access, AsyncOp, AtomicOp, Awaited, BitsOp, ClusterOp, CompareOp, ControlOp, ConvertMode, ConvertOp, Effect, Effects, FloatOp, Guard,
-    Inst, IntegerOp, MbarrierOp, MemoryOp, MoveOp, Op, SelectOp, StackOp, SyncOp, TensorMapOp, UnsupportedId, VideoOp, WarpOp, WarpgroupOp,
+    Holds, Inst, IntegerOp, MbarrierOp, MemoryOp, MoveOp, Op, SelectOp, StackOp, SyncOp, TensorMapOp, UnsupportedId, VideoOp, WarpOp,
+    WarpgroupOp,
 };
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
-pub use statement::{Opcode, OpcodeId, Statement};
+pub use statement::{Mention, Named, Opcode, OpcodeId, Statement};
 pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};
 pub use texels::{Content, Image, Texels, Texture, find};
 pub use wgmma::{WgmmaA, WgmmaId, WgmmaOp};
@@ -84,6 +85,8 @@ pub struct Program {
     pub opcodes: Vec<Opcode>,
     /// Where the operands of all statements stand, statement by statement.
     pub operand_spans: Vec<Span>,
+    /// What the operands of all statements name, statement by statement.
+    pub mentions: Vec<Mention>,
     /// `.loc` in force at each instruction; `None` where there is none.
     pub source_lines: Vec<Option<SourceLine>>,
     /// Of instructions of a function that the compiler has put in place of its call: where that was called, innermost first.
@@ -164,6 +167,13 @@ pub struct Joined {
 /// A special register by its index in [`crate::isa::SPECIAL_REGISTERS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SpecialRef(pub u16);
+
+impl SpecialRef {
+    /// Its name with `%`.
+    pub fn name(self) -> &'static str {
+        crate::isa::SPECIAL_REGISTERS[usize::from(self.0)].name
+    }
+}
 
 /// A place in the source language, from `.loc`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::{Pc, Program};
+use super::{Pc, Program, SpecialRef, VarId};
 use crate::base::{Span, define_id, without_comments};
 use crate::isa::Matched;
 
@@ -44,6 +44,26 @@ pub struct Statement {
     pub guard: Option<Span>,
     /// Where its operands stand: entries of [`Program::operand_spans`](super::Program).
     pub operands: Range<u32>,
+    /// What its operands name: entries of [`Program::mentions`](super::Program).
+    pub mentions: Range<u32>,
+}
+
+/// What an operand names, if that is no register of the program: in decoded code the address of a variable is a number like others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Named {
+    /// A variable.
+    Variable(VarId),
+    /// A special register; each component where a whole vector is named.
+    Special(SpecialRef),
+}
+
+/// A name in a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Mention {
+    /// What it stands for.
+    pub named: Named,
+    /// Where it stands.
+    pub span: Span,
 }
 
 impl Program {
@@ -68,6 +88,13 @@ impl Program {
     pub fn operands(&self, pc: Pc) -> &[Span] {
         let range = self.statement(pc).map_or(0..0, |statement| statement.operands.clone());
         self.operand_spans.get(range.start as usize..range.end as usize).unwrap_or(&[])
+    }
+
+    /// The names of variables and special registers in the statement at `pc`, in the order in which they are read; one that stands once may
+    /// be there twice.
+    pub fn mentions(&self, pc: Pc) -> &[Mention] {
+        let range = self.statement(pc).map_or(0..0, |statement| statement.mentions.clone());
+        self.mentions.get(range.start as usize..range.end as usize).unwrap_or(&[])
     }
 
     /// The operands of the statement at `pc`, in order, without comments and with white space folded.

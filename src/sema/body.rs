@@ -173,9 +173,10 @@ impl<'m, 'a> BodyBuilder<'m, 'a> {
                 }
                 Some(Statement::Instruction(instruction)) => {
                     let mut errors = Vec::new();
+                    let first_mention = self.module.program.mentions.len();
                     let inst =
                         decoder.decode(instruction, self, &mut errors).unwrap_or(Inst { guard: None, op: Op::Control(ControlOp::Trap) });
-                    let statement = decoder.statement(instruction, &mut self.module.program.operand_spans);
+                    let statement = decoder.statement(instruction, &mut self.module.program, first_mention);
                     self.push(inst, instruction.span, statement);
                     // An unknown name is reported where it is first used.
                     errors.retain(|error| error.code != "name" || reported.insert(error.message.clone()));

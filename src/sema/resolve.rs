@@ -9,8 +9,8 @@ use super::scope::{self, Symbol};
 use crate::base::{Diagnostic, Span};
 use crate::isa::{SPECIAL_REGISTERS, ScalarType, Space, special_register};
 use crate::program::{
-    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Op, Param, ParamPlace, Pc, SpecialRef, Src,
-    TableId, UnsupportedId, WgmmaId, WgmmaOp,
+    CopyId, CopyOp, Dst, FuncId, ImageAccess, ImageId, ListId, Location, MatrixId, MatrixOp, Mention, Named, Op, Param, ParamPlace, Pc,
+    SpecialRef, Src, TableId, UnsupportedId, WgmmaId, WgmmaOp,
 };
 use crate::syntax::tree::{BinaryOp, Expr, ExprKind, Name, Operand, UnaryOp};
 
@@ -187,6 +187,11 @@ impl<'a> BodyBuilder<'_, 'a> {
             _ => {}
         }
         if let Some(value) = special(name) {
+            if let Value::Special(special) = value {
+                self.mention(Named::Special(special), span);
+            } else if let Value::SpecialVector(components) = value {
+                components.into_iter().for_each(|special| self.mention(Named::Special(special), span));
+            }
             return self.check_special(name, &value, span).map(|()| value);
         }
         match name.rsplit_once('.') {
@@ -197,6 +202,11 @@ impl<'a> BodyBuilder<'_, 'a> {
             Some((vector, component)) => self.component(vector, component, span),
             None => Err(self.module.unknown_name(name, span, noun_for(name))),
         }
+    }
+
+    /// Notes what a name in a statement stands for.
+    fn mention(&mut self, named: Named, span: Span) {
+        self.module.program.mentions.push(Mention { named, span });
     }
 
     /// Reports a special register that the file's version or target does not have (PTX ISA, "Special Registers").
@@ -212,6 +222,9 @@ impl<'a> BodyBuilder<'_, 'a> {
                 1 => Value::Register(self.placed(first)),
                 _ => Value::Vector((0..components).map(|index| self.placed(component_of(first, index))).collect()),
             });
+        }
+        if let Symbol::Variable(id) = symbol {
+            self.mention(Named::Variable(id), span);
         }
         let function = &self.module.program.functions[self.id.index()];
         match symbol {

@@ -337,12 +337,7 @@ impl<'p> Reader<'_, 'p> {
             Op::Compare(CompareOp::SetpFloat { ty, a, b, .. } | CompareOp::SetFloat { from: ty, a, b, .. }) => (*ty, &[], &[*a, *b]),
             _ => return,
         };
-        let taken = Taken::for_type(match ty {
-            FloatType::F32 => ScalarType::F32,
-            FloatType::F64 => ScalarType::F64,
-            FloatType::F16 | FloatType::F16x2 => ScalarType::F16,
-            FloatType::BF16 | FloatType::BF16x2 => ScalarType::BF16,
-        });
+        let taken = Taken::for_type(ty.element());
         dests.iter().for_each(|d| self.dest(ty.bank(), *d, taken));
         sources.iter().for_each(|source| self.source(ty.bank(), *source, taken));
     }

@@ -6,8 +6,9 @@ use smallvec::SmallVec;
 
 use super::fact::{Fact, derived, loose, masked};
 use super::form::Form;
-use super::mention::{initial_addresses, named_variables, words};
+use super::mention::{initial_addresses, named_variables, variable};
 use super::rewritten::{Rewritten, rewritten};
+use crate::base::Span;
 use crate::flow::cells::Cells;
 use crate::flow::graph::{Edges, Graph as _};
 use crate::flow::worklist::{Order, Worklist};
@@ -470,8 +471,9 @@ impl<'p> Flow<'p> {
 
     /// Whether the value that a store of a constant stores is the address of a variable: it is the last operand.
     fn stores_address(&self, pc: Pc) -> bool {
-        let value = self.program.operands(pc).last().map_or("", |span| self.program.sources_text.text(*span));
-        words(value).next().is_some_and(|word| word.starts_with(|c: char| c.is_ascii_alphabetic() || "_$".contains(c)))
+        let Some(value) = self.program.operands(pc).last() else { return false };
+        let is_inside = |span: Span| value.start <= span.start && span.end <= value.end;
+        self.program.mentions(pc).iter().any(|mention| variable(mention).is_some() && is_inside(mention.span))
     }
 
     fn call(&mut self, caller: FuncId, pc: Pc, call: CallId) {

@@ -1,46 +1,27 @@
-//! Which variables statements and initial values name. Addresses are numbers in decoded code; the text tells them from other numbers.
-
-use std::collections::BTreeMap;
+//! Which variables statements and initial values name. Addresses are numbers in decoded code; names tell them from other numbers.
 
 use smallvec::SmallVec;
 
 use crate::isa::Space;
-use crate::program::{FuncId, Program, VarId, Variable, map};
+use crate::program::{Mention, Named, Pc, Program, VarId, Variable, map};
 
-/// The variables that each statement names.
+/// The variables that each statement names, in order of their ids.
 pub fn named_variables(program: &Program) -> Vec<SmallVec<[VarId; 1]>> {
-    let mut by_name: BTreeMap<&str, SmallVec<[VarId; 1]>> = BTreeMap::new();
-    for (index, variable) in program.variables.iter().enumerate() {
-        by_name.entry(&*variable.name).or_default().push(VarId::new(index));
-    }
-    let mut named = vec![SmallVec::new(); program.code.len()];
-    if by_name.is_empty() {
-        return named;
-    }
-    for (index, function) in program.functions.iter().enumerate() {
-        for pc in function.code.clone() {
-            let Some(span) = program.spans.get(pc as usize) else { continue };
-            let found = words(program.sources_text.text(*span)).filter_map(|word| by_name.get(word)).flatten();
-            let all: SmallVec<[VarId; 2]> = found.copied().collect();
-            let owner = |id: &VarId| program.variables[id.index()].function;
-            let own = all.iter().filter(|id| owner(id) == Some(FuncId::new(index)));
-            let mut visible: SmallVec<[VarId; 1]> = own.copied().collect();
-            if visible.is_empty() {
-                visible = all.iter().copied().filter(|id| owner(id).is_none()).collect();
-            }
-            visible.sort_unstable();
-            visible.dedup();
-            if let Some(place) = named.get_mut(pc as usize) {
-                *place = visible;
-            }
-        }
-    }
-    named
+    let named = |pc: usize| {
+        let mut named: SmallVec<[VarId; 1]> = program.mentions(Pc::new(pc)).iter().filter_map(variable).collect();
+        named.sort_unstable();
+        named.dedup();
+        named
+    };
+    (0..program.code.len()).map(named).collect()
 }
 
-/// The words of a statement that may be names.
-pub fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || "_$%".contains(c))).filter(|word| !word.is_empty())
+/// The variable that a name stands for.
+pub fn variable(mention: &Mention) -> Option<VarId> {
+    match mention.named {
+        Named::Variable(id) => Some(id),
+        Named::Special(_) => None,
+    }
 }
 
 /// Variables whose addresses are initial values, each with the variable that holds it.

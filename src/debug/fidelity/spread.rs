@@ -12,7 +12,7 @@ use crate::flow::cells::Cells;
 use crate::flow::taint::Taint;
 use crate::isa::Space;
 use crate::program::operands::{self, RegisterOperands, Use, registers_of};
-use crate::program::{AtomicOp, CallId, CallTarget, ControlOp, FuncId, Inst, MemoryOp, Op, Pc, Program, SyncOp};
+use crate::program::{CallId, CallTarget, ControlOp, Effect, FuncId, Inst, Op, Pc, Program, SyncOp};
 
 /// What a value may decide beside other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -63,6 +63,11 @@ pub(super) fn decided(program: &Program, executed: &BTreeSet<Pc>, sources: &BTre
 /// The memories that are followed, each as one cell.
 const MEMORIES: [Space; 6] = [Space::Generic, Space::Global, Space::Const, Space::Shared, Space::Local, Space::Param];
 
+/// The space in which an operation reads or writes values; barrier objects and tensor maps hold none.
+fn value_space(op: &Op) -> Option<Space> {
+    op.access().filter(|_| matches!(op, Op::Memory(_) | Op::Atomic(_))).map(|access| access.space)
+}
+
 /// Where inexact values go.
 struct Spread<'a> {
     program: &'a Program,
@@ -112,30 +117,24 @@ impl<'a> Spread<'a> {
     }
 
     fn execute(&mut self, function: FuncId, inst: &Inst) {
-        match inst.op {
-            Op::Control(ControlOp::Call { call, .. }) => self.call(function, call),
-            Op::Memory(MemoryOp::Load { access, .. } | MemoryOp::LoadVector { access, .. }) => {
-                let loaded = self.loaded_from(access.space);
-                self.compute(function, inst, loaded);
-            }
-            Op::Memory(MemoryOp::Store { access, .. } | MemoryOp::StoreVector { access, .. }) => self.store(function, inst, access.space),
-            Op::Atomic(AtomicOp::Single { access, .. } | AtomicOp::Vector { access, .. }) => {
-                self.store(function, inst, access.space);
-                let loaded = self.loaded_from(access.space);
-                self.taint.rule(loaded, self.written(function, inst));
-            }
-            _ => self.compute(function, inst, SmallVec::new()),
+        if let Op::Control(ControlOp::Call { call, .. }) = inst.op {
+            return self.call(function, call);
+        }
+        let Some(space) = value_space(&inst.op) else { return self.compute(function, inst, SmallVec::new()) };
+        let effects = inst.op.effects(self.program);
+        let loaded = if effects.has(Effect::ReadsMemory) { self.loaded_from(space) } else { SmallVec::new() };
+        if effects.has(Effect::WritesMemory) {
+            self.store(function, inst, space);
+            self.taint.rule(loaded, self.written(function, inst));
+        } else {
+            self.compute(function, inst, loaded);
         }
     }
 
     /// The cells of the registers that `inst` computes, if its own inexactness may come into them.
     fn result(&self, function: FuncId, inst: &Inst) -> Vec<usize> {
-        match inst.op {
-            Op::Control(ControlOp::Call { .. })
-            | Op::Memory(MemoryOp::Store { .. } | MemoryOp::StoreVector { .. })
-            | Op::Atomic(AtomicOp::Single { .. } | AtomicOp::Vector { .. }) => Vec::new(),
-            _ => self.written(function, inst),
-        }
+        let stores = value_space(&inst.op).is_some() && inst.op.effects(self.program).has(Effect::WritesMemory);
+        if stores { Vec::new() } else { self.written(function, inst) }
     }
 
     fn written(&self, function: FuncId, inst: &Inst) -> Vec<usize> {

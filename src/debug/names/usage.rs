@@ -8,9 +8,9 @@ use std::sync::OnceLock;
 
 use super::registers::RegisterPlace;
 use crate::debug::arrays::ArrayTypes;
-use crate::isa::{FloatType, ScalarType, TypeKind};
+use crate::isa::{ScalarType, TypeKind};
 use crate::program::operands::{Use, registers_of};
-use crate::program::{AtomicOp, Bank, ClusterOp, CompareOp, ControlOp, ConvertOp, FloatOp, FuncId, Function, MoveOp, Op, Program};
+use crate::program::{Bank, FuncId, Function, Holds, Program};
 
 /// The types that instructions give to registers, worked out for a function when it is first asked for, and to arrays.
 #[derive(Default)]
@@ -65,7 +65,7 @@ impl Types {
         let mut types = Types::default();
         for pc in function.code.clone() {
             let Some(inst) = program.code.get(pc as usize) else { continue };
-            let Some((read, written)) = types_of(&inst.op) else { continue };
+            let Some((read, written)) = inst.op.holds().map(|(read, written)| (taken(read), taken(written))) else { continue };
             registers_of(inst, program, |used, register| {
                 let bank = match register.bank {
                     Bank::B32 => &mut types.b32,
@@ -90,39 +90,9 @@ impl Types {
     }
 }
 
-/// What an operation takes its sources and its results for; none if it says nothing.
-fn types_of(op: &Op) -> Option<(Taken, Taken)> {
-    let both = |ty: ScalarType| Some((taken(ty), taken(ty)));
-    match op {
-        Op::Float(
-            FloatOp::Unary { ty, .. } | FloatOp::Binary { ty, .. } | FloatOp::Ternary { ty, .. } | FloatOp::KeepingProduct { ty, .. },
-        ) => both(scalar(*ty)),
-        Op::Float(FloatOp::TestProperty { ty, .. }) | Op::Compare(CompareOp::SetpFloat { ty, .. }) => both(scalar(*ty)),
-        Op::Compare(CompareOp::SetFloat { from, to, .. }) => Some((taken(scalar(*from)), taken(*to))),
-        Op::Convert(ConvertOp::Single { mode, .. } | ConvertOp::Pair { mode, .. }) => Some((taken(mode.from), taken(mode.to))),
-        Op::Atomic(AtomicOp::Single { ty, .. } | AtomicOp::Vector { ty, .. }) => both(*ty),
-        Op::Integer(_)
-        | Op::Move(MoveOp::Vector { .. })
-        | Op::Cluster(ClusterOp::MapShared { .. } | ClusterOp::Rank { .. })
-        | Op::Control(ControlOp::SystemCall { .. })
-        | Op::Video(_)
-        | Op::Bits(_)
-        | Op::Compare(CompareOp::SetpInt { .. }) => Some((Taken::Mixed, Taken::Mixed)),
-        _ => None,
-    }
-}
-
-fn taken(ty: ScalarType) -> Taken {
-    if ty.kind() == TypeKind::Float { Taken::For(ty) } else { Taken::Mixed }
-}
-
-fn scalar(ty: FloatType) -> ScalarType {
-    match ty {
-        FloatType::F32 => ScalarType::F32,
-        FloatType::F64 => ScalarType::F64,
-        FloatType::F16 => ScalarType::F16,
-        FloatType::F16x2 => ScalarType::F16x2,
-        FloatType::BF16 => ScalarType::BF16,
-        FloatType::BF16x2 => ScalarType::BF16x2,
+fn taken(holds: Holds) -> Taken {
+    match holds {
+        Holds::Number(ty) if ty.kind() == TypeKind::Float => Taken::For(ty),
+        Holds::Number(_) | Holds::Integer => Taken::Mixed,
     }
 }

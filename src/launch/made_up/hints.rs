@@ -63,12 +63,7 @@ impl Hints<'_> {
     }
 
     fn float(&mut self, ty: FloatType, dests: &[Dst], sources: &[Src]) {
-        let scalar = match ty {
-            FloatType::F32 => ScalarType::F32,
-            FloatType::F64 => ScalarType::F64,
-            FloatType::F16 | FloatType::F16x2 => ScalarType::F16,
-            FloatType::BF16 | FloatType::BF16x2 => ScalarType::BF16,
-        };
+        let scalar = ty.element();
         dests.iter().for_each(|d| self.dest(ty.bank(), *d, scalar));
         sources.iter().for_each(|a| self.source(ty.bank(), *a, scalar));
     }

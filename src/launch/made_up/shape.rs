@@ -6,8 +6,8 @@ use super::flow::{Flow, slot_of};
 use crate::isa::{IntBinary, IntTernary, IntType, Shift, Space};
 use crate::program::operands;
 use crate::program::{
-    AsyncOp, Bank, BitsOp, ClusterOp, CompareOp, CopyOp, FuncId, Function, Inst, IntegerOp, MatrixOp, MoveOp, Op, Pc, Program, Src,
-    SrcKind, SyncOp, WarpgroupOp,
+    AsyncOp, Bank, BitsOp, ClusterOp, CompareOp, CopyOp, FuncId, Function, Inst, IntegerOp, MatrixOp, Mention, MoveOp, Named, Op, Pc,
+    Program, Src, SrcKind, SyncOp, WarpgroupOp,
 };
 
 /// Threads of a block where neither the kernel's directives nor its code suggest a number.
@@ -75,9 +75,7 @@ impl Traits {
     pub fn of(flow: &Flow<'_>) -> Self {
         let mut traits = Self::default();
         for (_, pc, inst) in flow.code() {
-            for operand in flow.program.operands(Pc(pc)) {
-                traits.read_text(flow.program.sources_text.text(*operand));
-            }
+            flow.program.mentions(Pc(pc)).iter().for_each(|mention| traits.read_name(mention));
             traits.read_operation(flow.program, inst);
         }
         traits.thread_dimensions = thread_dimensions(flow);
@@ -92,17 +90,18 @@ impl Traits {
         traits
     }
 
-    fn read_text(&mut self, text: &str) {
-        if !text.contains('%') {
-            return;
+    fn read_name(&mut self, mention: &Mention) {
+        let Named::Special(special) = mention.named else { return };
+        match special.name() {
+            "%ctaid.x" => self.block_dimensions[0] = true,
+            "%ctaid.y" => self.block_dimensions[1] = true,
+            "%ctaid.z" => self.block_dimensions[2] = true,
+            "%cluster_ctarank" | "%cluster_nctarank" => self.clusters = true,
+            "%cluster_ctaid.x" | "%cluster_ctaid.y" | "%cluster_ctaid.z" => self.clusters = true,
+            // The driver puts the address of the grid's barrier there in cooperative launches only.
+            "%envreg1" | "%envreg2" => self.cooperative = true,
+            name => self.wide_tiles |= name.starts_with("%reserved_smem_offset"),
         }
-        for (known, word) in self.block_dimensions.iter_mut().zip(["%ctaid.x", "%ctaid.y", "%ctaid.z"]) {
-            *known |= text.contains(word);
-        }
-        self.clusters |= text.contains("%cluster_ctarank") || text.contains("%cluster_ctaid") || text.contains("%cluster_nctarank");
-        self.wide_tiles |= text.contains("%reserved_smem_offset");
-        // The driver puts the address of the grid's barrier there in cooperative launches only.
-        self.cooperative |= text.contains("%envreg1") || text.contains("%envreg2");
     }
 
     fn read_operation(&mut self, program: &Program, inst: &Inst) {
@@ -293,11 +292,11 @@ enum Index {
 fn thread_dimensions(flow: &Flow<'_>) -> [bool; 2] {
     let words = [("%tid.y", Index::ThreadY), ("%tid.z", Index::ThreadZ), ("%ntid.y", Index::RowsOfBlock)];
     let mut held: BTreeMap<(FuncId, u32), Index> = BTreeMap::new();
-    for (function, pc, inst) in flow.code() {
+    for (function, _, inst) in flow.code() {
         let Op::Move(MoveOp::Move { d, a, .. }) = inst.op else { continue };
-        if let SrcKind::Special(_) = a.kind() {
-            let text = flow.program.sources_text.text(flow.program.spans[pc as usize]);
-            held.extend(words.iter().find(|row| text.contains(row.0)).map(|row| ((function, d.0), row.1)));
+        if let SrcKind::Special(index) = a.kind() {
+            let name = flow.program.specials[index as usize].name();
+            held.extend(words.iter().find(|row| row.0 == name).map(|row| ((function, d.0), row.1)));
         }
     }
     let mut found = [false; 2];
@@ -330,15 +329,15 @@ fn thread_dimensions(flow: &Flow<'_>) -> [bool; 2] {
 /// The numbers by which the code multiplies `%ctaid` in x and y, where each is the only one.
 fn steps(flow: &Flow<'_>) -> [Option<u32>; 2] {
     let program = flow.program;
-    let text = |pc: u32| program.sources_text.text(program.spans[pc as usize]);
     let mut held: BTreeMap<(FuncId, u32), usize> = BTreeMap::new();
-    for (function, pc, inst) in flow.code() {
+    for (function, _, inst) in flow.code() {
         let Op::Move(MoveOp::Move { d, a, .. }) = inst.op else { continue };
-        if let SrcKind::Special(_) = a.kind() {
-            if text(pc).contains("%ntid") {
+        if let SrcKind::Special(index) = a.kind() {
+            let name = program.specials[index as usize].name();
+            if name.starts_with("%ntid.") {
                 return [None; 2];
             }
-            let axis = ["%ctaid.x", "%ctaid.y"].into_iter().position(|word| text(pc).contains(word));
+            let axis = ["%ctaid.x", "%ctaid.y"].into_iter().position(|word| word == name);
             held.extend(axis.map(|axis| ((function, d.0), axis)));
         }
     }

@@ -1,6 +1,6 @@
 //! Atomics and reductions in memory (PTX ISA, "atom", "red").
 
-use super::effects::{Effect, Effects};
+use super::effects::{Effect, Effects, Holds};
 use crate::isa::{AtomicFn, ScalarType};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Access, Address, Bank, Dst, ListId, Src};
@@ -22,6 +22,13 @@ impl AtomicOp {
     pub fn access(&self) -> Access {
         match *self {
             Self::Single { access, .. } | Self::Vector { access, .. } => access,
+        }
+    }
+
+    /// What it takes its sources and its results for; none if it says nothing.
+    pub fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::Single { ty, .. } | Self::Vector { ty, .. } => Holds::both(*ty),
         }
     }
 

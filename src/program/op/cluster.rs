@@ -1,6 +1,6 @@
 //! The blocks of a cluster (PTX ISA, "mapa", "getctarank", "barrier.cluster").
 
-use super::effects::{Awaited, Effect, Effects};
+use super::effects::{Awaited, Effect, Effects, Holds};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, Src};
 
@@ -24,6 +24,14 @@ impl ClusterOp {
         match self {
             Self::Wait { aligned: _ } => Some(Awaited::Block),
             Self::MapShared { .. } | Self::Rank { .. } | Self::Arrive { .. } => None,
+        }
+    }
+
+    /// What it takes its sources and its results for; none if it says nothing.
+    pub fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::MapShared { .. } | Self::Rank { .. } => Holds::INTEGERS,
+            Self::Arrive { .. } | Self::Wait { .. } => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Comparisons (PTX ISA, "Comparison and Selection Instructions": `setp`, `set`).
 
-use super::effects::Effects;
+use super::effects::{Effects, Holds};
 use crate::isa::{BoolOp, Compare, FloatType, IntType, ScalarType};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, PredSrc, Src};
@@ -19,6 +19,16 @@ pub enum CompareOp {
 }
 
 impl CompareOp {
+    /// What it takes its sources and its results for; none if it says nothing.
+    pub fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::SetpInt { .. } => Holds::INTEGERS,
+            Self::SetpFloat { ty, .. } => Holds::both(ty.scalar()),
+            Self::SetInt { .. } => None,
+            Self::SetFloat { from, to, .. } => Some((Holds::Number(from.scalar()), Holds::Number(*to))),
+        }
+    }
+
     /// Shows the registers that it uses, what it reads before what it writes.
     pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
         match *self {

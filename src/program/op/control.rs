@@ -1,6 +1,6 @@
 //! Branches, calls and ends (PTX ISA, "Control Flow Instructions").
 
-use super::effects::{Effect, Effects};
+use super::effects::{Effect, Effects, Holds};
 use crate::isa::SystemFn;
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, CallId, Pc, Program, Src, TableId};
@@ -23,6 +23,20 @@ pub enum ControlOp {
 }
 
 impl ControlOp {
+    /// What it takes its sources and its results for; none if it says nothing.
+    pub fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::SystemCall { .. } => Holds::INTEGERS,
+            Self::Branch { .. }
+            | Self::BranchIndexed { .. }
+            | Self::Call { .. }
+            | Self::Return { .. }
+            | Self::Exit
+            | Self::Trap
+            | Self::Breakpoint => None,
+        }
+    }
+
     /// Shows the registers that it uses, what it reads before what it writes.
     pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
         match *self {

@@ -1,6 +1,6 @@
 //! Conversions of values (PTX ISA, "Data Movement and Conversion Instructions": `cvt`, `cvt.pack`).
 
-use super::effects::Effects;
+use super::effects::{Effects, Holds};
 use crate::isa::{Rounding, ScalarType};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, Src};
@@ -61,6 +61,14 @@ pub enum ConvertOp {
 }
 
 impl ConvertOp {
+    /// What it takes its sources and its results for; none if it says nothing.
+    pub fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::Single { mode, .. } | Self::Pair { mode, .. } => Some((Holds::Number(mode.from), Holds::Number(mode.to))),
+            Self::Pack { .. } => None,
+        }
+    }
+
     /// Shows the registers that it uses, what it reads before what it writes.
     pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
         match *self {

@@ -1,5 +1,7 @@
 //! What operations do beside writing the registers that they name.
 
+use crate::isa::ScalarType;
+
 /// One thing that an operation does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
@@ -75,4 +77,23 @@ pub enum Awaited {
     Warp,
     /// Those of other warps as well.
     Block,
+}
+
+/// What an operation takes its sources, or its results, for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holds {
+    /// A number of this type.
+    Number(ScalarType),
+    /// An integer, or bits that are no floating-point number.
+    Integer,
+}
+
+impl Holds {
+    /// Sources and results of one type.
+    pub(super) fn both(ty: ScalarType) -> Option<(Self, Self)> {
+        Some((Self::Number(ty), Self::Number(ty)))
+    }
+
+    /// Sources and results that are integers.
+    pub(super) const INTEGERS: Option<(Self, Self)> = Some((Self::Integer, Self::Integer));
 }

@@ -1,6 +1,6 @@
 //! Floating-point arithmetic (PTX ISA, "Floating-Point Instructions", "Half Precision Floating-Point Instructions").
 
-use super::effects::Effects;
+use super::effects::{Effects, Holds};
 use crate::isa::{Factored, FloatBinary, FloatMode, FloatTernary, FloatType, FloatUnary, TestProperty};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, Src};
@@ -19,6 +19,17 @@ pub enum FloatOp {
 }
 
 impl FloatOp {
+    /// What it takes its sources and its results for; none if it says nothing.
+    pub fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::Unary { ty, .. }
+            | Self::Binary { ty, .. }
+            | Self::Ternary { ty, .. }
+            | Self::KeepingProduct { ty, .. }
+            | Self::TestProperty { ty, .. } => Holds::both(ty.scalar()),
+        }
+    }
+
     /// Shows the registers that it uses, what it reads before what it writes.
     pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
         match *self {

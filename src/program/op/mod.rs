@@ -36,7 +36,7 @@ pub use cluster::ClusterOp;
 pub use compare::CompareOp;
 pub use control::ControlOp;
 pub use convert::{ConvertMode, ConvertOp};
-pub use effects::{Awaited, Effect, Effects};
+pub use effects::{Awaited, Effect, Effects, Holds};
 pub use float::FloatOp;
 pub use integer::IntegerOp;
 pub use mbarrier::MbarrierOp;
@@ -188,6 +188,33 @@ impl Op {
             Op::Warp(op) => op.effects(),
             Op::Image { access } => program.images[*access].effects(),
             Op::Matrix { matrix } => program.matrices[*matrix].effects(),
+        }
+    }
+
+    /// What an operation takes its sources and its results for; none if it says nothing.
+    pub fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Op::Integer(_) | Op::Bits(_) | Op::Video(_) => Holds::INTEGERS,
+            Op::Float(op) => op.holds(),
+            Op::Compare(op) => op.holds(),
+            Op::Convert(op) => op.holds(),
+            Op::Move(op) => op.holds(),
+            Op::Cluster(op) => op.holds(),
+            Op::Atomic(op) => op.holds(),
+            Op::Control(op) => op.holds(),
+            Op::Select(_)
+            | Op::Memory(_)
+            | Op::Async(_)
+            | Op::TensorMap(_)
+            | Op::Wgmma(_)
+            | Op::Stack(_)
+            | Op::Sync(_)
+            | Op::Mbarrier(_)
+            | Op::Warp(_)
+            | Op::Nop
+            | Op::Unsupported { .. }
+            | Op::Image { .. }
+            | Op::Matrix { .. } => None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Moves, packing, addresses and special registers (PTX ISA, "Data Movement and Conversion Instructions": `mov`, `cvta`, `isspacep`).
 
-use super::effects::{Effect, Effects};
+use super::effects::{Effect, Effects, Holds};
 use crate::isa::{Space, Width};
 use crate::program::operands::{RegisterOperand, Use, Walk};
 use crate::program::{Bank, Dst, ListId, Src};
@@ -34,6 +34,23 @@ pub enum MoveOp {
 }
 
 impl MoveOp {
+    /// What it takes its sources and its results for; none if it says nothing.
+    pub fn holds(&self) -> Option<(Holds, Holds)> {
+        match self {
+            Self::Vector { .. } => Holds::INTEGERS,
+            Self::Move { .. }
+            | Self::Move128 { .. }
+            | Self::Pack { .. }
+            | Self::Unpack { .. }
+            | Self::FrameAddress { .. }
+            | Self::ReadSpecial { .. }
+            | Self::ConvertAddress { .. }
+            | Self::IsSpace { .. }
+            | Self::CachePolicy { .. }
+            | Self::ActiveMask { .. } => None,
+        }
+    }
+
     /// Shows the registers that it uses, what it reads before what it writes.
     pub(in crate::program) fn operands<V: FnMut(Use, RegisterOperand)>(&self, walk: &mut Walk<'_, V>) {
         match *self {

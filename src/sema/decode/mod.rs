@@ -35,7 +35,7 @@ use std::collections::HashMap;
 use super::operands::Operands;
 use crate::base::{Diagnostic, Span};
 use crate::isa::{MatchError, Matched, match_words};
-use crate::program::{Guard, Inst, Op, Opcode, OpcodeId, Statement};
+use crate::program::{Guard, Inst, Op, Opcode, OpcodeId, Program, Statement};
 use crate::syntax::tree::{self, Instruction};
 
 use family::Decoding;
@@ -66,9 +66,11 @@ impl<'a> Decoder<'a> {
         self.opcodes
     }
 
-    /// The parts of a statement that was decoded; its operands are added to `operand_spans`. None if its opcode is wrong.
-    pub(super) fn statement(&self, instruction: &Instruction<'a>, operand_spans: &mut Vec<Span>) -> Option<Statement> {
+    /// The parts of a statement that was decoded, which has added to the mentions of `program` from `first_mention` on; its operands are
+    /// added. None if its opcode is wrong.
+    pub(super) fn statement(&self, instruction: &Instruction<'a>, program: &mut Program, first_mention: usize) -> Option<Statement> {
         let opcode = *self.seen.get(&(instruction.opcode.text, instruction.operands.len()))?;
+        let operand_spans = &mut program.operand_spans;
         let first = operand_spans.len() as u32;
         operand_spans.extend(instruction.operands.iter().map(|operand| operand.span));
         Some(Statement {
@@ -76,6 +78,7 @@ impl<'a> Decoder<'a> {
             opcode_span: instruction.opcode.span,
             guard: instruction.guard.as_ref().map(|guard| guard.name.span),
             operands: first..operand_spans.len() as u32,
+            mentions: first_mention as u32..program.mentions.len() as u32,
         })
     }
 
