@@ -21,11 +21,7 @@ mod video;
 pub use crate::num::compare::Compare;
 pub use crate::num::float::TestProperty;
 pub use crate::num::{Mode, Rounding};
-pub use decode::{
-    AsyncDecode, AtomicDecode, BitsDecode, ClusterDecode, CompareDecode, ControlDecode, Decode, FloatDecode, ImageDecode, IntegerDecode,
-    MatrixDecode, MbarrierDecode, MemoryDecode, MoveDecode, ParallelDecode, PolicyDecode, StackDecode, TensorDecode, VideoDecode,
-    WgmmaDecode,
-};
+pub use decode::*;
 pub use descriptor::{CHUNK, Chunk, Major, MatrixDescriptor, SharedTile};
 pub use form::{Count, Form, OperandForm, OperandType, Role, Row, Slot, Word, agrees, is_bits_only};
 pub use function::*;

@@ -30,11 +30,7 @@ pub use copy::{Completion, CopyId, CopyOp, Kept, Place, TensorCopy};
 pub use image::{Handle, ImageAccess, ImageFn, ImageId};
 pub use matrix::{FragmentAccess, MatrixId, MatrixMultiply, MatrixOp, MultiplyKind, MultiplyMode, RowsAccess};
 pub use names::short_name;
-pub use op::{
-    Access, AsyncOp, AtomicOp, Awaited, BitsOp, ClusterOp, CompareOp, ControlOp, ConvertMode, ConvertOp, Effect, Effects, FloatOp, Guard,
-    Holds, Inst, IntegerOp, MbarrierOp, MemoryOp, MoveOp, Op, SelectOp, StackOp, SyncOp, TensorMapOp, UnsupportedId, VideoOp, WarpOp,
-    WarpgroupOp,
-};
+pub use op::*;
 pub use operand::{Address, Bank, Base, Dst, Location, PredSrc, Src, SrcKind};
 pub use statement::{Mention, Named, Opcode, OpcodeId, Statement};
 pub use tensor_map::{BoxShape, FieldError, NotAMap, RANK_MAX, TENSOR_MAP_BYTES, TensorMap};
