@@ -51,7 +51,7 @@ impl Session {
             let text = format!("copy #{} has ended: it was issued at {place} by {by}, time {}", copy.id, copy.issued.tick);
             return (CopyAct::Complete, text);
         }
-        let in_flight = self.machine().copies().iter().find(|other| other.id == copy.id);
+        let in_flight = self.machine().in_flight().copies().find(|other| other.id == copy.id);
         let ends = match in_flight.map(|copy| copy.ends) {
             Some(Ends::Group { bulk: false, number }) => format!(", in group {number}"),
             Some(Ends::Group { bulk: true, number }) => format!(", in bulk group {number}"),

@@ -39,7 +39,7 @@ pub fn copies(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
     if count == 0 {
         notes.insert(0, nothing(scene, index));
     }
-    let elsewhere = || machine.copies().iter().filter(|copy| copy.issued.block != index && own.iter().all(|own| own.id != copy.id));
+    let elsewhere = || machine.in_flight().copies().filter(|copy| copy.issued.block != index && own.iter().all(|own| own.id != copy.id));
     if let Some(first) = elsewhere().next() {
         let ([x, y, z], count) = (first.issued.block, elsewhere().count());
         let copies = if count == 1 { "copy" } else { "copies" };
@@ -65,7 +65,7 @@ fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a AsyncCopy>
         true => filter.lanes_of(block, copy.issued.warp).meets(copy.lanes),
         false => is_whole && reaches(copy),
     };
-    let mut own: Vec<&AsyncCopy> = scene.machine.copies().iter().map(|copy| &**copy).filter(wanted).collect();
+    let mut own: Vec<&AsyncCopy> = scene.machine.in_flight().copies().map(|copy| &**copy).filter(wanted).collect();
     own.sort_by_key(|copy| copy.id);
     own
 }
@@ -173,7 +173,7 @@ fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> String {
 
 /// The arrival in flight that waits for a `cp.async`: its number, and the mbarrier that it arrives at.
 fn arrival_behind(scene: &Scene<'_>, copy: &AsyncCopy) -> Option<(u64, String)> {
-    let mut later = scene.machine.copies().of_warp(copy.by.number, copy.issued.warp).filter(|other| other.id > copy.id);
+    let mut later = scene.machine.in_flight().copies_of(copy.by.number, copy.issued.warp).filter(|other| other.id > copy.id);
     let arrival = later.find(|other| matches!(other.work, Work::Arrival) && other.lanes.meets(copy.lanes))?;
     match (&copy.work, arrival.ends) {
         (Work::Lanes(_), Ends::Mbarrier { home, address, .. }) => Some((arrival.id, name_at(scene, home, address))),
@@ -245,8 +245,8 @@ fn group_in_words(group: &AsyncGroup) -> String {
 
 /// The groups of a warp that have something in flight, the latest of each kind first.
 fn groups_of(scene: &Scene<'_>, block: &Block, warp: &Warp, number: u32) -> Vec<AsyncGroup> {
-    let mut groups: Vec<AsyncGroup> = wgmmas::groups(scene, warp);
-    for copy in scene.machine.copies().of_warp(block.number, number) {
+    let mut groups: Vec<AsyncGroup> = wgmmas::groups(scene, (block.number, number), warp);
+    for copy in scene.machine.in_flight().copies_of(block.number, number) {
         let Ends::Group { bulk, number } = copy.ends else { continue };
         let open = copy.lanes.iter().any(|lane| warp.copy_groups.committed(bulk)[lane] == number);
         let awaited = warp.groups.iter().any(|group| awaits(scene, warp, group, (bulk, number, copy.lanes)));
@@ -292,7 +292,7 @@ pub fn in_flight(scene: &Scene<'_>, space: Space, address: u64, bytes: u64) -> O
         });
         meets
     };
-    let mut copies: Vec<&AsyncCopy> = scene.machine.copies().iter().map(|copy| &**copy).filter(|copy| meets(copy)).collect();
+    let mut copies: Vec<&AsyncCopy> = scene.machine.in_flight().copies().map(|copy| &**copy).filter(|copy| meets(copy)).collect();
     copies.sort_by_key(|copy| copy.id);
     let place = |copy: &AsyncCopy| scene.program().place(copy.issued.pc);
     match copies.as_slice() {

@@ -172,7 +172,7 @@ impl std::fmt::Display for TransactionBytes {
 }
 
 fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &Mbarrier) -> MbarrierView {
-    let copies = scene.machine.copies().to_mbarrier(slot, address);
+    let copies = scene.machine.in_flight().to_mbarrier(slot, address);
     let brings = |ends: Ends| if let Ends::Mbarrier { bytes, .. } = ends { u64::from(bytes) } else { 0 };
     let known = object.forgotten == 0;
     let sum = |of: fn(Contribution) -> u32| object.arrivals.iter().map(|arrival| u64::from(of(arrival.what))).sum::<u64>();

@@ -45,9 +45,10 @@ pub fn row(scene: &Scene<'_>, wgmma: &Wgmma) -> [String; 9] {
 
 /// What must be said of a register that is shown: that multiplications in flight will write it.
 pub fn accumulator_in_flight(scene: &Scene<'_>, target: &RegisterTarget) -> Option<String> {
-    let warp = scene.machine.block(target.block)?.warps.get(target.warp as usize)?;
+    let block = scene.machine.block(target.block)?;
+    let warp = block.warps.get(target.warp as usize)?;
     let writes = |wgmma: &&Arc<Wgmma>| target.bank == Bank::B32 && wgmma.accumulators.contains(&target.slot);
-    let mut writers: Vec<&Arc<Wgmma>> = warp.wgmmas.in_flight().filter(writes).collect();
+    let mut writers: Vec<&Arc<Wgmma>> = scene.machine.in_flight().wgmmas_of(block.number, target.warp).filter(writes).collect();
     if writers.is_empty() && warp.wgmmas.holds_back(target.slot) {
         writers.extend(warp.wgmmas.unwaited().filter(writes));
     }
@@ -76,7 +77,7 @@ fn registers(scene: &Scene<'_>, wgmma: &Wgmma, slots: &[u32]) -> String {
 }
 
 /// The groups of a warp that have multiplications in flight.
-pub fn groups(scene: &Scene<'_>, warp: &Warp) -> Vec<AsyncGroup> {
+pub fn groups(scene: &Scene<'_>, (block, number): (u64, u32), warp: &Warp) -> Vec<AsyncGroup> {
     let committed = warp.wgmmas.committed();
     let awaits = |number: u32| {
         warp.groups.iter().filter(|group| matches!(group.state, GroupState::AtWgmmas | GroupState::AtWarpgroup)).any(|group| {
@@ -85,7 +86,7 @@ pub fn groups(scene: &Scene<'_>, warp: &Warp) -> Vec<AsyncGroup> {
         })
     };
     let mut groups: Vec<AsyncGroup> = Vec::new();
-    for wgmma in warp.wgmmas.in_flight() {
+    for wgmma in scene.machine.in_flight().wgmmas_of(block, number) {
         match groups.last_mut().filter(|group| group.number == wgmma.group) {
             Some(group) => group.members += 1,
             None => {

@@ -265,7 +265,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// Puts a copy in flight, or ends it at once where nothing is ever in flight.
     pub(super) fn issue_copy(&mut self, lanes: LaneMask, work: Work, ends: Ends) -> Result<(), Box<Trap>> {
-        let id = self.copies.next_id();
+        let id = self.in_flight.next_id();
         assert!(!lanes.is_empty() && self.warp.live.contains_all(lanes), "a copy is issued by no lane");
         let copy = AsyncCopy { id, issued: self.place, by: self.block_id(), lanes, work, ends, read: false };
         self.effects += 1;
@@ -277,7 +277,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             return Ok(());
         }
         copy.poison(&mut self.reach());
-        self.copies.add(copy);
+        self.in_flight.add_copy(copy);
         Ok(())
     }
 
@@ -296,7 +296,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     fn wait_for_copies(&mut self, wait: CopyWait, group: &Group, active: LaneMask) -> Executed {
         let CopyWait { bulk, read, open, pending } = wait;
-        if self.copies.is_empty() {
+        if !self.in_flight.has_copies() {
             self.report_order(active, Order::Awaited(wait));
             return Ok(Flow::Next);
         }
@@ -308,7 +308,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             }
             Ends::Group { .. } | Ends::Mbarrier { .. } => LaneMask::NONE,
         };
-        let copies = self.copies.of_warp(self.number, self.place.warp);
+        let copies = self.in_flight.copies_of(self.number, self.place.warp);
         let copies: SmallVec<[_; 8]> = copies.map(|copy| (copy.clone(), awaited(copy))).filter(|(_, lanes)| !lanes.is_empty()).collect();
         if !copies.is_empty() && self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(self.wait_here(GroupState::AtCopies, group, active));
@@ -319,13 +319,13 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
                 let mut copy = AsyncCopy::clone(copy);
                 copy.take(&mut self.reach());
                 self.report_copy(&copy, *lanes, CopyStage::Read);
-                self.copies.replace(copy);
+                self.in_flight.replace_copy(copy);
                 continue;
             }
             let tick = self.place.tick;
             copy.end(*lanes, tick, &mut self.reach()).map_err(|refused| self.copy_fault(copy, refused))?;
             self.report_copy(copy, *lanes, CopyStage::Ended);
-            self.copies.remove(copy, *lanes);
+            self.in_flight.remove_copy(copy, *lanes);
         }
         self.report_order(active, Order::Awaited(wait));
         Ok(self.pause_if_ended(group))
@@ -336,12 +336,12 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         if self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(false);
         }
-        let copies = self.copies.to_mbarrier(object.slot, object.address);
+        let copies = self.in_flight.to_mbarrier(object.slot, object.address);
         for copy in &copies {
             self.effects += 1;
             copy.end(copy.lanes, self.place.tick, &mut self.reach()).map_err(|refused| self.copy_fault(copy, refused))?;
             self.report_copy(copy, copy.lanes, CopyStage::Ended);
-            self.copies.remove(copy, copy.lanes);
+            self.in_flight.remove_copy(copy, copy.lanes);
         }
         Ok(!copies.is_empty())
     }

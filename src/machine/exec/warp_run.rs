@@ -118,8 +118,8 @@ pub struct WarpRun<'a, const OBSERVED: bool> {
     pub warpgroups: &'a mut Warpgroups,
     /// The other warps of the block.
     pub neighbours: Neighbours<'a>,
-    /// Asynchronous copies in flight.
-    pub copies: &'a mut InFlight,
+    /// Asynchronous operations in flight.
+    pub in_flight: &'a mut InFlight,
     /// When what is in flight ends.
     pub completion: &'a dyn CompletionPolicy,
     /// Barrier objects a phase of which has ended in this turn.

@@ -49,13 +49,14 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         let program = self.program;
         let op = &program.wgmmas[id];
         let wgmma = self.checked_wgmma(id, op, group)?;
-        let wgmma = Wgmma { id: self.copies.next_id(), ..wgmma };
+        let wgmma = Arc::new(Wgmma { id: self.in_flight.next_id(), ..wgmma });
         if self.wants(EventKind::Wgmma) {
             self.touch_by_wgmma(&wgmma);
             self.report_wgmma(WgmmaChange::Issued { wgmma: &wgmma, fenced: self.warp.wgmmas.is_fenced() });
         }
         self.effects += 1;
-        self.warp.wgmmas.issue(wgmma, &mut self.warp.registers);
+        self.warp.wgmmas.issue(Arc::clone(&wgmma), &mut self.warp.registers);
+        self.in_flight.add_wgmma(wgmma);
         if self.completion.at_issue() == AtIssue::Ends {
             self.end_next_wgmma();
         }
@@ -85,6 +86,7 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
         Ok(Wgmma {
             id: 0,
             issued: self.place,
+            by: self.block_id(),
             op: id,
             group: self.warp.wgmmas.committed(),
             frame: group.frame,
@@ -184,7 +186,11 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
 
     /// A function returns: nobody says what becomes of registers that are in flight then.
     pub(super) fn check_wgmmas_of_frame(&self, group: &Group, active: LaneMask) -> Result<(), Box<Trap>> {
-        let Some(wgmma) = self.warp.wgmmas.in_flight().find(|wgmma| wgmma.frame == group.frame) else { return Ok(()) };
+        if self.warp.wgmmas.is_empty() {
+            return Ok(());
+        }
+        let mut own = self.in_flight.wgmmas_of(self.number, self.place.warp);
+        let Some(wgmma) = own.find(|wgmma| wgmma.frame == group.frame) else { return Ok(()) };
         let place = self.program.place(wgmma.issued.pc);
         let message = format!("a function returns while its wgmma at {place} is in flight: what its registers become is not modelled");
         Err(self.trap(TrapKind::Unsupported, active, &message))

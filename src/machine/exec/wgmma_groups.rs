@@ -24,11 +24,6 @@ pub fn wanted_groups(program: &Program, warp: &Warp) -> Option<u32> {
     Some(warp.wgmmas.committed().saturating_sub(pending))
 }
 
-/// Whether something of a group below `done` is in flight.
-fn awaits(warp: &Warp, done: u32) -> bool {
-    warp.wgmmas.in_flight().next().is_some_and(|wgmma| wgmma.group < done)
-}
-
 impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
     /// `wgmma.commit_group`.
     pub(super) fn commit_wgmmas(&mut self) {
@@ -67,43 +62,53 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             self.neighbours.committed() >= done || self.warp.wgmmas.unwaited().next().is_none_or(|first| first.group >= done),
             "a wait ends early"
         );
+        assert!(!self.awaits(self.place.warp, done), "a multiplication is waited for that has not ended");
         self.warp.wgmmas.waited(done, &mut self.warp.registers);
         self.report_wgmma(WgmmaChange::Waited { done });
         Flow::Next
     }
 
+    /// Whether something of a group below `done` of a warp of the block is in flight.
+    fn awaits(&self, warp: u32, done: u32) -> bool {
+        self.in_flight.wgmmas_of(self.number, warp).next().is_some_and(|wgmma| wgmma.group < done)
+    }
+
     /// Whether a warp of the warpgroup has something of a group below `done` in flight.
     fn warpgroup_awaits(&self, done: u32) -> bool {
-        awaits(self.warp, done) || self.neighbours.warpgroup().filter_map(|warp| self.neighbours.warp(warp)).any(|warp| awaits(warp, done))
+        self.awaits(self.place.warp, done) || self.neighbours.warpgroup().any(|warp| self.awaits(warp, done))
     }
 
     /// Ends what the warps of the warpgroup have in flight of groups below `done`.
     fn end_groups(&mut self, done: u32) {
-        while awaits(self.warp, done) {
+        while self.awaits(self.place.warp, done) {
             self.end_next_wgmma();
         }
+        for number in self.neighbours.warpgroup() {
+            while self.awaits(number, done) {
+                self.end_next_of(number);
+            }
+        }
+    }
+
+    /// Ends the next one that another warp of the warpgroup has in flight.
+    fn end_next_of(&mut self, number: u32) {
         let sources = Sources { program: self.program, linked: self.linked, constants: self.constants_of_rank, shared: &self.shared.pages };
         let by = BlockId { number: self.number, slot: self.slot };
-        for number in self.neighbours.warpgroup() {
-            let Some(warp) = self.neighbours.warp_mut(number).filter(|warp| awaits(warp, done)) else { continue };
-            let warp = Arc::make_mut(warp);
-            while awaits(warp, done)
-                && let Some(ended) = wgmma::end_next(&mut warp.wgmmas, &mut warp.registers, &sources, WaitOf::Another)
-            {
-                self.effects += 1;
-                if OBSERVED && self.wants.has(EventKind::Wgmma) {
-                    let (place, change) = (ended.issued, WgmmaChange::Ended(&ended));
-                    let event = WgmmaEvent { place, by, lanes: warp.live, change, tick: self.place.tick };
-                    self.paused |= self.observer.event(&Event::Wgmma(event));
-                }
-            }
+        let Some(warp) = self.neighbours.warp_mut(number).map(Arc::make_mut) else { return };
+        let Some(ended) = wgmma::end_next(self.in_flight, (self.number, number), warp, &sources, WaitOf::Another) else { return };
+        self.effects += 1;
+        if OBSERVED && self.wants.has(EventKind::Wgmma) {
+            let (place, change) = (ended.issued, WgmmaChange::Ended(&ended));
+            let event = WgmmaEvent { place, by, lanes: warp.live, change, tick: self.place.tick };
+            self.paused |= self.observer.event(&Event::Wgmma(event));
         }
     }
 
     /// Ends the next one that the warp has in flight.
     pub(super) fn end_next_wgmma(&mut self) {
         let sources = Sources { program: self.program, linked: self.linked, constants: self.constants_of_rank, shared: &self.shared.pages };
-        if let Some(wgmma) = wgmma::end_next(&mut self.warp.wgmmas, &mut self.warp.registers, &sources, WaitOf::Own) {
+        let own = (self.number, self.place.warp);
+        if let Some(wgmma) = wgmma::end_next(self.in_flight, own, self.warp, &sources, WaitOf::Own) {
             self.effects += 1;
             self.report_wgmma(WgmmaChange::Ended(&wgmma));
         }
@@ -116,6 +121,8 @@ impl<const OBSERVED: bool> WarpRun<'_, OBSERVED> {
             let message = format!("this warp exits without the wgmma at {place}, which warp {other} of its warpgroup has executed");
             self.trap(TrapKind::WgmmaSequence, self.warp.live, &message)
         })?;
+        let in_flight: Vec<_> = self.in_flight.wgmmas_of(self.number, self.place.warp).cloned().collect();
+        in_flight.iter().for_each(|wgmma| self.in_flight.remove_wgmma(wgmma));
         for wgmma in self.warp.wgmmas.abandon() {
             self.report_wgmma(WgmmaChange::Abandoned(&wgmma));
         }

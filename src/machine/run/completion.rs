@@ -54,8 +54,8 @@ impl Machine {
     /// What happens by itself between two turns: copies end at random, and long waits time out.
     pub(in crate::machine) fn between_turns(&mut self, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
-        let chosen = self.completion.between_turns(&|| ids_in_flight(&self.copies, &self.blocks).count());
-        let ended = chosen.and_then(|chosen| ids_in_flight(&self.copies, &self.blocks).nth(chosen));
+        let chosen = self.completion.between_turns(&|| ids_in_flight(&self.in_flight, &self.blocks).count());
+        let ended = chosen.and_then(|chosen| ids_in_flight(&self.in_flight, &self.blocks).nth(chosen));
         assert_eq!(ended.is_some(), chosen.is_some(), "an operation ends that is not in flight");
         if let Some(id) = ended {
             paused |= self.end_by_itself(id, observer)?.unwrap_or(false);
@@ -134,11 +134,11 @@ impl Machine {
     /// Ends the copies that will bring something to the barrier objects for which groups wait, unless only the user may.
     fn end_awaited_copies(&mut self, observer: &mut dyn Observer) -> Outcome {
         let mut relented = Relented { goes_on: false, paused: false };
-        if self.copies.is_empty() || self.completion.when_awaited() == WhenAwaited::WaitsForUser {
+        if !self.in_flight.has_copies() || self.completion.when_awaited() == WhenAwaited::WaitsForUser {
             return Ok(relented);
         }
         for (slot, address) in self.awaited() {
-            for copy in self.copies.to_mbarrier(slot, address) {
+            for copy in self.in_flight.to_mbarrier(slot, address) {
                 relented.paused |= self.end_copy(&copy, observer)?;
                 relented.goes_on = true;
             }
@@ -213,9 +213,9 @@ impl Machine {
     pub(in crate::machine) fn end_copies_around(&mut self, slot: usize, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         let mut paused = false;
         if let Some(number) = self.blocks[slot].as_ref().map(|block| block.number)
-            && !self.copies.is_empty()
+            && self.in_flight.has_copies()
         {
-            for copy in self.copies.around_block(slot as u32, number) {
+            for copy in self.in_flight.around_block(slot as u32, number) {
                 paused |= self.end_copy(&copy, observer)?;
             }
         }
@@ -232,7 +232,7 @@ impl Machine {
 
     /// Ends the copy or matrix multiplication with this number; none if it is not in flight. True if the observer asks for a pause.
     fn end_by_itself(&mut self, id: u64, observer: &mut dyn Observer) -> Result<Option<bool>, Box<Trap>> {
-        let copy = self.copies.iter().find(|copy| copy.id == id).cloned();
+        let copy = self.in_flight.copies().find(|copy| copy.id == id).cloned();
         match copy {
             Some(copy) => self.end_copy(&copy, observer).map(Some),
             None => Ok(self.end_wgmma(id, observer)),
@@ -244,7 +244,7 @@ impl Machine {
         let mut paused = false;
         if let Work::Arrival = copy.work {
             let before: Vec<_> =
-                self.copies.of_warp(copy.by.number, copy.issued.warp).filter(|other| other.is_behind(copy)).cloned().collect();
+                self.in_flight.copies_of(copy.by.number, copy.issued.warp).filter(|other| other.is_behind(copy)).cloned().collect();
             for other in before {
                 paused |= self.end_copy_now(&other, observer)?;
             }
@@ -254,7 +254,7 @@ impl Machine {
 
     fn end_copy_now(&mut self, copy: &AsyncCopy, observer: &mut dyn Observer) -> Result<bool, Box<Trap>> {
         // The one in the table may have lost lanes meanwhile.
-        let Some(copy) = self.copies.iter().find(|other| other.id == copy.id).cloned() else { return Ok(false) };
+        let Some(copy) = self.in_flight.copies().find(|other| other.id == copy.id).cloned() else { return Ok(false) };
         let mut ended = Ended::new();
         let tick = self.tick();
         let mut reach =
@@ -263,8 +263,8 @@ impl Machine {
             let owner = self.resident_blocks().find(|block| block.number == copy.by.number);
             return Err(copy.fault(refused, |address| owner.map_or(format!("{address:#x}"), |block| self.mbarrier_name(block, address))));
         }
-        self.copies.remove(&copy, copy.lanes);
-        debug_assert!(!self.copies.iter().any(|other| other.id == copy.id), "a copy that has ended is in flight");
+        self.in_flight.remove_copy(&copy, copy.lanes);
+        debug_assert!(!self.in_flight.copies().any(|other| other.id == copy.id), "a copy that has ended is in flight");
         self.effects = self.effects.wrapping_add(1);
         let event = CopyEvent { copy: &copy, lanes: copy.lanes, stage: CopyStage::Ended, tick };
         let told = observer.report(EventKind::Copy, || Event::Copy(event));
@@ -318,9 +318,9 @@ impl AsyncCopy {
 }
 
 /// The numbers of what is in flight: copies, then matrix multiplications by slot and warp.
-fn ids_in_flight(copies: &InFlight, blocks: &[Option<Arc<Block>>]) -> impl Iterator<Item = u64> {
-    let warps = blocks.iter().flatten().flat_map(|block| block.warps.iter());
-    copies.iter().map(|copy| copy.id).chain(warps.flat_map(|warp| warp.wgmmas.in_flight()).map(|wgmma| wgmma.id))
+fn ids_in_flight(in_flight: &InFlight, blocks: &[Option<Arc<Block>>]) -> impl Iterator<Item = u64> {
+    let wgmmas = blocks.iter().flatten().flat_map(|block| in_flight.wgmmas_of_block(block.number));
+    in_flight.copies().map(|copy| copy.id).chain(wgmmas.map(|wgmma| wgmma.id))
 }
 
 fn waits_for_phase(group: &LaneGroup) -> bool {

@@ -89,7 +89,7 @@ impl Machine {
     pub fn launch_end(&self) -> LaunchEnd {
         let program = self.program();
         let blocks = self.blocks.iter().zip(0..).filter_map(|(block, slot)| Some(block_left(program, block.as_deref()?, slot)));
-        let awaited = self.copies.iter().filter_map(|copy| match copy.ends {
+        let awaited = self.in_flight.copies().filter_map(|copy| match copy.ends {
             Ends::Mbarrier { home: Home::Block { slot, .. }, address, .. } => Some((slot, address)),
             Ends::Mbarrier { home: Home::Global, .. } | Ends::Group { .. } => None,
         });

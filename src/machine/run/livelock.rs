@@ -71,7 +71,7 @@ impl Machine {
 
     fn all_have_returned(&self) -> bool {
         let may_start = self.started < self.linked.blocks && (self.blocks.len() as u64) < self.linked.resident;
-        if may_start || !self.copies.is_empty() {
+        if may_start || self.in_flight.has_copies() {
             return false;
         }
         let warps = self.blocks.iter().enumerate().flat_map(|(slot, block)| {

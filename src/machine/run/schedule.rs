@@ -117,7 +117,7 @@ impl Machine {
             cluster: &block.cluster,
             warpgroups: &mut block.warpgroups,
             neighbours: Neighbours { before: lower, after: higher },
-            copies: &mut self.copies,
+            in_flight: &mut self.in_flight,
             completion: &*self.completion,
             ended: Ended::new(),
             effects: 0,

@@ -89,9 +89,9 @@ impl Machine {
         slot.and_then(|slot| u32::try_from(slot).ok())
     }
 
-    /// The asynchronous copies in flight.
-    pub fn copies(&self) -> &InFlight {
-        &self.copies
+    /// The asynchronous operations in flight.
+    pub fn in_flight(&self) -> &InFlight {
+        &self.in_flight
     }
 
     /// Blocks of the grid.

@@ -30,8 +30,8 @@ pub struct Machine {
     pub(crate) started: u64,
     /// Where the scheduler stands.
     pub(crate) cursor: Cursor,
-    /// Asynchronous copies in flight.
-    pub(crate) copies: InFlight,
+    /// Asynchronous operations in flight.
+    pub(crate) in_flight: InFlight,
     pub(in crate::machine) tick: Tick,
     pub(in crate::machine) thread_instructions: u64,
     /// What threads did that others could notice, counted.
@@ -69,7 +69,7 @@ impl Machine {
             blocks: Vec::new(),
             started: 0,
             cursor,
-            copies: InFlight::default(),
+            in_flight: InFlight::default(),
             tick,
             thread_instructions: 0,
             effects: 0,
@@ -139,9 +139,9 @@ impl Machine {
 impl Hash for Machine {
     /// What it was launched with is the same for all machines of a launch, and how often what was done follows from the rest.
     fn hash<H: Hasher>(&self, state: &mut H) {
-        let Self { device, blocks, started, cursor, copies, tick, thread_instructions, patience, completion, livelock, .. } = self;
+        let Self { device, blocks, started, cursor, in_flight, tick, thread_instructions, patience, completion, livelock, .. } = self;
         let Self { leap, coverage, linked: _, effects: _, block_bytes: _, footprint_check: _, .. } = self;
-        (tick, thread_instructions, started, cursor, device, copies, patience, completion.state()).hash(state);
+        (tick, thread_instructions, started, cursor, device, in_flight, patience, completion.state()).hash(state);
         (livelock, leap, coverage, blocks).hash(state);
     }
 }

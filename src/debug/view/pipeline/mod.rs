@@ -103,7 +103,7 @@ pub fn pipeline(session: &Session) -> Result<Pipeline, SceneError> {
         Stage {
             name: mbarrier(&scene, block, *address),
             empty: empty.map(|(address, _)| mbarrier(&scene, block, *address)),
-            ..spans(track, &object.history, emptied, now, is_over && session.machine().copies().to_mbarrier(slot, *address).is_empty())
+            ..spans(track, &object.history, emptied, now, is_over && session.machine().in_flight().to_mbarrier(slot, *address).is_empty())
         }
     };
     let stages: Vec<Stage> = filled.iter().enumerate().map(stage).collect();

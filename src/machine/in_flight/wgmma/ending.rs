@@ -17,21 +17,18 @@ impl Machine {
     pub fn wgmmas(&self) -> impl Iterator<Item = (&Block, &Wgmma)> {
         let wanted = !self.program().wgmmas.is_empty();
         let blocks = self.resident_blocks().filter(move |_| wanted);
-        blocks.flat_map(|block| {
-            let warps = block.warps.iter();
-            warps.flat_map(|warp| warp.wgmmas.in_flight()).map(move |wgmma| (block, &**wgmma))
-        })
+        blocks.flat_map(|block| self.in_flight.wgmmas_of_block(block.number).map(move |wgmma| (block, &**wgmma)))
     }
 
     /// Ends the multiplication with this number, after those that its warp issued before it; none if it is not in flight. True if the
     /// observer asks for a pause.
     pub(in crate::machine) fn end_wgmma(&mut self, id: u64, observer: &mut dyn Observer) -> Option<bool> {
         let tick = self.tick();
-        let (block, warp) = self.wgmmas().find(|(_, wgmma)| wgmma.id == id).map(|(block, wgmma)| (block.number, wgmma.issued.warp))?;
+        let (block, number) = self.wgmmas().find(|(_, wgmma)| wgmma.id == id).map(|(block, wgmma)| (block.number, wgmma.issued.warp))?;
         let slot = self.blocks.iter().position(|slot| slot.as_ref().is_some_and(|resident| resident.number == block))?;
         let rank = slot - self.cluster_slots(slot).start;
         let block = Arc::make_mut(self.blocks.get_mut(slot)?.as_mut()?);
-        let warp = Arc::make_mut(block.warps.get_mut(warp as usize)?);
+        let warp = Arc::make_mut(block.warps.get_mut(number as usize)?);
         let sources = Sources {
             program: &self.device.program,
             linked: &self.linked,
@@ -40,7 +37,7 @@ impl Machine {
         };
         let by = BlockId { number: block.number, slot: slot as u32 };
         let mut paused = false;
-        while let Some(ended) = end_next(&mut warp.wgmmas, &mut warp.registers, &sources, WaitOf::Own) {
+        while let Some(ended) = end_next(&mut self.in_flight, (block.number, number), warp, &sources, WaitOf::Own) {
             self.effects = self.effects.wrapping_add(1);
             let event = WgmmaEvent { place: ended.issued, by, lanes: warp.live, change: WgmmaChange::Ended(&ended), tick };
             paused |= observer.report(EventKind::Wgmma, || Event::Wgmma(event));

@@ -11,8 +11,8 @@
 //! An instruction puts a [`Wgmma`] in flight. When it *ends*, it reads its operands, A's registers included, and writes D. When that is,
 //! is the [`CopyPolicy`](crate::machine::CopyPolicy)'s choice: at once, at the latest when a warp of its warpgroup waits for its group,
 //! or between. Those of one warp end in the order in which they were issued. While it is in flight, the registers of D hold
-//! [`POISON`](crate::machine::POISON), and what they held is kept aside: a further `wgmma` adds to that ([`Flight`]). Where the wait of
-//! another warp ends it they hold that still, until their own warp has waited.
+//! [`POISON`](crate::machine::POISON), and what they held is kept aside: a further `wgmma` adds to that
+//! ([`Flight`](crate::machine::Flight)). Where the wait of another warp ends it they hold that still, until their own warp has waited.
 //!
 //! Descriptors, `scale-d` and metadata are read when it is issued.
 
@@ -21,16 +21,24 @@ mod ending;
 mod tiles;
 
 use crate::machine::in_flight::wgmma::compute::Sources;
-use crate::machine::state::in_flight::flight::{Flight, WaitOf};
+use crate::machine::state::in_flight::InFlight;
+use crate::machine::state::in_flight::flight::WaitOf;
 use crate::machine::state::in_flight::wgmma::Wgmma;
 use triomphe::Arc;
 
-use crate::machine::state::registers::Registers;
+use crate::machine::state::warp::Warp;
 
-/// Ends what is next of `flight`, whose warp has these registers, and gives it back; none if nothing is in flight.
-pub fn end_next(flight: &mut Flight, registers: &mut Registers, sources: &Sources<'_>, wait: WaitOf) -> Option<Arc<Wgmma>> {
-    let (wgmma, held) = flight.next()?;
-    let results = compute::results(&wgmma, &held, registers, sources);
-    flight.end_next(&results, registers, wait);
+/// Ends what a warp, given by its block's number and its own, has in flight next, and gives it back; none if nothing is in flight.
+pub fn end_next(
+    in_flight: &mut InFlight,
+    (block, number): (u64, u32),
+    warp: &mut Warp,
+    sources: &Sources<'_>,
+    wait: WaitOf,
+) -> Option<Arc<Wgmma>> {
+    let wgmma = Arc::clone(in_flight.wgmmas_of(block, number).next()?);
+    let results = compute::results(&wgmma, &warp.wgmmas.held_by(&wgmma), &warp.registers, sources);
+    warp.wgmmas.end(&wgmma, &results, &mut warp.registers, wait);
+    in_flight.remove_wgmma(&wgmma);
     Some(wgmma)
 }

@@ -13,7 +13,7 @@ pub(super) fn reason(machine: &Machine, block: &Block, address: u32) -> Mbarrier
     let barrier = block.shared.mbarrier(address).ok();
     let before = barrier.map_or(Vec::new(), |barrier| contributors_before(machine, barrier));
     let copies = barrier.and_then(|_| machine.slot_of(block)).map_or(Vec::new(), |slot| {
-        let copies = machine.copies.to_mbarrier(slot, address);
+        let copies = machine.in_flight.to_mbarrier(slot, address);
         copies.iter().map(|copy| (copy.id, copy.issued.pc)).collect()
     });
     MbarrierWait { name, barrier: barrier.cloned(), before, copies }

@@ -29,10 +29,8 @@ struct State {
     fenced: bool,
     /// Groups committed.
     committed: u32,
-    /// Those that the warp has not waited for. Those that have ended come first.
+    /// Those that the warp has not waited for, in flight or ended.
     unwaited: VecDeque<Arc<Wgmma>>,
-    /// How many of them have ended.
-    ended: usize,
     /// What the accumulators of those in flight will hold or add to, by slot.
     held: Vec<Held>,
 }
@@ -55,11 +53,6 @@ impl Flight {
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
         self.0.as_ref().is_none_or(|state| state.unwaited.is_empty())
-    }
-
-    /// Those that have not ended, in order of issue.
-    pub fn in_flight(&self) -> impl DoubleEndedIterator<Item = &Arc<Wgmma>> {
-        self.0.iter().flat_map(|state| state.unwaited.range(state.ended..))
     }
 
     /// Those that the warp has not waited for, ended or not, in order of issue.
@@ -93,8 +86,8 @@ impl Flight {
         state.committed - 1
     }
 
-    /// Puts `wgmma` in flight: its accumulators, poisoned from now on, are kept aside.
-    pub fn issue(&mut self, wgmma: Wgmma, registers: &mut Registers) {
+    /// Notes that `wgmma` is put in flight: its accumulators, poisoned from now on, are kept aside.
+    pub fn issue(&mut self, wgmma: Arc<Wgmma>, registers: &mut Registers) {
         let state = self.state();
         assert_eq!(wgmma.group, state.committed, "a multiplication of a group that is not open");
         assert!(state.unwaited.back().is_none_or(|last| last.id < wgmma.id), "multiplications are issued in the order of their numbers");
@@ -112,32 +105,29 @@ impl Flight {
             next = index + 1;
             *register = [u32::from_ne_bytes([POISON; 4]); 32];
         }
-        state.unwaited.push_back(Arc::new(wgmma));
+        state.unwaited.push_back(wgmma);
     }
 
-    /// The first in flight, which is the next to end, and what its accumulators held.
-    pub fn next(&self) -> Option<(Arc<Wgmma>, Vec<&PerLane<u32>>)> {
-        let state = self.0.as_ref()?;
-        let wgmma = self.in_flight().next()?;
+    /// What the accumulators of `wgmma`, which is in flight, hold by the results so far.
+    pub fn held_by(&self, wgmma: &Wgmma) -> Vec<&PerLane<u32>> {
+        let held = self.0.as_ref().map_or(&[][..], |state| &state.held);
         let mut next = 0;
-        let held = wgmma.accumulators.iter().map(|slot| match place_of(*slot, &state.held, next) {
+        let of_slot = |slot: &u32| match place_of(*slot, held, next) {
             Ok(index) => {
                 next = index + 1;
-                &state.held[index].values
+                &held[index].values
             }
             Err(_) => &[0; 32],
-        });
-        Some((wgmma.clone(), held.collect()))
+        };
+        wgmma.accumulators.iter().map(of_slot).collect()
     }
 
-    /// The first in flight ends with these results. An accumulator that another one will write stays aside; all of them do if the `wait` of
-    /// another warp ends it, until the own warp has waited.
-    pub fn end_next(&mut self, results: &[PerLane<u32>], registers: &mut Registers, wait: WaitOf) {
-        let Some(wgmma) = self.in_flight().next().cloned() else { return };
+    /// `wgmma`, the first of the warp in flight, ends with these results. An accumulator that another one will write stays aside; all of
+    /// them do if the `wait` of another warp ends it, until the own warp has waited.
+    pub fn end(&mut self, wgmma: &Wgmma, results: &[PerLane<u32>], registers: &mut Registers, wait: WaitOf) {
         let state = self.state();
-        assert!(state.ended < state.unwaited.len(), "more multiplications end than are in flight");
+        assert!(state.unwaited.iter().any(|unwaited| unwaited.id == wgmma.id), "a multiplication ends that its warp has waited for");
         assert_eq!(results.len(), wgmma.accumulators.len(), "a multiplication has other results than accumulators");
-        state.ended += 1;
         let mut next = 0;
         for (slot, values) in wgmma.accumulators.iter().zip(results) {
             let Ok(index) = place_of(*slot, &state.held, next) else { continue };
@@ -160,10 +150,8 @@ impl Flight {
         let count = self.unwaited().take_while(|wgmma| wgmma.group < done).count();
         if count > 0 {
             let state = self.state();
-            assert!(count <= state.ended, "a multiplication is waited for that has not ended");
             assert!(done <= state.committed, "a group is waited for that is not committed");
             state.unwaited.drain(..count);
-            state.ended = state.ended.saturating_sub(count);
             state.deliver(registers);
         }
     }

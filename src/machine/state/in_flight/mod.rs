@@ -1,4 +1,4 @@
-//! The table of copies in flight.
+//! The one table of asynchronous operations in flight, whatever engine does them.
 
 pub(in crate::machine) mod copy;
 pub(in crate::machine) mod flight;
@@ -6,90 +6,156 @@ pub(in crate::machine) mod warpgroup;
 pub(in crate::machine) mod wgmma;
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use triomphe::Arc;
 
 use crate::machine::state::lanes::LaneMask;
 use copy::{AsyncCopy, Ends, Home};
+use wgmma::Wgmma;
 
-/// Who issued a copy, and its number: block in order of launch, warp, number.
+/// The warp that issued an operation, and its number: block in order of launch, warp, number.
 type Key = (u64, u32, u64);
 
-/// The copies in flight. Cheap to clone.
+/// An operation in flight. An engine is an arm here, and a folder of `machine::in_flight` that says what its operations do.
+#[derive(Clone, Hash)]
+enum Operation {
+    /// A copy, a store or a reduction, of a tensor too, or an arrival behind copies.
+    Copy(Arc<AsyncCopy>),
+    /// A warp's part of a matrix multiplication.
+    Wgmma(Arc<Wgmma>),
+}
+
+impl Operation {
+    fn key(&self) -> Key {
+        match self {
+            Operation::Copy(copy) => (copy.by.number, copy.issued.warp, copy.id),
+            Operation::Wgmma(wgmma) => (wgmma.by.number, wgmma.issued.warp, wgmma.id),
+        }
+    }
+
+    fn copy(&self) -> Option<&Arc<AsyncCopy>> {
+        match self {
+            Operation::Copy(copy) => Some(copy),
+            Operation::Wgmma(_) => None,
+        }
+    }
+
+    fn wgmma(&self) -> Option<&Arc<Wgmma>> {
+        match self {
+            Operation::Wgmma(wgmma) => Some(wgmma),
+            Operation::Copy(_) => None,
+        }
+    }
+}
+
+/// The operations in flight. Cheap to clone.
 #[derive(Clone, Default, Hash)]
 pub struct InFlight {
-    copies: Arc<BTreeMap<Key, Arc<AsyncCopy>>>,
+    operations: Arc<BTreeMap<Key, Operation>>,
     issued: u64,
 }
 
+/// The keys of all operations of these warps of a block.
+fn keys(block: u64, warps: RangeInclusive<u32>) -> RangeInclusive<Key> {
+    (block, *warps.start(), 0)..=(block, *warps.end(), u64::MAX)
+}
+
 impl InFlight {
-    /// The number the next copy gets.
+    /// The number the next operation gets.
     pub fn next_id(&mut self) -> u64 {
         self.issued += 1;
         self.issued
     }
 
-    /// Puts a copy in flight.
-    pub fn add(&mut self, copy: AsyncCopy) {
-        assert!(copy.id > 0 && copy.id <= self.issued, "a copy in flight has no number of its own");
-        assert!(!copy.lanes.is_empty(), "a copy is in flight for no lane");
-        let key = (copy.by.number, copy.issued.warp, copy.id);
-        Arc::make_mut(&mut self.copies).insert(key, Arc::new(copy));
+    fn add(&mut self, operation: Operation) -> Option<Operation> {
+        let key = operation.key();
+        assert!(key.2 > 0 && key.2 <= self.issued, "an operation in flight has no number of its own");
+        Arc::make_mut(&mut self.operations).insert(key, operation)
     }
 
-    /// Takes a copy that has ended for `lanes` away, or those lanes of it.
-    pub fn remove(&mut self, copy: &AsyncCopy, lanes: LaneMask) {
-        let key = (copy.by.number, copy.issued.warp, copy.id);
-        let copies = Arc::make_mut(&mut self.copies);
-        assert!(copies.get(&key).is_some_and(|copy| copy.lanes.contains_all(lanes)), "a copy ends that is not in flight");
-        match copies.get_mut(&key) {
-            Some(copy) if !lanes.contains_all(copy.lanes) => Arc::make_mut(copy).lanes &= !lanes,
-            _ => drop(copies.remove(&key)),
-        }
+    /// Puts a copy in flight.
+    pub fn add_copy(&mut self, copy: AsyncCopy) {
+        assert!(!copy.lanes.is_empty(), "a copy is in flight for no lane");
+        let before = self.add(Operation::Copy(Arc::new(copy)));
+        assert!(before.is_none(), "two operations have one number");
     }
 
     /// Replaces a copy by what has become of it.
-    pub fn replace(&mut self, copy: AsyncCopy) {
-        self.add(copy);
+    pub fn replace_copy(&mut self, copy: AsyncCopy) {
+        let before = self.add(Operation::Copy(Arc::new(copy)));
+        assert!(before.is_some_and(|before| before.copy().is_some()), "a copy changes that is not in flight");
     }
 
-    /// Whether none is in flight.
-    pub fn is_empty(&self) -> bool {
-        self.copies.is_empty()
+    /// Takes a copy that has ended for `lanes` away, or those lanes of it.
+    pub fn remove_copy(&mut self, copy: &Arc<AsyncCopy>, lanes: LaneMask) {
+        let key = Operation::Copy(Arc::clone(copy)).key();
+        let operations = Arc::make_mut(&mut self.operations);
+        let known = operations.get_mut(&key);
+        assert!(
+            known.as_ref().and_then(|known| known.copy()).is_some_and(|copy| copy.lanes.contains_all(lanes)),
+            "a copy ends that is not in flight"
+        );
+        match known {
+            Some(Operation::Copy(copy)) if !lanes.contains_all(copy.lanes) => Arc::make_mut(copy).lanes &= !lanes,
+            Some(_) | None => drop(operations.remove(&key)),
+        }
     }
 
-    /// How many are in flight.
-    pub fn len(&self) -> usize {
-        self.copies.len()
+    /// Puts a multiplication in flight.
+    pub fn add_wgmma(&mut self, wgmma: Arc<Wgmma>) {
+        let before = self.add(Operation::Wgmma(wgmma));
+        assert!(before.is_none(), "two operations have one number");
     }
 
-    /// All of them, by block, warp and order of issue.
-    pub fn iter(&self) -> impl Iterator<Item = &Arc<AsyncCopy>> {
-        self.copies.values()
+    /// Takes a multiplication away that has ended, or never will.
+    pub fn remove_wgmma(&mut self, wgmma: &Arc<Wgmma>) {
+        let gone = Arc::make_mut(&mut self.operations).remove(&Operation::Wgmma(Arc::clone(wgmma)).key());
+        assert!(gone.is_some_and(|gone| gone.wgmma().is_some()), "a multiplication ends that is not in flight");
+    }
+
+    /// Whether a copy is in flight.
+    pub fn has_copies(&self) -> bool {
+        self.copies().next().is_some()
+    }
+
+    /// The copies, by block, warp and order of issue.
+    pub fn copies(&self) -> impl Iterator<Item = &Arc<AsyncCopy>> {
+        self.operations.values().filter_map(Operation::copy)
     }
 
     /// Those that a warp issued, in order of issue.
-    pub fn of_warp(&self, block: u64, warp: u32) -> impl Iterator<Item = &Arc<AsyncCopy>> {
-        self.copies.range((block, warp, 0)..=(block, warp, u64::MAX)).map(|(_, copy)| copy)
+    pub fn copies_of(&self, block: u64, warp: u32) -> impl Iterator<Item = &Arc<AsyncCopy>> {
+        self.operations.range(keys(block, warp..=warp)).filter_map(|(_, operation)| operation.copy())
     }
 
-    /// Those that will bring something to the barrier object at `address` of the block in `slot`, in order of issue.
+    /// The multiplications of a warp, in order of issue.
+    pub fn wgmmas_of(&self, block: u64, warp: u32) -> impl Iterator<Item = &Arc<Wgmma>> {
+        self.operations.range(keys(block, warp..=warp)).filter_map(|(_, operation)| operation.wgmma())
+    }
+
+    /// The multiplications of a block, by warp and order of issue.
+    pub fn wgmmas_of_block(&self, block: u64) -> impl Iterator<Item = &Arc<Wgmma>> {
+        self.operations.range(keys(block, 0..=u32::MAX)).filter_map(|(_, operation)| operation.wgmma())
+    }
+
+    /// The copies that will bring something to the barrier object at `address` of the block in `slot`, in order of issue.
     pub fn to_mbarrier(&self, slot: u32, address: u32) -> Vec<Arc<AsyncCopy>> {
         let brings = |copy: &&Arc<AsyncCopy>| match copy.ends {
             Ends::Mbarrier { home: Home::Block { slot: at, .. }, address: to, .. } => (at, to) == (slot, address),
             Ends::Group { .. } | Ends::Mbarrier { .. } => false,
         };
-        let mut copies: Vec<_> = self.iter().filter(brings).cloned().collect();
+        let mut copies: Vec<_> = self.copies().filter(brings).cloned().collect();
         copies.sort_by_key(|copy| copy.id);
         copies
     }
 
-    /// Those that read or write the shared memory of the block in `slot`, or that it issued, in order of issue.
+    /// The copies that read or write the shared memory of the block in `slot`, or that it issued, in order of issue.
     pub fn around_block(&self, slot: u32, number: u64) -> Vec<Arc<AsyncCopy>> {
         let touches = |copy: &&Arc<AsyncCopy>| {
             copy.by.number == number || copy.work.homes().any(|home| matches!(home, Home::Block { slot: at, .. } if at == slot))
         };
-        let mut copies: Vec<_> = self.iter().filter(touches).cloned().collect();
+        let mut copies: Vec<_> = self.copies().filter(touches).cloned().collect();
         copies.sort_by_key(|copy| copy.id);
         copies
     }

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::isa::SharedTile;
 use crate::machine::state::lanes::PerLane;
-use crate::machine::state::place::Place;
+use crate::machine::state::place::{BlockId, Place};
 use crate::machine::state::registers::FrameBase;
 use crate::program::WgmmaId;
 
@@ -15,6 +15,8 @@ pub struct Wgmma {
     pub id: u64,
     /// The instruction, and when it was issued.
     pub issued: Place,
+    /// The block that issued it.
+    pub by: BlockId,
     /// What it does.
     pub op: WgmmaId,
     /// The number of its group in its warp, from 0; open until as many are committed.
