@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use serde::{Serialize, Serializer};
+
 use crate::base::Severity;
 
 /// Which mistake: its stable id, and what is said of it.
@@ -53,6 +55,12 @@ impl PartialEq for FindingId {
 }
 
 impl Eq for FindingId {}
+
+impl Serialize for FindingId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word)
+    }
+}
 
 impl fmt::Debug for FindingId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

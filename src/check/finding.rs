@@ -2,6 +2,8 @@
 //!
 //! Times, instructions, threads and addresses are numbers here. `debug` gives them their names.
 
+use serde::Serialize;
+
 use super::catalogue::FindingId;
 use crate::isa::Space;
 use crate::machine::{LaneMask, Place};
@@ -73,7 +75,7 @@ pub struct Side {
 }
 
 /// What a side did.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum Deed {
     /// Read memory.
     Read,

@@ -5,6 +5,7 @@ use super::error::CommandError;
 use super::outcome::Outcome;
 use super::parse::parse;
 use super::spec::Repeat;
+use crate::debug::stop::Stop;
 
 /// Does what `line` says.
 ///
@@ -13,7 +14,12 @@ use super::spec::Repeat;
 pub fn execute(line: &str, context: &mut Context<'_>) -> Result<Outcome, CommandError> {
     context.desk.again = None;
     let call = parse(line)?;
-    let outcome = (call.spec.handler)(context, &call)?;
+    let before = context.session.focus;
+    let outcome = match (call.spec.handler)(context, &call)? {
+        // A command may take several runs: its stop is that of the last.
+        Outcome::Stop(stop) => Outcome::Stop(Box::new(Stop { before, ..*stop })),
+        outcome => outcome,
+    };
     // A handler may have said already what comes next.
     if context.desk.again.is_none() {
         context.desk.again = match call.spec.repeats {

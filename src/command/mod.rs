@@ -4,7 +4,6 @@
 //! handler, which does what it says to the session and answers with an [`Outcome`]. Nothing here writes: the front end words outcomes.
 
 pub mod complete;
-pub mod display;
 pub mod help;
 pub mod spec;
 pub mod table;

@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::display::Shown;
 use crate::debug::breakpoints::BreakpointRow;
 use crate::debug::explain::Explanation;
 use crate::debug::explore::Explored;
@@ -11,7 +10,7 @@ use crate::debug::findings::FindingText;
 use crate::debug::marks::Mark;
 use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
-use crate::debug::value::ValueText;
+use crate::debug::value::{Shown, ValueText};
 use crate::debug::view::{
     CfgView, Divergence, Examined, FragmentView, Listing, MbarrierView, Pipeline, RegisterRow, RoundedOnce, SourcePlace, Table,
 };

@@ -14,6 +14,7 @@ pub mod argument;
 pub mod arrays;
 pub mod breakpoints;
 pub mod case;
+pub mod display;
 pub mod edit;
 pub mod explain;
 pub mod explore;
@@ -47,7 +48,7 @@ pub use case::{
     OpenError, Opened, Request, RunError, RunOptions, Site, Summary, Waiting, Writer, bytes_in_words, compare_expected, open, run_case,
     run_case_until, start_case, summarize, verify_case, verify_case_until,
 };
-pub use touch::TouchText;
+pub use touch::{Touch, TouchText};
 
 pub use crate::isa::{Trust, nearest};
 pub use crate::launch::ron_text;

@@ -77,7 +77,7 @@ pub struct Frame<'a> {
 }
 
 /// Why a thread cannot be looked at.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, serde::Serialize)]
 pub enum SceneError {
     /// The grid has no such block.
     #[error("there is no block {}: the grid's are (0,0,0) to {}", Dim3(*.block), Dim3(*.last))]

@@ -1,9 +1,14 @@
 //! What a run is for, and why it stopped.
 
+use serde::Serialize;
+
 use super::breakpoints::Event;
-use super::case::Fault;
+use super::case::{Fault, Site};
 use super::findings::FindingText;
 use super::focus::Focus;
+use super::scene::SceneError;
+use super::touch::{Touch, TouchText};
+use super::value::Shown;
 use crate::machine::{LaneMask, Tick};
 use crate::program::Pc;
 
@@ -76,29 +81,64 @@ pub enum DivergentStep {
     Wait,
 }
 
-/// A stop: where the session now stands, and why.
-#[derive(Clone, Debug)]
+/// A stop: where the session stood, and why. Names and values are those of that moment, so that it can be worded, stored and sent after
+/// the session has moved on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Stop {
     /// Time.
     pub time: Tick,
-    /// The thread the user looks at now.
+    /// The focused thread.
     pub focus: Focus,
-    /// The focus is on another warp than before.
-    pub focus_moved: bool,
-    /// Why the focus left the thread that was looked at before, if that is not there any more or not yet.
+    /// The same in words, with the role of its warp: `block 1,0,0 producer warp 0 lane 5`.
+    pub thread: String,
+    /// The instruction at which it stands, or why it stands at none.
+    pub here: Result<Box<Site>, SceneError>,
+    /// The thread that was focused before.
+    pub before: Focus,
+    /// Why the focus left that thread, if it is not on the machine.
     pub left: Option<String>,
-    /// The launch that runs now, if it is another one than before; from 0.
-    pub new_launch: Option<usize>,
+    /// The launch.
+    pub launch: StoppedLaunch,
     /// Why.
     pub reasons: Vec<Reason>,
     /// Instructions that other warps issued during a step, because the focused one needed them.
     pub others: Option<Others>,
+    /// Findings so far that are not suppressed.
+    pub findings: usize,
     /// What logpoints wrote on the way.
     pub log: Vec<String>,
+    /// The displays.
+    pub displays: Vec<Shown>,
+}
+
+impl Stop {
+    /// Whether the run is over: no thread stands anywhere, or none can go on.
+    pub fn is_over(&self) -> bool {
+        self.reasons.iter().any(|reason| matches!(reason, Reason::Ended | Reason::Fault(_) | Reason::Broken(_)))
+    }
+
+    /// Whether the focus is on another thread than before.
+    pub fn has_other_thread(&self) -> bool {
+        let thread = |focus: &Focus| (focus.block, focus.warp, focus.lane);
+        thread(&self.focus) != thread(&self.before)
+    }
+}
+
+/// The launch in which a run stopped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct StoppedLaunch {
+    /// Which of the case's launches, from 0.
+    pub number: usize,
+    /// Launches of the case.
+    pub count: usize,
+    /// Its kernel.
+    pub kernel: String,
+    /// Whether it is another one than before.
+    pub is_new: bool,
 }
 
 /// What other warps did during a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Others {
     /// Warp-instructions.
     pub instructions: u64,
@@ -107,7 +147,7 @@ pub struct Others {
 }
 
 /// Why other warps ran during a step.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Need {
     /// It waited at this barrier.
     Barrier(u32),
@@ -120,7 +160,7 @@ pub enum Need {
 }
 
 /// Why a run stopped.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub enum Reason {
     /// A breakpoint.
     Breakpoint {
@@ -130,7 +170,12 @@ pub enum Reason {
         temporary: bool,
     },
     /// A watched place was touched.
-    Watchpoint(Touch),
+    Watchpoint {
+        /// What touched it, in terms of the machine.
+        touch: Touch,
+        /// The same with names and values.
+        text: Box<TouchText>,
+    },
     /// Something caught.
     Caught {
         /// The catchpoint's number, or none for `run-to`.
@@ -141,6 +186,8 @@ pub enum Reason {
         block: [u32; 3],
         /// That warp.
         warp: u32,
+        /// What it is called: `producer warp 0`.
+        who: String,
         /// The lanes it happened to.
         lanes: LaneMask,
         /// More about it, in words.
@@ -176,38 +223,16 @@ impl Reason {
     pub fn number(&self) -> Option<u32> {
         match self {
             Self::Breakpoint { number, .. } | Self::BadCondition { number, .. } => Some(*number),
-            Self::Watchpoint(touch) => touch.number,
+            Self::Watchpoint { touch, .. } => touch.number,
             Self::Caught { number, .. } => *number,
-            _ => None,
+            Self::Finding(_)
+            | Self::Done
+            | Self::Interrupted
+            | Self::Ended
+            | Self::Fault(_)
+            | Self::Broken(_)
+            | Self::Beginning
+            | Self::ThreadExited => None,
         }
     }
-}
-
-/// One touch of a watched place.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Touch {
-    /// The watchpoint's number; none in a history.
-    pub number: Option<u32>,
-    /// What was touched.
-    pub name: String,
-    /// When: the tick of the instruction.
-    pub time: Tick,
-    /// The instruction.
-    pub pc: Pc,
-    /// The warp that executed it.
-    pub by: Focus,
-    /// Its lanes that touched the place.
-    pub lanes: LaneMask,
-    /// Whether it wrote.
-    pub write: bool,
-    /// The asynchronous copy or matrix multiplication that touched it, which the instruction issued, and when it did.
-    pub copy: Option<(u64, Tick)>,
-    /// Of a compare-and-swap, all lanes that tried; `lanes` are those that won. None of anything else.
-    pub tried: Option<LaneMask>,
-    /// Of memory, its first address, and the first byte that the access touched, if threads did it.
-    pub address: Option<(u64, u64)>,
-    /// The bytes before; for a register of several lanes, of the lowest that changed.
-    pub old: Vec<u8>,
-    /// The bytes after.
-    pub new: Vec<u8>,
 }

@@ -1,19 +1,50 @@
-//! A touch of a place in words: where it happened, and the values in digits.
+//! A touch of a place, and the same in words: where it happened, and the values in digits.
+
+use serde::Serialize;
 
 use super::case::Site;
 use super::expression::{Expression, little_endian};
+use super::focus::Focus;
 use super::names::access::access_type;
 use super::names::place::subscript;
 use super::names::scope::data_type;
 use super::scene::Scene;
-use super::stop::Touch;
 use super::value::{Array, Scalar, Type, Value};
 use crate::isa::{ScalarType, TypeKind};
-use crate::machine::Place;
-use crate::program::{Op, WarpgroupOp};
+use crate::machine::{LaneMask, Place, Tick};
+use crate::program::{Op, Pc, WarpgroupOp};
+
+/// One touch of a watched place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Touch {
+    /// The watchpoint's number; none in a history.
+    pub number: Option<u32>,
+    /// What was touched.
+    pub name: String,
+    /// When: the tick of the instruction.
+    pub time: Tick,
+    /// The instruction.
+    pub pc: Pc,
+    /// The warp that executed it.
+    pub by: Focus,
+    /// Its lanes that touched the place.
+    pub lanes: LaneMask,
+    /// Whether it wrote.
+    pub write: bool,
+    /// The asynchronous copy or matrix multiplication that touched it, which the instruction issued, and when it did.
+    pub copy: Option<(u64, Tick)>,
+    /// Of a compare-and-swap, all lanes that tried; `lanes` are those that won. None of anything else.
+    pub tried: Option<LaneMask>,
+    /// Of memory, its first address, and the first byte that the access touched, if threads did it.
+    pub address: Option<(u64, u64)>,
+    /// The bytes before; for a register of several lanes, of the lowest that changed.
+    pub old: Vec<u8>,
+    /// The bytes after.
+    pub new: Vec<u8>,
+}
 
 /// A touch, ready to be drawn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TouchText {
     /// The watchpoint's number; none in a history.
     pub number: Option<u32>,
@@ -66,6 +97,12 @@ impl TouchText {
         let copy = touch.copy.map(|(id, time)| (kind, id, (time > touch.time || at_once).then_some(time)));
         Self { number: touch.number, name: touch.name.clone(), site, write: touch.write, copy, element, more, old, new, note }
     }
+}
+
+/// The instruction that touched the place, and the lanes that did.
+fn site_of(scene: &Scene<'_>, touch: &Touch) -> Site {
+    let place = Place { pc: touch.pc, tick: touch.time, block: touch.by.block, warp: touch.by.warp };
+    Site::new(scene.program(), scene.machine.config().block, place, touch.lanes).with_role(scene.roles)
 }
 
 /// What the place's name means where the thread stands that touched it; none if nothing any more.

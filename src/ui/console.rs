@@ -15,9 +15,8 @@ use super::output::Output;
 use super::provoke;
 use super::script::{Reading, Script};
 use super::text;
-use crate::command::{CommandError, Context, Desk, LayoutRequest, Outcome, display, execute, says_nothing};
+use crate::command::{CommandError, Context, Desk, LayoutRequest, Outcome, execute, says_nothing};
 use crate::debug::findings::{FindingText, Severity};
-use crate::debug::focus::Focus;
 use crate::debug::session::{Pace, Session};
 use crate::debug::stop::{Reason, Stop};
 
@@ -111,7 +110,6 @@ impl Console {
             if says_nothing(&line) {
                 continue;
             }
-            let before = self.session().focus;
             let written = self.session().printed();
             let commands = self.breakpoint_commands();
             let outcome = match self.confirmed(&line, front, out)? {
@@ -127,7 +125,7 @@ impl Console {
                     let lines = pending.len();
                     pending.retain(|line| line != "silent");
                     out.printed(&self.session().printed_since(written))?;
-                    self.stopped(&stop, before, pending.len() < lines, out)?;
+                    self.stopped(&stop, pending.len() < lines, out)?;
                 }
                 Outcome::Collect(numbers) => match collect(&mut pending, front, out)? {
                     Ok(lines) => self.give_commands(&numbers, &lines),
@@ -173,7 +171,7 @@ impl Console {
     }
 
     /// Writes a stop and what is displayed at stops, unless its commands begin with `silent`.
-    fn stopped(&mut self, stop: &Stop, before: Focus, silent: bool, out: &mut dyn Write) -> io::Result<()> {
+    fn stopped(&mut self, stop: &Stop, silent: bool, out: &mut dyn Write) -> io::Result<()> {
         let is_error = |finding: &FindingText| finding.id.severity() == Severity::Error;
         self.wrong |=
             stop.reasons.iter().any(|reason| matches!(reason, Reason::Fault(_))) || self.session().findings().iter().any(is_error);
@@ -181,8 +179,8 @@ impl Console {
             return Ok(());
         }
         let is_over = stop.reasons.iter().any(|reason| matches!(reason, Reason::Ended));
-        let displays = if is_over { Vec::new() } else { display::shown(&self.session()) };
-        let text = text::stop(&self.session(), stop, before) + &text::displays(&displays);
+        let displays = if is_over { String::new() } else { text::displays(&stop.displays) };
+        let text = text::stop(stop) + &displays;
         out.write_all(text.as_bytes())
     }
 

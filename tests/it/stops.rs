@@ -2,13 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot open its fixture fails")]
 
-use crate::common::session;
+use crate::common::{fixtures, session};
+use ptxdbg::api::{Launch, Module, Outcome, ValueText};
 use ptxdbg::debug::breakpoints::{Breakpoint, Condition, Event, Location, LogMessage, Trigger, WatchMode};
 use ptxdbg::debug::expression::Expression;
 use ptxdbg::debug::focus::{Focus, ThreadFilter};
 use ptxdbg::debug::session::{Session, Unhurried};
-use ptxdbg::debug::stop::{Direction, Goal, Need, Reason, Stop, Touch};
+use ptxdbg::debug::stop::{Direction, Goal, Need, Reason, Stop};
 use ptxdbg::debug::target::Target;
+use ptxdbg::debug::{RunOptions, Touch};
 use ptxdbg::machine::LaneMask;
 
 fn go(session: &mut Session, direction: Direction) -> Stop {
@@ -79,13 +81,13 @@ fn a_watched_register_tells_old_and_new_both_ways() {
     let mut forward = Vec::new();
     loop {
         let stop = go(&mut session, Direction::Forward);
-        let [Reason::Watchpoint(touch)] = &stop.reasons[..] else { break };
+        let [Reason::Watchpoint { touch, .. }] = &stop.reasons[..] else { break };
         assert_eq!(stop.time, touch.time + 1, "the run stops behind the write");
         forward.extend(told(&session, std::slice::from_ref(touch)));
     }
     assert_eq!(forward, [(36, 4, 0, 6), (36, 4, 6, 12), (36, 4, 12, 18)]);
     let stop = go(&mut session, Direction::Backward);
-    let [Reason::Watchpoint(touch)] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
+    let [Reason::Watchpoint { touch, .. }] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
     assert_eq!(stop.time, touch.time, "going back it stops before the write");
     assert_eq!(told(&session, std::slice::from_ref(touch)), [(36, 4, 12, 18)]);
 }
@@ -100,7 +102,7 @@ fn watched_memory_is_read_written_and_changed() {
     };
     let mut session = session_with(WatchMode::Change);
     let stop = go(&mut session, Direction::Forward);
-    let [Reason::Watchpoint(touch)] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
+    let [Reason::Watchpoint { touch, .. }] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
     // Thread 33 is odd: (33 + 100) twice.
     assert_eq!(told(&session, std::slice::from_ref(touch)), [(43, 1 << 1, 0, 266)]);
     assert_eq!((stop.focus.warp, stop.focus.lane), (1, 1));
@@ -243,9 +245,44 @@ fn a_register_of_a_block_that_comes_later_is_watched() {
     session.breakpoints.add(Breakpoint::new(Trigger::Watch(watched.clone(), WatchMode::Change), "%r1"));
     session.seek(0, &mut Unhurried);
     let stop = go(&mut session, Direction::Forward);
-    let [Reason::Watchpoint(touch)] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
+    let [Reason::Watchpoint { touch, .. }] = &stop.reasons[..] else { panic!("{:?}", stop.reasons) };
     // %r1 = %ctaid.x * %ntid.x + %tid.x is written on line 49.
     assert_eq!(told(&session, std::slice::from_ref(touch)), [(49, 1, 0, 32)]);
     let first = session.first(&watched, &mut Unhurried).touches;
     assert_eq!(told(&session, &first), [(49, 1, 0, 32)]);
+}
+
+/// What `fixtures/transcripts/stopping.txt` shows of the same kernel.
+const WATCHED: &str = "watchpoint 1: %r18
+  t=13  block (0,0,0) warp 0 lane 0  collatz.ptx:60 (collatz.cu:11)  ld.global.u32 %r18, [%rd6]   0 → 1
+t=14  block (0,0,0) warp 0 all lanes  collatz.ptx:62 (collatz.cu:13)  setp.eq.s32 %p2, %r18, 1
+";
+
+#[test]
+fn a_stop_is_worded_and_sent_after_the_session_has_moved_on() {
+    let module = Module::load(fixtures().join("debug/collatz.ptx")).unwrap();
+    let launch = Launch::from_file(fixtures().join("debug/collatz.ron"));
+    let mut session = launch.plan(&module).unwrap().session(0, &RunOptions::default()).unwrap();
+    let mut stop = |line: &str| match session.execute(line).unwrap() {
+        Outcome::Stop(stop) => Some(stop),
+        _ => None,
+    };
+    assert!(["watch %r18", "display %r18"].map(&mut stop).iter().all(Option::is_none));
+    let watched = stop("run").unwrap();
+    assert!(["delete", "undisplay 1", "role worker 0"].map(&mut stop).iter().all(Option::is_none));
+    let elsewhere = stop("goto 1000").unwrap();
+    let ended = stop("continue").unwrap();
+    drop(session);
+    assert_eq!(ptxdbg::ui::text::stop(&watched), WATCHED);
+    assert_eq!(watched.displays[0].value, Ok(ValueText::Scalar("1".to_string())));
+    assert_eq!(elsewhere.thread, "block 0,0,0 worker warp 0 lane 0");
+    assert_eq!(ptxdbg::ui::text::stop(&ended), "t=3,755  the kernel has finished\n");
+    let sent = serde_json::to_value(&*watched).unwrap();
+    assert_eq!(sent["time"], 14);
+    assert_eq!(sent["here"]["Ok"]["lines"][0]["line"], 62);
+    let touched = &sent["reasons"][0]["Watchpoint"]["text"];
+    assert_eq!(
+        (&touched["old"], &touched["new"], &touched["site"]["statement"]),
+        (&"0".into(), &"1".into(), &"ld.global.u32 %r18, [%rd6]".into())
+    );
 }

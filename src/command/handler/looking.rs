@@ -5,14 +5,14 @@ use std::ops::Range;
 use crate::base::{SourceId, counted};
 use crate::command::call::Call;
 use crate::command::context::{Context, Listed};
-use crate::command::display;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
 use crate::command::piece::Piece;
 use crate::debug::argument::ArgumentError;
 use crate::debug::arrays;
+use crate::debug::display;
 use crate::debug::target::{MemoryTarget, Target};
-use crate::debug::value::Value;
+use crate::debug::value::{Shown, Value};
 use crate::debug::view::{self, Examine, Shape};
 
 /// What a handler answers.
@@ -75,12 +75,16 @@ pub fn in_flight(context: &Context<'_>, piece: &Piece) -> Option<String> {
 }
 
 pub fn display(context: &mut Context<'_>, call: &Call) -> Answer {
-    let Some(piece) = call.piece("EXPRESSION") else { return Ok(Outcome::Displays(display::shown(context.session))) };
+    let Some(piece) = call.piece("EXPRESSION") else { return Ok(Outcome::Displays(displays_now(context))) };
     let format = call.format()?.map_or(String::new(), |format| format!("/{} ", format.letter()));
     context.value(piece)?;
     context.session.displays.push(format!("{format}{}", piece.text));
-    let mut shown = display::shown(context.session);
+    let mut shown = displays_now(context);
     Ok(Outcome::Displays(shown.pop().into_iter().collect()))
+}
+
+fn displays_now(context: &Context<'_>) -> Vec<Shown> {
+    display::shown(&context.session.displays, &context.session.scene())
 }
 
 pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -89,7 +93,7 @@ pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {
         return Ok(Outcome::Nothing);
     };
     for number in &arg.numbers {
-        if !display::remove(context.session, *number) {
+        if !display::remove(&mut context.session.displays, *number) {
             return Err(arg.piece.error(format!("there is no display {number}")));
         }
     }
@@ -97,7 +101,7 @@ pub fn undisplay(context: &mut Context<'_>, call: &Call) -> Answer {
 }
 
 pub fn displays(context: &mut Context<'_>, _: &Call) -> Answer {
-    let rows = display::numbered(context.session).map(|(number, what)| format!("{number}: {what}\n"));
+    let rows = display::numbered(&context.session.displays).map(|(number, what)| format!("{number}: {what}\n"));
     let text: String = rows.collect();
     Ok(Outcome::Text(if text.is_empty() { "there are no displays\n".to_string() } else { text }))
 }

@@ -45,11 +45,7 @@ pub fn goto_finding(context: &mut Context<'_>, call: &Call) -> Answer {
         return Err(CommandError::new(message).with_help("what is about one place only has a second side"));
     };
     let (time, focus) = (site.time, site.focus());
-    let mut stop = context.session.seek(time, context.pace);
-    let moved = (stop.focus.block, stop.focus.warp) != (focus.block, focus.warp);
-    context.session.focus = focus;
-    (stop.focus, stop.focus_moved, stop.left) = (focus, moved, None);
-    Ok(Outcome::Stop(Box::new(stop)))
+    Ok(Outcome::Stop(Box::new(context.session.seek_thread(time, focus, context.pace))))
 }
 
 /// The finding that the argument N names.

@@ -1,5 +1,7 @@
 //! What stopped a launch, in words and numbers a front end can draw.
 
+use serde::Serialize;
+
 use super::site::{Site, source_lines};
 use super::units::bytes_in_words;
 use crate::check::FindingId;
@@ -16,7 +18,7 @@ use crate::program::{Function, Pc, Program, Variable, map};
 const WAITING_MAX: usize = 8;
 
 /// A launch that did not reach its end.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Fault {
     /// Which mistake.
     pub id: FindingId,
@@ -39,7 +41,7 @@ pub struct Fault {
 }
 
 /// Lanes that wait or spin, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Waiting {
     /// Where they stand; of several warps, the first.
     pub site: Site,

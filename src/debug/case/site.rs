@@ -1,5 +1,7 @@
 //! An instruction as some lanes execute it, in words.
 
+use serde::Serialize;
+
 use crate::debug::focus::Focus;
 use crate::debug::roles::{NO_ROLES, Roles};
 use crate::debug::scene::{Scene, SceneError};
@@ -7,7 +9,7 @@ use crate::machine::{LaneMask, Place, thread_index};
 use crate::program::{Pc, Program, SourceLine};
 
 /// An instruction as some lanes of a warp execute it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Site {
     /// `file.ptx:12`.
     pub place: String,
@@ -35,7 +37,7 @@ pub struct Site {
 }
 
 /// A line of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FileLine {
     /// The file as it is named where it is used: on the command line, by the launch file, by `.file`.
     pub file: String,

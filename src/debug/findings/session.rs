@@ -30,6 +30,11 @@ impl Session {
         findings
     }
 
+    /// How many findings there are so far that are not suppressed, without what stopped the run.
+    pub(in crate::debug) fn finding_count(&self) -> usize {
+        self.known.texts.iter().filter(|finding| !self.known.suppressions.hold(finding)).count()
+    }
+
     /// What nobody wants to hear of.
     pub fn suppressions(&mut self) -> &mut Suppressions {
         &mut self.known.suppressions

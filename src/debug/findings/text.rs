@@ -1,11 +1,13 @@
 //! A mistake of the kernel with its names, as data.
 
+use serde::Serialize;
+
 use crate::check::{Deed, FindingId};
 use crate::debug::case::{Fault, FileLine, Site, Waiting};
 use crate::debug::roles::Roles;
 
 /// A mistake of the kernel with its names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct FindingText {
     /// Its place in the list, from 1.
     pub number: usize,
@@ -42,7 +44,7 @@ pub struct FindingText {
 }
 
 /// One of the sides of a finding.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SideText {
     /// The instruction, and who executed it; of an asynchronous copy, who issued it.
     pub site: Site,
@@ -57,7 +59,7 @@ pub struct SideText {
 }
 
 /// Bytes of memory by name.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MemoryText {
     /// `out[17]`, `tile+0x40`, or the address.
     pub name: String,
@@ -74,7 +76,7 @@ pub struct MemoryText {
 }
 
 /// A step of the explanation why two sides are not ordered.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LinkText {
     /// The instruction, if the step is one.
     pub site: Option<Site>,

@@ -4,6 +4,7 @@
 //! present. Stepping back notes the instructions of what is stepped and picks the one to go to. Stretches in which the stepped warp
 //! stood still are told by their snapshots and never run.
 
+use super::cause::{Caught, Cause, is_done};
 use super::judge::Judged;
 use super::line::lines_from;
 use super::watcher::Stepped;
@@ -29,7 +30,7 @@ struct Past {
 struct PastStop {
     time: Tick,
     focus: Focus,
-    reasons: Vec<Reason>,
+    causes: Vec<Cause>,
 }
 
 /// The user does not want to wait any longer.
@@ -81,7 +82,7 @@ impl Session {
                 return Halt::because(Reason::Interrupted);
             }
             halt = self.line_back(over_calls, pace);
-            if !matches!(halt.reasons.as_slice(), [Reason::Done]) {
+            if !is_done(&halt.causes) {
                 break;
             }
         }
@@ -198,7 +199,7 @@ impl Session {
     fn halt_at_stop(&mut self, stop: PastStop) -> Halt {
         self.return_to(stop.time);
         self.focus = stop.focus;
-        Halt { reasons: stop.reasons, others: None }
+        Halt { causes: stop.causes, others: None }
     }
 
     /// The user interrupted a way back: the session stays where it was.
@@ -230,10 +231,10 @@ impl Session {
         let focus = self.focus;
         let stop = finding.map(|time| PastStop {
             time,
-            reasons: self.judge_findings(time, false),
+            causes: self.judge_findings(time, false),
             focus: std::mem::replace(&mut self.focus, focus),
         });
-        Ok(stop.filter(|stop| !stop.reasons.is_empty()))
+        Ok(stop.filter(|stop| !stop.causes.is_empty()))
     }
 
     /// The same without findings.
@@ -263,13 +264,13 @@ impl Session {
         let mut question = NextQuestion::after(self.time());
         while self.time() < end {
             let ran = self.run_watched(end.min(question.time), &mut watcher);
-            let Judged { reasons, .. } = self.judge(&mut watcher, false);
+            let Judged { causes, .. } = self.judge(&mut watcher, false);
             let found = std::mem::replace(&mut self.focus, focus);
-            let time = reasons.iter().map(|reason| self.stop_time(reason)).max();
+            let time = causes.iter().map(|cause| self.stop_time(cause)).max();
             if let Some(time) = time.filter(|time| *time < now) {
                 match &mut last {
-                    Some(last) if last.time == time => last.reasons.extend(reasons),
-                    _ => last = Some(PastStop { time, focus: found, reasons }),
+                    Some(last) if last.time == time => last.causes.extend(causes),
+                    _ => last = Some(PastStop { time, focus: found, causes }),
                 }
             }
             match ran {
@@ -283,12 +284,12 @@ impl Session {
         Ok(last)
     }
 
-    /// Where a run back stops for `reason`: before the instruction that touches a watched place.
-    fn stop_time(&self, reason: &Reason) -> Tick {
-        match reason {
-            Reason::Watchpoint(touch) => touch.copy.map_or(touch.time, |(_, time)| time),
-            Reason::Caught { event: Event::Divergence, .. } => self.time().saturating_sub(1),
-            _ => self.time(),
+    /// Where a run back stops for `cause`: before the instruction that touches a watched place.
+    fn stop_time(&self, cause: &Cause) -> Tick {
+        match cause {
+            Cause::Touched(touch) => touch.copy.map_or(touch.time, |(_, time)| time),
+            Cause::Caught(Caught { event: Event::Divergence, .. }) => self.time().saturating_sub(1),
+            Cause::Caught(_) | Cause::Other(_) => self.time(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cause::{Cause, is_done};
 use super::line::{Line, lines_from};
 use super::steer::Steering;
 use super::watcher::{StepDone, StepWatch, Stepped, Watcher};
@@ -88,7 +89,7 @@ impl Session {
                 halt => halt?,
             };
             others = add_others(others, halt.others);
-            if !matches!(halt.reasons.as_slice(), [Reason::Done]) {
+            if !is_done(&halt.causes) {
                 break;
             }
         }
@@ -99,7 +100,7 @@ impl Session {
         let depth = self.origin_of_step()?.depth;
         let halt = self.step_part(StepDone::After, pace);
         let entered = self.origin().is_ok_and(|origin| origin.depth > depth);
-        if over_calls && entered && matches!(halt.reasons.as_slice(), [Reason::Done]) {
+        if over_calls && entered && is_done(&halt.causes) {
             let rest = self.step_before(move |issue| issue.depth <= depth, pace);
             return Ok(Halt { others: add_others(halt.others, rest.others), ..rest });
         }
@@ -192,19 +193,19 @@ impl Session {
         self.steer(&mut steering, &mut watcher);
         watcher.passed = passed.unwrap_or(Tick::MAX);
         let mut question = NextQuestion::after(begin);
-        let reasons = loop {
+        let causes = loop {
             let until = self.next_finding(self.time()).map_or(question.time, |time| time.min(question.time));
             let ran = self.run_watched(until, &mut watcher);
             let judged = self.judge(&mut watcher, true);
             let found = self.found_since(begin, known);
-            let reasons = self.stop_at_finding(found, judged.reasons, watcher.step.is_some() || ran == Ran::Ended);
-            if !reasons.is_empty() && ran != Ran::Ended {
-                break reasons;
+            let causes = self.stop_at_finding(found, judged.causes, watcher.step.is_some() || ran == Ran::Ended);
+            if !causes.is_empty() && ran != Ran::Ended {
+                break causes;
             }
             match ran {
-                Ran::Ended => break reasons.into_iter().chain(self.judge_end()).collect(),
+                Ran::Ended => break causes.into_iter().chain(self.judge_end()).collect(),
                 Ran::Reached | Ran::Paused | Ran::Launched if question.is_due(self.time()) && !pace.go_on(self) => {
-                    break vec![Reason::Interrupted];
+                    break vec![Reason::Interrupted.into()];
                 }
                 Ran::Reached | Ran::Paused | Ran::Launched => {}
             }
@@ -217,7 +218,7 @@ impl Session {
         self.spin = watcher.spin;
         let instructions = (self.time() - begin).saturating_sub(watcher.counted);
         let others = (own.is_some() || steering.need == Need::Recorded) && watcher.step.is_some() && instructions > 0;
-        Halt { reasons, others: others.then_some(Others { instructions, need: steering.need }) }
+        Halt { causes, others: others.then_some(Others { instructions, need: steering.need }) }
     }
 
     /// The breakpoints on the line where the focused lane stands.
@@ -230,19 +231,19 @@ impl Session {
         self.breakpoints.iter().filter(is_here).map(|breakpoint| breakpoint.number).collect()
     }
 
-    /// Adds to `reasons` the findings that were noticed at `found`. A run that has no other reason to stop stands before the instruction
+    /// Adds to `causes` the findings that were noticed at `found`. A run that has no other reason to stop stands before the instruction
     /// at which they were, unless it `stays`.
-    fn stop_at_finding(&mut self, found: Option<Tick>, reasons: Vec<Reason>, stays: bool) -> Vec<Reason> {
-        let Some(time) = found else { return reasons };
-        if reasons.is_empty() && !stays {
+    fn stop_at_finding(&mut self, found: Option<Tick>, causes: Vec<Cause>, stays: bool) -> Vec<Cause> {
+        let Some(time) = found else { return causes };
+        if causes.is_empty() && !stays {
             self.return_to(time);
         }
         let focus = self.focus;
         let mut all = self.judge_findings(time, true);
-        if !reasons.is_empty() {
+        if !causes.is_empty() {
             self.focus = focus;
         }
-        all.extend(reasons);
+        all.extend(causes);
         all
     }
 

@@ -1,7 +1,7 @@
 //! Stopping at findings: where a checker notices something in what is executed for the first time, and at the same places in the
 //! recorded past.
 
-use super::judge::Threads;
+use super::cause::{Cause, Threads};
 use crate::debug::breakpoints::{Event, Trigger};
 use crate::debug::findings::{FindingText, Severity};
 use crate::debug::focus::Focus;
@@ -63,13 +63,13 @@ impl Session {
 
     /// Why a run stops at the findings that were noticed at `time`; empty if the conditions of catchpoints do not hold. The focus moves
     /// to the first.
-    pub(super) fn judge_findings(&mut self, time: Tick, counting: bool) -> Vec<Reason> {
+    pub(super) fn judge_findings(&mut self, time: Tick, counting: bool) -> Vec<Cause> {
         let found: Vec<FindingText> = self
             .noticed()
             .filter(|(finding, noticed)| *noticed == time && self.stops_at(finding))
             .map(|(finding, _)| finding.clone())
             .collect();
-        let mut reasons: Vec<Reason> = Vec::new();
+        let mut causes: Vec<Cause> = Vec::new();
         for finding in found {
             let Some(site) = finding.site().cloned() else { continue };
             let Focus { block, warp, .. } = site.focus();
@@ -78,12 +78,12 @@ impl Session {
             if caught.is_empty() && !self.stops_by_setting(&finding) {
                 continue;
             }
-            if reasons.is_empty() {
+            if causes.is_empty() {
                 self.focus = self.focus.among(block, warp, site.lanes);
             }
-            reasons.push(Reason::Finding(Box::new(finding.with_roles(&self.roles))));
-            reasons.extend(caught);
+            causes.push(Reason::Finding(Box::new(finding.with_roles(&self.roles))).into());
+            causes.extend(caught);
         }
-        reasons
+        causes
     }
 }

@@ -1,13 +1,15 @@
 //! Deciding, with the machine standing still, whether what a watcher noted is a stop.
 
+use super::cause::{Cause, Threads, is_done};
 use super::swap::winners;
 use super::watched::{Watched, bytes_of};
 use super::watcher::{Hit, Touching, Watcher};
 use crate::debug::breakpoints::{Breakpoint, Event, Occurrence, Trigger, WatchMode, barrier_number};
 use crate::debug::focus::Focus;
 use crate::debug::session::Session;
-use crate::debug::stop::{DivergentStep, Reason, StepUnit, Touch};
+use crate::debug::stop::{DivergentStep, Reason, StepUnit};
 use crate::debug::target::Target;
+use crate::debug::touch::Touch;
 use crate::machine::{AccessKind, Issue, LaneMask};
 use crate::program::{ControlOp, Op, SrcKind, SyncOp};
 
@@ -15,26 +17,11 @@ use crate::program::{ControlOp, Op, SrcKind, SyncOp};
 #[derive(Default)]
 pub struct Judged {
     /// Why the run stops; empty if it goes on.
-    pub reasons: Vec<Reason>,
+    pub causes: Vec<Cause>,
     /// The turn goes back to the stepped warp.
     pub foreign: bool,
     /// The stepped warp waits for the flag that these lanes are about to read.
     pub spinning: Option<Issue>,
-}
-
-/// Threads of one warp that a breakpoint may be hit by.
-#[derive(Clone, Copy)]
-pub(super) struct Threads {
-    pub block: [u32; 3],
-    pub warp: u32,
-    pub lanes: LaneMask,
-}
-
-impl Threads {
-    /// The reason that catchpoint `number`, or `run-to`, gives.
-    pub(super) fn caught(self, number: Option<u32>, event: Event, told: Option<Box<str>>) -> Reason {
-        Reason::Caught { number, event, block: self.block, warp: self.warp, lanes: self.lanes, told }
-    }
 }
 
 /// What became of a breakpoint that may be hit.
@@ -74,20 +61,21 @@ impl Session {
     pub(super) fn judge(&mut self, watcher: &mut Watcher, counting: bool) -> Judged {
         let mut judged = Judged::default();
         for hit in std::mem::take(&mut watcher.hits) {
-            let reasons = &mut judged.reasons;
+            let causes = &mut judged.causes;
             match hit {
                 Hit::Foreign => judged.foreign = true,
                 Hit::Spinning(issue) => judged.spinning = Some(issue),
                 Hit::Step(issue) => {
-                    if reasons.is_empty() {
+                    if causes.is_empty() {
                         self.follow(&issue);
                     }
-                    reasons.push(if self.scene().group().is_ok() { Reason::Done } else { Reason::ThreadExited });
+                    let reason = if self.scene().group().is_ok() { Reason::Done } else { Reason::ThreadExited };
+                    causes.push(reason.into());
                 }
-                Hit::Code(issue) => self.judge_code(watcher, &issue, counting, reasons),
+                Hit::Code(issue) => self.judge_code(watcher, &issue, counting, causes),
                 Hit::Touched(index, touching) => {
                     if let Some(watched) = watcher.places.get_mut(index) {
-                        judged.foreign |= self.judge_touch(watched, touching, counting, reasons);
+                        judged.foreign |= self.judge_touch(watched, touching, counting, causes);
                     }
                 }
                 Hit::Split(issue) => {
@@ -98,22 +86,22 @@ impl Session {
                         ))
                     ) {
                         let threads = Threads { block: issue.place.block, warp: issue.place.warp, lanes: issue.lanes };
-                        self.judge_event(Event::Divergence, threads, counting, reasons);
+                        self.judge_event(Event::Divergence, threads, counting, causes);
                     }
                 }
                 Hit::Mbarrier(event) => {
                     let (act, told) = self.tell_mbarrier(&event);
                     let threads = Threads { block: event.place.block, warp: event.place.warp, lanes: event.lanes };
-                    self.judge_occurrence(Occurrence::Mbarrier(event.address, act), &told, threads, counting, reasons);
+                    self.judge_occurrence(Occurrence::Mbarrier(event.address, act), &told, threads, counting, causes);
                 }
                 Hit::Copy(copy) => {
                     let (act, told) = self.tell_copy(&copy);
                     let threads = Threads { block: copy.issued.block, warp: copy.issued.warp, lanes: copy.lanes };
-                    self.judge_occurrence(Occurrence::Async(act), &told, threads, counting, reasons);
+                    self.judge_occurrence(Occurrence::Async(act), &told, threads, counting, causes);
                 }
                 Hit::Merged(place, lanes) => {
                     let threads = Threads { block: place.block, warp: place.warp, lanes };
-                    self.judge_event(Event::Reconvergence, threads, counting, reasons);
+                    self.judge_event(Event::Reconvergence, threads, counting, causes);
                 }
             }
         }
@@ -121,22 +109,22 @@ impl Session {
     }
 
     /// Why the run stops where it ends.
-    pub(super) fn judge_end(&mut self) -> Vec<Reason> {
+    pub(super) fn judge_end(&mut self) -> Vec<Cause> {
         let reason = self.end_reason();
-        let mut reasons = Vec::new();
+        let mut causes = Vec::new();
         if let Reason::Fault(_) = &reason {
             let Focus { block, warp, lane, .. } = self.focus;
-            self.judge_event(Event::Fault, Threads { block, warp, lanes: LaneMask::of((lane % 32) as usize) }, true, &mut reasons);
+            self.judge_event(Event::Fault, Threads { block, warp, lanes: LaneMask::of((lane % 32) as usize) }, true, &mut causes);
         }
-        reasons.push(reason);
-        reasons
+        causes.push(reason.into());
+        causes
     }
 
     fn op_at(&self, issue: &Issue) -> Option<&Op> {
         self.program().code.get(issue.place.pc.index()).map(|inst| &inst.op)
     }
 
-    fn judge_code(&mut self, watcher: &Watcher, issue: &Issue, counting: bool, reasons: &mut Vec<Reason>) {
+    fn judge_code(&mut self, watcher: &Watcher, issue: &Issue, counting: bool, causes: &mut Vec<Cause>) {
         let numbers: Vec<(u32, bool)> = watcher.numbers_at(issue.place.pc).collect();
         for (number, active_only) in numbers {
             let lanes = if active_only { issue.active } else { issue.lanes };
@@ -155,9 +143,9 @@ impl Session {
             let threads = Threads { block: issue.place.block, warp: issue.place.warp, lanes };
             let hit = |number, temporary| match event {
                 Some(event) => threads.caught(Some(number), event, None),
-                None => Reason::Breakpoint { number, temporary },
+                None => Reason::Breakpoint { number, temporary }.into(),
             };
-            self.judge_number(number, threads, counting, reasons, hit);
+            self.judge_number(number, threads, counting, causes, hit);
         }
     }
 
@@ -170,12 +158,12 @@ impl Session {
     }
 
     /// Judges what was done to an mbarrier or a copy, which `told` says in words.
-    fn judge_occurrence(&mut self, occurrence: Occurrence, told: &str, threads: Threads, counting: bool, reasons: &mut Vec<Reason>) {
+    fn judge_occurrence(&mut self, occurrence: Occurrence, told: &str, threads: Threads, counting: bool, causes: &mut Vec<Cause>) {
         let caught = |number, event| threads.caught(number, event, Some(told.into()));
         let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
         if let Some(event) = self.wanted_event.filter(|event| own && event.names(occurrence)) {
             self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);
-            reasons.push(caught(None, event));
+            causes.push(caught(None, event));
         }
         let named = |breakpoint: &Breakpoint| match breakpoint.trigger {
             Trigger::Event(event) if breakpoint.enabled && event.names(occurrence) => Some((breakpoint.number, event)),
@@ -183,26 +171,26 @@ impl Session {
         };
         let numbers: Vec<(u32, Event)> = self.breakpoints.iter().filter_map(named).collect();
         for (number, event) in numbers {
-            self.judge_number(number, threads, counting, reasons, |number, _| caught(Some(number), event));
+            self.judge_number(number, threads, counting, causes, |number, _| caught(Some(number), event));
         }
     }
 
-    pub(super) fn judge_event(&mut self, event: Event, threads: Threads, counting: bool, reasons: &mut Vec<Reason>) {
+    pub(super) fn judge_event(&mut self, event: Event, threads: Threads, counting: bool, causes: &mut Vec<Cause>) {
         let own = (threads.block, threads.warp) == (self.focus.block, self.focus.warp);
         if self.wanted_event == Some(event) && own {
             self.focus = self.focus.among(threads.block, threads.warp, threads.lanes);
-            reasons.push(threads.caught(None, event, None));
+            causes.push(threads.caught(None, event, None));
         }
         let catches = |breakpoint: &&Breakpoint| breakpoint.enabled && breakpoint.trigger == Trigger::Event(event);
         let numbers: Vec<u32> = self.breakpoints.iter().filter(catches).map(|breakpoint| breakpoint.number).collect();
         for number in numbers {
             let caught = |number, _| threads.caught(Some(number), event, None);
-            self.judge_number(number, threads, counting, reasons, caught);
+            self.judge_number(number, threads, counting, causes, caught);
         }
     }
 
     /// Judges the touch of a watched place. True if the flag that the stepped warp waits for has changed.
-    fn judge_touch(&mut self, watched: &mut Watched, touching: Touching, counting: bool, reasons: &mut Vec<Reason>) -> bool {
+    fn judge_touch(&mut self, watched: &mut Watched, touching: Touching, counting: bool, causes: &mut Vec<Cause>) -> bool {
         let Some(new) = bytes_of(&watched.target, self.machine()) else { return false };
         let old = watched.replace(new.clone());
         if watched.mode == WatchMode::Change && old == new {
@@ -211,7 +199,7 @@ impl Session {
         let Some(number) = watched.number else { return true };
         let touch = self.touch(watched, touching, old, new);
         let threads = Threads { block: touch.by.block, warp: touch.by.warp, lanes: touch.lanes };
-        self.judge_number(number, threads, counting, reasons, |_, _| Reason::Watchpoint(touch));
+        self.judge_number(number, threads, counting, causes, |_, _| Cause::Touched(touch));
         false
     }
 
@@ -243,19 +231,19 @@ impl Session {
         }
     }
 
-    /// Adds the reason `make` gives for breakpoint `number` if it stops `threads`.
+    /// Adds the cause that `make` gives for breakpoint `number` if it stops `threads`.
     fn judge_number(
         &mut self,
         number: u32,
         threads: Threads,
         counting: bool,
-        reasons: &mut Vec<Reason>,
-        make: impl FnOnce(u32, bool) -> Reason,
+        causes: &mut Vec<Cause>,
+        make: impl FnOnce(u32, bool) -> Cause,
     ) {
         let Ok(breakpoint) = self.breakpoints.get(number) else { return };
-        let (focus, reason) = match self.verdict(breakpoint, threads) {
+        let (focus, cause) = match self.verdict(breakpoint, threads) {
             Verdict::Pass => return,
-            Verdict::Bad(focus, message) => (focus, Reason::BadCondition { number, message }),
+            Verdict::Bad(focus, message) => (focus, Reason::BadCondition { number, message }.into()),
             Verdict::Hit(focus) => {
                 let message = breakpoint.message.as_ref().map(|message| message.text(&self.scene().refocused(focus)));
                 let temporary = breakpoint.temporary;
@@ -273,10 +261,10 @@ impl Session {
                 }
             }
         };
-        if reasons.is_empty() || matches!(reasons.as_slice(), [Reason::Done]) {
+        if causes.is_empty() || is_done(causes) {
             self.focus = focus;
         }
-        reasons.push(reason);
+        causes.push(cause);
     }
 
     fn verdict(&self, breakpoint: &Breakpoint, threads: Threads) -> Verdict {

@@ -6,6 +6,7 @@
 //! So both directions stop at the same places.
 
 mod backward;
+mod cause;
 mod flags;
 mod forward;
 mod found;
@@ -19,10 +20,13 @@ mod told;
 mod watched;
 mod watcher;
 
+use super::case::Site;
+use super::display;
 use super::focus::Focus;
 use super::session::{Pace, Session};
-use super::stop::{Direction, Goal, Others, Reason, Stop};
+use super::stop::{Direction, Goal, Others, Reason, Stop, StoppedLaunch};
 use crate::machine::Tick;
+use cause::Cause;
 
 pub(super) use flags::{Spin, WarpPlace, flag_reads};
 pub use history::History;
@@ -70,13 +74,13 @@ struct Departure {
 
 /// Where a run came to.
 struct Halt {
-    reasons: Vec<Reason>,
+    causes: Vec<Cause>,
     others: Option<Others>,
 }
 
 impl Halt {
     fn because(reason: Reason) -> Self {
-        Self { reasons: vec![reason], others: None }
+        Self { causes: vec![reason.into()], others: None }
     }
 }
 
@@ -93,8 +97,8 @@ impl Session {
             Direction::Forward => self.run_forward(goal, pace)?,
             Direction::Backward => self.run_backward(goal, pace)?,
         };
-        let left = if matches!(halt.reasons.as_slice(), [Reason::Interrupted]) { self.focus_on_present() } else { None };
-        Ok(Stop { left, ..self.stop(departure, halt) })
+        let left = if matches!(halt.causes.as_slice(), [Cause::Other(Reason::Interrupted)]) { self.focus_on_present() } else { None };
+        Ok(self.stop(departure, left, halt))
     }
 
     /// Remembers the stop that is left.
@@ -103,14 +107,25 @@ impl Session {
         Departure { focus: self.focus, launch: self.launch() }
     }
 
-    /// The stop that ends a run.
-    fn stop(&mut self, departure: Departure, halt: Halt) -> Stop {
+    /// The stop that ends a run, and why the focus left the thread that it was on, if it did.
+    fn stop(&mut self, departure: Departure, left: Option<String>, halt: Halt) -> Stop {
         self.describe_findings();
-        let (time, focus, launch) = (self.time(), self.focus, self.launch());
+        let (time, number) = (self.time(), self.launch());
         self.visited.push(time);
-        let focus_moved = (departure.focus.block, departure.focus.warp) != (focus.block, focus.warp);
-        let new_launch = (departure.launch != launch).then_some(launch);
-        let log = std::mem::take(&mut self.log);
-        Stop { time, focus, focus_moved, left: None, new_launch, reasons: halt.reasons, others: halt.others, log }
+        let kernel = self.kernel_name().to_string();
+        Stop {
+            time,
+            focus: self.focus,
+            thread: self.focus.in_words(&self.roles),
+            here: Site::of(&self.scene()).map(Box::new),
+            before: departure.focus,
+            left,
+            launch: StoppedLaunch { number, count: self.launches(), kernel, is_new: departure.launch != number },
+            reasons: halt.causes.into_iter().map(|cause| cause.described(&self.scene())).collect(),
+            others: halt.others,
+            findings: self.finding_count(),
+            log: std::mem::take(&mut self.log),
+            displays: display::shown(&self.displays, &self.scene()),
+        }
     }
 }

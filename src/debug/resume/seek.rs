@@ -16,14 +16,22 @@ impl Session {
         let departure = self.departure();
         let reason = self.seek_or_return(time, pace);
         let left = self.focus_on_present();
-        Stop { left, ..self.stop(departure, Halt::because(reason)) }
+        self.stop(departure, left, Halt::because(reason))
+    }
+
+    /// Goes to `time` and to a thread, whether or not it is on the machine then.
+    pub fn seek_thread(&mut self, time: Tick, focus: Focus, pace: &mut dyn Pace) -> Stop {
+        let departure = self.departure();
+        let reason = self.seek_or_return(time, pace);
+        self.focus = focus;
+        self.stop(departure, None, Halt::because(reason))
     }
 
     /// Like [`Self::seek`], with the focus as it is.
     pub(in crate::debug) fn seek_with_focus(&mut self, time: Tick, pace: &mut dyn Pace) -> Stop {
         let departure = self.departure();
         let reason = self.seek_or_return(time, pace);
-        self.stop(departure, Halt::because(reason))
+        self.stop(departure, None, Halt::because(reason))
     }
 
     fn seek_or_return(&mut self, time: Tick, pace: &mut dyn Pace) -> Reason {
@@ -76,7 +84,7 @@ impl Session {
         let departure = self.departure();
         let reason = self.go_to(time, pace);
         let left = self.focus_on_present();
-        Stop { left, ..self.stop(departure, Halt::because(reason)) }
+        self.stop(departure, left, Halt::because(reason))
     }
 
     /// Goes to a time that was recorded, whatever it takes: it is never far from a snapshot.

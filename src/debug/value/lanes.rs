@@ -8,7 +8,7 @@ use crate::machine::LaneMask;
 const FEW: usize = 3;
 
 /// The values of some lanes, ready to be drawn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct LanesText {
     /// Their type.
     pub ty: String,
@@ -21,7 +21,7 @@ pub struct LanesText {
 }
 
 /// What values of lanes have in common.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Pattern {
     /// All are this.
     Uniform(String),

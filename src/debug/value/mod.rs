@@ -12,7 +12,7 @@ use crate::machine::{LaneMask, PerLane};
 
 pub use format::Format;
 pub use lanes::{LanesText, Pattern};
-pub use text::{ArrayText, ValueText};
+pub use text::{ArrayText, Shown, ValueText};
 
 /// Type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,7 +13,7 @@ use crate::isa::{ScalarType, Space, TypeKind};
 use crate::program::Pc;
 
 /// A value, ready to be drawn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum ValueText {
     /// One value.
     Scalar(String),
@@ -23,8 +23,19 @@ pub enum ValueText {
     Array(ArrayText),
 }
 
+/// A display as it is now.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Shown {
+    /// Its number.
+    pub number: usize,
+    /// `/x %r1`, as it was typed.
+    pub what: String,
+    /// Its value, or why it has none.
+    pub value: Result<ValueText, String>,
+}
+
 /// An array, ready to be drawn.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct ArrayText {
     /// Its type, such as `f32[4][32]`.
     pub ty: String,

@@ -9,13 +9,13 @@ use super::stop;
 use super::table::table;
 use super::value::{printed, registers};
 use super::view as views;
-use crate::command::display::Shown;
 use crate::command::{Outcome, View};
 use crate::debug::TouchText;
 use crate::debug::breakpoints::{BreakpointPlace, BreakpointRow};
 use crate::debug::explore::Explored;
 use crate::debug::marks::Mark;
 use crate::debug::timeline::End;
+use crate::debug::value::Shown;
 
 /// The lines of an outcome that says something.
 pub fn outcome(outcome: &Outcome) -> String {

@@ -4,32 +4,26 @@ use super::finding::{fault, finding};
 use super::outcome::touch;
 use super::report::{grouped, short_site};
 use crate::base::Dim3;
+use crate::debug::Site;
 use crate::debug::breakpoints::Event;
-use crate::debug::focus::Focus;
-use crate::debug::session::Session;
-use crate::debug::stop::{Need, Others, Reason, Stop};
-use crate::debug::{Site, TouchText};
+use crate::debug::stop::{Need, Others, Reason, Stop, StoppedLaunch};
 
-/// What logpoints wrote, why it stopped, and where the focused thread stands. `before` is the thread that was looked at when it began.
-pub fn stop(session: &Session, stop: &Stop, before: Focus) -> String {
+/// What logpoints wrote, why it stopped, and where the focused thread stands.
+pub fn stop(stop: &Stop) -> String {
     let mut lines: Vec<String> = stop.log.iter().map(|line| line.trim_end().to_string()).collect();
-    lines.extend(each_once(stop.reasons.iter().filter_map(|reason| self::reason(session, reason))));
+    lines.extend(each_once(stop.reasons.iter().filter_map(|reason| self::reason(stop, reason))));
     lines.extend(stop.others.iter().map(others));
-    lines.extend(
-        stop.new_launch.iter().map(|launch| format!("this is launch {} of {}: {}", launch + 1, session.launches(), session.kernel_name())),
-    );
-    let is_over = stop.reasons.iter().any(|reason| matches!(reason, Reason::Ended | Reason::Fault(_) | Reason::Broken(_)));
-    let thread = |focus: &Focus| (focus.block, focus.warp, focus.lane);
-    if !is_over && thread(&stop.focus) != thread(&before) {
-        let left = stop.left.as_ref().map_or(String::new(), |left| format!(": {left}"));
-        lines.push(format!("focus is now {}{left}", stop.focus.in_words(&session.roles)));
-    }
-    match Site::of(&session.scene()) {
-        Ok(here) if !is_over => lines.push(short_site(&here)),
-        Err(error) if !is_over => {
-            lines.push(format!("t={}  {}: {error}", grouped(stop.time), stop.focus.in_words(&session.roles)));
+    let StoppedLaunch { number, count, kernel, is_new } = &stop.launch;
+    lines.extend(is_new.then(|| format!("this is launch {} of {count}: {kernel}", number + 1)));
+    if !stop.is_over() {
+        if stop.has_other_thread() {
+            let left = stop.left.as_ref().map_or(String::new(), |left| format!(": {left}"));
+            lines.push(format!("focus is now {}{left}", stop.thread));
         }
-        _ => {}
+        lines.push(match &stop.here {
+            Ok(here) => short_site(here),
+            Err(error) => format!("t={}  {}: {error}", grouped(stop.time), stop.thread),
+        });
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }
@@ -47,29 +41,28 @@ fn each_once(texts: impl Iterator<Item = String>) -> impl Iterator<Item = String
 }
 
 /// Why it stopped; nothing if what was asked for is done.
-fn reason(session: &Session, reason: &Reason) -> Option<String> {
+fn reason(stop: &Stop, reason: &Reason) -> Option<String> {
     let text = match reason {
         Reason::Done => return None,
         Reason::Breakpoint { number, temporary: false } => format!("breakpoint {number}"),
         Reason::Breakpoint { number, temporary: true } => format!("temporary breakpoint {number}"),
-        Reason::Watchpoint(touched) => {
-            let touched = TouchText::new(&session.scene(), touched);
+        Reason::Watchpoint { text: touched, .. } => {
             let number = touched.number.map_or(String::new(), |number| format!(" {number}"));
-            format!("watchpoint{number}: {}\n  {}", touched.name, touch(&touched))
+            format!("watchpoint{number}: {}\n  {}", touched.name, touch(touched))
         }
         Reason::Caught { number, told: Some(told), .. } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
             format!("{number}{told}")
         }
-        Reason::Caught { number, event, block, warp, lanes, told: None } => {
+        Reason::Caught { number, event, block, warp: _, who, lanes, told: None } => {
             let number = number.map_or(String::new(), |number| format!("catchpoint {number}: "));
-            format!("{number}{} in block {} {}, {}", event_name(*event), Dim3(*block), session.roles.warp(*warp), lanes.in_words())
+            format!("{number}{} in block {} {who}, {}", event_name(*event), Dim3(*block), lanes.in_words())
         }
         Reason::Interrupted => "interrupted".to_string(),
-        Reason::Ended if session.launches() > 1 => {
-            format!("t={}  all {} launches have finished{}", grouped(session.time()), session.launches(), findings(session))
+        Reason::Ended if stop.launch.count > 1 => {
+            format!("t={}  all {} launches have finished{}", grouped(stop.time), stop.launch.count, findings(stop.findings))
         }
-        Reason::Ended => format!("t={}  the kernel has finished{}", grouped(session.time()), findings(session)),
+        Reason::Ended => format!("t={}  the kernel has finished{}", grouped(stop.time), findings(stop.findings)),
         Reason::Finding(found) => format!("finding {}: {}", found.number, finding(found)),
         Reason::Fault(found) => fault(found),
         Reason::Broken(message) => format!("the run cannot continue: {message}"),
@@ -81,8 +74,8 @@ fn reason(session: &Session, reason: &Reason) -> Option<String> {
 }
 
 /// `; 2 findings`
-fn findings(session: &Session) -> String {
-    match session.findings().len() {
+fn findings(count: usize) -> String {
+    match count {
         0 => String::new(),
         1 => "; 1 finding".to_string(),
         count => format!("; {count} findings"),

@@ -6,7 +6,7 @@
 use super::look::{Look, Sight};
 use super::pane::RegistersOf;
 use super::words::more;
-use crate::command::display;
+use crate::debug::display;
 use crate::debug::scene::Scene;
 use crate::debug::value::{LanesText, Pattern, ValueText};
 use crate::debug::view::{RegisterRow, Values, register_names, register_rows, statement};
@@ -53,8 +53,8 @@ pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>, (of, on
 
 /// Draws the displays that have room, a row each; how many rows that are.
 fn draw_watches(look: &Look<'_>, canvas: &mut Canvas<'_>) -> usize {
-    let shown = display::shown(look.session);
-    let before = look.session.earlier().map(|scene| display::shown_at(look.session, &scene)).unwrap_or_default();
+    let shown = display::shown(&look.session.displays, &look.session.scene());
+    let before = look.session.earlier().map(|scene| display::shown(&look.session.displays, &scene)).unwrap_or_default();
     let rows = shown.len().min(canvas.height());
     for (y, each) in shown.iter().take(rows).enumerate() {
         let changed = before.iter().any(|other| other.number == each.number && other.value != each.value);

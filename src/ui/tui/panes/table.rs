@@ -2,9 +2,10 @@
 
 use super::look::{Look, Sight};
 use super::words::more;
-use crate::command::display::{Shown, shown, shown_at};
 use crate::debug::breakpoints::{BreakpointRow, breakpoint_rows};
+use crate::debug::display::shown;
 use crate::debug::focus::ThreadFilter;
+use crate::debug::value::Shown;
 use crate::debug::view::{self, Table};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
@@ -87,8 +88,8 @@ fn conditions(row: &BreakpointRow) -> String {
 
 /// The displays; those that are another than at the stop before have a `*` before them.
 pub fn watches(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let displays = shown(look.session);
-    let before = look.session.earlier().map(|scene| shown_at(look.session, &scene)).unwrap_or_default();
+    let displays = shown(&look.session.displays, &look.session.scene());
+    let before = look.session.earlier().map(|scene| shown(&look.session.displays, &scene)).unwrap_or_default();
     let mut table = Table::new(&["", ">#", "expression", "value"]);
     for Shown { number, what, value } in &displays {
         let changed = before.iter().any(|other| other.number == *number && other.value != *value);
