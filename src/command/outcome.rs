@@ -12,9 +12,11 @@ use crate::debug::stop::Stop;
 use crate::debug::timeline::End;
 use crate::debug::value::{Shown, ValueText};
 use crate::debug::view::{
-    CfgView, Divergence, Examined, FragmentView, Listing, MbarrierView, Pipeline, RegisterRow, RoundedOnce, SourcePlace, Table,
+    AllocationRow, BarrierRow, BlockSpan, CfgView, Divergence, Examined, FragmentView, InFlight, KernelRow, LaneRow, LaunchView, Listing,
+    LocalRow, MbarrierView, Pipeline, RegisterRow, RoleRow, RolesGuessed, RoundedOnce, SharedRow, SourcePlace, Stack, SymbolRow, Table,
+    Threads, Warps,
 };
-use crate::debug::{Site, TouchText};
+use crate::debug::{Reason, Site, TouchText};
 
 /// What came of a command.
 #[derive(Debug)]
@@ -110,6 +112,48 @@ pub enum LayoutRequest {
 pub enum View {
     /// A listing.
     Table(Table),
+    /// Names of the module.
+    Symbols {
+        /// What has them.
+        rows: Vec<SymbolRow>,
+        /// What they were to contain.
+        part: String,
+    },
+    /// Shared memory of a block.
+    Shared(Vec<SharedRow>),
+    /// Global and constant memory.
+    Allocations(Vec<AllocationRow>),
+    /// The roles of warps.
+    Roles(Vec<RoleRow>),
+    /// Roles that were guessed.
+    RoleGuess(RolesGuessed),
+    /// The calls that the focused lane is inside of.
+    Stack(Stack),
+    /// Parameters and variables of the selected frame.
+    Locals(Vec<LocalRow>),
+    /// Blocks of the grid.
+    Blocks(Vec<BlockSpan>),
+    /// Warps of a block.
+    Warps(Warps),
+    /// Lanes of a warp.
+    Lanes(Vec<LaneRow>),
+    /// Threads on the machine.
+    Threads(Threads),
+    /// Barriers of a block.
+    Barriers(Vec<BarrierRow>),
+    /// Kernels of the module.
+    Kernels(Vec<KernelRow>),
+    /// How the kernel that runs was launched.
+    Launch {
+        /// Its dimensions, memory and parameters.
+        launch: Box<LaunchView>,
+        /// Which of the case's launches it is, from 0.
+        number: usize,
+        /// Launches of the case.
+        count: usize,
+        /// Why values that are made up are what they are.
+        reasons: Vec<Reason>,
+    },
     /// Registers.
     Registers(Vec<RegisterRow>),
     /// Memory, or code.
@@ -131,6 +175,10 @@ pub enum View {
     Fragment(FragmentView),
     /// Where an instruction came from.
     Source(SourcePlace),
+    /// What is in flight.
+    InFlight(InFlight),
+    /// The mbarriers of a block.
+    MbarrierList(Vec<MbarrierView>),
     /// Mbarriers in full.
     Mbarriers(Vec<MbarrierView>),
     /// The stages of a pipeline over time.
@@ -147,5 +195,5 @@ pub enum View {
     /// All of one.
     Finding(Box<FindingText>),
     /// What was ordered and what was not, from one side of a finding to the other; of a hang, where all warps of its blocks stand.
-    Chain(Box<FindingText>, Vec<([u32; 3], Table)>),
+    Chain(Box<FindingText>, Vec<Warps>),
 }

@@ -242,6 +242,21 @@ impl<'a> Scene<'a> {
         frames().nth(frame as usize).ok_or_else(missing)
     }
 
+    /// The function of the selected frame; of a thread that is not on the machine, the kernel.
+    pub fn current_function(&self) -> FuncId {
+        self.frame().map_or(self.machine.config().kernel, |frame| frame.function)
+    }
+
+    /// Blocks of the grid.
+    pub fn block_count(&self) -> u64 {
+        self.machine.block_count()
+    }
+
+    /// The lanes of the focused warp that run next; none if it waits or is not on the machine.
+    pub fn next_lanes(&self) -> LaneMask {
+        self.machine.next_lanes(self.focus.block, self.focus.warp).unwrap_or_default()
+    }
+
     /// All frames of the focused lane, innermost first.
     ///
     /// # Errors

@@ -99,12 +99,6 @@ impl TouchText {
     }
 }
 
-/// The instruction that touched the place, and the lanes that did.
-fn site_of(scene: &Scene<'_>, touch: &Touch) -> Site {
-    let place = Place { pc: touch.pc, tick: touch.time, block: touch.by.block, warp: touch.by.warp };
-    Site::new(scene.program(), scene.machine.config().block, place, touch.lanes).with_role(scene.roles)
-}
-
 /// What the place's name means where the thread stands that touched it; none if nothing any more.
 fn value_of(scene: &Scene<'_>, touch: &Touch) -> Option<Value> {
     Expression::parse(&touch.name).ok()?.evaluate(&scene.refocused(touch.by)).ok()

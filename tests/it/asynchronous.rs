@@ -9,6 +9,7 @@ use ptxdbg::debug::open::open;
 use ptxdbg::debug::session::{Session, Unhurried};
 use ptxdbg::debug::view::{self, StageState};
 use ptxdbg::debug::{CopyPolicy, LaunchChoice, Overrides, Request, RunOptions};
+use ptxdbg::ui::text::asynchronous::transaction_bytes;
 
 /// The session about a fixture, run under a policy, after these commands.
 fn session(fixture: &str, copies: CopyPolicy, lines: &[&str]) -> Session {
@@ -73,11 +74,14 @@ fn what_is_missing_is_told_under_every_policy() {
         let views = view::mbarrier_views(&session.scene()).unwrap();
         let full = views.iter().find(|each| each.name == "full[1]").unwrap();
         assert_eq!(
-            (full.phase, full.arrivals, full.bytes.to_string()),
+            (full.phase, full.arrivals, transaction_bytes(&full.bytes)),
             (1, (1, 1), "4,080 of 4,096, 16 missing".to_string()),
             "{policy:?}"
         );
-        assert_eq!(full.waiters.iter().map(|each| (each.who.as_str(), each.parity)).collect::<Vec<_>>(), [("warps 1-3", Some(1))]);
+        assert_eq!(
+            full.waiters.iter().map(|each| (each.who.in_words(), each.parity)).collect::<Vec<_>>(),
+            [("warps 1-3".to_string(), Some(1))]
+        );
         let empty = views.iter().find(|each| each.name == "empty[1]").unwrap();
         assert_eq!((empty.phase, empty.arrivals), (1, (0, 96)), "{policy:?}");
     }

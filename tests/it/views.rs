@@ -9,7 +9,7 @@ use ptxdbg::debug::focus::{Extents, Focus, FocusChange, ThreadFilter};
 use ptxdbg::debug::scene::Scene;
 use ptxdbg::debug::view::{self, Examine, ExamineError};
 use ptxdbg::machine::LaneMask;
-use ptxdbg::ui::text::{table::table, value, view as words};
+use ptxdbg::ui::text::{frames, launch, symbols, table::table, threads, value, view as words};
 
 const LOOKING: &str = "small/looking.ron";
 /// Ticks after which warp 0 of block 0 stands at the call, in the called function, behind the divergent branch, and at the barrier.
@@ -40,7 +40,7 @@ fn examined(scene: &Scene<'_>, letters: &str, address: &str) -> String {
 fn the_launch_says_what_its_parameters_hold() {
     let at_call = standing(LOOKING, AT_CALL);
     assert_lines(
-        &table(&view::launch(&at_call.scene(0, 0))),
+        &table(&launch::launch(&view::launch(&at_call.scene(0, 0)), (0, 1), &[])),
         &[
             "kernel  looking",
             "grid    (2,1,1), 2 blocks",
@@ -58,7 +58,7 @@ fn blocks_in_the_same_condition_are_one_row() {
     let all = ThreadFilter::default();
     let at_barrier = standing(LOOKING, AT_BARRIER);
     assert_lines(
-        &table(&view::blocks(&at_barrier.scene(0, 0), &all)),
+        &table(&threads::blocks(&view::blocks(&at_barrier.scene(0, 0), &all))),
         &[
             "  from     to       blocks  state",
             "* (0,0,0)  (0,0,0)       1  32 threads at barrier 0, 32 threads ready",
@@ -67,7 +67,7 @@ fn blocks_in_the_same_condition_are_one_row() {
     );
     let ended = standing(LOOKING, u64::MAX);
     assert_lines(
-        &table(&view::blocks(&ended.scene(0, 0), &all)),
+        &table(&threads::blocks(&view::blocks(&ended.scene(0, 0), &all))),
         &["  from     to       blocks  state", "* (0,0,0)  (1,0,0)       2  finished"],
     );
 }
@@ -77,13 +77,13 @@ fn warps_lanes_and_threads_are_coalesced() {
     let all = ThreadFilter::default();
     let start = standing(LOOKING, 0);
     assert_lines(
-        &table(&view::warps(&start.scene(0, 0), &all).unwrap()),
+        &table(&threads::warps(&view::warps(&start.scene(0, 0), &all).unwrap())),
         &["  warp  state  lanes  at", "* 0-1   ready  0-31   looking.ptx:32 <looking>  mov.u32 %r1, %laneid"],
     );
     let diverged = standing(LOOKING, DIVERGED);
     let scene = diverged.scene(0, 5);
     assert_lines(
-        &table(&view::warps(&scene, &all).unwrap()),
+        &table(&threads::warps(&view::warps(&scene, &all).unwrap())),
         &[
             "  warp  state  lanes  at",
             "* 0     ready  0-7    looking.ptx:54 <low>         mov.b32 %r7, 200",
@@ -92,7 +92,7 @@ fn warps_lanes_and_threads_are_coalesced() {
         ],
     );
     assert_lines(
-        &table(&view::lanes(&scene, &all).unwrap()),
+        &table(&threads::lanes(&view::lanes(&scene, &all).unwrap())),
         &[
             "  lanes  threads             state  at",
             "* 0-7    (0,0,0) … (7,0,0)   ready  looking.ptx:54 <low>         mov.b32 %r7, 200",
@@ -101,7 +101,7 @@ fn warps_lanes_and_threads_are_coalesced() {
     );
     let few = ThreadFilter::parse("warp 0 lane 6-9", &scene.extents()).unwrap();
     assert_lines(
-        &table(&view::threads(&scene, &few)),
+        &table(&threads::threads(&view::threads(&scene, &few))),
         &[
             "block    warps  lanes  threads  state  at",
             "(0,0,0)  0      6-7          2  ready  looking.ptx:54 <low>         mov.b32 %r7, 200",
@@ -109,7 +109,7 @@ fn warps_lanes_and_threads_are_coalesced() {
         ],
     );
     let none = ThreadFilter::parse("block 1,0,0", &scene.extents()).unwrap();
-    assert_lines(&table(&view::threads(&scene, &none)), &["no such thread is on the machine"]);
+    assert_lines(&table(&threads::threads(&view::threads(&scene, &none))), &["no such thread is on the machine"]);
     assert_eq!(view::warps(&scene, &none).unwrap_err().to_string(), "block (1,0,0) has not started: 1 of 2 have");
 }
 
@@ -117,7 +117,7 @@ fn warps_lanes_and_threads_are_coalesced() {
 fn barriers_say_who_is_missing() {
     let deadlock = standing("faults/barrier_deadlock.ron", u64::MAX);
     assert_lines(
-        &table(&view::barriers(&deadlock.scene(0, 0), &ThreadFilter::default()).unwrap()),
+        &table(&threads::barriers(&view::barriers(&deadlock.scene(0, 0), &ThreadFilter::default()).unwrap())),
         &[
             "  barrier  phase   arrived  waiting  missing  at",
             "*       1      0  32 of 64  warp 0   warp 1   barrier_deadlock.ptx:24 <first>",
@@ -131,7 +131,7 @@ fn calls_and_locals_are_those_of_the_selected_frame() {
     let in_call = standing(LOOKING, IN_CALL);
     let mut scene = in_call.scene(0, 5);
     assert_lines(
-        &table(&view::backtrace(&scene, 10).unwrap()),
+        &table(&frames::stack(&view::backtrace(&scene, 10).unwrap())),
         &[
             "  #  function  at",
             "* 0  twice     looking.ptx:13 <twice+1>     mov.b32 out, %t0",
@@ -144,7 +144,7 @@ fn calls_and_locals_are_those_of_the_selected_frame() {
     );
     scene.focus.frame = 1;
     assert_lines(
-        &table(&view::locals(&scene, None).unwrap()),
+        &table(&frames::locals(&view::locals(&scene, None).unwrap())),
         &[
             "name     kind   type    value",
             "data     param  u64     0x7f2000000000 <x>",
@@ -163,7 +163,7 @@ fn names_and_where_they_lie() {
     let at_call = standing(LOOKING, AT_CALL);
     let scene = at_call.scene(0, 0);
     assert_lines(
-        &table(&view::symbols(&scene, "a")),
+        &table(&symbols::symbols(&view::symbols(&scene, "a"), "a")),
         &[
             "name     kind    type              address  bytes  in",
             "table    global  s32[2][3]  0x7f1000000000     24",
@@ -172,7 +172,7 @@ fn names_and_where_they_lie() {
         ],
     );
     assert_lines(
-        &table(&view::shared(&scene)),
+        &table(&symbols::shared(&view::shared(&scene))),
         &[
             "name                  type       address  bytes",
             "(kept by the system)                 0x0   1024",
@@ -180,7 +180,7 @@ fn names_and_where_they_lie() {
         ],
     );
     assert_lines(
-        &table(&view::allocations(&scene)),
+        &table(&symbols::allocations(&view::allocations(&scene))),
         &[
             "name   kind             type              address  bytes",
             "table  global variable  s32[2][3]  0x7f1000000000     24",

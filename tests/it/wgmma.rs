@@ -12,6 +12,7 @@ use ptxdbg::debug::{CopyPolicy, LaunchChoice, Overrides, Request, RunOptions};
 use ptxdbg::isa::{Major, MatrixDescriptor, SharedTile, Swizzle};
 use ptxdbg::machine::{BlockId, Event, EventKind, EventMask, LaneMask, Machine, Observer, Step, WgmmaChange};
 use ptxdbg::program::operands::Use;
+use ptxdbg::ui::text::in_flight::in_flight;
 
 /// The session about a kernel of the fixture, number `case`, after these commands.
 fn session(case: usize, copies: CopyPolicy, lines: &[&str]) -> Session {
@@ -31,7 +32,10 @@ fn answer(session: &mut Session, line: &str) -> Outcome {
 /// The cells of a listing and its note.
 fn listing(session: &mut Session, line: &str) -> (Vec<Vec<String>>, String) {
     match answer(session, line) {
-        Outcome::View(View::Table(table)) => (table.rows.into_iter().map(|row| row.cells).collect(), table.note.unwrap_or_default()),
+        Outcome::View(View::InFlight(view)) => {
+            let table = in_flight(&view);
+            (table.rows.into_iter().map(|row| row.cells).collect(), table.note.unwrap_or_default())
+        }
         other => panic!("{line}: {other:?}"),
     }
 }

@@ -98,7 +98,7 @@ pub fn role(context: &mut Context<'_>, call: &Call) -> Answer {
                     .with_help("go on to where they have, or name them: role NAME warp N")
             })?;
             session.roles = guess.roles();
-            return Ok(Outcome::View(View::Table(view::role_guess(&session.scene(), &guess))));
+            return Ok(Outcome::View(View::RoleGuess(view::role_guess(&session.scene(), &guess))));
         }
         (Some("clear"), _, None) => {
             session.roles.clear();
@@ -110,5 +110,5 @@ pub fn role(context: &mut Context<'_>, call: &Call) -> Answer {
         }
         _ => return Err(call.missing("WARPS")),
     }
-    Ok(Outcome::View(View::Table(view::roles(&context.session.scene()))))
+    Ok(Outcome::View(View::Roles(view::roles(&context.session.scene()))))
 }

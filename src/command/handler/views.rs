@@ -5,7 +5,6 @@ use crate::command::context::Context;
 use crate::command::error::CommandError;
 use crate::command::outcome::{Outcome, View};
 use crate::command::piece::Piece;
-use crate::debug::Basis;
 use crate::debug::explain;
 use crate::debug::fidelity;
 use crate::debug::focus::ThreadFilter;
@@ -13,7 +12,7 @@ use crate::debug::names::mbarriers::mbarrier_address;
 use crate::debug::names::scope;
 use crate::debug::nearest;
 use crate::debug::scene::{Scene, SceneError};
-use crate::debug::view::{self, Table};
+use crate::debug::view;
 
 /// Frames that a backtrace shows without a number.
 const FRAMES: usize = 100;
@@ -21,32 +20,27 @@ const FRAMES: usize = 100;
 /// What a handler answers.
 type Answer = Result<Outcome, CommandError>;
 
-/// A listing that always has an answer.
-pub fn table(context: &Context<'_>, of: impl Fn(&Scene<'_>) -> Table) -> Answer {
-    shown(View::Table(of(&context.session.scene())))
+/// A view that there always is.
+pub fn of_scene(context: &Context<'_>, of: impl Fn(&Scene<'_>) -> View) -> Answer {
+    shown(of(&context.session.scene()))
+}
+
+/// The kernels of the module.
+pub fn kernels(context: &mut Context<'_>, _: &Call) -> Answer {
+    shown(View::Kernels(view::kernels(&context.session.scene())))
 }
 
 /// How the kernel that runs was launched, and which launch of the case it is.
 pub fn launch(context: &mut Context<'_>, _: &Call) -> Answer {
-    let (number, count) = (context.session.launch() + 1, context.session.launches());
-    let reasons = context.session.reasons().to_vec();
-    table(context, |scene| {
-        let mut launch = view::launch(scene);
-        if count > 1 {
-            launch.push(false, ["launch".to_string(), format!("{number} of {count}")]);
-        }
-        for reason in &reasons {
-            let label = if reason.basis == Basis::Given { "given" } else { "made up" };
-            launch.push(false, [label.to_string(), format!("{}: {}", reason.what, reason.why)]);
-        }
-        launch
-    })
+    let session = &context.session;
+    let (number, count, reasons) = (session.launch(), session.launches(), session.reasons().to_vec());
+    shown(View::Launch { launch: Box::new(view::launch(&session.scene())), number, count, reasons })
 }
 
-/// A listing of the threads that the argument THREADS names.
-pub fn threads(context: &Context<'_>, call: &Call, of: impl Fn(&Scene<'_>, &ThreadFilter) -> Result<Table, SceneError>) -> Answer {
+/// A view of the threads that the argument THREADS names.
+pub fn threads(context: &Context<'_>, call: &Call, of: impl Fn(&Scene<'_>, &ThreadFilter) -> Result<View, SceneError>) -> Answer {
     let filter = call.piece("THREADS").map(|piece| context.filter(piece)).transpose()?.unwrap_or_default();
-    shown(View::Table(of(&context.session.scene(), &filter).map_err(absent)?))
+    shown(of(&context.session.scene(), &filter).map_err(absent)?)
 }
 
 fn shown(view: View) -> Answer {
@@ -61,7 +55,7 @@ fn absent(error: SceneError) -> CommandError {
 /// All mbarriers, or the one at an address or with a name.
 pub fn mbarriers(context: &mut Context<'_>, call: &Call) -> Answer {
     let scene = context.session.scene();
-    let Some(piece) = call.piece("MBARRIER") else { return shown(View::Table(view::mbarriers(&scene).map_err(absent)?)) };
+    let Some(piece) = call.piece("MBARRIER") else { return shown(View::MbarrierList(view::mbarrier_views(&scene).map_err(absent)?)) };
     let all = view::mbarrier_views(&scene).map_err(absent)?;
     let mut named: Vec<_> =
         all.iter().filter(|each| each.name == piece.text || each.array() == Some(piece.text.as_str())).cloned().collect();
@@ -85,7 +79,7 @@ pub fn pipeline(context: &mut Context<'_>, _: &Call) -> Answer {
 
 pub fn backtrace(context: &mut Context<'_>, call: &Call) -> Answer {
     let limit = call.number("N").map_or(FRAMES, |number| usize::try_from(number).unwrap_or(usize::MAX));
-    shown(View::Table(view::backtrace(&context.session.scene(), limit).map_err(absent)?))
+    shown(View::Stack(view::backtrace(&context.session.scene(), limit).map_err(absent)?))
 }
 
 pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
@@ -100,7 +94,7 @@ pub fn explain(context: &mut Context<'_>, call: &Call) -> Answer {
 pub fn control_flow(context: &mut Context<'_>, call: &Call) -> Answer {
     let scene = context.session.scene();
     let function = match call.piece("FUNCTION") {
-        None => scene.frame().map(|frame| frame.function).ok().or(Some(scene.machine.config().kernel)),
+        None => Some(scene.current_function()),
         Some(piece) => context.locate(piece)?.pcs.first().and_then(|pc| scene.program().function_at(*pc)),
     };
     function.map_or_else(|| Err(context.absence()), |function| shown(View::ControlFlow(view::control_flow(&scene, function))))
@@ -130,15 +124,16 @@ pub fn registers(context: &mut Context<'_>, call: &Call) -> Answer {
 
 pub fn locals(context: &mut Context<'_>, call: &Call) -> Answer {
     let format = call.format()?;
-    shown(View::Table(view::locals(&context.session.scene(), format).map_err(absent)?))
+    shown(View::Locals(view::locals(&context.session.scene(), format).map_err(absent)?))
 }
 
 pub fn symbols(context: &mut Context<'_>, call: &Call) -> Answer {
-    table(context, |scene| view::symbols(scene, call.text("NAME").unwrap_or_default()))
+    let part = call.text("NAME").unwrap_or_default();
+    shown(View::Symbols { rows: view::symbols(&context.session.scene(), part), part: part.to_string() })
 }
 
 pub fn target(context: &mut Context<'_>, _: &Call) -> Answer {
-    table(context, view::target)
+    shown(View::Table(view::target(&context.session.scene())))
 }
 
 pub fn source(context: &mut Context<'_>, call: &Call) -> Answer {

@@ -7,7 +7,7 @@ use crate::check::Finding;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::session::{Pace, Session};
 use crate::debug::timeline::{End, Ran};
-use crate::debug::view::{self, Table};
+use crate::debug::view::{self, Warps};
 use crate::machine::{Tick, Unobserved};
 
 /// Ticks that checkers are behind at most before the user is asked whether to go on.
@@ -120,16 +120,16 @@ impl Session {
     }
 
     /// Where all warps of some blocks stand at the end of what was executed; of blocks that are not there then, nothing.
-    pub fn warps_at_end(&mut self, blocks: &BTreeSet<[u32; 3]>) -> Vec<([u32; 3], Table)> {
+    pub fn warps_at_end(&mut self, blocks: &BTreeSet<[u32; 3]>) -> Vec<Warps> {
         let (now, end) = (self.time(), self.recorded());
         self.return_to(end);
         let of_block = |block: &[u32; 3]| {
             let filter = ThreadFilter { block: Some(*block), ..ThreadFilter::default() };
-            Some((*block, view::warps(&self.scene(), &filter).ok()?))
+            view::warps(&self.scene(), &filter).ok()
         };
-        let tables = blocks.iter().filter_map(of_block).collect();
+        let warps = blocks.iter().filter_map(of_block).collect();
         self.return_to(now);
-        tables
+        warps
     }
 
     /// Goes to a time of a launch that was executed, or to where the run ends before that.

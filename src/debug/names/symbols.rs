@@ -10,7 +10,7 @@ use crate::program::{FuncId, ParamPlace, Pc, Program, Variable, map, short_name}
 pub const RANK_SHIFT: u32 = 24;
 
 /// A name and the distance from it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Symbol {
     /// The name.
     pub name: String,

@@ -58,19 +58,18 @@ impl Roles {
 
     /// `consumer warps 1-3`, `producer warp 0, warps 4-7`; the warps must ascend.
     pub fn warps(&self, warps: &[u32]) -> String {
-        let part = |(role, warps): (Option<&str>, Vec<u32>)| {
-            let word = if warps.len() == 1 { "warp" } else { "warps" };
-            format!("{}{word} {}", role.map_or(String::new(), |role| format!("{role} ")), ranges(&warps))
-        };
-        self.parted(warps).into_iter().map(part).collect::<Vec<_>>().join(", ")
+        self.named(warps).in_words()
     }
 
     /// The same where a heading says that they are warps: `1-3 consumer`, `0 producer, 4-7`.
     pub fn ranges(&self, warps: &[u32]) -> String {
-        let part = |(role, warps): (Option<&str>, Vec<u32>)| {
-            format!("{}{}", ranges(&warps), role.map_or(String::new(), |role| format!(" {role}")))
-        };
-        self.parted(warps).into_iter().map(part).collect::<Vec<_>>().join(", ")
+        self.named(warps).ranges()
+    }
+
+    /// Warps with their roles; they must ascend.
+    pub fn named(&self, warps: &[u32]) -> NamedWarps {
+        let part = |(role, warps): (Option<&str>, Vec<u32>)| NamedPart { role: role.map(str::to_string), warps };
+        NamedWarps(self.parted(warps).into_iter().map(part).collect())
     }
 
     /// All roles and their warps, in order of the lowest warp.
@@ -95,6 +94,38 @@ impl Roles {
             }
         }
         parts
+    }
+}
+
+/// Warps of a block and their roles, in order of the lowest warp of each role.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct NamedWarps(pub Vec<NamedPart>);
+
+/// Warps of one role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct NamedPart {
+    /// The role, if they have one.
+    pub role: Option<String>,
+    /// The warps, ascending.
+    pub warps: Vec<u32>,
+}
+
+impl NamedWarps {
+    /// `consumer warps 1-3`, `producer warp 0, warps 4-7`
+    pub fn in_words(&self) -> String {
+        let part = |NamedPart { role, warps }: &NamedPart| {
+            let word = if warps.len() == 1 { "warp" } else { "warps" };
+            format!("{}{word} {}", role.as_ref().map_or(String::new(), |role| format!("{role} ")), ranges(warps))
+        };
+        self.0.iter().map(part).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The same where a heading says that they are warps: `1-3 consumer`, `0 producer, 4-7`.
+    pub fn ranges(&self) -> String {
+        let part = |NamedPart { role, warps }: &NamedPart| {
+            format!("{}{}", ranges(warps), role.as_ref().map_or(String::new(), |role| format!(" {role}")))
+        };
+        self.0.iter().map(part).collect::<Vec<_>>().join(", ")
     }
 }
 

@@ -8,7 +8,7 @@ use crate::isa::Space;
 use crate::program::{VarId, Variable, short_name};
 
 /// Where the type of a variable is from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Origin {
     /// Its declaration.
     Declared,

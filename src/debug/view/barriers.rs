@@ -1,55 +1,67 @@
-//! `info barriers`: who has arrived at each barrier of a block, and who is missing.
+//! `info barriers`: which threads have arrived at each barrier of a block, and which are missing.
 
-use super::standing::threads_in_words;
-use super::{Table, place};
+use serde::Serialize;
+
+use super::CodePlace;
+use super::standing::ThreadSet;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::scene::{Scene, SceneError};
 use crate::machine::{Barrier, Block, GroupState, LaneMask};
+use crate::program::Pc;
 
-/// The barriers of the filter's block, or else the focused one, that somebody has arrived at.
+/// A barrier of a block that threads have arrived at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BarrierRow {
+    /// Its number.
+    pub id: u32,
+    /// Phases that have ended.
+    pub phase: u64,
+    /// Threads that have arrived in this one.
+    pub arrived: u32,
+    /// Threads that it wants.
+    pub wanted: u32,
+    /// Those that have arrived.
+    pub waiting: ThreadSet,
+    /// Those that have neither arrived nor exited.
+    pub missing: ThreadSet,
+    /// The instructions at which threads wait, ascending.
+    pub at: Vec<CodePlace>,
+    /// Whether the focused lane has arrived.
+    pub focused: bool,
+}
+
+/// The barriers of the filter's block, or else the focused one, that threads have arrived at.
 ///
 /// # Errors
 /// The block is not on the machine.
-pub fn barriers(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneError> {
+pub fn barriers(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Vec<BarrierRow>, SceneError> {
     let index = filter.block.unwrap_or(scene.focus.block);
     let block = scene.refocused(crate::debug::focus::Focus { block: index, ..scene.focus }).block()?;
-    let mut table = Table::new(&[">barrier", ">phase", ">arrived", "waiting", "missing", "at"]);
-    let own = |barrier: &Barrier| {
-        let arrived = barrier.arrived.get(scene.focus.warp as usize).copied().unwrap_or(LaneMask::NONE);
-        index == scene.focus.block && scene.is_focused(arrived)
+    let row = |(barrier, id): (&Barrier, u32)| {
+        let own = barrier.arrived.get(scene.focus.warp as usize).copied().unwrap_or_default();
+        BarrierRow {
+            id,
+            phase: barrier.phase,
+            arrived: barrier.arrived.iter().map(|lanes| lanes.count()).sum(),
+            wanted: barrier.wanted.unwrap_or_else(|| block.warps.iter().map(|warp| warp.live.count()).sum()),
+            waiting: ThreadSet::new(scene, barrier.arrived.iter().copied()),
+            missing: ThreadSet::new(scene, missing(block, barrier)),
+            at: waiting_at(block, id).into_iter().map(|pc| CodePlace::new(scene.program(), pc)).collect(),
+            focused: index == scene.focus.block && scene.is_focused(own),
+        }
     };
-    for (barrier, id) in block.barriers.iter().zip(0_u32..).filter(|(barrier, _)| !barrier.arrived.is_empty()) {
-        let wanted = match barrier.wanted {
-            Some(wanted) => wanted,
-            None => block.warps.iter().map(|warp| warp.live.count()).sum(),
-        };
-        let arrived: u32 = barrier.arrived.iter().map(|lanes| lanes.count()).sum();
-        let cells = [
-            id.to_string(),
-            barrier.phase.to_string(),
-            format!("{arrived} of {wanted}"),
-            threads_in_words(scene, barrier.arrived.iter().copied()),
-            threads_in_words(scene, missing(block, barrier)),
-            waiting_at(scene, block, id),
-        ];
-        table.push(own(barrier), cells);
-    }
-    Ok(table.or_note("no thread waits at a barrier of this block"))
+    Ok(block.barriers.iter().zip(0..).filter(|(barrier, _)| !barrier.arrived.is_empty()).map(row).collect())
 }
 
 /// The lanes of each warp that have neither arrived nor exited.
 fn missing<'b>(block: &'b Block, barrier: &'b Barrier) -> impl Iterator<Item = LaneMask> + 'b {
-    block
-        .warps
-        .iter()
-        .zip(0..)
-        .map(|(warp, number): (_, usize)| warp.live & !barrier.arrived.get(number).copied().unwrap_or(LaneMask::NONE))
+    block.warps.iter().zip(0..).map(|(warp, number): (_, usize)| warp.live & !barrier.arrived.get(number).copied().unwrap_or_default())
 }
 
 /// The instructions at which lanes wait.
-fn waiting_at(scene: &Scene<'_>, block: &Block, id: u32) -> String {
+fn waiting_at(block: &Block, id: u32) -> Vec<Pc> {
     let groups = block.warps.iter().flat_map(|warp| &warp.groups);
-    let mut pcs: Vec<_> = groups
+    let mut pcs: Vec<Pc> = groups
         .filter_map(|group| match group.state {
             GroupState::AtBarrier { id: at, pc } if at == id => Some(pc),
             _ => None,
@@ -57,5 +69,5 @@ fn waiting_at(scene: &Scene<'_>, block: &Block, id: u32) -> String {
         .collect();
     pcs.sort_unstable();
     pcs.dedup();
-    pcs.into_iter().map(|pc| place(scene.program(), pc)).collect::<Vec<_>>().join(", ")
+    pcs
 }

@@ -1,11 +1,12 @@
 //! `info async`: the copies and matrix multiplications in flight, and the groups that they are in.
 
+use serde::Serialize;
+
 use super::mbarriers::name_at;
-use super::standing::lanes_if_some;
-use super::{Table, grouped, place, wgmmas};
-use crate::base::Dim3;
+use super::{Actor, wgmmas};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place as names;
+use crate::debug::roles::NamedWarps;
 use crate::debug::scene::Scene;
 use crate::isa::Space;
 use crate::machine::{AsyncCopy, Block, Destination, Ends, GroupState, Home, LaneGroup, LaneMask, Tick, Warp, Work};
@@ -14,45 +15,159 @@ use crate::program::{AsyncOp, Op};
 /// Copies listed at most.
 const ROWS: usize = 200;
 
-/// The copies and then the matrix multiplications that threads which pass `filter` issued, or else those of the focused block, and below
-/// them the groups they are in.
-pub fn copies(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
-    let machine = scene.machine;
-    let mut table = Table::new(&[">copy", "kind", ">bytes", "from", "to", "completes on", ">issued", "by", "at"]);
-    let index = filter.block.unwrap_or(scene.focus.block);
-    let own = issued_by(scene, filter);
-    for copy in own.iter().take(ROWS) {
-        let focused = copy.issued.block == scene.focus.block && copy.issued.warp == scene.focus.warp && scene.is_focused(copy.lanes);
-        table.push(focused, row(scene, index, copy));
-    }
-    let multiplications = wgmmas::issued_by(scene, filter);
-    for wgmma in multiplications.iter().take(ROWS.saturating_sub(own.len())) {
-        let focused = wgmma.issued.block == scene.focus.block && wgmma.issued.warp == scene.focus.warp;
-        table.push(focused, wgmmas::row(scene, wgmma));
-    }
-    let count = own.len() + multiplications.len();
-    let mut notes: Vec<String> = machine.block(index).map_or(Vec::new(), |block| groups(scene, block, filter));
-    if count > ROWS {
-        let more = if multiplications.is_empty() { "copies" } else { "in flight" };
-        notes.push(format!("and {} more {more}", count - ROWS));
-    }
-    if count == 0 {
-        notes.insert(0, nothing(scene, index));
-    }
-    let elsewhere = || machine.in_flight().copies().filter(|copy| copy.issued.block != index && own.iter().all(|own| own.id != copy.id));
-    if let Some(first) = elsewhere().next() {
-        let ([x, y, z], count) = (first.issued.block, elsewhere().count());
-        let copies = if count == 1 { "copy" } else { "copies" };
-        notes.push(format!("{count} {copies} of other blocks: 'info async block {x},{y},{z}'"));
-    }
-    table.note = (!notes.is_empty()).then(|| notes.join("\n"));
-    table
+/// What is in flight, and the groups that it is in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InFlight {
+    /// The block that it is about.
+    pub block: [u32; 3],
+    /// Copies and then matrix multiplications, by number.
+    pub rows: Vec<FlightRow>,
+    /// Rows that are left out.
+    pub left_out: usize,
+    /// The groups of each warp that has some in flight; warps that are alike together.
+    pub groups: Vec<WarpGroups>,
+    /// Copies that threads of other blocks issued and that do not reach this one.
+    pub elsewhere: usize,
+    /// The block that issued the first of those.
+    pub elsewhere_first: Option<[u32; 3]>,
+    /// Matrix multiplications in flight, those that are left out included; none if the module has none.
+    pub wgmmas: Option<usize>,
+    /// The name of the policy by which copies end as they are issued, if that is the one.
+    pub ends_at_issue: Option<&'static str>,
 }
 
-/// When what [`copies`] lists was issued.
-pub fn copies_issued(scene: &Scene<'_>, filter: &ThreadFilter) -> Vec<Tick> {
-    let copies = issued_by(scene, filter).into_iter().map(|copy| copy.issued.tick);
-    copies.chain(wgmmas::issued_by(scene, filter).into_iter().map(|wgmma| wgmma.issued.tick)).take(ROWS).collect()
+/// A copy or a matrix multiplication in flight.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FlightRow {
+    /// Its number.
+    pub id: u64,
+    /// What it is.
+    pub kind: FlightKind,
+    /// Bytes that it reads.
+    pub bytes: FlightBytes,
+    /// What it reads.
+    pub from: Vec<PlaceRange>,
+    /// What it writes.
+    pub to: Vec<PlaceRange>,
+    /// What says that it has ended.
+    pub end: FlightEnd,
+    /// When it was issued.
+    pub issued: Tick,
+    /// The lanes that issued it, and their instruction.
+    pub by: Actor,
+    /// Whether the focused lane is one of them; of a matrix multiplication, whether the focused warp has issued it.
+    pub focused: bool,
+}
+
+/// What is in flight.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum FlightKind {
+    /// `cp.async`.
+    Lanes,
+    /// `cp.async.bulk` and `cp.reduce.async.bulk`, without or with a tensor.
+    Bulk {
+        /// Whether a tensor map describes the memory.
+        tensor: bool,
+        /// Whether it reduces.
+        reduces: bool,
+        /// Where it reads.
+        from: CopySide,
+        /// Where it writes.
+        to: CopySide,
+        /// Whether its source has been read.
+        read: bool,
+    },
+    /// `st.async`, or if it reduces `red.async`.
+    Store {
+        /// Whether it reduces.
+        reduces: bool,
+    },
+    /// The arrival of `cp.async.mbarrier.arrive`.
+    Arrival,
+    /// `wgmma.mma_async`, with its shape: `m64n8k16`.
+    Wgmma(String),
+}
+
+/// An end of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum CopySide {
+    /// Global memory.
+    Global,
+    /// Shared memory of the block that issued it.
+    Shared,
+    /// Shared memory of another block.
+    Peer,
+}
+
+/// How many bytes are in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum FlightBytes {
+    /// None: an arrival.
+    None,
+    /// Of each lane of so many.
+    PerLane {
+        /// Lanes.
+        lanes: u32,
+        /// Bytes of each.
+        bytes: u32,
+    },
+    /// What one store of a lane writes.
+    Store(u64),
+    /// In all.
+    All(u64),
+}
+
+/// Places by name, the first and the last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PlaceRange {
+    /// Where the first begins: `A+0x8000`, `%f1`.
+    pub first: String,
+    /// Where the last begins, if they do not touch.
+    pub last: Option<String>,
+}
+
+/// What says that a copy or a matrix multiplication has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum FlightEnd {
+    /// A barrier object.
+    Mbarrier {
+        /// Its name.
+        name: String,
+        /// The arrival in flight that waits for the copy, if that is what arrives there.
+        arrival: Option<u64>,
+    },
+    /// A group of the warp.
+    Group {
+        /// What it is of.
+        kind: GroupKind,
+        /// Its number.
+        number: u32,
+        /// Whether it is not committed.
+        open: bool,
+    },
+}
+
+/// The copies and then the matrix multiplications that threads which pass `filter` issued, or else those of the focused block, and the
+/// groups they are in.
+pub fn copies(scene: &Scene<'_>, filter: &ThreadFilter) -> InFlight {
+    let machine = scene.machine;
+    let block = filter.block.unwrap_or(scene.focus.block);
+    let own = issued_by(scene, filter);
+    let multiplications = wgmmas::issued_by(scene, filter);
+    let count = own.len() + multiplications.len();
+    let policy = machine.config().copies;
+    let elsewhere = || machine.in_flight().copies().filter(|copy| copy.issued.block != block && own.iter().all(|own| own.id != copy.id));
+    let rows = own.iter().map(|copy| row(scene, copy)).chain(multiplications.iter().map(|wgmma| wgmmas::row(scene, wgmma)));
+    InFlight {
+        block,
+        rows: rows.take(ROWS).collect(),
+        left_out: count.saturating_sub(ROWS),
+        groups: machine.block(block).map_or(Vec::new(), |block| groups(scene, block, filter)),
+        elsewhere: elsewhere().count(),
+        elsewhere_first: elsewhere().next().map(|copy| copy.issued.block),
+        wgmmas: (!scene.program().wgmmas.is_empty()).then_some(multiplications.len()),
+        ends_at_issue: policy.ends_at_issue().then(|| policy.row().name),
+    }
 }
 
 /// The copies in flight that threads which pass `filter` issued, by number; of a whole block, also those of others that reach its shared
@@ -70,83 +185,67 @@ fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a AsyncCopy>
     own
 }
 
-fn nothing(scene: &Scene<'_>, block: [u32; 3]) -> String {
-    let policy = scene.machine.config().copies;
-    let why =
-        if policy.ends_at_issue() { format!(": with --async {}, copies end as they are issued", policy.row().name) } else { String::new() };
-    let what = if scene.program().wgmmas.is_empty() { "no copy" } else { "no copy or wgmma" };
-    format!("{what} of block {} is in flight{why}", Dim3(block))
-}
-
-fn row(scene: &Scene<'_>, block: [u32; 3], copy: &AsyncCopy) -> [String; 9] {
+fn row(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightRow {
     let (lanes, issued) = (copy.lanes, copy.issued);
-    let foreign = if issued.block == block { String::new() } else { format!("block {} ", Dim3(issued.block)) };
-    [
-        format!("#{}", copy.id),
-        kind(copy),
-        bytes(copy),
-        range(scene, |visit| copy.work.reads(lanes, visit)),
-        range(scene, |visit| copy.work.writes(lanes, visit)),
-        ends(scene, copy),
-        format!("t={}", grouped(issued.tick)),
-        format!("{foreign}{}{}", scene.roles.warp(issued.warp), lanes_if_some(lanes)),
-        place(scene.program(), issued.pc),
-    ]
+    FlightRow {
+        id: copy.id,
+        kind: kind(copy),
+        bytes: bytes(copy),
+        from: range(scene, |visit| copy.work.reads(lanes, visit)),
+        to: range(scene, |visit| copy.work.writes(lanes, visit)),
+        end: ends(scene, copy),
+        issued: issued.tick,
+        by: Actor::new(scene, issued, lanes),
+        focused: issued.block == scene.focus.block && issued.warp == scene.focus.warp && scene.is_focused(lanes),
+    }
 }
 
-/// `bulk g→s`, `tensor g→s`, `cp.async`, `red.async`
-fn kind(copy: &AsyncCopy) -> String {
+fn kind(copy: &AsyncCopy) -> FlightKind {
     let side = |home: Home| match home {
-        Home::Global => "g",
-        Home::Block { index, .. } if index == copy.issued.block => "s",
-        Home::Block { .. } => "peer",
+        Home::Global => CopySide::Global,
+        Home::Block { index, .. } if index == copy.issued.block => CopySide::Shared,
+        Home::Block { .. } => CopySide::Peer,
     };
+    let read = copy.read;
     match &copy.work {
-        Work::Lanes(_) => "cp.async".to_string(),
+        Work::Lanes(_) => FlightKind::Lanes,
         Work::Block { from, to, reduction, .. } => {
-            let read = if copy.read { ", read" } else { "" };
-            format!("{} {}→{}{read}", if reduction.is_some() { "bulk red" } else { "bulk" }, side(from.home), side(to.home))
+            FlightKind::Bulk { tensor: false, reduces: reduction.is_some(), from: side(from.home), to: side(to.home), read }
         }
         Work::Box(tensor) => {
             let mut loads = false;
             tensor.writes(|to, _| loads |= to.home != Home::Global);
-            let ways = if loads { format!("g→{}", side(tensor.home)) } else { "s→g".to_string() };
-            let read = if copy.read { ", read" } else { "" };
-            format!("{} {ways}{read}", if tensor.replaces() { "tensor" } else { "tensor red" })
+            let (from, to) = if loads { (CopySide::Global, side(tensor.home)) } else { (CopySide::Shared, CopySide::Global) };
+            FlightKind::Bulk { tensor: true, reduces: !tensor.replaces(), from, to, read }
         }
-        Work::Store { reduction: Some(_), .. } => "red.async".to_string(),
-        Work::Store { .. } => "st.async".to_string(),
-        Work::Arrival => "arrive".to_string(),
+        Work::Store { reduction, .. } => FlightKind::Store { reduces: reduction.is_some() },
+        Work::Arrival => FlightKind::Arrival,
     }
 }
 
-/// `16384`, `32 x 16`
-fn bytes(copy: &AsyncCopy) -> String {
+fn bytes(copy: &AsyncCopy) -> FlightBytes {
     match &copy.work {
-        Work::Lanes(copies) => match copy.lanes.count() {
-            1 => copies.bytes.to_string(),
-            lanes => format!("{lanes} x {}", copies.bytes),
-        },
-        Work::Block { bytes, .. } => grouped(u64::from(*bytes)),
-        Work::Box(tensor) => grouped(tensor.shape.bytes()),
-        Work::Store { bytes, .. } => bytes.len().to_string(),
-        Work::Arrival => String::new(),
+        Work::Lanes(copies) => FlightBytes::PerLane { lanes: copy.lanes.count(), bytes: copies.bytes },
+        Work::Block { bytes, .. } => FlightBytes::All(u64::from(*bytes)),
+        Work::Box(tensor) => FlightBytes::All(tensor.shape.bytes()),
+        Work::Store { bytes, .. } => FlightBytes::Store(bytes.len() as u64),
+        Work::Arrival => FlightBytes::None,
     }
 }
 
 /// Shows a visitor ranges of memory.
 type Visit<'v> = &'v mut dyn FnMut(Destination, u64);
 
-/// `A+0x8000`: where the ranges start; `(rank 1) tile` in another block. With several that do not touch, `A+0x0 … A+0x700`.
-fn range(scene: &Scene<'_>, show: impl FnOnce(Visit<'_>)) -> String {
+/// Where the ranges start: of those that touch, the first.
+fn range(scene: &Scene<'_>, show: impl FnOnce(Visit<'_>)) -> Vec<PlaceRange> {
     let mut ranges: Vec<(Home, u64, u64)> = Vec::new();
     show(&mut |at, bytes| ranges.push((at.home, at.address, bytes)));
     ranges.retain(|(_, _, bytes)| *bytes > 0);
     ranges.sort_by_key(|(_, address, _)| *address);
-    let (Some((home, start, _)), Some((_, last, _))) = (ranges.first(), ranges.last()) else { return String::new() };
+    let (Some((home, start, _)), Some((_, last, _))) = (ranges.first(), ranges.last()) else { return Vec::new() };
     let in_a_row = ranges.windows(2).all(|pair| pair[0].1.saturating_add(pair[0].2) == pair[1].1);
     let name = |address: u64| place_of(scene, *home, address);
-    if in_a_row { name(*start) } else { format!("{} … {}", name(*start), name(*last)) }
+    vec![PlaceRange { first: name(*start), last: (!in_a_row).then(|| name(*last)) }]
 }
 
 fn place_of(scene: &Scene<'_>, home: Home, address: u64) -> String {
@@ -156,17 +255,16 @@ fn place_of(scene: &Scene<'_>, home: Home, address: u64) -> String {
 }
 
 /// What will say that a copy has ended.
-fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> String {
+fn ends(scene: &Scene<'_>, copy: &AsyncCopy) -> FlightEnd {
     match copy.ends {
-        Ends::Mbarrier { home, address, .. } => name_at(scene, home, address),
+        Ends::Mbarrier { home, address, .. } => FlightEnd::Mbarrier { name: name_at(scene, home, address), arrival: None },
         Ends::Group { bulk, number } => {
             if let Some((arrival, name)) = arrival_behind(scene, copy) {
-                return format!("{name} by #{arrival}");
+                return FlightEnd::Mbarrier { name, arrival: Some(arrival) };
             }
             let warp = warp_of(scene, copy);
             let open = warp.is_some_and(|warp| copy.lanes.iter().any(|lane| warp.copy_groups.committed(bulk)[lane] == number));
-            let name = if bulk { "bulk group" } else { "group" };
-            format!("{name} {number}{}", if open { " (open)" } else { "" })
+            FlightEnd::Group { kind: GroupKind::of_copies(bulk), number, open }
         }
     }
 }
@@ -187,8 +285,8 @@ fn warp_of<'a>(scene: &Scene<'a>, copy: &AsyncCopy) -> Option<&'a Warp> {
 }
 
 /// What a group is of.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum GroupKind {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub enum GroupKind {
     /// `cp.async`.
     Lanes,
     /// `cp.async.bulk`.
@@ -197,50 +295,52 @@ pub(super) enum GroupKind {
     Wgmma,
 }
 
+impl GroupKind {
+    fn of_copies(bulk: bool) -> Self {
+        if bulk { Self::Bulk } else { Self::Lanes }
+    }
+}
+
+/// The groups of some warps that have something in flight.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WarpGroups {
+    /// The warps, whose groups are alike.
+    pub warps: NamedWarps,
+    /// The groups, the latest of each kind first.
+    pub groups: Vec<AsyncGroup>,
+}
+
 /// What is known of a group of copies or matrix multiplications of a warp.
-#[derive(PartialEq, Eq)]
-pub(super) struct AsyncGroup {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct AsyncGroup {
+    /// What it is of.
     pub kind: GroupKind,
+    /// Its number.
     pub number: u32,
+    /// Whether it is not committed.
     pub open: bool,
+    /// How many of it are in flight.
     pub members: usize,
+    /// Whether lanes wait for it.
     pub awaited: bool,
-    /// `cp.async.bulk.wait_group.read` has waited until their sources were read.
+    /// Whether it is committed and not waited for, but `cp.async.bulk.wait_group.read` has waited until its sources were read.
     pub read: bool,
 }
 
-/// `warp 4: group 1 open (2 copies); group 0 committed (1 copy), not waited for`; warps alike in one line.
-fn groups(scene: &Scene<'_>, block: &Block, filter: &ThreadFilter) -> Vec<String> {
-    let mut lines: Vec<(String, Vec<u32>)> = Vec::new();
+/// The groups of the warps that pass `filter`.
+fn groups(scene: &Scene<'_>, block: &Block, filter: &ThreadFilter) -> Vec<WarpGroups> {
+    let mut kinds: Vec<(Vec<AsyncGroup>, Vec<u32>)> = Vec::new();
     for (warp, number) in block.warps.iter().zip(0..).filter(|(_, number)| !filter.lanes_of(block.index, *number).is_empty()) {
         let groups = groups_of(scene, block, warp, number);
         if groups.is_empty() {
             continue;
         }
-        let text = groups.iter().map(group_in_words).collect::<Vec<_>>().join("; ");
-        match lines.iter_mut().find(|(other, _)| *other == text) {
+        match kinds.iter_mut().find(|(other, _)| *other == groups) {
             Some((_, warps)) => warps.push(number),
-            None => lines.push((text, vec![number])),
+            None => kinds.push((groups, vec![number])),
         }
     }
-    lines.into_iter().map(|(text, warps)| format!("{}: {text}", scene.roles.warps(&warps))).collect()
-}
-
-fn group_in_words(group: &AsyncGroup) -> String {
-    let AsyncGroup { kind, number, open, members, awaited, read } = group;
-    let (name, one, many) = match kind {
-        GroupKind::Lanes => ("group", "copy", "copies"),
-        GroupKind::Bulk => ("bulk group", "copy", "copies"),
-        GroupKind::Wgmma => ("wgmma group", "wgmma", "wgmmas"),
-    };
-    let count = format!("{members} {}", if *members == 1 { one } else { many });
-    match (open, awaited) {
-        (true, false) => format!("{name} {number} open ({count})"),
-        (true, true) => format!("{name} {number} open ({count}), waited for"),
-        (false, true) => format!("{name} {number} committed ({count}), waited for"),
-        (false, false) if *read => format!("{name} {number} committed ({count}), reads waited for"),
-        (false, false) => format!("{name} {number} committed ({count}), not waited for"),
-    }
+    kinds.into_iter().map(|(groups, warps)| WarpGroups { warps: scene.roles.named(&warps), groups }).collect()
 }
 
 /// The groups of a warp that have something in flight, the latest of each kind first.
@@ -250,7 +350,7 @@ fn groups_of(scene: &Scene<'_>, block: &Block, warp: &Warp, number: u32) -> Vec<
         let Ends::Group { bulk, number } = copy.ends else { continue };
         let open = copy.lanes.iter().any(|lane| warp.copy_groups.committed(bulk)[lane] == number);
         let awaited = warp.groups.iter().any(|group| awaits(scene, warp, group, (bulk, number, copy.lanes)));
-        let kind = if bulk { GroupKind::Bulk } else { GroupKind::Lanes };
+        let kind = GroupKind::of_copies(bulk);
         match groups.iter_mut().find(|group| (group.kind, group.number, group.open) == (kind, number, open)) {
             Some(group) => {
                 group.members += 1;
@@ -260,6 +360,7 @@ fn groups_of(scene: &Scene<'_>, block: &Block, warp: &Warp, number: u32) -> Vec<
             None => groups.push(AsyncGroup { kind, number, open, members: 1, awaited, read: copy.read }),
         }
     }
+    groups.iter_mut().for_each(|group| group.read &= !group.open && !group.awaited);
     groups.sort_by_key(|group| (group.kind, std::cmp::Reverse(group.number)));
     groups
 }

@@ -112,7 +112,7 @@ pub fn crowds(scene: &Scene<'_>, breakpoints: &Breakpoints, text: CodeText, line
             crowd.executed = crowd.executed.max(tally.as_ref().map(|tally| tally.lanes(pc)));
         }
     }
-    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(LaneMask::NONE);
+    let next = scene.next_lanes();
     // A warp's line is looked up once for each place, not for each of the warps that stand there.
     let mut places: BTreeMap<Pc, Option<usize>> = BTreeMap::new();
     for standing in standings(scene, &ThreadFilter::of_block(&scene.focus)) {

@@ -48,7 +48,7 @@ pub struct GroupView {
 /// The warp is not on the machine.
 pub fn divergence(scene: &Scene<'_>) -> Result<Divergence, SceneError> {
     let warp = scene.warp()?;
-    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(LaneMask::NONE);
+    let next = scene.next_lanes();
     let standings = standings(scene, &ThreadFilter::of_warp(&scene.focus));
     let group = |standing: super::Standing| GroupView {
         lanes: standing.lanes,

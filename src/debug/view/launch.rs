@@ -1,83 +1,160 @@
 //! `info kernels` and `info launch`.
 
-use super::Table;
-use crate::base::{Dim3, counted};
+use serde::Serialize;
+
 use crate::debug::expression::little_endian;
 use crate::debug::names::scope::{Named, look_up};
 use crate::debug::scene::Scene;
 use crate::debug::value::{Scalar, Type};
 use crate::machine::DivergencePolicy;
-use crate::program::{Function, ParamPlace};
+use crate::program::{Param, ParamPlace};
 
-/// The kernels of the module; the one that runs is marked.
-pub fn kernels(scene: &Scene<'_>) -> Table {
+/// A kernel of the module.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct KernelRow {
+    /// Its name.
+    pub name: String,
+    /// Parameters.
+    pub params: usize,
+    /// Instructions.
+    pub instructions: usize,
+    /// Registers that a thread has.
+    pub registers: u32,
+    /// Bytes of its shared variables of a size that is known.
+    pub shared_bytes: u32,
+    /// The file that it is declared in, without folders.
+    pub file: String,
+    /// The line there, from 1.
+    pub line: u32,
+    /// Whether it is the one that runs.
+    pub runs: bool,
+}
+
+/// The kernels of the module.
+pub fn kernels(scene: &Scene<'_>) -> Vec<KernelRow> {
     let program = scene.program();
-    let mut table = Table::new(&["kernel", ">params", ">instructions", ">registers", ">shared", "declared at"]);
-    for id in program.kernels() {
+    let row = |id: crate::program::FuncId| {
         let kernel = &program.functions[id.index()];
-        let slots = kernel.slots.b32 + kernel.slots.b64 + kernel.slots.pred;
         let file = program.sources_text.file(kernel.span.source);
-        let cells = [
-            kernel.name.to_string(),
-            kernel.params.len().to_string(),
-            kernel.code.len().to_string(),
-            slots.to_string(),
-            kernel.shared_bytes.to_string(),
-            format!("{}:{}", file.short_name(), file.line_of(kernel.span.start)),
-        ];
-        table.push(id == scene.machine.config().kernel, cells);
-    }
-    table
+        KernelRow {
+            name: kernel.name.to_string(),
+            params: kernel.params.len(),
+            instructions: kernel.code.len(),
+            registers: kernel.slots.b32 + kernel.slots.b64 + kernel.slots.pred,
+            shared_bytes: kernel.shared_bytes,
+            file: file.short_name().to_string(),
+            line: file.line_of(kernel.span.start),
+            runs: id == scene.machine.config().kernel,
+        }
+    };
+    program.kernels().map(row).collect()
+}
+
+/// How the kernel that runs was launched.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LaunchView {
+    /// The kernel.
+    pub kernel: String,
+    /// Blocks of the grid in x, y and z.
+    pub grid: [u32; 3],
+    /// Blocks of the grid.
+    pub blocks: u64,
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Threads of a block.
+    pub threads: u32,
+    /// Warps of a block.
+    pub warps: u32,
+    /// Blocks of a cluster in x, y and z.
+    pub cluster: [u32; 3],
+    /// Bytes of shared memory of a block.
+    pub shared: SharedBytes,
+    /// Blocks that have started.
+    pub started: u64,
+    /// Blocks that have started and not finished.
+    pub resident: u64,
+    /// Whether a warp runs the sides of a branch one after the other.
+    pub has_stack: bool,
+    /// The parameters.
+    pub params: Vec<ParamRow>,
+}
+
+/// Bytes of shared memory of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SharedBytes {
+    /// Of variables of a size that is known.
+    pub variables: u32,
+    /// That the launch gives beside them.
+    pub dynamic: u32,
+    /// In all, with those that the system keeps.
+    pub all: u64,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ParamRow {
+    /// Its name.
+    pub name: String,
+    /// Its type, of an array that of an element: `u64`.
+    pub ty: &'static str,
+    /// What it was given.
+    pub value: ParamValue,
+}
+
+/// What a parameter of a kernel was given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum ParamValue {
+    /// An array of so many bytes.
+    Array(u32),
+    /// A value.
+    Scalar {
+        /// In digits, an address with its symbol.
+        text: String,
+        /// The type of the buffer that it is an address of: `f32[1024]`.
+        buffer: Option<String>,
+    },
 }
 
 /// How the kernel that runs was launched: dimensions, memory and parameters.
-pub fn launch(scene: &Scene<'_>) -> Table {
+pub fn launch(scene: &Scene<'_>) -> LaunchView {
     let (machine, config) = (scene.machine, scene.machine.config());
     let kernel = &scene.program().functions[config.kernel.index()];
-    let mut table = Table::new(&["", ""]);
-    let mut row = |name: &str, value: String| table.push(false, [name.to_string(), value]);
-    let warps = scene.extents().warps();
-    row("kernel", kernel.name.to_string());
-    row("grid", format!("{}, {}", Dim3(config.grid), counted(machine.block_count(), "block")));
-    let threads = counted(u64::from(scene.extents().threads()), "thread");
-    row("block", format!("{}, {threads} in {}", Dim3(config.block), counted(u64::from(warps), "warp")));
-    if config.cluster != [1, 1, 1] {
-        row("cluster", Dim3(config.cluster).to_string());
+    let shared = SharedBytes { variables: kernel.shared_bytes, dynamic: config.dynamic_shared, all: machine.shared_bytes() };
+    LaunchView {
+        kernel: kernel.name.to_string(),
+        grid: config.grid,
+        blocks: machine.block_count(),
+        block: config.block,
+        threads: scene.extents().threads(),
+        warps: scene.extents().warps(),
+        cluster: config.cluster,
+        shared,
+        started: machine.blocks_started(),
+        resident: machine.resident_blocks().count() as u64,
+        has_stack: config.divergence == DivergencePolicy::Stack,
+        params: kernel.params.iter().filter_map(|param| param_row(scene, param)).collect(),
     }
-    let dynamic = config.dynamic_shared;
-    row(
-        "shared",
-        format!("{} of variables, {dynamic} dynamic, {} in all", counted(u64::from(kernel.shared_bytes), "byte"), machine.shared_bytes()),
-    );
-    let (resident, started) = (machine.resident_blocks().count(), machine.blocks_started());
-    row("blocks", format!("{started} started, {resident} on the machine, {} finished", started.saturating_sub(resident as u64)));
-    if config.divergence == DivergencePolicy::Stack {
-        row("warps", "have a stack: the sides of a branch run one after the other".to_string());
-    }
-    for param in &kernel.params {
-        row(&param.name, param_value(scene, kernel, &param.name));
-    }
-    table
 }
 
-/// `.u64 0x7f2000000000 <x>`
-fn param_value(scene: &Scene<'_>, kernel: &Function, name: &str) -> String {
-    let Some(param) = kernel.params.iter().find(|param| &*param.name == name) else { return String::new() };
-    let ParamPlace::Kernel(offset) = param.place else { return String::new() };
+/// None for a parameter of a function that is called.
+fn param_row(scene: &Scene<'_>, param: &Param) -> Option<ParamRow> {
+    let ParamPlace::Kernel(offset) = param.place else { return None };
+    let value = if param.is_array { ParamValue::Array(param.bytes) } else { scalar(scene, param, offset) };
+    Some(ParamRow { name: param.name.to_string(), ty: param.ty.word(), value })
+}
+
+fn scalar(scene: &Scene<'_>, param: &Param, offset: u32) -> ParamValue {
     let all = &scene.machine.config().params;
     let bytes = all.get(offset as usize..).and_then(|rest| rest.get(..param.bytes as usize)).unwrap_or(&[]);
-    if param.is_array {
-        return format!(".{} array of {} bytes", param.ty.word(), param.bytes);
-    }
-    let value = Scalar::new(Type::Scalar(param.ty), little_endian(bytes)).text(scene, None);
+    let text = Scalar::new(Type::Scalar(param.ty), little_endian(bytes)).text(scene, None);
     // An address of a buffer says more with the buffer's type.
-    let buffer = value.split_once('<').and_then(|(_, symbol)| symbol.split(['+', '>']).next());
-    let ty = match buffer.and_then(|buffer| look_up(scene, None, buffer)) {
+    let name = text.split_once('<').and_then(|(_, symbol)| symbol.split(['+', '>']).next());
+    let buffer = match name.and_then(|name| look_up(scene, None, name)) {
         Some(Named::Memory(place)) => {
             let extents: String = place.shape.iter().map(|extent| format!("[{extent}]")).collect();
-            format!("  {}{extents}", place.ty.word())
+            Some(format!("{}{extents}", place.ty.word()))
         }
-        _ => String::new(),
+        _ => None,
     };
-    format!(".{} {value}{ty}", param.ty.word())
+    ParamValue::Scalar { text, buffer }
 }

@@ -1,49 +1,50 @@
 //! `info locals`: variables and parameters of the selected frame's function.
 
-use super::Table;
+use serde::Serialize;
+
+use super::arrays::Origin;
+use super::symbols::TypeName;
 use crate::debug::expression::Expression;
 use crate::debug::scene::{Scene, SceneError};
 use crate::debug::value::{Format, ValueText};
 use crate::isa::Space;
 
-/// Elements of an array that are shown.
-const ELEMENTS: usize = 8;
+/// A parameter or a variable of a function.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LocalRow {
+    /// Its name.
+    pub name: String,
+    /// The state space that it is in: `param`, `local`.
+    pub space: &'static str,
+    /// `u32`, `f32[4]`.
+    pub ty: TypeName,
+    /// What it holds, or why that cannot be said.
+    pub value: Result<ValueText, String>,
+}
 
 /// Parameters and `.local` variables, with where they lie and what they hold.
 ///
 /// # Errors
 /// The thread is not on the machine.
-pub fn locals(scene: &Scene<'_>, format: Option<Format>) -> Result<Table, SceneError> {
+pub fn locals(scene: &Scene<'_>, format: Option<Format>) -> Result<Vec<LocalRow>, SceneError> {
     let scene = &scene.with_names_as_in_ptx();
     let frame = scene.frame()?;
     let function = scene.function(&frame);
-    let mut table = Table::new(&["name", "kind", "type", "value"]);
+    let row = |name: &str, space, ty| LocalRow { name: name.to_string(), space, ty, value: value(scene, name, format) };
+    let mut rows = Vec::new();
     for param in function.params.iter().chain(&function.results) {
         let extent = if param.is_array { format!("[{}]", param.bytes / param.ty.bytes().max(1)) } else { String::new() };
-        let cells = ["param".to_string(), format!("{}{extent}", param.ty.word())];
-        add(&mut table, scene, &param.name, cells, format);
+        rows.push(row(&param.name, "param", TypeName { words: format!("{}{extent}", param.ty.word()), origin: Origin::Declared }));
     }
     let own = scene.program().variables.iter().filter(|variable| variable.function == Some(frame.function));
     for variable in own.filter(|variable| matches!(variable.location.space, Space::Local | Space::ParamFunc)) {
-        let cells = [variable.location.space.word().to_string(), super::symbols::type_name(scene, variable)];
-        add(&mut table, scene, &variable.name, cells, format);
+        rows.push(row(&variable.name, variable.location.space.word(), TypeName::new(scene, variable)));
     }
-    Ok(table.or_note("the function has no parameters and no local variables"))
+    Ok(rows)
 }
 
-fn add(table: &mut Table, scene: &Scene<'_>, name: &str, [kind, ty]: [String; 2], format: Option<Format>) {
-    let value = match Expression::parse(name).map(|expression| expression.evaluate(scene)) {
-        Ok(Ok(value)) => match value.text(scene, format) {
-            ValueText::Scalar(text) => text,
-            ValueText::Lanes(lanes) => lanes.values.join(" "),
-            ValueText::Array(array) => {
-                let more = if array.more || array.elements.len() > ELEMENTS { " …" } else { "" };
-                let shown: Vec<&str> = array.elements.iter().take(ELEMENTS).map(String::as_str).collect();
-                format!("{{{}{more}}}", shown.join(", "))
-            }
-        },
-        Ok(Err(error)) => error.to_string(),
-        Err(error) => error.to_string(),
-    };
-    table.push(false, [name.to_string(), kind, ty, value]);
+fn value(scene: &Scene<'_>, name: &str, format: Option<Format>) -> Result<ValueText, String> {
+    let expression = Expression::parse(name).map_err(|error| error.to_string())?;
+    let value = expression.evaluate(scene).map_err(|error| error.to_string())?;
+    Ok(value.text(scene, format))
 }

@@ -3,18 +3,19 @@
 //! Which parity lanes wait for is no part of their state: it is an operand of the instruction that they wait at, and is read from their
 //! registers.
 
-use super::standing::{lanes_if_some, threads_in_words};
-use super::{Table, grouped, place};
-use crate::base::Dim3;
+use serde::Serialize;
+
+use super::standing::ThreadSet;
+use super::{Actor, CodePlace};
 use crate::debug::names::{place as names, symbols};
 use crate::debug::scene::{Scene, SceneError};
 use crate::debug::value::{Scalar, Type, Value};
 use crate::isa::Space;
-use crate::machine::{Arrival, Block, Contribution, Ends, GroupState, Home, LaneGroup, LaneMask, Mbarrier, PerLane, Place, Tick, Warp};
+use crate::machine::{Arrival, Block, Contribution, Ends, GroupState, Home, LaneGroup, LaneMask, Mbarrier, PerLane, Phase, Tick, Warp};
 use crate::program::{MbarrierOp, Op, Pc};
 
 /// A barrier object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MbarrierView {
     /// `full[1]`; with the rank of its block where that is not the focused one.
     pub name: String,
@@ -32,22 +33,37 @@ pub struct MbarrierView {
     pub bytes: TransactionBytes,
     /// What its eight bytes read as, if that is not what the instructions left there.
     pub overwritten: Option<u64>,
-    /// Who waits, warps that wait for the same together.
+    /// The threads that wait, those that wait for the same together.
     pub waiters: Vec<MbarrierWaiter>,
-    /// Who made it.
-    pub made: Deed,
+    /// When it was made.
+    pub made_at: Tick,
+    /// The warp that made it, and its instruction.
+    pub made_by: Actor,
     /// What happened in this phase.
     pub deeds: Vec<Deed>,
     /// Deeds of this phase before those.
     pub forgotten: u64,
     /// Copies in flight that will complete on it, by number.
     pub copies: Vec<u64>,
-    /// The latest phases that have ended: number, time, and what ended it.
-    pub history: Vec<(u64, Tick, Deed)>,
+    /// The latest phases that have ended.
+    pub history: Vec<EndedPhase>,
+    /// Whether the focused lane waits for it.
+    pub focused: bool,
+}
+
+/// A phase of a barrier object that has ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct EndedPhase {
+    /// Its number.
+    pub number: u64,
+    /// When it ended.
+    pub ended: Tick,
+    /// What ended it.
+    pub last: Deed,
 }
 
 /// Transaction bytes of a phase.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct TransactionBytes {
     /// Bytes that were expected, if that is still known.
     pub expected: Option<u64>,
@@ -57,28 +73,28 @@ pub struct TransactionBytes {
     pub in_flight: u64,
 }
 
-/// Who waits at a barrier object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Threads that wait at a barrier object.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MbarrierWaiter {
-    /// `consumer warps 1-3`.
-    pub who: String,
+    /// The threads.
+    pub who: ThreadSet,
     /// The parity waited for; none where lanes differ.
     pub parity: Option<u32>,
-    /// Where they stand.
-    pub at: String,
+    /// The instruction at which they wait.
+    pub at: CodePlace,
 }
 
 /// Something that was done to a barrier object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Deed {
     /// When it took effect.
     pub time: Tick,
-    /// `producer warp 0 lane 0`, with its block where that is not the object's.
-    pub who: String,
-    /// The instruction.
-    pub at: String,
-    /// What was done: `arrived 32 times`.
-    pub what: String,
+    /// The lanes that did it, and their instruction; of a copy, those that issued it.
+    pub by: Actor,
+    /// What was done.
+    pub what: Contribution,
+    /// The copy that did it, if the lanes did not.
+    pub copy: Option<u64>,
 }
 
 /// The barrier objects of the focused block, and those of other blocks of its cluster that somebody has.
@@ -95,32 +111,6 @@ pub fn mbarrier_views(scene: &Scene<'_>) -> Result<Vec<MbarrierView>, SceneError
     let of_slot = |slot: u32| scene.machine.block_in(slot).map(|block| (slot, block));
     let all = slots.filter_map(of_slot).flat_map(|(slot, block)| block.shared.mbarriers().map(move |object| (slot, block, object)));
     Ok(all.map(|(slot, block, (address, object))| view(scene, (slot, block), address, object)).collect())
-}
-
-/// `info mbarriers`: a row for each.
-///
-/// # Errors
-/// The block is not on the machine.
-pub fn mbarriers(scene: &Scene<'_>) -> Result<Table, SceneError> {
-    let views = mbarrier_views(scene)?;
-    let mut table = Table::new(&["mbarrier", ">phase", ">parity", "arrivals", "bytes", "waiting (parity)", ">address"]);
-    let group = scene.group().ok().map(|group| group.state);
-    for view in views {
-        let own = view.block == scene.focus.block && group == Some(GroupState::AtMbarrier { address: view.address });
-        let phase = view.overwritten.map_or_else(|| view.phase.to_string(), |word| format!("overwritten: {word:#018x}"));
-        let waiting: Vec<String> = view.waiters.iter().map(waiter).collect();
-        let cells = [
-            view.name.clone(),
-            phase,
-            (view.phase & 1).to_string(),
-            format!("{} of {}", view.arrivals.0, view.arrivals.1),
-            view.bytes.to_string(),
-            if waiting.is_empty() { "none".to_string() } else { waiting.join(", ") },
-            format!("{:#x}", view.address),
-        ];
-        table.push(own, cells);
-    }
-    Ok(table.or_note("this block has no mbarriers"))
 }
 
 impl MbarrierView {
@@ -144,33 +134,6 @@ pub fn shared_address(scene: &Scene<'_>, value: &Value) -> Option<u32> {
     }
 }
 
-/// `consumer warps 1-3 (0)`
-fn waiter(waiter: &MbarrierWaiter) -> String {
-    format!("{} ({})", waiter.who, waiter.parity.map_or("differs".to_string(), |parity| parity.to_string()))
-}
-
-impl std::fmt::Display for TransactionBytes {
-    /// `16,368 of 16,384, 16 missing`
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let missing = self.outstanding.saturating_sub_unsigned(self.in_flight);
-        let outstanding = grouped(self.outstanding.unsigned_abs());
-        match self.expected {
-            _ if self.outstanding < 0 => write!(f, "{outstanding} more than expected")?,
-            Some(0) if self.in_flight > 0 => write!(f, "none expected")?,
-            Some(0) => write!(f, "none")?,
-            Some(expected) => {
-                let come = expected.saturating_sub(self.outstanding.unsigned_abs());
-                write!(f, "{} of {}", grouped(come), grouped(expected))?;
-            }
-            None => write!(f, "{outstanding} outstanding")?,
-        }
-        if self.in_flight > 0 {
-            write!(f, ", {} in flight", grouped(self.in_flight))?;
-        }
-        if missing > 0 { write!(f, ", {} missing", grouped(missing.unsigned_abs())) } else { Ok(()) }
-    }
-}
-
 fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &Mbarrier) -> MbarrierView {
     let copies = scene.machine.in_flight().to_mbarrier(slot, address);
     let brings = |ends: Ends| if let Ends::Mbarrier { bytes, .. } = ends { u64::from(bytes) } else { 0 };
@@ -179,8 +142,7 @@ fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &
     let arrived = u32::try_from(sum(arrivals)).unwrap_or(u32::MAX);
     let arrived = if known { arrived } else { object.expected.saturating_sub(object.pending) };
     let wanted = arrived.saturating_add(object.pending);
-    let deed = |place: Place, lanes, time, what| deed(scene, block, (place, lanes), time, what);
-    let done = |arrival: &Arrival| deed(arrival.place, arrival.lanes, arrival.tick, in_words(arrival));
+    let state = scene.group().ok().map(|group| group.state);
     MbarrierView {
         name: name_of(scene, block, slot, address),
         block: block.index,
@@ -195,11 +157,13 @@ fn view(scene: &Scene<'_>, (slot, block): (u32, &Block), address: u32, object: &
         },
         overwritten: overwritten(block, address, object),
         waiters: waiters(scene, block, address),
-        made: deed(object.made, LaneMask::NONE, object.made.tick, String::new()),
-        deeds: object.arrivals.iter().map(done).collect(),
+        made_at: object.made.tick,
+        made_by: Actor::new(scene, object.made, LaneMask::NONE),
+        deeds: object.arrivals.iter().map(|arrival| deed(scene, arrival)).collect(),
         forgotten: object.forgotten,
         copies: copies.iter().map(|copy| copy.id).collect(),
-        history: object.history.iter().map(|phase| (phase.number, phase.ended, done(&phase.last))).collect(),
+        history: object.history.iter().map(|phase| ended(scene, phase)).collect(),
+        focused: block.index == scene.focus.block && state == Some(GroupState::AtMbarrier { address }),
     }
 }
 
@@ -233,23 +197,13 @@ fn expected_bytes(what: Contribution) -> u32 {
     if let Contribution::Expected(bytes) = what { bytes } else { 0 }
 }
 
-/// `arrived 32 times`, `copy #14 brought 16384 bytes`
-fn in_words(arrival: &Arrival) -> String {
-    let times = |count: u32| if count == 1 { "once".to_string() } else { format!("{count} times") };
-    let what = match arrival.what {
-        Contribution::Arrived(count) => format!("arrived {}", times(count)),
-        Contribution::Dropped(count) => format!("arrived {} and dropped out", times(count)),
-        Contribution::Expected(bytes) => format!("expected {} bytes", grouped(u64::from(bytes))),
-        Contribution::Brought(bytes) => format!("brought {} bytes", grouped(u64::from(bytes))),
-    };
-    arrival.copy.map_or(what.clone(), |copy| format!("copy #{copy} {what}"))
+fn ended(scene: &Scene<'_>, phase: &Phase) -> EndedPhase {
+    EndedPhase { number: phase.number, ended: phase.ended, last: deed(scene, &phase.last) }
 }
 
-fn deed(scene: &Scene<'_>, block: &Block, (by, lanes): (Place, LaneMask), time: Tick, what: String) -> Deed {
-    let foreign = if by.block == block.index { String::new() } else { format!("block {} ", Dim3(by.block)) };
-    let lanes = if lanes.is_empty() { String::new() } else { lanes_if_some(lanes) };
-    let who = format!("{foreign}{}{lanes}", scene.roles.warp(by.warp));
-    Deed { time, who, at: place(scene.program(), by.pc), what }
+fn deed(scene: &Scene<'_>, arrival: &Arrival) -> Deed {
+    let Arrival { what, copy, .. } = *arrival;
+    Deed { time: arrival.tick, by: Actor::new(scene, arrival.place, arrival.lanes), what, copy }
 }
 
 /// Lanes of a block, by warp, that wait for the same parity at the same instruction.
@@ -274,9 +228,9 @@ fn waiters(scene: &Scene<'_>, block: &Block, address: u32) -> Vec<MbarrierWaiter
         }
     }
     let row = |crowd: Crowd| MbarrierWaiter {
-        who: threads_in_words(scene, crowd.lanes.into_iter()),
+        who: ThreadSet::new(scene, crowd.lanes.into_iter()),
         parity: crowd.parity,
-        at: place(scene.program(), crowd.pc),
+        at: CodePlace::new(scene.program(), crowd.pc),
     };
     crowds.into_iter().map(row).collect()
 }

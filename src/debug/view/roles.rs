@@ -1,42 +1,61 @@
 //! `role`: what warps are called, and why.
 
-use super::{Table, place, ranges, statement};
+use serde::Serialize;
+
+use super::CodePlace;
 use crate::debug::roles::{RoleGuess, RoleWay};
 use crate::debug::scene::Scene;
 
+/// A role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RoleRow {
+    /// Its name.
+    pub role: String,
+    /// The warps that have it, ascending.
+    pub warps: Vec<u32>,
+    /// Whether the focused warp is one of them.
+    pub focused: bool,
+}
+
 /// The roles and their warps.
-pub fn roles(scene: &Scene<'_>) -> Table {
-    let mut table = Table::new(&["role", "warps"]);
-    for (role, warps) in scene.roles.all() {
-        table.push(warps.contains(&scene.focus.warp), [role.to_string(), ranges(&warps)]);
-    }
-    table.or_note("no warp has a role: 'role producer warp 0' gives one, 'role auto' guesses")
+pub fn roles(scene: &Scene<'_>) -> Vec<RoleRow> {
+    let row = |(role, warps): (&str, Vec<u32>)| RoleRow { role: role.to_string(), focused: warps.contains(&scene.focus.warp), warps };
+    scene.roles.all().into_iter().map(row).collect()
+}
+
+/// Roles that were guessed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RolesGuessed {
+    /// The branch at which the warps parted.
+    pub branch: CodePlace,
+    /// A role for each way.
+    pub roles: Vec<GuessedRole>,
+}
+
+/// A role that was guessed, and what it was guessed from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct GuessedRole {
+    /// The role and its warps.
+    pub row: RoleRow,
+    /// Where they went.
+    pub to: CodePlace,
+    /// Whether all lanes of each warp did.
+    pub together: bool,
+    /// Copies that they have issued.
+    pub copies: u64,
+    /// Their waits for barrier objects.
+    pub waits: u64,
 }
 
 /// Roles that were guessed, with what they were guessed from.
-pub fn role_guess(scene: &Scene<'_>, guess: &RoleGuess) -> Table {
+pub fn role_guess(scene: &Scene<'_>, guess: &RoleGuess) -> RolesGuessed {
     let program = scene.program();
-    let mut table = Table::new(&["role", "warps", "went to", "because"]);
-    for way in &guess.ways {
-        let focused = way.warps.contains(&scene.focus.warp);
-        table.push(focused, [way.name.clone(), ranges(&way.warps), place(program, way.to), because(way)]);
-    }
-    table.note = Some(format!("they part at {}: {}", place(program, guess.branch), statement(program, guess.branch)));
-    table
-}
-
-/// What the warps of a way did.
-fn because(way: &RoleWay) -> String {
-    let counted = |count: u64, one: &str, many: &str| match count {
-        0 => String::new(),
-        1 => format!("1 {one}"),
-        count => format!("{count} {many}"),
+    let role = |way: &RoleWay| GuessedRole {
+        row: RoleRow { role: way.name.clone(), warps: way.warps.clone(), focused: way.warps.contains(&scene.focus.warp) },
+        to: CodePlace::new(program, way.to),
+        together: way.together,
+        copies: way.copies,
+        waits: way.waits,
     };
-    let parts = [
-        if way.together { String::new() } else { "some lanes only".to_string() },
-        counted(way.copies, "copy issued", "copies issued"),
-        counted(way.waits, "mbarrier wait", "mbarrier waits"),
-    ];
-    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
-    if parts.is_empty() { "no copies, no mbarrier waits".to_string() } else { parts.join(", ") }
+    RolesGuessed { branch: CodePlace::new(program, guess.branch), roles: guess.ways.iter().map(role).collect() }
 }

@@ -1,6 +1,9 @@
 //! Where the threads on the machine stand.
 
+use serde::Serialize;
+
 use crate::debug::focus::ThreadFilter;
+use crate::debug::roles::NamedWarps;
 use crate::debug::scene::Scene;
 use crate::machine::{GroupState, LaneGroup, LaneMask, Warp, frames};
 use crate::program::{Pc, Program};
@@ -25,7 +28,7 @@ pub struct Standing {
 }
 
 /// What lanes do where they stand.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub enum State {
     /// They can run.
     Ready,
@@ -54,9 +57,32 @@ pub enum State {
 impl Standing {
     /// What they do, an mbarrier by its name: `waits for full[1]`.
     pub fn state_in_words(&self, scene: &Scene<'_>) -> String {
-        match (self.state, scene.machine.block(self.block)) {
-            (State::Mbarrier(address), Some(block)) => format!("waits for {}", crate::debug::names::place::mbarrier(scene, block, address)),
-            (state, _) => state.to_string(),
+        self.mbarrier(scene).map_or_else(|| self.state.to_string(), |name| format!("waits for {name}"))
+    }
+
+    /// The name of the mbarrier that they wait for.
+    pub(super) fn mbarrier(&self, scene: &Scene<'_>) -> Option<String> {
+        let State::Mbarrier(address) = self.state else { return None };
+        Some(crate::debug::names::place::mbarrier(scene, scene.machine.block(self.block)?, address))
+    }
+}
+
+impl State {
+    /// The state without the lanes that are waited for, which are others in every warp.
+    #[must_use]
+    pub(super) fn without_lanes(self) -> Self {
+        match self {
+            Self::Lanes(_) => Self::Ready,
+            Self::AtMeeting(_) => Self::AtMeeting(LaneMask::NONE),
+            Self::AwaitsTurn(_) => Self::AwaitsTurn(LaneMask::NONE),
+            Self::Ready
+            | Self::Barrier(_)
+            | Self::Cluster
+            | Self::Mbarrier(_)
+            | Self::Copies
+            | Self::Wgmmas
+            | Self::Warpgroup
+            | Self::Exited => self,
         }
     }
 }
@@ -123,20 +149,31 @@ pub fn turned_off(program: &Program, warp: &Warp, group: &LaneGroup) -> LaneMask
     })
 }
 
-/// `warps 0-2`, `consumer warps 0-2, warp 3 lanes 0-7`; `none`. The lanes are those of the warps 0, 1, 2 and so on.
-pub fn threads_in_words(scene: &Scene<'_>, lanes: impl Iterator<Item = LaneMask>) -> String {
-    let mut rows: Vec<(LaneMask, Vec<u32>)> = Vec::new();
-    for (lanes, warp) in lanes.zip(0..).filter(|(lanes, _)| !lanes.is_empty()) {
-        match rows.iter_mut().find(|(other, _)| *other == lanes) {
-            Some((_, warps)) => warps.push(warp),
-            None => rows.push((lanes, vec![warp])),
+/// Threads of a block: lanes, and the warps that have these lanes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ThreadSet(pub Vec<(LaneMask, NamedWarps)>);
+
+impl ThreadSet {
+    /// The set of these lanes of the warps 0, 1, 2 and so on.
+    pub(super) fn new(scene: &Scene<'_>, lanes: impl Iterator<Item = LaneMask>) -> Self {
+        let mut rows: Vec<(LaneMask, Vec<u32>)> = Vec::new();
+        for (lanes, warp) in lanes.zip(0..).filter(|(lanes, _)| !lanes.is_empty()) {
+            match rows.iter_mut().find(|(other, _)| *other == lanes) {
+                Some((_, warps)) => warps.push(warp),
+                None => rows.push((lanes, vec![warp])),
+            }
         }
+        Self(rows.into_iter().map(|(lanes, warps)| (lanes, scene.roles.named(&warps))).collect())
     }
-    if rows.is_empty() {
-        return "none".to_string();
+
+    /// `warps 0-2`, `consumer warps 0-2, warp 3 lanes 0-7`; `none`.
+    pub fn in_words(&self) -> String {
+        if self.0.is_empty() {
+            return "none".to_string();
+        }
+        let row = |(lanes, warps): &(LaneMask, NamedWarps)| format!("{}{}", warps.in_words(), lanes_if_some(*lanes));
+        self.0.iter().map(row).collect::<Vec<_>>().join(", ")
     }
-    let row = |(lanes, warps): &(LaneMask, Vec<u32>)| format!("{}{}", scene.roles.warps(warps), lanes_if_some(*lanes));
-    rows.iter().map(row).collect::<Vec<_>>().join(", ")
 }
 
 /// ` lanes 0-7`, ` lane 3`; nothing if they are all.

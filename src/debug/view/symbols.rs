@@ -1,6 +1,7 @@
 //! `info symbols`, `info shared` and `info allocations`: what has a name, and where it lies.
 
-use super::Table;
+use serde::Serialize;
+
 use super::arrays::{Origin, origin};
 use crate::debug::arrays::type_words;
 use crate::debug::names::scope;
@@ -8,100 +9,195 @@ use crate::debug::scene::Scene;
 use crate::isa::Space;
 use crate::program::{FuncId, Variable, map};
 
-/// Functions, labels and variables whose names contain `part`; labels only of the focused function.
-pub fn symbols(scene: &Scene<'_>, part: &str) -> Table {
-    let program = scene.program();
-    let mut table = Table::new(&["name", "kind", "type", ">address", ">bytes", "in"]);
-    let mut add = |name: &str, [kind, ty, address, bytes, owner]: [String; 5]| {
-        if name.contains(part) {
-            table.push(false, [name.to_string(), kind, ty, address, bytes, owner]);
+/// The type of a variable.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TypeName {
+    /// `f32[4][8]`
+    pub words: String,
+    /// Where it is from.
+    pub origin: Origin,
+}
+
+impl TypeName {
+    /// The type of `variable`.
+    pub(super) fn new(scene: &Scene<'_>, variable: &Variable) -> Self {
+        let is_open = variable.bytes == 0 && variable.location.space == Space::Shared;
+        let (ty, shape) = scope::variable_type(scene, variable);
+        Self { words: type_words(ty, shape, is_open), origin: origin(scene, variable) }
+    }
+
+    /// `f32[4][8]`, and where that is from if it is not declared.
+    pub fn in_words(&self) -> String {
+        match self.origin {
+            Origin::Declared => self.words.clone(),
+            Origin::Accesses => format!("{}, from its accesses", self.words),
+            Origin::User => format!("{}, as given", self.words),
         }
-    };
+    }
+}
+
+/// Something of the module that has a name.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SymbolRow {
+    /// The name.
+    pub name: String,
+    /// What it is of.
+    pub kind: SymbolKind,
+    /// The address: of a local variable in its frame, of a label the number of its instruction.
+    pub address: u64,
+    /// The function that it is in.
+    pub owner: Option<String>,
+}
+
+/// What a name is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum SymbolKind {
+    /// A kernel.
+    Kernel,
+    /// Another function.
+    Function,
+    /// A label.
+    Label,
+    /// A variable.
+    Variable {
+        /// The word of its state space.
+        space: &'static str,
+        /// Whether it has an address only in a frame.
+        in_frame: bool,
+        /// Its type.
+        ty: TypeName,
+        /// Its bytes.
+        bytes: u64,
+    },
+}
+
+/// Functions, labels and variables whose names contain `part`; labels only of the focused function.
+pub fn symbols(scene: &Scene<'_>, part: &str) -> Vec<SymbolRow> {
+    let program = scene.program();
     let map = map::map(program.address_bits);
-    for (index, function) in program.functions.iter().enumerate() {
-        let kind = if function.is_kernel { "kernel" } else { "function" };
-        let address = format!("{:#x}", map::function_address(map, FuncId::new(index).0));
-        add(&function.name, [kind.to_string(), String::new(), address, String::new(), String::new()]);
-    }
-    for variable in &program.variables {
-        let owner = variable.function.map_or(String::new(), |function| program.functions[function.index()].name.to_string());
-        add(&variable.name, variable_cells(scene, variable, owner));
-    }
-    let focused = scene.frame().map_or(scene.machine.config().kernel, |frame| frame.function);
-    let function = &program.functions[focused.index()];
-    for (label, pc) in &function.labels {
-        add(label, ["label".to_string(), String::new(), pc.0.to_string(), String::new(), function.name.to_string()]);
-    }
-    table.or_note(&if part.is_empty() { "the module names nothing".to_string() } else { format!("no name contains '{part}'") })
+    let functions = program.functions.iter().enumerate().map(|(index, function)| SymbolRow {
+        name: function.name.to_string(),
+        kind: if function.is_kernel { SymbolKind::Kernel } else { SymbolKind::Function },
+        address: map::function_address(map, FuncId::new(index).0),
+        owner: None,
+    });
+    let variables = program.variables.iter().map(|variable| variable_row(scene, variable));
+    let function = &program.functions[scene.current_function().index()];
+    let labels = function.labels.iter().map(|(label, pc)| SymbolRow {
+        name: label.to_string(),
+        kind: SymbolKind::Label,
+        address: u64::from(pc.0),
+        owner: Some(function.name.to_string()),
+    });
+    functions.chain(variables).chain(labels).filter(|row| row.name.contains(part)).collect()
 }
 
-fn variable_cells(scene: &Scene<'_>, variable: &Variable, owner: String) -> [String; 5] {
+fn variable_row(scene: &Scene<'_>, variable: &Variable) -> SymbolRow {
     let place = scope::variable_place(scene, variable, None);
-    let bytes = scope::variable_bytes(scene, variable);
-    // Local variables have an address only in a frame.
-    let address = match place.space {
-        Space::Local | Space::ParamFunc => format!("frame+{}", place.address),
-        _ => format!("{:#x}", place.address),
+    let kind = SymbolKind::Variable {
+        space: place.space.word(),
+        in_frame: matches!(place.space, Space::Local | Space::ParamFunc),
+        ty: TypeName::new(scene, variable),
+        bytes: scope::variable_bytes(scene, variable),
     };
-    [place.space.word().to_string(), type_name(scene, variable), address, bytes.to_string(), owner]
+    let owner = variable.function.map(|owner| scene.program().functions[owner.index()].name.to_string());
+    SymbolRow { name: variable.name.to_string(), kind, address: place.address, owner }
 }
 
-/// `f32[4][8]`, and where that is from if it is not declared.
-pub(super) fn type_name(scene: &Scene<'_>, variable: &Variable) -> String {
-    let is_open = variable.bytes == 0 && variable.location.space == Space::Shared;
-    let (ty, shape) = scope::variable_type(scene, variable);
-    let words = type_words(ty, shape, is_open);
-    match origin(scene, variable) {
-        Origin::Declared => words,
-        Origin::Accesses => format!("{words}, from its accesses"),
-        Origin::User => format!("{words}, as given"),
-    }
+/// A part of the shared memory of a block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SharedRow {
+    /// What lies there.
+    pub kind: SharedKind,
+    /// Its address.
+    pub address: u64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// What lies in shared memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum SharedKind {
+    /// What the system keeps.
+    System,
+    /// A variable.
+    Variable {
+        /// Its name.
+        name: String,
+        /// Its type.
+        ty: TypeName,
+    },
+    /// What the launch gives beside variables, and the names that stand for it.
+    Dynamic(Vec<String>),
 }
 
 /// What lies in the shared memory of a block.
-pub fn shared(scene: &Scene<'_>) -> Table {
-    let mut table = Table::new(&["name", "type", ">address", ">bytes"]);
-    let row = |name: &str, ty: String, start: u64, bytes: u64| [name.to_string(), ty, format!("{start:#x}"), bytes.to_string()];
-    table.push(false, row("(kept by the system)", String::new(), 0, map::SHARED_RESERVED));
-    let program = scene.program();
-    let mut variables: Vec<&Variable> = program.variables.iter().filter(|variable| variable.location.space == Space::Shared).collect();
-    variables.retain(|variable| variable.bytes > 0);
+pub fn shared(scene: &Scene<'_>) -> Vec<SharedRow> {
+    let mut rows = vec![SharedRow { kind: SharedKind::System, address: 0, bytes: map::SHARED_RESERVED }];
+    let all = || scene.program().variables.iter().filter(|variable| variable.location.space == Space::Shared);
+    let mut variables: Vec<&Variable> = all().filter(|variable| variable.bytes > 0).collect();
     variables.sort_by_key(|variable| variable.location.address);
-    for variable in variables {
-        table.push(false, row(&variable.name, type_name(scene, variable), variable.location.address, variable.bytes));
-    }
-    let start = scope::dynamic_shared(scene);
-    let bytes = scene.machine.shared_bytes().saturating_sub(start);
+    rows.extend(variables.into_iter().map(|variable| SharedRow {
+        kind: SharedKind::Variable { name: variable.name.to_string(), ty: TypeName::new(scene, variable) },
+        address: variable.location.address,
+        bytes: variable.bytes,
+    }));
+    let address = scope::dynamic_shared(scene);
+    let bytes = scene.machine.shared_bytes().saturating_sub(address);
     if bytes > 0 {
-        let names = program.variables.iter().filter(|variable| variable.location.space == Space::Shared && variable.bytes == 0);
-        let names: Vec<&str> = names.map(|variable| &*variable.name).collect();
-        let name = if names.is_empty() { "(dynamic)".to_string() } else { format!("{} (dynamic)", names.join(", ")) };
-        table.push(false, row(&name, String::new(), start, bytes));
+        let names = all().filter(|variable| variable.bytes == 0).map(|variable| variable.name.to_string()).collect();
+        rows.push(SharedRow { kind: SharedKind::Dynamic(names), address, bytes });
     }
-    table
+    rows
+}
+
+/// A part of global or constant memory that was allocated.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct AllocationRow {
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub kind: AllocationKind,
+    /// Its address.
+    pub address: u64,
+    /// Its bytes.
+    pub bytes: u64,
+}
+
+/// What memory was allocated for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub enum AllocationKind {
+    /// A variable of the module.
+    Variable {
+        /// `global` or `const`.
+        space: &'static str,
+        /// Its type.
+        ty: TypeName,
+    },
+    /// A buffer of the launch; its type, such as `f32[64]`, if that is known.
+    Buffer(Option<String>),
 }
 
 /// What lies in global and constant memory: buffers of the launch and variables of the module.
-pub fn allocations(scene: &Scene<'_>) -> Table {
-    let mut table = Table::new(&["name", "kind", "type", ">address", ">bytes"]);
+pub fn allocations(scene: &Scene<'_>) -> Vec<AllocationRow> {
     let device = scene.machine.device();
     let all =
         device.global().allocations().map(|each| ("global", each)).chain(device.constants().allocations().map(|each| ("const", each)));
-    for (space, allocation) in all {
+    all.map(|(space, allocation)| {
         let variable = scene.program().variables.iter().find(|variable| {
             variable.location.address == allocation.base && matches!(variable.location.space, Space::Global | Space::Const)
         });
-        let buffer = scene.buffers.iter().find(|buffer| *buffer.name == *allocation.name);
-        let (kind, ty) = match (variable, buffer) {
-            (Some(variable), _) => (format!("{space} variable"), type_name(scene, variable)),
-            (None, Some(buffer)) => {
-                let extents: String = buffer.shape.iter().map(|extent| format!("[{extent}]")).collect();
-                ("buffer".to_string(), format!("{}{extents}", buffer.ty.word()))
-            }
-            (None, None) => ("buffer".to_string(), String::new()),
+        let kind = match variable {
+            Some(variable) => AllocationKind::Variable { space, ty: TypeName::new(scene, variable) },
+            None => AllocationKind::Buffer(buffer_type(scene, &allocation.name)),
         };
-        let (address, bytes) = (format!("{:#x}", allocation.base), allocation.bytes.to_string());
-        table.push(false, [allocation.name.to_string(), kind, ty, address, bytes]);
-    }
-    table.or_note("there is no global memory")
+        AllocationRow { name: allocation.name.to_string(), kind, address: allocation.base, bytes: allocation.bytes }
+    })
+    .collect()
+}
+
+fn buffer_type(scene: &Scene<'_>, name: &str) -> Option<String> {
+    let buffer = scene.buffers.iter().find(|buffer| *buffer.name == *name)?;
+    let extents: String = buffer.shape.iter().map(|extent| format!("[{extent}]")).collect();
+    Some(format!("{}{extents}", buffer.ty.word()))
 }

@@ -1,25 +1,76 @@
 //! `info warps`, `info lanes` and `info threads`: where threads stand and what they do there.
 
+use serde::Serialize;
+
+use super::CodePlace;
 use super::standing::{Standing, State, standings};
-use super::{Table, place, statement};
-use crate::base::Dim3;
 use crate::debug::focus::ThreadFilter;
+use crate::debug::roles::NamedWarps;
 use crate::debug::scene::{Scene, SceneError};
 use crate::machine::LaneMask;
 
 /// Rows listed at most.
 const ROWS: usize = 1000;
 
-/// The warps of a block, those in the same condition in one row: `0-2,5`.
+/// Lanes that stand together, with names.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LaneGroupRow {
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// What they do.
+    pub state: State,
+    /// The barrier object that they wait for: `full[1]`.
+    pub mbarrier: Option<String>,
+    /// The instruction they execute next or wait at.
+    pub at: CodePlace,
+    /// Whether the focused lane is one of them.
+    pub focused: bool,
+}
+
+impl LaneGroupRow {
+    fn new(scene: &Scene<'_>, standing: &Standing, focused: bool) -> Self {
+        Self {
+            lanes: standing.lanes,
+            state: standing.state,
+            mbarrier: standing.mbarrier(scene),
+            at: CodePlace::new(scene.program(), standing.pc),
+            focused,
+        }
+    }
+}
+
+/// The warps of a block.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Warps {
+    /// The block.
+    pub block: [u32; 3],
+    /// Its warps, those in the same condition in one row.
+    pub rows: Vec<WarpRow>,
+    /// Why the block is not on the machine, if it has been there.
+    pub absent: Option<SceneError>,
+}
+
+/// Warps in the same condition: the same lanes at the same places in the same state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct WarpRow {
+    /// The warps.
+    pub warps: NamedWarps,
+    /// Where their lanes stand, the lowest lanes first; empty if all lanes have exited.
+    pub groups: Vec<LaneGroupRow>,
+    /// Whether the focused warp is one of them.
+    pub focused: bool,
+}
+
+/// The warps of a block that pass `filter`.
 ///
 /// # Errors
 /// The block that the filter names, or else the focused one, is not in the grid or has not started.
-pub fn warps(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneError> {
+pub fn warps(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Warps, SceneError> {
     let index = filter.block.unwrap_or(scene.focus.block);
     let block = scene.refocused(crate::debug::focus::Focus { block: index, ..scene.focus }).block();
-    let (count, left) = match block {
+    let (count, absent) = match block {
         Ok(block) => (block.warps.len() as u32, None),
-        Err(SceneError::Finished { .. }) => (scene.extents().warps(), block.err()),
+        Err(error @ SceneError::Finished { .. }) => (scene.extents().warps(), Some(error)),
         Err(error) => return Err(error),
     };
     let filter = ThreadFilter { block: Some(index), ..*filter };
@@ -33,22 +84,12 @@ pub fn warps(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneErr
             None => rows.push((vec![number], own)),
         }
     }
-    let mut table = Table::new(&["warp", "state", "lanes", "at", ""]);
-    for (warps, groups) in rows {
+    let row = |(warps, groups): (Vec<u32>, Vec<&Standing>)| {
         let focused = index == scene.focus.block && warps.contains(&scene.focus.warp);
-        if groups.is_empty() {
-            table.push(focused, [scene.roles.ranges(&warps), State::Exited.to_string(), String::new(), String::new(), String::new()]);
-        }
-        for (nth, group) in groups.iter().enumerate() {
-            let name = if nth == 0 { scene.roles.ranges(&warps) } else { String::new() };
-            let focused = focused && scene.is_focused(group.lanes);
-            let program = scene.program();
-            let cells = [name, group.state_in_words(scene), group.lanes.list(), place(program, group.pc), statement(program, group.pc)];
-            table.push(focused, cells);
-        }
-    }
-    table.note = left.map(|error| error.to_string());
-    Ok(table)
+        let group = |group: &&Standing| LaneGroupRow::new(scene, group, focused && scene.is_focused(group.lanes));
+        WarpRow { warps: scene.roles.named(&warps), groups: groups.iter().map(group).collect(), focused }
+    };
+    Ok(Warps { block: index, rows: rows.into_iter().map(row).collect(), absent })
 }
 
 /// What makes two warps alike: the same lanes at the same places in the same state.
@@ -56,53 +97,79 @@ fn key(standing: &Standing) -> (LaneMask, u32, State, u32) {
     (standing.lanes, standing.pc.0, standing.state, standing.depth)
 }
 
+/// Lanes of a warp that stand together and take part in the instruction there, or do not.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LaneRow {
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// Indices in the block of their threads, ascending by lane.
+    pub threads: Vec<[u32; 3]>,
+    /// What they do; none if they have exited.
+    pub group: Option<LaneGroupRow>,
+    /// Whether a predicate turns them off for the instruction that the others execute next.
+    pub is_off: bool,
+    /// Whether the focused lane is one of them.
+    pub focused: bool,
+}
+
 /// The lanes of a warp, those that stand together in one row.
 ///
 /// # Errors
 /// The warp that the filter names, or else the focused one, is not on the machine.
-pub fn lanes(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Table, SceneError> {
+pub fn lanes(scene: &Scene<'_>, filter: &ThreadFilter) -> Result<Vec<LaneRow>, SceneError> {
     let (block, warp) = (filter.block.unwrap_or(scene.focus.block), filter.warp.unwrap_or(scene.focus.warp));
     let scene = &scene.refocused(crate::debug::focus::Focus { block, warp, ..scene.focus });
     let live = scene.warp()?.live;
     let wanted = filter.lanes.unwrap_or(LaneMask::ALL);
-    let program = scene.program();
-    let mut table = Table::new(&["lanes", "threads", "state", "at", ""]);
+    let row = |lanes: LaneMask, standing: Option<&Standing>, is_off| {
+        let group = |standing: &Standing| LaneGroupRow { lanes, ..LaneGroupRow::new(scene, standing, scene.is_focused(lanes)) };
+        LaneRow {
+            lanes,
+            threads: lanes.iter().map(|lane| scene.machine.thread_of(warp, lane as u32)).collect(),
+            group: standing.map(group),
+            is_off,
+            focused: scene.is_focused(lanes),
+        }
+    };
+    let mut rows = Vec::new();
     let own = ThreadFilter { block: Some(block), warp: Some(warp), lanes: Some(wanted) };
     for standing in standings(scene, &own) {
         let mut parts = [(standing.lanes & !standing.off, false), (standing.off, true)];
         parts.sort_by_key(|(lanes, _)| lanes.first());
-        for (lanes, is_off) in parts.into_iter().filter(|(lanes, _)| !lanes.is_empty()) {
-            let state = if is_off { "turned off by its predicate".to_string() } else { standing.state_in_words(scene) };
-            let (threads, place, statement) =
-                (thread_names(scene, warp, lanes), place(program, standing.pc), statement(program, standing.pc));
-            table.push(scene.is_focused(lanes), [lanes.list(), threads, state, place, statement]);
-        }
+        let parts = parts.into_iter().filter(|(lanes, _)| !lanes.is_empty());
+        rows.extend(parts.map(|(lanes, is_off)| row(lanes, Some(&standing), is_off)));
     }
     let exited = scene.machine.lanes_of_warp(warp) & wanted & !live;
-    if !exited.is_empty() {
-        let threads = thread_names(scene, warp, exited);
-        let focused = scene.is_focused(exited);
-        table.push(focused, [exited.list(), threads, State::Exited.to_string(), String::new(), String::new()]);
-    }
-    Ok(table)
+    rows.extend((!exited.is_empty()).then(|| row(exited, None, false)));
+    Ok(rows)
 }
 
-/// `(4,0,0)`, `(0,0,0) … (31,0,0)`
-fn thread_names(scene: &Scene<'_>, warp: u32, lanes: LaneMask) -> String {
-    let thread = |lane: u32| Dim3(scene.machine.thread_of(warp, lane)).to_string();
-    let (first, last) = (lanes.first() as u32, 31 - lanes.bits().leading_zeros().min(31));
-    match lanes.count() {
-        1 => thread(first),
-        2 => format!("{} {}", thread(first), thread(last)),
-        _ => format!("{} … {}", thread(first), thread(last)),
-    }
+/// The threads on the machine.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Threads {
+    /// Those of a block that stand at the same place in one row, block by block.
+    pub rows: Vec<ThreadRow>,
+    /// Rows that are left out.
+    pub left_out: usize,
 }
 
-/// All threads on the machine that pass `filter`: those of a block that stand at the same place in one row.
-pub fn threads(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
-    let mut table = Table::new(&["block", "warps", "lanes", ">threads", "state", "at", ""]);
+/// Threads of a block that stand together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ThreadRow {
+    /// The block.
+    pub block: [u32; 3],
+    /// The warps, of which the same lanes stand there.
+    pub warps: NamedWarps,
+    /// How many threads they are.
+    pub threads: usize,
+    /// Which lanes, and where they stand.
+    pub group: LaneGroupRow,
+}
+
+/// All threads on the machine that pass `filter`.
+pub fn threads(scene: &Scene<'_>, filter: &ThreadFilter) -> Threads {
+    let mut found = Threads { rows: Vec::new(), left_out: 0 };
     let all = standings(scene, filter);
-    let mut left_out = 0;
     for block in all.chunk_by(|a, b| a.block == b.block) {
         let mut rows: Vec<(&Standing, Vec<u32>)> = Vec::new();
         for standing in block {
@@ -111,29 +178,18 @@ pub fn threads(scene: &Scene<'_>, filter: &ThreadFilter) -> Table {
                 None => rows.push((standing, vec![standing.warp])),
             }
         }
-        for (standing, warps) in rows {
-            if table.rows.len() >= ROWS {
-                left_out += 1;
-                continue;
-            }
+        let room = ROWS.saturating_sub(found.rows.len());
+        found.left_out += rows.len().saturating_sub(room);
+        found.rows.extend(rows.into_iter().take(room).map(|(standing, warps)| {
             let focus = scene.focus;
             let focused = standing.block == focus.block && warps.contains(&focus.warp) && scene.is_focused(standing.lanes);
-            let count = warps.len() * standing.lanes.iter().count();
-            let (place, statement) = (place(scene.program(), standing.pc), statement(scene.program(), standing.pc));
-            let cells = [
-                Dim3(standing.block).to_string(),
-                scene.roles.ranges(&warps),
-                standing.lanes.list(),
-                count.to_string(),
-                standing.state_in_words(scene),
-                place,
-                statement,
-            ];
-            table.push(focused, cells);
-        }
+            ThreadRow {
+                block: standing.block,
+                warps: scene.roles.named(&warps),
+                threads: warps.len() * standing.lanes.count() as usize,
+                group: LaneGroupRow::new(scene, standing, focused),
+            }
+        }));
     }
-    if left_out > 0 {
-        table.note = Some(format!("and {left_out} more: name a block, as in 'info threads block 1,0,0'"));
-    }
-    table.or_note("no such thread is on the machine")
+    found
 }

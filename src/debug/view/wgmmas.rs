@@ -2,15 +2,15 @@
 
 use triomphe::Arc;
 
-use super::copies::{AsyncGroup, GroupKind};
-use super::{grouped, place};
+use super::copies::{AsyncGroup, FlightBytes, FlightEnd, FlightKind, FlightRow, GroupKind, PlaceRange};
+use super::{Actor, place};
 use crate::debug::focus::ThreadFilter;
 use crate::debug::names::place as names;
 use crate::debug::names::scope::register_of_slot;
 use crate::debug::scene::Scene;
 use crate::debug::target::RegisterTarget;
 use crate::isa::Space;
-use crate::machine::{GroupState, Warp, Wgmma};
+use crate::machine::{GroupState, LaneMask, Warp, Wgmma};
 use crate::program::{Bank, Op, WarpgroupOp};
 
 /// Those in flight that warps which pass `filter` issued, by number.
@@ -23,24 +23,23 @@ pub fn issued_by<'a>(scene: &Scene<'a>, filter: &ThreadFilter) -> Vec<&'a Wgmma>
 }
 
 /// A row of the listing: the bytes are those that it will read from shared memory.
-pub fn row(scene: &Scene<'_>, wgmma: &Wgmma) -> [String; 9] {
-    let shape = scene.program().wgmmas[wgmma.op].shape.to_string();
+pub fn row(scene: &Scene<'_>, wgmma: &Wgmma) -> FlightRow {
     let bytes: u64 = wgmma.reads().map(|(start, end)| u64::from(end - start)).sum();
-    let start = |address: u32| names::place(scene, Space::Shared, u64::from(address));
-    let a = wgmma.a.map_or_else(|| registers(scene, wgmma, &wgmma.fragments), |a| start(a.descriptor.start));
+    let start = |address: u32| PlaceRange { first: names::place(scene, Space::Shared, u64::from(address)), last: None };
+    let a = wgmma.a.map_or_else(|| registers(scene, wgmma, &wgmma.fragments), |a| Some(start(a.descriptor.start)));
     let warp = scene.machine.block(wgmma.issued.block).and_then(|block| block.warps.get(wgmma.issued.warp as usize));
     let open = warp.is_some_and(|warp| warp.wgmmas.committed() == wgmma.group);
-    [
-        format!("#{}", wgmma.id),
-        format!("wgmma {shape}"),
-        grouped(bytes),
-        format!("{a}, {}", start(wgmma.b.descriptor.start)),
-        registers(scene, wgmma, &wgmma.accumulators),
-        format!("wgmma group {}{}", wgmma.group, if open { " (open)" } else { "" }),
-        format!("t={}", grouped(wgmma.issued.tick)),
-        scene.roles.warp(wgmma.issued.warp),
-        place(scene.program(), wgmma.issued.pc),
-    ]
+    FlightRow {
+        id: wgmma.id,
+        kind: FlightKind::Wgmma(scene.program().wgmmas[wgmma.op].shape.to_string()),
+        bytes: FlightBytes::All(bytes),
+        from: a.into_iter().chain([start(wgmma.b.descriptor.start)]).collect(),
+        to: registers(scene, wgmma, &wgmma.accumulators).into_iter().collect(),
+        end: FlightEnd::Group { kind: GroupKind::Wgmma, number: wgmma.group, open },
+        issued: wgmma.issued.tick,
+        by: Actor::new(scene, wgmma.issued, LaneMask::ALL),
+        focused: wgmma.issued.block == scene.focus.block && wgmma.issued.warp == scene.focus.warp,
+    }
 }
 
 /// What must be said of a register that is shown: that multiplications in flight will write it.
@@ -61,8 +60,8 @@ pub fn accumulator_in_flight(scene: &Scene<'_>, target: &RegisterTarget) -> Opti
     Some(format!("in flight: {who} {verb} this; poison until a wgmma.wait_group waits for it"))
 }
 
-/// `%f1 … %f4`: the first and the last of registers in its frame.
-fn registers(scene: &Scene<'_>, wgmma: &Wgmma, slots: &[u32]) -> String {
+/// The first and the last of registers in its frame.
+fn registers(scene: &Scene<'_>, wgmma: &Wgmma, slots: &[u32]) -> Option<PlaceRange> {
     let program = scene.program();
     let function = program.function_at(wgmma.issued.pc).and_then(|id| program.functions.get(id.index()));
     let name = |slot: &u32| {
@@ -70,9 +69,9 @@ fn registers(scene: &Scene<'_>, wgmma: &Wgmma, slots: &[u32]) -> String {
         function.and_then(|function| register_of_slot(function, wgmma.issued.pc, Bank::B32, slot)).unwrap_or_else(|| "?".to_string())
     };
     match slots {
-        [] => String::new(),
-        [only] => name(only),
-        [first, .., last] => format!("{} … {}", name(first), name(last)),
+        [] => None,
+        [only] => Some(PlaceRange { first: name(only), last: None }),
+        [first, .., last] => Some(PlaceRange { first: name(first), last: Some(name(last)) }),
     }
 }
 

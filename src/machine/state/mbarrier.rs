@@ -24,7 +24,7 @@ const NAMED: usize = 4;
 const PHASES: usize = 16;
 
 /// What somebody did to a barrier object.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub enum Contribution {
     /// Arrived so many times.
     Arrived(u32),

@@ -1,16 +1,20 @@
 //! The asynchronous machine for people: one mbarrier in full, and pipelines over time.
 
-use super::report::grouped;
+use super::report::{actor, code_place, grouped};
 use crate::base::Dim3;
-use crate::debug::view::{Deed, MbarrierView, MbarrierWaiter, Pipeline, Stage, StageState, cells};
+use crate::debug::view::{
+    Contribution, Deed, EndedPhase, MbarrierView, MbarrierWaiter, Pipeline, Stage, StageState, Table, TransactionBytes, cells,
+};
 
 /// Columns of a pipeline in plain text.
 const WIDTH: usize = 110;
 
 /// An mbarrier with all that is known of it.
 pub fn mbarrier(view: &MbarrierView) -> String {
-    let MbarrierView { name, block, address, phase, arrivals, bytes, made, .. } = view;
-    let mut lines = vec![format!("{name}: mbarrier at shared {address:#x} of block {}\n  made: {}", Dim3(*block), deed(made))];
+    let MbarrierView { name, block, address, phase, arrivals, bytes, made_at, made_by, .. } = view;
+    let made = format!("t={}  {}  {}", grouped(*made_at), actor(made_by, *block), code_place(&made_by.at));
+    let mut lines = vec![format!("{name}: mbarrier at shared {address:#x} of block {}\n  made: {made}", Dim3(*block))];
+    let (bytes, deed) = (transaction_bytes(bytes), |one: &Deed| deed(one, *block));
     let next = view.next.map_or(String::new(), |next| format!(", the next phase wants {next}"));
     let (came, wanted) = arrivals;
     lines.push(format!("  phase {phase}, parity {}: {came} of {wanted} arrivals{next}; bytes: {bytes}", phase & 1));
@@ -27,21 +31,71 @@ pub fn mbarrier(view: &MbarrierView) -> String {
     }
     if !view.history.is_empty() {
         lines.push("  phases that have ended, and what ended them:".to_string());
-        lines.extend(view.history.iter().map(|(number, _, last)| format!("    {number}: {}", deed(last))));
+        lines.extend(view.history.iter().map(|EndedPhase { number, last, .. }| format!("    {number}: {}", deed(last))));
     }
     lines.into_iter().map(|line| line + "\n").collect()
 }
 
 /// `t=9,101  producer warp 0 lane 0  ring.ptx:88  expected 16384 bytes`
-fn deed(deed: &Deed) -> String {
-    let Deed { time, who, at, what } = deed;
-    format!("t={}  {who}  {at}  {what}", grouped(*time)).trim_end().to_string()
+fn deed(deed: &Deed, block: [u32; 3]) -> String {
+    let Deed { time, by, what, copy } = deed;
+    let copy = copy.map_or(String::new(), |copy| format!("copy #{copy} "));
+    format!("t={}  {}  {}  {copy}{}", grouped(*time), actor(by, block), code_place(&by.at), contribution(*what))
+}
+
+/// `arrived 32 times`, `brought 16,384 bytes`
+fn contribution(what: Contribution) -> String {
+    let times = |count: u32| if count == 1 { "once".to_string() } else { format!("{count} times") };
+    match what {
+        Contribution::Arrived(count) => format!("arrived {}", times(count)),
+        Contribution::Dropped(count) => format!("arrived {} and dropped out", times(count)),
+        Contribution::Expected(bytes) => format!("expected {} bytes", grouped(u64::from(bytes))),
+        Contribution::Brought(bytes) => format!("brought {} bytes", grouped(u64::from(bytes))),
+    }
+}
+
+/// `16,368 of 16,384, 16 missing`
+pub fn transaction_bytes(bytes: &TransactionBytes) -> String {
+    let TransactionBytes { expected, outstanding, in_flight } = *bytes;
+    let missing = outstanding.saturating_sub_unsigned(in_flight);
+    let open = outstanding.unsigned_abs();
+    let come = match expected {
+        _ if outstanding < 0 => format!("{} more than expected", grouped(open)),
+        Some(0) if in_flight > 0 => "none expected".to_string(),
+        Some(0) => "none".to_string(),
+        Some(expected) => format!("{} of {}", grouped(expected.saturating_sub(open)), grouped(expected)),
+        None => format!("{} outstanding", grouped(open)),
+    };
+    let flying = if in_flight > 0 { format!(", {} in flight", grouped(in_flight)) } else { String::new() };
+    let missing = if missing > 0 { format!(", {} missing", grouped(missing.unsigned_abs())) } else { String::new() };
+    come + &flying + &missing
+}
+
+/// `info mbarriers`: a row for each.
+pub fn mbarriers(views: &[MbarrierView]) -> Table {
+    let mut table = Table::new(&["mbarrier", ">phase", ">parity", "arrivals", "bytes", "waiting (parity)", ">address"]);
+    for view in views {
+        let phase = view.overwritten.map_or_else(|| view.phase.to_string(), |word| format!("overwritten: {word:#018x}"));
+        let parity = |waiter: &MbarrierWaiter| waiter.parity.map_or("differs".to_string(), |parity| parity.to_string());
+        let waiting: Vec<String> = view.waiters.iter().map(|waiter| format!("{} ({})", waiter.who.in_words(), parity(waiter))).collect();
+        let cells = [
+            view.name.clone(),
+            phase,
+            (view.phase & 1).to_string(),
+            format!("{} of {}", view.arrivals.0, view.arrivals.1),
+            transaction_bytes(&view.bytes),
+            if waiting.is_empty() { "none".to_string() } else { waiting.join(", ") },
+            format!("{:#x}", view.address),
+        ];
+        table.push(view.focused, cells);
+    }
+    table.or_note("this block has no mbarriers")
 }
 
 fn waiter(waiter: &MbarrierWaiter) -> String {
     let MbarrierWaiter { who, parity, at } = waiter;
     let parity = parity.map_or("phases of different parity".to_string(), |parity| format!("the phase of parity {parity}"));
-    format!("  waiting for {parity}: {who} at {at}")
+    format!("  waiting for {parity}: {} at {}", who.in_words(), code_place(at))
 }
 
 /// A stage of a pipeline in a row of text.

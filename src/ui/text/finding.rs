@@ -2,9 +2,10 @@
 
 use super::report::{grouped, site, site_of};
 use super::table::table;
+use super::threads;
 use crate::base::Dim3;
 use crate::debug::findings::{Deed, FindingText, LinkText, MemoryText, SideText};
-use crate::debug::view::Table;
+use crate::debug::view::Warps;
 use crate::debug::{Fault, Waiting};
 
 /// All of a finding, without a line end behind it.
@@ -72,7 +73,7 @@ pub fn list(findings: &[FindingText], suppressed: usize) -> String {
 }
 
 /// The chain of what was ordered and what was not; of a hang, who waits for what, and where all warps of the `blocks` stand.
-pub fn chain(finding: &FindingText, blocks: &[([u32; 3], Table)]) -> String {
+pub fn chain(finding: &FindingText, blocks: &[Warps]) -> String {
     let link = |link: &LinkText| match &link.site {
         None => format!("  {}\n", link.text),
         Some(at) => format!("  t={}  block {} {}  {}\n    {}\n", grouped(at.time), Dim3(at.block), at.who, at.place, link.text),
@@ -91,7 +92,10 @@ pub fn chain(finding: &FindingText, blocks: &[([u32; 3], Table)]) -> String {
         + &end("fix     ", &finding.advice)
         + &end("launch  ", &finding.made_up)
         + &waiting(finding).iter().map(|line| format!("{line}\n")).collect::<String>()
-        + &blocks.iter().map(|(block, warps)| format!("the warps of block {}:\n{}", Dim3(*block), table(warps))).collect::<String>()
+        + &blocks
+            .iter()
+            .map(|warps| format!("the warps of block {}:\n{}", Dim3(warps.block), table(&threads::warps(warps))))
+            .collect::<String>()
 }
 
 /// `race.shared.raw: s[5]: a thread reads shared memory that …`

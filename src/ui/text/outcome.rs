@@ -4,9 +4,14 @@ use super::asynchronous;
 use super::fidelity::fidelity;
 use super::finding::{chain, finding, list};
 use super::fragment;
+use super::frames;
+use super::in_flight;
+use super::launch;
 use super::report::{grouped, short_site};
 use super::stop;
+use super::symbols;
 use super::table::table;
+use super::threads;
 use super::value::{printed, registers};
 use super::view as views;
 use crate::command::{Outcome, View};
@@ -51,6 +56,20 @@ pub fn outcome(outcome: &Outcome) -> String {
 fn view(view: &View) -> String {
     match view {
         View::Table(rows) => table(rows),
+        View::Symbols { rows, part } => table(&symbols::symbols(rows, part)),
+        View::Shared(rows) => table(&symbols::shared(rows)),
+        View::Allocations(rows) => table(&symbols::allocations(rows)),
+        View::Roles(rows) => table(&threads::roles(rows)),
+        View::RoleGuess(guess) => table(&threads::role_guess(guess)),
+        View::Stack(stack) => table(&frames::stack(stack)),
+        View::Locals(rows) => table(&frames::locals(rows)),
+        View::Blocks(spans) => table(&threads::blocks(spans)),
+        View::Warps(warps) => table(&threads::warps(warps)),
+        View::Lanes(rows) => table(&threads::lanes(rows)),
+        View::Threads(rows) => table(&threads::threads(rows)),
+        View::Barriers(rows) => table(&threads::barriers(rows)),
+        View::Kernels(rows) => table(&launch::kernels(rows)),
+        View::Launch { launch: view, number, count, reasons } => table(&launch::launch(view, (*number, *count), reasons)),
         View::Registers(rows) => registers(rows),
         View::Examined { examined, code } => views::examined(examined, *code),
         View::Listing(listing) => views::listing(listing),
@@ -59,6 +78,8 @@ fn view(view: &View) -> String {
         View::Divergence(groups) => views::divergence(groups),
         View::Fragment(fragment) => fragment::fragment(fragment),
         View::Source(place) => views::source(place),
+        View::InFlight(view) => table(&in_flight::in_flight(view)),
+        View::MbarrierList(views) => table(&asynchronous::mbarriers(views)),
         View::Mbarriers(views) => views.iter().map(asynchronous::mbarrier).collect(),
         View::Pipeline(stages) => asynchronous::pipeline(stages),
         View::Fidelity(found) => fidelity(found),

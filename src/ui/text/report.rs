@@ -4,7 +4,8 @@ use super::finding::finding;
 use super::value::some_lanes;
 use crate::base::Dim3;
 pub use crate::debug::view::grouped;
-use crate::debug::{Basis, BufferHead, CaseReport, Comparison, Failure, LaunchRun, Omitted, Reason, Site, Summary, Writer};
+use crate::debug::view::{Actor, CodePlace};
+use crate::debug::{Basis, BufferHead, CaseReport, Comparison, Failure, LaneMask, LaunchRun, Omitted, Reason, Site, Summary, Writer};
 use crate::ui::visible::visible;
 
 /// A `FAIL` line for everything that is wrong, with what belongs to it indented below.
@@ -108,6 +109,21 @@ pub(super) fn short_site(site: &Site) -> String {
     let count = site.lanes.count();
     let lanes = if some.ends_with('…') { format!("lanes {some} ({count})") } else { site.lanes.in_words() };
     site_of(site, &site.who, &lanes)
+}
+
+/// `looking.ptx:37`, with the label before it: `looking.ptx:37 <low+2>`.
+pub(super) fn code_place(at: &CodePlace) -> String {
+    let file = at.file.rsplit(['/', '\\']).next().unwrap_or(&at.file);
+    let place = if file.is_empty() { "?".to_string() } else { format!("{file}:{}", at.line) };
+    at.symbol.as_ref().map_or(place.clone(), |symbol| format!("{place} <{symbol}>"))
+}
+
+/// `producer warp 0 lanes 0-7`, with the block where it is not `block`; nothing of lanes that are all or not known.
+pub(super) fn actor(actor: &Actor, block: [u32; 3]) -> String {
+    let foreign = if actor.block == block { String::new() } else { format!("block {} ", Dim3(actor.block)) };
+    let is_some = !actor.lanes.is_empty() && actor.lanes != LaneMask::ALL;
+    let lanes = if is_some { format!(" {}", actor.lanes.in_words()) } else { String::new() };
+    format!("{foreign}{}{lanes}", actor.warp.in_words())
 }
 
 pub(super) fn site_of(site: &Site, warps: &str, lanes: &str) -> String {

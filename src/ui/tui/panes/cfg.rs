@@ -31,7 +31,7 @@ enum Shape {
 /// Draws the pane; its title.
 pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let scene = look.session.scene();
-    let function = scene.frame().map_or(scene.machine.config().kernel, |frame| frame.function);
+    let function = scene.current_function();
     let view = control_flow(&scene, function);
     let title = format!("control flow · {}", view.function);
     let (width, height) = (canvas.width(), canvas.height());

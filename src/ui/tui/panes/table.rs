@@ -7,6 +7,7 @@ use crate::debug::display::shown;
 use crate::debug::focus::ThreadFilter;
 use crate::debug::value::Shown;
 use crate::debug::view::{self, Table};
+use crate::ui::text::{asynchronous, frames, in_flight, threads};
 use crate::ui::tui::canvas::{Canvas, Target, fitted, width};
 use crate::ui::tui::theme::Role;
 
@@ -16,7 +17,7 @@ const GAP: usize = 2;
 /// The calls that the focused lane is inside of. A click selects a frame.
 pub fn stack(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let frames = view::backtrace(&look.session.scene(), usize::MAX);
-    let (title, table) = titled("stack", frames.map_err(|error| error.to_string()));
+    let (title, table) = titled("stack", frames.map(|stack| frames::stack(&stack)).map_err(|error| error.to_string()));
     let rest = listing(&table, sight, canvas, &|row| Some(format!("frame {row}")));
     title + &rest
 }
@@ -24,30 +25,31 @@ pub fn stack(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> Str
 /// Variables and parameters of the selected frame.
 pub fn locals(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let locals = view::locals(&look.session.scene(), None);
-    let (title, table) = titled("locals", locals.map_err(|error| error.to_string()));
+    let (title, table) = titled("locals", locals.map(|rows| frames::locals(&rows)).map_err(|error| error.to_string()));
     title + &listing(&table, sight, canvas, &|_| None)
 }
 
 /// Named barriers of the focused block: who has arrived, who is missing.
 pub fn sync(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let barriers = view::barriers(&look.session.scene(), &ThreadFilter::default());
-    let (title, table) = titled("sync", barriers.map_err(|error| error.to_string()));
+    let (title, table) = titled("sync", barriers.map(|rows| threads::barriers(&rows)).map_err(|error| error.to_string()));
     title + &listing(&table, sight, canvas, &|_| None)
 }
 
 /// The mbarriers of the focused block, each with who waits for it. A click shows one in full.
 pub fn mbarriers(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let (title, table) = titled("mbarriers", view::mbarriers(&look.session.scene()).map_err(|error| error.to_string()));
-    let command = |row: usize| Some(format!("info mbarriers {}", table.rows.get(row)?.cells.first()?));
+    let views = view::mbarrier_views(&look.session.scene());
+    let names: Vec<String> = views.iter().flatten().map(|view| view.name.clone()).collect();
+    let (title, table) = titled("mbarriers", views.map(|views| asynchronous::mbarriers(&views)).map_err(|error| error.to_string()));
+    let command = |row: usize| Some(format!("info mbarriers {}", names.get(row)?));
     title + &listing(&table, sight, canvas, &command)
 }
 
 /// The copies in flight and their groups. A click goes to where one was issued.
 pub fn copies(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
-    let scene = look.session.scene();
-    let table = view::copies(&scene, &ThreadFilter::default());
-    let issued = view::copies_issued(&scene, &ThreadFilter::default());
-    let rest = listing(&table, sight, canvas, &|row| Some(format!("goto {}", issued.get(row)?)));
+    let view = view::copies(&look.session.scene(), &ThreadFilter::default());
+    let command = |row: usize| Some(format!("goto {}", view.rows.get(row)?.issued));
+    let rest = listing(&in_flight::in_flight(&view), sight, canvas, &command);
     format!("in flight{rest}")
 }
 

@@ -20,7 +20,7 @@ const MAP_ROWS: usize = 4;
 pub fn draw(look: &Look<'_>, sight: &mut Sight, canvas: &mut Canvas<'_>) -> String {
     let scene = look.session.scene();
     let (width, height) = (canvas.width(), canvas.height());
-    let map = map_rows(scene.machine.block_count(), width, height);
+    let map = map_rows(scene.block_count(), width, height);
     let rows = height - map;
     let title = format!("warps of block {}", block_name(scene.focus.block));
     let more = match crew(&scene) {
@@ -55,7 +55,7 @@ fn draw_crew(look: &Look<'_>, crew: &[CrewRow], sight: &mut Sight, canvas: &mut 
     let scene = look.session.scene();
     let names = shown.iter().map(|row| width(&scene.roles.ranges(&row.warps))).max().unwrap_or(1).clamp(1, 16);
     let states = shown.iter().map(|row| width(&state(&scene, row))).max().unwrap_or(1).clamp(1, 22);
-    let next = scene.machine.next_lanes(scene.focus.block, scene.focus.warp).unwrap_or(LaneMask::NONE);
+    let next = scene.next_lanes();
     for (y, row) in shown.iter().enumerate() {
         // What is made clickable later wins: lanes.
         let thread = thread_of(&scene, row);
@@ -161,7 +161,7 @@ fn draw_map(look: &Look<'_>, canvas: &mut Canvas<'_>) {
     ];
     let counts = counts.iter().filter(|(_, _, count)| *count > 0);
     let counts: Vec<String> = counts.map(|(glyph, word, count)| format!("{glyph} {} {word}", grouped(*count))).collect();
-    let blocks = scene.machine.block_count();
+    let blocks = scene.block_count();
     let head = format!("{} {}{scale}: {}", grouped(blocks), if blocks == 1 { "block" } else { "blocks" }, counts.join("  "));
     canvas.text(1, 0, &head, Role::Dim);
     for (index, cell) in map.iter().enumerate() {

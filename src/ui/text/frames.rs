@@ -1,0 +1,46 @@
+//! Listings of the focused thread's calls and of what they hold.
+
+use super::report::code_place;
+use crate::debug::value::ValueText;
+use crate::debug::view::{FrameRow, LocalRow, Stack, Table};
+
+/// Elements of an array that are shown.
+const ELEMENTS: usize = 8;
+
+/// `backtrace`
+pub fn stack(stack: &Stack) -> Table {
+    let mut table = Table::new(&[">#", "function", "at", ""]);
+    for FrameRow { number, function, at, focused } in &stack.frames {
+        table.push(*focused, [number.to_string(), function.clone(), code_place(at), at.statement.clone()]);
+    }
+    if stack.left_out > 0 {
+        table.note = Some(format!("and {} more frames, the outermost '{}'", stack.left_out, stack.kernel));
+    }
+    table
+}
+
+/// `info locals`
+pub fn locals(rows: &[LocalRow]) -> Table {
+    let mut table = Table::new(&["name", "kind", "type", "value"]);
+    for LocalRow { name, space, ty, value } in rows {
+        let value = match value {
+            Ok(value) => short(value),
+            Err(error) => error.clone(),
+        };
+        table.push(false, [name.clone(), space.to_string(), ty.in_words(), value]);
+    }
+    table.or_note("the function has no parameters and no local variables")
+}
+
+/// A value in one line; of an array, the first elements.
+fn short(value: &ValueText) -> String {
+    match value {
+        ValueText::Scalar(text) => text.clone(),
+        ValueText::Lanes(lanes) => lanes.values.join(" "),
+        ValueText::Array(array) => {
+            let more = if array.more || array.elements.len() > ELEMENTS { " …" } else { "" };
+            let shown: Vec<&str> = array.elements.iter().take(ELEMENTS).map(String::as_str).collect();
+            format!("{{{}{more}}}", shown.join(", "))
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! Names and where they lie: symbols, shared memory, allocations.
+
+use crate::debug::view::{AllocationKind, AllocationRow, SharedKind, SharedRow, SymbolKind, SymbolRow, Table};
+
+/// `info symbols`: those whose names contain `part`.
+pub fn symbols(rows: &[SymbolRow], part: &str) -> Table {
+    let mut table = Table::new(&["name", "kind", "type", ">address", ">bytes", "in"]);
+    for SymbolRow { name, kind, address, owner } in rows {
+        let owner = owner.clone().unwrap_or_default();
+        let [kind, ty, address, bytes] = match kind {
+            SymbolKind::Kernel => ["kernel".to_string(), String::new(), format!("{address:#x}"), String::new()],
+            SymbolKind::Function => ["function".to_string(), String::new(), format!("{address:#x}"), String::new()],
+            SymbolKind::Label => ["label".to_string(), String::new(), address.to_string(), String::new()],
+            SymbolKind::Variable { space, in_frame, ty, bytes } => {
+                let address = if *in_frame { format!("frame+{address}") } else { format!("{address:#x}") };
+                [space.to_string(), ty.in_words(), address, bytes.to_string()]
+            }
+        };
+        table.push(false, [name.clone(), kind, ty, address, bytes, owner]);
+    }
+    table.or_note(&if part.is_empty() { "the module names nothing".to_string() } else { format!("no name contains '{part}'") })
+}
+
+/// `info shared`
+pub fn shared(rows: &[SharedRow]) -> Table {
+    let mut table = Table::new(&["name", "type", ">address", ">bytes"]);
+    for SharedRow { kind, address, bytes } in rows {
+        let (name, ty) = match kind {
+            SharedKind::System => ("(kept by the system)".to_string(), String::new()),
+            SharedKind::Variable { name, ty } => (name.clone(), ty.in_words()),
+            SharedKind::Dynamic(names) if names.is_empty() => ("(dynamic)".to_string(), String::new()),
+            SharedKind::Dynamic(names) => (format!("{} (dynamic)", names.join(", ")), String::new()),
+        };
+        table.push(false, [name, ty, format!("{address:#x}"), bytes.to_string()]);
+    }
+    table
+}
+
+/// `info allocations`
+pub fn allocations(rows: &[AllocationRow]) -> Table {
+    let mut table = Table::new(&["name", "kind", "type", ">address", ">bytes"]);
+    for AllocationRow { name, kind, address, bytes } in rows {
+        let (kind, ty) = match kind {
+            AllocationKind::Variable { space, ty } => (format!("{space} variable"), ty.in_words()),
+            AllocationKind::Buffer(ty) => ("buffer".to_string(), ty.clone().unwrap_or_default()),
+        };
+        table.push(false, [name.clone(), kind, ty, format!("{address:#x}"), bytes.to_string()]);
+    }
+    table.or_note("there is no global memory")
+}
