@@ -318,6 +318,42 @@ fn a_product_of_matrices_needs_no_numbers() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
+/// Where the numbers are given, a long run is what is asked for: no reason to prefer another block.
+#[test]
+fn a_long_product_keeps_its_block() {
+    let folder = folder("long");
+    for (shape, depth, grid) in [((50, 40), 33, [3, 4, 1]), ((64, 64), 200, [4, 4, 1])] {
+        let mut request = product(&folder, shape, depth);
+        let numbers = [(3, shape.0), (4, shape.1), (5, depth)];
+        request.overrides.params.extend(numbers.map(|(param, number)| format!("param_{param}={number}")));
+        let opened = open(&request).unwrap();
+        let case = &opened.plan.cases[0];
+        assert_eq!((case.launches[0].block, case.launches[0].grid), ([16, 16, 1], grid));
+        let report = verify_case(&opened.program, case, &RunOptions::default(), false).unwrap();
+        assert!(report.failures.is_empty(), "{report:#?}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+/// The grid that writes the whole output is that of the block which fits the tiles, not of the first guess.
+#[test]
+fn a_grid_goes_with_the_block_that_fits() {
+    let folder = folder("grid_of_block");
+    for size in [64, 96] {
+        let mut request = product(&folder, (size, size), size);
+        request.modules = vec![fixtures().join("made_up/tiles.ptx")];
+        request.overrides.kernel = Some("tiles".to_string());
+        request.overrides.params.push(format!("param_3={size}"));
+        let opened = open(&request).unwrap();
+        let case = &opened.plan.cases[0];
+        let blocks = size as u32 / 32;
+        assert_eq!((case.launches[0].block, case.launches[0].grid), ([32, 32, 1], [blocks, blocks, 1]));
+        let report = verify_case(&opened.program, case, &RunOptions::default(), false).unwrap();
+        assert!(report.failures.is_empty(), "{report:#?}");
+    }
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
 #[test]
 fn an_expected_array_has_the_shape_of_its_buffer() {
     let folder = folder("shapes");

@@ -70,21 +70,8 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
     let mut trials = Trials { program, study: &study, kernel, ticks: 0 };
     let first = trials.with_extents(study.first());
     trials.ticks = 0;
-    let whole = |trials: &mut Trials<'_>, guess: Guess| match trials.covering(&guess, TICKS_OF_BLOCK, &[]) {
-        Some(grid) => {
-            let numbers = guess.extents.iter().map(|(index, (extent, why))| (*index, (Number::Integer((*extent).into()), why.to_string())));
-            let numbers = known.numbers.clone().into_iter().chain(numbers).collect();
-            made_up(program, kernel, module, &Known { grid: Some(grid), numbers, ..known.clone() })
-        }
-        None => {
-            let mut made = study.launch(&trials.fitting(guess));
-            let grid = made.reasons.iter_mut().filter(|reason| reason.what == "grid" && !study.outputs().is_empty());
-            grid.for_each(|reason| reason.why += ": what a block writes of the output is not known, so that --grid is needed");
-            made
-        }
-    };
     let fault = match trials.settle(first.clone()) {
-        Ok(guess) => return whole(&mut trials, guess),
+        Ok(guess) => return trials.whole(guess, module),
         Err(fault) => fault,
     };
     // Where no guess fits, one is preferred whose fault a shape of the block does not explain.
@@ -94,7 +81,7 @@ pub fn made_up(program: &Arc<Program>, kernel: FuncId, module: &str, known: &Kno
             break;
         }
         match trials.settle(guess.clone()) {
-            Ok(guess) => return whole(&mut trials, guess),
+            Ok(guess) => return trials.whole(guess, module),
             Err(other) => {
                 let is_better = best == first && guess.block != first.block && of_shape(&fault) && !of_shape(&other);
                 best = if is_better { guess } else { best };
@@ -126,6 +113,32 @@ struct Trials<'a> {
 }
 
 impl Trials<'_> {
+    /// The launch of `guess`, on the grid that writes the whole of an output that is given.
+    fn whole(&mut self, guess: Guess, module: &str) -> MadeUp {
+        let Some(made) = self.on_covering_grid(&guess, module) else {
+            let study = self.study;
+            let mut made = study.launch(&self.fitting(guess));
+            let grid = made.reasons.iter_mut().filter(|reason| reason.what == "grid" && !study.outputs().is_empty());
+            grid.for_each(|reason| reason.why += ": what a block writes of the output is not known, so that --grid is needed");
+            return made;
+        };
+        let launch::Content::Launch(launch) = &made.content else { return made };
+        let block = launch.block.into();
+        if block == guess.block {
+            return made;
+        }
+        // Another block fits the tiles better, and another grid goes with it.
+        self.on_covering_grid(&Guess { block, ..guess }, module).unwrap_or(made)
+    }
+
+    fn on_covering_grid(&mut self, guess: &Guess, module: &str) -> Option<MadeUp> {
+        let grid = self.covering(guess, TICKS_OF_BLOCK, &[])?;
+        let known = self.study.known();
+        let extents = guess.extents.iter().map(|(index, (extent, why))| (*index, (Number::Integer((*extent).into()), why.to_string())));
+        let numbers = known.numbers.clone().into_iter().chain(extents).collect();
+        Some(made_up(self.program, self.kernel, module, &Known { grid: Some(grid), numbers, ..known.clone() }))
+    }
+
     /// The guess as it is measured, with smaller numbers if the kernel runs long; or what stops the kernel.
     fn settle(&mut self, mut guess: Guess) -> Result<Guess, Box<Fault>> {
         loop {
@@ -138,10 +151,19 @@ impl Trials<'_> {
                     // A block that has finished shows all of shared memory; the others are like it.
                     Some(_) if tried.whole_block => return Ok(self.measured(guess, &tried, true)),
                     Some(smaller) => guess = smaller,
+                    // Arrays and numbers that are given say how long it runs.
+                    None if self.has_end(&guess, &tried) => return Ok(self.measured(guess, &tried, true)),
                     None => return Ok(self.ending(&guess).unwrap_or_else(|| self.measured(guess, &tried, true))),
                 },
             }
         }
+    }
+
+    /// Whether a block of a kernel of which something is given comes to its end.
+    fn has_end(&self, guess: &Guess, tried: &Tried) -> bool {
+        let is_given = !self.study.known().params.is_empty();
+        let longer = || self.run_within(guess, TICKS_OF_BLOCK, &[]);
+        is_given && (tried.whole_block || longer().is_some_and(|tried| matches!(tried.end, End::Done) || tried.whole_block))
     }
 
     /// A guess with which a kernel that runs long comes to its end.
