@@ -445,12 +445,13 @@ impl<'a> Study<'a> {
         let cluster = said(&self.known.cluster).or_else(|| self.traits.cluster(self.kernel).1.map(str::to_string));
         reasons.extend(cluster.map(|why| Reason::new("cluster", why)));
         let dynamic = match (&self.known.dynamic_shared, self.traits.dynamic_most) {
-            (Some((_, why)), _) => Some(why.clone()),
-            (None, Some(most)) if guess.dynamic_shared == most => Some("the most that the target allows".to_string()),
-            (None, Some(_)) => Some("as much as the kernel reaches".to_string()),
+            (Some((_, why)), _) => Some((why.as_str(), Basis::Given)),
+            (None, Some(most)) if guess.dynamic_shared == most => Some(("the most that the target allows", Basis::Guessed)),
+            (None, Some(_)) => Some(("as much as the kernel reaches", Basis::Derived)),
             (None, None) => None,
         };
-        reasons.extend(dynamic.map(|why| Reason::new(&format!("dynamic shared memory = {}", guess.dynamic_shared), why)));
+        let what = format!("dynamic shared memory = {}", guess.dynamic_shared);
+        reasons.extend(dynamic.map(|(why, basis)| Reason::new(&what, why.to_string()).based(basis)));
         if self.traits.cooperative {
             reasons.push(Reason::new("cooperative", "the code reads the address of the grid's barrier".to_string()));
         }

@@ -27,7 +27,8 @@ pub fn compile(path: &Path, compiler: &Compiler) -> Result<String, String> {
         return Err(format!("cannot read {name}: no such file"));
     }
     let Some(nvcc) = &compiler.nvcc else {
-        let words = compiler.arguments.iter().map(|word| format!(" {word}")).collect::<String>();
+        let others = compiler.arguments.iter().filter(|word| !["-ptx", "-lineinfo"].contains(&word.as_str()));
+        let words = others.map(|word| format!(" {word}")).collect::<String>();
         return Err(format!("{name} is CUDA C++ and no nvcc is found; where there is one: nvcc -ptx -lineinfo{words} {name}"));
     };
     let folder = tempfile::tempdir().map_err(|error| format!("cannot make a temporary folder: {error}"))?;

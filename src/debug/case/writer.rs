@@ -9,7 +9,7 @@ use super::runner::Runner;
 use super::source_lines;
 use crate::isa::Space;
 use crate::launch::Case;
-use crate::machine::{AccessKind, Account, Event, EventKind, EventMask, Observer, thread_index};
+use crate::machine::{AccessKind, Account, CopyStage, Event, EventKind, EventMask, Home, Observer, Place, thread_index};
 use crate::program::{Pc, Program};
 
 /// The last thread that wrote to a place.
@@ -72,26 +72,39 @@ struct Watch<'a> {
 
 impl Observer for Watch<'_> {
     fn mask(&self) -> EventMask {
-        EventMask::of(&[EventKind::Access])
+        EventMask::of(&[EventKind::Access, EventKind::Copy])
     }
 
     fn event(&mut self, event: &Event<'_>) -> bool {
-        let Event::Access(event) = event else { return false };
-        if event.kind == AccessKind::Read || event.space != Space::Global {
-            return false;
-        }
-        let place = event.place;
-        for lane in event.lanes.iter() {
-            let address = event.addresses[lane];
-            for (range, last) in self.ranges.iter().zip(&mut self.last) {
-                let touches = address < range.0 + range.1 && range.0 < address.saturating_add(u64::from(event.bytes));
-                if touches {
-                    let touch = Touch { pc: place.pc, time: place.tick, block: place.block, warp: place.warp, lane: lane as u32 };
-                    *last = Some((self.launch, touch));
+        match event {
+            Event::Access(event) if event.kind != AccessKind::Read && event.space == Space::Global => {
+                for lane in event.lanes.iter() {
+                    self.written(event.addresses[lane], event.bytes.into(), &event.place, lane);
                 }
             }
+            // A copy writes when it ends, for the thread that issued it.
+            Event::Copy(event) if event.stage == CopyStage::Ended => {
+                let lane = event.lanes.first();
+                event.copy.work.writes(event.lanes, |to, bytes| {
+                    if to.home == Home::Global {
+                        self.written(to.address, bytes, &event.copy.issued, lane);
+                    }
+                });
+            }
+            _ => {}
         }
         false
+    }
+}
+
+impl Watch<'_> {
+    /// Global memory is written for `lane` by the instruction at `place`.
+    fn written(&mut self, address: u64, bytes: u64, place: &Place, lane: usize) {
+        let end = address.saturating_add(bytes);
+        for (_, last) in self.ranges.iter().zip(&mut self.last).filter(|(range, _)| address < range.0 + range.1 && range.0 < end) {
+            let touch = Touch { pc: place.pc, time: place.tick, block: place.block, warp: place.warp, lane: lane as u32 };
+            *last = Some((self.launch, touch));
+        }
     }
 }
 

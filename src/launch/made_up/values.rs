@@ -41,7 +41,8 @@ impl Study<'_> {
         if let Some((number, why)) = self.known.numbers.get(&index)
             && let Some(element) = element_of(formal, None)
         {
-            return (Param::from_scalar(element, *number), Some(Reason::new(&format!("{name} = {number}"), why.clone())));
+            let reason = Reason::new(&format!("{name} = {number}"), why.clone()).based(Basis::Derived);
+            return (Param::from_scalar(element, *number), Some(reason));
         }
         if let Some((number, why)) = self.map_part(index, guess)
             && let Some(element) = element_of(formal, None)
@@ -127,13 +128,13 @@ impl Study<'_> {
         if bytes == 0 {
             return (
                 Param::U64(Number::Integer(0)),
-                Some(Reason::new(&format!("{name} = 0"), "the kernel has no such scratch memory".to_string())),
+                Some(Reason::new(&format!("{name} = 0"), "the kernel has no such scratch memory".to_string()).based(Basis::Given)),
             );
         }
         let blocks: u64 = guess.grid.iter().map(|extent| u64::from(*extent)).product();
         let (elem, len) = (Element::B8, Some(bytes.saturating_mul(blocks)));
         let buffer = Buffer { name: name.to_string(), elem, len, shape: None, init: Init::Uninit, expect: None, tolerance: None };
-        (Param::Buffer(buffer), Some(Reason::new(name, format!("scratch memory, {bytes} bytes for each block"))))
+        (Param::Buffer(buffer), Some(Reason::new(name, format!("scratch memory, {bytes} bytes for each block")).based(Basis::Given)))
     }
 
     fn number(&self, element: Element, used: NumberUse, is_loaded: bool, guess: &Guess) -> (Number, String) {

@@ -59,7 +59,11 @@ impl Trials<'_> {
     /// `guess` if its block leaves no part of a tile unwritten and goes beyond none, or with the first block that does so and executes no
     /// less of the code. A race may be the kernel's own: blocks without one are preferred, but not those that can have none.
     fn with_fitting_block(&mut self, guess: Guess, watched: &Watched) -> Guess {
-        let Some(doubt) = watched.of_block.as_ref().or(watched.of_race.as_ref()) else { return Guess { block_fits: true, ..guess } };
+        let Some(doubt) = watched.of_block.as_ref().or(watched.of_race.as_ref()) else {
+            // The extents of arrays decide what fits them; dynamic shared memory has those that the launch gives it.
+            let has_extents = self.program.functions[self.kernel.index()].shared_bytes > 0;
+            return Guess { block_fits: has_extents, ..guess };
+        };
         let mut racy = watched.of_block.is_none().then(|| guess.clone());
         let mut ticks = 0;
         for other in self.study.blocks(&guess, doubt) {
