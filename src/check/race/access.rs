@@ -164,7 +164,7 @@ impl Log {
 
     /// A reference to the atomics of `older` and `access`, all of them of the same block.
     pub fn atomics(&mut self, older: Ref, access: Ref) -> Ref {
-        assert!(self.newest(older).op.block == self.get(access).op.block, "atomics of one block are taken together");
+        debug_assert!(self.newest(older).op.block == self.get(access).op.block, "atomics of one block are taken together");
         let warp = |access: &Access| 1 << (access.op.warp % 32);
         let others = if let Several::Atomics(warps) = self.what(older) { warps } else { warp(self.newest(older)) };
         let what = Several::Atomics(others | warp(self.get(access)));

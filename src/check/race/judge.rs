@@ -146,7 +146,7 @@ impl Judge<'_> {
         if self.access.deed == Deed::Read {
             let general = self.weigh(entry.writes, address).1;
             let reads = self.add_read(entry.reads);
-            assert!(!reads.is_none(), "a read is remembered");
+            debug_assert!(!reads.is_none(), "a read is remembered");
             return (Entry { reads, ..entry }, general);
         }
         if self.joins_atomics(entry.writes) && entry.reads.is_none() {
@@ -155,7 +155,7 @@ impl Judge<'_> {
         let (writes, writes_general) = self.weigh(entry.writes, address);
         let (reads, reads_general) = self.weigh(entry.reads, address);
         let writes = self.add(writes);
-        assert!(self.log.newest(writes).op.tick == self.access.op.tick, "the last write is the newest");
+        debug_assert!(self.log.newest(writes).op.tick == self.access.op.tick, "the last write is the newest");
         (Entry { writes, reads }, writes_general && reads_general)
     }
 
@@ -237,8 +237,13 @@ impl Judge<'_> {
     /// The same of atomics by several warps of a block, of which only the newest is known.
     fn weigh_atomics(&mut self, older: Ref, warps: u32, address: u64) -> Ref {
         let (newest, warp) = (*self.log.newest(older), self.access.op.warp);
-        let known = |of: usize| self.block.happens_before_all(warp, &Operation { warp: of as u8, lanes: LaneMask::ALL, ..newest.op });
-        let mut by = (0..u32::BITS as usize).filter(|of| warps >> of & 1 != 0);
+        let known = |of: u32| self.block.happens_before_all(warp, &Operation { warp: of as u8, lanes: LaneMask::ALL, ..newest.op });
+        let mut rest = warps;
+        let mut by = std::iter::from_fn(|| {
+            let of = (rest != 0).then_some(rest.trailing_zeros())?;
+            rest &= rest - 1;
+            Some(of)
+        });
         if newest.op.block == self.block.number && newest.op.tick < self.block.whole || by.all(known) {
             return Ref::default();
         }
@@ -329,7 +334,7 @@ impl Judge<'_> {
     /// How an earlier access stands to this one at `address`, and whether it does so wherever the two meet.
     fn standing(&self, other: &Access, address: u64) -> (Standing, bool) {
         let access = &self.access;
-        assert!(other.op.tick <= access.op.tick, "the shadow holds what came before");
+        debug_assert!(other.op.tick <= access.op.tick, "the shadow holds what came before");
         let crosses = other.deed != Deed::Read && other.proxy != access.proxy && access.proxy != Proxy::Generic;
         let fenced = || self.is_fenced(other, |memory| self.block.all_fenced_before(memory, access.op.warp, &other.op));
         if (self.block.happens_before_all(access.op.warp, &other.op) || self.is_same(other)) && (!crosses || fenced()) {
