@@ -124,7 +124,7 @@ impl Observer for Checkers {
                 known = to.findings.list().len();
             }
         }
-        // Accesses are most of a run, and change nobody's mind.
+        // Accesses are most of a run, and change no mask.
         if kind != EventKind::Access {
             self.ask();
         }

@@ -134,33 +134,18 @@ impl Named {
 pub(super) fn stuck(block: &BlockLeft, tick: u64, to: &mut Reporter<'_>) {
     for (warp, number) in block.warps.iter().zip(0..) {
         for (index, group) in warp.groups.iter().enumerate() {
-            let missing = members(group) & !group.lanes & warp.live;
-            let other = warp.groups.iter().enumerate().find(|(_, other)| other.lanes.meets(missing) && members(other).meets(group.lanes));
+            let missing = group.state.members() & !group.lanes & warp.live;
+            let other =
+                warp.groups.iter().enumerate().find(|(_, other)| other.lanes.meets(missing) && other.state.members().meets(group.lanes));
             // Each of the two waits for the other: it is told once.
             let Some((_, other)) = other.filter(|(other, _)| *other > index) else { continue };
             let met = |group: &GroupLeft| Met {
                 place: Place { pc: group.stands_at, tick, block: block.index, warp: number },
                 lanes: group.lanes,
-                members: members(group),
+                members: group.state.members(),
             };
             to.report(each_other((&met(group), group.has_mask), (&met(other), other.has_mask), warp.live, to.program));
         }
-    }
-}
-
-/// The lanes that must come where a group waits; none if it does not wait for lanes.
-fn members(group: &GroupLeft) -> LaneMask {
-    match group.state {
-        GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => members,
-        GroupState::Ready
-        | GroupState::AtBarrier { .. }
-        | GroupState::AtMbarrier { .. }
-        | GroupState::AtCopies
-        | GroupState::AtWgmmas
-        | GroupState::AtWarpgroup
-        | GroupState::AtCluster { .. }
-        | GroupState::AtMeeting
-        | GroupState::AwaitsTurn => LaneMask::NONE,
     }
 }
 

@@ -86,6 +86,24 @@ pub enum GroupState {
     AwaitsTurn,
 }
 
+impl GroupState {
+    /// The lanes that must arrive where a group in this state waits; none if it does not wait for lanes.
+    pub fn members(self) -> LaneMask {
+        match self {
+            GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => members,
+            GroupState::Ready
+            | GroupState::AtBarrier { .. }
+            | GroupState::AtMbarrier { .. }
+            | GroupState::AtCopies
+            | GroupState::AtWgmmas
+            | GroupState::AtWarpgroup
+            | GroupState::AtCluster { .. }
+            | GroupState::AtMeeting
+            | GroupState::AwaitsTurn => LaneMask::NONE,
+        }
+    }
+}
+
 impl LaneGroup {
     /// The instruction at which it stands: the barrier it waits at, or what it executes next.
     pub fn stands_at(&self) -> Pc {
@@ -137,22 +155,6 @@ pub struct LaneGroup {
 }
 
 impl LaneGroup {
-    /// The lanes that must arrive where it waits; none if it does not wait for lanes.
-    fn members(&self) -> LaneMask {
-        match self.state {
-            GroupState::AtSync { members } | GroupState::AtWarpSync { members, .. } => members,
-            GroupState::Ready
-            | GroupState::AtBarrier { .. }
-            | GroupState::AtMbarrier { .. }
-            | GroupState::AtCopies
-            | GroupState::AtWgmmas
-            | GroupState::AtWarpgroup
-            | GroupState::AtCluster { .. }
-            | GroupState::AtMeeting
-            | GroupState::AwaitsTurn => LaneMask::NONE,
-        }
-    }
-
     /// Takes up the lanes of `other`, which stands at the same place.
     pub(in crate::machine) fn absorb(&mut self, other: &Self) {
         assert!(!self.mask.meets(other.mask), "a lane is in two groups");
@@ -331,8 +333,8 @@ impl Warp {
                 | GroupState::AtMeeting
                 | GroupState::AwaitsTurn => continue,
             };
-            if arrived.contains_all(group.members() & self.live) {
-                assert_eq!(group.members() & self.live | arrived, arrived, "a group goes on without a lane that it waits for");
+            if arrived.contains_all(group.state.members() & self.live) {
+                assert_eq!(group.state.members() & self.live | arrived, arrived, "a group goes on without a lane that it waits for");
                 self.release_members(index);
                 assert!(self.groups[index].state == GroupState::Ready, "a group whose lanes are all there still waits");
             }
@@ -341,10 +343,10 @@ impl Warp {
 
     /// Whether every group that waits for lanes waits for one that has not come.
     fn is_awake(&self) -> bool {
-        self.groups.iter().filter(|group| !group.members().is_empty()).all(|group| {
+        self.groups.iter().filter(|group| !group.state.members().is_empty()).all(|group| {
             let is_behind = matches!(group.state, GroupState::AtWarpSync { .. });
-            let arrived = if is_behind { self.arrived_at_warp_sync(group.members()) } else { group.mask };
-            !arrived.contains_all(group.members() & self.live)
+            let arrived = if is_behind { self.arrived_at_warp_sync(group.state.members()) } else { group.mask };
+            !arrived.contains_all(group.state.members() & self.live)
         })
     }
 
