@@ -158,12 +158,10 @@ impl<'a> WordOf<'a> {
                 let buffer = self.reader.buffer(element, extents.unwrap_or(""), value, name)?;
                 self.mapped(self.with_own_type(buffer, own, spec)?, own, spec).map(Param::Buffer)
             }
-            own @ (Own::Pointer(_) | Own::Moved(_)) => self.pointer(spec, name, own),
             Own::TensorMap(dimensions, element) if !spec.starts_with('@') => Err(self.no_array(spec, name, dimensions, element)),
-            own @ Own::TensorMap(..) => match self.pointer(spec, name, own)? {
-                Param::Buffer(buffer) => self.mapped(buffer, own, spec).map(Param::Buffer),
-                param => Ok(param),
-            },
+            own @ (Own::Pointer(_) | Own::Moved(_) | Own::TensorMap(..)) => {
+                self.mapped(self.pointer(spec, name, own)?, own, spec).map(Param::Buffer)
+            }
             Own::Scalar(element) => self.scalar(spec, name, element),
             Own::Struct(bytes) => self.structure(spec, name, bytes),
         }
@@ -193,7 +191,7 @@ impl<'a> WordOf<'a> {
         }
     }
 
-    fn pointer(&self, spec: &'a str, name: &str, what: Own) -> Result<Param, Diagnostic> {
+    fn pointer(&self, spec: &'a str, name: &str, what: Own) -> Result<Buffer, Diagnostic> {
         let own = what.element().unwrap_or(Element::B32);
         let is_whole = spec.starts_with('@') || spec.contains(',') && !spec.contains('(');
         if !is_whole {
@@ -207,7 +205,7 @@ impl<'a> WordOf<'a> {
         }
         let init = self.reader.init(own, spec, true)?;
         let buffer = Buffer { name: name.to_string(), elem: own, len: None, shape: None, init, expect: None, tolerance: None };
-        self.with_own_type(buffer, what, spec).map(Param::Buffer)
+        self.with_own_type(buffer, what, spec)
     }
 
     /// The shortest name of the parameter that is called `name` first.
@@ -275,6 +273,10 @@ impl<'a> WordOf<'a> {
             let message =
                 format!("an array of {} for '{}', a tensor map of {dimensions}", counted(shape.len() as u64, "dimension"), buffer.name);
             return Err(self.reader.error(spec, message, &map_help(&buffer.name, dimensions, element)));
+        }
+        if let Some(element) = element.filter(|element| element.bytes() != buffer.elem.bytes()) {
+            let message = format!("elements of {} for '{}', a tensor map of {}", buffer.elem.name(), buffer.name, element.name());
+            return Err(self.reader.error(spec, message, &map_help(&buffer.name, dimensions, Some(element))));
         }
         let row = shape.last().map_or(0, |extent| extent.saturating_mul(buffer.elem.bytes().into()));
         if dimensions > 1 && row % MAP_STRIDE != 0 {

@@ -132,6 +132,10 @@ pub fn output(word: &str, formals: &[Formal], folder: &Path) -> Option<(usize, B
     let data = DataFiles::default().get(&folder.join(file)).ok()?;
     let elem = element_of(&data, own).ok()?;
     let shape = data.npy.as_ref().map_or_else(|| vec![data.bytes / u64::from(elem.bytes())], |header| header.shape.clone());
+    // An array of other dimensions than the map's is no shape for it: the two are compared afterwards.
+    if matches!(own, Own::TensorMap(dimensions, _) if dimensions != shape.len()) {
+        return None;
+    }
     Some((index, zeros(&formals[index].names[0], elem, shape)))
 }
 

@@ -276,10 +276,16 @@ fn arrays_are_given_to_tensor_descriptors() {
     folder.array("narrow.npy", Element::F16, &[4, 4], &[0.0; 16]);
     let refused = |word: &str, said: &str| folder.assert(&format!("--batch host_tma.ptx -a {word}"), 2, &["error[arg]", said]);
     refused("a_desc=@line.npy", "an array of 1 dimension for 'a_desc', a tensor map of 2");
+    folder.assert(
+        &format!("{given} c_desc=@line.npy"),
+        2,
+        &["--expect 1:1", "'line.npy' has shape [8], and 4096 elements are wanted (buffer 'c_desc')"],
+    );
     refused("a_desc=@narrow.npy", "rows of 8 bytes for 'a_desc'");
     refused("a_desc=3", "'a_desc' is a tensor map, so the word says the array that it describes");
     refused("a_desc=f16[64]=random", "an array of 1 dimension");
     refused("a_desc=u32=5", "so the word says the array");
+    refused("a_desc=f32[64,64]=random", "elements of f32 for 'a_desc', a tensor map of f16");
     // What a launch file says of the map stays, but for the array.
     folder.assert(&format!("{given} c_desc=@c.npy --save-launch host_tma.ron"), 0, &["launch written to host_tma.ron"]);
     f16("longer.npy", M + 64, K, &|row, k| if row < M { a(row, k) } else { 9.0 });
