@@ -222,7 +222,8 @@ impl<'a> WordOf<'a> {
         match element_of(&data, own) {
             Ok(element) => buffer.elem = element,
             Err(misfit) => {
-                let named = data.npy.as_ref().and_then(Header::element);
+                let is_map = matches!(own, Own::TensorMap(..));
+                let named = data.npy.as_ref().and_then(Header::element).filter(|_| !is_map);
                 let as_it_is = named.map(|ty| {
                     format!(", or name its type, for its bytes as they are: {}={}[]=@{file}", self.short(&buffer.name), ty.name())
                 });
@@ -274,7 +275,12 @@ impl<'a> WordOf<'a> {
                 format!("an array of {} for '{}', a tensor map of {dimensions}", counted(shape.len() as u64, "dimension"), buffer.name);
             return Err(self.reader.error(spec, message, &map_help(&buffer.name, dimensions, element)));
         }
-        if let Some(element) = element.filter(|element| element.bytes() != buffer.elem.bytes()) {
+        // A map of integers moves words of their width; one of floats says how its array is read.
+        let is_map_of = |element: Element| {
+            let moved = element.kind() != Kind::Float || buffer.elem.kind() == Kind::Bits;
+            buffer.elem == element || moved && buffer.elem.bytes() == element.bytes()
+        };
+        if let Some(element) = element.filter(|element| !is_map_of(*element)) {
             let message = format!("elements of {} for '{}', a tensor map of {}", buffer.elem.name(), buffer.name, element.name());
             return Err(self.reader.error(spec, message, &map_help(&buffer.name, dimensions, Some(element))));
         }

@@ -58,6 +58,10 @@ pub fn expect(file: &mut LaunchFile, words: &[(SourceId, &str)], closeness: Clos
     let mut errors = Vec::new();
     for (source, word) in words {
         match put(file, *source, word, closeness, named) {
+            Ok(place) if file.expected.iter().any(|(known, _)| *known == place) => {
+                let reader = Reader { word, source: *source };
+                errors.push(reader.error(word, "what this buffer must hold is given twice".to_string(), "one --expect a buffer"));
+            }
             Ok(place) => file.expected.push((place, *source)),
             Err(error) => errors.push(error),
         }

@@ -285,7 +285,10 @@ fn arrays_are_given_to_tensor_descriptors() {
     refused("a_desc=3", "'a_desc' is a tensor map, so the word says the array that it describes");
     refused("a_desc=f16[64]=random", "an array of 1 dimension");
     refused("a_desc=u32=5", "so the word says the array");
-    refused("a_desc=f32[64,64]=random", "elements of f32 for 'a_desc', a tensor map of f16");
+    for other in ["f32", "bf16", "u16"] {
+        refused(&format!("a_desc={other}[64,64]=1"), &format!("elements of {other} for 'a_desc', a tensor map of f16"));
+    }
+    folder.assert(&format!("{given} c_desc=@wrong.npy --expect c_desc=@c.npy"), 2, &["--expect 2:1", "is given twice"]);
     // What a launch file says of the map stays, but for the array.
     folder.assert(&format!("{given} c_desc=@c.npy --save-launch host_tma.ron"), 0, &["launch written to host_tma.ron"]);
     f16("longer.npy", M + 64, K, &|row, k| if row < M { a(row, k) } else { 9.0 });
