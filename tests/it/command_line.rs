@@ -22,9 +22,8 @@ fn report(words: &[&str]) -> (i32, String, String) {
 
 /// A file with this content in a folder of ours.
 fn file(name: &str, content: &[u8]) -> String {
-    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("command_line");
-    std::fs::create_dir_all(&folder).unwrap();
-    let path = folder.join(name);
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("command_line").join(name);
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
     std::fs::write(&path, content).unwrap();
     path.to_str().unwrap().to_string()
 }
@@ -80,15 +79,16 @@ fn a_mismatch_names_the_element_and_its_writer() {
     assert_eq!((status, out, err), (1, expected, String::new()));
 }
 
-/// A launch of the smallest kernel with these words behind its buffer's contents, in a file.
+/// A launch of the smallest kernel with these words behind its buffer's contents, in a file, and the kernel beside it: in a folder of
+/// its own, as tests run side by side.
 fn smallest(name: &str, block: &str, expect: &str) -> String {
     let text = std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/small/smallest.ptx")).unwrap();
-    file("expecting.ptx", &text);
+    file(&format!("{name}.d/expecting.ptx"), &text);
     let launch = format!(
         "Launch(module: \"expecting.ptx\", kernel: \"smallest\", grid: (1, 1, 1), block: ({block}, 1, 1), params: [
         Buffer(name: \"out\", elem: U32, len: 8, init: Fill(9), {expect})])"
     );
-    file(name, launch.as_bytes())
+    file(&format!("{name}.d/{name}"), launch.as_bytes())
 }
 
 #[test]
