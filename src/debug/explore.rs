@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::case::{CaseRun, RunError, RunOptions, run_case};
+use super::run::{CaseRun, RunError, RunOptions, run_case};
 use super::session::{Pace, Session};
 use crate::check::Checks;
 use crate::launch::{Case, PlannedBuffer};

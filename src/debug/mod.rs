@@ -13,7 +13,6 @@
 pub mod argument;
 pub mod arrays;
 pub mod breakpoints;
-pub mod case;
 pub mod display;
 pub mod edit;
 pub mod explain;
@@ -25,8 +24,10 @@ pub mod focus;
 pub mod marks;
 pub mod memory;
 pub mod names;
+pub mod open;
 pub mod resume;
 pub mod roles;
+pub mod run;
 pub mod saved;
 pub mod scene;
 pub mod session;
@@ -36,19 +37,25 @@ pub mod target;
 pub mod timeline;
 pub mod transfer;
 pub mod value;
+pub mod verify;
 pub mod view;
 
+mod fault;
 mod relaunch;
+mod site;
 mod touch;
+mod units;
 mod waits;
 
-pub use case::asm;
-pub use case::{
-    BufferHead, CaseReport, CaseRun, Comparison, Failure, Fault, FileLine, FindingBudget, Interrupt, LaunchChoice, LaunchRun, Omitted,
-    OpenError, Opened, Request, RunError, RunOptions, Site, Summary, Waiting, Writer, bytes_in_words, compare_expected, open, run_case,
-    run_case_until, start_case, summarize, verify_case, verify_case_until,
-};
+pub use fault::{Fault, Waiting};
+pub use open::asm;
+pub use open::open;
+pub use open::{LaunchChoice, OpenError, Opened, Request};
+pub use run::{BufferHead, CaseRun, Interrupt, LaunchRun, RunError, RunOptions, Summary, run_case, run_case_until, start_case, summarize};
+pub use site::{FileLine, Site};
 pub use touch::{Touch, TouchText};
+pub use units::bytes_in_words;
+pub use verify::{CaseReport, Comparison, Failure, FindingBudget, Omitted, Writer, compare_expected, verify_case, verify_case_until};
 
 pub use crate::isa::{Trust, nearest};
 pub use crate::launch::ron_text;

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::case::{OpenedLaunch, formals_of, made_up_with};
 use super::findings::Known as KnownFindings;
 use super::focus::Focus;
+use super::open::{OpenedLaunch, formals_of, made_up_with};
 use super::scene::Buffer;
 use super::session::{Pace, Session};
 use super::stop::Stop;

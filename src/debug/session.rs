@@ -4,15 +4,16 @@ use std::sync::Arc;
 
 use super::arrays::{self, ArrayType};
 use super::breakpoints::{Breakpoints, Event};
-use super::case::{Opened, OpenedLaunch, RunError, RunOptions};
 use super::edit::{Edit, EditError};
 use super::findings::Known;
 use super::focus::Focus;
 use super::marks::Marks;
 use super::names::scope;
 use super::names::usage::Usage;
+use super::open::{Opened, OpenedLaunch};
 use super::resume::{Spin, WarpPlace, flag_reads};
 use super::roles::Roles;
+use super::run::{RunError, RunOptions};
 use super::saved::Saved;
 use super::scene::{Buffer, Scene};
 use super::settings::{SETTINGS, Settings};

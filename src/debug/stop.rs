@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use super::breakpoints::Event;
-use super::case::{Fault, Site};
+use super::fault::Fault;
 use super::findings::FindingText;
 use super::focus::Focus;
 use super::scene::SceneError;
+use super::site::Site;
 use super::touch::{Touch, TouchText};
 use super::value::Shown;
 use crate::machine::{LaneMask, Tick};

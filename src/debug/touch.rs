@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-use super::case::Site;
 use super::expression::{Expression, little_endian};
 use super::focus::Focus;
 use super::names::access::access_type;
 use super::names::place::subscript;
 use super::names::scope::data_type;
 use super::scene::Scene;
+use super::site::Site;
 use super::value::{Array, Scalar, Type, Value};
 use crate::isa::{ScalarType, TypeKind};
 use crate::machine::{LaneMask, Place, Tick};

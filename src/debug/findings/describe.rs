@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::{FindingText, LinkText, MemoryText, SideText};
 use crate::check::{Deed, Finding, Side, Touched};
-use crate::debug::case::{Job, OriginTexts, RunError, RunOptions, Runner, Site, source_lines};
 use crate::debug::expression::little_endian;
 use crate::debug::focus::Focus;
 use crate::debug::memory;
@@ -13,7 +12,10 @@ use crate::debug::names::access::access_type;
 use crate::debug::names::place;
 use crate::debug::names::scope::data_type;
 use crate::debug::names::usage::Usage;
+use crate::debug::open::OriginTexts;
+use crate::debug::run::{Job, RunError, RunOptions, Runner};
 use crate::debug::scene::{Buffer, Scene};
+use crate::debug::site::{Site, source_lines};
 use crate::debug::value::{Scalar, Type};
 use crate::isa::{ScalarType, Space, TypeKind};
 use crate::launch::Case;

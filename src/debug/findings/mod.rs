@@ -1,7 +1,7 @@
 //! What is wrong with a kernel, in the words of its author.
 //!
 //! A checker reports a mistake in terms of the machine ([`crate::check::Finding`]); a launch that does not reach its end is a
-//! [`Fault`](super::case::Fault). Both become a [`FindingText`]: which mistake, both sides of it with their instructions, the bytes by
+//! [`Fault`](super::fault::Fault). Both become a [`FindingText`]: which mistake, both sides of it with their instructions, the bytes by
 //! name, why it is wrong and what would fix it. Names and values are those of the moment, so [`describe`] has the run stand at each
 //! side again.
 //!

@@ -3,8 +3,9 @@
 use serde::Serialize;
 
 use crate::check::{Deed, FindingId};
-use crate::debug::case::{Fault, FileLine, Site, Waiting};
+use crate::debug::fault::{Fault, Waiting};
 use crate::debug::roles::Roles;
+use crate::debug::site::{FileLine, Site};
 
 /// A mistake of the kernel with its names.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]

@@ -20,10 +20,10 @@ mod told;
 mod watched;
 mod watcher;
 
-use super::case::Site;
 use super::display;
 use super::focus::Focus;
 use super::session::{Pace, Session};
+use super::site::Site;
 use super::stop::{Direction, Goal, Others, Reason, Stop, StoppedLaunch};
 use crate::machine::Tick;
 use cause::Cause;

@@ -19,11 +19,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::base::{Diagnostic, Dim3, SourceFile, Sources, Span, counted};
 use crate::debug::breakpoints::{Breakpoint, Breakpoints, Condition, LogMessage, Trigger};
-use crate::debug::case::RunOptions;
 use crate::debug::findings::Suppressions;
 use crate::debug::focus::{Focus, ThreadFilter};
 use crate::debug::marks::Marks;
 use crate::debug::roles::Roles;
+use crate::debug::run::RunOptions;
 use crate::debug::target::Target;
 use crate::debug::timeline::Input;
 use crate::launch::Case;

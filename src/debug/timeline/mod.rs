@@ -18,7 +18,8 @@ pub use input::Input;
 use input::Inputs;
 use snapshots::{Snapshot, Snapshots};
 
-use super::case::{Blame, Fault, Job, Refused, RunError, RunOptions};
+use super::fault::{Blame, Fault};
+use super::run::{Job, Refused, RunError, RunOptions};
 use crate::check::{Checks, Finding};
 use crate::launch::Case;
 use crate::machine::{Account, Device, Machine, Observer, Step, Tick, Unobserved};

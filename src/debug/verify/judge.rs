@@ -1,10 +1,10 @@
 //! Whether what was found in a launch is what its launch file says.
 
-use super::runner::CaseRun;
-use super::verify::Failure;
+use super::Failure;
 use crate::base::Severity;
 use crate::check::{CheckerId, Checks, FindingId};
 use crate::debug::findings::FindingText;
+use crate::debug::run::CaseRun;
 use crate::launch::{Case, Findings};
 use crate::program::Program;
 
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
     use crate::check::faults::DEADLOCK;
     use crate::check::race::catalogue::{RACE_SHARED_RAW, RACE_SHARED_WAR};
-    use crate::debug::case::Fault;
+    use crate::debug::fault::Fault;
 
     fn finding(id: FindingId, line: u32) -> FindingText {
         let fault = Fault {

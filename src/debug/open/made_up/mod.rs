@@ -11,11 +11,11 @@ mod origin;
 
 use std::sync::Arc;
 
-use super::launcher::Job;
-use super::options::RunOptions;
-use super::{Blame, Fault};
 use crate::check::Checks;
 use crate::check::faults::{MEMORY_OUT_OF_BOUNDS, UNSUPPORTED};
+use crate::debug::fault::{Blame, Fault};
+use crate::debug::run::Job;
+use crate::debug::run::RunOptions;
 use crate::launch::{self, Case, Contents, Guess, Known, MadeUp, Number, Overrides, Plan, PlannedBuffer, Study};
 use crate::machine::{Account, Device, Machine, MemoryLimit, Step};
 use crate::program::{FuncId, Program, map};

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::summary::Summary;
-use super::verify::{CaseReport, Failure};
+use super::{CaseReport, Failure};
 use crate::debug::findings::{FindingId, FindingText};
+use crate::debug::run::Summary;
 
 /// Findings that are not printed, counted by id.
 pub type Omitted = BTreeMap<FindingId, u64>;

@@ -1,10 +1,14 @@
-//! From file names to a program and a plan of launches.
+//! From file names, or from an `asm` statement, to a program and a plan of cases, each some launches in order on the same memory.
+
+pub mod asm;
+
+mod made_up;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::made_up::made_up;
+use self::made_up::made_up;
 use crate::base::{Diagnostic, SourceFile, SourceId, Sources, Span, save};
 use crate::launch::file::{Launch, Param};
 use crate::launch::foreign::foreign;
@@ -16,6 +20,8 @@ use crate::launch::{
 };
 use crate::program::{FuncId, Program};
 use crate::sema;
+
+pub(super) use self::made_up::{OriginTexts, may_be, origin};
 
 /// Bytes by which a file that holds no PTX is known.
 const HEAD_BYTES: u64 = 20;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::error::RunError;
-use super::fault::{Blame, Fault};
 use super::options::RunOptions;
-use super::units::bytes_in_words;
+use crate::debug::fault::{Blame, Fault};
+use crate::debug::units::bytes_in_words;
 use crate::launch::{Case, Contents, PlannedBuffer, PlannedLaunch};
 use crate::machine::{Account, Device, LaunchConfig, Machine, Tick};
 use crate::program::Program;

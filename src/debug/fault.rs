@@ -2,11 +2,11 @@
 
 use serde::Serialize;
 
-use super::site::{Site, source_lines};
-use super::units::bytes_in_words;
 use crate::check::FindingId;
 use crate::check::faults::{DEADLOCK, LAUNCH_BOUNDS, LIVELOCK, MEMORY_LIMIT};
 use crate::debug::roles::{NO_ROLES, Roles};
+use crate::debug::site::{Site, source_lines};
+use crate::debug::units::bytes_in_words;
 use crate::debug::view::grouped;
 use crate::debug::waits;
 use crate::isa::Space;
@@ -67,7 +67,7 @@ impl Blame<'_> {
             Some(message) => self.fault(LAUNCH_BOUNDS, message),
             None => self.fault(trap.kind.into(), trap.message.clone()),
         };
-        let fault = Fault { made_up: super::made_up::origin(self.program, self.launch, trap.place.pc, true), ..fault };
+        let fault = Fault { made_up: crate::debug::open::origin(self.program, self.launch, trap.place.pc, true), ..fault };
         let source_lines = numbers(self.program, trap.place.pc);
         Fault { site: Some(self.site(trap.place, trap.lanes)), source_lines, ..fault }
     }
@@ -145,7 +145,7 @@ impl Blame<'_> {
 
     /// What is said of a fault that is about no address.
     fn made_up(&self) -> String {
-        super::made_up::may_be(self.launch)
+        crate::debug::open::may_be(self.launch)
     }
 
     fn with_waiting(&self, fault: Fault, waiters: &[Waiter]) -> Fault {

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::error::RunError;
-use super::fault::{Blame, Fault};
 use super::launcher::Job;
 use super::options::RunOptions;
 use crate::check::Checkers;
 use crate::check::faults::TRAP;
+use crate::debug::fault::{Blame, Fault};
 use crate::debug::fidelity::executed;
 use crate::debug::findings::FindingText;
 use crate::launch::PlannedLaunch;

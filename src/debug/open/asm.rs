@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::open::{Module, OpenError, Opened};
+use super::{Module, OpenError, Opened};
 use crate::base::{Diagnostic, Sources};
 use crate::debug::names::scope::register_of_slot;
 use crate::inline_asm::{self, MODULE, Statement, Wrapped};

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::error::RunError;
-use super::launcher::Job;
-use super::options::RunOptions;
-use super::runner::Runner;
-use super::source_lines;
+use crate::debug::run::Job;
+use crate::debug::run::RunError;
+use crate::debug::run::RunOptions;
+use crate::debug::run::Runner;
+use crate::debug::site::source_lines;
 use crate::isa::Space;
 use crate::launch::Case;
 use crate::machine::{AccessKind, Account, CopyStage, Event, EventKind, EventMask, Home, Observer, Place, thread_index};

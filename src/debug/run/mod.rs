@@ -1,17 +1,29 @@
 //! Running the launches of a case, one after the other on the same memory.
+//!
+//! [`run_case`] runs one case; [`summarize`] says what it came to. A [`Job`] prepares one launch after the other, for this and for the
+//! [timeline](super::timeline); a [`Runner`] runs them.
+
+mod error;
+mod launcher;
+mod options;
+mod runner;
+mod summary;
 
 use std::sync::Arc;
 
-use super::error::RunError;
-use super::fault::{Blame, Fault};
-use super::launcher::Job;
-use super::options::RunOptions;
-use super::runner::{CaseRun, Interrupt, Runner};
 use crate::check::{Checkers, Checks};
+use crate::debug::fault::{Blame, Fault};
 use crate::debug::findings::{FindingText, describe_case};
 use crate::launch::Case;
 use crate::machine::{Account, Device, Machine, Unobserved};
 use crate::program::Program;
+
+pub use error::RunError;
+pub(super) use launcher::{Job, Refused};
+pub use options::RunOptions;
+pub(super) use runner::Runner;
+pub use runner::{CaseRun, Interrupt, LaunchRun};
+pub use summary::{BufferHead, Summary, summarize};
 
 /// Runs all launches of `case` on fresh memory.
 ///

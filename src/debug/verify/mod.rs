@@ -1,20 +1,28 @@
-//! Verification of a case: run it, judge what was found, compare what it left in the buffers.
+//! Verification of a case: run it, judge what was found, compare what it left in the buffers, and find what wrote a wrong element.
+
+mod judge;
+mod omitted;
+mod writer;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::error::RunError;
-use super::judge::judge_findings;
-use super::options::RunOptions;
-use super::run::run_case_until;
-use super::runner::{CaseRun, Interrupt};
-use super::writer::{Writer, last_writers};
 use crate::check::faults::LIVELOCK;
 use crate::debug::findings::FindingText;
 use crate::debug::names::place::subscript;
+use crate::debug::run::RunError;
+use crate::debug::run::RunOptions;
+use crate::debug::run::run_case_until;
+use crate::debug::run::{CaseRun, Interrupt};
 use crate::launch::{Case, Element, Findings, Kind, Mismatch, PlannedBuffer, Tolerance};
 use crate::machine::Device;
 use crate::program::{Pc, Program};
+
+pub use omitted::{FindingBudget, Omitted};
+pub use writer::Writer;
+
+use judge::judge_findings;
+use writer::last_writers;
 
 /// Wrong elements of a buffer that are told one by one; the rest are counted.
 const MISMATCHES_TOLD: usize = 3;
